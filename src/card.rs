@@ -1,0 +1,404 @@
+//! What a card reader hands over: sealed (encrypted) card data and PIN, and the few facts a receipt may show.
+//!
+//! Nothing here can print a PAN, a track or a PIN block: sealed bytes have no `Debug` of their content, no `Clone`, are
+//! wiped when dropped, and the only form of a PAN is [`MaskedPan`] (design: invariant 7; security: 3.1).
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use zeroize::Zeroize;
+
+use crate::emv::{Tag, TlvError, tag, tlv};
+
+/// Most bytes of one sealed value: the gateway takes 2048 letters and digits, two for each byte (interface: Point of sale).
+pub const MAX_SEALED: usize = 1024;
+
+/// Bytes in a fixed buffer that are wiped when dropped and never printed.
+#[derive(Default)]
+pub struct Wiped<const N: usize>(heapless::Vec<u8, N>);
+
+impl<const N: usize> Wiped<N> {
+    /// A copy of `bytes`, or `None` when they are more than `N`.
+    #[must_use]
+    pub fn copy_of(bytes: &[u8]) -> Option<Self> {
+        heapless::Vec::from_slice(bytes).ok().map(Self)
+    }
+
+    /// The bytes, for the one place that sends them.
+    #[must_use]
+    pub fn expose(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl<const N: usize> Drop for Wiped<N> {
+    fn drop(&mut self) {
+        // The whole capacity, not only the used part.
+        self.0.clear();
+        let _ = self.0.resize(N, 0);
+        self.0.as_mut_slice().zeroize();
+    }
+}
+
+impl<const N: usize> fmt::Debug for Wiped<N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "[{} sealed bytes]", self.0.len())
+    }
+}
+
+/// Card data as the reader encrypted it (SRED) with its key serial number.
+#[derive(Debug)]
+pub struct SealedCard {
+    /// Ciphertext, for `pos.encryptedSred.data`.
+    pub data: Wiped<MAX_SEALED>,
+    /// KSN of 10 (TDES DUKPT) or 12 bytes (AES DUKPT), for `pos.encryptedSred.ksn`.
+    pub ksn: Wiped<12>,
+}
+
+/// The PIN block as the reader encrypted it with its key serial number.
+#[derive(Debug)]
+pub struct SealedPin {
+    /// PIN block of 8 (ISO format 0) or 16 bytes (ISO format 4), for `pos.encryptedPin.data`.
+    pub block: Wiped<16>,
+    /// KSN of 10 or 12 bytes, for `pos.encryptedPin.ksn`.
+    pub ksn: Wiped<12>,
+}
+
+/// A PAN of which only the first six and last four digits exist; the rest was masked before it came here, or is here.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct MaskedPan(heapless::String<19>);
+
+impl MaskedPan {
+    /// Takes digits and mask characters (`*`, `F`, `f`); every digit that is neither among the first six nor the last four is
+    /// masked, whatever the source did; of less than 13 places only the last four are shown. `None` when it is not a PAN of 8 to
+    /// 19 places.
+    #[must_use]
+    pub fn new(text: &str) -> Option<Self> {
+        let places = text.chars().count();
+        if !(8..=19).contains(&places) {
+            return None;
+        }
+        let mut masked = heapless::String::new();
+        for (n, c) in text.chars().enumerate() {
+            let open = n + 4 >= places || (n < 6 && places >= 13);
+            let shown = match c {
+                '0'..='9' if open => c,
+                '0'..='9' | '*' | 'F' | 'f' => '*',
+                _ => return None,
+            };
+            masked.push(shown).ok()?;
+        }
+        Some(Self(masked))
+    }
+
+    /// The last four places.
+    #[must_use]
+    pub fn last4(&self) -> &str {
+        &self.0[self.0.len() - 4..]
+    }
+
+    /// The masked text, as `476173******0119`.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for MaskedPan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl TryFrom<String> for MaskedPan {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        Self::new(&text).ok_or("not a masked PAN")
+    }
+}
+
+impl From<MaskedPan> for String {
+    fn from(pan: MaskedPan) -> Self {
+        pan.as_str().to_owned()
+    }
+}
+
+/// How the card was read (interface: `pos.entryMode`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum EntryMode {
+    /// PAN typed on the reader.
+    Manual,
+    /// Swiped, no chip on the card.
+    Magstripe,
+    /// Swiped because the chip failed in this very sale.
+    MagstripeAsFallback,
+    /// Chip inserted.
+    Icc,
+    /// Chip tapped.
+    NfcIcc,
+    /// Tapped in magstripe mode.
+    NfcMagstripe,
+}
+
+impl EntryMode {
+    /// The value of `pos.entryMode`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Manual => "MANUAL",
+            Self::Magstripe => "MAGSTRIPE",
+            Self::MagstripeAsFallback => "MAGSTRIPE_AS_FALLBACK",
+            Self::Icc => "ICC",
+            Self::NfcIcc => "NFC_ICC",
+            Self::NfcMagstripe => "NFC_MAGSTRIPE",
+        }
+    }
+
+    /// Whether the card still has a say after the host's approval (design: path of a sale, 7).
+    #[must_use]
+    pub fn card_confirms(self) -> bool {
+        self == Self::Icc
+    }
+}
+
+/// How the cardholder was verified, for the receipt (EMV Book 4, A4: CVM results 9F34).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cvm {
+    /// PIN checked by the chip.
+    OfflinePin,
+    /// PIN sent to the issuer.
+    OnlinePin,
+    /// The cardholder signs the merchant's copy.
+    Signature,
+    /// PIN checked by the chip, and a signature.
+    OfflinePinAndSignature,
+    /// On the customer's own device.
+    ConsumerDevice,
+    /// None was asked for.
+    None,
+}
+
+impl Cvm {
+    /// Reads tag 9F34; `None` when it says "not performed" (3F) or something this program does not know.
+    #[must_use]
+    pub fn from_results(value: &[u8]) -> Option<Self> {
+        // Bits 1-6 are the method, bit 7 only says what happens when it fails (EMV Book 3, C3).
+        match value.first()? & 0x3F {
+            0x01 | 0x04 => Some(Self::OfflinePin),
+            0x02 => Some(Self::OnlinePin),
+            0x03 | 0x05 => Some(Self::OfflinePinAndSignature),
+            0x1E => Some(Self::Signature),
+            0x1F => Some(Self::None),
+            _ => None,
+        }
+    }
+}
+
+/// What a chip said with its cryptogram (EMV Book 3, 6.5.5.4: CID bits 8-7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum CryptogramKind {
+    /// Declined.
+    Aac,
+    /// Approved.
+    Tc,
+    /// Asks the issuer.
+    Arqc,
+}
+
+/// An application cryptogram (9F26) and its kind (9F27).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cryptogram {
+    /// What it says.
+    pub kind: CryptogramKind,
+    /// The eight bytes.
+    #[serde(with = "hex::serde")]
+    pub value: [u8; 8],
+}
+
+/// What may be shown, printed and kept of a card.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CardFacts {
+    /// How it was read.
+    pub entry: EntryMode,
+    /// First six and last four digits.
+    pub pan: Option<MaskedPan>,
+    /// PAN sequence number (5F34), two digits.
+    pub pan_sequence_number: Option<u8>,
+    /// Application identifier, upper-case hex.
+    pub aid: Option<String>,
+    /// Application preferred name if printable, else the label.
+    pub label: Option<String>,
+    /// How the cardholder was verified.
+    pub cvm: Option<Cvm>,
+    /// The latest application cryptogram.
+    pub cryptogram: Option<Cryptogram>,
+    /// Terminal verification results, upper-case hex.
+    pub tvr: Option<String>,
+    /// Transaction status information, upper-case hex.
+    pub tsi: Option<String>,
+}
+
+/// The chip's first answer (design: path of a sale, 7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FirstAnswer {
+    /// E4, E3, or no chip at all: the gateway decides.
+    GoOnline,
+    /// E5: the card declined by itself; nothing is sent.
+    Declined,
+}
+
+/// A card that was read for one sale: the sealed data for the gateway, the facts for the receipt.
+#[derive(Debug)]
+pub struct Presented {
+    /// Facts without secrets.
+    pub facts: CardFacts,
+    /// The encrypted card data.
+    pub card: SealedCard,
+    /// The encrypted PIN, when one was asked for online.
+    pub pin: Option<SealedPin>,
+    /// The EMV data for the issuer, already without what [`for_host`] removes; empty for a swipe.
+    pub icc: Wiped<MAX_SEALED>,
+    /// The card's own first decision.
+    pub first_answer: FirstAnswer,
+}
+
+/// The TLVs of a reader's answer that go into `pos.iccDataRequest`: without the sealed blocks (DFAE02…05), without clear
+/// card data, and without the reader's masked copies (DFAE21/22/56/57/5A/6B) unless `masked_too`.
+///
+/// # Errors
+/// When `tlvs` is not BER-TLV, or what is left is more than [`MAX_SEALED`] bytes.
+pub fn for_host(tlvs: &[u8], masked_too: bool) -> Result<Wiped<MAX_SEALED>, TlvError> {
+    let mut out = Wiped::default();
+    for object in tlv::walk(tlvs) {
+        let object = object?;
+        let sealed = matches!(object.tag.0, 0xDFAE02..=0xDFAE05);
+        let masked = matches!(object.tag.0, 0xDFAE21 | 0xDFAE22 | 0xDFAE56 | 0xDFAE57 | 0xDFAE5A | 0xDFAE6B);
+        if sealed || object.tag.is_sensitive() || (masked && !masked_too) {
+            continue;
+        }
+        out.0.extend_from_slice(object.raw).map_err(|_| TlvError::Full)?;
+    }
+    Ok(out)
+}
+
+impl CardFacts {
+    /// Reads the facts of a chip's or tap's TLV list. `pan` comes from the reader's masked copy, which each protocol names
+    /// differently.
+    ///
+    /// # Errors
+    /// When `tlvs` is not BER-TLV.
+    pub fn from_tlvs(entry: EntryMode, pan: Option<MaskedPan>, tlvs: &[u8]) -> Result<Self, TlvError> {
+        let find = |tag: Tag| tlv::find(tlvs, tag);
+        let hex_of = |tag: Tag| find(tag).map(|value| value.map(hex::encode_upper));
+        Ok(Self {
+            entry,
+            pan,
+            pan_sequence_number: find(tag::PAN_SEQUENCE_NUMBER)?.and_then(|value| match value {
+                [bcd] if bcd >> 4 < 10 && bcd & 0x0F < 10 => Some((bcd >> 4) * 10 + (bcd & 0x0F)),
+                _ => None,
+            }),
+            aid: match hex_of(tag::AID_TERMINAL)? {
+                Some(aid) => Some(aid),
+                None => hex_of(tag::DF_NAME)?,
+            },
+            label: application_name(
+                find(tag::APPLICATION_PREFERRED_NAME)?,
+                find(tag::ISSUER_CODE_TABLE_INDEX)?,
+                find(tag::APPLICATION_LABEL)?,
+            ),
+            cvm: find(tag::CVM_RESULTS)?.and_then(Cvm::from_results),
+            cryptogram: cryptogram(find(tag::APPLICATION_CRYPTOGRAM)?, find(tag::CRYPTOGRAM_INFORMATION)?),
+            tvr: hex_of(tag::TVR)?,
+            tsi: hex_of(tag::TSI)?,
+        })
+    }
+
+    /// Takes over what the chip's final answer (E3 or E5) says anew: cryptogram, TVR, TSI.
+    ///
+    /// # Errors
+    /// When `tlvs` is not BER-TLV; nothing is changed then.
+    pub fn complete(&mut self, tlvs: &[u8]) -> Result<(), TlvError> {
+        let last = Self::from_tlvs(self.entry, None, tlvs)?;
+        self.cryptogram = last.cryptogram.or(self.cryptogram);
+        self.tvr = last.tvr.or_else(|| self.tvr.take());
+        self.tsi = last.tsi.or_else(|| self.tsi.take());
+        Ok(())
+    }
+}
+
+/// The preferred name when it is printable ASCII or said to be ISO 8859-1 (EMV Book 4, 11.3: otherwise the label is shown).
+fn application_name(preferred: Option<&[u8]>, code_table: Option<&[u8]>, label: Option<&[u8]>) -> Option<String> {
+    let text = |bytes: &[u8], latin: bool| -> Option<String> {
+        let text: String = bytes.iter().map(|byte| char::from(*byte)).collect();
+        let printable = text.chars().all(|c| matches!(c, ' '..='~') || (latin && c >= '\u{A0}'));
+        let text = text.trim();
+        (printable && !text.is_empty()).then(|| text.to_owned())
+    };
+    preferred
+        .and_then(|name| text(name, code_table == Some(&[1])))
+        .or_else(|| label.and_then(|label| text(label, false)))
+}
+
+fn cryptogram(value: Option<&[u8]>, information: Option<&[u8]>) -> Option<Cryptogram> {
+    let kind = match information?.first()? >> 6 {
+        0 => CryptogramKind::Aac,
+        1 => CryptogramKind::Tc,
+        2 => CryptogramKind::Arqc,
+        _ => return None,
+    };
+    Some(Cryptogram { kind, value: value?.try_into().ok()? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pan_is_masked_even_when_it_comes_clear() {
+        // 16, 8 and 19 places; the middle never survives.
+        for (given, kept) in [
+            ("4761739001010119", "476173******0119"),
+            ("476173FFFFFF0119", "476173******0119"),
+            ("12345678", "****5678"),
+            ("6799998900000060919", "679999*********0919"),
+        ] {
+            assert_eq!(MaskedPan::new(given).unwrap().as_str(), kept);
+        }
+        for wrong in ["1234567", "12345678901234567890", "4761 7390", "4761é39001"] {
+            assert!(MaskedPan::new(wrong).is_none(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn debug_shows_lengths_only() {
+        let sealed =
+            SealedCard { data: Wiped::copy_of(b"secret-bytes").unwrap(), ksn: Wiped::copy_of(&[0xAB; 10]).unwrap() };
+        assert_eq!(format!("{sealed:?}"), "SealedCard { data: [12 sealed bytes], ksn: [10 sealed bytes] }");
+    }
+
+    #[test]
+    fn the_host_gets_neither_sealed_blocks_nor_card_data() {
+        // 9F02, 57, 5A, 5F20, 5F24, DFAE02, DFAE57, DFAE5A, 95.
+        let tlvs = hex::decode("9F02060000000012345703476173 5A024761 5F200141 5F2403151231 DFAE0201AA DFAE570147 DFAE5A0147 95050000000000".replace(' ', "")).unwrap();
+        assert_eq!(hex::encode_upper(for_host(&tlvs, false).unwrap().expose()), "9F020600000000123495050000000000");
+        assert_eq!(
+            hex::encode_upper(for_host(&tlvs, true).unwrap().expose()),
+            "9F0206000000001234DFAE570147DFAE5A014795050000000000"
+        );
+    }
+
+    #[test]
+    fn the_preferred_name_is_used_only_when_it_can_be_printed() {
+        assert_eq!(application_name(Some(b"CREDITO"), None, Some(b"VISA")).as_deref(), Some("CREDITO"));
+        assert_eq!(application_name(Some(&[0xE9, 0x41]), Some(&[1]), Some(b"VISA")).as_deref(), Some("éA"));
+        assert_eq!(application_name(Some(&[0xE9, 0x41]), Some(&[5]), Some(b"VISA")).as_deref(), Some("VISA"));
+        assert_eq!(application_name(Some(&[0x1B, 0x40]), Some(&[1]), None), None);
+    }
+}

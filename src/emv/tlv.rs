@@ -1,0 +1,188 @@
+//! BER-TLV: a walker over borrowed bytes and an encoder. No allocation, no recursion without a bound.
+//!
+//! Policy (security: 1.6; EMV Book 3, Annex B), stricter than most decoders on purpose:
+//! - definite lengths of at most three bytes (`82 xx xx`); tags of at most four bytes;
+//! - `00` padding is skipped between objects, never read as a tag; `FF` is refused as one;
+//! - a value that is longer than its container is an error, never a shorter value;
+//! - repeated tags keep their order; [`find`] gives the first.
+
+use super::Tag;
+
+/// Deepest nesting of templates that is followed; a real answer has three levels.
+pub const MAX_DEPTH: usize = 8;
+
+/// One object: its tag, its value, and all its bytes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Tlv<'a> {
+    /// The tag.
+    pub tag: Tag,
+    /// The value alone.
+    pub value: &'a [u8],
+    /// Tag, length and value as they stood in the input.
+    pub raw: &'a [u8],
+}
+
+// A value may be card data: show what it is and how long, never what it holds.
+impl std::fmt::Debug for Tlv<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { tag, value, raw: _ } = self;
+        write!(f, "{tag}[{}]", value.len())
+    }
+}
+
+/// Why bytes are not BER-TLV as EMV allows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TlvError {
+    /// The input ends inside a tag, a length or a value.
+    #[error("TLV data ends inside an object at byte {at}")]
+    Truncated {
+        /// Offset of the object in its container.
+        at: usize,
+    },
+    /// A tag of more than four bytes, or one that starts with FF.
+    #[error("TLV tag at byte {at} is not a tag of EMV")]
+    BadTag {
+        /// Offset of the object in its container.
+        at: usize,
+    },
+    /// An indefinite length or one of more than two length bytes after the first.
+    #[error("TLV length at byte {at} is not a length of EMV")]
+    BadLength {
+        /// Offset of the object in its container.
+        at: usize,
+    },
+    /// Templates nested deeper than [`MAX_DEPTH`].
+    #[error("TLV templates are nested deeper than {MAX_DEPTH}")]
+    TooDeep,
+    /// The encoder's buffer is full.
+    #[error("TLV data does not fit its buffer")]
+    Full,
+}
+
+/// Walks the objects of one level, in their order.
+#[must_use]
+pub fn walk(bytes: &[u8]) -> Walker<'_> {
+    Walker { bytes, at: 0 }
+}
+
+/// The iterator of [`walk`]; ends after the first error.
+#[derive(Clone)]
+pub struct Walker<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Iterator for Walker<'a> {
+    type Item = Result<Tlv<'a>, TlvError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        while self.bytes.get(self.at) == Some(&0) {
+            self.at += 1;
+        }
+        if self.at >= self.bytes.len() {
+            return None;
+        }
+        let start = self.at;
+        let object = read(self.bytes, start);
+        self.at = match object {
+            Ok(tlv) => start + tlv.raw.len(),
+            Err(_) => self.bytes.len(),
+        };
+        Some(object)
+    }
+}
+
+/// The object that begins at `start`.
+fn read(bytes: &[u8], start: usize) -> Result<Tlv<'_>, TlvError> {
+    let truncated = TlvError::Truncated { at: start };
+    let mut at = start;
+    let mut byte = || {
+        let value = *bytes.get(at).ok_or(truncated)?;
+        at += 1;
+        Ok(value)
+    };
+    let first = byte()?;
+    if first == 0xFF && bytes.get(start + 1).is_none_or(|next| *next == 0xFF) {
+        return Err(TlvError::BadTag { at: start });
+    }
+    let mut tag = u32::from(first);
+    if first & 0x1F == 0x1F {
+        for n in 0.. {
+            if n == 3 {
+                return Err(TlvError::BadTag { at: start });
+            }
+            let next = byte()?;
+            tag = (tag << 8) | u32::from(next);
+            if next & 0x80 == 0 {
+                break;
+            }
+        }
+    }
+    let length = match byte()? {
+        short @ 0..=0x7F => usize::from(short),
+        0x81 => usize::from(byte()?),
+        0x82 => (usize::from(byte()?) << 8) | usize::from(byte()?),
+        _ => return Err(TlvError::BadLength { at: start }),
+    };
+    let end = at.checked_add(length).ok_or(truncated)?;
+    let value = bytes.get(at..end).ok_or(truncated)?;
+    Ok(Tlv { tag: Tag(tag), value, raw: &bytes[start..end] })
+}
+
+/// The first value of `tag` at any depth, in document order.
+///
+/// # Errors
+/// The first fault met before the tag is found.
+pub fn find(bytes: &[u8], tag: Tag) -> Result<Option<&[u8]>, TlvError> {
+    let mut found = None;
+    visit(bytes, &mut |tlv| {
+        if found.is_none() && tlv.tag == tag {
+            found = Some(tlv.value);
+        }
+    })?;
+    Ok(found)
+}
+
+/// Calls `see` with every object at every depth, containers before what they contain.
+///
+/// # Errors
+/// The first fault; what came before it has been seen.
+pub fn visit<'a>(bytes: &'a [u8], see: &mut impl FnMut(Tlv<'a>)) -> Result<(), TlvError> {
+    fn level<'a>(bytes: &'a [u8], depth: usize, see: &mut impl FnMut(Tlv<'a>)) -> Result<(), TlvError> {
+        if depth == MAX_DEPTH {
+            return Err(TlvError::TooDeep);
+        }
+        for tlv in walk(bytes) {
+            let tlv = tlv?;
+            see(tlv);
+            if tlv.tag.is_constructed() {
+                level(tlv.value, depth + 1, see)?;
+            }
+        }
+        Ok(())
+    }
+    level(bytes, 0, see)
+}
+
+/// Appends one object with the shortest length form.
+///
+/// # Errors
+/// [`TlvError::Full`] when `out` cannot take it or the value is longer than 65,535 bytes; `out` is then unchanged.
+pub fn push<const N: usize>(out: &mut heapless::Vec<u8, N>, tag: Tag, value: &[u8]) -> Result<(), TlvError> {
+    let before = out.len();
+    let write = |out: &mut heapless::Vec<u8, N>| -> Result<(), ()> {
+        out.extend_from_slice(&tag.bytes()[4 - tag.size()..]).map_err(|_| ())?;
+        let length = u16::try_from(value.len()).map_err(|_| ())?;
+        let [high, low] = length.to_be_bytes();
+        match (high, low) {
+            (0, 0..=0x7F) => out.push(low).map_err(|_| ())?,
+            (0, _) => out.extend_from_slice(&[0x81, low]).map_err(|_| ())?,
+            _ => out.extend_from_slice(&[0x82, high, low]).map_err(|_| ())?,
+        }
+        out.extend_from_slice(value).map_err(|_| ())
+    };
+    write(out).map_err(|()| {
+        out.truncate(before);
+        TlvError::Full
+    })
+}

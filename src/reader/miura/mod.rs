@@ -1,0 +1,1 @@
+//! Miura MPI (readers: 2).
