@@ -50,8 +50,8 @@ pub enum Track2Error {
 
 /// Track 2 in clear. Wiped when dropped; never printed, so that no log can hold a PAN.
 pub struct Track2 {
-    /// PAN, separator `=`, and the rest, without sentinels.
-    text: heapless::String<MAX_LENGTH>,
+    /// PAN, separator `=`, and the rest, without sentinels; ASCII.
+    characters: heapless::Vec<u8, MAX_LENGTH>,
     separator: usize,
 }
 
@@ -61,21 +61,21 @@ impl Track2 {
     /// # Errors
     /// The first thing in it that is not track 2.
     pub fn from_tag57(value: &[u8]) -> Result<Self, Track2Error> {
-        let mut text = heapless::String::<MAX_LENGTH>::new();
+        let mut track = Self { characters: heapless::Vec::new(), separator: 0 };
         for nibble in value.iter().flat_map(|byte| [byte >> 4, byte & 0x0F]) {
             let c = match nibble {
-                0..=9 => char::from(b'0' + nibble),
-                0xD => '=',
-                0xF => 'F',
-                _ => '?',
+                0..=9 => b'0' + nibble,
+                0xD => b'=',
+                0xF => b'F',
+                _ => b'?',
             };
-            text.push(c).map_err(|_| Track2Error::TooLong)?;
+            track.characters.push(c).map_err(|_| Track2Error::TooLong)?;
         }
         // One F at the end fills the last byte (EMV Book 3, Annex A); anywhere else it is a fault.
-        if text.ends_with('F') {
-            text.pop();
+        if track.characters.last() == Some(&b'F') {
+            track.characters.pop();
         }
-        Self::from_text(text)
+        track.checked()
     }
 
     /// Reads the stripe's form with its sentinels, with or without the LRC character that readers leave after them.
@@ -88,13 +88,18 @@ impl Track2 {
         if after.chars().count() > 1 {
             return Err(Track2Error::Sentinel);
         }
-        Self::from_text(heapless::String::try_from(inner).map_err(|_| Track2Error::TooLong)?)
+        let characters = heapless::Vec::from_slice(inner.as_bytes()).map_err(|_| Track2Error::TooLong)?;
+        Self { characters, separator: 0 }.checked()
     }
 
-    fn from_text(text: heapless::String<MAX_LENGTH>) -> Result<Self, Track2Error> {
-        let separator = text.find('=').ok_or(Track2Error::NoSeparator)?;
-        let track = Self { text, separator };
-        let (pan, rest) = (track.pan(), &track.text[separator + 1..]);
+    /// Finds the separator and checks every element.
+    fn checked(mut self) -> Result<Self, Track2Error> {
+        let characters = self.characters.as_slice();
+        if !characters.is_ascii() {
+            return Err(Track2Error::Discretionary);
+        }
+        self.separator = characters.iter().position(|c| *c == b'=').ok_or(Track2Error::NoSeparator)?;
+        let (pan, rest) = (self.pan(), &self.text()[self.separator + 1..]);
         let are_digits = |text: &str| text.bytes().all(|c| c.is_ascii_digit());
         if !PAN_DIGITS.contains(&pan.len()) || !are_digits(pan) {
             return Err(Track2Error::Pan);
@@ -112,58 +117,64 @@ impl Track2 {
         if !rest.get(7..).is_some_and(are_digits) {
             return Err(Track2Error::Discretionary);
         }
-        Ok(track)
+        Ok(self)
     }
 
     /// The PAN, 8 to 19 digits.
     #[must_use]
     pub fn pan(&self) -> &str {
-        &self.text[..self.separator]
+        &self.text()[..self.separator]
     }
 
     /// Year and month of expiry, `YYMM`.
     #[must_use]
     pub fn expiry_yymm(&self) -> &str {
-        &self.text[self.separator + 1..self.separator + 5]
+        &self.text()[self.separator + 1..self.separator + 5]
     }
 
     /// The service code.
     #[must_use]
     pub fn service_code(&self) -> ServiceCode {
-        ServiceCode::new(&self.text[self.separator + 5..self.separator + 8]).expect("checked when the track was read")
+        ServiceCode::new(&self.text()[self.separator + 5..self.separator + 8]).expect("checked when the track was read")
     }
 
     /// What the issuer put after the service code, digits.
     #[must_use]
     pub fn discretionary(&self) -> &str {
-        &self.text[self.separator + 8..]
+        &self.text()[self.separator + 8..]
     }
 
     /// The stripe's form with its sentinels and no LRC.
     #[must_use]
     pub fn magstripe_form(&self) -> zeroize::Zeroizing<String> {
-        format!(";{}?", self.text).into()
+        format!(";{}?", self.text()).into()
     }
 
     /// The value of tag 57.
     #[must_use]
     pub fn tag57(&self) -> zeroize::Zeroizing<Vec<u8>> {
         let nibble = |c: u8| if c == b'=' { 0xD } else { c - b'0' };
-        let pairs = self.text.as_bytes().chunks(2);
+        let pairs = self.characters.chunks(2);
         pairs.map(|pair| (nibble(pair[0]) << 4) | pair.get(1).map_or(0xF, |c| nibble(*c))).collect::<Vec<u8>>().into()
+    }
+
+    fn text(&self) -> &str {
+        std::str::from_utf8(&self.characters).expect("checked to be ASCII when the track was read")
     }
 }
 
 impl Drop for Track2 {
     fn drop(&mut self) {
-        let mut text = std::mem::take(&mut self.text).into_bytes();
-        text.as_mut_slice().zeroize();
+        // The whole capacity, not only the used part.
+        self.characters.clear();
+        let _ = self.characters.resize(MAX_LENGTH, 0);
+        self.characters.as_mut_slice().zeroize();
     }
 }
 
 impl fmt::Debug for Track2 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "[track 2 of {} characters]", self.text.len())
+        write!(f, "[track 2 of {} characters]", self.characters.len())
     }
 }
 
