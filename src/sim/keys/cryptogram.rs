@@ -82,7 +82,8 @@ impl Issuer {
         Ok(self.diversified(option_a(&digits)))
     }
 
-    /// The same by option B, which differs for PANs of more than 16 digits only (EMV Book 2, A1.4.2).
+    /// The same by option B, which differs for PANs of more than 16 digits only (EMV Book 2, A1.4.2). Which option an issuer
+    /// of such PANs takes is its own choice; card and issuer must take the same.
     ///
     /// # Errors
     /// [`CryptogramError::BadCard`].

@@ -252,10 +252,10 @@ mod tests {
         }
     }
 
-    /// About a million keys: `cargo test --release -- --ignored` (X9.24-1, A.3: 2^21 counters, those with more than ten ones
+    /// About a million keys: `cargo test --lib -- --ignored worn_out` (X9.24-1, A.3: 2^21 counters, those with more than ten ones
     /// left out).
     #[test]
-    #[ignore = "half a minute without optimisation"]
+    #[ignore = "about a minute"]
     fn device_and_host_agree_until_the_device_is_worn_out() {
         let usable = (1..=COUNTER_MASK).filter(|counter| counter.count_ones() <= MAX_ONES).count();
         assert_eq!(usable, 1_048_575, "half of all counters, without zero");
