@@ -42,6 +42,23 @@ const MAY_USE: &[(&str, &[&str])] = &[
 /// device and must not share its rules, or both would make the same mistake.
 const CLOSED_TO_SIM: &[&str] = &["session", "port"];
 
+/// Modules that decide and never act: no clock, no I/O, no async.
+const PURE: &[&str] = &["money", "emv", "card", "sale"];
+
+/// What a pure module has no use for, as tokens in a row.
+const IMPURE: &[&[&str]] = &[
+    &["async"],
+    &["tokio", "::"],
+    &["rusqlite", "::"],
+    &["reqwest", "::"],
+    &["SystemTime"],
+    &["Instant", "::", "now"],
+    &["std", "::", "fs"],
+    &["std", "::", "net"],
+    &["std", "::", "env"],
+    &["std", "::", "thread"],
+];
+
 const JUNK_DRAWERS: &[&str] = &[
     "util", "utils", "common", "core", "manager", "managers", "helper", "helpers", "types", "handler", "handlers",
     "misc",
@@ -56,6 +73,12 @@ fn every_module_uses_only_what_the_table_allows() {
     for file in sources("src") {
         wrong.extend(check(&file, &read(&file), &modules));
     }
+    assert!(wrong.is_empty(), "\n{}\n", wrong.join("\n"));
+}
+
+#[test]
+fn what_decides_does_not_act() {
+    let wrong: Vec<String> = sources("src").iter().flat_map(|file| check_purity(file, &read(file))).collect();
     assert!(wrong.is_empty(), "\n{}\n", wrong.join("\n"));
 }
 
@@ -116,7 +139,7 @@ fn modules() -> Vec<String> {
 fn sources(folder: impl AsRef<Path>) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let mut found: Vec<PathBuf> = entries
-        .map(|entry| entry.unwrap().path())
+        .map(|entry| entry.expect("a folder that opens can be listed").path())
         .flat_map(|path| if path.is_dir() { sources(&path) } else { vec![path] })
         .filter(|path| path.extension().is_some_and(|extension| extension == "rs"))
         .collect();
@@ -149,6 +172,28 @@ fn check(file: &Path, source: &str, modules: &[String]) -> Vec<String> {
         wrong.push(format!("{}:{line}: uses `{}`, but {rule} (tests/layers.rs)", file.display(), path.join("::")));
     }
     wrong
+}
+
+/// One line for every clock, port or task in a pure module.
+fn check_purity(file: &Path, source: &str) -> Vec<String> {
+    if !module_path(file).first().is_some_and(|own| PURE.contains(&own.as_str())) {
+        return Vec::new();
+    }
+    let tokens = tokens(&production(source));
+    let starts_with = |at: usize, row: &[&str]| {
+        row.iter().enumerate().all(|(n, word)| tokens.get(at + n).is_some_and(|(_, found)| found == word))
+    };
+    let found =
+        (0..tokens.len()).filter_map(|at| Some((tokens[at].0, IMPURE.iter().find(|row| starts_with(at, row))?)));
+    found
+        .map(|(line, row)| {
+            format!(
+                "{}:{line}: `{}` in a module that only decides: {PURE:?} (tests/layers.rs)",
+                file.display(),
+                row.concat()
+            )
+        })
+        .collect()
 }
 
 /// `src/reader/miura/link.rs` is `["reader", "miura", "link"]`; `src/lib.rs` is `["lib"]`.
@@ -361,6 +406,18 @@ fn the_simulator_shares_messages_and_not_rules() {
     assert_eq!(planted("src/sim/reader/mod.rs", "use crate::config::Config;").len(), 1);
     assert_eq!(planted("src/sim/shop.rs", "use crate::config::Config;").len(), 0, "the shop writes a config");
     assert_eq!(planted("src/sim/shop.rs", "use super::reader::session;").len(), 0, "a room of its own");
+}
+
+#[test]
+fn finds_a_clock_in_a_pure_module() {
+    let impure = "//! Head.\nuse tokio::time::Instant;\nfn f() -> Instant { Instant::now() }\nasync fn g() {}\n";
+    let found = check_purity(Path::new("src/sale/step.rs"), impure);
+    assert_eq!(found.len(), 3, "{found:?}");
+    assert!(found[0].starts_with("src/sale/step.rs:2: `tokio::` in a module that only decides"), "{found:?}");
+    assert_eq!(check_purity(Path::new("src/agent.rs"), impure).len(), 0);
+    let pure =
+        "use std::time::Instant; fn due(now: Instant) {} // Instant::now\n#[cfg(test)]\nmod tests { use std::fs; }";
+    assert_eq!(check_purity(Path::new("src/sale/step.rs"), pure).len(), 0);
 }
 
 #[test]

@@ -82,6 +82,40 @@ impl FaultArgs {
     }
 }
 
+/// A line that [`Faults::obey`] does not know; says which ones there are.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[error("`{0}` is not known; there are: delay MS, drop PER_MILLE, flip PER_MILLE, cut, cut BYTES, clear")]
+pub struct Misunderstood(String);
+
+impl Faults {
+    /// Does what a person types while the line runs, both ways: `delay 200`, `drop 5`, `flip 5`, `cut`, `cut 40` (after that many
+    /// more bytes that the holder reads), `clear`.
+    ///
+    /// # Errors
+    /// [`Misunderstood`] when the line is none of these; nothing is changed.
+    pub fn obey(&self, line: &str) -> Result<(), Misunderstood> {
+        let misunderstood = || Misunderstood(line.trim().to_owned());
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match words[..] {
+            ["cut"] => self.cut_now(),
+            ["clear"] => self.clear(),
+            [what, number] => {
+                let number: u64 = number.parse().map_err(|_| misunderstood())?;
+                let per_mille = u16::try_from(number).ok().filter(|n| *n <= 1000).ok_or_else(misunderstood);
+                match what {
+                    "delay" => BOTH.iter().for_each(|way| self.delay(*way, Duration::from_millis(number))),
+                    "drop" => per_mille.map(|n| BOTH.iter().for_each(|way| self.drop_per_mille(*way, n)))?,
+                    "flip" => per_mille.map(|n| BOTH.iter().for_each(|way| self.flip_per_mille(*way, n)))?,
+                    "cut" => self.cut_after_bytes(Direction::Read, number),
+                    _ => return Err(misunderstood()),
+                }
+            }
+            _ => return Err(misunderstood()),
+        }
+        Ok(())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -142,5 +176,25 @@ mod tests {
         assert_eq!(seen, (Duration::from_millis(20), 5, 0, Some(12)));
         assert_eq!(faults.way(Direction::Write, |way| (way.drop_per_mille, way.cut_at)), (5, None));
         assert!(parse(&["--drop", "1001"]).is_err(), "more than every byte");
+    }
+
+    #[test]
+    fn obeys_what_a_person_types() {
+        let faults = Faults::seeded(1);
+        let seen =
+            |way| faults.way(way, |way| (way.delay.as_millis(), way.drop_per_mille, way.flip_per_mille, way.cut_at));
+        for line in ["delay 200", " drop  5\n", "flip 6", "cut 40"] {
+            faults.obey(line).unwrap();
+        }
+        assert_eq!(seen(Direction::Read), (200, 5, 6, Some(40)));
+        assert_eq!(seen(Direction::Write), (200, 5, 6, None));
+        for line in ["", "drop", "drop 1001", "drop 70000", "drop -1", "flip much", "cut 1 2", "explode"] {
+            assert_eq!(faults.obey(line), Err(Misunderstood(line.to_owned())));
+        }
+        assert_eq!(seen(Direction::Read), (200, 5, 6, Some(40)), "what is not understood changes nothing");
+        faults.obey("cut").unwrap();
+        assert_eq!(faults.counts().cuts, 1);
+        faults.obey("clear").unwrap();
+        assert_eq!(seen(Direction::Read), (0, 0, 0, None));
     }
 }
