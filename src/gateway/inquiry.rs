@@ -1,0 +1,89 @@
+//! The answer to a query by `merchantTransactionId`, read. Only an answered query with an empty list means "not there"
+//! (design: path of a sale, 9): whatever is not surely a list of payments, and surely the one asked for, is "cannot ask".
+//!
+//! Assumed, as the interface shows no answer of a query:
+//! - HTTP 200 with a JSON object that holds the list as `payments` or `records`, or a bare list, or a single payment;
+//! - an empty list counts only with no `result.code`, an approved one, or 700.400.580 ("cannot find transaction");
+//! - a linked transaction (capture, reversal, refund) may carry a `merchantTransactionId` of its own. A payment (DB, PA, CD)
+//!   that carries another one than asked for is not ours and never shown, so that nothing of it can be reversed; when
+//!   nothing else was found, the gateway did not understand the question.
+
+use serde_json::Value;
+
+use super::answer::{Reply, amount, is_payment_id, payment_id, text_at};
+use super::code::{self, Class};
+use crate::config::Assumptions;
+use crate::sale::{Found, FoundState, Inquiry};
+
+/// "Cannot find transaction", beside an empty list.
+const NO_MATCH: &str = "700.400.580";
+/// Payment types that start something, as opposed to those that refer to it (design: payment types at the counter).
+const PAYMENTS: [&str; 3] = ["DB", "PA", "CD"];
+
+/// What the query found.
+pub(super) fn read(reply: &Reply, merchant_transaction_id: &str, assumptions: &Assumptions) -> Inquiry {
+    let status = reply.status;
+    if status != 200 {
+        return cannot(format!(
+            "the gateway does not answer the query (HTTP {status}); check [gateway.assumptions] query-path"
+        ));
+    }
+    let Ok(body) = serde_json::from_slice::<Value>(&reply.body) else {
+        return cannot("the gateway's answer to the query is not JSON".to_owned());
+    };
+    let Some(entries) = entries(&body, assumptions) else {
+        return cannot("the gateway's answer to the query holds no list of payments".to_owned());
+    };
+    let ours = |entry: &&&Value| {
+        let other = text_at(entry, "/merchantTransactionId").is_some_and(|id| id != merchant_transaction_id);
+        !(other && text_at(entry, "/paymentType").is_none_or(|kind| PAYMENTS.contains(&kind)))
+    };
+    let kept: Vec<&&Value> = entries.iter().filter(ours).collect();
+    if kept.is_empty() && !entries.is_empty() {
+        return cannot("the gateway answered the query with other payments than the one asked for".to_owned());
+    }
+    match kept.into_iter().map(|entry| found(entry, assumptions)).collect::<Option<Vec<_>>>() {
+        Some(payments) => Inquiry::Payments(payments),
+        None => cannot("the gateway's answer to the query holds a payment that cannot be read".to_owned()),
+    }
+}
+
+/// The entries of the list, wherever it is.
+fn entries<'a>(body: &'a Value, assumptions: &Assumptions) -> Option<Vec<&'a Value>> {
+    let list = match body {
+        Value::Array(list) => Some(list),
+        _ => ["payments", "records"].iter().find_map(|name| body.get(name)).map(Value::as_array)?,
+    };
+    match list {
+        Some(list) if list.is_empty() => {
+            let code = body.pointer("/result/code");
+            let fine = code.is_none_or(|code| {
+                let code = code.as_str().unwrap_or("");
+                code == NO_MATCH || code::class(code, assumptions) == Some(Class::Approved)
+            });
+            fine.then(Vec::new)
+        }
+        Some(list) => Some(list.iter().collect()),
+        None => payment_id(body).and(text_at(body, "/paymentType")).map(|_| vec![body]),
+    }
+}
+
+/// One entry; `None` when it has no id or no type: what cannot be read cannot be ruled out either.
+fn found(entry: &Value, assumptions: &Assumptions) -> Option<Found> {
+    let state = match text_at(entry, "/result/code").and_then(|code| code::class(code, assumptions)) {
+        Some(Class::Approved) => FoundState::Approved,
+        Some(Class::Declined) => FoundState::Declined,
+        Some(Class::Pending | Class::Throttled) | None => FoundState::Undecided,
+    };
+    Some(Found {
+        id: payment_id(entry)?,
+        payment_type: text_at(entry, "/paymentType").filter(|kind| kind.len() == 2 && kind.is_ascii())?.to_owned(),
+        amount: amount(entry, None),
+        state,
+        refers_to: text_at(entry, "/referencedId").filter(|id| is_payment_id(id)).map(str::to_owned),
+    })
+}
+
+fn cannot(why: String) -> Inquiry {
+    Inquiry::CannotAsk { why }
+}
