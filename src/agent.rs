@@ -63,13 +63,14 @@ pub async fn run(config: Config, shutdown: impl Future<Output = ()>) -> Result<(
     let (mut agent, mut ends) = Agent::start(config).await?;
     let mut shutdown = std::pin::pin!(shutdown);
     let mut stopping = None;
-    systemd::ready();
+    let notify = systemd::Notify::from_env();
+    notify.ready();
     let mut watchdog = tokio::time::interval(systemd::watchdog_interval().unwrap_or(Duration::from_secs(5)));
     watchdog.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
         agent.settle().await;
         if stopping.is_some_and(|since: Instant| agent.may_stop(since)) {
-            systemd::stopping();
+            notify.stopping();
             return Ok(());
         }
         let deadline = agent.next_deadline();
@@ -80,7 +81,7 @@ pub async fn run(config: Config, shutdown: impl Future<Output = ()>) -> Result<(
             Some(command) = ends.commands.recv() => agent.till_asks(command).await,
             Some(event) = ends.printer.recv() => agent.printer_says(event),
             () = tokio::time::sleep_until(deadline.into()) => agent.deadline_passed(),
-            _ = watchdog.tick() => systemd::watchdog(),
+            _ = watchdog.tick() => notify.watchdog(),
             () = &mut shutdown, if stopping.is_none() => {
                 stopping = Some(agent.asks_the_clock());
                 agent.stop_taking_sales();

@@ -116,7 +116,8 @@ impl Agent {
             ReceiptCopy::Merchant => Copy::Merchant,
         };
         let columns = self.config.printer.as_ref().map_or(42, |printer| printer.columns);
-        printer::text(&sale.receipt(), &self.config.terminal.merchant, copy, columns)
+        let lines = printer::layout::lay_out(&sale.receipt(), &self.config.terminal.merchant, copy, columns);
+        printer::text::plain(&lines, columns)
     }
 
     /// The terminal's state.
