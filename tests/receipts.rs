@@ -1,6 +1,8 @@
 //! Receipts as a person reads them. The texts are typed, not produced by the code they test; they are never edited to make a
 //! test pass. Text in the middle has the smaller half of the free room on its left.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 use pos_agent::card::{CardFacts, Cryptogram, CryptogramKind, Cvm, EntryMode, MaskedPan};
 use pos_agent::config::CodePage;
 use pos_agent::money::{Amount, Currency};
