@@ -1,5 +1,7 @@
 //! The printer's task on real wires: TCP to the simulated printer, and a pty.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 use std::net::{Ipv4Addr, SocketAddr};
 use std::os::fd::OwnedFd;
 use std::time::Duration;

@@ -1,10 +1,12 @@
 //! Receipts as a person reads them. The texts are typed, not produced by the code they test; they are never edited to make a
 //! test pass. Text in the middle has the smaller half of the free room on its left.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 use pos_agent::card::{CardFacts, Cryptogram, CryptogramKind, Cvm, EntryMode, MaskedPan};
 use pos_agent::config::CodePage;
 use pos_agent::money::{Amount, Currency};
-use pos_agent::printer::{escpos, lay_out, plain};
+use pos_agent::printer::{escpos, lay_out, plain, text};
 use pos_agent::sale::{Copy, HostFacts, Receipt, ReceiptOutcome};
 use pos_agent::sim::printer::paper::Paper;
 use proptest::prelude::*;
@@ -293,7 +295,7 @@ fn assert_receipt(receipt: &Receipt, copy: Copy, columns: u8, expected: &str) {
 }
 
 fn show(receipt: &Receipt, copy: Copy, columns: u8) -> String {
-    plain(&lay_out(receipt, &shop(), copy, columns), columns)
+    text(receipt, &shop(), copy, columns)
 }
 
 /// What a printer that shares no code with the agent reads: the receipts, and what it did not understand.

@@ -16,4 +16,4 @@ pub mod text;
 
 pub use layout::{Line, lay_out};
 pub use port::{Event, Handle, Job, QueueFull, spawn};
-pub use text::plain;
+pub use text::{plain, text};
