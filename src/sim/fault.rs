@@ -22,7 +22,7 @@ use std::time::Duration;
 use tokio::sync::Notify;
 
 pub use self::line::Line;
-pub use self::proxy::{FaultArgs, Misunderstood, proxy};
+pub use self::proxy::{FaultArgs, Misunderstood, proxy, run};
 
 /// Which way a byte travels, as seen by whoever holds the [`Line`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

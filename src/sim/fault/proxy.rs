@@ -82,6 +82,44 @@ impl FaultArgs {
     }
 }
 
+/// Runs `pos-sim fault` until Ctrl-C or the listener's end; a line typed is obeyed.
+///
+/// # Errors
+/// When the address cannot be taken.
+pub async fn run(args: FaultArgs) -> io::Result<()> {
+    let faults = args.faults();
+    let listener = TcpListener::bind(&args.listen).await?;
+    say(&format!("faults on {} before {}; type: delay MS, drop PER_MILLE, flip PER_MILLE, cut, clear", listener.local_addr()?, args.to));
+    let (sender, mut lines) = tokio::sync::mpsc::channel(1);
+    // A thread of its own: a blocked read must not hold the program's end.
+    std::thread::spawn(move || {
+        for line in io::stdin().lines().map_while(Result::ok) {
+            if sender.blocking_send(line).is_err() {
+                return;
+            }
+        }
+    });
+    let typed = async {
+        while let Some(line) = lines.recv().await {
+            if let Err(error) = faults.obey(&line) {
+                say(&error.to_string());
+            }
+        }
+        // Without a person the faults stay as they were given.
+        std::future::pending().await
+    };
+    tokio::select! {
+        ended = proxy(listener, args.to, faults.clone()) => ended,
+        ended = typed => ended,
+        _ = tokio::signal::ctrl_c() => Ok(()),
+    }
+}
+
+#[allow(clippy::print_stdout, reason = "pos-sim speaks to a person")]
+fn say(text: &str) {
+    println!("{text}");
+}
+
 /// A line that [`Faults::obey`] does not know; says which ones there are.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error("`{0}` is not known; there are: delay MS, drop PER_MILLE, flip PER_MILLE, cut, cut BYTES, clear")]
