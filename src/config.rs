@@ -1,1 +1,285 @@
-//! (to be written)
+//! The configuration: one TOML file for a technician, [`Config`] for the program.
+//!
+//! Unknown keys are refused, units stand in the key names, and [`load`] gives a configuration only when [`Config::check`]
+//! found nothing wrong: there is no "warns and goes on". Secrets are never in the file itself, only the place they are in.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use serde::Deserialize;
+
+/// The whole file, by default `/etc/pos-agent/config.toml`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Config {
+    /// The shop and its terminal.
+    pub terminal: Terminal,
+    /// The card reader.
+    pub reader: Reader,
+    /// The payment gateway.
+    pub gateway: Gateway,
+    /// The receipt printer; without it receipts are kept and can be read by `pos-agent receipt`.
+    pub printer: Option<Printer>,
+    /// Where tills connect.
+    #[serde(default)]
+    pub till: Till,
+    /// Where the journal lies.
+    #[serde(default)]
+    pub journal: Journal,
+}
+
+/// The shop and its terminal.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Terminal {
+    /// Acquirer-assigned terminal id, digits, up to 32 (interface: `pos.terminalId`).
+    pub id: String,
+    /// Lines at the head of each receipt: name, street, town.
+    pub merchant: Vec<String>,
+    /// Currency of a sale that names none, ISO 4217.
+    pub currency: String,
+    /// Largest amount of one sale in `currency`, as `5000.00`; without it what the gateway can take.
+    pub max_amount: Option<String>,
+    /// How long a customer may take to present a card, in seconds.
+    #[serde(default = "defaults::card_timeout_s")]
+    pub card_timeout_s: u64,
+    /// Where the terminal stands (interface: `pos.location.*`).
+    pub location: Option<Location>,
+}
+
+/// Coordinates as decimal text, sent unchanged (interface: Point of sale).
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Location {
+    /// Signed decimal, up to 2 integer digits, 1 to 8 decimals.
+    pub latitude: String,
+    /// Signed decimal, up to 3 integer digits, 1 to 8 decimals.
+    pub longitude: String,
+    /// Digits, up to 32.
+    pub accuracy: Option<String>,
+}
+
+/// The card reader.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Reader {
+    /// What it speaks.
+    pub protocol: ReaderProtocol,
+    /// A tty as `/dev/serial/by-id/…`, or `tcp://host:6543`.
+    pub port: String,
+    /// Line speed of a tty, in baud; without meaning on USB.
+    #[serde(default = "defaults::baud")]
+    pub baud: u32,
+}
+
+/// The reader protocols this program speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReaderProtocol {
+    /// Miura MPI (readers: 2).
+    MiuraMpi,
+}
+
+/// The payment gateway.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Gateway {
+    /// Base address, `https://…`; the paths of the interface are appended.
+    pub url: String,
+    /// 32 lower-case hex characters (interface: `entityId`).
+    pub entity_id: String,
+    /// File with the bearer token, readable by its owner alone. Give this or `token-credential`.
+    pub token_file: Option<PathBuf>,
+    /// Name of a systemd credential (`LoadCredential=`) that holds the bearer token.
+    pub token_credential: Option<String>,
+    /// PEM file with the CA certificates that may sign the gateway's certificate; no others are trusted.
+    pub ca_file: PathBuf,
+    /// `EXTERNAL` or `INTERNAL` on a test system; leave out on a live one (interface: `testMode`).
+    pub test_mode: Option<TestMode>,
+    /// Terminal model as the gateway names it (interface: `pos.deviceType`).
+    pub device_type: Option<String>,
+    /// Card brand by AID prefix, upper-case hex (longest prefix wins). An AID that is on no line is left to brand detection.
+    #[serde(default)]
+    pub brand_by_aid: BTreeMap<String, String>,
+    /// Send the reader's masked card data inside `pos.iccDataRequest` too.
+    #[serde(default)]
+    pub send_masked_tags: bool,
+    /// Deadline for connecting, TLS handshake included, in milliseconds.
+    #[serde(default = "defaults::connect_timeout_ms")]
+    pub connect_timeout_ms: u64,
+    /// Deadline for the answer to a request, in milliseconds; after it the outcome is unknown.
+    #[serde(default = "defaults::answer_timeout_ms")]
+    pub answer_timeout_ms: u64,
+    /// What the interface does not show, with documented defaults.
+    #[serde(default)]
+    pub assumptions: Assumptions,
+}
+
+/// `testMode` of the interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum TestMode {
+    /// Forwarded to the processor's test system.
+    External,
+    /// Answered by the gateway's simulators.
+    Internal,
+}
+
+/// What the interface documents call "not shown" (design: Reading the interface documents). Paths are relative to `url`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct Assumptions {
+    /// Path of the query by `merchantTransactionId`.
+    pub query_path: String,
+    /// Path of the cheap request that opens the connection before the card is read; any answer serves.
+    pub warm_path: String,
+    /// Result codes by prefix, tried in this order: throttled, approved, pending, declined. Only codes of the form
+    /// `000.000.000` are compared; any other is unknown.
+    pub throttled: Vec<String>,
+    /// With HTTP 200.
+    pub approved: Vec<String>,
+    /// With HTTP 200; a `redirect` means the same.
+    pub pending: Vec<String>,
+    /// With HTTP 200 or 400.
+    pub declined: Vec<String>,
+    /// How long a payment that the gateway does not know may still appear, in hours, before it is taken as absent.
+    pub absence_final_after_h: u64,
+}
+
+/// The receipt printer.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Printer {
+    /// `tcp://host:9100` or a tty.
+    pub port: String,
+    /// Line speed of a tty, in baud.
+    #[serde(default = "defaults::baud")]
+    pub baud: u32,
+    /// Characters on a line: 32, 42 or 48.
+    #[serde(default = "defaults::columns")]
+    pub columns: u8,
+    /// What the printer's bytes above 7F mean.
+    #[serde(default)]
+    pub code_page: CodePage,
+    /// Which copies are printed by themselves.
+    #[serde(default)]
+    pub copies: Copies,
+}
+
+/// Code pages of ESC/POS printers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CodePage {
+    /// ASCII alone.
+    Ascii,
+    /// PC437, the default of most printers.
+    Cp437,
+    /// PC858: PC850 with the euro sign.
+    #[default]
+    Cp858,
+}
+
+/// Which copies are printed by themselves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Copies {
+    /// The merchant's and the customer's.
+    #[default]
+    Both,
+    /// The merchant's only.
+    Merchant,
+    /// The customer's only.
+    Customer,
+    /// None; receipts are kept.
+    None,
+}
+
+/// Where tills connect.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct Till {
+    /// Unix socket for the command line and tills on the board.
+    pub socket: PathBuf,
+    /// Loopback address for tills over HTTP; without `token` entries nothing listens there.
+    pub http: SocketAddr,
+    /// One entry per till.
+    pub token: Vec<TillToken>,
+}
+
+/// A till that may connect over HTTP.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct TillToken {
+    /// The till's name: letters, digits, `-`, `_`, up to 32. Its references are its own.
+    pub till: String,
+    /// File with its bearer token, readable by its owner alone.
+    pub token_file: PathBuf,
+}
+
+/// Where the journal lies.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct Journal {
+    /// The SQLite file; its folder must be writable and on storage that survives the power.
+    pub path: PathBuf,
+}
+
+impl Default for Assumptions {
+    fn default() -> Self {
+        let list = |codes: &[&str]| codes.iter().map(|code| (*code).to_owned()).collect();
+        Self {
+            query_path: "/v1/query".to_owned(),
+            warm_path: "/".to_owned(),
+            throttled: list(&["800.120.100"]),
+            approved: list(&["000.000.", "000.100.1", "000.300.", "000.600."]),
+            pending: list(&["000.200."]),
+            declined: list(&["1", "2", "3", "4", "5", "6", "7", "800."]),
+            absence_final_after_h: 24,
+        }
+    }
+}
+
+impl Default for Till {
+    fn default() -> Self {
+        Self {
+            socket: PathBuf::from("/run/pos-agent/till.sock"),
+            http: SocketAddr::from(([127, 0, 0, 1], 8650)),
+            token: Vec::new(),
+        }
+    }
+}
+
+impl Default for Journal {
+    fn default() -> Self {
+        Self { path: PathBuf::from("/var/lib/pos-agent/journal.db") }
+    }
+}
+
+/// Defaults with their reasons.
+mod defaults {
+    /// Long enough to find a card, short enough that a forgotten sale ends before the next customer.
+    pub(super) fn card_timeout_s() -> u64 {
+        60
+    }
+
+    /// USB ignores it; the docks' rate is not published (readers: 10, point 1).
+    pub(super) fn baud() -> u32 {
+        115_200
+    }
+
+    /// TCP and a full handshake over a slow mobile line (security: 5, host timeout).
+    pub(super) fn connect_timeout_ms() -> u64 {
+        10_000
+    }
+
+    /// Issuers answer within 30 s; after this the sale is looked up and reversed (security: 5, host timeout).
+    pub(super) fn answer_timeout_ms() -> u64 {
+        40_000
+    }
+
+    /// 80 mm paper, font A.
+    pub(super) fn columns() -> u8 {
+        42
+    }
+}

@@ -1,1 +1,263 @@
-//! (to be written)
+//! Tills: the one language that every way in is translated into, and the ways in.
+//!
+//! A till asks with a [`Command`] and hears a [`SaleView`] or a [`Refused`]; whoever listens hears every [`Progress`]. Tills
+//! know money and words, no devices: what a step means is decided elsewhere. `http` is the JSON interface on a Unix socket and
+//! on loopback TCP.
+
+use serde::{Deserialize, Serialize};
+use tokio::sync::{broadcast, mpsc, oneshot};
+
+use crate::money::Amount;
+
+/// What a till asks, with the place for the answer.
+#[derive(Debug)]
+pub enum Command {
+    /// Begin a sale, or hear what became of it when the reference is known.
+    Sale {
+        /// The till's name; `local` for the Unix socket.
+        till: String,
+        /// The till's own reference: 1 to 64 printable ASCII characters without spaces at the ends.
+        reference: String,
+        /// What to charge.
+        amount: Amount,
+        /// The sale as it stands once it is recorded.
+        reply: oneshot::Sender<Result<SaleView, Refused>>,
+    },
+    /// The sale of one reference.
+    Show {
+        /// The till's name.
+        till: String,
+        /// The reference.
+        reference: String,
+        /// The sale as it stands.
+        reply: oneshot::Sender<Result<SaleView, Refused>>,
+    },
+    /// The sales with a number above `since`, oldest first, at most `limit`.
+    List {
+        /// The till's name; `None` is every till's (the Unix socket).
+        till: Option<String>,
+        /// Sequence number to start after.
+        since: u64,
+        /// At most so many.
+        limit: u32,
+        /// The sales.
+        reply: oneshot::Sender<Result<Vec<SaleView>, Refused>>,
+    },
+    /// Stop a sale.
+    Cancel {
+        /// The till's name.
+        till: String,
+        /// The reference.
+        reference: String,
+        /// The sale as it stands: cancelled, or too late (then it goes on).
+        reply: oneshot::Sender<Result<SaleView, Refused>>,
+    },
+    /// A receipt as text.
+    Receipt {
+        /// The till's name.
+        till: String,
+        /// The reference.
+        reference: String,
+        /// Whose copy.
+        copy: ReceiptCopy,
+        /// Lines separated by line feeds.
+        reply: oneshot::Sender<Result<String, Refused>>,
+    },
+    /// The terminal's state.
+    Status {
+        /// The state.
+        reply: oneshot::Sender<StatusView>,
+    },
+}
+
+/// Whose receipt.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReceiptCopy {
+    /// The customer's.
+    #[default]
+    Customer,
+    /// The merchant's.
+    Merchant,
+}
+
+/// The ends of the till's wires that the agent holds.
+#[derive(Debug)]
+pub struct Wires {
+    /// What the tills ask, in their order.
+    pub commands: mpsc::Receiver<Command>,
+    /// Where every step is announced.
+    pub progress: broadcast::Sender<Progress>,
+}
+
+/// One step that a cashier should see.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Progress {
+    /// The till whose sale it is; empty for the terminal itself.
+    pub till: String,
+    /// The sale's reference; empty for the terminal itself.
+    pub reference: String,
+    /// The step as a word for programs: `present-card`, `insert-card`, `pin-entry`, `authorising`, `remove-card`, `ended`, …
+    pub step: String,
+    /// The step as a sentence for people, without control bytes.
+    pub text: String,
+    /// The sale as it now stands, with steps that change it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sale: Option<Box<SaleView>>,
+}
+
+/// Where a sale stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum State {
+    /// Waiting for a card.
+    WaitingForCard,
+    /// The gateway was asked, or the card is being answered.
+    InProgress,
+    /// The gateway may hold an approval; it is being looked up and reversed (design: invariant 3).
+    Unconfirmed,
+    /// Ended; [`SaleView::outcome`] tells how.
+    Ended,
+}
+
+/// How a sale ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// Charged in full.
+    Approved,
+    /// Charged in part: see `approvedAmount`.
+    PartiallyApproved,
+    /// Not charged.
+    Declined,
+    /// Not charged: cancelled before anything was sent.
+    Cancelled,
+    /// Not charged: the gateway could not be reached.
+    NotSent,
+}
+
+/// A sale as tills see it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SaleView {
+    /// The till's name.
+    pub till: String,
+    /// The till's reference.
+    pub reference: String,
+    /// Sequence number in the journal.
+    pub number: u64,
+    /// What was asked for, as `12.34`.
+    pub amount: String,
+    /// ISO 4217.
+    pub currency: String,
+    /// Where it stands.
+    pub state: State,
+    /// How it ended; absent while it has not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<Outcome>,
+    /// What was approved, with `partially-approved` and `approved`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub approved_amount: Option<String>,
+    /// One sentence for the cashier.
+    pub text: String,
+    /// When it began, UTC, RFC 3339.
+    pub started_at: String,
+    /// Whether this answers a reference that was known already (design: invariant 1).
+    pub replayed: bool,
+    /// The gateway's payment id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub payment_id: Option<String>,
+    /// The card, as far as it may be shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub card: Option<CardView>,
+    /// `pos.statusText`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status_text: Option<String>,
+}
+
+/// A card as tills may see it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CardView {
+    /// `pos.entryMode`.
+    pub entry_mode: String,
+    /// Brand or application name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub brand: Option<String>,
+    /// Last four digits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last4: Option<String>,
+}
+
+/// The terminal's state.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StatusView {
+    /// Version of the program.
+    pub version: String,
+    /// Terminal id.
+    pub terminal_id: String,
+    /// Whether a sale can be taken now.
+    pub ready: bool,
+    /// Why not, or what needs attention, one sentence each.
+    pub attention: Vec<String>,
+    /// The reader, or why there is none.
+    pub reader: String,
+    /// The gateway's address and what is known of it.
+    pub gateway: String,
+    /// The printer, or why there is none.
+    pub printer: String,
+    /// The sale under way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub current: Option<SaleView>,
+    /// Sales whose outcome is not known yet.
+    pub unconfirmed: Vec<SaleView>,
+}
+
+/// Why a command is not carried out. Nothing was recorded and nothing was charged.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    /// The reference is known with another amount or currency.
+    #[error("reference {reference} is a sale of {known} already; use a new reference for another amount")]
+    AmountDiffers {
+        /// The reference.
+        reference: String,
+        /// What it was for.
+        known: String,
+    },
+    /// Another sale is under way.
+    #[error("the terminal is busy with sale {reference} of till {till}; wait for it or cancel it")]
+    Busy {
+        /// Its till.
+        till: String,
+        /// Its reference.
+        reference: String,
+    },
+    /// No sale can be taken now.
+    #[error("no sale can be taken: {why}")]
+    NotReady {
+        /// Why, with the remedy.
+        why: String,
+    },
+    /// The amount cannot be charged here.
+    #[error("{why}")]
+    Amount {
+        /// Why, with the remedy.
+        why: String,
+    },
+    /// No sale has this reference.
+    #[error("no sale of till {till} has the reference {reference}")]
+    NoSuchSale {
+        /// The till.
+        till: String,
+        /// The reference.
+        reference: String,
+    },
+    /// The journal cannot be read or written.
+    #[error("the journal cannot be used: {why}")]
+    Journal {
+        /// Why, with the remedy.
+        why: String,
+    },
+}

@@ -1,0 +1,191 @@
+//! The vocabulary of the gateway's answers as the sale understands them. Meaning only: how they travel is the gateway
+//! module's business.
+
+use serde::{Deserialize, Serialize};
+
+use crate::money::Amount;
+
+/// What became of one request for a payment (design: path of a sale, 6). Declined is an outcome, not an error.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// The host approved, in full or in part: [`Approval::amount`] tells.
+    Approved(Box<Approval>),
+    /// The host declined, or the gateway refused the request: the money has not moved.
+    Declined(Box<Refusal>),
+    /// Not decided yet; ask again with this id.
+    Pending {
+        /// The payment to ask for.
+        id: String,
+    },
+    /// Too many requests; not processed (result code 800.120.100).
+    Throttled(Box<Refusal>),
+    /// The request cannot have been read: the failure came before the TLS handshake was complete.
+    NotSent {
+        /// What happened, for a person.
+        why: String,
+    },
+    /// Nobody knows whether the money moved: time-out, cut line, garbage, 5xx, a code no rule knows.
+    Unknown {
+        /// What happened, for a person.
+        why: String,
+    },
+}
+
+/// An approval.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Approval {
+    /// The gateway's payment id, 32 letters and digits.
+    pub id: String,
+    /// The amount approved, when the gateway says one that can be read; absent fields prove nothing.
+    pub amount: ApprovedAmount,
+    /// What the issuer wants the chip to hear.
+    pub for_chip: ForChip,
+    /// What the receipt and the journal keep.
+    pub facts: HostFacts,
+}
+
+/// The `amount` and `currency` of an approval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ApprovedAmount {
+    /// The gateway names none.
+    NotSaid,
+    /// The gateway names this one.
+    Said(Amount),
+    /// The gateway names one that cannot be read, or in an unknown currency.
+    Unreadable,
+}
+
+/// A refusal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// Why, for the receipt: the gateway's description or our own words.
+    pub reason: String,
+    /// What the issuer wants the chip to hear.
+    pub for_chip: ForChip,
+    /// What the receipt and the journal keep.
+    pub facts: HostFacts,
+}
+
+/// `pos.iccDataResponse`, read (design: path of a sale, 7). Whatever cannot be read is left out and `malformed` says so.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ForChip {
+    /// Authorisation response code (8A).
+    pub arc: Option<[u8; 2]>,
+    /// Issuer authentication data (91).
+    pub issuer_authentication: Option<heapless::Vec<u8, 16>>,
+    /// Issuer scripts (71, 72), whole TLVs one after the other.
+    pub scripts: heapless::Vec<u8, 512>,
+    /// The field was there and could not be read as a whole.
+    pub malformed: bool,
+}
+
+/// What the gateway told about a payment and card rules allow to keep. Texts are free of control bytes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct HostFacts {
+    /// Payment id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// `result.code`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    /// `result.description`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// `paymentBrand`, or `brandResult`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub brand: Option<String>,
+    /// `card.bin`, six digits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bin: Option<String>,
+    /// `card.last4Digits`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last4: Option<String>,
+    /// `pos.statusText`: extra receipt text; line feeds are kept, every other control byte is removed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status_text: Option<String>,
+    /// `pos.clearing.authorizationAcquirerCode`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub acquirer_code: Option<String>,
+    /// `pos.clearing.authorizationIssuerCode`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub issuer_code: Option<String>,
+    /// `pos.clearing.identifier`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clearing_identifier: Option<String>,
+    /// `pos.merchantId`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub merchant_id: Option<String>,
+    /// `pos.timestamp` as sent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pos_timestamp: Option<String>,
+    /// `timestamp` as sent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timestamp: Option<String>,
+    /// `ndc`, the gateway's id of the request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ndc: Option<String>,
+}
+
+/// What a query by `merchantTransactionId` found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Inquiry {
+    /// The gateway answered; the list may be empty, which means "not there (yet)".
+    Payments(Vec<Found>),
+    /// The gateway could not be asked: no connection, 401, 404, 5xx, garbage. It proves nothing.
+    CannotAsk {
+        /// What happened, for a person.
+        why: String,
+    },
+}
+
+/// One payment of a query's list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// Payment id.
+    pub id: String,
+    /// `paymentType`: DB, RV, …
+    pub payment_type: String,
+    /// Amount and currency.
+    pub amount: ApprovedAmount,
+    /// What became of it.
+    pub state: FoundState,
+    /// The payment it refers to (`referencedId`), for a reversal.
+    pub refers_to: Option<String>,
+}
+
+/// What became of a found payment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FoundState {
+    /// Approved.
+    Approved,
+    /// Declined.
+    Declined,
+    /// Pending, or a code no rule knows.
+    Undecided,
+}
+
+/// What became of a request to reverse a payment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reversal {
+    /// The gateway confirmed it.
+    Done {
+        /// Id of the reversal.
+        id: String,
+    },
+    /// The gateway refused it.
+    Refused {
+        /// Its words.
+        why: String,
+    },
+    /// The request cannot have been read.
+    NotSent {
+        /// What happened.
+        why: String,
+    },
+    /// Nobody knows; look it up before sending again.
+    Unknown {
+        /// What happened.
+        why: String,
+    },
+}
