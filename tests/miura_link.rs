@@ -1,4 +1,5 @@
 //! Properties of the link layer's decoder: any split, garbage between packets, a peer that sends anything.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use pos_agent::reader::link::{Decoder, Fault, MAX_MESSAGE, MIN_PACKET, Nad, Received, chain, command};
 use proptest::prelude::*;
@@ -155,7 +156,7 @@ fn a_reader_that_died_in_a_packet_does_not_swallow_the_next_one() {
 #[test]
 fn a_packet_lost_from_a_chain_costs_the_chain() {
     let stream = bytes_of(Nad::Reader, false, &[7; 30], 10);
-    let mut damaged = stream.clone();
+    let mut damaged = stream;
     damaged[14 + 5] ^= 1;
     let out = decode([&damaged[..]]);
     // The last packet looks like a whole message: what is around its TLVs shows that it is none.

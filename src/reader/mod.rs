@@ -6,6 +6,8 @@
 //!
 //! `link` (bytes) → `message` (meaning, both directions) → `session` (rules and time, no I/O) → `port` (the wire).
 
+use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::card::{CardFacts, Presented};
@@ -13,6 +15,49 @@ use crate::money::Amount;
 
 pub mod link;
 pub mod miura;
+pub mod port;
+
+pub use port::{Handle, spawn};
+
+/// What a reader needs to know from the configuration.
+#[derive(Clone)]
+pub struct Settings {
+    /// A tty as `/dev/serial/by-id/…`, or `tcp://host:6543`.
+    pub port: String,
+    /// Line speed of a tty, in baud; without meaning on USB.
+    pub baud: u32,
+    /// Leave the reader's masked card data inside `pos.iccDataRequest`.
+    pub icc_masked_tags: bool,
+    /// The board's local time.
+    pub clock: ClockSource,
+    /// The second byte of DF30 that means "tapped in magstripe mode". Its values are not published (readers: 10, point 3), so it
+    /// is `None` until a real reader's is known; then the absence of a cryptogram, or 9F39 = 91, decides alone.
+    pub magstripe_mode: Option<u8>,
+}
+
+/// Gives the board's local time, or `None` while its clock is not trusted (design: invariant 8).
+pub type ClockSource = Arc<dyn Fn() -> Option<LocalTime> + Send + Sync>;
+
+impl Settings {
+    /// Settings with the defaults: 115200 baud, masked data left out, a clock that is not trusted.
+    #[must_use]
+    pub fn new(port: impl Into<String>) -> Self {
+        Self {
+            port: port.into(),
+            baud: 115_200,
+            icc_masked_tags: false,
+            clock: Arc::new(|| None),
+            magstripe_mode: None,
+        }
+    }
+}
+
+impl fmt::Debug for Settings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { port, baud, icc_masked_tags, clock: _, magstripe_mode: _ } = self;
+        write!(f, "Settings({port}, {baud} baud, masked tags {icc_masked_tags})")
+    }
+}
 
 /// What the agent asks of the reader. At most one sale is under way; an order for another number is ignored.
 #[derive(Debug)]
