@@ -179,7 +179,7 @@ impl Sale {
             issuer_authentication: for_chip.issuer_authentication,
             scripts: for_chip.scripts,
         };
-        Step::write([host_approved]).then([Action::AnswerCard(answer)])
+        Step::write([host_approved]).then([Action::AnswerCard(Box::new(answer))])
     }
 
     fn declined(&mut self, refusal: Refusal) -> Step {
@@ -205,7 +205,7 @@ impl Sale {
 
     /// The card's answer when a card is there; else the receipt, which has no card to wait for.
     pub(super) fn answer_card(&self, answer: CardAnswer) -> [Action; 1] {
-        if self.volatile.card_open { [Action::AnswerCard(answer)] } else { [Action::Print] }
+        if self.volatile.card_open { [Action::AnswerCard(Box::new(answer))] } else { [Action::Print] }
     }
 
     /// Reverses the payment of [`State::AtChip`].

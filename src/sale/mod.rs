@@ -152,7 +152,7 @@ pub enum Action {
         payment: String,
     },
     /// Give the card its answer.
-    AnswerCard(CardAnswer),
+    AnswerCard(Box<CardAnswer>),
     /// Look up what became of the sale's `merchantTransactionId`.
     Query,
     /// Reverse a payment.
@@ -324,6 +324,12 @@ impl Sale {
     #[must_use]
     pub fn is_settled(&self) -> bool {
         matches!(self.state, State::Ended(_)) && !self.volatile.card_open
+    }
+
+    /// Whether a card was read and has not been answered yet.
+    #[must_use]
+    pub fn card_waits(&self) -> bool {
+        self.volatile.card_open && matches!(self.state, State::Waiting | State::Asked)
     }
 
     /// When [`Event::DeadlinePassed`] is due, as [`Now::monotonic`].

@@ -83,7 +83,7 @@ impl Sale {
         let mut step = Step::write([reversing]);
         // Only a card that has not had its answer yet: at the chip it had one.
         if self.volatile.card_open && matches!(self.state, State::Asked) {
-            step = step.then([Action::AnswerCard(CardAnswer::decline())]);
+            step = step.then([Action::AnswerCard(Box::new(CardAnswer::decline()))]);
         }
         step = step.then([Action::Tell]);
         match payment {
