@@ -353,23 +353,21 @@ fn no_connection(error: &reqwest::Error) -> String {
     if error.is_dns() {
         return "the gateway's host name cannot be resolved; check the network and [gateway] url".to_owned();
     }
-    let mut source = error.source();
-    while let Some(cause) = source {
-        // An I/O error hides what it carries from `source`.
-        let io = cause.downcast_ref::<std::io::Error>();
-        let carried = io.and_then(std::io::Error::get_ref).and_then(|inner| inner.downcast_ref::<rustls::Error>());
-        if let Some(fault) = carried.or_else(|| cause.downcast_ref()) {
+    let mut next = error.source();
+    while let Some(cause) = next {
+        if let Some(fault) = cause.downcast_ref::<rustls::Error>() {
             return tls::explain(fault);
         }
-        if let Some(io) = io.filter(|io| io.get_ref().is_none()) {
-            return match io.kind() {
-                std::io::ErrorKind::ConnectionRefused => {
-                    "the gateway refused the connection; check [gateway] url".to_owned()
-                }
-                _ => format!("no connection to the gateway: {io}; check the network"),
-            };
+        let io = cause.downcast_ref::<std::io::Error>();
+        // An I/O error hides what it carries from `source`.
+        let carried = io.and_then(std::io::Error::get_ref).map(|inner| inner as &(dyn std::error::Error + 'static));
+        match io {
+            Some(io) if io.kind() == std::io::ErrorKind::ConnectionRefused => {
+                return "the gateway refused the connection; check [gateway] url".to_owned();
+            }
+            Some(io) if carried.is_none() => return format!("no connection to the gateway: {io}; check the network"),
+            _ => next = carried.or_else(|| cause.source()),
         }
-        source = cause.source();
     }
     "no connection to the gateway; check the network and [gateway] url".to_owned()
 }

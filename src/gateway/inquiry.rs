@@ -87,3 +87,96 @@ fn found(entry: &Value, assumptions: &Assumptions) -> Option<Found> {
 fn cannot(why: String) -> Inquiry {
     Inquiry::CannotAsk { why }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::money::{Amount, Currency};
+    use crate::sale::ApprovedAmount;
+
+    const OURS: &str = "4711-1-aa";
+
+    fn query(status: u16, body: &str) -> Inquiry {
+        let reply = Reply { status, location: None, body: body.as_bytes().to_vec() };
+        read(&reply, OURS, &Assumptions::default())
+    }
+
+    fn entry(id: char, kind: &str, reference: &str, more: &str) -> String {
+        let id = id.to_string().repeat(32);
+        format!(
+            r#"{{"id":"{id}","paymentType":"{kind}","amount":"12.34","currency":"EUR","merchantTransactionId":"{reference}",
+            "result":{{"code":"000.100.110"}}{more}}}"#
+        )
+    }
+
+    #[test]
+    fn a_list_is_found_in_each_of_its_places() {
+        let one = entry('a', "DB", OURS, "");
+        let expected = Found {
+            id: "a".repeat(32),
+            payment_type: "DB".to_owned(),
+            amount: ApprovedAmount::Said(Amount::parse("12.34", Currency::from_code("EUR").unwrap()).unwrap()),
+            state: FoundState::Approved,
+            refers_to: None,
+        };
+        for body in [
+            format!(r#"{{"result":{{"code":"000.000.100"}},"payments":[{one}]}}"#),
+            format!(r#"{{"records":[{one}]}}"#),
+            format!("[{one}]"),
+            one.clone(),
+        ] {
+            assert_eq!(query(200, &body), Inquiry::Payments(vec![expected.clone()]), "{body}");
+        }
+    }
+
+    #[test]
+    fn only_an_answered_empty_list_means_not_there() {
+        for body in [
+            "[]",
+            r#"{"payments":[]}"#,
+            r#"{"payments":[],"result":{"code":"000.000.100"}}"#,
+            r#"{"payments":[],"result":{"code":"700.400.580"}}"#,
+        ] {
+            assert_eq!(query(200, body), Inquiry::Payments(Vec::new()), "{body}");
+        }
+        for (status, body) in [
+            (404, r#"{"payments":[]}"#),
+            (401, "[]"),
+            (500, "[]"),
+            (204, ""),
+            (200, ""),
+            (200, "{}"),
+            (200, "null"),
+            (200, r#"{"payments":null}"#),
+            (200, r#"{"payments":{}}"#),
+            (200, r#"{"payments":[],"result":{"code":"900.100.100"}}"#),
+            (200, r#"{"payments":[],"result":{"code":"800.120.100"}}"#),
+            (200, r#"{"result":{"code":"700.400.580","description":"cannot find transaction"}}"#),
+            (200, r#"{"payments":[{}]}"#),
+            (200, r#"{"payments":[{"id":"x","paymentType":"DB"}]}"#),
+        ] {
+            assert!(matches!(query(status, body), Inquiry::CannotAsk { .. }), "HTTP {status} {body}");
+        }
+    }
+
+    #[test]
+    fn a_payment_of_another_sale_is_never_shown() {
+        let (ours, other) = (entry('a', "DB", OURS, ""), entry('b', "DB", "4711-2-bb", ""));
+        let reversal = entry('c', "RV", "4711-3-cc", &format!(r#","referencedId":"{}""#, "a".repeat(32)));
+        let Inquiry::Payments(found) = query(200, &format!("[{other},{ours},{reversal}]")) else { panic!() };
+        let kinds: Vec<_> = found.iter().map(|payment| payment.payment_type.as_str()).collect();
+        assert_eq!(kinds, ["DB", "RV"]);
+        assert_eq!(found[1].refers_to.as_deref(), Some("a".repeat(32).as_str()));
+        // A gateway that ignores the question has not answered it.
+        assert!(matches!(query(200, &format!("[{other}]")), Inquiry::CannotAsk { .. }));
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_make_the_reader_panic(body in proptest::collection::vec(any::<u8>(), 0..256)) {
+            let _ = read(&Reply { status: 200, location: None, body }, OURS, &Assumptions::default());
+        }
+    }
+}

@@ -90,3 +90,30 @@ impl http_body::Body for WatchedBody {
         SizeHint::with_exact(self.bytes.as_ref().map_or(0, |bytes| bytes.len() as u64))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn poll(body: &mut WatchedBody) -> Poll<Option<Result<Frame<Bytes>, Forbidden>>> {
+        http_body::Body::poll_frame(Pin::new(body), &mut Context::from_waker(std::task::Waker::noop()))
+    }
+
+    #[tokio::test]
+    async fn a_body_is_handed_out_once_and_then_cannot_be_forbidden() {
+        let (mut body, sending) = watch(Bytes::from_static(b"a=1"));
+        assert!(sending.begun_at().is_none());
+        assert!(matches!(poll(&mut body), Poll::Ready(Some(Ok(frame))) if frame.data_ref().unwrap() == "a=1"));
+        assert!(matches!(poll(&mut body), Poll::Ready(None)));
+        sending.begun().await;
+        assert!(sending.begun_at().is_some() && !sending.forbid());
+    }
+
+    #[test]
+    fn a_forbidden_body_is_never_handed_out() {
+        let (mut body, sending) = watch(Bytes::from_static(b"a=1"));
+        assert!(sending.forbid());
+        assert!(matches!(poll(&mut body), Poll::Ready(Some(Err(Forbidden)))));
+        assert!(sending.begun_at().is_none());
+    }
+}
