@@ -15,10 +15,10 @@ use std::time::{Duration, Instant};
 use tokio::sync::{broadcast, mpsc, oneshot};
 
 use crate::card::FirstAnswer;
-use crate::config::{self, Config};
+use crate::config::Config;
 use crate::gateway::{self, PreparedPayment};
 use crate::journal::{self, Journal};
-use crate::money::{Amount, Currency};
+use crate::money::{Amount, Currency, MoneyError};
 use crate::printer;
 use crate::reader::{self, Identity};
 use crate::sale::{self, Answer, Deadlines, Inquiry, Now, Order, Reversal, Sale};
@@ -31,9 +31,14 @@ use clock::Clock;
 /// Why the agent does not start. Each tells what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The configuration asks for something that cannot be.
-    #[error(transparent)]
-    Config(#[from] config::Error),
+    /// A currency or amount of the configuration; `config::load` refuses such a file before.
+    #[error("[terminal] {key}: {cause}")]
+    Money {
+        /// The key.
+        key: &'static str,
+        /// What is wrong with it.
+        cause: MoneyError,
+    },
     /// The journal.
     #[error(transparent)]
     Journal(#[from] journal::Error),
@@ -54,6 +59,8 @@ const JOURNAL_RETRY: Duration = Duration::from_secs(5);
 /// How long a stop waits for the sale at the reader to end; longer than a host's answer takes, shorter than systemd's
 /// patience (90 s).
 const STOP_PATIENCE: Duration = Duration::from_secs(60);
+/// How long the last answers to tills may take at the end.
+const LAST_ANSWERS: Duration = Duration::from_secs(2);
 
 /// Runs the terminal until `shutdown` is done.
 ///
@@ -71,6 +78,7 @@ pub async fn run(config: Config, shutdown: impl Future<Output = ()>) -> Result<(
         agent.settle().await;
         if stopping.is_some_and(|since: Instant| agent.may_stop(since)) {
             notify.stopping();
+            ends.till.close().await;
             return Ok(());
         }
         let deadline = agent.next_deadline();
@@ -93,7 +101,6 @@ pub async fn run(config: Config, shutdown: impl Future<Output = ()>) -> Result<(
 /// Everything the loop turns on.
 struct Agent {
     config: Config,
-    currency: Currency,
     max_amount: Option<Amount>,
     deadlines: Deadlines,
     clock: Clock,
@@ -151,6 +158,21 @@ struct Ends {
     gateway: mpsc::Receiver<Done>,
     commands: mpsc::Receiver<Command>,
     printer: mpsc::Receiver<printer::Event>,
+    till: TillEnd,
+}
+
+/// What ends the serving of tills.
+struct TillEnd {
+    bound: till::http::Bound,
+    stop: oneshot::Sender<()>,
+}
+
+impl TillEnd {
+    /// Lets the last answers out and gives the socket's name free.
+    async fn close(self) {
+        drop(self.stop);
+        let _ = tokio::time::timeout(LAST_ANSWERS, self.bound.done).await;
+    }
 }
 
 impl Agent {
@@ -160,8 +182,10 @@ impl Agent {
         let clock = Clock::new(opened.last_unix_ms);
         let token = gateway::Token::load(&config.gateway)?;
         let gateway = gateway::Client::new(&config.gateway, &config.terminal, token, clock.floor())?;
-        let currency = config.currency()?;
-        let max_amount = config.max_amount()?;
+        let currency =
+            Currency::from_code(&config.terminal.currency).map_err(|cause| Error::Money { key: "currency", cause })?;
+        let max_amount = config.terminal.max_amount.as_deref().map(|text| Amount::parse(text, currency)).transpose();
+        let max_amount = max_amount.map_err(|cause| Error::Money { key: "max-amount", cause })?;
         let (reader, from_reader) = reader::spawn(act::reader_settings(&config, &clock));
         let (to_printer_events, from_printer) = mpsc::channel(64);
         let printer = config
@@ -170,10 +194,14 @@ impl Agent {
             .map(|printer| printer::spawn(printer, config.terminal.merchant.clone(), to_printer_events));
         let (command_sender, commands) = mpsc::channel(COMMANDS_WAITING);
         let (progress, _) = broadcast::channel(PROGRESS_KEPT);
-        till::http::serve(&config.till, currency, command_sender, progress.clone()).await?;
+        let (till_stop, till_stopped) = oneshot::channel::<()>();
+        let till_ends = async move { drop(till_stopped.await) };
+        let bound = till::http::serve(&config.till, currency, command_sender, progress.clone(), till_ends).await?;
+        if let Some(address) = bound.http {
+            tracing::info!(%address, "tills are served");
+        }
         let (gateway_done, from_gateway) = mpsc::channel(64);
         let mut agent = Self {
-            currency,
             max_amount,
             deadlines: Deadlines {
                 pending: Duration::from_millis(config.gateway.answer_timeout_ms),
@@ -198,7 +226,13 @@ impl Agent {
             config,
         };
         agent.resume(opened.unsettled);
-        let ends = Ends { reader: from_reader, gateway: from_gateway, commands, printer: from_printer };
+        let ends = Ends {
+            reader: from_reader,
+            gateway: from_gateway,
+            commands,
+            printer: from_printer,
+            till: TillEnd { bound, stop: till_stop },
+        };
         Ok((agent, ends))
     }
 
@@ -236,11 +270,7 @@ impl Agent {
     }
 
     /// Carries out what the journal gave out, or, when it could not write, nothing but the safe end.
-    async fn after_writing(
-        &mut self,
-        number: u64,
-        written: Result<(Vec<sale::Action>, Duration), journal::Error>,
-    ) {
+    async fn after_writing(&mut self, number: u64, written: Result<(Vec<sale::Action>, Duration), journal::Error>) {
         match written {
             Ok((actions, took)) => {
                 if let Some(active) = self.sales.get_mut(&number) {
@@ -259,8 +289,7 @@ impl Agent {
     fn journal_failed(&mut self, number: u64, error: &journal::Error) {
         tracing::error!(sale = number, %error, "the journal could not be written");
         let why = error.to_string();
-        self.journal_fault =
-            Some(JournalFault { why: why.clone(), retry_at: self.clock.monotonic() + JOURNAL_RETRY });
+        self.journal_fault = Some(JournalFault { why: why.clone(), retry_at: self.clock.monotonic() + JOURNAL_RETRY });
         let Some(active) = self.sales.get_mut(&number) else {
             return;
         };
@@ -529,7 +558,8 @@ impl Agent {
 
     fn deadline_passed(&mut self) {
         let now = self.clock.monotonic();
-        let due = self.sales.iter().filter(|(_, active)| active.sale.deadline().is_some_and(|deadline| deadline <= now));
+        let due =
+            self.sales.iter().filter(|(_, active)| active.sale.deadline().is_some_and(|deadline| deadline <= now));
         self.inbox.extend(due.map(|(number, _)| (*number, sale::Event::DeadlinePassed)).collect::<Vec<_>>());
     }
 

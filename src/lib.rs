@@ -8,7 +8,7 @@
 //!                       └──────────── what the devices answer ◀────┘
 //! ```
 
-// pub mod agent;
+pub mod agent;
 pub mod card;
 pub mod cli;
 pub mod config;

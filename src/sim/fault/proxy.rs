@@ -89,7 +89,11 @@ impl FaultArgs {
 pub async fn run(args: FaultArgs) -> io::Result<()> {
     let faults = args.faults();
     let listener = TcpListener::bind(&args.listen).await?;
-    say(&format!("faults on {} before {}; type: delay MS, drop PER_MILLE, flip PER_MILLE, cut, clear", listener.local_addr()?, args.to));
+    say(&format!(
+        "faults on {} before {}; type: delay MS, drop PER_MILLE, flip PER_MILLE, cut, clear",
+        listener.local_addr()?,
+        args.to
+    ));
     let (sender, mut lines) = tokio::sync::mpsc::channel(1);
     // A thread of its own: a blocked read must not hold the program's end.
     std::thread::spawn(move || {

@@ -17,9 +17,11 @@ use super::{Options, Shop};
 
 /// What `cargo demo` takes.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  cargo demo\n  cargo demo --once --amount 12.34 --card chip-pin --entry insert\n  \
+#[command(
+    after_help = "Examples:\n  cargo demo\n  cargo demo --once --amount 12.34 --card chip-pin --entry insert\n  \
     cargo demo --once --amount 5.51 --card tap --entry tap        (declined: the cents choose the outcome)\n\n\
-    The outcomes and their cents: cargo run --features sim --bin pos-sim -- gateway --help")]
+    The outcomes and their cents: cargo run --features sim --bin pos-sim -- gateway --help"
+)]
 pub struct Args {
     /// Run one sale and end with its exit code.
     #[arg(long)]
@@ -170,7 +172,14 @@ async fn customer(shop: &Shop, card: &'static Card, entry: Entry) {
         Entry::Tap => "tap",
     };
     if entry == Entry::Insert {
-        shop.reader.until(|screen| screen.lines.iter().any(|line| line.to_lowercase().contains("remove") || line.to_lowercase().contains(wanted))).await;
+        shop.reader
+            .until(|screen| {
+                screen
+                    .lines
+                    .iter()
+                    .any(|line| line.to_lowercase().contains("remove") || line.to_lowercase().contains(wanted))
+            })
+            .await;
         shop.reader.remove();
     }
     shop.reader.until(|screen| screen.lines.iter().any(|line| line.to_lowercase().contains(wanted))).await;
