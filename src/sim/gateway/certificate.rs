@@ -51,7 +51,8 @@ fn server_params(kind: Certificate) -> Result<CertificateParams, rcgen::Error> {
     params.distinguished_name.push(DnType::CommonName, "pos-sim gateway");
     params.use_authority_key_identifier_extension = true;
     params.not_before = date_time_ymd(2020, 1, 1);
-    params.not_after = if kind == Certificate::Expired { date_time_ymd(2021, 1, 1) } else { date_time_ymd(2099, 12, 31) };
+    params.not_after =
+        if kind == Certificate::Expired { date_time_ymd(2021, 1, 1) } else { date_time_ymd(2099, 12, 31) };
     Ok(params)
 }
 

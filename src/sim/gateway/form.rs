@@ -37,7 +37,8 @@ impl Form {
         for pair in encoded.split(|byte| *byte == b'&').filter(|pair| !pair.is_empty()) {
             let cut = pair.iter().position(|byte| *byte == b'=');
             let cut = cut.ok_or_else(|| Invalid::new("body", "a pair without '='"))?;
-            let name = decode(&pair[..cut]).map_err(|why| Invalid::new("body", format!("name of a parameter: {why}")))?;
+            let name =
+                decode(&pair[..cut]).map_err(|why| Invalid::new("body", format!("name of a parameter: {why}")))?;
             let value = decode(&pair[cut + 1..]).map_err(|why| Invalid::new(&name, why))?;
             if form.get(&name).is_some() {
                 return Err(Invalid::new(name, "sent twice"));
@@ -221,9 +222,10 @@ impl Format {
                 count == 32 && value.bytes().all(|c| matches!(c, b'0'..=b'9' | b'a'..=b'f')),
                 "32 lower-case hex digits".to_owned(),
             ),
-            Self::Coordinate(integer) => {
-                (is_coordinate(value, integer), format!("a signed decimal, at most {integer} digits before the dot, 1 to 8 after"))
-            }
+            Self::Coordinate(integer) => (
+                is_coordinate(value, integer),
+                format!("a signed decimal, at most {integer} digits before the dot, 1 to 8 after"),
+            ),
             Self::Number(min, max) => (
                 digits(value) && !value.starts_with('0') && value.parse().is_ok_and(|n| (min..=max).contains(&n)),
                 format!("a number from {min} to {max}"),
@@ -334,7 +336,9 @@ mod tests {
 
     #[test]
     fn hex_is_upper_case_and_whole_bytes() {
-        let form = Form::parse(b"pos.iccDataRequest=9F02&pos.encryptedSred.data=9f02&pos.encryptedSred.ksn=9F0", PAYMENT).unwrap();
+        let form =
+            Form::parse(b"pos.iccDataRequest=9F02&pos.encryptedSred.data=9f02&pos.encryptedSred.ksn=9F0", PAYMENT)
+                .unwrap();
         assert_eq!(form.hex("pos.iccDataRequest").unwrap().unwrap(), [0x9F, 0x02]);
         assert!(form.hex("pos.encryptedSred.data").is_err());
         assert!(form.hex("pos.encryptedSred.ksn").is_err());

@@ -76,7 +76,11 @@ pub type Row = (u8, Outcome, &'static str);
 
 /// The table.
 pub const TABLE: &[Row] = &[
-    (51, decline("800.100.155", "transaction declined (amount exceeds credit)", *b"51"), "declined: insufficient funds"),
+    (
+        51,
+        decline("800.100.155", "transaction declined (amount exceeds credit)", *b"51"),
+        "declined: insufficient funds",
+    ),
     (52, decline("800.100.165", "transaction declined (card lost)", *b"41"), "declined: lost card"),
     (53, decline("100.100.303", "card expired", *b"54"), "declined: expired card"),
     (54, decline("800.100.152", "transaction declined by authorization system", *b"05"), "declined: do not honour"),
