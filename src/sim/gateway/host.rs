@@ -13,6 +13,7 @@ use super::ledger::{Entry, Kind, Ledger, State};
 use super::outcomes::{self, Outcome};
 use super::sealed::{Card, KeySets, Sealed};
 use super::{Mode, Options};
+use crate::emv::track2::PinRule;
 use crate::money::{Amount, Currency};
 
 /// What becomes of a request on its line.
@@ -131,12 +132,18 @@ impl Host {
         }
         let chip = self.check_reader(&request)?;
         let sealed = Sealed::from_form(&request.form)?;
+        if chip.as_ref().is_some_and(|chip| chip.wants_online_pin) && !sealed.has_pin() {
+            return Err(Invalid::new(
+                "pos.encryptedPin.data",
+                "9F34 says that a PIN was entered for the issuer, and none was sent",
+            ));
+        }
         let outcome = self.forced.pop_front().unwrap_or_else(|| outcomes::for_amount(form_amount(&request)));
         if let Some(instead) = self.before(outcome, &request.merchant_transaction_id, "/v1/payments") {
             return Ok(instead);
         }
         let card = self.key_sets.open(&sealed, &request.entry_mode)?;
-        check_card(&card, &request)?;
+        check_card(&card, &request, sealed.has_pin())?;
         let verdict = self.issuer.decide(&card.pan, sealed.pin(&card.pan), chip.as_ref());
         let decided = self.conclude(&request, card, chip.as_ref(), verdict.err(), outcome)?;
         let status = if decided.declined.is_some() { 400 } else { 200 };
@@ -425,13 +432,17 @@ fn after(outcome: Outcome, answer: Value) -> Delivery {
 }
 
 /// What the decrypted card says against the rest of the request.
-fn check_card(card: &Card, request: &Request) -> Result<(), Invalid> {
+fn check_card(card: &Card, request: &Request, has_pin: bool) -> Result<(), Invalid> {
     let has_chip = card.service_code.is_some_and(|code| code.has_chip());
     if request.entry_mode == "MAGSTRIPE" && has_chip {
         return Err(Invalid::new(
             "pos.entryMode",
             "the card has a chip: it must be inserted, or MAGSTRIPE_AS_FALLBACK",
         ));
+    }
+    let swiped = request.entry_mode.starts_with("MAGSTRIPE");
+    if swiped && !has_pin && card.service_code.is_some_and(|code| code.wants_pin() == PinRule::Required) {
+        return Err(Invalid::new("pos.encryptedPin.data", "the service code of this stripe demands a PIN"));
     }
     if let Some((name, _)) = request.form.iter().find(|(_, value)| value.contains(&card.pan)) {
         return Err(Invalid::new(name, "holds the card number in clear"));

@@ -28,9 +28,16 @@ const CARDS: &[Record] = &[
     active("4761739001010127", "1234"),
     active("4761739001010135", "1234"),
     active("4761739001010143", "1234"),
-    active("4761739001010150", "1234"),
-    active("4761739001010168", "1234"),
-    active("4761739001010176", "1234"),
+    active("4012888888881881", "1234"),
+    active("4012001037141112", "1234"),
+    active("4111111111111111", "1234"),
+    active("4012000033330026", "1234"),
+    active("4005519200000004", "1234"),
+    active("4009348888881881", "1234"),
+    active("4012000077777777", "1234"),
+    active("4217651111111119", "1234"),
+    active("4500600000000061", "1234"),
+    active("4000111111111115", "1234"),
     active("5413330089099023", "4315"),
     active("374245001751006", "1234"),
     Record { pan: "4761739001010036", pin: "1234", status: Status::Lost },
@@ -80,6 +87,8 @@ pub(super) struct ChipData {
     tlvs: Vec<u8>,
     psn: u8,
     atc: [u8; 2],
+    /// 9F34 says that the PIN was entered for the issuer (EMV Book 3, C3).
+    pub wants_online_pin: bool,
 }
 
 /// Tags that may not leave the terminal in clear (design: invariant 7), and the reader's sealed blocks, which have parameters
@@ -143,7 +152,9 @@ impl ChipData {
             }
             (chip, said) => chip.or(said).unwrap_or(0),
         };
-        Ok(Self { tlvs, psn, atc })
+        let cvm = tlv::find(&tlvs, tag::CVM_RESULTS).ok().flatten().and_then(|results| results.first().copied());
+        let wants_online_pin = cvm.is_some_and(|method| method & 0x3F == 0x02);
+        Ok(Self { tlvs, psn, atc, wants_online_pin })
     }
 }
 
@@ -270,7 +281,7 @@ mod tests {
         assert_eq!(issuer.decide("4761739001010119", pin("1234"), None), Ok(()));
         assert_eq!(issuer.decide("4761739001010119", pin("1235"), None), Err(WRONG_PIN));
         assert_eq!(issuer.decide("4761739001010119", Some(Err(Malformed)), None), Err(WRONG_PIN));
-        assert_eq!(issuer.decide("4111111111111111", None, None), Err(UNKNOWN_CARD));
+        assert_eq!(issuer.decide("4444333322221111", None, None), Err(UNKNOWN_CARD));
         assert_eq!(issuer.decide("4761739001010036", None, None), Err(LOST_CARD));
     }
 }

@@ -17,6 +17,9 @@ const SRED_KSN: &str = "pos.encryptedSred.ksn";
 const PIN_DATA: &str = "pos.encryptedPin.data";
 const PIN_KSN: &str = "pos.encryptedPin.ksn";
 
+/// What readers seal: for chip and tap 5A, 57, 56, 9F6B, DFDF41 and DFDF42 (readers: 2.5, P2PEDOL.CFG), for a swipe the tracks.
+const SEALED_TAGS: &[u32] = &[0x5A, 0x57, 0x56, 0x9F6B, 0xDFDF41, 0xDFDF42, 0x5F21, 0x5F22, 0x5F23];
+
 /// The highest transaction counter seen of each device and key set.
 #[derive(Debug, Default)]
 pub(super) struct KeySets(HashMap<Ksn, u32>);
@@ -84,6 +87,11 @@ impl KeySets {
 }
 
 impl Sealed {
+    /// Whether the request holds a PIN block.
+    pub(super) fn has_pin(&self) -> bool {
+        self.pin.is_some()
+    }
+
     /// The PIN, when the request holds one. Every fault of the block is the same fault (security: 1.4).
     pub(super) fn pin(&self, pan: &str) -> Option<Result<Pin, Malformed>> {
         let (block, ksn) = self.pin.as_ref()?;
@@ -115,6 +123,9 @@ fn read_card(clear: &[u8], entry_mode: &str) -> Result<Card, Invalid> {
         // No padding between the objects: they follow each other.
         if clear.get(read..read + object.raw.len()) != Some(object.raw) {
             return Err(garbled());
+        }
+        if !SEALED_TAGS.contains(&object.tag.0) {
+            return Err(Invalid::new(SRED_DATA, format!("holds tag {}, which no reader seals", object.tag)));
         }
         read += object.raw.len();
         objects.push(object);
@@ -267,6 +278,30 @@ mod tests {
         assert!(sets.open(&swipe(M1, "00000200000055400183"), "MAGSTRIPE_AS_FALLBACK").is_err());
         // None of these used a key up.
         assert!(sets.open(&swipe(M1, M1_KSN), "MAGSTRIPE_AS_FALLBACK").is_ok());
+    }
+
+    #[test]
+    fn the_clear_data_must_be_exactly_what_a_reader_seals() {
+        let says = |clear: &str| match read_card(&hex::decode(clear).unwrap(), "ICC") {
+            Ok(card) => card.pan,
+            Err(invalid) => invalid.why,
+        };
+        let pan = "4761739001010119";
+        // Made for the simulator (readers: 8.4): 5A, then 57, then zeros.
+        assert_eq!(says("5A08476173900101011957114761739001010119D15122011758989389000000"), pan);
+        assert!(says("5A08476173900101012757114761739001010119D15122011758989389").contains("different cards"));
+        assert!(says("5A084761739001010118").contains("check digit"));
+        assert!(says("5A0847617390010101195F2403311231").contains("tag 5F24"));
+        assert!(says("5A0847617390010101190F00").contains("tag F,"), "{}", says("5A0847617390010101190F00"));
+        for garbled in [
+            "",
+            "0000000000000000",
+            "5A0847617390010101190000000000000000",
+            "5A084761739001010119005600",
+            "5A0947617390010101",
+        ] {
+            assert!(says(garbled).starts_with("does not decrypt"), "{garbled}");
+        }
     }
 
     #[test]
