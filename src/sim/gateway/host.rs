@@ -1,9 +1,10 @@
-//! The gateway itself, without a wire: a request in, what to answer (or how to fail) out.
+//! The gateway itself, without a wire: a payment in, what to answer (or how to fail) out. What comes after a payment is in
+//! `follow_up`.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
-use chrono::{DateTime, NaiveDateTime, Utc};
+use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
 use super::answer::{self, result};
@@ -38,7 +39,7 @@ pub(super) struct Host {
     options: Arc<Options>,
     pub(super) ledger: Ledger,
     /// What is answered about each entry of the ledger, in the same order.
-    records: Vec<Record>,
+    pub(super) records: Vec<Record>,
     key_sets: KeySets,
     issuer: Issuer,
     redirected: HashSet<String>,
@@ -46,15 +47,16 @@ pub(super) struct Host {
     pub(super) forced: VecDeque<Outcome>,
 }
 
-struct Record {
-    answer: Value,
-    at: DateTime<Utc>,
+/// What is answered about an entry of the ledger.
+pub(super) struct Record {
+    pub(super) answer: Value,
+    pub(super) at: DateTime<Utc>,
     /// Questions that do not find it yet.
-    hidden: u8,
+    pub(super) hidden: u8,
     /// What is answered once it is asked for the second time.
-    later: Option<(u8, Value)>,
+    pub(super) later: Option<(u8, Value)>,
     /// What its first reversal meets.
-    reversal_fault: Option<Outcome>,
+    pub(super) reversal_fault: Option<Outcome>,
 }
 
 /// A payment request that is in order so far.
@@ -89,27 +91,6 @@ impl Host {
     /// `POST /v1/payments`.
     pub(super) fn payment(&mut self, body: &[u8]) -> Delivery {
         self.try_payment(body).unwrap_or_else(|invalid| self.refuse(&invalid))
-    }
-
-    /// `POST /v1/payments/{id}`.
-    pub(super) fn referencing(&mut self, id: &str, body: &[u8]) -> Delivery {
-        self.try_reversal(id, body).unwrap_or_else(|invalid| self.refuse(&invalid))
-    }
-
-    /// `GET /v1/payments/{id}`.
-    pub(super) fn retrieve(&mut self, id: &str, query: &[u8]) -> Delivery {
-        if let Err(invalid) = Form::parse(query, form::RETRIEVAL).and_then(|form| self.check_entity(&form, false)) {
-            return self.refuse(&invalid);
-        }
-        match self.ledger.entries().iter().position(|entry| entry.id == id).and_then(|n| self.ask(n)) {
-            Some(payment) => Delivery::Answer(200, payment),
-            None => answer::not_found(),
-        }
-    }
-
-    /// `GET /v1/query`.
-    pub(super) fn query(&mut self, query: &[u8]) -> Delivery {
-        self.try_query(query).unwrap_or_else(|invalid| self.refuse(&invalid))
     }
 
     pub(super) fn refuse(&mut self, invalid: &Invalid) -> Delivery {
@@ -189,7 +170,7 @@ impl Host {
     }
 
     /// The faults that come before anything is done.
-    fn before(&mut self, outcome: Outcome, key: &str, path: &str) -> Option<Delivery> {
+    pub(super) fn before(&mut self, outcome: Outcome, key: &str, path: &str) -> Option<Delivery> {
         match outcome {
             Outcome::Throttle => Some(answer::throttled()),
             Outcome::ServerError { processed: false } => Some(Delivery::Raw(500, b"Internal Server Error".to_vec())),
@@ -278,7 +259,7 @@ impl Host {
             Record {
                 answer: answer.clone(),
                 at: Utc::now(),
-                hidden: if outcome == Outcome::LateApproval { 2 } else { 0 },
+                hidden: if outcome == Outcome::LateApproval && state == State::Approved { 2 } else { 0 },
                 later: approves_later.then_some((1, later)),
                 reversal_fault: match outcome {
                     Outcome::ReversalFailsOnce => Some(Outcome::ServerError { processed: false }),
@@ -290,118 +271,12 @@ impl Host {
         answer
     }
 
-    fn try_reversal(&mut self, id: &str, body: &[u8]) -> Result<Delivery, Invalid> {
-        let form = Form::parse(body, form::REFERENCING)?;
-        self.check_entity(&form, true)?;
-        if form.required("paymentType")? != "RV" {
-            return Err(Invalid::new("paymentType", "only RV is simulated here"));
-        }
-        if form.get("amount").is_some() != form.get("currency").is_some() {
-            return Err(Invalid::new("amount", "amount and currency come together"));
-        }
-        let Some(n) = self.ledger.entries().iter().position(|entry| entry.id == id) else {
-            return Ok(answer::not_found());
-        };
-        let fault = self.records[n].reversal_fault.take();
-        let outcome = self.forced.pop_front().or(fault).unwrap_or(Outcome::Approve);
-        if let Some(instead) = self.before(outcome, id, &format!("/v1/payments/{id}")) {
-            return Ok(instead);
-        }
-        let payment = self.ledger.entries()[n].clone();
-        if let Some(refusal) = cannot_be_reversed(&payment, &form) {
-            return Ok(refusal);
-        }
-        if let Outcome::Decline { code, description, .. } = outcome {
-            return Ok(answer::failed(code, description));
-        }
-        let answer = self.reverse(&payment, &form);
-        Ok(after(outcome, answer))
-    }
-
-    fn reverse(&mut self, payment: &Entry, form: &Form) -> Value {
-        let (code, description, state) = answer::approved(form.get("testMode"));
-        self.ledger.set_state(&payment.id, State::Reversed);
-        let entry = Entry {
-            id: answer::new_id(),
-            kind: Kind::Reversal,
-            merchant_transaction_id: form.get("merchantTransactionId").map(str::to_owned),
-            state,
-            code: code.to_owned(),
-            refers_to: Some(payment.id.clone()),
-            entry_mode: None,
-            parameters: form.names(),
-            ..payment.clone()
-        };
-        tracing::info!("gateway: RV {} {}: {code} {description}", entry.amount, entry.currency);
-        let mut answer = answer::payment(&entry, None, None, Outcome::Approve, form);
-        answer["result"] = result(code, description);
-        let record = Record { answer: answer.clone(), at: Utc::now(), hidden: 0, later: None, reversal_fault: None };
-        self.remember(entry, record);
-        answer
-    }
-
-    fn try_query(&mut self, query: &[u8]) -> Result<Delivery, Invalid> {
-        let form = Form::parse(query, form::QUERY)?;
-        self.check_entity(&form, true)?;
-        let time = |name: &str| form.get(name).map(|text| NaiveDateTime::parse_from_str(text, "%Y-%m-%d %H:%M:%S"));
-        let frame = match (time("date.from"), time("date.to")) {
-            (None, None) => None,
-            (Some(Ok(from)), Some(Ok(to))) if from <= to => Some((from, to)),
-            _ => return Err(Invalid::new("date.from", "date.from and date.to come together, in this order")),
-        };
-        let reference = form.get("merchantTransactionId");
-        if reference.is_some() == frame.is_some() {
-            return Err(Invalid::new("merchantTransactionId", "either it or date.from and date.to"));
-        }
-        let in_frame = |at: DateTime<Utc>| frame.is_none_or(|(from, to)| (from..=to).contains(&at.naive_utc()));
-        let wanted = |n: &usize| {
-            let entry = &self.ledger.entries()[*n];
-            let matches = reference.is_none_or(|reference| entry.merchant_transaction_id.as_deref() == Some(reference));
-            let kind =
-                form.get("paymentTypes").is_none_or(|list| list.split(',').any(|kind| kind == entry.kind.as_str()));
-            let method = form.get("paymentMethods").is_none_or(|list| list.split(',').any(|method| method == "CC"));
-            matches && kind && method && form.get("shortId").is_none() && in_frame(self.records[*n].at)
-        };
-        let mut found: Vec<usize> = (0..self.records.len()).filter(wanted).collect();
-        if form.get("includeLinkedTransactions") == Some("true") {
-            let entries = self.ledger.entries();
-            let ids: Vec<&str> = found.iter().map(|n| entries[*n].id.as_str()).collect();
-            let linked = (0..entries.len())
-                .filter(|n| entries[*n].refers_to.as_deref().is_some_and(|id| ids.contains(&id)) && !found.contains(n));
-            let linked: Vec<usize> = linked.collect();
-            found.extend(linked);
-        }
-        let limit = form.get("limit").and_then(|limit| limit.parse().ok()).unwrap_or(100);
-        found.truncate(limit);
-        let payments: Vec<Value> = found.into_iter().filter_map(|n| self.ask(n)).collect();
-        Ok(answer::list(payments))
-    }
-
-    /// What is known about an entry now. Each question counts: some entries show themselves or are decided later.
-    fn ask(&mut self, n: usize) -> Option<Value> {
-        let record = &mut self.records[n];
-        if record.hidden > 0 {
-            record.hidden -= 1;
-            return None;
-        }
-        match record.later.take() {
-            Some((0, answer)) => {
-                record.answer = answer;
-                let id = self.ledger.entries()[n].id.clone();
-                self.ledger.set_state(&id, State::Approved);
-            }
-            Some((questions, answer)) => record.later = Some((questions - 1, answer)),
-            None => {}
-        }
-        Some(answer::stamped(self.records[n].answer.clone()))
-    }
-
-    fn remember(&mut self, entry: Entry, record: Record) {
+    pub(super) fn remember(&mut self, entry: Entry, record: Record) {
         self.ledger.push(entry);
         self.records.push(record);
     }
 
-    fn check_entity(&self, form: &Form, required: bool) -> Result<(), Invalid> {
+    pub(super) fn check_entity(&self, form: &Form, required: bool) -> Result<(), Invalid> {
         match form.get("entityId") {
             None if required => Err(Invalid::new("entityId", "required and not sent")),
             Some(entity) if entity != self.options.entity_id => {
@@ -413,7 +288,7 @@ impl Host {
 }
 
 /// The faults that come when everything is done.
-fn after(outcome: Outcome, answer: Value) -> Delivery {
+pub(super) fn after(outcome: Outcome, answer: Value) -> Delivery {
     match outcome {
         Outcome::ServerError { .. } => Delivery::Raw(500, b"Internal Server Error".to_vec()),
         Outcome::Garbage => Delivery::Raw(200, b"\x00\xFF<html>{]} not the JSON you are looking for".to_vec()),
@@ -453,25 +328,6 @@ fn check_card(card: &Card, request: &Request, has_pin: bool) -> Result<(), Inval
         }
         _ => Ok(()),
     }
-}
-
-/// Why this payment cannot be reversed, as an answer.
-fn cannot_be_reversed(payment: &Entry, form: &Form) -> Option<Delivery> {
-    let failed = |code, description| Some(answer::failed(code, description));
-    match (payment.kind, payment.state) {
-        (Kind::Debit, State::Approved) => {}
-        (Kind::Debit, State::Reversed) => {
-            return failed("700.300.300", "referenced tx can not be reversed (already reversed)");
-        }
-        _ => return failed("700.300.700", "referenced tx can not be reversed (it is not an approved payment)"),
-    }
-    if form.get("currency").is_some_and(|currency| currency != payment.currency) {
-        return failed("700.100.500", "referenced payment currency does not match with requested payment currency");
-    }
-    if form.get("amount").is_some_and(|amount| amount != payment.amount) {
-        return failed("700.100.200", "non matching reference amount");
-    }
-    None
 }
 
 fn form_amount(request: &Request) -> &str {

@@ -10,7 +10,7 @@
 //! ```text
 //!  server (TCP, TLS, token, path) ─▶ form (encoding, names, formats) ─▶ host ─▶ sealed (DUKPT) ─▶ issuer (PIN, ARQC, ARPC)
 //!     ▲                                                                  │
-//!     └───────────── answer (JSON), or a fault of outcomes ◀────────── ledger
+//!     └─────── answer (JSON), or a fault of outcomes ◀────── ledger ◀── follow_up (retrieval, query, reversal)
 //! ```
 //!
 //! ```no_run
@@ -27,6 +27,7 @@
 mod answer;
 pub mod args;
 mod certificate;
+mod follow_up;
 mod form;
 mod host;
 mod issuer;
