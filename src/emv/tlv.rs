@@ -1,7 +1,8 @@
 //! BER-TLV: a walker over borrowed bytes and an encoder. No allocation, no recursion without a bound.
 //!
 //! Policy (security: 1.6; EMV Book 3, Annex B), stricter than most decoders on purpose:
-//! - definite lengths of at most three bytes (`82 xx xx`); tags of at most four bytes;
+//! - definite lengths whose number stands in at most three bytes (`83 xx xx xx`); longer forms than needed are read but never
+//!   written; tags of at most four bytes, none with a superfluous `80` after its first byte;
 //! - `00` padding is skipped between objects, never read as a tag; `FF` is refused as one;
 //! - a value that is longer than its container is an error, never a shorter value;
 //! - repeated tags keep their order; [`find`] gives the first.
@@ -39,13 +40,13 @@ pub enum TlvError {
         /// Offset of the object in its container.
         at: usize,
     },
-    /// A tag of more than four bytes, or one that starts with FF.
+    /// A tag of more than four bytes, one that starts with FF FF, or one with a superfluous 80 after its first byte.
     #[error("TLV tag at byte {at} is not a tag of EMV")]
     BadTag {
         /// Offset of the object in its container.
         at: usize,
     },
-    /// An indefinite length or one of more than two length bytes after the first.
+    /// An indefinite length or one of more than three bytes after the first.
     #[error("TLV length at byte {at} is not a length of EMV")]
     BadLength {
         /// Offset of the object in its container.
@@ -112,6 +113,10 @@ fn read(bytes: &[u8], start: usize) -> Result<Tlv<'_>, TlvError> {
                 return Err(TlvError::BadTag { at: start });
             }
             let next = byte()?;
+            // A tag number that begins with zeros (ISO/IEC 8825-1, 8.1.2.4.2).
+            if n == 0 && next == 0x80 {
+                return Err(TlvError::BadTag { at: start });
+            }
             tag = (tag << 8) | u32::from(next);
             if next & 0x80 == 0 {
                 break;
@@ -120,8 +125,13 @@ fn read(bytes: &[u8], start: usize) -> Result<Tlv<'_>, TlvError> {
     }
     let length = match byte()? {
         short @ 0..=0x7F => usize::from(short),
-        0x81 => usize::from(byte()?),
-        0x82 => (usize::from(byte()?) << 8) | usize::from(byte()?),
+        long @ 0x81..=0x83 => {
+            let mut length = 0;
+            for _ in 0x80..long {
+                length = (length << 8) | usize::from(byte()?);
+            }
+            length
+        }
         _ => return Err(TlvError::BadLength { at: start }),
     };
     let end = at.checked_add(length).ok_or(truncated)?;
@@ -132,7 +142,7 @@ fn read(bytes: &[u8], start: usize) -> Result<Tlv<'_>, TlvError> {
 /// The first value of `tag` at any depth, in document order.
 ///
 /// # Errors
-/// The first fault met before the tag is found.
+/// The first fault anywhere in `bytes`, even after the tag: half a list is not trusted.
 pub fn find(bytes: &[u8], tag: Tag) -> Result<Option<&[u8]>, TlvError> {
     let mut found = None;
     visit(bytes, &mut |tlv| {

@@ -11,10 +11,15 @@ use std::time::Duration;
 use crate::card::{CardFacts, Presented};
 use crate::money::Amount;
 
+pub mod link;
 pub mod miura;
 
 /// What the agent asks of the reader. At most one sale is under way; an order for another number is ignored.
 #[derive(Debug)]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "one or two orders for each sale; a box would only hide where the scripts are"
+)]
 pub enum Order {
     /// Wait for a card on every interface. Answered by [`Event::Card`] or [`Event::NoCard`].
     Arm(Arm),
@@ -64,6 +69,41 @@ pub struct LocalTime {
     pub minute: u8,
     /// 0 to 59.
     pub second: u8,
+}
+
+impl LocalTime {
+    /// Tag 9A: YYMMDD in BCD.
+    #[must_use]
+    pub fn date_bcd(self) -> [u8; 3] {
+        [self.year, self.month, self.day].map(to_bcd)
+    }
+
+    /// Tag 9F21: HHMMSS in BCD.
+    #[must_use]
+    pub fn time_bcd(self) -> [u8; 3] {
+        [self.hour, self.minute, self.second].map(to_bcd)
+    }
+
+    /// From tags 9A and 9F21; `None` when they are no BCD or no date and time.
+    #[must_use]
+    pub fn from_bcd(date: [u8; 3], time: [u8; 3]) -> Option<Self> {
+        let number = |bcd: u8| (bcd >> 4 < 10 && bcd & 0x0F < 10).then(|| (bcd >> 4) * 10 + (bcd & 0x0F));
+        let [year, month, day] = date.map(number);
+        let [hour, minute, second] = time.map(number);
+        let time = Self { year: year?, month: month?, day: day?, hour: hour?, minute: minute?, second: second? };
+        let legal = (1..=12).contains(&time.month)
+            && (1..=31).contains(&time.day)
+            && time.hour < 24
+            && time.minute < 60
+            && time.second < 60;
+        legal.then_some(time)
+    }
+}
+
+/// Two digits of a number below 100.
+fn to_bcd(number: u8) -> u8 {
+    let number = number % 100;
+    (number / 10) << 4 | (number % 10)
 }
 
 /// The host's answer for the card (CONTINUE TRANSACTION).
