@@ -201,6 +201,7 @@ impl Client {
             () = sending.begun() => None,
             () = sleep(self.connect_timeout()) => {
                 if sending.forbid() {
+                    tracing::info!(what, total_us = micros(started.elapsed()), "no connection to the gateway");
                     return Err(Failure::NotSent(self.no_connection_in_time()));
                 }
                 None

@@ -50,22 +50,19 @@ pub(super) fn read(reply: &Reply, merchant_transaction_id: &str, assumptions: &A
 
 /// The entries of the list, wherever it is.
 fn entries<'a>(body: &'a Value, assumptions: &Assumptions) -> Option<Vec<&'a Value>> {
-    let list = match body {
-        Value::Array(list) => Some(list),
-        _ => ["payments", "records"].iter().find_map(|name| body.get(name)).map(Value::as_array)?,
+    let holder = match body {
+        Value::Array(_) => Some(body),
+        _ => ["payments", "records"].iter().find_map(|name| body.get(name)),
     };
-    match list {
-        Some(list) if list.is_empty() => {
-            let code = body.pointer("/result/code");
-            let fine = code.is_none_or(|code| {
-                let code = code.as_str().unwrap_or("");
-                code == NO_MATCH || code::class(code, assumptions) == Some(Class::Approved)
-            });
-            fine.then(Vec::new)
-        }
-        Some(list) => Some(list.iter().collect()),
-        None => payment_id(body).and(text_at(body, "/paymentType")).map(|_| vec![body]),
-    }
+    let Some(list) = holder else {
+        return payment_id(body).and(text_at(body, "/paymentType")).map(|_| vec![body]);
+    };
+    let list = list.as_array()?;
+    let fine = body.pointer("/result/code").is_none_or(|code| {
+        let code = code.as_str().unwrap_or("");
+        code == NO_MATCH || code::class(code, assumptions) == Some(Class::Approved)
+    });
+    (fine || !list.is_empty()).then(|| list.iter().collect())
 }
 
 /// One entry; `None` when it has no id or no type: what cannot be read cannot be ruled out either.
@@ -125,7 +122,7 @@ mod tests {
             format!(r#"{{"result":{{"code":"000.000.100"}},"payments":[{one}]}}"#),
             format!(r#"{{"records":[{one}]}}"#),
             format!("[{one}]"),
-            one.clone(),
+            one,
         ] {
             assert_eq!(query(200, &body), Inquiry::Payments(vec![expected.clone()]), "{body}");
         }

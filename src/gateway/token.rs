@@ -131,9 +131,10 @@ mod tests {
 
     #[test]
     fn the_token_is_in_exactly_one_place() {
-        let folder = Some(Path::new("/run/credentials/pos-agent.service"));
+        let credentials = Path::new("/run/credentials/pos-agent.service");
+        let folder = Some(credentials);
         assert_eq!(place(&gateway(Some("/etc/token"), None), folder).unwrap(), Path::new("/etc/token"));
-        assert_eq!(place(&gateway(None, Some("token")), folder).unwrap(), folder.unwrap().join("token"));
+        assert_eq!(place(&gateway(None, Some("token")), folder).unwrap(), credentials.join("token"));
         assert!(matches!(place(&gateway(None, None), folder), Err(Error::TokenPlace)));
         assert!(matches!(place(&gateway(Some("/t"), Some("t")), folder), Err(Error::TokenPlace)));
         assert!(matches!(place(&gateway(None, Some("token")), None), Err(Error::Credential { .. })));
