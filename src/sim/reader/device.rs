@@ -294,7 +294,7 @@ impl Device {
     pub fn connected(&mut self) {
         self.decoder = Decoder::default();
         if self.options.says_powered_on {
-            self.event(&wire::template(0xE6, &[(0xC3, &[0x01]), (0xC4, b"Powered on")]));
+            self.event(&wire::template(0xE6, &[(0xC3, &[0x01]), (0xC4, b"Powered On")]));
         }
     }
 
@@ -516,5 +516,94 @@ impl Device {
         z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
         let [.., a, b, c, d] = (z ^ (z >> 31)).to_be_bytes();
         u32::from_be_bytes([a, b, c, d])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Pace, card};
+    use super::*;
+
+    /// Terms of 4.56 GBP, typed from readers 2.13.
+    const CONTACTLESS: &str = "010023DEC100001EE01C9C01009F02060000000004569A032501319F21031234565F2A02082693";
+    const START: &str =
+        "01002DDED1000028E0269C01009F02060000000004569A032501319F2103123456DFA2040101DFA20301005F2A02082687";
+
+    fn said(device: &mut Device) -> Vec<String> {
+        std::iter::from_fn(|| device.output()).map(|output| hex::encode_upper(output.bytes)).collect()
+    }
+
+    fn send(device: &mut Device, frame: &str, at: u64) {
+        device.bytes(&hex::decode(frame).unwrap(), Duration::from_millis(at));
+    }
+
+    #[test]
+    fn the_wait_for_a_tap_has_an_end() {
+        let mut device = Device::new(Options::default());
+        send(&mut device, CONTACTLESS, 1_000);
+        // MPI-Dynamic.cfg: 30 seconds.
+        assert_eq!(device.deadline(), Some(Duration::from_secs(31)));
+        device.timer(Duration::from_millis(30_999));
+        assert_eq!(said(&mut device), [""; 0]);
+        device.timer(Duration::from_secs(31));
+        assert_eq!(said(&mut device), ["0100029F42DE"]);
+        assert_eq!(device.deadline(), None);
+    }
+
+    #[test]
+    fn chips_and_people_take_their_time() {
+        let mut device = Device::new(Options { pace: Pace::HUMAN, removes_card: true, ..Options::default() });
+        device.hands(Hand::Insert(card("chip-pin").unwrap()), Duration::ZERO);
+        send(&mut device, START, 0);
+        let mut moments = Vec::new();
+        while let Some(deadline) = device.deadline() {
+            device.timer(deadline);
+            moments.extend(said(&mut device).into_iter().map(|frame| (deadline.as_millis(), frame.len() / 2)));
+        }
+        // The prompt, four digits, PIN OK and E4 together.
+        let times: Vec<_> = moments.iter().map(|(at, _)| *at).collect();
+        assert_eq!(times, [600, 850, 1100, 1350, 1600, 1850, 1850]);
+        send(&mut device, "01000BDED2000006E0048A0230306C", 2_000);
+        assert!(device.screen().card_in_slot);
+        device.timer(Duration::from_millis(3_200));
+        assert!(!device.screen().card_in_slot);
+    }
+
+    #[test]
+    fn the_same_inputs_give_the_same_outputs_and_another_seed_another_number() {
+        let run = |seed| {
+            let mut device = Device::new(Options { seed, ..Options::default() });
+            send(&mut device, CONTACTLESS, 0);
+            device.hands(Hand::Tap(card("tap").unwrap()), Duration::ZERO);
+            said(&mut device)
+        };
+        assert_eq!(run(1), run(1));
+        assert_ne!(run(1), run(2));
+    }
+
+    #[test]
+    fn garbage_and_split_packets_are_survived() {
+        let mut device = Device::new(Options::default());
+        device.bytes(b"\xFF\x00AT\r\n", Duration::ZERO);
+        for byte in hex::decode("010004EEE000000B").unwrap() {
+            device.bytes(&[byte], Duration::ZERO);
+        }
+        assert_eq!(said(&mut device), ["010009E105DFAE01010790000A"]);
+        assert_eq!(device.counters().commands, [0xEEE0]);
+        assert_eq!(device.counters().faults, 1);
+    }
+
+    #[test]
+    fn a_worn_out_key_set_seals_nothing() {
+        // The last counter of 21 bits (security: 1.2).
+        let worn = options_ksn("FFFF9876543210FFF800");
+        let mut device = Device::new(Options { pin_ksn: worn, ..Options::default() });
+        device.hands(Hand::Insert(card("chip-pin").unwrap()), Duration::ZERO);
+        send(&mut device, START, 0);
+        assert_eq!(said(&mut device).last().map(String::as_str), Some("0100029FE07C"));
+    }
+
+    fn options_ksn(text: &str) -> crate::sim::keys::Ksn {
+        crate::sim::keys::Ksn::from_bytes(&hex::decode(text).unwrap()).unwrap()
     }
 }
