@@ -9,7 +9,7 @@
 //! ```
 //!
 //! One command is under way at a time ([`Running`]); any other but ABORT and RESET is then refused with 9F26. What the
-//! commands do is in `plain` and `pay`. Where the protocol is silent: RESET ends a running command without an answer to it;
+//! commands do is in `plain` and `pay`, what goes out in `voice`. Where the protocol is silent: RESET ends a running command without an answer to it;
 //! a card pulled during START ends it with 9F41, and CONTINUE without the card is 9F23.
 
 use std::collections::{HashMap, VecDeque};
@@ -21,12 +21,7 @@ use super::deck::Card;
 use super::pin::PinEntry;
 use super::sealing::Sealing;
 use super::wire::{self, Command, Sw};
-use crate::reader::link::{self, Decoder, Nad, Received};
-
-/// Rows of the display (readers: 2.2, D201).
-pub(super) const ROWS: usize = 4;
-/// Characters of a row.
-pub(super) const COLUMNS: usize = 21;
+use crate::reader::link::{Decoder, Nad, Received};
 
 /// What people do with the reader.
 #[derive(Clone, Debug)]
@@ -172,13 +167,13 @@ pub struct Device {
     atcs: HashMap<&'static str, u16>,
     sequence: u32,
     random: u64,
-    lines: Vec<String>,
+    pub(super) lines: Vec<String>,
     /// When the cardholder takes the card out by himself.
     removal: Option<Duration>,
     decoder: Decoder,
-    out: VecDeque<Output>,
+    pub(super) out: VecDeque<Output>,
     counters: Counters,
-    spoil: bool,
+    pub(super) spoil: bool,
 }
 
 impl Device {
@@ -216,7 +211,7 @@ impl Device {
     pub fn bytes(&mut self, bytes: &[u8], now: Duration) {
         self.now = now;
         if self.options.wrong_device {
-            return self.send(Output { bytes: b"\r\nERROR\r\n".to_vec(), card: false });
+            return self.out.push_back(Output { bytes: b"\r\nERROR\r\n".to_vec(), card: false });
         }
         let mut messages = Vec::new();
         let mut faults = 0;
@@ -420,79 +415,6 @@ impl Device {
     fn remove(&mut self) {
         self.removal = None;
         self.card_is_out();
-    }
-
-    /// Sends the answer to the running command and ends it.
-    pub(super) fn finish(&mut self, body: &[u8], sw: Sw) {
-        self.running = Running::Nothing;
-        self.due = None;
-        self.answer(body, sw);
-    }
-
-    /// Sends an answer.
-    pub(super) fn answer(&mut self, body: &[u8], sw: Sw) {
-        if self.options.chatter {
-            self.chatter();
-        }
-        self.packets(body, sw, false, false);
-    }
-
-    /// Sends an answer that carries a card.
-    pub(super) fn finish_with_card(&mut self, body: &[u8]) {
-        self.running = Running::Nothing;
-        self.due = None;
-        if self.options.chatter {
-            self.chatter();
-        }
-        self.packets(body, Sw::OK, false, true);
-    }
-
-    /// Sends an unsolicited message.
-    pub(super) fn event(&mut self, body: &[u8]) {
-        self.packets(body, Sw::OK, true, false);
-    }
-
-    /// Sends an unsolicited message that carries a card.
-    pub(super) fn event_with_card(&mut self, body: &[u8]) {
-        self.packets(body, Sw::OK, true, true);
-    }
-
-    /// Unsolicited messages that a driver must let pass: a beep, a status without text, the printer.
-    fn chatter(&mut self) {
-        self.event(&wire::template(0xE6, &[(0xC3, &[0xCB]), (0xC4, b"Success beep")]));
-        self.event(&wire::template(0xE6, &[(0xC3, &[0xC0])]));
-        self.event(&wire::template(0xE6, &[(0xDFA401, &[0x03])]));
-    }
-
-    fn packets(&mut self, body: &[u8], sw: Sw, unsolicited: bool, card: bool) {
-        let message = [body, &sw.0.to_be_bytes()].concat();
-        let packets = link::chain(Nad::Reader, unsolicited, &message, self.options.chain_size);
-        let mut bytes = Vec::new();
-        for packet in packets.expect("a status word is long enough for a packet") {
-            let last = packet.get(1).is_some_and(|pcb| pcb & 1 == 0);
-            bytes.extend(packet);
-            if !last && self.options.chatter {
-                // Packets of the other NAD may come between those of a chain (readers: 2.1).
-                let barcode = [&wire::template(0xE1, &[(0xDFAB01, b"something")])[..], &[0x90, 0x00]].concat();
-                let other = link::chain(Nad::Base, true, &barcode, link::MAX_APDU);
-                other.expect("long enough for a packet").for_each(|packet| bytes.extend(packet));
-            }
-        }
-        if std::mem::take(&mut self.spoil)
-            && let Some(last) = bytes.last_mut()
-        {
-            *last ^= 0x04;
-        }
-        self.send(Output { bytes, card });
-    }
-
-    fn send(&mut self, output: Output) {
-        self.out.push_back(output);
-    }
-
-    /// Shows text, lines separated by LF, cut to the display.
-    pub(super) fn show(&mut self, text: &str) {
-        self.lines = text.split('\n').take(ROWS).map(|line| line.chars().take(COLUMNS).collect()).collect();
     }
 
     /// A card's transaction counter, counted on.

@@ -20,11 +20,13 @@ pub mod args;
 mod chip;
 pub mod deck;
 pub mod device;
+mod line;
 mod pay;
 mod pin;
 mod plain;
 pub mod port;
 mod sealing;
+mod voice;
 mod wire;
 
 pub use deck::{Card, Entry, card};
