@@ -1,4 +1,5 @@
 //! The configuration as a technician meets it: examples that must be right, and mistakes that must be named with their remedy.
+#![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
