@@ -98,13 +98,6 @@ impl Till<'_> {
     async fn sale(&self) -> Result<SaleView, Stop> {
         let (events, sale) = self.begin().await?;
         self.recorded.set(true);
-        if sale.replayed {
-            if self.order.reference.is_none() {
-                let message = "the reference made by chance is an older sale's; nothing was charged now: try again";
-                return Err(Stop::new(Exit::Software, message));
-            }
-            self.tell(&format!("this reference is known since {}: no second sale is begun", sale.started_at));
-        }
         if self.cancel.get() && sale.state != State::Ended {
             self.cancel().await;
         }
@@ -122,10 +115,25 @@ impl Till<'_> {
             body["currency"] = currency.as_str().into();
         }
         match self.daemon.post("/v1/sales", &body).await {
-            Ok(sale) => Ok((events, sale)),
+            Ok(sale) => {
+                self.notice_replay(&sale)?;
+                Ok((events, sale))
+            }
             Err(error) if error.may_have_been_heard() => self.ask_again(&error).await,
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// Only the answer to the sale itself is judged: one that was found by asking again is this very sale.
+    fn notice_replay(&self, sale: &SaleView) -> Result<(), Stop> {
+        if sale.replayed && self.order.reference.is_none() {
+            let message = "the reference made by chance is an older sale's; nothing was charged now: try again";
+            return Err(Stop::new(Exit::Software, message));
+        }
+        if sale.replayed {
+            self.tell(&format!("this reference is known since {}: no second sale is begun", sale.started_at));
+        }
+        Ok(())
     }
 
     async fn follow(&self, mut events: Events, mut sale: SaleView) -> Result<SaleView, Stop> {

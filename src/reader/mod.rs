@@ -6,15 +6,65 @@
 //!
 //! `link` (bytes) → `message` (meaning, both directions) → `session` (rules and time, no I/O) → `port` (the wire).
 
+use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::card::{CardFacts, Presented};
 use crate::money::Amount;
 
+pub mod link;
 pub mod miura;
+pub mod port;
+
+pub use port::{Handle, spawn};
+
+/// What a reader needs to know from the configuration.
+#[derive(Clone)]
+pub struct Settings {
+    /// A tty as `/dev/serial/by-id/…`, or `tcp://host:6543`.
+    pub port: String,
+    /// Line speed of a tty, in baud; without meaning on USB.
+    pub baud: u32,
+    /// Leave the reader's masked card data inside `pos.iccDataRequest`.
+    pub icc_masked_tags: bool,
+    /// The board's local time.
+    pub clock: ClockSource,
+    /// The second byte of DF30 that means "tapped in magstripe mode". Its values are not published (readers: 10, point 3), so it
+    /// is `None` until a real reader's is known; then the absence of a cryptogram, or 9F39 = 91, decides alone.
+    pub magstripe_mode: Option<u8>,
+}
+
+/// Gives the board's local time, or `None` while its clock is not trusted (design: invariant 8).
+pub type ClockSource = Arc<dyn Fn() -> Option<LocalTime> + Send + Sync>;
+
+impl Settings {
+    /// Settings with the defaults: 115200 baud, masked data left out, a clock that is not trusted.
+    #[must_use]
+    pub fn new(port: impl Into<String>) -> Self {
+        Self {
+            port: port.into(),
+            baud: 115_200,
+            icc_masked_tags: false,
+            clock: Arc::new(|| None),
+            magstripe_mode: None,
+        }
+    }
+}
+
+impl fmt::Debug for Settings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { port, baud, icc_masked_tags, clock: _, magstripe_mode: _ } = self;
+        write!(f, "Settings({port}, {baud} baud, masked tags {icc_masked_tags})")
+    }
+}
 
 /// What the agent asks of the reader. At most one sale is under way; an order for another number is ignored.
 #[derive(Debug)]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "one or two orders for each sale; a box would only hide where the scripts are"
+)]
 pub enum Order {
     /// Wait for a card on every interface. Answered by [`Event::Card`] or [`Event::NoCard`].
     Arm(Arm),
@@ -64,6 +114,41 @@ pub struct LocalTime {
     pub minute: u8,
     /// 0 to 59.
     pub second: u8,
+}
+
+impl LocalTime {
+    /// Tag 9A: YYMMDD in BCD.
+    #[must_use]
+    pub fn date_bcd(self) -> [u8; 3] {
+        [self.year, self.month, self.day].map(to_bcd)
+    }
+
+    /// Tag 9F21: HHMMSS in BCD.
+    #[must_use]
+    pub fn time_bcd(self) -> [u8; 3] {
+        [self.hour, self.minute, self.second].map(to_bcd)
+    }
+
+    /// From tags 9A and 9F21; `None` when they are no BCD or no date and time.
+    #[must_use]
+    pub fn from_bcd(date: [u8; 3], time: [u8; 3]) -> Option<Self> {
+        let number = |bcd: u8| (bcd >> 4 < 10 && bcd & 0x0F < 10).then(|| (bcd >> 4) * 10 + (bcd & 0x0F));
+        let [year, month, day] = date.map(number);
+        let [hour, minute, second] = time.map(number);
+        let time = Self { year: year?, month: month?, day: day?, hour: hour?, minute: minute?, second: second? };
+        let legal = (1..=12).contains(&time.month)
+            && (1..=31).contains(&time.day)
+            && time.hour < 24
+            && time.minute < 60
+            && time.second < 60;
+        legal.then_some(time)
+    }
+}
+
+/// Two digits of a number below 100.
+fn to_bcd(number: u8) -> u8 {
+    let number = number % 100;
+    (number / 10) << 4 | (number % 10)
 }
 
 /// The host's answer for the card (CONTINUE TRANSACTION).

@@ -1,0 +1,346 @@
+//! The link layer of Miura MPI (and VIPA): NAD, PCB, LEN, APDU, LRC (readers: 2.1). Bytes only: what a message means is the
+//! protocol's `message`.
+//!
+//! ```text
+//! NAD 01 reader, 02 base · PCB 01 more packets follow, 40 unsolicited · LEN 02…FE · APDU · LRC, XOR of all before
+//! ```
+//!
+//! There are no acknowledgements, sequence numbers or repetitions: what is damaged is lost. [`Decoder::feed`] drops bytes until a
+//! legal header with a right LRC and says how many it dropped, so that the session can give up what it was waiting for.
+
+use zeroize::Zeroize;
+
+/// Longest APDU part of one packet (LEN).
+pub const MAX_APDU: usize = 0xFE;
+/// Shortest APDU part of one packet (LEN).
+pub const MIN_APDU: usize = 2;
+/// Longest packet: NAD, PCB, LEN, APDU, LRC.
+pub const MAX_PACKET: usize = 3 + MAX_APDU + 1;
+/// Shortest packet.
+pub const MIN_PACKET: usize = 3 + MIN_APDU + 1;
+/// Longest data of a command: one packet, less CLA INS P1 P2 and Lc (readers: 2.1).
+pub const MAX_COMMAND_DATA: usize = MAX_APDU - 4 - 1;
+/// Longest message that is put together from chained packets. The longest known answer (an E4 with two sealed blocks) has
+/// about 600 bytes, a sealed value at most 1024; a peer cannot make us keep more than this for each NAD.
+pub const MAX_MESSAGE: usize = 4096;
+
+const PCB_CHAINED: u8 = 0x01;
+const PCB_UNSOLICITED: u8 = 0x40;
+
+/// The bytes of one packet.
+pub type Packet = heapless::Vec<u8, MAX_PACKET>;
+
+/// Which part of the device speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Nad {
+    /// The reader's application (PED, "MPI").
+    Reader,
+    /// The retail base (printer, drawer, scanner; "RPI").
+    Base,
+}
+
+/// What [`Decoder::feed`] hands out.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Received<'a> {
+    /// A whole message.
+    Message(Message<'a>),
+    /// Something was lost.
+    Fault(Fault),
+}
+
+/// A whole message: a command, or an answer or unsolicited message with its two status bytes.
+#[derive(PartialEq, Eq)]
+pub struct Message<'a> {
+    /// Who sent it, or for whom a command is.
+    pub nad: Nad,
+    /// Sent by the reader on its own account.
+    pub unsolicited: bool,
+    /// The APDU parts of its packets, at most [`MAX_MESSAGE`] bytes. Wiped after the call that hands it out.
+    pub bytes: &'a [u8],
+}
+
+// It may be card data: length only.
+impl std::fmt::Debug for Message<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { nad, unsolicited, bytes } = self;
+        write!(f, "Message({nad:?}, unsolicited {unsolicited}, {} bytes)", bytes.len())
+    }
+}
+
+/// What was lost on the line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Fault {
+    /// Bytes that belong to no right packet, counted up to the next right packet or [`Decoder::silence`]. From
+    /// [`MIN_PACKET`] on they may have been a packet.
+    #[error("{bytes} bytes of no packet")]
+    Garbage {
+        /// How many.
+        bytes: usize,
+    },
+    /// A chain of packets that was not finished, or not by packets of its own kind.
+    #[error("a chain of packets was broken")]
+    BrokenChain(Nad),
+    /// A chain longer than [`MAX_MESSAGE`]; it is dropped up to its last packet.
+    #[error("a message is longer than {MAX_MESSAGE} bytes")]
+    TooLong(Nad),
+}
+
+/// Why something cannot be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EncodeError {
+    /// Longer than one packet, or than [`MAX_COMMAND_DATA`].
+    #[error("a command of {bytes} bytes does not fit one packet")]
+    TooLong {
+        /// Its length.
+        bytes: usize,
+    },
+    /// Shorter than [`MIN_APDU`].
+    #[error("{bytes} bytes are too few for a packet")]
+    TooShort {
+        /// Its length.
+        bytes: usize,
+    },
+}
+
+/// Takes bytes in any split; gives whole messages.
+#[derive(Default)]
+pub struct Decoder {
+    input: heapless::Vec<u8, MAX_PACKET>,
+    /// Bytes dropped since the last right packet and not reported yet.
+    dropped: usize,
+    reader: Chain,
+    base: Chain,
+}
+
+impl Decoder {
+    /// Takes `bytes` and calls `on` for each message and fault in them, in their order.
+    pub fn feed(&mut self, mut bytes: &[u8], mut on: impl FnMut(Received<'_>)) {
+        while !bytes.is_empty() {
+            // After `scan` less than a whole packet is left, so at least one byte is taken in each round.
+            let (now, later) = bytes.split_at(bytes.len().min(MAX_PACKET - self.input.len()));
+            self.input.extend_from_slice(now).expect("cut to the free space");
+            bytes = later;
+            self.scan(false, &mut on);
+        }
+    }
+
+    /// Tells that nothing came for so long that an unfinished packet or chain will not be finished: a reader that died in the
+    /// middle of a packet must not swallow the next one.
+    pub fn silence(&mut self, mut on: impl FnMut(Received<'_>)) {
+        self.scan(true, &mut on);
+        self.report_dropped(&mut on);
+        self.break_chains(&mut on);
+    }
+
+    /// Whether something is unfinished, so that [`Self::silence`] would have an effect.
+    #[must_use]
+    pub fn is_unfinished(&self) -> bool {
+        !self.input.is_empty() || self.dropped > 0 || self.reader.is_open() || self.base.is_open()
+    }
+
+    /// Hands out the packets in `input`. With `last`, what could only become a packet by more bytes is dropped too.
+    fn scan(&mut self, last: bool, on: &mut impl FnMut(Received<'_>)) {
+        let mut at = 0;
+        while at < self.input.len() {
+            match look(&self.input[at..]) {
+                Look::Incomplete if !last => break,
+                // One byte only, even when a whole packet's LRC is wrong: its LEN may be the wrong byte and swallow a right one.
+                Look::Incomplete | Look::Wrong => {
+                    self.dropped += 1;
+                    at += 1;
+                }
+                Look::Packet { nad, pcb, len } => {
+                    if self.dropped > 0 {
+                        self.report_dropped(on);
+                        self.break_chains(on);
+                    }
+                    let chain = match nad {
+                        Nad::Reader => &mut self.reader,
+                        Nad::Base => &mut self.base,
+                    };
+                    chain.packet(nad, pcb, &self.input[at + 3..at + 3 + len], on);
+                    at += 3 + len + 1;
+                }
+            }
+        }
+        let kept = self.input.len() - at;
+        self.input.copy_within(at.., 0);
+        self.input[kept..].zeroize();
+        self.input.truncate(kept);
+    }
+
+    fn report_dropped(&mut self, on: &mut impl FnMut(Received<'_>)) {
+        if self.dropped > 0 {
+            on(Received::Fault(Fault::Garbage { bytes: self.dropped }));
+            self.dropped = 0;
+        }
+    }
+
+    /// A packet of an open chain may be among what was dropped, and nothing would tell: without it the chain is worth nothing.
+    fn break_chains(&mut self, on: &mut impl FnMut(Received<'_>)) {
+        for (nad, chain) in [(Nad::Reader, &mut self.reader), (Nad::Base, &mut self.base)] {
+            if chain.is_open() {
+                chain.clear();
+                on(Received::Fault(Fault::BrokenChain(nad)));
+            }
+        }
+    }
+}
+
+impl Drop for Decoder {
+    fn drop(&mut self) {
+        self.input.as_mut_slice().zeroize();
+        self.reader.clear();
+        self.base.clear();
+    }
+}
+
+/// What stands at the head of the input.
+enum Look {
+    Incomplete,
+    Wrong,
+    Packet { nad: Nad, pcb: u8, len: usize },
+}
+
+fn look(bytes: &[u8]) -> Look {
+    let nad = match bytes.first() {
+        Some(1) => Nad::Reader,
+        Some(2) => Nad::Base,
+        Some(_) => return Look::Wrong,
+        None => return Look::Incomplete,
+    };
+    let pcb = match bytes.get(1) {
+        Some(pcb) if pcb & !(PCB_CHAINED | PCB_UNSOLICITED) == 0 => *pcb,
+        Some(_) => return Look::Wrong,
+        None => return Look::Incomplete,
+    };
+    let len = match bytes.get(2) {
+        Some(len) if (MIN_APDU..=MAX_APDU).contains(&usize::from(*len)) => usize::from(*len),
+        Some(_) => return Look::Wrong,
+        None => return Look::Incomplete,
+    };
+    match bytes.get(..3 + len + 1) {
+        Some(packet) if lrc(packet) == 0 => Look::Packet { nad, pcb, len },
+        Some(_) => Look::Wrong,
+        None => Look::Incomplete,
+    }
+}
+
+fn lrc(bytes: &[u8]) -> u8 {
+    bytes.iter().fold(0, |lrc, byte| lrc ^ byte)
+}
+
+/// The unfinished message of one NAD.
+#[derive(Default)]
+struct Chain {
+    state: ChainState,
+    bytes: heapless::Vec<u8, MAX_MESSAGE>,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum ChainState {
+    #[default]
+    Closed,
+    Open {
+        unsolicited: bool,
+    },
+    /// Longer than [`MAX_MESSAGE`]: dropped up to its last packet.
+    TooLong {
+        unsolicited: bool,
+    },
+}
+
+impl Chain {
+    fn packet(&mut self, nad: Nad, pcb: u8, apdu: &[u8], on: &mut impl FnMut(Received<'_>)) {
+        let unsolicited = pcb & PCB_UNSOLICITED != 0;
+        let more = pcb & PCB_CHAINED != 0;
+        if let ChainState::Open { unsolicited: before } | ChainState::TooLong { unsolicited: before } = self.state
+            && before != unsolicited
+        {
+            // The vendor takes a mixed chain as a broken stream. What comes now may still be whole.
+            self.clear();
+            on(Received::Fault(Fault::BrokenChain(nad)));
+        }
+        match self.state {
+            ChainState::Closed if !more => return on(Received::Message(Message { nad, unsolicited, bytes: apdu })),
+            ChainState::TooLong { .. } if more => return,
+            ChainState::TooLong { .. } => return self.clear(),
+            ChainState::Closed | ChainState::Open { .. } => {}
+        }
+        if self.bytes.extend_from_slice(apdu).is_err() {
+            self.clear();
+            self.state = if more { ChainState::TooLong { unsolicited } } else { ChainState::Closed };
+            return on(Received::Fault(Fault::TooLong(nad)));
+        }
+        self.state = ChainState::Open { unsolicited };
+        if !more {
+            on(Received::Message(Message { nad, unsolicited, bytes: &self.bytes }));
+            self.clear();
+        }
+    }
+
+    fn is_open(&self) -> bool {
+        self.state != ChainState::Closed
+    }
+
+    fn clear(&mut self) {
+        self.bytes.as_mut_slice().zeroize();
+        self.bytes.clear();
+        self.state = ChainState::Closed;
+    }
+}
+
+/// A command as the one packet it must fit.
+///
+/// # Errors
+/// [`EncodeError`] when `apdu` is not 2 to 254 bytes long.
+pub fn command(apdu: &[u8]) -> Result<Packet, EncodeError> {
+    let bytes = apdu.len();
+    match bytes {
+        0..MIN_APDU => Err(EncodeError::TooShort { bytes }),
+        MIN_APDU..=MAX_APDU => Ok(packet(Nad::Reader, false, false, apdu)),
+        _ => Err(EncodeError::TooLong { bytes }),
+    }
+}
+
+/// The packets of an answer or unsolicited message (with its status bytes), each with at most `apdu_size` bytes of it; for the
+/// simulator's side. `apdu_size` is taken as 3 to [`MAX_APDU`]: with 2 an odd message would end in a packet of one byte, which is
+/// none.
+///
+/// # Errors
+/// [`EncodeError::TooShort`] when `message` has less than [`MIN_APDU`] bytes.
+pub fn chain(
+    nad: Nad,
+    unsolicited: bool,
+    message: &[u8],
+    apdu_size: usize,
+) -> Result<impl Iterator<Item = Packet> + '_, EncodeError> {
+    let apdu_size = apdu_size.clamp(MIN_APDU + 1, MAX_APDU);
+    if message.len() < MIN_APDU {
+        return Err(EncodeError::TooShort { bytes: message.len() });
+    }
+    let mut rest = message;
+    Ok(std::iter::from_fn(move || {
+        let mut size = rest.len().min(apdu_size);
+        if rest.len() - size == 1 {
+            size -= 1;
+        }
+        let (now, later) = rest.split_at(size);
+        rest = later;
+        (size > 0).then(|| packet(nad, unsolicited, !later.is_empty(), now))
+    }))
+}
+
+/// One packet. `apdu` must have [`MIN_APDU`] to [`MAX_APDU`] bytes.
+fn packet(nad: Nad, unsolicited: bool, more: bool, apdu: &[u8]) -> Packet {
+    let nad = match nad {
+        Nad::Reader => 1,
+        Nad::Base => 2,
+    };
+    let pcb = if unsolicited { PCB_UNSOLICITED } else { 0 } | if more { PCB_CHAINED } else { 0 };
+    let len = u8::try_from(apdu.len()).expect("at most MAX_APDU");
+    let mut packet = Packet::from_array([nad, pcb, len]);
+    packet.extend_from_slice(apdu).expect("MAX_PACKET holds MAX_APDU");
+    packet.push(lrc(&packet)).expect("MAX_PACKET holds the LRC");
+    packet
+}

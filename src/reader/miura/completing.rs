@@ -1,0 +1,192 @@
+//! From the card that was read to the empty slot: waiting for the host, CONTINUE TRANSACTION, "remove card" (readers: 2.5 to 2.7;
+//! design: path of a sale, 7).
+
+use std::time::Duration;
+
+use super::line::{Ask, CARDHOLDER, Line, PLAIN_ANSWER};
+use super::message::{Command, Continue, Outcome, Status, Template};
+use super::reading::Interface;
+use super::sale::{Sale, Stage, display};
+use super::session::State;
+use crate::card::CardFacts;
+use crate::emv::{tag, tlv};
+use crate::reader::link::MAX_COMMAND_DATA;
+use crate::reader::{CardVerdict, Completion, Event, Step};
+
+/// The agent always answers a card; its own deadlines for the host are below a minute. Beyond this it has hung.
+const HOST_ANSWER: Duration = Duration::from_secs(300);
+/// A card that stays in the slot: ask anew whether it does, in case its removal was told on a disturbed line.
+const REMOVE_CHECK: Duration = Duration::from_secs(30);
+/// Transaction type of a refund (9C), for which AAC is the normal answer (design: path of a sale, 7).
+const REFUND: u8 = 0x20;
+
+/// A card that was read, while the host is asked.
+pub(super) struct Reading {
+    /// The facts without secrets, to be completed by the chip's last answer.
+    facts: Option<Box<CardFacts>>,
+    say: Say,
+    /// When the agent must have answered.
+    pub(super) until: Duration,
+}
+
+/// What the card still has to say.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Say {
+    /// A chip in the slot decides.
+    Decides,
+    /// A tap is closed with the result, which it cannot change.
+    IsTold,
+    /// Nothing: a swipe, or a chip that has decided by itself.
+    Nothing(CardVerdict),
+}
+
+impl Reading {
+    pub(super) fn chip(facts: &CardFacts, template: Template, interface: Interface, now: Duration) -> Self {
+        let say = match (template, interface) {
+            (Template::Declined, _) => Say::Nothing(CardVerdict::Refused),
+            // NOTE: whether CONTINUE may follow an E3 is not published; the card has given its TC and is done.
+            (Template::Approved | Template::Decision, _) => Say::Nothing(CardVerdict::Approved),
+            (Template::Online, Interface::Contact) => Say::Decides,
+            (Template::Online, Interface::Contactless) => Say::IsTold,
+        };
+        Self { facts: Some(Box::new(facts.clone())), say, until: now + HOST_ANSWER }
+    }
+
+    pub(super) fn swipe(now: Duration) -> Self {
+        Self { facts: None, say: Say::Nothing(CardVerdict::Approved), until: now + HOST_ANSWER }
+    }
+
+    pub(super) fn complete(
+        self,
+        mut sale: Box<Sale>,
+        line: &mut Line,
+        completion: &Completion,
+        now: Duration,
+    ) -> State {
+        let Self { facts, say, until: _ } = self;
+        let (host, scripts_dropped) = host_answer(completion, say);
+        let approved = matches!(&completion.arc, b"00" | b"10" | b"11");
+        let completing = Completing {
+            sale: sale.number(),
+            refund: sale.arm.transaction_type == REFUND,
+            facts,
+            say,
+            approved,
+            scripts_dropped,
+        };
+        match say {
+            Say::Nothing(verdict) => return completing.finish(line, verdict, None, now),
+            Say::Decides => line.ask(Ask::Continue, &Command::Continue(host), CARDHOLDER, now),
+            Say::IsTold => line.ask(Ask::Continue, &Command::Continue(host), PLAIN_ANSWER, now),
+        }
+        sale.stage = Stage::Completing(completing);
+        State::Sale(sale)
+    }
+}
+
+/// What goes to the card, and whether scripts were left out: those of a chip only, well-formed, and within one command.
+fn host_answer(completion: &Completion, say: Say) -> (Continue<'_>, bool) {
+    let Completion { arc, issuer_authentication, scripts } = completion;
+    // A tap is closed by 8A alone (design: path of a sale, 7).
+    let authentication = issuer_authentication.as_deref().filter(|_| say == Say::Decides);
+    let well_formed = tlv::walk(scripts)
+        .all(|script| script.is_ok_and(|script| matches!(script.tag, tag::ISSUER_SCRIPT_1 | tag::ISSUER_SCRIPT_2)));
+    let whole = Continue::Host { arc: *arc, authentication, scripts };
+    if say == Say::Decides && well_formed && Command::Continue(whole).encode().is_ok() {
+        return (whole, false);
+    }
+    // 8A and 91 of at most 16 bytes always fit into MAX_COMMAND_DATA.
+    const { assert!(4 + 18 + 2 <= MAX_COMMAND_DATA) };
+    let dropped = say == Say::Decides && !scripts.is_empty();
+    (Continue::Host { arc: *arc, authentication, scripts: &[] }, dropped)
+}
+
+/// The card is being told the host's answer.
+pub(super) struct Completing {
+    sale: u64,
+    refund: bool,
+    facts: Option<Box<CardFacts>>,
+    say: Say,
+    approved: bool,
+    scripts_dropped: bool,
+}
+
+impl Completing {
+    pub(super) fn answered(self, line: &mut Line, outcome: Result<Outcome<'_>, Status>, now: Duration) -> State {
+        let verdict = match (&outcome, self.say) {
+            // A tap cannot change what the host said, whatever the reader answers.
+            (_, Say::IsTold) => CardVerdict::Approved,
+            (_, Say::Nothing(verdict)) => verdict,
+            (Ok(outcome), Say::Decides) => match outcome.template {
+                Template::Approved => CardVerdict::Approved,
+                Template::Declined => CardVerdict::Refused,
+                Template::Online | Template::Decision => CardVerdict::Lost,
+            },
+            (Err(_), Say::Decides) => CardVerdict::Lost,
+        };
+        // A decision or another E4 after the host's answer: nothing more can be said to the card.
+        if verdict == CardVerdict::Lost && outcome.is_ok() {
+            line.abort(now);
+        }
+        let tlvs = outcome.ok().map(|outcome| outcome.tlvs());
+        self.finish(line, verdict, tlvs, now)
+    }
+
+    /// No answer in time: nobody knows what the chip decided.
+    pub(super) fn unanswered(self, line: &mut Line, now: Duration) -> State {
+        line.abort(now);
+        let verdict = if self.say == Say::Decides { CardVerdict::Lost } else { CardVerdict::Approved };
+        self.finish(line, verdict, None, now)
+    }
+
+    fn finish(self, line: &mut Line, verdict: CardVerdict, tlvs: Option<&[u8]>, now: Duration) -> State {
+        let Self { sale, refund, facts, say, approved, scripts_dropped } = self;
+        let facts = match (facts, tlvs) {
+            (Some(mut facts), Some(tlvs)) => facts.complete(tlvs).is_ok().then_some(facts),
+            _ => None,
+        };
+        line.emit(Event::Completed { sale, verdict, facts, scripts_dropped });
+        let result: Option<&[u8]> = match (say, verdict) {
+            // The reader itself shows the result of a tap (readers: 2.6).
+            (Say::IsTold, _) | (_, CardVerdict::Lost) => None,
+            (_, CardVerdict::Refused) if !refund => Some(b"DECLINED"),
+            _ if approved => Some(b"APPROVED"),
+            _ => Some(b"DECLINED"),
+        };
+        Removing::start(line, sale, result, now)
+    }
+}
+
+/// The sale is over; its card may still be in the slot.
+pub(super) struct Removing {
+    check_at: Duration,
+}
+
+impl Removing {
+    /// Shows the result, and asks for the card when it is in the slot.
+    pub(super) fn start(line: &mut Line, sale: u64, result: Option<&[u8]>, now: Duration) -> State {
+        const REMOVE: &[u8] = b"REMOVE CARD";
+        match (result, line.slot) {
+            (Some(result), true) => display(line, &[result, REMOVE].join(&b'\n'), now),
+            (None, true) => display(line, REMOVE, now),
+            (Some(result), false) => display(line, result, now),
+            (None, false) => {}
+        }
+        if line.slot {
+            line.step(sale, Step::RemoveCard);
+        }
+        State::Removing(Self { check_at: now + REMOVE_CHECK })
+    }
+
+    pub(super) fn timeout(mut self, line: &mut Line, now: Duration) -> Self {
+        if now >= self.check_at {
+            line.ask_card_status(now);
+            self.check_at = now + REMOVE_CHECK;
+        }
+        self
+    }
+
+    pub(super) fn deadline(&self) -> Duration {
+        self.check_at
+    }
+}

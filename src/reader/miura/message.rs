@@ -1,0 +1,254 @@
+//! What Miura's messages have in common: status words, the tags of its own, the search for a tag, the wire forms. The messages
+//! themselves are [`Command`], the answers of [`super::answer`] and [`Unsolicited`]; each can be written and read, so that the
+//! driver and the simulated reader share them.
+
+use crate::emv::{Tag, TlvError, tlv};
+use crate::reader::link::{self, EncodeError};
+
+pub use super::answer::{
+    Clock, Entered, OnlinePinAnswer, Outcome, P2peStatus, ResetAnswer, Sealed, Software, Template,
+};
+pub use super::command::{Command, Continue, Reset, Terms};
+pub use super::event::{CardStatus, DeviceStatus, Unsolicited};
+
+/// An answer's or unsolicited message's bytes as they are built: body and status.
+pub type Body = heapless::Vec<u8, { link::MAX_MESSAGE }>;
+
+/// Tags of Miura's own (readers: 2.4).
+pub mod tags {
+    use crate::emv::Tag;
+
+    macro_rules! tags {
+        ($($(#[$doc:meta])* $name:ident = $value:literal;)*) => { $($(#[$doc])* pub const $name: Tag = Tag($value);)* };
+    }
+
+    tags! {
+        /// Card status, two bytes.
+        CARD_STATUS = 0x48;
+        /// Answer to reset. Its value is not BER-TLV, although the tag says "constructed".
+        ATR = 0x63;
+        /// Decision asked for by an E2.
+        DECISION = 0xC0;
+        /// Device status code.
+        STATUS_CODE = 0xC3;
+        /// Device status text.
+        STATUS_TEXT = 0xC4;
+        /// Command data.
+        COMMAND_DATA = 0xE0;
+        /// Answer data.
+        ANSWER_DATA = 0xE1;
+        /// Device status message.
+        STATUS_TEMPLATE = 0xE6;
+        /// One piece of software.
+        SOFTWARE = 0xEF;
+        /// Name of a file or software.
+        NAME = 0xDF0D;
+        /// Version of a file or software.
+        VERSION = 0xDF7F;
+        /// CVM status; its meaning is not published.
+        CVM_STATUS = 0xDF28;
+        /// Contactless kernel and mode.
+        KERNEL_MODE = 0xDF30;
+        /// Digits of a PIN entry, in one family of firmware.
+        PIN_DIGITS_1 = 0xDFA101;
+        /// PIN entry status, in one family of firmware.
+        PIN_STATUS_1 = 0xDFA102;
+        /// Digits of a PIN entry, in another family of firmware.
+        PIN_DIGITS_2 = 0xDFA201;
+        /// PIN entry status, in another family of firmware.
+        PIN_STATUS_2 = 0xDFA202;
+        /// Configure the stage of terminal risk management.
+        RISK_STAGE = 0xDFA203;
+        /// Configure the application selection.
+        APPLICATION_SELECTION = 0xDFA204;
+        /// Key pressed.
+        KEY = 0xDFA205;
+        /// Indices of signed prompts.
+        PROMPTS = 0xDFA206;
+        /// Number format: integer and fraction digits.
+        NUMBER_FORMAT = 0xDFA207;
+        /// Numeric data.
+        NUMERIC_DATA = 0xDFA208;
+        /// Language.
+        LANGUAGE = 0xDFA20C;
+        /// Printer status.
+        PRINTER_STATUS = 0xDFA401;
+        /// Barcode data.
+        BARCODE = 0xDFAB01;
+        /// USB-serial data.
+        USB_SERIAL = 0xDFAB02;
+        /// P2PE status.
+        P2PE_STATUS = 0xDFAE01;
+        /// SRED data.
+        SRED_DATA = 0xDFAE02;
+        /// SRED KSN.
+        SRED_KSN = 0xDFAE03;
+        /// Online PIN block.
+        PIN_BLOCK = 0xDFAE04;
+        /// PIN KSN.
+        PIN_KSN = 0xDFAE05;
+        /// Masked track 2, ASCII.
+        MASKED_TRACK2 = 0xDFAE22;
+        /// Masked track 2 equivalent of a chip, BCD with nibble F.
+        MASKED_TRACK2_ICC = 0xDFAE57;
+        /// Masked PAN, BCD with nibble F.
+        MASKED_PAN = 0xDFAE5A;
+        /// Timeout in seconds.
+        TIMEOUT = 0xDFFF01;
+    }
+}
+
+/// The two status bytes of an answer (readers: 2.11).
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Status(pub u16);
+
+macro_rules! statuses {
+    ($($name:ident = $value:literal, $words:literal;)*) => {
+        impl Status {
+            $(#[doc = $words] pub const $name: Self = Self($value);)*
+
+            /// What it means, for a person.
+            #[must_use]
+            pub fn words(self) -> &'static str {
+                match self { $(Self::$name => $words,)* _ => "unknown status" }
+            }
+        }
+    };
+}
+
+statuses! {
+    OK = 0x9000, "done";
+    INTERNAL = 0x9F0D, "internal error";
+    INVALID_PARAMETER = 0x9F0F, "invalid parameter";
+    INVALID_INPUT = 0x9F14, "invalid input";
+    CONFIGURATION = 0x9F15, "wrong configuration file";
+    INVALID_DATA = 0x9F21, "invalid data";
+    NOT_READY = 0x9F22, "terminal not ready";
+    NO_CARD = 0x9F23, "no card in the slot";
+    BAD_CARD = 0x9F25, "bad card, swipe not allowed";
+    NOT_ALLOWED = 0x9F26, "command not allowed now";
+    DATA_MISSING = 0x9F27, "data missing";
+    UNSUPPORTED_CARD = 0x9F28, "unsupported card, swipe allowed";
+    FILE_MISSING = 0x9F2A, "file missing";
+    CARD_READ_ERROR = 0x9F30, "card read error, swipe allowed";
+    INVALID_ISSUER_KEY = 0x9F40, "invalid issuer key";
+    CANCELLED = 0x9F41, "cancelled";
+    CONTACTLESS_TIMEOUT = 0x9F42, "no card was tapped in time";
+    CARD_INSERTED = 0x9F43, "a card was inserted";
+    CARD_SWIPED = 0x9F44, "a card was swiped";
+    ELEMENT_MISSING = 0x9F88, "mandatory element missing";
+    INSERT_OR_SWIPE = 0x9FC1, "insert or swipe the card";
+    OTHER_CARD = 0x9FC2, "insert or swipe the card, or present another one";
+    INSERT = 0x9FC3, "insert the card";
+    CONTACTLESS_HARDWARE = 0x9FCF, "contactless hardware error";
+    NO_PIN_KEY = 0x9FE0, "no PIN key";
+}
+
+impl std::fmt::Debug for Status {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:04X} {}", self.0, self.words())
+    }
+}
+
+/// Why bytes are not the message they should be, or cannot become one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MessageError {
+    /// Shorter than its fixed part, or Lc does not match.
+    #[error("a message of {bytes} bytes has a wrong length")]
+    Length {
+        /// How many there are.
+        bytes: usize,
+    },
+    /// A command that is not in [`Command`].
+    #[error("unknown command {0:04X}")]
+    UnknownCommand(u16),
+    /// Not BER-TLV.
+    #[error(transparent)]
+    Tlv(#[from] TlvError),
+    /// A needed tag is not there.
+    #[error("tag {0} is missing")]
+    Missing(Tag),
+    /// A tag's value has a wrong length or content.
+    #[error("tag {0} is malformed")]
+    Malformed(Tag),
+    /// Too long to be sent.
+    #[error(transparent)]
+    Encode(#[from] EncodeError),
+}
+
+/// An answer's or unsolicited message's body and status.
+///
+/// # Errors
+/// [`MessageError::Length`] when there are no two bytes.
+pub fn split(message: &[u8]) -> Result<(&[u8], Status), MessageError> {
+    let (body, status) = message.split_last_chunk().ok_or(MessageError::Length { bytes: message.len() })?;
+    Ok((body, Status(u16::from_be_bytes(*status))))
+}
+
+/// An answer of a status alone.
+#[must_use]
+pub fn status(status: Status) -> Body {
+    Body::from_array(status.0.to_be_bytes())
+}
+
+/// The first value of `tag` at any depth (readers: 2.3: which answers have an outer template is not proven).
+///
+/// # Errors
+/// When the body is not BER-TLV.
+pub fn search(body: &[u8], tag: Tag) -> Result<Option<&[u8]>, TlvError> {
+    let mut found = None;
+    each(body, &mut |object| {
+        if found.is_none() && object.tag == tag {
+            found = Some(object.value);
+        }
+    })?;
+    Ok(found)
+}
+
+/// As [`search`], with the tag's absence as an error.
+///
+/// # Errors
+/// When the body is not BER-TLV, or does not hold the tag.
+pub fn need(body: &[u8], tag: Tag) -> Result<&[u8], MessageError> {
+    search(body, tag)?.ok_or(MessageError::Missing(tag))
+}
+
+/// As [`need`] for a value of fixed length.
+///
+/// # Errors
+/// As [`need`], and when the value has another length.
+pub fn need_array<const N: usize>(body: &[u8], tag: Tag) -> Result<[u8; N], MessageError> {
+    need(body, tag)?.try_into().map_err(|_| MessageError::Malformed(tag))
+}
+
+/// Calls `see` with every object at every depth. Unlike [`tlv::visit`] it does not look into an ATR.
+///
+/// # Errors
+/// The first fault; what came before it has been seen.
+pub fn each<'a>(body: &'a [u8], see: &mut impl FnMut(tlv::Tlv<'a>)) -> Result<(), TlvError> {
+    fn level<'a>(bytes: &'a [u8], depth: usize, see: &mut impl FnMut(tlv::Tlv<'a>)) -> Result<(), TlvError> {
+        if depth == tlv::MAX_DEPTH {
+            return Err(TlvError::TooDeep);
+        }
+        for object in tlv::walk(bytes) {
+            let object = object?;
+            see(object);
+            if object.tag.is_constructed() && object.tag != tags::ATR {
+                level(object.value, depth + 1, see)?;
+            }
+        }
+        Ok(())
+    }
+    level(body, 0, see)
+}
+
+/// `body` in one template, with status 9000: what the simulated reader sends.
+///
+/// # Errors
+/// [`TlvError::Full`] above [`link::MAX_MESSAGE`].
+pub fn wrapped(template: Tag, body: &[u8]) -> Result<Body, TlvError> {
+    let mut out = Body::new();
+    tlv::push(&mut out, template, body)?;
+    out.extend_from_slice(&Status::OK.0.to_be_bytes()).map_err(|_| TlvError::Full)?;
+    Ok(out)
+}

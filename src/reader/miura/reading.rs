@@ -1,0 +1,240 @@
+//! What was read becomes a [`Presented`], or is refused: clear card data, another amount, no sealed data. Pure; keeps nothing.
+
+use super::answer::{Entered, Sealed, last_sealed, sealed_pin};
+use super::message::{CardStatus, Outcome, Template, Terms, each, tags};
+use crate::card::{self, CardFacts, Cvm, EntryMode, FirstAnswer, MaskedPan, Presented, SealedCard, SealedPin, Wiped};
+use crate::emv::{Tag, TlvError, tag};
+use crate::reader::Settings;
+
+/// Why what was read cannot be used.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Refusal {
+    /// 9F02 or 5F2A is not what was asked for (design: path of a sale, 4).
+    AmountDiffers,
+    /// Malformed, or without sealed data.
+    Unreadable(&'static str),
+}
+
+impl From<TlvError> for Refusal {
+    fn from(_: TlvError) -> Self {
+        Self::Unreadable("its data are malformed")
+    }
+}
+
+/// How a chip was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Interface {
+    Contact,
+    Contactless,
+}
+
+/// A chip's first answer (E3, E4, E5).
+pub(super) fn chip(
+    outcome: &Outcome<'_>,
+    interface: Interface,
+    terms: &Terms,
+    settings: &Settings,
+) -> Result<Presented, Refusal> {
+    let tlvs = outcome.tlvs();
+    let first_answer = match outcome.template {
+        Template::Declined => FirstAnswer::Declined,
+        Template::Approved | Template::Online => FirstAnswer::GoOnline,
+        Template::Decision => return Err(Refusal::Unreadable("the reader asks for a decision")),
+    };
+    if first_answer == FirstAnswer::GoOnline {
+        // TCDOL, which says what an E3 holds, names no currency (readers: 2.5).
+        check_amount(tlvs, terms, outcome.template == Template::Online)?;
+    }
+    let entry = match interface {
+        Interface::Contact => EntryMode::Icc,
+        Interface::Contactless if is_magstripe_mode(tlvs, settings)? => EntryMode::NfcMagstripe,
+        Interface::Contactless => EntryMode::NfcIcc,
+    };
+    let pin = match sealed_pin(tlvs)? {
+        Some(entered) => Some(own_pin(entered).ok_or(Refusal::Unreadable("its PIN block is malformed"))?),
+        None => None,
+    };
+    let mut facts = CardFacts::from_tlvs(entry, masked_pan(tlvs)?, tlvs)?;
+    if pin.is_some() && facts.cvm.is_none() {
+        facts.cvm = Some(Cvm::OnlinePin);
+    }
+    let card = match (last_sealed(tlvs)?.and_then(own_card), first_answer) {
+        (Some(card), _) => card,
+        // Nothing is sent, so nothing need be sealed.
+        (None, FirstAnswer::Declined) => SealedCard { data: Wiped::default(), ksn: Wiped::default() },
+        (None, FirstAnswer::GoOnline) => return Err(Refusal::Unreadable("the reader gave no sealed card data")),
+    };
+    let icc = card::for_host(tlvs, settings.icc_masked_tags)?;
+    Ok(Presented { facts, card, pin, icc, first_answer })
+}
+
+fn check_amount(tlvs: &[u8], terms: &Terms, needed: bool) -> Result<(), Refusal> {
+    let (mut amount, mut currency, mut differs) = (false, false, false);
+    each(tlvs, &mut |object| match object.tag {
+        tag::AMOUNT_AUTHORISED => {
+            amount = true;
+            differs |= object.value != terms.amount;
+        }
+        tag::CURRENCY_CODE => {
+            currency = true;
+            differs |= object.value != terms.currency;
+        }
+        _ => {}
+    })?;
+    let missing = needed && !(amount && currency);
+    if differs || missing { Err(Refusal::AmountDiffers) } else { Ok(()) }
+}
+
+/// 9F39 of a contactless magstripe (readers: 1, entry mode).
+const POS_ENTRY_CONTACTLESS_MAGSTRIPE: &[u8] = &[0x91];
+
+fn is_magstripe_mode(tlvs: &[u8], settings: &Settings) -> Result<bool, TlvError> {
+    let find = |tag: Tag| super::message::search(tlvs, tag);
+    let no_cryptogram = find(tag::APPLICATION_CRYPTOGRAM)?.is_none() || find(tag::CRYPTOGRAM_INFORMATION)?.is_none();
+    let mode = find(tags::KERNEL_MODE)?.and_then(|value| value.get(1).copied());
+    Ok(no_cryptogram
+        || find(tag::POS_ENTRY_MODE)? == Some(POS_ENTRY_CONTACTLESS_MAGSTRIPE)
+        || (mode.is_some() && mode == settings.magstripe_mode))
+}
+
+fn own_card(sealed: Sealed<'_>) -> Option<SealedCard> {
+    if sealed.data.is_empty() || !matches!(sealed.ksn.len(), 10 | 12) {
+        return None;
+    }
+    Some(SealedCard { data: Wiped::copy_of(sealed.data)?, ksn: Wiped::copy_of(sealed.ksn)? })
+}
+
+pub(super) fn own_pin(entered: Entered<'_>) -> Option<SealedPin> {
+    if !matches!(entered.block.len(), 8 | 16) || !matches!(entered.ksn.len(), 10 | 12) {
+        return None;
+    }
+    Some(SealedPin { block: Wiped::copy_of(entered.block)?, ksn: Wiped::copy_of(entered.ksn)? })
+}
+
+/// The PAN from the first masked copy there is: DFAE57, DFAE5A or DFAE22.
+fn masked_pan(tlvs: &[u8]) -> Result<Option<MaskedPan>, TlvError> {
+    let mut pan = None;
+    each(tlvs, &mut |object| {
+        if pan.is_none() {
+            pan = pan_text(object.tag, object.value).and_then(|text| MaskedPan::new(&text));
+        }
+    })?;
+    Ok(pan)
+}
+
+/// The PAN part of a masked element: nibbles up to D or the padding F, characters between `;` and `=`.
+fn pan_text(tag: Tag, value: &[u8]) -> Option<String> {
+    match tag {
+        tags::MASKED_TRACK2_ICC => hex::encode_upper(value).split_once('D').map(|(pan, _)| pan.to_owned()),
+        // The last four digits are always clear, so an F at the end is padding and not a mask.
+        tags::MASKED_PAN => Some(hex::encode_upper(value).trim_end_matches('F').to_owned()),
+        tags::MASKED_TRACK2 => {
+            let text: String = value.iter().map(|byte| char::from(*byte)).collect();
+            text.trim_start_matches(';').split_once('=').map(|(pan, _)| pan.to_owned())
+        }
+        _ => None,
+    }
+}
+
+/// Whether an answer holds card data that were not encrypted: the tracks, 56, 57, 5A, 9F6B, the PIN data 99, or a "masked"
+/// element that masks nothing.
+pub(super) fn has_clear_card_data(body: &[u8]) -> bool {
+    let mut clear = false;
+    // What is malformed further on does not make what was seen before less clear.
+    let _ = each(body, &mut |object| {
+        let card_data = matches!(
+            object.tag,
+            tag::TRACK1_CLEAR
+                | tag::TRACK2_CLEAR
+                | tag::TRACK3_CLEAR
+                | tag::TRACK1_EQUIVALENT
+                | tag::TRACK2_EQUIVALENT
+                | tag::PAN
+                | tag::TRACK2_CONTACTLESS_MSD
+                | tag::TRANSACTION_PIN_DATA
+        );
+        clear |= card_data && !object.value.is_empty();
+        clear |= pan_text(object.tag, object.value).is_some_and(|pan| is_clear_pan(&pan));
+    });
+    clear
+}
+
+/// Whether a card event shows that the reader does not encrypt.
+pub(super) fn is_clear_swipe(status: &CardStatus<'_>) -> bool {
+    let unmasked = status.masked_track2.and_then(|track| pan_text(tags::MASKED_TRACK2, track));
+    status.clear_tracks || unmasked.is_some_and(|pan| is_clear_pan(&pan))
+}
+
+/// A PAN of 13 or more places is masked between the sixth and the last four.
+fn is_clear_pan(pan: &str) -> bool {
+    pan.len() >= 13 && pan.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Longest DFAE22 that is kept: track 2 has at most 40 characters (ISO/IEC 7813), its sentinels and LRC included.
+const MAX_TRACK2: usize = 48;
+
+/// A swiped card.
+pub(super) struct Swipe {
+    sealed: SealedCard,
+    /// DFAE22 as it came: the reader wants it back for the PIN.
+    pub(super) masked_track2: Wiped<MAX_TRACK2>,
+    pan: Option<MaskedPan>,
+    service_code: [u8; 3],
+}
+
+/// What the service code says about a PIN (ISO/IEC 7813: third digit).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PinRule {
+    Required,
+    /// When there is a PIN pad.
+    IfPossible,
+    No,
+}
+
+impl Swipe {
+    /// `None` when the swipe was not read well enough: no sealed data, or no service code.
+    pub(super) fn new(status: &CardStatus<'_>) -> Option<Self> {
+        let track = status.masked_track2?;
+        // After the separator four digits of expiry, then the service code (readers: 2.9).
+        let separator = track.iter().position(|byte| *byte == b'=')?;
+        let service_code: [u8; 3] = track.get(separator + 5..separator + 8)?.try_into().ok()?;
+        if !service_code.iter().all(u8::is_ascii_digit) {
+            return None;
+        }
+        Some(Self {
+            sealed: own_card(status.sealed?)?,
+            masked_track2: Wiped::copy_of(track)?,
+            pan: pan_text(tags::MASKED_TRACK2, track).and_then(|pan| MaskedPan::new(&pan)),
+            service_code,
+        })
+    }
+
+    /// The card has a chip, which must be used.
+    pub(super) fn has_chip(&self) -> bool {
+        matches!(self.service_code[0], b'2' | b'6')
+    }
+
+    pub(super) fn pin_rule(&self) -> PinRule {
+        match self.service_code[2] {
+            b'0' | b'3' | b'5' => PinRule::Required,
+            b'6' | b'7' => PinRule::IfPossible,
+            _ => PinRule::No,
+        }
+    }
+
+    pub(super) fn present(self, entry: EntryMode, pin: Option<SealedPin>) -> Presented {
+        let cvm = if pin.is_some() { Cvm::OnlinePin } else { Cvm::Signature };
+        let facts = CardFacts {
+            entry,
+            pan: self.pan,
+            pan_sequence_number: None,
+            aid: None,
+            label: None,
+            cvm: Some(cvm),
+            cryptogram: None,
+            tvr: None,
+            tsi: None,
+        };
+        Presented { facts, card: self.sealed, pin, icc: Wiped::default(), first_answer: FirstAnswer::GoOnline }
+    }
+}

@@ -1,0 +1,257 @@
+//! The wire: one task owns the tty or TCP stream, drives the session, and opens the port again when it is lost.
+//!
+//! The agent may await the handle without reading events: the task never waits for the agent. Events that do not fit their
+//! channel are kept, and no more bytes are read from the reader until the agent has taken them.
+
+use std::collections::VecDeque;
+use std::future::Future;
+use std::io;
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep, sleep_until, timeout};
+use tokio_serial::{DataBits, FlowControl, Parity, SerialPortBuilderExt, SerialStream, StopBits};
+use zeroize::Zeroize;
+
+use super::link::Packet;
+use super::miura::session::{Output, Session};
+use super::{Event, Order, Settings};
+
+/// Orders on their way: a sale has three.
+const ORDERS: usize = 8;
+/// Events on their way: a sale has some twenty, most of them PIN digits.
+const EVENTS: usize = 64;
+/// Bytes of one read; a whole E4 arrives in one or two.
+const READ: usize = 1024;
+/// Until a TCP reader must have accepted: it is on the same network.
+const CONNECT: Duration = Duration::from_secs(5);
+/// Until a packet must have been taken by the port: 258 bytes take 22 ms at 115200 baud.
+const WRITE: Duration = Duration::from_secs(2);
+
+/// Gives orders to the reader.
+#[derive(Clone, Debug)]
+pub struct Handle(mpsc::Sender<Order>);
+
+/// The reader's task has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the reader's task has ended")]
+pub struct Gone;
+
+impl Handle {
+    /// Gives an order; waits for a moment when many are on their way.
+    ///
+    /// # Errors
+    /// [`Gone`] when the task has ended, which it only does when nobody takes its events.
+    pub async fn order(&self, order: Order) -> Result<(), Gone> {
+        self.0.send(order).await.map_err(|_| Gone)
+    }
+
+    /// Gives an order without waiting.
+    ///
+    /// # Errors
+    /// [`Gone`] also when more orders wait than any sale has: then nothing takes them any more.
+    pub fn order_now(&self, order: Order) -> Result<(), Gone> {
+        self.0.try_send(order).map_err(|_| Gone)
+    }
+}
+
+/// Starts the task that owns the reader. It ends when every [`Handle`] or the events' receiver is dropped.
+///
+/// # Panics
+/// Outside of a tokio runtime.
+#[must_use]
+pub fn spawn(settings: Settings) -> (Handle, mpsc::Receiver<Event>) {
+    let (handle, orders) = mpsc::channel(ORDERS);
+    let (events, receiver) = mpsc::channel(EVENTS);
+    let session = Session::new(settings.clone());
+    let task = Task { settings, session, orders, events, kept: VecDeque::new(), start: Instant::now() };
+    tokio::spawn(task.run());
+    (Handle(handle), receiver)
+}
+
+struct Task {
+    settings: Settings,
+    session: Session,
+    orders: mpsc::Receiver<Order>,
+    events: mpsc::Sender<Event>,
+    /// Events that did not fit the channel.
+    kept: VecDeque<Event>,
+    /// The moment that the session's time counts from.
+    start: Instant,
+}
+
+/// The agent is gone.
+struct Over;
+
+/// What the session wants of the port.
+#[allow(clippy::large_enum_variant, reason = "moved once, from the session to the write")]
+enum Want {
+    Write(Packet),
+    Reopen(Duration),
+    Nothing,
+}
+
+impl Task {
+    async fn run(mut self) {
+        // The only way out is that the agent is gone.
+        let Err(Over) = self.keep_open().await;
+    }
+
+    async fn keep_open(&mut self) -> Result<std::convert::Infallible, Over> {
+        let mut after = Duration::ZERO;
+        loop {
+            self.meanwhile(sleep(after)).await?;
+            let settings = self.settings.clone();
+            after = match self.meanwhile(open(&settings)).await? {
+                Ok(Port::Tty(stream)) => self.serve(stream).await?,
+                Ok(Port::Tcp(stream)) => self.serve(stream).await?,
+                Err(error) => self.closed(&error),
+            };
+        }
+    }
+
+    /// Waits for `future` and takes orders and gives events meanwhile.
+    async fn meanwhile<F: Future>(&mut self, future: F) -> Result<F::Output, Over> {
+        tokio::pin!(future);
+        loop {
+            tokio::select! {
+                output = &mut future => return Ok(output),
+                order = self.orders.recv() => {
+                    let now = self.now();
+                    self.session.order(order.ok_or(Over)?, now);
+                    // A session whose port is closed has events only.
+                    self.want()?;
+                }
+                room = room(&self.events), if !self.kept.is_empty() => self.send_kept(room?)?,
+                () = self.events.closed() => return Err(Over),
+            }
+        }
+    }
+
+    /// Drives the session over an open port; gives the time after which to open it again.
+    async fn serve(&mut self, mut stream: impl AsyncRead + AsyncWrite + Unpin) -> Result<Duration, Over> {
+        let mut buffer = [0; READ];
+        self.session.opened(self.now());
+        loop {
+            if let Some(after) = self.act(&mut stream).await? {
+                return Ok(after);
+            }
+            let deadline = self.session.deadline().map(|at| self.start + at);
+            tokio::select! {
+                biased;
+                read = stream.read(&mut buffer), if self.kept.is_empty() => match read {
+                    Ok(0) => return Ok(self.closed(&io::ErrorKind::UnexpectedEof.into())),
+                    Ok(count) => {
+                        let now = self.now();
+                        self.session.bytes(&buffer[..count], now);
+                        buffer[..count].zeroize();
+                    }
+                    Err(error) => return Ok(self.closed(&error)),
+                },
+                order = self.orders.recv() => {
+                    let now = self.now();
+                    self.session.order(order.ok_or(Over)?, now);
+                }
+                () = sleep_until(deadline.unwrap_or(self.start)), if deadline.is_some() => {
+                    let now = self.now();
+                    self.session.timeout(now);
+                }
+                room = room(&self.events), if !self.kept.is_empty() => self.send_kept(room?)?,
+                () = self.events.closed() => return Err(Over),
+            }
+        }
+    }
+
+    /// Does everything the session wants; the time after which to open the port again, when it is to be closed.
+    async fn act(&mut self, stream: &mut (impl AsyncWrite + Unpin)) -> Result<Option<Duration>, Over> {
+        loop {
+            match self.want()? {
+                Want::Nothing => return Ok(None),
+                Want::Reopen(after) => return Ok(Some(after)),
+                Want::Write(packet) => {
+                    // One write for a whole packet: a reader may take a pause inside of one for its end.
+                    let written = timeout(WRITE, stream.write_all(&packet)).await;
+                    if let Err(error) = written.map_err(io::Error::from).and_then(|written| written) {
+                        return Ok(Some(self.closed(&error)));
+                    }
+                }
+            }
+        }
+    }
+
+    /// The port is lost: the time after which to open it again.
+    fn closed(&mut self, cause: &io::Error) -> Duration {
+        self.session.closed(&cause.to_string());
+        loop {
+            match self.want() {
+                Ok(Want::Reopen(after)) => return after,
+                Ok(Want::Write(_)) => {}
+                // `closed` always gives a time; that the agent is gone is found by the next wait.
+                Ok(Want::Nothing) | Err(Over) => return CONNECT,
+            }
+        }
+    }
+
+    /// Hands out events up to the next thing that the port must do.
+    fn want(&mut self) -> Result<Want, Over> {
+        loop {
+            match self.session.poll() {
+                None => return Ok(Want::Nothing),
+                Some(Output::Transmit(packet)) => return Ok(Want::Write(packet)),
+                Some(Output::Reopen { after }) => return Ok(Want::Reopen(after)),
+                Some(Output::Event(event)) if !self.kept.is_empty() => self.kept.push_back(event),
+                Some(Output::Event(event)) => match self.events.try_send(event) {
+                    Ok(()) => {}
+                    Err(mpsc::error::TrySendError::Full(event)) => self.kept.push_back(event),
+                    Err(mpsc::error::TrySendError::Closed(_)) => return Err(Over),
+                },
+            }
+        }
+    }
+
+    /// Sends the oldest of the kept events.
+    fn send_kept(&mut self, _: Room) -> Result<(), Over> {
+        match self.kept.pop_front().map(|event| self.events.try_send(event)) {
+            Some(Err(mpsc::error::TrySendError::Full(event))) => self.kept.push_front(event),
+            Some(Err(mpsc::error::TrySendError::Closed(_))) => return Err(Over),
+            Some(Ok(())) | None => {}
+        }
+        Ok(())
+    }
+
+    fn now(&self) -> Duration {
+        self.start.elapsed()
+    }
+}
+
+/// Waits until the agent has taken an event.
+async fn room(events: &mpsc::Sender<Event>) -> Result<Room, Over> {
+    events.reserve().await.map(|_| Room).map_err(|_| Over)
+}
+
+/// There was room for an event.
+struct Room;
+
+enum Port {
+    Tty(SerialStream),
+    Tcp(TcpStream),
+}
+
+async fn open(settings: &Settings) -> io::Result<Port> {
+    if let Some(address) = settings.port.strip_prefix("tcp://") {
+        let stream = timeout(CONNECT, TcpStream::connect(address)).await??;
+        stream.set_nodelay(true)?;
+        return Ok(Port::Tcp(stream));
+    }
+    // Raw 8N1 without flow control (readers: 2.1), and nobody else's while we have it.
+    let mut stream = tokio_serial::new(settings.port.as_str(), settings.baud)
+        .data_bits(DataBits::Eight)
+        .parity(Parity::None)
+        .stop_bits(StopBits::One)
+        .flow_control(FlowControl::None)
+        .open_native_async()?;
+    stream.set_exclusive(true)?;
+    Ok(Port::Tty(stream))
+}
