@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use super::daemon;
+use crate::agent;
 use crate::config;
 use crate::till::Outcome;
 
@@ -28,7 +29,7 @@ pub enum Exit {
     NotSent = 69,
     /// A fault of the program (`EX_SOFTWARE`).
     Software = 70,
-    /// A file or the journal cannot be used (`EX_IOERR`).
+    /// The journal, a file or the till's socket cannot be used (`EX_IOERR`).
     Io = 74,
     /// Not permitted (`EX_NOPERM`).
     NoPermission = 77,
@@ -81,6 +82,16 @@ impl From<config::Error> for Stop {
                 Exit::NoPermission
             }
             _ => Exit::Config,
+        };
+        Self::new(exit, error.to_string())
+    }
+}
+
+impl From<agent::Error> for Stop {
+    fn from(error: agent::Error) -> Self {
+        let exit = match &error {
+            agent::Error::Money { .. } | agent::Error::Gateway(_) => Exit::Config,
+            agent::Error::Journal(_) | agent::Error::Till(_) => Exit::Io,
         };
         Self::new(exit, error.to_string())
     }

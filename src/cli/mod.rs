@@ -43,7 +43,7 @@ Exit codes:
    1  declined                              65  the reference is not known, or is another sale
    2  cancelled                             69  not sent, or the daemon is not running: nothing was charged
    3  unconfirmed: see `pos-agent status`   70  a fault of the program
-   4  partially approved                    74  the journal or a file cannot be used
+   4  partially approved                    74  the journal, a file or the socket cannot be used
                                             77  not permitted
                                             78  the configuration is wrong";
 

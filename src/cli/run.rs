@@ -34,7 +34,7 @@ impl Run {
                 _ = interrupt.recv() => tracing::info!("SIGINT: stopping"),
             }
         };
-        agent::run(config, shutdown).await.map_err(|error| Stop::new(Exit::Software, error.to_string()))?;
+        agent::run(config, shutdown).await?;
         Ok(Exit::Success)
     }
 
