@@ -1,4 +1,5 @@
 //! The JSON interface over a real Unix socket and real TCP, spoken byte by byte; behind it an agent that plays a script.
+#![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::path::{Path, PathBuf};

@@ -13,7 +13,7 @@ use pos_agent::till::{Command, Outcome, Progress, Refused, SaleView, State, Stat
 use tokio::sync::{broadcast, mpsc, oneshot};
 
 /// The tokens of the tills `till-1` and `till-2`.
-pub const TOKENS: [&str; 2] = ["0123456789abcdef-1", "0123456789abcdef-2"];
+pub(crate) const TOKENS: [&str; 2] = ["0123456789abcdef-1", "0123456789abcdef-2"];
 
 /// What follows the answer to `POST /v1/sales`, by reference. A reference that is not here stays waiting for a card.
 #[rustfmt::skip]
@@ -49,16 +49,16 @@ enum Beat {
 }
 
 /// A till server with the fake agent behind it.
-pub struct Shop {
-    pub folder: tempfile::TempDir,
-    pub socket: PathBuf,
-    pub http: std::net::SocketAddr,
-    pub progress: broadcast::Sender<Progress>,
-    pub stop: mpsc::Sender<oneshot::Sender<()>>,
+pub(crate) struct Shop {
+    pub(crate) folder: tempfile::TempDir,
+    pub(crate) socket: PathBuf,
+    pub(crate) http: std::net::SocketAddr,
+    pub(crate) progress: broadcast::Sender<Progress>,
+    pub(crate) stop: mpsc::Sender<oneshot::Sender<()>>,
 }
 
 /// Opens a shop; `ring` is the capacity of the broadcast.
-pub async fn open(ring: usize) -> Shop {
+pub(crate) async fn open(ring: usize) -> Shop {
     let folder = tempfile::tempdir().unwrap();
     let tokens = [1, 2].map(|n: usize| {
         let file = folder.path().join(format!("till-{n}.token"));
