@@ -329,29 +329,31 @@ fn parse_time(data: &[u8]) -> Result<LocalTime, MessageError> {
 }
 
 impl<'a> Continue<'a> {
+    /// Looks at one level only: what is inside of a script is for the card.
     fn parse(data: &'a [u8]) -> Result<Self, MessageError> {
-        if search(data, tags::DECISION)?.is_some() {
-            let [decision] = need_array(data, tags::DECISION)?;
-            return Ok(Self::Decision(decision));
-        }
-        let body = search(data, tags::COMMAND_DATA)?.unwrap_or(data);
-        // Scripts are handed on as they stand, so they must stand together, after everything else.
-        let mut scripts_at = body.len();
-        let mut at = 0;
+        let template = tlv::walk(data).next().ok_or(MessageError::Missing(tags::COMMAND_DATA))??;
+        let body = template.value;
+        let (mut arc, mut authentication, mut scripts, mut at) = (None, None, None, 0);
         for object in tlv::walk(body) {
             let object = object?;
-            let script = matches!(object.tag, tag::ISSUER_SCRIPT_1 | tag::ISSUER_SCRIPT_2);
-            match script {
-                true => scripts_at = scripts_at.min(at),
-                false if at > scripts_at => return Err(MessageError::Malformed(object.tag)),
-                false => {}
+            match object.tag {
+                tags::DECISION => {
+                    return object
+                        .value
+                        .first()
+                        .map(|it| Self::Decision(*it))
+                        .ok_or(MessageError::Malformed(object.tag));
+                }
+                tag::ISSUER_SCRIPT_1 | tag::ISSUER_SCRIPT_2 => scripts = scripts.or(Some(at)),
+                // Scripts are handed on as they stand, so they must stand together, after everything else.
+                other if scripts.is_some() => return Err(MessageError::Malformed(other)),
+                tag::AUTHORISATION_RESPONSE_CODE => arc = object.value.try_into().ok(),
+                tag::ISSUER_AUTHENTICATION_DATA => authentication = Some(object.value),
+                _ => {}
             }
             at += object.raw.len();
         }
-        Ok(Self::Host {
-            arc: need_array(&body[..scripts_at], tag::AUTHORISATION_RESPONSE_CODE)?,
-            authentication: search(&body[..scripts_at], tag::ISSUER_AUTHENTICATION_DATA)?,
-            scripts: &body[scripts_at..],
-        })
+        let arc = arc.ok_or(MessageError::Missing(tag::AUTHORISATION_RESPONSE_CODE))?;
+        Ok(Self::Host { arc, authentication, scripts: scripts.map_or(&[], |at| &body[at..]) })
     }
 }

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! One command is under way at a time ([`Running`]); any other but ABORT and RESET is then refused with 9F26. What the
-//! commands do is in `plain` and `pay`. Where the protocol is silent: RESET ends a running command without an answer to it;
+//! commands do is in `plain` and `pay`, what goes out in `voice`. Where the protocol is silent: RESET ends a running command without an answer to it;
 //! a card pulled during START ends it with 9F41, and CONTINUE without the card is 9F23.
 
 use std::collections::{HashMap, VecDeque};
@@ -21,12 +21,7 @@ use super::deck::Card;
 use super::pin::PinEntry;
 use super::sealing::Sealing;
 use super::wire::{self, Command, Sw};
-use crate::reader::link::{self, Decoder, Nad, Received};
-
-/// Rows of the display (readers: 2.2, D201).
-pub(super) const ROWS: usize = 4;
-/// Characters of a row.
-pub(super) const COLUMNS: usize = 21;
+use crate::reader::link::{Decoder, Nad, Received};
 
 /// What people do with the reader.
 #[derive(Clone, Debug)]
@@ -172,13 +167,13 @@ pub struct Device {
     atcs: HashMap<&'static str, u16>,
     sequence: u32,
     random: u64,
-    lines: Vec<String>,
+    pub(super) lines: Vec<String>,
     /// When the cardholder takes the card out by himself.
     removal: Option<Duration>,
     decoder: Decoder,
-    out: VecDeque<Output>,
+    pub(super) out: VecDeque<Output>,
     counters: Counters,
-    spoil: bool,
+    pub(super) spoil: bool,
 }
 
 impl Device {
@@ -216,7 +211,7 @@ impl Device {
     pub fn bytes(&mut self, bytes: &[u8], now: Duration) {
         self.now = now;
         if self.options.wrong_device {
-            return self.send(Output { bytes: b"\r\nERROR\r\n".to_vec(), card: false });
+            return self.out.push_back(Output { bytes: b"\r\nERROR\r\n".to_vec(), card: false });
         }
         let mut messages = Vec::new();
         let mut faults = 0;
@@ -294,7 +289,7 @@ impl Device {
     pub fn connected(&mut self) {
         self.decoder = Decoder::default();
         if self.options.says_powered_on {
-            self.event(&wire::template(0xE6, &[(0xC3, &[0x01]), (0xC4, b"Powered on")]));
+            self.event(&wire::template(0xE6, &[(0xC3, &[0x01]), (0xC4, b"Powered On")]));
         }
     }
 
@@ -422,79 +417,6 @@ impl Device {
         self.card_is_out();
     }
 
-    /// Sends the answer to the running command and ends it.
-    pub(super) fn finish(&mut self, body: &[u8], sw: Sw) {
-        self.running = Running::Nothing;
-        self.due = None;
-        self.answer(body, sw);
-    }
-
-    /// Sends an answer.
-    pub(super) fn answer(&mut self, body: &[u8], sw: Sw) {
-        if self.options.chatter {
-            self.chatter();
-        }
-        self.packets(body, sw, false, false);
-    }
-
-    /// Sends an answer that carries a card.
-    pub(super) fn finish_with_card(&mut self, body: &[u8]) {
-        self.running = Running::Nothing;
-        self.due = None;
-        if self.options.chatter {
-            self.chatter();
-        }
-        self.packets(body, Sw::OK, false, true);
-    }
-
-    /// Sends an unsolicited message.
-    pub(super) fn event(&mut self, body: &[u8]) {
-        self.packets(body, Sw::OK, true, false);
-    }
-
-    /// Sends an unsolicited message that carries a card.
-    pub(super) fn event_with_card(&mut self, body: &[u8]) {
-        self.packets(body, Sw::OK, true, true);
-    }
-
-    /// Unsolicited messages that a driver must let pass: a beep, a status without text, the printer.
-    fn chatter(&mut self) {
-        self.event(&wire::template(0xE6, &[(0xC3, &[0xCB]), (0xC4, b"Success beep")]));
-        self.event(&wire::template(0xE6, &[(0xC3, &[0xC0])]));
-        self.event(&wire::template(0xE6, &[(0xDFA401, &[0x03])]));
-    }
-
-    fn packets(&mut self, body: &[u8], sw: Sw, unsolicited: bool, card: bool) {
-        let message = [body, &sw.0.to_be_bytes()].concat();
-        let packets = link::chain(Nad::Reader, unsolicited, &message, self.options.chain_size);
-        let mut bytes = Vec::new();
-        for packet in packets.expect("a status word is long enough for a packet") {
-            let last = packet.get(1).is_some_and(|pcb| pcb & 1 == 0);
-            bytes.extend(packet);
-            if !last && self.options.chatter {
-                // Packets of the other NAD may come between those of a chain (readers: 2.1).
-                let barcode = [&wire::template(0xE1, &[(0xDFAB01, b"something")])[..], &[0x90, 0x00]].concat();
-                let other = link::chain(Nad::Base, true, &barcode, link::MAX_APDU);
-                other.expect("long enough for a packet").for_each(|packet| bytes.extend(packet));
-            }
-        }
-        if std::mem::take(&mut self.spoil)
-            && let Some(last) = bytes.last_mut()
-        {
-            *last ^= 0x04;
-        }
-        self.send(Output { bytes, card });
-    }
-
-    fn send(&mut self, output: Output) {
-        self.out.push_back(output);
-    }
-
-    /// Shows text, lines separated by LF, cut to the display.
-    pub(super) fn show(&mut self, text: &str) {
-        self.lines = text.split('\n').take(ROWS).map(|line| line.chars().take(COLUMNS).collect()).collect();
-    }
-
     /// A card's transaction counter, counted on.
     pub(super) fn next_atc(&mut self, card: &Card) -> u16 {
         let atc = self.atcs.entry(card.name).or_insert(self.options.atc);
@@ -516,5 +438,94 @@ impl Device {
         z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
         let [.., a, b, c, d] = (z ^ (z >> 31)).to_be_bytes();
         u32::from_be_bytes([a, b, c, d])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Pace, card};
+    use super::*;
+
+    /// Terms of 4.56 GBP, typed from readers 2.13.
+    const CONTACTLESS: &str = "010023DEC100001EE01C9C01009F02060000000004569A032501319F21031234565F2A02082693";
+    const START: &str =
+        "01002DDED1000028E0269C01009F02060000000004569A032501319F2103123456DFA2040101DFA20301005F2A02082687";
+
+    fn said(device: &mut Device) -> Vec<String> {
+        std::iter::from_fn(|| device.output()).map(|output| hex::encode_upper(output.bytes)).collect()
+    }
+
+    fn send(device: &mut Device, frame: &str, at: u64) {
+        device.bytes(&hex::decode(frame).unwrap(), Duration::from_millis(at));
+    }
+
+    #[test]
+    fn the_wait_for_a_tap_has_an_end() {
+        let mut device = Device::new(Options::default());
+        send(&mut device, CONTACTLESS, 1_000);
+        // MPI-Dynamic.cfg: 30 seconds.
+        assert_eq!(device.deadline(), Some(Duration::from_secs(31)));
+        device.timer(Duration::from_millis(30_999));
+        assert_eq!(said(&mut device), [""; 0]);
+        device.timer(Duration::from_secs(31));
+        assert_eq!(said(&mut device), ["0100029F42DE"]);
+        assert_eq!(device.deadline(), None);
+    }
+
+    #[test]
+    fn chips_and_people_take_their_time() {
+        let mut device = Device::new(Options { pace: Pace::HUMAN, removes_card: true, ..Options::default() });
+        device.hands(Hand::Insert(card("chip-pin").unwrap()), Duration::ZERO);
+        send(&mut device, START, 0);
+        let mut moments = Vec::new();
+        while let Some(deadline) = device.deadline() {
+            device.timer(deadline);
+            moments.extend(said(&mut device).into_iter().map(|frame| (deadline.as_millis(), frame.len() / 2)));
+        }
+        // The prompt, four digits, PIN OK and E4 together.
+        let times: Vec<_> = moments.iter().map(|(at, _)| *at).collect();
+        assert_eq!(times, [600, 850, 1100, 1350, 1600, 1850, 1850]);
+        send(&mut device, "01000BDED2000006E0048A0230306C", 2_000);
+        assert!(device.screen().card_in_slot);
+        device.timer(Duration::from_millis(3_200));
+        assert!(!device.screen().card_in_slot);
+    }
+
+    #[test]
+    fn the_same_inputs_give_the_same_outputs_and_another_seed_another_number() {
+        let run = |seed| {
+            let mut device = Device::new(Options { seed, ..Options::default() });
+            send(&mut device, CONTACTLESS, 0);
+            device.hands(Hand::Tap(card("tap").unwrap()), Duration::ZERO);
+            said(&mut device)
+        };
+        assert_eq!(run(1), run(1));
+        assert_ne!(run(1), run(2));
+    }
+
+    #[test]
+    fn garbage_and_split_packets_are_survived() {
+        let mut device = Device::new(Options::default());
+        device.bytes(b"\xFF\x00AT\r\n", Duration::ZERO);
+        for byte in hex::decode("010004EEE000000B").unwrap() {
+            device.bytes(&[byte], Duration::ZERO);
+        }
+        assert_eq!(said(&mut device), ["010009E105DFAE01010790000A"]);
+        assert_eq!(device.counters().commands, [0xEEE0]);
+        assert_eq!(device.counters().faults, 1);
+    }
+
+    #[test]
+    fn a_worn_out_key_set_seals_nothing() {
+        // The last counter of 21 bits (security: 1.2).
+        let worn = options_ksn("FFFF9876543210FFF800");
+        let mut device = Device::new(Options { pin_ksn: worn, ..Options::default() });
+        device.hands(Hand::Insert(card("chip-pin").unwrap()), Duration::ZERO);
+        send(&mut device, START, 0);
+        assert_eq!(said(&mut device).last().map(String::as_str), Some("0100029FE07C"));
+    }
+
+    fn options_ksn(text: &str) -> crate::sim::keys::Ksn {
+        crate::sim::keys::Ksn::from_bytes(&hex::decode(text).unwrap()).unwrap()
     }
 }

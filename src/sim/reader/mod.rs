@@ -20,11 +20,13 @@ pub mod args;
 mod chip;
 pub mod deck;
 pub mod device;
+mod line;
 mod pay;
 mod pin;
 mod plain;
 pub mod port;
 mod sealing;
+mod voice;
 mod wire;
 
 pub use deck::{Card, Entry, card};
@@ -54,7 +56,7 @@ pub struct Options {
     pub chatter: bool,
     /// Sends the card event before 9F43 and 9F44 and not after it; the protocol does not say which.
     pub events_first: bool,
-    /// Says "Powered on" when a connection is opened (TCP always does; readers: 2.1).
+    /// Says "Powered On" when a connection is opened (TCP always does; readers: 2.1).
     pub says_powered_on: bool,
     /// How ABORT meets a running command.
     pub race: AbortRace,

@@ -235,11 +235,13 @@ impl Device {
         let by_name = wire::value(elements, 0x50).is_some_and(|label| label == card.label.as_bytes());
         let by_aid = wire::value(elements, 0x4F).is_some_and(|aid| aid == card.aid);
         match wire::get::<1>(elements, 0xC0)? {
-            Some([0x00]) => Err(Sw::CANCELLED),
-            Some([0x01]) => Ok(self.read_chip(terms)),
-            None if by_name || by_aid => Ok(self.read_chip(terms)),
-            Some(_) | None => Err(Sw::INVALID_DATA),
+            Some([0x00]) => return Err(Sw::CANCELLED),
+            Some([0x01]) => {}
+            None if by_name || by_aid => {}
+            Some(_) | None => return Err(Sw::INVALID_DATA),
         }
+        self.read_chip(terms);
+        Ok(())
     }
 }
 

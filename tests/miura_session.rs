@@ -1,0 +1,1167 @@
+//! The rules of a Miura reader, played as traces against a scripted peer: each line is a time in seconds, a direction and a
+//! message, and a script that is not used up line by line fails.
+//!
+//! ```text
+//! open · closed CAUSE · arm N · cancel N · complete N ARC [91 VALUE] [scripts TLVS] · tick      what happens to the session
+//! < answer   * unsolicited   raw bytes                                                        what the reader sends
+//! > COMMAND [its data]   ! event   reopen SECONDS                                              what the session must do
+//! ```
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use pos_agent::money::{Amount, Currency};
+use pos_agent::reader::link::{Nad, chain};
+use pos_agent::reader::miura::message::Command;
+use pos_agent::reader::miura::session::{Output, Session};
+use pos_agent::reader::{Arm, Completion, Event, LocalTime, Order, Settings, Unready};
+
+const AT: LocalTime = LocalTime { year: 25, month: 1, day: 31, hour: 12, minute: 34, second: 56 };
+
+fn settings() -> Settings {
+    Settings { clock: Arc::new(|| Some(AT)), ..Settings::new("/dev/reader") }
+}
+
+/// One TLV object of hex.
+fn t(tag: &str, value: &str) -> String {
+    let value: String = value.split_whitespace().collect();
+    let length = value.len() / 2;
+    match length {
+        0..=0x7F => format!("{tag}{length:02X}{value}"),
+        0x80..=0xFF => format!("{tag}81{length:02X}{value}"),
+        _ => format!("{tag}82{length:04X}{value}"),
+    }
+}
+
+const RESET: &str =
+    "E1319F1E083034303030323033EF12DF0D084D3030302D4D5049DF7F04312D3531EF10DF0D074D3030302D4F53DF7F03392D379000";
+const P2PE: &str = "E105DFAE0101079000";
+const NO_CARD: &str = "E10448020000";
+const CARD_IN: &str = "E10F4802030063093B6500002063CB6800";
+const OK: &str = "9000";
+
+const STARTED: &str = "
+    0  open
+       > ABORT
+       < 9000
+       > RESET DEVICE
+       < {RESET}
+       > P2PE STATUS
+       < {P2PE}
+       > SYSTEM CLOCK E00B9A032501319F2103123456
+       < 9000
+       > CARD STATUS
+       * {NO_CARD}
+       > KEYBOARD STATUS
+       < 9000
+       ! ready 04000203 M000-MPI 1-51 pin-key";
+
+/// The elements of an E4 for 12.34 EUR; each test changes what it is about.
+struct E4 {
+    amount: &'static str,
+    currency: &'static str,
+    more: String,
+}
+
+impl Default for E4 {
+    fn default() -> Self {
+        Self { amount: "9F0206000000001234", currency: "5F2A020978", more: String::new() }
+    }
+}
+
+const CRYPTOGRAM: &str = "9F260811223344556677889F270180";
+const SEALED: &str = "DFAE021892FC2C940487F43AC64AB3DFD54C7B72F445FE409D80FDF5DFAE030AFFFF0102628D1100005F";
+const SEALED_BEFORE: &str = "DFAE021885D6E511F8844CEA0DC72883180AC081AF4593A8A3C5FDD8DFAE030AFFFF0102628D1100005E";
+const PIN: &str = "DFAE04088B68AF72199529B8DFAE050AFFFF0102628D12000001";
+const MASKED: &str = "DFAE5712476173FFFFFFFFF2234D151220114524040F";
+
+impl E4 {
+    fn tlvs(&self) -> String {
+        let Self { amount, currency, more } = self;
+        format!("9F0607A0000000031010{currency}{amount}95050000008000{more}")
+    }
+
+    fn answer(&self, template: &str) -> String {
+        format!("{}9000", t(template, &self.tlvs()))
+    }
+}
+
+/// An E4 as a chip gives it, with what `more` adds.
+fn e4(more: &str) -> String {
+    E4 { more: format!("{CRYPTOGRAM}9F3403420300{SEALED}{MASKED}{more}"), ..E4::default() }.answer("E4")
+}
+
+const SWIPE_DATA: &str = "72212907C9B93D919511254CA428CE06";
+
+/// The event of a swipe with a service code.
+fn swipe(service_code: &str) -> String {
+    let track = hex::encode(format!(";476173******0010=1512{service_code}**********?*"));
+    t(
+        "E1",
+        &format!("48020007{}{}{}", t("DFAE02", SWIPE_DATA), t("DFAE03", "00000200000055400182"), t("DFAE22", &track)),
+    )
+}
+
+const E3: &str = "E31E8A0230309F260811223344556677889F270140950500000000009B02E8009000";
+const E5: &str = "E5048A025A319000";
+
+/// Plays `script` after start-up.
+fn play(script: &str) {
+    let name = |(name, value): (&str, &str), text: String| text.replace(&format!("{{{name}}}"), value);
+    let mut text = format!("{STARTED}\n{script}");
+    for entry in [
+        ("RESET", RESET),
+        ("P2PE", P2PE),
+        ("NO_CARD", NO_CARD),
+        ("CARD_IN", CARD_IN),
+        ("OK", OK),
+        ("E3", E3),
+        ("E5", E5),
+    ] {
+        text = name(entry, text);
+    }
+    text = text.replace("{E4}", &e4("")).replace("{E4_PIN}", &e4(PIN)).replace("{DISPLAY}", "DISPLAY TEXT");
+    Player::new(settings()).play(&text);
+}
+
+struct Player {
+    session: Session,
+    now: Duration,
+}
+
+impl Player {
+    fn new(settings: Settings) -> Self {
+        Self { session: Session::new(settings), now: Duration::ZERO }
+    }
+
+    fn play(&mut self, script: &str) {
+        for line in script.lines().map(str::trim).filter(|line| !line.is_empty()) {
+            let line = match line.split_once(' ') {
+                Some((time, rest)) if time.parse::<f64>().is_ok() => {
+                    self.now = Duration::from_secs_f64(time.parse().unwrap());
+                    rest.trim()
+                }
+                _ => line,
+            };
+            self.line(line);
+        }
+        assert_eq!(self.output(), None, "at the end of the script");
+    }
+
+    fn line(&mut self, line: &str) {
+        let (what, rest) = line.split_once(' ').unwrap_or((line, ""));
+        let rest = rest.trim();
+        if matches!(what, ">" | "!" | "reopen") {
+            assert_eq!(self.output().as_deref(), Some(line), "after {:?}", self.now);
+            return;
+        }
+        assert_eq!(self.output(), None, "before \"{line}\" at {:?}", self.now);
+        let now = self.now;
+        match what {
+            "open" => self.session.opened(now),
+            "closed" => self.session.closed(rest),
+            "arm" => self.session.order(Order::Arm(arm(rest.parse().unwrap())), now),
+            "refund" => {
+                let arm = Arm { transaction_type: 0x20, ..arm(rest.parse().unwrap()) };
+                self.session.order(Order::Arm(arm), now);
+            }
+            "cancel" => self.session.order(Order::Cancel { sale: rest.parse().unwrap() }, now),
+            "complete" => self.session.order(complete(rest), now),
+            "tick" => {
+                let deadline = self.session.deadline().expect("a deadline");
+                assert!(deadline <= now, "the deadline is at {deadline:?}, not yet at {now:?}");
+                self.session.timeout(now);
+            }
+            "<" | "*" => {
+                let unsolicited = what == "*";
+                let message = hex::decode(format!("{rest}{}", if unsolicited { "9000" } else { "" })).unwrap();
+                for packet in chain(Nad::Reader, unsolicited, &message, 254).unwrap() {
+                    self.session.bytes(&packet, now);
+                }
+            }
+            "raw" => self.session.bytes(&hex::decode(rest.replace(' ', "")).unwrap(), now),
+            _ => panic!("not a line of a script: {line}"),
+        }
+    }
+
+    fn output(&mut self) -> Option<String> {
+        Some(match self.session.poll()? {
+            Output::Transmit(packet) => {
+                let apdu = &packet[3..packet.len() - 1];
+                let command = Command::parse(apdu).unwrap();
+                let shown = matches!(
+                    command,
+                    Command::Continue(_)
+                        | Command::ClockSet(_)
+                        | Command::StartTransaction(_)
+                        | Command::OnlinePin { .. }
+                );
+                match command {
+                    Command::DisplayText { text, .. } => {
+                        format!("> DISPLAY TEXT {}", String::from_utf8_lossy(text).replace('\n', "/"))
+                    }
+                    command if shown => format!("> {} {}", command.name(), hex::encode_upper(&apdu[5..])),
+                    command => format!("> {}", command.name()),
+                }
+            }
+            Output::Event(event) => format!("! {}", describe(&event)),
+            Output::Reopen { after } => format!("reopen {}", after.as_secs_f64()),
+        })
+    }
+}
+
+fn arm(sale: u64) -> Arm {
+    let amount = Amount::parse("12.34", Currency::from_code("EUR").unwrap()).unwrap();
+    Arm { sale, amount, transaction_type: 0, at: AT, card_timeout: Duration::from_secs(60) }
+}
+
+fn complete(text: &str) -> Order {
+    let mut words = text.split_whitespace();
+    let sale = words.next().unwrap().parse().unwrap();
+    let arc = words.next().unwrap().as_bytes().try_into().unwrap();
+    let mut completion = Completion { arc, issuer_authentication: None, scripts: heapless::Vec::new() };
+    while let (Some(name), Some(value)) = (words.next(), words.next()) {
+        let value = hex::decode(value).unwrap();
+        match name {
+            "91" => completion.issuer_authentication = Some(heapless::Vec::from_slice(&value).unwrap()),
+            _ => completion.scripts = heapless::Vec::from_slice(&value).unwrap(),
+        }
+    }
+    Order::Complete { sale, completion }
+}
+
+fn describe(event: &Event) -> String {
+    match event {
+        Event::Ready(id) => {
+            let keys = if id.pin_key { "pin-key" } else { "no-pin-key" };
+            let clock = id.clock.map(|at| format!(" clock {at:?}")).unwrap_or_default();
+            format!("ready {} {} {} {keys}{clock}", id.serial, id.model, id.firmware)
+        }
+        Event::Unready(why) => match why {
+            Unready::Absent { cause, .. } => format!("unready absent {cause}"),
+            Unready::WrongDevice { cause, .. } => format!("unready wrong-device {cause}"),
+            Unready::NoCardKey { serial } => format!("unready no-card-key {serial}"),
+            Unready::ClearCardData { serial } => format!("unready clear-card-data {serial}"),
+            Unready::Restarting { cause } => format!("unready restarting {cause}"),
+        },
+        Event::Step { sale, step } => format!("{sale} {step:?}"),
+        Event::Card { sale, presented } => {
+            let facts = &presented.facts;
+            let pan = facts.pan.as_ref().map_or("no-pan", |pan| pan.as_str());
+            let cvm = facts.cvm.map(|cvm| format!("{cvm:?}")).unwrap_or_default();
+            let pin = if presented.pin.is_some() { " pin" } else { "" };
+            format!(
+                "{sale} card {} {pan} {:?} sealed {} ksn {} {cvm}{pin}",
+                facts.entry.as_str(),
+                presented.first_answer,
+                presented.card.data.expose().len(),
+                hex::encode_upper(presented.card.ksn.expose()),
+            )
+            .trim_end()
+            .to_owned()
+        }
+        Event::NoCard { sale, why } => format!("{sale} no-card {why:?}"),
+        Event::Completed { sale, verdict, facts, scripts_dropped } => {
+            let cryptogram = facts.as_ref().and_then(|facts| facts.cryptogram);
+            let kind = cryptogram.map(|cryptogram| format!(" {:?}", cryptogram.kind)).unwrap_or_default();
+            let dropped = if *scripts_dropped { " scripts-dropped" } else { "" };
+            format!("{sale} completed {verdict:?}{kind}{dropped}")
+        }
+        Event::Idle => "idle".to_owned(),
+    }
+}
+
+mod start_up {
+    use super::*;
+
+    #[test]
+    fn identity_keys_clock_and_card_events() {
+        play("");
+    }
+
+    #[test]
+    fn a_transaction_of_a_dead_program_is_aborted_and_passed_over() {
+        Player::new(settings()).play(&format!(
+            "0 open
+               > ABORT
+               * E60FC30101C40A506F7765726564204F6E
+               < {}
+               < 9000
+               > RESET DEVICE
+               < 9F41
+               < {RESET}
+               > P2PE STATUS",
+            e4("").replace("5F2A020978", "5F2A020826")
+        ));
+    }
+
+    #[test]
+    fn the_reader_s_clock_is_read_when_ours_is_not_trusted() {
+        let settings = Settings { clock: Arc::new(|| None), ..settings() };
+        let script = STARTED
+            .replace(
+                "> SYSTEM CLOCK E00B9A032501319F2103123456\n       < 9000",
+                "> SYSTEM CLOCK\n < E10B9A032502289F21031112139000",
+            )
+            .replace(
+                "pin-key",
+                "pin-key clock LocalTime { year: 25, month: 2, day: 28, hour: 11, minute: 12, second: 13 }",
+            )
+            .replace("{RESET}", RESET)
+            .replace("{P2PE}", P2PE)
+            .replace("{NO_CARD}", NO_CARD);
+        Player::new(settings).play(&script);
+    }
+
+    #[test]
+    fn without_a_card_key_nothing_starts_until_there_is_one() {
+        Player::new(settings()).play(&format!(
+            "0 open
+               > ABORT
+               < 9000
+               > RESET DEVICE
+               < {RESET}
+               > P2PE STATUS
+               < E105DFAE0101039000
+               ! unready no-card-key 04000203
+            1  arm 7
+               ! 7 no-card NotReady
+            30 tick
+               > P2PE STATUS
+               < E105DFAE0101039000
+            60 tick
+               > P2PE STATUS
+               < {P2PE}
+               > SYSTEM CLOCK E00B9A032501319F2103123456"
+        ));
+    }
+
+    #[test]
+    fn no_answer_and_wrong_answers_are_told_once_and_tried_again_later() {
+        Player::new(settings()).play(
+            "0   closed No such file or directory
+                 ! unready absent No such file or directory
+                 reopen 0.5
+             0.5 closed No such file or directory
+                 reopen 1
+             1.5 open
+                 > ABORT
+             6.5 tick
+                 ! unready wrong-device no answer to ABORT
+                 reopen 2
+             8.5 open
+                 > ABORT
+                 raw 4154 0D0A 4F4B 0D0A FFFF 00 FFFF FFFF
+             9.5 tick
+             13.5 tick
+                 reopen 4",
+        );
+    }
+}
+
+mod chip {
+    use super::*;
+
+    #[test]
+    fn online_pin_approved_and_removed() {
+        play(
+            "10 arm 1
+                ! 1 PresentCard
+                > START CONTACTLESS TRANSACTION
+             12 * {CARD_IN}
+                < 9F43
+                ! 1 ReadingCard
+                > START TRANSACTION E0269C01009F02060000000012349A032501319F2103123456DFA2040101DFA20301005F2A020978
+             13 * E60DC30102C40350494EDFA1010104
+                ! 1 PinEntry { digits: Some(4) }
+                * E610C30102C40650494E204F4BDFA1020102
+                ! 1 PinDone
+             14 < {E4_PIN}
+                ! 1 card ICC 476173*********2234 GoOnline sealed 24 ksn FFFF0102628D1100005F OnlinePin pin
+             15 complete 1 00 91 11223344556677883030
+                > CONTINUE TRANSACTION E0108A023030910A11223344556677883030
+             16 < {E3}
+                ! 1 completed Approved Tc
+                > DISPLAY TEXT APPROVED/REMOVE CARD
+                ! 1 RemoveCard
+                < 9000
+             20 * {NO_CARD}
+                ! idle
+             21 arm 2
+                ! 2 PresentCard
+                > START CONTACTLESS TRANSACTION",
+        );
+    }
+
+    #[test]
+    fn a_card_already_in_the_slot_is_started_at_once() {
+        play(
+            "9  * {CARD_IN}
+             10 arm 1
+                ! 1 PresentCard
+                ! 1 ReadingCard
+                > START TRANSACTION E0269C01009F02060000000012349A032501319F2103123456DFA2040101DFA20301005F2A020978",
+        );
+    }
+
+    const CARD: &str = "! 1 card ICC 476173*********2234 GoOnline sealed 24 ksn FFFF0102628D1100005F OnlinePin";
+
+    const READ: &str = "
+             9  * {CARD_IN}
+             10 arm 1
+                ! 1 PresentCard
+                ! 1 ReadingCard
+                > START TRANSACTION E0269C01009F02060000000012349A032501319F2103123456DFA2040101DFA20301005F2A020978
+             11 < {E4}
+                ! 1 card ICC 476173*********2234 GoOnline sealed 24 ksn FFFF0102628D1100005F OnlinePin
+                ";
+
+    #[test]
+    fn the_card_refuses_after_the_host_approved() {
+        play(&format!(
+            "{READ} complete 1 00
+                > CONTINUE TRANSACTION E0048A023030
+                < E5169F260811223344556677889F270100950500000000009000
+                ! 1 completed Refused Aac
+                > DISPLAY TEXT DECLINED/REMOVE CARD
+                ! 1 RemoveCard"
+        ));
+    }
+
+    #[test]
+    fn the_card_was_pulled_before_its_last_word() {
+        play(&format!(
+            "{READ} * {{NO_CARD}}
+                complete 1 00
+                > CONTINUE TRANSACTION E0048A023030
+                < 9F23
+                ! 1 completed Lost
+                ! idle"
+        ));
+    }
+
+    #[test]
+    fn no_last_word_in_time_is_lost() {
+        play(&format!(
+            "{READ}
+             20 complete 1 00
+                > CONTINUE TRANSACTION E0048A023030
+             140 tick
+                > ABORT
+                ! 1 completed Lost
+                ! 1 RemoveCard
+             141 < 9000
+             142 < 9F41
+                > DISPLAY TEXT REMOVE CARD
+                < 9000
+                * {{NO_CARD}}
+                ! idle"
+        ));
+    }
+
+    #[test]
+    fn a_damaged_last_word_is_lost_soon() {
+        play(&format!(
+            "{READ}
+             20 complete 1 00
+                > CONTINUE TRANSACTION E0048A023030
+             21 raw 010022E31E8A0230309F260811223344556677899F270140950500000000009B02E8009000E7
+             22 tick
+             27 tick
+                > ABORT
+                ! 1 completed Lost
+                ! 1 RemoveCard
+                < 9000"
+        ));
+    }
+
+    #[test]
+    fn e2_is_answered_but_not_for_ever() {
+        let mut script = String::from(
+            "9  * {CARD_IN}
+             10 arm 1
+                ! 1 PresentCard
+                ! 1 ReadingCard
+                > START TRANSACTION E0269C01009F02060000000012349A032501319F2103123456DFA2040101DFA20301005F2A020978\n",
+        );
+        script.push_str(&"< E2094F07A00000000310109000\n > CONTINUE TRANSACTION E003C00101\n".repeat(8));
+        play(&format!(
+            "{script} < {{E4}}
+             ! 1 card ICC 476173*********2234 GoOnline sealed 24 ksn FFFF0102628D1100005F OnlinePin"
+        ));
+        play(&format!(
+            "{script} < E2094F07A00000000310109000
+             > ABORT
+             < 9000
+             ! 1 no-card Unreadable {{ cause: \"the reader asks for too many decisions\" }}
+             > DISPLAY TEXT REMOVE CARD
+             ! 1 RemoveCard
+             < 9000"
+        ));
+    }
+
+    #[test]
+    fn declined_by_itself() {
+        let answer = format!("{}9000", t("E5", &format!("9F260811223344556677889F270100{MASKED}")));
+        play(&READ.replace("{E4}", &answer).replace(
+            CARD,
+            "! 1 card ICC 476173*********2234 Declined sealed 0 ksn
+                complete 1 Z1
+                ! 1 completed Refused
+                > DISPLAY TEXT DECLINED/REMOVE CARD
+                ! 1 RemoveCard",
+        ));
+    }
+
+    /// An E3 names no currency, goes online all the same, and needs no CONTINUE.
+    #[test]
+    fn approved_by_itself() {
+        let answer = E4 { currency: "", more: format!("{SEALED}{MASKED}"), ..E4::default() }.answer("E3");
+        play(&READ.replace("{E4}", &answer).replace(
+            CARD,
+            "! 1 card ICC 476173*********2234 GoOnline sealed 24 ksn FFFF0102628D1100005F
+                complete 1 00
+                ! 1 completed Approved
+                > DISPLAY TEXT APPROVED/REMOVE CARD
+                ! 1 RemoveCard",
+        ));
+    }
+
+    #[test]
+    fn aac_is_normal_for_a_refund() {
+        play(
+            &format!(
+                "{READ} complete 1 00
+                > CONTINUE TRANSACTION E0048A023030
+                < E5048A0230309000
+                ! 1 completed Refused Arqc
+                > DISPLAY TEXT APPROVED/REMOVE CARD
+                ! 1 RemoveCard"
+            )
+            .replace("arm 1", "refund 1")
+            .replace("9C0100", "9C0120"),
+        );
+    }
+
+    #[test]
+    fn scripts_that_do_not_fit_are_dropped_and_91_never() {
+        let fits = t("72", &"AA".repeat(249 - 3 - 4 - 12 - 3));
+        let one_more = t("72", &"AA".repeat(249 - 3 - 4 - 12 - 3 + 1));
+        let read = READ.replace("{E4}", &e4(""));
+        play(&format!(
+            "{read} complete 1 00 91 11223344556677883030 scripts {fits}
+                > CONTINUE TRANSACTION E081F68A023030910A11223344556677883030{fits}
+                < {{E3}}
+                ! 1 completed Approved Tc
+                > DISPLAY TEXT APPROVED/REMOVE CARD
+                ! 1 RemoveCard"
+        ));
+        for scripts in [one_more.as_str(), "72FF", "9A03112233"] {
+            play(&format!(
+                "{read} complete 1 00 91 11223344556677883030 scripts {scripts}
+                > CONTINUE TRANSACTION E0108A023030910A11223344556677883030
+                < {{E3}}
+                ! 1 completed Approved Tc scripts-dropped
+                > DISPLAY TEXT APPROVED/REMOVE CARD
+                ! 1 RemoveCard"
+            ));
+        }
+    }
+
+    #[test]
+    fn amount_or_currency_other_than_asked_for() {
+        let more = format!("{CRYPTOGRAM}{SEALED}{MASKED}");
+        for (amount, currency) in [
+            ("9F0206000000001235", "5F2A020978"),
+            ("9F0206000000001234", "5F2A020826"),
+            ("", "5F2A020978"),
+            ("9F0206000000001234", ""),
+            ("9F02060000000012349F0206000000009999", "5F2A020978"),
+        ] {
+            let answer = E4 { amount, currency, more: more.clone() }.answer("E4");
+            play(&READ.replace("{E4}", &answer).replace(
+                CARD,
+                "> CONTINUE TRANSACTION E0048A025A31
+                 < {E5}
+                 ! 1 no-card AmountDiffers
+                 > DISPLAY TEXT REMOVE CARD
+                 ! 1 RemoveCard
+                 < 9000
+                 * {NO_CARD}
+                 ! idle",
+            ));
+        }
+    }
+
+    #[test]
+    fn without_sealed_data_nothing_goes_to_the_host() {
+        let answer = E4 { more: format!("{CRYPTOGRAM}{MASKED}"), ..E4::default() }.answer("E4");
+        play(&READ.replace("{E4}", &answer).replace(
+            CARD,
+            "> CONTINUE TRANSACTION E0048A025A31
+                 < {E5}
+                 ! 1 no-card Unreadable { cause: \"the reader gave no sealed card data\" }
+                 > DISPLAY TEXT REMOVE CARD
+                 ! 1 RemoveCard",
+        ));
+    }
+
+    #[test]
+    fn of_two_sealed_blocks_the_last_is_taken() {
+        let more = format!("{CRYPTOGRAM}9F3403420300{SEALED_BEFORE}{MASKED}{SEALED}");
+        play(&READ.replace("{E4}", &E4 { more, ..E4::default() }.answer("E4")));
+    }
+
+    #[test]
+    fn clear_card_data_end_everything() {
+        for clear in ["5A084761739001010119", "57114761739001010119D15122011758989389", "DFAE5A084761739001010119"] {
+            play(&READ.replace("{E4}", &e4(clear)).replace(
+                CARD,
+                "> ABORT
+                 ! unready clear-card-data 04000203
+                 < 9000
+              20 arm 2
+                 ! 2 no-card NotReady
+              30 closed unplugged
+                 ! unready absent unplugged
+                 reopen 0.5
+              31 open
+                 > ABORT",
+            ));
+        }
+    }
+
+    #[test]
+    fn errors_of_the_chip() {
+        let failed = |status: &str| READ.replace("{E4}", status);
+        play(&failed("9F25").replace(
+            CARD,
+            "! 1 no-card Unreadable { cause: \"bad card, swipe not allowed\" }
+             > DISPLAY TEXT REMOVE CARD
+             ! 1 RemoveCard",
+        ));
+        play(
+            &failed("9F41")
+                .replace(CARD, "! 1 no-card CancelledAtReader\n > DISPLAY TEXT REMOVE CARD\n ! 1 RemoveCard"),
+        );
+        play(&failed("9F23").replace(CARD, "! 1 TryAgain\n > START CONTACTLESS TRANSACTION"));
+        // An answer with a hole: the card may wait for the host.
+        play(&failed("E4209F02060000000012349000").replace(
+            CARD,
+            "> ABORT
+             < 9000
+             > CONTINUE TRANSACTION E0048A025A31
+             < 9F22
+             ! 1 no-card Unreadable { cause: \"the reader's answer was damaged\" }
+             > DISPLAY TEXT REMOVE CARD
+             ! 1 RemoveCard",
+        ));
+    }
+
+    #[test]
+    fn a_cardholder_who_never_enters_the_pin() {
+        play(
+            "9  * {CARD_IN}
+             10 arm 1
+                ! 1 PresentCard
+                ! 1 ReadingCard
+                > START TRANSACTION E0269C01009F02060000000012349A032501319F2103123456DFA2040101DFA20301005F2A020978
+            130 tick
+                > ABORT
+                < 9000
+                < 9F41
+                ! 1 no-card TimedOut
+                > DISPLAY TEXT REMOVE CARD
+                ! 1 RemoveCard
+                < 9000
+            160 tick
+                > CARD STATUS
+                * {NO_CARD}
+                ! idle",
+        );
+    }
+}
+
+mod tap {
+    use super::*;
+
+    fn tapped(answer: &str, rest: &str) {
+        play(&format!(
+            "10 arm 1
+                ! 1 PresentCard
+                > START CONTACTLESS TRANSACTION
+             12 < {answer}
+                {rest}"
+        ));
+    }
+
+    #[test]
+    fn approved_with_8a_only() {
+        tapped(
+            "{E4}",
+            "! 1 card NFC_ICC 476173*********2234 GoOnline sealed 24 ksn FFFF0102628D1100005F OnlinePin
+             complete 1 00 91 11223344556677883030 scripts 7203AABBCC
+             > CONTINUE TRANSACTION E0048A023030
+             < {E5}
+             ! 1 completed Approved Arqc
+             ! idle",
+        );
+    }
+
+    #[test]
+    fn magstripe_mode_has_no_cryptogram_or_says_so() {
+        let card = "! 1 card NFC_MAGSTRIPE 476173*********2234 GoOnline sealed 24 ksn FFFF0102628D1100005F";
+        for more in [format!("{SEALED}{MASKED}"), format!("{CRYPTOGRAM}9F390191{SEALED}{MASKED}")] {
+            let answer = E4 { more, ..E4::default() }.answer("E4");
+            tapped(&answer, card);
+        }
+    }
+
+    #[test]
+    fn the_published_mode_byte_is_emv_and_another_may_be_configured() {
+        let answer = E4 { more: format!("{CRYPTOGRAM}DF30020302{SEALED}{MASKED}"), ..E4::default() }.answer("E4");
+        for (magstripe_mode, entry) in [(None, "NFC_ICC"), (Some(2), "NFC_MAGSTRIPE"), (Some(3), "NFC_ICC")] {
+            let script = format!(
+                "{STARTED}
+                 arm 1
+                 ! 1 PresentCard
+                 > START CONTACTLESS TRANSACTION
+                 < {answer}
+                 ! 1 card {entry} 476173*********2234 GoOnline sealed 24 ksn FFFF0102628D1100005F"
+            );
+            let script = script.replace("{RESET}", RESET).replace("{P2PE}", P2PE).replace("{NO_CARD}", NO_CARD);
+            Player::new(Settings { magstripe_mode, ..settings() }).play(&script);
+        }
+    }
+
+    #[test]
+    fn not_accepted_means_insert_or_another_card() {
+        for (status, step, text) in [
+            ("9FC1", "InsertCard", "INSERT OR SWIPE"),
+            ("9FC2", "TryAgain", "TRY AGAIN/INSERT OR SWIPE"),
+            ("9FC3", "InsertCard", "INSERT OR SWIPE"),
+            ("9FCF", "InsertCard", "INSERT OR SWIPE"),
+        ] {
+            tapped(
+                status,
+                &format!(
+                    "! 1 {step}
+                     > DISPLAY TEXT {text}
+                     < 9000
+                  20 * {{CARD_IN}}
+                     ! 1 ReadingCard
+                     > START TRANSACTION E0269C01009F02060000000012349A032501319F2103123456DFA2040101DFA20301005F2A020978"
+                ),
+            );
+        }
+    }
+
+    #[test]
+    fn the_reader_s_shorter_time_out_starts_anew_until_ours() {
+        tapped(
+            "9F42",
+            "> START CONTACTLESS TRANSACTION
+          70 tick
+             > ABORT
+             < 9F42
+             < 9000
+             ! 1 no-card TimedOut
+             ! idle",
+        );
+        // At once is no time-out.
+        play(
+            "10 arm 1
+                ! 1 PresentCard
+                > START CONTACTLESS TRANSACTION
+                < 9F42
+                ! 1 InsertCard
+                > DISPLAY TEXT INSERT OR SWIPE
+                < 9000
+             70 tick
+                ! 1 no-card TimedOut
+                ! idle",
+        );
+    }
+}
+
+mod stripe {
+    use super::*;
+
+    const SWIPED: &str = "
+             10 arm 1
+                ! 1 PresentCard
+                > START CONTACTLESS TRANSACTION
+             12 * {SWIPE}
+                < 9F44
+                ";
+
+    fn swiped(service_code: &str, rest: &str) {
+        for script in [SWIPED, "10 arm 1\n ! 1 PresentCard\n > START CONTACTLESS TRANSACTION\n 12 < 9F44\n * {SWIPE}\n"]
+        {
+            play(&format!("{script} {rest}").replace("{SWIPE}", &swipe(service_code)));
+        }
+    }
+
+    fn online_pin(service_code: &str) -> String {
+        let track = hex::encode_upper(format!(";476173******0010=1512{service_code}**********?*"));
+        format!("> ONLINE PIN E03D9F02060000000012345004434152445F2A020978DFAE2225{track}")
+    }
+
+    #[test]
+    fn without_pin_the_cardholder_signs() {
+        swiped(
+            "101",
+            "! 1 card MAGSTRIPE 476173******0010 GoOnline sealed 16 ksn 00000200000055400182 Signature
+             complete 1 00
+             ! 1 completed Approved
+             > DISPLAY TEXT APPROVED
+             < 9000
+             ! idle",
+        );
+    }
+
+    #[test]
+    fn the_service_code_asks_for_a_pin() {
+        let card = "card MAGSTRIPE 476173******0010 GoOnline sealed 16 ksn 00000200000055400182";
+        for (answer, rest) in [
+            (
+                "E11ADFAE04088B68AF72199529B8DFAE050AFFFF0102628D120000019000",
+                format!("! 1 PinDone\n ! 1 {card} OnlinePin pin"),
+            ),
+            ("089000", "! 1 no-card CancelledAtReader\n ! idle".to_owned()),
+            ("9F41", "! 1 no-card CancelledAtReader\n ! idle".to_owned()),
+            ("0A9000", "! 1 no-card Unreadable { cause: \"the PIN entry failed\" }\n ! idle".to_owned()),
+            (
+                "0C9000",
+                "! 1 no-card Unreadable { cause: \"it needs a PIN, which this reader could not take\" }\n ! idle"
+                    .to_owned(),
+            ),
+            (
+                "9FE0",
+                "! 1 no-card Unreadable { cause: \"it needs a PIN, which this reader could not take\" }\n ! idle"
+                    .to_owned(),
+            ),
+            ("9F0F", "! 1 no-card Unreadable { cause: \"invalid parameter\" }\n ! idle".to_owned()),
+        ] {
+            let pin = online_pin("120");
+            swiped("120", &format!("{pin}\n ! 1 PinEntry {{ digits: None }}\n < {answer}\n {rest}"));
+        }
+        for answer in ["0C9000", "9FE0"] {
+            let pin = online_pin("126");
+            swiped("126", &format!("{pin}\n ! 1 PinEntry {{ digits: None }}\n < {answer}\n ! 1 {card} Signature"));
+        }
+    }
+
+    #[test]
+    fn without_a_pin_key_a_card_that_needs_a_pin_is_refused() {
+        let started = STARTED.replace("{P2PE}", "E105DFAE0101059000").replace("pin-key", "no-pin-key");
+        for (service_code, rest) in [
+            ("120", "! 1 no-card Unreadable { cause: \"it needs a PIN, which this reader could not take\" }\n ! idle"),
+            ("126", "! 1 card MAGSTRIPE 476173******0010 GoOnline sealed 16 ksn 00000200000055400182 Signature"),
+        ] {
+            let script = format!("{started}{SWIPED}{rest}").replace("{SWIPE}", &swipe(service_code));
+            Player::new(settings()).play(&script.replace("{RESET}", RESET).replace("{NO_CARD}", NO_CARD));
+        }
+    }
+
+    #[test]
+    fn a_chip_card_must_be_inserted() {
+        swiped("201", "! 1 InsertCard\n > START CONTACTLESS TRANSACTION");
+        swiped("620", "! 1 InsertCard\n > START CONTACTLESS TRANSACTION");
+    }
+
+    #[test]
+    fn unless_its_chip_failed_in_this_very_sale() {
+        for status in ["9F28", "9F30"] {
+            let script = format!(
+                "10 arm 1
+                    ! 1 PresentCard
+                    > START CONTACTLESS TRANSACTION
+                 12 * {{CARD_IN}}
+                    < 9F43
+                    ! 1 ReadingCard
+                    > START TRANSACTION E0269C01009F02060000000012349A032501319F2103123456DFA2040101DFA20301005F2A020978
+                    < {status}
+                    ! 1 SwipeCard
+                    > DISPLAY TEXT REMOVE CARD/SWIPE CARD
+                    < 9000
+                 14 * {{NO_CARD}}
+                 15 * {{SWIPE}}
+                    ! 1 card MAGSTRIPE_AS_FALLBACK 476173******0010 GoOnline sealed 16 ksn 00000200000055400182 Signature
+                 16 complete 1 05
+                    ! 1 completed Approved
+                    > DISPLAY TEXT DECLINED
+                    < 9000
+                    ! idle
+                 20 arm 2
+                    ! 2 PresentCard
+                    > START CONTACTLESS TRANSACTION
+                    * {{SWIPE}}
+                    < 9F44
+                    ! 2 InsertCard
+                    > START CONTACTLESS TRANSACTION"
+            );
+            play(&script.replace("{SWIPE}", &swipe("201")));
+        }
+    }
+
+    #[test]
+    fn a_bad_swipe_is_tried_again() {
+        let bad = t("E1", "48020001");
+        play(&format!(
+            "10 arm 1
+                ! 1 PresentCard
+                > START CONTACTLESS TRANSACTION
+             12 < 9F44
+                * {bad}
+                ! 1 TryAgain
+                > START CONTACTLESS TRANSACTION
+             13 < 9F44
+             15 tick
+                ! 1 TryAgain
+                > START CONTACTLESS TRANSACTION"
+        ));
+    }
+
+    #[test]
+    fn a_swipe_whose_status_never_comes_is_used_all_the_same() {
+        play(
+            &"10 arm 1
+                ! 1 PresentCard
+                > START CONTACTLESS TRANSACTION
+              12 * {SWIPE}
+              17 tick
+                > ABORT
+                < 9000
+                < 9F41
+                ! 1 card MAGSTRIPE 476173******0010 GoOnline sealed 16 ksn 00000200000055400182 Signature"
+                .replace("{SWIPE}", &swipe("101")),
+        );
+    }
+
+    #[test]
+    fn clear_tracks_end_everything_even_for_nobody() {
+        let clear = t("E1", &format!("48020007{}", t("5F22", "3B3437363137333930303130313030313F")));
+        let unmasked =
+            t("E1", &format!("48020007{}", t("DFAE22", &hex::encode(";4761739001010010=15122011143857589?<"))));
+        for event in [&clear, &unmasked] {
+            play(&format!("10 * {event}\n ! unready clear-card-data 04000203\n arm 1\n ! 1 no-card NotReady"));
+            play(&format!(
+                "10 arm 1
+                    ! 1 PresentCard
+                    > START CONTACTLESS TRANSACTION
+                    * {event}
+                    > ABORT
+                    ! unready clear-card-data 04000203
+                    < 9000
+                    < 9F41
+                 20 arm 2
+                    ! 2 no-card NotReady"
+            ));
+        }
+    }
+
+    #[test]
+    fn a_swipe_for_nobody_is_ignored() {
+        play(
+            &"10 * {SWIPE}\n 11 arm 1\n ! 1 PresentCard\n > START CONTACTLESS TRANSACTION"
+                .replace("{SWIPE}", &swipe("101")),
+        );
+    }
+}
+
+mod cancel {
+    use super::*;
+
+    const ARMED: &str = "10 arm 1\n ! 1 PresentCard\n > START CONTACTLESS TRANSACTION\n";
+
+    #[test]
+    fn the_abort_is_answered_first() {
+        play(&format!(
+            "{ARMED} 12 cancel 1
+                > ABORT
+                < 9000
+                < 9F41
+                ! 1 no-card CancelledByTill
+                ! idle"
+        ));
+    }
+
+    #[test]
+    fn the_card_was_faster() {
+        for answers in ["< {E4}\n < 9000", "< 9000\n < {E4}"] {
+            play(&format!(
+                "{ARMED} 12 cancel 1
+                    > ABORT
+                    {answers}
+                    > CONTINUE TRANSACTION E0048A025A31
+                    < {{E5}}
+                    ! 1 no-card CancelledByTill
+                    ! idle
+                 20 complete 1 00"
+            ));
+        }
+    }
+
+    #[test]
+    fn before_the_card_and_after_the_card_are_told_apart() {
+        // After the card was told it is too late; the host's answer decides.
+        play(&format!(
+            "{ARMED} 12 < {{E4}}
+                ! 1 card NFC_ICC 476173*********2234 GoOnline sealed 24 ksn FFFF0102628D1100005F OnlinePin
+                cancel 1
+                complete 1 Z1
+                > CONTINUE TRANSACTION E0048A025A31
+                < {{E5}}
+                ! 1 completed Approved Arqc
+                ! idle"
+        ));
+        // Another sale's cancel is nobody's.
+        play(&format!("{ARMED} cancel 9"));
+    }
+
+    #[test]
+    fn while_only_insert_and_swipe_are_watched_there_is_nothing_to_abort() {
+        play(&format!(
+            "{ARMED} < 9FC3
+                ! 1 InsertCard
+                > DISPLAY TEXT INSERT OR SWIPE
+                < 9000
+                cancel 1
+                ! 1 no-card CancelledByTill
+                ! idle"
+        ));
+    }
+
+    #[test]
+    fn during_the_pin_of_a_swipe() {
+        let script = format!(
+            "{ARMED} * {{SWIPE}}
+                < 9F44
+                > ONLINE PIN E03D9F02060000000012345004434152445F2A020978DFAE2225{}
+                ! 1 PinEntry {{ digits: None }}
+                cancel 1
+                > ABORT
+                < E11ADFAE04088B68AF72199529B8DFAE050AFFFF0102628D120000019000
+                < 9000
+                ! 1 no-card CancelledByTill
+                ! idle",
+            hex::encode_upper(";476173******0010=1512120**********?*")
+        );
+        play(&script.replace("{SWIPE}", &swipe("120")));
+    }
+
+    #[test]
+    fn the_cancel_key() {
+        for answers in ["< 9F41\n < 9000", "< 9000\n < 9F41"] {
+            play(&format!(
+                "{ARMED} * E005DFA205011B
+                    > ABORT
+                    {answers}
+                    ! 1 no-card CancelledAtReader
+                    ! idle"
+            ));
+        }
+        play(&format!("{ARMED} < 9F41\n ! 1 no-card CancelledAtReader\n ! idle"));
+    }
+
+    #[test]
+    fn an_abort_that_is_never_answered_restarts_the_reader() {
+        play(&format!(
+            "{ARMED} 12 cancel 1
+                > ABORT
+             17 tick
+                ! unready restarting no answer to ABORT
+                reopen 0.5"
+        ));
+    }
+}
+
+mod line {
+    use super::*;
+
+    const ARMED: &str = "10 arm 1\n ! 1 PresentCard\n > START CONTACTLESS TRANSACTION\n";
+
+    #[test]
+    fn unplugged_in_any_step() {
+        for before in [
+            "",
+            ARMED,
+            &format!(
+                "{ARMED} < 9F43\n ! 1 ReadingCard\n > START TRANSACTION E0269C01009F02060000000012349A032501319F2103123456DFA2040101DFA20301005F2A020978\n"
+            ),
+        ] {
+            play(&format!(
+                "{before} 20 closed Input/output error
+                    ! unready absent Input/output error
+                    reopen 0.5
+                 21 closed No such device
+                    ! unready absent No such device
+                    reopen 1
+                    complete 1 00
+                    cancel 1
+                    arm 2
+                    ! 2 no-card NotReady"
+            ));
+        }
+    }
+
+    #[test]
+    fn a_reader_that_restarts_by_itself() {
+        play(&format!(
+            "{ARMED} 12 * E60FC30101C40A506F7765726564204F6E
+                ! unready restarting the reader restarted
+                reopen 0.5"
+        ));
+    }
+
+    #[test]
+    fn garbage_between_packets_is_passed_over() {
+        play(&format!(
+            "9  raw 00FF5500FF5500FF
+             10 tick
+             {ARMED} 11 raw FF FF FF 0101
+                raw 02 40
+             12 tick
+             17 tick
+                > ABORT
+                < 9000
+                < 9F41
+                > START CONTACTLESS TRANSACTION"
+        ));
+    }
+
+    #[test]
+    fn an_event_lost_while_cards_are_watched_is_asked_for() {
+        play(&format!(
+            "{ARMED} < 9FC3
+                ! 1 InsertCard
+                > DISPLAY TEXT INSERT OR SWIPE
+                < 9000
+             12 raw 014008E1044802030090000000
+             13 tick
+                > CARD STATUS
+                * {{CARD_IN}}
+                ! 1 ReadingCard
+                > START TRANSACTION E0269C01009F02060000000012349A032501319F2103123456DFA2040101DFA20301005F2A020978"
+        ));
+    }
+
+    #[test]
+    fn an_order_while_a_sale_is_under_way() {
+        play(&format!("{ARMED} arm 2\n ! 2 no-card NotReady"));
+    }
+
+    #[test]
+    fn a_host_that_never_answers() {
+        play(&format!(
+            "{ARMED} 12 < {{E4}}
+                ! 1 card NFC_ICC 476173*********2234 GoOnline sealed 24 ksn FFFF0102628D1100005F OnlinePin
+            312 tick
+                ! unready restarting no answer of the host for the card
+                reopen 0.5"
+        ));
+    }
+}
