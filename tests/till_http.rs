@@ -255,6 +255,16 @@ async fn each_till_sees_its_own_and_the_socket_sees_all() {
     assert_eq!(references(&shop.get("/v1/sales?since=1&limit=1").await), ["b"]);
     assert_eq!(references(&shop.tcp(&get_request("/v1/sales", &token(1))).await), ["a", "c"]);
     assert_eq!(shop.tcp(&get_request("/v1/sales/b", &token(1))).await.0, 404);
+    // The person at the terminal may see to every till's sales, a till to its own only.
+    for path in ["/v1/sales/b?till=till-2", "/v1/sales/b/receipt?till=till-2"] {
+        assert_eq!(shop.get(path).await.0, 200);
+        assert_eq!(shop.tcp(&get_request(path, &token(1))).await.code(), "forbidden");
+        assert_eq!(shop.tcp(&get_request(path, &token(2))).await.0, 200);
+    }
+    let foreign = post_request("/v1/sales/b/cancel?till=till-2", &(token(1) + JSON), b"");
+    assert_eq!(shop.tcp(&foreign).await.code(), "forbidden");
+    assert_eq!(shop.get("/v1/sales/b?till=till-2").await.json()["state"], "waiting-for-card");
+    assert_eq!(shop.post("/v1/sales/b/cancel?till=till-2", "").await.json()["outcome"], "cancelled");
     let status = shop.tcp(&get_request("/v1/status", &token(2))).await.json();
     assert_eq!((&status["terminalId"], &status["current"]), (&"4711".into(), &Value::Null));
     assert_eq!(shop.get("/v1/status").await.json()["current"]["reference"], "a");

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::daemon::in_path;
+use super::daemon::{in_path, in_query};
 use super::exit::{Exit, Stop};
 use super::{Where, out};
 use crate::till::{Outcome, SaleView, State};
@@ -15,13 +15,16 @@ use crate::till::{Outcome, SaleView, State};
 pub(super) struct Cancel {
     /// The sale's reference
     reference: String,
+    /// The till that began it
+    #[arg(long, value_name = "NAME", default_value = "local")]
+    till: String,
     #[command(flatten)]
     daemon: Where,
 }
 
 impl Cancel {
     pub(super) async fn run(self) -> Result<Exit, Stop> {
-        let path = format!("/v1/sales/{}/cancel", in_path(&self.reference));
+        let path = format!("/v1/sales/{}/cancel?till={}", in_path(&self.reference), in_query(&self.till));
         let sale: SaleView = self.daemon.daemon()?.post(&path, &serde_json::json!({})).await?;
         out::say(&format!("{}: {}", out::standing(&sale), sale.text));
         let cancelled = sale.state == State::Ended && sale.outcome == Some(Outcome::Cancelled);

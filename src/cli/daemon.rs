@@ -211,7 +211,12 @@ fn lost(why: impl ToString) -> Error {
 /// A reference inside a path.
 pub(super) fn in_path(reference: &str) -> String {
     // The form encoding's `+` for a space does not exist in a path.
-    form_urlencoded::byte_serialize(reference.as_bytes()).collect::<String>().replace('+', "%20")
+    in_query(reference).replace('+', "%20")
+}
+
+/// A value inside a query.
+pub(super) fn in_query(value: &str) -> String {
+    form_urlencoded::byte_serialize(value.as_bytes()).collect()
 }
 
 #[cfg(test)]

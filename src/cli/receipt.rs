@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
-use super::daemon::in_path;
+use super::daemon::{in_path, in_query};
 use super::exit::{Exit, Stop};
 use super::{Where, out};
 
@@ -11,6 +11,9 @@ use super::{Where, out};
 pub(super) struct Receipt {
     /// The sale's reference
     reference: String,
+    /// The till that began it
+    #[arg(long, value_name = "NAME", default_value = "local")]
+    till: String,
     /// Whose copy
     #[arg(long, value_enum, default_value_t = Copy::Customer)]
     copy: Copy,
@@ -30,7 +33,8 @@ impl Receipt {
             Copy::Customer => "customer",
             Copy::Merchant => "merchant",
         };
-        let path = format!("/v1/sales/{}/receipt?copy={copy}", in_path(&self.reference));
+        let (reference, till) = (in_path(&self.reference), in_query(&self.till));
+        let path = format!("/v1/sales/{reference}/receipt?copy={copy}&till={till}");
         out::say_lines(&self.daemon.daemon()?.get_text(&path).await?);
         Ok(Exit::Success)
     }

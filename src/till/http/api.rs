@@ -9,6 +9,9 @@
 //! | `GET /v1/sales/{reference}/receipt[?copy=customer]` | text |
 //! | `GET /v1/status` | the terminal |
 //! | `GET /v1/events` | server-sent events |
+//!
+//! On the Unix socket `?till=NAME` names the till whose sale is shown, cancelled or printed: the person at the terminal may see to
+//! every till's sales. A till has its own only.
 
 use std::fmt;
 use std::sync::Arc;
@@ -108,16 +111,18 @@ async fn sale(
 struct ShowQuery {
     #[serde(default)]
     wait_s: u32,
+    till: Option<String>,
 }
 
 async fn show(
     State(app): State<Arc<App>>,
-    Extension(Caller(till)): Extension<Caller>,
+    Extension(caller): Extension<Caller>,
     reference: Result<Path<String>, PathRejection>,
     query: Result<Query<ShowQuery>, QueryRejection>,
 ) -> Result<Json<SaleView>, Failure> {
     let reference = path_reference(reference)?;
-    let Query(ShowQuery { wait_s }) = query.map_err(|error| Failure::malformed(error.body_text()))?;
+    let Query(ShowQuery { wait_s, till }) = query.map_err(|error| Failure::malformed(error.body_text()))?;
+    let till = caller.whose(till)?;
     if wait_s > MAX_WAIT_S {
         return Err(Failure::malformed(format!("wait-s is at most {MAX_WAIT_S}; ask again after it")));
     }
@@ -190,13 +195,21 @@ async fn list(
 #[serde(deny_unknown_fields)]
 struct Nothing {}
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CancelQuery {
+    till: Option<String>,
+}
+
 async fn cancel(
     State(app): State<Arc<App>>,
-    Extension(Caller(till)): Extension<Caller>,
+    Extension(caller): Extension<Caller>,
     reference: Result<Path<String>, PathRejection>,
+    query: Result<Query<CancelQuery>, QueryRejection>,
     Body(Nothing {}): Body<Nothing>,
 ) -> Result<Json<SaleView>, Failure> {
-    let (till, reference) = (till.to_string(), path_reference(reference)?);
+    let Query(CancelQuery { till }) = query.map_err(|error| Failure::malformed(error.body_text()))?;
+    let (till, reference) = (caller.whose(till)?, path_reference(reference)?);
     Ok(Json(app.ask(|reply| Command::Cancel { till, reference, reply }).await??))
 }
 
@@ -205,16 +218,17 @@ async fn cancel(
 struct ReceiptQuery {
     #[serde(default)]
     copy: ReceiptCopy,
+    till: Option<String>,
 }
 
 async fn receipt(
     State(app): State<Arc<App>>,
-    Extension(Caller(till)): Extension<Caller>,
+    Extension(caller): Extension<Caller>,
     reference: Result<Path<String>, PathRejection>,
     query: Result<Query<ReceiptQuery>, QueryRejection>,
 ) -> Result<Response, Failure> {
-    let (till, reference) = (till.to_string(), path_reference(reference)?);
-    let Query(ReceiptQuery { copy }) = query.map_err(|error| Failure::malformed(error.body_text()))?;
+    let Query(ReceiptQuery { copy, till }) = query.map_err(|error| Failure::malformed(error.body_text()))?;
+    let (till, reference) = (caller.whose(till)?, path_reference(reference)?);
     let text = app.ask(|reply| Command::Receipt { till, reference, copy, reply }).await??;
     Ok(([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], text).into_response())
 }

@@ -29,6 +29,18 @@ impl Caller {
     pub(super) fn sees_all(&self) -> bool {
         &*self.0 == LOCAL
     }
+
+    /// The till whose sale is meant: the caller's own, or the one that is named by somebody who sees all.
+    pub(super) fn whose(&self, named: Option<String>) -> Result<String, Failure> {
+        match named {
+            Some(till) if self.sees_all() || *till == *self.0 => Ok(till),
+            Some(_) => {
+                let message = "a till has its own sales only; leave out ?till=";
+                Err(Failure::new(StatusCode::FORBIDDEN, "forbidden", message))
+            }
+            None => Ok(self.0.to_string()),
+        }
+    }
 }
 
 /// A way in.
