@@ -136,12 +136,12 @@ fn pan_text(tag: Tag, value: &[u8]) -> Option<String> {
     }
 }
 
-/// Whether an answer holds card data that were not encrypted: the tracks, 56, 57, 5A, 9F6B, the PIN data 99, or a "masked"
-/// element that masks nothing.
+/// Whether a message holds card data that were not encrypted: the tracks, 56, 57, 5A, 9F6B, the PIN data 99, or a "masked"
+/// element that masks nothing. What is not BER-TLV to its end is the rest of a damaged message: its bytes mean nothing, and nothing
+/// of it is used.
 pub(super) fn has_clear_card_data(body: &[u8]) -> bool {
     let mut clear = false;
-    // What is malformed further on does not make what was seen before less clear.
-    let _ = each(body, &mut |object| {
+    let walked = each(body, &mut |object| {
         let card_data = matches!(
             object.tag,
             tag::TRACK1_CLEAR
@@ -156,13 +156,7 @@ pub(super) fn has_clear_card_data(body: &[u8]) -> bool {
         clear |= card_data && !object.value.is_empty();
         clear |= pan_text(object.tag, object.value).is_some_and(|pan| is_clear_pan(&pan));
     });
-    clear
-}
-
-/// Whether a card event shows that the reader does not encrypt.
-pub(super) fn is_clear_swipe(status: &CardStatus<'_>) -> bool {
-    let unmasked = status.masked_track2.and_then(|track| pan_text(tags::MASKED_TRACK2, track));
-    status.clear_tracks || unmasked.is_some_and(|pan| is_clear_pan(&pan))
+    clear && walked.is_ok()
 }
 
 /// A PAN of 13 or more places is masked between the sixth and the last four.
