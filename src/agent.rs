@@ -1,1 +1,598 @@
-//! (to be written)
+//! The agent: wires till, reader, gateway, printer and journal to the sales. The only file that knows everyone.
+//!
+//! One loop waits for whatever happens next, hands it to the sale it concerns, lets the journal write what the sale says, and
+//! carries out what comes out of the journal. It decides nothing about money: that is `sale`'s business. What it owns is the
+//! clock, the random numbers, and which sale has the reader.
+
+mod act;
+mod clock;
+mod words;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::future::Future;
+use std::time::{Duration, Instant};
+
+use tokio::sync::{broadcast, mpsc, oneshot};
+
+use crate::card::FirstAnswer;
+use crate::config::Config;
+use crate::gateway::{self, PreparedPayment};
+use crate::journal::{self, Journal};
+use crate::money::{Amount, Currency, MoneyError};
+use crate::printer;
+use crate::reader::{self, Identity};
+use crate::sale::{self, Answer, Deadlines, Inquiry, Now, Order, Reversal, Sale};
+use crate::systemd;
+use crate::till::{self, Command, Progress, Refused, SaleView};
+
+use act::Trace;
+use clock::Clock;
+
+/// Why the agent does not start. Each tells what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A currency or amount of the configuration; `config::load` refuses such a file before.
+    #[error("[terminal] {key}: {cause}")]
+    Money {
+        /// The key.
+        key: &'static str,
+        /// What is wrong with it.
+        cause: MoneyError,
+    },
+    /// The journal.
+    #[error(transparent)]
+    Journal(#[from] journal::Error),
+    /// The gateway's client: CA file, token.
+    #[error(transparent)]
+    Gateway(#[from] gateway::Error),
+    /// The till's wires.
+    #[error(transparent)]
+    Till(#[from] till::http::Error),
+}
+
+/// Progress lines kept for a listener that is slow; a sale has about ten.
+const PROGRESS_KEPT: usize = 256;
+/// Commands of tills that wait while one is carried out.
+const COMMANDS_WAITING: usize = 32;
+/// How often a journal that failed is tried again: a technician frees space by hand.
+const JOURNAL_RETRY: Duration = Duration::from_secs(5);
+/// How long a stop waits for the sale at the reader to end; longer than a host's answer takes, shorter than systemd's
+/// patience (90 s).
+const STOP_PATIENCE: Duration = Duration::from_secs(60);
+/// How long the last answers to tills may take at the end.
+const LAST_ANSWERS: Duration = Duration::from_secs(2);
+
+/// Runs the terminal until `shutdown` is done.
+///
+/// # Errors
+/// Only before the first sale can be taken: see [`Error`]. Later faults are shown in the status and mended while running.
+pub async fn run(config: Config, shutdown: impl Future<Output = ()>) -> Result<(), Error> {
+    let (mut agent, mut ends) = Agent::start(config).await?;
+    let mut shutdown = std::pin::pin!(shutdown);
+    let mut stopping = None;
+    let notify = systemd::Notify::from_env();
+    notify.ready();
+    let mut watchdog = tokio::time::interval(systemd::watchdog_interval().unwrap_or(Duration::from_secs(5)));
+    watchdog.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        agent.settle().await;
+        if stopping.is_some_and(|since: Instant| agent.may_stop(since)) {
+            notify.stopping();
+            ends.till.close().await;
+            return Ok(());
+        }
+        let deadline = agent.next_deadline();
+        tokio::select! {
+            biased;
+            Some(event) = ends.reader.recv() => agent.reader_says(event).await,
+            Some(done) = ends.gateway.recv() => agent.gateway_says(done).await,
+            Some(command) = ends.commands.recv() => agent.till_asks(command).await,
+            Some(event) = ends.printer.recv() => agent.printer_says(event),
+            () = tokio::time::sleep_until(deadline.into()) => agent.deadline_passed(),
+            _ = watchdog.tick() => notify.watchdog(),
+            () = &mut shutdown, if stopping.is_none() => {
+                stopping = Some(agent.asks_the_clock());
+                agent.stop_taking_sales();
+            }
+        }
+    }
+}
+
+/// Everything the loop turns on.
+struct Agent {
+    config: Config,
+    max_amount: Option<Amount>,
+    deadlines: Deadlines,
+    clock: Clock,
+    journal: Journal,
+    /// The journal could not be written: no sale is taken until it can be again.
+    journal_fault: Option<JournalFault>,
+    last_number: u64,
+    gateway: gateway::Client,
+    /// The last thing the gateway did, for the status.
+    gateway_state: String,
+    gateway_done: mpsc::Sender<Done>,
+    reader: reader::Handle,
+    reader_state: Result<Identity, String>,
+    printer: Option<printer::Handle>,
+    printer_state: String,
+    progress: broadcast::Sender<Progress>,
+    /// Sales that are not settled, or whose card is still in the reader.
+    sales: BTreeMap<u64, Active>,
+    /// The sale that has the reader.
+    at_reader: Option<u64>,
+    /// What is to be told to sales next; filled by actions, emptied by [`Agent::settle`].
+    inbox: VecDeque<(u64, sale::Event)>,
+    stopping: bool,
+}
+
+/// A sale with what the agent keeps for it in memory only.
+struct Active {
+    sale: Sale,
+    /// The request, made from the sealed card while the journal is written; wiped when it was sent or is dropped.
+    prepared: Option<Result<PreparedPayment, String>>,
+    /// Its last step could not be written: how it stands is only on the disk.
+    stuck: bool,
+    /// Tills that asked to cancel and wait for the answer.
+    cancels: Vec<oneshot::Sender<Result<SaleView, Refused>>>,
+    trace: Trace,
+}
+
+/// Why the journal could not be written, and when to try again.
+struct JournalFault {
+    why: String,
+    retry_at: Duration,
+}
+
+/// What a spawned request brought.
+enum Done {
+    Paid { sale: u64, answer: Answer, took: Duration },
+    Polled { sale: u64, answer: Answer },
+    Inquired { sale: u64, inquiry: Inquiry },
+    Reversed { sale: u64, reversal: Reversal },
+}
+
+/// The receiving ends of the loop.
+struct Ends {
+    reader: mpsc::Receiver<reader::Event>,
+    gateway: mpsc::Receiver<Done>,
+    commands: mpsc::Receiver<Command>,
+    printer: mpsc::Receiver<printer::Event>,
+    till: TillEnd,
+}
+
+/// What ends the serving of tills.
+struct TillEnd {
+    bound: till::http::Bound,
+    stop: oneshot::Sender<()>,
+}
+
+impl TillEnd {
+    /// Lets the last answers out and gives the socket's name free.
+    async fn close(self) {
+        drop(self.stop);
+        let _ = tokio::time::timeout(LAST_ANSWERS, self.bound.done).await;
+    }
+}
+
+impl Agent {
+    /// Opens everything and replays the open sales.
+    async fn start(config: Config) -> Result<(Self, Ends), Error> {
+        let (journal, opened) = Journal::open(&config.journal.path)?;
+        let clock = Clock::new(opened.last_unix_ms);
+        let token = gateway::Token::load(&config.gateway)?;
+        let gateway = gateway::Client::new(&config.gateway, &config.terminal, token, clock.floor())?;
+        let currency =
+            Currency::from_code(&config.terminal.currency).map_err(|cause| Error::Money { key: "currency", cause })?;
+        let max_amount = config.terminal.max_amount.as_deref().map(|text| Amount::parse(text, currency)).transpose();
+        let max_amount = max_amount.map_err(|cause| Error::Money { key: "max-amount", cause })?;
+        let (reader, from_reader) = reader::spawn(act::reader_settings(&config, &clock));
+        let (to_printer_events, from_printer) = mpsc::channel(64);
+        let printer = config
+            .printer
+            .clone()
+            .map(|printer| printer::spawn(printer, config.terminal.merchant.clone(), to_printer_events));
+        let (command_sender, commands) = mpsc::channel(COMMANDS_WAITING);
+        let (progress, _) = broadcast::channel(PROGRESS_KEPT);
+        let (till_stop, till_stopped) = oneshot::channel::<()>();
+        let till_ends = async move { drop(till_stopped.await) };
+        let bound = till::http::serve(&config.till, currency, command_sender, progress.clone(), till_ends).await?;
+        if let Some(address) = bound.http {
+            tracing::info!(%address, "tills are served");
+        }
+        let (gateway_done, from_gateway) = mpsc::channel(64);
+        let mut agent = Self {
+            max_amount,
+            deadlines: Deadlines {
+                pending: Duration::from_millis(config.gateway.answer_timeout_ms),
+                absence_final: Duration::from_secs(config.gateway.assumptions.absence_final_after_h * 3600),
+            },
+            clock,
+            journal,
+            journal_fault: None,
+            last_number: opened.last_number,
+            gateway,
+            gateway_state: "not asked yet".to_owned(),
+            gateway_done,
+            reader,
+            reader_state: Err("the reader is being opened".to_owned()),
+            printer,
+            printer_state: "nothing printed yet".to_owned(),
+            progress,
+            sales: BTreeMap::new(),
+            at_reader: None,
+            inbox: VecDeque::new(),
+            stopping: false,
+            config,
+        };
+        agent.resume(opened.unsettled);
+        let ends = Ends {
+            reader: from_reader,
+            gateway: from_gateway,
+            commands,
+            printer: from_printer,
+            till: TillEnd { bound, stop: till_stop },
+        };
+        Ok((agent, ends))
+    }
+
+    /// Takes up sales that were found open: after a start, and after the journal could not be written. One path for both.
+    fn resume(&mut self, unsettled: Vec<Sale>) {
+        for sale in unsettled {
+            let number = sale.order().number;
+            tracing::info!(sale = number, "found open, being settled");
+            self.sales.insert(number, Active::new(sale, self.clock.monotonic()));
+            self.inbox.push_back((number, sale::Event::Restarted));
+        }
+    }
+
+    /// Hands on what actions left behind, until nothing is left; then forgets what is settled.
+    async fn settle(&mut self) {
+        if self.journal_fault.as_ref().is_some_and(|fault| fault.retry_at <= self.clock.monotonic()) {
+            self.retry_journal().await;
+        }
+        while let Some((number, event)) = self.inbox.pop_front() {
+            self.advance(number, event).await;
+        }
+        let at_reader = self.at_reader;
+        self.sales.retain(|number, active| !active.sale.is_settled() || at_reader == Some(*number));
+    }
+
+    /// One event of one sale: decide, write, and only then act.
+    async fn advance(&mut self, number: u64, event: sale::Event) {
+        let now = self.now();
+        let Some(active) = self.sales.get_mut(&number) else {
+            return;
+        };
+        let step = active.sale.handle(event, now, self.deadlines);
+        let written = self.journal.commit(&mut active.sale, step, now.unix_ms).await;
+        self.after_writing(number, written).await;
+    }
+
+    /// Carries out what the journal gave out, or, when it could not write, nothing but the safe end.
+    async fn after_writing(&mut self, number: u64, written: Result<(Vec<sale::Action>, Duration), journal::Error>) {
+        match written {
+            Ok((actions, took)) => {
+                if let Some(active) = self.sales.get_mut(&number) {
+                    active.trace.journal += took;
+                }
+                for action in actions {
+                    self.act(number, action);
+                }
+            }
+            Err(error) => self.journal_failed(number, &error),
+        }
+    }
+
+    /// What cannot be recorded is not done: the card is declined, the till told that nothing is sure, and the sale taken up
+    /// again from the disk, as after a power cut.
+    fn journal_failed(&mut self, number: u64, error: &journal::Error) {
+        tracing::error!(sale = number, %error, "the journal could not be written");
+        let why = error.to_string();
+        self.journal_fault = Some(JournalFault { why: why.clone(), retry_at: self.clock.monotonic() + JOURNAL_RETRY });
+        let Some(active) = self.sales.get_mut(&number) else {
+            return;
+        };
+        active.prepared = None;
+        active.stuck = true;
+        if active.sale.card_waits() {
+            self.decline_card(number);
+        }
+        self.tell(number);
+        self.announce("journal-failed", &why);
+    }
+
+    /// Reads the open sales anew and settles them; when that cannot be written either, it is tried again later.
+    async fn retry_journal(&mut self) {
+        match self.journal.unsettled().await {
+            Ok(sales) => {
+                self.journal_fault = None;
+                self.resume(sales);
+            }
+            Err(error) => {
+                let retry_at = self.clock.monotonic() + JOURNAL_RETRY;
+                self.journal_fault = Some(JournalFault { why: error.to_string(), retry_at });
+            }
+        }
+    }
+
+    async fn reader_says(&mut self, event: reader::Event) {
+        match event {
+            reader::Event::Ready(identity) => {
+                tracing::info!(serial = %identity.serial, model = %identity.model, firmware = %identity.firmware, "reader ready");
+                self.clock.reader_says(identity.clock);
+                self.reader_state = Ok(identity);
+                self.announce("reader-ready", "The card reader is ready.");
+            }
+            reader::Event::Unready(why) => {
+                let why = why.to_string();
+                tracing::warn!(%why, "reader not ready");
+                if self.reader_state.as_ref().err() != Some(&why) {
+                    self.announce("reader-unready", &why);
+                }
+                self.reader_state = Err(why);
+                if let Some(number) = self.at_reader.take() {
+                    self.inbox.push_back((number, sale::Event::ReaderLost));
+                }
+            }
+            reader::Event::Step { sale, step } => self.announce_step(sale, &step),
+            reader::Event::Card { sale, presented } => self.card_read(sale, *presented).await,
+            reader::Event::NoCard { sale, why } => {
+                self.inbox.push_back((sale, sale::Event::NoCard { why: why.to_string() }));
+            }
+            reader::Event::Completed { sale, verdict, facts, scripts_dropped } => {
+                if scripts_dropped {
+                    tracing::warn!(sale, "issuer scripts did not fit the reader and were left out");
+                }
+                let confirmed = verdict == reader::CardVerdict::Approved;
+                self.inbox.push_back((sale, sale::Event::CardSaid { confirmed, facts }));
+            }
+            reader::Event::Idle => {
+                if let Some(number) = self.at_reader.take() {
+                    self.log_trace(number);
+                }
+                self.announce("idle", "Ready for the next sale.");
+            }
+        }
+    }
+
+    /// The hot path: between the card's last byte and the request's first, there is one sync, and the request is made while
+    /// the disk is busy. The sealed card is wiped here whatever happens.
+    async fn card_read(&mut self, number: u64, presented: crate::card::Presented) {
+        let now = self.now();
+        let Some(active) = self.sales.get_mut(&number) else {
+            return;
+        };
+        active.trace.card_read(now.monotonic);
+        let event = sale::Event::CardRead { facts: presented.facts.clone(), first_answer: presented.first_answer };
+        let step = active.sale.handle(event, now, self.deadlines);
+        let pending = self.journal.begin(&active.sale, step, now.unix_ms);
+        if presented.first_answer == FirstAnswer::GoOnline {
+            let identity = self.reader_state.as_ref().ok();
+            let order = active.sale.order();
+            let payment = gateway::Payment {
+                amount: order.amount,
+                merchant_transaction_id: &order.merchant_transaction_id,
+                sequence_number: order.number,
+                device_serial: identity.map_or("", |identity| &identity.serial),
+                pin_entry: identity.is_some_and(|identity| identity.pin_key),
+                presented: &presented,
+            };
+            active.prepared = Some(self.gateway.prepare(&payment).map_err(|error| error.to_string()));
+        }
+        drop(presented);
+        let written = match pending {
+            Ok(pending) => pending.finish(&mut active.sale).await,
+            Err(error) => Err(error),
+        };
+        self.after_writing(number, written).await;
+        // A card of a sale that was cancelled in the same moment must not outlive it.
+        if let Some(active) = self.sales.get_mut(&number) {
+            active.prepared = None;
+        }
+    }
+
+    async fn gateway_says(&mut self, done: Done) {
+        let (number, event) = match done {
+            Done::Paid { sale, answer, took } => {
+                if let Some(active) = self.sales.get_mut(&sale) {
+                    active.trace.gateway += took;
+                    active.trace.answered(self.clock.monotonic());
+                }
+                self.gateway_state = words::gateway_state(&answer);
+                (sale, sale::Event::Answered(answer))
+            }
+            Done::Polled { sale, answer } => (sale, sale::Event::Answered(answer)),
+            Done::Inquired { sale, inquiry } => (sale, sale::Event::Inquired(inquiry)),
+            Done::Reversed { sale, reversal } => (sale, sale::Event::ReversalAnswered(reversal)),
+        };
+        self.advance(number, event).await;
+    }
+
+    async fn till_asks(&mut self, command: Command) {
+        // A till that hung up has nothing to be told; what it asked for is recorded all the same.
+        match command {
+            Command::Sale { till, reference, amount, reply } => {
+                let answer = self.begin_sale(till, reference, amount).await;
+                let _ = reply.send(answer);
+            }
+            Command::Show { till, reference, reply } => {
+                let answer = self.find(&till, &reference).await.map(|(_, view)| view);
+                let _ = reply.send(answer);
+            }
+            Command::List { till, since, limit, reply } => {
+                let sales = self.journal.list(till, since, limit).await.map_err(refused_by_journal);
+                let _ = reply.send(sales.map(|sales| sales.iter().map(|sale| self.view_of(sale)).collect()));
+            }
+            Command::Cancel { till, reference, reply } => match self.find(&till, &reference).await {
+                Ok((sale, view)) => self.cancel(sale.order().number, view, reply),
+                Err(refused) => drop(reply.send(Err(refused))),
+            },
+            Command::Receipt { till, reference, copy, reply } => {
+                let answer = self.find(&till, &reference).await.map(|(sale, _)| self.receipt_text(&sale, copy));
+                let _ = reply.send(answer);
+            }
+            Command::Status { reply } => drop(reply.send(self.status())),
+        }
+    }
+
+    /// A new sale, or the stored one under the same till and reference (design: path of a sale, 1).
+    async fn begin_sale(&mut self, till: String, reference: String, amount: Amount) -> Result<SaleView, Refused> {
+        match self.find(&till, &reference).await {
+            Ok((sale, mut view)) => {
+                let known = sale.order().amount;
+                view.replayed = true;
+                return if known == amount {
+                    Ok(view)
+                } else {
+                    Err(Refused::AmountDiffers { reference, known: known.to_string() })
+                };
+            }
+            Err(Refused::NoSuchSale { .. }) => {}
+            Err(refused) => return Err(refused),
+        }
+        self.may_begin(amount)?;
+        let Some(local) = self.clock.local() else {
+            return Err(Refused::NotReady { why: clock::UNTRUSTED.to_owned() });
+        };
+        let number = self.last_number + 1;
+        let order = Order {
+            number,
+            till,
+            reference,
+            amount,
+            terminal_id: self.config.terminal.id.clone(),
+            merchant_transaction_id: act::merchant_transaction_id(&self.config.terminal.id, number)?,
+            started_unix_ms: self.now().unix_ms,
+            local_time: local.format("%Y-%m-%d %H:%M:%S").to_string(),
+        };
+        let (mut sale, step) = Sale::begin(order);
+        let written = self.journal.commit(&mut sale, step, self.now().unix_ms).await;
+        let (actions, _) = written.map_err(|error| {
+            let retry_at = self.clock.monotonic() + JOURNAL_RETRY;
+            self.journal_fault = Some(JournalFault { why: error.to_string(), retry_at });
+            refused_by_journal(error)
+        })?;
+        self.last_number = number;
+        self.nudge_open_reversals();
+        let view = self.view_of(&sale);
+        self.sales.insert(number, Active::new(sale, self.clock.monotonic()));
+        self.at_reader = Some(number);
+        for action in actions {
+            self.act(number, action);
+        }
+        Ok(view)
+    }
+
+    /// Whether a sale of `amount` can begin now.
+    fn may_begin(&self, amount: Amount) -> Result<(), Refused> {
+        if let Some(number) = self.at_reader
+            && let Some(active) = self.sales.get(&number)
+        {
+            let order = active.sale.order();
+            return Err(Refused::Busy { till: order.till.clone(), reference: order.reference.clone() });
+        }
+        if let Some(fault) = &self.journal_fault {
+            return Err(Refused::Journal { why: fault.why.clone() });
+        }
+        if self.stopping {
+            return Err(Refused::NotReady { why: "the terminal is being stopped".to_owned() });
+        }
+        if let Err(why) = &self.reader_state {
+            return Err(Refused::NotReady { why: why.clone() });
+        }
+        if let Err(error) = amount.to_gateway() {
+            return Err(Refused::Amount { why: error.to_string() });
+        }
+        match self.max_amount {
+            Some(max) if max.currency() == amount.currency() && amount.minor() > max.minor() => {
+                let why = format!("{amount} is above the terminal's limit of {max}; see [terminal] max-amount");
+                Err(Refused::Amount { why })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The sale as it stands: the live one, else the journal's.
+    async fn find(&self, till: &str, reference: &str) -> Result<(Sale, SaleView), Refused> {
+        let live = self.sales.values().find(|active| {
+            let order = active.sale.order();
+            order.till == till && order.reference == reference
+        });
+        if let Some(active) = live {
+            return Ok((active.sale.clone(), self.view_of(&active.sale)));
+        }
+        match self.journal.find(till, reference).await {
+            Ok(Some(sale)) => {
+                let view = self.view_of(&sale);
+                Ok((sale, view))
+            }
+            Ok(None) => Err(Refused::NoSuchSale { till: till.to_owned(), reference: reference.to_owned() }),
+            Err(error) => Err(refused_by_journal(error)),
+        }
+    }
+
+    /// Cancel wins before the request left and loses after; the answer comes when it is known which.
+    fn cancel(&mut self, number: u64, view: SaleView, reply: oneshot::Sender<Result<SaleView, Refused>>) {
+        match self.sales.get_mut(&number) {
+            Some(active) if active.sale.standing() == sale::Standing::Waiting => {
+                active.cancels.push(reply);
+                self.inbox.push_back((number, sale::Event::CancelAsked));
+            }
+            _ => drop(reply.send(Ok(view))),
+        }
+    }
+
+    /// An open reversal is tried again before the next sale, without holding it up.
+    fn nudge_open_reversals(&mut self) {
+        let open = self.sales.keys().copied();
+        self.inbox.extend(open.map(|number| (number, sale::Event::Nudged)));
+    }
+
+    fn next_deadline(&self) -> Instant {
+        let sales = self.sales.values().filter_map(|active| active.sale.deadline()).min();
+        let retry = self.journal_fault.as_ref().map(|fault| fault.retry_at);
+        let far = self.clock.monotonic() + Duration::from_secs(3600);
+        self.clock.instant([sales, retry, Some(far)].into_iter().flatten().min().unwrap_or(far))
+    }
+
+    fn deadline_passed(&mut self) {
+        let now = self.clock.monotonic();
+        let due =
+            self.sales.iter().filter(|(_, active)| active.sale.deadline().is_some_and(|deadline| deadline <= now));
+        self.inbox.extend(due.map(|(number, _)| (*number, sale::Event::DeadlinePassed)).collect::<Vec<_>>());
+    }
+
+    fn now(&self) -> Now {
+        Now { monotonic: self.clock.monotonic(), unix_ms: self.clock.unix_ms() }
+    }
+
+    #[allow(clippy::disallowed_methods, reason = "the agent is where the clock is asked")]
+    fn asks_the_clock(&self) -> Instant {
+        Instant::now()
+    }
+
+    fn stop_taking_sales(&mut self) {
+        self.stopping = true;
+        if let Some(number) = self.at_reader {
+            self.inbox.push_back((number, sale::Event::CancelAsked));
+        }
+    }
+
+    fn may_stop(&self, since: Instant) -> bool {
+        let sale_runs = self.at_reader.is_some_and(|number| {
+            self.sales.get(&number).is_some_and(|active| !matches!(active.sale.standing(), sale::Standing::Ended(_)))
+        });
+        !sale_runs || self.asks_the_clock().duration_since(since) > STOP_PATIENCE
+    }
+}
+
+impl Active {
+    fn new(sale: Sale, now: Duration) -> Self {
+        Self { sale, prepared: None, stuck: false, cancels: Vec::new(), trace: Trace::begin(now) }
+    }
+}
+
+fn refused_by_journal(error: journal::Error) -> Refused {
+    Refused::Journal { why: error.to_string() }
+}

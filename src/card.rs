@@ -183,9 +183,14 @@ pub enum Cvm {
 }
 
 impl Cvm {
-    /// Reads tag 9F34; `None` when it says "not performed" (3F) or something this program does not know.
+    /// Reads tag 9F34; `None` when it says "not performed" (3F), that the method failed, or something this program does not
+    /// know.
     #[must_use]
     pub fn from_results(value: &[u8]) -> Option<Self> {
+        // The third byte is the result, 01 is "failed" (EMV Book 4, A4): a receipt must not say "verified" then.
+        if value.get(2) == Some(&0x01) {
+            return None;
+        }
         // Bits 1-6 are the method, bit 7 only says what happens when it fails (EMV Book 3, C3).
         match value.first()? & 0x3F {
             0x01 | 0x04 => Some(Self::OfflinePin),
@@ -373,6 +378,20 @@ mod tests {
         }
         for wrong in ["1234567", "12345678901234567890", "4761 7390", "4761é39001"] {
             assert!(MaskedPan::new(wrong).is_none(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_verification_that_failed_is_none() {
+        for (results, cvm) in [
+            ([0x41, 0x03, 0x02], Some(Cvm::OfflinePin)),
+            ([0x41, 0x03, 0x01], None),
+            ([0x42, 0x03, 0x00], Some(Cvm::OnlinePin)),
+            ([0x1E, 0x03, 0x00], Some(Cvm::Signature)),
+            ([0x1F, 0x03, 0x02], Some(Cvm::None)),
+            ([0x3F, 0x00, 0x00], None),
+        ] {
+            assert_eq!(Cvm::from_results(&results), cvm, "{results:02X?}");
         }
     }
 

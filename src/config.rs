@@ -9,6 +9,17 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
+mod check;
+mod load;
+mod secret;
+
+pub use check::Fault;
+pub use load::{Error, load, parse, read};
+pub use secret::{SecretError, secret_file};
+
+/// Where the configuration is when nobody says otherwise.
+pub const DEFAULT_PATH: &str = "/etc/pos-agent/config.toml";
+
 /// The whole file, by default `/etc/pos-agent/config.toml`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]

@@ -235,6 +235,28 @@ impl Amount {
     }
 }
 
+/// As the journal keeps it: `{"minor":1234,"currency":"EUR"}`.
+#[derive(serde::Serialize, serde::Deserialize)]
+struct Kept<'a> {
+    minor: u64,
+    currency: std::borrow::Cow<'a, str>,
+}
+
+impl serde::Serialize for Amount {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        Kept { minor: self.minor, currency: self.currency.code().into() }.serialize(to)
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for Amount {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let kept = Kept::deserialize(from)?;
+        Currency::from_code(&kept.currency)
+            .and_then(|currency| Self::from_minor(kept.minor, currency))
+            .map_err(serde::de::Error::custom)
+    }
+}
+
 impl fmt::Debug for Amount {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

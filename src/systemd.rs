@@ -1,1 +1,155 @@
-//! (to be written)
+//! What a service tells systemd: READY=1, STATUS=, WATCHDOG=1, STOPPING=1 (sd_notify(3)).
+//!
+//! It is one datagram to the Unix socket named in `NOTIFY_SOCKET`, so no library is needed. Started by hand there is no such socket
+//! and every call does nothing. It is not a watchdog thread: the agent's own loop sends `watchdog()`, because only a ping from
+//! the loop that takes sales proves that sales are taken (security: 4.1).
+
+use std::env;
+use std::ffi::OsStr;
+use std::io;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::net::{SocketAddr, UnixDatagram};
+use std::time::Duration;
+
+/// The way to the service manager, or to nobody when there is none.
+#[derive(Debug)]
+pub struct Notify(Option<(UnixDatagram, SocketAddr)>);
+
+impl Notify {
+    /// From `NOTIFY_SOCKET`. Absent means not started by systemd; a name that cannot be used is logged and then treated alike.
+    #[must_use]
+    pub fn from_env() -> Self {
+        let Some(name) = env::var_os("NOTIFY_SOCKET") else { return Self(None) };
+        Self::to(&name).unwrap_or_else(|error| {
+            tracing::warn!(%error, "NOTIFY_SOCKET cannot be used, systemd will not hear that the agent is ready");
+            Self(None)
+        })
+    }
+
+    /// To the socket called `name`: a path, or `@name` in the abstract namespace.
+    ///
+    /// # Errors
+    /// When `name` is no Unix address (as `vsock:…`, which a board does not have) or no socket can be made.
+    pub fn to(name: &OsStr) -> io::Result<Self> {
+        let address = match name.as_bytes() {
+            [b'@', rest @ ..] => SocketAddr::from_abstract_name(rest)?,
+            [b'/', ..] => SocketAddr::from_pathname(name)?,
+            _ => return Err(io::Error::new(io::ErrorKind::InvalidInput, "neither a path nor an abstract name")),
+        };
+        let socket = UnixDatagram::unbound()?;
+        // A manager that is slow to read must not hold up a sale.
+        socket.set_nonblocking(true)?;
+        Ok(Self(Some((socket, address))))
+    }
+
+    /// Start-up is over: the journal is replayed and tills are heard.
+    pub fn ready(&self) {
+        self.send("READY=1");
+    }
+
+    /// One line for `systemctl status`. Control bytes become spaces: a line feed would start another assignment.
+    pub fn status(&self, text: &str) {
+        let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        self.send(&format!("STATUS={line}"));
+    }
+
+    /// The main loop is alive. To be sent every [`watchdog_interval`].
+    pub fn watchdog(&self) {
+        self.send("WATCHDOG=1");
+    }
+
+    /// The agent ends because it was asked to.
+    pub fn stopping(&self) {
+        self.send("STOPPING=1");
+    }
+
+    /// A message that cannot be sent is not a reason to stop: when the manager stays deaf, its watchdog acts.
+    fn send(&self, message: &str) {
+        let Some((socket, address)) = &self.0 else { return };
+        if let Err(error) = socket.send_to_addr(message.as_bytes(), address) {
+            tracing::warn!(%error, message, "systemd was not told");
+        }
+    }
+}
+
+/// How often to call [`Notify::watchdog`]: half of `WatchdogSec=`, as sd_watchdog_enabled(3) advises. `None`: no watchdog is set,
+/// or it is meant for another process.
+#[must_use]
+pub fn watchdog_interval() -> Option<Duration> {
+    let var = |name| env::var(name).ok();
+    interval(var("WATCHDOG_USEC").as_deref(), var("WATCHDOG_PID").as_deref(), std::process::id())
+}
+
+fn interval(usec: Option<&str>, pid: Option<&str>, own_pid: u32) -> Option<Duration> {
+    if pid.is_some_and(|pid| pid.parse() != Ok(own_pid)) {
+        return None;
+    }
+    let usec: u64 = usec?.parse().ok()?;
+    (usec > 0).then(|| Duration::from_micros(usec) / 2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn received(socket: &UnixDatagram) -> String {
+        let mut buffer = [0; 256];
+        let n = socket.recv(&mut buffer).unwrap();
+        String::from_utf8(buffer[..n].to_vec()).unwrap()
+    }
+
+    #[test]
+    fn speaks_to_a_socket_with_a_path() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("notify");
+        let manager = UnixDatagram::bind(&path).unwrap();
+        let notify = Notify::to(path.as_os_str()).unwrap();
+        notify.ready();
+        notify.watchdog();
+        notify.stopping();
+        assert_eq!(received(&manager), "READY=1");
+        assert_eq!(received(&manager), "WATCHDOG=1");
+        assert_eq!(received(&manager), "STOPPING=1");
+    }
+
+    #[test]
+    fn speaks_to_an_abstract_socket() {
+        let name = format!("pos-agent-test-{}", std::process::id());
+        let manager = UnixDatagram::bind_addr(&SocketAddr::from_abstract_name(&name).unwrap()).unwrap();
+        Notify::to(format!("@{name}").as_ref()).unwrap().status("waiting for a sale");
+        assert_eq!(received(&manager), "STATUS=waiting for a sale");
+    }
+
+    #[test]
+    fn a_status_text_cannot_add_an_assignment() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("notify");
+        let manager = UnixDatagram::bind(&path).unwrap();
+        Notify::to(path.as_os_str()).unwrap().status("reader lost\nMAINPID=1\u{1b}[2J");
+        assert_eq!(received(&manager), "STATUS=reader lost MAINPID=1 [2J");
+    }
+
+    #[test]
+    fn a_manager_that_is_gone_or_absent_does_no_harm() {
+        let folder = tempfile::tempdir().unwrap();
+        Notify::to(folder.path().join("gone").as_os_str()).unwrap().ready();
+        Notify(None).ready();
+    }
+
+    #[test]
+    fn refuses_what_is_no_unix_address() {
+        assert_eq!(Notify::to("vsock:2:1234".as_ref()).unwrap_err().kind(), io::ErrorKind::InvalidInput);
+        assert_eq!(Notify::to("".as_ref()).unwrap_err().kind(), io::ErrorKind::InvalidInput);
+    }
+
+    #[test]
+    fn pings_at_half_the_time_that_is_set() {
+        assert_eq!(interval(Some("10000000"), None, 7), Some(Duration::from_secs(5)));
+        assert_eq!(interval(Some("10000000"), Some("7"), 7), Some(Duration::from_secs(5)));
+        assert_eq!(interval(Some("10000000"), Some("8"), 7), None, "meant for another process");
+        assert_eq!(interval(None, Some("7"), 7), None);
+        assert_eq!(interval(Some("0"), None, 7), None);
+        assert_eq!(interval(Some("soon"), None, 7), None);
+    }
+}

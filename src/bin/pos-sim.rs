@@ -1,1 +1,49 @@
-fn main() {}
+//! `pos-sim`: the outside world on a desk. Each device alone on its real wire, or a whole shop.
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use pos_agent::sim::{fault, gateway, printer, reader, shop};
+
+/// The simulated world around pos-agent: reader, gateway, printer, faults on a line, or a whole shop.
+#[derive(Parser)]
+#[command(version)]
+struct Cli {
+    #[command(subcommand)]
+    device: Device,
+}
+
+#[derive(Subcommand)]
+enum Device {
+    /// A whole shop with a real agent (`cargo demo`).
+    Demo(shop::demo::Args),
+    /// A card reader (Miura MPI) on a pty or TCP, with a deck of test cards.
+    Reader(reader::args::Args),
+    /// The payment gateway over HTTPS, with its own CA.
+    Gateway(gateway::Args),
+    /// A receipt printer on TCP: prints what a person would read.
+    Printer(printer::Args),
+    /// Faults on a TCP line: delay, loss, flipped bits, cuts.
+    Fault(fault::FaultArgs),
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> ExitCode {
+    let done = match Cli::parse().device {
+        Device::Demo(args) => shop::demo::run(args).await,
+        Device::Reader(args) => reader::args::run(args).await.map(|()| 0),
+        Device::Gateway(args) => gateway::run(args).await.map(|()| 0),
+        Device::Printer(args) => printer::run(args).await.map(|()| 0),
+        Device::Fault(args) => fault::run(args).await.map(|()| 0),
+    };
+    match done {
+        Ok(code) => ExitCode::from(code),
+        Err(error) => {
+            #[allow(clippy::print_stderr, reason = "a program speaks to a person")]
+            {
+                eprintln!("pos-sim: {error}");
+            }
+            ExitCode::from(70)
+        }
+    }
+}

@@ -1,1 +1,112 @@
-//! (to be written)
+//! The command line: one file for each verb that a person types.
+//!
+//! `run` is the daemon and `check` reads a file; every other verb talks to the running daemon over its Unix socket, with the
+//! same requests that a till would send. Nothing here decides about money.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Parser, Subcommand};
+
+use self::daemon::Daemon;
+use crate::config::{self, DEFAULT_PATH};
+
+mod cancel;
+mod check;
+mod daemon;
+mod exit;
+mod journal;
+mod out;
+mod receipt;
+mod run;
+mod sale;
+mod status;
+
+pub use exit::{Exit, Stop};
+
+/// A payment terminal from a board, a card reader and a receipt printer.
+#[derive(Debug, Parser)]
+#[command(version, about, after_help = AFTER_HELP, max_term_width = 120)]
+pub struct Arguments {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+const AFTER_HELP: &str = "\
+Examples:
+  pos-agent check /etc/pos-agent/config.toml   see whether the configuration is good
+  pos-agent run                                be the terminal (systemd does this)
+  pos-agent sale 12.34                         take a payment and show each step
+  pos-agent status                             see whether a sale can be taken, and what is unconfirmed
+
+Exit codes:
+   0  done; of a sale: approved in full     64  wrong usage
+   1  declined                              65  the reference is not known, or is another sale
+   2  cancelled                             69  not sent, or the daemon is not running: nothing was charged
+   3  unconfirmed: see `pos-agent status`   70  a fault of the program
+   4  partially approved                    74  the journal, a file or the socket cannot be used
+                                            77  not permitted
+                                            78  the configuration is wrong";
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Be the terminal until SIGTERM or SIGINT
+    Run(run::Run),
+    /// Take a payment: arms the reader, shows each step, ends with the outcome
+    Sale(sale::Sale),
+    /// Show the terminal: ready or why not, the sale under way, unconfirmed sales
+    Status(status::Status),
+    /// Stop a sale that waits for a card
+    Cancel(cancel::Cancel),
+    /// Show the receipt of a sale
+    Receipt(receipt::Receipt),
+    /// List the sales of all tills, oldest first
+    Journal(journal::Journal),
+    /// Check a configuration and the files it names, without opening any device
+    Check(check::Check),
+}
+
+impl Arguments {
+    /// Does what was asked for; what went wrong is on standard error.
+    #[must_use]
+    pub fn run(self) -> Exit {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let done = runtime.map_err(|error| Stop::new(Exit::Software, format!("the program cannot start: {error}")));
+        let done = done.and_then(|runtime| match self.verb {
+            Verb::Run(verb) => runtime.block_on(verb.run()),
+            Verb::Sale(verb) => runtime.block_on(verb.run()),
+            Verb::Status(verb) => runtime.block_on(verb.run()),
+            Verb::Cancel(verb) => runtime.block_on(verb.run()),
+            Verb::Receipt(verb) => runtime.block_on(verb.run()),
+            Verb::Journal(verb) => runtime.block_on(verb.run()),
+            Verb::Check(verb) => verb.run(),
+        });
+        done.unwrap_or_else(|stop| {
+            out::complain(&stop.to_string());
+            stop.exit()
+        })
+    }
+}
+
+/// Which daemon to talk to.
+#[derive(Debug, Args)]
+struct Where {
+    /// The daemon's configuration, for the place of its socket [default: /etc/pos-agent/config.toml if it can be read]
+    #[arg(long, value_name = "FILE", conflicts_with = "socket")]
+    config: Option<PathBuf>,
+    /// The daemon's Unix socket
+    #[arg(long, value_name = "PATH")]
+    socket: Option<PathBuf>,
+}
+
+impl Where {
+    fn daemon(&self) -> Result<Daemon, Stop> {
+        let socket = match (&self.socket, &self.config) {
+            (Some(socket), _) => socket.clone(),
+            // Only the path is wanted: the tokens that the file names are not for every user who may take a payment.
+            (None, Some(file)) => config::read(file)?.till.socket,
+            (None, None) => config::read(Path::new(DEFAULT_PATH))
+                .map_or_else(|_| config::Till::default().socket, |config| config.till.socket),
+        };
+        Ok(Daemon::at(socket))
+    }
+}

@@ -3,6 +3,7 @@
 //! Shared by the reader, the gateway client, the receipt and the simulators. It knows bytes and their meaning; it does no
 //! I/O, keeps nothing and decrypts nothing.
 
+pub mod luhn;
 pub mod tag;
 pub mod tlv;
 pub mod track2;

@@ -1,7 +1,8 @@
 //! BER-TLV: a walker over borrowed bytes and an encoder. No allocation, no recursion without a bound.
 //!
 //! Policy (security: 1.6; EMV Book 3, Annex B), stricter than most decoders on purpose:
-//! - definite lengths of at most three bytes (`82 xx xx`); tags of at most four bytes;
+//! - definite lengths whose number stands in at most three bytes (`83 xx xx xx`); longer forms than needed are read but never
+//!   written; tags of at most four bytes, none with a superfluous `80` after its first byte;
 //! - `00` padding is skipped between objects, never read as a tag; `FF` is refused as one;
 //! - a value that is longer than its container is an error, never a shorter value;
 //! - repeated tags keep their order; [`find`] gives the first.
@@ -39,13 +40,13 @@ pub enum TlvError {
         /// Offset of the object in its container.
         at: usize,
     },
-    /// A tag of more than four bytes, or one that starts with FF.
+    /// A tag of more than four bytes, one that starts with FF FF, or one with a superfluous 80 after its first byte.
     #[error("TLV tag at byte {at} is not a tag of EMV")]
     BadTag {
         /// Offset of the object in its container.
         at: usize,
     },
-    /// An indefinite length or one of more than two length bytes after the first.
+    /// An indefinite length or one of more than three bytes after the first.
     #[error("TLV length at byte {at} is not a length of EMV")]
     BadLength {
         /// Offset of the object in its container.
@@ -112,6 +113,10 @@ fn read(bytes: &[u8], start: usize) -> Result<Tlv<'_>, TlvError> {
                 return Err(TlvError::BadTag { at: start });
             }
             let next = byte()?;
+            // A tag number that begins with zeros (ISO/IEC 8825-1, 8.1.2.4.2).
+            if n == 0 && next == 0x80 {
+                return Err(TlvError::BadTag { at: start });
+            }
             tag = (tag << 8) | u32::from(next);
             if next & 0x80 == 0 {
                 break;
@@ -120,8 +125,13 @@ fn read(bytes: &[u8], start: usize) -> Result<Tlv<'_>, TlvError> {
     }
     let length = match byte()? {
         short @ 0..=0x7F => usize::from(short),
-        0x81 => usize::from(byte()?),
-        0x82 => (usize::from(byte()?) << 8) | usize::from(byte()?),
+        long @ 0x81..=0x83 => {
+            let mut length = 0;
+            for _ in 0x80..long {
+                length = (length << 8) | usize::from(byte()?);
+            }
+            length
+        }
         _ => return Err(TlvError::BadLength { at: start }),
     };
     let end = at.checked_add(length).ok_or(truncated)?;
@@ -132,7 +142,7 @@ fn read(bytes: &[u8], start: usize) -> Result<Tlv<'_>, TlvError> {
 /// The first value of `tag` at any depth, in document order.
 ///
 /// # Errors
-/// The first fault met before the tag is found.
+/// The first fault anywhere in `bytes`, even after the tag: half a list is not trusted.
 pub fn find(bytes: &[u8], tag: Tag) -> Result<Option<&[u8]>, TlvError> {
     let mut found = None;
     visit(bytes, &mut |tlv| {
@@ -185,4 +195,99 @@ pub fn push<const N: usize>(out: &mut heapless::Vec<u8, N>, tag: Tag, value: &[u
         out.truncate(before);
         TlvError::Full
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Any tag of EMV: what [`push`] may be given.
+    fn tags() -> impl Strategy<Value = Tag> {
+        let one = (0x01..=0xFE_u32).prop_filter("bits 1-5 all set go on", |tag| tag & 0x1F != 0x1F);
+        let first = (0..7_u32).prop_map(|class| (class << 5) | 0x1F);
+        let two = (first.clone(), 0..=0x7F_u32).prop_map(|(a, b)| a << 8 | b);
+        let three = (first.clone(), 0x81..=0xFF_u32, 0..=0x7F_u32).prop_map(|(a, b, c)| a << 16 | b << 8 | c);
+        let four = (first, 0x81..=0xFF_u32, 0x80..=0xFF_u32, 0..=0x7F_u32)
+            .prop_map(|(a, b, c, d)| a << 24 | b << 16 | c << 8 | d);
+        prop_oneof![one, two, three, four].prop_map(Tag)
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_make_the_walker_panic_or_run_on(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+            let objects = walk(&bytes).count();
+            prop_assert!(objects <= bytes.len() / 2 + 1);
+            let mut seen = 0;
+            let walked = visit(&bytes, &mut |tlv| {
+                seen += 1;
+                assert!(tlv.raw.ends_with(tlv.value) && tlv.raw.len() >= tlv.value.len() + 2);
+            });
+            prop_assert!(walked.is_err() || seen >= objects);
+            prop_assert_eq!(find(&bytes, Tag(0x9A)).is_ok(), walked.is_ok());
+        }
+
+        #[test]
+        fn what_is_pushed_is_what_is_walked(
+            objects in prop::collection::vec((tags(), prop::collection::vec(any::<u8>(), 0..400)), 0..6),
+        ) {
+            let mut out = heapless::Vec::<u8, 4096>::new();
+            for (tag, value) in &objects {
+                push(&mut out, *tag, value).unwrap();
+            }
+            let walked: Vec<_> = walk(&out).map(|tlv| tlv.map(|tlv| (tlv.tag, tlv.value.to_vec()))).collect();
+            prop_assert_eq!(walked, objects.into_iter().map(Ok).collect::<Vec<_>>());
+        }
+
+        #[test]
+        fn a_full_buffer_is_left_as_it_was(tag in tags(), value in prop::collection::vec(any::<u8>(), 0..20)) {
+            let mut out = heapless::Vec::<u8, 16>::from_slice(&[0x9C, 0x01, 0x00]).unwrap();
+            let fits = 3 + tag.size() + 1 + value.len() <= 16;
+            prop_assert_eq!(push(&mut out, tag, &value).is_ok(), fits);
+            prop_assert!(fits || out == [0x9C, 0x01, 0x00]);
+        }
+    }
+
+    #[test]
+    fn lengths_are_written_in_their_shortest_form() {
+        for (length, head) in [(0, "9A00"), (127, "9A7F"), (128, "9A8180"), (255, "9A81FF"), (256, "9A820100")] {
+            let mut out = heapless::Vec::<u8, 512>::new();
+            push(&mut out, Tag(0x9A), &vec![7; length]).unwrap();
+            assert_eq!(hex::encode_upper(&out[..out.len() - length]), head);
+        }
+        let mut out = heapless::Vec::<u8, 70_000>::new();
+        assert_eq!(push(&mut out, Tag(0x9A), &[0; 65_536]), Err(TlvError::Full));
+        assert!(out.is_empty());
+    }
+
+    #[test]
+    fn faults_are_named_with_their_place() {
+        for (bytes, fault) in [
+            ("9C01009F", TlvError::Truncated { at: 3 }),
+            ("9C01009A0319", TlvError::Truncated { at: 3 }),
+            ("FFFF9A03191105", TlvError::BadTag { at: 0 }),
+            ("9F8001FF01", TlvError::BadTag { at: 0 }),
+            ("DF81818101", TlvError::BadTag { at: 0 }),
+            ("9A80", TlvError::BadLength { at: 0 }),
+            ("9A8400000003191105", TlvError::BadLength { at: 0 }),
+            ("E0049A03191105", TlvError::Truncated { at: 0 }),
+        ] {
+            assert_eq!(visit(&hex::decode(bytes).unwrap(), &mut |_| ()), Err(fault), "{bytes}");
+        }
+    }
+
+    #[test]
+    fn eight_levels_are_followed_and_nine_refused() {
+        let nested = |levels: usize| {
+            let mut bytes = vec![0x9C, 0x00];
+            for _ in 1..levels {
+                let inner = u8::try_from(bytes.len()).unwrap();
+                bytes.splice(0..0, [0x70, inner]);
+            }
+            bytes
+        };
+        assert_eq!(find(&nested(8), Tag(0x9C)), Ok(Some(&[][..])));
+        assert_eq!(find(&nested(9), Tag(0x9C)), Err(TlvError::TooDeep));
+    }
 }

@@ -1,14 +1,38 @@
 //! The payment gateway's client: packs a sale into the interface's parameters, sends it once, reads the answer.
 //!
-//! It never retries, never follows by itself (one 307 to the same host excepted), and says [`Answer::NotSent`] only when the
-//! TLS handshake was not complete: everything else that went wrong is [`Answer::Unknown`] (design: path of a sale, 6). What
-//! to do about an unknown is the sale's decision, not this module's.
+//! It never retries, never follows by itself (one 307 to the same host excepted), and says
+//! [`Answer::NotSent`](crate::sale::Answer::NotSent) only when the TLS handshake was not complete: everything else that went
+//! wrong is [`Answer::Unknown`](crate::sale::Answer::Unknown) (design: path of a sale, 6). What to do about an unknown is the
+//! sale's decision, not this module's.
 //!
-//! `parameter` (names and formats) → `request` (a sale as a form) → `client` (HTTP over `tls`) → `answer` (JSON to meaning).
+//! ```text
+//! Payment ─▶ request (a form, each value checked against parameter) ─▶ client (HTTP over tls, watched by sending) ─▶ wire
+//!  Answer ◀─ answer, inquiry (JSON to meaning by code, chip, text) ◀───────┘
+//! ```
+//!
+//! What the interface documents do not show is a setting, [`crate::config::Assumptions`]; what is assumed beyond it stands
+//! under "Assumed" in the heads of [`answer`] and [`inquiry`].
+
+mod answer;
+mod chip;
+mod client;
+mod code;
+mod inquiry;
+pub mod parameter;
+pub mod request;
+mod sending;
+mod text;
+mod tls;
+mod token;
+
+use std::path::PathBuf;
 
 use crate::card::Presented;
 use crate::money::Amount;
-use crate::sale::Answer;
+
+pub use client::Client;
+pub use request::PreparedPayment;
+pub use token::Token;
 
 /// One payment to ask for.
 #[derive(Debug)]
@@ -27,9 +51,62 @@ pub struct Payment<'a> {
     pub presented: &'a Presented,
 }
 
-/// The answer of one request with the times a trace wants.
-#[derive(Debug)]
-pub struct Answered {
-    /// What it means.
-    pub answer: Answer,
+/// Why the client cannot be made. Each is a mistake in the settings or in a file they name.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The base address is not `https://host…`.
+    #[error("[gateway] url must be an https address without query, such as https://gateway.example: {why}")]
+    Url {
+        /// What is wrong with it.
+        why: String,
+    },
+    /// Neither or both ways to the token are given.
+    #[error("[gateway] needs exactly one of token-file and token-credential")]
+    TokenPlace,
+    /// `token-credential` without systemd, or a name that is a path.
+    #[error("[gateway] token-credential = \"{name}\": {why}")]
+    Credential {
+        /// The setting.
+        name: String,
+        /// What is wrong and what to do.
+        why: &'static str,
+    },
+    /// The token's file cannot be opened or read.
+    #[error("cannot read the access token in {}: {source}", path.display())]
+    TokenUnreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The token's file is not what it must be.
+    #[error("the access token in {} cannot be used: {why}", path.display())]
+    TokenUnfit {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong and what to do.
+        why: String,
+    },
+    /// The CA file cannot be read.
+    #[error("cannot read [gateway] ca-file {}: {source}", path.display())]
+    CaUnreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The CA file holds no certificate that can be used.
+    #[error("[gateway] ca-file {} cannot be used: {why}; it must hold the gateway's CA certificates in PEM", path.display())]
+    CaUnfit {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        why: String,
+    },
+    /// The TLS or HTTP library refused its settings.
+    #[error("cannot set up the connection to the gateway: {why}")]
+    Setup {
+        /// What the library said.
+        why: String,
+    },
 }

@@ -47,6 +47,14 @@ impl Handle {
     pub async fn order(&self, order: Order) -> Result<(), Gone> {
         self.0.send(order).await.map_err(|_| Gone)
     }
+
+    /// Gives an order without waiting.
+    ///
+    /// # Errors
+    /// [`Gone`] also when more orders wait than any sale has: then nothing takes them any more.
+    pub fn order_now(&self, order: Order) -> Result<(), Gone> {
+        self.0.try_send(order).map_err(|_| Gone)
+    }
 }
 
 /// Starts the task that owns the reader. It ends when every [`Handle`] or the events' receiver is dropped.

@@ -1,7 +1,406 @@
 //! THE CORE: what a sale is and what may happen next. Pure: no clock, no I/O, no async.
+//!
+//! **Every transition says what to write, then what to do; the doing cannot be had without the writing.**
+//! [`Sale::handle`] looks at the sale and an event and gives a [`Step`]: records to write and actions to carry out. The
+//! actions come out of a step only against [`Written`], which the journal alone can make, and only [`Sale::apply`] moves the
+//! sale from state to state, so that replaying the journal after a power cut is the live path.
+//!
+//! | state | entered by the record | the till hears | after a power cut |
+//! |---|---|---|---|
+//! | Waiting | `Started` | waiting for the card | cancelled: nothing was sent |
+//! | Asked | `Asked`, on the disk before the request leaves | in progress | unknown: `Reversing` |
+//! | AtChip | `HostApproved`, on the disk before the chip hears it | in progress | `Reversing` the known payment |
+//! | Reversing | `Reversing` | unconfirmed, reversing | goes on, looking up before it sends anything again |
+//! | Ended | `Ended` | the outcome | nothing to do |
+//!
+//! A tap, a swipe and a typed card never enter AtChip: the host's approval is final and `HostApproved` and `Ended` are
+//! written together. Times are arguments; what a power cut may forget (timers, what is in flight) is in [`Volatile`].
 
 mod answer;
+mod decide;
 mod receipt;
+mod record;
+mod reversing;
+
+use std::time::Duration;
 
 pub use answer::{Answer, Approval, ApprovedAmount, ForChip, Found, FoundState, HostFacts, Inquiry, Refusal, Reversal};
 pub use receipt::{Copy, Receipt, ReceiptOutcome};
+pub use record::{Order, Outcome, Record};
+
+use crate::card::{CardFacts, FirstAnswer};
+use crate::money::Amount;
+use reversing::Reversing;
+
+/// One sale, from the till's wish to the end of every doubt about its money.
+#[derive(Clone, Debug)]
+pub struct Sale {
+    order: Order,
+    state: State,
+    /// Facts of the card, as far as they are known: they fill the receipt.
+    card: Option<CardFacts>,
+    /// Facts of the host, as far as they are known.
+    host: HostFacts,
+    volatile: Volatile,
+}
+
+/// A struct for each state, so that a field exists only when it means something.
+#[derive(Clone, Debug)]
+enum State {
+    Waiting,
+    Asked,
+    AtChip { payment: String, approved: Amount },
+    Reversing(Reversing),
+    Ended(Outcome),
+}
+
+/// What a power cut may forget. Only this may change outside of [`Sale::apply`].
+#[derive(Clone, Debug, Default)]
+struct Volatile {
+    /// The till asked to cancel, and the reader was told to stop.
+    cancelling: bool,
+    /// The card waits for its answer, or was given it and has not confirmed: the receipt waits for the last cryptogram.
+    card_open: bool,
+    /// A pending payment to ask for again: its id, when, and until when.
+    poll: Option<Poll>,
+    /// Timers of a reversal.
+    reversal: reversing::Timers,
+}
+
+#[derive(Clone, Debug)]
+struct Poll {
+    payment: String,
+    at: Duration,
+    until: Duration,
+}
+
+/// The moment something happens: a monotonic time for deadlines, the wall clock for what outlives the process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Now {
+    /// Since some fixed moment of this process.
+    pub monotonic: Duration,
+    /// Milliseconds since 1970, UTC; never used for order (design: invariant 8).
+    pub unix_ms: i64,
+}
+
+/// The deadlines of the core, each with its reason.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Deadlines {
+    /// How long a pending payment is asked for before its outcome is unknown (config: `answer-timeout-ms`).
+    pub pending: Duration,
+    /// How long an absent payment may still appear (config: `absence-final-after-h`; design: path of a sale, 9).
+    pub absence_final: Duration,
+}
+
+/// What can happen to a sale.
+#[derive(Clone, Debug)]
+pub enum Event {
+    /// The reader read a card for this sale.
+    CardRead {
+        /// Its facts.
+        facts: CardFacts,
+        /// What the chip wants.
+        first_answer: FirstAnswer,
+    },
+    /// The reader gave up; no card was read and nothing needs to be sent.
+    NoCard {
+        /// Why, for the receipt and the cashier.
+        why: String,
+    },
+    /// The reader went away.
+    ReaderLost,
+    /// The card had its say.
+    CardSaid {
+        /// Whether it confirmed (TC, or a card without a say).
+        confirmed: bool,
+        /// Its facts with the last cryptogram.
+        facts: Option<Box<CardFacts>>,
+    },
+    /// The request for the payment could not be made from the data (a value the interface does not take).
+    CannotAsk {
+        /// Why.
+        why: String,
+    },
+    /// The gateway answered the payment, or a question for a pending one.
+    Answered(Answer),
+    /// The gateway answered a query.
+    Inquired(Inquiry),
+    /// The gateway answered a reversal.
+    ReversalAnswered(Reversal),
+    /// The till wants to cancel.
+    CancelAsked,
+    /// A good moment to try an open reversal again: the network is back, or the next sale begins.
+    Nudged,
+    /// A deadline of [`Sale::deadline`] has passed.
+    DeadlinePassed,
+    /// The program was started anew and found this sale open.
+    Restarted,
+}
+
+/// What to do, once the step is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Let the reader wait for a card.
+    Arm,
+    /// Let the reader stop waiting.
+    StopReader,
+    /// Send the payment. At most one such action comes out of a sale, ever.
+    Ask,
+    /// Ask what became of a pending payment.
+    Poll {
+        /// Its id.
+        payment: String,
+    },
+    /// Give the card its answer.
+    AnswerCard(Box<CardAnswer>),
+    /// Look up what became of the sale's `merchantTransactionId`.
+    Query,
+    /// Reverse a payment.
+    Reverse {
+        /// Its id.
+        payment: String,
+        /// Its amount.
+        amount: Amount,
+    },
+    /// Print the receipt.
+    Print,
+    /// Tell the till how the sale stands now.
+    Tell,
+}
+
+/// The host's answer for the card.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CardAnswer {
+    /// Authorisation response code (8A).
+    pub arc: [u8; 2],
+    /// Issuer authentication data (91).
+    pub issuer_authentication: Option<heapless::Vec<u8, 16>>,
+    /// Issuer scripts (71, 72).
+    pub scripts: heapless::Vec<u8, 512>,
+}
+
+/// 8A "Z1": declined offline, unable to go online. Never Z3 or Y3: the card might approve by itself.
+const ARC_DECLINE: [u8; 2] = *b"Z1";
+/// 8A "00": approved.
+const ARC_APPROVE: [u8; 2] = *b"00";
+
+impl CardAnswer {
+    fn decline() -> Self {
+        Self { arc: ARC_DECLINE, issuer_authentication: None, scripts: heapless::Vec::new() }
+    }
+}
+
+/// What to write and then to do.
+#[must_use = "a step that is dropped loses what it should have written and done"]
+#[derive(Debug)]
+pub struct Step {
+    records: Vec<Record>,
+    actions: Vec<Action>,
+}
+
+/// Proof that a step's records are on the disk. Only `journal` makes one (kept by `tests/layers.rs`).
+#[derive(Debug)]
+pub struct Written(());
+
+impl Written {
+    /// Called by the journal after the sync, and by nobody else.
+    pub(crate) fn after_sync() -> Self {
+        Self(())
+    }
+}
+
+impl Step {
+    /// What must be written, in order; may be nothing.
+    #[must_use]
+    pub fn records(&self) -> &[Record] {
+        &self.records
+    }
+
+    /// Moves the sale and gives out the actions. The journal calls it after the sync.
+    #[must_use]
+    pub fn commit(self, sale: &mut Sale, _: Written) -> Vec<Action> {
+        for record in &self.records {
+            sale.apply(record);
+        }
+        self.actions
+    }
+
+    fn none() -> Self {
+        Self { records: Vec::new(), actions: Vec::new() }
+    }
+
+    fn act(actions: impl IntoIterator<Item = Action>) -> Self {
+        Self { records: Vec::new(), actions: actions.into_iter().collect() }
+    }
+
+    fn write(records: impl IntoIterator<Item = Record>) -> Self {
+        Self { records: records.into_iter().collect(), actions: Vec::new() }
+    }
+
+    fn then(mut self, actions: impl IntoIterator<Item = Action>) -> Self {
+        self.actions.extend(actions);
+        self
+    }
+}
+
+/// How a sale stands, for the till and for people.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing<'a> {
+    /// Waiting for a card.
+    Waiting,
+    /// Asked, or the chip has its say.
+    InProgress,
+    /// The gateway may hold an approval; why it is not known.
+    Unconfirmed {
+        /// What happened.
+        why: &'a str,
+        /// Why the last try to settle it did not.
+        trouble: Option<&'a str>,
+        /// Retrying cannot mend it; a person must look.
+        quarantined: Option<&'a str>,
+    },
+    /// Ended.
+    Ended(&'a Outcome),
+}
+
+impl Sale {
+    /// A new sale: the first record, then the reader is armed.
+    pub fn begin(order: Order) -> (Self, Step) {
+        let step = Step::write([Record::Started { order: order.clone() }]).then([Action::Arm, Action::Tell]);
+        (Self::waiting(order), step)
+    }
+
+    /// Replays a sale from its records. `None` when they do not begin with `Started`.
+    #[must_use]
+    pub fn replay(records: &[Record]) -> Option<Self> {
+        let (Record::Started { order }, rest) = records.split_first()? else {
+            return None;
+        };
+        let mut sale = Self::waiting(order.clone());
+        for record in rest {
+            sale.apply(record);
+        }
+        Some(sale)
+    }
+
+    fn waiting(order: Order) -> Self {
+        Self { order, state: State::Waiting, card: None, host: HostFacts::default(), volatile: Volatile::default() }
+    }
+
+    /// The terms.
+    #[must_use]
+    pub fn order(&self) -> &Order {
+        &self.order
+    }
+
+    /// The card, as far as it is known.
+    #[must_use]
+    pub fn card(&self) -> Option<&CardFacts> {
+        self.card.as_ref()
+    }
+
+    /// What the host said, as far as it did.
+    #[must_use]
+    pub fn host(&self) -> &HostFacts {
+        &self.host
+    }
+
+    /// How it stands.
+    #[must_use]
+    pub fn standing(&self) -> Standing<'_> {
+        match &self.state {
+            State::Waiting => Standing::Waiting,
+            State::Asked | State::AtChip { .. } => Standing::InProgress,
+            State::Reversing(reversing) => Standing::Unconfirmed {
+                why: &reversing.why,
+                trouble: self.volatile.reversal.trouble.as_deref(),
+                quarantined: reversing.quarantined.as_deref(),
+            },
+            State::Ended(outcome) => Standing::Ended(outcome),
+        }
+    }
+
+    /// Whether nothing can happen to it any more.
+    #[must_use]
+    pub fn is_settled(&self) -> bool {
+        matches!(self.state, State::Ended(_)) && !self.volatile.card_open
+    }
+
+    /// Whether a card was read and has not been answered yet.
+    #[must_use]
+    pub fn card_waits(&self) -> bool {
+        self.volatile.card_open && matches!(self.state, State::Waiting | State::Asked)
+    }
+
+    /// When [`Event::DeadlinePassed`] is due, as [`Now::monotonic`].
+    #[must_use]
+    pub fn deadline(&self) -> Option<Duration> {
+        match &self.state {
+            State::Asked => self.volatile.poll.as_ref().map(|poll| poll.at),
+            State::Reversing(_) => self.volatile.reversal.due(),
+            State::Waiting | State::AtChip { .. } | State::Ended(_) => None,
+        }
+    }
+
+    /// The receipt as things stand.
+    #[must_use]
+    pub fn receipt(&self) -> Receipt {
+        let outcome = match &self.state {
+            State::Waiting | State::Asked | State::AtChip { .. } => {
+                ReceiptOutcome::Unconfirmed("the sale is still under way".to_owned())
+            }
+            State::Reversing(reversing) => ReceiptOutcome::Unconfirmed(reversing.why.clone()),
+            State::Ended(outcome) => outcome.on_receipt(),
+        };
+        Receipt {
+            terminal_id: self.order.terminal_id.clone(),
+            local_time: self.order.local_time.clone(),
+            number: self.order.number,
+            reference: self.order.reference.clone(),
+            amount: self.order.amount,
+            outcome,
+            card: self.card.clone(),
+            host: self.host.clone(),
+        }
+    }
+
+    /// Moves the sale: the only place that changes its state, live and in replay alike.
+    fn apply(&mut self, record: &Record) {
+        match record {
+            // The first record made the sale.
+            Record::Started { .. } => {}
+            Record::Asked { card } => {
+                self.card = Some(card.clone());
+                self.state = State::Asked;
+            }
+            Record::HostApproved { payment, approved, host } => {
+                self.host = host.clone();
+                self.state = State::AtChip { payment: payment.clone(), approved: *approved };
+            }
+            Record::Reversing { why, payment, host } => {
+                if let Some(host) = host {
+                    self.host = host.clone();
+                }
+                self.state = State::Reversing(Reversing::new(why.clone(), payment.clone()));
+            }
+            Record::ReversalAsked { .. } | Record::ReversalDone { .. } | Record::Quarantined { .. } => {
+                if let State::Reversing(reversing) = &mut self.state {
+                    reversing.apply(record);
+                }
+            }
+            Record::CardFinal { card } => self.card = Some(card.clone()),
+            Record::Ended { outcome, host, card } => {
+                if let Some(host) = host {
+                    self.host = host.clone();
+                }
+                if let Some(card) = card {
+                    self.card = Some(card.clone());
+                }
+                self.state = State::Ended(outcome.clone());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,1 +1,233 @@
-//! (to be written)
+//! Faults on the line: delay, drop, one wrong bit, cut; around any byte stream, the same again for the same seed.
+//!
+//! ```text
+//!            ┌──────────── Line<S> ────────────┐
+//!  holder ◀──┤ Read  : delay · drop · flip · cut ├◀── the other end
+//!  holder ──▶┤ Write : delay · drop · flip · cut ├──▶ (pty, TCP, duplex)
+//!            └────────────▲────────────────────┘
+//!                      Faults (a cloneable handle: a test, or a person who types)
+//! ```
+//!
+//! What happens to a byte depends on the seed, the direction and its position only, never on the pieces in which it travels or
+//! on the time: a failing run can be repeated. It is not a model of a radio or of a network; it does not reorder or repeat.
+//! Positions and settings belong to the handle, so after a reconnect the count goes on.
+
+mod line;
+mod proxy;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::Notify;
+
+pub use self::line::Line;
+pub use self::proxy::{FaultArgs, Misunderstood, proxy, run};
+
+/// Which way a byte travels, as seen by whoever holds the [`Line`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Direction {
+    /// From the other end to the holder.
+    Read,
+    /// From the holder to the other end.
+    Write,
+}
+
+/// Both ways, for settings that are meant for both.
+pub const BOTH: [Direction; 2] = [Direction::Read, Direction::Write];
+
+/// The handle: what is wrong with the line. Clones set and count the same faults; they may be changed while the line runs.
+#[derive(Clone, Debug)]
+pub struct Faults(Arc<Shared>);
+
+/// What was really injected, so that a test can prove that it had its faults.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Bytes that went in, either way.
+    pub bytes: u64,
+    /// Bytes that never came out.
+    pub dropped: u64,
+    /// Bytes that came out with one wrong bit.
+    pub flipped: u64,
+    /// Times the line was cut.
+    pub cuts: u64,
+}
+
+impl Faults {
+    /// A clean line, until something is set. The seed decides which bytes the chances will hit.
+    #[must_use]
+    pub fn seeded(seed: u64) -> Self {
+        let state = State { seed, ways: Default::default(), cuts: 0 };
+        Self(Arc::new(Shared { state: Mutex::new(state), cut: Arc::new(Notify::new()) }))
+    }
+
+    /// Holds up every piece of data for `delay`.
+    pub fn delay(&self, direction: Direction, delay: Duration) {
+        self.way(direction, |way| way.delay = delay);
+    }
+
+    /// Loses that many of a thousand bytes.
+    pub fn drop_per_mille(&self, direction: Direction, chance: u16) {
+        self.way(direction, |way| way.drop_per_mille = chance);
+    }
+
+    /// Turns one bit over in that many of a thousand bytes.
+    pub fn flip_per_mille(&self, direction: Direction, chance: u16) {
+        self.way(direction, |way| way.flip_per_mille = chance);
+    }
+
+    /// Loses the byte that comes after `skip` more bytes (0: the next).
+    pub fn drop_byte(&self, direction: Direction, skip: u64) {
+        self.way(direction, |way| _ = way.planned.insert(way.position.saturating_add(skip), Fate::Drop));
+    }
+
+    /// Turns over bit `bit` (0 is the lowest) of the byte that comes after `skip` more bytes (0: the next).
+    pub fn flip_bit(&self, direction: Direction, skip: u64, bit: u8) {
+        let fate = Fate::Flip(1 << (bit % 8));
+        self.way(direction, |way| _ = way.planned.insert(way.position.saturating_add(skip), fate));
+    }
+
+    /// Lets `n` more bytes pass and then cuts the line, once.
+    pub fn cut_after_bytes(&self, direction: Direction, n: u64) {
+        self.way(direction, |way| way.cut_at = Some(way.position.saturating_add(n)));
+    }
+
+    /// Cuts every line that is open now, as pulling the plug does: the holder reads the end of file and can write no more, the
+    /// other end loses its peer. A line opened later is whole.
+    pub fn cut_now(&self) {
+        self.lock().cuts += 1;
+        self.0.cut.notify_waiters();
+    }
+
+    /// Takes all faults away that have not happened yet.
+    pub fn clear(&self) {
+        for direction in BOTH {
+            self.way(direction, |way| *way = Way { position: way.position, counts: way.counts, ..Way::default() });
+        }
+    }
+
+    /// What was injected so far.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        let state = self.lock();
+        let [read, write] = &state.ways;
+        Counts {
+            bytes: read.position + write.position,
+            dropped: read.counts.dropped + write.counts.dropped,
+            flipped: read.counts.flipped + write.counts.flipped,
+            cuts: state.cuts,
+        }
+    }
+
+    fn way<T>(&self, direction: Direction, change: impl FnOnce(&mut Way) -> T) -> T {
+        change(&mut self.lock().ways[direction as usize])
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What becomes of the next bytes of this way, at most `len` of them: a clean run, or one fault.
+    fn next(&self, direction: Direction, len: usize) -> Next {
+        let state = self.lock();
+        let way = &state.ways[direction as usize];
+        let mut clean = 0;
+        while clean < len {
+            let position = way.position + clean as u64;
+            match way.fate(state.seed, direction, position) {
+                Fate::Pass => clean += 1,
+                fate if clean == 0 => return Next::Fault(fate),
+                _ => break,
+            }
+        }
+        Next::Clean(clean)
+    }
+
+    /// `n` bytes have met their fate. True when the line is to be cut behind them.
+    fn passed(&self, direction: Direction, n: usize, fate: Fate) -> bool {
+        self.way(direction, |way| {
+            way.position += n as u64;
+            way.planned = way.planned.split_off(&way.position);
+            match fate {
+                Fate::Drop => way.counts.dropped += 1,
+                Fate::Flip(_) => way.counts.flipped += 1,
+                Fate::Pass | Fate::Cut => {}
+            }
+            way.cut_at.take_if(|at| *at <= way.position).is_some()
+        })
+    }
+}
+
+#[derive(Debug)]
+struct Shared {
+    state: Mutex<State>,
+    /// Wakes both halves of every open line when it is cut.
+    cut: Arc<Notify>,
+}
+
+#[derive(Debug)]
+struct State {
+    seed: u64,
+    /// Indexed by [`Direction`].
+    ways: [Way; 2],
+    cuts: u64,
+}
+
+#[derive(Debug, Default)]
+struct Way {
+    /// Bytes that have met their fate.
+    position: u64,
+    delay: Duration,
+    drop_per_mille: u16,
+    flip_per_mille: u16,
+    planned: BTreeMap<u64, Fate>,
+    cut_at: Option<u64>,
+    counts: Counts,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fate {
+    Pass,
+    Drop,
+    /// Exclusive-or with this mask of one bit.
+    Flip(u8),
+    Cut,
+}
+
+enum Next {
+    Clean(usize),
+    Fault(Fate),
+}
+
+impl Way {
+    fn fate(&self, seed: u64, direction: Direction, position: u64) -> Fate {
+        if self.cut_at.is_some_and(|at| at <= position) {
+            return Fate::Cut;
+        }
+        if let Some(fate) = self.planned.get(&position) {
+            return *fate;
+        }
+        // Three independent draws from one number: its bits 0..20, 20..40 and 40..43.
+        let draw = scatter(seed, direction, position);
+        let per_mille = |draw: u64| (draw & 0xF_FFFF) % 1000;
+        if per_mille(draw) < u64::from(self.drop_per_mille) {
+            Fate::Drop
+        } else if per_mille(draw >> 20) < u64::from(self.flip_per_mille) {
+            Fate::Flip(1 << ((draw >> 40) % 8))
+        } else {
+            Fate::Pass
+        }
+    }
+}
+
+/// SplitMix64 (Steele, Lea, Flood 2014) used as a hash: any position can be asked without the ones before it.
+fn scatter(seed: u64, direction: Direction, position: u64) -> u64 {
+    const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
+    let mix = |mut z: u64| {
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    };
+    let stream = mix(seed.wrapping_add(GOLDEN.wrapping_mul(1 + direction as u64)));
+    mix(stream.wrapping_add(GOLDEN.wrapping_mul(position.wrapping_add(1))))
+}

@@ -1,1 +1,170 @@
-//! (to be written)
+//! A whole shop on the desk: simulated reader, gateway and printer on real wires, and a configuration for a real agent.
+//!
+//! What this is not: the agent. It runs in a process of its own (`demo`) or inside a test.
+
+use std::fs;
+use std::io::{self, Write};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use super::gateway::{self, Gateway};
+use super::printer::Printer;
+use super::reader::{self, Reader};
+
+pub mod demo;
+
+/// What stands in the shop.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// The reader.
+    pub reader: reader::Options,
+    /// The gateway.
+    pub gateway: gateway::Options,
+    /// Changes to the configuration: `(what, with what)`, replaced in the text of [`Shop::config_text`].
+    pub config: Vec<(String, String)>,
+    /// Where the journal lies; in the shop's folder when `None`.
+    pub journal: Option<PathBuf>,
+}
+
+/// A running shop. Its folder goes with it.
+pub struct Shop {
+    /// The reader.
+    pub reader: Reader,
+    /// The gateway.
+    pub gateway: Gateway,
+    /// The printer.
+    pub printer: Printer,
+    folder: Folder,
+}
+
+/// Bearer token of the till `till-1`, for HTTP.
+pub const TILL_TOKEN: &str = "dGhlLXRva2VuLW9mLXRpbGwtMQ";
+
+impl Shop {
+    /// Opens the shop in a folder of its own under the system's temporary folder.
+    ///
+    /// # Errors
+    /// When an address cannot be taken or a file cannot be written.
+    pub async fn open(mut options: Options) -> io::Result<Self> {
+        let folder = Folder::make()?;
+        if options.reader.tcp.is_none() {
+            options.reader.link = Some(folder.path.join("reader"));
+        }
+        let reader = reader::start(options.reader).await?;
+        let gateway = gateway::start(options.gateway).await?;
+        let printer = Printer::start(std::net::SocketAddr::from(([127, 0, 0, 1], 0))).await?;
+        let shop = Self { reader, gateway, printer, folder };
+        write_private(&shop.folder.path.join("gateway-token"), shop.gateway.token())?;
+        write_private(&shop.folder.path.join("till-token"), TILL_TOKEN)?;
+        fs::write(shop.folder.path.join("ca.pem"), shop.gateway.ca_pem())?;
+        let mut text = shop.config_text(options.journal.as_deref());
+        for (what, with) in &options.config {
+            text = text.replace(what, with);
+        }
+        fs::write(shop.config(), text)?;
+        Ok(shop)
+    }
+
+    /// The shop's folder: configuration, tokens, journal, the reader's link, the till's socket.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.folder.path
+    }
+
+    /// The configuration file for the agent.
+    #[must_use]
+    pub fn config(&self) -> PathBuf {
+        self.folder.path.join("config.toml")
+    }
+
+    /// The socket where the agent will serve the command line.
+    #[must_use]
+    pub fn socket(&self) -> PathBuf {
+        self.folder.path.join("till.sock")
+    }
+
+    fn config_text(&self, journal: Option<&Path>) -> String {
+        let folder = self.folder.path.display();
+        let journal = journal.map_or_else(|| format!("{folder}/journal.db"), |path| path.display().to_string());
+        format!(
+            r#"[terminal]
+id = "12345678"
+merchant = ["Corner Shop", "1 Market Street", "Springfield"]
+currency = "EUR"
+card-timeout-s = 60
+
+[reader]
+protocol = "miura-mpi"
+port = "{reader}"
+
+[gateway]
+url = "{url}"
+entity-id = "{entity}"
+token-file = "{folder}/gateway-token"
+ca-file = "{folder}/ca.pem"
+test-mode = "EXTERNAL"
+connect-timeout-ms = 5000
+answer-timeout-ms = 10000
+
+[gateway.brand-by-aid]
+A000000003 = "VISA"
+
+[printer]
+port = "tcp://{printer}"
+columns = 42
+
+[till]
+socket = "{folder}/till.sock"
+http = "127.0.0.1:0"
+
+[[till.token]]
+till = "till-1"
+token-file = "{folder}/till-token"
+
+[journal]
+path = "{journal}"
+"#,
+            reader = self.reader.place(),
+            url = self.gateway.base_url(),
+            entity = self.gateway.entity_id(),
+            printer = self.printer.address(),
+        )
+    }
+}
+
+/// A folder that is removed at the end.
+struct Folder {
+    path: PathBuf,
+}
+
+impl Folder {
+    fn make() -> io::Result<Self> {
+        for _ in 0..16 {
+            let mut random = [0; 6];
+            getrandom::fill(&mut random).map_err(|error| io::Error::other(error.to_string()))?;
+            // Short: the path of a Unix socket has at most 107 bytes.
+            let path = std::env::temp_dir().join(format!("pos-shop-{}", hex::encode(random)));
+            match fs::create_dir(&path) {
+                Ok(()) => {
+                    fs::set_permissions(&path, fs::Permissions::from_mode(0o700))?;
+                    return Ok(Self { path });
+                }
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Err(io::Error::other("no free name for the shop's folder"))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // Left behind only if the system refuses; it holds test data alone.
+        let _ = fs::remove_dir_all(&self.path);
+    }
+}
+
+/// A file that its owner alone can read.
+fn write_private(path: &Path, text: &str) -> io::Result<()> {
+    fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?.write_all(text.as_bytes())
+}

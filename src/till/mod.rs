@@ -9,6 +9,8 @@ use tokio::sync::{broadcast, mpsc, oneshot};
 
 use crate::money::Amount;
 
+pub mod http;
+
 /// What a till asks, with the place for the answer.
 #[derive(Debug)]
 pub enum Command {

@@ -1,1 +1,197 @@
-//! (to be written)
+//! A payment gateway on a desk: HTTPS with a certification authority of its own, test cards, and faults to choose.
+//!
+//! Written from the interface documents alone, and strict: whatever a request has that is not as documented is refused with
+//! HTTP 400 and the parameter's name. It opens what the reader sealed, refuses a key that was used before, verifies PIN and
+//! cryptogram, answers the chip, and remembers what it charged. The cents of the amount choose what goes wrong
+//! ([`outcomes::TABLE`]).
+//!
+//! What it is not: a model of time-outs, settlement, captures or refunds; those requests are refused by name.
+//!
+//! ```text
+//!  server (TCP, TLS, token, path) ─▶ form (encoding, names, formats) ─▶ host ─▶ sealed (DUKPT) ─▶ issuer (PIN, ARQC, ARPC)
+//!     ▲                                                                  │
+//!     └─────── answer (JSON), or a fault of outcomes ◀────── ledger ◀── follow_up (retrieval, query, reversal)
+//! ```
+//!
+//! ```no_run
+//! # async fn test() -> std::io::Result<()> {
+//! use pos_agent::sim::gateway::{Options, start};
+//!
+//! let gateway = start(Options::default()).await?;
+//! println!("{} trusting {}", gateway.base_url(), gateway.ca_pem());
+//! // … a sale …
+//! assert_eq!(gateway.ledger().all_charged().count(), 1);
+//! # Ok(()) }
+//! ```
+
+mod answer;
+pub mod args;
+mod certificate;
+mod follow_up;
+mod form;
+mod host;
+mod issuer;
+mod ledger;
+mod metered;
+pub mod outcomes;
+mod sealed;
+mod server;
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use tokio::net::TcpListener;
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+use tokio_rustls::TlsAcceptor;
+
+pub use certificate::Certificate;
+pub use ledger::{Counters, Entry, Kind, Ledger, State, Times};
+pub use outcomes::Outcome;
+
+/// How to start a gateway.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Where to listen; port 0 takes a free one.
+    pub listen: SocketAddr,
+    /// The only access token that is let in.
+    pub token: String,
+    /// The only `entityId` that is served, 32 lower-case hex digits.
+    pub entity_id: String,
+    /// What is wrong with the server's certificate.
+    pub certificate: Certificate,
+    /// How much is checked.
+    pub mode: Mode,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            listen: SocketAddr::from(([127, 0, 0, 1], 0)),
+            token: "c2ltdWxhdGVkLWFjY2Vzcy10b2tlbg".to_owned(),
+            entity_id: "8ac7a4c97ba4e2d5017ba6b1c2d30a51".to_owned(),
+            certificate: Certificate::Good,
+            mode: Mode::Checked,
+        }
+    }
+}
+
+/// How much the gateway does for an answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// Everything: opens, verifies, chooses an outcome.
+    #[default]
+    Checked,
+    /// For benchmarks: reads the form, approves, answers the chip with 8A alone. No keys, no outcomes.
+    Fast,
+}
+
+/// A running gateway. It ends when this is dropped.
+pub struct Gateway {
+    address: SocketAddr,
+    ca_pem: String,
+    options: Arc<Options>,
+    shared: Arc<server::Shared>,
+    control: mpsc::Sender<server::Control>,
+    task: JoinHandle<()>,
+}
+
+/// Starts a gateway on the current tokio runtime.
+///
+/// # Errors
+/// When the address cannot be taken or no key can be made.
+pub async fn start(options: Options) -> io::Result<Gateway> {
+    let (ca_pem, tls) = certificate::make(options.certificate)?;
+    let listener = TcpListener::bind(options.listen).await?;
+    let address = listener.local_addr()?;
+    let options = Arc::new(options);
+    let shared = Arc::new(server::Shared::new(Arc::clone(&options)));
+    let (control, orders) = mpsc::channel(1);
+    let serve = server::serve(listener, address, TlsAcceptor::from(tls), Arc::clone(&shared), orders);
+    Ok(Gateway { address, ca_pem, options, shared, control, task: tokio::spawn(serve) })
+}
+
+impl Gateway {
+    /// Where it listens.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The base address by the name in the certificate, as `https://localhost:8443/`.
+    #[must_use]
+    pub fn base_url(&self) -> String {
+        format!("https://localhost:{}/", self.address.port())
+    }
+
+    /// The certificate of the authority to trust, PEM.
+    #[must_use]
+    pub fn ca_pem(&self) -> &str {
+        &self.ca_pem
+    }
+
+    /// The access token.
+    #[must_use]
+    pub fn token(&self) -> &str {
+        &self.options.token
+    }
+
+    /// The entity.
+    #[must_use]
+    pub fn entity_id(&self) -> &str {
+        &self.options.entity_id
+    }
+
+    /// A copy of what it has charged, declined and reversed so far.
+    #[must_use]
+    pub fn ledger(&self) -> Ledger {
+        self.shared.host().ledger.clone()
+    }
+
+    /// What the wire has seen.
+    #[must_use]
+    pub fn counters(&self) -> Counters {
+        self.shared.counters()
+    }
+
+    /// When the latest `POST /v1/payments` came and went; `None` before the first.
+    #[must_use]
+    pub fn last_payment(&self) -> Option<Times> {
+        self.shared.last_payment()
+    }
+
+    /// Orders an outcome for one of the next payments or reversals, whatever its amount; several are taken in their order.
+    pub fn force(&self, outcome: Outcome) {
+        self.shared.host().forced.push_back(outcome);
+    }
+
+    /// Refuses connections and cuts the open ones (`true`), or takes connections again on the same port.
+    ///
+    /// # Errors
+    /// When the port has been taken by another program meanwhile.
+    pub async fn set_offline(&self, offline: bool) -> io::Result<()> {
+        let (done, when_done) = oneshot::channel();
+        let order = server::Control::Offline(offline, done);
+        self.control.send(order).await.map_err(|_| io::Error::from(io::ErrorKind::BrokenPipe))?;
+        when_done.await.map_err(|_| io::Error::from(io::ErrorKind::BrokenPipe))?
+    }
+
+    /// Ends it: the port is free and every connection cut when this returns.
+    pub async fn stop(mut self) {
+        self.task.abort();
+        let _ = (&mut self.task).await;
+    }
+}
+
+impl std::fmt::Debug for Gateway {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Gateway").field("address", &self.address).finish_non_exhaustive()
+    }
+}
+
+impl Drop for Gateway {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}

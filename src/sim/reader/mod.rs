@@ -1,1 +1,135 @@
-//! (to be written)
+//! The simulated card reader: a Miura MPI device (readers: 2) with a deck of virtual cards, on a pty or TCP.
+//!
+//! ```text
+//!  port (pty, TCP) ─▶ link ─▶ device ─▶ plain · pay · pin ─▶ chip (the card's say) ─▶ sealing (DUKPT) ─▶ link ─▶ port
+//!                               ▲
+//!                             hands: insert, tap, swipe, remove, keys
+//! ```
+//!
+//! It is written from the protocol's description, not from the agent's driver, and shares nothing with it but the packets:
+//! captured frames and cryptograms keep both ends honest.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::reader::link;
+use crate::sim::keys::{Ksn, TEST_KSN_PIN, TEST_KSN_SRED};
+
+pub mod args;
+mod chip;
+pub mod deck;
+pub mod device;
+mod line;
+mod pay;
+mod pin;
+mod plain;
+pub mod port;
+mod sealing;
+mod voice;
+mod wire;
+
+pub use deck::{Card, Entry, card};
+pub use device::{AbortRace, Hand, Key, PinPlan, Screen, WaitsFor};
+pub use port::{Reader, start};
+
+/// What kind of reader, and how it behaves.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Where it listens: a TCP address, or a pty when `None`.
+    pub tcp: Option<SocketAddr>,
+    /// A symbolic link to the pty, made anew at each plugging-in, so that its path stays the same.
+    pub link: Option<PathBuf>,
+    /// Serial number (9F1E), 8 ASCII characters.
+    pub serial: String,
+    /// Holds an SRED key. Without one it offers tracks, 57 and 5A in clear.
+    pub secured: bool,
+    /// Holds a PIN key.
+    pub pin_key: bool,
+    /// Signs this amount (minor units) instead of the one asked for.
+    pub amount_override: Option<u64>,
+    /// Signs this currency (ISO 4217 number) instead of the one asked for.
+    pub currency_override: Option<u16>,
+    /// Is no Miura reader at all: answers text to everything.
+    pub wrong_device: bool,
+    /// Sends unsolicited messages before each answer, and packets of the retail base between chained ones.
+    pub chatter: bool,
+    /// Sends the card event before 9F43 and 9F44 and not after it; the protocol does not say which.
+    pub events_first: bool,
+    /// Says "Powered On" when a connection is opened (TCP always does; readers: 2.1).
+    pub says_powered_on: bool,
+    /// How ABORT meets a running command.
+    pub race: AbortRace,
+    /// APDU bytes of a packet: 254 on a real device, less to chain everything.
+    pub chain_size: usize,
+    /// Writes at most so many bytes at once, and lets the other side read in between.
+    pub fragment: Option<usize>,
+    /// How long people and chips take.
+    pub pace: Pace,
+    /// The cardholder takes the card out by himself after the card's last word.
+    pub removes_card: bool,
+    /// Terminal country code (9F1A), BCD.
+    pub country: [u8; 2],
+    /// The reader's clock as 9A and 9F21. It stands still until it is set.
+    pub clock: [u8; 6],
+    /// Seed of the unpredictable numbers.
+    pub seed: u64,
+    /// Transactions that every card has made already.
+    pub atc: u16,
+    /// Last KSN used of the card-data (SRED) key set; counter 0 on a new device.
+    pub card_ksn: Ksn,
+    /// Last KSN used of the PIN key set.
+    pub pin_ksn: Ksn,
+}
+
+/// How long people and chips take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pace {
+    /// Until a chip has been read.
+    pub chip: Duration,
+    /// Between two keys.
+    pub key: Duration,
+    /// Until the card is taken out, with [`Options::removes_card`].
+    pub removal: Duration,
+}
+
+impl Pace {
+    /// No time at all: for tests and benchmarks.
+    pub const INSTANT: Self = Self { chip: Duration::ZERO, key: Duration::ZERO, removal: Duration::ZERO };
+    /// As quick as a practised person: for people who watch.
+    pub const HUMAN: Self = Self {
+        chip: Duration::from_millis(600),
+        key: Duration::from_millis(250),
+        removal: Duration::from_millis(1200),
+    };
+}
+
+impl Default for Options {
+    /// A secured reader on a pty that takes no time.
+    fn default() -> Self {
+        Self {
+            tcp: None,
+            link: None,
+            serial: "30003638".to_owned(),
+            secured: true,
+            pin_key: true,
+            amount_override: None,
+            currency_override: None,
+            wrong_device: false,
+            chatter: false,
+            events_first: false,
+            says_powered_on: false,
+            race: AbortRace::AbortWins,
+            chain_size: link::MAX_APDU,
+            fragment: None,
+            pace: Pace::INSTANT,
+            removes_card: false,
+            country: [0x08, 0x26],
+            clock: [0x25, 0x01, 0x31, 0x12, 0x34, 0x56],
+            seed: 1,
+            atc: 0,
+            card_ksn: TEST_KSN_SRED,
+            pin_ksn: TEST_KSN_PIN,
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! Carrying out what came out of the journal: each action of a sale to the device it concerns.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::config::{Config, Copies};
+use crate::reader::{self, Arm, Completion, Order};
+use crate::sale::{Action, CardAnswer, Copy, Event};
+use crate::till::Refused;
+
+use super::clock::{self, Clock};
+use super::{Agent, Done};
+
+/// EMV transaction type (9C) of a purchase.
+const PURCHASE: u8 = 0x00;
+
+impl Agent {
+    /// Carries out one action. Nothing here waits: answers come back through the loop.
+    pub(super) fn act(&mut self, number: u64, action: Action) {
+        match action {
+            Action::Arm => self.arm(number),
+            Action::StopReader => {
+                if self.at_reader == Some(number) {
+                    self.order_reader(number, Order::Cancel { sale: number });
+                }
+            }
+            Action::Ask => self.ask(number),
+            Action::Poll { payment } => {
+                let (gateway, done) = (self.gateway.clone(), self.gateway_done.clone());
+                tokio::spawn(async move {
+                    let answer = gateway.payment(&payment).await;
+                    let _ = done.send(Done::Polled { sale: number, answer }).await;
+                });
+            }
+            Action::AnswerCard(answer) => self.answer_card(number, *answer),
+            Action::Query => self.query(number),
+            Action::Reverse { payment, amount } => {
+                let Some(active) = self.sales.get(&number) else { return };
+                let reference = active.sale.order().merchant_transaction_id.clone();
+                let (gateway, done) = (self.gateway.clone(), self.gateway_done.clone());
+                tokio::spawn(async move {
+                    let reversal = gateway.reverse(&payment, amount, &reference).await;
+                    let _ = done.send(Done::Reversed { sale: number, reversal }).await;
+                });
+            }
+            Action::Print => self.print(number),
+            Action::Tell => self.tell(number),
+        }
+    }
+
+    /// Arms the reader, and opens the way to the gateway while the customer looks for the card.
+    fn arm(&mut self, number: u64) {
+        let (Some(active), Some(local)) = (self.sales.get(&number), self.clock.local()) else {
+            return;
+        };
+        let arm = Arm {
+            sale: number,
+            amount: active.sale.order().amount,
+            transaction_type: PURCHASE,
+            at: clock::for_reader(&local),
+            card_timeout: Duration::from_secs(self.config.terminal.card_timeout_s),
+        };
+        self.order_reader(number, Order::Arm(arm));
+        let gateway = self.gateway.clone();
+        tokio::spawn(async move { gateway.warm().await });
+    }
+
+    fn ask(&mut self, number: u64) {
+        let Some(active) = self.sales.get_mut(&number) else {
+            return;
+        };
+        let why = match active.prepared.take() {
+            Some(Ok(prepared)) => {
+                let (gateway, done) = (self.gateway.clone(), self.gateway_done.clone());
+                let clock = self.clock.clone();
+                active.trace.asked(clock.monotonic());
+                tokio::spawn(async move {
+                    let start = clock.monotonic();
+                    let answer = gateway.pay(prepared).await;
+                    let took = clock.monotonic() - start;
+                    let _ = done.send(Done::Paid { sale: number, answer, took }).await;
+                });
+                return;
+            }
+            Some(Err(why)) => why,
+            None => "the card's data was lost inside the terminal".to_owned(),
+        };
+        self.inbox.push_back((number, Event::CannotAsk { why }));
+    }
+
+    fn query(&mut self, number: u64) {
+        let Some(active) = self.sales.get(&number) else {
+            return;
+        };
+        let reference = active.sale.order().merchant_transaction_id.clone();
+        let (gateway, done) = (self.gateway.clone(), self.gateway_done.clone());
+        tokio::spawn(async move {
+            let inquiry = gateway.query(&reference).await;
+            let _ = done.send(Done::Inquired { sale: number, inquiry }).await;
+        });
+    }
+
+    fn answer_card(&mut self, number: u64, answer: CardAnswer) {
+        let CardAnswer { arc, issuer_authentication, scripts } = answer;
+        if let Some(active) = self.sales.get_mut(&number) {
+            active.trace.card_answered(self.clock.monotonic());
+        }
+        let completion = Completion { arc, issuer_authentication, scripts };
+        self.order_reader(number, Order::Complete { sale: number, completion });
+    }
+
+    /// Declines a card whose sale could not be recorded.
+    pub(super) fn decline_card(&mut self, number: u64) {
+        let answer = CardAnswer { arc: *b"Z1", issuer_authentication: None, scripts: heapless::Vec::new() };
+        self.answer_card(number, answer);
+    }
+
+    /// Gives the reader an order; when it is gone or another sale has it, the sale hears that the reader was lost.
+    fn order_reader(&mut self, number: u64, order: Order) {
+        if self.at_reader != Some(number) || self.reader.order_now(order).is_err() {
+            self.inbox.push_back((number, Event::ReaderLost));
+        }
+    }
+
+    /// Hands the receipts to the printer. A printer that is dead or full changes nothing: they can be had again.
+    fn print(&mut self, number: u64) {
+        let (Some(active), Some(printer)) = (self.sales.get(&number), &self.printer) else {
+            return;
+        };
+        let receipt = active.sale.receipt();
+        let copies: &[Copy] = match self.config.printer.as_ref().map_or(Copies::None, |printer| printer.copies) {
+            Copies::Both => &[Copy::Merchant, Copy::Customer],
+            Copies::Merchant => &[Copy::Merchant],
+            Copies::Customer => &[Copy::Customer],
+            Copies::None => &[],
+        };
+        for copy in copies {
+            if let Err(why) = printer.print(&receipt, *copy) {
+                tracing::warn!(sale = number, %why, "receipt not printed");
+                self.printer_state = why.to_string();
+            }
+        }
+    }
+}
+
+/// The reader's settings from the configuration.
+pub(super) fn reader_settings(config: &Config, clock: &Clock) -> reader::Settings {
+    let clock = clock.clone();
+    reader::Settings {
+        port: config.reader.port.clone(),
+        baud: config.reader.baud,
+        icc_masked_tags: config.gateway.send_masked_tags,
+        clock: Arc::new(move || clock.trusted_board().as_ref().map(clock::for_reader)),
+        ..reader::Settings::new("")
+    }
+}
+
+/// Our reference at the gateway: terminal id, number and 128 random bits. A counter starts again after a reinstall; recovery
+/// must never meet an older payment (design: Decisions).
+pub(super) fn merchant_transaction_id(terminal_id: &str, number: u64) -> Result<String, Refused> {
+    let mut random = [0; 16];
+    getrandom::fill(&mut random)
+        .map_err(|error| Refused::NotReady { why: format!("the system gives no random numbers ({error})") })?;
+    Ok(format!("{terminal_id}-{number}-{}", hex::encode(random)))
+}
+
+/// Where the time of a sale went, for the log. Monotonic times; nothing is decided by it.
+#[derive(Debug)]
+pub(super) struct Trace {
+    begun: Duration,
+    card: Option<Duration>,
+    asked: Option<Duration>,
+    answered: Option<Duration>,
+    card_answered: Option<Duration>,
+    /// Time the disk took.
+    pub(super) journal: Duration,
+    /// From handing the request to the client to its answer.
+    pub(super) gateway: Duration,
+}
+
+impl Trace {
+    pub(super) fn begin(now: Duration) -> Self {
+        Self {
+            begun: now,
+            card: None,
+            asked: None,
+            answered: None,
+            card_answered: None,
+            journal: Duration::ZERO,
+            gateway: Duration::ZERO,
+        }
+    }
+
+    pub(super) fn card_read(&mut self, now: Duration) {
+        self.card = Some(now);
+    }
+
+    pub(super) fn asked(&mut self, now: Duration) {
+        self.asked = Some(now);
+    }
+
+    pub(super) fn answered(&mut self, now: Duration) {
+        self.answered = Some(now);
+    }
+
+    pub(super) fn card_answered(&mut self, now: Duration) {
+        self.card_answered.get_or_insert(now);
+    }
+}
+
+impl Agent {
+    /// One line per sale: reader (until the card was read), gateway, journal, and the agent's own share.
+    pub(super) fn log_trace(&self, number: u64) {
+        let Some(trace) = self.sales.get(&number).map(|active| &active.trace) else {
+            return;
+        };
+        let Some(card) = trace.card else {
+            return;
+        };
+        let between = |from: Option<Duration>, to: Option<Duration>| match (from, to) {
+            (Some(from), Some(to)) => to.saturating_sub(from),
+            _ => Duration::ZERO,
+        };
+        let own = between(trace.card, trace.asked) + between(trace.answered, trace.card_answered);
+        tracing::info!(
+            sale = number,
+            reader_ms = (card - trace.begun).as_millis(),
+            gateway_us = trace.gateway.as_micros(),
+            journal_us = trace.journal.as_micros(),
+            agent_us = own.saturating_sub(trace.journal).as_micros(),
+            "sale timing"
+        );
+    }
+}

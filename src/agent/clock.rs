@@ -1,0 +1,129 @@
+//! The clocks: one that only goes forward, for deadlines, and one that tells people the time, when it can be trusted.
+//!
+//! A board without a battery boots in 1970 (design: invariant 8; security: 4.3). No time before the build of this program
+//! or before the journal's latest record can be right. Until the board's clock is later, the reader's own clock serves, when
+//! that one is later; otherwise no sale is taken.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use chrono::{DateTime, Datelike, Local, NaiveDate, NaiveDateTime, TimeZone, Timelike};
+
+use crate::reader::LocalTime;
+
+/// What a till hears when no clock can be trusted.
+pub(super) const UNTRUSTED: &str = "neither the board's clock nor the reader's can be right; set the board's clock \
+     (timedatectl) and wait a moment";
+
+/// The clocks.
+#[derive(Clone, Debug)]
+pub(super) struct Clock {
+    start: Instant,
+    floor_unix_ms: i64,
+    /// What must be added to `start`'s age to get the reader's time; zero while it gave none.
+    reader_base_unix_ms: Arc<AtomicI64>,
+}
+
+impl Clock {
+    /// `last_unix_ms` is the time of the journal's latest record.
+    #[allow(clippy::disallowed_methods, reason = "the agent is where the clock is asked")]
+    pub(super) fn new(last_unix_ms: i64) -> Self {
+        let built_ms = env!("POS_AGENT_BUILD_UNIX_S").parse::<i64>().unwrap_or(0).saturating_mul(1000);
+        Self { start: Instant::now(), floor_unix_ms: built_ms.max(last_unix_ms), reader_base_unix_ms: Arc::default() }
+    }
+
+    /// Since the start of the process.
+    #[allow(clippy::disallowed_methods, reason = "the agent is where the clock is asked")]
+    pub(super) fn monotonic(&self) -> Duration {
+        Instant::now().saturating_duration_since(self.start)
+    }
+
+    /// The instant of a [`Self::monotonic`] time.
+    pub(super) fn instant(&self, at: Duration) -> Instant {
+        self.start + at
+    }
+
+    /// The earliest time that can be right.
+    pub(super) fn floor(&self) -> SystemTime {
+        UNIX_EPOCH + Duration::from_millis(self.floor_unix_ms.unsigned_abs())
+    }
+
+    /// Local time of the board, when it can be right.
+    pub(super) fn trusted_board(&self) -> Option<DateTime<Local>> {
+        let board = Local::now();
+        (board.timestamp_millis() >= self.floor_unix_ms).then_some(board)
+    }
+
+    /// The best time there is: the board's, else the reader's; `None` when neither can be right.
+    pub(super) fn local(&self) -> Option<DateTime<Local>> {
+        self.trusted_board().or_else(|| {
+            let base = self.reader_base_unix_ms.load(Ordering::Relaxed);
+            let age = i64::try_from(self.monotonic().as_millis()).unwrap_or(i64::MAX);
+            (base != 0).then(|| Local.timestamp_millis_opt(base.saturating_add(age)).single()).flatten()
+        })
+    }
+
+    /// For records: the best time, or the floor when there is none.
+    pub(super) fn unix_ms(&self) -> i64 {
+        self.local().map_or(self.floor_unix_ms, |local| local.timestamp_millis())
+    }
+
+    /// Takes the reader's clock as read at its start-up, when it can be right.
+    pub(super) fn reader_says(&self, time: Option<LocalTime>) {
+        let Some(unix_ms) = time.and_then(naive).and_then(|naive| Local.from_local_datetime(&naive).earliest()) else {
+            return;
+        };
+        let unix_ms = unix_ms.timestamp_millis();
+        if unix_ms >= self.floor_unix_ms {
+            let age = i64::try_from(self.monotonic().as_millis()).unwrap_or(0);
+            self.reader_base_unix_ms.store(unix_ms - age, Ordering::Relaxed);
+        }
+    }
+}
+
+/// A reader's time as a date; its year has no century.
+fn naive(time: LocalTime) -> Option<NaiveDateTime> {
+    NaiveDate::from_ymd_opt(2000 + i32::from(time.year), time.month.into(), time.day.into())?.and_hms_opt(
+        time.hour.into(),
+        time.minute.into(),
+        time.second.into(),
+    )
+}
+
+/// A date as the reader wants it.
+pub(super) fn for_reader(local: &DateTime<Local>) -> LocalTime {
+    let small = |number: u32| u8::try_from(number).expect("parts of a date are below 100");
+    LocalTime {
+        year: small(local.year().unsigned_abs() % 100),
+        month: small(local.month()),
+        day: small(local.day()),
+        hour: small(local.hour()),
+        minute: small(local.minute()),
+        second: small(local.second()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_board_in_1970_uses_the_readers_clock_when_that_can_be_right() {
+        // A journal of the year 2100 makes today's board clock one that cannot be right.
+        let clock = Clock::new(4_102_444_800_000);
+        assert!(clock.local().is_none());
+        let time = |year| LocalTime { year, month: 6, day: 1, hour: 12, minute: 0, second: 0 };
+        clock.reader_says(Some(time(99)));
+        assert!(clock.local().is_none(), "2099 is before the floor");
+        let clock = Clock::new(1_700_000_000_000);
+        assert!(clock.local().is_some() && clock.trusted_board().is_some());
+    }
+
+    #[test]
+    fn impossible_dates_of_a_reader_are_ignored() {
+        let clock = Clock::new(4_102_444_800_000);
+        clock.reader_says(Some(LocalTime { year: 99, month: 13, day: 40, hour: 0, minute: 0, second: 0 }));
+        assert!(clock.local().is_none());
+    }
+}

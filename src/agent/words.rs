@@ -1,0 +1,239 @@
+//! Sales and steps in the words of the till: what a cashier reads and a program branches on.
+
+use chrono::{SecondsFormat, TimeZone, Utc};
+
+use crate::printer;
+use crate::reader::Step;
+use crate::sale::{Answer, Copy, Outcome, Sale, Standing};
+use crate::till::{self, CardView, Progress, ReceiptCopy, SaleView, State, StatusView};
+
+use super::Agent;
+
+impl Agent {
+    /// The sale as tills see it.
+    pub(super) fn view_of(&self, sale: &Sale) -> SaleView {
+        let order = sale.order();
+        let stuck = self.sales.get(&order.number).is_some_and(|active| active.stuck);
+        let (state, outcome, text) = if stuck {
+            let text = "UNCONFIRMED: the journal cannot be written; it is settled as soon as it can be";
+            (State::Unconfirmed, None, text.to_owned())
+        } else {
+            standing(sale)
+        };
+        let approved = match sale.standing() {
+            Standing::Ended(Outcome::Approved) => Some(order.amount),
+            Standing::Ended(Outcome::PartiallyApproved { amount }) => Some(*amount),
+            _ => None,
+        };
+        let host = sale.host();
+        let started = Utc.timestamp_millis_opt(order.started_unix_ms).single().unwrap_or_default();
+        SaleView {
+            till: order.till.clone(),
+            reference: order.reference.clone(),
+            number: order.number,
+            amount: order.amount.decimal(),
+            currency: order.amount.currency().code().to_owned(),
+            state,
+            outcome,
+            approved_amount: approved.map(crate::money::Amount::decimal),
+            text,
+            started_at: started.to_rfc3339_opts(SecondsFormat::Secs, true),
+            replayed: false,
+            payment_id: host.id.clone(),
+            card: sale.card().map(|card| CardView {
+                entry_mode: card.entry.as_str().to_owned(),
+                brand: host.brand.clone().or_else(|| card.label.clone()),
+                last4: card.pan.as_ref().map(|pan| pan.last4().to_owned()).or_else(|| host.last4.clone()),
+            }),
+            status_text: host.status_text.clone(),
+        }
+    }
+
+    /// Tells the till how the sale stands, and answers who waits for a cancel.
+    pub(super) fn tell(&mut self, number: u64) {
+        let Some(active) = self.sales.get(&number) else {
+            return;
+        };
+        let view = self.view_of(&active.sale);
+        let step = match view.state {
+            State::WaitingForCard => "waiting-for-card",
+            State::InProgress => "authorising",
+            State::Unconfirmed => "unconfirmed",
+            State::Ended => "ended",
+        };
+        tracing::info!(sale = number, step, outcome = ?view.outcome, "sale");
+        if let Some(active) = self.sales.get_mut(&number)
+            && view.state != State::WaitingForCard
+        {
+            for waiting in active.cancels.drain(..) {
+                let _ = waiting.send(Ok(view.clone()));
+            }
+        }
+        let progress = Progress {
+            till: view.till.clone(),
+            reference: view.reference.clone(),
+            step: step.to_owned(),
+            text: view.text.clone(),
+            sale: Some(Box::new(view)),
+        };
+        // Nobody listening is no fault.
+        let _ = self.progress.send(progress);
+    }
+
+    /// A step of the reader, for the cashier.
+    pub(super) fn announce_step(&self, number: u64, step: &Step) {
+        let Some(active) = self.sales.get(&number) else {
+            return;
+        };
+        let (word, text) = step_words(step);
+        let order = active.sale.order();
+        let progress = Progress {
+            till: order.till.clone(),
+            reference: order.reference.clone(),
+            step: word.to_owned(),
+            text,
+            sale: None,
+        };
+        let _ = self.progress.send(progress);
+    }
+
+    /// Something about the terminal itself.
+    pub(super) fn announce(&self, step: &str, text: &str) {
+        let progress = Progress {
+            till: String::new(),
+            reference: String::new(),
+            step: step.to_owned(),
+            text: text.to_owned(),
+            sale: None,
+        };
+        let _ = self.progress.send(progress);
+    }
+
+    /// A receipt as text, for the screen or a till's own printer.
+    pub(super) fn receipt_text(&self, sale: &Sale, copy: ReceiptCopy) -> String {
+        let copy = match copy {
+            ReceiptCopy::Customer => Copy::Customer,
+            ReceiptCopy::Merchant => Copy::Merchant,
+        };
+        let columns = self.config.printer.as_ref().map_or(42, |printer| printer.columns);
+        let lines = printer::layout::lay_out(&sale.receipt(), &self.config.terminal.merchant, copy, columns);
+        printer::text::plain(&lines, columns)
+    }
+
+    /// The terminal's state.
+    pub(super) fn status(&self) -> StatusView {
+        let current =
+            self.at_reader.and_then(|number| self.sales.get(&number)).map(|active| self.view_of(&active.sale));
+        let unconfirmed: Vec<_> = self
+            .sales
+            .values()
+            .map(|active| self.view_of(&active.sale))
+            .filter(|view| view.state == State::Unconfirmed)
+            .collect();
+        let mut attention: Vec<String> = Vec::new();
+        attention.extend(self.reader_state.as_ref().err().cloned());
+        attention.extend(self.journal_fault.as_ref().map(|fault| fault.why.clone()));
+        if self.clock.local().is_none() {
+            attention.push(super::clock::UNTRUSTED.to_owned());
+        }
+        attention.extend(
+            unconfirmed.iter().map(|view| format!("sale {} of till {}: {}", view.reference, view.till, view.text)),
+        );
+        StatusView {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            terminal_id: self.config.terminal.id.clone(),
+            ready: self.reader_state.is_ok()
+                && self.journal_fault.is_none()
+                && self.clock.local().is_some()
+                && self.at_reader.is_none(),
+            attention,
+            reader: match &self.reader_state {
+                Ok(identity) => format!("{} {}, serial {}", identity.model, identity.firmware, identity.serial),
+                Err(why) => why.clone(),
+            },
+            gateway: format!("{}: {}", self.config.gateway.url, self.gateway_state),
+            printer: match &self.config.printer {
+                Some(printer) => format!("{}: {}", printer.port, self.printer_state),
+                None => "none; receipts are kept".to_owned(),
+            },
+            current,
+            unconfirmed,
+        }
+    }
+
+    /// What the printer reports is shown, and changes no sale.
+    pub(super) fn printer_says(&mut self, event: printer::Event) {
+        match event {
+            printer::Event::Printed { sale, .. } => {
+                tracing::debug!(sale, "receipt printed");
+                self.printer_state = "ok".to_owned();
+            }
+            printer::Event::Failed { sale, why, .. } => {
+                tracing::warn!(sale, %why, "receipt not printed");
+                self.announce("printer-failed", &format!("Receipt of sale {sale} not printed: {why}"));
+                self.printer_state = why;
+            }
+        }
+    }
+}
+
+/// How a sale stands: state, outcome, and one sentence for the cashier.
+fn standing(sale: &Sale) -> (State, Option<till::Outcome>, String) {
+    let amount = sale.order().amount;
+    match sale.standing() {
+        Standing::Waiting => (State::WaitingForCard, None, format!("{amount}: insert, tap or swipe the card")),
+        Standing::InProgress => (State::InProgress, None, "Authorising, please wait".to_owned()),
+        Standing::Unconfirmed { why, trouble, quarantined } => {
+            let text = match (quarantined, trouble) {
+                (Some(quarantined), _) => format!("UNCONFIRMED, needs a person: {quarantined} (first: {why})"),
+                (None, Some(trouble)) => format!("UNCONFIRMED, reversing: {why}; last try: {trouble}"),
+                (None, None) => format!("UNCONFIRMED, reversing: {why}"),
+            };
+            (State::Unconfirmed, None, text)
+        }
+        Standing::Ended(outcome) => {
+            let (word, text) = outcome_words(outcome, amount);
+            (State::Ended, Some(word), text)
+        }
+    }
+}
+
+fn outcome_words(outcome: &Outcome, amount: crate::money::Amount) -> (till::Outcome, String) {
+    match outcome {
+        Outcome::Approved => (till::Outcome::Approved, format!("APPROVED {amount}")),
+        Outcome::PartiallyApproved { amount: part } => {
+            (till::Outcome::PartiallyApproved, format!("PARTIALLY APPROVED: only {part} of {amount}"))
+        }
+        Outcome::Declined { why } => (till::Outcome::Declined, format!("DECLINED, not charged: {why}")),
+        Outcome::Cancelled { why } => (till::Outcome::Cancelled, format!("CANCELLED, not charged: {why}")),
+        Outcome::NotSent { why } => (till::Outcome::NotSent, format!("NOT SENT, not charged: {why}")),
+        Outcome::Reversed { why } => (till::Outcome::Declined, format!("DECLINED, reversed, not charged: {why}")),
+    }
+}
+
+fn step_words(step: &Step) -> (&'static str, String) {
+    let plain = |word: &'static str, text: &str| (word, text.to_owned());
+    match step {
+        Step::PresentCard => plain("present-card", "Insert, tap or swipe the card"),
+        Step::InsertCard => plain("insert-card", "Insert the card"),
+        Step::SwipeCard => plain("swipe-card", "The chip cannot be read: take the card out and swipe it"),
+        Step::TryAgain => plain("try-again", "Try again with one card"),
+        Step::ReadingCard => plain("reading-card", "Reading the card, leave it in"),
+        Step::PinEntry { digits: Some(digits) } => {
+            ("pin-entry", format!("PIN {}", "*".repeat(usize::from((*digits).min(12)))))
+        }
+        Step::PinEntry { digits: None } => plain("pin-entry", "The customer enters the PIN"),
+        Step::PinDone => plain("pin-done", "PIN entered"),
+        Step::ReaderText(text) => ("reader-text", text.chars().filter(|c| !c.is_control()).collect()),
+        Step::RemoveCard => plain("remove-card", "Remove the card"),
+    }
+}
+
+/// What the status says of the gateway after an answer.
+pub(super) fn gateway_state(answer: &Answer) -> String {
+    match answer {
+        Answer::Approved(_) | Answer::Declined(_) | Answer::Pending { .. } => "answers".to_owned(),
+        Answer::Throttled(_) => "has too many requests".to_owned(),
+        Answer::NotSent { why } | Answer::Unknown { why } => why.clone(),
+    }
+}

@@ -1,0 +1,39 @@
+//! `pos-agent check`: everything that `run` does before it opens a device.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::exit::{Exit, Stop};
+use super::out;
+use crate::config::{self, DEFAULT_PATH};
+
+/// Arguments.
+#[derive(Debug, Args)]
+pub(super) struct Check {
+    /// The configuration
+    #[arg(value_name = "CONFIG", default_value = DEFAULT_PATH)]
+    config: PathBuf,
+}
+
+impl Check {
+    pub(super) fn run(self) -> Result<Exit, Stop> {
+        let config = config::load(&self.config)?;
+        out::say(&format!("{} is good", self.config.display()));
+        out::say(&format!("  terminal  {}, {}", config.terminal.id, config.terminal.currency));
+        out::say(&format!("  reader    {}", config.reader.port));
+        out::say(&format!("  gateway   {}", config.gateway.url));
+        let printer = config.printer.as_ref().map_or("none, receipts are kept", |printer| &printer.port);
+        out::say(&format!("  printer   {printer}"));
+        out::say(&format!("  tills     {}", config.till.socket.display()));
+        for entry in &config.till.token {
+            out::say(&format!("            {} at http://{}", entry.till, config.till.http));
+        }
+        if let Some(name) = &config.gateway.token_credential
+            && std::env::var_os("CREDENTIALS_DIRECTORY").is_none()
+        {
+            out::say(&format!("  not checked: the credential \"{name}\" exists only where systemd starts the agent"));
+        }
+        Ok(Exit::Success)
+    }
+}

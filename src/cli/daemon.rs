@@ -1,0 +1,235 @@
+//! The running daemon, as a verb sees it: one request per connection over its Unix socket, and the stream of events.
+//!
+//! It never asks twice by itself: what a lost answer means depends on the question.
+
+use std::future::poll_fn;
+use std::io;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::time::Duration;
+
+use axum::body::{Body, to_bytes};
+use hyper::body::{Body as _, Incoming};
+use hyper::client::conn::http1;
+use hyper::{Method, Request, Response, StatusCode, header};
+use hyper_util::rt::TokioIo;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use tokio::net::UnixStream;
+use tokio::time::timeout;
+
+use crate::till::Progress;
+
+/// The daemon takes a place in its queue at once unless all are taken.
+const CONNECT_DEADLINE: Duration = Duration::from_secs(5);
+/// Longer than the daemon's own deadlines for its answer.
+const ANSWER_DEADLINE: Duration = Duration::from_secs(15);
+/// The daemon sends a comment each 10 s; three missed ones mean that it hangs.
+const SILENCE_DEADLINE: Duration = Duration::from_secs(35);
+/// A list of 1000 sales is below 1 MiB.
+const MAX_ANSWER: usize = 8 * 1024 * 1024;
+/// One event holds one sale.
+const MAX_EVENT: usize = 256 * 1024;
+
+/// Why the daemon's answer is not there.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Error {
+    /// Nothing was asked.
+    #[error("no daemon at {}: {cause}; is `pos-agent run` running (systemctl status pos-agent)? give its socket with --socket", socket.display())]
+    Unreachable {
+        socket: PathBuf,
+        #[source]
+        cause: io::Error,
+    },
+    /// It may have been asked.
+    #[error("the connection to the daemon was lost: {why}; see its log (journalctl -u pos-agent)")]
+    Lost { why: String },
+    /// It answered with a refusal.
+    #[error("{message}")]
+    Refused { code: String, message: String },
+}
+
+impl Error {
+    /// Whether the daemon may have carried out the request although it gave no answer.
+    pub(super) fn may_have_been_heard(&self) -> bool {
+        match self {
+            Self::Unreachable { .. } => false,
+            Self::Lost { .. } => true,
+            Self::Refused { code, .. } => code == "no-answer",
+        }
+    }
+
+    /// Whether the daemon does not know the reference.
+    pub(super) fn is_no_such_sale(&self) -> bool {
+        matches!(self, Self::Refused { code, .. } if code == "no-such-sale")
+    }
+}
+
+/// The daemon's socket.
+#[derive(Debug)]
+pub(super) struct Daemon {
+    socket: PathBuf,
+}
+
+impl Daemon {
+    pub(super) fn at(socket: PathBuf) -> Self {
+        Self { socket }
+    }
+
+    pub(super) async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Error> {
+        self.answer(Method::GET, path, String::new()).await
+    }
+
+    pub(super) async fn post<T: DeserializeOwned>(&self, path: &str, body: &serde_json::Value) -> Result<T, Error> {
+        self.answer(Method::POST, path, body.to_string()).await
+    }
+
+    pub(super) async fn get_text(&self, path: &str) -> Result<String, Error> {
+        let bytes = within(ANSWER_DEADLINE, self.body(Method::GET, path, String::new())).await?;
+        String::from_utf8(bytes).map_err(lost)
+    }
+
+    /// Events from now on; nothing that happens after this returned is missed.
+    pub(super) async fn events(&self) -> Result<Events, Error> {
+        let asked = self.send(Method::GET, "/v1/events", String::new());
+        let mut events = Events { body: within(ANSWER_DEADLINE, asked).await?.into_body(), buffer: Vec::new() };
+        // The first thing sent is a comment: the daemon listens for us.
+        within(ANSWER_DEADLINE, events.more()).await?;
+        Ok(events)
+    }
+
+    async fn answer<T: DeserializeOwned>(&self, method: Method, path: &str, body: String) -> Result<T, Error> {
+        let bytes = within(ANSWER_DEADLINE, self.body(method, path, body)).await?;
+        serde_json::from_slice(&bytes).map_err(lost)
+    }
+
+    async fn body(&self, method: Method, path: &str, body: String) -> Result<Vec<u8>, Error> {
+        let answer = self.send(method, path, body).await?;
+        Ok(to_bytes(Body::new(answer.into_body()), MAX_ANSWER).await.map_err(lost)?.into())
+    }
+
+    async fn send(&self, method: Method, path: &str, body: String) -> Result<Response<Incoming>, Error> {
+        let unreachable = |cause| Error::Unreachable { socket: self.socket.clone(), cause };
+        let stream = match timeout(CONNECT_DEADLINE, UnixStream::connect(&self.socket)).await {
+            Ok(stream) => stream.map_err(unreachable)?,
+            Err(_) => return Err(unreachable(io::ErrorKind::TimedOut.into())),
+        };
+        let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(lost)?;
+        // Ends with the answer's body.
+        tokio::spawn(connection);
+        let request = Request::builder()
+            .method(method)
+            .uri(path)
+            .header(header::HOST, "localhost")
+            .header(header::CONTENT_TYPE, "application/json")
+            .body(Body::from(body))
+            .map_err(lost)?;
+        let answer = sender.send_request(request).await.map_err(lost)?;
+        if answer.status().is_success() { Ok(answer) } else { Err(refusal(answer).await) }
+    }
+}
+
+/// The daemon's `{"error":{"code","message"}}`.
+#[derive(Deserialize)]
+struct Refusal {
+    error: RefusalError,
+}
+
+#[derive(Deserialize)]
+struct RefusalError {
+    code: String,
+    message: String,
+}
+
+async fn refusal(answer: Response<Incoming>) -> Error {
+    let status: StatusCode = answer.status();
+    let bytes = to_bytes(Body::new(answer.into_body()), MAX_ANSWER).await.unwrap_or_default();
+    match serde_json::from_slice::<Refusal>(&bytes) {
+        Ok(Refusal { error: RefusalError { code, message } }) => Error::Refused { code, message },
+        Err(_) => lost(format!("status {status} without a reason")),
+    }
+}
+
+/// The stream of events.
+#[derive(Debug)]
+pub(super) struct Events {
+    body: Incoming,
+    /// What has arrived of the next event; it survives a caller that stops waiting.
+    buffer: Vec<u8>,
+}
+
+/// What is heard on it.
+#[derive(Debug)]
+pub(super) enum Heard {
+    /// A step.
+    Step(Box<Progress>),
+    /// Steps were missed.
+    Lagged,
+}
+
+impl Events {
+    /// The next event. Dropping the future loses nothing.
+    pub(super) async fn next(&mut self) -> Result<Heard, Error> {
+        loop {
+            while let Some(end) = self.buffer.windows(2).position(|pair| pair == b"\n\n") {
+                let block: Vec<u8> = self.buffer.drain(..end + 2).collect();
+                if let Some(heard) = heard(&String::from_utf8_lossy(&block)) {
+                    return Ok(heard);
+                }
+            }
+            within(SILENCE_DEADLINE, self.more()).await?;
+        }
+    }
+
+    async fn more(&mut self) -> Result<(), Error> {
+        let frame = poll_fn(|cx| Pin::new(&mut self.body).poll_frame(cx)).await;
+        let frame = frame.ok_or_else(|| lost("it ended the stream of events"))?.map_err(lost)?;
+        if let Some(data) = frame.data_ref() {
+            self.buffer.extend_from_slice(data);
+        }
+        if self.buffer.len() > MAX_EVENT { Err(lost("an event without an end")) } else { Ok(()) }
+    }
+}
+
+/// Comments, and words of a newer daemon, are nothing.
+fn heard(block: &str) -> Option<Heard> {
+    let field = |name: &str| block.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
+    if field("event")? == "lagged" {
+        return Some(Heard::Lagged);
+    }
+    serde_json::from_str(field("data")?).ok().map(Heard::Step)
+}
+
+async fn within<T>(deadline: Duration, asked: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
+    timeout(deadline, asked).await.unwrap_or_else(|_| Err(lost("it does not answer")))
+}
+
+fn lost(why: impl ToString) -> Error {
+    Error::Lost { why: why.to_string() }
+}
+
+/// A reference inside a path.
+pub(super) fn in_path(reference: &str) -> String {
+    // The form encoding's `+` for a space does not exist in a path.
+    form_urlencoded::byte_serialize(reference.as_bytes()).collect::<String>().replace('+', "%20")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn references_survive_a_path() {
+        assert_eq!(in_path("a b/c+d?e%#ü"), "a%20b%2Fc%2Bd%3Fe%25%23%C3%BC");
+    }
+
+    #[test]
+    fn events_are_read_and_comments_are_not() {
+        let step = "event: pin-entry\ndata: {\"till\":\"local\",\"reference\":\"r\",\"step\":\"pin-entry\",\"text\":\"PIN *\"}\n\n";
+        assert!(matches!(heard(step), Some(Heard::Step(step)) if step.text == "PIN *" && step.sale.is_none()));
+        assert!(matches!(heard("event: lagged\ndata: {\"missed\":6}\n\n"), Some(Heard::Lagged)));
+        for nothing in [": listening\n\n", ":\n\n", "event: new\ndata: 7\n\n", "data: {}\n\n"] {
+            assert!(heard(nothing).is_none());
+        }
+    }
+}

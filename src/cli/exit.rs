@@ -1,0 +1,117 @@
+//! The numbers that a verb ends with: outcomes below 5, sysexits from 64. One place, so that none means two things.
+
+use std::process::ExitCode;
+
+use super::daemon;
+use crate::agent;
+use crate::config;
+use crate::till::Outcome;
+
+/// How a verb ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Exit {
+    /// Done; of a sale: charged in full.
+    Success = 0,
+    /// Not charged: declined.
+    Declined = 1,
+    /// Not charged: cancelled.
+    Cancelled = 2,
+    /// The gateway may hold an approval; it is being looked up and reversed.
+    Unconfirmed = 3,
+    /// Charged in part.
+    PartiallyApproved = 4,
+    /// Wrong usage (`EX_USAGE`).
+    Usage = 64,
+    /// The reference does not fit what is known (`EX_DATAERR`).
+    Data = 65,
+    /// Not charged: not sent, or the daemon could not be reached (`EX_UNAVAILABLE`).
+    NotSent = 69,
+    /// A fault of the program (`EX_SOFTWARE`).
+    Software = 70,
+    /// The journal, a file or the till's socket cannot be used (`EX_IOERR`).
+    Io = 74,
+    /// Not permitted (`EX_NOPERM`).
+    NoPermission = 77,
+    /// The configuration is wrong (`EX_CONFIG`).
+    Config = 78,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
+
+impl From<Outcome> for Exit {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Approved => Self::Success,
+            Outcome::PartiallyApproved => Self::PartiallyApproved,
+            Outcome::Declined => Self::Declined,
+            Outcome::Cancelled => Self::Cancelled,
+            Outcome::NotSent => Self::NotSent,
+        }
+    }
+}
+
+/// Why a verb stopped before its end: the number, and the sentence for standard error.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct Stop {
+    exit: Exit,
+    message: String,
+}
+
+impl Stop {
+    pub(super) fn new(exit: Exit, message: impl Into<String>) -> Self {
+        Self { exit, message: message.into() }
+    }
+
+    /// The number.
+    #[must_use]
+    pub fn exit(&self) -> Exit {
+        self.exit
+    }
+}
+
+impl From<config::Error> for Stop {
+    fn from(error: config::Error) -> Self {
+        let exit = match &error {
+            config::Error::Unreadable { cause, .. } if cause.kind() == std::io::ErrorKind::PermissionDenied => {
+                Exit::NoPermission
+            }
+            _ => Exit::Config,
+        };
+        Self::new(exit, error.to_string())
+    }
+}
+
+impl From<agent::Error> for Stop {
+    fn from(error: agent::Error) -> Self {
+        let exit = match &error {
+            agent::Error::Money { .. } | agent::Error::Gateway(_) => Exit::Config,
+            agent::Error::Journal(_) | agent::Error::Till(_) => Exit::Io,
+        };
+        Self::new(exit, error.to_string())
+    }
+}
+
+impl From<daemon::Error> for Stop {
+    fn from(error: daemon::Error) -> Self {
+        let exit = match &error {
+            daemon::Error::Unreachable { cause, .. } if cause.kind() == std::io::ErrorKind::PermissionDenied => {
+                Exit::NoPermission
+            }
+            daemon::Error::Unreachable { .. } | daemon::Error::Lost { .. } => Exit::NotSent,
+            daemon::Error::Refused { code, .. } => match code.as_str() {
+                "amount" | "currency" | "reference" | "malformed" => Exit::Usage,
+                "amount-differs" | "no-such-sale" => Exit::Data,
+                "busy" | "not-ready" | "no-answer" => Exit::NotSent,
+                "journal" => Exit::Io,
+                _ => Exit::Software,
+            },
+        };
+        Self::new(exit, error.to_string())
+    }
+}

@@ -1,0 +1,87 @@
+//! Where text leaves the program. What came from outside is cleaned here, so that no byte of it commands the terminal that
+//! shows it (design: invariant 9).
+//!
+//! A write that fails is ignored: the outcome of a sale does not depend on whether somebody still reads.
+
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
+
+use serde::Serialize;
+
+use crate::till::{CardView, Outcome, SaleView, State};
+
+/// One line on standard output.
+pub(super) fn say(line: &str) {
+    let _ = writeln!(io::stdout(), "{}", cleaned(line));
+}
+
+/// Several lines on standard output, as they are divided.
+pub(super) fn say_lines(text: &str) {
+    text.lines().for_each(say);
+}
+
+/// One JSON value on a line of standard output.
+pub(super) fn say_json(value: &impl Serialize) {
+    let json = serde_json::to_string(value).expect("views hold only text and numbers");
+    let _ = writeln!(io::stdout(), "{json}");
+}
+
+/// One line on standard error.
+pub(super) fn complain(line: &str) {
+    let _ = writeln!(io::stderr(), "pos-agent: {}", cleaned(line));
+}
+
+/// One line on standard error, as part of what was asked for (with `--json`, standard output is for the program that reads it).
+pub(super) fn aside(line: &str) {
+    let _ = writeln!(io::stderr(), "{}", cleaned(line));
+}
+
+/// A sale in one line.
+pub(super) fn sale_line(sale: &SaleView) -> String {
+    let mut line = format!("{} {}", sale.amount, sale.currency);
+    if let (Some(Outcome::PartiallyApproved), Some(approved)) = (sale.outcome, &sale.approved_amount) {
+        line = format!("{approved} of {line}");
+    }
+    if let Some(CardView { entry_mode, brand, last4 }) = &sale.card {
+        let (brand, last4) = (brand.as_deref().unwrap_or("card"), last4.as_deref().unwrap_or("????"));
+        let _ = write!(line, ", {brand} …{last4} ({entry_mode})");
+    }
+    line
+}
+
+/// Where a sale stands, in one or two words.
+pub(super) fn standing(sale: &SaleView) -> &'static str {
+    match (sale.state, sale.outcome) {
+        (State::WaitingForCard, _) => "waiting for card",
+        (State::InProgress, _) => "in progress",
+        (State::Unconfirmed, _) | (State::Ended, None) => "unconfirmed",
+        (State::Ended, Some(Outcome::Approved)) => "approved",
+        (State::Ended, Some(Outcome::PartiallyApproved)) => "partially approved",
+        (State::Ended, Some(Outcome::Declined)) => "declined",
+        (State::Ended, Some(Outcome::Cancelled)) => "cancelled",
+        (State::Ended, Some(Outcome::NotSent)) => "not sent",
+    }
+}
+
+/// Control characters, and those that change the direction of what follows, are replaced visibly.
+fn cleaned(text: &str) -> String {
+    let harmful = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{FEFF}')
+    };
+    text.chars().map(|c| if harmful(c) { '\u{FFFD}' } else { c }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_from_outside_commands_the_terminal() {
+        assert_eq!(cleaned("Grüße 東京 …"), "Grüße 東京 …");
+        assert_eq!(
+            cleaned("a\u{1b}[2Jb\u{7}\r\n\u{9b}\u{202e}"),
+            "a\u{FFFD}[2Jb\u{FFFD}\u{FFFD}\u{FFFD}\u{FFFD}\u{FFFD}"
+        );
+    }
+}

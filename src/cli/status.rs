@@ -1,0 +1,51 @@
+//! `pos-agent status`: the terminal at a glance.
+
+use clap::Args;
+
+use super::exit::{Exit, Stop};
+use super::{Where, out};
+use crate::till::{SaleView, StatusView};
+
+/// Arguments.
+#[derive(Debug, Args)]
+#[command(after_help = "Exit codes: 0 a sale can be taken; 69 none can, or the daemon is not running.")]
+pub(super) struct Status {
+    /// One JSON object on one line, as tills get it
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    daemon: Where,
+}
+
+impl Status {
+    pub(super) async fn run(self) -> Result<Exit, Stop> {
+        let status: StatusView = self.daemon.daemon()?.get("/v1/status").await?;
+        if self.json {
+            out::say_json(&status)
+        } else {
+            table(&status)
+        }
+        Ok(if status.ready { Exit::Success } else { Exit::NotSent })
+    }
+}
+
+fn table(status: &StatusView) {
+    let ready = if status.ready { "ready" } else { "NOT READY" };
+    out::say(&format!("terminal     {}: {ready}", status.terminal_id));
+    for (n, attention) in status.attention.iter().enumerate() {
+        out::say(&format!("{:<13}{attention}", if n == 0 { "attention" } else { "" }));
+    }
+    out::say(&format!("reader       {}", status.reader));
+    out::say(&format!("gateway      {}", status.gateway));
+    out::say(&format!("printer      {}", status.printer));
+    out::say(&format!("sale         {}", status.current.as_ref().map_or_else(|| "none".to_owned(), sale)));
+    for (n, unconfirmed) in status.unconfirmed.iter().enumerate() {
+        out::say(&format!("{:<13}{}", if n == 0 { "unconfirmed" } else { "" }, sale(unconfirmed)));
+    }
+    out::say(&format!("version      {}", status.version));
+}
+
+fn sale(sale: &SaleView) -> String {
+    let SaleView { number, till, reference, text, .. } = sale;
+    format!("{number} {reference} of {till}: {}, {text}", out::sale_line(sale))
+}

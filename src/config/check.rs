@@ -1,0 +1,342 @@
+//! What types cannot say about a configuration: formats, bounds, and whether the files it names can be used.
+//!
+//! One function for each section of the file, in the file's order. The first fault is the answer.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use reqwest::Url;
+use rustls_pki_types::CertificateDer;
+use rustls_pki_types::pem::PemObject;
+
+use super::secret::{credential_is_there, secret_file};
+use super::{Config, Gateway, Location, Printer, Reader, Terminal, Till};
+use crate::money::{Amount, Currency};
+
+/// One value that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{key}: {wrong}; {remedy}")]
+pub struct Fault {
+    /// The key with its section, as `gateway.url`.
+    pub key: String,
+    /// What is wrong with it.
+    pub wrong: String,
+    /// What to write instead.
+    pub remedy: String,
+}
+
+impl Config {
+    /// Checks every value, then every file that is named.
+    ///
+    /// # Errors
+    /// The first [`Fault`].
+    pub fn check(&self) -> Result<(), Fault> {
+        self.check_values()?;
+        self.check_files()
+    }
+
+    /// Checks the values alone, without looking at any file: for a configuration meant for another board.
+    ///
+    /// # Errors
+    /// The first [`Fault`].
+    pub fn check_values(&self) -> Result<(), Fault> {
+        terminal(&self.terminal)?;
+        reader(&self.reader)?;
+        gateway(&self.gateway)?;
+        assumptions(&self.gateway)?;
+        self.printer.as_ref().map_or(Ok(()), printer)?;
+        till(&self.till)?;
+        absolute("journal.path", &self.journal.path)
+    }
+
+    /// Checks the files that are named: certificates, tokens.
+    ///
+    /// # Errors
+    /// The first [`Fault`].
+    pub fn check_files(&self) -> Result<(), Fault> {
+        certificates("gateway.ca-file", &self.gateway.ca_file)?;
+        if let Some(file) = &self.gateway.token_file {
+            secret("gateway.token-file", file)?;
+        }
+        if let Some(name) = &self.gateway.token_credential {
+            let lost = credential_is_there(name) == Some(false);
+            ensure(!lost, "gateway.token-credential", || {
+                (
+                    format!("systemd handed over no credential \"{name}\""),
+                    format!("add LoadCredential={name}:… to the unit"),
+                )
+            })?;
+        }
+        let mut known = Vec::new();
+        for (n, entry) in self.till.token.iter().enumerate() {
+            let key = format!("till.token[{n}].token-file");
+            let token = secret(&key, &entry.token_file)?;
+            check(!known.contains(&token), &key, "two tills have the same token", "give each till its own")?;
+            known.push(token);
+        }
+        Ok(())
+    }
+}
+
+/// A customer needs some seconds; ten minutes is longer than any queue.
+const CARD_TIMEOUT_S: std::ops::RangeInclusive<u64> = 5..=600;
+/// Below the first no handshake over a mobile line ends; above the second the cashier believes the terminal is dead.
+const CONNECT_TIMEOUT_MS: std::ops::RangeInclusive<u64> = 100..=60_000;
+/// As above; issuers answer within 30 s (security: 5, host timeout).
+const ANSWER_TIMEOUT_MS: std::ops::RangeInclusive<u64> = 500..=300_000;
+/// From the slowest dock to the fastest UART.
+const BAUD: std::ops::RangeInclusive<u32> = 1_200..=4_000_000;
+/// An hour at least (a late approval), a month at most (journals are kept longer).
+const ABSENCE_H: std::ops::RangeInclusive<u64> = 1..=720;
+/// `sun_path` holds 108 bytes with its end, and the socket is bound as `….new` first.
+const MAX_SOCKET_PATH: usize = 103;
+
+fn terminal(terminal: &Terminal) -> Result<(), Fault> {
+    digits("terminal.id", &terminal.id, "write the terminal id of the acquirer")?;
+    let lines = terminal.merchant.len();
+    check((1..=6).contains(&lines), "terminal.merchant", "must be 1 to 6 lines", "write name, street and town")?;
+    for line in &terminal.merchant {
+        let printable = !line.trim().is_empty() && line.chars().count() <= 100 && !line.chars().any(char::is_control);
+        check(
+            printable,
+            "terminal.merchant",
+            "a line is empty, longer than 100 characters or holds a control character",
+            "write plain text",
+        )?;
+    }
+    let money =
+        |key, error: crate::money::MoneyError| fault(key, &error.to_string(), "write a value the gateway takes");
+    let currency = Currency::from_code(&terminal.currency).map_err(|error| money("terminal.currency", error))?;
+    if let Some(max) = &terminal.max_amount {
+        Amount::parse(max, currency).map_err(|error| money("terminal.max-amount", error))?;
+    }
+    within("terminal.card-timeout-s", terminal.card_timeout_s, &CARD_TIMEOUT_S)?;
+    terminal.location.as_ref().map_or(Ok(()), location)
+}
+
+/// interface: Point of sale.
+fn location(location: &Location) -> Result<(), Fault> {
+    for (key, text, integers) in
+        [("terminal.location.latitude", &location.latitude, 2), ("terminal.location.longitude", &location.longitude, 3)]
+    {
+        let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
+        let fits = unsigned
+            .split_once('.')
+            .is_some_and(|(integer, fraction)| is_digits(integer, integers) && is_digits(fraction, 8));
+        ensure(fits, key, || {
+            (
+                format!("must be a decimal number with up to {integers} digits before the dot and 1 to 8 after it"),
+                "write it as \"48.137154\"".to_owned(),
+            )
+        })?;
+    }
+    match &location.accuracy {
+        Some(accuracy) => digits("terminal.location.accuracy", accuracy, "write it as \"15\""),
+        None => Ok(()),
+    }
+}
+
+fn reader(reader: &Reader) -> Result<(), Fault> {
+    port("reader.port", &reader.port, "6543")?;
+    within("reader.baud", u64::from(reader.baud), &(u64::from(*BAUD.start())..=u64::from(*BAUD.end())))
+}
+
+fn gateway(gateway: &Gateway) -> Result<(), Fault> {
+    url(&gateway.url)?;
+    let entity =
+        gateway.entity_id.len() == 32 && gateway.entity_id.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
+    check(entity, "gateway.entity-id", "must be 32 lower-case hex characters", "copy it from the gateway's letter")?;
+    check(
+        gateway.token_file.is_some() != gateway.token_credential.is_some(),
+        "gateway.token-file",
+        "exactly one of token-file and token-credential is needed",
+        "name the file, or the systemd credential, that holds the bearer token",
+    )?;
+    if let Some(file) = &gateway.token_file {
+        absolute("gateway.token-file", file)?;
+    }
+    if let Some(name) = &gateway.token_credential {
+        let fits =
+            is_made_of(name, 255, |b| b.is_ascii_alphanumeric() || b"._-".contains(&b)) && !name.starts_with('.');
+        check(fits, "gateway.token-credential", "is not a credential name", "write it as \"gateway-token\"")?;
+    }
+    absolute("gateway.ca-file", &gateway.ca_file)?;
+    if let Some(model) = &gateway.device_type {
+        let fits = is_made_of(model, 32, |b| b.is_ascii_graphic() || b == b' ') && model.trim() == model;
+        check(
+            fits,
+            "gateway.device-type",
+            "must be 1 to 32 printable ASCII characters",
+            "write the model as the gateway names it",
+        )?;
+    }
+    for (aid, brand) in &gateway.brand_by_aid {
+        // An AID prefix of 5 bytes is a scheme (RID), 16 bytes the longest AID (ISO 7816-4, 8.2.1.2).
+        let hex = aid.len() % 2 == 0 && aid.len() >= 10;
+        let hex = hex && is_made_of(aid, 32, |b| matches!(b, b'0'..=b'9' | b'A'..=b'F'));
+        let brand = is_made_of(brand, 32, |b| b.is_ascii_alphanumeric() || b == b'_');
+        check(
+            hex && brand,
+            "gateway.brand-by-aid",
+            "needs an AID of 10 to 32 upper-case hex digits and a brand of up to 32 letters, digits or underscores",
+            "write it as A0000000031010 = \"VISA\"",
+        )?;
+    }
+    within("gateway.connect-timeout-ms", gateway.connect_timeout_ms, &CONNECT_TIMEOUT_MS)?;
+    within("gateway.answer-timeout-ms", gateway.answer_timeout_ms, &ANSWER_TIMEOUT_MS)
+}
+
+fn url(text: &str) -> Result<(), Fault> {
+    let wrong = |what: &str| fault("gateway.url", what, "write it as \"https://gateway.example\"");
+    let url = Url::parse(text).map_err(|error| wrong(&format!("is not an address ({error})")))?;
+    let trimmed = text.bytes().all(|b| b.is_ascii_graphic());
+    match url.scheme() {
+        "https" if trimmed && url.username().is_empty() && url.password().is_none() => {}
+        "https" if trimmed => return Err(wrong("must not hold a user name or password")),
+        "https" => return Err(wrong("must not hold spaces or other than ASCII characters")),
+        "http" => return Err(wrong("plain http is refused: anyone on the line could read and change payments")),
+        _ => return Err(wrong("must begin with https://")),
+    }
+    if url.query().is_some() || url.fragment().is_some() {
+        return Err(wrong("must not hold a query (?) or a fragment (#)"));
+    }
+    Ok(())
+}
+
+fn assumptions(gateway: &Gateway) -> Result<(), Fault> {
+    let assumed = &gateway.assumptions;
+    for (key, path) in [("query-path", &assumed.query_path), ("warm-path", &assumed.warm_path)] {
+        let fits = path.starts_with('/') && path.bytes().all(|b| b.is_ascii_graphic() && !b"?#".contains(&b));
+        let key = format!("gateway.assumptions.{key}");
+        check(fits, &key, "must be a path without ? and #", "write it as \"/v1/query\"")?;
+    }
+    for (key, codes) in [
+        ("throttled", &assumed.throttled),
+        ("approved", &assumed.approved),
+        ("pending", &assumed.pending),
+        ("declined", &assumed.declined),
+    ] {
+        // An empty prefix would be every code.
+        let prefix = |code: &String| is_made_of(code, 11, |b| b.is_ascii_digit() || b == b'.');
+        check(
+            !codes.is_empty() && codes.iter().all(prefix),
+            &format!("gateway.assumptions.{key}"),
+            "must be a list of at least one prefix of a result code (digits and dots, up to 11)",
+            "write it as [\"000.000.\"], or leave it out for the default",
+        )?;
+    }
+    within("gateway.assumptions.absence-final-after-h", assumed.absence_final_after_h, &ABSENCE_H)
+}
+
+fn printer(printer: &Printer) -> Result<(), Fault> {
+    port("printer.port", &printer.port, "9100")?;
+    within("printer.baud", u64::from(printer.baud), &(u64::from(*BAUD.start())..=u64::from(*BAUD.end())))?;
+    let fits = matches!(printer.columns, 32 | 42 | 48);
+    check(fits, "printer.columns", "must be 32, 42 or 48", "write what the printer's self-test counts on a line")
+}
+
+fn till(till: &Till) -> Result<(), Fault> {
+    absolute("till.socket", &till.socket)?;
+    let length = till.socket.as_os_str().len();
+    check(
+        length <= MAX_SOCKET_PATH,
+        "till.socket",
+        "is longer than a socket's name may be (103)",
+        "choose a shorter path",
+    )?;
+    check(
+        till.http.ip().is_loopback(),
+        "till.http",
+        "is not a loopback address: tokens would cross the network in clear",
+        "write it as \"127.0.0.1:8650\"; tills elsewhere need a tunnel",
+    )?;
+    let mut names = BTreeSet::new();
+    for (n, entry) in till.token.iter().enumerate() {
+        let name = is_made_of(&entry.till, 32, |b| b.is_ascii_alphanumeric() || b"-_".contains(&b));
+        let key = format!("till.token[{n}].till");
+        check(name, &key, "must be 1 to 32 letters, digits, - or _", "write it as \"till-1\"")?;
+        check(entry.till != "local", &key, "\"local\" is the name of the Unix socket", "choose another name")?;
+        check(names.insert(&entry.till), &key, "two tills have the same name", "give each till its own")?;
+        absolute(&format!("till.token[{n}].token-file"), &entry.token_file)?;
+    }
+    Ok(())
+}
+
+/// `/dev/…` or `tcp://host:port`.
+fn port(key: &str, text: &str, usual: &str) -> Result<(), Fault> {
+    let clean = text.chars().all(|c| !c.is_control());
+    let fits = match text.strip_prefix("tcp://") {
+        Some(rest) => rest.rsplit_once(':').is_some_and(|(host, port)| {
+            let host = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
+            let named = is_made_of(host, 255, |b| b.is_ascii_alphanumeric() || b".-:".contains(&b));
+            named && is_digits(port, 5) && port.parse::<u16>().is_ok_and(|port| port != 0)
+        }),
+        None => text.len() > 1 && text.starts_with('/'),
+    };
+    ensure(clean && fits, key, || {
+        (
+            "must be the path of a serial line or tcp://host:port".to_owned(),
+            format!("write it as \"/dev/serial/by-id/…\" or \"tcp://192.0.2.7:{usual}\""),
+        )
+    })
+}
+
+fn absolute(key: &str, path: &Path) -> Result<(), Fault> {
+    check(path.is_absolute(), key, "must be an absolute path", "begin it with /")
+}
+
+fn digits(key: &str, text: &str, remedy: &str) -> Result<(), Fault> {
+    check(is_digits(text, 32), key, "must be 1 to 32 digits", remedy)
+}
+
+fn within(key: &str, value: u64, bounds: &std::ops::RangeInclusive<u64>) -> Result<(), Fault> {
+    ensure(bounds.contains(&value), key, || {
+        let (least, most) = (bounds.start(), bounds.end());
+        (format!("{value} is not between {least} and {most}"), "leave it out for the default".to_owned())
+    })
+}
+
+fn certificates(key: &str, file: &Path) -> Result<(), Fault> {
+    let wrong = |what: &str| {
+        fault(key, &format!("{}: {what}", file.display()), "put the gateway's CA certificate there in PEM form")
+    };
+    let found = CertificateDer::pem_file_iter(file).map_err(|error| wrong(&format!("cannot be read ({error})")))?;
+    let mut count = 0_usize;
+    for certificate in found {
+        certificate.map_err(|error| wrong(&format!("is damaged ({error})")))?;
+        count += 1;
+    }
+    if count == 0 { Err(wrong("holds no certificate")) } else { Ok(()) }
+}
+
+fn secret(key: &str, file: &Path) -> Result<zeroize::Zeroizing<String>, Fault> {
+    secret_file(file).map_err(|error| {
+        let text = error.to_string();
+        let (wrong, remedy) = text.split_once("; ").unwrap_or((&text, "write the secret again"));
+        fault(key, wrong, remedy)
+    })
+}
+
+fn is_digits(text: &str, most: usize) -> bool {
+    is_made_of(text, most, |byte| byte.is_ascii_digit())
+}
+
+fn is_made_of(text: &str, most: usize, allowed: impl Fn(u8) -> bool) -> bool {
+    (1..=most).contains(&text.len()) && text.bytes().all(allowed)
+}
+
+fn check(fits: bool, key: &str, wrong: &str, remedy: &str) -> Result<(), Fault> {
+    if fits { Ok(()) } else { Err(fault(key, wrong, remedy)) }
+}
+
+fn ensure(fits: bool, key: &str, why: impl FnOnce() -> (String, String)) -> Result<(), Fault> {
+    if fits {
+        return Ok(());
+    }
+    let (wrong, remedy) = why();
+    Err(fault(key, &wrong, &remedy))
+}
+
+fn fault(key: &str, wrong: &str, remedy: &str) -> Fault {
+    Fault { key: key.to_owned(), wrong: wrong.to_owned(), remedy: remedy.to_owned() }
+}

@@ -1,0 +1,179 @@
+//! The answer to a query by `merchantTransactionId`, read. Only an answered query with an empty list means "not there"
+//! (design: path of a sale, 9): whatever is not surely a list of payments, and surely the one asked for, is "cannot ask".
+//!
+//! Assumed, as the interface shows no answer of a query:
+//! - HTTP 200 with a JSON object that holds the list as `payments` or `records`, or a bare list, or a single payment;
+//! - an empty list counts only with no `result.code`, an approved one, or 700.400.580 ("cannot find transaction");
+//! - a linked transaction (capture, reversal, refund) may carry a `merchantTransactionId` of its own. A payment (DB, PA, CD)
+//!   that carries another one than asked for is not ours and never shown, so that nothing of it can be reversed; when
+//!   nothing else was found, the gateway did not understand the question.
+
+use serde_json::Value;
+
+use super::answer::{Reply, amount, is_payment_id, payment_id, text_at};
+use super::code::{self, Class};
+use crate::config::Assumptions;
+use crate::sale::{Found, FoundState, Inquiry};
+
+/// "Cannot find transaction", beside an empty list.
+const NO_MATCH: &str = "700.400.580";
+/// Payment types that start something, as opposed to those that refer to it (design: payment types at the counter).
+const PAYMENTS: [&str; 3] = ["DB", "PA", "CD"];
+
+/// What the query found.
+pub(super) fn read(reply: &Reply, merchant_transaction_id: &str, assumptions: &Assumptions) -> Inquiry {
+    let status = reply.status;
+    if status != 200 {
+        return cannot(format!(
+            "the gateway does not answer the query (HTTP {status}); check [gateway.assumptions] query-path"
+        ));
+    }
+    let Ok(body) = serde_json::from_slice::<Value>(&reply.body) else {
+        return cannot("the gateway's answer to the query is not JSON".to_owned());
+    };
+    let Some(entries) = entries(&body, assumptions) else {
+        return cannot("the gateway's answer to the query holds no list of payments".to_owned());
+    };
+    let ours = |entry: &&&Value| {
+        let other = text_at(entry, "/merchantTransactionId").is_some_and(|id| id != merchant_transaction_id);
+        !(other && text_at(entry, "/paymentType").is_none_or(|kind| PAYMENTS.contains(&kind)))
+    };
+    let kept: Vec<&&Value> = entries.iter().filter(ours).collect();
+    if kept.is_empty() && !entries.is_empty() {
+        return cannot("the gateway answered the query with other payments than the one asked for".to_owned());
+    }
+    match kept.into_iter().map(|entry| found(entry, assumptions)).collect::<Option<Vec<_>>>() {
+        Some(payments) => Inquiry::Payments(payments),
+        None => cannot("the gateway's answer to the query holds a payment that cannot be read".to_owned()),
+    }
+}
+
+/// The entries of the list, wherever it is.
+fn entries<'a>(body: &'a Value, assumptions: &Assumptions) -> Option<Vec<&'a Value>> {
+    let holder = match body {
+        Value::Array(_) => Some(body),
+        _ => ["payments", "records"].iter().find_map(|name| body.get(name)),
+    };
+    let Some(list) = holder else {
+        return payment_id(body).and(text_at(body, "/paymentType")).map(|_| vec![body]);
+    };
+    let list = list.as_array()?;
+    let fine = body.pointer("/result/code").is_none_or(|code| {
+        let code = code.as_str().unwrap_or("");
+        code == NO_MATCH || code::class(code, assumptions) == Some(Class::Approved)
+    });
+    (fine || !list.is_empty()).then(|| list.iter().collect())
+}
+
+/// One entry; `None` when it has no id or no type: what cannot be read cannot be ruled out either.
+fn found(entry: &Value, assumptions: &Assumptions) -> Option<Found> {
+    let state = match text_at(entry, "/result/code").and_then(|code| code::class(code, assumptions)) {
+        Some(Class::Approved) => FoundState::Approved,
+        Some(Class::Declined) => FoundState::Declined,
+        Some(Class::Pending | Class::Throttled) | None => FoundState::Undecided,
+    };
+    Some(Found {
+        id: payment_id(entry)?,
+        payment_type: text_at(entry, "/paymentType").filter(|kind| kind.len() == 2 && kind.is_ascii())?.to_owned(),
+        amount: amount(entry, None),
+        state,
+        refers_to: text_at(entry, "/referencedId").filter(|id| is_payment_id(id)).map(str::to_owned),
+    })
+}
+
+fn cannot(why: String) -> Inquiry {
+    Inquiry::CannotAsk { why }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::money::{Amount, Currency};
+    use crate::sale::ApprovedAmount;
+
+    const OURS: &str = "4711-1-aa";
+
+    fn query(status: u16, body: &str) -> Inquiry {
+        let reply = Reply { status, location: None, body: body.as_bytes().to_vec() };
+        read(&reply, OURS, &Assumptions::default())
+    }
+
+    fn entry(id: char, kind: &str, reference: &str, more: &str) -> String {
+        let id = id.to_string().repeat(32);
+        format!(
+            r#"{{"id":"{id}","paymentType":"{kind}","amount":"12.34","currency":"EUR","merchantTransactionId":"{reference}",
+            "result":{{"code":"000.100.110"}}{more}}}"#
+        )
+    }
+
+    #[test]
+    fn a_list_is_found_in_each_of_its_places() {
+        let one = entry('a', "DB", OURS, "");
+        let expected = Found {
+            id: "a".repeat(32),
+            payment_type: "DB".to_owned(),
+            amount: ApprovedAmount::Said(Amount::parse("12.34", Currency::from_code("EUR").unwrap()).unwrap()),
+            state: FoundState::Approved,
+            refers_to: None,
+        };
+        for body in [
+            format!(r#"{{"result":{{"code":"000.000.100"}},"payments":[{one}]}}"#),
+            format!(r#"{{"records":[{one}]}}"#),
+            format!("[{one}]"),
+            one,
+        ] {
+            assert_eq!(query(200, &body), Inquiry::Payments(vec![expected.clone()]), "{body}");
+        }
+    }
+
+    #[test]
+    fn only_an_answered_empty_list_means_not_there() {
+        for body in [
+            "[]",
+            r#"{"payments":[]}"#,
+            r#"{"payments":[],"result":{"code":"000.000.100"}}"#,
+            r#"{"payments":[],"result":{"code":"700.400.580"}}"#,
+        ] {
+            assert_eq!(query(200, body), Inquiry::Payments(Vec::new()), "{body}");
+        }
+        for (status, body) in [
+            (404, r#"{"payments":[]}"#),
+            (401, "[]"),
+            (500, "[]"),
+            (204, ""),
+            (200, ""),
+            (200, "{}"),
+            (200, "null"),
+            (200, r#"{"payments":null}"#),
+            (200, r#"{"payments":{}}"#),
+            (200, r#"{"payments":[],"result":{"code":"900.100.100"}}"#),
+            (200, r#"{"payments":[],"result":{"code":"800.120.100"}}"#),
+            (200, r#"{"result":{"code":"700.400.580","description":"cannot find transaction"}}"#),
+            (200, r#"{"payments":[{}]}"#),
+            (200, r#"{"payments":[{"id":"x","paymentType":"DB"}]}"#),
+        ] {
+            assert!(matches!(query(status, body), Inquiry::CannotAsk { .. }), "HTTP {status} {body}");
+        }
+    }
+
+    #[test]
+    fn a_payment_of_another_sale_is_never_shown() {
+        let (ours, other) = (entry('a', "DB", OURS, ""), entry('b', "DB", "4711-2-bb", ""));
+        let reversal = entry('c', "RV", "4711-3-cc", &format!(r#","referencedId":"{}""#, "a".repeat(32)));
+        let Inquiry::Payments(found) = query(200, &format!("[{other},{ours},{reversal}]")) else { panic!() };
+        let kinds: Vec<_> = found.iter().map(|payment| payment.payment_type.as_str()).collect();
+        assert_eq!(kinds, ["DB", "RV"]);
+        assert_eq!(found[1].refers_to.as_deref(), Some("a".repeat(32).as_str()));
+        // A gateway that ignores the question has not answered it.
+        assert!(matches!(query(200, &format!("[{other}]")), Inquiry::CannotAsk { .. }));
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_make_the_reader_panic(body in proptest::collection::vec(any::<u8>(), 0..256)) {
+            let _ = read(&Reply { status: 200, location: None, body }, OURS, &Assumptions::default());
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! A sale as the form of `POST /v1/payments`: which parameters, from where, in which order. It sends nothing.
+//!
+//! The form holds the sealed card data and PIN block, so it lives in one buffer that is filled once, never grows (a buffer
+//! that grows leaves copies behind) and is wiped when its last user drops it.
+
+use bytes::Bytes;
+use zeroize::Zeroizing;
+
+use super::Payment;
+use super::parameter::{self, Misfit};
+use crate::card::{Presented, SealedPin};
+use crate::config;
+use crate::money::{Amount, MoneyError};
+
+/// Bytes of the form's buffer: three values of 2048 hex digits (SRED, PIN, ICC), one reference of 255 characters that escape
+/// to at most 12 bytes each, and 4 KiB for the names and the short values.
+const CAPACITY: usize = 3 * 2048 + 255 * 12 + 4096;
+
+/// Why a payment cannot be put into a request. Nothing has been sent.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// A value does not fit the interface.
+    #[error(transparent)]
+    Misfit(#[from] Misfit),
+    /// The amount cannot be written with two decimals.
+    #[error(transparent)]
+    Amount(#[from] MoneyError),
+    /// The reader's KSN or PIN block has a length that no scheme has.
+    #[error(
+        "{name} from the reader has {found} bytes; {expected} are possible; the reader is not set up as this program needs it"
+    )]
+    SealedLength {
+        /// The parameter.
+        name: &'static str,
+        /// Bytes found.
+        found: usize,
+        /// Bytes allowed.
+        expected: &'static str,
+    },
+    /// The values are together longer than any real request.
+    #[error("the request is longer than {CAPACITY} bytes")]
+    TooLong,
+}
+
+/// A payment ready to be sent, once.
+///
+/// The body is ours and wiped. Copies that others make while it is sent: hyper copies it behind the request's head into its
+/// write buffer, rustls encrypts from there into its record buffer (ciphertext). hyper's buffer lives as long as the
+/// connection, is overwritten by the next request, and is freed without being wiped. What it then holds is what the reader
+/// encrypted; this program never has the keys.
+pub struct PreparedPayment {
+    pub(super) body: Bytes,
+    pub(super) asked: Asked,
+}
+
+impl std::fmt::Debug for PreparedPayment {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { body, asked } = self;
+        f.debug_struct("PreparedPayment").field("body_bytes", &body.len()).field("asked", asked).finish()
+    }
+}
+
+/// What an answer is compared with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Asked {
+    /// Our reference.
+    pub(super) merchant_transaction_id: String,
+    /// What was asked for.
+    pub(super) amount: Amount,
+}
+
+/// The form of a sale (interface: Basic payment parameters, Authentication, Point of sale).
+///
+/// # Errors
+/// The first value that does not fit.
+pub(super) fn payment(
+    gateway: &config::Gateway,
+    terminal: &config::Terminal,
+    payment: &Payment<'_>,
+) -> Result<PreparedPayment, Error> {
+    let presented = payment.presented;
+    let mut form = Form::new();
+    basics(&mut form, gateway, "DB", payment.amount, payment.merchant_transaction_id)?;
+    if let Some(brand) = brand(gateway, presented) {
+        form.text("paymentBrand", brand)?;
+    }
+    form.text("pos.entryMode", presented.facts.entry.as_str())?;
+    form.text("pos.terminalId", &terminal.id)?;
+    form.text("pos.transactionSource", "POS")?;
+    form.text("pos.transactionSequenceNumber", &payment.sequence_number.to_string())?;
+    // A serial number with letters is not an error: the parameter is optional and takes digits alone.
+    if parameter::find("pos.deviceId").is_some_and(|row| row.format.fits(payment.device_serial)) {
+        form.text("pos.deviceId", payment.device_serial)?;
+    }
+    form.optional("pos.deviceType", gateway.device_type.as_deref())?;
+    if let Some(location) = &terminal.location {
+        form.text("pos.location.latitude", &location.latitude)?;
+        form.text("pos.location.longitude", &location.longitude)?;
+        form.optional("pos.location.accuracy", location.accuracy.as_deref())?;
+    }
+    if let Some(number) = presented.facts.pan_sequence_number {
+        form.text("pos.panSequenceNumber", &format!("{number:02}"))?;
+    }
+    let pin_entry = if payment.pin_entry { "PIN_ENTRY_AVAILABLE" } else { "PIN_ENTRY_UNAVAILABLE" };
+    form.text("pos.pinEntryCapability", pin_entry)?;
+    card(&mut form, presented)?;
+    Ok(PreparedPayment {
+        body: form.finish(),
+        asked: Asked { merchant_transaction_id: payment.merchant_transaction_id.to_owned(), amount: payment.amount },
+    })
+}
+
+/// The form of a reversal: `POST /v1/payments/{id}` with paymentType RV (design: Reading the interface documents).
+///
+/// # Errors
+/// The first value that does not fit.
+pub(super) fn reversal(
+    gateway: &config::Gateway,
+    amount: Amount,
+    merchant_transaction_id: &str,
+) -> Result<PreparedPayment, Error> {
+    let mut form = Form::new();
+    basics(&mut form, gateway, "RV", amount, merchant_transaction_id)?;
+    let asked = Asked { merchant_transaction_id: merchant_transaction_id.to_owned(), amount };
+    Ok(PreparedPayment { body: form.finish(), asked })
+}
+
+fn basics(
+    form: &mut Form,
+    gateway: &config::Gateway,
+    payment_type: &str,
+    amount: Amount,
+    merchant_transaction_id: &str,
+) -> Result<(), Error> {
+    form.text("entityId", &gateway.entity_id)?;
+    form.text("amount", &amount.to_gateway()?)?;
+    form.text("currency", amount.currency().code())?;
+    form.text("paymentType", payment_type)?;
+    form.text("merchantTransactionId", merchant_transaction_id)?;
+    let test_mode = gateway.test_mode.map(|mode| match mode {
+        config::TestMode::External => "EXTERNAL",
+        config::TestMode::Internal => "INTERNAL",
+    });
+    form.optional("testMode", test_mode)
+}
+
+fn card(form: &mut Form, presented: &Presented) -> Result<(), Error> {
+    form.hex("pos.encryptedSred.data", presented.card.data.expose())?;
+    form.ksn("pos.encryptedSred.ksn", presented.card.ksn.expose())?;
+    if let Some(SealedPin { block, ksn }) = &presented.pin {
+        let block = block.expose();
+        if !matches!(block.len(), 8 | 16) {
+            let name = "pos.encryptedPin.data";
+            return Err(Error::SealedLength { name, found: block.len(), expected: "8 or 16" });
+        }
+        form.hex("pos.encryptedPin.data", block)?;
+        form.ksn("pos.encryptedPin.ksn", ksn.expose())?;
+    }
+    match presented.icc.expose() {
+        [] => Ok(()),
+        tlvs => form.hex("pos.iccDataRequest", tlvs),
+    }
+}
+
+/// The brand of the longest AID prefix in the settings; without one the gateway detects it (interface: `paymentBrand`).
+fn brand<'a>(gateway: &'a config::Gateway, presented: &Presented) -> Option<&'a str> {
+    let aid = presented.facts.aid.as_deref()?;
+    let prefixes = gateway.brand_by_aid.iter().filter(|(prefix, _)| aid.starts_with(prefix.as_str()));
+    prefixes.max_by_key(|(prefix, _)| prefix.len()).map(|(_, brand)| brand.as_str())
+}
+
+/// The body under construction.
+struct Form(Zeroizing<Vec<u8>>);
+
+impl Form {
+    fn new() -> Self {
+        Self(Zeroizing::new(Vec::with_capacity(CAPACITY)))
+    }
+
+    fn optional(&mut self, name: &'static str, value: Option<&str>) -> Result<(), Error> {
+        value.map_or(Ok(()), |value| self.text(name, value))
+    }
+
+    fn text(&mut self, name: &'static str, value: &str) -> Result<(), Error> {
+        row(name).check(value)?;
+        self.begin(name)?;
+        for piece in form_urlencoded::byte_serialize(value.as_bytes()) {
+            self.push(piece.as_bytes())?;
+        }
+        Ok(())
+    }
+
+    fn ksn(&mut self, name: &'static str, ksn: &[u8]) -> Result<(), Error> {
+        match ksn.len() {
+            10 | 12 => self.hex(name, ksn),
+            found => Err(Error::SealedLength { name, found, expected: "10 or 12" }),
+        }
+    }
+
+    /// Upper-case hex, written in place: hex digits need no escaping, and no other copy of them is made.
+    fn hex(&mut self, name: &'static str, bytes: &[u8]) -> Result<(), Error> {
+        const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
+        self.begin(name)?;
+        let start = self.0.len();
+        for byte in bytes {
+            self.push(&[DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 0x0F)]])?;
+        }
+        let written = std::str::from_utf8(&self.0[start..]).expect("hex digits are ASCII");
+        row(name).check(written)?;
+        Ok(())
+    }
+
+    fn begin(&mut self, name: &'static str) -> Result<(), Error> {
+        if !self.0.is_empty() {
+            self.push(b"&")?;
+        }
+        self.push(name.as_bytes())?;
+        self.push(b"=")
+    }
+
+    fn push(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        if bytes.len() > self.0.capacity() - self.0.len() {
+            return Err(Error::TooLong);
+        }
+        self.0.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn finish(self) -> Bytes {
+        Bytes::from_owner(self.0)
+    }
+}
+
+/// The names in this file are constants, a test below holds each of them against the table.
+fn row(name: &'static str) -> &'static parameter::Parameter {
+    parameter::find(name).expect("every parameter that is sent has a row")
+}

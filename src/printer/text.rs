@@ -1,0 +1,30 @@
+//! A receipt as plain UTF-8 text, for `pos-agent receipt` and for tills that print by themselves. No control characters
+//! but the line feed at the end of each line.
+
+use crate::sale::{Copy, Receipt};
+
+use super::layout::{Align, Line, lay_out};
+
+/// One copy of a receipt as text for paper of `columns` characters; `merchant` are the lines at its head.
+#[must_use]
+pub fn text(receipt: &Receipt, merchant: &[String], copy: Copy, columns: u8) -> String {
+    plain(&lay_out(receipt, merchant, copy, columns), columns)
+}
+
+/// The lines as text for paper of `columns` characters. Bold and size are lost, the middle is kept.
+#[must_use]
+pub fn plain(lines: &[Line], columns: u8) -> String {
+    let mut text = String::new();
+    for line in lines {
+        let free = usize::from(columns).saturating_sub(line.text().chars().count());
+        let indent = match line.align() {
+            Align::Left => 0,
+            Align::Centre if line.text().is_empty() => 0,
+            Align::Centre => free / 2,
+        };
+        text.extend(std::iter::repeat_n(' ', indent));
+        text.push_str(line.text());
+        text.push('\n');
+    }
+    text
+}

@@ -1,0 +1,478 @@
+//! The rules of the core as traces: an event, what is written, what is done.
+
+use super::record::Payment;
+use super::*;
+use crate::card::{Cryptogram, CryptogramKind, EntryMode, MaskedPan};
+use crate::money::Currency;
+
+const DEADLINES: Deadlines =
+    Deadlines { pending: Duration::from_secs(40), absence_final: Duration::from_secs(24 * 3600) };
+const STARTED_MS: i64 = 1_800_000_000_000;
+
+fn at(seconds: u64) -> Now {
+    let unix_ms = STARTED_MS + i64::try_from(seconds * 1000).unwrap();
+    Now { monotonic: Duration::from_secs(seconds), unix_ms }
+}
+
+fn eur(minor: u64) -> Amount {
+    Amount::from_minor(minor, Currency::from_code("EUR").unwrap()).unwrap()
+}
+
+fn order() -> Order {
+    Order {
+        number: 7,
+        till: "till-1".to_owned(),
+        reference: "R1".to_owned(),
+        amount: eur(1234),
+        terminal_id: "12345678".to_owned(),
+        merchant_transaction_id: "12345678-7-00112233445566778899aabbccddeeff".to_owned(),
+        started_unix_ms: STARTED_MS,
+        local_time: "2027-01-15 09:00:00".to_owned(),
+    }
+}
+
+fn facts(entry: EntryMode) -> CardFacts {
+    CardFacts {
+        entry,
+        pan: MaskedPan::new("476173******0119"),
+        pan_sequence_number: Some(1),
+        aid: Some("A0000000031010".to_owned()),
+        label: Some("VISA CREDIT".to_owned()),
+        cvm: None,
+        cryptogram: Some(Cryptogram { kind: CryptogramKind::Arqc, value: [1; 8] }),
+        tvr: None,
+        tsi: None,
+    }
+}
+
+fn approval(amount: ApprovedAmount) -> Approval {
+    Approval {
+        id: "8ac7a4a1000000000000000000000001".to_owned(),
+        amount,
+        for_chip: ForChip { arc: Some(*b"00"), ..ForChip::default() },
+        facts: HostFacts { id: Some("8ac7a4a1000000000000000000000001".to_owned()), ..HostFacts::default() },
+    }
+}
+
+fn approved() -> Event {
+    Event::Answered(Answer::Approved(Box::new(approval(ApprovedAmount::Said(eur(1234))))))
+}
+
+fn unknown() -> Event {
+    Event::Answered(Answer::Unknown { why: "no answer in time".to_owned() })
+}
+
+/// A sale and all it wrote; each step is committed and its records replayed, which must give the same sale.
+struct Trace {
+    sale: Sale,
+    written: Vec<Record>,
+}
+
+impl Trace {
+    fn begin() -> Self {
+        let (sale, step) = Sale::begin(order());
+        let mut trace = Self { sale, written: Vec::new() };
+        assert_eq!(trace.commit(step), [Action::Arm, Action::Tell]);
+        trace
+    }
+
+    fn asked(entry: EntryMode) -> Self {
+        let mut trace = Self::begin();
+        let read = Event::CardRead { facts: facts(entry), first_answer: FirstAnswer::GoOnline };
+        assert_eq!(trace.on(read), [Action::Ask, Action::Tell]);
+        trace
+    }
+
+    fn commit(&mut self, step: Step) -> Vec<Action> {
+        self.written.extend(step.records().iter().cloned());
+        let actions = step.commit(&mut self.sale, Written::after_sync());
+        let replayed = Sale::replay(&self.written).expect("begins with Started");
+        assert_eq!(replayed.standing().without_trouble(), self.sale.standing().without_trouble());
+        assert_eq!((replayed.card(), replayed.host()), (self.sale.card(), self.sale.host()));
+        actions
+    }
+
+    fn on(&mut self, event: Event) -> Vec<Action> {
+        self.on_at(event, 1)
+    }
+
+    fn on_at(&mut self, event: Event, seconds: u64) -> Vec<Action> {
+        let step = self.sale.handle(event, at(seconds), DEADLINES);
+        self.commit(step)
+    }
+
+    /// The power fails: what was not written is forgotten.
+    fn cut(&mut self) -> Vec<Action> {
+        self.sale = Sale::replay(&self.written).expect("begins with Started");
+        self.on(Event::Restarted)
+    }
+
+    fn outcome(&self) -> Option<&Outcome> {
+        match self.sale.standing() {
+            Standing::Ended(outcome) => Some(outcome),
+            _ => None,
+        }
+    }
+
+    fn is_unconfirmed(&self) -> bool {
+        matches!(self.sale.standing(), Standing::Unconfirmed { .. })
+    }
+}
+
+impl Standing<'_> {
+    fn without_trouble(self) -> Self {
+        match self {
+            Self::Unconfirmed { why, quarantined, trouble: _ } => Self::Unconfirmed { why, quarantined, trouble: None },
+            other => other,
+        }
+    }
+}
+
+fn reverse_known() -> Action {
+    Action::Reverse { payment: "8ac7a4a1000000000000000000000001".to_owned(), amount: eur(1234) }
+}
+
+fn said(confirmed: bool) -> Event {
+    let mut last = facts(EntryMode::Icc);
+    last.cryptogram =
+        Some(Cryptogram { kind: if confirmed { CryptogramKind::Tc } else { CryptogramKind::Aac }, value: [2; 8] });
+    Event::CardSaid { confirmed, facts: Some(Box::new(last)) }
+}
+
+fn found(kind: &str, id: &str, state: FoundState, refers_to: Option<&str>) -> Found {
+    Found {
+        id: id.to_owned(),
+        payment_type: kind.to_owned(),
+        amount: ApprovedAmount::Said(eur(1234)),
+        state,
+        refers_to: refers_to.map(str::to_owned),
+    }
+}
+
+#[test]
+fn chip_approved_and_confirmed_by_the_card() {
+    let mut sale = Trace::asked(EntryMode::Icc);
+    let answered = sale.on(approved());
+    let [Action::AnswerCard(answer)] = answered.as_slice() else { panic!("{answered:?}") };
+    assert_eq!(answer.arc, *b"00");
+    assert!(matches!(sale.written.last(), Some(Record::HostApproved { .. })));
+    assert_eq!(sale.outcome(), None);
+    assert_eq!(sale.on(said(true)), [Action::Tell, Action::Print]);
+    assert_eq!(sale.outcome(), Some(&Outcome::Approved));
+    assert_eq!(sale.sale.card().unwrap().cryptogram.unwrap().kind, CryptogramKind::Tc);
+    assert!(sale.sale.is_settled());
+}
+
+#[test]
+fn a_tap_is_final_with_the_hosts_approval() {
+    for entry in [EntryMode::NfcIcc, EntryMode::NfcMagstripe, EntryMode::Magstripe, EntryMode::MagstripeAsFallback] {
+        let mut sale = Trace::asked(entry);
+        let actions = sale.on(approved());
+        assert!(matches!(actions.as_slice(), [Action::AnswerCard(_), Action::Tell]), "{actions:?}");
+        assert_eq!(sale.outcome(), Some(&Outcome::Approved));
+        // The card's refusal after a tap cannot change the outcome.
+        assert_eq!(sale.on(Event::CardSaid { confirmed: false, facts: None }), [Action::Print]);
+        assert_eq!(sale.outcome(), Some(&Outcome::Approved));
+    }
+}
+
+#[test]
+fn the_chip_refuses_after_approval_and_the_payment_is_reversed() {
+    for event in [said(false), Event::ReaderLost] {
+        let mut sale = Trace::asked(EntryMode::Icc);
+        let _ = sale.on(approved());
+        assert_eq!(sale.on(event), [Action::Tell, reverse_known()]);
+        assert!(sale.is_unconfirmed(), "never declined while the gateway may hold an approval");
+        let done = Event::ReversalAnswered(Reversal::Done { id: "rv1".to_owned() });
+        assert_eq!(sale.on(done), [Action::Tell, Action::Print]);
+        assert!(matches!(sale.outcome(), Some(Outcome::Reversed { .. })));
+    }
+}
+
+#[test]
+fn power_cuts_find_the_state_that_the_disk_says() {
+    let mut waiting = Trace::begin();
+    assert_eq!(waiting.cut(), [Action::Tell]);
+    assert!(matches!(waiting.outcome(), Some(Outcome::Cancelled { .. })));
+
+    let mut asked = Trace::asked(EntryMode::Icc);
+    assert_eq!(asked.cut(), [Action::Tell, Action::Query]);
+    assert!(asked.is_unconfirmed());
+
+    let mut at_chip = Trace::asked(EntryMode::Icc);
+    let _ = at_chip.on(approved());
+    assert_eq!(at_chip.cut(), [Action::Tell, reverse_known()]);
+
+    let mut tap = Trace::asked(EntryMode::NfcIcc);
+    let _ = tap.on(approved());
+    assert_eq!(tap.cut(), []);
+    assert_eq!(tap.outcome(), Some(&Outcome::Approved));
+
+    // A reversal that was about to be sent is looked up before it is sent again.
+    let mut reversing = Trace::asked(EntryMode::Icc);
+    let _ = reversing.on(approved());
+    let _ = reversing.on(said(false));
+    assert_eq!(reversing.cut(), [Action::Query]);
+}
+
+#[test]
+fn unknown_is_looked_up_and_reversed_never_sent_again() {
+    let mut sale = Trace::asked(EntryMode::Icc);
+    let actions = sale.on(unknown());
+    assert!(matches!(actions.as_slice(), [Action::AnswerCard(_), Action::Tell, Action::Query]), "{actions:?}");
+    assert!(sale.is_unconfirmed());
+    let list = vec![found("DB", "p1", FoundState::Approved, None)];
+    let reverse = Action::Reverse { payment: "p1".to_owned(), amount: eur(1234) };
+    assert_eq!(sale.on(Event::Inquired(Inquiry::Payments(list.clone()))), [reverse]);
+    // Another look after the reversal: every approved match must be gone.
+    let done = Event::ReversalAnswered(Reversal::Done { id: "rv1".to_owned() });
+    assert_eq!(sale.on(done), [Action::Query]);
+    assert_eq!(sale.on(Event::Inquired(Inquiry::Payments(list))), [Action::Tell]);
+    assert!(matches!(sale.outcome(), Some(Outcome::Reversed { .. })));
+    assert_eq!(sale.on(Event::CardSaid { confirmed: false, facts: None }), [Action::Print]);
+}
+
+#[test]
+fn only_an_answered_empty_list_means_absent_and_only_after_a_day() {
+    let mut sale = Trace::asked(EntryMode::NfcIcc);
+    let _ = sale.on(unknown());
+    let cannot = Event::Inquired(Inquiry::CannotAsk { why: "HTTP 404".to_owned() });
+    assert_eq!(sale.on(cannot.clone()), [Action::Print], "the receipt says not confirmed, once");
+    for day in 1..5 {
+        let _ = sale.on_at(Event::DeadlinePassed, day * 90_000);
+        assert_eq!(sale.on_at(cannot.clone(), day * 90_000), []);
+        assert!(sale.is_unconfirmed());
+    }
+    let empty = || Event::Inquired(Inquiry::Payments(Vec::new()));
+    let mut sale = Trace::asked(EntryMode::NfcIcc);
+    let _ = sale.on(unknown());
+    let _ = sale.on_at(empty(), 5);
+    assert!(sale.is_unconfirmed());
+    assert_eq!(sale.on_at(Event::DeadlinePassed, 86_300), [Action::Query]);
+    let _ = sale.on_at(empty(), 86_300);
+    assert!(sale.is_unconfirmed(), "a late approval can still come");
+    assert_eq!(sale.on_at(Event::DeadlinePassed, 87_000), [Action::Query]);
+    let _ = sale.on_at(empty(), 87_000);
+    assert!(matches!(sale.outcome(), Some(Outcome::Declined { .. })));
+}
+
+#[test]
+fn a_late_approval_is_found_and_reversed() {
+    let mut sale = Trace::asked(EntryMode::NfcIcc);
+    let _ = sale.on(unknown());
+    let _ = sale.on_at(Event::Inquired(Inquiry::Payments(Vec::new())), 5);
+    assert_eq!(sale.on_at(Event::DeadlinePassed, 60), [Action::Query]);
+    let late = vec![found("DB", "p1", FoundState::Approved, None)];
+    let actions = sale.on_at(Event::Inquired(Inquiry::Payments(late)), 60);
+    assert_eq!(actions, [Action::Reverse { payment: "p1".to_owned(), amount: eur(1234) }]);
+}
+
+#[test]
+fn a_reversal_of_unknown_fate_is_looked_up_and_a_linked_one_counts() {
+    let mut sale = Trace::asked(EntryMode::Icc);
+    let _ = sale.on(approved());
+    let _ = sale.on(said(false));
+    let _ = sale.on(Event::ReversalAnswered(Reversal::Unknown { why: "cut".to_owned() }));
+    assert_eq!(sale.on_at(Event::DeadlinePassed, 100), [Action::Query]);
+    let id = "8ac7a4a1000000000000000000000001";
+    let list = vec![found("DB", id, FoundState::Approved, None), found("RV", "r1", FoundState::Approved, Some(id))];
+    let _ = sale.on_at(Event::Inquired(Inquiry::Payments(list)), 100);
+    assert!(matches!(sale.outcome(), Some(Outcome::Reversed { .. })));
+
+    // One that surely was not sent is sent again without a look.
+    let mut sale = Trace::asked(EntryMode::Icc);
+    let _ = sale.on(approved());
+    let _ = sale.on(said(false));
+    let _ = sale.on(Event::ReversalAnswered(Reversal::NotSent { why: "no network".to_owned() }));
+    assert_eq!(sale.on_at(Event::Nudged, 2), [reverse_known()]);
+}
+
+#[test]
+fn a_refused_reversal_is_quarantined_after_a_look_and_retried_daily() {
+    let mut sale = Trace::asked(EntryMode::Icc);
+    let _ = sale.on(approved());
+    let _ = sale.on(said(false));
+    let refused = Event::ReversalAnswered(Reversal::Refused { why: "not allowed".to_owned() });
+    assert_eq!(sale.on(refused), [Action::Query]);
+    let list = vec![found("DB", "8ac7a4a1000000000000000000000001", FoundState::Approved, None)];
+    let actions = sale.on(Event::Inquired(Inquiry::Payments(list)));
+    assert_eq!(actions, [Action::Tell, Action::Print]);
+    assert!(matches!(sale.sale.standing(), Standing::Unconfirmed { quarantined: Some(_), .. }));
+    assert_eq!(sale.on_at(Event::Nudged, 10), [], "the next sale does not hammer it");
+    assert_eq!(sale.on_at(Event::DeadlinePassed, 10), []);
+    assert_eq!(sale.on_at(Event::DeadlinePassed, 86_500), [Action::Query]);
+}
+
+#[test]
+fn a_found_payment_with_another_amount_is_not_ours_to_reverse() {
+    let mut sale = Trace::asked(EntryMode::NfcIcc);
+    let _ = sale.on(unknown());
+    let mut other = found("DB", "p9", FoundState::Approved, None);
+    other.amount = ApprovedAmount::Said(eur(9999));
+    let actions = sale.on(Event::Inquired(Inquiry::Payments(vec![other])));
+    assert!(!actions.iter().any(|action| matches!(action, Action::Reverse { .. })), "{actions:?}");
+    assert!(matches!(sale.sale.standing(), Standing::Unconfirmed { quarantined: Some(_), .. }));
+}
+
+#[test]
+fn declined_and_not_sent_tell_the_card_z1_and_charge_nothing() {
+    let refusal = || {
+        Box::new(Refusal {
+            reason: "insufficient funds".to_owned(),
+            for_chip: ForChip::default(),
+            facts: HostFacts::default(),
+        })
+    };
+    for (answer, outcome) in [
+        (Answer::Declined(refusal()), "declined"),
+        (Answer::Throttled(refusal()), "not-sent"),
+        (Answer::NotSent { why: "connection refused".to_owned() }, "not-sent"),
+    ] {
+        let mut sale = Trace::asked(EntryMode::Icc);
+        let actions = sale.on(Event::Answered(answer));
+        let [Action::AnswerCard(card), Action::Tell] = actions.as_slice() else { panic!("{actions:?}") };
+        assert_eq!(card.arc, *b"Z1");
+        let is = serde_json::to_value(sale.outcome().unwrap()).unwrap();
+        assert_eq!(is["is"], outcome);
+        assert_eq!(sale.on(said(false)), [Action::Print]);
+        assert_eq!(sale.sale.card().unwrap().cryptogram.unwrap().kind, CryptogramKind::Aac);
+    }
+}
+
+#[test]
+fn contradictions_between_result_and_chip_are_unknown() {
+    let mut approval = approval(ApprovedAmount::NotSaid);
+    approval.for_chip.arc = Some(*b"05");
+    let mut sale = Trace::asked(EntryMode::Icc);
+    let actions = sale.on(Event::Answered(Answer::Approved(Box::new(approval))));
+    assert!(actions.contains(&reverse_known()) && sale.is_unconfirmed(), "{actions:?}");
+
+    let refusal = Refusal {
+        reason: "declined".to_owned(),
+        for_chip: ForChip { arc: Some(*b"00"), ..ForChip::default() },
+        facts: HostFacts::default(),
+    };
+    let mut sale = Trace::asked(EntryMode::Icc);
+    let actions = sale.on(Event::Answered(Answer::Declined(Box::new(refusal))));
+    assert!(actions.contains(&Action::Query) && sale.is_unconfirmed(), "{actions:?}");
+}
+
+#[test]
+fn partial_is_shown_as_such_and_more_than_asked_is_reversed() {
+    let answer = |amount| Event::Answered(Answer::Approved(Box::new(approval(amount))));
+    let mut sale = Trace::asked(EntryMode::NfcIcc);
+    let _ = sale.on(answer(ApprovedAmount::Said(eur(600))));
+    assert_eq!(sale.outcome(), Some(&Outcome::PartiallyApproved { amount: eur(600) }));
+
+    let mut sale = Trace::asked(EntryMode::NfcIcc);
+    let actions = sale.on(answer(ApprovedAmount::Said(eur(1235))));
+    let id = "8ac7a4a1000000000000000000000001".to_owned();
+    assert!(actions.contains(&Action::Reverse { payment: id, amount: eur(1235) }), "{actions:?}");
+
+    let usd = Amount::from_minor(1234, Currency::from_code("USD").unwrap()).unwrap();
+    for amount in [ApprovedAmount::Said(usd), ApprovedAmount::Unreadable] {
+        let mut sale = Trace::asked(EntryMode::NfcIcc);
+        let _ = sale.on(answer(amount));
+        assert!(sale.is_unconfirmed(), "{amount:?}");
+    }
+}
+
+#[test]
+fn cancel_wins_before_the_request_left_and_loses_after() {
+    let mut sale = Trace::begin();
+    assert_eq!(sale.on(Event::CancelAsked), [Action::StopReader]);
+    assert_eq!(sale.on(Event::NoCard { why: "cancelled at the till".to_owned() }), [Action::Tell]);
+    assert!(matches!(sale.outcome(), Some(Outcome::Cancelled { .. })));
+
+    // The card was read in the same moment: it is declined, and nothing is sent.
+    let mut sale = Trace::begin();
+    let _ = sale.on(Event::CancelAsked);
+    let read = Event::CardRead { facts: facts(EntryMode::Icc), first_answer: FirstAnswer::GoOnline };
+    let actions = sale.on(read);
+    assert!(matches!(actions.as_slice(), [Action::AnswerCard(_), Action::Tell]), "{actions:?}");
+    assert!(matches!(sale.outcome(), Some(Outcome::Cancelled { .. })));
+
+    let mut sale = Trace::asked(EntryMode::Icc);
+    assert_eq!(sale.on(Event::CancelAsked), []);
+}
+
+#[test]
+fn pending_is_asked_for_until_the_deadline_and_then_unknown() {
+    let mut sale = Trace::asked(EntryMode::NfcIcc);
+    let pending = || Event::Answered(Answer::Pending { id: "p1".to_owned() });
+    assert_eq!(sale.on_at(pending(), 1), [Action::Tell]);
+    assert_eq!(sale.sale.deadline(), Some(Duration::from_secs(2)));
+    assert_eq!(sale.on_at(Event::DeadlinePassed, 2), [Action::Poll { payment: "p1".to_owned() }]);
+    // A question that got no answer is not the payment's answer.
+    let not_sent = Event::Answered(Answer::NotSent { why: "no network".to_owned() });
+    assert_eq!(sale.on_at(not_sent, 3), []);
+    assert!(sale.outcome().is_none());
+    assert_eq!(sale.on_at(Event::DeadlinePassed, 4), [Action::Poll { payment: "p1".to_owned() }]);
+    let actions = sale.on_at(pending(), 41);
+    assert!(actions.contains(&Action::Query) && sale.is_unconfirmed(), "{actions:?}");
+}
+
+#[test]
+fn the_card_gone_while_the_host_was_asked_cannot_confirm() {
+    let mut sale = Trace::asked(EntryMode::Icc);
+    assert_eq!(sale.on(Event::ReaderLost), []);
+    assert_eq!(sale.on(approved()), [Action::Tell, reverse_known()]);
+    let mut tap = Trace::asked(EntryMode::NfcIcc);
+    assert_eq!(tap.on(Event::ReaderLost), []);
+    assert_eq!(tap.on(approved()), [Action::Print, Action::Tell]);
+    assert_eq!(tap.outcome(), Some(&Outcome::Approved));
+}
+
+#[test]
+fn no_schedule_of_events_asks_twice() {
+    // Every pair of events after the first Ask, with a power cut between: no second Ask comes out.
+    let events = || {
+        vec![
+            approved(),
+            unknown(),
+            said(true),
+            said(false),
+            Event::ReaderLost,
+            Event::CancelAsked,
+            Event::Nudged,
+            Event::DeadlinePassed,
+            Event::Restarted,
+            Event::CardRead { facts: facts(EntryMode::Icc), first_answer: FirstAnswer::GoOnline },
+            Event::Answered(Answer::Pending { id: "p1".to_owned() }),
+            Event::Answered(Answer::NotSent { why: "x".to_owned() }),
+            Event::Inquired(Inquiry::Payments(Vec::new())),
+            Event::ReversalAnswered(Reversal::Unknown { why: "x".to_owned() }),
+        ]
+    };
+    for first in events() {
+        for second in events() {
+            let mut sale = Trace::asked(EntryMode::Icc);
+            let mut actions = sale.on(first.clone());
+            actions.extend(sale.cut());
+            actions.extend(sale.on_at(second.clone(), 500));
+            assert!(!actions.contains(&Action::Ask), "{first:?} then {second:?}");
+        }
+    }
+}
+
+#[test]
+fn records_hold_nothing_that_card_rules_forbid() {
+    let mut sale = Trace::asked(EntryMode::Icc);
+    let _ = sale.on(approved());
+    let _ = sale.on(said(true));
+    let text = serde_json::to_string(&sale.written).unwrap().to_lowercase();
+    for forbidden in ["expiry", "track", "ksn", "pinblock", "sred", "476173900101"] {
+        assert!(!text.contains(forbidden), "{forbidden} in {text}");
+    }
+    let back: Vec<Record> = serde_json::from_str(&serde_json::to_string(&sale.written).unwrap()).unwrap();
+    assert_eq!(back, sale.written);
+}
+
+#[test]
+fn payments_in_records_keep_their_form() {
+    // Journals of earlier versions must stay readable: this line is never edited.
+    let line = r#"{"kind":"reversal-asked","payment":{"id":"p1","amount":{"minor":1234,"currency":"EUR"}}}"#;
+    let record = Record::ReversalAsked { payment: Payment { id: "p1".to_owned(), amount: eur(1234) } };
+    assert_eq!(serde_json::from_str::<Record>(line).unwrap(), record);
+    assert_eq!(serde_json::to_string(&record).unwrap(), line);
+}

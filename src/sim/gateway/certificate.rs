@@ -1,0 +1,69 @@
+//! The gateway's certificates, made anew at every start: a certification authority (CA) of its own and one server
+//! certificate, right or wrong in one chosen way.
+
+use std::io;
+use std::sync::Arc;
+
+use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, KeyUsagePurpose, date_time_ymd};
+use rustls::ServerConfig;
+use rustls_pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
+
+/// What is wrong with the server's certificate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Certificate {
+    /// Nothing: for `localhost`, `127.0.0.1` and `::1`, by the CA that is given out.
+    #[default]
+    Good,
+    /// Its time is over.
+    Expired,
+    /// It is for another host, `elsewhere.test`.
+    WrongName,
+    /// Another CA made it than the one that is given out.
+    OtherCa,
+}
+
+/// The CA to trust, as PEM, and the server's side of TLS 1.2 and 1.3.
+///
+/// # Errors
+/// When no key can be made (no randomness).
+pub(super) fn make(kind: Certificate) -> io::Result<(String, Arc<ServerConfig>)> {
+    let (ca_pem, ca) = authority("pos-sim test CA").map_err(io::Error::other)?;
+    let signer = match kind {
+        Certificate::OtherCa => authority("pos-sim other CA").map_err(io::Error::other)?.1,
+        _ => ca,
+    };
+    let key = KeyPair::generate().map_err(io::Error::other)?;
+    let leaf = server_params(kind).and_then(|params| params.signed_by(&key, &signer)).map_err(io::Error::other)?;
+    let private = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
+    let config = ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+        .with_protocol_versions(&[&rustls::version::TLS13, &rustls::version::TLS12])
+        .and_then(|builder| builder.with_no_client_auth().with_single_cert(vec![leaf.der().clone()], private))
+        .map_err(io::Error::other)?;
+    Ok((ca_pem, Arc::new(config)))
+}
+
+fn server_params(kind: Certificate) -> Result<CertificateParams, rcgen::Error> {
+    let names: &[&str] = match kind {
+        Certificate::WrongName => &["elsewhere.test"],
+        _ => &["localhost", "127.0.0.1", "::1"],
+    };
+    let mut params = CertificateParams::new(names.iter().map(ToString::to_string).collect::<Vec<_>>())?;
+    params.distinguished_name.push(DnType::CommonName, "pos-sim gateway");
+    params.use_authority_key_identifier_extension = true;
+    params.not_before = date_time_ymd(2020, 1, 1);
+    params.not_after =
+        if kind == Certificate::Expired { date_time_ymd(2021, 1, 1) } else { date_time_ymd(2099, 12, 31) };
+    Ok(params)
+}
+
+fn authority(name: &str) -> Result<(String, Issuer<'static, KeyPair>), rcgen::Error> {
+    let mut params = CertificateParams::default();
+    params.distinguished_name.push(DnType::CommonName, name);
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
+    params.not_before = date_time_ymd(2020, 1, 1);
+    params.not_after = date_time_ymd(2099, 12, 31);
+    let key = KeyPair::generate()?;
+    let pem = params.self_signed(&key)?.pem();
+    Ok((pem, Issuer::new(params, key)))
+}

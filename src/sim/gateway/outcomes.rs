@@ -1,0 +1,154 @@
+//! What the gateway does with a payment, chosen by the cents of its amount. One table, which `pos-sim gateway --help` prints.
+//!
+//! Whatever is not listed is approved, when the card, its PIN and its cryptogram are right.
+
+use std::fmt::Write as _;
+
+/// What happens to one request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Approved.
+    Approve,
+    /// Declined by the acquirer (HTTP 400).
+    Decline {
+        /// `result.code`.
+        code: &'static str,
+        /// `result.description`.
+        description: &'static str,
+        /// 8A for the chip.
+        arc: [u8; 2],
+    },
+    /// Approved for half of the amount, rounded down to a cent.
+    Partial,
+    /// Approved for one unit of the currency more than was asked.
+    HigherAmount,
+    /// Pending; approved from the second time that it is asked for.
+    PendingThenApproved,
+    /// Pending for ever.
+    Pending,
+    /// Too many requests; not processed.
+    Throttle,
+    /// HTTP 500.
+    ServerError {
+        /// Whether it was approved all the same.
+        processed: bool,
+    },
+    /// Approved; the answer is HTTP 200 with something that is not JSON.
+    Garbage,
+    /// Approved; the answer ends in its middle and the line is cut.
+    HalfJson,
+    /// Approved; the answer has ten megabytes.
+    HugeBody,
+    /// No answer; the line stays open.
+    Silence {
+        /// Whether it was approved.
+        processed: bool,
+    },
+    /// The line is cut instead of an answer.
+    Cut {
+        /// Whether it was approved.
+        processed: bool,
+    },
+    /// Approved, line cut, and the first two questions after it (query or retrieval) do not find it yet.
+    LateApproval,
+    /// Approved, line cut, and the first reversal of it is answered with HTTP 500 and not processed.
+    ReversalFailsOnce,
+    /// Approved, line cut, and the first reversal of it is processed and answered with HTTP 500.
+    ReversalAnswerLost,
+    /// Approved; `pos.statusText` holds control bytes and printer commands.
+    ControlBytes,
+    /// Approved without `pos.iccDataResponse`.
+    NoIccResponse,
+    /// Approved; `pos.iccDataResponse` is not TLV.
+    MalformedIcc,
+    /// Approved, but 8A and CSU in `pos.iccDataResponse` decline.
+    Contradiction,
+    /// HTTP 307 to the same address at the first time, then approved.
+    RedirectOnce,
+    /// HTTP 307 to another host, always; not processed.
+    RedirectElsewhere,
+    /// Approved at HTTP 200 with a result code that no list knows.
+    StrangeCode,
+}
+
+/// One row: cents, outcome, and what a person reads about it.
+pub type Row = (u8, Outcome, &'static str);
+
+/// The table.
+pub const TABLE: &[Row] = &[
+    (
+        51,
+        decline("800.100.155", "transaction declined (amount exceeds credit)", *b"51"),
+        "declined: insufficient funds",
+    ),
+    (52, decline("800.100.165", "transaction declined (card lost)", *b"41"), "declined: lost card"),
+    (53, decline("100.100.303", "card expired", *b"54"), "declined: expired card"),
+    (54, decline("800.100.152", "transaction declined by authorization system", *b"05"), "declined: do not honour"),
+    (60, Outcome::Partial, "approved for half of the amount"),
+    (61, Outcome::PendingThenApproved, "pending, approved from the second time it is asked for"),
+    (62, Outcome::Pending, "pending for ever"),
+    (63, Outcome::Throttle, "too many requests, not processed"),
+    (64, Outcome::ServerError { processed: false }, "HTTP 500, not processed"),
+    (65, Outcome::ServerError { processed: true }, "HTTP 500, approved all the same"),
+    (66, Outcome::Garbage, "approved, answered with garbage"),
+    (67, Outcome::HalfJson, "approved, answered with half a JSON"),
+    (68, Outcome::HugeBody, "approved, answered with ten megabytes"),
+    (69, Outcome::StrangeCode, "approved, with a result code that no list knows"),
+    (70, Outcome::Silence { processed: false }, "silence, not processed"),
+    (71, Outcome::Silence { processed: true }, "approved, then silence"),
+    (72, Outcome::Cut { processed: false }, "line cut, not processed"),
+    (73, Outcome::Cut { processed: true }, "approved, then line cut"),
+    (74, Outcome::ControlBytes, "approved, control bytes in pos.statusText"),
+    (75, Outcome::NoIccResponse, "approved without pos.iccDataResponse"),
+    (76, Outcome::MalformedIcc, "approved, pos.iccDataResponse malformed"),
+    (77, Outcome::Contradiction, "approved, but 8A tells the card to decline"),
+    (78, Outcome::RedirectOnce, "HTTP 307 to the same address once, then approved"),
+    (79, Outcome::HigherAmount, "approved for one unit more than was asked"),
+    (80, Outcome::LateApproval, "approved, line cut, not found by the first two questions"),
+    (81, Outcome::ReversalFailsOnce, "approved, line cut, first reversal HTTP 500, not processed"),
+    (82, Outcome::ReversalAnswerLost, "approved, line cut, first reversal processed but HTTP 500"),
+    (83, Outcome::RedirectElsewhere, "HTTP 307 to another host, not processed"),
+];
+
+/// The outcome for an amount in the gateway's form, by its last two digits.
+pub(super) fn for_amount(amount: &str) -> Outcome {
+    let cents = amount.rsplit('.').next().and_then(|digits| digits.parse::<u8>().ok());
+    TABLE.iter().find(|(row, ..)| Some(*row) == cents).map_or(Outcome::Approve, |(_, outcome, _)| *outcome)
+}
+
+/// The table as text, for `--help`.
+#[must_use]
+pub fn help() -> String {
+    let mut text = String::from("The cents of an amount choose what happens; any others approve:\n");
+    for (cents, _, what) in TABLE {
+        let _ = writeln!(text, "  .{cents:02}  {what}");
+    }
+    text
+}
+
+const fn decline(code: &'static str, description: &'static str, arc: [u8; 2]) -> Outcome {
+    Outcome::Decline { code, description, arc }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cents_choose_and_everything_else_approves() {
+        assert_eq!(for_amount("1.60"), Outcome::Partial);
+        assert_eq!(for_amount("1000.72"), Outcome::Cut { processed: false });
+        for approved in ["12.34", "1.00", "0.01", "9999999999.50", "60.99"] {
+            assert_eq!(for_amount(approved), Outcome::Approve, "{approved}");
+        }
+    }
+
+    #[test]
+    fn each_row_stands_once_and_leaves_the_everyday_cents_alone() {
+        for (n, (cents, ..)) in TABLE.iter().enumerate() {
+            assert!(*cents > 50, ".{cents:02}");
+            assert!(TABLE[..n].iter().all(|(other, ..)| other != cents), ".{cents:02}");
+        }
+        assert!(help().contains(".51  declined: insufficient funds"));
+    }
+}

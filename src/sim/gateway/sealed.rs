@@ -1,0 +1,344 @@
+//! Opening what the card reader sealed: card data (SRED) and PIN blocks under TDES DUKPT, each key at most once.
+//!
+//! Every KSN must be later than any seen of the same device and key set: a device never uses a key twice and never goes
+//! back (readers: 8.1; ANSI X9.24-1, A.2). PIN and card data must come from two key sets.
+
+use std::collections::HashMap;
+
+use super::form::{Form, Invalid};
+use crate::emv::track2::{ServiceCode, Track2};
+use crate::emv::{luhn, tag, tlv};
+use crate::sim::keys::pin_block::{self, Malformed, Pin};
+use crate::sim::keys::tdes_dukpt::{Usage, initial_key, transaction_key};
+use crate::sim::keys::{Key, Ksn, TEST_BDK_PIN, TEST_BDK_SRED, ZERO_IV};
+
+const SRED_DATA: &str = "pos.encryptedSred.data";
+const SRED_KSN: &str = "pos.encryptedSred.ksn";
+const PIN_DATA: &str = "pos.encryptedPin.data";
+const PIN_KSN: &str = "pos.encryptedPin.ksn";
+
+/// What readers seal: for chip and tap 5A, 57, 56, 9F6B, DFDF41 and DFDF42 (readers: 2.5, P2PEDOL.CFG), for a swipe the tracks.
+const SEALED_TAGS: &[u32] = &[0x5A, 0x57, 0x56, 0x9F6B, 0xDFDF41, 0xDFDF42, 0x5F21, 0x5F22, 0x5F23];
+
+/// The highest transaction counter seen of each device and key set.
+#[derive(Debug, Default)]
+pub(super) struct KeySets(HashMap<Ksn, u32>);
+
+/// The card, in clear. Test cards only.
+pub(super) struct Card {
+    pub pan: String,
+    /// YYMM.
+    pub expiry: Option<String>,
+    pub service_code: Option<ServiceCode>,
+}
+
+/// What a request holds of the reader.
+pub(super) struct Sealed {
+    sred: Vec<u8>,
+    sred_ksn: Ksn,
+    pin: Option<(Vec<u8>, Ksn)>,
+}
+
+impl Sealed {
+    /// Takes the four parameters; KSNs must be of TDES DUKPT and from two key sets.
+    pub(super) fn from_form(form: &Form) -> Result<Self, Invalid> {
+        let sred = form.hex(SRED_DATA)?.ok_or_else(|| Invalid::new(SRED_DATA, "required and not sent"))?;
+        let sred_ksn = ksn(form, SRED_KSN)?.ok_or_else(|| Invalid::new(SRED_KSN, "required and not sent"))?;
+        let pin = match (form.hex(PIN_DATA)?, ksn(form, PIN_KSN)?) {
+            (None, None) => None,
+            (Some(block), Some(ksn)) if block.len() == 8 => Some((block, ksn)),
+            (Some(_), Some(_)) => return Err(Invalid::new(PIN_DATA, "a PIN block of ISO format 0 has 8 bytes")),
+            (Some(_), None) => return Err(Invalid::new(PIN_KSN, "required with pos.encryptedPin.data")),
+            (None, Some(_)) => return Err(Invalid::new(PIN_DATA, "required with pos.encryptedPin.ksn")),
+        };
+        if pin.as_ref().is_some_and(|(_, ksn)| ksn.initial() == sred_ksn.initial()) {
+            return Err(Invalid::new(PIN_KSN, "the PIN and the card data come from one key set"));
+        }
+        Ok(Self { sred, sred_ksn, pin })
+    }
+}
+
+impl KeySets {
+    /// Uses up the KSNs and decrypts the card data, which must have the form of `entry_mode`.
+    pub(super) fn open(&mut self, sealed: &Sealed, entry_mode: &str) -> Result<Card, Invalid> {
+        self.is_later(SRED_KSN, sealed.sred_ksn)?;
+        if let Some((_, ksn)) = &sealed.pin {
+            self.is_later(PIN_KSN, *ksn)?;
+        }
+        let key = working_key(&TEST_BDK_SRED, sealed.sred_ksn, Usage::DataRequest)
+            .ok_or_else(|| Invalid::new(SRED_KSN, "no device can have this transaction counter"))?;
+        let clear = key
+            .cbc_decrypt(&ZERO_IV, &sealed.sred)
+            .map_err(|_| Invalid::new(SRED_DATA, "not a whole number of blocks of 8 bytes"))?;
+        let card = read_card(&clear, entry_mode)?;
+        for ksn in sealed.pin.iter().map(|(_, ksn)| *ksn).chain([sealed.sred_ksn]) {
+            self.0.insert(ksn.initial(), ksn.counter());
+        }
+        Ok(card)
+    }
+
+    fn is_later(&self, name: &str, ksn: Ksn) -> Result<(), Invalid> {
+        match self.0.get(&ksn.initial()) {
+            Some(used) if *used == ksn.counter() => Err(Invalid::new(name, "this KSN was used before")),
+            Some(used) if *used > ksn.counter() => Err(Invalid::new(name, "the KSN went backward")),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Sealed {
+    /// Whether the request holds a PIN block.
+    pub(super) fn has_pin(&self) -> bool {
+        self.pin.is_some()
+    }
+
+    /// The PIN, when the request holds one. Every fault of the block is the same fault (security: 1.4).
+    pub(super) fn pin(&self, pan: &str) -> Option<Result<Pin, Malformed>> {
+        let (block, ksn) = self.pin.as_ref()?;
+        let key = working_key(&TEST_BDK_PIN, *ksn, Usage::Pin).ok_or(Malformed);
+        Some(key.and_then(|key| pin_block::decrypt_0(&key, block, pan)))
+    }
+}
+
+fn ksn(form: &Form, name: &str) -> Result<Option<Ksn>, Invalid> {
+    let Some(bytes) = form.hex(name)? else { return Ok(None) };
+    let ksn = Ksn::from_bytes(&bytes).ok_or_else(|| Invalid::new(name, "a KSN of TDES DUKPT has 10 bytes"))?;
+    if !ksn.is_usable() {
+        return Err(Invalid::new(name, "no device can have this transaction counter"));
+    }
+    Ok(Some(ksn))
+}
+
+fn working_key(bdk: &Key, ksn: Ksn, usage: Usage) -> Option<Key> {
+    Some(transaction_key(&initial_key(bdk, ksn), ksn)?.working(usage))
+}
+
+/// Reads the decrypted TLVs and their zero padding (readers: 8.1, Miura).
+fn read_card(clear: &[u8], entry_mode: &str) -> Result<Card, Invalid> {
+    let garbled = || Invalid::new(SRED_DATA, "does not decrypt to TLVs: wrong key, wrong KSN or damaged");
+    let mut objects = Vec::new();
+    let mut read = 0;
+    for object in tlv::walk(clear) {
+        let object = object.map_err(|_| garbled())?;
+        // No padding between the objects: they follow each other.
+        if clear.get(read..read + object.raw.len()) != Some(object.raw) {
+            return Err(garbled());
+        }
+        if !SEALED_TAGS.contains(&object.tag.0) {
+            return Err(Invalid::new(SRED_DATA, format!("holds tag {}, which no reader seals", object.tag)));
+        }
+        read += object.raw.len();
+        objects.push(object);
+    }
+    if objects.is_empty() || clear.len() - read > 7 {
+        return Err(garbled());
+    }
+    let find = |tag| objects.iter().find(|object| object.tag == tag).map(|object| object.value);
+    let missing = |what: &str| Err(Invalid::new(SRED_DATA, format!("holds no {what}, which {entry_mode} needs")));
+    let stripe = match (find(tag::TRACK1_CLEAR), find(tag::TRACK2_CLEAR)) {
+        (_, None) => None,
+        (track1, Some(track2)) => Some(from_stripe(track1, track2)?),
+    };
+    let chip = from_chip(find(tag::TRACK2_EQUIVALENT), find(tag::PAN))?;
+    match entry_mode {
+        "ICC" | "NFC_ICC" => chip.map_or_else(|| missing("57 or 5A"), Ok),
+        "MAGSTRIPE" | "MAGSTRIPE_AS_FALLBACK" => stripe.map_or_else(|| missing("5F22"), Ok),
+        "NFC_MAGSTRIPE" => chip
+            .or(stripe)
+            .or(from_chip(find(tag::TRACK2_CONTACTLESS_MSD), None)?)
+            .map_or_else(|| missing("57, 5F22 or 9F6B"), Ok),
+        _ => chip.map_or_else(|| missing("5A"), Ok),
+    }
+}
+
+/// The card of tags 57 and 5A, of which each may be absent; when both are there they must agree.
+fn from_chip(track2: Option<&[u8]>, pan: Option<&[u8]>) -> Result<Option<Card>, Invalid> {
+    let pan = pan.map(pan_of_5a).transpose()?;
+    let card = match track2 {
+        Some(track2) => {
+            let track2 = Track2::from_tag57(track2).map_err(|why| Invalid::new(SRED_DATA, format!("57: {why}")))?;
+            Some(Card::from_track2(&track2))
+        }
+        None => pan.clone().map(|pan| Card { pan, expiry: None, service_code: None }),
+    };
+    match (&card, pan) {
+        (Some(card), Some(pan)) if card.pan != pan => Err(Invalid::new(SRED_DATA, "57 and 5A name different cards")),
+        _ => Ok(card),
+    }
+}
+
+/// The digits of 5A, filled up with F (EMV Book 3, Annex A), with their check digit.
+fn pan_of_5a(value: &[u8]) -> Result<String, Invalid> {
+    let hex = hex::encode_upper(value);
+    let digits = hex.strip_suffix('F').unwrap_or(&hex);
+    if (8..=19).contains(&digits.len()) && luhn::is_valid(digits) {
+        Ok(digits.to_owned())
+    } else {
+        Err(Invalid::new(SRED_DATA, "5A is not a PAN with a right check digit"))
+    }
+}
+
+/// The card of a swipe: tracks with both sentinels, track 2 with its LRC character (readers: 8.1).
+fn from_stripe(track1: Option<&[u8]>, track2: &[u8]) -> Result<Card, Invalid> {
+    let wrong = |what: &str| Invalid::new(SRED_DATA, what);
+    let text = std::str::from_utf8(track2).map_err(|_| wrong("5F22: not text"))?;
+    if !is_framed(track2, b';', 0x30, 0x0F) {
+        return Err(wrong("5F22: sentinels or LRC missing or wrong"));
+    }
+    let track2 = Track2::from_magstripe(text).map_err(|why| Invalid::new(SRED_DATA, format!("5F22: {why}")))?;
+    if let Some(track1) = track1 {
+        // The captured track 1 (readers: 8.4, M1) has 70 bytes and ends with its sentinel: there the LRC may be missing.
+        if !(track1.ends_with(b"?") || is_framed(track1, b'%', 0x20, 0x3F)) {
+            return Err(wrong("5F21: sentinels missing or LRC wrong"));
+        }
+        let names_card = std::str::from_utf8(track1)
+            .is_ok_and(|text| text.strip_prefix("%B").and_then(|rest| rest.split('^').next()) == Some(track2.pan()));
+        if !names_card {
+            return Err(wrong("5F21 and 5F22 name different cards"));
+        }
+    }
+    Ok(Card::from_track2(&track2))
+}
+
+/// Whether a track starts with its sentinel, ends with `?` and one character more, and that one is the LRC: the XOR of all
+/// characters before it in the track's code, which is ASCII less `base` (ISO/IEC 7811).
+fn is_framed(track: &[u8], start: u8, base: u8, mask: u8) -> bool {
+    let [rest @ .., lrc] = track else { return false };
+    let sum = rest.iter().fold(0, |sum, c| sum ^ (c.wrapping_sub(base) & mask));
+    rest.first() == Some(&start) && rest.last() == Some(&b'?') && base.wrapping_add(sum) == *lrc
+}
+
+impl Card {
+    fn from_track2(track2: &Track2) -> Self {
+        Self {
+            pan: track2.pan().to_owned(),
+            expiry: Some(track2.expiry_yymm().to_owned()),
+            service_code: Some(track2.service_code()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn form(parameters: &[(&str, &str)]) -> Form {
+        let body = parameters.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join("&");
+        Form::parse(body.as_bytes(), super::super::form::PAYMENT).unwrap()
+    }
+
+    fn swipe(data: &str, ksn: &str) -> Sealed {
+        Sealed::from_form(&form(&[(SRED_DATA, data), (SRED_KSN, ksn)])).unwrap()
+    }
+
+    // Captures of real readers (readers: 8.4, M1, M2, P1). These bytes are never edited to make a test pass.
+    const M1_KSN: &str = "00000200000055400182";
+    const M1: &str = concat!(
+        "72212907C9B93D919511254CA428CE061009857EC1F129D3DE63CBF9F7D5452C36C961C881A11E84EF2F7D6C223C12CF",
+        "2CC55A87AFC2D097F57D07BFF787A997CA5DB3E0FE46AF9C7C37580459EE6F6065CAD8E1BDACAE01B8ED4E06D232485F",
+        "3B7A72C88119E3DF27F3553284411FCC8DC25EFC8ECF4AFA"
+    );
+    const M2_KSN: &str = "FFFF0102628D1100005E";
+    const M2: &str = "85D6E511F8844CEA0DC72883180AC081AF4593A8A3C5FDD8";
+    const P1_KSN: &str = "FFFF0102628D12000001";
+    const P1: &str = "8B68AF72199529B8";
+
+    #[test]
+    fn opens_the_captured_swipe() {
+        let card =
+            KeySets::default().open(&swipe(M1, M1_KSN), "MAGSTRIPE_AS_FALLBACK").map_err(|e| e.to_string()).unwrap();
+        assert_eq!((card.pan.as_str(), card.expiry.as_deref()), ("4761739001010010", Some("1512")));
+        assert!(card.service_code.unwrap().has_chip());
+    }
+
+    #[test]
+    fn opens_the_captured_tap() {
+        let card = KeySets::default().open(&swipe(M2, M2_KSN), "NFC_ICC").map_err(|e| e.to_string()).unwrap();
+        assert_eq!(card.pan, "4761739001010012234");
+    }
+
+    #[test]
+    fn opens_the_captured_pin() {
+        let parameters = [(SRED_DATA, M2), (SRED_KSN, M2_KSN), (PIN_DATA, P1), (PIN_KSN, P1_KSN)];
+        let sealed = Sealed::from_form(&form(&parameters)).unwrap();
+        assert!(sealed.pin("5413330089099023").unwrap().unwrap().is(&Pin::new("4315").unwrap()));
+        // For another card it is no PIN block.
+        assert!(sealed.pin("4761739001010119").unwrap().is_err());
+    }
+
+    #[test]
+    fn a_swipe_is_not_a_chip_and_a_damaged_block_is_nothing() {
+        let mut sets = KeySets::default();
+        assert!(sets.open(&swipe(M1, M1_KSN), "ICC").is_err());
+        assert!(sets.open(&swipe(M2, M2_KSN), "MAGSTRIPE").is_err());
+        let damaged = format!("7221{}", "0".repeat(M1.len() - 4));
+        assert!(sets.open(&swipe(&damaged, M1_KSN), "MAGSTRIPE_AS_FALLBACK").is_err());
+        assert!(sets.open(&swipe(&M1[..M1.len() - 2], M1_KSN), "MAGSTRIPE_AS_FALLBACK").is_err());
+        // The next key opens nothing of this one.
+        assert!(sets.open(&swipe(M1, "00000200000055400183"), "MAGSTRIPE_AS_FALLBACK").is_err());
+        // None of these used a key up.
+        assert!(sets.open(&swipe(M1, M1_KSN), "MAGSTRIPE_AS_FALLBACK").is_ok());
+    }
+
+    #[test]
+    fn the_clear_data_must_be_exactly_what_a_reader_seals() {
+        let says = |clear: &str| match read_card(&hex::decode(clear).unwrap(), "ICC") {
+            Ok(card) => card.pan,
+            Err(invalid) => invalid.why,
+        };
+        let pan = "4761739001010119";
+        // Made for the simulator (readers: 8.4): 5A, then 57, then zeros.
+        assert_eq!(says("5A08476173900101011957114761739001010119D15122011758989389000000"), pan);
+        assert!(says("5A08476173900101012757114761739001010119D15122011758989389").contains("different cards"));
+        assert!(says("5A084761739001010118").contains("check digit"));
+        assert!(says("5A0847617390010101195F2403311231").contains("tag 5F24"));
+        assert!(says("5A0847617390010101190F00").contains("tag F,"), "{}", says("5A0847617390010101190F00"));
+        for garbled in [
+            "",
+            "0000000000000000",
+            "5A0847617390010101190000000000000000",
+            "5A084761739001010119005600",
+            "5A0947617390010101",
+        ] {
+            assert!(says(garbled).starts_with("does not decrypt"), "{garbled}");
+        }
+    }
+
+    #[test]
+    fn a_key_is_used_once_and_never_goes_back() {
+        let mut sets = KeySets::default();
+        sets.open(&swipe(M1, M1_KSN), "MAGSTRIPE_AS_FALLBACK").map_err(|e| e.to_string()).unwrap();
+        let says = |sets: &mut KeySets, ksn| match sets.open(&swipe(M1, ksn), "MAGSTRIPE_AS_FALLBACK") {
+            Ok(_) => panic!("{ksn} was taken"),
+            Err(invalid) => invalid.to_string(),
+        };
+        assert_eq!(says(&mut sets, M1_KSN), "pos.encryptedSred.ksn: this KSN was used before");
+        assert_eq!(says(&mut sets, "00000200000055400181"), "pos.encryptedSred.ksn: the KSN went backward");
+        // Another device is another count.
+        assert!(sets.open(&swipe(M2, M2_KSN), "NFC_ICC").is_ok());
+    }
+
+    #[test]
+    fn refuses_before_any_key_what_cannot_be_right() {
+        let says = |parameters: &[(&str, &str)]| match Sealed::from_form(&form(parameters)) {
+            Ok(_) => panic!("{parameters:?} was taken"),
+            Err(invalid) => invalid.to_string(),
+        };
+        let card = [(SRED_DATA, M2), (SRED_KSN, M2_KSN)];
+        let with = |more: &[(&'static str, &'static str)]| [&card, more].concat();
+        assert_eq!(says(&card[..1]), "pos.encryptedSred.ksn: required and not sent");
+        assert_eq!(says(&with(&[(PIN_DATA, P1)])), "pos.encryptedPin.ksn: required with pos.encryptedPin.data");
+        assert_eq!(says(&with(&[(PIN_KSN, P1_KSN)])), "pos.encryptedPin.data: required with pos.encryptedPin.ksn");
+        let one_set = with(&[(PIN_DATA, P1), (PIN_KSN, "FFFF0102628D1100005F")]);
+        assert_eq!(says(&one_set), "pos.encryptedPin.ksn: the PIN and the card data come from one key set");
+        assert_eq!(
+            says(&with(&[(PIN_DATA, "8B68"), (PIN_KSN, P1_KSN)])),
+            "pos.encryptedPin.data: a PIN block of ISO format 0 has 8 bytes"
+        );
+        // Counter 0, and a counter of eleven one bits.
+        for ksn in ["FFFF0102628D11000000", "FFFF0102628D110007FF"] {
+            assert!(says(&[(SRED_DATA, M2), (SRED_KSN, ksn)]).contains("no device can have"), "{ksn}");
+        }
+        assert!(says(&[(SRED_DATA, M2), (SRED_KSN, "FFFF0102628D11000000AA")]).contains("10 bytes"));
+    }
+}

@@ -1,0 +1,192 @@
+//! Two-key triple DES: the block, CBC, and the MAC that EMV and X9.19 use. It derives nothing.
+
+use des::cipher::{Array, BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
+use des::{Des, TdesEde2};
+use zeroize::Zeroize;
+
+/// The initial vector of readers that send none (readers: 8.1).
+pub const ZERO_IV: [u8; 8] = [0; 8];
+
+/// A double-length (16-byte) triple-DES key; also carries an AES-128 key. Wiped when dropped, never printed.
+#[derive(Clone)]
+pub struct Key([u8; 16]);
+
+/// The data is not a whole number of 8-byte blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("data of {bytes} bytes is not a whole number of 8-byte blocks; the sender did not pad it")]
+pub struct NotWholeBlocks {
+    /// The length that was given.
+    pub bytes: usize,
+}
+
+impl Key {
+    /// A key from its bytes; parity bits may have any value.
+    #[must_use]
+    pub const fn new(bytes: [u8; 16]) -> Self {
+        Self(bytes)
+    }
+
+    /// The bytes.
+    #[must_use]
+    pub fn expose(&self) -> &[u8; 16] {
+        &self.0
+    }
+
+    /// The key check value: the first three bytes of eight zero bytes encrypted.
+    #[must_use]
+    pub fn check_value(&self) -> [u8; 3] {
+        let [a, b, c, ..] = self.encrypt_block([0; 8]);
+        [a, b, c]
+    }
+
+    /// Encrypts one block.
+    #[must_use]
+    pub fn encrypt_block(&self, block: [u8; 8]) -> [u8; 8] {
+        let mut block = Array(block);
+        self.cipher().encrypt_block(&mut block);
+        block.0
+    }
+
+    /// Decrypts one block.
+    #[must_use]
+    pub fn decrypt_block(&self, block: [u8; 8]) -> [u8; 8] {
+        let mut block = Array(block);
+        self.cipher().decrypt_block(&mut block);
+        block.0
+    }
+
+    /// CBC over whole blocks.
+    ///
+    /// # Errors
+    /// When `plaintext` is not a whole number of blocks.
+    pub fn cbc_encrypt(&self, iv: &[u8; 8], plaintext: &[u8]) -> Result<Vec<u8>, NotWholeBlocks> {
+        let cipher = self.cipher();
+        let mut previous = *iv;
+        let mut out = Vec::with_capacity(plaintext.len());
+        for block in blocks(plaintext)? {
+            let mut block = Array(xor(*block, previous));
+            cipher.encrypt_block(&mut block);
+            previous = block.0;
+            out.extend_from_slice(&previous);
+        }
+        Ok(out)
+    }
+
+    /// CBC after zero bytes up to a whole block, none when it is whole already (readers: 8.1, Miura and NEO2).
+    #[must_use]
+    pub fn cbc_encrypt_zero_padded(&self, iv: &[u8; 8], plaintext: &[u8]) -> Vec<u8> {
+        let mut padded = plaintext.to_vec();
+        padded.resize(plaintext.len().next_multiple_of(8), 0);
+        let sealed = self.cbc_encrypt(iv, &padded).expect("padded to a multiple of eight");
+        padded.zeroize();
+        sealed
+    }
+
+    /// The plaintext of a CBC ciphertext, with its padding.
+    ///
+    /// # Errors
+    /// When `ciphertext` is not a whole number of blocks.
+    pub fn cbc_decrypt(&self, iv: &[u8; 8], ciphertext: &[u8]) -> Result<Vec<u8>, NotWholeBlocks> {
+        let cipher = self.cipher();
+        let mut previous = *iv;
+        let mut out = Vec::with_capacity(ciphertext.len());
+        for sealed in blocks(ciphertext)? {
+            let mut block = Array(*sealed);
+            cipher.decrypt_block(&mut block);
+            out.extend_from_slice(&xor(block.0, previous));
+            previous = *sealed;
+        }
+        Ok(out)
+    }
+
+    /// ISO 9797-1 MAC algorithm 3 (ANSI X9.19, EMV Book 2, A1.2) of `data`, padded as `padding` says, all eight bytes.
+    #[must_use]
+    pub fn mac(&self, data: &[u8], padding: Padding) -> [u8; 8] {
+        let mut padded = data.to_vec();
+        if padding == Padding::Iso80 {
+            padded.push(0x80);
+        }
+        padded.resize(padded.len().next_multiple_of(8), 0);
+        let left = des(self.halves().0);
+        let mut state = Array([0; 8]);
+        for block in padded.as_chunks::<8>().0 {
+            state = Array(xor(state.0, *block));
+            left.encrypt_block(&mut state);
+        }
+        des(self.halves().1).decrypt_block(&mut state);
+        left.encrypt_block(&mut state);
+        state.0
+    }
+
+    /// The key XOR `mask`, on both halves.
+    pub(super) fn masked(&self, mask: [u8; 8]) -> Self {
+        let (left, right) = self.halves();
+        Self::from_halves(xor(left, mask), xor(right, mask))
+    }
+
+    /// Left and right half.
+    pub(super) fn halves(&self) -> ([u8; 8], [u8; 8]) {
+        let [left, right] = *self.0.as_chunks::<8>().0 else { unreachable!("sixteen bytes are two halves") };
+        (left, right)
+    }
+
+    pub(super) fn from_halves(left: [u8; 8], right: [u8; 8]) -> Self {
+        let mut bytes = [0; 16];
+        bytes[..8].copy_from_slice(&left);
+        bytes[8..].copy_from_slice(&right);
+        Self(bytes)
+    }
+
+    /// The key with the lowest bit of each byte set so that the byte has an odd number of ones.
+    pub(super) fn odd_parity(&self) -> Self {
+        Self(self.0.map(|byte| (byte & 0xFE) | u8::from((byte & 0xFE).count_ones().is_multiple_of(2))))
+    }
+
+    fn cipher(&self) -> TdesEde2 {
+        TdesEde2::new(&Array(self.0))
+    }
+}
+
+/// How a message is filled up to whole blocks before its MAC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Padding {
+    /// Zero bytes, none when it is whole already (ISO 9797-1 method 1; Visa CVN 10, X9.19).
+    Zero,
+    /// `80` and zero bytes, always at least the `80` (ISO 9797-1 method 2; EMV).
+    Iso80,
+}
+
+impl Drop for Key {
+    fn drop(&mut self) {
+        self.0.zeroize();
+    }
+}
+
+impl std::fmt::Debug for Key {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("[key]")
+    }
+}
+
+/// Single DES with one half of a key.
+pub(super) fn des(half: [u8; 8]) -> Des {
+    Des::new(&Array(half))
+}
+
+/// One block encrypted with single DES.
+pub(super) fn des_encrypt(half: [u8; 8], block: [u8; 8]) -> [u8; 8] {
+    let mut block = Array(block);
+    des(half).encrypt_block(&mut block);
+    block.0
+}
+
+pub(super) fn xor(a: [u8; 8], b: [u8; 8]) -> [u8; 8] {
+    (u64::from_be_bytes(a) ^ u64::from_be_bytes(b)).to_be_bytes()
+}
+
+fn blocks(data: &[u8]) -> Result<&[[u8; 8]], NotWholeBlocks> {
+    match data.as_chunks() {
+        (blocks, []) => Ok(blocks),
+        _ => Err(NotWholeBlocks { bytes: data.len() }),
+    }
+}

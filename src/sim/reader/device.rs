@@ -1,0 +1,531 @@
+//! The reader as a machine without I/O: bytes, hands and time in; bytes and a display out. The same inputs always give the
+//! same outputs.
+//!
+//! ```text
+//!             ┌── DEC1 ──▶ waits for a tap ── tap ─────────┐
+//!   idle ─────┼── DED1 ──▶ reads the chip ─────────────────┼─▶ PIN ─▶ E4 ─▶ idle, holds the payment ── DED2 ─▶ E3 / E5
+//!             ├── DED6 ──▶ PIN of the last swipe ─▶ block  │
+//!             └── D204 ──▶ waits for digits ─▶ number      └─▶ E3, E5: no DED2
+//! ```
+//!
+//! One command is under way at a time ([`Running`]); any other but ABORT and RESET is then refused with 9F26. What the
+//! commands do is in `plain` and `pay`, what goes out in `voice`. Where the protocol is silent: RESET ends a running command without an answer to it;
+//! a card pulled during START ends it with 9F41, and CONTINUE without the card is 9F23.
+
+use std::collections::{HashMap, VecDeque};
+use std::time::Duration;
+
+use super::Options;
+use super::chip::{Payment, Terms};
+use super::deck::Card;
+use super::pin::PinEntry;
+use super::sealing::Sealing;
+use super::wire::{self, Command, Sw};
+use crate::reader::link::{Decoder, Nad, Received};
+
+/// What people do with the reader.
+#[derive(Clone, Debug)]
+pub enum Hand {
+    /// Put a card into the slot.
+    Insert(&'static Card),
+    /// Hold a card to the antenna. Without START CONTACTLESS nothing happens.
+    Tap(&'static Card),
+    /// Draw a card through the stripe reader.
+    Swipe(&'static Card),
+    /// Take the card out of the slot.
+    Remove,
+    /// Press a key.
+    Key(Key),
+    /// Let the time for what is being waited for run out now.
+    WaitTooLong,
+}
+
+/// A key of the reader.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Key {
+    /// Red.
+    Cancel,
+    /// Green.
+    Enter,
+    /// Yellow.
+    Clear,
+    /// 0 to 9.
+    Digit(u8),
+}
+
+/// What the cardholder will do at the next PIN prompt.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum PinPlan {
+    /// Type the card's PIN.
+    #[default]
+    Right,
+    /// Type these digits.
+    Digits(String),
+    /// Press cancel.
+    Cancel,
+    /// Press enter without digits.
+    Bypass,
+    /// Do nothing until keys are pressed ([`Hand::Key`]).
+    Hesitate,
+}
+
+/// What happens when an ABORT meets a running command (readers: 2.8).
+#[derive(Clone, Copy, Debug, Default)]
+pub enum AbortRace {
+    /// The ABORT is answered first, then the command with 9F41.
+    #[default]
+    AbortWins,
+    /// The command is over just before the ABORT is seen: a waiting tap gets this card, a PIN is typed to its end. Its answer
+    /// goes out first, then that of the ABORT.
+    CardWins(&'static Card),
+}
+
+/// Bytes for the wire.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Output {
+    /// The bytes of whole packets.
+    pub bytes: Vec<u8>,
+    /// They are the first ones that carry a card: E3, E4, E5 of START, or a swipe.
+    pub card: bool,
+}
+
+/// What a person standing at the reader sees.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Screen {
+    /// The lines of the display.
+    pub lines: Vec<String>,
+    /// What the reader waits for.
+    pub waits_for: WaitsFor,
+    /// A card is in the slot.
+    pub card_in_slot: bool,
+}
+
+/// What the reader waits for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WaitsFor {
+    /// The agent.
+    #[default]
+    Agent,
+    /// A card: START CONTACTLESS is running.
+    Card,
+    /// A PIN.
+    Pin,
+    /// A number.
+    Number,
+}
+
+/// What came over the line so far.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// CLA and INS of every command, in their order.
+    pub commands: Vec<u16>,
+    /// Packets that were damaged or broken.
+    pub faults: usize,
+}
+
+/// The command that is under way.
+pub(super) enum Running {
+    Nothing,
+    /// START CONTACTLESS waits; ends with 9F42 at `due`.
+    Tap(Terms),
+    /// START reads the chip until `due`.
+    Chip(Terms),
+    /// A PIN is entered; the next key falls at `due`.
+    Pin(Box<PinEntry>),
+    /// GET NUMERIC waits for keys.
+    Number(String),
+}
+
+/// What the agent has switched on (D060, D061).
+#[derive(Clone, Copy, Default)]
+pub(super) struct Switches {
+    /// Bits of CARD STATUS: 0 unsolicited, 1 ATR, 2 to 4 tracks.
+    pub(super) card_status: u8,
+    pub(super) keys: bool,
+}
+
+/// The simulated reader.
+pub struct Device {
+    pub(super) options: Options,
+    pub(super) sealing: Sealing,
+    pub(super) switches: Switches,
+    pub(super) running: Running,
+    /// When the running command goes on by itself.
+    pub(super) due: Option<Duration>,
+    /// The payment that waits for CONTINUE.
+    pub(super) asked: Option<Payment>,
+    /// The terms of a START that was answered with E2.
+    pub(super) choosing: Option<Terms>,
+    pub(super) slot: Option<&'static Card>,
+    pub(super) last_swipe: Option<&'static Card>,
+    pub(super) pin_plan: PinPlan,
+    pub(super) number_plan: Option<String>,
+    pub(super) race: AbortRace,
+    pub(super) now: Duration,
+    /// 9A and 9F21.
+    pub(super) clock: [u8; 6],
+    atcs: HashMap<&'static str, u16>,
+    sequence: u32,
+    random: u64,
+    pub(super) lines: Vec<String>,
+    /// When the cardholder takes the card out by himself.
+    removal: Option<Duration>,
+    decoder: Decoder,
+    pub(super) out: VecDeque<Output>,
+    counters: Counters,
+    pub(super) spoil: bool,
+}
+
+impl Device {
+    /// A reader that was just switched on.
+    #[must_use]
+    pub fn new(options: Options) -> Self {
+        Self {
+            sealing: Sealing::new(options.card_ksn, options.pin_ksn),
+            switches: Switches::default(),
+            running: Running::Nothing,
+            due: None,
+            asked: None,
+            choosing: None,
+            slot: None,
+            last_swipe: None,
+            pin_plan: PinPlan::Right,
+            number_plan: None,
+            race: options.race,
+            now: Duration::ZERO,
+            clock: options.clock,
+            atcs: HashMap::new(),
+            sequence: 0,
+            random: options.seed,
+            lines: vec!["WELCOME".to_owned()],
+            removal: None,
+            decoder: Decoder::default(),
+            out: VecDeque::new(),
+            counters: Counters::default(),
+            spoil: false,
+            options,
+        }
+    }
+
+    /// Takes bytes from the line. `now` is the time since any fixed moment.
+    pub fn bytes(&mut self, bytes: &[u8], now: Duration) {
+        self.now = now;
+        if self.options.wrong_device {
+            return self.out.push_back(Output { bytes: b"\r\nERROR\r\n".to_vec(), card: false });
+        }
+        let mut messages = Vec::new();
+        let mut faults = 0;
+        self.decoder.feed(bytes, |received| match received {
+            Received::Message(message) => messages.push((message.nad, message.unsolicited, message.bytes.to_vec())),
+            Received::Fault(_) => faults += 1,
+        });
+        self.counters.faults += faults;
+        for message in messages {
+            match message {
+                (Nad::Reader, false, bytes) => self.message(&bytes),
+                // Nothing for the retail base, and no host sends unsolicited messages.
+                _ => self.counters.faults += 1,
+            }
+        }
+        self.settle();
+    }
+
+    /// A person does something.
+    pub fn hands(&mut self, hand: Hand, now: Duration) {
+        self.now = now;
+        match hand {
+            Hand::Insert(card) => self.insert(card),
+            Hand::Tap(card) => self.tap(card),
+            Hand::Swipe(card) => self.swipe(card),
+            Hand::Remove => self.remove(),
+            Hand::Key(key) => self.key(key),
+            Hand::WaitTooLong => self.waited_too_long(),
+        }
+        self.settle();
+    }
+
+    /// Time has passed.
+    pub fn timer(&mut self, now: Duration) {
+        self.now = now;
+        self.settle();
+    }
+
+    /// When [`Self::timer`] must be called next.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Duration> {
+        [self.due, self.removal].into_iter().flatten().min()
+    }
+
+    /// The next bytes to send.
+    pub fn output(&mut self) -> Option<Output> {
+        self.out.pop_front()
+    }
+
+    /// The display.
+    #[must_use]
+    pub fn screen(&self) -> Screen {
+        let waits_for = match self.running {
+            Running::Nothing | Running::Chip(_) => WaitsFor::Agent,
+            Running::Tap(_) => WaitsFor::Card,
+            Running::Pin(_) => WaitsFor::Pin,
+            Running::Number(_) => WaitsFor::Number,
+        };
+        Screen { lines: self.lines.clone(), waits_for, card_in_slot: self.slot.is_some() }
+    }
+
+    /// What came so far.
+    #[must_use]
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// Whether a packet has begun and not ended.
+    #[must_use]
+    pub fn is_mid_packet(&self) -> bool {
+        self.decoder.is_unfinished()
+    }
+
+    /// The host has opened the connection: over TCP and Bluetooth the device says so, over USB it does not (readers: 2.1).
+    pub fn connected(&mut self) {
+        self.decoder = Decoder::default();
+        if self.options.says_powered_on {
+            self.event(&wire::template(0xE6, &[(0xC3, &[0x01]), (0xC4, b"Powered On")]));
+        }
+    }
+
+    /// The cable was pulled: the switches and what was under way are lost, the keys and counters are not.
+    pub fn unplugged(&mut self) {
+        self.reset();
+        self.switches = Switches::default();
+        self.out.clear();
+        self.decoder = Decoder::default();
+    }
+
+    /// What the cardholder will do at the next PIN prompt.
+    pub fn plan_pin(&mut self, plan: PinPlan) {
+        self.pin_plan = plan;
+    }
+
+    /// The digits that will be typed at the next GET NUMERIC.
+    pub fn plan_number(&mut self, digits: &str) {
+        self.number_plan = Some(digits.to_owned());
+    }
+
+    /// How the next ABORTs meet a running command.
+    pub fn plan_abort(&mut self, race: AbortRace) {
+        self.race = race;
+    }
+
+    /// Damages one bit of the next message.
+    pub fn spoil_next(&mut self) {
+        self.spoil = true;
+    }
+
+    fn message(&mut self, bytes: &[u8]) {
+        if let &[cla, ins, ..] = bytes {
+            self.counters.commands.push(u16::from_be_bytes([cla, ins]));
+        }
+        let command = match Command::parse(bytes) {
+            Ok(command) => command,
+            Err(sw) => return self.answer(&[], sw),
+        };
+        match (command.code, &self.running) {
+            (0xD0FF, _) => self.abort(),
+            (0xD000, _) | (_, Running::Nothing) => self.command(&command),
+            _ => self.answer(&[], Sw::NOT_ALLOWED),
+        }
+    }
+
+    fn abort(&mut self) {
+        if let AbortRace::CardWins(card) = self.race {
+            match self.running {
+                Running::Tap(_) => self.tap(card),
+                Running::Pin(_) => self.type_pin_to_the_end(),
+                Running::Chip(_) | Running::Number(_) | Running::Nothing => {}
+            }
+        }
+        self.answer(&[], Sw::OK);
+        if !matches!(self.running, Running::Nothing) {
+            self.asked = None;
+            self.finish(&[], Sw::CANCELLED);
+            self.show("CANCELLED");
+        }
+    }
+
+    /// Ends everything under way without a word.
+    pub(super) fn reset(&mut self) {
+        self.running = Running::Nothing;
+        self.due = None;
+        self.asked = None;
+        self.choosing = None;
+        self.last_swipe = None;
+        self.show("WELCOME");
+    }
+
+    /// Does all that is due by now.
+    fn settle(&mut self) {
+        let is_due = |at: Option<Duration>, now| at.is_some_and(|at| at <= now);
+        loop {
+            if is_due(self.due, self.now) {
+                self.due = None;
+                self.go_on();
+            } else if is_due(self.removal, self.now) {
+                self.remove();
+            } else {
+                return;
+            }
+        }
+    }
+
+    /// The time of the running command's next step has come.
+    fn go_on(&mut self) {
+        match std::mem::replace(&mut self.running, Running::Nothing) {
+            Running::Nothing => {}
+            Running::Tap(_) => {
+                self.finish(&[], Sw::TIMED_OUT);
+                self.show("TIMED OUT");
+            }
+            Running::Chip(terms) => self.chip_is_read(terms),
+            Running::Pin(entry) => self.pin_goes_on(entry),
+            Running::Number(typed) => {
+                self.running = Running::Number(typed);
+                self.number_goes_on();
+            }
+        }
+    }
+
+    fn waited_too_long(&mut self) {
+        match self.running {
+            Running::Tap(_) | Running::Number(_) => {
+                self.finish(&[], Sw::TIMED_OUT);
+                self.show("TIMED OUT");
+            }
+            Running::Pin(_) => self.pin_given_up(),
+            Running::Chip(_) | Running::Nothing => {}
+        }
+    }
+
+    /// The cardholder will take the card out by himself, when he does so.
+    pub(super) fn expect_removal(&mut self) {
+        if self.options.removes_card && self.slot.is_some() {
+            self.removal = Some(self.now + self.options.pace.removal);
+        }
+    }
+
+    fn remove(&mut self) {
+        self.removal = None;
+        self.card_is_out();
+    }
+
+    /// A card's transaction counter, counted on.
+    pub(super) fn next_atc(&mut self, card: &Card) -> u16 {
+        let atc = self.atcs.entry(card.name).or_insert(self.options.atc);
+        *atc = atc.wrapping_add(1);
+        *atc
+    }
+
+    /// The device's transaction counter (9F41), counted on.
+    pub(super) fn next_sequence(&mut self) -> u32 {
+        self.sequence += 1;
+        self.sequence
+    }
+
+    /// An unpredictable number of the seeded generator (SplitMix64).
+    pub(super) fn next_random(&mut self) -> u32 {
+        self.random = self.random.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.random;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        let [.., a, b, c, d] = (z ^ (z >> 31)).to_be_bytes();
+        u32::from_be_bytes([a, b, c, d])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Pace, card};
+    use super::*;
+
+    /// Terms of 4.56 GBP, typed from readers 2.13.
+    const CONTACTLESS: &str = "010023DEC100001EE01C9C01009F02060000000004569A032501319F21031234565F2A02082693";
+    const START: &str =
+        "01002DDED1000028E0269C01009F02060000000004569A032501319F2103123456DFA2040101DFA20301005F2A02082687";
+
+    fn said(device: &mut Device) -> Vec<String> {
+        std::iter::from_fn(|| device.output()).map(|output| hex::encode_upper(output.bytes)).collect()
+    }
+
+    fn send(device: &mut Device, frame: &str, at: u64) {
+        device.bytes(&hex::decode(frame).unwrap(), Duration::from_millis(at));
+    }
+
+    #[test]
+    fn the_wait_for_a_tap_has_an_end() {
+        let mut device = Device::new(Options::default());
+        send(&mut device, CONTACTLESS, 1_000);
+        // MPI-Dynamic.cfg: 30 seconds.
+        assert_eq!(device.deadline(), Some(Duration::from_secs(31)));
+        device.timer(Duration::from_millis(30_999));
+        assert_eq!(said(&mut device), [""; 0]);
+        device.timer(Duration::from_secs(31));
+        assert_eq!(said(&mut device), ["0100029F42DE"]);
+        assert_eq!(device.deadline(), None);
+    }
+
+    #[test]
+    fn chips_and_people_take_their_time() {
+        let mut device = Device::new(Options { pace: Pace::HUMAN, removes_card: true, ..Options::default() });
+        device.hands(Hand::Insert(card("chip-pin").unwrap()), Duration::ZERO);
+        send(&mut device, START, 0);
+        let mut moments = Vec::new();
+        while let Some(deadline) = device.deadline() {
+            device.timer(deadline);
+            moments.extend(said(&mut device).into_iter().map(|frame| (deadline.as_millis(), frame.len() / 2)));
+        }
+        // The prompt, four digits, PIN OK and E4 together.
+        let times: Vec<_> = moments.iter().map(|(at, _)| *at).collect();
+        assert_eq!(times, [600, 850, 1100, 1350, 1600, 1850, 1850]);
+        send(&mut device, "01000BDED2000006E0048A0230306C", 2_000);
+        assert!(device.screen().card_in_slot);
+        device.timer(Duration::from_millis(3_200));
+        assert!(!device.screen().card_in_slot);
+    }
+
+    #[test]
+    fn the_same_inputs_give_the_same_outputs_and_another_seed_another_number() {
+        let run = |seed| {
+            let mut device = Device::new(Options { seed, ..Options::default() });
+            send(&mut device, CONTACTLESS, 0);
+            device.hands(Hand::Tap(card("tap").unwrap()), Duration::ZERO);
+            said(&mut device)
+        };
+        assert_eq!(run(1), run(1));
+        assert_ne!(run(1), run(2));
+    }
+
+    #[test]
+    fn garbage_and_split_packets_are_survived() {
+        let mut device = Device::new(Options::default());
+        device.bytes(b"\xFF\x00AT\r\n", Duration::ZERO);
+        for byte in hex::decode("010004EEE000000B").unwrap() {
+            device.bytes(&[byte], Duration::ZERO);
+        }
+        assert_eq!(said(&mut device), ["010009E105DFAE01010790000A"]);
+        assert_eq!(device.counters().commands, [0xEEE0]);
+        assert_eq!(device.counters().faults, 1);
+    }
+
+    #[test]
+    fn a_worn_out_key_set_seals_nothing() {
+        // The last counter of 21 bits (security: 1.2).
+        let worn = options_ksn("FFFF9876543210FFF800");
+        let mut device = Device::new(Options { pin_ksn: worn, ..Options::default() });
+        device.hands(Hand::Insert(card("chip-pin").unwrap()), Duration::ZERO);
+        send(&mut device, START, 0);
+        assert_eq!(said(&mut device).last().map(String::as_str), Some("0100029FE07C"));
+    }
+
+    fn options_ksn(text: &str) -> crate::sim::keys::Ksn {
+        crate::sim::keys::Ksn::from_bytes(&hex::decode(text).unwrap()).unwrap()
+    }
+}

@@ -1,0 +1,327 @@
+//! Cards at the reader and the commands about them: the events of slot and stripe, START, START CONTACTLESS, CONTINUE,
+//! ONLINE PIN (readers: 2.3, 2.5 to 2.9).
+
+use super::chip::{Decision, Interface, Numbers, Payment, Terminal, Terms, has_scripts};
+use super::deck::{Card, Chip, Tap};
+use super::device::{Device, Running};
+use super::pin::Purpose;
+use super::plain::DEFAULT_TAP_SECONDS;
+use super::sealing::{NoKey, Sealed, bytes};
+use super::wire::{self, Command, Sw};
+
+/// Answer to reset of every chip of the deck, as in the computed event of readers 2.13.
+const ATR: [u8; 9] = [0x3B, 0x65, 0x00, 0x00, 0x20, 0x63, 0xCB, 0x68, 0x00];
+
+/// Bits of CARD STATUS's P1 (readers: 2.2).
+const UNSOLICITED: u8 = 0x01;
+const WITH_ATR: u8 = 0x02;
+const TRACK_1: u8 = 0x04;
+const TRACK_2: u8 = 0x08;
+
+// What people do with cards.
+impl Device {
+    pub(super) fn insert(&mut self, card: &'static Card) {
+        if self.slot.is_some() {
+            return;
+        }
+        self.slot = Some(card);
+        let waited = matches!(self.running, Running::Tap(_));
+        if waited && !self.options.events_first {
+            self.finish(&[], Sw::CARD_INSERTED);
+        }
+        self.card_event();
+        if waited && self.options.events_first {
+            self.finish(&[], Sw::CARD_INSERTED);
+        }
+        self.show("PLEASE WAIT");
+    }
+
+    pub(super) fn card_is_out(&mut self) {
+        if self.slot.take().is_none() {
+            return;
+        }
+        let contact = match &self.running {
+            Running::Chip(_) => true,
+            Running::Pin(entry) => {
+                matches!(&entry.purpose, Purpose::Payment(payment) if payment.interface == Interface::Contact)
+            }
+            Running::Nothing | Running::Tap(_) | Running::Number(_) => false,
+        };
+        if contact {
+            self.finish(&[], Sw::CANCELLED);
+        }
+        self.card_event();
+        self.show("WELCOME");
+    }
+
+    pub(super) fn swipe(&mut self, card: &'static Card) {
+        let waited = matches!(self.running, Running::Tap(_));
+        if !card.stripe || !(waited || matches!(self.running, Running::Nothing)) {
+            return;
+        }
+        self.last_swipe = Some(card);
+        let event = if self.switches.card_status & UNSOLICITED != 0 { self.swipe_event(card).ok() } else { None };
+        if waited && !self.options.events_first {
+            self.finish(&[], Sw::CARD_SWIPED);
+        }
+        if let Some(event) = event {
+            self.event_with_card(&event);
+        }
+        if waited && self.options.events_first {
+            self.finish(&[], Sw::CARD_SWIPED);
+        }
+        self.show("PLEASE WAIT");
+    }
+
+    pub(super) fn tap(&mut self, card: &'static Card) {
+        let Running::Tap(terms) = self.running else { return };
+        match card.tap {
+            Tap::None => {}
+            Tap::Insert => {
+                self.finish(&[], Sw::INSERT_CARD);
+                self.show("INSERT CARD");
+            }
+            Tap::Emv(_) | Tap::Magstripe => {
+                self.running = Running::Nothing;
+                self.due = None;
+                let payment = self.payment(card, Interface::Contactless, terms);
+                self.verify_or_decide(payment);
+            }
+        }
+    }
+
+    /// Card status as it is now, when the agent wants to hear of it.
+    fn card_event(&mut self) {
+        if self.switches.card_status & UNSOLICITED != 0 {
+            self.event(&self.slot_status());
+        }
+    }
+
+    fn slot_status(&self) -> Vec<u8> {
+        let answers = self.slot.is_some_and(|card| !matches!(card.chip, Chip::None | Chip::Mute));
+        let b1 = u8::from(self.slot.is_some()) | (u8::from(answers) << 1);
+        let mut inner = wire::object(0x48, &[b1, 0x00]);
+        if answers && self.switches.card_status & WITH_ATR != 0 {
+            wire::put(&mut inner, 0x63, &ATR);
+        }
+        wire::object(0xE1, &inner)
+    }
+
+    /// The tracks that the agent has switched on: sealed, or in clear on a device without SRED key.
+    fn swipe_event(&mut self, card: &Card) -> Result<Vec<u8>, NoKey> {
+        let on = |bit| self.switches.card_status & bit != 0;
+        let track1 = on(TRACK_1).then(|| card.track1());
+        let track2 = on(TRACK_2).then(|| card.track2());
+        let b1 = u8::from(self.slot.is_some());
+        let b2 = 0x01 | (u8::from(track1.is_some()) << 1) | (u8::from(track2.is_some()) << 2);
+        let mut inner = wire::object(0x48, &[b1, b2]);
+        if self.options.secured {
+            let sealed = self.sealing.swipe(track1.as_deref(), track2.as_deref())?;
+            wire::put(&mut inner, 0xDFAE02, &sealed.data);
+            wire::put(&mut inner, 0xDFAE03, &sealed.ksn.0);
+            wire::put(&mut inner, 0xDFAE22, card.masked_track2().as_bytes());
+        } else {
+            for (tag, track) in [(0x5F21, track1), (0x5F22, track2)] {
+                if let Some(track) = track {
+                    wire::put(&mut inner, tag, track.as_bytes());
+                }
+            }
+        }
+        Ok(wire::object(0xE1, &inner))
+    }
+}
+
+// The commands.
+impl Device {
+    /// CARD STATUS: its answer is the unsolicited message (readers: 2.2).
+    pub(super) fn card_status(&mut self, bits: u8) {
+        self.switches.card_status = bits;
+        self.event(&self.slot_status());
+    }
+
+    /// START TRANSACTION.
+    pub(super) fn start(&mut self, command: &Command<'_>) -> Result<(), Sw> {
+        let elements = command.elements()?;
+        let terms = self.signed_terms(Terms::read(elements)?);
+        let [selection] = wire::need::<1>(elements, 0xDFA204)?;
+        self.asked = None;
+        let card = self.slot.ok_or(Sw::NO_CARD)?;
+        match card.chip {
+            Chip::None | Chip::Mute => Err(Sw::CARD_READ_ERROR),
+            Chip::Foreign => Err(Sw::UNSUPPORTED_CARD),
+            Chip::Works { .. } if card.name == "chip-choice" && selection == 0x02 => {
+                self.choosing = Some(terms);
+                self.finish(&candidates(card), Sw::OK);
+                Ok(())
+            }
+            Chip::Works { .. } => {
+                if card.name == "chip-choice" {
+                    self.event(&wire::template(0xE6, &[(0xC3, &[0x03]), (0xC4, b"Application selection")]));
+                }
+                self.read_chip(terms);
+                Ok(())
+            }
+        }
+    }
+
+    fn read_chip(&mut self, terms: Terms) {
+        self.show("PLEASE WAIT");
+        self.running = Running::Chip(terms);
+        self.due = Some(self.now + self.options.pace.chip);
+    }
+
+    pub(super) fn chip_is_read(&mut self, terms: Terms) {
+        let Some(card) = self.slot else { return self.finish(&[], Sw::NO_CARD) };
+        let payment = self.payment(card, Interface::Contact, terms);
+        self.verify_or_decide(payment);
+    }
+
+    /// START CONTACTLESS TRANSACTION. A card that is in the slot already ends it as one that is put in later.
+    pub(super) fn start_contactless(&mut self, command: &Command<'_>) -> Result<(), Sw> {
+        let elements = command.elements()?;
+        let terms = self.signed_terms(Terms::read(elements)?);
+        let seconds = wire::get::<2>(elements, 0xDFFF01)?.map_or(DEFAULT_TAP_SECONDS, u16::from_be_bytes);
+        self.asked = None;
+        if self.slot.is_some() {
+            return Err(Sw::CARD_INSERTED);
+        }
+        self.wait_for_tap(terms, seconds);
+        Ok(())
+    }
+
+    /// ONLINE PIN. The masked track must be that of the last swipe, whose PAN the device remembers (readers: 2.9).
+    pub(super) fn online_pin(&mut self, command: &Command<'_>) -> Result<(), Sw> {
+        let elements = command.elements()?;
+        let _amount: [u8; 6] = wire::need(elements, 0x9F02)?;
+        let _currency: [u8; 2] = wire::need(elements, 0x5F2A)?;
+        let _label = wire::value(elements, 0x50).ok_or(Sw::DATA_MISSING)?;
+        let masked = wire::value(elements, 0xDFAE22).ok_or(Sw::DATA_MISSING)?;
+        if !self.options.pin_key {
+            return Err(Sw::NO_PIN_KEY);
+        }
+        let card = self.last_swipe.filter(|card| card.masked_track2().as_bytes() == masked);
+        let card = card.filter(|_| command.p1 == 0x01).ok_or(Sw::INVALID_PARAMETER)?;
+        self.ask_for_pin(Purpose::Swipe(card));
+        Ok(())
+    }
+
+    /// CONTINUE TRANSACTION: the choice after an E2, or the host's answer after an E4.
+    pub(super) fn go_on_with(&mut self, command: &Command<'_>) -> Result<(), Sw> {
+        let elements = command.elements()?;
+        if let Some(terms) = self.choosing.take() {
+            return self.chosen(terms, elements);
+        }
+        let mut payment = self.asked.take().ok_or(Sw::NOT_READY)?;
+        let Some(arc) = wire::get::<2>(elements, 0x8A)? else {
+            self.asked = Some(payment);
+            return Err(Sw::DATA_MISSING);
+        };
+        let contact = payment.interface == Interface::Contact;
+        if contact && self.slot != Some(payment.card) {
+            return Err(Sw::NO_CARD);
+        }
+        let decision = payment.second(arc, wire::value(elements, 0x91), has_scripts(elements));
+        let sealed = self.seal(&payment, 1)?;
+        self.finish(&payment.template(decision, Some(arc), &sealed, None), Sw::OK);
+        let outcome = if decision == Decision::Approved { "APPROVED" } else { "DECLINED" };
+        self.show(&if contact { format!("{outcome}\nREMOVE CARD") } else { outcome.to_owned() });
+        self.expect_removal();
+        Ok(())
+    }
+
+    /// After an E2: 4F or 50 of a candidate, or C0 01 for the first; C0 00 gives up.
+    fn chosen(&mut self, terms: Terms, elements: &[u8]) -> Result<(), Sw> {
+        let card = self.slot.ok_or(Sw::NO_CARD)?;
+        let by_name = wire::value(elements, 0x50).is_some_and(|label| label == card.label.as_bytes());
+        let by_aid = wire::value(elements, 0x4F).is_some_and(|aid| aid == card.aid);
+        match wire::get::<1>(elements, 0xC0)? {
+            Some([0x00]) => return Err(Sw::CANCELLED),
+            Some([0x01]) => {}
+            None if by_name || by_aid => {}
+            Some(_) | None => return Err(Sw::INVALID_DATA),
+        }
+        self.read_chip(terms);
+        Ok(())
+    }
+}
+
+// From the card to the answer.
+impl Device {
+    fn payment(&mut self, card: &'static Card, interface: Interface, terms: Terms) -> Payment {
+        let terminal = Terminal {
+            serial: self.options.serial.clone(),
+            country: self.options.country,
+            pin_key: self.options.pin_key,
+            secured: self.options.secured,
+        };
+        let numbers =
+            Numbers { atc: self.next_atc(card), unpredictable: self.next_random(), sequence: self.next_sequence() };
+        Payment::new(card, interface, terminal, terms, &numbers)
+    }
+
+    /// What the card is made to sign: the amount asked for, or another one when the options say so.
+    fn signed_terms(&self, mut terms: Terms) -> Terms {
+        if let Some(amount) = self.options.amount_override {
+            let digits = format!("{:012}", amount % 1_000_000_000_000);
+            terms.amount = bytes(&digits).try_into().expect("twelve digits are six bytes");
+        }
+        if let Some(currency) = self.options.currency_override {
+            let digits = format!("{:04}", currency % 10_000);
+            terms.currency = bytes(&digits).try_into().expect("four digits are two bytes");
+        }
+        terms
+    }
+
+    fn verify_or_decide(&mut self, payment: Payment) {
+        if payment.wants_pin() {
+            self.ask_for_pin(Purpose::Payment(payment));
+        } else {
+            self.card_decides(payment, None);
+        }
+    }
+
+    /// The card gives its first cryptogram: E3, E4 or E5.
+    pub(super) fn card_decides(&mut self, mut payment: Payment, pin: Option<&Sealed>) {
+        let decision = payment.first();
+        // A contactless answer mentions the sealed block twice (readers: 2.13, the capture).
+        let blocks = if payment.interface == Interface::Contactless { 2 } else { 1 };
+        let sealed = match self.seal(&payment, blocks) {
+            Ok(sealed) => sealed,
+            Err(sw) => return self.finish(&[], sw),
+        };
+        self.finish_with_card(&payment.template(decision, None, &sealed, pin));
+        match decision {
+            Decision::Online => {
+                self.asked = Some(payment);
+                self.show("PLEASE WAIT");
+            }
+            Decision::Approved => self.show("APPROVED\nREMOVE CARD"),
+            Decision::Declined => self.show("DECLINED\nREMOVE CARD"),
+        }
+        if decision != Decision::Online {
+            self.expect_removal();
+        }
+    }
+
+    /// The sealed card data, so many times, each under the next key; none on a device without SRED key.
+    fn seal(&mut self, payment: &Payment, blocks: usize) -> Result<Vec<Sealed>, Sw> {
+        if !self.options.secured {
+            return Ok(Vec::new());
+        }
+        (0..blocks)
+            .map(|_| match payment.interface {
+                Interface::Contact => self.sealing.chip(payment.card),
+                Interface::Contactless => self.sealing.tap(payment.card),
+            })
+            .collect::<Result<_, NoKey>>()
+            .map_err(|NoKey| Sw::NO_KEY_LEFT)
+    }
+}
+
+/// E2 with the applications of `chip-choice`: its own and one more. How a device groups them is not published: an
+/// application template (61) for each here.
+fn candidates(card: &Card) -> Vec<u8> {
+    let first = wire::template(0x61, &[(0x4F, card.aid), (0x50, card.label.as_bytes())]);
+    let second = wire::template(0x61, &[(0x4F, &[0xA0, 0, 0, 0, 0x03, 0x20, 0x10]), (0x50, b"VISA ELECTRON")]);
+    wire::object(0xE2, &[first, second].concat())
+}

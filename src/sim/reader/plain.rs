@@ -1,0 +1,168 @@
+//! The commands that concern no card: who are you, the clock, the display, switches, a number (readers: 2.2, 2.10).
+//!
+//! Answers are wrapped in E1 throughout (readers: 2.3, note).
+
+use super::chip::Terms;
+use super::device::{Device, Key, Running};
+use super::wire::{self, Command, Sw};
+
+/// Seconds that START CONTACTLESS waits when it is not told (MPI-Dynamic.cfg, readers: 2.6).
+pub(super) const DEFAULT_TAP_SECONDS: u16 = 30;
+
+impl Device {
+    /// Carries out a command; nothing else is under way, or it is a RESET.
+    pub(super) fn command(&mut self, command: &Command<'_>) {
+        let done = match command.code {
+            0xD000 => self.reset_device(command.p1),
+            0xD001 => Ok(configuration()),
+            0xD002 => Ok(device_info()),
+            0xD010 => self.system_clock(command),
+            0xD060 => return self.card_status(command.p1),
+            0xD061 => {
+                if command.p1 != 0xFF {
+                    self.switches.keys = command.p1 == 0x01;
+                }
+                Ok(Vec::new())
+            }
+            // On mains, full.
+            0xD062 => Ok(wire::template(0xE1, &[(0xDFA209, &[0x02]), (0xDFA20A, &[100])])),
+            0xD201 => {
+                self.show(&String::from_utf8_lossy(command.data));
+                Ok(Vec::new())
+            }
+            0xDE02 => {
+                let counter = format!("{:08}", self.next_sequence());
+                Ok(wire::template(0xE1, &[(0x9F41, &super::sealing::bytes(&counter))]))
+            }
+            0xEEE0 => Ok(wire::template(0xE1, &[(0xDFAE01, &[self.p2pe_status()])])),
+            0xD204 => return or_refuse(self, |device| device.get_numeric(command)),
+            0xDED1 => return or_refuse(self, |device| device.start(command)),
+            0xDEC1 => return or_refuse(self, |device| device.start_contactless(command)),
+            0xDED2 => return or_refuse(self, |device| device.go_on_with(command)),
+            0xDED6 => return or_refuse(self, |device| device.online_pin(command)),
+            _ => Err(Sw::UNKNOWN_COMMAND),
+        };
+        match done {
+            Ok(body) => self.answer(&body, Sw::OK),
+            Err(sw) => self.answer(&[], sw),
+        }
+    }
+
+    fn reset_device(&mut self, how: u8) -> Result<Vec<u8>, Sw> {
+        if how > 0x03 {
+            return Err(Sw::INVALID_PARAMETER);
+        }
+        self.reset();
+        if how == 0x01 {
+            // A reboot forgets what was switched on; the line stays, as it does over RS-232.
+            self.switches = super::device::Switches::default();
+        }
+        let application = wire::template(0xEF, &[(0xDF0D, b"M000-MPI"), (0xDF7F, b"1-51")]);
+        let system = wire::template(0xEF, &[(0xDF0D, b"M000-OS"), (0xDF7F, b"9-7")]);
+        let serial = wire::object(0x9F1E, self.options.serial.as_bytes());
+        Ok(wire::object(0xE1, &[serial, application, system].concat()))
+    }
+
+    fn system_clock(&mut self, command: &Command<'_>) -> Result<Vec<u8>, Sw> {
+        if command.data.is_empty() {
+            let (date, time) = self.clock.split_at(3);
+            return Ok(wire::template(0xE1, &[(0x9A, date), (0x9F21, time)]));
+        }
+        let elements = command.elements()?;
+        let date: [u8; 3] = wire::need(elements, 0x9A)?;
+        let time: [u8; 3] = wire::need(elements, 0x9F21)?;
+        self.clock = [date[0], date[1], date[2], time[0], time[1], time[2]];
+        Ok(Vec::new())
+    }
+
+    fn p2pe_status(&self) -> u8 {
+        0x01 | if self.options.pin_key { 0x02 } else { 0 } | if self.options.secured { 0x04 } else { 0 }
+    }
+
+    fn get_numeric(&mut self, command: &Command<'_>) -> Result<(), Sw> {
+        let elements = command.elements()?;
+        let _prompts: [u8; 6] = wire::need(elements, 0xDFA206)?;
+        let _format: [u8; 2] = wire::need(elements, 0xDFA207)?;
+        self.show("ENTER AMOUNT");
+        self.running = Running::Number(String::new());
+        if self.number_plan.is_some() {
+            self.due = Some(self.now + self.options.pace.key);
+        }
+        Ok(())
+    }
+
+    /// The digits that were planned are typed.
+    pub(super) fn number_goes_on(&mut self) {
+        if let (Running::Number(typed), Some(plan)) = (&mut self.running, self.number_plan.take()) {
+            *typed = plan;
+            self.number_entered();
+        }
+    }
+
+    fn number_entered(&mut self) {
+        if let Running::Number(typed) = &self.running {
+            let body = wire::template(0xE1, &[(0xDFA208, typed.as_bytes())]);
+            self.finish(&body, Sw::OK);
+        }
+    }
+
+    /// A key is pressed.
+    pub(super) fn key(&mut self, key: Key) {
+        match (&mut self.running, key) {
+            (Running::Pin(_), _) => self.pin_key(key),
+            (Running::Number(typed), Key::Digit(digit)) => typed.push(char::from(b'0' + digit % 10)),
+            (Running::Number(typed), Key::Clear) => {
+                typed.pop();
+            }
+            (Running::Number(_), Key::Enter) => self.number_entered(),
+            (Running::Tap(_) | Running::Number(_), Key::Cancel) => {
+                self.finish(&[], Sw::CANCELLED);
+                self.show("CANCELLED");
+            }
+            (Running::Nothing, _) if self.switches.keys => {
+                self.event(&wire::template(0xE0, &[(0xDFA205, &[key.code()])]));
+            }
+            (Running::Nothing | Running::Chip(_) | Running::Tap(_), _) => {}
+        }
+    }
+
+    /// START CONTACTLESS waits for a card from now on.
+    pub(super) fn wait_for_tap(&mut self, terms: Terms, seconds: u16) {
+        self.show("INSERT, TAP OR SWIPE");
+        self.running = Running::Tap(terms);
+        self.due = Some(self.now + std::time::Duration::from_secs(u64::from(seconds)));
+    }
+}
+
+impl Key {
+    /// As in DFA205 (readers: 2.3).
+    fn code(self) -> u8 {
+        match self {
+            Self::Enter => 0x0D,
+            Self::Cancel => 0x1B,
+            Self::Clear => 0x7F,
+            Self::Digit(digit) => b'0' + digit % 10,
+        }
+    }
+}
+
+fn or_refuse(device: &mut Device, run: impl FnOnce(&mut Device) -> Result<(), Sw>) {
+    if let Err(sw) = run(device) {
+        device.answer(&[], sw);
+    }
+}
+
+/// Names and versions of configuration files (readers: 2.2, D001); the names are those that section 2 mentions.
+fn configuration() -> Vec<u8> {
+    let files: [&[u8]; 4] = [b"ARQCDOL.CFG", b"TCDOL.CFG", b"AACDOL.CFG", b"P2PEDOL.CFG"];
+    let inner: Vec<u8> =
+        files.iter().flat_map(|name| wire::template(0xED, &[(0xDF0D, name), (0xDF7F, b"1")])).collect();
+    wire::object(0xE1, &inner)
+}
+
+/// Capabilities (readers: 2.2, D002). Their names are not published: these are ours. No extended APDU among them.
+fn device_info() -> Vec<u8> {
+    let inner: Vec<u8> =
+        [&b"Contactless"[..], b"Keypad"].iter().flat_map(|name| wire::template(0xEF, &[(0xDF0D, name)])).collect();
+    wire::object(0xE1, &inner)
+}

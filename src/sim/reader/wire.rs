@@ -1,0 +1,149 @@
+//! The simulated reader's own reading and writing of messages: commands apart, TLVs together (readers: 2.1, 2.4, 2.11).
+//!
+//! Only the packets are shared with the agent (`reader::link`, which frozen captures keep honest); what is inside them is
+//! written a second time here, so that one misreading of the protocol cannot hide at both ends.
+
+use crate::emv::{Tag, tlv};
+
+/// A status word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Sw(pub(super) u16);
+
+impl Sw {
+    pub(super) const OK: Self = Self(0x9000);
+    pub(super) const WRONG_LENGTH: Self = Self(0x6700);
+    pub(super) const UNKNOWN_COMMAND: Self = Self(0x6D00);
+    pub(super) const INVALID_PARAMETER: Self = Self(0x9F0F);
+    pub(super) const INVALID_DATA: Self = Self(0x9F21);
+    pub(super) const NOT_READY: Self = Self(0x9F22);
+    pub(super) const NO_CARD: Self = Self(0x9F23);
+    pub(super) const NOT_ALLOWED: Self = Self(0x9F26);
+    pub(super) const DATA_MISSING: Self = Self(0x9F27);
+    pub(super) const UNSUPPORTED_CARD: Self = Self(0x9F28);
+    pub(super) const CARD_READ_ERROR: Self = Self(0x9F30);
+    pub(super) const CANCELLED: Self = Self(0x9F41);
+    pub(super) const TIMED_OUT: Self = Self(0x9F42);
+    pub(super) const CARD_INSERTED: Self = Self(0x9F43);
+    pub(super) const CARD_SWIPED: Self = Self(0x9F44);
+    pub(super) const INSERT_CARD: Self = Self(0x9FC3);
+    pub(super) const NO_PIN_KEY: Self = Self(0x9FE0);
+    pub(super) const NO_KEY_LEFT: Self = Self(0x9FE5);
+}
+
+/// A command as it came: CLA INS P1 P2 [Lc data].
+#[derive(Clone, Copy)]
+pub(super) struct Command<'a> {
+    /// CLA and INS.
+    pub(super) code: u16,
+    pub(super) p1: u8,
+    pub(super) data: &'a [u8],
+}
+
+impl<'a> Command<'a> {
+    /// Reads it. Lc and data are left out together; one byte alone after P2 is an Le (readers: 2.1).
+    pub(super) fn parse(bytes: &'a [u8]) -> Result<Self, Sw> {
+        let (&[cla, ins, p1, _p2], rest) = bytes.split_first_chunk().ok_or(Sw::WRONG_LENGTH)?;
+        let data = match rest {
+            [] | [_] => &[],
+            [lc, data @ ..] if data.len() == usize::from(*lc) || data.len() == usize::from(*lc) + 1 => {
+                &data[..usize::from(*lc)]
+            }
+            _ => return Err(Sw::WRONG_LENGTH),
+        };
+        Ok(Self { code: u16::from_be_bytes([cla, ins]), p1, data })
+    }
+
+    /// The elements of its E0 template.
+    pub(super) fn elements(&self) -> Result<&'a [u8], Sw> {
+        let mut objects = tlv::walk(self.data);
+        match (objects.next(), objects.next()) {
+            (Some(Ok(object)), None) if object.tag == Tag(0xE0) => {
+                tlv::visit(object.value, &mut |_| {}).map_err(|_| Sw::INVALID_DATA)?;
+                Ok(object.value)
+            }
+            (None, _) => Err(Sw::DATA_MISSING),
+            _ => Err(Sw::INVALID_DATA),
+        }
+    }
+}
+
+/// The element `tag` of a command's elements, which must have `N` bytes.
+pub(super) fn need<const N: usize>(elements: &[u8], tag: u32) -> Result<[u8; N], Sw> {
+    get(elements, tag)?.ok_or(Sw::DATA_MISSING)
+}
+
+/// The element `tag`, which must have `N` bytes when it is there.
+pub(super) fn get<const N: usize>(elements: &[u8], tag: u32) -> Result<Option<[u8; N]>, Sw> {
+    value(elements, tag).map(|value| value.try_into().map_err(|_| Sw::INVALID_DATA)).transpose()
+}
+
+/// The value of the element `tag`.
+pub(super) fn value(elements: &[u8], tag: u32) -> Option<&[u8]> {
+    tlv::walk(elements).flatten().find(|object| object.tag == Tag(tag)).map(|object| object.value)
+}
+
+/// Appends one object.
+pub(super) fn put(out: &mut Vec<u8>, tag: u32, value: &[u8]) {
+    out.extend(tag.to_be_bytes().into_iter().skip_while(|byte| *byte == 0));
+    let [.., high, low] = value.len().to_be_bytes();
+    match (high, low) {
+        (0, 0..=0x7F) => out.push(low),
+        (0, _) => out.extend([0x81, low]),
+        _ => out.extend([0x82, high, low]),
+    }
+    out.extend(value);
+}
+
+/// One object.
+pub(super) fn object(tag: u32, value: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    put(&mut out, tag, value);
+    out
+}
+
+/// A template of objects.
+pub(super) fn template(tag: u32, objects: &[(u32, &[u8])]) -> Vec<u8> {
+    let mut inner = Vec::new();
+    for (tag, value) in objects {
+        put(&mut inner, *tag, value);
+    }
+    object(tag, &inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_comes_apart() {
+        // START TRANSACTION 4.56 GBP, typed from readers 2.13.
+        let bytes =
+            hex::decode("DED1000028E0269C01009F02060000000004569A032501319F2103123456DFA2040101DFA20301005F2A020826");
+        let bytes = bytes.unwrap();
+        let command = Command::parse(&bytes).unwrap();
+        assert_eq!((command.code, command.p1), (0xDED1, 0));
+        let elements = command.elements().unwrap();
+        assert_eq!(need::<6>(elements, 0x9F02), Ok([0, 0, 0, 0, 4, 0x56]));
+        assert_eq!(need::<1>(elements, 0xDFA204), Ok([1]));
+        assert_eq!(need::<6>(elements, 0x9F03), Err(Sw::DATA_MISSING));
+        assert_eq!(need::<2>(elements, 0x9F02), Err(Sw::INVALID_DATA));
+    }
+
+    #[test]
+    fn what_is_no_command_is_refused() {
+        assert_eq!(Command::parse(&[0xD0, 0, 0]).err(), Some(Sw::WRONG_LENGTH));
+        assert_eq!(Command::parse(&[0xD2, 1, 0, 1, 5, 0x41]).err(), Some(Sw::WRONG_LENGTH));
+        let elements = |bytes: &[u8]| Command::parse(bytes).unwrap().elements().err();
+        assert_eq!(elements(&[0xDE, 0xD2, 0, 0]), Some(Sw::DATA_MISSING));
+        assert_eq!(elements(&[0xDE, 0xD2, 0, 0, 4, 0xE0, 5, 0x8A, 2]), Some(Sw::INVALID_DATA));
+        assert_eq!(elements(&[0xDE, 0xD2, 0, 0, 4, 0xE1, 2, 0x8A, 0]), Some(Sw::INVALID_DATA));
+    }
+
+    #[test]
+    fn lengths_take_their_shortest_form() {
+        for (len, head) in [(0x7F, &[0x50, 0x7F][..]), (0x80, &[0x50, 0x81, 0x80]), (0x123, &[0x50, 0x82, 1, 0x23])] {
+            assert!(object(0x50, &vec![0; len]).starts_with(head));
+        }
+        assert_eq!(template(0xE1, &[(0xDFAE01, &[7])]), [0xE1, 5, 0xDF, 0xAE, 1, 1, 7]);
+    }
+}

@@ -1,0 +1,318 @@
+//! The verbs of the JSON interface, one function each.
+//!
+//! | request | answer |
+//! |---|---|
+//! | `POST /v1/sales` `{"reference","amount","currency"}` | 201 the sale; 200 with `replayed` when the reference is known |
+//! | `GET /v1/sales/{reference}[?wait-s=N]` | the sale, once it has ended or after N seconds |
+//! | `GET /v1/sales[?since=N&limit=N]` | `{"sales":[…]}`, oldest first |
+//! | `POST /v1/sales/{reference}/cancel` | the sale: cancelled, or going on when it was too late |
+//! | `GET /v1/sales/{reference}/receipt[?copy=customer]` | text |
+//! | `GET /v1/status` | the terminal |
+//! | `GET /v1/events` | server-sent events |
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::rejection::{PathRejection, QueryRejection};
+use axum::extract::{DefaultBodyLimit, Extension, FromRequest, Path, Query, Request, State};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use axum::{Json, Router, body, middleware};
+use serde::de::{Deserializer, Visitor};
+use serde::{Deserialize, Serialize};
+use tokio::sync::{broadcast, mpsc, oneshot};
+use tokio::time::{Instant, timeout, timeout_at};
+
+use super::Stopped;
+use super::events;
+use super::failure::Failure;
+use super::guard::{Caller, Door, guard};
+use crate::money::{Amount, Currency};
+use crate::till::{Command, Progress, ReceiptCopy, Refused, SaleView, State as SaleState, StatusView};
+
+/// A sale's request is below 200 bytes; tills may add blanks.
+const MAX_BODY: usize = 64 * 1024;
+/// From a request's head to the end of its body.
+const BODY_DEADLINE: Duration = Duration::from_secs(10);
+/// The agent answers within one write of the journal; a slow SD card needs a second.
+const ANSWER_DEADLINE: Duration = Duration::from_secs(10);
+/// Longest `wait-s`: some proxies and libraries give up at two minutes.
+const MAX_WAIT_S: u32 = 120;
+/// Sales of one list when the till names no limit, and at most.
+const LIST_LIMIT: (u32, u32) = (100, 1000);
+
+/// What every verb needs.
+pub(super) struct App {
+    pub(super) commands: mpsc::Sender<Command>,
+    pub(super) progress: broadcast::Sender<Progress>,
+    pub(super) currency: Currency,
+    pub(super) stopped: Stopped,
+}
+
+/// The verbs behind a door.
+pub(super) fn router(app: Arc<App>, door: Door) -> Router {
+    Router::new()
+        .route("/v1/sales", get(list).post(sale))
+        .route("/v1/sales/{reference}", get(show))
+        .route("/v1/sales/{reference}/cancel", post(cancel))
+        .route("/v1/sales/{reference}/receipt", get(receipt))
+        .route("/v1/status", get(status))
+        .route("/v1/events", get(listen))
+        .fallback(|| async {
+            Failure::new(
+                StatusCode::NOT_FOUND,
+                "not-found",
+                "no such path; they all begin with /v1/sales, /v1/status or /v1/events",
+            )
+        })
+        .method_not_allowed_fallback(|| async {
+            let message = "this path has no such method: GET asks, POST changes";
+            Failure::new(StatusCode::METHOD_NOT_ALLOWED, "method-not-allowed", message)
+        })
+        .layer(DefaultBodyLimit::max(MAX_BODY))
+        .layer(middleware::from_fn_with_state(Arc::new(door), guard))
+        .with_state(app)
+}
+
+/// The body of `POST /v1/sales`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SaleRequest {
+    reference: String,
+    #[serde(deserialize_with = "amount_text")]
+    amount: String,
+    currency: Option<String>,
+}
+
+async fn sale(
+    State(app): State<Arc<App>>,
+    Extension(Caller(till)): Extension<Caller>,
+    Body(asked): Body<SaleRequest>,
+) -> Result<Response, Failure> {
+    let reference = checked_reference(asked.reference)?;
+    let currency = match asked.currency {
+        Some(code) => Currency::from_code(&code).map_err(|error| Failure::value("currency", error.to_string()))?,
+        None => app.currency,
+    };
+    let amount = Amount::parse(&asked.amount, currency).map_err(|error| Failure::value("amount", error.to_string()))?;
+    let till = till.to_string();
+    let sale = app.ask(|reply| Command::Sale { till, reference, amount, reply }).await??;
+    let status = if sale.replayed { StatusCode::OK } else { StatusCode::CREATED };
+    Ok((status, Json(sale)).into_response())
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct ShowQuery {
+    #[serde(default)]
+    wait_s: u32,
+}
+
+async fn show(
+    State(app): State<Arc<App>>,
+    Extension(Caller(till)): Extension<Caller>,
+    reference: Result<Path<String>, PathRejection>,
+    query: Result<Query<ShowQuery>, QueryRejection>,
+) -> Result<Json<SaleView>, Failure> {
+    let reference = path_reference(reference)?;
+    let Query(ShowQuery { wait_s }) = query.map_err(|error| Failure::malformed(error.body_text()))?;
+    if wait_s > MAX_WAIT_S {
+        return Err(Failure::malformed(format!("wait-s is at most {MAX_WAIT_S}; ask again after it")));
+    }
+    let deadline = Instant::now() + Duration::from_secs(wait_s.into());
+    // Listening begins before asking: an end between the two is not missed.
+    let mut progress = app.progress.subscribe();
+    let mut stopped = app.stopped.clone();
+    loop {
+        let sale = app.show(&till, &reference).await?;
+        if sale.state == SaleState::Ended || wait_s == 0 {
+            return Ok(Json(sale));
+        }
+        let changed = async {
+            tokio::select! {
+                () = news_of(&mut progress, &till, &reference) => true,
+                () = stopped.wait() => false,
+            }
+        };
+        match timeout_at(deadline, changed).await {
+            Ok(true) => {}
+            Ok(false) | Err(_) => return app.show(&till, &reference).await.map(Json),
+        }
+    }
+}
+
+/// Returns when the sale may have ended; never, when the agent will say nothing more.
+async fn news_of(progress: &mut broadcast::Receiver<Progress>, till: &str, reference: &str) {
+    loop {
+        match progress.recv().await {
+            Ok(step) if step.till != till || step.reference != reference => {}
+            Ok(Progress { sale: Some(sale), .. }) if sale.state == SaleState::Ended => return,
+            Ok(_) => {}
+            Err(broadcast::error::RecvError::Lagged(_)) => return,
+            Err(broadcast::error::RecvError::Closed) => std::future::pending().await,
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ListQuery {
+    #[serde(default)]
+    since: u64,
+    limit: Option<u32>,
+}
+
+#[derive(Serialize)]
+struct Sales {
+    sales: Vec<SaleView>,
+}
+
+async fn list(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    query: Result<Query<ListQuery>, QueryRejection>,
+) -> Result<Json<Sales>, Failure> {
+    let Query(ListQuery { since, limit }) = query.map_err(|error| Failure::malformed(error.body_text()))?;
+    let (usual, most) = LIST_LIMIT;
+    let limit = limit.unwrap_or(usual);
+    if !(1..=most).contains(&limit) {
+        return Err(Failure::malformed(format!("limit is 1 to {most}; ask for the rest with since")));
+    }
+    let till = (!caller.sees_all()).then(|| caller.0.to_string());
+    let sales = app.ask(|reply| Command::List { till, since, limit, reply }).await??;
+    Ok(Json(Sales { sales }))
+}
+
+/// A cancellation has nothing to say but its path.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Nothing {}
+
+async fn cancel(
+    State(app): State<Arc<App>>,
+    Extension(Caller(till)): Extension<Caller>,
+    reference: Result<Path<String>, PathRejection>,
+    Body(Nothing {}): Body<Nothing>,
+) -> Result<Json<SaleView>, Failure> {
+    let (till, reference) = (till.to_string(), path_reference(reference)?);
+    Ok(Json(app.ask(|reply| Command::Cancel { till, reference, reply }).await??))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ReceiptQuery {
+    #[serde(default)]
+    copy: ReceiptCopy,
+}
+
+async fn receipt(
+    State(app): State<Arc<App>>,
+    Extension(Caller(till)): Extension<Caller>,
+    reference: Result<Path<String>, PathRejection>,
+    query: Result<Query<ReceiptQuery>, QueryRejection>,
+) -> Result<Response, Failure> {
+    let (till, reference) = (till.to_string(), path_reference(reference)?);
+    let Query(ReceiptQuery { copy }) = query.map_err(|error| Failure::malformed(error.body_text()))?;
+    let text = app.ask(|reply| Command::Receipt { till, reference, copy, reply }).await??;
+    Ok(([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], text).into_response())
+}
+
+async fn status(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+) -> Result<Json<StatusView>, Failure> {
+    let mut status = app.ask(|reply| Command::Status { reply }).await?;
+    if !caller.sees_all() {
+        status.current = status.current.filter(|sale| *sale.till == *caller.0);
+        status.unconfirmed.retain(|sale| *sale.till == *caller.0);
+    }
+    Ok(Json(status))
+}
+
+async fn listen(State(app): State<Arc<App>>, Extension(caller): Extension<Caller>) -> Response {
+    events::stream(caller, app.progress.subscribe(), app.stopped.clone())
+}
+
+impl App {
+    /// One command and its answer.
+    async fn ask<T>(&self, command: impl FnOnce(oneshot::Sender<T>) -> Command) -> Result<T, Failure> {
+        let (reply, answer) = oneshot::channel();
+        let asked = async {
+            self.commands.send(command(reply)).await.ok()?;
+            answer.await.ok()
+        };
+        timeout(ANSWER_DEADLINE, asked).await.ok().flatten().ok_or_else(Failure::no_answer)
+    }
+
+    async fn show(&self, till: &str, reference: &str) -> Result<SaleView, Failure> {
+        let (till, reference) = (till.to_owned(), reference.to_owned());
+        let shown: Result<SaleView, Refused> = self.ask(|reply| Command::Show { till, reference, reply }).await?;
+        Ok(shown?)
+    }
+}
+
+fn path_reference(path: Result<Path<String>, PathRejection>) -> Result<String, Failure> {
+    let Path(reference) = path.map_err(|error| Failure::malformed(error.body_text()))?;
+    checked_reference(reference)
+}
+
+fn checked_reference(reference: String) -> Result<String, Failure> {
+    let printable = reference.bytes().all(|byte| matches!(byte, b' '..=b'~'));
+    if (1..=64).contains(&reference.len()) && printable && reference.trim() == reference {
+        return Ok(reference);
+    }
+    let message = "reference must be 1 to 64 printable ASCII characters without spaces at its ends";
+    Err(Failure::value("reference", message))
+}
+
+/// Takes a string and nothing else: 12.34 as a JSON number is a binary fraction somewhere on its way.
+fn amount_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    struct Text;
+
+    impl Visitor<'_> for Text {
+        type Value = String;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a string such as \"12.34\" (a number could be rounded)")
+        }
+
+        fn visit_str<E>(self, text: &str) -> Result<String, E> {
+            Ok(text.to_owned())
+        }
+    }
+
+    deserializer.deserialize_any(Text)
+}
+
+/// A JSON body within its size and its time; an empty one is `{}`. The field that is wrong is named.
+struct Body<T>(T);
+
+impl<T: for<'de> Deserialize<'de>, S: Send + Sync> FromRequest<S> for Body<T> {
+    type Rejection = Failure;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Failure> {
+        let bytes = match timeout(BODY_DEADLINE, body::Bytes::from_request(request, state)).await {
+            Ok(Ok(bytes)) => bytes,
+            Ok(Err(error)) if error.status() == StatusCode::PAYLOAD_TOO_LARGE => {
+                let message = format!("the body is larger than {MAX_BODY} bytes");
+                return Err(Failure::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", message));
+            }
+            Ok(Err(error)) => return Err(Failure::malformed(error.body_text())),
+            Err(_) => {
+                let message = "the body did not arrive in time";
+                return Err(Failure::new(StatusCode::REQUEST_TIMEOUT, "timeout", message));
+            }
+        };
+        let text: &[u8] = if bytes.is_empty() { b"{}" } else { &bytes };
+        let mut json = serde_json::Deserializer::from_slice(text);
+        let read =
+            serde_path_to_error::deserialize(&mut json).map_err(|error| match error.path().to_string().as_str() {
+                "." => Failure::malformed(format!("the body: {}", error.inner())),
+                field => Failure::malformed(format!("{field}: {}", error.inner())),
+            })?;
+        json.end().map_err(|error| Failure::malformed(format!("the body: {error}")))?;
+        Ok(Self(read))
+    }
+}

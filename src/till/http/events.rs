@@ -1,0 +1,83 @@
+//! Server-sent events: every step of the caller's sales and of the terminal, as it happens.
+//!
+//! A slow listener holds up nobody and costs a fixed amount: one event waits for it here, the others in the broadcast's ring.
+//! When the ring has gone past it, it is told (`event: lagged`) and goes on with the newest.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use hyper::body::Frame;
+use tokio::sync::{broadcast, mpsc};
+use tokio::time::{Instant, MissedTickBehavior, interval_at};
+
+use super::Stopped;
+use super::guard::Caller;
+use crate::till::Progress;
+
+/// A comment this often shows both ends that the other one lives; the command line gives up after three of them.
+const KEEP_ALIVE: Duration = Duration::from_secs(10);
+
+/// The stream for `caller`, from now on.
+pub(super) fn stream(caller: Caller, progress: broadcast::Receiver<Progress>, stopped: Stopped) -> Response {
+    let (sender, events) = mpsc::channel(1);
+    tokio::spawn(forward(caller, progress, stopped, sender));
+    let body = Body::new(Events(events));
+    ([(header::CONTENT_TYPE, "text/event-stream")], body).into_response()
+}
+
+/// Ends when the listener, the agent or the program does.
+async fn forward(
+    caller: Caller,
+    mut progress: broadcast::Receiver<Progress>,
+    mut stopped: Stopped,
+    listener: mpsc::Sender<Bytes>,
+) {
+    let mut keep_alive = interval_at(Instant::now() + KEEP_ALIVE, KEEP_ALIVE);
+    keep_alive.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    // At once, so that the listener knows that nothing will be missed from here on.
+    let mut next = Some(Bytes::from_static(b": listening\n\n"));
+    loop {
+        if let Some(event) = next.take() {
+            tokio::select! {
+                sent = listener.send(event) => if sent.is_err() { return },
+                () = stopped.wait() => return,
+            }
+        }
+        next = tokio::select! {
+            heard = progress.recv() => match heard {
+                Ok(step) if caller.sees_all() || step.till.is_empty() || *step.till == *caller.0 => Some(event(&step)),
+                Ok(_) => None,
+                Err(broadcast::error::RecvError::Lagged(missed)) => {
+                    Some(Bytes::from(format!("event: lagged\ndata: {{\"missed\":{missed}}}\n\n")))
+                }
+                Err(broadcast::error::RecvError::Closed) => return,
+            },
+            _ = keep_alive.tick() => Some(Bytes::from_static(b":\n\n")),
+            () = listener.closed() => return,
+            () = stopped.wait() => return,
+        };
+    }
+}
+
+fn event(step: &Progress) -> Bytes {
+    // A line feed in the word would begin another field; JSON holds none.
+    let word: String = step.step.chars().filter(char::is_ascii_graphic).collect();
+    let data = serde_json::to_string(step).expect("a step holds only text and numbers");
+    Bytes::from(format!("event: {word}\ndata: {data}\n\n"))
+}
+
+struct Events(mpsc::Receiver<Bytes>);
+
+impl hyper::body::Body for Events {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        self.0.poll_recv(cx).map(|event| event.map(|event| Ok(Frame::data(event))))
+    }
+}

@@ -1,0 +1,65 @@
+//! What a till hears when its request is not carried out: always `{"error":{"code":"…","message":"…"}}`.
+//!
+//! The code is for programs and never changes its meaning; the message is for people and says what to do.
+
+use axum::Json;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde_json::json;
+
+use crate::till::Refused;
+
+/// One refusal.
+#[derive(Debug)]
+pub(super) struct Failure {
+    status: StatusCode,
+    code: &'static str,
+    message: String,
+}
+
+impl Failure {
+    pub(super) fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
+        Self { status, code, message: message.into() }
+    }
+
+    /// The request cannot be understood.
+    pub(super) fn malformed(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "malformed", message)
+    }
+
+    /// Understood, but the value cannot be used.
+    pub(super) fn value(code: &'static str, message: impl Into<String>) -> Self {
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY, code, message)
+    }
+
+    /// Nobody knows whether the agent heard the request.
+    pub(super) fn no_answer() -> Self {
+        let message = "the agent does not answer; the request may have been carried out: ask for this reference again";
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "no-answer", message)
+    }
+}
+
+impl From<Refused> for Failure {
+    fn from(refused: Refused) -> Self {
+        let (status, code) = match refused {
+            Refused::AmountDiffers { .. } => (StatusCode::CONFLICT, "amount-differs"),
+            Refused::Busy { .. } => (StatusCode::CONFLICT, "busy"),
+            Refused::NotReady { .. } => (StatusCode::SERVICE_UNAVAILABLE, "not-ready"),
+            Refused::Amount { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "amount"),
+            Refused::NoSuchSale { .. } => (StatusCode::NOT_FOUND, "no-such-sale"),
+            Refused::Journal { .. } => (StatusCode::SERVICE_UNAVAILABLE, "journal"),
+        };
+        Self::new(status, code, refused.to_string())
+    }
+}
+
+impl IntoResponse for Failure {
+    fn into_response(self) -> Response {
+        let body = json!({ "error": { "code": self.code, "message": self.message } });
+        let mut response = (self.status, Json(body)).into_response();
+        if self.status == StatusCode::UNAUTHORIZED {
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        response
+    }
+}

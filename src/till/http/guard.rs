@@ -1,0 +1,151 @@
+//! Who is asking: the till's name for a request, or why it may not ask.
+//!
+//! On the Unix socket the file's mode decides and every caller is `local`. On loopback every program and every web page that a
+//! browser on the board shows can connect, so a token is needed, and what only a foreign page sends is refused.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use subtle::ConstantTimeEq;
+use zeroize::Zeroizing;
+
+use super::Error;
+use super::failure::Failure;
+use crate::config::{self, TillToken};
+
+/// The name of every caller on the Unix socket.
+pub(super) const LOCAL: &str = "local";
+
+/// The till that asks; every handler may rely on it.
+#[derive(Clone, Debug)]
+pub(super) struct Caller(pub(super) Arc<str>);
+
+impl Caller {
+    /// Whether it may see the sales of every till.
+    pub(super) fn sees_all(&self) -> bool {
+        &*self.0 == LOCAL
+    }
+}
+
+/// A way in.
+pub(super) enum Door {
+    /// The Unix socket.
+    Local,
+    /// Loopback TCP with these tokens.
+    Loopback(Vec<Key>),
+}
+
+/// A till and its token, which is wiped when dropped and never printed.
+pub(super) struct Key {
+    till: Arc<str>,
+    token: Zeroizing<String>,
+}
+
+impl Door {
+    /// Reads the tokens of `tills`.
+    pub(super) fn loopback(tills: &[TillToken]) -> Result<Self, Error> {
+        let key = |entry: &TillToken| {
+            let token = config::secret_file(&entry.token_file)
+                .map_err(|cause| Error::Token { till: entry.till.clone(), cause })?;
+            Ok(Key { till: entry.till.as_str().into(), token })
+        };
+        tills.iter().map(key).collect::<Result<_, _>>().map(Self::Loopback)
+    }
+
+    fn admit(&self, headers: &HeaderMap) -> Result<Caller, Failure> {
+        let keys = match self {
+            Self::Local => return Ok(Caller(LOCAL.into())),
+            Self::Loopback(keys) => keys,
+        };
+        no_foreign_page(headers)?;
+        let given = bearer(headers).unwrap_or_default();
+        let mut caller = None;
+        // Every token is compared, and each in constant time: how long it takes tells nothing but its length.
+        for key in keys {
+            if bool::from(key.token.as_bytes().ct_eq(given)) {
+                caller = Some(Caller(Arc::clone(&key.till)));
+            }
+        }
+        caller.ok_or_else(|| {
+            let message =
+                "a valid token is needed: send \"Authorization: Bearer …\" with the content of this till's token-file";
+            Failure::new(StatusCode::UNAUTHORIZED, "unauthorized", message)
+        })
+    }
+}
+
+/// Lets a request through with its [`Caller`], or answers it.
+pub(super) async fn guard(State(door): State<Arc<Door>>, mut request: Request, next: Next) -> Response {
+    let admitted = door.admit(request.headers()).and_then(|caller| {
+        // A page can post a form or plain text to any address without asking; JSON it cannot.
+        if request.method() == Method::POST && !is_json(request.headers()) {
+            let message = "a POST needs \"Content-Type: application/json\"";
+            return Err(Failure::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "media-type", message));
+        }
+        Ok(caller)
+    });
+    let mut response = match admitted {
+        Ok(caller) => {
+            request.extensions_mut().insert(caller);
+            next.run(request).await
+        }
+        Err(failure) => failure.into_response(),
+    };
+    response.headers_mut().insert(header::CACHE_CONTROL, header::HeaderValue::from_static("no-store"));
+    response
+}
+
+/// A page of another origin says so in `Origin`; one that renamed itself to this address (DNS rebinding) says so in `Host`.
+fn no_foreign_page(headers: &HeaderMap) -> Result<(), Failure> {
+    let forbidden = |message| Failure::new(StatusCode::FORBIDDEN, "forbidden", message);
+    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+    if !names_loopback(host) {
+        return Err(forbidden("the Host must be localhost or a loopback address"));
+    }
+    match headers.get(header::ORIGIN).map(|origin| origin.to_str().unwrap_or_default()) {
+        Some(origin) if origin.strip_prefix("http://") != Some(host) => {
+            Err(forbidden("web pages of other origins may not use the terminal"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn names_loopback(host: &str) -> bool {
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        _ => host,
+    };
+    let address = name.strip_prefix('[').and_then(|name| name.strip_suffix(']')).unwrap_or(name);
+    name.eq_ignore_ascii_case("localhost") || address.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
+    let (scheme, token) = headers.get(header::AUTHORIZATION)?.as_bytes().split_at_checked(7)?;
+    scheme.eq_ignore_ascii_case(b"Bearer ").then_some(token)
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let media = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let media = media.split_once(';').map_or(media, |(media, _)| media);
+    media.trim().eq_ignore_ascii_case("application/json")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_names_of_this_board_are_hosts() {
+        for good in ["localhost", "localhost:8650", "LOCALHOST", "127.0.0.1:8650", "127.8.9.1", "[::1]:8650", "[::1]"] {
+            assert!(names_loopback(good), "{good}");
+        }
+        for wrong in ["", "evil.example", "localhost.evil.example", "127.0.0.1.evil.example:8650", "192.0.2.7", ":8650"]
+        {
+            assert!(!names_loopback(wrong), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! The program as a person starts it: its words, its exit codes, and a sale against a daemon that plays a script.
+#![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+use pos_agent::till::{Outcome, SaleView};
+
+use fake_agent::Shop;
+
+mod fake_agent;
+
+fn agent(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pos-agent"));
+    command.args(arguments).stdin(Stdio::null()).env_remove("RUST_LOG").env_remove("CREDENTIALS_DIRECTORY");
+    command
+}
+
+fn run(arguments: &[&str]) -> Output {
+    agent(arguments).output().unwrap()
+}
+
+fn code(output: &Output) -> i32 {
+    output.status.code().unwrap_or_else(|| panic!("killed: {output:?}"))
+}
+
+fn stdout(output: &Output) -> &str {
+    std::str::from_utf8(&output.stdout).unwrap()
+}
+
+fn stderr(output: &Output) -> &str {
+    std::str::from_utf8(&output.stderr).unwrap()
+}
+
+impl Shop {
+    /// Runs a verb while the daemon goes on in this thread.
+    async fn verb(&self, arguments: &[&str]) -> Output {
+        let mut command = agent(arguments);
+        command.arg("--socket").arg(&self.socket);
+        tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap()
+    }
+
+    async fn sale(&self, reference: &str) -> Output {
+        self.verb(&["sale", "12.34", "--reference", reference, "--settle-s", "1", "--reconnect-s", "3"]).await
+    }
+}
+
+#[test]
+fn help_teaches_and_wrong_usage_is_64() {
+    let help = run(&["--help"]);
+    assert_eq!(code(&help), 0);
+    for word in
+        ["run", "sale", "status", "cancel", "receipt", "journal", "check", "Examples", "Exit codes", "unconfirmed"]
+    {
+        assert!(stdout(&help).contains(word), "{word}");
+    }
+    assert!(stdout(&run(&["sale", "--help"])).contains("Ctrl-C"));
+    let version = run(&["--version"]);
+    assert_eq!((code(&version), stdout(&version).trim()), (0, concat!("pos-agent ", env!("CARGO_PKG_VERSION"))));
+    for wrong in [
+        &["nonsense"][..],
+        &[],
+        &["sale"],
+        &["sale", "12.34", "--nonsense"],
+        &["sale", "1", "2"],
+        &["sale", "12.34", "--socket", "/x", "--config", "/y"],
+        &["receipt", "r", "--copy", "mine"],
+        &["journal", "--since", "yesterday"],
+        &["sale", "12,34"],
+        &["sale", "0.00"],
+        &["sale", "-5"],
+        &["sale", "12.345", "--currency", "EUR"],
+        &["sale", "1.00", "--currency", "XYZ"],
+        &["run", "--config", "/none", "--log", "a=b=c"],
+    ] {
+        let output = run(wrong);
+        assert_eq!(code(&output), 64, "{wrong:?}: {}", stderr(&output));
+        assert!(!output.stderr.is_empty() && output.stdout.is_empty(), "{wrong:?}");
+    }
+}
+
+#[test]
+fn without_a_daemon_nothing_is_sent() {
+    let folder = tempfile::tempdir().unwrap();
+    let socket = folder.path().join("none.sock");
+    let stale = folder.path().join("stale.sock");
+    drop(std::os::unix::net::UnixListener::bind(&stale).unwrap());
+    for socket in [socket.to_str().unwrap(), stale.to_str().unwrap()] {
+        for verb in [&["sale", "12.34"][..], &["status"], &["cancel", "r"], &["receipt", "r"], &["journal"]] {
+            let output = run(&[verb, &["--socket", socket]].concat());
+            assert_eq!(code(&output), 69, "{verb:?}");
+            assert!(
+                stderr(&output).contains(socket) && stderr(&output).contains("pos-agent run"),
+                "{}",
+                stderr(&output)
+            );
+        }
+    }
+}
+
+fn config(folder: &Path) -> String {
+    fs::write(folder.join("ca.pem"), "-----BEGIN CERTIFICATE-----\nMIIBAAA=\n-----END CERTIFICATE-----\n").unwrap();
+    fs::write(folder.join("token"), "0123456789abcdef\n").unwrap();
+    fs::set_permissions(folder.join("token"), fs::Permissions::from_mode(0o600)).unwrap();
+    let text = r#"
+[terminal]
+id = "4711"
+merchant = ["Corner Shop"]
+currency = "EUR"
+[reader]
+protocol = "miura-mpi"
+port = "/dev/null"
+[gateway]
+url = "https://gateway.example"
+entity-id = "8ac7a4c97044c00601704a9b2a2b0c5f"
+token-file = "@/token"
+ca-file = "@/ca.pem"
+[till]
+socket = "@/till.sock"
+"#;
+    text.replace('@', folder.to_str().unwrap())
+}
+
+#[test]
+fn a_configuration_is_checked_before_anything_is_opened() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("config.toml");
+    let path = file.to_str().unwrap();
+    let good = config(folder.path());
+    fs::write(&file, &good).unwrap();
+    let output = run(&["check", path]);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    assert!(stdout(&output).contains("is good") && stdout(&output).contains("https://gateway.example"));
+    // The place of the socket comes from the file; the tokens in it are not needed to ask.
+    fs::set_permissions(folder.path().join("token"), fs::Permissions::from_mode(0o644)).unwrap();
+    let output = run(&["status", "--config", path]);
+    assert_eq!(code(&output), 69);
+    assert!(stderr(&output).contains("till.sock"));
+    for verb in [&["check", path][..], &["run", "--config", path]] {
+        let output = run(verb);
+        assert_eq!(code(&output), 78, "{verb:?}");
+        assert!(stderr(&output).contains("gateway.token-file") && stderr(&output).contains("chmod 0600"), "{output:?}");
+        assert!(!stderr(&output).contains("0123456789abcdef"));
+    }
+    fs::write(&file, good.replace("port =", "prot =")).unwrap();
+    let output = run(&["check", path]);
+    assert_eq!(code(&output), 78);
+    for word in [path, "line 8", "reader.prot", "unknown field `prot`", "`port`"] {
+        assert!(stderr(&output).contains(word), "{word}: {}", stderr(&output));
+    }
+    assert_eq!(code(&run(&["check", "/none/config.toml"])), 78);
+}
+
+#[tokio::test]
+async fn a_sale_ends_with_the_code_of_its_outcome() {
+    let shop = fake_agent::open(64).await;
+    for (reference, exit, words) in [
+        ("approved", 0, &["reference approved\nInsert, tap or swipe\nPIN ***\nAuthorising\napproved: 12.34 EUR"][..]),
+        ("declined", 1, &["Insert, tap or swipe\ndeclined: 12.34 EUR"]),
+        ("cancelled", 2, &["cancelled: 12.34 EUR"]),
+        (
+            "unconfirmed",
+            3,
+            &["unconfirmed, reversing", "do not charge again", "pos-agent status", "--reference 'unconfirmed'"],
+        ),
+        ("settles", 1, &["unconfirmed, reversing\ndeclined: 12.34 EUR"]),
+        ("partial", 4, &["partially approved: 10.00 of 12.34 EUR"]),
+        ("not-sent", 69, &["not sent: 12.34 EUR"]),
+        ("unready", 69, &["no sale can be taken: have it mended"]),
+        ("busy", 69, &["busy with sale other of till till-2"]),
+        ("refused-amount", 64, &["have it mended"]),
+        ("journal", 74, &["the journal cannot be used"]),
+        ("control", 0, &["bell\u{FFFD} escape\u{FFFD}[2J right-to-left\u{FFFD}\n"]),
+    ] {
+        let output = shop.sale(reference).await;
+        let text = [stdout(&output), stderr(&output)].concat();
+        assert_eq!(code(&output), exit, "{reference}: {text}");
+        assert!(stdout(&output).starts_with(&format!("reference {reference}\n")), "{text}");
+        for word in words {
+            assert!(text.contains(word), "{reference}: \"{word}\" is not in: {text}");
+        }
+    }
+    // Again the same reference, another amount, and a reference that nobody can have.
+    let output = shop.sale("approved").await;
+    assert_eq!(code(&output), 0);
+    assert!(stdout(&output).contains("known since 2026-11-20T12:34:56Z: no second sale"), "{}", stdout(&output));
+    assert_eq!(code(&shop.verb(&["sale", "99.99", "--reference", "approved"]).await), 65);
+    assert_eq!(code(&shop.verb(&["sale", "99.99", "--reference", " x"]).await), 64);
+}
+
+#[tokio::test]
+async fn a_lost_connection_is_never_a_declined_sale() {
+    // The daemon comes back and knows the end.
+    let shop = fake_agent::open(64).await;
+    let output = shop.sale("returns").await;
+    assert_eq!(code(&output), 0, "{}", stdout(&output));
+    assert!(
+        stdout(&output).contains("connection to the daemon was lost") && stdout(&output).contains("connected again")
+    );
+    // It answered nothing and does not know the reference: never begun.
+    let output = shop.sale("drop").await;
+    assert_eq!(code(&output), 69, "{}", stderr(&output));
+    assert!(stderr(&output).contains("never begun"));
+    // It had the sale, and has it no more.
+    let output = shop.sale("forgets").await;
+    assert_eq!(code(&output), 3, "{}", stderr(&output));
+    // It stays away.
+    let output = shop.sale("vanishes").await;
+    assert_eq!(code(&output), 3, "{}", stderr(&output));
+    assert!(stderr(&output).contains("does not come back") && stderr(&output).contains("pos-agent status"));
+}
+
+#[tokio::test]
+async fn missed_steps_are_asked_for() {
+    // A ring of one: the steps of the script push each other out. An end that nobody announced is found too.
+    let shop = fake_agent::open(1).await;
+    for reference in ["approved", "silent"] {
+        let output = shop.sale(reference).await;
+        assert_eq!(code(&output), 0, "{}", stdout(&output));
+    }
+}
+
+#[tokio::test]
+async fn ctrl_c_cancels_the_sale_and_waits_for_its_end() {
+    let shop = fake_agent::open(64).await;
+    let mut command = agent(&["sale", "12.34", "--reference", "r"]);
+    let child =
+        command.arg("--socket").arg(&shop.socket).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // The sale stands at the daemon: from there on Ctrl-C has something to cancel.
+    while stdout(&shop.verb(&["journal"]).await).is_empty() {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let process = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(process, rustix::process::Signal::INT).unwrap();
+    let output = tokio::task::spawn_blocking(|| child.wait_with_output().unwrap()).await.unwrap();
+    assert_eq!(code(&output), 2, "{}", stderr(&output));
+    assert!(stdout(&output).contains("cancelled: 12.34 EUR"), "{}", stdout(&output));
+}
+
+#[tokio::test]
+async fn json_is_one_line_and_the_steps_are_elsewhere() {
+    let shop = fake_agent::open(64).await;
+    let output = shop.verb(&["sale", "12.34", "--reference", "approved", "--json"]).await;
+    let sale: SaleView = serde_json::from_str(stdout(&output)).unwrap();
+    assert_eq!((code(&output), stdout(&output).lines().count(), sale.outcome), (0, 1, Some(Outcome::Approved)));
+    assert!(stderr(&output).contains("reference approved") && stderr(&output).contains("PIN ***"));
+    let output = shop.verb(&["journal", "--json"]).await;
+    assert_eq!(serde_json::from_str::<SaleView>(stdout(&output)).unwrap(), sale);
+    let output = shop.verb(&["status", "--json"]).await;
+    assert_eq!(serde_json::from_str::<serde_json::Value>(stdout(&output)).unwrap()["terminalId"], "4711");
+}
+
+#[tokio::test]
+async fn the_other_verbs_show_what_the_daemon_knows() {
+    let shop = fake_agent::open(64).await;
+    for reference in ["approved", "unconfirmed"] {
+        shop.sale(reference).await;
+    }
+    let output = shop.verb(&["status"]).await;
+    assert_eq!(code(&output), 0);
+    for word in [
+        "terminal     4711: ready",
+        "attention    paper is\u{FFFD} low",
+        "unconfirmed  2 unconfirmed of local: 12.34 EUR",
+    ] {
+        assert!(stdout(&output).contains(word), "\"{word}\" is not in: {}", stdout(&output));
+    }
+    let output = shop.verb(&["journal", "--since", "1"]).await;
+    assert!(stdout(&output).contains("unconfirmed") && !stdout(&output).contains("approved"), "{}", stdout(&output));
+    let output = shop.verb(&["receipt", "approved", "--copy", "merchant"]).await;
+    assert_eq!((code(&output), stdout(&output)), (0, "Merchant copy of approved\nGrüße\n"));
+    assert_eq!(code(&shop.verb(&["cancel", "none"]).await), 65);
+    assert_eq!(code(&shop.verb(&["cancel", "approved"]).await), 1);
+}

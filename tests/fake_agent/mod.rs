@@ -1,0 +1,269 @@
+//! An agent that plays a script: the reference of a sale says what becomes of it. The wires around it are the real ones.
+#![allow(dead_code, reason = "each test program uses a part of it")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+
+use pos_agent::config::{Till, TillToken};
+use pos_agent::money::Currency;
+use pos_agent::till::http::{self, Bound};
+use pos_agent::till::{Command, Outcome, Progress, Refused, SaleView, State, StatusView};
+use tokio::sync::{broadcast, mpsc, oneshot};
+
+/// The tokens of the tills `till-1` and `till-2`.
+pub(crate) const TOKENS: [&str; 2] = ["0123456789abcdef-1", "0123456789abcdef-2"];
+
+/// What follows the answer to `POST /v1/sales`, by reference. A reference that is not here stays waiting for a card.
+#[rustfmt::skip]
+const SCRIPT: &[(&str, &[Beat])] = &[
+    ("approved", &[Beat::Say("present-card", "Insert, tap or swipe"), Beat::Say("pin-entry", "PIN ***"),
+        Beat::Say("authorising", "Authorising"), Beat::End(Outcome::Approved)]),
+    ("declined", &[Beat::Say("present-card", "Insert, tap or swipe"), Beat::End(Outcome::Declined)]),
+    ("cancelled", &[Beat::End(Outcome::Cancelled)]),
+    ("partial", &[Beat::End(Outcome::PartiallyApproved)]),
+    ("not-sent", &[Beat::End(Outcome::NotSent)]),
+    ("unconfirmed", &[Beat::Unconfirmed]),
+    ("settles", &[Beat::Unconfirmed, Beat::End(Outcome::Declined)]),
+    ("control", &[Beat::Say("present-card", "bell\u{7} escape\u{1b}[2J right-to-left\u{202e}"), Beat::End(Outcome::Approved)]),
+    ("silent", &[Beat::EndUnheard(Outcome::Approved)]),
+    ("vanishes", &[Beat::Say("present-card", "Insert, tap or swipe"), Beat::Vanish]),
+    ("returns", &[Beat::Say("present-card", "Insert, tap or swipe"), Beat::EndUnheard(Outcome::Approved), Beat::Restart]),
+    ("forgets", &[Beat::Say("present-card", "Insert, tap or swipe"), Beat::Forget, Beat::Restart]),
+];
+
+#[derive(Clone, Copy)]
+enum Beat {
+    Say(&'static str, &'static str),
+    Unconfirmed,
+    End(Outcome),
+    /// It ends, and nobody is told.
+    EndUnheard(Outcome),
+    /// The server goes away for good.
+    Vanish,
+    /// The server goes away and comes back.
+    Restart,
+    /// The journal is gone.
+    Forget,
+}
+
+/// A till server with the fake agent behind it.
+pub(crate) struct Shop {
+    pub(crate) folder: tempfile::TempDir,
+    pub(crate) socket: PathBuf,
+    pub(crate) http: std::net::SocketAddr,
+    pub(crate) progress: broadcast::Sender<Progress>,
+    pub(crate) stop: mpsc::Sender<oneshot::Sender<()>>,
+}
+
+/// Opens a shop; `ring` is the capacity of the broadcast.
+pub(crate) async fn open(ring: usize) -> Shop {
+    let folder = tempfile::tempdir().unwrap();
+    let tokens = [1, 2].map(|n: usize| {
+        let file = folder.path().join(format!("till-{n}.token"));
+        fs::write(&file, TOKENS[n - 1]).unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+        TillToken { till: format!("till-{n}"), token_file: file }
+    });
+    let socket = folder.path().join("till.sock");
+    let config = Till { socket: socket.clone(), http: ([127, 0, 0, 1], 0).into(), token: tokens.to_vec() };
+    let (commands, heard) = mpsc::channel(8);
+    let (progress, _) = broadcast::channel(ring);
+    let mut wires = Server { config, commands, progress: progress.clone(), running: None };
+    let http = wires.start().await;
+    let (stop, stopped) = mpsc::channel(1);
+    tokio::spawn(play(heard, wires, stopped));
+    Shop { folder, socket, http, progress, stop }
+}
+
+struct Server {
+    config: Till,
+    commands: mpsc::Sender<Command>,
+    progress: broadcast::Sender<Progress>,
+    running: Option<(oneshot::Sender<()>, Bound)>,
+}
+
+impl Server {
+    async fn start(&mut self) -> std::net::SocketAddr {
+        let (stop, stopped) = oneshot::channel::<()>();
+        let eur = Currency::from_code("EUR").unwrap();
+        let shutdown = async { stopped.await.unwrap_or(()) };
+        let bound =
+            http::serve(&self.config, eur, self.commands.clone(), self.progress.clone(), shutdown).await.unwrap();
+        let http = bound.http.unwrap();
+        self.running = Some((stop, bound));
+        http
+    }
+
+    async fn stop(&mut self) {
+        if let Some((stop, bound)) = self.running.take() {
+            stop.send(()).unwrap();
+            bound.done.await.unwrap();
+        }
+    }
+}
+
+async fn play(
+    mut heard: mpsc::Receiver<Command>,
+    mut server: Server,
+    mut stopped: mpsc::Receiver<oneshot::Sender<()>>,
+) {
+    let mut sales = BTreeMap::new();
+    loop {
+        let command = tokio::select! {
+            Some(command) = heard.recv() => command,
+            Some(done) = stopped.recv() => {
+                server.stop().await;
+                let _ = done.send(());
+                continue;
+            }
+            else => return,
+        };
+        match command {
+            Command::Sale { till, reference, amount, reply } => {
+                if reference == "drop" {
+                    continue;
+                }
+                let amount = (amount.decimal(), amount.currency().code().to_owned());
+                let answer = sale(&sales, &till, &reference, amount);
+                let begun = answer.clone().ok().filter(|sale| !sale.replayed);
+                let _ = reply.send(answer);
+                if let Some(sale) = begun {
+                    act(&mut sales, &mut server, sale).await;
+                }
+            }
+            Command::Show { till, reference, reply } => {
+                let known = sales.get(&(till.clone(), reference.clone())).cloned();
+                let _ = reply.send(known.ok_or(Refused::NoSuchSale { till, reference }));
+            }
+            Command::List { till, since, limit, reply } => {
+                let wanted =
+                    |sale: &&SaleView| sale.number > since && till.as_ref().is_none_or(|till| *till == sale.till);
+                let mut list: Vec<SaleView> = sales.values().filter(wanted).cloned().collect();
+                list.sort_by_key(|sale: &SaleView| sale.number);
+                list.truncate(limit as usize);
+                let _ = reply.send(Ok(list));
+            }
+            Command::Cancel { till, reference, reply } => {
+                let mut known = sales.get(&(till.clone(), reference.clone())).cloned();
+                if let Some(sale) = known.as_mut().filter(|sale| sale.state == State::WaitingForCard) {
+                    end(&mut sales, sale, Outcome::Cancelled);
+                    announce(&server, sale, "ended", "cancelled at the till");
+                }
+                let _ = reply.send(known.ok_or(Refused::NoSuchSale { till, reference }));
+            }
+            Command::Receipt { reference, copy, reply, .. } => {
+                let _ = reply.send(Ok(format!("{copy:?} copy of {reference}\nGrüße\n")));
+            }
+            Command::Status { reply } => {
+                let current = sales.values().find(|sale: &&SaleView| sale.state == State::WaitingForCard).cloned();
+                let unconfirmed = sales.values().filter(|sale| sale.state == State::Unconfirmed).cloned().collect();
+                let _ = reply.send(StatusView {
+                    version: "1.2.3".into(),
+                    terminal_id: "4711".into(),
+                    ready: true,
+                    attention: vec!["paper is\u{7} low".into()],
+                    reader: "M010-MPI 12345".into(),
+                    gateway: "https://gateway.example".into(),
+                    printer: "none".into(),
+                    current,
+                    unconfirmed,
+                });
+            }
+        }
+    }
+}
+
+type Sales = BTreeMap<(String, String), SaleView>;
+
+fn sale(sales: &Sales, till: &str, reference: &str, amount: (String, String)) -> Result<SaleView, Refused> {
+    let why = "have it mended".to_owned();
+    match reference {
+        "busy" => return Err(Refused::Busy { till: "till-2".into(), reference: "other".into() }),
+        "unready" => return Err(Refused::NotReady { why }),
+        "refused-amount" => return Err(Refused::Amount { why }),
+        "journal" => return Err(Refused::Journal { why }),
+        _ => {}
+    }
+    match sales.get(&(till.to_owned(), reference.to_owned())) {
+        Some(known) if (&known.amount, &known.currency) == (&amount.0, &amount.1) => {
+            Ok(SaleView { replayed: true, ..known.clone() })
+        }
+        Some(known) => Err(Refused::AmountDiffers { reference: reference.to_owned(), known: known.amount.clone() }),
+        None => Ok(SaleView {
+            till: till.to_owned(),
+            reference: reference.to_owned(),
+            number: sales.len() as u64 + 1,
+            amount: amount.0,
+            currency: amount.1,
+            state: State::WaitingForCard,
+            outcome: None,
+            approved_amount: None,
+            text: "waiting for a card".into(),
+            started_at: "2026-11-20T12:34:56Z".into(),
+            replayed: false,
+            payment_id: None,
+            card: None,
+            status_text: None,
+        }),
+    }
+}
+
+async fn act(sales: &mut Sales, server: &mut Server, mut sale: SaleView) {
+    let key = (sale.till.clone(), sale.reference.clone());
+    sales.insert(key.clone(), sale.clone());
+    let beats = SCRIPT.iter().find(|(reference, _)| *reference == sale.reference).map_or(&[][..], |(_, beats)| beats);
+    for beat in beats {
+        match beat {
+            Beat::Say(step, text) => {
+                let _ = server.progress.send(Progress {
+                    till: sale.till.clone(),
+                    reference: sale.reference.clone(),
+                    step: (*step).into(),
+                    text: (*text).into(),
+                    sale: None,
+                });
+            }
+            Beat::Unconfirmed => {
+                sale.state = State::Unconfirmed;
+                sale.text = "unconfirmed, reversing".into();
+                sales.insert(key.clone(), sale.clone());
+                announce(server, &sale, "unconfirmed", "unconfirmed, reversing");
+            }
+            Beat::End(outcome) => {
+                end(sales, &mut sale, *outcome);
+                announce(server, &sale, "ended", "ended");
+            }
+            Beat::EndUnheard(outcome) => end(sales, &mut sale, *outcome),
+            Beat::Vanish => server.stop().await,
+            Beat::Restart => {
+                server.stop().await;
+                server.start().await;
+            }
+            Beat::Forget => sales.clear(),
+        }
+    }
+}
+
+fn end(sales: &mut Sales, sale: &mut SaleView, outcome: Outcome) {
+    sale.state = State::Ended;
+    sale.outcome = Some(outcome);
+    sale.text = format!("{outcome:?}");
+    sale.approved_amount = match outcome {
+        Outcome::Approved => Some(sale.amount.clone()),
+        Outcome::PartiallyApproved => Some("10.00".into()),
+        _ => None,
+    };
+    sales.insert((sale.till.clone(), sale.reference.clone()), sale.clone());
+}
+
+fn announce(server: &Server, sale: &SaleView, step: &str, text: &str) {
+    let _ = server.progress.send(Progress {
+        till: sale.till.clone(),
+        reference: sale.reference.clone(),
+        step: step.into(),
+        text: text.into(),
+        sale: Some(Box::new(sale.clone())),
+    });
+}

@@ -1,0 +1,594 @@
+//! The gateway client on real TLS against servers that follow a script: what is on the wire, byte by byte, and what each way
+//! an exchange can go wrong is taken for.
+//!
+//! The bytes under `EXPECTED_` are typed from the interface documents and never edited to make a test pass.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on must say where")]
+
+#[path = "support/https.rs"]
+mod https;
+
+use std::os::unix::fs::PermissionsExt;
+use std::time::{Duration, UNIX_EPOCH};
+
+use https::{Act, Authority, Event, Server};
+use pos_agent::card::{CardFacts, EntryMode, FirstAnswer, Presented, SealedCard, SealedPin, Wiped};
+use pos_agent::config;
+use pos_agent::gateway::{Client, Error, Payment, Token, request};
+use pos_agent::money::{Amount, Currency};
+use pos_agent::sale::{Answer, ApprovedAmount, FoundState, Inquiry, Reversal};
+
+const ID: &str = "8ac7a4a08f0c1d2e018f0c3b5a6b7c8d";
+const REFERENCE: &str = "4711-42-000102030405060708090a0b0c0d0e0f";
+
+/// interface: Basic payment parameters, Authentication parameters, Point of sale.
+const EXPECTED_FORM: &str = "entityId=0123456789abcdef0123456789abcdef&amount=12.34&currency=EUR&paymentType=DB\
+    &merchantTransactionId=4711-42-000102030405060708090a0b0c0d0e0f&testMode=EXTERNAL&paymentBrand=MASTER\
+    &pos.entryMode=ICC&pos.terminalId=4711&pos.transactionSource=POS&pos.transactionSequenceNumber=42\
+    &pos.deviceId=00123456&pos.deviceType=MIURA+M020+%2F+%C3%BC&pos.location.latitude=%2B52.520008\
+    &pos.location.longitude=-13.4&pos.location.accuracy=15&pos.panSequenceNumber=01\
+    &pos.pinEntryCapability=PIN_ENTRY_AVAILABLE&pos.encryptedSred.data=C1FFEE00AB&pos.encryptedSred.ksn=FFFF9876543210E00001\
+    &pos.encryptedPin.data=1B9C1845EB993A7A&pos.encryptedPin.ksn=00000000000000000000000B&pos.iccDataRequest=9F02060000000012349F3704DEADBEEF";
+
+/// interface: Resources, Authentication. The names of headers are compared without case, their order is free.
+const EXPECTED_HEAD: [&str; 6] = [
+    "accept: application/json",
+    "authorization: Bearer T0ken-of.the_shop==",
+    "content-length: ",
+    "content-type: application/x-www-form-urlencoded; charset=UTF-8",
+    "host: ",
+    "user-agent: pos-agent/",
+];
+
+#[tokio::test]
+async fn the_request_is_exactly_what_the_interface_asks_for() {
+    let shop = Shop::new(vec![Act::Answer(approved())]).await;
+    assert!(matches!(shop.pay().await, Answer::Approved(_)));
+    let requests = shop.server.requests();
+    let (head, body) = requests[0].split_once("\r\n\r\n").unwrap();
+    assert_eq!(body, EXPECTED_FORM);
+    let mut lines = head.split("\r\n");
+    assert_eq!(lines.next(), Some("POST /v1/payments HTTP/1.1"));
+    let mut headers: Vec<String> = lines
+        .map(|line| {
+            let (name, value) = line.split_once(": ").unwrap();
+            format!("{}: {value}", name.to_ascii_lowercase())
+        })
+        .collect();
+    headers.sort();
+    assert_eq!(headers.len(), EXPECTED_HEAD.len(), "{headers:?}");
+    for (header, expected) in headers.iter().zip(EXPECTED_HEAD) {
+        assert!(header.starts_with(expected), "{header}");
+    }
+    assert!(headers[2].ends_with(&format!(" {}", EXPECTED_FORM.len())));
+    shop.server.finish();
+}
+
+#[tokio::test]
+async fn what_a_card_does_not_have_is_left_out() {
+    let shop = Shop::with(vec![Act::Answer(approved())], |gateway, terminal| {
+        (gateway.test_mode, gateway.device_type, terminal.location) = (None, None, None);
+    })
+    .await;
+    let mut swiped = presented();
+    swiped.facts = facts(EntryMode::Magstripe);
+    (swiped.facts.aid, swiped.facts.pan_sequence_number) = (None, None);
+    (swiped.pin, swiped.icc) = (None, Wiped::default());
+    let amount = Amount::parse("1200", Currency::from_code("JPY").unwrap()).unwrap();
+    let payment = Payment { amount, device_serial: "M020-77", pin_entry: false, ..payment(&swiped) };
+    let _ = shop.client.pay(shop.client.prepare(&payment).unwrap()).await;
+    let requests = shop.server.requests();
+    assert_eq!(
+        requests[0].split_once("\r\n\r\n").unwrap().1,
+        "entityId=0123456789abcdef0123456789abcdef&amount=1200.00&currency=JPY&paymentType=DB\
+         &merchantTransactionId=4711-42-000102030405060708090a0b0c0d0e0f&pos.entryMode=MAGSTRIPE&pos.terminalId=4711\
+         &pos.transactionSource=POS&pos.transactionSequenceNumber=42&pos.pinEntryCapability=PIN_ENTRY_UNAVAILABLE\
+         &pos.encryptedSred.data=C1FFEE00AB&pos.encryptedSred.ksn=FFFF9876543210E00001"
+    );
+}
+
+#[tokio::test]
+async fn what_does_not_fit_the_interface_is_refused_before_anything_is_sent() {
+    let shop = Shop::with(Vec::new(), |_, terminal| terminal.id = "47-11".to_owned()).await;
+    let error = shop.client.prepare(&payment(&presented())).unwrap_err();
+    assert_eq!(error.to_string(), "pos.terminalId must be 1 to 32 digits");
+
+    let shop = Shop::new(Vec::new()).await;
+    let refused = |change: fn(&mut Presented)| {
+        let mut presented = presented();
+        change(&mut presented);
+        shop.client.prepare(&payment(&presented)).unwrap_err()
+    };
+    let three_decimals = Amount::parse("1.235", Currency::from_code("KWD").unwrap()).unwrap();
+    let presented_ok = presented();
+    let error = shop.client.prepare(&Payment { amount: three_decimals, ..payment(&presented_ok) }).unwrap_err();
+    assert!(matches!(error, request::Error::Amount(_)), "{error}");
+    for (change, name) in [
+        ((|p| p.card.ksn = Wiped::copy_of(&[1; 11]).unwrap()) as fn(&mut Presented), "pos.encryptedSred.ksn"),
+        (|p| p.pin.as_mut().unwrap().block = Wiped::copy_of(&[1; 9]).unwrap(), "pos.encryptedPin.data"),
+        (|p| p.pin.as_mut().unwrap().ksn = Wiped::default(), "pos.encryptedPin.ksn"),
+        (|p| p.card.data = Wiped::default(), "pos.encryptedSred.data"),
+    ] {
+        assert!(refused(change).to_string().starts_with(name), "{name}");
+    }
+    let error =
+        shop.client.prepare(&Payment { merchant_transaction_id: "short", ..payment(&presented_ok) }).unwrap_err();
+    assert_eq!(error.to_string(), "merchantTransactionId must be 8 to 255 characters without control characters");
+    assert!(shop.server.events().is_empty());
+}
+
+#[tokio::test]
+async fn the_longest_values_fit_the_form() {
+    let shop = Shop::new(vec![Act::Answer(approved())]).await;
+    let mut presented = presented();
+    presented.card.data = Wiped::copy_of(&[0xAB; 1024]).unwrap();
+    presented.icc = Wiped::copy_of(&[0xCD; 1024]).unwrap();
+    let reference = "\u{1F600}".repeat(255);
+    let payment = Payment { merchant_transaction_id: &reference, sequence_number: u64::MAX, ..payment(&presented) };
+    assert!(shop.client.prepare(&payment).is_ok());
+}
+
+#[tokio::test]
+async fn a_warm_connection_is_used_again_and_its_handshake_is_over_before_the_payment() {
+    let shop = Shop::new(vec![Act::Answer(http("404 Not Found", "{}")), Act::Answer(approved())]).await;
+    shop.client.warm().await;
+    let warm = [Event::Connected(1), Event::Handshake(1), Event::Request(1)];
+    assert_eq!(shop.server.events(), warm);
+    assert!(matches!(shop.pay().await, Answer::Approved(_)));
+    assert_eq!(shop.server.events(), [&warm[..], &[Event::Request(1)]].concat());
+    let requests = shop.server.requests();
+    assert!(requests[0].starts_with("GET / HTTP/1.1\r\n") && requests[1].starts_with("POST /v1/payments "));
+}
+
+#[tokio::test]
+async fn a_warm_connection_that_the_gateway_closed_costs_a_new_one_and_never_a_second_payment() {
+    let shop = Shop::new(vec![Act::AnswerAndClose(http("200 OK", "{}")), Act::Answer(approved())]).await;
+    shop.client.warm().await;
+    shop.server.closed(1).await;
+    assert!(matches!(shop.pay().await, Answer::Approved(_)));
+    assert_eq!(shop.server.requests().iter().filter(|request| request.starts_with("POST")).count(), 1);
+    shop.server.finish();
+}
+
+#[tokio::test]
+async fn one_307_to_the_same_host_is_followed_with_the_same_body() {
+    let elsewhere = "HTTP/1.1 307 Temporary Redirect\r\nLocation: /eu/v1/payments?x=1\r\nContent-Length: 2\r\n\r\n{}";
+    let shop = Shop::new(vec![Act::Answer(elsewhere.into()), Act::Answer(approved())]).await;
+    assert!(matches!(shop.pay().await, Answer::Approved(_)));
+    let requests = shop.server.requests();
+    assert_eq!(requests[1], requests[0].replace("POST /v1/payments ", "POST /eu/v1/payments?x=1 "));
+    shop.server.finish();
+}
+
+#[tokio::test]
+async fn every_other_redirect_is_unknown_and_not_followed() {
+    let to = |status: &str, location: &str| {
+        Act::Answer(format!("HTTP/1.1 {status}\r\nLocation: {location}\r\nContent-Length: 0\r\n\r\n").into())
+    };
+    for (script, posts) in [
+        (vec![to("307 Temporary Redirect", "https://other.example/v1/payments")], 1),
+        (vec![to("307 Temporary Redirect", "https://127.0.0.1:1/v1/payments")], 1),
+        (vec![to("307 Temporary Redirect", "http://127.0.0.1/v1/payments")], 1),
+        (vec![to("307 Temporary Redirect", "")], 2),
+        (vec![Act::Answer(http("307 Temporary Redirect", ""))], 1),
+        (vec![to("302 Found", "/v1/payments")], 1),
+        (vec![to("303 See Other", "/v1/payments")], 1),
+        (vec![to("308 Permanent Redirect", "/v1/payments")], 1),
+    ] {
+        let twice = posts == 2;
+        let script = if twice { vec![to("307 X", "/v1/payments"), to("307 X", "/v1/payments")] } else { script };
+        let shop = Shop::new(script).await;
+        let answer = shop.pay().await;
+        assert!(matches!(answer, Answer::Unknown { .. }), "{answer:?}");
+        assert_eq!(shop.server.requests().len(), posts);
+        shop.server.finish();
+    }
+}
+
+#[tokio::test]
+async fn a_certificate_that_is_not_right_is_not_sent_and_says_why() {
+    let ours = Authority::new();
+    let other = Authority::new();
+    let (past, soon) = ((2020, 2021), (2090, 2095));
+    let now = (2020, 2090);
+    for (server, names, why) in [
+        (other.server("127.0.0.1", now), &ours, "the gateway's certificate is not signed by a CA of [gateway] ca-file"),
+        (
+            ours.server("127.0.0.1", past),
+            &ours,
+            "the gateway's certificate has expired; check the board's clock, then tell the gateway's operator",
+        ),
+        (ours.server("127.0.0.1", soon), &ours, "the gateway's certificate is not valid yet; check the board's clock"),
+        (
+            ours.server("other.example", now),
+            &ours,
+            "the gateway's certificate is for another host name; check [gateway] url",
+        ),
+    ] {
+        let server = Server::start(server, Vec::new()).await;
+        let shop = Shop::at(server, names, |_, _| {});
+        assert_eq!(shop.pay().await, Answer::NotSent { why: why.to_owned() });
+        assert!(shop.server.requests().is_empty());
+    }
+}
+
+#[tokio::test]
+async fn certificates_are_checked_no_earlier_than_the_clocks_floor() {
+    let authority = Authority::new();
+    let server = Server::start(authority.server("127.0.0.1", (2090, 2095)), vec![Act::Answer(approved())]).await;
+    let mut shop = Shop::at(server, &authority, |_, _| {});
+    // 2092, while the machine's clock says something before 2090.
+    let floor = UNIX_EPOCH + Duration::from_secs(3_850_000_000);
+    shop.client = Client::new(&shop.gateway, &shop.terminal, shop.token(), floor).unwrap();
+    assert!(matches!(shop.pay().await, Answer::Approved(_)));
+}
+
+#[tokio::test]
+async fn without_a_connection_nothing_is_sent() {
+    // A port on which nothing listens: bound once, then given back.
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let shop = Shop::with(Vec::new(), |gateway, _| gateway.url = format!("https://{free}")).await;
+    assert_eq!(
+        shop.pay().await,
+        Answer::NotSent { why: "the gateway refused the connection; check [gateway] url".to_owned() }
+    );
+    // Something that takes the connection and never speaks TLS.
+    let mute = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = mute.local_addr().unwrap();
+    let shop = Shop::with(Vec::new(), |gateway, _| {
+        (gateway.url, gateway.connect_timeout_ms) = (format!("https://{address}"), 300);
+    })
+    .await;
+    let why = "no connection to the gateway within 300 ms; check the network".to_owned();
+    assert_eq!(shop.pay().await, Answer::NotSent { why });
+    // Something that is no TLS server.
+    let shop = Shop::with(Vec::new(), |gateway, _| gateway.url = "https://127.0.0.1:0".to_owned()).await;
+    assert!(matches!(shop.pay().await, Answer::NotSent { .. }));
+    let shop = Shop::with(Vec::new(), |gateway, _| gateway.url = "https://gateway.invalid".to_owned()).await;
+    assert!(matches!(shop.pay().await, Answer::NotSent { .. }));
+}
+
+#[tokio::test]
+async fn a_cut_line_after_the_request_is_unknown_wherever_it_is_cut() {
+    let whole = approved();
+    let cuts: Vec<usize> = (0..whole.len()).step_by(13).chain([1, whole.len() - 1]).collect();
+    let script = cuts.iter().map(|cut| Act::Cut(whole[..*cut].to_vec())).collect();
+    let shop = Shop::new(script).await;
+    for cut in &cuts {
+        let answer = shop.pay().await;
+        assert!(matches!(answer, Answer::Unknown { .. }), "cut after {cut} bytes: {answer:?}");
+    }
+    assert_eq!(shop.server.requests().len(), cuts.len());
+    shop.server.finish();
+}
+
+#[tokio::test]
+async fn what_is_no_whole_answer_is_unknown() {
+    let body = approval_json();
+    let until_close = format!("HTTP/1.1 200 OK\r\n\r\n{body}");
+    let ten_megabytes = "x".repeat(10 * 1024 * 1024);
+    let chunked =
+        format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{:x}\r\n{ten_megabytes}", ten_megabytes.len());
+    for (name, act) in [
+        ("half JSON", Act::Answer(http("200 OK", &body[..body.len() / 2]))),
+        ("garbage in HTTP", Act::Answer(http("200 OK", "\0\u{1}garbage"))),
+        ("garbage instead of HTTP", Act::AnswerAndClose(b"\x00\xFFgarbage\r\n\r\n".to_vec())),
+        ("HTTP 500", Act::Answer(http("500 Internal Server Error", &body))),
+        ("HTTP 502 of a proxy", Act::Answer(http("502 Bad Gateway", "<html>"))),
+        ("HTTP 204", Act::Answer(b"HTTP/1.1 204 No Content\r\n\r\n".to_vec())),
+        ("10 MB, said so", Act::Answer(http("200 OK", &ten_megabytes))),
+        ("10 MB, not said", Act::AnswerAndClose(format!("HTTP/1.1 200 OK\r\n\r\n{ten_megabytes}").into())),
+        ("10 MB, chunked", Act::AnswerAndClose(chunked.into())),
+        ("endless head", Act::Answer(format!("HTTP/1.1 200 OK\r\nX: {ten_megabytes}\r\n\r\n").into())),
+        ("no length and no TLS end", Act::Cut(until_close.into())),
+        ("silence", Act::Silence),
+        ("silence in the head", Act::Mute(b"HTTP/1.1 200 OK\r\nContent".to_vec())),
+        ("silence in the body", Act::Mute(http("200 OK", &body)[..200].to_vec())),
+    ] {
+        let shop = Shop::with(vec![act], |gateway, _| {
+            // Short where nothing comes any more; elsewhere a slow machine must not matter.
+            gateway.answer_timeout_ms = if name.starts_with("silence") { 200 } else { 30_000 };
+        })
+        .await;
+        let answer = shop.pay().await;
+        assert!(matches!(answer, Answer::Unknown { .. }), "{name}: {answer:?}");
+        assert_eq!(shop.server.requests().len(), 1, "{name}");
+        shop.server.finish();
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_ends_with_the_connection_is_whole_when_tls_says_so() {
+    let shop = Shop::new(vec![Act::AnswerAndClose(format!("HTTP/1.1 200 OK\r\n\r\n{}", approval_json()).into())]).await;
+    assert!(matches!(shop.pay().await, Answer::Approved(_)));
+}
+
+#[tokio::test]
+async fn refusals_say_what_to_do() {
+    for (status, remedy) in [
+        (
+            "401 Unauthorized",
+            "not charged: the gateway did not find an access token it can read (HTTP 401); check [gateway] token-file",
+        ),
+        ("403 Forbidden", "not charged: the gateway refused our access token (HTTP 403); check [gateway] token-file"),
+        ("404 Not Found", "not charged: the gateway has nothing at this address (HTTP 404); check [gateway] url"),
+    ] {
+        let shop = Shop::new(vec![Act::Answer(http(status, "{}"))]).await;
+        let Answer::Declined(refusal) = shop.pay().await else { panic!("{status}") };
+        assert_eq!(refusal.reason, remedy);
+    }
+}
+
+#[tokio::test]
+async fn the_answers_of_the_interface_are_told_apart() {
+    let coded = |status: &str, code: &str| {
+        http(status, &format!(r#"{{"id":"{ID}","result":{{"code":"{code}","description":"a\u001b[2Jb"}}}}"#))
+    };
+    let partial = approval_json().replace("\"12.34\"", "\"10.00\"");
+    let shop = Shop::new(vec![
+        Act::Answer(coded("400 Bad Request", "800.120.100")),
+        Act::Answer(coded("200 OK", "000.200.000")),
+        Act::Answer(coded("400 Bad Request", "800.100.152")),
+        Act::Answer(coded("200 OK", "000.000.000")),
+        Act::Answer(http("200 OK", &partial)),
+    ])
+    .await;
+    let Answer::Throttled(refusal) = shop.pay().await else { panic!() };
+    assert_eq!(refusal.reason, "a[2Jb");
+    assert_eq!(shop.pay().await, Answer::Pending { id: ID.to_owned() });
+    assert!(matches!(shop.pay().await, Answer::Declined(_)));
+    let Answer::Approved(approval) = shop.pay().await else { panic!() };
+    assert_eq!(approval.amount, ApprovedAmount::NotSaid);
+    let Answer::Approved(approval) = shop.pay().await else { panic!() };
+    assert_eq!(approval.amount, ApprovedAmount::Said(eur("10.00")));
+    // All of it over one connection.
+    assert_eq!(shop.server.events().iter().filter(|event| matches!(event, Event::Connected(_))).count(), 1);
+    shop.server.finish();
+}
+
+#[tokio::test]
+async fn a_payment_is_retrieved_queried_and_reversed() {
+    let list = format!(r#"{{"result":{{"code":"000.000.100"}},"payments":[{}]}}"#, approval_json());
+    let reversed = format!(
+        r#"{{"id":"{}","paymentType":"RV","amount":"12.34","currency":"EUR","result":{{"code":"000.100.110"}}}}"#,
+        "b".repeat(32)
+    );
+    let shop = Shop::new(vec![
+        Act::Answer(http("200 OK", &approval_json())),
+        Act::Answer(http("404 Not Found", "{}")),
+        Act::Answer(http("200 OK", &list)),
+        Act::Answer(http("404 Not Found", "{}")),
+        Act::Answer(http("200 OK", &reversed)),
+        Act::Answer(http("403 Forbidden", "{}")),
+        Act::Answer(http("500 Internal Server Error", "{}")),
+        Act::Answer(http("400 Bad Request", r#"{"result":{"code":"800.120.100"}}"#)),
+    ])
+    .await;
+    let client = &shop.client;
+    assert!(matches!(client.payment(ID).await, Answer::Approved(_)));
+    assert!(matches!(client.payment(ID).await, Answer::Unknown { .. }));
+    let Inquiry::Payments(found) = client.query(REFERENCE).await else { panic!() };
+    assert_eq!((found[0].id.as_str(), found[0].state), (ID, FoundState::Approved));
+    assert!(matches!(client.query(REFERENCE).await, Inquiry::CannotAsk { .. }));
+    let reverse = || client.reverse(ID, eur("12.34"), "4711-43-ff");
+    assert_eq!(reverse().await, Reversal::Done { id: "b".repeat(32) });
+    assert!(matches!(reverse().await, Reversal::Refused { .. }));
+    assert!(matches!(reverse().await, Reversal::Unknown { .. }));
+    assert!(matches!(reverse().await, Reversal::NotSent { .. }));
+    let requests = shop.server.requests();
+    assert!(requests[0].starts_with(&format!("GET /v1/payments/{ID} HTTP/1.1\r\n")));
+    assert!(requests[2].starts_with(&format!(
+        "GET /v1/query?entityId=0123456789abcdef0123456789abcdef&merchantTransactionId={REFERENCE}&includeLinkedTransactions=true HTTP/1.1\r\n"
+    )));
+    let (head, body) = requests[4].split_once("\r\n\r\n").unwrap();
+    assert!(head.starts_with(&format!("POST /v1/payments/{ID} HTTP/1.1\r\n")));
+    assert_eq!(
+        body,
+        "entityId=0123456789abcdef0123456789abcdef&amount=12.34&currency=EUR&paymentType=RV\
+         &merchantTransactionId=4711-43-ff&testMode=EXTERNAL"
+    );
+    // A path cannot be slipped in as an id.
+    assert!(matches!(client.payment("../../x").await, Answer::Unknown { .. }));
+    assert!(matches!(client.reverse("x", eur("12.34"), "4711-43-ff").await, Reversal::Refused { .. }));
+    shop.server.finish();
+}
+
+#[tokio::test]
+async fn settings_that_cannot_work_are_refused_with_their_remedy() {
+    let shop = Shop::new(Vec::new()).await;
+    let new = |change: &dyn Fn(&mut config::Gateway)| {
+        let mut gateway = shop.gateway.clone();
+        change(&mut gateway);
+        Client::new(&gateway, &shop.terminal, shop.token(), UNIX_EPOCH).err().unwrap()
+    };
+    for url in
+        ["http://gateway.example", "gateway.example", "https://u:p@gateway.example", "https://gateway.example/?a=1"]
+    {
+        assert!(matches!(new(&|gateway| gateway.url = url.to_owned()), Error::Url { .. }), "{url}");
+    }
+    assert!(matches!(new(&|gateway| gateway.ca_file = "/nowhere/ca.pem".into()), Error::CaUnreadable { .. }));
+    let empty = shop.folder.path().join("empty.pem");
+    std::fs::write(&empty, "no certificate").unwrap();
+    assert!(matches!(new(&|gateway| gateway.ca_file = empty.clone()), Error::CaUnfit { .. }));
+}
+
+#[test]
+fn a_token_file_must_exist_be_private_and_hold_one_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("token");
+    let mut gateway = gateway("https://gateway.example", &path, &path);
+    let load = |gateway: &config::Gateway, content: Option<&str>, mode: u32| {
+        let _ = std::fs::remove_file(&path);
+        if let Some(content) = content {
+            std::fs::write(&path, content).unwrap();
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+        }
+        Token::load(gateway).map(|_| ()).map_err(|error| error.to_string())
+    };
+    assert_eq!(load(&gateway, Some("abc"), 0o600), Ok(()));
+    assert_eq!(load(&gateway, Some("abc\n"), 0o400), Ok(()));
+    let named = |error: Result<(), String>, part: &str| {
+        let error = error.unwrap_err();
+        assert!(error.contains(path.to_str().unwrap()) && error.contains(part), "{error}");
+    };
+    named(load(&gateway, None, 0), "No such file");
+    named(load(&gateway, Some("abc"), 0o644), "chmod 600");
+    named(load(&gateway, Some("abc"), 0o640), "mode 640");
+    named(load(&gateway, Some(""), 0o600), "empty");
+    named(load(&gateway, Some("abc\ndef\n"), 0o600), "one line");
+    named(load(&gateway, Some(&"x".repeat(9999)), 0o600), "too long");
+    gateway.token_file = Some("/dev/null".into());
+    assert!(Token::load(&gateway).unwrap_err().to_string().contains("not a regular file"));
+}
+
+#[test]
+fn futures_can_go_to_another_thread() {
+    fn send<T: Send>(_: impl FnOnce(&'static Client) -> T) {}
+    send(|client| client.warm());
+    send(|client| client.payment(ID));
+    send(|client| client.query(REFERENCE));
+    send(|client| client.reverse(ID, eur("1.00"), REFERENCE));
+    fn pay(client: &'static Client, prepared: pos_agent::gateway::PreparedPayment) -> impl Send {
+        client.pay(prepared)
+    }
+    let _ = pay;
+}
+
+/// A client with its server, its settings and the folder they lie in.
+struct Shop {
+    client: Client,
+    server: Server,
+    gateway: config::Gateway,
+    terminal: config::Terminal,
+    folder: tempfile::TempDir,
+}
+
+impl Shop {
+    async fn new(script: Vec<Act>) -> Self {
+        Self::with(script, |_, _| {}).await
+    }
+
+    async fn with(script: Vec<Act>, change: impl FnOnce(&mut config::Gateway, &mut config::Terminal)) -> Self {
+        let authority = Authority::new();
+        let server = Server::start(authority.server("127.0.0.1", (2020, 2090)), script).await;
+        Self::at(server, &authority, change)
+    }
+
+    fn at(
+        server: Server,
+        authority: &Authority,
+        change: impl FnOnce(&mut config::Gateway, &mut config::Terminal),
+    ) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let (ca, token) = (folder.path().join("ca.pem"), folder.path().join("token"));
+        std::fs::write(&ca, authority.pem()).unwrap();
+        std::fs::write(&token, "T0ken-of.the_shop==\n").unwrap();
+        std::fs::set_permissions(&token, std::fs::Permissions::from_mode(0o600)).unwrap();
+        let mut gateway = gateway(&format!("https://{}/", server.address()), &ca, &token);
+        let mut terminal = terminal();
+        change(&mut gateway, &mut terminal);
+        let client = Client::new(&gateway, &terminal, Token::load(&gateway).unwrap(), UNIX_EPOCH).unwrap();
+        Self { client, server, gateway, terminal, folder }
+    }
+
+    fn token(&self) -> Token {
+        Token::load(&self.gateway).unwrap()
+    }
+
+    async fn pay(&self) -> Answer {
+        let prepared = self.client.prepare(&payment(&presented())).unwrap();
+        assert!(!format!("{prepared:?}").contains("C1FFEE"));
+        self.client.pay(prepared).await
+    }
+}
+
+fn gateway(url: &str, ca: &std::path::Path, token: &std::path::Path) -> config::Gateway {
+    let text = format!(
+        r#"
+        url = "{url}"
+        entity-id = "0123456789abcdef0123456789abcdef"
+        token-file = "{}"
+        ca-file = "{}"
+        test-mode = "EXTERNAL"
+        device-type = "MIURA M020 / ü"
+        brand-by-aid = {{ A0000000 = "OTHER", A000000004 = "MASTER", A000000003 = "VISA" }}
+        connect-timeout-ms = 30000
+        answer-timeout-ms = 30000
+        "#,
+        token.display(),
+        ca.display()
+    );
+    toml::from_str(&text).unwrap()
+}
+
+fn terminal() -> config::Terminal {
+    toml::from_str(
+        r#"
+        id = "4711"
+        merchant = ["Shop"]
+        currency = "EUR"
+        location = { latitude = "+52.520008", longitude = "-13.4", accuracy = "15" }
+        "#,
+    )
+    .unwrap()
+}
+
+fn payment(presented: &Presented) -> Payment<'_> {
+    Payment {
+        amount: eur("12.34"),
+        merchant_transaction_id: REFERENCE,
+        sequence_number: 42,
+        device_serial: "00123456",
+        pin_entry: true,
+        presented,
+    }
+}
+
+fn presented() -> Presented {
+    Presented {
+        facts: facts(EntryMode::Icc),
+        card: SealedCard {
+            data: Wiped::copy_of(&[0xC1, 0xFF, 0xEE, 0x00, 0xAB]).unwrap(),
+            ksn: Wiped::copy_of(&[0xFF, 0xFF, 0x98, 0x76, 0x54, 0x32, 0x10, 0xE0, 0x00, 0x01]).unwrap(),
+        },
+        pin: Some(SealedPin {
+            block: Wiped::copy_of(&[0x1B, 0x9C, 0x18, 0x45, 0xEB, 0x99, 0x3A, 0x7A]).unwrap(),
+            ksn: Wiped::copy_of(&[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x0B]).unwrap(),
+        }),
+        icc: Wiped::copy_of(&[0x9F, 0x02, 6, 0, 0, 0, 0, 0x12, 0x34, 0x9F, 0x37, 4, 0xDE, 0xAD, 0xBE, 0xEF]).unwrap(),
+        first_answer: FirstAnswer::GoOnline,
+    }
+}
+
+fn facts(entry: EntryMode) -> CardFacts {
+    CardFacts {
+        entry,
+        pan: None,
+        pan_sequence_number: Some(1),
+        aid: Some("A0000000041010".to_owned()),
+        label: None,
+        cvm: None,
+        cryptogram: None,
+        tvr: None,
+        tsi: None,
+    }
+}
+
+fn eur(text: &str) -> Amount {
+    Amount::parse(text, Currency::from_code("EUR").unwrap()).unwrap()
+}
+
+fn approval_json() -> String {
+    format!(
+        r#"{{"id":"{ID}","paymentType":"DB","paymentBrand":"MASTER","amount":"12.34","currency":"EUR","merchantTransactionId":"{REFERENCE}","result":{{"code":"000.100.110","description":"Request successfully processed"}},"ndc":"n-1"}}"#
+    )
+}
+
+fn approved() -> Vec<u8> {
+    http("200 OK", &approval_json())
+}
+
+fn http(status: &str, body: &str) -> Vec<u8> {
+    format!("HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}", body.len())
+        .into()
+}
