@@ -1,6 +1,8 @@
 //! A counter with everything on it: a simulated shop on real wires (pty, TLS, TCP) and the real agent in this process, asked
 //! over its Unix socket as a till would.
 
+#![allow(dead_code, unreachable_pub, clippy::unwrap_used, reason = "shared by several test programs, each uses a part")]
+
 use std::future::Future;
 use std::time::Duration;
 
@@ -42,6 +44,9 @@ impl Counter {
 
     /// The shop alone.
     pub async fn closed(options: Options) -> Self {
+        // With RUST_LOG set a failing test shows what the agent did.
+        let filter = tracing_subscriber::EnvFilter::from_default_env();
+        let _ = tracing_subscriber::fmt().with_env_filter(filter).with_test_writer().try_init();
         // Installed already by another test of this program: as good.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let shop = Shop::open(options).await.unwrap();
@@ -68,6 +73,9 @@ impl Counter {
         let running = self.agent.take().unwrap();
         running.task.abort();
         assert!(running.task.await.unwrap_err().is_cancelled());
+        // The journal's thread lets go of the file a moment later.
+        let lock = std::fs::File::open(self.shop.folder().join("journal.lock")).unwrap();
+        lock.lock().unwrap();
     }
 
     /// Waits until the agent says it can take a sale.
@@ -97,11 +105,8 @@ impl Counter {
 
     pub async fn begin_in(&self, reference: &str, amount: &str, currency: &str) -> (u16, Value) {
         let body = json!({"reference": reference, "amount": amount, "currency": currency});
-        let request = self
-            .http
-            .post("http://till/v1/sales")
-            .header("content-type", "application/json")
-            .body(body.to_string());
+        let request =
+            self.http.post("http://till/v1/sales").header("content-type", "application/json").body(body.to_string());
         let answer = request.send().await.unwrap();
         (answer.status().as_u16(), answer.json_of().await)
     }

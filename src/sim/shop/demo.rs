@@ -84,6 +84,13 @@ async fn build_agent() -> io::Result<PathBuf> {
     if folder.ends_with("release") {
         build.arg("--release");
     }
+    // What `cargo run` tells this program about its package is not meant for another cargo: build scripts would run anew.
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy();
+        if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
+            build.env_remove(&name);
+        }
+    }
     say("Building pos-agent without the simulators …");
     let status = build.stdin(Stdio::null()).status().await?;
     if !status.success() {
