@@ -27,9 +27,23 @@ enum Device {
     Fault(fault::FaultArgs),
 }
 
+/// `EX_USAGE` of sysexits.
+const USAGE: u8 = 64;
+/// `EX_SOFTWARE` of sysexits.
+const SOFTWARE: u8 = 70;
+
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
-    let done = match Cli::parse().device {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Nobody is left to tell when the terminal is gone.
+            let _ = error.print();
+            // clap's own 2 would be a cancelled sale (`demo --once` ends as the sale did).
+            return ExitCode::from(if error.use_stderr() { USAGE } else { 0 });
+        }
+    };
+    let done = match cli.device {
         Device::Demo(args) => shop::demo::run(args).await,
         Device::Reader(args) => reader::args::run(args).await.map(|()| 0),
         Device::Gateway(args) => gateway::run(args).await.map(|()| 0),
@@ -43,7 +57,7 @@ async fn main() -> ExitCode {
             {
                 eprintln!("pos-sim: {error}");
             }
-            ExitCode::from(70)
+            ExitCode::from(if error.kind() == std::io::ErrorKind::InvalidInput { USAGE } else { SOFTWARE })
         }
     }
 }
