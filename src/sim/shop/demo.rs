@@ -73,7 +73,7 @@ pub async fn run(args: Args) -> io::Result<u8> {
     let program = match args.agent.clone() {
         Some(program) => program,
         None => {
-            note("building pos-agent without the simulators; the first time takes a minute");
+            note("pos-agent is built without the simulators; the first time takes a minute");
             agent::build().await?
         }
     };

@@ -15,8 +15,7 @@ use crate::sim::shop::Shop;
 /// Keys that choose a card, in the deck's order. Lower-case letters do something.
 const CARD_KEYS: &str = "123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
-const KEYS: &str = "\
-  i insert   t tap   s swipe   r remove   c the reader's red key
+const KEYS: &str = "  i insert   t tap   s swipe   r remove   c the reader's red key
   g gateway's line out or in   p printer off or on   u reader's cable out or in
   l list the cards   h where everything is   q quit";
 
@@ -83,7 +82,7 @@ impl Customer {
                     self.card = card;
                     say(&format!("  you      hold {} ({})", card.name, nature(card)));
                 }
-                None => say(&format!("1-9 and A-E choose a card\n{KEYS}")),
+                None => say(&format!("{}\n{KEYS}", choosing())),
             },
         }
         Ok(())
@@ -93,9 +92,9 @@ impl Customer {
         let card = self.card;
         let wait = if shop.reader.watch().borrow().card_in_slot { "; another card is in the slot" } else { "" };
         if !ways(card).contains(&entry) {
-            return say(&format!("  you      {} cannot do that: {}", card.name, words(&ways(card))));
+            return say(&format!("  you      {} can only do this: {}", card.name, words(&ways(card))));
         }
-        say(&format!("  you      {} {}{wait}", word(entry), card.name));
+        say(&format!("  you      {} the card {}{wait}", word(entry), card.name));
         shop.reader.present(card, entry);
     }
 }
@@ -130,7 +129,8 @@ fn welcome(agent: &Agent, shop: &Shop) -> String {
            reader   {reader}\n  gateway  {gateway}\n  printer  tcp://{printer}\n  \
            log      {folder}/agent.log\n\n\
          To take a payment, type in a second terminal:\n\n  {program} sale 12.34 --config {config}\n\n\
-         Then be the customer here, with these keys:\n\n{KEYS}\n\n{cards}",
+         Then be the customer here, with these keys:\n\n{KEYS}\n{choosing}\n\n{cards}",
+        choosing = choosing(),
         reader = shop.reader.place(),
         gateway = shop.gateway.base_url(),
         printer = shop.printer.address,
@@ -139,6 +139,11 @@ fn welcome(agent: &Agent, shop: &Shop) -> String {
         config = shop.config().display(),
         cards = cards(),
     )
+}
+
+fn choosing() -> String {
+    let last = CARD_KEYS.chars().nth(deck::DECK.len() - 1).unwrap_or('Z');
+    format!("  1-9 and A-{last} choose the card to hold; at first it is {}", deck::DECK[0].name)
 }
 
 fn cards() -> String {
