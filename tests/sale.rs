@@ -78,7 +78,10 @@ impl Counter {
     /// Takes the merchant's copy, and the card out of the slot when the reader asks for it.
     async fn remove_and_take(&mut self, what: &str) -> String {
         let removed = counter::within(what, async {
-            self.shop.reader.until(|screen| !screen.card_in_slot || screen.lines.join(" ").to_lowercase().contains("remove")).await;
+            self.shop
+                .reader
+                .until(|screen| !screen.card_in_slot || screen.lines.join(" ").to_lowercase().contains("remove"))
+                .await;
             self.shop.reader.remove();
         });
         removed.await;

@@ -97,11 +97,8 @@ impl Counter {
 
     pub async fn begin_in(&self, reference: &str, amount: &str, currency: &str) -> (u16, Value) {
         let body = json!({"reference": reference, "amount": amount, "currency": currency});
-        let request = self
-            .http
-            .post("http://till/v1/sales")
-            .header("content-type", "application/json")
-            .body(body.to_string());
+        let request =
+            self.http.post("http://till/v1/sales").header("content-type", "application/json").body(body.to_string());
         let answer = request.send().await.unwrap();
         (answer.status().as_u16(), answer.json_of().await)
     }
