@@ -157,7 +157,7 @@ async fn every_card_of_the_deck() {
 
 #[tokio::test]
 async fn with_chatter_small_packets_and_small_writes() {
-    every_card(Options { chatter: true, chain_size: 9, fragment: Some(5), ..Options::default() }).await;
+    every_card(Options { chatter: true, chain_size: 21, fragment: Some(50), ..Options::default() }).await;
 }
 
 #[tokio::test]
