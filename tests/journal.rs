@@ -1,6 +1,8 @@
 //! The journal over a real SQLite file: what is written is there after the power fails, what is not is not, and a file that
 //! cannot be trusted is refused by name.
 
+#![allow(clippy::unwrap_used, reason = "a test may")]
+
 use std::time::Duration;
 
 use pos_agent::card::{CardFacts, EntryMode, FirstAnswer};

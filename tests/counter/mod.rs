@@ -1,6 +1,8 @@
 //! A counter with everything on it: a simulated shop on real wires (pty, TLS, TCP) and the real agent in this process, asked
 //! over its Unix socket as a till would.
 
+#![allow(dead_code, unreachable_pub, clippy::unwrap_used, reason = "shared by several test programs, each uses a part")]
+
 use std::future::Future;
 use std::time::Duration;
 
@@ -42,6 +44,9 @@ impl Counter {
 
     /// The shop alone.
     pub async fn closed(options: Options) -> Self {
+        // With RUST_LOG set a failing test shows what the agent did.
+        let filter = tracing_subscriber::EnvFilter::from_default_env();
+        let _ = tracing_subscriber::fmt().with_env_filter(filter).with_test_writer().try_init();
         // Installed already by another test of this program: as good.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let shop = Shop::open(options).await.unwrap();
@@ -68,6 +73,9 @@ impl Counter {
         let running = self.agent.take().unwrap();
         running.task.abort();
         assert!(running.task.await.unwrap_err().is_cancelled());
+        // The journal's thread lets go of the file a moment later.
+        let lock = std::fs::File::open(self.shop.folder().join("journal.lock")).unwrap();
+        lock.lock().unwrap();
     }
 
     /// Waits until the agent says it can take a sale.

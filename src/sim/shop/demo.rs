@@ -4,7 +4,7 @@
 //! sales are started from a second terminal with `pos-agent sale`.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -84,6 +84,13 @@ async fn build_agent() -> io::Result<PathBuf> {
     if folder.ends_with("release") {
         build.arg("--release");
     }
+    // What `cargo run` tells this program about its package is not meant for another cargo: build scripts would run anew.
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy();
+        if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
+            build.env_remove(&name);
+        }
+    }
     say("Building pos-agent without the simulators …");
     let status = build.stdin(Stdio::null()).status().await?;
     if !status.success() {
@@ -92,7 +99,7 @@ async fn build_agent() -> io::Result<PathBuf> {
     Ok(folder.join("pos-agent"))
 }
 
-fn start_agent(program: &PathBuf, shop: &Shop) -> io::Result<Child> {
+fn start_agent(program: &Path, shop: &Shop) -> io::Result<Child> {
     let log = std::fs::File::create(shop.folder().join("agent.log"))?;
     Command::new(program)
         .arg("run")
@@ -107,7 +114,7 @@ fn start_agent(program: &PathBuf, shop: &Shop) -> io::Result<Child> {
 }
 
 /// Asks the agent's status until it can take a sale.
-async fn until_ready(program: &PathBuf, shop: &Shop, agent: &mut Child) -> io::Result<()> {
+async fn until_ready(program: &Path, shop: &Shop, agent: &mut Child) -> io::Result<()> {
     let ready = async {
         loop {
             if let Some(status) = agent.try_wait()? {
@@ -135,7 +142,7 @@ async fn until_ready(program: &PathBuf, shop: &Shop, agent: &mut Child) -> io::R
 }
 
 /// One sale by the command line, with the customer's hands doing what the display asks for.
-async fn once(args: &Args, program: &PathBuf, shop: &mut Shop) -> io::Result<u8> {
+async fn once(args: &Args, program: &Path, shop: &mut Shop) -> io::Result<u8> {
     let entry = args.entry.or_else(|| args.card.entries().first().copied()).unwrap_or(Entry::Insert);
     let mut sale = Command::new(program)
         .arg("sale")
@@ -196,7 +203,7 @@ async fn print_receipts(shop: &mut Shop, count: usize) {
 
 /// The shop with its door open: prints where everything is, shows display and receipts, and lends the customer's hands to
 /// the keyboard.
-async fn stay_open(program: &PathBuf, shop: &mut Shop) -> io::Result<u8> {
+async fn stay_open(program: &Path, shop: &mut Shop) -> io::Result<u8> {
     say(&welcome(program, shop));
     let (mut keys, _single_keys) = keyboard();
     let mut screen = shop.reader.watch();
@@ -243,7 +250,7 @@ fn hand(shop: &Shop, card: &'static Card, key: char) {
     }
 }
 
-fn welcome(program: &PathBuf, shop: &Shop) -> String {
+fn welcome(program: &Path, shop: &Shop) -> String {
     let cards: Vec<_> = deck::DECK.iter().enumerate().map(|(n, card)| format!("  {} {}", n + 1, card.name)).collect();
     format!(
         "The shop is open.\n\n  reader   {reader}\n  gateway  {gateway}\n  printer  tcp://{printer}\n  config   {config}\n  \
