@@ -2,20 +2,19 @@
 //! the interface documents, and `curl`.
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "helpers of tests are tests")]
 
+#[path = "support/card_reader.rs"]
+mod card_reader;
+
 use std::process::Stdio;
 use std::sync::Arc;
 
+use card_reader::{PAN, Reader, Sealed};
 use pos_agent::sim::gateway::{Certificate, Entry, Gateway, Kind, Mode, Options, Outcome, State, start};
-use pos_agent::sim::keys::cryptogram::{CardKey, Issuer};
-use pos_agent::sim::keys::pin_block::{Pin, encrypt_0};
-use pos_agent::sim::keys::tdes_dukpt::{Device, Usage, initial_key};
-use pos_agent::sim::keys::{Ksn, TEST_BDK_PIN, TEST_BDK_SRED, TEST_IMK_AC, TEST_KSN_PIN, TEST_KSN_SRED, ZERO_IV};
+use pos_agent::sim::reader::deck;
 use rustls_pki_types::CertificateDer;
 use rustls_pki_types::pem::PemObject;
 use serde_json::Value;
 
-const PAN: &str = "4761739001010119";
-const TAG_57: &str = "57124761739001010119D311220112345678900F";
 const EUR: u16 = 978;
 
 #[tokio::test]
@@ -83,18 +82,27 @@ async fn tap_swipe_fallback_and_magstripe_tap_are_approved_and_a_swiped_chip_is_
         let reference = format!("entry-mode-{n}");
         let form = match entry_mode {
             "NFC_ICC" => with(reader.chip_sale("5.00", &reference), &[("pos.entryMode", entry_mode)]),
-            "NFC_MAGSTRIPE" => {
-                let (data, ksn) = reader.seal(&hex::decode(TAG_57).unwrap());
-                with(
-                    base("5.00", &reference, entry_mode),
-                    &[("pos.encryptedSred.data", &data), ("pos.encryptedSred.ksn", &ksn)],
-                )
-            }
-            _ => reader.swipe_sale("5.00", &reference, entry_mode, service_code),
+            "NFC_MAGSTRIPE" => sealed_sale("5.00", &reference, entry_mode, &reader.tap()),
+            _ => sealed_sale("5.00", &reference, entry_mode, &reader.swipe(service_code)),
         };
         let (said, answer) = shop.pay(&form).await;
         assert_eq!(said, status, "{entry_mode} {service_code}: {answer}");
         assert_eq!(shop.gateway.ledger().charged(&reference).len(), usize::from(status == 200));
+    }
+}
+
+#[tokio::test]
+async fn the_issuer_knows_every_card_of_the_deck_and_its_pin() {
+    let shop = Shop::open().await;
+    let mut reader = Reader::new();
+    for card in deck::DECK {
+        let stripe = reader.stripe(&card.track1(), &card.track2());
+        let pin = reader.pin(card.pin, card.pan);
+        let form = sealed_sale("1.00", &format!("deck-of-{}", card.name), "MAGSTRIPE_AS_FALLBACK", &stripe);
+        let form =
+            with(form, &[("pos.encryptedPin.data", &upper(&pin.data)), ("pos.encryptedPin.ksn", &upper(&pin.ksn))]);
+        let (status, answer) = shop.pay(&form).await;
+        assert_eq!(status, 200, "{}: {answer}", card.name);
     }
 }
 
@@ -112,12 +120,12 @@ async fn what_the_issuer_must_refuse() {
     )
     .await;
     // A key from before it.
-    let earlier = Reader::new().seal(&hex::decode(TAG_57).unwrap());
+    let earlier = Reader::new().tap();
     let skipped = reader.chip_sale("1.00", "issuer-001");
     assert_eq!(shop.pay(&skipped).await.0, 200);
     let backward = with(
         reader.chip_sale("1.00", "issuer-002"),
-        &[("pos.encryptedSred.data", &earlier.0), ("pos.encryptedSred.ksn", &earlier.1)],
+        &[("pos.encryptedSred.data", &upper(&earlier.data)), ("pos.encryptedSred.ksn", &upper(&earlier.ksn))],
     );
     shop.refuses(&backward, "pos.encryptedSred.ksn: the KSN went backward").await;
     // A PIN key that was used, with fresh card data.
@@ -131,7 +139,7 @@ async fn what_the_issuer_must_refuse() {
     shop.refuses(&old_pin, "pos.encryptedPin.ksn: the KSN went backward").await;
     // PIN and card data from one key set.
     let form = reader.chip_sale("1.00", "issuer-004");
-    let ksn = reader.sred.next_ksn().unwrap().to_string();
+    let ksn = upper(&reader.tap().ksn);
     shop.refuses(
         &with(form, &[("pos.encryptedPin.ksn", &ksn)]),
         "pos.encryptedPin.ksn: the PIN and the card data come from one key set",
@@ -581,74 +589,36 @@ async fn read(response: reqwest::Response) -> (u16, Value) {
     (status, serde_json::from_slice(&response.bytes().await.unwrap()).unwrap())
 }
 
-/// A card reader and the card in it.
-struct Reader {
-    sred: Device,
-    pin: Device,
-    card: CardKey,
-    atc: u16,
-    typed_pin: &'static str,
+/// Forms from what the reader reads.
+trait Sales {
+    fn chip_sale(&mut self, amount: &str, reference: &str) -> Form;
+    fn chip_sale_in(&mut self, amount: &str, code: &str, numeric: u16, minor: u64, reference: &str) -> Form;
 }
 
-impl Reader {
-    fn new() -> Self {
-        let device = |bdk, ksn: Ksn| Device::new(&initial_key(bdk, ksn), ksn);
-        Self {
-            sred: device(&TEST_BDK_SRED, TEST_KSN_SRED),
-            pin: device(&TEST_BDK_PIN, TEST_KSN_PIN),
-            card: Issuer::new(TEST_IMK_AC).card_key(PAN, 1).unwrap(),
-            atc: 0,
-            typed_pin: "1234",
-        }
-    }
-
-    /// Sealed card data and its KSN, as hex.
-    fn seal(&mut self, clear: &[u8]) -> (String, String) {
-        let (ksn, key) = self.sred.next().unwrap();
-        let sealed = key.working(Usage::DataRequest).cbc_encrypt_zero_padded(&ZERO_IV, clear);
-        (hex::encode_upper(sealed), ksn.to_string())
-    }
-
+impl Sales for Reader {
     fn chip_sale(&mut self, amount: &str, reference: &str) -> Form {
         let minor = amount.replace('.', "").parse().unwrap();
         self.chip_sale_in(amount, "EUR", EUR, minor, reference)
     }
 
     fn chip_sale_in(&mut self, amount: &str, code: &str, numeric: u16, minor: u64, reference: &str) -> Form {
-        self.atc += 1;
-        let fields = format!(
-            "5F2A02{numeric:04}5F340101820218008407A0000000031010950580000480009A032611209C01009F0206{minor:012}\
-             9F03060000000000009F100706011203A0B8009F1A0202809F2701809F34034203009F3602{:04X}9F370452BF4585",
-            self.atc
-        );
-        let arqc = self.card.cryptogram(&hex::decode(&fields).unwrap()).unwrap();
-        let icc = format!("{fields}9F2608{}", hex::encode_upper(arqc));
-        let (data, ksn) = self.seal(&hex::decode(TAG_57).unwrap());
-        let (pin_ksn, key) = self.pin.next().unwrap();
-        let block = encrypt_0(&key.working(Usage::Pin), &Pin::new(self.typed_pin).unwrap(), PAN).unwrap();
+        let read = self.chip(minor, numeric);
         let more = [
             ("currency", code),
-            ("pos.encryptedSred.data", &data),
-            ("pos.encryptedSred.ksn", &ksn),
-            ("pos.encryptedPin.data", &hex::encode_upper(block)),
-            ("pos.encryptedPin.ksn", &pin_ksn.to_string()),
-            ("pos.iccDataRequest", &icc),
+            ("pos.encryptedSred.data", &upper(&read.card.data)),
+            ("pos.encryptedSred.ksn", &upper(&read.card.ksn)),
+            ("pos.encryptedPin.data", &upper(&read.pin.data)),
+            ("pos.encryptedPin.ksn", &upper(&read.pin.ksn)),
+            ("pos.iccDataRequest", &upper(&read.icc)),
             ("pos.panSequenceNumber", "1"),
         ];
         with(base(amount, reference, "ICC"), &more)
     }
+}
 
-    fn swipe_sale(&mut self, amount: &str, reference: &str, entry_mode: &str, service_code: &str) -> Form {
-        let track1 = format!("%B{PAN}^TEST CARD^3112{service_code}1234567890000000?");
-        let mut track2 = format!(";{PAN}=3112{service_code}1234567890?");
-        track2.push(char::from(0x30 + track2.bytes().fold(0, |lrc, c| lrc ^ (c & 0x0F))));
-        let mut clear = vec![0x5F, 0x21, u8::try_from(track1.len()).unwrap()];
-        clear.extend(track1.bytes());
-        clear.extend([0x5F, 0x22, u8::try_from(track2.len()).unwrap()]);
-        clear.extend(track2.bytes());
-        let (data, ksn) = self.seal(&clear);
-        with(base(amount, reference, entry_mode), &[("pos.encryptedSred.data", &data), ("pos.encryptedSred.ksn", &ksn)])
-    }
+fn sealed_sale(amount: &str, reference: &str, entry_mode: &str, sealed: &Sealed) -> Form {
+    let more = [("pos.encryptedSred.data", &*upper(&sealed.data)), ("pos.encryptedSred.ksn", &upper(&sealed.ksn))];
+    with(base(amount, reference, entry_mode), &more)
 }
 
 /// The parameters that every payment has.
@@ -675,6 +645,10 @@ fn with(mut form: Form, changes: &[(&str, &str)]) -> Form {
         form.push(((*name).to_owned(), (*value).to_owned()));
     }
     form
+}
+
+fn upper(bytes: &[u8]) -> String {
+    hex::encode_upper(bytes)
 }
 
 fn with_icc(form: Form, change: impl Fn(&str) -> String) -> Form {

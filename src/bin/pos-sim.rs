@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use pos_agent::sim::{fault, gateway, printer, reader, shop};
+use pos_agent::sim::{fault, gateway::args as gateway, printer, reader, shop};
 
 /// The simulated world around pos-agent: reader, gateway, printer, faults on a line, or a whole shop.
 #[derive(Parser)]

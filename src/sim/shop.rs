@@ -127,7 +127,7 @@ path = "{journal}"
             reader = self.reader.place(),
             url = self.gateway.base_url(),
             entity = self.gateway.entity_id(),
-            printer = self.printer.address(),
+            printer = self.printer.address,
         )
     }
 }

@@ -94,6 +94,18 @@ impl CardStatus<'_> {
 }
 
 impl<'a> Unsolicited<'a> {
+    /// Its name, for a trace; what a key was is not told.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Device(_) => "device status",
+            Self::Card(_) => "card status",
+            Self::Key(_) => "key",
+            Self::Printer(_) => "printer status",
+            Self::Other => "other",
+        }
+    }
+
     /// Reads the body of an unsolicited message. What a message is is decided by its elements: E1 is also the template of
     /// answers.
     ///

@@ -1,5 +1,7 @@
 //! What was read becomes a [`Presented`], or is refused: clear card data, another amount, no sealed data. Pure; keeps nothing.
 
+use zeroize::Zeroizing;
+
 use super::answer::{Entered, Sealed, last_sealed, sealed_pin};
 use super::message::{CardStatus, Outcome, Template, Terms, each, tags};
 use crate::card::{self, CardFacts, Cvm, EntryMode, FirstAnswer, MaskedPan, Presented, SealedCard, SealedPin, Wiped};
@@ -122,26 +124,37 @@ fn masked_pan(tlvs: &[u8]) -> Result<Option<MaskedPan>, TlvError> {
     Ok(pan)
 }
 
-/// The PAN part of a masked element: nibbles up to D or the padding F, characters between `;` and `=`.
-fn pan_text(tag: Tag, value: &[u8]) -> Option<String> {
+/// The PAN part of a masked element: nibbles up to D or the padding F, characters between `;` and `=`. Wiped, for a reader may
+/// have masked nothing.
+fn pan_text(tag: Tag, value: &[u8]) -> Option<Zeroizing<String>> {
+    /// Longer than any PAN, so that the text never moves and leaves a copy behind.
+    const PLACES: usize = 40;
+    let mut pan = Zeroizing::new(String::with_capacity(PLACES));
+    let nibbles = value.iter().flat_map(|byte| [byte >> 4, byte & 0x0F]);
+    let digits = nibbles.filter_map(|nibble| char::from_digit(u32::from(nibble), 16)).map(|c| c.to_ascii_uppercase());
     match tag {
-        tags::MASKED_TRACK2_ICC => hex::encode_upper(value).split_once('D').map(|(pan, _)| pan.to_owned()),
-        // The last four digits are always clear, so an F at the end is padding and not a mask.
-        tags::MASKED_PAN => Some(hex::encode_upper(value).trim_end_matches('F').to_owned()),
-        tags::MASKED_TRACK2 => {
-            let text: String = value.iter().map(|byte| char::from(*byte)).collect();
-            text.trim_start_matches(';').split_once('=').map(|(pan, _)| pan.to_owned())
+        tags::MASKED_TRACK2_ICC => pan.extend(digits.take_while(|c| *c != 'D').take(PLACES)),
+        tags::MASKED_PAN => {
+            pan.extend(digits.take(PLACES));
+            // The last four digits are always clear, so an F at the end is padding and not a mask.
+            let places = pan.trim_end_matches('F').len();
+            pan.truncate(places);
         }
-        _ => None,
+        tags::MASKED_TRACK2 => {
+            let characters = value.iter().map(|byte| char::from(byte & 0x7F)).skip_while(|c| *c == ';');
+            pan.extend(characters.take_while(|c| *c != '=').take(PLACES));
+        }
+        _ => return None,
     }
+    Some(pan)
 }
 
-/// Whether an answer holds card data that were not encrypted: the tracks, 56, 57, 5A, 9F6B, the PIN data 99, or a "masked"
-/// element that masks nothing.
+/// Whether a message holds card data that were not encrypted: the tracks, 56, 57, 5A, 9F6B, the PIN data 99, or a "masked"
+/// element that masks nothing. What is not BER-TLV to its end is the rest of a damaged message: its bytes mean nothing, and nothing
+/// of it is used.
 pub(super) fn has_clear_card_data(body: &[u8]) -> bool {
     let mut clear = false;
-    // What is malformed further on does not make what was seen before less clear.
-    let _ = each(body, &mut |object| {
+    let walked = each(body, &mut |object| {
         let card_data = matches!(
             object.tag,
             tag::TRACK1_CLEAR
@@ -156,13 +169,7 @@ pub(super) fn has_clear_card_data(body: &[u8]) -> bool {
         clear |= card_data && !object.value.is_empty();
         clear |= pan_text(object.tag, object.value).is_some_and(|pan| is_clear_pan(&pan));
     });
-    clear
-}
-
-/// Whether a card event shows that the reader does not encrypt.
-pub(super) fn is_clear_swipe(status: &CardStatus<'_>) -> bool {
-    let unmasked = status.masked_track2.and_then(|track| pan_text(tags::MASKED_TRACK2, track));
-    status.clear_tracks || unmasked.is_some_and(|pan| is_clear_pan(&pan))
+    clear && walked.is_ok()
 }
 
 /// A PAN of 13 or more places is masked between the sixth and the last four.

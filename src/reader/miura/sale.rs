@@ -6,10 +6,10 @@ use std::time::Duration;
 use super::completing::{Completing, Reading, Removing};
 use super::event::KEY_CANCEL;
 use super::line::{Ask, CARDHOLDER, Line, PLAIN_ANSWER, Pending};
-use super::message::{CardStatus, Command, Continue, DeviceStatus, OnlinePinAnswer, Outcome, Status, Template, Terms};
-use super::reading::{self, Interface, PinRule, Refusal, Swipe};
+use super::message::{CardStatus, Command, Continue, DeviceStatus, Outcome, Status, Template, Terms};
+use super::reading::{self, Interface, Refusal, Swipe};
 use super::session::{State, outcome};
-use crate::card::{EntryMode, SealedPin};
+use crate::card::EntryMode;
 use crate::reader::{Arm, Completion, Event, NoCard, Step, Unready};
 
 /// The swipe's own message, when 9F44 came before it.
@@ -22,8 +22,6 @@ const SHORTEST_WAIT: Duration = Duration::from_secs(1);
 const MAX_CHIP_STARTS: u8 = 5;
 /// How many E2 one START may bring; with the selection on the reader there should be none (readers: 2.5).
 const MAX_DECISIONS: u8 = 8;
-/// What ONLINE PIN shows for the card (50).
-const PIN_LABEL: &[u8] = b"CARD";
 /// A declined answer for the card, never one that lets it approve by itself (design: path of a sale, 7).
 const DECLINE: Command<'static> = Command::Continue(Continue::Host { arc: *b"Z1", authentication: None, scripts: &[] });
 
@@ -33,7 +31,7 @@ pub(super) struct Sale {
     /// When waiting for a card ends.
     until: Duration,
     /// The chip failed in this very sale: a swipe is its fallback.
-    chip_failed: bool,
+    pub(super) chip_failed: bool,
     chip_starts: u8,
     /// A card waits for an answer to its E4 that nobody will ask the host for.
     card_waits: bool,
@@ -88,7 +86,7 @@ impl Sale {
     }
 
     /// Waits for a card on every interface.
-    fn wait(mut self: Box<Self>, line: &mut Line, now: Duration) -> State {
+    pub(super) fn wait(mut self: Box<Self>, line: &mut Line, now: Duration) -> State {
         if now >= self.until {
             return self.end(line, NoCard::TimedOut, now);
         }
@@ -250,78 +248,6 @@ impl Sale {
         }
     }
 
-    fn swiped(mut self: Box<Self>, line: &mut Line, swipe: Box<Swipe>, now: Duration) -> State {
-        if swipe.has_chip() && !self.chip_failed {
-            line.step(self.number(), Step::InsertCard);
-            return self.wait(line, now);
-        }
-        let entry = if self.chip_failed { EntryMode::MagstripeAsFallback } else { EntryMode::Magstripe };
-        let pin_key = line.identity.as_ref().is_some_and(|identity| identity.pin_key);
-        match (swipe.pin_rule(), pin_key) {
-            (PinRule::Required, false) => self.unreadable(line, NEEDS_PIN, now),
-            (PinRule::Required | PinRule::IfPossible, true) => {
-                let Terms { amount, currency, .. } = Terms::from(&self.arm);
-                let command = Command::OnlinePin {
-                    amount,
-                    currency,
-                    label: PIN_LABEL,
-                    masked_track2: swipe.masked_track2.expose(),
-                };
-                line.ask(Ask::OnlinePin, &command, CARDHOLDER, now);
-                line.step(self.number(), Step::PinEntry { digits: None });
-                self.stage = Stage::Pin { swipe, entry };
-                State::Sale(self)
-            }
-            (PinRule::IfPossible, false) | (PinRule::No, _) => self.present_swipe(line, swipe, entry, None, now),
-        }
-    }
-
-    fn pin_answered(
-        self: Box<Self>,
-        line: &mut Line,
-        swipe: Box<Swipe>,
-        entry: EntryMode,
-        body: &[u8],
-        status: Status,
-        now: Duration,
-    ) -> State {
-        let required = swipe.pin_rule() == PinRule::Required;
-        match (status, OnlinePinAnswer::parse(body)) {
-            (Status::OK, Ok(OnlinePinAnswer::Entered(entered))) => match reading::own_pin(entered) {
-                Some(pin) => {
-                    line.step(self.number(), Step::PinDone);
-                    self.present_swipe(line, swipe, entry, Some(pin), now)
-                }
-                None => self.unreadable(line, "its PIN block is malformed", now),
-            },
-            (Status::OK, Ok(OnlinePinAnswer::Cancelled)) | (Status::CANCELLED, _) => {
-                self.end(line, NoCard::CancelledAtReader, now)
-            }
-            (Status::OK, Ok(OnlinePinAnswer::Bypassed)) | (Status::NO_PIN_KEY, _) if !required => {
-                self.present_swipe(line, swipe, entry, None, now)
-            }
-            (Status::OK, Ok(OnlinePinAnswer::Bypassed)) | (Status::NO_PIN_KEY, _) => {
-                self.unreadable(line, NEEDS_PIN, now)
-            }
-            (Status::CONTACTLESS_TIMEOUT, _) => self.end(line, NoCard::TimedOut, now),
-            (Status::OK, _) => self.unreadable(line, "the PIN entry failed", now),
-            (status, _) => self.unreadable(line, status.words(), now),
-        }
-    }
-
-    fn present_swipe(
-        self: Box<Self>,
-        line: &mut Line,
-        swipe: Box<Swipe>,
-        entry: EntryMode,
-        pin: Option<SealedPin>,
-        now: Duration,
-    ) -> State {
-        let presented = Box::new(swipe.present(entry, pin));
-        line.emit(Event::Card { sale: self.number(), presented });
-        self.at(Stage::Presented(Reading::swipe(now)))
-    }
-
     /// A card went in or out, or was swiped.
     pub(super) fn card_status(
         mut self: Box<Self>,
@@ -353,6 +279,11 @@ impl Sale {
                 }
             },
             (Stage::Watching | Stage::SwipeDue { .. }, false) if inserted => self.start_chip(line, now),
+            // The failed card is out, and a reader may have gone back to its own text: say again what is wanted.
+            (stage @ Stage::Watching, false) if was_in && self.chip_failed => {
+                display(line, b"SWIPE CARD", now);
+                self.at(stage)
+            }
             (stage, _) => self.at(stage),
         }
     }
@@ -380,6 +311,10 @@ impl Sale {
             let printable = text.chars().map(|c| if matches!(c, ' '..='~') { c } else { ' ' });
             printable.take(84).collect::<String>().trim().to_owned()
         };
+        // Once the card is told, what the reader shows is about the host's answer.
+        if matches!(self.stage, Stage::Presented(_) | Stage::Completing(_)) {
+            return State::Sale(self);
+        }
         let step = match (status.code, status.pin_status, status.digits) {
             (DeviceStatus::PIN_ENTRY, Some(PIN_OK), _) => Step::PinDone,
             (DeviceStatus::PIN_ENTRY, None, digits) => Step::PinEntry { digits },
@@ -484,11 +419,11 @@ impl Sale {
         }
     }
 
-    fn unreadable(&self, line: &mut Line, cause: &str, now: Duration) -> State {
+    pub(super) fn unreadable(&self, line: &mut Line, cause: &str, now: Duration) -> State {
         self.end(line, NoCard::Unreadable { cause: cause.to_owned() }, now)
     }
 
-    fn end(&self, line: &mut Line, why: NoCard, now: Duration) -> State {
+    pub(super) fn end(&self, line: &mut Line, why: NoCard, now: Duration) -> State {
         line.emit(Event::NoCard { sale: self.number(), why });
         Removing::start(line, self.number(), None, now)
     }
@@ -498,8 +433,6 @@ impl Sale {
         State::Sale(self)
     }
 }
-
-const NEEDS_PIN: &str = "it needs a PIN, which this reader could not take";
 
 /// Shows a text on the reader.
 pub(super) fn display(line: &mut Line, text: &[u8], now: Duration) {

@@ -153,6 +153,15 @@ impl Machine {
 
     fn message(&mut self, message: &Message<'_>, now: Duration) {
         let Ok((body, status)) = split(message.bytes) else { return };
+        if matches!(self.state, State::Closed | State::Distrusted) {
+            // Only so that the line knows what is answered.
+            self.line.answered(body, status);
+            return;
+        }
+        if reading::has_clear_card_data(body) {
+            self.distrust(now);
+            return;
+        }
         if message.unsolicited {
             match Unsolicited::parse(body) {
                 Ok(event) => self.unsolicited(event, now),
@@ -161,13 +170,6 @@ impl Machine {
             return;
         }
         let state = std::mem::take(&mut self.state);
-        if !matches!(state, State::Closed | State::Distrusted)
-            && status == Status::OK
-            && reading::has_clear_card_data(body)
-        {
-            self.distrust(now);
-            return;
-        }
         self.state = match self.line.answered(body, status) {
             Answered::Abort => {
                 debug!("ABORT answered");
@@ -189,15 +191,8 @@ impl Machine {
     }
 
     fn unsolicited(&mut self, event: Unsolicited<'_>, now: Duration) {
-        debug!(?event, "unsolicited");
-        if matches!(self.state, State::Closed | State::Distrusted) {
-            return;
-        }
+        debug!(name = event.name(), "unsolicited");
         if let Unsolicited::Card(status) = &event {
-            if reading::is_clear_swipe(status) {
-                self.distrust(now);
-                return;
-            }
             let was_in = std::mem::replace(&mut self.line.slot, status.card_in());
             let answers = self.line.card_status_came();
             self.state = match std::mem::take(&mut self.state) {
@@ -254,7 +249,8 @@ impl Machine {
                 running.cancel(&mut self.line, now)
             }
             (state, order) => {
-                debug!(?order, "order for no sale that is under way");
+                let name = if matches!(order, Order::Cancel { .. }) { "cancel" } else { "complete" };
+                debug!(name, "order for no sale that is under way");
                 state
             }
         };

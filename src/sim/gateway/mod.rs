@@ -46,6 +46,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio_rustls::TlsAcceptor;
 
+pub use args::{Args, run};
 pub use certificate::Certificate;
 pub use ledger::{Counters, Entry, Kind, Ledger, State, Times};
 pub use outcomes::Outcome;

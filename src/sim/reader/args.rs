@@ -12,6 +12,7 @@ use super::deck::{self, Card, DECK, Entry};
 use super::device::{Key, PinPlan, Screen, WaitsFor};
 use super::port::{Reader, start};
 use super::{Options, Pace};
+use crate::sim::keys::{TEST_KSN_PIN, TEST_KSN_SRED};
 
 /// Arguments of `pos-sim reader`.
 #[derive(clap::Args, Clone, Debug)]
@@ -46,6 +47,9 @@ pub struct Args {
     /// Write at most so many bytes at once.
     #[arg(long)]
     fragment: Option<usize>,
+    /// Go on after so many keys of each key set and transactions of each card: a gateway refuses a reader that counts anew.
+    #[arg(long, default_value_t = 0, value_name = "NUMBER")]
+    counter: u16,
     /// Take no time for chips and keys.
     #[arg(long)]
     instant: bool,
@@ -69,6 +73,9 @@ impl From<Args> for Options {
             fragment: args.fragment,
             pace: if args.instant { Pace::INSTANT } else { Pace::HUMAN },
             removes_card: !args.leave_card,
+            atc: args.counter,
+            card_ksn: TEST_KSN_SRED.with_counter(args.counter.into()),
+            pin_ksn: TEST_KSN_PIN.with_counter(args.counter.into()),
             ..Self::default()
         }
     }
@@ -179,4 +186,54 @@ fn keyboard() -> mpsc::Receiver<String> {
         }
     });
     receiver
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(clap::Parser)]
+    struct Program {
+        #[command(flatten)]
+        args: Args,
+    }
+
+    fn options(words: &str) -> Options {
+        <Program as clap::Parser>::try_parse_from(words.split(' ')).unwrap().args.into()
+    }
+
+    #[test]
+    fn arguments_become_options() {
+        let plain = options("reader");
+        assert!(plain.tcp.is_none() && plain.secured && plain.pin_key && plain.removes_card);
+        assert_eq!(plain.pace, Pace::HUMAN);
+        let other =
+            options("reader --tcp 127.0.0.1:6543 --unsecured --no-pin-key --instant --leave-card --counter 1023");
+        assert!(other.tcp.is_some() && !other.secured && !other.pin_key && !other.removes_card);
+        assert_eq!((other.pace, other.atc), (Pace::INSTANT, 1023));
+        assert_eq!(other.card_ksn.counter(), 1023);
+    }
+
+    #[tokio::test]
+    async fn what_a_person_types_is_carried_out_or_explained() {
+        let reader = start(Options::default()).await.unwrap();
+        for line in [
+            "insert chip-pin",
+            "remove",
+            "swipe swipe",
+            "pin 9999",
+            "pin wait",
+            "key 5",
+            "cancel",
+            "",
+            "unplug",
+            "plug",
+        ] {
+            assert_eq!(carry_out(line, &reader), Ok(()), "{line}");
+        }
+        assert!(carry_out("insert gold", &reader).unwrap_err().contains("chip-pin"));
+        for wrong in ["tap tap", "tap", "key 10", "key x", "pin blue", "dance"] {
+            assert!(carry_out(wrong, &reader).is_err(), "{wrong}");
+        }
+    }
 }

@@ -66,10 +66,10 @@ pub async fn run(args: Args) -> io::Result<u8> {
         reader: reader::Options { pace, removes_card: args.once, ..reader::Options::default() },
         ..Options::default()
     };
-    let shop = Shop::open(options).await?;
+    let mut shop = Shop::open(options).await?;
     let mut agent = start_agent(&program, &shop)?;
     until_ready(&program, &shop, &mut agent).await?;
-    let code = if args.once { once(&args, &program, &shop).await } else { stay_open(&program, &shop).await };
+    let code = if args.once { once(&args, &program, &mut shop).await } else { stay_open(&program, &mut shop).await };
     stop(&mut agent).await;
     code
 }
@@ -83,6 +83,13 @@ async fn build_agent() -> io::Result<PathBuf> {
     let folder = me.parent().ok_or_else(|| io::Error::other("this program has no folder"))?;
     if folder.ends_with("release") {
         build.arg("--release");
+    }
+    // What `cargo run` tells this program about its package is not meant for another cargo: build scripts would run anew.
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy();
+        if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
+            build.env_remove(&name);
+        }
     }
     say("Building pos-agent without the simulators …");
     let status = build.stdin(Stdio::null()).status().await?;
@@ -135,7 +142,7 @@ async fn until_ready(program: &PathBuf, shop: &Shop, agent: &mut Child) -> io::R
 }
 
 /// One sale by the command line, with the customer's hands doing what the display asks for.
-async fn once(args: &Args, program: &PathBuf, shop: &Shop) -> io::Result<u8> {
+async fn once(args: &Args, program: &PathBuf, shop: &mut Shop) -> io::Result<u8> {
     let entry = args.entry.or_else(|| args.card.entries().first().copied()).unwrap_or(Entry::Insert);
     let mut sale = Command::new(program)
         .arg("sale")
@@ -145,11 +152,9 @@ async fn once(args: &Args, program: &PathBuf, shop: &Shop) -> io::Result<u8> {
         .stdin(Stdio::null())
         .kill_on_drop(true)
         .spawn()?;
-    let hands = customer(shop, args.card, entry);
-    tokio::pin!(hands);
     let status = tokio::select! {
         status = sale.wait() => status?,
-        () = &mut hands => sale.wait().await?,
+        never = customer(shop, args.card, entry) => match never {},
     };
     let code = status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(70);
     // Nothing was presented or sent: there is no receipt to wait for.
@@ -160,7 +165,7 @@ async fn once(args: &Args, program: &PathBuf, shop: &Shop) -> io::Result<u8> {
 }
 
 /// The customer: presents the card when the reader asks for one, and in the way it asks for next when it refuses this one.
-async fn customer(shop: &Shop, card: &'static Card, entry: Entry) {
+async fn customer(shop: &Shop, card: &'static Card, entry: Entry) -> std::convert::Infallible {
     shop.reader.waits_for(WaitsFor::Card).await;
     shop.reader.present(card, entry);
     let Some(next) = card.after(entry) else {
@@ -187,7 +192,7 @@ async fn customer(shop: &Shop, card: &'static Card, entry: Entry) {
     std::future::pending().await
 }
 
-async fn print_receipts(shop: &Shop, count: usize) {
+async fn print_receipts(shop: &mut Shop, count: usize) {
     for _ in 0..count {
         match tokio::time::timeout(PRINTED_WITHIN, shop.printer.next_receipt()).await {
             Ok(receipt) => say(&format!("\n{receipt}")),
@@ -198,7 +203,7 @@ async fn print_receipts(shop: &Shop, count: usize) {
 
 /// The shop with its door open: prints where everything is, shows display and receipts, and lends the customer's hands to
 /// the keyboard.
-async fn stay_open(program: &PathBuf, shop: &Shop) -> io::Result<u8> {
+async fn stay_open(program: &PathBuf, shop: &mut Shop) -> io::Result<u8> {
     say(&welcome(program, shop));
     let (mut keys, _single_keys) = keyboard();
     let mut screen = shop.reader.watch();
@@ -253,7 +258,7 @@ fn welcome(program: &PathBuf, shop: &Shop) -> String {
          Cards:\n{cards}\n\nKeys: 1-9 choose the card, i insert, t tap, s swipe, r remove, c cancel key, q quit\n",
         reader = shop.reader.place(),
         gateway = shop.gateway.base_url(),
-        printer = shop.printer.address(),
+        printer = shop.printer.address,
         config = shop.config().display(),
         log = shop.folder().join("agent.log").display(),
         program = program.display(),

@@ -1,0 +1,211 @@
+//! A counter with everything on it: a simulated shop on real wires (pty, TLS, TCP) and the real agent in this process, asked
+//! over its Unix socket as a till would.
+
+#![allow(dead_code, unreachable_pub, clippy::unwrap_used, reason = "shared by several test programs, each uses a part")]
+
+use std::future::Future;
+use std::time::Duration;
+
+use pos_agent::config;
+use pos_agent::sim::reader::{Card, Entry, WaitsFor, card};
+use pos_agent::sim::shop::{Options, Shop};
+use pos_agent::till::{Outcome, SaleView, State, StatusView};
+use serde_json::{Value, json};
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+/// Longer than anything here takes; a test that hangs fails by name.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+pub struct Counter {
+    pub shop: Shop,
+    http: reqwest::Client,
+    agent: Option<Running>,
+}
+
+struct Running {
+    stop: oneshot::Sender<()>,
+    task: JoinHandle<Result<(), pos_agent::agent::Error>>,
+}
+
+impl Counter {
+    /// A shop as it comes, with the agent ready for a sale.
+    pub async fn open() -> Self {
+        Self::open_with(Options::default()).await
+    }
+
+    /// A shop with options, with the agent ready for a sale.
+    pub async fn open_with(options: Options) -> Self {
+        let mut counter = Self::closed(options).await;
+        counter.start_agent();
+        counter.until_ready().await;
+        counter
+    }
+
+    /// The shop alone.
+    pub async fn closed(options: Options) -> Self {
+        // With RUST_LOG set a failing test shows what the agent did.
+        let filter = tracing_subscriber::EnvFilter::from_default_env();
+        let _ = tracing_subscriber::fmt().with_env_filter(filter).with_test_writer().try_init();
+        // Installed already by another test of this program: as good.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let shop = Shop::open(options).await.unwrap();
+        let http = reqwest::Client::builder().unix_socket(shop.socket()).no_proxy().build().unwrap();
+        Self { shop, http, agent: None }
+    }
+
+    pub fn start_agent(&mut self) {
+        let config = config::load(&self.shop.config()).unwrap();
+        let (stop, stopped) = oneshot::channel::<()>();
+        let task = tokio::spawn(pos_agent::agent::run(config, async move { drop(stopped.await) }));
+        self.agent = Some(Running { stop, task });
+    }
+
+    /// Ends the agent in an orderly way.
+    pub async fn stop_agent(&mut self) {
+        let running = self.agent.take().unwrap();
+        drop(running.stop);
+        running.task.await.unwrap().unwrap();
+    }
+
+    /// Ends the agent as a power cut does: between two of its steps, with nothing tidied up.
+    pub async fn cut_power(&mut self) {
+        let running = self.agent.take().unwrap();
+        running.task.abort();
+        assert!(running.task.await.unwrap_err().is_cancelled());
+        // The journal's thread lets go of the file a moment later.
+        let lock = std::fs::File::open(self.shop.folder().join("journal.lock")).unwrap();
+        lock.lock().unwrap();
+    }
+
+    /// Waits until the agent says it can take a sale.
+    pub async fn until_ready(&self) {
+        self.until_status("ready", |status| status.ready).await;
+    }
+
+    pub async fn until_status(&self, what: &str, wanted: impl Fn(&StatusView) -> bool) -> StatusView {
+        let asked = async {
+            loop {
+                if let Ok(answer) = self.http.get("http://till/v1/status").send().await {
+                    let status: StatusView = answer.json_of().await;
+                    if wanted(&status) {
+                        return status;
+                    }
+                }
+                tokio::task::yield_now().await;
+            }
+        };
+        within(what, asked).await
+    }
+
+    /// Begins a sale: the status code and the body.
+    pub async fn begin(&self, reference: &str, amount: &str) -> (u16, Value) {
+        self.begin_in(reference, amount, "EUR").await
+    }
+
+    pub async fn begin_in(&self, reference: &str, amount: &str, currency: &str) -> (u16, Value) {
+        let body = json!({"reference": reference, "amount": amount, "currency": currency});
+        let request =
+            self.http.post("http://till/v1/sales").header("content-type", "application/json").body(body.to_string());
+        let answer = request.send().await.unwrap();
+        (answer.status().as_u16(), answer.json_of().await)
+    }
+
+    pub async fn post(&self, path: &str) -> (u16, Value) {
+        let request = self.http.post(format!("http://till{path}")).header("content-type", "application/json");
+        let answer = request.body("").send().await.unwrap();
+        (answer.status().as_u16(), answer.json_of().await)
+    }
+
+    pub async fn show(&self, reference: &str) -> SaleView {
+        self.http.get(format!("http://till/v1/sales/{reference}")).send().await.unwrap().json_of().await
+    }
+
+    pub async fn receipt(&self, reference: &str, copy: &str) -> String {
+        let url = format!("http://till/v1/sales/{reference}/receipt?copy={copy}");
+        self.http.get(url).send().await.unwrap().text().await.unwrap()
+    }
+
+    /// Waits for a state of a sale.
+    pub async fn until(&self, reference: &str, what: &str, wanted: impl Fn(&SaleView) -> bool) -> SaleView {
+        let asked = async {
+            loop {
+                let view = self.show(reference).await;
+                if wanted(&view) {
+                    return view;
+                }
+                tokio::task::yield_now().await;
+            }
+        };
+        within(what, asked).await
+    }
+
+    pub async fn until_ended(&self, reference: &str) -> SaleView {
+        self.until(reference, "the sale's end", |view| view.state == State::Ended).await
+    }
+
+    /// The customer presents the card as soon as the reader asks for one, and does what it then asks for.
+    pub async fn present(&self, card: &'static Card, entry: Entry) {
+        within("the reader asking for a card", self.shop.reader.waits_for(WaitsFor::Card)).await;
+        self.shop.reader.present(card, entry);
+        if let Some(next) = card.after(entry) {
+            let word = match next {
+                Entry::Insert => "insert",
+                Entry::Swipe => "swipe",
+                Entry::Tap => "tap",
+            };
+            if entry == Entry::Insert {
+                self.until_display("remove").await;
+                self.shop.reader.remove();
+            }
+            self.until_display(word).await;
+            self.shop.reader.present(card, next);
+        }
+    }
+
+    pub async fn until_display(&self, word: &str) {
+        let shows = |lines: &[String]| lines.iter().any(|line| line.to_lowercase().contains(word));
+        within(&format!("display {word:?}"), self.shop.reader.until(|screen| shows(&screen.lines))).await;
+    }
+
+    /// A whole sale up to the card's being read.
+    pub async fn sell(&self, reference: &str, amount: &str, name: &str, entry: Entry) {
+        let (status, body) = self.begin(reference, amount).await;
+        assert_eq!(status, 201, "{body}");
+        self.present(card(name).unwrap(), entry).await;
+    }
+
+    /// The next receipt that comes out of the printer.
+    pub async fn paper(&mut self) -> String {
+        within("a receipt", self.shop.printer.next_receipt()).await
+    }
+
+    /// What the gateway holds as charged, in all.
+    pub fn charged(&self) -> Vec<String> {
+        self.shop.gateway.ledger().all_charged().map(|entry| format!("{} {}", entry.amount, entry.currency)).collect()
+    }
+}
+
+/// JSON of an answer; reqwest's own is not compiled in.
+pub trait JsonOf {
+    fn json_of<T: serde::de::DeserializeOwned>(self) -> impl Future<Output = T>;
+}
+
+impl JsonOf for reqwest::Response {
+    async fn json_of<T: serde::de::DeserializeOwned>(self) -> T {
+        let text = self.text().await.unwrap();
+        serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"))
+    }
+}
+
+pub async fn within<T>(what: &str, future: impl Future<Output = T>) -> T {
+    match tokio::time::timeout(PATIENCE, future).await {
+        Ok(value) => value,
+        Err(_) => panic!("{what} did not come within {} s", PATIENCE.as_secs()),
+    }
+}
+
+pub fn ended(view: &SaleView) -> Option<Outcome> {
+    assert_eq!(view.state, State::Ended, "{view:?}");
+    view.outcome
+}

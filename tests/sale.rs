@@ -1,0 +1,157 @@
+//! Sales over real wires, end to end: each card of the deck in each way it can be presented, with entry mode, outcome,
+//! ledger and both receipts.
+
+mod counter;
+
+use counter::{Counter, ended};
+use pos_agent::sim::reader::Entry::{self, Insert, Swipe, Tap};
+use pos_agent::sim::reader::{WaitsFor, card, deck};
+use pos_agent::till::{Outcome, State};
+
+/// One line: card, how it is presented, what the gateway hears, how it ends, and what must stand on the merchant's copy.
+type Line = (&'static str, Entry, &'static str, Outcome, &'static [&'static str]);
+
+const SALES: &[Line] = &[
+    ("chip-pin", Insert, "ICC", Outcome::Approved, &["CHIP", "PIN VERIFIED ONLINE", "TC"]),
+    ("chip-no-cvm", Insert, "ICC", Outcome::Approved, &["CHIP", "NO CARDHOLDER VERIFICATION", "TC"]),
+    ("chip-refuses", Insert, "ICC", Outcome::Declined, &["REVERSED", "NOT CHARGED", "AAC"]),
+    ("chip-offline", Insert, "ICC", Outcome::Approved, &["CHIP", "TC"]),
+    ("chip-declines", Insert, NOTHING, Outcome::Declined, &["DECLINED", "NOT CHARGED", "AAC"]),
+    ("chip-choice", Insert, "ICC", Outcome::Approved, &["CHIP", "TC"]),
+    ("chip-broken", Insert, "MAGSTRIPE_AS_FALLBACK", Outcome::Approved, &["SWIPED (CHIP FAILED)"]),
+    ("chip-unsupported", Insert, "MAGSTRIPE_AS_FALLBACK", Outcome::Approved, &["SWIPED (CHIP FAILED)"]),
+    ("tap", Tap, "NFC_ICC", Outcome::Approved, &["CONTACTLESS"]),
+    ("tap", Insert, "ICC", Outcome::Approved, &["CHIP", "PIN VERIFIED ONLINE", "TC"]),
+    ("tap-pin", Tap, "NFC_ICC", Outcome::Approved, &["CONTACTLESS", "PIN VERIFIED ONLINE"]),
+    ("tap-pin", Insert, "ICC", Outcome::Approved, &["CHIP", "PIN VERIFIED ONLINE", "TC"]),
+    ("tap-magstripe", Tap, "NFC_MAGSTRIPE", Outcome::Approved, &["CONTACTLESS"]),
+    ("tap-insert", Tap, "ICC", Outcome::Approved, &["CHIP", "TC"]),
+    ("tap-insert", Insert, "ICC", Outcome::Approved, &["CHIP", "TC"]),
+    ("swipe", Swipe, "MAGSTRIPE", Outcome::Approved, &["SWIPED", "SIGNATURE"]),
+    ("swipe-pin", Swipe, "MAGSTRIPE", Outcome::Approved, &["SWIPED", "PIN VERIFIED ONLINE"]),
+    // A chip card is swiped: the reader wants it inserted.
+    ("chip-pin", Swipe, "ICC", Outcome::Approved, &["CHIP", "PIN VERIFIED ONLINE", "TC"]),
+];
+
+/// The card declines by itself: the gateway hears nothing.
+const NOTHING: &str = "";
+
+#[tokio::test]
+async fn every_card_in_every_way_it_allows() {
+    for (name, entry, mode, outcome, on_receipt) in SALES {
+        let mut counter = Counter::open().await;
+        counter.sell("R1", "12.34", name, *entry).await;
+        let merchant = counter.remove_and_take(&format!("{name} {entry:?}")).await;
+        let customer = counter.paper().await;
+        let view = counter.until_ended("R1").await;
+        assert_eq!(ended(&view), Some(*outcome), "{name} {entry:?}: {}", view.text);
+
+        let ledger = counter.shop.gateway.ledger();
+        let sent: Vec<_> = ledger.entries().iter().filter_map(|entry| entry.entry_mode.clone()).collect();
+        let expected: &[&str] = if *mode == NOTHING { &[] } else { &[mode] };
+        assert_eq!(sent, expected, "{name} {entry:?}: {:?}", ledger.refusals());
+        let charged: &[&str] = if *outcome == Outcome::Approved { &["12.34 EUR"] } else { &[] };
+        assert_eq!(counter.charged(), charged, "{name} {entry:?}");
+
+        let pan = card(name).unwrap().pan;
+        for (copy, words) in [(&merchant, "MERCHANT COPY"), (&customer, "CUSTOMER COPY")] {
+            for word in on_receipt.iter().chain(&[words, "12.34", "12345678", "Corner Shop", &pan[pan.len() - 4..]]) {
+                let signature = *word == "SIGNATURE" && words == "CUSTOMER COPY";
+                assert!(copy.contains(word) || signature, "{name} {entry:?}: {word} is missing on\n{copy}");
+            }
+            assert!(!copy.contains(pan) && !copy.contains(&pan[..12]), "a PAN on paper:\n{copy}");
+        }
+        assert_eq!(counter.shop.printer.errors(), 0);
+    }
+}
+
+#[test]
+fn the_table_leaves_no_card_and_no_way_out() {
+    for card in deck::DECK {
+        for entry in card.entries() {
+            assert!(SALES.iter().any(|line| line.0 == card.name && line.1 == *entry), "{} {entry:?}", card.name);
+        }
+    }
+}
+
+impl Counter {
+    /// Takes the merchant's copy, and the card out of the slot when the reader asks for it.
+    async fn remove_and_take(&mut self, what: &str) -> String {
+        let removed = counter::within(what, async {
+            self.shop
+                .reader
+                .until(|screen| !screen.card_in_slot || screen.lines.join(" ").to_lowercase().contains("remove"))
+                .await;
+            self.shop.reader.remove();
+        });
+        removed.await;
+        self.paper().await
+    }
+}
+
+#[tokio::test]
+async fn the_same_reference_is_the_same_sale() {
+    let counter = Counter::open().await;
+    counter.sell("R1", "12.34", "tap", Tap).await;
+    counter.until_ended("R1").await;
+    counter.until_ready().await;
+    let (status, again) = counter.begin("R1", "12.34").await;
+    assert_eq!((status, &again["replayed"], &again["outcome"]), (200, &true.into(), &"approved".into()));
+    let (status, other) = counter.begin("R1", "12.35").await;
+    assert_eq!((status, &other["error"]["code"]), (409, &"amount-differs".into()), "{other}");
+    assert_eq!(counter.charged(), ["12.34 EUR"]);
+}
+
+#[tokio::test]
+async fn a_busy_terminal_says_with_what() {
+    let counter = Counter::open().await;
+    assert_eq!(counter.begin("R1", "12.34").await.0, 201);
+    let (status, busy) = counter.begin("R2", "1.00").await;
+    assert_eq!(status, 409);
+    assert_eq!(busy["error"]["code"], "busy");
+    assert!(busy["error"]["message"].as_str().unwrap().contains("R1"), "{busy}");
+}
+
+#[tokio::test]
+async fn the_cashier_cancels_before_a_card_is_read() {
+    let counter = Counter::open().await;
+    assert_eq!(counter.begin("R1", "12.34").await.0, 201);
+    counter::within("armed", counter.shop.reader.waits_for(WaitsFor::Card)).await;
+    let (status, view) = counter.post("/v1/sales/R1/cancel").await;
+    assert_eq!((status, &view["outcome"]), (200, &"cancelled".into()), "{view}");
+    counter.until_ready().await;
+    // The next sale gets its own card.
+    counter.sell("R2", "2.00", "tap", Tap).await;
+    assert_eq!(ended(&counter.until_ended("R2").await), Some(Outcome::Approved));
+    assert_eq!(counter.charged(), ["2.00 EUR"]);
+}
+
+#[tokio::test]
+async fn the_customer_cancels_at_the_reader() {
+    let counter = Counter::open().await;
+    assert_eq!(counter.begin("R1", "12.34").await.0, 201);
+    counter::within("armed", counter.shop.reader.waits_for(WaitsFor::Card)).await;
+    counter.shop.reader.key(pos_agent::sim::reader::Key::Cancel);
+    assert_eq!(ended(&counter.until_ended("R1").await), Some(Outcome::Cancelled));
+    assert!(counter.shop.gateway.ledger().entries().is_empty());
+}
+
+#[tokio::test]
+async fn a_power_cut_while_the_gateway_is_asked_is_reversed_after_the_restart() {
+    let mut counter = Counter::open().await;
+    // The gateway processes .71 and stays silent.
+    counter.sell("R1", "10.71", "tap", Tap).await;
+    counter.until("R1", "asked", |view| view.state == State::InProgress).await;
+    counter::within("charged", async {
+        while counter.charged().is_empty() {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+    counter.cut_power().await;
+    counter.start_agent();
+    counter.until_ready().await;
+    let view = counter.until_ended("R1").await;
+    assert_eq!(ended(&view), Some(Outcome::Declined), "{}", view.text);
+    assert!(counter.charged().is_empty());
+}
