@@ -93,7 +93,7 @@ proptest! {
     }
 
     #[test]
-    fn one_wrong_bit_never_gives_the_message_and_never_costs_the_next(
+    fn one_wrong_bit_never_gives_the_message_and_after_a_silence_never_costs_the_next(
         message in prop::collection::vec(any::<u8>(), 2..254),
         at in any::<prop::sample::Index>(),
         bit in 0u8..8,
@@ -101,10 +101,13 @@ proptest! {
         let mut stream = bytes_of(Nad::Reader, false, &message, 254);
         let at = at.index(stream.len());
         stream[at] ^= 1 << bit;
-        let damaged = decode([&stream[..]]);
-        prop_assert!(!damaged.contains(&Out::Message(Nad::Reader, false, message)));
-        stream.extend(hex::decode("010002900093").unwrap());
-        let out = decode([&stream[..]]);
+        let mut out = Vec::new();
+        let mut decoder = Decoder::default();
+        decoder.feed(&stream, |received| out.push(own(received)));
+        // Without the silence a wrong LEN takes bytes of the next packet, and one LRC in 256 is then right by chance.
+        decoder.silence(|received| out.push(own(received)));
+        prop_assert!(!out.contains(&Out::Message(Nad::Reader, false, message)));
+        decoder.feed(&hex::decode("010002900093").unwrap(), |received| out.push(own(received)));
         prop_assert_eq!(out.last(), Some(&Out::Message(Nad::Reader, false, vec![0x90, 0x00])));
     }
 }
