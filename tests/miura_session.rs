@@ -918,6 +918,8 @@ mod stripe {
                     > DISPLAY TEXT REMOVE CARD/SWIPE CARD
                     < 9000
                  14 * {{NO_CARD}}
+                    > DISPLAY TEXT SWIPE CARD
+                    < 9000
                  15 * {{SWIPE}}
                     ! 1 card MAGSTRIPE_AS_FALLBACK 476173******0010 GoOnline sealed 16 ksn 00000200000055400182 Signature
                  16 complete 1 05
