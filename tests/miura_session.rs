@@ -1197,3 +1197,181 @@ mod line {
         ));
     }
 }
+
+mod anything {
+    use super::*;
+    use pos_agent::reader::Step;
+    use proptest::prelude::*;
+
+    #[derive(Clone, Debug)]
+    enum Input {
+        Message(bool, String),
+        Raw(Vec<u8>),
+        Arm,
+        Complete,
+        Cancel,
+        Deadline,
+        Replug,
+    }
+
+    fn input() -> impl Strategy<Value = Input> {
+        let answer = prop::sample::select(vec![
+            "9000".to_owned(),
+            "9F23".to_owned(),
+            "9F30".to_owned(),
+            "9F41".to_owned(),
+            "9F42".to_owned(),
+            "9F43".to_owned(),
+            "9F44".to_owned(),
+            "9FC2".to_owned(),
+            "089000".to_owned(),
+            "E2009000".to_owned(),
+            E3.to_owned(),
+            E5.to_owned(),
+            RESET.to_owned(),
+            P2PE.to_owned(),
+            e4(""),
+            e4(PIN),
+        ]);
+        let event = prop::sample::select(vec![
+            NO_CARD.to_owned(),
+            CARD_IN.to_owned(),
+            swipe("101"),
+            swipe("120"),
+            swipe("201"),
+            "E005DFA205011B".to_owned(),
+            "E60FC30102C40350494EDFA1010104".to_owned(),
+        ]);
+        prop_oneof![
+            6 => answer.prop_map(|body| Input::Message(false, body)),
+            4 => event.prop_map(|body| Input::Message(true, body)),
+            1 => prop::collection::vec(any::<u8>(), 0..40).prop_map(Input::Raw),
+            3 => Just(Input::Arm),
+            3 => Just(Input::Complete),
+            1 => Just(Input::Cancel),
+            1 => Just(Input::Deadline),
+            1 => Just(Input::Replug),
+        ]
+    }
+
+    /// What the agent may rely on: for each sale steps, then exactly one of Card and NoCard; after Card and Complete exactly one
+    /// Completed; Idle only when the sale has ended; nothing about a sale after Unready.
+    #[derive(Default)]
+    struct Agent {
+        number: u64,
+        ready: bool,
+        /// Armed and not idle again.
+        busy: bool,
+        waiting: bool,
+        card: bool,
+        completing: bool,
+    }
+
+    impl Agent {
+        fn hears(&mut self, event: &Event) {
+            match event {
+                Event::Ready(_) => {
+                    assert!(!self.busy);
+                    self.ready = true;
+                }
+                Event::Unready(_) => *self = Self { number: self.number, ..Self::default() },
+                Event::Step { sale, step } => {
+                    assert_eq!(*sale, self.number);
+                    assert!(self.busy && (self.waiting || *step == Step::RemoveCard), "{step:?}");
+                }
+                Event::Card { sale, .. } => {
+                    assert!(*sale == self.number && std::mem::take(&mut self.waiting));
+                    self.card = true;
+                }
+                Event::NoCard { sale, why } => {
+                    assert_eq!(*sale, self.number);
+                    assert!(std::mem::take(&mut self.waiting) || *why == pos_agent::reader::NoCard::NotReady);
+                }
+                Event::Completed { sale, .. } => {
+                    assert!(*sale == self.number && std::mem::take(&mut self.completing));
+                }
+                Event::Idle => {
+                    assert!(self.busy && !self.waiting && !self.card && !self.completing);
+                    self.busy = false;
+                }
+            }
+        }
+    }
+
+    /// The port is opened (again) and every question of the start-up answered.
+    fn start(session: &mut Session, now: Duration) {
+        session.closed("pulled");
+        session.opened(now);
+        for (unsolicited, message) in [
+            (false, "9000"),
+            (false, RESET),
+            (false, P2PE),
+            (false, "9000"),
+            (true, "E104480200009000"),
+            (false, "9000"),
+        ] {
+            for packet in chain(Nad::Reader, unsolicited, &hex::decode(message).unwrap(), 254).unwrap() {
+                session.bytes(&packet, now);
+            }
+        }
+    }
+
+    fn drain(session: &mut Session, agent: &mut Agent) {
+        while let Some(output) = session.poll() {
+            if let Output::Event(event) = output {
+                agent.hears(&event);
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(400))]
+
+        #[test]
+        fn the_agent_hears_of_each_sale_in_order(inputs in prop::collection::vec(input(), 0..120)) {
+            let mut session = Session::new(settings());
+            let mut agent = Agent::default();
+            let mut now = Duration::ZERO;
+            start(&mut session, now);
+            drain(&mut session, &mut agent);
+            for input in inputs {
+                now += Duration::from_millis(700);
+                match input {
+                    Input::Message(unsolicited, body) => {
+                        let message = hex::decode(if unsolicited { format!("{body}9000") } else { body }).unwrap();
+                        for packet in chain(Nad::Reader, unsolicited, &message, 254).unwrap() {
+                            session.bytes(&packet, now);
+                        }
+                    }
+                    Input::Raw(bytes) => session.bytes(&bytes, now),
+                    Input::Arm if agent.ready && !agent.busy => {
+                        agent.number += 1;
+                        (agent.busy, agent.waiting) = (true, true);
+                        session.order(Order::Arm(arm(agent.number)), now);
+                    }
+                    Input::Complete if agent.card => {
+                        (agent.card, agent.completing) = (false, true);
+                        session.order(complete(&format!("{} 00 91 1122334455667788", agent.number)), now);
+                    }
+                    Input::Cancel => session.order(Order::Cancel { sale: agent.number }, now),
+                    Input::Deadline => {
+                        if let Some(deadline) = session.deadline() {
+                            now = now.max(deadline);
+                            session.timeout(now);
+                        }
+                    }
+                    Input::Replug => session.closed("pulled"),
+                    Input::Arm | Input::Complete => {}
+                }
+                drain(&mut session, &mut agent);
+                if !agent.ready {
+                    start(&mut session, now);
+                    drain(&mut session, &mut agent);
+                    prop_assert!(agent.ready);
+                }
+                // A sale in which anything is awaited always has a deadline, except for the agent's own answer.
+                prop_assert!(!agent.busy || session.deadline().is_some());
+            }
+        }
+    }
+}
