@@ -10,8 +10,10 @@ use pos_agent::card::{CardFacts, EntryMode, FirstAnswer, Presented, SealedCard, 
 use pos_agent::config::Config;
 use pos_agent::emv::tlv;
 use pos_agent::gateway::{Client, Payment, Token};
+use pos_agent::journal::{Db, Entry};
 use pos_agent::money::{Amount, Currency};
 use pos_agent::reader::link::Decoder;
+use pos_agent::sale::{Order, Record};
 use pos_agent::sim::gateway as sim;
 
 /// The 136-byte field 55 of the vector e2e-field55-cvn18.
@@ -103,5 +105,30 @@ fn presented() -> Presented {
     }
 }
 
-criterion_group!(parts, tlv_walk, packet_decode, form_encoding);
+/// One record on its way to a memory file system: what the journal costs beside the disk.
+fn journal_commit(criterion: &mut Criterion) {
+    let folder = tempfile::tempdir_in("/dev/shm").expect("a memory file system");
+    let (mut db, _) = Db::open(&folder.path().join("journal.db")).expect("a writable folder");
+    let mut number = 0;
+    criterion.bench_function("journal commit of one record, in memory", |bencher| {
+        bencher.iter(|| {
+            number += 1;
+            let order = Order {
+                number,
+                till: "till-1".to_owned(),
+                reference: format!("R{number}"),
+                amount: Amount::from_minor(1234, Currency::from_code("EUR").expect("a currency")).expect("not zero"),
+                terminal_id: "12345678".to_owned(),
+                merchant_transaction_id: format!("12345678-{number}-00112233445566778899aabbccddeeff"),
+                started_unix_ms: 1_800_000_000_000,
+                local_time: "2027-01-15 09:00:00".to_owned(),
+            };
+            let records = vec![Record::Started { order }];
+            db.write(&Entry { sale: number, unix_ms: 0, records }).expect("written");
+            db.tidy();
+        });
+    });
+}
+
+criterion_group!(parts, tlv_walk, packet_decode, form_encoding, journal_commit);
 criterion_main!(parts);

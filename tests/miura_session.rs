@@ -529,6 +529,36 @@ mod chip {
         ));
     }
 
+    /// TCDOL names the amount, so its absence is as wrong as another one; the card has decided and needs no CONTINUE.
+    #[test]
+    fn approved_by_itself_without_the_amount() {
+        let answer = E4 { amount: "", currency: "", more: format!("{SEALED}{MASKED}") }.answer("E3");
+        play(&READ.replace("{E4}", &answer).replace(
+            CARD,
+            "! 1 no-card AmountDiffers
+             > DISPLAY TEXT REMOVE CARD
+             ! 1 RemoveCard
+             < 9000
+             * {NO_CARD}
+             ! idle",
+        ));
+    }
+
+    /// 08, 10 and 11 approve as 00 does: the customer must not read "declined" on a sale that is charged.
+    #[test]
+    fn every_code_that_approves_is_shown_as_approved() {
+        for (arc, hex) in [("08", "3038"), ("10", "3130"), ("11", "3131")] {
+            play(&format!(
+                "{READ} complete 1 {arc}
+                > CONTINUE TRANSACTION E0048A02{hex}
+                < {{E3}}
+                ! 1 completed Approved Tc
+                > DISPLAY TEXT APPROVED/REMOVE CARD
+                ! 1 RemoveCard"
+            ));
+        }
+    }
+
     #[test]
     fn aac_is_normal_for_a_refund() {
         play(
