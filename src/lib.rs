@@ -7,19 +7,66 @@
 //!                       ▲                                          reader · gateway · printer
 //!                       └──────────── what the devices answer ◀────┘
 //! ```
+//!
+//! The path of a sale, to be read in ten minutes:
+//!
+//! | step | where |
+//! |---|---|
+//! | a till asks | `till/http/api.rs` `sale` makes a [`till::Command`] |
+//! | the agent's one loop hears it | `agent.rs` `run`, `till_asks`, `begin_sale` |
+//! | the sale says what to write and what to do | [`sale::Sale::begin`], later [`sale::Sale::handle`], in `sale/decide.rs` |
+//! | it is written; only that gives out what to do | [`journal::Journal::commit`] |
+//! | each action goes to its device | `agent/act.rs` `act` |
+//! | the reader is armed, a card is read | `reader/port.rs` `spawn`, `reader/miura/session.rs`, `reader/miura/sale.rs` |
+//! | request made while the disk is busy, then sent | `agent.rs` `card_read`, [`gateway::Client::prepare`], [`gateway::Client::pay`] |
+//! | the answer, read and judged | `gateway/answer.rs`, then `sale/decide.rs` again |
+//! | the chip hears it and confirms | `reader/miura/completing.rs` |
+//! | no answer, or the chip refuses | `sale/reversing.rs` |
+//! | the receipts | `printer/layout.rs`, `printer/escpos.rs`, `printer/port.rs` |
+//!
+//! Who may use whom is a table in `tests/layers.rs`.
 
-pub mod agent;
-pub mod card;
+// ---- What a person or a till touches
+
+// The command line: one file for each verb.
 pub mod cli;
+// The configuration file, checked.
 pub mod config;
-pub mod emv;
-pub mod gateway;
-pub mod journal;
-pub mod money;
-pub mod printer;
-pub mod reader;
+// Tills: the one language of every way in, and HTTP.
+pub mod till;
+
+// ---- What wires it together
+
+// One loop that hands every event to its sale, and every action to its device.
+pub mod agent;
+// What systemd is told.
+pub mod systemd;
+
+// ---- What decides and remembers
+
+// The core: every transition says what to write, then what to do.
 pub mod sale;
+// What survives the power: SQLite on a thread of its own.
+pub mod journal;
+
+// ---- The devices; they do not know each other
+
+// The payment gateway over TLS.
+pub mod gateway;
+// The receipt printer.
+pub mod printer;
+// The card reader, whatever protocol it speaks.
+pub mod reader;
+
+// ---- The words that all of them share
+
+// What a reader hands over: sealed card data, sealed PIN, a few facts.
+pub mod card;
+// BER-TLV, tags, track 2.
+pub mod emv;
+// Amounts and currencies, in integers.
+pub mod money;
+
+// The outside world on a desk, for tests and `cargo demo`. Never in a board build.
 #[cfg(feature = "sim")]
 pub mod sim;
-pub mod systemd;
-pub mod till;

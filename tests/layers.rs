@@ -102,6 +102,24 @@ fn every_file_begins_with_what_it_is() {
     assert!(bare.is_empty(), "files that do not begin with `//! ` and what they are: {bare:#?}");
 }
 
+/// In the table of `src/lib.rs` a file is followed by the functions to look at in it.
+#[test]
+fn the_map_names_what_exists() {
+    let map = read(Path::new("src/lib.rs"));
+    let (mut source, mut names) = (None, 0);
+    for row in map.lines().filter(|line| line.starts_with("//! | ")) {
+        for name in row.split('`').skip(1).step_by(2) {
+            if name.ends_with(".rs") {
+                source = Some((name, read(&Path::new("src").join(name))));
+            } else if let (false, Some((file, source))) = (name.contains("::"), &source) {
+                assert!(source.contains(&format!("fn {name}(")), "src/lib.rs: {file} has no function `{name}`: {row}");
+            }
+            names += 1;
+        }
+    }
+    assert!(names > 10, "src/lib.rs has its map in a table");
+}
+
 #[test]
 fn no_file_or_folder_is_a_junk_drawer() {
     for file in sources("src") {
