@@ -85,7 +85,8 @@ impl Bench {
         let agent = median(shares);
 
         let request = shop.gateway.last_request();
-        let mut floor = Floor::open(&shop.folder().join("reader"), shop.gateway.address(), shop.gateway.ca_pem(), request);
+        let mut floor =
+            Floor::open(&shop.folder().join("reader"), shop.gateway.address(), shop.gateway.ca_pem(), request);
         let floor = median((0..WARM_UP + SALES).map(|_| {
             shop.reader.insert(card("chip-no-cvm").expect("in the deck"));
             floor.sale();
