@@ -14,8 +14,11 @@ use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
+pub mod audit;
+pub mod till;
+
 /// Longer than anything here takes; a test that hangs fails by name.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+pub const PATIENCE: Duration = Duration::from_secs(20);
 
 pub struct Counter {
     pub shop: Shop,
