@@ -264,6 +264,10 @@ impl Agent {
         let Some(active) = self.sales.get_mut(&number) else {
             return;
         };
+        if active.stuck {
+            // Nothing can be recorded of it, and it will be taken up again from the disk.
+            return;
+        }
         let step = active.sale.handle(event, now, self.deadlines);
         let written = self.journal.commit(&mut active.sale, step, now.unix_ms).await;
         self.after_writing(number, written).await;
@@ -294,6 +298,12 @@ impl Agent {
             return;
         };
         active.prepared = None;
+        if active.sale.is_settled() {
+            // The outcome is on the disk and stands; the card's last word alone is lost.
+            self.print(number);
+            self.announce("journal-failed", &why);
+            return;
+        }
         active.stuck = true;
         if active.sale.card_waits() {
             self.decline_card(number);
@@ -302,9 +312,9 @@ impl Agent {
         self.announce("journal-failed", &why);
     }
 
-    /// Reads the open sales anew and settles them; when that cannot be written either, it is tried again later.
+    /// Takes up again what only the disk knows; when that cannot be written either, it is tried again later.
     async fn retry_journal(&mut self) {
-        match self.journal.unsettled().await {
+        match self.known_to_the_disk_alone().await {
             Ok(sales) => {
                 self.journal_fault = None;
                 self.resume(sales);
@@ -314,6 +324,20 @@ impl Agent {
                 self.journal_fault = Some(JournalFault { why: error.to_string(), retry_at });
             }
         }
+    }
+
+    /// The sales whose last step could not be written. Every other open sale stands on the disk as it stands here, and goes on.
+    async fn known_to_the_disk_alone(&self) -> Result<Vec<Sale>, journal::Error> {
+        let mut sales = self.journal.unsettled().await?;
+        sales.retain(|sale| self.sales.get(&sale.order().number).is_none_or(|active| active.stuck));
+        for stuck in self.sales.values().filter(|active| active.stuck) {
+            let order = stuck.sale.order();
+            if !sales.iter().any(|sale| sale.order().number == order.number) {
+                // A write that was reported as failed may have ended it all the same.
+                sales.extend(self.journal.find(&order.till, &order.reference).await?);
+            }
+        }
+        Ok(sales)
     }
 
     async fn reader_says(&mut self, event: reader::Event) {
@@ -366,7 +390,10 @@ impl Agent {
     /// the disk is busy. The sealed card is wiped here whatever happens.
     async fn card_read(&mut self, number: u64, presented: crate::card::Presented) {
         let now = self.now();
-        let Some(active) = self.sales.get_mut(&number) else {
+        let waiting = |active: &&mut Active| !active.stuck && active.sale.standing() == sale::Standing::Waiting;
+        let Some(active) = self.sales.get_mut(&number).filter(waiting) else {
+            // Nobody waits for it any more: it is declined, for a card left waiting would block the reader.
+            self.decline_card(number);
             return;
         };
         active.trace.card_read(now.monotonic);
@@ -461,7 +488,9 @@ impl Agent {
         let Some(local) = self.clock.local() else {
             return Err(Refused::NotReady { why: clock::UNTRUSTED.to_owned() });
         };
-        let number = self.last_number + 1;
+        // A number is given once, even when its sale cannot be written: a write that failed may yet be on the disk.
+        self.last_number += 1;
+        let number = self.last_number;
         let order = Order {
             number,
             till,
@@ -479,7 +508,6 @@ impl Agent {
             self.journal_fault = Some(JournalFault { why: error.to_string(), retry_at });
             refused_by_journal(error)
         })?;
-        self.last_number = number;
         self.nudge_open_reversals();
         let view = self.view_of(&sale);
         self.sales.insert(number, Active::new(sale, self.clock.monotonic()));
@@ -541,7 +569,7 @@ impl Agent {
     /// Cancel wins before the request left and loses after; the answer comes when it is known which.
     fn cancel(&mut self, number: u64, view: SaleView, reply: oneshot::Sender<Result<SaleView, Refused>>) {
         match self.sales.get_mut(&number) {
-            Some(active) if active.sale.standing() == sale::Standing::Waiting => {
+            Some(active) if !active.stuck && active.sale.standing() == sale::Standing::Waiting => {
                 active.cancels.push(reply);
                 self.inbox.push_back((number, sale::Event::CancelAsked));
             }
@@ -556,7 +584,7 @@ impl Agent {
     }
 
     fn next_deadline(&self) -> Instant {
-        let sales = self.sales.values().filter_map(|active| active.sale.deadline()).min();
+        let sales = self.sales.values().filter_map(Active::deadline).min();
         let retry = self.journal_fault.as_ref().map(|fault| fault.retry_at);
         let far = self.clock.monotonic() + Duration::from_secs(3600);
         self.clock.instant([sales, retry, Some(far)].into_iter().flatten().min().unwrap_or(far))
@@ -564,8 +592,7 @@ impl Agent {
 
     fn deadline_passed(&mut self) {
         let now = self.clock.monotonic();
-        let due =
-            self.sales.iter().filter(|(_, active)| active.sale.deadline().is_some_and(|deadline| deadline <= now));
+        let due = self.sales.iter().filter(|(_, active)| active.deadline().is_some_and(|deadline| deadline <= now));
         self.inbox.extend(due.map(|(number, _)| (*number, sale::Event::DeadlinePassed)).collect::<Vec<_>>());
     }
 
@@ -596,6 +623,11 @@ impl Agent {
 impl Active {
     fn new(sale: Sale, now: Duration) -> Self {
         Self { sale, prepared: None, stuck: false, cancels: Vec::new(), trace: Trace::begin(now) }
+    }
+
+    /// When it wants to be woken; what waits for the disk does not.
+    fn deadline(&self) -> Option<Duration> {
+        self.sale.deadline().filter(|_| !self.stuck)
     }
 }
 

@@ -13,15 +13,18 @@ use crate::emv::{Tag, TlvError, tag, tlv};
 /// Most bytes of one sealed value: the gateway takes 2048 letters and digits, two for each byte (interface: Point of sale).
 pub const MAX_SEALED: usize = 1024;
 
-/// Bytes in a fixed buffer that are wiped when dropped and never printed.
+/// Bytes in a fixed buffer that are wiped when dropped and never printed. The buffer has one place on the heap: what moves is its
+/// address, so that no move leaves a copy of the bytes behind.
 #[derive(Default)]
-pub struct Wiped<const N: usize>(heapless::Vec<u8, N>);
+pub struct Wiped<const N: usize>(Box<heapless::Vec<u8, N>>);
 
 impl<const N: usize> Wiped<N> {
     /// A copy of `bytes`, or `None` when they are more than `N`.
     #[must_use]
     pub fn copy_of(bytes: &[u8]) -> Option<Self> {
-        heapless::Vec::from_slice(bytes).ok().map(Self)
+        let mut wiped = Self::default();
+        wiped.0.extend_from_slice(bytes).ok()?;
+        Some(wiped)
     }
 
     /// The bytes, for the one place that sends them.
@@ -393,6 +396,14 @@ mod tests {
         ] {
             assert_eq!(Cvm::from_results(&results), cvm, "{results:02X?}");
         }
+    }
+
+    #[test]
+    fn a_move_leaves_no_copy_of_the_bytes_behind() {
+        let wiped = Wiped::<16>::copy_of(b"secret-bytes").unwrap();
+        let place = wiped.expose().as_ptr();
+        let moved = Box::new(Some(wiped));
+        assert_eq!(moved.unwrap().expose().as_ptr(), place);
     }
 
     #[test]

@@ -529,6 +529,36 @@ mod chip {
         ));
     }
 
+    /// TCDOL names the amount, so its absence is as wrong as another one; the card has decided and needs no CONTINUE.
+    #[test]
+    fn approved_by_itself_without_the_amount() {
+        let answer = E4 { amount: "", currency: "", more: format!("{SEALED}{MASKED}") }.answer("E3");
+        play(&READ.replace("{E4}", &answer).replace(
+            CARD,
+            "! 1 no-card AmountDiffers
+             > DISPLAY TEXT REMOVE CARD
+             ! 1 RemoveCard
+             < 9000
+             * {NO_CARD}
+             ! idle",
+        ));
+    }
+
+    /// 08, 10 and 11 approve as 00 does: the customer must not read "declined" on a sale that is charged.
+    #[test]
+    fn every_code_that_approves_is_shown_as_approved() {
+        for (arc, hex) in [("08", "3038"), ("10", "3130"), ("11", "3131")] {
+            play(&format!(
+                "{READ} complete 1 {arc}
+                > CONTINUE TRANSACTION E0048A02{hex}
+                < {{E3}}
+                ! 1 completed Approved Tc
+                > DISPLAY TEXT APPROVED/REMOVE CARD
+                ! 1 RemoveCard"
+            ));
+        }
+    }
+
     #[test]
     fn aac_is_normal_for_a_refund() {
         play(
@@ -888,6 +918,8 @@ mod stripe {
                     > DISPLAY TEXT REMOVE CARD/SWIPE CARD
                     < 9000
                  14 * {{NO_CARD}}
+                    > DISPLAY TEXT SWIPE CARD
+                    < 9000
                  15 * {{SWIPE}}
                     ! 1 card MAGSTRIPE_AS_FALLBACK 476173******0010 GoOnline sealed 16 ksn 00000200000055400182 Signature
                  16 complete 1 05
@@ -1163,5 +1195,183 @@ mod line {
                 ! unready restarting no answer of the host for the card
                 reopen 0.5"
         ));
+    }
+}
+
+mod anything {
+    use super::*;
+    use pos_agent::reader::Step;
+    use proptest::prelude::*;
+
+    #[derive(Clone, Debug)]
+    enum Input {
+        Message(bool, String),
+        Raw(Vec<u8>),
+        Arm,
+        Complete,
+        Cancel,
+        Deadline,
+        Replug,
+    }
+
+    fn input() -> impl Strategy<Value = Input> {
+        let answer = prop::sample::select(vec![
+            "9000".to_owned(),
+            "9F23".to_owned(),
+            "9F30".to_owned(),
+            "9F41".to_owned(),
+            "9F42".to_owned(),
+            "9F43".to_owned(),
+            "9F44".to_owned(),
+            "9FC2".to_owned(),
+            "089000".to_owned(),
+            "E2009000".to_owned(),
+            E3.to_owned(),
+            E5.to_owned(),
+            RESET.to_owned(),
+            P2PE.to_owned(),
+            e4(""),
+            e4(PIN),
+        ]);
+        let event = prop::sample::select(vec![
+            NO_CARD.to_owned(),
+            CARD_IN.to_owned(),
+            swipe("101"),
+            swipe("120"),
+            swipe("201"),
+            "E005DFA205011B".to_owned(),
+            "E60FC30102C40350494EDFA1010104".to_owned(),
+        ]);
+        prop_oneof![
+            6 => answer.prop_map(|body| Input::Message(false, body)),
+            4 => event.prop_map(|body| Input::Message(true, body)),
+            1 => prop::collection::vec(any::<u8>(), 0..40).prop_map(Input::Raw),
+            3 => Just(Input::Arm),
+            3 => Just(Input::Complete),
+            1 => Just(Input::Cancel),
+            1 => Just(Input::Deadline),
+            1 => Just(Input::Replug),
+        ]
+    }
+
+    /// What the agent may rely on: for each sale steps, then exactly one of Card and NoCard; after Card and Complete exactly one
+    /// Completed; Idle only when the sale has ended; nothing about a sale after Unready.
+    #[derive(Default)]
+    struct Agent {
+        number: u64,
+        ready: bool,
+        /// Armed and not idle again.
+        busy: bool,
+        waiting: bool,
+        card: bool,
+        completing: bool,
+    }
+
+    impl Agent {
+        fn hears(&mut self, event: &Event) {
+            match event {
+                Event::Ready(_) => {
+                    assert!(!self.busy);
+                    self.ready = true;
+                }
+                Event::Unready(_) => *self = Self { number: self.number, ..Self::default() },
+                Event::Step { sale, step } => {
+                    assert_eq!(*sale, self.number);
+                    assert!(self.busy && (self.waiting || *step == Step::RemoveCard), "{step:?}");
+                }
+                Event::Card { sale, .. } => {
+                    assert!(*sale == self.number && std::mem::take(&mut self.waiting));
+                    self.card = true;
+                }
+                Event::NoCard { sale, why } => {
+                    assert_eq!(*sale, self.number);
+                    assert!(std::mem::take(&mut self.waiting) || *why == pos_agent::reader::NoCard::NotReady);
+                }
+                Event::Completed { sale, .. } => {
+                    assert!(*sale == self.number && std::mem::take(&mut self.completing));
+                }
+                Event::Idle => {
+                    assert!(self.busy && !self.waiting && !self.card && !self.completing);
+                    self.busy = false;
+                }
+            }
+        }
+    }
+
+    /// The port is opened (again) and every question of the start-up answered.
+    fn start(session: &mut Session, now: Duration) {
+        session.closed("pulled");
+        session.opened(now);
+        for (unsolicited, message) in [
+            (false, "9000"),
+            (false, RESET),
+            (false, P2PE),
+            (false, "9000"),
+            (true, "E104480200009000"),
+            (false, "9000"),
+        ] {
+            for packet in chain(Nad::Reader, unsolicited, &hex::decode(message).unwrap(), 254).unwrap() {
+                session.bytes(&packet, now);
+            }
+        }
+    }
+
+    fn drain(session: &mut Session, agent: &mut Agent) {
+        while let Some(output) = session.poll() {
+            if let Output::Event(event) = output {
+                agent.hears(&event);
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(400))]
+
+        #[test]
+        fn the_agent_hears_of_each_sale_in_order(inputs in prop::collection::vec(input(), 0..120)) {
+            let mut session = Session::new(settings());
+            let mut agent = Agent::default();
+            let mut now = Duration::ZERO;
+            start(&mut session, now);
+            drain(&mut session, &mut agent);
+            for input in inputs {
+                now += Duration::from_millis(700);
+                match input {
+                    Input::Message(unsolicited, body) => {
+                        let message = hex::decode(if unsolicited { format!("{body}9000") } else { body }).unwrap();
+                        for packet in chain(Nad::Reader, unsolicited, &message, 254).unwrap() {
+                            session.bytes(&packet, now);
+                        }
+                    }
+                    Input::Raw(bytes) => session.bytes(&bytes, now),
+                    Input::Arm if agent.ready && !agent.busy => {
+                        agent.number += 1;
+                        (agent.busy, agent.waiting) = (true, true);
+                        session.order(Order::Arm(arm(agent.number)), now);
+                    }
+                    Input::Complete if agent.card => {
+                        (agent.card, agent.completing) = (false, true);
+                        session.order(complete(&format!("{} 00 91 1122334455667788", agent.number)), now);
+                    }
+                    Input::Cancel => session.order(Order::Cancel { sale: agent.number }, now),
+                    Input::Deadline => {
+                        if let Some(deadline) = session.deadline() {
+                            now = now.max(deadline);
+                            session.timeout(now);
+                        }
+                    }
+                    Input::Replug => session.closed("pulled"),
+                    Input::Arm | Input::Complete => {}
+                }
+                drain(&mut session, &mut agent);
+                if !agent.ready {
+                    start(&mut session, now);
+                    drain(&mut session, &mut agent);
+                    prop_assert!(agent.ready);
+                }
+                // A sale in which anything is awaited always has a deadline, except for the agent's own answer.
+                prop_assert!(!agent.busy || session.deadline().is_some());
+            }
+        }
     }
 }

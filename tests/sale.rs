@@ -4,9 +4,10 @@
 mod counter;
 
 use counter::{Counter, ended};
+use pos_agent::sim::gateway::outcomes;
 use pos_agent::sim::reader::Entry::{self, Insert, Swipe, Tap};
 use pos_agent::sim::reader::{WaitsFor, card, deck};
-use pos_agent::till::{Outcome, State};
+use pos_agent::till::{Outcome, State, StatusView};
 
 /// One line: card, how it is presented, what the gateway hears, how it ends, and what must stand on the merchant's copy.
 type Line = (&'static str, Entry, &'static str, Outcome, &'static [&'static str]);
@@ -154,4 +155,27 @@ async fn a_power_cut_while_the_gateway_is_asked_is_reversed_after_the_restart() 
     let view = counter.until_ended("R1").await;
     assert_eq!(ended(&view), Some(Outcome::Declined), "{}", view.text);
     assert!(counter.charged().is_empty());
+}
+
+#[tokio::test]
+async fn a_write_that_fails_for_one_sale_leaves_the_other_alone() {
+    let cents = outcomes::TABLE.iter().find(|row| row.1 == outcomes::Outcome::LateApproval).unwrap().0;
+    let counter = Counter::open().await;
+    counter.sell("R1", &format!("10.{cents:02}"), "tap", Tap).await;
+    counter.until("R1", "unconfirmed", |view| view.state == State::Unconfirmed).await;
+    counter.until_status("the reader free", |status| status.current.is_none()).await;
+    assert_eq!(counter.begin("R2", "2.00").await.0, 201);
+    // Somebody holds the journal: the reversal of R1 cannot be written down when the payment is found.
+    let somebody = rusqlite::Connection::open(counter.shop.folder().join("journal.db")).unwrap();
+    somebody.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let failed = |status: &StatusView| status.attention.iter().any(|line| line.contains("the journal failed"));
+    counter.until_status("the journal's fault", failed).await;
+    assert_eq!(counter.show("R1").await.state, State::Unconfirmed);
+    somebody.execute_batch("ROLLBACK").unwrap();
+    counter.until_status("the journal mended", |status| !failed(status)).await;
+    assert_eq!(counter.show("R2").await.state, State::WaitingForCard, "{}", counter.show("R2").await.text);
+    counter.present(card("tap").unwrap(), Tap).await;
+    assert_eq!(ended(&counter.until_ended("R2").await), Some(Outcome::Approved));
+    assert_eq!(ended(&counter.until_ended("R1").await), Some(Outcome::Declined));
+    assert_eq!(counter.charged(), ["2.00 EUR"]);
 }

@@ -123,7 +123,7 @@ impl Agent {
     }
 
     /// Hands the receipts to the printer. A printer that is dead or full changes nothing: they can be had again.
-    fn print(&mut self, number: u64) {
+    pub(super) fn print(&mut self, number: u64) {
         let (Some(active), Some(printer)) = (self.sales.get(&number), &self.printer) else {
             return;
         };

@@ -41,8 +41,9 @@ pub(super) fn payment(reply: &Reply, asked: &Asked, assumptions: &Assumptions) -
 /// The answer to `GET /v1/payments/{id}`. Here 400, 401, 403 and 404 speak of our question, not of the payment.
 pub(super) fn retrieval(reply: &Reply, id: &str, assumptions: &Assumptions) -> Answer {
     match object(&reply.body) {
-        Some(body) if reply.status == 200 && text_at(&body, "/id").is_some_and(|found| found != id) => {
-            unknown("the gateway answered with another payment than the one asked for")
+        // Without the id it is a word about our question, as 700.400.580 "cannot find transaction".
+        Some(body) if reply.status == 200 && text_at(&body, "/id") != Some(id) => {
+            unknown("the gateway answered with another payment than the one asked for, or with none")
         }
         _ => read(reply, None, assumptions, &[200]),
     }
@@ -51,7 +52,9 @@ pub(super) fn retrieval(reply: &Reply, id: &str, assumptions: &Assumptions) -> A
 /// The answer to a reversal.
 pub(super) fn reversal(reply: &Reply, asked: &Asked, assumptions: &Assumptions) -> Reversal {
     if let Some(why) = refused_request(reply.status) {
-        return Reversal::Refused { why: format!("not reversed: {why}") };
+        let why = format!("not reversed: {why}");
+        // A token is mended without the payment's help: as good as not sent, it may be asked again at once then.
+        return if matches!(reply.status, 401 | 403) { Reversal::NotSent { why } } else { Reversal::Refused { why } };
     }
     match read(reply, Some(asked), assumptions, &[200, 400]) {
         Answer::Approved(approval) => match approval.amount {
@@ -353,9 +356,23 @@ mod tests {
         };
         assert!(matches!(get(200, &approved()), Answer::Approved(_)));
         assert!(matches!(get(200, &approved().replace(ID, &"0".repeat(32))), Answer::Unknown { .. }));
+        let absent = r#"{"result":{"code":"700.400.580","description":"cannot find transaction"}}"#;
+        assert!(matches!(get(200, absent), Answer::Unknown { .. }), "a pending payment is not declined by it");
         for status in [400, 401, 403, 404] {
             assert!(matches!(get(status, r#"{"result":{"code":"200.300.404"}}"#), Answer::Unknown { .. }), "{status}");
         }
+    }
+
+    #[test]
+    fn a_reversal_that_a_wrong_token_stopped_may_be_asked_again() {
+        let reversed = |status| {
+            let reply = Reply { status, location: None, body: Vec::new() };
+            reversal(&reply, &asked(), &Assumptions::default())
+        };
+        for status in [401, 403] {
+            assert!(matches!(reversed(status), Reversal::NotSent { .. }), "{status}");
+        }
+        assert!(matches!(reversed(404), Reversal::Refused { .. }));
     }
 
     #[test]

@@ -4,6 +4,14 @@
 //! till, and everything it says about a sale carries that sale's number, so that a card read for one sale cannot be
 //! mistaken for another's (design: invariant 5).
 //!
+//! The order of events for one sale:
+//!
+//! ```text
+//! Arm ─▶ Step… ─▶ NoCard ──────────────────────────────▶ [Step RemoveCard] ─▶ Idle
+//!               └▶ Card ─▶ (the agent: Complete) ─▶ Completed ─▶ [Step RemoveCard] ─▶ Idle
+//! Unready at any moment ends the sale for the reader; Arm while not ready or not idle: NoCard(NotReady), no Idle
+//! ```
+//!
 //! `link` (bytes) → `message` (meaning, both directions) → `session` (rules and time, no I/O) → `port` (the wire).
 
 use std::fmt;

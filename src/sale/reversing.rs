@@ -149,19 +149,21 @@ impl Sale {
         let State::Reversing(reversing) = &self.state else {
             return Step::none();
         };
-        let payments: Vec<_> = found.iter().filter(|one| one.payment_type != "RV").collect();
-        let is_reversed = |payment: &Found| {
-            reversing.reversed.contains(&payment.id)
+        // Linked captures and refunds are somebody else's doing: to reverse a refund would charge the customer.
+        let payments: Vec<_> =
+            found.iter().filter(|one| matches!(one.payment_type.as_str(), "DB" | "PA" | "CD")).collect();
+        let is_reversed = |id: &str| {
+            reversing.reversed.iter().any(|reversed| reversed == id)
                 || found.iter().any(|one| {
                     one.payment_type == "RV"
                         && one.state == FoundState::Approved
-                        && one.refers_to.as_deref() == Some(&payment.id)
+                        && one.refers_to.as_deref() == Some(id)
                 })
         };
         // What may be charged is reversed like what is: the gateway knows better, and a refusal is shown to a person.
         let may_be_charged = |one: &&&Found| matches!(one.state, FoundState::Approved | FoundState::Unclear);
         let charged: Vec<_> = payments.iter().filter(may_be_charged).collect();
-        if let Some(payment) = charged.iter().find(|one| !is_reversed(one)) {
+        if let Some(payment) = charged.iter().find(|one| !is_reversed(&one.id)) {
             let is_known = reversing.known.as_ref().is_some_and(|known| known.id == payment.id);
             return match self.amount_of(payment) {
                 Some(amount) => self.reverse_found(Payment { id: payment.id.clone(), amount }, now),
@@ -179,7 +181,20 @@ impl Sale {
                 ),
             };
         }
-        if !charged.is_empty() || !reversing.reversed.is_empty() {
+        let known_is_open = reversing.known.as_ref().filter(|known| !is_reversed(&known.id));
+        if let Some(known) = known_is_open.filter(|known| payments.iter().all(|one| one.id != known.id)) {
+            // The gateway approved it: a list without it proves nothing, however old it is.
+            let why = format!("the gateway does not list payment {}, which it approved; look at it there", known.id);
+            return if self.absence_is_final(now, deadlines) {
+                self.quarantine(&why, now)
+            } else {
+                self.wait(now, &why)
+            };
+        }
+        if !charged.is_empty()
+            || !reversing.reversed.is_empty()
+            || (reversing.known.is_some() && known_is_open.is_none())
+        {
             return self.end_reversed();
         }
         if payments.iter().any(|one| one.state == FoundState::Undecided) {
@@ -189,12 +204,17 @@ impl Sale {
             let why = "the gateway declined it".to_owned();
             return self.end_settled(Outcome::Declined { why });
         }
-        let age_ms = now.unix_ms.saturating_sub(self.order.started_unix_ms);
-        if u128::try_from(age_ms).unwrap_or(0) >= deadlines.absence_final.as_millis() {
+        if self.absence_is_final(now, deadlines) {
             let why = "the gateway never received it".to_owned();
             return self.end_settled(Outcome::Declined { why });
         }
         self.wait(now, "the gateway does not know it; a late approval would be reversed")
+    }
+
+    /// A payment that is not there now will not come any more.
+    fn absence_is_final(&self, now: Now, deadlines: Deadlines) -> bool {
+        let age_ms = now.unix_ms.saturating_sub(self.order.started_unix_ms);
+        u128::try_from(age_ms).unwrap_or(0) >= deadlines.absence_final.as_millis()
     }
 
     fn reversal_answered(&mut self, reversal: Reversal, now: Now) -> Step {

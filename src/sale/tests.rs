@@ -488,3 +488,44 @@ fn payments_in_records_keep_their_form() {
     assert_eq!(serde_json::from_str::<Record>(line).unwrap(), record);
     assert_eq!(serde_json::to_string(&record).unwrap(), line);
 }
+
+const KNOWN: &str = "8ac7a4a1000000000000000000000001";
+
+/// Approved, refused by the chip, and nobody knows what became of the reversal.
+fn reversal_unknown() -> Trace {
+    let mut sale = Trace::asked(EntryMode::Icc);
+    let _ = sale.on(approved());
+    let _ = sale.on(said(false));
+    let _ = sale.on(Event::ReversalAnswered(Reversal::Unknown { why: "no answer in time".to_owned() }));
+    sale
+}
+
+#[test]
+fn what_the_gateway_approved_is_never_absent() {
+    const DAY: u64 = 24 * 3600;
+    let other = || found("DB", "other", FoundState::Declined, None);
+    for list in [vec![], vec![other()]] {
+        let mut sale = reversal_unknown();
+        let _ = sale.on_at(Event::Inquired(Inquiry::Payments(list.clone())), DAY - 1);
+        assert!(sale.is_unconfirmed() && sale.outcome().is_none());
+        let _ = sale.on_at(Event::Inquired(Inquiry::Payments(list)), DAY + 1);
+        assert!(matches!(sale.sale.standing(), Standing::Unconfirmed { quarantined: Some(_), .. }), "{:?}", sale.sale);
+        // Found at last, with its reversal.
+        let reversal = found("RV", "r1", FoundState::Approved, Some(KNOWN));
+        let _ = sale.on_at(Event::Inquired(Inquiry::Payments(vec![reversal])), 2 * DAY);
+        assert!(matches!(sale.outcome(), Some(Outcome::Reversed { .. })));
+    }
+}
+
+#[test]
+fn somebody_elses_refund_is_not_reversed() {
+    let mut sale = reversal_unknown();
+    let list = vec![
+        found("DB", KNOWN, FoundState::Approved, None),
+        found("RV", "r1", FoundState::Approved, Some(KNOWN)),
+        found("RF", "f1", FoundState::Approved, Some(KNOWN)),
+    ];
+    let actions = sale.on(Event::Inquired(Inquiry::Payments(list)));
+    assert!(!actions.iter().any(|action| matches!(action, Action::Reverse { .. })), "{actions:?}");
+    assert!(matches!(sale.outcome(), Some(Outcome::Reversed { .. })));
+}

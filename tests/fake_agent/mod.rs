@@ -150,6 +150,10 @@ async fn play(
                 if let Some(sale) = known.as_mut().filter(|sale| sale.state == State::WaitingForCard) {
                     end(&mut sales, sale, Outcome::Cancelled);
                     announce(&server, sale, "ended", "cancelled at the till");
+                    // More news of others than any ring holds: the end is pushed out before a listener can run.
+                    let crowd = if reference == "crowded" { 100 } else { 0 };
+                    let other = SaleView { till: "till-2".into(), ..sale.clone() };
+                    (0..crowd).for_each(|_| announce(&server, &other, "present-card", "Insert, tap or swipe"));
                 }
                 let _ = reply.send(known.ok_or(Refused::NoSuchSale { till, reference }));
             }

@@ -65,7 +65,7 @@ impl Reading {
     ) -> State {
         let Self { facts, say, until: _ } = self;
         let (host, scripts_dropped) = host_answer(completion, say);
-        let approved = matches!(&completion.arc, b"00" | b"10" | b"11");
+        let approved = matches!(&completion.arc, b"00" | b"08" | b"10" | b"11");
         let completing = Completing {
             sale: sale.number(),
             refund: sale.arm.transaction_type == REFUND,

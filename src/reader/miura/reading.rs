@@ -44,7 +44,7 @@ pub(super) fn chip(
         Template::Decision => return Err(Refusal::Unreadable("the reader asks for a decision")),
     };
     if first_answer == FirstAnswer::GoOnline {
-        // TCDOL, which says what an E3 holds, names no currency (readers: 2.5).
+        // TCDOL, which says what an E3 holds, names the amount but no currency (readers: 2.5).
         check_amount(tlvs, terms, outcome.template == Template::Online)?;
     }
     let entry = match interface {
@@ -70,7 +70,7 @@ pub(super) fn chip(
     Ok(Presented { facts, card, pin, icc, first_answer })
 }
 
-fn check_amount(tlvs: &[u8], terms: &Terms, needed: bool) -> Result<(), Refusal> {
+fn check_amount(tlvs: &[u8], terms: &Terms, currency_needed: bool) -> Result<(), Refusal> {
     let (mut amount, mut currency, mut differs) = (false, false, false);
     each(tlvs, &mut |object| match object.tag {
         tag::AMOUNT_AUTHORISED => {
@@ -83,7 +83,7 @@ fn check_amount(tlvs: &[u8], terms: &Terms, needed: bool) -> Result<(), Refusal>
         }
         _ => {}
     })?;
-    let missing = needed && !(amount && currency);
+    let missing = !amount || (currency_needed && !currency);
     if differs || missing { Err(Refusal::AmountDiffers) } else { Ok(()) }
 }
 

@@ -280,7 +280,7 @@ impl Sale {
             },
             (Stage::Watching | Stage::SwipeDue { .. }, false) if inserted => self.start_chip(line, now),
             // The failed card is out, and a reader may have gone back to its own text: say again what is wanted.
-            (stage @ Stage::Watching, false) if was_in && self.chip_failed => {
+            (stage @ Stage::Watching, false) if was_in && !status.card_in() && self.chip_failed => {
                 display(line, b"SWIPE CARD", now);
                 self.at(stage)
             }

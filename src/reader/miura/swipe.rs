@@ -39,7 +39,7 @@ impl Sale {
                 self.stage = Stage::Pin { swipe, entry };
                 State::Sale(self)
             }
-            (PinRule::IfPossible, false) | (PinRule::No, _) => self.present_swipe(line, swipe, entry, None, now),
+            (PinRule::IfPossible, false) | (PinRule::No, _) => self.present_swipe(line, *swipe, entry, None, now),
         }
     }
 
@@ -57,7 +57,7 @@ impl Sale {
             (Status::OK, Ok(OnlinePinAnswer::Entered(entered))) => match reading::own_pin(entered) {
                 Some(pin) => {
                     line.step(self.number(), Step::PinDone);
-                    self.present_swipe(line, swipe, entry, Some(pin), now)
+                    self.present_swipe(line, *swipe, entry, Some(pin), now)
                 }
                 None => self.unreadable(line, "its PIN block is malformed", now),
             },
@@ -65,7 +65,7 @@ impl Sale {
                 self.end(line, NoCard::CancelledAtReader, now)
             }
             (Status::OK, Ok(OnlinePinAnswer::Bypassed)) | (Status::NO_PIN_KEY, _) if !required => {
-                self.present_swipe(line, swipe, entry, None, now)
+                self.present_swipe(line, *swipe, entry, None, now)
             }
             (Status::OK, Ok(OnlinePinAnswer::Bypassed)) | (Status::NO_PIN_KEY, _) => {
                 self.unreadable(line, NEEDS_PIN, now)
@@ -79,7 +79,7 @@ impl Sale {
     fn present_swipe(
         self: Box<Self>,
         line: &mut Line,
-        swipe: Box<Swipe>,
+        swipe: Swipe,
         entry: EntryMode,
         pin: Option<SealedPin>,
         now: Duration,

@@ -162,6 +162,12 @@ impl Gateway {
         self.shared.last_payment()
     }
 
+    /// The latest payment's request as plain HTTP, for a benchmark that sends the same bytes; empty but in [`Mode::Fast`].
+    #[must_use]
+    pub fn last_request(&self) -> Vec<u8> {
+        self.shared.last_request()
+    }
+
     /// Orders an outcome for one of the next payments or reversals, whatever its amount; several are taken in their order.
     pub fn force(&self, outcome: Outcome) {
         self.shared.host().forced.push_back(outcome);

@@ -12,6 +12,7 @@ use std::time::Instant;
 use bytes::Bytes;
 use hyper::body::{Body, Frame, Incoming, SizeHint};
 use hyper::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION};
+use hyper::http::request::Parts;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
@@ -24,7 +25,7 @@ use super::answer;
 use super::form::Invalid;
 use super::host::{Delivery, Host};
 use super::metered::{self, Clock, Metered};
-use super::{Counters, Options, Times};
+use super::{Counters, Mode, Options, Times};
 
 /// Longest body of a request; the largest that the interface allows at the counter is about 12 kB.
 const MAX_BODY: usize = 64 << 10;
@@ -38,6 +39,8 @@ pub(super) struct Shared {
     handshakes: AtomicU64,
     requests: AtomicU64,
     last_payment: Mutex<Option<(Instant, Arc<Clock>)>>,
+    /// The latest payment as it was sent; kept in [`Mode::Fast`] only.
+    last_request: Mutex<Vec<u8>>,
 }
 
 /// An order to the running server.
@@ -56,6 +59,7 @@ impl Shared {
             handshakes: AtomicU64::new(0),
             requests: AtomicU64::new(0),
             last_payment: Mutex::new(None),
+            last_request: Mutex::default(),
         }
     }
 
@@ -77,6 +81,23 @@ impl Shared {
     pub(super) fn last_payment(&self) -> Option<Times> {
         let last = self.last_payment.lock().unwrap_or_else(PoisonError::into_inner);
         last.as_ref().map(|(request_in, clock)| Times { request_in: *request_in, answer_out: clock.first_write() })
+    }
+
+    pub(super) fn last_request(&self) -> Vec<u8> {
+        self.last_request.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn keep_request(&self, head: &Parts, body: &[u8]) {
+        let mut request = format!("{} {} HTTP/1.1\r\n", head.method, head.uri).into_bytes();
+        for (name, value) in &head.headers {
+            request.extend_from_slice(name.as_str().as_bytes());
+            request.extend_from_slice(b": ");
+            request.extend_from_slice(value.as_bytes());
+            request.extend_from_slice(b"\r\n");
+        }
+        request.extend_from_slice(b"\r\n");
+        request.extend_from_slice(body);
+        *self.last_request.lock().unwrap_or_else(PoisonError::into_inner) = request;
     }
 }
 
@@ -154,6 +175,9 @@ async fn handle(
     let payment = head.method == Method::POST && path == "/v1/payments";
     if payment && let Some(read) = clock.last_read() {
         *shared.last_payment.lock().unwrap_or_else(PoisonError::into_inner) = Some((read, Arc::clone(&clock)));
+    }
+    if payment && shared.options.mode == Mode::Fast {
+        shared.keep_request(&head, body.as_deref().unwrap_or_default());
     }
     let delivery = if head.method == Method::GET && path == "/" {
         Delivery::Raw(200, b"{}".to_vec())

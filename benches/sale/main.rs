@@ -1,0 +1,238 @@
+//! One whole sale over pty and TLS against simulators that answer at once, split into reader, gateway, journal and agent.
+//!
+//! The agent's own share of a sale is measured from outside, at the simulators' ends of the wires: from the card's last byte
+//! written to the request's last byte read, plus from the answer's first byte written to CONTINUE's first byte read. Beside
+//! it stands the same measure of a floor in the same run. The agent is the real program in a process of its own.
+
+#![allow(clippy::print_stdout, clippy::disallowed_methods, reason = "a benchmark measures and prints")]
+
+mod floor;
+
+use std::io::{Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use pos_agent::sim::gateway::{self, Mode};
+use pos_agent::sim::reader::{Entry, card};
+use pos_agent::sim::shop::{Options, Shop};
+use tokio::runtime::Runtime;
+
+use floor::Floor;
+
+/// Sales of one measurement; the median of fewer jumps about.
+const SALES: usize = 300;
+/// Not counted: caches, the journal's first pages.
+const WARM_UP: usize = 20;
+/// On disk the agent may need the floor, two syncs, and this.
+const ALLOWANCE: Duration = Duration::from_micros(150);
+
+fn main() {
+    let bench = Bench { waiting: runtime() };
+    println!("one sale, chip without PIN, {SALES} sales each, medians\n");
+    let memory = bench.measure(Path::new("/dev/shm"));
+    memory.print("journal in memory (/dev/shm)");
+    let most = memory.floor * 3 / 2;
+    verdict(memory.agent, most, "1.5 x floor");
+
+    let disk = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let sync = sync_time(disk);
+    let on_disk = bench.measure(disk);
+    on_disk.print(&format!("journal on disk ({})", disk.display()));
+    println!("  {:<28}{:>9}", "one sync, measured", ms(sync));
+    let most = on_disk.floor + sync * 2 + ALLOWANCE;
+    verdict(on_disk.agent, most, "floor + 2 syncs + 0.15 ms");
+}
+
+struct Bench {
+    /// Waits for the simulators, which run on a thread of their own.
+    waiting: Runtime,
+}
+
+struct Measured {
+    agent: Duration,
+    floor: Duration,
+    split: Vec<(&'static str, u64)>,
+    resident: String,
+}
+
+impl Measured {
+    fn print(&self, title: &str) {
+        println!("{title}");
+        println!("  {:<28}{:>9}", "agent's own share", ms(self.agent));
+        println!("  {:<28}{:>9}", "floor", ms(self.floor));
+        let split: Vec<_> = self.split.iter().map(|(part, value)| format!("{part} {value}")).collect();
+        println!("  {:<28}{}", "the agent's own split", split.join(", "));
+        println!("  {:<28}{}", "idle resident memory", self.resident);
+    }
+}
+
+fn verdict(agent: Duration, most: Duration, rule: &str) {
+    let word = if agent <= most { "within" } else { "ABOVE" };
+    println!("  {word} {rule} = {}\n", ms(most));
+}
+
+impl Bench {
+    /// The agent with its journal in `folder`, and the floor on the same simulators.
+    fn measure(&self, folder: &Path) -> Measured {
+        let folder = tempfile::tempdir_in(folder).expect("a writable folder");
+        let shop = open_shop(folder.path().join("journal.db"));
+        let mut agent = Agent::start(&shop);
+        let shares: Vec<_> = (0..WARM_UP + SALES).map(|n| self.sale(&shop, n)).collect();
+        let resident = agent.resident();
+        let split = agent.stop();
+        let agent = median(shares);
+
+        let request = shop.gateway.last_request();
+        let mut floor =
+            Floor::open(&shop.folder().join("reader"), shop.gateway.address(), shop.gateway.ca_pem(), request);
+        let floor = median((0..WARM_UP + SALES).map(|_| {
+            shop.reader.insert(card("chip-no-cvm").expect("in the deck"));
+            floor.sale();
+            shop.reader.remove();
+            floor.card_is_out();
+            share(&shop)
+        }));
+        Measured { agent, floor, split, resident }
+    }
+
+    /// One sale of the agent, as a till starts it.
+    fn sale(&self, shop: &Shop, n: usize) -> Duration {
+        let requests = shop.gateway.counters().requests;
+        let body = format!(r#"{{"reference":"b{n}","amount":"12.34"}}"#);
+        let answer = http(shop, "POST", "/v1/sales", &body);
+        assert!(answer.contains("201 Created"), "{answer}");
+        // The line to the gateway is open and idle before the card comes, as it is at a counter.
+        while shop.gateway.counters().requests == requests {
+            std::thread::yield_now();
+        }
+        self.waiting.block_on(shop.reader.waits_for(pos_agent::sim::reader::WaitsFor::Card));
+        std::thread::sleep(Duration::from_millis(2));
+        shop.reader.present(card("chip-no-cvm").expect("in the deck"), Entry::Insert);
+        let answer = http(shop, "GET", &format!("/v1/sales/b{n}?wait-s=20"), "");
+        assert!(answer.contains(r#""outcome":"approved""#), "{answer}");
+        let share = share(shop);
+        shop.reader.remove();
+        while !http(shop, "GET", "/v1/status", "").contains(r#""ready":true"#) {
+            std::thread::yield_now();
+        }
+        share
+    }
+}
+
+/// The latest sale as the simulators saw it.
+fn share(shop: &Shop) -> Duration {
+    let reader = shop.reader.moments();
+    let gateway = shop.gateway.last_payment().expect("a payment was sent");
+    let card = reader.card_written.expect("a card was read");
+    let answer = gateway.answer_out.expect("it was answered");
+    let told = reader.continue_read.expect("the card was told");
+    (gateway.request_in - card) + (told - answer)
+}
+
+/// The simulators on a thread of their own.
+fn open_shop(journal: PathBuf) -> Shop {
+    let (sender, receiver) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        runtime().block_on(async {
+            let gateway = gateway::Options { mode: Mode::Fast, ..gateway::Options::default() };
+            let shop = Shop::open(Options { gateway, journal: Some(journal), ..Options::default() }).await;
+            // The receiver waits below.
+            let _ = sender.send(shop);
+            std::future::pending::<()>().await;
+        });
+    });
+    receiver.recv().expect("the thread sends").expect("free ports and a writable temporary folder")
+}
+
+fn runtime() -> Runtime {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().expect("the system has threads")
+}
+
+/// The real program.
+struct Agent {
+    child: Child,
+    log: PathBuf,
+}
+
+impl Agent {
+    fn start(shop: &Shop) -> Self {
+        let log = shop.folder().join("agent.log");
+        let stderr = std::fs::File::create(&log).expect("the shop's own folder");
+        let child = Command::new(env!("CARGO_BIN_EXE_pos-agent"))
+            .arg("run")
+            .arg("--config")
+            .arg(shop.config())
+            .stdin(Stdio::null())
+            .stderr(stderr)
+            .spawn()
+            .expect("cargo built it");
+        while UnixStream::connect(shop.socket()).is_err() {
+            std::thread::yield_now();
+        }
+        while !http(shop, "GET", "/v1/status", "").contains(r#""ready":true"#) {
+            std::thread::yield_now();
+        }
+        Self { child, log }
+    }
+
+    fn resident(&self) -> String {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).expect("it runs");
+        let line = status.lines().find(|line| line.starts_with("VmRSS")).expect("Linux has it");
+        line.trim_start_matches("VmRSS:").trim().to_owned()
+    }
+
+    /// Ends it and reads its own split of each sale from its log.
+    fn stop(&mut self) -> Vec<(&'static str, u64)> {
+        let pid = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(pid, rustix::process::Signal::TERM).expect("it runs");
+        self.child.wait().expect("it ends");
+        let log = std::fs::read_to_string(&self.log).expect("written by it");
+        let lines: Vec<_> = log.lines().filter(|line| line.contains("sale timing")).skip(WARM_UP).collect();
+        ["gateway_us", "journal_us", "agent_us"].into_iter().map(|part| (part, middle(&lines, part))).collect()
+    }
+}
+
+/// The median of `name=number` in log lines.
+fn middle(lines: &[&str], name: &str) -> u64 {
+    let value = |line: &&str| line.split(&format!("{name}=")).nth(1)?.split_whitespace().next()?.parse().ok();
+    let mut values: Vec<u64> = lines.iter().filter_map(value).collect();
+    values.sort_unstable();
+    values.get(values.len() / 2).copied().unwrap_or(0)
+}
+
+/// One request over the till's socket; the answer as it comes.
+fn http(shop: &Shop, method: &str, path: &str, body: &str) -> String {
+    let mut stream = UnixStream::connect(shop.socket()).expect("the agent listens");
+    let length = body.len();
+    let request = format!(
+        "{method} {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-type: application/json\r\n\
+         content-length: {length}\r\n\r\n{body}"
+    );
+    stream.write_all(request.as_bytes()).expect("the agent reads");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("the agent answers in UTF-8");
+    answer
+}
+
+/// The median of writing two pages and syncing them, as a commit of the journal does.
+fn sync_time(folder: &Path) -> Duration {
+    let mut file = tempfile::tempfile_in(folder).expect("a writable folder");
+    median((0..WARM_UP + SALES).map(|_| {
+        let start = Instant::now();
+        file.write_all(&[0x5A; 8192]).expect("a disk with space");
+        file.sync_data().expect("a disk that syncs");
+        start.elapsed()
+    }))
+}
+
+fn median(times: impl IntoIterator<Item = Duration>) -> Duration {
+    let mut times: Vec<_> = times.into_iter().skip(WARM_UP).collect();
+    times.sort_unstable();
+    times[times.len() / 2]
+}
+
+fn ms(time: Duration) -> String {
+    format!("{}.{:03} ms", time.as_millis(), time.as_micros() % 1000)
+}
