@@ -383,9 +383,15 @@ impl Agent {
                 if self.reader_state.as_ref().err() != Some(&why) {
                     self.announce("reader-unready", &why);
                 }
-                self.reader_state = Err(why);
+                self.reader_state = Err(why.clone());
                 if let Some(number) = self.at_reader.take() {
-                    self.inbox.push_back((number, sale::Event::ReaderLost));
+                    // Nothing was sent yet: the cashier is told what is wrong with the reader, not only that it is lost.
+                    let waiting = self.sales.get(&number).map(|active| active.sale.standing());
+                    let event = match waiting {
+                        Some(sale::Standing::Waiting) => sale::Event::NoCard { why },
+                        _ => sale::Event::ReaderLost,
+                    };
+                    self.inbox.push_back((number, event));
                 }
             }
             reader::Event::Step { sale, step } => self.announce_step(sale, &step),

@@ -82,7 +82,8 @@ fn found(entry: &Value, assumptions: &Assumptions) -> Option<Found> {
     let state = match text_at(entry, "/result/code").and_then(|code| code::class(code, assumptions)) {
         Some(Class::Approved) => FoundState::Approved,
         Some(Class::Declined) => FoundState::Declined,
-        Some(Class::Pending | Class::Throttled) | None => FoundState::Undecided,
+        Some(Class::Pending | Class::Throttled) => FoundState::Undecided,
+        None => FoundState::Unclear,
     };
     Some(Found {
         id: payment_id(entry)?,

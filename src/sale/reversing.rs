@@ -165,8 +165,10 @@ impl Sale {
                         && one.refers_to.as_deref() == Some(id)
                 })
         };
-        let approved: Vec<_> = payments.iter().filter(|one| one.state == FoundState::Approved).collect();
-        if let Some(payment) = approved.iter().find(|one| !is_reversed(&one.id)) {
+        // What may be charged is reversed like what is: the gateway knows better, and a refusal is shown to a person.
+        let may_be_charged = |one: &&&Found| matches!(one.state, FoundState::Approved | FoundState::Unclear);
+        let charged: Vec<_> = payments.iter().filter(may_be_charged).collect();
+        if let Some(payment) = charged.iter().find(|one| !is_reversed(&one.id)) {
             let is_known = reversing.known.as_ref().is_some_and(|known| known.id == payment.id);
             return match self.amount_of(payment) {
                 Some(amount) => self.reverse_found(Payment { id: payment.id.clone(), amount }, now),
@@ -194,7 +196,7 @@ impl Sale {
                 self.wait(now, &why)
             };
         }
-        if !approved.is_empty()
+        if !charged.is_empty()
             || !reversing.reversed.is_empty()
             || (reversing.known.is_some() && known_is_open.is_none())
         {

@@ -321,6 +321,18 @@ fn a_refused_reversal_is_quarantined_after_a_look_and_retried_daily() {
 }
 
 #[test]
+fn a_found_payment_whose_code_no_rule_knows_is_reversed_or_shown_to_a_person() {
+    let mut sale = Trace::asked(EntryMode::NfcIcc);
+    let _ = sale.on(unknown());
+    let list = || Event::Inquired(Inquiry::Payments(vec![found("DB", "p1", FoundState::Unclear, None)]));
+    assert_eq!(sale.on(list()), [Action::Reverse { payment: "p1".to_owned(), amount: eur(1234) }]);
+    let refused = Event::ReversalAnswered(Reversal::Refused { why: "not an approved payment".to_owned() });
+    assert_eq!(sale.on(refused), [Action::Query]);
+    let _ = sale.on(list());
+    assert!(matches!(sale.sale.standing(), Standing::Unconfirmed { quarantined: Some(_), .. }));
+}
+
+#[test]
 fn a_found_payment_with_another_amount_is_not_ours_to_reverse() {
     let mut sale = Trace::asked(EntryMode::NfcIcc);
     let _ = sale.on(unknown());
