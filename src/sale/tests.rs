@@ -326,7 +326,8 @@ fn a_found_payment_whose_code_no_rule_knows_is_reversed_or_shown_to_a_person() {
     let _ = sale.on(unknown());
     let list = || Event::Inquired(Inquiry::Payments(vec![found("DB", "p1", FoundState::Unclear, None)]));
     assert_eq!(sale.on(list()), [Action::Reverse { payment: "p1".to_owned(), amount: eur(1234) }]);
-    let refused = Event::ReversalAnswered(Reversal::Refused { why: "not an approved payment".to_owned() });
+    let reversal = Reversal::Refused { why: "not an approved payment".to_owned() };
+    let refused = Event::ReversalAnswered { payment: "p1".to_owned(), reversal };
     assert_eq!(sale.on(refused), [Action::Query]);
     let _ = sale.on(list());
     assert!(matches!(sale.sale.standing(), Standing::Unconfirmed { quarantined: Some(_), .. }));

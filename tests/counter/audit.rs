@@ -57,12 +57,14 @@ impl Counter {
             return Vec::new();
         }
         let db = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
-        let mut rows = db.prepare("SELECT body FROM record ORDER BY sale, id").unwrap();
+        let mut rows = db.prepare("SELECT records FROM step ORDER BY id").unwrap();
         let mut kept: Vec<Kept> = Vec::new();
-        for body in rows.query_map([], |row| row.get::<_, String>(0)).unwrap() {
-            match serde_json::from_str(&body.unwrap()).unwrap() {
-                Record::Started { order } => kept.push(Kept { order, records: Vec::new() }),
-                other => kept.last_mut().unwrap().records.push(other),
+        for step in rows.query_map([], |row| row.get::<_, String>(0)).unwrap() {
+            for record in serde_json::from_str::<Vec<Record>>(&step.unwrap()).unwrap() {
+                match record {
+                    Record::Started { order } => kept.push(Kept { order, records: Vec::new() }),
+                    other => kept.last_mut().unwrap().records.push(other),
+                }
             }
         }
         kept
