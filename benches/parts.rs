@@ -10,7 +10,7 @@ use pos_agent::card::{CardFacts, EntryMode, FirstAnswer, Presented, SealedCard, 
 use pos_agent::config::Config;
 use pos_agent::emv::tlv;
 use pos_agent::gateway::{Client, Payment, Token};
-use pos_agent::journal::{Db, Entry};
+use pos_agent::journal::Db;
 use pos_agent::money::{Amount, Currency};
 use pos_agent::reader::link::Decoder;
 use pos_agent::sale::{Order, Record};
@@ -105,12 +105,12 @@ fn presented() -> Presented {
     }
 }
 
-/// One record on its way to a memory file system: what the journal costs beside the disk.
+/// The first two steps of a sale on their way to a memory file system: what the journal costs beside the disk.
 fn journal_commit(criterion: &mut Criterion) {
     let folder = tempfile::tempdir_in("/dev/shm").expect("a memory file system");
     let (mut db, _) = Db::open(&folder.path().join("journal.db")).expect("a writable folder");
     let mut number = 0;
-    criterion.bench_function("journal commit of one record, in memory", |bencher| {
+    criterion.bench_function("journal, two commits in memory", |bencher| {
         bencher.iter(|| {
             number += 1;
             let order = Order {
@@ -123,9 +123,12 @@ fn journal_commit(criterion: &mut Criterion) {
                 started_unix_ms: 1_800_000_000_000,
                 local_time: "2027-01-15 09:00:00".to_owned(),
             };
-            let records = vec![Record::Started { order }];
-            db.write(&Entry { sale: number, unix_ms: 0, records }).expect("written");
-            db.tidy();
+            db.write(number, 0, 0, &[Record::Started { order }]).expect("written");
+            let asked = Record::Asked { card: presented().facts };
+            db.write(number, 1, 0, &[asked]).expect("written");
+            if db.wants_tidying() {
+                db.checkpoint().expect("written");
+            }
         });
     });
 }

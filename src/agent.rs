@@ -56,6 +56,8 @@ const PROGRESS_KEPT: usize = 256;
 const COMMANDS_WAITING: usize = 32;
 /// How often a journal that failed is tried again: a technician frees space by hand.
 const JOURNAL_RETRY: Duration = Duration::from_secs(5);
+/// Open reversals that a new sale sets going again; many at once would crowd the line that the sale needs.
+const NUDGED: usize = 3;
 /// How long a stop waits for the sale at the reader to end; longer than a host's answer takes, shorter than systemd's
 /// patience (90 s).
 const STOP_PATIENCE: Duration = Duration::from_secs(60);
@@ -75,7 +77,7 @@ pub async fn run(config: Config, shutdown: impl Future<Output = ()>) -> Result<(
     let mut watchdog = tokio::time::interval(systemd::watchdog_interval().unwrap_or(Duration::from_secs(5)));
     watchdog.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
-        agent.settle().await;
+        agent.settle();
         if stopping.is_some_and(|since: Instant| agent.may_stop(since)) {
             notify.stopping();
             ends.till.close().await;
@@ -83,18 +85,22 @@ pub async fn run(config: Config, shutdown: impl Future<Output = ()>) -> Result<(
         }
         let deadline = agent.next_deadline();
         tokio::select! {
+            // In this order when several are ready: what is rare and must not starve comes first.
             biased;
-            Some(event) = ends.reader.recv() => agent.reader_says(event).await,
-            Some(done) = ends.gateway.recv() => agent.gateway_says(done).await,
-            Some(command) = ends.commands.recv() => agent.till_asks(command).await,
-            Some(event) = ends.printer.recv() => agent.printer_says(event),
-            () = tokio::time::sleep_until(deadline.into()) => agent.deadline_passed(),
             _ = watchdog.tick() => notify.watchdog(),
+            Some(done) = ends.done.recv() => agent.task_brought(done),
+            Some(event) = ends.reader.recv() => agent.reader_says(event),
+            () = tokio::time::sleep_until(deadline.into()) => agent.deadline_passed(),
+            Some(command) = ends.commands.recv() => agent.till_asks(command),
+            Some(event) = ends.printer.recv() => agent.printer_says(event),
             () = &mut shutdown, if stopping.is_none() => {
                 stopping = Some(agent.asks_the_clock());
                 agent.stop_taking_sales();
             }
         }
+        // Devices act first, and only then people are told and paper is printed.
+        tokio::task::yield_now().await;
+        agent.tell_and_print();
     }
 }
 
@@ -111,7 +117,7 @@ struct Agent {
     gateway: gateway::Client,
     /// The last thing the gateway did, for the status.
     gateway_state: String,
-    gateway_done: mpsc::Sender<Done>,
+    done: mpsc::Sender<Done>,
     reader: reader::Handle,
     reader_state: Result<Identity, String>,
     printer: Option<printer::Handle>,
@@ -123,7 +129,17 @@ struct Agent {
     at_reader: Option<u64>,
     /// What is to be told to sales next; filled by actions, emptied by [`Agent::settle`].
     inbox: VecDeque<(u64, sale::Event)>,
+    /// Sales to tell and receipts to print, once the devices have had their turn.
+    afterwards: VecDeque<(u64, Afterwards)>,
     stopping: bool,
+}
+
+/// What can wait until the devices have had their turn.
+#[derive(Clone, Copy)]
+enum Afterwards {
+    Tell,
+    Print,
+    LogTrace,
 }
 
 /// A sale with what the agent keeps for it in memory only.
@@ -144,18 +160,19 @@ struct JournalFault {
     retry_at: Duration,
 }
 
-/// What a spawned request brought.
+/// What a spawned task brought.
 enum Done {
     Paid { sale: u64, answer: Answer, took: Duration },
     Polled { sale: u64, answer: Answer },
     Inquired { sale: u64, inquiry: Inquiry },
-    Reversed { sale: u64, reversal: Reversal },
+    Reversed { sale: u64, payment: String, reversal: Reversal },
+    Listed { sales: Result<Vec<Sale>, journal::Error>, reply: oneshot::Sender<Result<Vec<SaleView>, Refused>> },
 }
 
 /// The receiving ends of the loop.
 struct Ends {
     reader: mpsc::Receiver<reader::Event>,
-    gateway: mpsc::Receiver<Done>,
+    done: mpsc::Receiver<Done>,
     commands: mpsc::Receiver<Command>,
     printer: mpsc::Receiver<printer::Event>,
     till: TillEnd,
@@ -200,7 +217,7 @@ impl Agent {
         if let Some(address) = bound.http {
             tracing::info!(%address, "tills are served");
         }
-        let (gateway_done, from_gateway) = mpsc::channel(64);
+        let (done, from_tasks) = mpsc::channel(64);
         let mut agent = Self {
             max_amount,
             deadlines: Deadlines {
@@ -213,7 +230,7 @@ impl Agent {
             last_number: opened.last_number,
             gateway,
             gateway_state: "not asked yet".to_owned(),
-            gateway_done,
+            done,
             reader,
             reader_state: Err("the reader is being opened".to_owned()),
             printer,
@@ -222,13 +239,14 @@ impl Agent {
             sales: BTreeMap::new(),
             at_reader: None,
             inbox: VecDeque::new(),
+            afterwards: VecDeque::new(),
             stopping: false,
             config,
         };
         agent.resume(opened.unsettled);
         let ends = Ends {
             reader: from_reader,
-            gateway: from_gateway,
+            done: from_tasks,
             commands,
             printer: from_printer,
             till: TillEnd { bound, stop: till_stop },
@@ -247,19 +265,30 @@ impl Agent {
     }
 
     /// Hands on what actions left behind, until nothing is left; then forgets what is settled.
-    async fn settle(&mut self) {
+    fn settle(&mut self) {
         if self.journal_fault.as_ref().is_some_and(|fault| fault.retry_at <= self.clock.monotonic()) {
-            self.retry_journal().await;
+            self.retry_journal();
         }
         while let Some((number, event)) = self.inbox.pop_front() {
-            self.advance(number, event).await;
+            self.advance(number, event);
+        }
+    }
+
+    /// Tells tills and prints, in the order it was asked for; then forgets the sales that are settled.
+    fn tell_and_print(&mut self) {
+        while let Some((number, what)) = self.afterwards.pop_front() {
+            match what {
+                Afterwards::Tell => self.tell(number),
+                Afterwards::Print => self.print(number),
+                Afterwards::LogTrace => self.log_trace(number),
+            }
         }
         let at_reader = self.at_reader;
         self.sales.retain(|number, active| !active.sale.is_settled() || at_reader == Some(*number));
     }
 
     /// One event of one sale: decide, write, and only then act.
-    async fn advance(&mut self, number: u64, event: sale::Event) {
+    fn advance(&mut self, number: u64, event: sale::Event) {
         let now = self.now();
         let Some(active) = self.sales.get_mut(&number) else {
             return;
@@ -269,12 +298,12 @@ impl Agent {
             return;
         }
         let step = active.sale.handle(event, now, self.deadlines);
-        let written = self.journal.commit(&mut active.sale, step, now.unix_ms).await;
-        self.after_writing(number, written).await;
+        let written = self.journal.commit(&mut active.sale, step, now.unix_ms);
+        self.after_writing(number, written);
     }
 
     /// Carries out what the journal gave out, or, when it could not write, nothing but the safe end.
-    async fn after_writing(&mut self, number: u64, written: Result<(Vec<sale::Action>, Duration), journal::Error>) {
+    fn after_writing(&mut self, number: u64, written: Result<(Vec<sale::Action>, Duration), journal::Error>) {
         match written {
             Ok((actions, took)) => {
                 if let Some(active) = self.sales.get_mut(&number) {
@@ -313,8 +342,8 @@ impl Agent {
     }
 
     /// Takes up again what only the disk knows; when that cannot be written either, it is tried again later.
-    async fn retry_journal(&mut self) {
-        match self.known_to_the_disk_alone().await {
+    fn retry_journal(&mut self) {
+        match self.known_to_the_disk_alone() {
             Ok(sales) => {
                 self.journal_fault = None;
                 self.resume(sales);
@@ -327,20 +356,20 @@ impl Agent {
     }
 
     /// The sales whose last step could not be written. Every other open sale stands on the disk as it stands here, and goes on.
-    async fn known_to_the_disk_alone(&self) -> Result<Vec<Sale>, journal::Error> {
-        let mut sales = self.journal.unsettled().await?;
+    fn known_to_the_disk_alone(&mut self) -> Result<Vec<Sale>, journal::Error> {
+        let mut sales = self.journal.unsettled()?;
         sales.retain(|sale| self.sales.get(&sale.order().number).is_none_or(|active| active.stuck));
         for stuck in self.sales.values().filter(|active| active.stuck) {
             let order = stuck.sale.order();
             if !sales.iter().any(|sale| sale.order().number == order.number) {
                 // A write that was reported as failed may have ended it all the same.
-                sales.extend(self.journal.find(&order.till, &order.reference).await?);
+                sales.extend(self.journal.find(&order.till, &order.reference)?);
             }
         }
         Ok(sales)
     }
 
-    async fn reader_says(&mut self, event: reader::Event) {
+    fn reader_says(&mut self, event: reader::Event) {
         match event {
             reader::Event::Ready(identity) => {
                 tracing::info!(serial = %identity.serial, model = %identity.model, firmware = %identity.firmware, "reader ready");
@@ -354,13 +383,19 @@ impl Agent {
                 if self.reader_state.as_ref().err() != Some(&why) {
                     self.announce("reader-unready", &why);
                 }
-                self.reader_state = Err(why);
+                self.reader_state = Err(why.clone());
                 if let Some(number) = self.at_reader.take() {
-                    self.inbox.push_back((number, sale::Event::ReaderLost));
+                    // Nothing was sent yet: the cashier is told what is wrong with the reader, not only that it is lost.
+                    let waiting = self.sales.get(&number).map(|active| active.sale.standing());
+                    let event = match waiting {
+                        Some(sale::Standing::Waiting) => sale::Event::NoCard { why },
+                        _ => sale::Event::ReaderLost,
+                    };
+                    self.inbox.push_back((number, event));
                 }
             }
             reader::Event::Step { sale, step } => self.announce_step(sale, &step),
-            reader::Event::Card { sale, presented } => self.card_read(sale, *presented).await,
+            reader::Event::Card { sale, presented } => self.card_read(sale, *presented),
             reader::Event::NoCard { sale, why } => {
                 self.inbox.push_back((sale, sale::Event::NoCard { why: why.to_string() }));
             }
@@ -373,16 +408,17 @@ impl Agent {
             }
             reader::Event::Idle => {
                 if let Some(number) = self.at_reader.take() {
-                    self.log_trace(number);
+                    self.afterwards.push_back((number, Afterwards::LogTrace));
                 }
+                self.journal.tidy();
                 self.announce("idle", "Ready for the next sale.");
             }
         }
     }
 
-    /// The hot path: between the card's last byte and the request's first, there is one sync, and the request is made while
-    /// the disk is busy. The sealed card is wiped here whatever happens.
-    async fn card_read(&mut self, number: u64, presented: crate::card::Presented) {
+    /// The hot path: between the card's last byte and the request's first there is one sync and nothing that can wait. The
+    /// sealed card is wiped here whatever happens.
+    fn card_read(&mut self, number: u64, presented: crate::card::Presented) {
         let now = self.now();
         let waiting = |active: &&mut Active| !active.stuck && active.sale.standing() == sale::Standing::Waiting;
         let Some(active) = self.sales.get_mut(&number).filter(waiting) else {
@@ -391,9 +427,6 @@ impl Agent {
             return;
         };
         active.trace.card_read(now.monotonic);
-        let event = sale::Event::CardRead { facts: presented.facts.clone(), first_answer: presented.first_answer };
-        let step = active.sale.handle(event, now, self.deadlines);
-        let pending = self.journal.begin(&active.sale, step, now.unix_ms);
         if presented.first_answer == FirstAnswer::GoOnline {
             let identity = self.reader_state.as_ref().ok();
             let order = active.sale.order();
@@ -407,19 +440,17 @@ impl Agent {
             };
             active.prepared = Some(self.gateway.prepare(&payment).map_err(|error| error.to_string()));
         }
-        drop(presented);
-        let written = match pending {
-            Ok(pending) => pending.finish(&mut active.sale).await,
-            Err(error) => Err(error),
-        };
-        self.after_writing(number, written).await;
+        let crate::card::Presented { facts, first_answer, .. } = presented;
+        let step = active.sale.handle(sale::Event::CardRead { facts, first_answer }, now, self.deadlines);
+        let written = self.journal.commit(&mut active.sale, step, now.unix_ms);
+        self.after_writing(number, written);
         // A card of a sale that was cancelled in the same moment must not outlive it.
         if let Some(active) = self.sales.get_mut(&number) {
             active.prepared = None;
         }
     }
 
-    async fn gateway_says(&mut self, done: Done) {
+    fn task_brought(&mut self, done: Done) {
         let (number, event) = match done {
             Done::Paid { sale, answer, took } => {
                 if let Some(active) = self.sales.get_mut(&sale) {
@@ -431,32 +462,43 @@ impl Agent {
             }
             Done::Polled { sale, answer } => (sale, sale::Event::Answered(answer)),
             Done::Inquired { sale, inquiry } => (sale, sale::Event::Inquired(inquiry)),
-            Done::Reversed { sale, reversal } => (sale, sale::Event::ReversalAnswered(reversal)),
+            Done::Reversed { sale, payment, reversal } => (sale, sale::Event::ReversalAnswered { payment, reversal }),
+            Done::Listed { sales, reply } => {
+                let sales = sales.map_err(refused_by_journal);
+                let _ = reply.send(sales.map(|sales| sales.iter().map(|sale| self.view_of(sale)).collect()));
+                return;
+            }
         };
-        self.advance(number, event).await;
+        self.advance(number, event);
     }
 
-    async fn till_asks(&mut self, command: Command) {
+    fn till_asks(&mut self, command: Command) {
         // A till that hung up has nothing to be told; what it asked for is recorded all the same.
         match command {
             Command::Sale { till, reference, amount, reply } => {
-                let answer = self.begin_sale(till, reference, amount).await;
-                let _ = reply.send(answer);
+                // A till that gave up must not find the reader armed with its amount for the next customer.
+                if !reply.is_closed() {
+                    let answer = self.begin_sale(till, reference, amount);
+                    let _ = reply.send(answer);
+                }
             }
             Command::Show { till, reference, reply } => {
-                let answer = self.find(&till, &reference).await.map(|(_, view)| view);
+                let answer = self.find(&till, &reference).map(|(_, view)| view);
                 let _ = reply.send(answer);
             }
             Command::List { till, since, limit, reply } => {
-                let sales = self.journal.list(till, since, limit).await.map_err(refused_by_journal);
-                let _ = reply.send(sales.map(|sales| sales.iter().map(|sale| self.view_of(sale)).collect()));
+                let (list, done) = (self.journal.list(till, since, limit), self.done.clone());
+                tokio::spawn(async move {
+                    let sales = list.await;
+                    let _ = done.send(Done::Listed { sales, reply }).await;
+                });
             }
-            Command::Cancel { till, reference, reply } => match self.find(&till, &reference).await {
+            Command::Cancel { till, reference, reply } => match self.find(&till, &reference) {
                 Ok((sale, view)) => self.cancel(sale.order().number, view, reply),
                 Err(refused) => drop(reply.send(Err(refused))),
             },
             Command::Receipt { till, reference, copy, reply } => {
-                let answer = self.find(&till, &reference).await.map(|(sale, _)| self.receipt_text(&sale, copy));
+                let answer = self.find(&till, &reference).map(|(sale, _)| self.receipt_text(&sale, copy));
                 let _ = reply.send(answer);
             }
             Command::Status { reply } => drop(reply.send(self.status())),
@@ -464,8 +506,8 @@ impl Agent {
     }
 
     /// A new sale, or the stored one under the same till and reference (design: path of a sale, 1).
-    async fn begin_sale(&mut self, till: String, reference: String, amount: Amount) -> Result<SaleView, Refused> {
-        match self.find(&till, &reference).await {
+    fn begin_sale(&mut self, till: String, reference: String, amount: Amount) -> Result<SaleView, Refused> {
+        match self.find(&till, &reference) {
             Ok((sale, mut view)) => {
                 let known = sale.order().amount;
                 view.replayed = true;
@@ -482,6 +524,7 @@ impl Agent {
         let Some(local) = self.clock.local() else {
             return Err(Refused::NotReady { why: clock::UNTRUSTED.to_owned() });
         };
+        let now = self.now();
         // A number is given once, even when its sale cannot be written: a write that failed may yet be on the disk.
         self.last_number += 1;
         let number = self.last_number;
@@ -492,11 +535,11 @@ impl Agent {
             amount,
             terminal_id: self.config.terminal.id.clone(),
             merchant_transaction_id: act::merchant_transaction_id(&self.config.terminal.id, number)?,
-            started_unix_ms: self.now().unix_ms,
+            started_unix_ms: now.unix_ms,
             local_time: local.format("%Y-%m-%d %H:%M:%S").to_string(),
         };
         let (mut sale, step) = Sale::begin(order);
-        let written = self.journal.commit(&mut sale, step, self.now().unix_ms).await;
+        let written = self.journal.commit(&mut sale, step, now.unix_ms);
         let (actions, _) = written.map_err(|error| {
             let retry_at = self.clock.monotonic() + JOURNAL_RETRY;
             self.journal_fault = Some(JournalFault { why: error.to_string(), retry_at });
@@ -533,7 +576,12 @@ impl Agent {
             return Err(Refused::Amount { why: error.to_string() });
         }
         match self.max_amount {
-            Some(max) if max.currency() == amount.currency() && amount.minor() > max.minor() => {
+            Some(max) if max.currency() != amount.currency() => {
+                let why =
+                    format!("the terminal has a limit of {max} and takes no other currency; see [terminal] max-amount");
+                Err(Refused::Amount { why })
+            }
+            Some(max) if amount.minor() > max.minor() => {
                 let why = format!("{amount} is above the terminal's limit of {max}; see [terminal] max-amount");
                 Err(Refused::Amount { why })
             }
@@ -542,7 +590,7 @@ impl Agent {
     }
 
     /// The sale as it stands: the live one, else the journal's.
-    async fn find(&self, till: &str, reference: &str) -> Result<(Sale, SaleView), Refused> {
+    fn find(&self, till: &str, reference: &str) -> Result<(Sale, SaleView), Refused> {
         let live = self.sales.values().find(|active| {
             let order = active.sale.order();
             order.till == till && order.reference == reference
@@ -550,7 +598,7 @@ impl Agent {
         if let Some(active) = live {
             return Ok((active.sale.clone(), self.view_of(&active.sale)));
         }
-        match self.journal.find(till, reference).await {
+        match self.journal.find(till, reference) {
             Ok(Some(sale)) => {
                 let view = self.view_of(&sale);
                 Ok((sale, view))
@@ -571,9 +619,9 @@ impl Agent {
         }
     }
 
-    /// An open reversal is tried again before the next sale, without holding it up.
+    /// The oldest open reversals are tried again before the next sale, without holding it up.
     fn nudge_open_reversals(&mut self) {
-        let open = self.sales.keys().copied();
+        let open = self.sales.keys().copied().take(NUDGED);
         self.inbox.extend(open.map(|number| (number, sale::Event::Nudged)));
     }
 
@@ -607,9 +655,9 @@ impl Agent {
     }
 
     fn may_stop(&self, since: Instant) -> bool {
-        let sale_runs = self.at_reader.is_some_and(|number| {
-            self.sales.get(&number).is_some_and(|active| !matches!(active.sale.standing(), sale::Standing::Ended(_)))
-        });
+        let sale_runs = self
+            .at_reader
+            .is_some_and(|number| self.sales.get(&number).is_some_and(|active| !active.sale.is_settled()));
         !sale_runs || self.asks_the_clock().duration_since(since) > STOP_PATIENCE
     }
 }

@@ -288,12 +288,46 @@ pub fn for_host(tlvs: &[u8], masked_too: bool) -> Result<Wiped<MAX_SEALED>, TlvE
         let object = object?;
         let sealed = matches!(object.tag.0, 0xDFAE02..=0xDFAE05);
         let masked = matches!(object.tag.0, 0xDFAE21 | 0xDFAE22 | 0xDFAE56 | 0xDFAE57 | 0xDFAE5A | 0xDFAE6B);
-        if sealed || object.tag.is_sensitive() || (masked && !masked_too) {
+        if sealed || (masked && !masked_too) || holds_card_data(object)? {
             continue;
         }
         out.0.extend_from_slice(object.raw).map_err(|_| TlvError::Full)?;
     }
     Ok(out)
+}
+
+/// Whether an object is card data that must not leave, or a template with such data at any depth.
+fn holds_card_data(object: tlv::Tlv<'_>) -> Result<bool, TlvError> {
+    let mut holds = object.tag.is_sensitive();
+    if object.tag.is_constructed() {
+        tlv::visit(object.value, &mut |inner| {
+            holds |= inner.tag.is_sensitive() || matches!(inner.tag.0, 0xDFAE02..=0xDFAE05);
+        })?;
+    }
+    Ok(holds)
+}
+
+/// Text from outside with every run of digits that could be a PAN masked (13 to 19 digits with a right check digit): whoever
+/// wrote it there, it goes no further.
+#[must_use]
+pub fn mask_pans(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut digits = String::new();
+    for c in text.chars().map(Some).chain([None]) {
+        match c {
+            Some(digit @ '0'..='9') => digits.push(digit),
+            other => {
+                let pan = (13..=19).contains(&digits.len()) && crate::emv::luhn::is_valid(&digits);
+                match MaskedPan::new(&digits).filter(|_| pan) {
+                    Some(masked) => out.push_str(masked.as_str()),
+                    None => out.push_str(&digits),
+                }
+                digits.clear();
+                out.extend(other);
+            }
+        }
+    }
+    out
 }
 
 impl CardFacts {
@@ -422,6 +456,19 @@ mod tests {
             hex::encode_upper(for_host(&tlvs, true).unwrap().expose()),
             "9F0206000000001234DFAE570147DFAE5A014795050000000000"
         );
+    }
+
+    #[test]
+    fn a_template_with_card_data_inside_does_not_leave() {
+        let tlvs = hex::decode("700A5F2001415F2403151231950500000000009F020101").unwrap();
+        assert_eq!(hex::encode_upper(for_host(&tlvs, true).unwrap().expose()), "950500000000009F020101");
+    }
+
+    #[test]
+    fn a_pan_in_a_text_from_outside_is_masked() {
+        let masked = mask_pans("card 4761739001010119, ref 12345678901234567, tel 030123456");
+        assert_eq!(masked, "card 476173******0119, ref 12345678901234567, tel 030123456");
+        assert_eq!(mask_pans("4761739001010119"), "476173******0119");
     }
 
     #[test]

@@ -143,6 +143,9 @@ pub enum TestMode {
 pub struct Assumptions {
     /// Path of the query by `merchantTransactionId`.
     pub query_path: String,
+    /// The query's answer names the `merchantTransactionId` of each payment. What does not name it is then not believed to be
+    /// ours; only a gateway that never names it needs `false`.
+    pub query_echoes_reference: bool,
     /// Path of the cheap request that opens the connection before the card is read; any answer serves.
     pub warm_path: String,
     /// Result codes by prefix, tried in this order: throttled, approved, pending, declined. Only codes of the form
@@ -241,6 +244,7 @@ impl Default for Assumptions {
         let list = |codes: &[&str]| codes.iter().map(|code| (*code).to_owned()).collect();
         Self {
             query_path: "/v1/query".to_owned(),
+            query_echoes_reference: true,
             warm_path: "/".to_owned(),
             throttled: list(&["800.120.100"]),
             approved: list(&["000.000.", "000.100.1", "000.300.", "000.600."]),

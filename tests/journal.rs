@@ -45,15 +45,15 @@ fn read() -> Event {
     Event::CardRead { facts, first_answer: FirstAnswer::GoOnline }
 }
 
-async fn begin(journal: &Journal, number: u64, reference: &str) -> Result<Sale, Error> {
+fn begin(journal: &mut Journal, number: u64, reference: &str) -> Result<Sale, Error> {
     let (mut sale, step) = Sale::begin(order(number, reference));
-    journal.commit(&mut sale, step, now().unix_ms).await?;
+    journal.commit(&mut sale, step, now().unix_ms)?;
     Ok(sale)
 }
 
-async fn on(journal: &Journal, sale: &mut Sale, event: Event) -> Vec<Action> {
+fn on(journal: &mut Journal, sale: &mut Sale, event: Event) -> Vec<Action> {
     let step = sale.handle(event, now(), DEADLINES);
-    journal.commit(sale, step, now().unix_ms).await.unwrap().0
+    journal.commit(sale, step, now().unix_ms).unwrap().0
 }
 
 fn file(dir: &TempDir) -> std::path::PathBuf {
@@ -64,61 +64,50 @@ fn file(dir: &TempDir) -> std::path::PathBuf {
 async fn open_sales_are_found_again_and_settled_ones_are_not() {
     let dir = TempDir::new().unwrap();
     {
-        let (journal, opened) = Journal::open(&file(&dir)).unwrap();
+        let (mut journal, opened) = Journal::open(&file(&dir)).unwrap();
         assert_eq!((opened.unsettled.len(), opened.last_number, opened.last_unix_ms), (0, 0, 0));
-        let mut asked = begin(&journal, 1, "asked").await.unwrap();
-        assert_eq!(on(&journal, &mut asked, read()).await, [Action::Ask, Action::Tell]);
-        let mut ended = begin(&journal, 2, "ended").await.unwrap();
-        on(&journal, &mut ended, Event::NoCard { why: "no card".to_owned() }).await;
+        let mut asked = begin(&mut journal, 1, "asked").unwrap();
+        assert_eq!(on(&mut journal, &mut asked, read()), [Action::Ask, Action::Tell]);
+        let mut ended = begin(&mut journal, 2, "ended").unwrap();
+        on(&mut journal, &mut ended, Event::NoCard { why: "no card".to_owned() });
     }
-    // The thread drops the file some time after the last handle.
-    let (journal, opened) = reopen(&dir);
+    let (mut journal, opened) = Journal::open(&file(&dir)).unwrap();
     assert_eq!((opened.unsettled.len(), opened.last_number), (1, 2));
     assert_eq!(opened.last_unix_ms, 1_800_000_000_000);
     let mut asked = opened.unsettled.into_iter().next().unwrap();
     assert_eq!(asked.standing(), Standing::InProgress);
-    assert_eq!(on(&journal, &mut asked, Event::Restarted).await, [Action::Tell, Action::Query]);
-    let ended = journal.find("till-1", "ended").await.unwrap().unwrap();
+    assert_eq!(on(&mut journal, &mut asked, Event::Restarted), [Action::Tell, Action::Query]);
+    let ended = journal.find("till-1", "ended").unwrap().unwrap();
     assert!(matches!(ended.standing(), Standing::Ended(_)));
-    assert!(journal.find("till-2", "ended").await.unwrap().is_none(), "a till's references are its own");
+    assert!(journal.find("till-2", "ended").unwrap().is_none(), "a till's references are its own");
     let listed = journal.list(None, 1, 10).await.unwrap();
     assert_eq!(listed.iter().map(|sale| sale.order().number).collect::<Vec<_>>(), [2]);
-}
-
-fn reopen(dir: &TempDir) -> (Journal, pos_agent::journal::Opened) {
-    for _ in 0..1_000_000 {
-        match Journal::open(&file(dir)) {
-            Err(Error::InUse { .. }) => std::thread::yield_now(),
-            other => return other.unwrap(),
-        }
-    }
-    panic!("the journal's thread did not end");
 }
 
 #[tokio::test]
 async fn one_reference_of_a_till_is_one_sale() {
     let dir = TempDir::new().unwrap();
-    let (journal, _) = Journal::open(&file(&dir)).unwrap();
-    begin(&journal, 1, "R").await.unwrap();
-    assert!(matches!(begin(&journal, 2, "R").await, Err(Error::Failed { .. })), "the disk itself refuses a second one");
-    assert!(matches!(begin(&journal, 1, "S").await, Err(Error::Failed { .. })), "and a number given twice");
+    let (mut journal, _) = Journal::open(&file(&dir)).unwrap();
+    begin(&mut journal, 1, "R").unwrap();
+    assert!(matches!(begin(&mut journal, 2, "R"), Err(Error::Failed { .. })), "the disk itself refuses a second one");
+    assert!(matches!(begin(&mut journal, 1, "S"), Err(Error::Failed { .. })), "and a number given twice");
 }
 
 #[tokio::test]
 async fn an_unwritable_step_gives_out_no_action_and_leaves_the_sale() {
     let dir = TempDir::new().unwrap();
-    let (journal, _) = Journal::open(&file(&dir)).unwrap();
-    let mut sale = begin(&journal, 1, "R").await.unwrap();
+    let (mut journal, _) = Journal::open(&file(&dir)).unwrap();
+    let mut sale = begin(&mut journal, 1, "R").unwrap();
     // Another connection holds the write lock: the commit fails as on a full disk.
     let other = rusqlite::Connection::open(file(&dir)).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let step = sale.handle(read(), now(), DEADLINES);
-    assert!(matches!(journal.commit(&mut sale, step, 0).await, Err(Error::Failed { .. })));
+    assert!(matches!(journal.commit(&mut sale, step, 0), Err(Error::Failed { .. })));
     assert_eq!(sale.standing(), Standing::Waiting);
     other.execute_batch("ROLLBACK").unwrap();
     let answered = Event::Answered(Answer::Unknown { why: "x".to_owned() });
-    assert_eq!(on(&journal, &mut sale, answered).await, [], "an answer to what was never asked means nothing");
-    assert_eq!(on(&journal, &mut sale, read()).await, [Action::Ask, Action::Tell]);
+    assert_eq!(on(&mut journal, &mut sale, answered), [], "an answer to what was never asked means nothing");
+    assert_eq!(on(&mut journal, &mut sale, read()), [Action::Ask, Action::Tell]);
 }
 
 #[test]
@@ -146,24 +135,19 @@ fn a_file_that_cannot_be_trusted_is_refused_by_name() {
     let other = rusqlite::Connection::open(file(&later)).unwrap();
     other.pragma_update(None, "user_version", 99).unwrap();
     drop(other);
-    let error = loop {
-        match Journal::open(&file(&later)) {
-            Err(Error::InUse { .. }) => std::thread::yield_now(),
-            other => break other.unwrap_err(),
-        }
-    };
+    let error = Journal::open(&file(&later)).unwrap_err();
     assert!(matches!(error, Error::Format { found: 99, known: 1, .. }), "{error}");
 }
 
 #[tokio::test]
 async fn the_settings_that_payments_rest_on_are_in_force() {
     let dir = TempDir::new().unwrap();
-    let (journal, _) = Journal::open(&file(&dir)).unwrap();
-    begin(&journal, 1, "R").await.unwrap();
+    let (mut journal, _) = Journal::open(&file(&dir)).unwrap();
+    begin(&mut journal, 1, "R").unwrap();
     let other = rusqlite::Connection::open(file(&dir)).unwrap();
     let mode: String = other.query_row("PRAGMA journal_mode", [], |row| row.get(0)).unwrap();
     assert_eq!(mode, "wal");
     // An operator reads it with any SQLite tool while the agent runs.
-    let body: String = other.query_row("SELECT body FROM record WHERE sale = 1", [], |row| row.get(0)).unwrap();
+    let body: String = other.query_row("SELECT records FROM step WHERE sale = 1", [], |row| row.get(0)).unwrap();
     assert!(body.contains("\"started\""), "{body}");
 }

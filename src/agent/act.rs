@@ -9,7 +9,7 @@ use crate::sale::{Action, CardAnswer, Copy, Event};
 use crate::till::Refused;
 
 use super::clock::{self, Clock};
-use super::{Agent, Done};
+use super::{Afterwards, Agent, Done};
 
 /// EMV transaction type (9C) of a purchase.
 const PURCHASE: u8 = 0x00;
@@ -26,7 +26,7 @@ impl Agent {
             }
             Action::Ask => self.ask(number),
             Action::Poll { payment } => {
-                let (gateway, done) = (self.gateway.clone(), self.gateway_done.clone());
+                let (gateway, done) = (self.gateway.clone(), self.done.clone());
                 tokio::spawn(async move {
                     let answer = gateway.payment(&payment).await;
                     let _ = done.send(Done::Polled { sale: number, answer }).await;
@@ -37,20 +37,22 @@ impl Agent {
             Action::Reverse { payment, amount } => {
                 let Some(active) = self.sales.get(&number) else { return };
                 let reference = active.sale.order().merchant_transaction_id.clone();
-                let (gateway, done) = (self.gateway.clone(), self.gateway_done.clone());
+                let (gateway, done) = (self.gateway.clone(), self.done.clone());
                 tokio::spawn(async move {
                     let reversal = gateway.reverse(&payment, amount, &reference).await;
-                    let _ = done.send(Done::Reversed { sale: number, reversal }).await;
+                    let _ = done.send(Done::Reversed { sale: number, payment, reversal }).await;
                 });
             }
-            Action::Print => self.print(number),
-            Action::Tell => self.tell(number),
+            Action::Print => self.afterwards.push_back((number, Afterwards::Print)),
+            Action::Tell => self.afterwards.push_back((number, Afterwards::Tell)),
         }
     }
 
     /// Arms the reader, and opens the way to the gateway while the customer looks for the card.
     fn arm(&mut self, number: u64) {
         let (Some(active), Some(local)) = (self.sales.get(&number), self.clock.local()) else {
+            self.at_reader = None;
+            self.inbox.push_back((number, Event::NoCard { why: clock::UNTRUSTED.to_owned() }));
             return;
         };
         let arm = Arm {
@@ -71,7 +73,7 @@ impl Agent {
         };
         let why = match active.prepared.take() {
             Some(Ok(prepared)) => {
-                let (gateway, done) = (self.gateway.clone(), self.gateway_done.clone());
+                let (gateway, done) = (self.gateway.clone(), self.done.clone());
                 let clock = self.clock.clone();
                 active.trace.asked(clock.monotonic());
                 tokio::spawn(async move {
@@ -93,7 +95,7 @@ impl Agent {
             return;
         };
         let reference = active.sale.order().merchant_transaction_id.clone();
-        let (gateway, done) = (self.gateway.clone(), self.gateway_done.clone());
+        let (gateway, done) = (self.gateway.clone(), self.done.clone());
         tokio::spawn(async move {
             let inquiry = gateway.query(&reference).await;
             let _ = done.send(Done::Inquired { sale: number, inquiry }).await;

@@ -16,6 +16,9 @@ use crate::reader::LocalTime;
 pub(super) const UNTRUSTED: &str = "neither the board's clock nor the reader's can be right; set the board's clock \
      (timedatectl) and wait a moment";
 
+/// No program is in service for longer after its build: 15 years.
+const LONGEST_SERVICE_MS: i64 = 15 * 366 * 24 * 3600 * 1000;
+
 /// The clocks.
 #[derive(Clone, Debug)]
 pub(super) struct Clock {
@@ -30,6 +33,8 @@ impl Clock {
     #[allow(clippy::disallowed_methods, reason = "the agent is where the clock is asked")]
     pub(super) fn new(last_unix_ms: i64) -> Self {
         let built_ms = env!("POS_AGENT_BUILD_UNIX_S").parse::<i64>().unwrap_or(0).saturating_mul(1000);
+        // A record from the far future was written by a clock gone wrong; it must not stop the terminal for ever.
+        let last_unix_ms = if last_unix_ms < built_ms + LONGEST_SERVICE_MS { last_unix_ms } else { built_ms };
         Self { start: Instant::now(), floor_unix_ms: built_ms.max(last_unix_ms), reader_base_unix_ms: Arc::default() }
     }
 
@@ -108,21 +113,32 @@ pub(super) fn for_reader(local: &DateTime<Local>) -> LocalTime {
 mod tests {
     use super::*;
 
+    /// Ten years from the build: later than any board clock these tests meet.
+    fn later() -> (Clock, DateTime<Local>) {
+        let built_ms = env!("POS_AGENT_BUILD_UNIX_S").parse::<i64>().unwrap() * 1000;
+        let last = built_ms + 10 * 365 * 24 * 3600 * 1000;
+        (Clock::new(last), Local.timestamp_millis_opt(last).unwrap())
+    }
+
     #[test]
-    fn a_board_in_1970_uses_the_readers_clock_when_that_can_be_right() {
-        // A journal of the year 2100 makes today's board clock one that cannot be right.
-        let clock = Clock::new(4_102_444_800_000);
-        assert!(clock.local().is_none());
-        let time = |year| LocalTime { year, month: 6, day: 1, hour: 12, minute: 0, second: 0 };
-        clock.reader_says(Some(time(99)));
-        assert!(clock.local().is_none(), "2099 is before the floor");
-        let clock = Clock::new(1_700_000_000_000);
-        assert!(clock.local().is_some() && clock.trusted_board().is_some());
+    fn a_board_in_the_past_uses_the_readers_clock_when_that_can_be_right() {
+        let (clock, last) = later();
+        assert!(clock.local().is_none() && clock.trusted_board().is_none());
+        clock.reader_says(Some(for_reader(&(last - chrono::TimeDelta::days(2)))));
+        assert!(clock.local().is_none(), "before the floor");
+        clock.reader_says(Some(for_reader(&(last + chrono::TimeDelta::days(2)))));
+        assert!(clock.local().is_some_and(|local| local > last));
+        assert!(Clock::new(0).trusted_board().is_some());
+    }
+
+    #[test]
+    fn a_record_from_the_far_future_does_not_stop_the_terminal() {
+        assert!(Clock::new(4_102_444_800_000 * 10).local().is_some());
     }
 
     #[test]
     fn impossible_dates_of_a_reader_are_ignored() {
-        let clock = Clock::new(4_102_444_800_000);
+        let (clock, _) = later();
         clock.reader_says(Some(LocalTime { year: 99, month: 13, day: 40, hour: 0, minute: 0, second: 0 }));
         assert!(clock.local().is_none());
     }

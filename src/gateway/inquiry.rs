@@ -34,6 +34,18 @@ pub(super) fn read(reply: &Reply, merchant_transaction_id: &str, assumptions: &A
     let Some(entries) = entries(&body, assumptions) else {
         return cannot("the gateway's answer to the query holds no list of payments".to_owned());
     };
+    let nameless = |entry: &&Value| {
+        text_at(entry, "/merchantTransactionId").is_none()
+            && text_at(entry, "/paymentType").is_none_or(|kind| PAYMENTS.contains(&kind))
+    };
+    if assumptions.query_echoes_reference && entries.iter().any(nameless) {
+        // It may be a stranger's, and what is found here is reversed.
+        return cannot(
+            "the gateway's answer to the query holds a payment without merchantTransactionId; if this gateway never names \
+             it, set [gateway.assumptions] query-echoes-reference = false"
+                .to_owned(),
+        );
+    }
     let ours = |entry: &&&Value| {
         let other = text_at(entry, "/merchantTransactionId").is_some_and(|id| id != merchant_transaction_id);
         !(other && text_at(entry, "/paymentType").is_none_or(|kind| PAYMENTS.contains(&kind)))
@@ -70,7 +82,8 @@ fn found(entry: &Value, assumptions: &Assumptions) -> Option<Found> {
     let state = match text_at(entry, "/result/code").and_then(|code| code::class(code, assumptions)) {
         Some(Class::Approved) => FoundState::Approved,
         Some(Class::Declined) => FoundState::Declined,
-        Some(Class::Pending | Class::Throttled) | None => FoundState::Undecided,
+        Some(Class::Pending | Class::Throttled) => FoundState::Undecided,
+        None => FoundState::Unclear,
     };
     Some(Found {
         id: payment_id(entry)?,

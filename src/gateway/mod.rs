@@ -6,21 +6,22 @@
 //! sale's decision, not this module's.
 //!
 //! ```text
-//! Payment ─▶ request (a form, each value checked against parameter) ─▶ client (HTTP over tls, watched by sending) ─▶ wire
+//! Payment ─▶ request (a form, each value checked against parameter) ─▶ client (HTTP) ─▶ line (over tls) ─▶ wire
 //!  Answer ◀─ answer, inquiry (JSON to meaning by code, chip, text) ◀───────┘
 //! ```
 //!
 //! What the interface documents do not show is a setting, [`crate::config::Assumptions`]; what is assumed beyond it stands
 //! under "Assumed" in the heads of [`answer`] and [`inquiry`].
 
+mod address;
 mod answer;
 mod chip;
 mod client;
 mod code;
 mod inquiry;
+mod line;
 pub mod parameter;
 pub mod request;
-mod sending;
 mod text;
 mod tls;
 mod token;

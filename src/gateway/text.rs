@@ -1,5 +1,7 @@
 //! Texts from the gateway made harmless: what is left can be printed, logged and shown (design: invariant 9).
 
+use crate::card::mask_pans;
+
 /// Most characters of one text (interface: Point of sale, up to 2048).
 pub(super) const MAX_TEXT: usize = 2048;
 
@@ -25,6 +27,8 @@ pub(super) fn clean(text: &str, lines: Lines) -> Option<String> {
         })
         .take(MAX_TEXT)
         .collect();
+    // Whoever wrote a PAN into it, it goes no further.
+    let cleaned = mask_pans(&cleaned);
     (!cleaned.trim().is_empty()).then_some(cleaned)
 }
 

@@ -6,7 +6,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
-use reqwest::header::HeaderValue;
+use hyper::header::HeaderValue;
 use zeroize::Zeroizing;
 
 use super::Error;

@@ -1,4 +1,4 @@
-//! The journal: what survives the power. SQLite in WAL mode with `synchronous=FULL`, on a thread of its own.
+//! The journal: what survives the power. SQLite in WAL mode with `synchronous=FULL`.
 //!
 //! [`Journal::commit`] is the only way to carry out a sale's [`Step`]: it writes the step's records, waits until they are on
 //! the disk, and only then gives out the actions. What is kept, and what may not be, is said in `sale::Record`.
@@ -6,21 +6,22 @@
 //! | table | a row is |
 //! |---|---|
 //! | `sale` | a sale: its number, the till and reference that are its key, and whether it is settled |
-//! | `record` | one record of a sale as JSON, in the order of `id` |
+//! | `step` | what one step of a sale wrote, as a JSON list of records; `id` is the sale's number and the step's place in it |
 //!
-//! `PRAGMA user_version` is the format; an operator can read the file with any SQLite tool while the agent runs.
+//! A commit is made on the caller's thread: the sale can do nothing before it, and handing it to another thread and back
+//! would cost as much again as the commit. What may take long (lists, copying the WAL into the file) has a thread and a
+//! connection of its own. `PRAGMA user_version` is the format; an operator can read the file with any SQLite tool meanwhile.
 
 mod db;
 
-use std::path::Path;
-use std::sync::mpsc;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-
-use tokio::sync::oneshot;
 
 pub use db::{Db, Opened};
 
-use crate::sale::{Action, Record, Sale, Step, Written};
+use crate::sale::{Action, Sale, Step, Written};
 
 /// Why the journal cannot be used. Without it no payment is taken.
 #[derive(Debug, thiserror::Error)]
@@ -60,7 +61,7 @@ pub enum Error {
         known: i64,
     },
     /// A row that cannot be read.
-    #[error("record {id} of the journal cannot be read ({cause}); keep the file and ask for support")]
+    #[error("step {id} of the journal cannot be read ({cause}); keep the file and ask for support")]
     Unreadable {
         /// The record.
         id: i64,
@@ -73,146 +74,82 @@ pub enum Error {
         /// SQLite's words.
         cause: String,
     },
-    /// The thread ended.
-    #[error("the journal's thread has ended; restart pos-agent")]
-    Gone,
 }
 
-/// A handle to the journal's thread.
-#[derive(Clone, Debug)]
-pub struct Journal {
-    jobs: mpsc::Sender<Job>,
-}
-
-type Reply<T> = oneshot::Sender<Result<T, Error>>;
-
-/// What the thread is asked.
-enum Job {
-    Write { order: Box<Entry>, reply: Reply<Duration> },
-    Find { till: String, reference: String, reply: Reply<Option<Sale>> },
-    List { till: Option<String>, since: u64, limit: u32, reply: Reply<Vec<Sale>> },
-    Open { reply: Reply<Vec<Sale>> },
-}
-
-/// Records to write for one sale.
+/// The open journal.
 #[derive(Debug)]
-pub struct Entry {
-    /// The sale's number.
-    pub sale: u64,
-    /// Wall clock, milliseconds since 1970.
-    pub unix_ms: i64,
-    /// The records, in order.
-    pub records: Vec<Record>,
+pub struct Journal {
+    db: Db,
+    path: PathBuf,
+    /// A thread copies the WAL into the file.
+    tidying: Arc<AtomicBool>,
 }
 
 impl Journal {
-    /// Opens or makes the file, checks its settings, replays the open sales, and starts the thread.
+    /// Opens or makes the file, checks its settings, and replays the open sales.
     ///
     /// # Errors
     /// See [`Error`]; nothing is overwritten.
     pub fn open(path: &Path) -> Result<(Self, Opened), Error> {
         let (db, opened) = Db::open(path)?;
-        let (jobs, inbox) = mpsc::channel();
-        std::thread::Builder::new()
-            .name("journal".to_owned())
-            // SQLite's deepest call needs far less; the default of 2 MiB is address space only.
-            .spawn(move || serve(db, &inbox))
-            .map_err(|error| Error::Open { path: path.display().to_string(), cause: error.to_string() })?;
-        Ok((Self { jobs }, opened))
+        Ok((Self { db, path: path.to_owned(), tidying: Arc::default() }, opened))
     }
 
     /// Writes a step and gives out its actions. With it the time the disk took.
     ///
     /// # Errors
     /// When it cannot be written: then nothing of the step may be done, and the sale stands as before.
-    pub async fn commit(&self, sale: &mut Sale, step: Step, unix_ms: i64) -> Result<(Vec<Action>, Duration), Error> {
-        let pending = self.begin(sale, step, unix_ms)?;
-        pending.finish(sale).await
-    }
-
-    /// Starts to write a step; between this and [`Pending::finish`] the caller may prepare, but not do, what follows.
-    ///
-    /// # Errors
-    /// [`Error::Gone`].
-    pub fn begin(&self, sale: &Sale, step: Step, unix_ms: i64) -> Result<Pending, Error> {
-        if step.records().is_empty() {
-            return Ok(Pending { step, done: None });
+    pub fn commit(&mut self, sale: &mut Sale, step: Step, unix_ms: i64) -> Result<(Vec<Action>, Duration), Error> {
+        #[allow(clippy::disallowed_methods, reason = "measures the disk; nothing is decided by it")]
+        let start = std::time::Instant::now();
+        if !step.records().is_empty() {
+            self.db.write(sale.order().number, sale.steps_written(), unix_ms, step.records())?;
         }
-        let order = Box::new(Entry { sale: sale.order().number, unix_ms, records: step.records().to_vec() });
-        let (reply, done) = oneshot::channel();
-        self.jobs.send(Job::Write { order, reply }).map_err(|_| Error::Gone)?;
-        Ok(Pending { step, done: Some(done) })
+        Ok((step.commit(sale, Written::after_sync()), start.elapsed()))
     }
 
     /// The sale of one till's reference.
     ///
     /// # Errors
     /// When it cannot be read.
-    pub async fn find(&self, till: &str, reference: &str) -> Result<Option<Sale>, Error> {
-        let (till, reference) = (till.to_owned(), reference.to_owned());
-        self.ask(|reply| Job::Find { till, reference, reply }).await
-    }
-
-    /// The sales with a number above `since`, oldest first.
-    ///
-    /// # Errors
-    /// When they cannot be read.
-    pub async fn list(&self, till: Option<String>, since: u64, limit: u32) -> Result<Vec<Sale>, Error> {
-        self.ask(|reply| Job::List { till, since, limit, reply }).await
+    pub fn find(&self, till: &str, reference: &str) -> Result<Option<Sale>, Error> {
+        self.db.find(till, reference)
     }
 
     /// The sales that are not settled, replayed from the disk.
     ///
     /// # Errors
     /// When they cannot be read.
-    pub async fn unsettled(&self) -> Result<Vec<Sale>, Error> {
-        self.ask(|reply| Job::Open { reply }).await
+    pub fn unsettled(&mut self) -> Result<Vec<Sale>, Error> {
+        self.db.unsettled()
     }
 
-    async fn ask<T>(&self, job: impl FnOnce(Reply<T>) -> Job) -> Result<T, Error> {
-        let (reply, answer) = oneshot::channel();
-        self.jobs.send(job(reply)).map_err(|_| Error::Gone)?;
-        answer.await.map_err(|_| Error::Gone)?
-    }
-}
-
-/// A step on its way to the disk.
-#[derive(Debug)]
-#[must_use = "a step must be finished, or its actions are lost"]
-pub struct Pending {
-    step: Step,
-    done: Option<oneshot::Receiver<Result<Duration, Error>>>,
-}
-
-impl Pending {
-    /// Waits for the sync, moves the sale, and gives out the actions and the time the disk took.
+    /// The sales with a number above `since`, oldest first; read on a thread of its own.
     ///
     /// # Errors
-    /// When it could not be written: then nothing of the step may be done, and the sale stands as before.
-    pub async fn finish(self, sale: &mut Sale) -> Result<(Vec<Action>, Duration), Error> {
-        let took = match self.done {
-            Some(done) => done.await.map_err(|_| Error::Gone)??,
-            None => Duration::ZERO,
-        };
-        Ok((self.step.commit(sale, Written::after_sync()), took))
+    /// When they cannot be read.
+    pub fn list(
+        &self,
+        till: Option<String>,
+        since: u64,
+        limit: u32,
+    ) -> impl Future<Output = Result<Vec<Sale>, Error>> + Send + use<> {
+        let path = self.path.clone();
+        let read = tokio::task::spawn_blocking(move || Db::read(&path)?.list(till.as_deref(), since, limit));
+        async { read.await.map_err(|_| Error::Failed { cause: "the reading thread ended".to_owned() })? }
     }
-}
 
-/// The thread: one job after the other until the last handle is gone.
-fn serve(mut db: Db, inbox: &mpsc::Receiver<Job>) {
-    while let Ok(job) = inbox.recv() {
-        // A caller that no longer waits has nothing to be told.
-        match job {
-            Job::Write { order, reply } => {
-                #[allow(clippy::disallowed_methods, reason = "measures the disk; nothing is decided by it")]
-                let start = std::time::Instant::now();
-                let written = db.write(&order).map(|()| start.elapsed());
-                let _ = reply.send(written);
-                db.tidy();
-            }
-            Job::Find { till, reference, reply } => drop(reply.send(db.find(&till, &reference))),
-            Job::List { till, since, limit, reply } => drop(reply.send(db.list(till.as_deref(), since, limit))),
-            Job::Open { reply } => drop(reply.send(db.unsettled())),
+    /// Copies the WAL into the file when enough was written, on a thread of its own. To be called between sales.
+    pub fn tidy(&mut self) {
+        if !self.db.wants_tidying() || self.tidying.swap(true, Ordering::AcqRel) {
+            return;
         }
+        let (path, tidying) = (self.path.clone(), Arc::clone(&self.tidying));
+        tokio::task::spawn_blocking(move || {
+            if let Err(error) = Db::read(&path).and_then(|db| db.checkpoint()) {
+                tracing::warn!(%error, "the journal's WAL could not be copied into the file; it grows until it can");
+            }
+            tidying.store(false, Ordering::Release);
+        });
     }
 }

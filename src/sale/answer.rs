@@ -161,8 +161,10 @@ pub enum FoundState {
     Approved,
     /// Declined.
     Declined,
-    /// Pending, or a code no rule knows.
+    /// Pending.
     Undecided,
+    /// A code no rule knows, or none: it may be charged, and waiting will not tell.
+    Unclear,
 }
 
 /// What became of a request to reverse a payment.

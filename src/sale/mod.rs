@@ -41,6 +41,8 @@ pub struct Sale {
     card: Option<CardFacts>,
     /// Facts of the host, as far as they are known.
     host: HostFacts,
+    /// Steps that wrote something, for the journal's order.
+    steps: u32,
     volatile: Volatile,
 }
 
@@ -126,7 +128,12 @@ pub enum Event {
     /// The gateway answered a query.
     Inquired(Inquiry),
     /// The gateway answered a reversal.
-    ReversalAnswered(Reversal),
+    ReversalAnswered {
+        /// The payment that was to be reversed.
+        payment: String,
+        /// What became of it.
+        reversal: Reversal,
+    },
     /// The till wants to cancel.
     CancelAsked,
     /// A good moment to try an open reversal again: the network is back, or the next sale begins.
@@ -219,9 +226,7 @@ impl Step {
     /// Moves the sale and gives out the actions. The journal calls it after the sync.
     #[must_use]
     pub fn commit(self, sale: &mut Sale, _: Written) -> Vec<Action> {
-        for record in &self.records {
-            sale.apply(record);
-        }
+        sale.apply_step(&self.records);
         self.actions
     }
 
@@ -270,27 +275,40 @@ impl Sale {
         (Self::waiting(order), step)
     }
 
-    /// Replays a sale from its records. `None` when they do not begin with `Started`.
+    /// Replays a sale from what its steps wrote. `None` when that does not begin with `Started`.
     #[must_use]
-    pub fn replay(records: &[Record]) -> Option<Self> {
-        let (Record::Started { order }, rest) = records.split_first()? else {
+    pub fn replay(steps: &[Vec<Record>]) -> Option<Self> {
+        let Record::Started { order } = steps.first()?.first()? else {
             return None;
         };
         let mut sale = Self::waiting(order.clone());
-        for record in rest {
-            sale.apply(record);
+        for records in steps {
+            sale.apply_step(records);
         }
         Some(sale)
     }
 
     fn waiting(order: Order) -> Self {
-        Self { order, state: State::Waiting, card: None, host: HostFacts::default(), volatile: Volatile::default() }
+        Self {
+            order,
+            state: State::Waiting,
+            card: None,
+            host: HostFacts::default(),
+            steps: 0,
+            volatile: Volatile::default(),
+        }
     }
 
     /// The terms.
     #[must_use]
     pub fn order(&self) -> &Order {
         &self.order
+    }
+
+    /// How many steps were written so far: the place of the next one in the journal.
+    #[must_use]
+    pub fn steps_written(&self) -> u32 {
+        self.steps
     }
 
     /// The card, as far as it is known.
@@ -361,6 +379,13 @@ impl Sale {
             outcome,
             card: self.card.clone(),
             host: self.host.clone(),
+        }
+    }
+
+    fn apply_step(&mut self, records: &[Record]) {
+        self.steps += u32::from(!records.is_empty());
+        for record in records {
+            self.apply(record);
         }
     }
 

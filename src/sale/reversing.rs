@@ -16,6 +16,9 @@ const LONGEST_WAIT: Duration = Duration::from_secs(300);
 /// A quarantined reversal is retried daily: what a person mended at the gateway is then noticed.
 const QUARANTINE_WAIT: Duration = Duration::from_secs(24 * 3600);
 
+/// How long an absence must have been watched by one process before it can be final.
+const WATCHED_ABSENCE: Duration = Duration::from_secs(3600);
+
 /// What the records say about a reversal.
 #[derive(Clone, Debug)]
 pub(super) struct Reversing {
@@ -41,6 +44,8 @@ pub(super) struct Timers {
     certainly_unsent: bool,
     /// The gateway refused the last reversal; if a look shows it still charged, retrying cannot mend it.
     refused: Option<String>,
+    /// When the gateway first said that it knows no such payment.
+    first_absent: Option<Duration>,
     /// The receipt "not confirmed" was printed.
     printed: bool,
     /// Why the last try did not settle it.
@@ -106,7 +111,7 @@ impl Sale {
             }
             Event::Nudged if self.volatile.reversal.due().is_some() && !self.is_quarantined() => self.try_again(),
             Event::Inquired(inquiry) => self.inquired(inquiry, now, deadlines),
-            Event::ReversalAnswered(reversal) => self.reversal_answered(reversal, now),
+            Event::ReversalAnswered { payment, reversal } => self.reversal_answered(&payment, reversal, now),
             Event::CardSaid { facts, .. } => {
                 self.volatile.card_open = false;
                 match facts {
@@ -160,8 +165,10 @@ impl Sale {
                         && one.refers_to.as_deref() == Some(id)
                 })
         };
-        let approved: Vec<_> = payments.iter().filter(|one| one.state == FoundState::Approved).collect();
-        if let Some(payment) = approved.iter().find(|one| !is_reversed(&one.id)) {
+        // What may be charged is reversed like what is: the gateway knows better, and a refusal is shown to a person.
+        let may_be_charged = |one: &&&Found| matches!(one.state, FoundState::Approved | FoundState::Unclear);
+        let charged: Vec<_> = payments.iter().filter(may_be_charged).collect();
+        if let Some(payment) = charged.iter().find(|one| !is_reversed(&one.id)) {
             let is_known = reversing.known.as_ref().is_some_and(|known| known.id == payment.id);
             return match self.amount_of(payment) {
                 Some(amount) => self.reverse_found(Payment { id: payment.id.clone(), amount }, now),
@@ -189,7 +196,7 @@ impl Sale {
                 self.wait(now, &why)
             };
         }
-        if !approved.is_empty()
+        if !charged.is_empty()
             || !reversing.reversed.is_empty()
             || (reversing.known.is_some() && known_is_open.is_none())
         {
@@ -209,18 +216,22 @@ impl Sale {
         self.wait(now, "the gateway does not know it; a late approval would be reversed")
     }
 
-    /// A payment that is not there now will not come any more.
-    fn absence_is_final(&self, now: Now, deadlines: Deadlines) -> bool {
+    /// A payment that is not there now will not come any more: it is old enough by the wall clock, and, since that clock may
+    /// have jumped, it was not there for a good while of this process either.
+    fn absence_is_final(&mut self, now: Now, deadlines: Deadlines) -> bool {
+        let first_absent = *self.volatile.reversal.first_absent.get_or_insert(now.monotonic);
         let age_ms = now.unix_ms.saturating_sub(self.order.started_unix_ms);
-        u128::try_from(age_ms).unwrap_or(0) >= deadlines.absence_final.as_millis()
+        let old = u128::try_from(age_ms).unwrap_or(0) >= deadlines.absence_final.as_millis();
+        old && now.monotonic.saturating_sub(first_absent) >= deadlines.absence_final.min(WATCHED_ABSENCE)
     }
 
-    fn reversal_answered(&mut self, reversal: Reversal, now: Now) -> Step {
+    fn reversal_answered(&mut self, payment: &str, reversal: Reversal, now: Now) -> Step {
         let State::Reversing(reversing) = &self.state else {
             return Step::none();
         };
-        let Some(asked) = reversing.asked.clone() else {
-            return Step::none();
+        // The answer to an earlier request (before a restart, of another match) says nothing about this one: look.
+        let Some(asked) = reversing.asked.clone().filter(|asked| asked.id == payment) else {
+            return self.wait(now, "an answer came that belongs to another request");
         };
         match reversal {
             Reversal::Done { id } => {

@@ -65,7 +65,7 @@ fn unknown() -> Event {
 /// A sale and all it wrote; each step is committed and its records replayed, which must give the same sale.
 struct Trace {
     sale: Sale,
-    written: Vec<Record>,
+    written: Vec<Vec<Record>>,
 }
 
 impl Trace {
@@ -84,7 +84,9 @@ impl Trace {
     }
 
     fn commit(&mut self, step: Step) -> Vec<Action> {
-        self.written.extend(step.records().iter().cloned());
+        if !step.records().is_empty() {
+            self.written.push(step.records().to_vec());
+        }
         let actions = step.commit(&mut self.sale, Written::after_sync());
         let replayed = Sale::replay(&self.written).expect("begins with Started");
         assert_eq!(replayed.standing().without_trouble(), self.sale.standing().without_trouble());
@@ -132,6 +134,11 @@ fn reverse_known() -> Action {
     Action::Reverse { payment: "8ac7a4a1000000000000000000000001".to_owned(), amount: eur(1234) }
 }
 
+/// The answer to the reversal of the payment that the gateway approved.
+fn reversal_answered(reversal: Reversal) -> Event {
+    Event::ReversalAnswered { payment: "8ac7a4a1000000000000000000000001".to_owned(), reversal }
+}
+
 fn said(confirmed: bool) -> Event {
     let mut last = facts(EntryMode::Icc);
     last.cryptogram =
@@ -155,7 +162,7 @@ fn chip_approved_and_confirmed_by_the_card() {
     let answered = sale.on(approved());
     let [Action::AnswerCard(answer)] = answered.as_slice() else { panic!("{answered:?}") };
     assert_eq!(answer.arc, *b"00");
-    assert!(matches!(sale.written.last(), Some(Record::HostApproved { .. })));
+    assert!(matches!(sale.written.last().unwrap().as_slice(), [Record::HostApproved { .. }]));
     assert_eq!(sale.outcome(), None);
     assert_eq!(sale.on(said(true)), [Action::Tell, Action::Print]);
     assert_eq!(sale.outcome(), Some(&Outcome::Approved));
@@ -183,7 +190,7 @@ fn the_chip_refuses_after_approval_and_the_payment_is_reversed() {
         let _ = sale.on(approved());
         assert_eq!(sale.on(event), [Action::Tell, reverse_known()]);
         assert!(sale.is_unconfirmed(), "never declined while the gateway may hold an approval");
-        let done = Event::ReversalAnswered(Reversal::Done { id: "rv1".to_owned() });
+        let done = reversal_answered(Reversal::Done { id: "rv1".to_owned() });
         assert_eq!(sale.on(done), [Action::Tell, Action::Print]);
         assert!(matches!(sale.outcome(), Some(Outcome::Reversed { .. })));
     }
@@ -225,7 +232,7 @@ fn unknown_is_looked_up_and_reversed_never_sent_again() {
     let reverse = Action::Reverse { payment: "p1".to_owned(), amount: eur(1234) };
     assert_eq!(sale.on(Event::Inquired(Inquiry::Payments(list.clone()))), [reverse]);
     // Another look after the reversal: every approved match must be gone.
-    let done = Event::ReversalAnswered(Reversal::Done { id: "rv1".to_owned() });
+    let done = Event::ReversalAnswered { payment: "p1".to_owned(), reversal: Reversal::Done { id: "rv1".to_owned() } };
     assert_eq!(sale.on(done), [Action::Query]);
     assert_eq!(sale.on(Event::Inquired(Inquiry::Payments(list))), [Action::Tell]);
     assert!(matches!(sale.outcome(), Some(Outcome::Reversed { .. })));
@@ -257,6 +264,16 @@ fn only_an_answered_empty_list_means_absent_and_only_after_a_day() {
 }
 
 #[test]
+fn a_clock_that_jumps_ahead_does_not_make_an_absence_final() {
+    let mut sale = Trace::asked(EntryMode::NfcIcc);
+    let _ = sale.on(unknown());
+    let jumped = Now { unix_ms: STARTED_MS + 400 * 24 * 3600 * 1000, ..at(5) };
+    let step = sale.sale.handle(Event::Inquired(Inquiry::Payments(Vec::new())), jumped, DEADLINES);
+    let _ = sale.commit(step);
+    assert!(sale.is_unconfirmed());
+}
+
+#[test]
 fn a_late_approval_is_found_and_reversed() {
     let mut sale = Trace::asked(EntryMode::NfcIcc);
     let _ = sale.on(unknown());
@@ -272,7 +289,7 @@ fn a_reversal_of_unknown_fate_is_looked_up_and_a_linked_one_counts() {
     let mut sale = Trace::asked(EntryMode::Icc);
     let _ = sale.on(approved());
     let _ = sale.on(said(false));
-    let _ = sale.on(Event::ReversalAnswered(Reversal::Unknown { why: "cut".to_owned() }));
+    let _ = sale.on(reversal_answered(Reversal::Unknown { why: "cut".to_owned() }));
     assert_eq!(sale.on_at(Event::DeadlinePassed, 100), [Action::Query]);
     let id = "8ac7a4a1000000000000000000000001";
     let list = vec![found("DB", id, FoundState::Approved, None), found("RV", "r1", FoundState::Approved, Some(id))];
@@ -283,7 +300,7 @@ fn a_reversal_of_unknown_fate_is_looked_up_and_a_linked_one_counts() {
     let mut sale = Trace::asked(EntryMode::Icc);
     let _ = sale.on(approved());
     let _ = sale.on(said(false));
-    let _ = sale.on(Event::ReversalAnswered(Reversal::NotSent { why: "no network".to_owned() }));
+    let _ = sale.on(reversal_answered(Reversal::NotSent { why: "no network".to_owned() }));
     assert_eq!(sale.on_at(Event::Nudged, 2), [reverse_known()]);
 }
 
@@ -292,7 +309,7 @@ fn a_refused_reversal_is_quarantined_after_a_look_and_retried_daily() {
     let mut sale = Trace::asked(EntryMode::Icc);
     let _ = sale.on(approved());
     let _ = sale.on(said(false));
-    let refused = Event::ReversalAnswered(Reversal::Refused { why: "not allowed".to_owned() });
+    let refused = reversal_answered(Reversal::Refused { why: "not allowed".to_owned() });
     assert_eq!(sale.on(refused), [Action::Query]);
     let list = vec![found("DB", "8ac7a4a1000000000000000000000001", FoundState::Approved, None)];
     let actions = sale.on(Event::Inquired(Inquiry::Payments(list)));
@@ -301,6 +318,19 @@ fn a_refused_reversal_is_quarantined_after_a_look_and_retried_daily() {
     assert_eq!(sale.on_at(Event::Nudged, 10), [], "the next sale does not hammer it");
     assert_eq!(sale.on_at(Event::DeadlinePassed, 10), []);
     assert_eq!(sale.on_at(Event::DeadlinePassed, 86_500), [Action::Query]);
+}
+
+#[test]
+fn a_found_payment_whose_code_no_rule_knows_is_reversed_or_shown_to_a_person() {
+    let mut sale = Trace::asked(EntryMode::NfcIcc);
+    let _ = sale.on(unknown());
+    let list = || Event::Inquired(Inquiry::Payments(vec![found("DB", "p1", FoundState::Unclear, None)]));
+    assert_eq!(sale.on(list()), [Action::Reverse { payment: "p1".to_owned(), amount: eur(1234) }]);
+    let reversal = Reversal::Refused { why: "not an approved payment".to_owned() };
+    let refused = Event::ReversalAnswered { payment: "p1".to_owned(), reversal };
+    assert_eq!(sale.on(refused), [Action::Query]);
+    let _ = sale.on(list());
+    assert!(matches!(sale.sale.standing(), Standing::Unconfirmed { quarantined: Some(_), .. }));
 }
 
 #[test]
@@ -441,7 +471,7 @@ fn no_schedule_of_events_asks_twice() {
             Event::Answered(Answer::Pending { id: "p1".to_owned() }),
             Event::Answered(Answer::NotSent { why: "x".to_owned() }),
             Event::Inquired(Inquiry::Payments(Vec::new())),
-            Event::ReversalAnswered(Reversal::Unknown { why: "x".to_owned() }),
+            reversal_answered(Reversal::Unknown { why: "x".to_owned() }),
         ]
     };
     for first in events() {
@@ -464,7 +494,7 @@ fn records_hold_nothing_that_card_rules_forbid() {
     for forbidden in ["expiry", "track", "ksn", "pinblock", "sred", "476173900101"] {
         assert!(!text.contains(forbidden), "{forbidden} in {text}");
     }
-    let back: Vec<Record> = serde_json::from_str(&serde_json::to_string(&sale.written).unwrap()).unwrap();
+    let back: Vec<Vec<Record>> = serde_json::from_str(&serde_json::to_string(&sale.written).unwrap()).unwrap();
     assert_eq!(back, sale.written);
 }
 
@@ -484,7 +514,7 @@ fn reversal_unknown() -> Trace {
     let mut sale = Trace::asked(EntryMode::Icc);
     let _ = sale.on(approved());
     let _ = sale.on(said(false));
-    let _ = sale.on(Event::ReversalAnswered(Reversal::Unknown { why: "no answer in time".to_owned() }));
+    let _ = sale.on(reversal_answered(Reversal::Unknown { why: "no answer in time".to_owned() }));
     sale
 }
 
@@ -494,7 +524,7 @@ fn what_the_gateway_approved_is_never_absent() {
     let other = || found("DB", "other", FoundState::Declined, None);
     for list in [vec![], vec![other()]] {
         let mut sale = reversal_unknown();
-        let _ = sale.on_at(Event::Inquired(Inquiry::Payments(list.clone())), DAY - 1);
+        let _ = sale.on_at(Event::Inquired(Inquiry::Payments(list.clone())), DAY - 4000);
         assert!(sale.is_unconfirmed() && sale.outcome().is_none());
         let _ = sale.on_at(Event::Inquired(Inquiry::Payments(list)), DAY + 1);
         assert!(matches!(sale.sale.standing(), Standing::Unconfirmed { quarantined: Some(_), .. }), "{:?}", sale.sale);

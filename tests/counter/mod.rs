@@ -14,6 +14,9 @@ use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
+pub mod audit;
+pub mod till;
+
 /// Longer than anything here takes; a test that hangs fails by name.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 

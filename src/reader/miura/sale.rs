@@ -9,7 +9,7 @@ use super::line::{Ask, CARDHOLDER, Line, PLAIN_ANSWER, Pending};
 use super::message::{CardStatus, Command, Continue, DeviceStatus, Outcome, Status, Template, Terms};
 use super::reading::{self, Interface, Refusal, Swipe};
 use super::session::{State, outcome};
-use crate::card::EntryMode;
+use crate::card::{EntryMode, mask_pans};
 use crate::reader::{Arm, Completion, Event, NoCard, Step, Unready};
 
 /// The swipe's own message, when 9F44 came before it.
@@ -309,7 +309,7 @@ impl Sale {
         let text = || {
             let text: String = status.text.iter().map(|byte| char::from(*byte)).collect();
             let printable = text.chars().map(|c| if matches!(c, ' '..='~') { c } else { ' ' });
-            printable.take(84).collect::<String>().trim().to_owned()
+            mask_pans(printable.take(84).collect::<String>().trim())
         };
         // Once the card is told, what the reader shows is about the host's answer.
         if matches!(self.stage, Stage::Presented(_) | Stage::Completing(_)) {

@@ -44,6 +44,8 @@ pub struct Options {
     pub serial: String,
     /// Holds an SRED key. Without one it offers tracks, 57 and 5A in clear.
     pub secured: bool,
+    /// Says that it holds an SRED key even when it holds none: a forged or broken reader.
+    pub claims_card_key: bool,
     /// Holds a PIN key.
     pub pin_key: bool,
     /// Signs this amount (minor units) instead of the one asked for.
@@ -112,6 +114,7 @@ impl Default for Options {
             link: None,
             serial: "30003638".to_owned(),
             secured: true,
+            claims_card_key: false,
             pin_key: true,
             amount_override: None,
             currency_override: None,

@@ -76,7 +76,8 @@ impl Device {
     }
 
     fn p2pe_status(&self) -> u8 {
-        0x01 | if self.options.pin_key { 0x02 } else { 0 } | if self.options.secured { 0x04 } else { 0 }
+        let card_key = self.options.secured || self.options.claims_card_key;
+        0x01 | if self.options.pin_key { 0x02 } else { 0 } | if card_key { 0x04 } else { 0 }
     }
 
     fn get_numeric(&mut self, command: &Command<'_>) -> Result<(), Sw> {

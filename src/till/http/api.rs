@@ -320,6 +320,10 @@ impl<T: for<'de> Deserialize<'de>, S: Send + Sync> FromRequest<S> for Body<T> {
             }
         };
         let text: &[u8] = if bytes.is_empty() { b"{}" } else { &bytes };
+        // serde would take a list for the fields in their order.
+        if !text.trim_ascii_start().starts_with(b"{") {
+            return Err(Failure::malformed("the body: must be one JSON object"));
+        }
         let mut json = serde_json::Deserializer::from_slice(text);
         let read =
             serde_path_to_error::deserialize(&mut json).map_err(|error| match error.path().to_string().as_str() {

@@ -1,0 +1,213 @@
+//! The line to the gateway: one TLS connection that speaks HTTP/1.1, and the place where an idle one is kept.
+//!
+//! When a request may have been read is known exactly: [`Lines::take`] gives a line only after its TLS handshake was complete,
+//! and a request handed to [`Line::exchange`] is either handed back whole, then none of its bytes was written (hyper:
+//! `TrySendError`), or its fate is open. Nothing here sends anything twice.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use hyper::body::{Body as _, Frame, Incoming, SizeHint};
+use hyper::client::conn::http1::{self, SendRequest};
+use hyper::header::LOCATION;
+use hyper::{Request, Response};
+use hyper_util::rt::TokioIo;
+use rustls::ClientConfig;
+use rustls_pki_types::ServerName;
+use tokio::net::{TcpStream, lookup_host};
+use tokio::time::{Instant, timeout};
+use tokio_rustls::TlsConnector;
+
+use super::address::Address;
+use super::answer::Reply;
+use super::tls;
+
+/// Largest answer, in bytes: the interface's longest response is below 32 KiB; a query of 100 entries fits.
+const MAX_ANSWER: usize = 256 * 1024;
+/// How long an idle line is trusted: load balancers close idle connections after 60 s, mobile networks forget them later. A
+/// card that comes after it costs a new handshake, whose failure is a clean "not sent".
+const IDLE: Duration = Duration::from_secs(50);
+
+/// Opens lines and keeps one that is idle.
+pub(super) struct Lines {
+    address: Address,
+    tls: TlsConnector,
+    connect_timeout: Duration,
+    idle: Mutex<Option<Line>>,
+}
+
+/// An open connection.
+pub(super) struct Line {
+    sender: SendRequest<Body>,
+    kept_at: Option<Instant>,
+}
+
+/// What became of a request that was handed to an open line.
+pub(super) enum Exchange {
+    /// A whole answer.
+    Answered(Reply),
+    /// The line was closed already; none of the request's bytes was written.
+    HandedBack(Request<Body>),
+    /// The request may have been read, and there is no whole answer.
+    Broken(String),
+}
+
+impl Lines {
+    pub(super) fn new(address: Address, tls: Arc<ClientConfig>, connect_timeout: Duration) -> Self {
+        Self { address, tls: TlsConnector::from(tls), connect_timeout, idle: Mutex::new(None) }
+    }
+
+    /// The idle line, or a new one. The error is a sentence for a technician; nothing was sent then.
+    pub(super) async fn take(&self) -> Result<Line, String> {
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).take();
+        match idle.filter(Line::is_usable) {
+            Some(line) => Ok(line),
+            None => self.open().await,
+        }
+    }
+
+    /// Keeps a line whose answer was read to its end.
+    pub(super) fn keep(&self, line: Line) {
+        if !line.sender.is_closed() {
+            let kept = Line { kept_at: Some(Instant::now()), ..line };
+            *self.idle.lock().unwrap_or_else(PoisonError::into_inner) = Some(kept);
+        }
+    }
+
+    /// A new line: TCP, TLS, HTTP, within the deadline for connecting.
+    pub(super) async fn open(&self) -> Result<Line, String> {
+        match timeout(self.connect_timeout, self.connect()).await {
+            Ok(opened) => opened,
+            Err(_) => {
+                let ms = self.connect_timeout.as_millis();
+                Err(format!("no connection to the gateway within {ms} ms; check the network"))
+            }
+        }
+    }
+
+    async fn connect(&self) -> Result<Line, String> {
+        let (host, port) = (self.address.host(), self.address.port());
+        let places = lookup_host((host, port)).await.map_err(|_| {
+            "the gateway's host name cannot be resolved; check the network and [gateway] url".to_owned()
+        })?;
+        let mut last = io::Error::from(io::ErrorKind::AddrNotAvailable);
+        let mut stream = None;
+        for place in places {
+            match TcpStream::connect(place).await {
+                Ok(connected) => {
+                    stream = Some(connected);
+                    break;
+                }
+                Err(error) => last = error,
+            }
+        }
+        let stream = stream.ok_or_else(|| no_connection(&last))?;
+        // A request is one write, and waits for nothing.
+        stream.set_nodelay(true).map_err(|error| no_connection(&error))?;
+        let name = ServerName::try_from(host.to_owned()).map_err(|_| "[gateway] url names no host".to_owned())?;
+        let stream = self.tls.connect(name, stream).await.map_err(|error| no_handshake(&error))?;
+        let (sender, connection) =
+            http1::handshake(TokioIo::new(stream)).await.map_err(|_| "the gateway speaks no HTTP".to_owned())?;
+        // The task ends with the sender or with the gateway's closing; a fault shows in the exchange.
+        tokio::spawn(async move { drop(connection.await) });
+        Ok(Line { sender, kept_at: None })
+    }
+}
+
+impl Line {
+    /// Whether it stood idle before: then the gateway may have closed it meanwhile.
+    pub(super) fn was_kept(&self) -> bool {
+        self.kept_at.is_some()
+    }
+
+    fn is_usable(&self) -> bool {
+        !self.sender.is_closed() && self.kept_at.is_none_or(|at| at.elapsed() < IDLE)
+    }
+
+    /// Sends one request and reads its whole answer.
+    pub(super) async fn exchange(&mut self, request: Request<Body>) -> Exchange {
+        if self.sender.ready().await.is_err() {
+            return Exchange::HandedBack(request);
+        }
+        match self.sender.try_send_request(request).await {
+            Ok(response) => whole(response).await,
+            Err(mut error) => match error.take_message() {
+                Some(request) => Exchange::HandedBack(request),
+                None => Exchange::Broken(NOT_WHOLE.to_owned()),
+            },
+        }
+    }
+}
+
+const NOT_WHOLE: &str = "the gateway's answer did not arrive whole";
+
+/// The answer with its body, of which no more than [`MAX_ANSWER`] bytes are ever held.
+async fn whole(response: Response<Incoming>) -> Exchange {
+    let too_long = || Exchange::Broken(format!("the gateway's answer is longer than {MAX_ANSWER} bytes"));
+    let (head, mut incoming) = response.into_parts();
+    if incoming.size_hint().lower() > MAX_ANSWER as u64 {
+        return too_long();
+    }
+    let location = head.headers.get(LOCATION).and_then(|value| value.to_str().ok()).map(str::to_owned);
+    let mut body = Vec::new();
+    loop {
+        match std::future::poll_fn(|context| Pin::new(&mut incoming).poll_frame(context)).await {
+            None => return Exchange::Answered(Reply { status: head.status.as_u16(), location, body }),
+            Some(Err(_)) => return Exchange::Broken(NOT_WHOLE.to_owned()),
+            Some(Ok(frame)) => {
+                let Some(data) = frame.data_ref() else { continue };
+                if body.len() + data.len() > MAX_ANSWER {
+                    return too_long();
+                }
+                body.extend_from_slice(data);
+            }
+        }
+    }
+}
+
+/// A request's body in one piece.
+#[derive(Default)]
+pub(super) struct Body(Option<Bytes>);
+
+impl From<Bytes> for Body {
+    fn from(bytes: Bytes) -> Self {
+        Self(Some(bytes))
+    }
+}
+
+impl hyper::body::Body for Body {
+    type Data = Bytes;
+    type Error = std::convert::Infallible;
+
+    fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+        Poll::Ready(self.0.take().map(|bytes| Ok(Frame::data(bytes))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.0.is_none()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.0.as_ref().map_or(0, |bytes| bytes.len() as u64))
+    }
+}
+
+fn no_connection(error: &io::Error) -> String {
+    if error.kind() == io::ErrorKind::ConnectionRefused {
+        "the gateway refused the connection; check [gateway] url".to_owned()
+    } else {
+        format!("no connection to the gateway: {error}; check the network")
+    }
+}
+
+/// What a failed handshake means to a technician.
+fn no_handshake(error: &io::Error) -> String {
+    match error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
+        Some(fault) => tls::explain(fault),
+        None => format!("no connection to the gateway: {error}; check the network"),
+    }
+}

@@ -1,0 +1,135 @@
+//! What a till hears: the real command line in a process of its own, and the events and questions of a till, each looked at
+//! together with what the gateway holds in that moment.
+
+#![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
+
+use std::process::{Output, Stdio};
+use std::time::Duration;
+
+use pos_agent::till::{Outcome, Progress, SaleView, State};
+use serde_json::Value;
+use tokio::process::Command;
+use tokio::task::JoinHandle;
+
+use super::{Counter, JsonOf};
+
+/// The real program; it is ended when nobody waits for it any more.
+pub fn program(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pos-agent"));
+    command.args(arguments).stdin(Stdio::null()).env_remove("RUST_LOG").env_remove("CREDENTIALS_DIRECTORY");
+    command.kill_on_drop(true);
+    command
+}
+
+impl Counter {
+    /// A verb of the real program, against the agent of this counter.
+    pub fn verb(&self, arguments: &[&str]) -> JoinHandle<Output> {
+        let mut command = program(arguments);
+        command.arg("--socket").arg(self.shop.socket());
+        tokio::spawn(async move { command.output().await.unwrap() })
+    }
+
+    /// Any body to `POST /v1/sales`: the status code and the answer.
+    pub async fn post_sale(&self, body: &str) -> (u16, Value) {
+        let request = self.http.post("http://till/v1/sales").header("content-type", "application/json");
+        let answer = request.body(body.to_owned()).send().await.unwrap();
+        (answer.status().as_u16(), answer.json_of().await)
+    }
+
+    /// The sale, when it is known.
+    pub async fn find(&self, reference: &str) -> Option<SaleView> {
+        let answer = self.http.get(format!("http://till/v1/sales/{reference}")).send().await.unwrap();
+        match answer.status().as_u16() {
+            404 => None,
+            _ => Some(answer.json_of().await),
+        }
+    }
+
+    /// Begins to listen to every event.
+    pub async fn listen(&self) -> Ears {
+        let stream = self.http.get("http://till/v1/events").send().await.unwrap();
+        Ears { stream, text: String::new(), heard: Vec::new() }
+    }
+
+    /// Asks and listens, and looks at the gateway each time, until the sale is as wanted: the till is never told of an end
+    /// without a charge while the gateway holds one (design: invariant 3). And whatever the gateway has processed was
+    /// announced in the journal before.
+    pub async fn follow(
+        &self,
+        ears: &mut Ears,
+        reference: &str,
+        what: &str,
+        enough: impl Fn(&SaleView) -> bool,
+    ) -> SaleView {
+        let mut audited = 0;
+        let looking = async {
+            loop {
+                let processed = self.shop.gateway.ledger().entries().len();
+                if processed != audited {
+                    audited = processed;
+                    self.audit_announced(what);
+                }
+                let view = self.find(reference).await;
+                let heard = ears.hear().await.into_iter().filter_map(|step| step.sale).map(|sale| *sale);
+                for view in heard.filter(|sale| sale.reference == reference).chain(view.clone()) {
+                    self.told_the_truth(&view, what);
+                }
+                if let Some(view) = view.filter(&enough) {
+                    return view;
+                }
+                tokio::task::yield_now().await;
+            }
+        };
+        super::within(what, looking).await
+    }
+
+    fn told_the_truth(&self, view: &SaleView, what: &str) {
+        let uncharged = matches!(view.outcome, Some(Outcome::Declined | Outcome::Cancelled | Outcome::NotSent));
+        if uncharged {
+            let held = self.charged_for(&view.reference);
+            assert!(held.is_empty(), "{what}: the till was told {:?} and the gateway holds {held:?}", view.text);
+        }
+    }
+
+    fn audit_announced(&self, what: &str) {
+        let kept = self.kept();
+        for entry in self.shop.gateway.ledger().entries() {
+            let id = entry.merchant_transaction_id.as_deref().unwrap();
+            let announced = kept.iter().any(|kept| kept.order.merchant_transaction_id == id && kept.asked());
+            assert!(announced, "{what}: {id} is at the gateway before it is in the journal");
+        }
+    }
+}
+
+/// A listener at `GET /v1/events`.
+pub struct Ears {
+    stream: reqwest::Response,
+    text: String,
+    /// Every step so far.
+    pub heard: Vec<Progress>,
+}
+
+impl Ears {
+    /// The steps that have come since the last time.
+    pub async fn hear(&mut self) -> Vec<Progress> {
+        while let Ok(Ok(Some(chunk))) = tokio::time::timeout(Duration::ZERO, self.stream.chunk()).await {
+            self.text.push_str(std::str::from_utf8(&chunk).unwrap());
+        }
+        let mut new = Vec::new();
+        while let Some((event, rest)) = self.text.split_once("\n\n") {
+            let data = event.lines().find_map(|line| line.strip_prefix("data: "));
+            new.extend(data.map(|data| serde_json::from_str::<Progress>(data).unwrap()));
+            self.text = rest.to_owned();
+        }
+        self.heard.extend(new.iter().cloned());
+        new
+    }
+
+    /// The states of one sale in the order in which they were told, each once.
+    pub fn states(&self, reference: &str) -> Vec<State> {
+        let views = self.heard.iter().filter_map(|step| step.sale.as_deref());
+        let mut states: Vec<_> = views.filter(|sale| sale.reference == reference).map(|sale| sale.state).collect();
+        states.dedup();
+        states
+    }
+}
