@@ -138,7 +138,7 @@ impl Sale {
                 return self.chip_answered(line, outcome(body, status), decisions, now);
             }
             (Stage::Pin { swipe, entry }, Ask::OnlinePin) => {
-                return self.pin_answered(line, swipe, entry, body, status, now);
+                return self.pin_answered(line, *swipe, entry, body, status, now);
             }
             (Stage::Completing(completing), Ask::Continue) => {
                 return completing.answered(line, outcome(body, status), now);

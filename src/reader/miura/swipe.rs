@@ -46,7 +46,7 @@ impl Sale {
     pub(super) fn pin_answered(
         self: Box<Self>,
         line: &mut Line,
-        swipe: Box<Swipe>,
+        swipe: Swipe,
         entry: EntryMode,
         body: &[u8],
         status: Status,
@@ -57,7 +57,7 @@ impl Sale {
             (Status::OK, Ok(OnlinePinAnswer::Entered(entered))) => match reading::own_pin(entered) {
                 Some(pin) => {
                     line.step(self.number(), Step::PinDone);
-                    self.present_swipe(line, *swipe, entry, Some(pin), now)
+                    self.present_swipe(line, swipe, entry, Some(pin), now)
                 }
                 None => self.unreadable(line, "its PIN block is malformed", now),
             },
@@ -65,7 +65,7 @@ impl Sale {
                 self.end(line, NoCard::CancelledAtReader, now)
             }
             (Status::OK, Ok(OnlinePinAnswer::Bypassed)) | (Status::NO_PIN_KEY, _) if !required => {
-                self.present_swipe(line, *swipe, entry, None, now)
+                self.present_swipe(line, swipe, entry, None, now)
             }
             (Status::OK, Ok(OnlinePinAnswer::Bypassed)) | (Status::NO_PIN_KEY, _) => {
                 self.unreadable(line, NEEDS_PIN, now)
