@@ -151,3 +151,20 @@ async fn the_settings_that_payments_rest_on_are_in_force() {
     let body: String = other.query_row("SELECT records FROM step WHERE sale = 1", [], |row| row.get(0)).unwrap();
     assert!(body.contains("\"started\""), "{body}");
 }
+
+#[tokio::test]
+async fn the_wal_is_written_from_its_beginning_again() {
+    let dir = TempDir::new().unwrap();
+    let (mut journal, _) = Journal::open(&file(&dir)).unwrap();
+    let wal = dir.path().join("journal.db-wal");
+    let made = std::fs::metadata(&wal).unwrap().len();
+    for number in 1..=400 {
+        let mut sale = begin(&mut journal, number, &format!("R{number}")).unwrap();
+        on(&mut journal, &mut sale, read());
+        on(&mut journal, &mut sale, Event::Restarted);
+        journal.tidy();
+        journal.tidied().await;
+    }
+    let now = std::fs::metadata(&wal).unwrap().len();
+    assert!(now <= made, "{made} bytes were made, there are {now}");
+}

@@ -163,6 +163,8 @@ impl Db {
     /// # Errors
     /// When it cannot be written.
     pub fn checkpoint(&self) -> Result<(), Error> {
+        // A connection that has read nothing yet does not know that there is a WAL.
+        self.number("SELECT count(*) FROM sale WHERE number < 0")?;
         self.connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(())).map_err(failed)
     }
 

@@ -15,9 +15,9 @@
 mod db;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+
+use tokio::task::JoinHandle;
 
 pub use db::{Db, Opened};
 
@@ -81,8 +81,8 @@ pub enum Error {
 pub struct Journal {
     db: Db,
     path: PathBuf,
-    /// A thread copies the WAL into the file.
-    tidying: Arc<AtomicBool>,
+    /// The latest copying of the WAL into the file.
+    tidying: Option<JoinHandle<()>>,
 }
 
 impl Journal {
@@ -92,7 +92,7 @@ impl Journal {
     /// See [`Error`]; nothing is overwritten.
     pub fn open(path: &Path) -> Result<(Self, Opened), Error> {
         let (db, opened) = Db::open(path)?;
-        Ok((Self { db, path: path.to_owned(), tidying: Arc::default() }, opened))
+        Ok((Self { db, path: path.to_owned(), tidying: None }, opened))
     }
 
     /// Writes a step and gives out its actions. With it the time the disk took.
@@ -139,17 +139,25 @@ impl Journal {
         async { read.await.map_err(|_| Error::Failed { cause: "the reading thread ended".to_owned() })? }
     }
 
-    /// Copies the WAL into the file when enough was written, on a thread of its own. To be called between sales.
+    /// Copies the WAL into the file when enough was written, on a thread of its own. To be called between sales: when nothing
+    /// is written meanwhile, the WAL begins anew.
     pub fn tidy(&mut self) {
-        if !self.db.wants_tidying() || self.tidying.swap(true, Ordering::AcqRel) {
+        if self.tidying.as_ref().is_some_and(|tidying| !tidying.is_finished()) || !self.db.wants_tidying() {
             return;
         }
-        let (path, tidying) = (self.path.clone(), Arc::clone(&self.tidying));
-        tokio::task::spawn_blocking(move || {
+        let path = self.path.clone();
+        self.tidying = Some(tokio::task::spawn_blocking(move || {
             if let Err(error) = Db::read(&path).and_then(|db| db.checkpoint()) {
                 tracing::warn!(%error, "the journal's WAL could not be copied into the file; it grows until it can");
             }
-            tidying.store(false, Ordering::Release);
-        });
+        }));
+    }
+
+    /// Waits until the WAL is copied.
+    pub async fn tidied(&mut self) {
+        if let Some(tidying) = self.tidying.take() {
+            // A thread that panicked has copied nothing: the WAL grows until the next time.
+            let _ = tidying.await;
+        }
     }
 }
