@@ -15,7 +15,7 @@ mod secret;
 
 pub use check::Fault;
 pub use load::{Error, load, parse, read};
-pub use secret::{SecretError, secret_file};
+pub use secret::{SecretError, secret_credential, secret_file};
 
 /// Where the configuration is when nobody says otherwise.
 pub const DEFAULT_PATH: &str = "/etc/pos-agent/config.toml";

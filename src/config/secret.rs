@@ -52,6 +52,19 @@ pub enum SecretError {
 /// # Errors
 /// Every [`SecretError`].
 pub fn secret_file(path: &Path) -> Result<Zeroizing<String>, SecretError> {
+    read(path, true)
+}
+
+/// Reads a secret that systemd handed over (`LoadCredential=`): `path` lies in `$CREDENTIALS_DIRECTORY`. Who may open it is
+/// systemd's business, which may grant it by an access list that shows in the mode.
+///
+/// # Errors
+/// Every [`SecretError`] but [`SecretError::Open`].
+pub fn secret_credential(path: &Path) -> Result<Zeroizing<String>, SecretError> {
+    read(path, false)
+}
+
+fn read(path: &Path, private: bool) -> Result<Zeroizing<String>, SecretError> {
     let unreadable = |cause| SecretError::Unreadable { file: path.to_owned(), cause };
     // NONBLOCK: opening a pipe must not wait for a writer. The facts are taken from what was opened, not from the name.
     let nonblock = i32::try_from(OFlags::NONBLOCK.bits()).expect("a flag is below 2^31");
@@ -61,7 +74,7 @@ pub fn secret_file(path: &Path) -> Result<Zeroizing<String>, SecretError> {
         return Err(SecretError::NotAFile { file: path.to_owned() });
     }
     let mode = facts.permissions().mode() & 0o7777;
-    if mode & 0o077 != 0 {
+    if private && mode & 0o077 != 0 {
         return Err(SecretError::Open { file: path.to_owned(), mode });
     }
     let malformed = || SecretError::Malformed { file: path.to_owned() };
@@ -107,6 +120,9 @@ mod tests {
             assert_eq!(write(good.as_bytes(), 0o600).unwrap().as_str(), "0123456789abcdef");
         }
         assert!(write(b"0123456789abcdef", 0o400).is_ok());
+        // systemd grants a credential by an access list, which shows as rights of the group.
+        assert!(write(b"0123456789abcdef", 0o440).is_err());
+        assert!(secret_credential(&file).is_ok());
         for mode in [0o640, 0o604, 0o620, 0o601, 0o644] {
             assert!(matches!(write(b"0123456789abcdef", mode), Err(SecretError::Open { mode: m, .. }) if m == mode));
         }

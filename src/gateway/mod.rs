@@ -29,6 +29,7 @@ mod token;
 use std::path::PathBuf;
 
 use crate::card::Presented;
+use crate::config::SecretError;
 use crate::money::Amount;
 
 pub use client::Client;
@@ -72,22 +73,9 @@ pub enum Error {
         /// What is wrong and what to do.
         why: &'static str,
     },
-    /// The token's file cannot be opened or read.
-    #[error("cannot read the access token in {}: {source}", path.display())]
-    TokenUnreadable {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: std::io::Error,
-    },
-    /// The token's file is not what it must be.
-    #[error("the access token in {} cannot be used: {why}", path.display())]
-    TokenUnfit {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong and what to do.
-        why: String,
-    },
+    /// The token cannot be read.
+    #[error("the gateway's access token: {0}")]
+    Token(#[from] SecretError),
     /// The CA file cannot be read.
     #[error("cannot read [gateway] ca-file {}: {source}", path.display())]
     CaUnreadable {

@@ -1,8 +1,5 @@
 //! The gateway's access token: read from a file that its owner alone can read, or from a systemd credential; never shown.
 
-use std::fs::{File, OpenOptions};
-use std::io::Read;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
@@ -10,10 +7,7 @@ use hyper::header::HeaderValue;
 use zeroize::Zeroizing;
 
 use super::Error;
-use crate::config;
-
-/// Longest token, in bytes: what common HTTP servers take in one header line.
-const MAX_TOKEN: usize = 4096;
+use crate::config::{self, secret_credential, secret_file};
 
 /// An access token, as the value of the `Authorization` header (interface: Authentication, 2). Its buffer is ours and wiped
 /// when the last user drops it; hyper and rustls copy it into their write buffers with each request.
@@ -33,53 +27,23 @@ impl Token {
     /// Every [`Error`] about tokens; each names the file and the remedy.
     pub fn load(config: &config::Gateway) -> Result<Self, Error> {
         let credentials = std::env::var_os("CREDENTIALS_DIRECTORY").map(PathBuf::from);
-        Self::read(&place(config, credentials.as_deref())?)
+        let path = place(config, credentials.as_deref())?;
+        let read = if config.token_file.is_some() { secret_file } else { secret_credential };
+        Ok(Self::new(&read(&path)?))
     }
 
     pub(super) fn header(&self) -> HeaderValue {
         self.0.clone()
     }
 
-    fn read(path: &Path) -> Result<Self, Error> {
-        let unreadable = |source| Error::TokenUnreadable { path: path.to_owned(), source };
-        let unfit = |why: String| Error::TokenUnfit { path: path.to_owned(), why };
-        // Not blocking: a FIFO would otherwise hold the start for ever.
-        let flags = i32::try_from(rustix::fs::OFlags::NONBLOCK.bits()).expect("open flags are an int");
-        let file = OpenOptions::new().read(true).custom_flags(flags).open(path).map_err(unreadable)?;
-        // Asked of the open file, not of its name: nobody can exchange it in between.
-        let metadata = file.metadata().map_err(unreadable)?;
-        if !metadata.is_file() {
-            return Err(unfit("it is not a regular file".to_owned()));
-        }
-        if metadata.mode() & 0o077 != 0 {
-            let mode = metadata.mode() & 0o777;
-            return Err(unfit(format!(
-                "others than its owner have rights to it (mode {mode:03o}); run: chmod 600 {}",
-                path.display()
-            )));
-        }
-        Self::from_line(&read_bounded(file).map_err(unreadable)?).map_err(|why| unfit(why.to_owned()))
-    }
-
-    /// One line of printable ASCII without spaces; the line feed at its end may be missing.
-    fn from_line(content: &[u8]) -> Result<Self, &'static str> {
-        let line = content.strip_suffix(b"\n").unwrap_or(content);
-        if line.is_empty() {
-            return Err("it is empty; write the access token of the gateway's back office into it");
-        }
-        if line.len() > MAX_TOKEN {
-            return Err("it is too long for an access token");
-        }
-        if !line.iter().all(u8::is_ascii_graphic) {
-            return Err("it must hold the access token alone: one line of printable characters without spaces");
-        }
-        let mut value = Zeroizing::new(Vec::with_capacity(7 + line.len()));
+    fn new(token: &str) -> Self {
+        let mut value = Zeroizing::new(Vec::with_capacity(7 + token.len()));
         value.extend_from_slice(b"Bearer ");
-        value.extend_from_slice(line);
+        value.extend_from_slice(token.as_bytes());
         let mut value =
             HeaderValue::from_maybe_shared(Bytes::from_owner(value)).expect("printable ASCII is a header value");
         value.set_sensitive(true);
-        Ok(Self(value))
+        Self(value)
     }
 }
 
@@ -99,20 +63,6 @@ fn place(config: &config::Gateway, credentials: Option<&Path>) -> Result<PathBuf
         }
         _ => Err(Error::TokenPlace),
     }
-}
-
-/// At most one byte more than a token and its line feed, in a buffer that never grows and is wiped.
-fn read_bounded(mut file: File) -> std::io::Result<Zeroizing<Vec<u8>>> {
-    let mut content = Zeroizing::new(vec![0; MAX_TOKEN + 2]);
-    let mut filled = 0;
-    while filled < content.len() {
-        match file.read(&mut content[filled..])? {
-            0 => break,
-            read => filled += read,
-        }
-    }
-    content.truncate(filled);
-    Ok(content)
 }
 
 #[cfg(test)]
@@ -142,18 +92,8 @@ mod tests {
     }
 
     #[test]
-    fn a_token_is_one_line_of_printable_ascii() {
-        for good in [&b"OGFjN2E0"[..], b"abc==\n"] {
-            assert!(Token::from_line(good).is_ok());
-        }
-        for bad in [&b""[..], b"\n", b"a\nb", b"a b", b"a\r\n", "é".as_bytes(), &[b'x'; MAX_TOKEN + 1]] {
-            assert!(Token::from_line(bad).is_err(), "{bad:?}");
-        }
-    }
-
-    #[test]
     fn a_token_is_never_shown() {
-        let token = Token::from_line(b"topsecret").unwrap();
+        let token = Token::new("topsecret");
         assert!(!format!("{token:?} {:?}", token.header()).contains("topsecret"));
         assert_eq!(token.header().as_bytes(), b"Bearer topsecret");
     }
