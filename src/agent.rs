@@ -6,6 +6,8 @@
 
 mod act;
 mod clock;
+mod recovery;
+mod tills;
 mod words;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -21,12 +23,13 @@ use crate::journal::{self, Journal};
 use crate::money::{Amount, Currency, MoneyError};
 use crate::printer;
 use crate::reader::{self, Identity};
-use crate::sale::{self, Answer, Deadlines, Inquiry, Now, Order, Reversal, Sale};
+use crate::sale::{self, Answer, Deadlines, Inquiry, Now, Reversal, Sale};
 use crate::systemd;
 use crate::till::{self, Command, Progress, Refused, SaleView};
 
 use act::Trace;
 use clock::Clock;
+use recovery::refused_by_journal;
 
 /// Why the agent does not start. Each tells what to do.
 #[derive(Debug, thiserror::Error)]
@@ -254,16 +257,6 @@ impl Agent {
         Ok((agent, ends))
     }
 
-    /// Takes up sales that were found open: after a start, and after the journal could not be written. One path for both.
-    fn resume(&mut self, unsettled: Vec<Sale>) {
-        for sale in unsettled {
-            let number = sale.order().number;
-            tracing::info!(sale = number, "found open, being settled");
-            self.sales.insert(number, Active::new(sale, self.clock.monotonic()));
-            self.inbox.push_back((number, sale::Event::Restarted));
-        }
-    }
-
     /// Hands on what actions left behind, until nothing is left; then forgets what is settled.
     fn settle(&mut self) {
         if self.journal_fault.as_ref().is_some_and(|fault| fault.retry_at <= self.clock.monotonic()) {
@@ -315,58 +308,6 @@ impl Agent {
             }
             Err(error) => self.journal_failed(number, &error),
         }
-    }
-
-    /// What cannot be recorded is not done: the card is declined, the till told that nothing is sure, and the sale taken up
-    /// again from the disk, as after a power cut.
-    fn journal_failed(&mut self, number: u64, error: &journal::Error) {
-        tracing::error!(sale = number, %error, "the journal could not be written");
-        let why = error.to_string();
-        self.journal_fault = Some(JournalFault { why: why.clone(), retry_at: self.clock.monotonic() + JOURNAL_RETRY });
-        let Some(active) = self.sales.get_mut(&number) else {
-            return;
-        };
-        active.prepared = None;
-        if active.sale.is_settled() {
-            // The outcome is on the disk and stands; the card's last word alone is lost.
-            self.print(number);
-            self.announce("journal-failed", &why);
-            return;
-        }
-        active.stuck = true;
-        if active.sale.card_waits() {
-            self.decline_card(number);
-        }
-        self.tell(number);
-        self.announce("journal-failed", &why);
-    }
-
-    /// Takes up again what only the disk knows; when that cannot be written either, it is tried again later.
-    fn retry_journal(&mut self) {
-        match self.known_to_the_disk_alone() {
-            Ok(sales) => {
-                self.journal_fault = None;
-                self.resume(sales);
-            }
-            Err(error) => {
-                let retry_at = self.clock.monotonic() + JOURNAL_RETRY;
-                self.journal_fault = Some(JournalFault { why: error.to_string(), retry_at });
-            }
-        }
-    }
-
-    /// The sales whose last step could not be written. Every other open sale stands on the disk as it stands here, and goes on.
-    fn known_to_the_disk_alone(&mut self) -> Result<Vec<Sale>, journal::Error> {
-        let mut sales = self.journal.unsettled()?;
-        sales.retain(|sale| self.sales.get(&sale.order().number).is_none_or(|active| active.stuck));
-        for stuck in self.sales.values().filter(|active| active.stuck) {
-            let order = stuck.sale.order();
-            if !sales.iter().any(|sale| sale.order().number == order.number) {
-                // A write that was reported as failed may have ended it all the same.
-                sales.extend(self.journal.find(&order.till, &order.reference)?);
-            }
-        }
-        Ok(sales)
     }
 
     fn reader_says(&mut self, event: reader::Event) {
@@ -472,159 +413,6 @@ impl Agent {
         self.advance(number, event);
     }
 
-    fn till_asks(&mut self, command: Command) {
-        // A till that hung up has nothing to be told; what it asked for is recorded all the same.
-        match command {
-            Command::Sale { till, reference, amount, reply } => {
-                // A till that gave up must not find the reader armed with its amount for the next customer.
-                if !reply.is_closed() {
-                    let answer = self.begin_sale(till, reference, amount);
-                    let _ = reply.send(answer);
-                }
-            }
-            Command::Show { till, reference, reply } => {
-                let answer = self.find(&till, &reference).map(|(_, view)| view);
-                let _ = reply.send(answer);
-            }
-            Command::List { till, since, limit, reply } => {
-                let (list, done) = (self.journal.list(till, since, limit), self.done.clone());
-                tokio::spawn(async move {
-                    let sales = list.await;
-                    let _ = done.send(Done::Listed { sales, reply }).await;
-                });
-            }
-            Command::Cancel { till, reference, reply } => match self.find(&till, &reference) {
-                Ok((sale, view)) => self.cancel(sale.order().number, view, reply),
-                Err(refused) => drop(reply.send(Err(refused))),
-            },
-            Command::Receipt { till, reference, copy, reply } => {
-                let answer = self.find(&till, &reference).map(|(sale, _)| self.receipt_text(&sale, copy));
-                let _ = reply.send(answer);
-            }
-            Command::Status { reply } => drop(reply.send(self.status())),
-        }
-    }
-
-    /// A new sale, or the stored one under the same till and reference (design: path of a sale, 1).
-    fn begin_sale(&mut self, till: String, reference: String, amount: Amount) -> Result<SaleView, Refused> {
-        match self.find(&till, &reference) {
-            Ok((sale, mut view)) => {
-                let known = sale.order().amount;
-                view.replayed = true;
-                return if known == amount {
-                    Ok(view)
-                } else {
-                    Err(Refused::AmountDiffers { reference, known: known.to_string() })
-                };
-            }
-            Err(Refused::NoSuchSale { .. }) => {}
-            Err(refused) => return Err(refused),
-        }
-        self.may_begin(amount)?;
-        let Some(local) = self.clock.local() else {
-            return Err(Refused::NotReady { why: clock::UNTRUSTED.to_owned() });
-        };
-        let now = self.now();
-        // A number is given once, even when its sale cannot be written: a write that failed may yet be on the disk.
-        self.last_number += 1;
-        let number = self.last_number;
-        let order = Order {
-            number,
-            till,
-            reference,
-            amount,
-            terminal_id: self.config.terminal.id.clone(),
-            merchant_transaction_id: act::merchant_transaction_id(&self.config.terminal.id, number)?,
-            started_unix_ms: now.unix_ms,
-            local_time: local.format("%Y-%m-%d %H:%M:%S").to_string(),
-        };
-        let (mut sale, step) = Sale::begin(order);
-        let written = self.journal.commit(&mut sale, step, now.unix_ms);
-        let (actions, _) = written.map_err(|error| {
-            let retry_at = self.clock.monotonic() + JOURNAL_RETRY;
-            self.journal_fault = Some(JournalFault { why: error.to_string(), retry_at });
-            refused_by_journal(error)
-        })?;
-        self.nudge_open_reversals();
-        let view = self.view_of(&sale);
-        self.sales.insert(number, Active::new(sale, self.clock.monotonic()));
-        self.at_reader = Some(number);
-        for action in actions {
-            self.act(number, action);
-        }
-        Ok(view)
-    }
-
-    /// Whether a sale of `amount` can begin now.
-    fn may_begin(&self, amount: Amount) -> Result<(), Refused> {
-        if let Some(number) = self.at_reader
-            && let Some(active) = self.sales.get(&number)
-        {
-            let order = active.sale.order();
-            return Err(Refused::Busy { till: order.till.clone(), reference: order.reference.clone() });
-        }
-        if let Some(fault) = &self.journal_fault {
-            return Err(Refused::Journal { why: fault.why.clone() });
-        }
-        if self.stopping {
-            return Err(Refused::NotReady { why: "the terminal is being stopped".to_owned() });
-        }
-        if let Err(why) = &self.reader_state {
-            return Err(Refused::NotReady { why: why.clone() });
-        }
-        if let Err(error) = amount.to_gateway() {
-            return Err(Refused::Amount { why: error.to_string() });
-        }
-        match self.max_amount {
-            Some(max) if max.currency() != amount.currency() => {
-                let why =
-                    format!("the terminal has a limit of {max} and takes no other currency; see [terminal] max-amount");
-                Err(Refused::Amount { why })
-            }
-            Some(max) if amount.minor() > max.minor() => {
-                let why = format!("{amount} is above the terminal's limit of {max}; see [terminal] max-amount");
-                Err(Refused::Amount { why })
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// The sale as it stands: the live one, else the journal's.
-    fn find(&self, till: &str, reference: &str) -> Result<(Sale, SaleView), Refused> {
-        let live = self.sales.values().find(|active| {
-            let order = active.sale.order();
-            order.till == till && order.reference == reference
-        });
-        if let Some(active) = live {
-            return Ok((active.sale.clone(), self.view_of(&active.sale)));
-        }
-        match self.journal.find(till, reference) {
-            Ok(Some(sale)) => {
-                let view = self.view_of(&sale);
-                Ok((sale, view))
-            }
-            Ok(None) => Err(Refused::NoSuchSale { till: till.to_owned(), reference: reference.to_owned() }),
-            Err(error) => Err(refused_by_journal(error)),
-        }
-    }
-
-    /// Cancel wins before the request left and loses after; the answer comes when it is known which.
-    fn cancel(&mut self, number: u64, view: SaleView, reply: oneshot::Sender<Result<SaleView, Refused>>) {
-        match self.sales.get_mut(&number) {
-            Some(active) if !active.stuck && active.sale.standing() == sale::Standing::Waiting => {
-                active.cancels.push(reply);
-                self.inbox.push_back((number, sale::Event::CancelAsked));
-            }
-            _ => drop(reply.send(Ok(view))),
-        }
-    }
-
-    /// The oldest open reversals are tried again before the next sale, without holding it up.
-    fn nudge_open_reversals(&mut self) {
-        let open = self.sales.keys().copied().take(NUDGED);
-        self.inbox.extend(open.map(|number| (number, sale::Event::Nudged)));
-    }
-
     fn next_deadline(&self) -> Instant {
         let sales = self.sales.values().filter_map(Active::deadline).min();
         let retry = self.journal_fault.as_ref().map(|fault| fault.retry_at);
@@ -671,8 +459,4 @@ impl Active {
     fn deadline(&self) -> Option<Duration> {
         self.sale.deadline().filter(|_| !self.stuck)
     }
-}
-
-fn refused_by_journal(error: journal::Error) -> Refused {
-    Refused::Journal { why: error.to_string() }
 }

@@ -1,0 +1,164 @@
+//! What tills ask: a sale, how it stands, to cancel it, the lists. Whether a sale may begin is decided here, and nowhere else.
+
+use tokio::sync::oneshot;
+
+use crate::money::Amount;
+use crate::sale::{self, Order, Sale};
+use crate::till::{Command, Refused, SaleView};
+
+use super::recovery::refused_by_journal;
+use super::{Active, Agent, Done, NUDGED, act, clock};
+
+impl Agent {
+    pub(super) fn till_asks(&mut self, command: Command) {
+        // A till that hung up has nothing to be told; what it asked for is recorded all the same.
+        match command {
+            Command::Sale { till, reference, amount, reply } => {
+                // A till that gave up must not find the reader armed with its amount for the next customer.
+                if !reply.is_closed() {
+                    let answer = self.begin_sale(till, reference, amount);
+                    let _ = reply.send(answer);
+                }
+            }
+            Command::Show { till, reference, reply } => {
+                let answer = self.find(&till, &reference).map(|(_, view)| view);
+                let _ = reply.send(answer);
+            }
+            Command::List { till, since, limit, reply } => {
+                let (list, done) = (self.journal.list(till, since, limit), self.done.clone());
+                tokio::spawn(async move {
+                    let sales = list.await;
+                    let _ = done.send(Done::Listed { sales, reply }).await;
+                });
+            }
+            Command::Cancel { till, reference, reply } => match self.find(&till, &reference) {
+                Ok((sale, view)) => self.cancel(sale.order().number, view, reply),
+                Err(refused) => drop(reply.send(Err(refused))),
+            },
+            Command::Receipt { till, reference, copy, reply } => {
+                let answer = self.find(&till, &reference).map(|(sale, _)| self.receipt_text(&sale, copy));
+                let _ = reply.send(answer);
+            }
+            Command::Status { reply } => drop(reply.send(self.status())),
+        }
+    }
+
+    /// A new sale, or the stored one under the same till and reference (design: path of a sale, 1).
+    fn begin_sale(&mut self, till: String, reference: String, amount: Amount) -> Result<SaleView, Refused> {
+        match self.find(&till, &reference) {
+            Ok((sale, mut view)) => {
+                let known = sale.order().amount;
+                view.replayed = true;
+                return if known == amount {
+                    Ok(view)
+                } else {
+                    Err(Refused::AmountDiffers { reference, known: known.to_string() })
+                };
+            }
+            Err(Refused::NoSuchSale { .. }) => {}
+            Err(refused) => return Err(refused),
+        }
+        self.may_begin(amount)?;
+        let Some(local) = self.clock.local() else {
+            return Err(Refused::NotReady { why: clock::UNTRUSTED.to_owned() });
+        };
+        let now = self.now();
+        // A number is given once, even when its sale cannot be written: a write that failed may yet be on the disk.
+        self.last_number += 1;
+        let number = self.last_number;
+        let order = Order {
+            number,
+            till,
+            reference,
+            amount,
+            terminal_id: self.config.terminal.id.clone(),
+            merchant_transaction_id: act::merchant_transaction_id(&self.config.terminal.id, number)?,
+            started_unix_ms: now.unix_ms,
+            local_time: local.format("%Y-%m-%d %H:%M:%S").to_string(),
+        };
+        let (mut sale, step) = Sale::begin(order);
+        let written = self.journal.commit(&mut sale, step, now.unix_ms);
+        let (actions, _) = written.map_err(|error| {
+            self.journal_is_faulty(&error);
+            refused_by_journal(error)
+        })?;
+        self.nudge_open_reversals();
+        let view = self.view_of(&sale);
+        self.sales.insert(number, Active::new(sale, self.clock.monotonic()));
+        self.at_reader = Some(number);
+        for action in actions {
+            self.act(number, action);
+        }
+        Ok(view)
+    }
+
+    /// Whether a sale of `amount` can begin now.
+    fn may_begin(&self, amount: Amount) -> Result<(), Refused> {
+        if let Some(number) = self.at_reader
+            && let Some(active) = self.sales.get(&number)
+        {
+            let order = active.sale.order();
+            return Err(Refused::Busy { till: order.till.clone(), reference: order.reference.clone() });
+        }
+        if let Some(fault) = &self.journal_fault {
+            return Err(Refused::Journal { why: fault.why.clone() });
+        }
+        if self.stopping {
+            return Err(Refused::NotReady { why: "the terminal is being stopped".to_owned() });
+        }
+        if let Err(why) = &self.reader_state {
+            return Err(Refused::NotReady { why: why.clone() });
+        }
+        if let Err(error) = amount.to_gateway() {
+            return Err(Refused::Amount { why: error.to_string() });
+        }
+        match self.max_amount {
+            Some(max) if max.currency() != amount.currency() => {
+                let why =
+                    format!("the terminal has a limit of {max} and takes no other currency; see [terminal] max-amount");
+                Err(Refused::Amount { why })
+            }
+            Some(max) if amount.minor() > max.minor() => {
+                let why = format!("{amount} is above the terminal's limit of {max}; see [terminal] max-amount");
+                Err(Refused::Amount { why })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The sale as it stands: the live one, else the journal's.
+    fn find(&self, till: &str, reference: &str) -> Result<(Sale, SaleView), Refused> {
+        let live = self.sales.values().find(|active| {
+            let order = active.sale.order();
+            order.till == till && order.reference == reference
+        });
+        if let Some(active) = live {
+            return Ok((active.sale.clone(), self.view_of(&active.sale)));
+        }
+        match self.journal.find(till, reference) {
+            Ok(Some(sale)) => {
+                let view = self.view_of(&sale);
+                Ok((sale, view))
+            }
+            Ok(None) => Err(Refused::NoSuchSale { till: till.to_owned(), reference: reference.to_owned() }),
+            Err(error) => Err(refused_by_journal(error)),
+        }
+    }
+
+    /// Cancel wins before the request left and loses after; the answer comes when it is known which.
+    fn cancel(&mut self, number: u64, view: SaleView, reply: oneshot::Sender<Result<SaleView, Refused>>) {
+        match self.sales.get_mut(&number) {
+            Some(active) if !active.stuck && active.sale.standing() == sale::Standing::Waiting => {
+                active.cancels.push(reply);
+                self.inbox.push_back((number, sale::Event::CancelAsked));
+            }
+            _ => drop(reply.send(Ok(view))),
+        }
+    }
+
+    /// The oldest open reversals are tried again before the next sale, without holding it up.
+    fn nudge_open_reversals(&mut self) {
+        let open = self.sales.keys().copied().take(NUDGED);
+        self.inbox.extend(open.map(|number| (number, sale::Event::Nudged)));
+    }
+}
