@@ -13,15 +13,16 @@
 //! | step | where |
 //! |---|---|
 //! | a till asks | `till/http/api.rs` `sale` makes a [`till::Command`] |
-//! | the agent's one loop hears it | `agent.rs` `run`, `till_asks`, `begin_sale` |
+//! | the agent's one loop hears it | `agent.rs` `run`, then `agent/tills.rs` `till_asks`, `begin_sale` |
 //! | the sale says what to write and what to do | [`sale::Sale::begin`], later [`sale::Sale::handle`], in `sale/decide.rs` |
 //! | it is written; only that gives out what to do | [`journal::Journal::commit`] |
 //! | each action goes to its device | `agent/act.rs` `act` |
 //! | the reader is armed, a card is read | `reader/port.rs` `spawn`, `reader/miura/session.rs`, `reader/miura/sale.rs` |
-//! | request made while the disk is busy, then sent | `agent.rs` `card_read`, [`gateway::Client::prepare`], [`gateway::Client::pay`] |
+//! | the request is made, written down as asked, and sent once | `agent.rs` `card_read`, [`gateway::Client::prepare`], [`gateway::Client::pay`] |
 //! | the answer, read and judged | `gateway/answer.rs`, then `sale/decide.rs` again |
 //! | the chip hears it and confirms | `reader/miura/completing.rs` |
 //! | no answer, or the chip refuses | `sale/reversing.rs` |
+//! | the power fails, or the disk is full | `agent/recovery.rs` `resume`, then `sale/decide.rs` again |
 //! | the receipts | `printer/layout.rs`, `printer/escpos.rs`, `printer/port.rs` |
 //!
 //! Who may use whom is a table in `tests/layers.rs`.
@@ -46,7 +47,7 @@ pub mod systemd;
 
 // The core: every transition says what to write, then what to do.
 pub mod sale;
-// What survives the power: SQLite on a thread of its own.
+// What survives the power: SQLite, written before anything is done.
 pub mod journal;
 
 // ---- The devices; they do not know each other
