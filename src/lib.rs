@@ -13,7 +13,7 @@
 //! | step | where |
 //! |---|---|
 //! | a till asks | `till/http/api.rs` `sale` makes a [`till::Command`] |
-//! | the agent's one loop hears it | `agent.rs` `run`, `till_asks`, `begin_sale` |
+//! | the agent's one loop hears it | `agent.rs` `run`, then `agent/tills.rs` `begin_sale` |
 //! | the sale says what to write and what to do | [`sale::Sale::begin`], later [`sale::Sale::handle`], in `sale/decide.rs` |
 //! | it is written; only that gives out what to do | [`journal::Journal::commit`] |
 //! | each action goes to its device | `agent/act.rs` `act` |
@@ -21,7 +21,7 @@
 //! | request made while the disk is busy, then sent | `agent.rs` `card_read`, [`gateway::Client::prepare`], [`gateway::Client::pay`] |
 //! | the answer, read and judged | `gateway/answer.rs`, then `sale/decide.rs` again |
 //! | the chip hears it and confirms | `reader/miura/completing.rs` |
-//! | no answer, or the chip refuses | `sale/reversing.rs` |
+//! | no answer, or the chip refuses | `sale/reversing.rs`; after a power cut `agent/recovery.rs` |
 //! | the receipts | `printer/layout.rs`, `printer/escpos.rs`, `printer/port.rs` |
 //!
 //! Who may use whom is a table in `tests/layers.rs`.
