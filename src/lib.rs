@@ -18,7 +18,7 @@
 //! | it is written; only that gives out what to do | [`journal::Journal::commit`] |
 //! | each action goes to its device | `agent/act.rs` `act` |
 //! | the reader is armed, a card is read | `reader/port.rs` `spawn`, `reader/miura/session.rs`, `reader/miura/sale.rs` |
-//! | request made while the disk is busy, then sent | `agent.rs` `card_read`, [`gateway::Client::prepare`], [`gateway::Client::pay`] |
+//! | one sync, then the request is sent | `agent.rs` `card_read`, [`gateway::Client::prepare`], [`gateway::Client::pay`] |
 //! | the answer, read and judged | `gateway/answer.rs`, then `sale/decide.rs` again |
 //! | the chip hears it and confirms | `reader/miura/completing.rs` |
 //! | no answer, or the chip refuses | `sale/reversing.rs`; after a power cut `agent/recovery.rs` |
@@ -46,7 +46,7 @@ pub mod systemd;
 
 // The core: every transition says what to write, then what to do.
 pub mod sale;
-// What survives the power: SQLite on a thread of its own.
+// What survives the power: SQLite, one sync for each step.
 pub mod journal;
 
 // ---- The devices; they do not know each other
