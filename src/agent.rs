@@ -124,7 +124,6 @@ struct Agent {
     reader: reader::Handle,
     reader_state: Result<Identity, String>,
     printer: Option<printer::Handle>,
-    printer_state: String,
     progress: broadcast::Sender<Progress>,
     /// Sales that are not settled, or whose card is still in the reader.
     sales: BTreeMap<u64, Active>,
@@ -165,6 +164,7 @@ struct JournalFault {
 
 /// What a spawned task brought.
 enum Done {
+    Warmed { warm: Result<(), String> },
     Paid { sale: u64, answer: Answer, took: Duration },
     Polled { sale: u64, answer: Answer },
     Inquired { sale: u64, inquiry: Inquiry },
@@ -237,7 +237,6 @@ impl Agent {
             reader,
             reader_state: Err("the reader is being opened".to_owned()),
             printer,
-            printer_state: "nothing printed yet".to_owned(),
             progress,
             sales: BTreeMap::new(),
             at_reader: None,
@@ -400,6 +399,10 @@ impl Agent {
                 }
                 self.gateway_state = words::gateway_state(&answer);
                 (sale, sale::Event::Answered(answer))
+            }
+            Done::Warmed { warm } => {
+                self.gateway_state = warm.err().unwrap_or_else(|| "answers".to_owned());
+                return;
             }
             Done::Polled { sale, answer } => (sale, sale::Event::Answered(answer)),
             Done::Inquired { sale, inquiry } => (sale, sale::Event::Inquired(inquiry)),

@@ -131,7 +131,7 @@ async fn the_longest_values_fit_the_form() {
 #[tokio::test]
 async fn a_warm_connection_is_used_again_and_its_handshake_is_over_before_the_payment() {
     let shop = Shop::new(vec![Act::Answer(http("404 Not Found", "{}")), Act::Answer(approved())]).await;
-    shop.client.warm().await;
+    shop.client.warm().await.unwrap();
     let warm = [Event::Connected(1), Event::Handshake(1), Event::Request(1)];
     assert_eq!(shop.server.events(), warm);
     assert!(matches!(shop.pay().await, Answer::Approved(_)));
@@ -143,7 +143,7 @@ async fn a_warm_connection_is_used_again_and_its_handshake_is_over_before_the_pa
 #[tokio::test]
 async fn a_warm_connection_that_the_gateway_closed_costs_a_new_one_and_never_a_second_payment() {
     let shop = Shop::new(vec![Act::AnswerAndClose(http("200 OK", "{}")), Act::Answer(approved())]).await;
-    shop.client.warm().await;
+    shop.client.warm().await.unwrap();
     shop.server.closed(1).await;
     assert!(matches!(shop.pay().await, Answer::Approved(_)));
     assert_eq!(shop.server.requests().iter().filter(|request| request.starts_with("POST")).count(), 1);

@@ -140,7 +140,7 @@ async fn nothing_is_sent_without_the_right_certificate_or_a_server() {
 #[tokio::test]
 async fn after_warming_up_a_payment_needs_no_handshake() {
     let mut shop = Shop::open(Options::default()).await;
-    shop.client.warm().await;
+    shop.client.warm().await.unwrap();
     let warm = shop.gateway.counters();
     assert_eq!((warm.connections, warm.handshakes), (1, 1));
     assert!(matches!(shop.sell("1.00", "meets-warm").await, Answer::Approved(_)));

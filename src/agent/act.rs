@@ -63,8 +63,11 @@ impl Agent {
             card_timeout: Duration::from_secs(self.config.terminal.card_timeout_s),
         };
         self.order_reader(number, Order::Arm(arm));
-        let gateway = self.gateway.clone();
-        tokio::spawn(async move { gateway.warm().await });
+        let (gateway, done) = (self.gateway.clone(), self.done.clone());
+        tokio::spawn(async move {
+            let warm = gateway.warm().await;
+            let _ = done.send(Done::Warmed { warm }).await;
+        });
     }
 
     fn ask(&mut self, number: u64) {
@@ -75,7 +78,7 @@ impl Agent {
             Some(Ok(prepared)) => {
                 let (gateway, done) = (self.gateway.clone(), self.done.clone());
                 let clock = self.clock.clone();
-                active.trace.asked(clock.monotonic());
+                active.trace.handed_on(clock.monotonic());
                 tokio::spawn(async move {
                     let start = clock.monotonic();
                     let answer = gateway.pay(prepared).await;
@@ -105,7 +108,7 @@ impl Agent {
     fn answer_card(&mut self, number: u64, answer: CardAnswer) {
         let CardAnswer { arc, issuer_authentication, scripts } = answer;
         if let Some(active) = self.sales.get_mut(&number) {
-            active.trace.card_answered(self.clock.monotonic());
+            active.trace.handed_on(self.clock.monotonic());
         }
         let completion = Completion { arc, issuer_authentication, scripts };
         self.order_reader(number, Order::Complete { sale: number, completion });
@@ -139,7 +142,7 @@ impl Agent {
         for copy in copies {
             if let Err(why) = printer.print(&receipt, *copy) {
                 tracing::warn!(sale = number, %why, "receipt not printed");
-                self.printer_state = why.to_string();
+                self.announce("printer-failed", &why.to_string());
             }
         }
     }
@@ -171,10 +174,11 @@ pub(super) fn merchant_transaction_id(terminal_id: &str, number: u64) -> Result<
 pub(super) struct Trace {
     begun: Duration,
     card: Option<Duration>,
-    asked: Option<Duration>,
-    answered: Option<Duration>,
-    card_answered: Option<Duration>,
-    /// Time the disk took.
+    /// The agent's own time began here, with the disk's time so far.
+    own_since: Option<(Duration, Duration)>,
+    /// The agent's own time: between the card and the request, and between the answer and CONTINUE, without the disk.
+    own: Duration,
+    /// Time the disk took, all steps together.
     pub(super) journal: Duration,
     /// From handing the request to the client to its answer.
     pub(super) gateway: Duration,
@@ -182,31 +186,24 @@ pub(super) struct Trace {
 
 impl Trace {
     pub(super) fn begin(now: Duration) -> Self {
-        Self {
-            begun: now,
-            card: None,
-            asked: None,
-            answered: None,
-            card_answered: None,
-            journal: Duration::ZERO,
-            gateway: Duration::ZERO,
-        }
+        let (gateway, journal, own) = Default::default();
+        Self { begun: now, card: None, own_since: None, own, journal, gateway }
     }
 
     pub(super) fn card_read(&mut self, now: Duration) {
         self.card = Some(now);
-    }
-
-    pub(super) fn asked(&mut self, now: Duration) {
-        self.asked = Some(now);
+        self.answered(now);
     }
 
     pub(super) fn answered(&mut self, now: Duration) {
-        self.answered = Some(now);
+        self.own_since = Some((now, self.journal));
     }
 
-    pub(super) fn card_answered(&mut self, now: Duration) {
-        self.card_answered.get_or_insert(now);
+    /// The request or the card's answer is on its way.
+    pub(super) fn handed_on(&mut self, now: Duration) {
+        if let Some((since, journal)) = self.own_since.take() {
+            self.own += now.saturating_sub(since).saturating_sub(self.journal - journal);
+        }
     }
 }
 
@@ -219,17 +216,12 @@ impl Agent {
         let Some(card) = trace.card else {
             return;
         };
-        let between = |from: Option<Duration>, to: Option<Duration>| match (from, to) {
-            (Some(from), Some(to)) => to.saturating_sub(from),
-            _ => Duration::ZERO,
-        };
-        let own = between(trace.card, trace.asked) + between(trace.answered, trace.card_answered);
         tracing::info!(
             sale = number,
             reader_ms = (card - trace.begun).as_millis(),
             gateway_us = trace.gateway.as_micros(),
             journal_us = trace.journal.as_micros(),
-            agent_us = own.saturating_sub(trace.journal).as_micros(),
+            agent_us = trace.own.as_micros(),
             "sale timing"
         );
     }

@@ -153,7 +153,10 @@ impl Agent {
             },
             gateway: format!("{}: {}", self.config.gateway.url, self.gateway_state),
             printer: match &self.config.printer {
-                Some(printer) => format!("{}: {}", printer.port, self.printer_state),
+                Some(printer) => {
+                    let state = self.printer.as_ref().map(printer::Handle::state).unwrap_or_default();
+                    format!("{}: {state}", printer.port)
+                }
                 None => "none; receipts are kept".to_owned(),
             },
             current,
@@ -166,12 +169,10 @@ impl Agent {
         match event {
             printer::Event::Printed { sale, .. } => {
                 tracing::debug!(sale, "receipt printed");
-                self.printer_state = "ok".to_owned();
             }
             printer::Event::Failed { sale, why, .. } => {
                 tracing::warn!(sale, %why, "receipt not printed");
                 self.announce("printer-failed", &format!("Receipt of sale {sale} not printed: {why}"));
-                self.printer_state = why;
             }
         }
     }
@@ -181,7 +182,7 @@ impl Agent {
 fn standing(sale: &Sale) -> (State, Option<till::Outcome>, String) {
     let amount = sale.order().amount;
     match sale.standing() {
-        Standing::Waiting => (State::WaitingForCard, None, format!("{amount}: insert, tap or swipe the card")),
+        Standing::Waiting => (State::WaitingForCard, None, format!("Waiting for a card to pay {amount}")),
         Standing::InProgress => (State::InProgress, None, "Authorising, please wait".to_owned()),
         Standing::Unconfirmed { why, trouble, quarantined } => {
             let text = match (quarantined, trouble) {
@@ -219,10 +220,10 @@ fn step_words(step: &Step) -> (&'static str, String) {
         Step::SwipeCard => plain("swipe-card", "The chip cannot be read: take the card out and swipe it"),
         Step::TryAgain => plain("try-again", "Try again with one card"),
         Step::ReadingCard => plain("reading-card", "Reading the card, leave it in"),
-        Step::PinEntry { digits: Some(digits) } => {
+        Step::PinEntry { digits: Some(digits @ 1..) } => {
             ("pin-entry", format!("PIN {}", "*".repeat(usize::from((*digits).min(12)))))
         }
-        Step::PinEntry { digits: None } => plain("pin-entry", "The customer enters the PIN"),
+        Step::PinEntry { digits: None | Some(0) } => plain("pin-entry", "The customer enters the PIN"),
         Step::PinDone => plain("pin-done", "PIN entered"),
         Step::ReaderText(text) => ("reader-text", text.chars().filter(|c| !c.is_control()).collect()),
         Step::RemoveCard => plain("remove-card", "Remove the card"),

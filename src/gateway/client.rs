@@ -63,25 +63,25 @@ impl Client {
     }
 
     /// Opens the connection, or makes sure that the open one is alive, so that a payment needs one round trip. Whatever is
-    /// answered serves; whatever fails is only traced.
-    pub async fn warm(&self) {
+    /// answered serves. The error is a sentence for a technician: the status shows it, no sale depends on it.
+    ///
+    /// # Errors
+    /// When no line could be opened, or the gateway refuses the access token.
+    pub async fn warm(&self) -> Result<(), String> {
         // A kept connection may have died in silence: its loss shows at the first try, the second opens a new one.
-        for attempt in 1..=2 {
+        let mut why = String::new();
+        for _ in 1..=2 {
             let path = &self.0.gateway.assumptions.warm_path;
             match self.get("warm", &self.0.payments, path, &[]).await {
                 Ok(reply) if matches!(reply.status, 401 | 403) => {
-                    tracing::warn!(
-                        status = reply.status,
-                        "the gateway refuses our access token; check [gateway] token-file"
-                    );
-                    return;
+                    let status = reply.status;
+                    return Err(format!("refuses our access token (HTTP {status}); check [gateway] token-file"));
                 }
-                Ok(_) => return,
-                Err(Failure::NotSent(why) | Failure::Unknown(why)) => {
-                    tracing::info!(attempt, why, "the connection to the gateway could not be opened ahead");
-                }
+                Ok(_) => return Ok(()),
+                Err(Failure::NotSent(failed) | Failure::Unknown(failed)) => why = failed,
             }
         }
+        Err(why)
     }
 
     /// Packs a payment into its request. Nothing is sent: this comes before the journal is written.

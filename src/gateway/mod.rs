@@ -11,7 +11,7 @@
 //! ```
 //!
 //! What the interface documents do not show is a setting, [`crate::config::Assumptions`]; what is assumed beyond it stands
-//! under "Assumed" in the heads of [`answer`] and [`inquiry`].
+//! under "Assumed" in the heads of `answer` and `inquiry`.
 
 mod address;
 mod answer;

@@ -2,7 +2,7 @@
 //!
 //! **Every transition says what to write, then what to do; the doing cannot be had without the writing.**
 //! [`Sale::handle`] looks at the sale and an event and gives a [`Step`]: records to write and actions to carry out. The
-//! actions come out of a step only against [`Written`], which the journal alone can make, and only [`Sale::apply`] moves the
+//! actions come out of a step only against [`Written`], which the journal alone can make, and only `Sale::apply` moves the
 //! sale from state to state, so that replaying the journal after a power cut is the live path.
 //!
 //! | state | entered by the record | the till hears | after a power cut |
@@ -14,7 +14,7 @@
 //! | Ended | `Ended` | the outcome | nothing to do |
 //!
 //! A tap, a swipe and a typed card never enter AtChip: the host's approval is final and `HostApproved` and `Ended` are
-//! written together. Times are arguments; what a power cut may forget (timers, what is in flight) is in [`Volatile`].
+//! written together. Times are arguments; what a power cut may forget (timers, what is in flight) is in `Volatile`.
 
 mod answer;
 mod decide;
@@ -56,7 +56,7 @@ enum State {
     Ended(Outcome),
 }
 
-/// What a power cut may forget. Only this may change outside of [`Sale::apply`].
+/// What a power cut may forget. Only this may change outside of `Sale::apply`.
 #[derive(Clone, Debug, Default)]
 struct Volatile {
     /// The till asked to cancel, and the reader was told to stop.

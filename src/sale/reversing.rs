@@ -63,6 +63,14 @@ impl Reversing {
         Self { why, known, asked: None, reversed: Vec::new(), quarantined: None }
     }
 
+    /// Confirmed to us, or listed with an approved reversal.
+    fn is_reversed(&self, id: &str, found: &[Found]) -> bool {
+        let listed = |one: &Found| {
+            one.payment_type == "RV" && one.state == FoundState::Approved && one.refers_to.as_deref() == Some(id)
+        };
+        self.reversed.iter().any(|reversed| reversed == id) || found.iter().any(listed)
+    }
+
     pub(super) fn apply(&mut self, record: &Record) {
         match record {
             Record::ReversalAsked { payment } => {
@@ -154,40 +162,13 @@ impl Sale {
         let State::Reversing(reversing) = &self.state else {
             return Step::none();
         };
-        // Linked captures and refunds are somebody else's doing: to reverse a refund would charge the customer.
-        let payments: Vec<_> =
-            found.iter().filter(|one| matches!(one.payment_type.as_str(), "DB" | "PA" | "CD")).collect();
-        let is_reversed = |id: &str| {
-            reversing.reversed.iter().any(|reversed| reversed == id)
-                || found.iter().any(|one| {
-                    one.payment_type == "RV"
-                        && one.state == FoundState::Approved
-                        && one.refers_to.as_deref() == Some(id)
-                })
-        };
-        // What may be charged is reversed like what is: the gateway knows better, and a refusal is shown to a person.
-        let may_be_charged = |one: &&&Found| matches!(one.state, FoundState::Approved | FoundState::Unclear);
-        let charged: Vec<_> = payments.iter().filter(may_be_charged).collect();
-        if let Some(payment) = charged.iter().find(|one| !is_reversed(&one.id)) {
-            let is_known = reversing.known.as_ref().is_some_and(|known| known.id == payment.id);
-            return match self.amount_of(payment) {
-                Some(amount) => self.reverse_found(Payment { id: payment.id.clone(), amount }, now),
-                // The answer itself named it: its own amount is what must go back.
-                None if is_known => match &reversing.known {
-                    Some(known) => self.reverse_found(known.clone(), now),
-                    None => Step::none(),
-                },
-                None => self.quarantine(
-                    &format!(
-                        "payment {} carries our reference with another amount; look at it at the gateway",
-                        payment.id
-                    ),
-                    now,
-                ),
-            };
+        if let Some(charged) =
+            payments(&found).find(|one| may_be_charged(one) && !reversing.is_reversed(&one.id, &found))
+        {
+            return self.charge_found(charged, now);
         }
-        let known_is_open = reversing.known.as_ref().filter(|known| !is_reversed(&known.id));
-        if let Some(known) = known_is_open.filter(|known| payments.iter().all(|one| one.id != known.id)) {
+        let known_is_open = reversing.known.as_ref().filter(|known| !reversing.is_reversed(&known.id, &found));
+        if let Some(known) = known_is_open.filter(|known| payments(&found).all(|one| one.id != known.id)) {
             // The gateway approved it: a list without it proves nothing, however old it is.
             let why = format!("the gateway does not list payment {}, which it approved; look at it there", known.id);
             return if self.absence_is_final(now, deadlines) {
@@ -196,24 +177,39 @@ impl Sale {
                 self.wait(now, &why)
             };
         }
-        if !charged.is_empty()
-            || !reversing.reversed.is_empty()
-            || (reversing.known.is_some() && known_is_open.is_none())
-        {
+        let known_is_reversed = reversing.known.is_some() && known_is_open.is_none();
+        if known_is_reversed || !reversing.reversed.is_empty() || payments(&found).any(may_be_charged) {
             return self.end_reversed();
         }
-        if payments.iter().any(|one| one.state == FoundState::Undecided) {
+        if payments(&found).any(|one| one.state == FoundState::Undecided) {
             return self.wait(now, "the gateway has not decided yet");
         }
-        if !payments.is_empty() {
-            let why = "the gateway declined it".to_owned();
-            return self.end_settled(Outcome::Declined { why });
+        let why = if payments(&found).next().is_some() {
+            "the gateway declined it"
+        } else if self.absence_is_final(now, deadlines) {
+            "the gateway never received it"
+        } else {
+            return self.wait(now, "the gateway does not know it; a late approval would be reversed");
+        };
+        self.end_settled(Outcome::Declined { why: why.to_owned() })
+    }
+
+    /// A payment under our reference may be charged: it goes back, if it is ours by its amount too.
+    fn charge_found(&mut self, payment: &Found, now: Now) -> Step {
+        let State::Reversing(reversing) = &self.state else {
+            return Step::none();
+        };
+        let known = reversing.known.clone().filter(|known| known.id == payment.id);
+        match (self.amount_of(payment), known) {
+            (Some(amount), _) => self.reverse_found(Payment { id: payment.id.clone(), amount }, now),
+            // The answer itself named it: its own amount is what must go back.
+            (None, Some(known)) => self.reverse_found(known, now),
+            (None, None) => {
+                let id = &payment.id;
+                let why = format!("payment {id} carries our reference with another amount; look at it at the gateway");
+                self.quarantine(&why, now)
+            }
         }
-        if self.absence_is_final(now, deadlines) {
-            let why = "the gateway never received it".to_owned();
-            return self.end_settled(Outcome::Declined { why });
-        }
-        self.wait(now, "the gateway does not know it; a late approval would be reversed")
     }
 
     /// A payment that is not there now will not come any more: it is old enough by the wall clock, and, since that clock may
@@ -328,6 +324,16 @@ impl Sale {
             ApprovedAmount::Said(_) | ApprovedAmount::Unreadable => None,
         }
     }
+}
+
+/// The payments of a list. Linked captures and refunds are somebody else's doing: to reverse a refund would charge the customer.
+fn payments(found: &[Found]) -> impl Iterator<Item = &Found> {
+    found.iter().filter(|one| matches!(one.payment_type.as_str(), "DB" | "PA" | "CD"))
+}
+
+/// What may be charged is reversed like what is: the gateway knows better, and a refusal is shown to a person.
+fn may_be_charged(one: &Found) -> bool {
+    matches!(one.state, FoundState::Approved | FoundState::Unclear)
 }
 
 fn ask_reversal(payment: Payment) -> Step {
