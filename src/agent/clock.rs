@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use chrono::{DateTime, Datelike, Local, NaiveDate, NaiveDateTime, TimeZone, Timelike};
+use chrono::{DateTime, Datelike, Local, NaiveDate, NaiveDateTime, TimeZone, Timelike, Utc};
 
 use crate::reader::LocalTime;
 
@@ -71,6 +71,11 @@ impl Clock {
 
     /// For records: the best time, or the floor when there is none.
     pub(super) fn unix_ms(&self) -> i64 {
+        // UTC alone: the local time zone would be looked up between a card and its request.
+        let board = Utc::now().timestamp_millis();
+        if board >= self.floor_unix_ms {
+            return board;
+        }
         self.local().map_or(self.floor_unix_ms, |local| local.timestamp_millis())
     }
 
