@@ -66,6 +66,8 @@ const NUDGED: usize = 3;
 const STOP_PATIENCE: Duration = Duration::from_secs(60);
 /// How long the last answers to tills may take at the end.
 const LAST_ANSWERS: Duration = Duration::from_secs(2);
+/// How long the last receipts may take at the end; they are kept in any case.
+const LAST_PAPER: Duration = Duration::from_secs(10);
 
 /// Runs the terminal until `shutdown` is done.
 ///
@@ -83,7 +85,12 @@ pub async fn run(config: Config, shutdown: impl Future<Output = ()>) -> Result<(
         agent.settle();
         if stopping.is_some_and(|since: Instant| agent.may_stop(since)) {
             notify.stopping();
+            agent.tell_and_print();
             ends.till.close().await;
+            // The printer's task ends when nobody can give it more and all it has is printed.
+            drop(agent);
+            let last_paper = async { while ends.printer.recv().await.is_some() {} };
+            let _ = tokio::time::timeout(LAST_PAPER, last_paper).await;
             return Ok(());
         }
         let deadline = agent.next_deadline();

@@ -179,3 +179,38 @@ async fn a_write_that_fails_for_one_sale_leaves_the_other_alone() {
     assert_eq!(ended(&counter.until_ended("R1").await), Some(Outcome::Declined));
     assert_eq!(counter.charged(), ["2.00 EUR"]);
 }
+
+#[tokio::test]
+async fn a_stop_lets_the_sale_end_and_its_receipts_out() {
+    let mut counter = Counter::open().await;
+    // The customer leaves the card in the slot for a while; the program is asked to stop meanwhile.
+    counter.sell("R1", "12.34", "chip-no-cvm", Insert).await;
+    counter::within("charged", async {
+        while counter.charged().is_empty() {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+    counter.stop_agent().await;
+    for copy in ["MERCHANT COPY", "CUSTOMER COPY"] {
+        let receipt = counter.paper().await;
+        assert!(receipt.contains("APPROVED") && receipt.contains(copy), "{receipt}");
+    }
+    counter.shop.reader.remove();
+    counter.start_agent();
+    counter.until_ready().await;
+    assert_eq!(ended(&counter.until_ended("R1").await), Some(Outcome::Approved));
+    assert_eq!(counter.charged(), ["12.34 EUR"]);
+}
+
+#[tokio::test]
+async fn a_stop_tells_a_waiting_till_that_nothing_was_charged() {
+    let mut counter = Counter::open().await;
+    assert_eq!(counter.begin("R1", "12.34").await.0, 201);
+    counter::within("armed", counter.shop.reader.waits_for(WaitsFor::Card)).await;
+    counter.stop_agent().await;
+    counter.start_agent();
+    counter.until_ready().await;
+    assert_eq!(ended(&counter.until_ended("R1").await), Some(Outcome::Cancelled));
+    assert!(counter.shop.gateway.ledger().entries().is_empty());
+}
