@@ -19,6 +19,8 @@ const TIDY_AFTER: u32 = 40;
 const WAL_BYTES: u64 = 1 << 20;
 /// Steps of one sale that have room in `step.id`; a reversal that was tried every five minutes takes nine years for them.
 const STEPS_OF_SALE: i64 = 1 << 20;
+/// Sales among whose records the latest time is looked for at the start.
+const RECENT_SALES: i64 = 100;
 /// How long a commit waits for another program that writes to the file, which none should.
 const BUSY: Duration = Duration::from_secs(1);
 
@@ -95,12 +97,12 @@ impl Db {
         }
         let mut db = Self { connection, writes: 0, ended: Vec::new(), _lock: Some(lock) };
         db.checkpoint()?;
-        let opened = Opened {
-            unsettled: db.unsettled()?,
-            last_number: db.number("SELECT coalesce(max(number), 0) FROM sale")?.unsigned_abs(),
-            last_unix_ms: db.number("SELECT coalesce(max(unix_ms), 0) FROM step")?,
-        };
-        Ok((db, opened))
+        let last_number = db.number("SELECT coalesce(max(number), 0) FROM sale")?;
+        // The latest sales have the latest records, give or take a reversal; reading all of them would make a start slow.
+        let recent = last_number.saturating_sub(RECENT_SALES).saturating_mul(STEPS_OF_SALE);
+        let last_unix_ms = db.number(&format!("SELECT coalesce(max(unix_ms), 0) FROM step WHERE id >= {recent}"))?;
+        let unsettled = db.unsettled()?;
+        Ok((db, Opened { unsettled, last_number: last_number.unsigned_abs(), last_unix_ms }))
     }
 
     /// A second connection, for reading beside the one that writes.
