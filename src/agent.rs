@@ -147,7 +147,7 @@ struct Agent {
 #[derive(Clone, Copy)]
 enum Afterwards {
     Tell,
-    Print,
+    Print(sale::Paper),
     LogTrace,
 }
 
@@ -233,6 +233,10 @@ impl Agent {
             deadlines: Deadlines {
                 pending: Duration::from_millis(config.gateway.answer_timeout_ms),
                 absence_final: Duration::from_secs(config.gateway.assumptions.absence_final_after_h * 3600),
+                signature: config
+                    .terminal
+                    .confirm_signature
+                    .then(|| Duration::from_secs(config.terminal.signature_timeout_s)),
             },
             clock,
             journal,
@@ -278,7 +282,7 @@ impl Agent {
         while let Some((number, what)) = self.afterwards.pop_front() {
             match what {
                 Afterwards::Tell => self.tell(number),
-                Afterwards::Print => self.print(number),
+                Afterwards::Print(paper) => self.print(number, paper),
                 Afterwards::LogTrace => self.log_trace(number),
             }
         }
@@ -378,7 +382,7 @@ impl Agent {
             let identity = self.reader_state.as_ref().ok();
             let order = active.sale.order();
             let payment = gateway::Payment {
-                amount: order.amount,
+                amount: active.sale.amount(),
                 merchant_transaction_id: &order.merchant_transaction_id,
                 sequence_number: order.number,
                 device_serial: identity.map_or("", |identity| &identity.serial),

@@ -55,6 +55,13 @@ pub struct Terminal {
     /// How long a customer may take to present a card, in seconds.
     #[serde(default = "defaults::card_timeout_s")]
     pub card_timeout_s: u64,
+    /// When the cardholder signs, the sale waits until somebody at the counter has compared the signature. `false` where tills
+    /// cannot answer: the slip is signed, and the sale is approved at once.
+    #[serde(default = "defaults::yes")]
+    pub confirm_signature: bool,
+    /// How long that may take, in seconds; then the payment is reversed.
+    #[serde(default = "defaults::signature_timeout_s")]
+    pub signature_timeout_s: u64,
     /// Where the terminal stands (interface: `pos.location.*`).
     pub location: Option<Location>,
 }
@@ -276,6 +283,16 @@ mod defaults {
     /// Long enough to find a card, short enough that a forgotten sale ends before the next customer.
     pub(super) fn card_timeout_s() -> u64 {
         60
+    }
+
+    /// A setting that is on.
+    pub(super) fn yes() -> bool {
+        true
+    }
+
+    /// Long enough to print, sign and compare, short enough that a forgotten slip is noticed with the customer near.
+    pub(super) fn signature_timeout_s() -> u64 {
+        180
     }
 
     /// USB ignores it; the docks' rate is not published (readers: 10, point 1).

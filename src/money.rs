@@ -1,7 +1,7 @@
 //! Money: integer minor units and the currencies of ISO 4217 with their exponents. No floats, here or anywhere.
 //!
-//! What this is not: arithmetic over sales. A sale carries one [`Amount`] unchanged from the till to the receipt
-//! (design: invariant 4).
+//! What this is not: arithmetic over sales. A sale carries one [`Amount`] unchanged from the till to the receipt; only a tip
+//! is added to it, before the card sees it (design: invariant 4).
 #![deny(clippy::arithmetic_side_effects)]
 
 use std::fmt;
@@ -109,6 +109,14 @@ pub enum MoneyError {
         /// What was written.
         found: usize,
     },
+    /// Two amounts that were to be one are in different currencies.
+    #[error("{other} cannot be added to {one}")]
+    OtherCurrency {
+        /// The first.
+        one: Currency,
+        /// The one that differs.
+        other: Currency,
+    },
     /// The gateway takes two decimals; this amount needs three (1.235 KWD).
     #[error("{amount} needs more than two decimals, which the gateway cannot take; round it to two")]
     NotInTwoDecimals {
@@ -178,6 +186,25 @@ impl Amount {
         let digits = format!("{integer}{fraction:0<width$}");
         let minor = if digits.is_empty() { 0 } else { digits.parse().map_err(|_| MoneyError::TooLarge)? };
         Self::from_minor(minor, currency)
+    }
+
+    /// This and `other` together: an amount and its tip.
+    ///
+    /// # Errors
+    /// [`MoneyError::OtherCurrency`], [`MoneyError::TooLarge`].
+    pub fn plus(self, other: Self) -> Result<Self, MoneyError> {
+        if self.currency != other.currency {
+            return Err(MoneyError::OtherCurrency { one: self.currency, other: other.currency });
+        }
+        let minor = self.minor.checked_add(other.minor).ok_or(MoneyError::TooLarge)?;
+        Self::from_minor(minor, self.currency)
+    }
+
+    /// What is left without `other`; `None` when nothing is, or in another currency.
+    #[must_use]
+    pub fn less(self, other: Self) -> Option<Self> {
+        let minor = self.minor.checked_sub(other.minor).filter(|_| self.currency == other.currency)?;
+        Self::from_minor(minor, self.currency).ok()
     }
 
     /// Minor units (cents for EUR).

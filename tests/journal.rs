@@ -11,7 +11,8 @@ use pos_agent::money::{Amount, Currency};
 use pos_agent::sale::{Action, Answer, Deadlines, Event, Now, Order, Sale, Standing};
 use tempfile::TempDir;
 
-const DEADLINES: Deadlines = Deadlines { pending: Duration::from_secs(40), absence_final: Duration::from_secs(86_400) };
+const DEADLINES: Deadlines =
+    Deadlines { pending: Duration::from_secs(40), absence_final: Duration::from_secs(86_400), signature: None };
 
 fn now() -> Now {
     Now { monotonic: Duration::from_secs(1), unix_ms: 1_800_000_000_000 }
@@ -23,6 +24,7 @@ fn order(number: u64, reference: &str) -> Order {
         till: "till-1".to_owned(),
         reference: reference.to_owned(),
         amount: Amount::from_minor(1234, Currency::from_code("EUR").unwrap()).unwrap(),
+        ask_tip: false,
         terminal_id: "12345678".to_owned(),
         merchant_transaction_id: format!("12345678-{number}-00112233445566778899aabbccddeeff"),
         started_unix_ms: 1_800_000_000_000,

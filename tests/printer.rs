@@ -173,6 +173,7 @@ fn receipt(number: u64) -> Receipt {
         number,
         reference: format!("T-{number}"),
         amount: Amount::parse("12.34", Currency::from_code("EUR").unwrap()).unwrap(),
+        tip: None,
         outcome: ReceiptOutcome::Approved,
         card: None,
         host: HostFacts { status_text: Some("Merci, à bientôt!".to_owned()), ..HostFacts::default() },

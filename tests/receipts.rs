@@ -321,6 +321,7 @@ fn approved() -> Receipt {
         number: 17,
         reference: "T-1001".to_owned(),
         amount: eur("12.34"),
+        tip: None,
         outcome: ReceiptOutcome::Approved,
         card: Some(CardFacts {
             entry: EntryMode::Icc,
@@ -360,6 +361,7 @@ fn receipt_of(texts: &[String], outcome: i32, minor: u64) -> Receipt {
         number: u64::MAX,
         reference: texts[3].clone(),
         amount,
+        tip: None,
         outcome: match outcome {
             0 => ReceiptOutcome::Approved,
             1 => ReceiptOutcome::PartiallyApproved(amount),

@@ -19,8 +19,8 @@ const SALES: &[Line] = &[
     ("chip-offline", Insert, "ICC", Outcome::Approved, &["CHIP", "TC"]),
     ("chip-declines", Insert, NOTHING, Outcome::Declined, &["DECLINED", "NOT CHARGED", "AAC"]),
     ("chip-choice", Insert, "ICC", Outcome::Approved, &["CHIP", "TC"]),
-    ("chip-broken", Insert, "MAGSTRIPE_AS_FALLBACK", Outcome::Approved, &["SWIPED (CHIP FAILED)"]),
-    ("chip-unsupported", Insert, "MAGSTRIPE_AS_FALLBACK", Outcome::Approved, &["SWIPED (CHIP FAILED)"]),
+    ("chip-broken", Insert, "MAGSTRIPE_AS_FALLBACK", Outcome::Approved, &["SWIPED (CHIP FAILED)", "SIGNATURE"]),
+    ("chip-unsupported", Insert, "MAGSTRIPE_AS_FALLBACK", Outcome::Approved, &["SWIPED (CHIP FAILED)", "SIGNATURE"]),
     ("tap", Tap, "NFC_ICC", Outcome::Approved, &["CONTACTLESS"]),
     ("tap", Insert, "ICC", Outcome::Approved, &["CHIP", "PIN VERIFIED ONLINE", "TC"]),
     ("tap-pin", Tap, "NFC_ICC", Outcome::Approved, &["CONTACTLESS", "PIN VERIFIED ONLINE"]),
@@ -43,6 +43,10 @@ async fn every_card_in_every_way_it_allows() {
         let mut counter = Counter::open().await;
         counter.sell("R1", "12.34", name, *entry).await;
         let merchant = counter.remove_and_take(&format!("{name} {entry:?}")).await;
+        if merchant.contains("SIGNATURE") {
+            assert_eq!(counter.show("R1").await.state, State::AwaitingSignature, "{name} {entry:?}");
+            counter.sign("R1", true).await;
+        }
         let customer = counter.paper().await;
         let view = counter.until_ended("R1").await;
         assert_eq!(ended(&view), Some(*outcome), "{name} {entry:?}: {}", view.text);
@@ -178,6 +182,45 @@ async fn a_write_that_fails_for_one_sale_leaves_the_other_alone() {
     assert_eq!(ended(&counter.until_ended("R2").await), Some(Outcome::Approved));
     assert_eq!(ended(&counter.until_ended("R1").await), Some(Outcome::Declined));
     assert_eq!(counter.charged(), ["2.00 EUR"]);
+}
+
+#[tokio::test]
+async fn a_refused_signature_gives_the_money_back() {
+    let mut counter = Counter::open().await;
+    counter.sell("R1", "12.34", "swipe", Swipe).await;
+    let slip = counter.paper().await;
+    assert!(slip.contains("APPROVED") && slip.contains("SIGNATURE") && slip.contains("MERCHANT COPY"), "{slip}");
+    let asked = counter.show("R1").await;
+    assert_eq!((asked.state, asked.outcome), (State::AwaitingSignature, None));
+    assert_eq!(counter.charged(), ["12.34 EUR"]);
+    // The next customer is served meanwhile.
+    counter.until_ready().await;
+    counter.sell("R2", "2.00", "tap", Tap).await;
+    assert_eq!(ended(&counter.until_ended("R2").await), Some(Outcome::Approved));
+
+    counter.sign("R1", false).await;
+    let view = counter.until_ended("R1").await;
+    assert_eq!(ended(&view), Some(Outcome::Declined), "{}", view.text);
+    assert_eq!(counter.charged(), ["2.00 EUR"]);
+    // A second answer changes nothing.
+    assert_eq!(ended(&counter.sign("R1", true).await), Some(Outcome::Declined));
+    let papers = [counter.paper().await, counter.paper().await, counter.paper().await, counter.paper().await];
+    assert_eq!(papers.iter().filter(|paper| paper.contains("REVERSED")).count(), 2, "{papers:#?}");
+}
+
+#[tokio::test]
+async fn a_power_cut_asks_for_the_signature_again() {
+    let mut counter = Counter::open().await;
+    counter.sell("R1", "12.34", "swipe", Swipe).await;
+    counter.paper().await;
+    counter.cut_power().await;
+    counter.start_agent();
+    counter.until_ready().await;
+    assert_eq!(counter.show("R1").await.state, State::AwaitingSignature);
+    assert!(counter.paper().await.contains("SIGNATURE"), "the slip is printed again");
+    assert_eq!(ended(&counter.sign("R1", true).await), Some(Outcome::Approved));
+    assert!(counter.paper().await.contains("CUSTOMER COPY"));
+    assert_eq!(counter.charged(), ["12.34 EUR"]);
 }
 
 #[tokio::test]

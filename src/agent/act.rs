@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::config::{Config, Copies};
 use crate::reader::{self, Arm, Completion, Order};
-use crate::sale::{Action, CardAnswer, Copy, Event};
+use crate::sale::{Action, CardAnswer, Copy, Event, Paper};
 use crate::till::Refused;
 
 use super::clock::{self, Clock};
@@ -18,6 +18,7 @@ impl Agent {
     /// Carries out one action. Nothing here waits: answers come back through the loop.
     pub(super) fn act(&mut self, number: u64, action: Action) {
         match action {
+            Action::AskTip => self.ask_tip(number),
             Action::Arm => self.arm(number),
             Action::StopReader => {
                 if self.at_reader == Some(number) {
@@ -43,7 +44,7 @@ impl Agent {
                     let _ = done.send(Done::Reversed { sale: number, payment, reversal }).await;
                 });
             }
-            Action::Print => self.afterwards.push_back((number, Afterwards::Print)),
+            Action::Print(paper) => self.afterwards.push_back((number, Afterwards::Print(paper))),
             Action::Tell => self.afterwards.push_back((number, Afterwards::Tell)),
         }
     }
@@ -57,7 +58,7 @@ impl Agent {
         };
         let arm = Arm {
             sale: number,
-            amount: active.sale.order().amount,
+            amount: active.sale.amount(),
             transaction_type: PURCHASE,
             at: clock::for_reader(&local),
             card_timeout: Duration::from_secs(self.config.terminal.card_timeout_s),
@@ -68,6 +69,10 @@ impl Agent {
             let warm = gateway.warm().await;
             let _ = done.send(Done::Warmed { warm }).await;
         });
+    }
+
+    fn ask_tip(&mut self, number: u64) {
+        self.inbox.push_back((number, Event::TipTyped { tip: None }));
     }
 
     fn ask(&mut self, number: u64) {
@@ -128,7 +133,7 @@ impl Agent {
     }
 
     /// Hands the receipts to the printer. A printer that is dead or full changes nothing: they can be had again.
-    pub(super) fn print(&mut self, number: u64) {
+    pub(super) fn print(&mut self, number: u64, paper: Paper) {
         let (Some(active), Some(printer)) = (self.sales.get(&number), &self.printer) else {
             return;
         };
@@ -139,7 +144,12 @@ impl Agent {
             Copies::Customer => &[Copy::Customer],
             Copies::None => &[],
         };
-        for copy in copies {
+        let copies: Vec<Copy> = match paper {
+            Paper::Copies => copies.to_vec(),
+            Paper::SignatureSlip => vec![Copy::Merchant],
+            Paper::AfterSignature => copies.iter().copied().filter(|copy| *copy != Copy::Merchant).collect(),
+        };
+        for copy in &copies {
             if let Err(why) = printer.print(&receipt, *copy) {
                 tracing::warn!(sale = number, %why, "receipt not printed");
                 self.announce("printer-failed", &why.to_string());

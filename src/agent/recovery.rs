@@ -30,7 +30,7 @@ impl Agent {
         active.prepared = None;
         if active.sale.is_settled() {
             // The outcome is on the disk and stands; the card's last word alone is lost.
-            self.print(number);
+            self.print(number, sale::Paper::Copies);
             self.announce("journal-failed", &why);
             return;
         }

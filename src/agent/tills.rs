@@ -13,10 +13,10 @@ impl Agent {
     pub(super) fn till_asks(&mut self, command: Command) {
         // A till that hung up has nothing to be told; what it asked for is recorded all the same.
         match command {
-            Command::Sale { till, reference, amount, reply } => {
+            Command::Sale { till, reference, amount, ask_tip, reply } => {
                 // A till that gave up must not find the reader armed with its amount for the next customer.
                 if !reply.is_closed() {
-                    let answer = self.begin_sale(till, reference, amount);
+                    let answer = self.begin_sale(till, reference, amount, ask_tip);
                     let _ = reply.send(answer);
                 }
             }
@@ -35,6 +35,10 @@ impl Agent {
                 Ok((sale, view)) => self.cancel(sale.order().number, view, reply),
                 Err(refused) => drop(reply.send(Err(refused))),
             },
+            Command::Signature { till, reference, accepted, reply } => match self.find(&till, &reference) {
+                Ok((sale, view)) => self.signature(sale.order().number, accepted, view, reply),
+                Err(refused) => drop(reply.send(Err(refused))),
+            },
             Command::Receipt { till, reference, copy, reply } => {
                 let answer = self.find(&till, &reference).map(|(sale, _)| self.receipt_text(&sale, copy));
                 let _ = reply.send(answer);
@@ -44,7 +48,13 @@ impl Agent {
     }
 
     /// A new sale, or the stored one under the same till and reference (design: path of a sale, 1).
-    fn begin_sale(&mut self, till: String, reference: String, amount: Amount) -> Result<SaleView, Refused> {
+    fn begin_sale(
+        &mut self,
+        till: String,
+        reference: String,
+        amount: Amount,
+        ask_tip: bool,
+    ) -> Result<SaleView, Refused> {
         match self.find(&till, &reference) {
             Ok((sale, mut view)) => {
                 let known = sale.order().amount;
@@ -71,6 +81,7 @@ impl Agent {
             till,
             reference,
             amount,
+            ask_tip,
             terminal_id: self.config.terminal.id.clone(),
             merchant_transaction_id: act::merchant_transaction_id(&self.config.terminal.id, number)?,
             started_unix_ms: now.unix_ms,
@@ -109,18 +120,18 @@ impl Agent {
         if let Err(why) = &self.reader_state {
             return Err(Refused::NotReady { why: why.clone() });
         }
-        if let Err(error) = amount.to_gateway() {
-            return Err(Refused::Amount { why: error.to_string() });
-        }
+        self.may_charge(amount).map_err(|why| Refused::Amount { why })
+    }
+
+    /// Whether the gateway and the terminal's limit allow `amount`; also asked when a tip was added.
+    pub(super) fn may_charge(&self, amount: Amount) -> Result<(), String> {
+        amount.to_gateway().map_err(|error| error.to_string())?;
         match self.max_amount {
             Some(max) if max.currency() != amount.currency() => {
-                let why =
-                    format!("the terminal has a limit of {max} and takes no other currency; see [terminal] max-amount");
-                Err(Refused::Amount { why })
+                Err(format!("the terminal has a limit of {max} and takes no other currency; see [terminal] max-amount"))
             }
             Some(max) if amount.minor() > max.minor() => {
-                let why = format!("{amount} is above the terminal's limit of {max}; see [terminal] max-amount");
-                Err(Refused::Amount { why })
+                Err(format!("{amount} is above the terminal's limit of {max}; see [terminal] max-amount"))
             }
             _ => Ok(()),
         }
@@ -151,6 +162,24 @@ impl Agent {
             Some(active) if !active.stuck && active.sale.standing() == sale::Standing::Waiting => {
                 active.cancels.push(reply);
                 self.inbox.push_back((number, sale::Event::CancelAsked));
+            }
+            _ => drop(reply.send(Ok(view))),
+        }
+    }
+
+    /// The signature was compared: accepted it ends the sale, refused it begins the reversal.
+    fn signature(
+        &mut self,
+        number: u64,
+        accepted: bool,
+        view: SaleView,
+        reply: oneshot::Sender<Result<SaleView, Refused>>,
+    ) {
+        match self.sales.get_mut(&number) {
+            Some(active) if !active.stuck && active.sale.standing() == sale::Standing::AtSignature => {
+                self.advance(number, sale::Event::SignatureChecked { accepted });
+                let view = self.sales.get(&number).map_or(view, |active| self.view_of(&active.sale));
+                let _ = reply.send(Ok(view));
             }
             _ => drop(reply.send(Ok(view))),
         }

@@ -21,7 +21,7 @@ impl Agent {
             standing(sale)
         };
         let approved = match sale.standing() {
-            Standing::Ended(Outcome::Approved) => Some(order.amount),
+            Standing::Ended(Outcome::Approved) => Some(sale.amount()),
             Standing::Ended(Outcome::PartiallyApproved { amount }) => Some(*amount),
             _ => None,
         };
@@ -32,6 +32,7 @@ impl Agent {
             reference: order.reference.clone(),
             number: order.number,
             amount: order.amount.decimal(),
+            tip: sale.tip().map(crate::money::Amount::decimal),
             currency: order.amount.currency().code().to_owned(),
             state,
             outcome,
@@ -58,6 +59,7 @@ impl Agent {
         let step = match view.state {
             State::WaitingForCard => "waiting-for-card",
             State::InProgress => "authorising",
+            State::AwaitingSignature => "awaiting-signature",
             State::Unconfirmed => "unconfirmed",
             State::Ended => "ended",
         };
@@ -180,10 +182,15 @@ impl Agent {
 
 /// How a sale stands: state, outcome, and one sentence for the cashier.
 fn standing(sale: &Sale) -> (State, Option<till::Outcome>, String) {
-    let amount = sale.order().amount;
+    let amount = sale.amount();
     match sale.standing() {
         Standing::Waiting => (State::WaitingForCard, None, format!("Waiting for a card to pay {amount}")),
         Standing::InProgress => (State::InProgress, None, "Authorising, please wait".to_owned()),
+        Standing::AtSignature => {
+            let text =
+                format!("APPROVED {amount}, SIGNATURE NEEDED: compare it with the card, then accept or refuse it");
+            (State::AwaitingSignature, None, text)
+        }
         Standing::Unconfirmed { why, trouble, quarantined } => {
             let text = match (quarantined, trouble) {
                 (Some(quarantined), _) => format!("UNCONFIRMED, needs a person: {quarantined} (first: {why})"),

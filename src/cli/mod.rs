@@ -19,6 +19,7 @@ mod out;
 mod receipt;
 mod run;
 mod sale;
+mod signature;
 mod status;
 
 pub use exit::{Exit, Stop};
@@ -57,6 +58,8 @@ enum Verb {
     Status(status::Status),
     /// Stop a sale that waits for a card
     Cancel(cancel::Cancel),
+    /// Accept or refuse the signature of a sale that waits for it
+    Signature(signature::Signature),
     /// Show the receipt of a sale
     Receipt(receipt::Receipt),
     /// List the sales of all tills, oldest first
@@ -76,6 +79,7 @@ impl Arguments {
             Verb::Sale(verb) => runtime.block_on(verb.run()),
             Verb::Status(verb) => runtime.block_on(verb.run()),
             Verb::Cancel(verb) => runtime.block_on(verb.run()),
+            Verb::Signature(verb) => runtime.block_on(verb.run()),
             Verb::Receipt(verb) => runtime.block_on(verb.run()),
             Verb::Journal(verb) => runtime.block_on(verb.run()),
             Verb::Check(verb) => verb.run(),

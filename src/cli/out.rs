@@ -39,6 +39,9 @@ pub(super) fn aside(line: &str) {
 /// A sale in one line.
 pub(super) fn sale_line(sale: &SaleView) -> String {
     let mut line = format!("{} {}", sale.amount, sale.currency);
+    if let Some(tip) = &sale.tip {
+        let _ = write!(line, " and {tip} tip");
+    }
     if let (Some(Outcome::PartiallyApproved), Some(approved)) = (sale.outcome, &sale.approved_amount) {
         line = format!("{approved} of {line}");
     }
@@ -54,6 +57,7 @@ pub(super) fn standing(sale: &SaleView) -> &'static str {
     match (sale.state, sale.outcome) {
         (State::WaitingForCard, _) => "waiting for card",
         (State::InProgress, _) => "in progress",
+        (State::AwaitingSignature, _) => "awaiting signature",
         (State::Unconfirmed, _) | (State::Ended, None) => "unconfirmed",
         (State::Ended, Some(Outcome::Approved)) => "approved",
         (State::Ended, Some(Outcome::PartiallyApproved)) => "partially approved",

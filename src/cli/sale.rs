@@ -4,10 +4,12 @@
 //! same reference asked again later tells what became of the sale (design: path of a sale, 1; invariant 3).
 
 use std::cell::Cell;
+use std::io::IsTerminal as _;
 use std::time::Duration;
 
 use clap::Args;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::daemon::{Daemon, Error, Events, Heard, in_path};
@@ -29,6 +31,12 @@ pub(super) struct Sale {
     /// The sale's name: the same reference is the same sale, never a second one [default: made from time and chance]
     #[arg(long, value_name = "TEXT")]
     reference: Option<String>,
+    /// Let the customer type a tip at the reader; it is charged on top of the amount
+    #[arg(long)]
+    tip: bool,
+    /// What to say of the customer's signature, when the card wants one
+    #[arg(long, value_enum, value_name = "ANSWER", default_value_t = SignatureAnswer::Ask)]
+    signature: SignatureAnswer,
     /// The outcome as one JSON object on standard output; the steps go to standard error
     #[arg(long)]
     json: bool,
@@ -42,12 +50,24 @@ pub(super) struct Sale {
     daemon: Where,
 }
 
+/// Who compares the signature.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum SignatureAnswer {
+    /// Ask at this terminal; without one, wait for `pos-agent signature`
+    Ask,
+    /// It is the card's
+    Accept,
+    /// It is not: the payment is reversed
+    Refuse,
+}
+
 const AFTER_HELP: &str = "\
 Ctrl-C cancels the sale and waits for its end; a second one stops waiting.
 
 Examples:
   pos-agent sale 12.34
   pos-agent sale 1200 --currency JPY --reference order-4711
+  pos-agent sale 48.50 --tip
 
 Exit codes: 0 approved, 1 declined, 2 cancelled, 3 unconfirmed, 4 partially approved, 64 wrong usage, 69 not sent.";
 
@@ -114,6 +134,9 @@ impl Till<'_> {
         if let Some(currency) = &self.order.currency {
             body["currency"] = currency.as_str().into();
         }
+        if self.order.tip {
+            body["tip"] = "ask".into();
+        }
         match self.daemon.post("/v1/sales", &body).await {
             Ok(sale) => {
                 self.notice_replay(&sale)?;
@@ -138,9 +161,11 @@ impl Till<'_> {
 
     async fn follow(&self, mut events: Events, mut sale: SaleView) -> Result<SaleView, Stop> {
         let mut settle = None;
+        let mut signature = None;
         loop {
             match sale.state {
                 State::Ended => return Ok(sale),
+                State::AwaitingSignature if signature.is_none() => signature = Some(self.signature().await),
                 State::Unconfirmed if settle.is_none() => {
                     self.tell(&sale.text);
                     settle = Some(Instant::now() + Duration::from_secs(self.order.settle_s));
@@ -153,7 +178,17 @@ impl Till<'_> {
                     None => std::future::pending().await,
                 }
             };
+            let answered = async {
+                match &mut signature {
+                    Some(answers) => answers.recv().await,
+                    None => None,
+                }
+            };
             let looked = tokio::select! {
+                Some(accepted) = answered => {
+                    self.check_signature(accepted).await;
+                    continue;
+                }
                 heard = events.next() => match heard {
                     Ok(Heard::Step(step)) => {
                         self.hear(*step, &mut sale);
@@ -225,6 +260,47 @@ impl Till<'_> {
                 return Err(self.in_doubt("the daemon does not come back"));
             }
             sleep(ASK_AGAIN).await;
+        }
+    }
+
+    /// Answers to the question whether the signature is the card's, as far as there is somebody to ask here.
+    async fn signature(&self) -> mpsc::Receiver<bool> {
+        let (sender, answers) = mpsc::channel(1);
+        match self.order.signature {
+            SignatureAnswer::Accept => drop(sender.send(true).await),
+            SignatureAnswer::Refuse => drop(sender.send(false).await),
+            SignatureAnswer::Ask if !std::io::stdin().is_terminal() => {
+                self.tell(&format!("answer with: pos-agent signature '{}' --accept (or --refuse)", self.reference))
+            }
+            SignatureAnswer::Ask => {
+                self.tell("Is the signature the card's? y or n, then Enter");
+                // A read of the keyboard cannot be called off: its thread ends with the program.
+                std::thread::spawn(move || {
+                    for line in std::io::stdin().lines().map_while(Result::ok) {
+                        let answer = match line.trim().to_ascii_lowercase().as_str() {
+                            "y" | "yes" => true,
+                            "n" | "no" => false,
+                            _ => continue,
+                        };
+                        if sender.blocking_send(answer).is_err() {
+                            return;
+                        }
+                    }
+                });
+            }
+        }
+        answers
+    }
+
+    async fn check_signature(&self, accepted: bool) {
+        let path = format!("/v1/sales/{}/signature", in_path(&self.reference));
+        let told: Result<SaleView, _> = self.daemon.post(&path, &serde_json::json!({ "accepted": accepted })).await;
+        if let Err(error) = told {
+            self.tell(&format!(
+                "the terminal was not told yet ({error}): pos-agent signature '{}' --{}",
+                self.reference,
+                if accepted { "accept" } else { "refuse" }
+            ));
         }
     }
 

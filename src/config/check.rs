@@ -80,6 +80,8 @@ impl Config {
 
 /// A customer needs some seconds; ten minutes is longer than any queue.
 const CARD_TIMEOUT_S: std::ops::RangeInclusive<u64> = 5..=600;
+/// Below the first no slip is printed and signed; an hour later the customer is gone.
+const SIGNATURE_TIMEOUT_S: std::ops::RangeInclusive<u64> = 30..=3600;
 /// Below the first no handshake over a mobile line ends; above the second the cashier believes the terminal is dead.
 const CONNECT_TIMEOUT_MS: std::ops::RangeInclusive<u64> = 100..=60_000;
 /// As above; issuers answer within 30 s (security: 5, host timeout), and a chip does not wait for minutes.
@@ -111,6 +113,7 @@ fn terminal(terminal: &Terminal) -> Result<(), Fault> {
         Amount::parse(max, currency).map_err(|error| money("terminal.max-amount", error))?;
     }
     within("terminal.card-timeout-s", terminal.card_timeout_s, &CARD_TIMEOUT_S)?;
+    within("terminal.signature-timeout-s", terminal.signature_timeout_s, &SIGNATURE_TIMEOUT_S)?;
     terminal.location.as_ref().map_or(Ok(()), location)
 }
 

@@ -113,6 +113,10 @@ impl Page {
         let asked = receipt.amount.to_string();
         self.rule();
         self.centred("SALE", Style::Plain);
+        if let Some((tip, base)) = receipt.tip.and_then(|tip| Some((tip, receipt.amount.less(tip)?))) {
+            self.pair("Amount", &base.to_string());
+            self.pair("Tip", &tip.to_string());
+        }
         match &receipt.outcome {
             ReceiptOutcome::Approved => {
                 self.amount(&asked);

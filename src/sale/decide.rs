@@ -9,7 +9,7 @@ use crate::money::Amount;
 use super::record::Payment;
 use super::{
     ARC_APPROVE, Action, Answer, Approval, ApprovedAmount, CardAnswer, Deadlines, Event, ForChip, HostFacts, Now,
-    Outcome, Poll, Record, Refusal, Sale, State, Step,
+    Outcome, Paper, Poll, Record, Refusal, Sale, State, Step,
 };
 
 /// How often a pending payment is asked for: a person decides in a banking app, seconds matter little.
@@ -19,7 +19,10 @@ impl Sale {
     /// What `event` means for this sale. An event that means nothing in the present state gives an empty step.
     pub fn handle(&mut self, event: Event, now: Now, deadlines: Deadlines) -> Step {
         match (&self.state, event) {
-            (State::Waiting, Event::CardRead { facts, first_answer }) => self.card_read(facts, first_answer),
+            (State::Waiting, Event::TipTyped { tip }) if self.volatile.typing => self.tip_typed(tip),
+            (State::Waiting, Event::CardRead { facts, first_answer }) if !self.volatile.typing => {
+                self.card_read(facts, first_answer)
+            }
             (State::Waiting, Event::NoCard { why }) => self.end(Outcome::Cancelled { why }, None),
             (State::Waiting, Event::ReaderLost) => self.cancelled("the reader went away before a card was read"),
             (State::Waiting, Event::Restarted) => self.cancelled("the terminal was restarted before a card was read"),
@@ -40,11 +43,10 @@ impl Sale {
                 Step::none()
             }
 
-            (State::AtChip { approved, .. }, Event::CardSaid { confirmed: true, facts }) => {
-                let outcome = outcome_of(*approved, self.order.amount);
+            (State::AtChip { payment, approved }, Event::CardSaid { confirmed: true, facts }) => {
+                let payment = Payment { id: payment.clone(), amount: *approved };
                 self.volatile.card_open = false;
-                let card = facts.map(|facts| *facts);
-                Step::write([Record::Ended { outcome, host: None, card }]).then([Action::Tell, Action::Print])
+                self.charged(payment, facts.map(|facts| *facts), now, deadlines)
             }
             (State::AtChip { .. }, Event::CardSaid { confirmed: false, facts }) => {
                 self.volatile.card_open = false;
@@ -59,19 +61,37 @@ impl Sale {
                 self.unconfirmed_by_card("the terminal was restarted before the card confirmed the approval")
             }
 
+            (State::AtSignature { .. }, event) => self.handle_signature(event, now, deadlines),
+
             // The outcome is final; the card's last cryptogram goes on the receipt.
             (State::Ended(_), Event::CardSaid { facts, .. }) if self.volatile.card_open => {
                 self.volatile.card_open = false;
-                with_card(Step::none(), facts).then([Action::Print])
+                with_card(Step::none(), facts).then([Action::Print(Paper::Copies)])
             }
             (State::Ended(_), Event::ReaderLost) if self.volatile.card_open => {
                 self.volatile.card_open = false;
-                Step::act([Action::Print])
+                Step::act([Action::Print(Paper::Copies)])
             }
 
             (State::Reversing(_), event) => self.handle_reversing(event, now, deadlines),
             _ => Step::none(),
         }
+    }
+
+    /// What is charged from here on is amount and tip together.
+    fn tip_typed(&mut self, tip: Option<Amount>) -> Step {
+        if self.volatile.cancelling {
+            return self.cancelled("cancelled at the till");
+        }
+        let total = match tip {
+            None => self.order.amount,
+            Some(tip) => match self.order.amount.plus(tip) {
+                Ok(total) => total,
+                Err(error) => return self.cancelled(&format!("amount and tip together cannot be charged: {error}")),
+            },
+        };
+        self.volatile.typing = false;
+        Step::write([Record::TipTyped { tip, total }]).then([Action::Arm, Action::Tell])
     }
 
     fn card_read(&mut self, facts: CardFacts, first_answer: FirstAnswer) -> Step {
@@ -94,7 +114,7 @@ impl Sale {
     fn answered(&mut self, answer: Answer, now: Now, deadlines: Deadlines) -> Step {
         let polling = self.volatile.poll.is_some();
         match answer {
-            Answer::Approved(approval) => self.approved(*approval),
+            Answer::Approved(approval) => self.approved(*approval, now, deadlines),
             Answer::Declined(refusal) if says_approve(&refusal.for_chip) => {
                 let why = "the gateway declined, but its answer to the chip says approved";
                 self.reverse(why, None, Some(refusal.facts))
@@ -140,9 +160,9 @@ impl Sale {
         }
     }
 
-    fn approved(&mut self, approval: Approval) -> Step {
+    fn approved(&mut self, approval: Approval, now: Now, deadlines: Deadlines) -> Step {
         let Approval { id, amount, for_chip, facts } = approval;
-        let asked = self.order.amount;
+        let asked = self.amount;
         let approved = match amount {
             // Absent fields prove nothing.
             ApprovedAmount::NotSaid => asked,
@@ -163,11 +183,16 @@ impl Sale {
         let by_chip = self.card.as_ref().is_some_and(|card| card.entry.card_confirms());
         let host_approved = Record::HostApproved { payment: payment.id.clone(), approved, host: facts };
         if !by_chip {
-            let outcome = outcome_of(approved, asked);
-            let ended = Record::Ended { outcome, host: None, card: None };
-            let answer =
-                CardAnswer { arc: arc_of(&for_chip), issuer_authentication: None, scripts: heapless::Vec::new() };
-            return Step::write([host_approved, ended]).then(self.answer_card(answer)).then([Action::Tell]);
+            let mut step = self.charged(payment, None, now, deadlines);
+            step.records.insert(0, host_approved);
+            if self.volatile.card_open {
+                // The paper waits for the card's last word.
+                step.actions.retain(|action| !matches!(action, Action::Print(_)));
+                let answer =
+                    CardAnswer { arc: arc_of(&for_chip), issuer_authentication: None, scripts: heapless::Vec::new() };
+                step.actions.insert(0, Action::AnswerCard(Box::new(answer)));
+            }
+            return step;
         }
         if !self.volatile.card_open {
             let mut step = self.reverse("the card was gone when the host approved", Some(payment), None);
@@ -205,7 +230,8 @@ impl Sale {
 
     /// The card's answer when a card is there; else the receipt, which has no card to wait for.
     pub(super) fn answer_card(&self, answer: CardAnswer) -> [Action; 1] {
-        if self.volatile.card_open { [Action::AnswerCard(Box::new(answer))] } else { [Action::Print] }
+        let print = Action::Print(Paper::Copies);
+        if self.volatile.card_open { [Action::AnswerCard(Box::new(answer))] } else { [print] }
     }
 
     /// Reverses the payment of [`State::AtChip`].
@@ -219,14 +245,14 @@ impl Sale {
 }
 
 /// The card's last word, written first.
-fn with_card(mut step: Step, facts: Option<Box<CardFacts>>) -> Step {
+pub(super) fn with_card(mut step: Step, facts: Option<Box<CardFacts>>) -> Step {
     if let Some(facts) = facts {
         step.records.insert(0, Record::CardFinal { card: *facts });
     }
     step
 }
 
-fn outcome_of(approved: Amount, asked: Amount) -> Outcome {
+pub(super) fn outcome_of(approved: Amount, asked: Amount) -> Outcome {
     if approved == asked { Outcome::Approved } else { Outcome::PartiallyApproved { amount: approved } }
 }
 

@@ -10,23 +10,25 @@
 //! | Waiting | `Started` | waiting for the card | cancelled: nothing was sent |
 //! | Asked | `Asked`, on the disk before the request leaves | in progress | unknown: `Reversing` |
 //! | AtChip | `HostApproved`, on the disk before the chip hears it | in progress | `Reversing` the known payment |
+//! | AtSignature | `SignatureAsked`: approved, the cardholder signs | check the signature | goes on waiting for it |
 //! | Reversing | `Reversing` | unconfirmed, reversing | goes on, looking up before it sends anything again |
 //! | Ended | `Ended` | the outcome | nothing to do |
 //!
-//! A tap, a swipe and a typed card never enter AtChip: the host's approval is final and `HostApproved` and `Ended` are
-//! written together. Times are arguments; what a power cut may forget (timers, what is in flight) is in `Volatile`.
+//! A tap, a swipe and a typed card never enter AtChip: the host's approval is final and `HostApproved` and `Ended` (or
+//! `SignatureAsked`) are written together. Times are arguments; what a power cut may forget (timers, what is in flight) is in `Volatile`.
 
 mod answer;
 mod decide;
 mod receipt;
 mod record;
 mod reversing;
+mod signature;
 
 use std::time::Duration;
 
 pub use answer::{Answer, Approval, ApprovedAmount, ForChip, Found, FoundState, HostFacts, Inquiry, Refusal, Reversal};
 pub use receipt::{Copy, Receipt, ReceiptOutcome};
-pub use record::{Order, Outcome, Record};
+pub use record::{Order, Outcome, Payment, Record};
 
 use crate::card::{CardFacts, FirstAnswer};
 use crate::money::Amount;
@@ -36,6 +38,9 @@ use reversing::Reversing;
 #[derive(Clone, Debug)]
 pub struct Sale {
     order: Order,
+    /// What is charged: the order's amount, and the tip once it was typed.
+    amount: Amount,
+    tip: Option<Amount>,
     state: State,
     /// Facts of the card, as far as they are known: they fill the receipt.
     card: Option<CardFacts>,
@@ -52,6 +57,7 @@ enum State {
     Waiting,
     Asked,
     AtChip { payment: String, approved: Amount },
+    AtSignature { payment: Payment },
     Reversing(Reversing),
     Ended(Outcome),
 }
@@ -61,6 +67,10 @@ enum State {
 struct Volatile {
     /// The till asked to cancel, and the reader was told to stop.
     cancelling: bool,
+    /// The cardholder is asked for a tip; the card comes after it.
+    typing: bool,
+    /// Until when the signature must have been checked.
+    signature_until: Option<Duration>,
     /// The card waits for its answer, or was given it and has not confirmed: the receipt waits for the last cryptogram.
     card_open: bool,
     /// A pending payment to ask for again: its id, when, and until when.
@@ -92,11 +102,20 @@ pub struct Deadlines {
     pub pending: Duration,
     /// How long an absent payment may still appear (config: `absence-final-after-h`; design: path of a sale, 9).
     pub absence_final: Duration,
+    /// How long somebody at the counter may take to compare a signature; without an answer the payment is reversed, for an
+    /// approval whose signature nobody looked at is not the shop's to keep. `None`: the slip is signed and nobody is asked
+    /// (config: `confirm-signature`, `signature-timeout-s`).
+    pub signature: Option<Duration>,
 }
 
 /// What can happen to a sale.
 #[derive(Clone, Debug)]
 pub enum Event {
+    /// The cardholder typed a tip at the reader, or wants to give none.
+    TipTyped {
+        /// The tip.
+        tip: Option<Amount>,
+    },
     /// The reader read a card for this sale.
     CardRead {
         /// Its facts.
@@ -134,6 +153,11 @@ pub enum Event {
         /// What became of it.
         reversal: Reversal,
     },
+    /// Somebody at the counter compared the signature.
+    SignatureChecked {
+        /// Whether it is the card's.
+        accepted: bool,
+    },
     /// The till wants to cancel.
     CancelAsked,
     /// A good moment to try an open reversal again: the network is back, or the next sale begins.
@@ -147,6 +171,8 @@ pub enum Event {
 /// What to do, once the step is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
+    /// Let the reader ask for a tip.
+    AskTip,
     /// Let the reader wait for a card.
     Arm,
     /// Let the reader stop waiting.
@@ -170,9 +196,20 @@ pub enum Action {
         amount: Amount,
     },
     /// Print the receipt.
-    Print,
+    Print(Paper),
     /// Tell the till how the sale stands now.
     Tell,
+}
+
+/// Which paper of a receipt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Paper {
+    /// Every copy that the terminal prints by itself.
+    Copies,
+    /// The merchant's copy, for the cardholder to sign; printed whatever copies the terminal prints by itself.
+    SignatureSlip,
+    /// What is left of the copies after the signature slip.
+    AfterSignature,
 }
 
 /// The host's answer for the card.
@@ -255,6 +292,8 @@ pub enum Standing<'a> {
     Waiting,
     /// Asked, or the chip has its say.
     InProgress,
+    /// Approved; the cardholder's signature is to be compared.
+    AtSignature,
     /// The gateway may hold an approval; why it is not known.
     Unconfirmed {
         /// What happened.
@@ -269,10 +308,13 @@ pub enum Standing<'a> {
 }
 
 impl Sale {
-    /// A new sale: the first record, then the reader is armed.
+    /// A new sale: the first record, then the reader is armed, or first asks for a tip.
     pub fn begin(order: Order) -> (Self, Step) {
-        let step = Step::write([Record::Started { order: order.clone() }]).then([Action::Arm, Action::Tell]);
-        (Self::waiting(order), step)
+        let first = if order.ask_tip { Action::AskTip } else { Action::Arm };
+        let step = Step::write([Record::Started { order: order.clone() }]).then([first, Action::Tell]);
+        let mut sale = Self::waiting(order);
+        sale.volatile.typing = sale.order.ask_tip;
+        (sale, step)
     }
 
     /// Replays a sale from what its steps wrote. `None` when that does not begin with `Started`.
@@ -290,6 +332,8 @@ impl Sale {
 
     fn waiting(order: Order) -> Self {
         Self {
+            amount: order.amount,
+            tip: None,
             order,
             state: State::Waiting,
             card: None,
@@ -303,6 +347,18 @@ impl Sale {
     #[must_use]
     pub fn order(&self) -> &Order {
         &self.order
+    }
+
+    /// What is charged: the order's amount and the tip.
+    #[must_use]
+    pub fn amount(&self) -> Amount {
+        self.amount
+    }
+
+    /// The tip that was typed at the reader.
+    #[must_use]
+    pub fn tip(&self) -> Option<Amount> {
+        self.tip
     }
 
     /// How many steps were written so far: the place of the next one in the journal.
@@ -329,6 +385,7 @@ impl Sale {
         match &self.state {
             State::Waiting => Standing::Waiting,
             State::Asked | State::AtChip { .. } => Standing::InProgress,
+            State::AtSignature { .. } => Standing::AtSignature,
             State::Reversing(reversing) => Standing::Unconfirmed {
                 why: &reversing.why,
                 trouble: self.volatile.reversal.trouble.as_deref(),
@@ -355,6 +412,7 @@ impl Sale {
     pub fn deadline(&self) -> Option<Duration> {
         match &self.state {
             State::Asked => self.volatile.poll.as_ref().map(|poll| poll.at),
+            State::AtSignature { .. } => self.volatile.signature_until,
             State::Reversing(_) => self.volatile.reversal.due(),
             State::Waiting | State::AtChip { .. } | State::Ended(_) => None,
         }
@@ -367,6 +425,8 @@ impl Sale {
             State::Waiting | State::Asked | State::AtChip { .. } => {
                 ReceiptOutcome::Unconfirmed("the sale is still under way".to_owned())
             }
+            // The slip that is signed says what the host said.
+            State::AtSignature { payment } => decide::outcome_of(payment.amount, self.amount).on_receipt(),
             State::Reversing(reversing) => ReceiptOutcome::Unconfirmed(reversing.why.clone()),
             State::Ended(outcome) => outcome.on_receipt(),
         };
@@ -375,7 +435,8 @@ impl Sale {
             local_time: self.order.local_time.clone(),
             number: self.order.number,
             reference: self.order.reference.clone(),
-            amount: self.order.amount,
+            amount: self.amount,
+            tip: self.tip,
             outcome,
             card: self.card.clone(),
             host: self.host.clone(),
@@ -394,6 +455,10 @@ impl Sale {
         match record {
             // The first record made the sale.
             Record::Started { .. } => {}
+            Record::TipTyped { tip, total } => {
+                self.tip = *tip;
+                self.amount = *total;
+            }
             Record::Asked { card } => {
                 self.card = Some(card.clone());
                 self.state = State::Asked;
@@ -401,6 +466,12 @@ impl Sale {
             Record::HostApproved { payment, approved, host } => {
                 self.host = host.clone();
                 self.state = State::AtChip { payment: payment.clone(), approved: *approved };
+            }
+            Record::SignatureAsked { payment, card } => {
+                if let Some(card) = card {
+                    self.card = Some(card.clone());
+                }
+                self.state = State::AtSignature { payment: payment.clone() };
             }
             Record::Reversing { why, payment, host } => {
                 if let Some(host) = host {

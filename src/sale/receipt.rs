@@ -16,8 +16,10 @@ pub struct Receipt {
     pub number: u64,
     /// The till's reference.
     pub reference: String,
-    /// What was asked for.
+    /// What was asked for, the tip included.
     pub amount: Amount,
+    /// The tip in it, when one was typed.
+    pub tip: Option<Amount>,
     /// What came of it.
     pub outcome: ReceiptOutcome,
     /// The card, when one was read.

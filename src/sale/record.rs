@@ -18,8 +18,11 @@ pub struct Order {
     pub till: String,
     /// The till's own reference.
     pub reference: String,
-    /// What to charge.
+    /// What to charge, before a tip.
     pub amount: Amount,
+    /// The cardholder is asked for a tip at the reader, before the card.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ask_tip: bool,
     /// Acquirer-assigned terminal id.
     pub terminal_id: String,
     /// Our reference at the gateway: terminal id, number and 128 random bits (design: Decisions).
@@ -39,6 +42,14 @@ pub enum Record {
         /// Its terms.
         order: Order,
     },
+    /// The cardholder was asked for a tip: what is charged is now this.
+    TipTyped {
+        /// The tip; none was given when it is absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tip: Option<Amount>,
+        /// Amount and tip together.
+        total: Amount,
+    },
     /// The payment is about to be sent: from here the money may have moved.
     Asked {
         /// The card.
@@ -52,6 +63,14 @@ pub enum Record {
         approved: Amount,
         /// What the host said.
         host: HostFacts,
+    },
+    /// Approved, and the cardholder signs: somebody at the counter must compare the signature.
+    SignatureAsked {
+        /// The payment, which is reversed when the signature is refused.
+        payment: Payment,
+        /// The card's last word, when this record brings it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        card: Option<CardFacts>,
     },
     /// The outcome is not known, or the card did not confirm: nothing may stay charged.
     Reversing {

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use super::record::Payment;
 use super::{
-    Action, ApprovedAmount, CardAnswer, Deadlines, Event, Found, FoundState, HostFacts, Inquiry, Now, Outcome, Record,
-    Reversal, Sale, State, Step,
+    Action, ApprovedAmount, CardAnswer, Deadlines, Event, Found, FoundState, HostFacts, Inquiry, Now, Outcome, Paper,
+    Record, Reversal, Sale, State, Step,
 };
 
 /// Longest wait between two tries; a shop's network comes back within minutes.
@@ -272,7 +272,7 @@ impl Sale {
         }
         Step::write([Record::Quarantined { why: why.to_owned() }])
             .then([Action::Tell])
-            .then(print.then_some(Action::Print))
+            .then(print.then_some(Action::Print(Paper::Copies)))
     }
 
     /// Tries again later: twice as long each time, a little apart from other terminals. The cashier gets a receipt that says
@@ -286,7 +286,7 @@ impl Sale {
         let wait = Duration::from_secs(1 << (timers.tries - 1).min(16)).min(LONGEST_WAIT);
         timers.due = Some(now.monotonic + wait + jitter);
         let print = !std::mem::replace(&mut timers.printed, true);
-        Step::act(print.then_some(Action::Print))
+        Step::act(print.then_some(Action::Print(Paper::Copies)))
     }
 
     fn end_reversed(&mut self) -> Step {
@@ -301,7 +301,7 @@ impl Sale {
         self.volatile.reversal = Timers::default();
         let ended = Step::write([Record::Ended { outcome, host: None, card: None }]).then([Action::Tell]);
         // A card that is still open prints with its last word.
-        if self.volatile.card_open { ended } else { ended.then([Action::Print]) }
+        if self.volatile.card_open { ended } else { ended.then([Action::Print(Paper::Copies)]) }
     }
 
     fn is_quarantined(&self) -> bool {
@@ -314,7 +314,7 @@ impl Sale {
 
     /// The amount to reverse, when a found payment is ours: amount and currency must match too.
     fn amount_of(&self, payment: &Found) -> Option<crate::money::Amount> {
-        let asked = self.order.amount;
+        let asked = self.amount;
         match payment.amount {
             ApprovedAmount::NotSaid => Some(asked),
             // A partial approval is ours as well.

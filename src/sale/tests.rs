@@ -5,8 +5,11 @@ use super::*;
 use crate::card::{Cryptogram, CryptogramKind, EntryMode, MaskedPan};
 use crate::money::Currency;
 
-const DEADLINES: Deadlines =
-    Deadlines { pending: Duration::from_secs(40), absence_final: Duration::from_secs(24 * 3600) };
+const DEADLINES: Deadlines = Deadlines {
+    pending: Duration::from_secs(40),
+    absence_final: Duration::from_secs(24 * 3600),
+    signature: Some(Duration::from_secs(180)),
+};
 const STARTED_MS: i64 = 1_800_000_000_000;
 
 fn at(seconds: u64) -> Now {
@@ -24,6 +27,7 @@ fn order() -> Order {
         till: "till-1".to_owned(),
         reference: "R1".to_owned(),
         amount: eur(1234),
+        ask_tip: false,
         terminal_id: "12345678".to_owned(),
         merchant_transaction_id: "12345678-7-00112233445566778899aabbccddeeff".to_owned(),
         started_unix_ms: STARTED_MS,
@@ -164,7 +168,7 @@ fn chip_approved_and_confirmed_by_the_card() {
     assert_eq!(answer.arc, *b"00");
     assert!(matches!(sale.written.last().unwrap().as_slice(), [Record::HostApproved { .. }]));
     assert_eq!(sale.outcome(), None);
-    assert_eq!(sale.on(said(true)), [Action::Tell, Action::Print]);
+    assert_eq!(sale.on(said(true)), [Action::Tell, Action::Print(Paper::Copies)]);
     assert_eq!(sale.outcome(), Some(&Outcome::Approved));
     assert_eq!(sale.sale.card().unwrap().cryptogram.unwrap().kind, CryptogramKind::Tc);
     assert!(sale.sale.is_settled());
@@ -178,7 +182,7 @@ fn a_tap_is_final_with_the_hosts_approval() {
         assert!(matches!(actions.as_slice(), [Action::AnswerCard(_), Action::Tell]), "{actions:?}");
         assert_eq!(sale.outcome(), Some(&Outcome::Approved));
         // The card's refusal after a tap cannot change the outcome.
-        assert_eq!(sale.on(Event::CardSaid { confirmed: false, facts: None }), [Action::Print]);
+        assert_eq!(sale.on(Event::CardSaid { confirmed: false, facts: None }), [Action::Print(Paper::Copies)]);
         assert_eq!(sale.outcome(), Some(&Outcome::Approved));
     }
 }
@@ -191,9 +195,77 @@ fn the_chip_refuses_after_approval_and_the_payment_is_reversed() {
         assert_eq!(sale.on(event), [Action::Tell, reverse_known()]);
         assert!(sale.is_unconfirmed(), "never declined while the gateway may hold an approval");
         let done = reversal_answered(Reversal::Done { id: "rv1".to_owned() });
-        assert_eq!(sale.on(done), [Action::Tell, Action::Print]);
+        assert_eq!(sale.on(done), [Action::Tell, Action::Print(Paper::Copies)]);
         assert!(matches!(sale.outcome(), Some(Outcome::Reversed { .. })));
     }
+}
+
+#[test]
+fn a_signature_is_compared_before_the_sale_is_approved() {
+    let signed = |entry| CardFacts { cvm: Some(crate::card::Cvm::Signature), ..facts(entry) };
+    let asked = |entry| {
+        let mut trace = Trace::begin();
+        let _ = trace.on(Event::CardRead { facts: signed(entry), first_answer: FirstAnswer::GoOnline });
+        let _ = trace.on(approved());
+        trace
+    };
+    let check = |accepted| Event::SignatureChecked { accepted };
+    let slip = Action::Print(Paper::SignatureSlip);
+
+    // The chip confirms first; only then is there something to sign.
+    let mut chip = asked(EntryMode::Icc);
+    assert_eq!(chip.on(check(true)), [], "not before the card has confirmed");
+    let tc = Event::CardSaid { confirmed: true, facts: Some(Box::new(signed(EntryMode::Icc))) };
+    assert_eq!(chip.on(tc), [Action::Tell, slip.clone()]);
+    assert_eq!((chip.sale.standing(), chip.outcome()), (Standing::AtSignature, None));
+    assert_eq!(chip.on(Event::CancelAsked), [], "the money has moved");
+    assert_eq!(chip.cut(), [Action::Tell, slip.clone()]);
+    assert_eq!(chip.on(check(true)), [Action::Tell, Action::Print(Paper::AfterSignature)]);
+    assert_eq!(chip.outcome(), Some(&Outcome::Approved));
+
+    // A swipe's slip is printed when the reader is done with it.
+    let mut swipe = asked(EntryMode::Magstripe);
+    assert_eq!(swipe.sale.standing(), Standing::AtSignature);
+    assert_eq!(swipe.on(Event::CardSaid { confirmed: true, facts: None }), [slip]);
+    assert_eq!(swipe.on(check(false)), [Action::Tell, reverse_known()]);
+    assert!(swipe.is_unconfirmed(), "never declined while the gateway may hold an approval");
+
+    // Nobody looks at it.
+    let mut forgotten = asked(EntryMode::Magstripe);
+    let _ = forgotten.on(Event::CardSaid { confirmed: true, facts: None });
+    assert_eq!(forgotten.on_at(Event::DeadlinePassed, 180), []);
+    assert_eq!(forgotten.on_at(Event::DeadlinePassed, 181), [Action::Tell, reverse_known()]);
+}
+
+#[test]
+fn a_tip_is_charged_on_top_and_asked_for_before_the_card() {
+    let begin = || {
+        let (sale, step) = Sale::begin(Order { ask_tip: true, ..order() });
+        let mut trace = Trace { sale, written: Vec::new() };
+        assert_eq!(trace.commit(step), [Action::AskTip, Action::Tell]);
+        trace
+    };
+    let mut tipped = begin();
+    assert_eq!(tipped.on(Event::TipTyped { tip: Some(eur(166)) }), [Action::Arm, Action::Tell]);
+    assert_eq!(
+        (tipped.sale.amount(), tipped.sale.tip(), tipped.sale.order().amount),
+        (eur(1400), Some(eur(166)), eur(1234))
+    );
+    assert_eq!(tipped.on(Event::TipTyped { tip: Some(eur(1)) }), [], "once");
+
+    let mut none = begin();
+    assert_eq!(none.on(Event::TipTyped { tip: None }), [Action::Arm, Action::Tell]);
+    assert_eq!((none.sale.amount(), none.sale.tip()), (eur(1234), None));
+
+    let mut cancelled = begin();
+    assert_eq!(cancelled.on(Event::CancelAsked), [Action::StopReader]);
+    assert_eq!(cancelled.on(Event::TipTyped { tip: Some(eur(166)) }), [Action::Tell]);
+    assert!(matches!(cancelled.outcome(), Some(Outcome::Cancelled { .. })));
+
+    let mut other_currency = begin();
+    let jpy = Amount::from_minor(100, Currency::from_code("JPY").unwrap()).unwrap();
+    assert_eq!(other_currency.on(Event::TipTyped { tip: Some(jpy) }), [Action::Tell]);
+    assert!(matches!(other_currency.outcome(), Some(Outcome::Cancelled { .. })));
 }
 
 #[test]
@@ -236,7 +308,7 @@ fn unknown_is_looked_up_and_reversed_never_sent_again() {
     assert_eq!(sale.on(done), [Action::Query]);
     assert_eq!(sale.on(Event::Inquired(Inquiry::Payments(list))), [Action::Tell]);
     assert!(matches!(sale.outcome(), Some(Outcome::Reversed { .. })));
-    assert_eq!(sale.on(Event::CardSaid { confirmed: false, facts: None }), [Action::Print]);
+    assert_eq!(sale.on(Event::CardSaid { confirmed: false, facts: None }), [Action::Print(Paper::Copies)]);
 }
 
 #[test]
@@ -244,7 +316,7 @@ fn only_an_answered_empty_list_means_absent_and_only_after_a_day() {
     let mut sale = Trace::asked(EntryMode::NfcIcc);
     let _ = sale.on(unknown());
     let cannot = Event::Inquired(Inquiry::CannotAsk { why: "HTTP 404".to_owned() });
-    assert_eq!(sale.on(cannot.clone()), [Action::Print], "the receipt says not confirmed, once");
+    assert_eq!(sale.on(cannot.clone()), [Action::Print(Paper::Copies)], "the receipt says not confirmed, once");
     for day in 1..5 {
         let _ = sale.on_at(Event::DeadlinePassed, day * 90_000);
         assert_eq!(sale.on_at(cannot.clone(), day * 90_000), []);
@@ -313,7 +385,7 @@ fn a_refused_reversal_is_quarantined_after_a_look_and_retried_daily() {
     assert_eq!(sale.on(refused), [Action::Query]);
     let list = vec![found("DB", "8ac7a4a1000000000000000000000001", FoundState::Approved, None)];
     let actions = sale.on(Event::Inquired(Inquiry::Payments(list)));
-    assert_eq!(actions, [Action::Tell, Action::Print]);
+    assert_eq!(actions, [Action::Tell, Action::Print(Paper::Copies)]);
     assert!(matches!(sale.sale.standing(), Standing::Unconfirmed { quarantined: Some(_), .. }));
     assert_eq!(sale.on_at(Event::Nudged, 10), [], "the next sale does not hammer it");
     assert_eq!(sale.on_at(Event::DeadlinePassed, 10), []);
@@ -364,7 +436,7 @@ fn declined_and_not_sent_tell_the_card_z1_and_charge_nothing() {
         assert_eq!(card.arc, *b"Z1");
         let is = serde_json::to_value(sale.outcome().unwrap()).unwrap();
         assert_eq!(is["is"], outcome);
-        assert_eq!(sale.on(said(false)), [Action::Print]);
+        assert_eq!(sale.on(said(false)), [Action::Print(Paper::Copies)]);
         assert_eq!(sale.sale.card().unwrap().cryptogram.unwrap().kind, CryptogramKind::Aac);
     }
 }
@@ -449,7 +521,7 @@ fn the_card_gone_while_the_host_was_asked_cannot_confirm() {
     assert_eq!(sale.on(approved()), [Action::Tell, reverse_known()]);
     let mut tap = Trace::asked(EntryMode::NfcIcc);
     assert_eq!(tap.on(Event::ReaderLost), []);
-    assert_eq!(tap.on(approved()), [Action::Print, Action::Tell]);
+    assert_eq!(tap.on(approved()), [Action::Tell, Action::Print(Paper::Copies)]);
     assert_eq!(tap.outcome(), Some(&Outcome::Approved));
 }
 

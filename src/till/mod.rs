@@ -22,6 +22,8 @@ pub enum Command {
         reference: String,
         /// What to charge.
         amount: Amount,
+        /// Let the cardholder type a tip at the reader, before the card.
+        ask_tip: bool,
         /// The sale as it stands once it is recorded.
         reply: oneshot::Sender<Result<SaleView, Refused>>,
     },
@@ -52,6 +54,17 @@ pub enum Command {
         /// The reference.
         reference: String,
         /// The sale as it stands: cancelled, or too late (then it goes on).
+        reply: oneshot::Sender<Result<SaleView, Refused>>,
+    },
+    /// Tell whether the signature on the slip is the card's.
+    Signature {
+        /// The till's name.
+        till: String,
+        /// The reference.
+        reference: String,
+        /// It is; otherwise the payment is reversed.
+        accepted: bool,
+        /// The sale as it stands; unchanged when no signature was waited for.
         reply: oneshot::Sender<Result<SaleView, Refused>>,
     },
     /// A receipt as text.
@@ -117,6 +130,8 @@ pub enum State {
     WaitingForCard,
     /// The gateway was asked, or the card is being answered.
     InProgress,
+    /// Approved; the signature on the slip is to be compared and accepted or refused.
+    AwaitingSignature,
     /// The gateway may hold an approval; it is being looked up and reversed (design: invariant 3).
     Unconfirmed,
     /// Ended; [`SaleView::outcome`] tells how.
@@ -151,6 +166,9 @@ pub struct SaleView {
     pub number: u64,
     /// What was asked for, as `12.34`.
     pub amount: String,
+    /// The tip that the cardholder typed at the reader; it is charged on top of `amount`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tip: Option<String>,
     /// ISO 4217.
     pub currency: String,
     /// Where it stands.

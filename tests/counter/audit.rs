@@ -36,8 +36,10 @@ impl Kept {
     pub fn kinds(&self) -> Vec<&'static str> {
         let kind = |record: &Record| match record {
             Record::Started { .. } => "started",
+            Record::TipTyped { .. } => "tip-typed",
             Record::Asked { .. } => "asked",
             Record::HostApproved { .. } => "host-approved",
+            Record::SignatureAsked { .. } => "signature-asked",
             Record::Reversing { .. } => "reversing",
             Record::ReversalAsked { .. } => "reversal-asked",
             Record::ReversalDone { .. } => "reversal-done",

@@ -120,6 +120,13 @@ impl Counter {
         (answer.status().as_u16(), answer.json_of().await)
     }
 
+    /// Somebody at the counter compares the signature.
+    pub async fn sign(&self, reference: &str, accepted: bool) -> SaleView {
+        let url = format!("http://till/v1/sales/{reference}/signature");
+        let request = self.http.post(url).header("content-type", "application/json");
+        request.body(json!({ "accepted": accepted }).to_string()).send().await.unwrap().json_of().await
+    }
+
     pub async fn show(&self, reference: &str) -> SaleView {
         self.http.get(format!("http://till/v1/sales/{reference}")).send().await.unwrap().json_of().await
     }

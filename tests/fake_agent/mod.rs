@@ -121,7 +121,7 @@ async fn play(
             else => return,
         };
         match command {
-            Command::Sale { till, reference, amount, reply } => {
+            Command::Sale { till, reference, amount, reply, .. } => {
                 if reference == "drop" {
                     continue;
                 }
@@ -155,6 +155,10 @@ async fn play(
                     let other = SaleView { till: "till-2".into(), ..sale.clone() };
                     (0..crowd).for_each(|_| announce(&server, &other, "present-card", "Insert, tap or swipe"));
                 }
+                let _ = reply.send(known.ok_or(Refused::NoSuchSale { till, reference }));
+            }
+            Command::Signature { till, reference, reply, .. } => {
+                let known = sales.get(&(till.clone(), reference.clone())).cloned();
                 let _ = reply.send(known.ok_or(Refused::NoSuchSale { till, reference }));
             }
             Command::Receipt { reference, copy, reply, .. } => {
@@ -200,6 +204,7 @@ fn sale(sales: &Sales, till: &str, reference: &str, amount: (String, String)) ->
             reference: reference.to_owned(),
             number: sales.len() as u64 + 1,
             amount: amount.0,
+            tip: None,
             currency: amount.1,
             state: State::WaitingForCard,
             outcome: None,

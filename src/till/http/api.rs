@@ -2,13 +2,17 @@
 //!
 //! | request | answer |
 //! |---|---|
-//! | `POST /v1/sales` `{"reference","amount","currency"}` | 201 the sale; 200 with `replayed` when the reference is known |
+//! | `POST /v1/sales` `{"reference","amount","currency","tip"}` | 201 the sale; 200 with `replayed` when the reference is known |
 //! | `GET /v1/sales/{reference}[?wait-s=N]` | the sale, once it has ended or after N seconds |
 //! | `GET /v1/sales[?since=N&limit=N]` | `{"sales":[…]}`, oldest first |
 //! | `POST /v1/sales/{reference}/cancel` | the sale: cancelled, or going on when it was too late |
+//! | `POST /v1/sales/{reference}/signature` `{"accepted"}` | the sale: ended, or being reversed |
 //! | `GET /v1/sales/{reference}/receipt[?copy=customer]` | text |
 //! | `GET /v1/status` | the terminal |
 //! | `GET /v1/events` | server-sent events |
+//!
+//! `"tip":"ask"` lets the cardholder type a tip at the reader, which is charged on top of the amount. A sale in the state
+//! `awaiting-signature` waits for its `signature`. `wait-s` ends there too, for somebody at the counter is asked.
 //!
 //! On the Unix socket `?till=NAME` names the till whose sale is shown, cancelled or printed: the person at the terminal may see to
 //! every till's sales. A till has its own only.
@@ -60,6 +64,7 @@ pub(super) fn router(app: Arc<App>, door: Door) -> Router {
         .route("/v1/sales", get(list).post(sale))
         .route("/v1/sales/{reference}", get(show))
         .route("/v1/sales/{reference}/cancel", post(cancel))
+        .route("/v1/sales/{reference}/signature", post(signature))
         .route("/v1/sales/{reference}/receipt", get(receipt))
         .route("/v1/status", get(status))
         .route("/v1/events", get(listen))
@@ -87,6 +92,14 @@ struct SaleRequest {
     #[serde(deserialize_with = "amount_text")]
     amount: String,
     currency: Option<String>,
+    tip: Option<Tip>,
+}
+
+/// The one thing that can be said about a tip.
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Tip {
+    Ask,
 }
 
 async fn sale(
@@ -100,8 +113,8 @@ async fn sale(
         None => app.currency,
     };
     let amount = Amount::parse(&asked.amount, currency).map_err(|error| Failure::value("amount", error.to_string()))?;
-    let till = till.to_string();
-    let sale = app.ask(|reply| Command::Sale { till, reference, amount, reply }).await??;
+    let (till, ask_tip) = (till.to_string(), asked.tip.is_some());
+    let sale = app.ask(|reply| Command::Sale { till, reference, amount, ask_tip, reply }).await??;
     let status = if sale.replayed { StatusCode::OK } else { StatusCode::CREATED };
     Ok((status, Json(sale)).into_response())
 }
@@ -132,7 +145,7 @@ async fn show(
     let mut stopped = app.stopped.clone();
     loop {
         let sale = app.show(&till, &reference).await?;
-        if sale.state == SaleState::Ended || wait_s == 0 {
+        if wants_the_till(&sale) || wait_s == 0 {
             return Ok(Json(sale));
         }
         let changed = async {
@@ -148,12 +161,17 @@ async fn show(
     }
 }
 
-/// Returns when the sale may have ended; never, when the agent will say nothing more.
+/// It has ended, or cannot go on without somebody at the counter.
+fn wants_the_till(sale: &SaleView) -> bool {
+    matches!(sale.state, SaleState::Ended | SaleState::AwaitingSignature)
+}
+
+/// Returns when the sale may want the till; never, when the agent will say nothing more.
 async fn news_of(progress: &mut broadcast::Receiver<Progress>, till: &str, reference: &str) {
     loop {
         match progress.recv().await {
             Ok(step) if step.till != till || step.reference != reference => {}
-            Ok(Progress { sale: Some(sale), .. }) if sale.state == SaleState::Ended => return,
+            Ok(Progress { sale: Some(sale), .. }) if wants_the_till(&sale) => return,
             Ok(_) => {}
             Err(broadcast::error::RecvError::Lagged(_)) => return,
             Err(broadcast::error::RecvError::Closed) => std::future::pending().await,
@@ -211,6 +229,25 @@ async fn cancel(
     let Query(CancelQuery { till }) = query.map_err(|error| Failure::malformed(error.body_text()))?;
     let (till, reference) = (caller.whose(till)?, path_reference(reference)?);
     Ok(Json(app.ask(|reply| Command::Cancel { till, reference, reply }).await??))
+}
+
+/// What somebody at the counter found when the signatures were compared.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SignatureCheck {
+    accepted: bool,
+}
+
+async fn signature(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    reference: Result<Path<String>, PathRejection>,
+    query: Result<Query<CancelQuery>, QueryRejection>,
+    Body(SignatureCheck { accepted }): Body<SignatureCheck>,
+) -> Result<Json<SaleView>, Failure> {
+    let Query(CancelQuery { till }) = query.map_err(|error| Failure::malformed(error.body_text()))?;
+    let (till, reference) = (caller.whose(till)?, path_reference(reference)?);
+    Ok(Json(app.ask(|reply| Command::Signature { till, reference, accepted, reply }).await??))
 }
 
 #[derive(Deserialize)]
