@@ -8,6 +8,7 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::num::NonZero;
 use std::os::fd::OwnedFd;
+use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
@@ -118,28 +119,8 @@ struct Terminal {
 
 impl Terminal {
     fn open(term: &str, more: &[&str]) -> Self {
-        use rustix::fs::{Mode, OFlags, open};
-        use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-        let outside = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-        grantpt(&outside).unwrap();
-        unlockpt(&outside).unwrap();
-        let inside =
-            open(ptsname(&outside, Vec::new()).unwrap(), OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).unwrap();
-        tcsetwinsize(&outside, size(80, 24)).unwrap();
         let folder = tempfile::tempdir().unwrap();
-        // A session of its own, so that the demo sees this terminal and not the one in which the tests run. It replaces itself
-        // by the demo: the process is the same.
-        let demo = Command::new("setsid")
-            .args(["--ctty", env!("CARGO_BIN_EXE_pos-sim"), "demo", "--agent", env!("CARGO_BIN_EXE_pos-agent")])
-            .args(more)
-            .env("TERM", term)
-            .env("TMPDIR", folder.path())
-            .env_remove("RUST_LOG")
-            .stdin(inside.try_clone().unwrap())
-            .stdout(inside.try_clone().unwrap())
-            .stderr(inside.try_clone().unwrap())
-            .spawn()
-            .unwrap();
+        let (demo, outside, inside) = start(term, more, folder.path());
         let keys = File::from(outside);
         let mut screen = keys.try_clone().unwrap();
         let (sender, output) = mpsc::channel();
@@ -192,6 +173,33 @@ impl Terminal {
         assert!(modes.contains(LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG), "{modes:?}");
         assert_eq!(std::fs::read_dir(self.folder.path()).unwrap().count(), 0, "the shop's folder was left behind");
     }
+}
+
+/// Starts the demo in a new terminal: the process, the person's side, and the demo's.
+fn start(term: &str, more: &[&str], folder: &Path) -> (Child, OwnedFd, OwnedFd) {
+    use rustix::fs::{Mode, OFlags, open};
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+    let outside = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
+    grantpt(&outside).unwrap();
+    unlockpt(&outside).unwrap();
+    let inside =
+        open(ptsname(&outside, Vec::new()).unwrap(), OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC, Mode::empty())
+            .unwrap();
+    tcsetwinsize(&outside, size(80, 24)).unwrap();
+    // A session of its own, so that the demo sees this terminal and not the one in which the tests run. It replaces itself
+    // by the demo: the process is the same.
+    let demo = Command::new("setsid")
+        .args(["--ctty", env!("CARGO_BIN_EXE_pos-sim"), "demo", "--agent", env!("CARGO_BIN_EXE_pos-agent")])
+        .args(more)
+        .env("TERM", term)
+        .env("TMPDIR", folder)
+        .env_remove("RUST_LOG")
+        .stdin(inside.try_clone().unwrap())
+        .stdout(inside.try_clone().unwrap())
+        .stderr(inside.try_clone().unwrap())
+        .spawn()
+        .unwrap();
+    (demo, outside, inside)
 }
 
 impl Drop for Terminal {
@@ -259,6 +267,22 @@ fn a_signal_gives_the_terminal_back_too() {
         shop.send(signal);
         shop.ends_and_gives_the_terminal_back();
     }
+}
+
+#[test]
+fn a_terminal_that_hangs_up_ends_the_shop() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut demo, outside, inside) = start("xterm", &[], folder.path());
+    drop(inside);
+    let (mut outside, mut emulator) = (File::from(outside), vt100::Parser::new(cells(24), cells(80), 0));
+    let mut bytes = [0; 4096];
+    while !emulator.screen().contents().contains("agent ready") {
+        let count = outside.read(&mut bytes).unwrap();
+        emulator.process(&bytes[..count]);
+    }
+    drop(outside);
+    demo.wait().unwrap();
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "the shop's folder was left behind");
 }
 
 #[test]

@@ -18,11 +18,16 @@ mod panes;
 mod view;
 
 use std::io::{self, IsTerminal};
+use std::mem::ManuallyDrop;
+use std::panic;
 use std::pin::Pin;
 use std::time::Duration;
 
-use ratatui::DefaultTerminal;
+use ratatui::backend::CrosstermBackend;
+use ratatui::crossterm::cursor::Show;
 use ratatui::crossterm::event::{self, Event};
+use ratatui::crossterm::execute;
+use ratatui::crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 
@@ -125,20 +130,36 @@ fn places(shop: &Shop, agent: &Agent) -> Vec<String> {
     ]
 }
 
-/// The terminal, given back as it was on every way out: here, and by a panic through the hook that `try_init` sets.
-struct Terminal(DefaultTerminal);
+/// The terminal, given back as it was on every way out: here, and by a panic.
+struct Terminal(ManuallyDrop<ratatui::Terminal<CrosstermBackend<io::Stdout>>>);
 
 impl Terminal {
     fn take() -> io::Result<Self> {
-        ratatui::try_init().map(Self)
+        let before = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            give_back();
+            before(info);
+        }));
+        let terminal = ratatui::Terminal::new(CrosstermBackend::new(io::stdout()))?;
+        // From here on it is given back, also when the rest fails.
+        let terminal = Self(ManuallyDrop::new(terminal));
+        enable_raw_mode()?;
+        execute!(io::stdout(), EnterAlternateScreen)?;
+        Ok(terminal)
     }
 }
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        // A terminal that is gone needs no restoring.
-        let _ = ratatui::try_restore();
+        // Its own end would complain on standard error, and a terminal that has hung up takes that for a panic.
+        give_back();
     }
+}
+
+/// A terminal that is gone needs no restoring.
+fn give_back() {
+    let _ = disable_raw_mode();
+    let _ = execute!(io::stdout(), LeaveAlternateScreen, Show);
 }
 
 /// Keys and changes of the size. A thread of its own reads them: a blocked read must not hold the program's end.

@@ -61,7 +61,12 @@ pub(super) struct Sale {
 impl Sale {
     /// Whether it holds the reader: the next one has to wait.
     pub(super) fn is_under_way(&self) -> bool {
-        self.state == "waiting-for-card" || self.state == "in-progress"
+        self.waits_for_card() || self.state == "in-progress"
+    }
+
+    /// Whether it is the customer's turn.
+    pub(super) fn waits_for_card(&self) -> bool {
+        self.state == "waiting-for-card"
     }
 }
 

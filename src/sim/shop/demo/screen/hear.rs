@@ -73,6 +73,8 @@ impl Model {
                 self.tell(Tone::You, "too late: the sale goes on")
             }
             (Asked::Cancel(_), Ok(_)) => {}
+            // A step has told it already.
+            (Asked::Show(_), Ok(sale)) if self.sale.as_ref() == Some(&sale) => {}
             (Asked::Show(reference), Ok(sale)) => {
                 self.tell(Tone::of(&sale), format!("{reference} stands like this: {}", sale.text));
                 self.adopt(sale);

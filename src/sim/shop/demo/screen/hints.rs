@@ -3,6 +3,7 @@
 use ratatui::style::{Color, Style};
 use ratatui::text::{Line, Span};
 
+use super::super::till::Sale;
 use super::super::{wallet, ways};
 use super::keys::Over;
 use super::model::{Model, PrinterIs};
@@ -31,7 +32,7 @@ pub(super) fn now(model: &Model) -> Vec<Hint> {
         return hints;
     }
     let sale = model.under_way().is_some();
-    let card_wanted = model.under_way().is_some_and(|sale| sale.state == "waiting-for-card");
+    let card_wanted = model.under_way().is_some_and(Sale::waits_for_card);
     if !sale {
         hints.push(("n", "new sale", false));
         if model.sale.is_some() {

@@ -6,6 +6,7 @@ use ratatui::style::{Color, Style, Stylize};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, BorderType, Paragraph};
 
+use super::super::till::Sale;
 use super::super::{wallet, ways};
 use super::model::{Model, Tone};
 use super::view::colour;
@@ -36,6 +37,7 @@ pub(super) fn titled(title: impl Into<String>) -> Block<'static> {
 pub(super) fn reader(frame: &mut Frame, area: Rect, model: &Model) {
     let waits = match model.display.waits_for {
         _ if model.faults.cable => "its cable is out",
+        WaitsFor::Agent if model.under_way().is_some_and(Sale::waits_for_card) => "waits for the customer",
         WaitsFor::Agent => "waits for the agent",
         WaitsFor::Card => "waits for a card",
         WaitsFor::Pin => "waits for the PIN",
@@ -168,6 +170,12 @@ pub(super) fn paper(frame: &mut Frame, area: Rect, block: Block<'static>, model:
     if model.receipts.is_empty() {
         return frame.render_widget(Paragraph::new(Line::from(" nothing is printed yet").dim()).block(block), area);
     }
+    let block = match printer_trouble(model) {
+        Some(trouble) => {
+            block.title_bottom(Line::from(format!(" {} ", cut(trouble, width / 2))).style(colour(Tone::Trouble)))
+        }
+        None => block,
+    };
     let tear = "- ".repeat(usize::from(PAPER) / 2);
     let text = |receipt: &String| receipt.trim_end().lines().map(str::to_owned).collect::<Vec<_>>();
     let all: Vec<String> =
@@ -189,6 +197,12 @@ pub(super) fn paper(frame: &mut Frame, area: Rect, block: Block<'static>, model:
         block
     };
     frame.render_widget(Paragraph::new(lines).block(block), area);
+}
+
+/// What the agent says of a printer that does not print, without its address.
+fn printer_trouble(model: &Model) -> Option<&str> {
+    let (_, state) = model.status.as_ref()?.printer.split_once(": ")?;
+    (state.contains("unreachable") || state.contains("stopped")).then_some(state)
 }
 
 /// Columns and rows within the border.
