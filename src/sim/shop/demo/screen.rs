@@ -28,6 +28,7 @@ use ratatui::crossterm::cursor::Show;
 use ratatui::crossterm::event::{self, Event};
 use ratatui::crossterm::execute;
 use ratatui::crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
+use rustix::termios::{QueueSelector, tcflush};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 
@@ -144,6 +145,8 @@ impl Terminal {
         // From here on it is given back, also when the rest fails.
         let terminal = Self(ManuallyDrop::new(terminal));
         enable_raw_mode()?;
+        // What was typed while the agent was built is not meant for a screen that nobody had seen.
+        tcflush(io::stdin(), QueueSelector::IFlush)?;
         execute!(io::stdout(), EnterAlternateScreen)?;
         Ok(terminal)
     }

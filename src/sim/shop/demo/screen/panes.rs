@@ -167,15 +167,15 @@ fn minor(booking: &Booking) -> Option<u64> {
 /// The paper as it comes out, the newest at the bottom unless it was rolled back.
 pub(super) fn paper(frame: &mut Frame, area: Rect, block: Block<'static>, model: &Model) {
     let (width, height) = inside(area);
-    if model.receipts.is_empty() {
-        return frame.render_widget(Paragraph::new(Line::from(" nothing is printed yet").dim()).block(block), area);
-    }
     let block = match printer_trouble(model) {
         Some(trouble) => {
             block.title_bottom(Line::from(format!(" {} ", cut(trouble, width / 2))).style(colour(Tone::Trouble)))
         }
         None => block,
     };
+    if model.receipts.is_empty() {
+        return frame.render_widget(Paragraph::new(Line::from(" nothing is printed yet").dim()).block(block), area);
+    }
     let tear = "- ".repeat(usize::from(PAPER) / 2);
     let text = |receipt: &String| receipt.trim_end().lines().map(str::to_owned).collect::<Vec<_>>();
     let all: Vec<String> =
@@ -199,10 +199,10 @@ pub(super) fn paper(frame: &mut Frame, area: Rect, block: Block<'static>, model:
     frame.render_widget(Paragraph::new(lines).block(block), area);
 }
 
-/// What the agent says of a printer that does not print, without its address.
+/// What the agent says of a printer that does not print, without its address and what the system said.
 fn printer_trouble(model: &Model) -> Option<&str> {
     let (_, state) = model.status.as_ref()?.printer.split_once(": ")?;
-    (state.contains("unreachable") || state.contains("stopped")).then_some(state)
+    if ["ok", "not used yet"].contains(&state) { None } else { state.split(": ").next() }
 }
 
 /// Columns and rows within the border.

@@ -159,6 +159,13 @@ fn what_is_broken_is_seen_at_the_top() {
         model.press(intent);
     }
     says(&model, SMALL, &["agent in a sale  reader unplugged  network off  printer off", "its cable is out"]);
+    for (printer, seen) in [
+        ("tcp://127.0.0.1:9100: unreachable: tcp://127.0.0.1:9100: refused", true),
+        ("tcp://127.0.0.1:9100: ok", false),
+    ] {
+        model.status = Some(Status { printer: printer.to_owned(), ..Status::default() });
+        assert_eq!(text(&drawn(&model, 80, 24)).contains("╰ unreachable ─"), seen, "{printer}");
+    }
     model.press(Intent::Power);
     says(&model, SMALL, &["agent no power", "k power back"]);
 }
