@@ -7,6 +7,10 @@ use std::io::{self, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+
+use super::fault::{self, Faults};
 use super::gateway::{self, Gateway};
 use super::printer::Printer;
 use super::reader::{self, Reader};
@@ -20,6 +24,8 @@ pub struct Options {
     pub reader: reader::Options,
     /// The gateway.
     pub gateway: gateway::Options,
+    /// What is wrong on the line between agent and gateway; without it the line is direct.
+    pub gateway_line: Option<Faults>,
     /// Changes to the configuration: `(what, with what)`, replaced in the text of [`Shop::config_text`].
     pub config: Vec<(String, String)>,
     /// Where the journal lies; in the shop's folder when `None`.
@@ -34,6 +40,7 @@ pub struct Shop {
     pub gateway: Gateway,
     /// The printer.
     pub printer: Printer,
+    line: Option<FaultyLine>,
     folder: Folder,
 }
 
@@ -53,7 +60,11 @@ impl Shop {
         let reader = reader::start(options.reader).await?;
         let gateway = gateway::start(options.gateway).await?;
         let printer = Printer::start(std::net::SocketAddr::from(([127, 0, 0, 1], 0))).await?;
-        let shop = Self { reader, gateway, printer, folder };
+        let line = match options.gateway_line {
+            Some(faults) => Some(FaultyLine::before(&gateway, faults).await?),
+            None => None,
+        };
+        let shop = Self { reader, gateway, printer, line, folder };
         write_private(&shop.folder.path.join("gateway-token"), shop.gateway.token())?;
         write_private(&shop.folder.path.join("till-token"), TILL_TOKEN)?;
         fs::write(shop.folder.path.join("ca.pem"), shop.gateway.ca_pem())?;
@@ -125,10 +136,31 @@ token-file = "{folder}/till-token"
 path = "{journal}"
 "#,
             reader = self.reader.place(),
-            url = self.gateway.base_url(),
+            url = self.line.as_ref().map_or_else(|| self.gateway.base_url(), |line| line.url.clone()),
             entity = self.gateway.entity_id(),
             printer = self.printer.address,
         )
+    }
+}
+
+/// A line with faults before the gateway. It ends when this is dropped.
+struct FaultyLine {
+    /// Where the agent connects to, by the name in the gateway's certificate.
+    url: String,
+    task: JoinHandle<io::Result<()>>,
+}
+
+impl FaultyLine {
+    async fn before(gateway: &Gateway, faults: Faults) -> io::Result<Self> {
+        let listener = TcpListener::bind((std::net::Ipv4Addr::LOCALHOST, 0)).await?;
+        let url = format!("https://localhost:{}/", listener.local_addr()?.port());
+        Ok(Self { url, task: tokio::spawn(fault::proxy(listener, gateway.address().to_string(), faults)) })
+    }
+}
+
+impl Drop for FaultyLine {
+    fn drop(&mut self) {
+        self.task.abort();
     }
 }
 

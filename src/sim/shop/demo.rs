@@ -1,7 +1,7 @@
 //! `cargo demo`: the shop, and a real agent in a process of its own, built without the simulators.
 //!
-//! With `--once` one sale is run and its exit code is ours. Without, the shop stays open (`open`): keys are the customer's
-//! hands, and sales are started from a second terminal with `pos-agent sale`.
+//! With `--once` one sale is run and its exit code is ours. Without, the shop stays open: on a screen with everything side by
+//! side (`screen`), or line by line where there is no terminal (`open`). Keys are the customer's hands.
 
 use std::convert::Infallible;
 use std::io;
@@ -13,11 +13,15 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use self::agent::Agent;
 use super::{Options, Shop};
+use crate::sim::fault::Faults;
 use crate::sim::reader::deck::{Chip, Tap};
 use crate::sim::reader::{self, Card, Entry, Pace, WaitsFor, deck};
 
 mod agent;
 mod open;
+mod screen;
+mod till;
+mod wallet;
 
 /// What `cargo demo` takes.
 #[derive(Debug, clap::Args)]
@@ -41,6 +45,9 @@ pub struct Args {
     /// How it is presented; by default the first way the card allows.
     #[arg(long)]
     entry: Option<Entry>,
+    /// Lines instead of the screen; also without a terminal, or when TERM is dumb.
+    #[arg(long, conflicts_with = "once")]
+    plain: bool,
     /// Begin with the gateway's line pulled out.
     #[arg(long)]
     gateway_off: bool,
@@ -77,9 +84,12 @@ pub async fn run(args: Args) -> io::Result<u8> {
             agent::build().await?
         }
     };
+    let on_screen = !args.once && !args.plain && screen::is_possible();
+    let line = Faults::seeded(1);
     let pace = if args.once { Pace::INSTANT } else { Pace::HUMAN };
     let options = Options {
         reader: reader::Options { pace, removes_card: args.once, ..reader::Options::default() },
+        gateway_line: on_screen.then(|| line.clone()),
         ..Options::default()
     };
     let mut stop = pin!(stopped());
@@ -96,6 +106,8 @@ pub async fn run(args: Args) -> io::Result<u8> {
             code = once(&args, entry, &agent, &mut shop) => code,
             () = stop => Ok(INTERRUPTED),
         }
+    } else if on_screen {
+        screen::show(&mut shop, &mut agent, line, args.gateway_off, stop).await
     } else {
         open::stay_open(&mut shop, &mut agent, stop).await
     };
@@ -108,7 +120,7 @@ fn entry(args: &Args) -> io::Result<Entry> {
     let (card, ways) = (args.card, ways(args.card));
     match args.entry {
         Some(entry) if !ways.contains(&entry) => {
-            let message = format!("--entry: {} can be presented by {}", card.name, open::words(&ways));
+            let message = format!("--entry: {} can be presented by {}", card.name, wallet::words(card));
             Err(io::Error::new(io::ErrorKind::InvalidInput, message))
         }
         Some(entry) => Ok(entry),

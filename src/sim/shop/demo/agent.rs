@@ -1,6 +1,7 @@
 //! The demo's agent: the real `pos-agent` in a process of its own, built without the simulators.
 //!
-//! What this is not: a supervisor. An agent that ends is reported with its log and not started again.
+//! What this is not: a supervisor. An agent that ends by itself is reported with its log; only one whose power was cut here gets
+//! it back.
 
 use std::ffi::OsStr;
 use std::io;
@@ -28,16 +29,7 @@ impl Agent {
     /// Starts the agent for this shop and waits until it can take a sale.
     pub(super) async fn start(program: PathBuf, shop: &Shop) -> io::Result<Self> {
         let log = shop.folder().join("agent.log");
-        let child = Command::new(&program)
-            .arg("run")
-            .arg("--config")
-            .arg(shop.config())
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(std::fs::File::create(&log)?)
-            .kill_on_drop(true)
-            .spawn()
-            .map_err(|error| io::Error::other(format!("{} cannot be started: {error}", program.display())))?;
+        let child = spawn(&program, &shop.config(), &log)?;
         let mut agent = Self { program, log, child };
         match tokio::time::timeout(READY_WITHIN, agent.until_ready(shop)).await {
             Ok(Ok(())) => Ok(agent),
@@ -64,6 +56,17 @@ impl Agent {
             Ok(status) => self.failed(&format!("ended with {status}")),
             Err(error) => error,
         }
+    }
+
+    /// The power goes, in the middle of whatever it does: SIGKILL, and the process is gone when this returns.
+    pub(super) async fn cut_power(&mut self) -> io::Result<()> {
+        self.child.kill().await
+    }
+
+    /// The power comes back: a new process with the same journal. It is not waited for.
+    pub(super) fn power_on(&mut self, shop: &Shop) -> io::Result<()> {
+        self.child = spawn(&self.program, &shop.config(), &self.log)?;
+        Ok(())
     }
 
     /// Ends the agent as systemd would.
@@ -95,6 +98,20 @@ impl Agent {
         let log = std::fs::read_to_string(&self.log).unwrap_or_default();
         io::Error::other(format!("pos-agent {what}; its log:\n{log}"))
     }
+}
+
+/// The agent's process. Its log goes on where an earlier one's ended.
+fn spawn(program: &Path, config: &Path, log: &Path) -> io::Result<Child> {
+    Command::new(program)
+        .arg("run")
+        .arg("--config")
+        .arg(config)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(std::fs::OpenOptions::new().create(true).append(true).open(log)?)
+        .kill_on_drop(true)
+        .spawn()
+        .map_err(|error| io::Error::other(format!("{} cannot be started: {error}", program.display())))
 }
 
 /// Builds `pos-agent` as it is installed: without feature `sim`. Cargo says what it does on standard error.

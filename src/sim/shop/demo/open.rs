@@ -1,5 +1,5 @@
-//! The shop with its door open: the keyboard lends the customer's hands and pulls cables, the screen shows what stands on the
-//! reader's display and what comes out of the printer. Sales are started from a second terminal.
+//! The shop with its door open, told line by line: for a pipe, a terminal that can do no more, or `--plain`. The keyboard lends
+//! the customer's hands and pulls cables; sales are started from a second terminal.
 
 use std::fmt::Write as _;
 use std::io;
@@ -8,12 +8,10 @@ use std::pin::Pin;
 use tokio::sync::mpsc;
 
 use super::agent::Agent;
+use super::wallet::{self, CARD_KEYS, by_key, nature, word, words};
 use super::{say, ways};
 use crate::sim::reader::{Card, Entry, Key, deck};
 use crate::sim::shop::Shop;
-
-/// Keys that choose a card, in the deck's order. Lower-case letters do something.
-const CARD_KEYS: &str = "123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
 const KEYS: &str = "  i insert   t tap   s swipe   r remove   c the reader's red key
   g gateway's line out or in   p printer off or on   u reader's cable out or in
@@ -92,7 +90,7 @@ impl Customer {
         let card = self.card;
         let wait = if shop.reader.watch().borrow().card_in_slot { "; another card is in the slot" } else { "" };
         if !ways(card).contains(&entry) {
-            return say(&format!("  you      {} can only do this: {}", card.name, words(&ways(card))));
+            return say(&format!("  you      {} can only do this: {}", card.name, words(card)));
         }
         say(&format!("  you      {} the card {}{wait}", word(entry), card.name));
         shop.reader.present(card, entry);
@@ -119,10 +117,6 @@ impl Cables {
     }
 }
 
-fn by_key(key: char) -> Option<&'static Card> {
-    CARD_KEYS.find(key).and_then(|place| deck::DECK.get(place))
-}
-
 fn welcome(agent: &Agent, shop: &Shop) -> String {
     format!(
         "\nThe shop is open. The agent is the real one; reader, gateway and printer are simulated.\n\n  \
@@ -142,51 +136,15 @@ fn welcome(agent: &Agent, shop: &Shop) -> String {
 }
 
 fn choosing() -> String {
-    let last = CARD_KEYS.chars().nth(deck::DECK.len() - 1).unwrap_or('Z');
-    format!("  1-9 and A-{last} choose the card to hold; at first it is {}", deck::DECK[0].name)
+    format!("  1-9 and A-{} choose the card to hold; at first it is {}", wallet::last_key(), deck::DECK[0].name)
 }
 
 fn cards() -> String {
     let mut text = String::new();
     for (key, card) in CARD_KEYS.chars().zip(deck::DECK) {
-        let _ = writeln!(text, "  {key} {:17} {:22} {}", card.name, words(&ways(card)), nature(card));
+        let _ = writeln!(text, "  {key} {:17} {:22} {}", card.name, words(card), nature(card));
     }
     text
-}
-
-/// What is special about a card, in a few words.
-fn nature(card: &Card) -> &'static str {
-    match card.name {
-        "chip-pin" => "the everyday card: chip and PIN",
-        "chip-no-cvm" => "chip without PIN",
-        "chip-refuses" => "its chip refuses after the bank has approved",
-        "chip-offline" => "its chip approves before anyone is asked",
-        "chip-declines" => "its chip declines before anyone is asked",
-        "chip-choice" => "two applications on one chip",
-        "chip-broken" => "its chip is dead: insert, then swipe",
-        "chip-unsupported" => "a chip that the reader does not know: insert, then swipe",
-        "tap" => "contactless without PIN",
-        "tap-pin" => "contactless with PIN",
-        "tap-magstripe" => "contactless of the old kind",
-        "tap-insert" => "when tapped it wants to be inserted",
-        "swipe" => "stripe only: signature",
-        "swipe-pin" => "stripe only: PIN",
-        _ => "",
-    }
-}
-
-fn word(entry: Entry) -> &'static str {
-    match entry {
-        Entry::Insert => "insert",
-        Entry::Tap => "tap",
-        Entry::Swipe => "swipe",
-    }
-}
-
-/// `insert, swipe`.
-pub(super) fn words(ways: &[Entry]) -> String {
-    let words: Vec<_> = ways.iter().map(|way| word(*way)).collect();
-    words.join(", ")
 }
 
 /// A receipt with the edges of its paper, so that it stands out from what is said around it.
@@ -238,20 +196,5 @@ impl Drop for SingleKeys {
     fn drop(&mut self) {
         // A terminal that is gone needs no restoring.
         let _ = rustix::termios::tcsetattr(io::stdin(), rustix::termios::OptionalActions::Now, &self.0);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_card_has_a_key_and_a_word() {
-        assert!(deck::DECK.len() <= CARD_KEYS.len());
-        for (key, card) in CARD_KEYS.chars().zip(deck::DECK) {
-            assert_eq!(by_key(key), Some(card));
-            assert!(!nature(card).is_empty(), "{}", card.name);
-        }
-        assert_eq!(by_key('z'), None);
     }
 }

@@ -1,0 +1,192 @@
+//! The model: what keys and news make of it, without a shop.
+
+use super::super::super::till::{Asked, Failed, News, Step};
+use super::*;
+
+fn sale(reference: &str, state: &str, outcome: Option<&str>, text: &str) -> Sale {
+    Sale {
+        reference: reference.to_owned(),
+        amount: "12.34".to_owned(),
+        state: state.to_owned(),
+        outcome: outcome.map(str::to_owned),
+        text: text.to_owned(),
+        replayed: false,
+    }
+}
+
+fn step(word: &str, text: &str, sale: Option<Sale>) -> News {
+    let reference = sale.as_ref().map_or_else(String::new, |sale| sale.reference.clone());
+    News::Step(Step { reference, step: word.to_owned(), text: text.to_owned(), sale })
+}
+
+fn last(model: &Model) -> (Tone, &str) {
+    model.steps.back().map(|told| (told.tone, told.text.as_str())).unwrap()
+}
+
+/// A model in which `n`, Enter were pressed and the agent waits for a card.
+fn waiting() -> Model {
+    let mut model = Model::default();
+    assert_eq!(model.press(Intent::NewSale), None);
+    let asked = model.press(Intent::Enter);
+    assert_eq!(asked, Some(Act::Sale("demo-1".to_owned(), "12.34".to_owned())));
+    model.hear(step("waiting", "Waiting", Some(sale("demo-1", "waiting-for-card", None, "Waiting"))));
+    model
+}
+
+#[test]
+fn a_sale_is_asked_for_once_and_each_further_one_has_a_name_of_its_own() {
+    let mut model = waiting();
+    assert_eq!(model.press(Intent::NewSale), None);
+    assert_eq!((model.over, last(&model).1), (Over::Nothing, "demo-1 is not over: x cancels it"));
+    assert_eq!(model.press(Intent::Cancel), Some(Act::Cancel("demo-1".to_owned())));
+
+    model.hear(step("ended", "APPROVED", Some(sale("demo-1", "ended", Some("approved"), "APPROVED"))));
+    assert_eq!(last(&model), (Tone::Good, "APPROVED"));
+    model.press(Intent::NewSale);
+    assert_eq!(model.press(Intent::Enter), Some(Act::Sale("demo-2".to_owned(), "12.34".to_owned())));
+}
+
+#[test]
+fn an_amount_that_is_none_starts_nothing() {
+    let mut model = Model::default();
+    model.press(Intent::NewSale);
+    model.press(Intent::Type('.'));
+    assert_eq!((model.press(Intent::Enter), model.over, model.sales), (None, Over::Amount, 0));
+}
+
+#[test]
+fn the_same_reference_goes_out_with_the_same_amount() {
+    let mut model = Model::default();
+    assert_eq!(model.press(Intent::Again), None, "there is none yet");
+    let mut model = waiting();
+    assert_eq!(model.press(Intent::Again), Some(Act::Sale("demo-1".to_owned(), "12.34".to_owned())));
+    let known = Sale { replayed: true, ..sale("demo-1", "ended", Some("declined"), "DECLINED") };
+    let asked = Asked::Sale { reference: "demo-1".to_owned(), amount: "12.34".to_owned() };
+    model.hear(News::Answer(asked, Ok(known)));
+    assert_eq!(last(&model), (Tone::Bad, "replayed: demo-1 is known, no second sale. DECLINED"));
+}
+
+#[test]
+fn a_lost_answer_is_doubt_and_a_refusal_is_none() {
+    let asked = Asked::Sale { reference: "demo-1".to_owned(), amount: "12.34".to_owned() };
+    let begin = || {
+        let mut model = Model::default();
+        model.press(Intent::NewSale);
+        model.press(Intent::Enter);
+        model
+    };
+    let mut model = begin();
+    model.hear(News::Answer(asked.clone(), Err(Failed::Lost("cut".to_owned()))));
+    assert_eq!(last(&model).0, Tone::Doubt);
+    assert!(model.press(Intent::Again).is_some(), "the same reference can be asked for");
+
+    let mut model = begin();
+    model.hear(News::Answer(asked, Err(Failed::Refused("not ready".to_owned()))));
+    assert_eq!((last(&model), model.sale.clone()), ((Tone::Trouble, "refused: not ready"), None));
+}
+
+#[test]
+fn a_step_that_was_heard_is_not_overwritten_by_an_older_answer() {
+    let mut model = waiting();
+    let asked = Asked::Sale { reference: "demo-1".to_owned(), amount: "12.34".to_owned() };
+    model.hear(step("authorising", "Authorising", Some(sale("demo-1", "in-progress", None, "Authorising"))));
+    model.hear(News::Answer(asked, Ok(sale("demo-1", "waiting-for-card", None, "Waiting"))));
+    assert_eq!(model.sale.as_ref().unwrap().state, "in-progress");
+}
+
+#[test]
+fn an_older_sale_that_is_reversed_does_not_take_the_place_of_the_new_one() {
+    let mut model = waiting();
+    model.hear(step("unconfirmed", "UNCONFIRMED", Some(sale("demo-1", "unconfirmed", None, "UNCONFIRMED"))));
+    assert_eq!((last(&model).0, model.under_way()), (Tone::Doubt, None), "the reader is free");
+    model.press(Intent::NewSale);
+    model.press(Intent::Enter);
+    model.hear(step("ended", "DECLINED", Some(sale("demo-1", "ended", Some("declined"), "DECLINED"))));
+    assert_eq!(last(&model), (Tone::Bad, "demo-1: DECLINED"));
+    assert_eq!(model.sale.as_ref().unwrap().reference, "demo-2");
+}
+
+#[test]
+fn after_a_power_cut_the_latest_sale_is_asked_for() {
+    let mut model = waiting();
+    assert_eq!(model.press(Intent::Power), Some(Act::Power(false)));
+    assert_eq!(model.hear(News::Lost), None);
+    assert_eq!(model.press(Intent::Power), Some(Act::Power(true)));
+    assert_eq!(model.hear(News::Connected).as_deref(), Some("demo-1"));
+    model.hear(News::Answer(
+        Asked::Show("demo-1".to_owned()),
+        Ok(sale("demo-1", "ended", Some("cancelled"), "CANCELLED")),
+    ));
+    assert_eq!(last(&model), (Tone::Trouble, "demo-1 stands like this: CANCELLED"));
+    assert_eq!(model.under_way(), None);
+}
+
+#[test]
+fn a_hand_does_only_what_the_card_can_do() {
+    let mut model = waiting();
+    assert_eq!(model.press(Intent::Present(Entry::Tap)), None);
+    assert_eq!(last(&model), (Tone::You, "chip-pin can only do this: insert, swipe"));
+    assert_eq!(model.press(Intent::Remove), None, "no card is in the slot");
+    let card = deck::card("chip-pin").unwrap();
+    assert_eq!(model.press(Intent::Present(Entry::Insert)), Some(Act::Present(card, Entry::Insert)));
+    assert_eq!(model.in_slot(), None, "the display has not said so yet");
+    model.shows(Screen { card_in_slot: true, ..Screen::default() });
+    assert_eq!(model.in_slot(), Some(card));
+    model.press(Intent::Hold(1));
+    assert_eq!(model.press(Intent::Present(Entry::Insert)), None, "the slot is taken");
+    assert_eq!(model.press(Intent::Remove), Some(Act::Remove));
+}
+
+#[test]
+fn a_wrong_pin_is_planned_for_one_entry() {
+    let mut model = Model::default();
+    assert_eq!(model.press(Intent::WrongPin), Some(Act::WrongPin(true)));
+    model.shows(Screen { waits_for: WaitsFor::Pin, ..Screen::default() });
+    assert!(model.wrong_pin);
+    model.shows(Screen::default());
+    assert!(!model.wrong_pin);
+    model.press(Intent::WrongPin);
+    assert_eq!(model.press(Intent::WrongPin), Some(Act::WrongPin(false)), "a second press takes it back");
+}
+
+#[test]
+fn what_is_broken_is_mended_by_the_same_key() {
+    let mut model = Model::default();
+    for (intent, broken, mended) in [
+        (Intent::Cable, Act::Cable(true), Act::Cable(false)),
+        (Intent::Network, Act::Network(true), Act::Network(false)),
+        (Intent::Slow, Act::Slow(true), Act::Slow(false)),
+        (Intent::Power, Act::Power(false), Act::Power(true)),
+        (Intent::Printer, Act::Printer(PrinterIs::Off), Act::Printer(PrinterIs::Ready)),
+    ] {
+        assert_eq!(model.press(intent), Some(broken));
+        assert_ne!(model.faults, Faults::default(), "{intent:?}");
+        assert_eq!(model.press(intent), Some(mended));
+        assert_eq!(model.faults, Faults::default(), "{intent:?}");
+    }
+}
+
+#[test]
+fn the_stars_of_a_pin_take_one_line_and_the_steps_are_bounded() {
+    let mut model = Model::default();
+    for stars in ["*", "**", "***"] {
+        model.hear(step("pin-entry", &format!("PIN {stars}"), None));
+    }
+    assert_eq!((model.steps.len(), last(&model).1), (1, "PIN ***"));
+    for n in 0..2 * STEPS {
+        model.hear(step("reader-text", &n.to_string(), None));
+    }
+    assert_eq!((model.steps.len(), last(&model).1), (STEPS, "999"));
+}
+
+#[test]
+fn the_paper_rolls_back_no_further_than_it_is_long_and_forward_with_a_new_receipt() {
+    let mut model = Model::default();
+    model.printed(vec!["one\ntwo\nthree\n".to_owned()]);
+    model.press(Intent::Scroll(100));
+    assert_eq!(model.rolled, 4);
+    model.press(Intent::Scroll(-1));
+    assert_eq!(model.rolled, 3);
+    model.printed(vec!["one\n".to_owned(), "two\n".to_owned()]);
+    assert_eq!(model.rolled, 0);
+}
