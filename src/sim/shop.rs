@@ -109,8 +109,8 @@ answer-timeout-ms = 10000
 [gateway.brand-by-aid]
 A000000003 = "VISA"
 
-[printer]
-port = "tcp://{printer}"
+[[printer]]
+port = "{printer}"
 columns = 42
 
 [till]
@@ -127,7 +127,7 @@ path = "{journal}"
             reader = self.reader.place(),
             url = self.gateway.base_url(),
             entity = self.gateway.entity_id(),
-            printer = self.printer.address,
+            printer = self.printer.place(),
         )
     }
 }
