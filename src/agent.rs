@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::{broadcast, mpsc, oneshot};
 
 use crate::card::FirstAnswer;
-use crate::config::Config;
+use crate::config::{self, Config};
 use crate::gateway::{self, PreparedPayment};
 use crate::journal::{self, Journal};
 use crate::money::{Amount, Currency, MoneyError};
@@ -87,7 +87,7 @@ pub async fn run(config: Config, shutdown: impl Future<Output = ()>) -> Result<(
             notify.stopping();
             agent.tell_and_print();
             ends.till.close().await;
-            // The printer's task ends when nobody can give it more and all it has is printed.
+            // A printer's task ends when nobody can give it more and all it has is printed.
             drop(agent);
             let last_paper = async { while ends.printer.recv().await.is_some() {} };
             let _ = tokio::time::timeout(LAST_PAPER, last_paper).await;
@@ -130,7 +130,8 @@ struct Agent {
     done: mpsc::Sender<Done>,
     reader: reader::Handle,
     reader_state: Result<Identity, String>,
-    printer: Option<printer::Handle>,
+    /// In the order of the configuration.
+    printers: Vec<printer::Handle>,
     progress: broadcast::Sender<Progress>,
     /// Sales that are not settled, or whose card is still in the reader.
     sales: BTreeMap<u64, Active>,
@@ -215,10 +216,12 @@ impl Agent {
         let max_amount = max_amount.map_err(|cause| Error::Money { key: "max-amount", cause })?;
         let (reader, from_reader) = reader::spawn(act::reader_settings(&config, &clock));
         let (to_printer_events, from_printer) = mpsc::channel(64);
-        let printer = config
-            .printer
-            .clone()
-            .map(|printer| printer::spawn(printer, config.terminal.merchant.clone(), to_printer_events));
+        let start = |printer: &config::Printer| {
+            printer::spawn(printer.clone(), config.terminal.merchant.clone(), to_printer_events.clone())
+        };
+        let printers = config.printer.iter().map(start).collect();
+        // The channel ends with the printers' tasks.
+        drop(to_printer_events);
         let (command_sender, commands) = mpsc::channel(COMMANDS_WAITING);
         let (progress, _) = broadcast::channel(PROGRESS_KEPT);
         let (till_stop, till_stopped) = oneshot::channel::<()>();
@@ -247,7 +250,7 @@ impl Agent {
             done,
             reader,
             reader_state: Err("the reader is being opened".to_owned()),
-            printer,
+            printers,
             progress,
             sales: BTreeMap::new(),
             at_reader: None,

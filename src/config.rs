@@ -11,10 +11,14 @@ use serde::Deserialize;
 
 mod check;
 mod load;
+mod logo;
+mod printer;
 mod secret;
 
 pub use check::Fault;
 pub use load::{Error, load, parse, read};
+pub use logo::{Logo, LogoError, logo_file};
+pub use printer::{CodePage, Copies, Cut, FlowControl, Part, Printer, Value, qr_parts};
 pub use secret::{SecretError, secret_credential, secret_file};
 
 /// Where the configuration is when nobody says otherwise.
@@ -30,8 +34,9 @@ pub struct Config {
     pub reader: Reader,
     /// The payment gateway.
     pub gateway: Gateway,
-    /// The receipt printer; without it receipts are kept and can be read by `pos-agent receipt`.
-    pub printer: Option<Printer>,
+    /// The receipt printers, at most two; without one receipts are kept and can be read by `pos-agent receipt`.
+    #[serde(default, deserialize_with = "printer::one_or_several")]
+    pub printer: Vec<Printer>,
     /// Where tills connect.
     #[serde(default)]
     pub till: Till,
@@ -168,54 +173,6 @@ pub struct Assumptions {
     pub absence_final_after_h: u64,
 }
 
-/// The receipt printer.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Printer {
-    /// `tcp://host:9100` or a tty.
-    pub port: String,
-    /// Line speed of a tty, in baud.
-    #[serde(default = "defaults::baud")]
-    pub baud: u32,
-    /// Characters on a line: 32, 42 or 48.
-    #[serde(default = "defaults::columns")]
-    pub columns: u8,
-    /// What the printer's bytes above 7F mean.
-    #[serde(default)]
-    pub code_page: CodePage,
-    /// Which copies are printed by themselves.
-    #[serde(default)]
-    pub copies: Copies,
-}
-
-/// Code pages of ESC/POS printers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum CodePage {
-    /// ASCII alone.
-    Ascii,
-    /// PC437, the default of most printers.
-    Cp437,
-    /// PC858: PC850 with the euro sign.
-    #[default]
-    Cp858,
-}
-
-/// Which copies are printed by themselves.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Copies {
-    /// The merchant's and the customer's.
-    #[default]
-    Both,
-    /// The merchant's only.
-    Merchant,
-    /// The customer's only.
-    Customer,
-    /// None; receipts are kept.
-    None,
-}
-
 /// Where tills connect.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
@@ -308,10 +265,5 @@ mod defaults {
     /// Issuers answer within 30 s; after this the sale is looked up and reversed (security: 5, host timeout).
     pub(super) fn answer_timeout_ms() -> u64 {
         40_000
-    }
-
-    /// 80 mm paper, font A.
-    pub(super) fn columns() -> u8 {
-        42
     }
 }

@@ -24,7 +24,7 @@ use tokio::io::AsyncReadExt;
 
 /// What is wrong | what in the configuration becomes what | what `check` and `run` say. Exit code 78, always.
 const CONFIGURATIONS: &[(&str, &str, &str, &[&str])] = &[
-    ("unknown key", "columns = 42", "colums = 42", &["line ", "printer.colums", "unknown field", "`columns`"]),
+    ("unknown key", "columns = 42", "colums = 42", &["line ", "printer[0].colums", "unknown field", "`columns`"]),
     ("unknown table", "[journal]", "[journals]", &["journals", "unknown field"]),
     (
         "wrong type",
@@ -33,7 +33,7 @@ const CONFIGURATIONS: &[(&str, &str, &str, &[&str])] = &[
         &["gateway.answer-timeout-ms", "string"],
     ),
     ("a number for text", "currency = \"EUR\"", "currency = 978", &["terminal.currency", "integer", "string"]),
-    ("a fraction for a whole number", "columns = 42", "columns = 42.5", &["printer.columns", "floating point"]),
+    ("a fraction for a whole number", "columns = 42", "columns = 42.5", &["printer[0].columns", "floating point"]),
     ("out of bounds", "answer-timeout-ms = 10000", "answer-timeout-ms = 5", &["gateway.answer-timeout-ms", "500"]),
     ("missing key", "protocol = \"miura-mpi\"", "", &["missing field `protocol`"]),
     ("unknown reader", "miura-mpi", "miura", &["reader.protocol", "unknown variant", "miura-mpi"]),
@@ -172,10 +172,10 @@ const REQUESTS: &[(&str, &str, u16, &str, &str)] = &[
     ("no reference", r#"{"amount":"12.34"}"#, 400, "malformed", "missing field `reference`"),
     (
         "an unknown field",
-        r#"{"reference":"R1","amount":"12.34","tip":"1.00"}"#,
+        r#"{"reference":"R1","amount":"12.34","tips":"1.00"}"#,
         400,
         "malformed",
-        "unknown field `tip`",
+        "unknown field `tips`",
     ),
     (
         "the amount twice",
@@ -523,7 +523,11 @@ async fn text_of_the_gateway_commands_neither_printer_nor_screen() {
         }
     });
     let mut options = Options::default();
-    replace(&mut options, "[printer]\nport = ", &format!("[printer]\nport = \"tcp://127.0.0.1:{port}\" #"));
+    replace(
+        &mut options,
+        "[[printer]]\nport = ",
+        &format!("[[printer]]\nstatus = false\nport = \"tcp://127.0.0.1:{port}\" #"),
+    );
     let counter = Counter::open_with(options).await;
     let mut printed = Vec::new();
     for amount in ["12.34", "12.74"] {

@@ -32,7 +32,7 @@ brand-by-aid = { A0000000031010 = "VISA" }
 [gateway.assumptions]
 query-path = "/v1/query"
 
-[printer]
+[[printer]]
 port = "tcp://192.0.2.7:9100"
 columns = 42
 
@@ -61,6 +61,7 @@ impl Folder {
     fn new() -> Self {
         let folder = Self(tempfile::tempdir().unwrap());
         folder.write("ca.pem", CA, 0o644);
+        folder.write("wide.pbm", &format!("P1 512 1 {}", "1".repeat(512)), 0o644);
         for (name, token) in
             [("gateway", "OGFjN2E0Yzk3MDQ0YzAw"), ("till-1", "0123456789abcdef0"), ("till-2", "0123456789abcdef1")]
         {
@@ -93,6 +94,22 @@ fn a_good_file_is_taken_as_written() {
 }
 
 #[test]
+fn there_are_two_printers_or_one_or_none() {
+    let folder = Folder::new();
+    let names = |text: &str| -> Vec<String> {
+        folder.load(text).unwrap().printer.into_iter().map(|printer| printer.name).collect()
+    };
+    assert_eq!(names(GOOD), ["printer-1"]);
+    // A single table is the same, and a logo that fits is taken.
+    let one = GOOD.replace("[[printer]]", "[printer]").replace("columns = 42", "columns = 42\nlogo = \"@/wide.pbm\"");
+    assert_eq!(names(&one), ["printer-1"]);
+    let second = "columns = 42\n[[printer]]\nname = \"counter\"\nport = \"/dev/usb/lp0\"\ncopies = \"customer\"";
+    assert_eq!(names(&GOOD.replace("columns = 42", second)), ["printer-1", "counter"]);
+    let none = GOOD.replace("[[printer]]\nport = \"tcp://192.0.2.7:9100\"\ncolumns = 42\n", "");
+    assert_eq!(names(&none), [""; 0]);
+}
+
+#[test]
 fn the_examples_are_good() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let readme = fs::read_to_string(root.join("README.md")).expect("README.md exists");
@@ -118,7 +135,7 @@ fn the_examples_are_good() {
 const BAD: &[(&str, &str, &[&str])] = &[
     // Unknown, missing, of the wrong type, not TOML.
     ("currency =", "curency =", &["line 5", "terminal.curency", "unknown field `curency`", "`currency`", "README"]),
-    ("[printer]", "[printr]", &["printr", "unknown field", "`printer`"]),
+    ("[[printer]]", "[[printr]]", &["printr", "unknown field", "`printer`"]),
     ("id = \"00004711\"\n", "", &["terminal", "missing field `id`"]),
     ("id = \"00004711\"", "id = 4711", &["line 3", "terminal.id", "integer `4711`", "a string"]),
     ("card-timeout-s = 60", "card-timeout-s = \"60\"", &["terminal.card-timeout-s", "string", "u64"]),
@@ -145,9 +162,26 @@ const BAD: &[(&str, &str, &[&str])] = &[
     ("/dev/serial/by-id/usb-reader", "tcp://reader", &["reader.port"]),
     ("/dev/serial/by-id/usb-reader", "tcp://reader:0", &["reader.port"]),
     ("/dev/serial/by-id/usb-reader", "tcp://reader:65536", &["reader.port"]),
-    ("tcp://192.0.2.7:9100", "192.0.2.7:9100", &["printer.port"]),
-    ("columns = 42", "columns = 40", &["printer.columns", "32, 42 or 48"]),
-    ("columns = 42", "baud = 300", &["printer.baud", "300"]),
+    ("tcp://192.0.2.7:9100", "192.0.2.7:9100", &["printer[0].port"]),
+    ("columns = 42", "columns = 40", &["printer[0].columns", "32, 42 or 48"]),
+    ("columns = 42", "baud = 300", &["printer[0].baud", "300"]),
+    ("columns = 42", "flow-control = \"dtr\"", &["printer[0].flow-control", "`rts-cts`", "`xon-xoff`"]),
+    ("columns = 42", "code-page = \"cp1252\"", &["printer[0].code-page", "unknown variant `cp1252`", "`wpc1252`"]),
+    ("columns = 42", "code-page = \"ascii\"\ncode-page-number = 3", &["printer[0].code-page-number", "ascii"]),
+    ("columns = 42", "code-page-number = 256", &["printer[0].code-page-number", "256"]),
+    ("columns = 42", "cut = \"half\"", &["printer[0].cut", "`partial`"]),
+    ("columns = 42", "name = \"a b\"", &["printer[0].name", "1 to 32 letters"]),
+    ("columns = 42", "qr = \"\"", &["printer[0].qr", "{reference}"]),
+    ("columns = 42", "qr = \"https://shop.example/{pan}\"", &["printer[0].qr", "has no placeholder {pan}", "{reference}"]),
+    ("columns = 42", "qr = \"https://shop.example/{reference\"", &["printer[0].qr", "a brace without its other"]),
+    ("columns = 42", "qr = \"{reference}{reference}\"", &["printer[0].qr", "384 bytes", "362"]),
+    ("columns = 42", "qr = \"café\"", &["printer[0].qr", "printable ASCII"]),
+    ("columns = 42", "logo = \"logo.pbm\"", &["printer[0].logo", "absolute"]),
+    ("columns = 42", "logo = \"@/none.pbm\"", &["printer[0].logo", "none.pbm", "cannot be read", "PBM"]),
+    ("columns = 42", "logo = \"@/ca.pem\"", &["printer[0].logo", "ca.pem", "is not PBM", "convert shop.png"]),
+    ("columns = 42", "columns = 32\nlogo = \"@/wide.pbm\"", &["printer[0].logo", "is 512 dots wide", "384"]),
+    ("columns = 42", "[[printer]]\nport = \"/dev/usb/lp0\"\nname = \"printer-1\"", &["printer[1].name", "the same name"]),
+    ("columns = 42", "[[printer]]\nport = \"/dev/usb/lp0\"\n[[printer]]\nport = \"/dev/usb/lp1\"", &["printer", "more than two"]),
     // The gateway.
     ("https://gateway.example/base", "http://gateway.example", &["gateway.url", "plain http is refused", "https://"]),
     ("https://gateway.example/base", "gateway.example", &["gateway.url", "https://"]),

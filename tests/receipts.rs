@@ -6,7 +6,7 @@
 use pos_agent::card::{CardFacts, Cryptogram, CryptogramKind, Cvm, EntryMode, MaskedPan};
 use pos_agent::config::CodePage;
 use pos_agent::money::{Amount, Currency};
-use pos_agent::printer::{escpos, lay_out, plain, text};
+use pos_agent::printer::{Line, escpos, lay_out, plain, text};
 use pos_agent::sale::{Copy, HostFacts, Receipt, ReceiptOutcome};
 use pos_agent::sim::printer::paper::Paper;
 use proptest::prelude::*;
@@ -221,7 +221,7 @@ fn control_bytes_of_the_gateway_reach_neither_paper_nor_screen() {
     receipt.reference = "T\u{1B}p\0".to_owned();
     assert!(show(&receipt, Copy::Customer, 42).contains("\n@VPAID 00.212J\nx\n"));
     let lines = lay_out(&receipt, &[], Copy::Customer, 42);
-    let (text, errors) = print(&escpos::encode(&lines, CodePage::Cp437), 42);
+    let (text, errors) = print(&encode(&lines, CodePage::Cp437), 42);
     assert_eq!(text, [plain(&lines, 42)]);
     assert_eq!(errors, 0);
 }
@@ -235,8 +235,9 @@ fn what_the_code_page_cannot_print_is_replaced_visibly() {
         (CodePage::Ascii, "\n??d? ?5 ?and? ?mega\n"),
         (CodePage::Cp437, "\n?ód? ?5 Ñandú Ωmega\n"),
         (CodePage::Cp858, "\n?ód? €5 Ñandú ?mega\n"),
+        (CodePage::Wpc1250, "\nŁódź €5 ?andú ?mega\n"),
     ] {
-        let (text, errors) = print(&escpos::encode(&lines, code_page), 32);
+        let (text, errors) = print(&encode(&lines, code_page), 32);
         assert!(text[0].contains(line), "{}", text[0]);
         assert_eq!(errors, 0);
     }
@@ -272,8 +273,8 @@ proptest! {
         prop_assert!(!text.chars().any(|c| c.is_control() && c != '\n'));
         prop_assert!(text.lines().all(|line| line.chars().count() <= width));
         // What the simulated printer reads is the text, but for what the code page replaced.
-        for code_page in [CodePage::Ascii, CodePage::Cp437, CodePage::Cp858] {
-            let (printed, errors) = print(&escpos::encode(&lines, code_page), width);
+        for code_page in [CodePage::Ascii, CodePage::Cp437, CodePage::Cp858, CodePage::Cp866, CodePage::Wpc1257] {
+            let (printed, errors) = print(&encode(&lines, code_page), width);
             prop_assert_eq!(errors, 0);
             prop_assert_eq!(printed.len(), 1);
             let same = |(a, b): (char, char)| a == b || a == '?';
@@ -289,7 +290,7 @@ fn assert_receipt(receipt: &Receipt, copy: Copy, columns: u8, expected: &str) {
     assert_eq!(text, expected[1..], "\n{text}");
     // And the same from paper.
     let lines = lay_out(receipt, &shop(), copy, columns);
-    let (printed, errors) = print(&escpos::encode(&lines, CodePage::Cp858), usize::from(columns));
+    let (printed, errors) = print(&encode(&lines, CodePage::Cp858), usize::from(columns));
     assert_eq!(printed, [text]);
     assert_eq!(errors, 0);
 }
@@ -302,7 +303,12 @@ fn show(receipt: &Receipt, copy: Copy, columns: u8) -> String {
 fn print(bytes: &[u8], columns: usize) -> (Vec<String>, usize) {
     let mut paper = Paper::new(columns);
     paper.feed(bytes);
-    (paper.take_cut(), paper.errors())
+    (paper.take_cut().into_iter().map(|receipt| receipt.text).collect(), paper.errors())
+}
+
+fn encode(lines: &[Line], code_page: CodePage) -> Vec<u8> {
+    let sheet = escpos::Sheet { lines, ..escpos::Sheet::default() };
+    escpos::encode(&sheet, &escpos::Dialect { code_page, ..escpos::Dialect::default() })
 }
 
 fn shop() -> Vec<String> {

@@ -43,6 +43,10 @@ impl Agent {
                 let answer = self.find(&till, &reference).map(|(sale, _)| self.receipt_text(&sale, copy));
                 let _ = reply.send(answer);
             }
+            Command::Print { till, reference, copy, reply } => {
+                let answer = self.find(&till, &reference).and_then(|(sale, _)| self.print_again(&sale, copy.into()));
+                let _ = reply.send(answer);
+            }
             Command::Status { reply } => drop(reply.send(self.status())),
         }
     }

@@ -5,9 +5,18 @@ use chrono::{SecondsFormat, TimeZone, Utc};
 use crate::printer;
 use crate::reader::Step;
 use crate::sale::{Answer, Copy, Outcome, Sale, Standing};
-use crate::till::{self, CardView, Progress, ReceiptCopy, SaleView, State, StatusView};
+use crate::till::{self, CardView, PrinterView, Progress, ReceiptCopy, SaleView, State, StatusView};
 
 use super::Agent;
+
+impl From<ReceiptCopy> for Copy {
+    fn from(copy: ReceiptCopy) -> Self {
+        match copy {
+            ReceiptCopy::Customer => Self::Customer,
+            ReceiptCopy::Merchant => Self::Merchant,
+        }
+    }
+}
 
 impl Agent {
     /// The sale as tills see it.
@@ -113,12 +122,8 @@ impl Agent {
 
     /// A receipt as text, for the screen or a till's own printer.
     pub(super) fn receipt_text(&self, sale: &Sale, copy: ReceiptCopy) -> String {
-        let copy = match copy {
-            ReceiptCopy::Customer => Copy::Customer,
-            ReceiptCopy::Merchant => Copy::Merchant,
-        };
-        let columns = self.config.printer.as_ref().map_or(42, |printer| printer.columns);
-        let lines = printer::layout::lay_out(&sale.receipt(), &self.config.terminal.merchant, copy, columns);
+        let columns = self.config.printer.first().map_or(42, |printer| printer.columns);
+        let lines = printer::layout::lay_out(&sale.receipt(), &self.config.terminal.merchant, copy.into(), columns);
         printer::text::plain(&lines, columns)
     }
 
@@ -138,6 +143,15 @@ impl Agent {
         if self.clock.local().is_none() {
             attention.push(super::clock::UNTRUSTED.to_owned());
         }
+        let alone = self.printers.len() == 1;
+        attention.extend(self.printers().filter_map(|(config, printer)| {
+            let what = printer.attention()?;
+            Some(if alone {
+                format!("the printer is {what}")
+            } else {
+                format!("the printer {} is {what}", config.name)
+            })
+        }));
         attention.extend(
             unconfirmed.iter().map(|view| format!("sale {} of till {}: {}", view.reference, view.till, view.text)),
         );
@@ -154,13 +168,14 @@ impl Agent {
                 Err(why) => why.clone(),
             },
             gateway: format!("{}: {}", self.config.gateway.url, self.gateway_state),
-            printer: match &self.config.printer {
-                Some(printer) => {
-                    let state = self.printer.as_ref().map(printer::Handle::state).unwrap_or_default();
-                    format!("{}: {state}", printer.port)
-                }
-                None => "none; receipts are kept".to_owned(),
-            },
+            printers: self
+                .printers()
+                .map(|(config, printer)| PrinterView {
+                    name: config.name.clone(),
+                    port: config.port.clone(),
+                    state: printer.state(),
+                })
+                .collect(),
             current,
             unconfirmed,
         }
@@ -169,12 +184,16 @@ impl Agent {
     /// What the printer reports is shown, and changes no sale.
     pub(super) fn printer_says(&mut self, event: printer::Event) {
         match event {
-            printer::Event::Printed { sale, .. } => {
-                tracing::debug!(sale, "receipt printed");
+            printer::Event::Printed { sale, copy, duplicate } => {
+                tracing::debug!(sale, ?copy, duplicate, "receipt printed");
+            }
+            printer::Event::Waits { sale, why, .. } => {
+                self.announce("printer-waits", &format!("The receipt of sale {sale} waits: the printer is {why}"));
             }
             printer::Event::Failed { sale, why, .. } => {
                 tracing::warn!(sale, %why, "receipt not printed");
-                self.announce("printer-failed", &format!("Receipt of sale {sale} not printed: {why}"));
+                let text = format!("The receipt of sale {sale} is not printed: the printer is {why}");
+                self.announce("printer-failed", &text);
             }
         }
     }

@@ -21,7 +21,7 @@ enum Device {
     Reader(reader::args::Args),
     /// The payment gateway over HTTPS, with its own CA.
     Gateway(gateway::Args),
-    /// A receipt printer on TCP: prints what a person would read.
+    /// A receipt printer on TCP or a pty: shows its paper as text and as pictures.
     Printer(printer::Args),
     /// Faults on a TCP line: delay, loss, flipped bits, cuts.
     Fault(fault::FaultArgs),

@@ -23,8 +23,12 @@ impl Check {
         out::say(&format!("  terminal  {}, {}", config.terminal.id, config.terminal.currency));
         out::say(&format!("  reader    {}", config.reader.port));
         out::say(&format!("  gateway   {}", config.gateway.url));
-        let printer = config.printer.as_ref().map_or("none, receipts are kept", |printer| &printer.port);
-        out::say(&format!("  printer   {printer}"));
+        for printer in &config.printer {
+            out::say(&format!("  printer   {}", printer.port));
+        }
+        if config.printer.is_empty() {
+            out::say("  printer   none, receipts are kept");
+        }
         out::say(&format!("  tills     {}", config.till.socket.display()));
         for entry in &config.till.token {
             out::say(&format!("            {} at http://{}", entry.till, config.till.http));

@@ -1,10 +1,11 @@
-//! `pos-agent receipt`: the receipt of a sale as text.
+//! `pos-agent receipt`: the receipt of a sale as text, or on paper once more.
 
 use clap::{Args, ValueEnum};
 
 use super::daemon::{in_path, in_query};
 use super::exit::{Exit, Stop};
 use super::{Where, out};
+use crate::till::PrintView;
 
 /// Arguments.
 #[derive(Debug, Args)]
@@ -17,6 +18,9 @@ pub(super) struct Receipt {
     /// Whose copy
     #[arg(long, value_enum, default_value_t = Copy::Customer)]
     copy: Copy,
+    /// Print it again, marked as a duplicate, instead of showing it
+    #[arg(long)]
+    print: bool,
     #[command(flatten)]
     daemon: Where,
 }
@@ -35,7 +39,12 @@ impl Receipt {
         };
         let (reference, till) = (in_path(&self.reference), in_query(&self.till));
         let path = format!("/v1/sales/{reference}/receipt?copy={copy}&till={till}");
-        out::say_lines(&self.daemon.daemon()?.get_text(&path).await?);
+        if self.print {
+            let PrintView { printer, state, .. } = self.daemon.daemon()?.post(&path, &serde_json::json!({})).await?;
+            out::say(&format!("the {copy}'s copy goes to {printer}, marked as a duplicate; the printer: {state}"));
+        } else {
+            out::say_lines(&self.daemon.daemon()?.get_text(&path).await?);
+        }
         Ok(Exit::Success)
     }
 }

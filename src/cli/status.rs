@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::exit::{Exit, Stop};
 use super::{Where, out};
-use crate::till::{SaleView, StatusView};
+use crate::till::{PrinterView, SaleView, StatusView};
 
 /// Arguments.
 #[derive(Debug, Args)]
@@ -37,7 +37,13 @@ fn table(status: &StatusView) {
     }
     out::say(&format!("reader       {}", status.reader));
     out::say(&format!("gateway      {}", status.gateway));
-    out::say(&format!("printer      {}", status.printer));
+    for (n, PrinterView { name, port, state }) in status.printers.iter().enumerate() {
+        let name = if status.printers.len() > 1 { format!("{name}, ") } else { String::new() };
+        out::say(&format!("{:<13}{name}{port}: {state}", if n == 0 { "printer" } else { "" }));
+    }
+    if status.printers.is_empty() {
+        out::say("printer      none; receipts are kept");
+    }
     out::say(&format!("sale         {}", status.current.as_ref().map_or_else(|| "none".to_owned(), sale)));
     for (n, unconfirmed) in status.unconfirmed.iter().enumerate() {
         out::say(&format!("{:<13}{}", if n == 0 { "unconfirmed" } else { "" }, sale(unconfirmed)));

@@ -10,7 +10,7 @@ use rustls_pki_types::CertificateDer;
 use rustls_pki_types::pem::PemObject;
 
 use super::secret::{credential_is_there, secret_file};
-use super::{Config, Gateway, Location, Printer, Reader, Terminal, Till};
+use super::{CodePage, Config, Gateway, Location, Part, Printer, Reader, Terminal, Till, logo_file, qr_parts};
 use crate::money::{Amount, Currency};
 
 /// One value that cannot be used.
@@ -44,7 +44,7 @@ impl Config {
         reader(&self.reader)?;
         gateway(&self.gateway)?;
         assumptions(&self.gateway)?;
-        self.printer.as_ref().map_or(Ok(()), printer)?;
+        printers(&self.printer)?;
         till(&self.till)?;
         absolute("journal.path", &self.journal.path)
     }
@@ -74,7 +74,7 @@ impl Config {
             check(!known.contains(&token), &key, "two tills have the same token", "give each till its own")?;
             known.push(token);
         }
-        Ok(())
+        self.printer.iter().enumerate().try_for_each(|(n, printer)| logo(n, printer))
     }
 }
 
@@ -90,6 +90,10 @@ const ANSWER_TIMEOUT_MS: std::ops::RangeInclusive<u64> = 500..=100_000;
 const BAUD: std::ops::RangeInclusive<u32> = 1_200..=4_000_000;
 /// An hour at least (a late approval), a month at most (journals are kept longer).
 const ABSENCE_H: std::ops::RangeInclusive<u64> = 1..=720;
+/// One for each copy.
+const MAX_PRINTERS: usize = 2;
+/// A QR code of version 14 at level M holds 362 bytes: its 73 modules of four dots still fit the narrowest paper (384).
+const MAX_QR: usize = 362;
 /// `sun_path` holds 108 bytes with its end, and the socket is bound as `….new` first.
 const MAX_SOCKET_PATH: usize = 103;
 
@@ -238,11 +242,70 @@ fn assumptions(gateway: &Gateway) -> Result<(), Fault> {
     within("gateway.assumptions.absence-final-after-h", assumed.absence_final_after_h, &ABSENCE_H)
 }
 
-fn printer(printer: &Printer) -> Result<(), Fault> {
-    port("printer.port", &printer.port, "9100")?;
-    within("printer.baud", u64::from(printer.baud), &(u64::from(*BAUD.start())..=u64::from(*BAUD.end())))?;
+fn printers(printers: &[Printer]) -> Result<(), Fault> {
+    check(
+        printers.len() <= MAX_PRINTERS,
+        "printer",
+        "there are more than two",
+        "keep one or two of the tables [[printer]]",
+    )?;
+    let mut names = BTreeSet::new();
+    for (n, entry) in printers.iter().enumerate() {
+        printer(entry, |key| format!("printer[{n}].{key}"))?;
+        let unique = names.insert(&entry.name);
+        check(unique, &format!("printer[{n}].name"), "two printers have the same name", "give each its own")?;
+    }
+    Ok(())
+}
+
+fn printer(printer: &Printer, key: impl Fn(&str) -> String) -> Result<(), Fault> {
+    let name = is_made_of(&printer.name, 32, |b| b.is_ascii_alphanumeric() || b"-_".contains(&b));
+    check(name, &key("name"), "must be 1 to 32 letters, digits, - or _", "write it as \"counter\"")?;
+    port(&key("port"), &printer.port, "9100")?;
+    within(&key("baud"), u64::from(printer.baud), &(u64::from(*BAUD.start())..=u64::from(*BAUD.end())))?;
     let fits = matches!(printer.columns, 32 | 42 | 48);
-    check(fits, "printer.columns", "must be 32, 42 or 48", "write what the printer's self-test counts on a line")
+    check(fits, &key("columns"), "must be 32, 42 or 48", "write what the printer's self-test counts on a line")?;
+    check(
+        printer.code_page_number.is_none() || printer.code_page != CodePage::Ascii,
+        &key("code-page-number"),
+        "has no meaning with the code page ascii",
+        "choose the page that has this number, or leave the number out",
+    )?;
+    printer.qr.as_ref().map_or(Ok(()), |template| qr(&key("qr"), template))
+}
+
+fn qr(key: &str, template: &str) -> Result<(), Fault> {
+    let remedy = "write it as \"https://shop.example/r/{reference}\", with {reference}, {number}, {terminal}, {amount} or {currency}";
+    let printable = !template.is_empty() && template.bytes().all(|byte| matches!(byte, b' '..=b'~'));
+    check(printable, key, "must be printable ASCII", remedy)?;
+    let parts = qr_parts(template).map_err(|wrong| fault(key, &wrong, remedy))?;
+    let longest: usize = parts
+        .iter()
+        .map(|part| match part {
+            Part::Text(text) => text.len(),
+            Part::Value(value) => value.longest(),
+        })
+        .sum();
+    ensure(longest <= MAX_QR, key, || {
+        (format!("can become {longest} bytes long, and {MAX_QR} fit the paper"), "shorten it".to_owned())
+    })
+}
+
+/// The picture is there, is one, and fits the paper.
+fn logo(n: usize, printer: &Printer) -> Result<(), Fault> {
+    let Some(file) = &printer.logo else { return Ok(()) };
+    let key = format!("printer[{n}].logo");
+    absolute(&key, file)?;
+    let logo = logo_file(file).map_err(|error| {
+        let text = error.to_string();
+        let (wrong, remedy) = text.split_once("; ").unwrap_or((&text, "make the picture again"));
+        fault(&key, wrong, remedy)
+    })?;
+    let dots = printer.dots();
+    ensure(logo.width() <= dots, &key, || {
+        let wrong = format!("{}: is {} dots wide, and the paper has {dots}", file.display(), logo.width());
+        (wrong, format!("make it again with -resize {dots}x"))
+    })
 }
 
 fn till(till: &Till) -> Result<(), Fault> {

@@ -58,6 +58,16 @@ pub fn lay_out(receipt: &Receipt, merchant: &[String], copy: Copy, columns: u8) 
     page.lines
 }
 
+/// The same receipt as one that was, or may have been, printed before: it says so at both ends, so that neither can be torn off
+/// unseen and nobody takes it for a second sale.
+#[must_use]
+pub fn duplicate(mut lines: Vec<Line>) -> Vec<Line> {
+    let mark = Line::new("DUPLICATE", Align::Centre, Style::Big);
+    lines.insert(0, mark.clone());
+    lines.push(mark);
+    lines
+}
+
 impl Line {
     /// A line of text; what may not be printed is removed. The caller sees to its width.
     pub(super) fn new(text: &str, align: Align, style: Style) -> Self {

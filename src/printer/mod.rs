@@ -1,19 +1,23 @@
 //! The receipt printer: from what stands on a receipt to paper.
 //!
 //! ```text
-//!  sale::Receipt ─▶ layout (lines that fit the paper) ─▶ escpos (bytes) ─▶ port (TCP 9100 or a tty)
-//!                        └─▶ text (for `pos-agent receipt` and tills)
+//!  sale::Receipt ─▶ layout (lines that fit the paper) ─▶ escpos (bytes) ─▶ port (who waits) ─▶ wire (TCP 9100, tty, USB)
+//!                        └─▶ text (for `pos-agent receipt` and tills)        └─ status (what the printer says of itself)
 //! ```
 //!
-//! `layout`, `text`, `escpos` and `clean` are pure. What happens to the printer never changes the outcome of a sale: a
-//! receipt that was not printed is kept in the journal and can be printed again (design: path of a sale, 8).
+//! `layout`, `text`, `escpos`, `code_page`, `qr`, `status` and `clean` are pure. What happens to the printer never changes the
+//! outcome of a sale: a receipt that was not printed waits, is kept in the journal and can be printed again (design: path of a sale, 8).
 
 mod clean;
+mod code_page;
 pub mod escpos;
 pub mod layout;
 pub mod port;
+mod qr;
+pub mod status;
 pub mod text;
+mod wire;
 
 pub use layout::{Line, lay_out};
-pub use port::{Event, Handle, Job, QueueFull, spawn};
+pub use port::{Event, Handle, QueueFull, spawn};
 pub use text::{plain, text};

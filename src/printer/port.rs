@@ -1,46 +1,59 @@
-//! The wire to the printer: a task that owns it, and the handle to give it receipts.
+//! The printer's owner: a task that has the wire, and the handle to give it receipts.
 //!
-//! Giving a receipt never waits, and each one is answered by one [`Event`]. A connection is made for each receipt, so a
-//! printer may be switched off, moved and shared as it likes.
+//! Giving a receipt never waits. A connection is made for each receipt, so a printer may be switched off, moved and shared as it
+//! likes. A receipt that cannot be printed waits, and the others behind it, until it can:
 //!
 //! ```text
-//!  connect ──fails──▶ wait, try again (a few times) ──▶ Failed
-//!     │
-//!   write, wait until it has left ──fails──▶ Failed, not tried again: part of it may be on paper
-//!     │
-//!  Printed
+//!  connect ─▶ ask how it is ─▶ write ─▶ wait until it is on paper ─▶ Printed
+//!     │            │             └──────────────┴─ fails: part of it may be on paper, the next try is a DUPLICATE
+//!     └────────────┴─ fails: nothing was printed
+//!                  └─▶ Waits, try again, less and less often ─▶ connect …
 //! ```
 //!
-//! What it is not: proof of paper. That a printer took every byte is all that can be known here.
+//! A printer that does not answer DLE EOT is taken at its silence: what it took counts as printed. With nothing to print the printer
+//! is looked at now and then, so that an empty roll is known before the next customer comes.
+//!
+//! What it is not: proof of paper, or the place where receipts are kept. What waits here is lost when the agent ends; every receipt is in
+//! the journal, and `pos-agent receipt --print` brings it out again.
 
-use std::fmt;
 use std::io;
 use std::time::Duration;
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
 use tokio::sync::{mpsc, watch};
-use tokio::time::{sleep, timeout};
-use tokio_serial::{ClearBuffer, SerialPort, SerialPortBuilderExt, SerialStream};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
 
-use crate::config;
+use crate::config::{self, Logo};
 use crate::sale::{Copy, Receipt};
 
-use super::{escpos, lay_out};
+use super::escpos::{self, Dialect, Sheet};
+use super::status::{self, Condition, Trouble};
+use super::wire::{Port, Wire, in_time};
+use super::{lay_out, layout, qr};
 
 /// Receipts that may wait: both copies of 32 sales, more than are made while a paper roll is changed.
 pub const QUEUE: usize = 64;
+/// How often a receipt is begun that breaks off in the middle each time: a printer that always does so must not use up the roll.
+pub const TORN_TRIES: u32 = 3;
 
-/// The deadlines of one receipt.
+/// The deadlines and pauses of the printer's task.
 #[derive(Clone, Debug)]
 pub struct Timing {
     /// Opening the connection.
     pub connect: Duration,
-    /// Handing over all bytes.
+    /// Between two bytes that the printer takes.
     pub write: Duration,
     /// For the printer to close a TCP connection after the last byte; without that it counts as printed all the same.
     pub close: Duration,
-    /// What is waited before each further try to connect; after the last one the receipt has failed.
+    /// For the answers to all four questions about its state.
+    pub status: Duration,
+    /// For a printer that answers about its state to say that a receipt is on paper; longer while it tells of no trouble is taken as
+    /// printed.
+    pub done: Duration,
+    /// Between two questions while it is waited for the paper.
+    pub ask_again: Duration,
+    /// Between two looks at a printer that has nothing to do.
+    pub look: Duration,
+    /// What is waited before each further try; the last one counts for all that follow.
     pub back_off: Vec<Duration>,
 }
 
@@ -49,39 +62,45 @@ impl Default for Timing {
         Self {
             // A printer stands in the same network: three lost SYNs (1 s, 2 s apart) still fit.
             connect: Duration::from_secs(5),
-            // 2 KB at 9600 baud take 2 s, and printing 60 lines about as long; the rest is for a printer that is still
-            // busy with the receipt before and has stopped the flow.
+            // Longer than any printer stops the flow while it prints what it has (4 KB, 60 lines, take some 5 s).
             write: Duration::from_secs(20),
             // Many printers close at once, some only when the paper is out, some never.
             close: Duration::from_secs(3),
-            // 15 s in all: a printer that was just switched on is ready by then, and the customer still waits.
-            back_off: [1, 2, 4, 8].map(Duration::from_secs).to_vec(),
+            // Four bytes each way: 8 ms at 9600 baud, and printers answer at once, whatever they print.
+            status: Duration::from_secs(1),
+            // The slowest print 60 lines in this time.
+            done: Duration::from_secs(8),
+            ask_again: Duration::from_secs(1),
+            // Well before the next customer, and next to nothing on the wire.
+            look: Duration::from_secs(30),
+            // A printer that was just switched on is ready within 15 s; after that a person is needed, who waits no longer than 15 s.
+            back_off: [1, 2, 4, 8, 15].map(Duration::from_secs).to_vec(),
         }
     }
-}
-
-/// A receipt as bytes for the printer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Job {
-    /// Sequence number of the sale.
-    pub sale: u64,
-    /// Whose copy.
-    pub copy: Copy,
-    /// ESC/POS, from the initialisation to the cut.
-    pub bytes: Vec<u8>,
 }
 
 /// What became of a receipt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// The printer took all of it.
+    /// The printer took all of it, and said that it is on paper if it says such things.
     Printed {
         /// Sequence number of the sale.
         sale: u64,
         /// Whose copy.
         copy: Copy,
+        /// With the duplicate mark.
+        duplicate: bool,
     },
-    /// It was not printed, or not as a whole. The sale stands as it is; the receipt can be printed again.
+    /// It cannot be printed now and is kept until it can. Told once for each reason.
+    Waits {
+        /// Sequence number of the sale.
+        sale: u64,
+        /// Whose copy.
+        copy: Copy,
+        /// What is wrong and what to do, for a person.
+        why: String,
+    },
+    /// It broke off in the middle [`TORN_TRIES`] times and is not tried again by itself.
     Failed {
         /// Sequence number of the sale.
         sale: u64,
@@ -94,7 +113,9 @@ pub enum Event {
 
 /// More than [`QUEUE`] receipts wait; this one was not taken and nothing was dropped for it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{QUEUE} receipts wait for the printer already; see to the printer, then print sale {sale} again")]
+#[error(
+    "{QUEUE} receipts wait for the printer already; see to the printer, then print sale {sale} again: pos-agent receipt … --print"
+)]
 pub struct QueueFull {
     /// Sequence number of the sale.
     pub sale: u64,
@@ -102,8 +123,19 @@ pub struct QueueFull {
     pub copy: Copy,
 }
 
-/// Starts the task that owns the printer; it ends when the last handle is dropped and all receipts are done. `merchant` are
-/// the lines at the head of each receipt. `events` tells what became of each; while nobody reads them the printer waits.
+/// A receipt on its way.
+#[derive(Debug)]
+struct Job {
+    receipt: Box<Receipt>,
+    copy: Copy,
+    /// Printed before, or perhaps: it gets the mark.
+    duplicate: bool,
+    /// How often it broke off in the middle.
+    torn: u32,
+}
+
+/// Starts the task that owns a printer; it ends when the last handle is dropped and all receipts that can be printed are.
+/// `merchant` are the lines at the head of each receipt. `events` tells what became of each; while nobody reads them the printer waits.
 #[must_use]
 pub fn spawn(config: config::Printer, merchant: Vec<String>, events: mpsc::Sender<Event>) -> Handle {
     spawn_with(config, merchant, events, Timing::default())
@@ -118,209 +150,374 @@ pub fn spawn_with(
     timing: Timing,
 ) -> Handle {
     let (jobs, queue) = mpsc::channel(QUEUE);
-    let (state, seen) = watch::channel("not used yet".to_owned());
-    let owner = Owner { port: Port::from(&config), timing, state, given_up: false };
+    let (shown, seen) = watch::channel(Shown { state: State::Unknown, in_hand: false });
+    let port = Port::from(&config);
+    let owner = Owner { port, timing, shown, paper: Paper::new(config, merchant), answers: None, says_done: true };
     tokio::spawn(owner.run(queue, events));
-    Handle { jobs, state: seen, paper: Paper { config, merchant } }
+    Handle { jobs, seen }
 }
 
 /// The way to the printer's task.
 #[derive(Clone, Debug)]
 pub struct Handle {
     jobs: mpsc::Sender<Job>,
-    state: watch::Receiver<String>,
-    paper: Paper,
-}
-
-#[derive(Clone, Debug)]
-struct Paper {
-    config: config::Printer,
-    merchant: Vec<String>,
+    seen: watch::Receiver<Shown>,
 }
 
 impl Handle {
-    /// Lays out a copy of a receipt for this printer and puts it at the end of the queue. Never waits.
+    /// Puts a copy of a receipt at the end of the queue; one that was printed before with a mark that says so. Never waits.
     ///
     /// # Errors
     /// [`QueueFull`]; no event follows then.
-    pub fn print(&self, receipt: &Receipt, copy: Copy) -> Result<(), QueueFull> {
-        let Paper { config, merchant } = &self.paper;
-        let lines = lay_out(receipt, merchant, copy, config.columns);
-        self.print_job(Job { sale: receipt.number, copy, bytes: escpos::encode(&lines, config.code_page) })
-    }
-
-    /// Puts ready bytes at the end of the queue. Never waits.
-    ///
-    /// # Errors
-    /// [`QueueFull`]; no event follows then.
-    pub fn print_job(&self, job: Job) -> Result<(), QueueFull> {
-        self.jobs.try_send(job).map_err(|error| {
+    pub fn print(&self, receipt: Receipt, copy: Copy, duplicate: bool) -> Result<(), QueueFull> {
+        self.jobs.try_send(Job { receipt: Box::new(receipt), copy, duplicate, torn: 0 }).map_err(|error| {
             let (mpsc::error::TrySendError::Full(job) | mpsc::error::TrySendError::Closed(job)) = error;
-            QueueFull { sale: job.sale, copy: job.copy }
+            QueueFull { sale: job.receipt.number, copy: job.copy }
         })
     }
 
-    /// The printer for the terminal's status: `ok`, `not used yet`, or what is wrong and what to do.
+    /// The printer for the terminal's status: `ok`, `not used yet`, or what is wrong and what to do; and what waits for it.
     #[must_use]
     pub fn state(&self) -> String {
-        self.state.borrow().clone()
+        let words = match &self.seen.borrow().state {
+            State::Unknown => "not used yet".to_owned(),
+            State::Ready => "ok".to_owned(),
+            State::Needs(what) => what.clone(),
+        };
+        self.with_waiting(words)
+    }
+
+    /// What somebody has to do; the words fit behind "the printer is".
+    #[must_use]
+    pub fn attention(&self) -> Option<String> {
+        let State::Needs(what) = self.seen.borrow().state.clone() else { return None };
+        Some(self.with_waiting(what))
+    }
+
+    /// How many receipts wait, the one that is being printed included.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.jobs.max_capacity() - self.jobs.capacity() + usize::from(self.seen.borrow().in_hand)
+    }
+
+    fn with_waiting(&self, words: String) -> String {
+        match self.waiting() {
+            0 => words,
+            1 => format!("{words}; 1 receipt waits"),
+            many => format!("{words}; {many} receipts wait"),
+        }
     }
 }
 
-/// Why a receipt was not printed.
+/// What the handles see.
+#[derive(Clone, Debug)]
+struct Shown {
+    state: State,
+    /// A receipt was taken from the queue and is not printed yet.
+    in_hand: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum State {
+    Unknown,
+    Ready,
+    /// Somebody: the words fit behind "the printer is".
+    Needs(String),
+}
+
+/// Why a receipt is not on paper.
 #[derive(Debug, thiserror::Error)]
 enum Fault {
-    /// Nothing was written: it may be tried again.
+    /// Nothing was written.
     #[error("unreachable: {port}: {source}; see to its power, cable and address")]
     Unreachable { port: String, source: io::Error },
+    /// Nothing was written: it said that it cannot print.
+    #[error(transparent)]
+    NotReady(Trouble),
     /// Part of it may be on paper.
-    #[error("stopped in the middle of a receipt: {port}: {source}; look at the paper before printing it again")]
-    Stopped { port: String, source: io::Error },
+    #[error("interrupted in the middle of a receipt: {port}: {source}; see to its paper, cover, power and cable")]
+    Interrupted { port: String, source: io::Error },
+    /// Part of it may be on paper: it stopped, and said why.
+    #[error(transparent)]
+    Stopped(Trouble),
+}
+
+/// What a receipt becomes at this printer.
+struct Paper {
+    config: config::Printer,
+    merchant: Vec<String>,
+    logo: Option<Logo>,
+}
+
+impl Paper {
+    fn new(config: config::Printer, merchant: Vec<String>) -> Self {
+        // It was read once already, when the configuration was checked.
+        let logo = config.logo.as_deref().and_then(|file| {
+            let logo = config::logo_file(file);
+            logo.inspect_err(|error| tracing::warn!(%error, "receipts are printed without the logo")).ok()
+        });
+        Self { config, merchant, logo }
+    }
+
+    fn bytes(&self, job: &Job) -> Vec<u8> {
+        let Self { config, merchant, logo } = self;
+        let mut lines = lay_out(&job.receipt, merchant, job.copy, config.columns);
+        if job.duplicate {
+            lines = layout::duplicate(lines);
+        }
+        let for_customer = config.qr.as_deref().filter(|_| job.copy == Copy::Customer);
+        let content = for_customer.map(|template| qr::content(template, &job.receipt));
+        let sheet =
+            Sheet { logo: logo.as_ref(), lines: &lines, qr: content.as_deref(), after_a_torn_one: job.torn > 0 };
+        let config::Printer { code_page, code_page_number, cut, .. } = *config;
+        escpos::encode(&sheet, &Dialect { code_page, code_page_number, cut })
+    }
 }
 
 /// The task's own.
 struct Owner {
     port: Port,
     timing: Timing,
-    /// For [`Handle::state`].
-    state: watch::Sender<String>,
-    /// The receipt before could not be printed because the printer was not there.
-    given_up: bool,
+    /// For the handles.
+    shown: watch::Sender<Shown>,
+    paper: Paper,
+    /// Whether it answered when it was last asked how it is.
+    answers: Option<bool>,
+    /// It has not yet failed to say when a receipt was on paper.
+    says_done: bool,
 }
+
+/// Nobody is left to print for.
+struct Over;
 
 impl Owner {
     async fn run(mut self, mut queue: mpsc::Receiver<Job>, events: mpsc::Sender<Event>) {
-        while let Some(Job { sale, copy, bytes }) = queue.recv().await {
-            let result = self.print(&bytes).await;
-            self.given_up = matches!(result, Err(Fault::Unreachable { .. }));
-            let event = match result {
-                Ok(()) => {
-                    self.state.send_replace("ok".to_owned());
-                    Event::Printed { sale, copy }
+        let mut next_look = Instant::now();
+        loop {
+            // A receipt that comes while it is looked ends the look: the connection is made anew.
+            let looking = async {
+                tokio::time::sleep_until(next_look).await;
+                self.look().await;
+            };
+            tokio::select! {
+                biased;
+                job = queue.recv() => {
+                    let Some(job) = job else { return };
+                    self.shown.send_modify(|shown| shown.in_hand = true);
+                    if self.until_done(job, &events).await.is_err() {
+                        return;
+                    }
+                    self.shown.send_modify(|shown| shown.in_hand = false);
+                }
+                () = looking => {}
+            }
+            next_look = Instant::now() + self.timing.look;
+        }
+    }
+
+    /// With nothing to do: is it there, and what does it say of itself? Nothing is printed by it.
+    async fn look(&mut self) {
+        if self.paper.config.status == Some(false) {
+            // Connecting alone tells little and takes the printer away from others.
+            return std::future::pending().await;
+        }
+        let found = match self.port.open(self.timing.connect).await {
+            Ok(mut wire) => self.ask(&mut wire).await,
+            Err(error) => Err(error),
+        };
+        match found {
+            Ok(condition) => self.show(self.state_of(condition)),
+            Err(source) => self.show(State::Needs(self.unreachable(source).to_string())),
+        }
+    }
+
+    /// Tries until the receipt is printed, or broke off too often, or nobody is left who could mend anything.
+    async fn until_done(&mut self, mut job: Job, events: &mpsc::Sender<Event>) -> Result<(), Over> {
+        let (sale, copy) = (job.receipt.number, job.copy);
+        let (mut tries, mut told) = (0, String::new());
+        loop {
+            let event = match self.print(&job).await {
+                Ok(state) => {
+                    self.show(state);
+                    Event::Printed { sale, copy, duplicate: job.duplicate }
                 }
                 Err(fault) => {
                     let why = fault.to_string();
                     tracing::warn!(sale, ?copy, why, "receipt not printed");
-                    self.state.send_replace(why.clone());
+                    self.show(State::Needs(why.clone()));
+                    if matches!(fault, Fault::Interrupted { .. } | Fault::Stopped(_)) {
+                        job.duplicate = true;
+                        job.torn += 1;
+                    }
+                    if job.torn < TORN_TRIES {
+                        if told != why {
+                            told.clone_from(&why);
+                            events.send(Event::Waits { sale, copy, why }).await.map_err(|_| Over)?;
+                        }
+                        self.back_off(tries).await?;
+                        tries += 1;
+                        continue;
+                    }
                     Event::Failed { sale, copy, why }
                 }
             };
-            if events.send(event).await.is_err() {
-                return;
-            }
+            return events.send(event).await.map_err(|_| Over);
         }
     }
 
-    /// Connects, with patience, and writes once. A printer that was given up gets one try for each further receipt, so that a
-    /// full queue does not take half an hour to fail while it stays dead.
-    async fn print(&self, bytes: &[u8]) -> Result<(), Fault> {
-        let mut waits = if self.given_up { [].iter() } else { self.timing.back_off.iter() };
-        let line = loop {
-            match self.port.open(&self.timing).await {
-                Ok(line) => break line,
-                Err(source) => {
-                    let fault = Fault::Unreachable { port: self.port.to_string(), source };
-                    let Some(wait) = waits.next() else { return Err(fault) };
-                    self.state.send_replace(fault.to_string());
-                    sleep(*wait).await;
-                }
-            }
+    /// Waits before the next try; not when the agent is ending: its receipts are in the journal.
+    async fn back_off(&self, tries: usize) -> Result<(), Over> {
+        let pauses = &self.timing.back_off;
+        let pause = pauses.get(tries).or(pauses.last()).copied().unwrap_or_default();
+        tokio::select! {
+            () = self.shown.closed() => Err(Over),
+            () = sleep(pause) => Ok(()),
+        }
+    }
+
+    /// One try.
+    async fn print(&mut self, job: &Job) -> Result<State, Fault> {
+        let mut wire = self.port.open(self.timing.connect).await.map_err(|source| self.unreachable(source))?;
+        let condition =
+            if self.is_asked() { self.ask(&mut wire).await.map_err(|source| self.unreachable(source))? } else { None };
+        if let Some(Condition::Trouble(trouble)) = condition {
+            return Err(Fault::NotReady(trouble));
+        }
+        let interrupted = |source| Fault::Interrupted { port: self.port.to_string(), source };
+        if let Err(source) = wire.write(&self.paper.bytes(job), self.timing.write).await {
+            wire.drop_unsent();
+            return Err(interrupted(source));
+        }
+        let end = match condition {
+            Some(_) => self.until_on_paper(&mut wire).await?,
+            None => End::Taken,
         };
-        line.write(bytes, &self.timing).await.map_err(|source| Fault::Stopped { port: self.port.to_string(), source })
-    }
-}
-
-/// Where the printer is.
-#[derive(Debug)]
-enum Port {
-    Tcp(String),
-    Tty { path: String, baud: u32 },
-}
-
-impl From<&config::Printer> for Port {
-    fn from(config: &config::Printer) -> Self {
-        match config.port.strip_prefix("tcp://") {
-            Some(address) => Self::Tcp(address.to_owned()),
-            None => Self::Tty { path: config.port.clone(), baud: config.baud },
+        if end == End::Taken {
+            wire.close(self.timing.close)
+                .await
+                .map_err(|source| Fault::Interrupted { port: self.port.to_string(), source })?;
         }
+        Ok(self.state_of(condition))
     }
-}
 
-impl fmt::Display for Port {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (Self::Tcp(place) | Self::Tty { path: place, .. }) = self;
-        f.write_str(place)
+    /// Whether a receipt is worth the question: a printer that was silent is asked again when there is nothing to print.
+    fn is_asked(&self) -> bool {
+        self.paper.config.status.unwrap_or(self.answers != Some(false))
     }
-}
 
-impl Port {
-    async fn open(&self, timing: &Timing) -> io::Result<Line> {
-        match self {
-            Self::Tcp(address) => in_time(timing.connect, TcpStream::connect(address)).await.map(Line::Tcp),
-            Self::Tty { path, baud } => Ok(Line::Tty(tokio_serial::new(path, *baud).open_native_async()?)),
+    /// The four questions; none when it does not answer them all in time. What it says besides is passed over.
+    async fn ask(&mut self, wire: &mut Wire) -> io::Result<Option<Condition>> {
+        let asked = timeout(self.timing.status, questions(wire, &mut false)).await;
+        let said = match asked {
+            Ok(Ok(answers)) => Some(Condition::from_answers(answers)),
+            // A printer that has only a way in (usblp: EINVAL), and one that is silent.
+            Ok(Err(error)) if error.kind() == io::ErrorKind::InvalidInput => None,
+            Ok(Err(error)) => return Err(error),
+            Err(_) => None,
+        };
+        self.answers = Some(said.is_some());
+        Ok(said)
+    }
+
+    /// Waits until the printer says that all it got is on paper. Trouble on the way is asked for again and again: a printer that has
+    /// run out of paper says nothing by itself.
+    async fn until_on_paper(&mut self, wire: &mut Wire) -> Result<End, Fault> {
+        let interrupted = |source| Fault::Interrupted { port: self.port.to_string(), source };
+        if self.says_done {
+            in_time(self.timing.write, wire.write(&status::TELL_WHEN_DONE, self.timing.write))
+                .await
+                .map_err(interrupted)?;
         }
-    }
-}
-
-/// An open connection for one receipt.
-enum Line {
-    Tcp(TcpStream),
-    Tty(SerialStream),
-}
-
-impl Line {
-    async fn write(self, bytes: &[u8], timing: &Timing) -> io::Result<()> {
-        match self {
-            Self::Tcp(mut stream) => {
-                let written = in_time(timing.write, stream.write_all(bytes)).await;
-                let done = match written {
-                    Ok(()) => until_closed(&mut stream, timing.close).await,
-                    failed => failed,
-                };
-                if done.is_err() {
-                    // What the kernel still holds must not come out later, when the receipt counts as failed.
-                    let _ = stream.set_zero_linger();
-                }
-                done
+        let deadline = Instant::now() + if self.says_done { self.timing.done } else { Duration::ZERO };
+        loop {
+            let waited = timeout_at(deadline.min(Instant::now() + self.timing.ask_again), done(wire)).await;
+            match waited {
+                Ok(Ok(end)) => return Ok(end),
+                Ok(Err(source)) => return Err(interrupted(source)),
+                Err(_) => {}
             }
-            Self::Tty(mut tty) => {
-                let written = in_time(timing.write, async {
-                    tty.write_all(bytes).await?;
-                    until_sent(&tty).await
-                });
-                let done = written.await;
-                if done.is_err() {
-                    // As above; and closing a tty with bytes left would stop the whole program for up to 30 s.
-                    let _ = tty.clear(ClearBuffer::Output);
+            // A torn connection is found by the next reading; a printer that has fallen silent is taken at its silence.
+            let mut finished = false;
+            match timeout(self.timing.status, questions(wire, &mut finished)).await {
+                _ if finished => return Ok(End::OnPaper),
+                Ok(Ok(answers)) => {
+                    if let Condition::Trouble(trouble) = Condition::from_answers(answers) {
+                        return Err(Fault::Stopped(trouble));
+                    }
                 }
-                done
+                Ok(Err(source)) => return Err(interrupted(source)),
+                Err(_) => {}
+            }
+            if Instant::now() >= deadline {
+                self.says_done = false;
+                return Ok(End::Taken);
             }
         }
     }
-}
 
-/// Says "end of job" and reads what the printer has to say until it closes, to learn of a connection that breaks.
-async fn until_closed(stream: &mut TcpStream, limit: Duration) -> io::Result<()> {
-    let mut ignored = [0; 64];
-    let closed = async {
-        stream.shutdown().await?;
-        while stream.read(&mut ignored).await? > 0 {}
-        Ok(())
-    };
-    timeout(limit, closed).await.unwrap_or(Ok(()))
-}
-
-/// Waits until the tty has sent everything. `flush` would do so with a system call that blocks the thread.
-async fn until_sent(tty: &SerialStream) -> io::Result<()> {
-    // A line of 42 characters at 9600 baud takes 44 ms.
-    const LOOK_AGAIN: Duration = Duration::from_millis(10);
-    while tty.bytes_to_write()? > 0 {
-        sleep(LOOK_AGAIN).await;
+    fn state_of(&self, condition: Option<Condition>) -> State {
+        match condition {
+            Some(Condition::Trouble(trouble)) => State::Needs(trouble.to_string()),
+            Some(Condition::PaperNearEnd) => State::Needs("almost out of paper: have a roll ready".to_owned()),
+            None if self.paper.config.status == Some(true) && self.answers == Some(false) => {
+                State::Needs("silent about its state: switch its status answers on, or set status = false".to_owned())
+            }
+            Some(Condition::Fine) | None => State::Ready,
+        }
     }
-    Ok(())
+
+    fn unreachable(&self, source: io::Error) -> Fault {
+        Fault::Unreachable { port: self.port.to_string(), source }
+    }
+
+    fn show(&self, state: State) {
+        self.shown.send_if_modified(|shown| {
+            let changed = shown.state != state;
+            shown.state = state;
+            changed
+        });
+    }
 }
 
-async fn in_time<T>(limit: Duration, work: impl Future<Output = io::Result<T>>) -> io::Result<T> {
-    let late = || io::Error::new(io::ErrorKind::TimedOut, format!("no progress within {} s", limit.as_secs()));
-    timeout(limit, work).await.unwrap_or_else(|_| Err(late()))
+/// How the printing of a receipt ended well.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// It said that it is on paper.
+    OnPaper,
+    /// It took all bytes.
+    Taken,
+}
+
+/// The four answers. That a receipt is finished may be said among them.
+async fn questions(wire: &mut Wire, finished: &mut bool) -> io::Result<[u8; 4]> {
+    let mut answers = [0; 4];
+    for (question, answer) in status::QUESTIONS.iter().zip(&mut answers) {
+        // The caller has the deadline.
+        wire.write(question, Duration::MAX).await?;
+        *answer = heard(wire, |byte| {
+            *finished |= status::is_done(byte);
+            status::is_answer(byte)
+        })
+        .await?
+        .ok_or(io::ErrorKind::UnexpectedEof)?;
+    }
+    Ok(answers)
+}
+
+async fn done(wire: &mut Wire) -> io::Result<End> {
+    // One that closes the connection in good order has taken everything.
+    Ok(heard(wire, status::is_done).await?.map_or(End::Taken, |_| End::OnPaper))
+}
+
+/// The next byte that is one of those wanted; others are passed over. None when the printer has closed.
+async fn heard(wire: &mut Wire, mut wanted: impl FnMut(u8) -> bool) -> io::Result<Option<u8>> {
+    let mut byte = [0];
+    loop {
+        if wire.read(&mut byte).await? == 0 {
+            return Ok(None);
+        }
+        if wanted(byte[0]) {
+            return Ok(Some(byte[0]));
+        }
+    }
 }

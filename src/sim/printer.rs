@@ -1,68 +1,110 @@
-//! A receipt printer on a desk: takes ESC/POS on TCP (port 9100 on real ones) and shows what would stand on its paper.
+//! A receipt printer on a desk: takes ESC/POS on TCP (port 9100 on real ones) or on a pty, and shows what would stand on its paper,
+//! as text and as a picture.
 //!
-//! It shares nothing with the agent's printer module: [`paper`] reads the command language by itself, with code-page tables of
-//! its own, so that a mistake there is seen here. Tests can make it dead or let it die in the middle of a receipt.
+//! It shares nothing with the agent's printer module: [`paper`] reads the command language by itself, with code-page tables from
+//! other hands, so that a mistake there is seen here. It answers about its state as the manuals say (DLE EOT, while it prints or
+//! not), and people and tests can take its paper, open its cover, make it slow, silent or dead, or let it die in the middle of a receipt.
 
+mod args;
+mod code_page;
+mod drawing;
 pub mod paper;
+mod wire;
 
-use std::io::{self, Write};
+use std::collections::VecDeque;
+use std::io;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpSocket, TcpStream};
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{Notify, mpsc, oneshot, watch};
+use tokio::time::{Instant, sleep_until};
 
-use paper::Paper;
+pub use args::{Args, run};
+use paper::{Paper, Receipt};
+use wire::{Door, Line};
 
-/// `pos-sim printer`: a receipt printer that shows its paper on standard output.
-#[derive(Debug, clap::Args)]
-pub struct Args {
-    /// Where to listen.
-    #[arg(long, default_value = "127.0.0.1:9100")]
-    pub listen: SocketAddr,
+/// How a printer starts.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Its wire.
+    pub place: Place,
     /// Characters on a line.
-    #[arg(long, default_value_t = 42)]
     pub columns: u8,
+    /// What it says when it is asked.
+    pub speech: Speech,
+    /// What its sensors see.
+    pub sensors: Sensors,
+    /// How fast it prints; at once without it.
+    pub bytes_per_second: Option<u32>,
 }
 
-/// Prints each receipt to standard output as it is cut, until the program is stopped.
-///
-/// # Errors
-/// When the address cannot be listened on, or standard output is gone.
-pub async fn run(args: Args) -> io::Result<()> {
-    let mut printer = Printer::start_with(args.listen, args.columns).await?;
-    writeln!(io::stdout(), "printer listens on tcp://{}", printer.address)?;
-    loop {
-        let receipt = printer.next_receipt().await;
-        writeln!(io::stdout(), "{receipt}{}", "- ".repeat(usize::from(args.columns / 2)))?;
+/// Where a printer is.
+#[derive(Clone, Debug)]
+pub enum Place {
+    /// It listens there; port 0 takes a free one.
+    Tcp(SocketAddr),
+    /// A pty, and a link to it that stays when the plug is pulled and put back.
+    Pty(Option<PathBuf>),
+}
+
+/// What a printer says when it is asked about itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Speech {
+    /// As the manuals say.
+    #[default]
+    Answers,
+    /// Nothing at all.
+    Silent,
+    /// Bytes that mean nothing.
+    Garbage,
+    /// About its state, but not when it has finished (GS r).
+    AnswersStateOnly,
+}
+
+/// What a printer's sensors see.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sensors {
+    /// No paper.
+    pub paper_out: bool,
+    /// Not much paper.
+    pub paper_near_end: bool,
+    /// The cover.
+    pub cover_open: bool,
+    /// Paper in the cutter.
+    pub cutter_jammed: bool,
+}
+
+impl Default for Options {
+    /// 42 columns on a free port of this machine.
+    fn default() -> Self {
+        Self {
+            place: Place::Tcp(SocketAddr::from(([127, 0, 0, 1], 0))),
+            columns: 42,
+            speech: Speech::default(),
+            sensors: Sensors::default(),
+            bytes_per_second: None,
+        }
     }
 }
 
 /// A running printer; it stops when this is dropped.
 #[derive(Debug)]
 pub struct Printer {
-    /// Where it listens.
-    pub address: SocketAddr,
     shared: Arc<Shared>,
+    columns: u8,
     orders: mpsc::Sender<Order>,
-    receipts: watch::Receiver<Vec<String>>,
+    receipts: watch::Receiver<Vec<Receipt>>,
     /// How many [`Self::next_receipt`] has given.
     taken: usize,
 }
 
+/// What a person does to the plug, with a sign when it is done.
 #[derive(Debug)]
-struct Shared {
-    paper: Mutex<Paper>,
-    receipts: watch::Sender<Vec<String>>,
-    /// Bytes until the printer dies, when that was ordered.
-    die_after: Mutex<Option<usize>>,
-}
-
-/// What a person does to the printer, with a sign when it is done.
-#[derive(Debug)]
-enum Order {
-    Dead(bool, oneshot::Sender<()>),
+struct Order {
+    dead: bool,
+    done: oneshot::Sender<()>,
 }
 
 impl Printer {
@@ -71,33 +113,48 @@ impl Printer {
     /// # Errors
     /// When the address cannot be listened on.
     pub async fn start(listen: SocketAddr) -> io::Result<Self> {
-        Self::start_with(listen, 42).await
+        Self::open(Options { place: Place::Tcp(listen), ..Options::default() }).await
     }
 
-    /// A printer of `columns` characters.
+    /// A printer as it is wanted.
     ///
     /// # Errors
-    /// When the address cannot be listened on.
-    pub async fn start_with(listen: SocketAddr, columns: u8) -> io::Result<Self> {
-        let listener = bind(listen)?.listen(BACKLOG)?;
-        let address = listener.local_addr()?;
+    /// When the address cannot be listened on, or the pty or its link cannot be made.
+    #[allow(clippy::unused_async, reason = "it starts a task and wants a runtime")]
+    pub async fn open(options: Options) -> io::Result<Self> {
+        let (door, name) = Door::open(&options.place)?;
         let (sender, receipts) = watch::channel(Vec::new());
-        let paper = Mutex::new(Paper::new(usize::from(columns)));
-        let shared = Arc::new(Shared { paper, receipts: sender, die_after: Mutex::new(None) });
+        let works = Works {
+            name,
+            paper: Paper::new(usize::from(options.columns)),
+            speech: options.speech,
+            sensors: options.sensors,
+            buffer: VecDeque::new(),
+            heard: [0; 2],
+            die_after: None,
+            out_after: None,
+        };
+        let shared = Arc::new(Shared { works: Mutex::new(works), changed: Notify::new(), receipts: sender });
         let (orders, inbox) = mpsc::channel(1);
-        tokio::spawn(serve(listener, address, Arc::clone(&shared), inbox));
-        Ok(Self { address, shared, orders, receipts, taken: 0 })
+        tokio::spawn(serve(door, Arc::clone(&shared), options.bytes_per_second, inbox));
+        Ok(Self { shared, columns: options.columns, orders, receipts, taken: 0 })
     }
 
-    /// The receipts cut so far, oldest first.
+    /// Where it is, as a configuration names it: `tcp://…` or a path.
+    #[must_use]
+    pub fn place(&self) -> String {
+        self.shared.works().name.clone()
+    }
+
+    /// The text of the receipts cut so far, oldest first.
     #[must_use]
     pub fn receipts(&self) -> Vec<String> {
-        self.receipts.borrow().clone()
+        self.receipts.borrow().iter().map(|receipt| receipt.text.clone()).collect()
     }
 
     /// The receipts cut so far, and a sign at each further one.
     #[must_use]
-    pub fn watch(&self) -> watch::Receiver<Vec<String>> {
+    pub fn watch(&self) -> watch::Receiver<Vec<Receipt>> {
         self.receipts.clone()
     }
 
@@ -106,81 +163,190 @@ impl Printer {
         let taken = self.taken;
         let all = self.receipts.wait_for(|all| all.len() > taken).await.expect("the sender is in `shared`");
         self.taken += 1;
-        all[taken].clone()
+        all[taken].text.clone()
+    }
+
+    /// A receipt cut so far as a PNG file; none when there were fewer.
+    #[must_use]
+    pub fn picture(&self, number: usize) -> Option<Vec<u8>> {
+        let receipt = self.receipts.borrow().get(number)?.clone();
+        drawing::png(&receipt.strips, usize::from(self.columns)).ok()
     }
 
     /// What is on the paper since the last cut.
     #[must_use]
     pub fn uncut(&self) -> String {
-        lock(&self.shared.paper).uncut()
+        self.shared.works().paper.uncut()
     }
 
     /// How many commands and bytes it did not understand; they are on the paper as `<1B 3F>`.
     #[must_use]
     pub fn errors(&self) -> usize {
-        lock(&self.shared.paper).errors()
+        self.shared.works().paper.errors()
     }
 
     /// Switches the printer off: every connection is cut and new ones are refused; or on again.
     pub async fn set_dead(&self, dead: bool) {
         let (done, wait) = oneshot::channel();
-        self.orders.send(Order::Dead(dead, done)).await.expect("the printer runs as long as its handle");
+        self.orders.send(Order { dead, done }).await.expect("the printer runs as long as its handle");
         wait.await.expect("the printer obeys each order");
     }
 
     /// After `bytes` more bytes the printer cuts the connection, as one that loses its power, and refuses new ones.
     pub fn die_after(&self, bytes: usize) {
-        *lock(&self.shared.die_after) = Some(bytes);
+        self.shared.works().die_after = Some(bytes);
+    }
+
+    /// After `lines` more lines it has no paper.
+    pub fn run_out_after(&self, lines: usize) {
+        let mut works = self.shared.works();
+        works.out_after = Some(works.paper.fed() + lines);
+    }
+
+    /// What its sensors see now.
+    #[must_use]
+    pub fn sensors(&self) -> Sensors {
+        self.shared.works().sensors
+    }
+
+    /// Takes or gives paper, opens or closes the cover. What it could not print before it prints now, as printers do.
+    pub fn set_sensors(&self, sensors: Sensors) {
+        self.shared.works().sensors = sensors;
+        self.shared.changed.notify_one();
+    }
+
+    /// Changes what it says.
+    pub fn set_speech(&self, speech: Speech) {
+        self.shared.works().speech = speech;
     }
 }
 
-/// Connections that may wait; a real printer serves one at a time.
-const BACKLOG: u32 = 8;
-
-/// A socket that has the address but does not listen: connections to it are refused, and nobody else gets the port.
-fn bind(address: SocketAddr) -> io::Result<TcpSocket> {
-    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
-    socket.set_reuseaddr(true)?;
-    socket.bind(address)?;
-    Ok(socket)
+#[derive(Debug)]
+struct Shared {
+    works: Mutex<Works>,
+    /// Somebody has put a hand on it.
+    changed: Notify,
+    receipts: watch::Sender<Vec<Receipt>>,
 }
 
-/// The printer as its switch has it.
-enum Switch {
-    On(TcpListener),
-    Off(TcpSocket),
+impl Shared {
+    fn works(&self) -> MutexGuard<'_, Works> {
+        self.works.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
-impl Switch {
-    fn turn(self, address: SocketAddr, dead: bool) -> io::Result<Self> {
-        match (self, dead) {
-            (Self::On(listener), true) => {
-                drop(listener);
-                bind(address).map(Self::Off)
+/// The inside of the printer.
+#[derive(Debug)]
+struct Works {
+    name: String,
+    paper: Paper,
+    speech: Speech,
+    sensors: Sensors,
+    /// What has arrived and is not printed yet.
+    buffer: VecDeque<u8>,
+    /// The last two bytes that arrived: DLE EOT n is obeyed at once, wherever it stands.
+    heard: [u8; 2],
+    /// Bytes until the printer dies, when that was ordered.
+    die_after: Option<usize>,
+    /// Lines at which the paper is out, when that was ordered.
+    out_after: Option<usize>,
+}
+
+/// As large as that of a usual printer; when it is full the flow stops.
+const BUFFER: usize = 4096;
+const DLE: u8 = 0x10;
+const EOT: u8 = 0x04;
+
+impl Works {
+    /// Takes bytes from the wire; returns what is answered at once.
+    fn arrive(&mut self, bytes: &[u8]) -> Vec<u8> {
+        let mut answers = Vec::new();
+        for byte in bytes {
+            if self.heard == [DLE, EOT] {
+                answers.extend(self.answer(*byte));
             }
-            (Self::Off(socket), false) => socket.listen(BACKLOG).map(Self::On),
-            (as_it_is, _) => Ok(as_it_is),
+            self.heard = [self.heard[1], *byte];
+            self.buffer.push_back(*byte);
+        }
+        answers
+    }
+
+    /// DLE EOT n, by the table of the manuals: bits 1 and 4 are always set.
+    fn answer(&self, n: u8) -> Vec<u8> {
+        let Sensors { paper_out, paper_near_end, cover_open, cutter_jammed } = self.sensors;
+        let bit = |set: bool, bits: u8| if set { bits } else { 0 };
+        let offline = paper_out || cover_open || cutter_jammed;
+        let said = match n {
+            1 => bit(offline, 0x08),
+            2 => bit(cover_open, 0x04) | bit(paper_out, 0x20) | bit(cutter_jammed, 0x40),
+            3 => bit(cutter_jammed, 0x08),
+            4 => bit(paper_near_end || paper_out, 0x0C) | bit(paper_out, 0x60),
+            _ => return Vec::new(),
+        };
+        match self.speech {
+            Speech::Answers | Speech::AnswersStateOnly => vec![0x12 | said],
+            Speech::Silent => Vec::new(),
+            Speech::Garbage => vec![0xFF, b'U', 0x00, 0x80],
         }
     }
+
+    fn can_print(&self) -> bool {
+        let Sensors { paper_out, cover_open, cutter_jammed, .. } = self.sensors;
+        !self.buffer.is_empty() && !paper_out && !cover_open && !cutter_jammed
+    }
+
+    /// Prints up to `most` bytes of the buffer; returns what is answered, and whether the printer lives after it.
+    fn print(&mut self, most: usize) -> (Vec<u8>, bool) {
+        let mut answers = Vec::new();
+        for _ in 0..most {
+            if !self.can_print() {
+                break;
+            }
+            if self.die_after.as_mut().is_some_and(|left| left.checked_sub(1).map(|less| *left = less).is_none()) {
+                self.die_after = None;
+                return (answers, false);
+            }
+            let byte = self.buffer.pop_front().into_iter().collect::<Vec<_>>();
+            let said = self.paper.feed(&byte);
+            if self.speech == Speech::Answers {
+                answers.extend(said);
+            }
+            if self.out_after.is_some_and(|lines| self.paper.fed() >= lines) {
+                self.out_after = None;
+                self.sensors.paper_out = true;
+            }
+        }
+        (answers, true)
+    }
 }
 
-async fn serve(listener: TcpListener, address: SocketAddr, shared: Arc<Shared>, mut orders: mpsc::Receiver<Order>) {
-    let mut switch = Switch::On(listener);
-    let mut line: Option<TcpStream> = None;
+async fn serve(mut door: Door, shared: Arc<Shared>, bytes_per_second: Option<u32>, mut orders: mpsc::Receiver<Order>) {
+    let mut pace = Pace::new(bytes_per_second);
+    let mut line: Option<Line> = None;
     loop {
-        let dead = tokio::select! {
+        let (dead, done) = tokio::select! {
             order = orders.recv() => match order {
                 None => return,
-                Some(Order::Dead(dead, done)) => Some((dead, Some(done))),
+                Some(Order { dead, done }) => (dead, Some(done)),
             },
-            alive = work(&switch, &mut line, &shared) => (!alive).then_some((true, None)),
+            alive = work(&mut door, &mut line, &mut pace, &shared) => match alive {
+                true => continue,
+                false => (true, None),
+            },
         };
-        let Some((dead, done)) = dead else { continue };
-        if dead && let Some(stream) = line.take() {
-            let _ = stream.set_zero_linger();
+        if dead {
+            line.take().map(Line::cut).unwrap_or_default();
+            let mut works = shared.works();
+            works.buffer.clear();
+            works.paper.power_off();
         }
-        switch = match switch.turn(address, dead) {
-            Ok(switch) => switch,
+        door = match door.turn(dead) {
+            Ok((door, name)) => {
+                if let Some(name) = name {
+                    shared.works().name = name;
+                }
+                door
+            }
             Err(_) => return,
         };
         // Nobody waits any more when the handle was dropped meanwhile.
@@ -188,60 +354,114 @@ async fn serve(listener: TcpListener, address: SocketAddr, shared: Arc<Shared>, 
     }
 }
 
-/// One step: takes a connection, or prints what came on it. False when the printer died of it.
-async fn work(switch: &Switch, line: &mut Option<TcpStream>, shared: &Shared) -> bool {
-    let Switch::On(listener) = switch else { return std::future::pending().await };
-    let Some(stream) = line else {
-        *line = listener.accept().await.ok().map(|(stream, _)| stream);
-        return true;
+/// One step: takes a connection, takes bytes, or prints some. False when the printer died of it.
+async fn work(door: &mut Door, line: &mut Option<Line>, pace: &mut Pace, shared: &Shared) -> bool {
+    let (can_print, room) = {
+        let works = shared.works();
+        (works.can_print(), BUFFER.saturating_sub(works.buffer.len()))
     };
-    let mut bytes = [0; 1024];
-    match stream.read(&mut bytes).await {
-        Ok(0) | Err(_) => *line = None,
-        Ok(size) => {
-            let (size, alive) = shared.life_left(size);
-            let answer = shared.print(&bytes[..size]);
-            if !alive {
-                return false;
-            }
-            if !answer.is_empty() && stream.write_all(&answer).await.is_err() {
-                *line = None;
-            }
+    let mut bytes = [0; BUFFER];
+    let arrives = async {
+        match &line {
+            None => Arrival::Line(door.next().await),
+            Some(_) if room == 0 => std::future::pending().await,
+            Some(line) => Arrival::Bytes(line.read(&mut bytes[..room]).await),
         }
+    };
+    let arrival = tokio::select! {
+        () = pace.wait(), if can_print => {
+            let (answers, alive) = shared.works().print(pace.take());
+            let cut = shared.works().paper.take_cut();
+            if !cut.is_empty() {
+                shared.receipts.send_modify(|receipts| receipts.extend(cut));
+            }
+            line.iter().for_each(|line| line.answer(&answers));
+            return alive;
+        }
+        () = shared.changed.notified() => return true,
+        arrival = arrives => arrival,
+    };
+    match arrival {
+        Arrival::Line(next) => *line = next.ok(),
+        Arrival::Bytes(Ok(size @ 1..)) => {
+            let answers = shared.works().arrive(&bytes[..size]);
+            line.iter().for_each(|line| line.answer(&answers));
+        }
+        Arrival::Bytes(_) => *line = None,
     }
     true
 }
 
-impl Shared {
-    /// How many of `size` bytes are still printed, and whether the printer lives after them.
-    fn life_left(&self, size: usize) -> (usize, bool) {
-        let mut die_after = lock(&self.die_after);
-        match *die_after {
-            Some(left) if left <= size => {
-                *die_after = None;
-                (left, false)
-            }
-            Some(left) => {
-                *die_after = Some(left - size);
-                (size, true)
-            }
-            None => (size, true),
+enum Arrival {
+    Line(io::Result<Line>),
+    Bytes(io::Result<usize>),
+}
+
+/// How fast the paper moves.
+struct Pace {
+    bytes_per_second: Option<u32>,
+    next: Instant,
+}
+
+impl Pace {
+    fn new(bytes_per_second: Option<u32>) -> Self {
+        Self { bytes_per_second, next: Instant::now() }
+    }
+
+    async fn wait(&self) {
+        if self.bytes_per_second.is_some() {
+            sleep_until(self.next).await;
         }
     }
 
-    /// Prints bytes; returns what the printer answers.
-    fn print(&self, bytes: &[u8]) -> Vec<u8> {
-        let mut paper = lock(&self.paper);
-        let answer = paper.feed(bytes);
-        let cut = paper.take_cut();
-        drop(paper);
-        if !cut.is_empty() {
-            self.receipts.send_modify(|receipts| receipts.extend(cut));
-        }
-        answer
+    /// How many bytes are printed now; sets when the next may be.
+    fn take(&mut self) -> usize {
+        let Some(speed) = self.bytes_per_second.map(|speed| speed.max(1)) else { return BUFFER };
+        // Steps of a hundredth of a second are as fine as anybody sees.
+        let bytes = (speed / 100).max(1);
+        self.next = Instant::now() + Duration::from_secs(1) * bytes / speed;
+        bytes as usize
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+#[cfg(test)]
+mod tests {
+    //! Bits typed from the table of DLE EOT.
+    use super::*;
+
+    #[test]
+    fn it_answers_by_the_manuals_table() {
+        let answers = |sensors| {
+            let mut works = Works {
+                name: String::new(),
+                paper: Paper::new(42),
+                speech: Speech::Answers,
+                sensors,
+                buffer: VecDeque::new(),
+                heard: [0; 2],
+                die_after: None,
+                out_after: None,
+            };
+            works.arrive(b"text\x10\x04\x01\x10\x04\x02\x10\x04\x03\x10\x04\x04\x10\x04\x09")
+        };
+        let none = Sensors::default();
+        assert_eq!(answers(none), [0x12, 0x12, 0x12, 0x12]);
+        assert_eq!(answers(Sensors { paper_near_end: true, ..none }), [0x12, 0x12, 0x12, 0x1E]);
+        assert_eq!(answers(Sensors { paper_out: true, ..none }), [0x1A, 0x32, 0x12, 0x7E]);
+        assert_eq!(answers(Sensors { cover_open: true, ..none }), [0x1A, 0x16, 0x12, 0x12]);
+        assert_eq!(answers(Sensors { cutter_jammed: true, ..none }), [0x1A, 0x52, 0x1A, 0x12]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_slow_printer_takes_the_time_that_its_speed_says() {
+        let mut pace = Pace::new(Some(1000));
+        let start = Instant::now();
+        let mut printed = 0;
+        while printed < 1000 {
+            pace.wait().await;
+            printed += pace.take();
+        }
+        pace.wait().await;
+        assert_eq!(start.elapsed().as_millis(), 1000);
+    }
 }

@@ -120,8 +120,8 @@ answer-timeout-ms = 10000
 [gateway.brand-by-aid]
 A000000003 = "VISA"
 
-[printer]
-port = "tcp://{printer}"
+[[printer]]
+port = "{printer}"
 columns = 42
 
 [till]
@@ -138,7 +138,7 @@ path = "{journal}"
             reader = self.reader.place(),
             url = self.line.as_ref().map_or_else(|| self.gateway.base_url(), |line| line.url.clone()),
             entity = self.gateway.entity_id(),
-            printer = self.printer.address,
+            printer = self.printer.place(),
         )
     }
 }

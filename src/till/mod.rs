@@ -78,6 +78,17 @@ pub enum Command {
         /// Lines separated by line feeds.
         reply: oneshot::Sender<Result<String, Refused>>,
     },
+    /// Print a receipt again, marked as a duplicate.
+    Print {
+        /// The till's name.
+        till: String,
+        /// The reference.
+        reference: String,
+        /// Whose copy.
+        copy: ReceiptCopy,
+        /// It is on its way.
+        reply: oneshot::Sender<Result<PrintView, Refused>>,
+    },
     /// The terminal's state.
     Status {
         /// The state.
@@ -226,13 +237,37 @@ pub struct StatusView {
     pub reader: String,
     /// The gateway's address and what is known of it.
     pub gateway: String,
-    /// The printer, or why there is none.
-    pub printer: String,
+    /// The printers; none when receipts are kept without printing them.
+    pub printers: Vec<PrinterView>,
     /// The sale under way.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub current: Option<SaleView>,
     /// Sales whose outcome is not known yet.
     pub unconfirmed: Vec<SaleView>,
+}
+
+/// A printer as tills see it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PrinterView {
+    /// What people call it.
+    pub name: String,
+    /// Where it is.
+    pub port: String,
+    /// `ok`, `not used yet`, or what is wrong and what to do, and how many receipts wait.
+    pub state: String,
+}
+
+/// A receipt that is on its way to a printer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PrintView {
+    /// The printer's name.
+    pub printer: String,
+    /// Its state, as [`PrinterView::state`].
+    pub state: String,
+    /// How many receipts wait there, this one included.
+    pub waiting: usize,
 }
 
 /// Why a command is not carried out. Nothing was recorded and nothing was charged.
@@ -273,6 +308,12 @@ pub enum Refused {
         till: String,
         /// The reference.
         reference: String,
+    },
+    /// A receipt cannot be printed.
+    #[error("the receipt cannot be printed: {why}")]
+    Printer {
+        /// Why, with the remedy.
+        why: String,
     },
     /// The journal cannot be read or written.
     #[error("the journal cannot be used: {why}")]

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use pos_agent::config::{Till, TillToken};
 use pos_agent::money::Currency;
 use pos_agent::till::http::{self, Bound};
-use pos_agent::till::{Command, Outcome, Progress, Refused, SaleView, State, StatusView};
+use pos_agent::till::{Command, Outcome, PrintView, PrinterView, Progress, Refused, SaleView, State, StatusView};
 use tokio::sync::{broadcast, mpsc, oneshot};
 
 /// The tokens of the tills `till-1` and `till-2`.
@@ -164,6 +164,10 @@ async fn play(
             Command::Receipt { reference, copy, reply, .. } => {
                 let _ = reply.send(Ok(format!("{copy:?} copy of {reference}\nGrüße\n")));
             }
+            Command::Print { reference, copy, reply, .. } => {
+                let printer = format!("{copy:?} of {reference}");
+                let _ = reply.send(Ok(PrintView { printer, state: "ok".into(), waiting: 1 }));
+            }
             Command::Status { reply } => {
                 let current = sales.values().find(|sale: &&SaleView| sale.state == State::WaitingForCard).cloned();
                 let unconfirmed = sales.values().filter(|sale| sale.state == State::Unconfirmed).cloned().collect();
@@ -174,7 +178,11 @@ async fn play(
                     attention: vec!["paper is\u{7} low".into()],
                     reader: "M010-MPI 12345".into(),
                     gateway: "https://gateway.example".into(),
-                    printer: "none".into(),
+                    printers: vec![PrinterView {
+                        name: "printer-1".into(),
+                        port: "/dev/usb/lp0".into(),
+                        state: "ok".into(),
+                    }],
                     current,
                     unconfirmed,
                 });

@@ -1,10 +1,14 @@
-//! The command language of receipt printers, read: bytes in any split become lines of text on paper.
+//! The command language of receipt printers, read: bytes in any split become lines of text on paper, and a drawing of them.
 //!
 //! It knows the commands of the manuals that receipts use, more than the agent sends, and none of the agent's code. What it
-//! does not know is put on the paper as `<1B 3F>` and counted. Size and weight of letters are not shown, but a double-wide
-//! letter takes the room of two, and a line that is too long goes on in the next one, as on paper.
+//! does not know is put on the paper as `<1B 3F>` and counted. The text shows no size and weight of letters, but a double-wide
+//! letter takes the room of two, and a line that is too long goes on in the next one, as on paper. A picture is shown as its size, a QR
+//! code as what it says.
 
 use std::fmt::Write;
+
+use super::code_page::Page;
+use super::drawing::{Align, Cell, Strip};
 
 /// The paper and the state of the print head.
 #[derive(Debug)]
@@ -12,22 +16,45 @@ pub struct Paper {
     columns: usize,
     /// The beginning of a command whose rest has not come yet.
     command: Vec<u8>,
-    code_page: Option<&'static str>,
+    code_page: Option<Page>,
     align: Align,
-    double_width: bool,
+    bold: bool,
+    /// How many times as wide and high.
+    size: (usize, usize),
+    qr: Qr,
     /// The line that is being set, and the room it takes.
-    line: String,
+    line: Vec<Cell>,
     room: usize,
+    /// Since the last cut.
     lines: Vec<String>,
-    cut: Vec<String>,
+    strips: Vec<Strip>,
+    cut: Vec<Receipt>,
     errors: usize,
+    /// Lines printed since the roll was put in.
+    fed: usize,
 }
 
-#[derive(Clone, Copy, Debug)]
-enum Align {
-    Left,
-    Centre,
-    Right,
+/// A piece of paper that was cut off.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Receipt {
+    /// What a person reads on it.
+    pub text: String,
+    /// What it looks like.
+    pub(super) strips: Vec<Strip>,
+}
+
+/// What GS ( k has set.
+#[derive(Clone, Debug)]
+struct Qr {
+    module: usize,
+    level: u8,
+    content: Vec<u8>,
+}
+
+impl Default for Qr {
+    fn default() -> Self {
+        Self { module: 3, level: b'0', content: Vec::new() }
+    }
 }
 
 /// What the bytes so far are.
@@ -47,18 +74,22 @@ impl Paper {
         Self {
             columns: columns.max(1),
             command: Vec::new(),
-            code_page: Some(PAGE_437),
+            code_page: Some(Page::FIRST),
             align: Align::Left,
-            double_width: false,
-            line: String::new(),
+            bold: false,
+            size: (1, 1),
+            qr: Qr::default(),
+            line: Vec::new(),
             room: 0,
             lines: Vec::new(),
+            strips: Vec::new(),
             cut: Vec::new(),
             errors: 0,
+            fed: 0,
         }
     }
 
-    /// Prints bytes; returns what the printer sends back.
+    /// Prints bytes; returns what the printer sends back when it has come so far.
     pub fn feed(&mut self, bytes: &[u8]) -> Vec<u8> {
         let mut answer = Vec::new();
         for byte in bytes {
@@ -73,8 +104,14 @@ impl Paper {
         answer
     }
 
+    /// The power goes: what was set and half a command are forgotten, what is on the paper stays.
+    pub fn power_off(&mut self) {
+        self.command.clear();
+        self.initialise();
+    }
+
     /// The receipts cut since the last call.
-    pub fn take_cut(&mut self) -> Vec<String> {
+    pub fn take_cut(&mut self) -> Vec<Receipt> {
         std::mem::take(&mut self.cut)
     }
 
@@ -90,6 +127,12 @@ impl Paper {
         self.errors
     }
 
+    /// Lines printed so far.
+    #[must_use]
+    pub fn fed(&self) -> usize {
+        self.fed
+    }
+
     /// Carries out the whole command in `self.command`.
     fn obey(&mut self, answer: &mut Vec<u8>) {
         match *self.command.as_slice() {
@@ -98,35 +141,38 @@ impl Paper {
             [ESC, b'@'] => self.initialise(),
             [ESC, b't', n] => self.code_page(n),
             [ESC, b'a', n] => self.align(n),
-            [ESC, b'!', n] => self.double_width = n & 0x20 != 0,
+            [ESC, b'E' | b'G', n] => self.bold = n & 1 != 0,
+            [ESC, b'!', n] => {
+                self.bold = n & 0x08 != 0;
+                self.size = (if n & 0x20 != 0 { 2 } else { 1 }, if n & 0x10 != 0 { 2 } else { 1 });
+            }
             [ESC, b'd', n] => self.feed_lines(usize::from(n)),
             [ESC, b'J', _] if !self.line.is_empty() => self.end_line(),
-            [GS, b'!', n] => self.double_width = n & 0xF0 != 0,
+            [GS, b'!', n] => self.size = (usize::from(n >> 4) % 8 + 1, usize::from(n & 0x07) + 1),
             [GS, b'V', ..] => self.cut(),
-            // On line, no error, paper there.
-            [DLE, EOT, _] => answer.push(0x12),
+            [GS, b'v', b'0', _, xl, xh, yl, yh, ..] => self.raster(word(xl, xh), word(yl, yh)),
+            [GS, b'(', b'k', _, _, b'1', function, ..] => self.qr(function),
+            // Paper there and enough of it.
             [GS, b'r', _] => answer.push(0x00),
-            // Weight, underline, spacing, font, colours, drawer, status reports: nothing that shows in text.
-            [ESC | GS, ..] | [CR] => {}
+            // Answered when it arrived; underline, spacing, font, colours, drawer, status reports: nothing that shows.
+            [ESC | GS | DLE, ..] | [CR] => {}
             [byte] => self.character(byte),
             _ => {}
         }
     }
 
     fn initialise(&mut self) {
-        self.code_page = Some(PAGE_437);
+        self.code_page = Some(Page::FIRST);
         self.align = Align::Left;
-        self.double_width = false;
+        self.bold = false;
+        self.size = (1, 1);
+        self.qr = Qr::default();
         self.line.clear();
         self.room = 0;
     }
 
     fn code_page(&mut self, n: u8) {
-        self.code_page = match n {
-            0 => Some(PAGE_437),
-            19 => Some(PAGE_858),
-            _ => None,
-        };
+        self.code_page = Page::by_number(n);
         if self.code_page.is_none() {
             self.show_unknown();
         }
@@ -146,10 +192,9 @@ impl Paper {
     }
 
     fn character(&mut self, byte: u8) {
-        let upper_half = || self.code_page?.chars().nth(usize::from(byte) - 0x80);
         match byte {
             b' '..=b'~' => self.set(char::from(byte)),
-            0x80.. => match upper_half() {
+            0x80.. => match self.code_page.and_then(|page| page.character(byte)) {
                 Some(c) => self.set(c),
                 None => self.show_unknown(),
             },
@@ -158,24 +203,30 @@ impl Paper {
     }
 
     fn set(&mut self, c: char) {
-        let needs = if self.double_width { 2 } else { 1 };
-        if self.room + needs > self.columns && self.room > 0 {
+        let (wide, high) = self.size;
+        if self.room + wide > self.columns && self.room > 0 {
             self.end_line();
         }
-        self.line.push(c);
-        self.room += needs;
+        self.line.push(Cell { c, bold: self.bold, wide, high });
+        self.room += wide;
     }
 
     /// To the next multiple of eight characters.
     fn tab(&mut self) {
-        for _ in 0..8 - self.line.chars().count() % 8 {
+        for _ in 0..8 - self.line.len() % 8 {
             self.set(' ');
         }
     }
 
     fn end_line(&mut self) {
-        let line = std::mem::take(&mut self.line);
-        let text = line.trim_end();
+        let cells = std::mem::take(&mut self.line);
+        let text: String = cells.iter().map(|cell| cell.c).collect();
+        self.put_line(text.trim_end());
+        self.strips.push(Strip::Text { cells, align: self.align });
+        self.room = 0;
+    }
+
+    fn put_line(&mut self, text: &str) {
         let free = self.columns.saturating_sub(text.chars().count());
         let indent = match self.align {
             _ if text.is_empty() => 0,
@@ -184,22 +235,51 @@ impl Paper {
             Align::Right => free,
         };
         self.lines.push(format!("{}{text}\n", " ".repeat(indent)));
-        self.room = 0;
+        self.fed += 1;
     }
 
     fn feed_lines(&mut self, count: usize) {
         if !self.line.is_empty() {
             self.end_line();
         }
-        self.lines.extend(std::iter::repeat_n("\n".to_owned(), count));
+        for _ in 0..count {
+            self.end_line();
+        }
+    }
+
+    /// A picture begins on a line of its own.
+    fn raster(&mut self, bytes_in_row: usize, rows: usize) {
+        if !self.line.is_empty() {
+            self.end_line();
+        }
+        let bits = self.command[8..].to_vec();
+        self.put_line(&format!("[picture of {} x {rows} dots]", bytes_in_row * 8));
+        self.strips.push(Strip::Picture { bytes_in_row, bits, align: self.align });
+    }
+
+    fn qr(&mut self, function: u8) {
+        let parameters = self.command[7..].to_vec();
+        match (function, parameters.as_slice()) {
+            (b'A', [b'2', 0]) => {}
+            (b'C', [module @ 1..=16]) => self.qr.module = usize::from(*module),
+            (b'E', [level @ b'0'..=b'3']) => self.qr.level = *level,
+            (b'P', [b'0', content @ ..]) if !content.is_empty() => self.qr.content = content.to_vec(),
+            (b'Q', [b'0']) if !self.qr.content.is_empty() => {
+                let Qr { module, level, content } = self.qr.clone();
+                self.put_line(&format!("[QR {}]", String::from_utf8_lossy(&content)));
+                self.strips.push(Strip::Qr { content, level, module, align: self.align });
+            }
+            _ => self.show_unknown(),
+        }
     }
 
     fn cut(&mut self) {
         if !self.line.is_empty() {
             self.end_line();
         }
-        self.cut.push(self.lines.concat());
+        let text = self.lines.concat();
         self.lines.clear();
+        self.cut.push(Receipt { text, strips: std::mem::take(&mut self.strips) });
     }
 
     fn show_unknown(&mut self) {
@@ -222,6 +302,14 @@ const DLE: u8 = 0x10;
 const ESC: u8 = 0x1B;
 const GS: u8 = 0x1D;
 
+/// Wider than any paper, and longer than any picture on a receipt: beyond that a command is taken as a mistake.
+const MOST_IN_ROW: usize = 128;
+const MOST_ROWS: usize = 2400;
+
+fn word(low: u8, high: u8) -> usize {
+    usize::from(u16::from_le_bytes([low, high]))
+}
+
 /// How far the command has come, by the manuals' lists of its parameters.
 fn read(bytes: &[u8]) -> Reading {
     let whole_at = match *bytes {
@@ -235,24 +323,27 @@ fn read(bytes: &[u8]) -> Reading {
         [ESC, b'p', ..] => 5,
         [GS, b'!' | b'B' | b'a' | b'r' | b'b', ..] => 3,
         [GS, b'L' | b'W' | b'P', ..] => 4,
-        [GS, b'V'] => return Reading::Incomplete,
+        [GS, b'V'] | [GS, b'('] | [GS, b'v'] => return Reading::Incomplete,
         [GS, b'V', 0 | 1 | b'0' | b'1'] => 3,
         // Function B and C feed n first.
         [GS, b'V', 65 | 66 | 97 | 98, ..] => 4,
+        [GS, b'v', b'0', 0..=3, xl, xh, yl, yh, ..] => {
+            let (x, y) = (word(xl, xh), word(yl, yh));
+            if !(1..=MOST_IN_ROW).contains(&x) || !(1..=MOST_ROWS).contains(&y) {
+                return Reading::Unknown;
+            }
+            8 + x * y
+        }
+        [GS, b'v', b'0'] | [GS, b'v', b'0', 0..=3, ..] => return Reading::Incomplete,
+        // The cn of a QR code is 1; the parameters behind pL pH are cn, fn and what fn wants.
+        [GS, b'(', b'k', low, high, b'1', ..] if word(low, high) >= 3 => 5 + word(low, high),
+        [GS, b'(', b'k'] | [GS, b'(', b'k', _] | [GS, b'(', b'k', _, _] => return Reading::Incomplete,
         [DLE, EOT, ..] => 3,
         [ESC | GS | DLE, ..] => return Reading::Unknown,
         _ => 1,
     };
     if bytes.len() < whole_at { Reading::Incomplete } else { Reading::Whole }
 }
-
-/// 80 to FF of code page 437.
-const PAGE_437: &str = "ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜ¢£¥₧ƒáíóúñÑªº¿⌐¬½¼¡«»░▒▓│┤╡╢╖╕╣║╗╝╜╛┐\
-    └┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u{A0}";
-
-/// 80 to FF of code page 858.
-const PAGE_858: &str = "ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜø£Ø×ƒáíóúñÑªº¿®¬½¼¡«»░▒▓│┤ÁÂÀ©╣║╗╝¢¥┐\
-    └┴┬├─┼ãÃ╚╔╩╦╠═╬¤ðÐÊËÈ€ÍÎÏ┘┌█▄¦Ì▀ÓßÔÒõÕµþÞÚÛÙýÝ¯´\u{AD}±‗¾¶§÷¸°¨·¹³²■\u{A0}";
 
 #[cfg(test)]
 mod tests {
@@ -279,6 +370,7 @@ mod tests {
         assert_eq!(printed(b"\x9B\xD5\n").0, "¢╒\n");
         assert_eq!(printed(b"\x1Bt\x13\x9B\xD5\xBD\n").0, "ø€¢\n");
         assert_eq!(printed(b"\x1Bt\x13\x1B@\xD5\n").0, "╒\n");
+        assert_eq!(printed(b"\x1Bt\x12\x88\n\x1Bt\x11\x91\n\x1Bt\x0E\x89\n\x1Bt\x10\x80\n").0, "ł\nС\nΚ\n€\n");
     }
 
     #[test]
@@ -295,11 +387,24 @@ mod tests {
     }
 
     #[test]
+    fn pictures_and_qr_codes_are_told_in_text() {
+        // The second row of the picture is the byte of a line feed.
+        assert_eq!(printed(b"\x1Dv0\x00\x01\x00\x02\x00\x81\x0Az\n"), ("[picture of 8 x 2 dots]\nz\n".to_owned(), 0));
+        let qr = printed(
+            b"\x1D(k\x04\x001A2\x00\x1D(k\x03\x001C\x06\x1D(k\x03\x001E1\x1D(k\x06\x001P0A=B\x1D(k\x03\x001Q0x\n",
+        );
+        assert_eq!(qr, ("[QR A=B]\nx\n".to_owned(), 0));
+        // Nothing stored, a size that there is not, a picture without rows.
+        assert_eq!(printed(b"\x1D(k\x03\x001Q0\x1D(k\x03\x001C\x11\x1Dv0\x00\x01\x00\x00\x00\n").1, 3);
+    }
+
+    #[test]
     fn each_cut_ends_a_receipt() {
         let mut paper = Paper::new(16);
         paper.feed(b"one\n\x1DVB\x00two\n\x1DV\x01thr");
-        assert_eq!(paper.take_cut(), ["one\n", "two\n"]);
+        let texts: Vec<String> = paper.take_cut().into_iter().map(|receipt| receipt.text).collect();
+        assert_eq!(texts, ["one\n", "two\n"]);
         assert_eq!(paper.uncut(), "");
-        assert_eq!(paper.feed(&[DLE, EOT, 1]), [0x12]);
+        assert_eq!(paper.feed(&[GS, b'r', 1]), [0x00]);
     }
 }

@@ -8,6 +8,7 @@
 //! | `POST /v1/sales/{reference}/cancel` | the sale: cancelled, or going on when it was too late |
 //! | `POST /v1/sales/{reference}/signature` `{"accepted"}` | the sale: ended, or being reversed |
 //! | `GET /v1/sales/{reference}/receipt[?copy=customer]` | text |
+//! | `POST /v1/sales/{reference}/receipt[?copy=customer]` | 202: it is printed again, marked as a duplicate; `{"printer","state","waiting"}` |
 //! | `GET /v1/status` | the terminal |
 //! | `GET /v1/events` | server-sent events |
 //!
@@ -65,7 +66,7 @@ pub(super) fn router(app: Arc<App>, door: Door) -> Router {
         .route("/v1/sales/{reference}", get(show))
         .route("/v1/sales/{reference}/cancel", post(cancel))
         .route("/v1/sales/{reference}/signature", post(signature))
-        .route("/v1/sales/{reference}/receipt", get(receipt))
+        .route("/v1/sales/{reference}/receipt", get(receipt).post(print))
         .route("/v1/status", get(status))
         .route("/v1/events", get(listen))
         .fallback(|| async {
@@ -208,7 +209,7 @@ async fn list(
     Ok(Json(Sales { sales }))
 }
 
-/// A cancellation has nothing to say but its path.
+/// A cancellation or a printing has nothing to say but its path.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Nothing {}
@@ -268,6 +269,19 @@ async fn receipt(
     let (till, reference) = (caller.whose(till)?, path_reference(reference)?);
     let text = app.ask(|reply| Command::Receipt { till, reference, copy, reply }).await??;
     Ok(([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], text).into_response())
+}
+
+async fn print(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    reference: Result<Path<String>, PathRejection>,
+    query: Result<Query<ReceiptQuery>, QueryRejection>,
+    Body(Nothing {}): Body<Nothing>,
+) -> Result<Response, Failure> {
+    let Query(ReceiptQuery { copy, till }) = query.map_err(|error| Failure::malformed(error.body_text()))?;
+    let (till, reference) = (caller.whose(till)?, path_reference(reference)?);
+    let printing = app.ask(|reply| Command::Print { till, reference, copy, reply }).await??;
+    Ok((StatusCode::ACCEPTED, Json(printing)).into_response())
 }
 
 async fn status(

@@ -47,6 +47,7 @@ impl From<Refused> for Failure {
             Refused::NotReady { .. } => (StatusCode::SERVICE_UNAVAILABLE, "not-ready"),
             Refused::Amount { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "amount"),
             Refused::NoSuchSale { .. } => (StatusCode::NOT_FOUND, "no-such-sale"),
+            Refused::Printer { .. } => (StatusCode::SERVICE_UNAVAILABLE, "printer"),
             Refused::Journal { .. } => (StatusCode::SERVICE_UNAVAILABLE, "journal"),
         };
         Self::new(status, code, refused.to_string())

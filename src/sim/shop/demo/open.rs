@@ -120,14 +120,14 @@ impl Cables {
 fn welcome(agent: &Agent, shop: &Shop) -> String {
     format!(
         "\nThe shop is open. The agent is the real one; reader, gateway and printer are simulated.\n\n  \
-           reader   {reader}\n  gateway  {gateway}\n  printer  tcp://{printer}\n  \
+           reader   {reader}\n  gateway  {gateway}\n  printer  {printer}\n  \
            log      {folder}/agent.log\n\n\
          To take a payment, type in a second terminal:\n\n  {program} sale 12.34 --config {config}\n\n\
          Then be the customer here, with these keys:\n\n{KEYS}\n{choosing}\n\n{cards}",
         choosing = choosing(),
         reader = shop.reader.place(),
         gateway = shop.gateway.base_url(),
-        printer = shop.printer.address,
+        printer = shop.printer.place(),
         folder = shop.folder().display(),
         program = agent.program().display(),
         config = shop.config().display(),

@@ -87,7 +87,8 @@ pub(super) async fn show(
                 None
             }
             Ok(()) = receipts.changed() => {
-                model.printed(receipts.borrow_and_update().clone());
+                let papers = receipts.borrow_and_update().iter().map(|receipt| receipt.text.clone()).collect();
+                model.printed(papers);
                 None
             }
             Some(told) = news.recv() => {

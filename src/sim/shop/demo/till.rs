@@ -47,7 +47,7 @@ pub(super) struct Sale {
     pub(super) reference: String,
     /// What was asked for, as `12.34`.
     pub(super) amount: String,
-    /// `waiting-for-card`, `in-progress`, `unconfirmed`, `ended`.
+    /// `waiting-for-card`, `in-progress`, `awaiting-signature`, `unconfirmed`, `ended`.
     pub(super) state: String,
     /// `approved`, `declined`, …; only when ended.
     pub(super) outcome: Option<String>,
@@ -64,6 +64,11 @@ impl Sale {
         self.waits_for_card() || self.state == "in-progress"
     }
 
+    /// Whether the slip lies on the counter, signed.
+    pub(super) fn waits_for_signature(&self) -> bool {
+        self.state == "awaiting-signature"
+    }
+
     /// Whether it is the customer's turn.
     pub(super) fn waits_for_card(&self) -> bool {
         self.state == "waiting-for-card"
@@ -77,10 +82,17 @@ pub(super) struct Status {
     pub(super) ready: bool,
     /// What a person should see to.
     pub(super) attention: Vec<String>,
-    /// The printer in words.
-    pub(super) printer: String,
+    /// The printers.
+    pub(super) printers: Vec<PrinterState>,
     /// The sale at the reader.
     pub(super) current: Option<Sale>,
+}
+
+/// A printer, as far as the screen shows it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+pub(super) struct PrinterState {
+    /// `ok`, `not used yet`, or what is wrong.
+    pub(super) state: String,
 }
 
 /// What is asked.
@@ -95,6 +107,8 @@ pub(super) enum Asked {
     },
     /// To cancel it.
     Cancel(String),
+    /// To accept or refuse the signature.
+    Signature(String, bool),
     /// What became of it.
     Show(String),
 }
@@ -164,6 +178,10 @@ impl Till {
             }
             Asked::Cancel(reference) => {
                 (Method::POST, format!("/v1/sales/{}/cancel", in_path(reference)), "{}".to_owned())
+            }
+            Asked::Signature(reference, accepted) => {
+                let body = serde_json::json!({ "accepted": accepted });
+                (Method::POST, format!("/v1/sales/{}/signature", in_path(reference)), body.to_string())
             }
             Asked::Show(reference) => (Method::GET, format!("/v1/sales/{}", in_path(reference)), String::new()),
         };

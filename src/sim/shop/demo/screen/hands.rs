@@ -7,6 +7,7 @@ use super::super::agent::Agent;
 use super::super::till::{Asked, Till};
 use super::model::{Act, PrinterIs};
 use crate::sim::fault::{BOTH, Faults};
+use crate::sim::printer::Sensors;
 use crate::sim::reader::{Key, PinPlan};
 use crate::sim::shop::Shop;
 
@@ -41,8 +42,12 @@ impl Hands<'_> {
             Act::Cancel(reference) => self.till.ask(Asked::Cancel(reference)),
             Act::Cable(true) => reader.unplug(),
             Act::Cable(false) => reader.replug()?,
-            Act::Printer(PrinterIs::Ready) => printer.set_dead(false).await,
-            Act::Printer(PrinterIs::Off) => printer.set_dead(true).await,
+            Act::Signature(reference, accepted) => self.till.ask(Asked::Signature(reference, accepted)),
+            Act::Printer(is) => {
+                printer.set_dead(is == PrinterIs::Off).await;
+                let (paper_out, cover_open) = (is == PrinterIs::PaperOut, is == PrinterIs::CoverOpen);
+                printer.set_sensors(Sensors { paper_out, cover_open, ..Sensors::default() });
+            }
             Act::Network(off) => gateway.set_offline(off).await?,
             Act::Slow(slow) => {
                 let delay = if slow { SLOW } else { Duration::ZERO };

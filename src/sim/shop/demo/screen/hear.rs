@@ -72,7 +72,8 @@ impl Model {
             (Asked::Cancel(_), Ok(sale)) if sale.outcome.is_none() => {
                 self.tell(Tone::You, "too late: the sale goes on")
             }
-            (Asked::Cancel(_), Ok(_)) => {}
+            // A step tells what came of it.
+            (Asked::Cancel(_) | Asked::Signature(..), Ok(_)) => {}
             // A step has told it already.
             (Asked::Show(_), Ok(sale)) if self.sale.as_ref() == Some(&sale) => {}
             (Asked::Show(reference), Ok(sale)) => {
@@ -89,6 +90,7 @@ impl Model {
                 self.tell(Tone::Doubt, told);
             }
             (Asked::Cancel(_), Err(failed)) => self.tell(Tone::Trouble, format!("not cancelled: {failed}")),
+            (Asked::Signature(..), Err(failed)) => self.tell(Tone::Trouble, format!("not told: {failed}")),
             (Asked::Show(reference), Err(failed)) => self.tell(Tone::Trouble, format!("{reference}: {failed}")),
         }
     }

@@ -57,6 +57,9 @@ pub(super) fn now(model: &Model) -> Vec<Hint> {
         hints.push(("c", "red key", false));
         hints.push(("x", "cancel", false));
     }
+    if model.sale.as_ref().is_some_and(Sale::waits_for_signature) {
+        hints.extend([("y", "signature ok", false), ("f", "forged", false)]);
+    }
     hints.push(("w", "wrong PIN", model.wrong_pin));
     hints.push(("↑ ↓", "card", false));
     hints

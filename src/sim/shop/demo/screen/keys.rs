@@ -24,6 +24,8 @@ pub(super) enum Intent {
     NewSale,
     /// Cancel the sale at the till.
     Cancel,
+    /// The signature is the card's, or it is not.
+    Signature(bool),
     /// Ask for the same reference again.
     Again,
     /// Reader's cable out or in.
@@ -95,6 +97,8 @@ fn shop(code: KeyCode) -> Option<Intent> {
             'w' => Intent::WrongPin,
             'n' => Intent::NewSale,
             'x' => Intent::Cancel,
+            'y' => Intent::Signature(true),
+            'f' => Intent::Signature(false),
             'd' => Intent::Again,
             'u' => Intent::Cable,
             'p' => Intent::Printer,

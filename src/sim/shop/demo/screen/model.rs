@@ -29,6 +29,8 @@ pub(super) enum Act {
     Sale(String, String),
     /// The till cancels this reference.
     Cancel(String),
+    /// The signature of this reference is the card's, or it is not.
+    Signature(String, bool),
     /// The reader's cable is out.
     Cable(bool),
     /// The printer is like this from now on.
@@ -50,6 +52,10 @@ pub(super) enum PrinterIs {
     /// On, with paper.
     #[default]
     Ready,
+    /// Its roll is used up.
+    PaperOut,
+    /// Somebody left its cover open.
+    CoverOpen,
     /// Its plug is pulled.
     Off,
 }
@@ -58,7 +64,9 @@ impl PrinterIs {
     /// What the key makes of it.
     fn next(self) -> Self {
         match self {
-            Self::Ready => Self::Off,
+            Self::Ready => Self::PaperOut,
+            Self::PaperOut => Self::CoverOpen,
+            Self::CoverOpen => Self::Off,
             Self::Off => Self::Ready,
         }
     }
@@ -67,6 +75,8 @@ impl PrinterIs {
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::Ready => "on",
+            Self::PaperOut => "no paper",
+            Self::CoverOpen => "cover open",
             Self::Off => "off",
         }
     }
@@ -225,6 +235,7 @@ impl Model {
                 let words = if self.wrong_pin { "will type a wrong PIN" } else { "will type the right PIN" };
                 return self.act(words, Act::WrongPin(self.wrong_pin));
             }
+            Intent::Signature(accepted) => return self.compare(accepted),
             Intent::Cable | Intent::Printer | Intent::Network | Intent::Slow | Intent::Power => {
                 return self.break_or_mend(intent);
             }
@@ -305,6 +316,16 @@ impl Model {
         self.sales += 1;
         let reference = format!("demo-{}", self.sales);
         Some(self.sell(reference, amount))
+    }
+
+    fn compare(&mut self, accepted: bool) -> Option<Act> {
+        let Some(sale) = self.sale.as_ref().filter(|sale| sale.waits_for_signature()) else {
+            self.tell(Tone::You, "no signature is waited for");
+            return None;
+        };
+        let reference = sale.reference.clone();
+        let words = if accepted { "accept the signature" } else { "refuse the signature" };
+        self.act(words, Act::Signature(reference, accepted))
     }
 
     /// The same reference and amount: what a till does that has lost its answer.

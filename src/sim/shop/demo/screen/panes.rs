@@ -201,8 +201,9 @@ pub(super) fn paper(frame: &mut Frame, area: Rect, block: Block<'static>, model:
 
 /// What the agent says of a printer that does not print, without its address and what the system said.
 fn printer_trouble(model: &Model) -> Option<&str> {
-    let (_, state) = model.status.as_ref()?.printer.split_once(": ")?;
-    if ["ok", "not used yet"].contains(&state) { None } else { state.split(": ").next() }
+    let mut states = model.status.as_ref()?.printers.iter().map(|printer| printer.state.as_str());
+    let trouble = states.find(|state| !["ok", "not used yet"].contains(state))?;
+    trouble.split(": ").next()
 }
 
 /// Columns and rows within the border.

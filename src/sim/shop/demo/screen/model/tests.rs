@@ -157,13 +157,30 @@ fn what_is_broken_is_mended_by_the_same_key() {
         (Intent::Network, Act::Network(true), Act::Network(false)),
         (Intent::Slow, Act::Slow(true), Act::Slow(false)),
         (Intent::Power, Act::Power(false), Act::Power(true)),
-        (Intent::Printer, Act::Printer(PrinterIs::Off), Act::Printer(PrinterIs::Ready)),
     ] {
         assert_eq!(model.press(intent), Some(broken));
         assert_ne!(model.faults, Faults::default(), "{intent:?}");
         assert_eq!(model.press(intent), Some(mended));
         assert_eq!(model.faults, Faults::default(), "{intent:?}");
     }
+}
+
+#[test]
+fn the_printers_key_goes_through_its_troubles() {
+    let mut model = Model::default();
+    for is in [PrinterIs::PaperOut, PrinterIs::CoverOpen, PrinterIs::Off, PrinterIs::Ready] {
+        assert_eq!(model.press(Intent::Printer), Some(Act::Printer(is)));
+    }
+    assert_eq!(model.faults, Faults::default());
+}
+
+#[test]
+fn a_signature_is_answered_only_when_one_is_waited_for() {
+    let mut model = Model::default();
+    assert_eq!(model.press(Intent::Signature(true)), None);
+    let state = "awaiting-signature".to_owned();
+    model.sale = Some(Sale { reference: "demo-1".to_owned(), state, ..Sale::default() });
+    assert_eq!(model.press(Intent::Signature(false)), Some(Act::Signature("demo-1".to_owned(), false)));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
 
-use super::super::super::till::{Sale, Status};
+use super::super::super::till::{PrinterState, Sale, Status};
 use super::super::keys::Intent;
 use super::*;
 use crate::sim::gateway::{Entry as Booking, Kind, State};
@@ -158,12 +158,10 @@ fn what_is_broken_is_seen_at_the_top() {
     for intent in [Intent::Cable, Intent::Network, Intent::Printer] {
         model.press(intent);
     }
-    says(&model, SMALL, &["agent in a sale  reader unplugged  network off  printer off", "its cable is out"]);
-    for (printer, seen) in [
-        ("tcp://127.0.0.1:9100: unreachable: tcp://127.0.0.1:9100: refused", true),
-        ("tcp://127.0.0.1:9100: ok", false),
-    ] {
-        model.status = Some(Status { printer: printer.to_owned(), ..Status::default() });
+    says(&model, SMALL, &["agent in a sale  reader unplugged  network off  printer no paper", "its cable is out"]);
+    for (printer, seen) in [("unreachable: tcp://127.0.0.1:9100: refused", true), ("ok", false)] {
+        let printers = vec![PrinterState { state: printer.to_owned() }];
+        model.status = Some(Status { printers, ..Status::default() });
         assert_eq!(text(&drawn(&model, 80, 24)).contains("╰ unreachable ─"), seen, "{printer}");
     }
     model.press(Intent::Power);

@@ -1,0 +1,133 @@
+//! What a printer says about itself: the questions DLE EOT n, and the meaning of the answers. Pure.
+//!
+//! | n | asks for | bits that count |
+//! |---|---|---|
+//! | 1 | the printer | 3 off-line |
+//! | 2 | why off-line | 2 cover open, 5 stopped for want of paper, 6 error |
+//! | 3 | the error | 3 cutter, 5 cannot recover, 6 recovers by itself |
+//! | 4 | the paper | 2 and 3 near its end, 5 and 6 out |
+//!
+//! Each answer is one byte of the form `0xx1xx10` and does not say what it answers, so one question is asked at a time (Epson's
+//! ESC/POS reference, DLE EOT). The printer answers them at once, whatever it prints. GS r 1 is answered when what came before it
+//! has been printed, with a byte of the form `0xx0xxxx`: that is how the end of a receipt is known.
+
+/// One after the other; the answers go to [`Condition::from_answers`].
+pub const QUESTIONS: [[u8; 3]; 4] = [[0x10, 0x04, 1], [0x10, 0x04, 2], [0x10, 0x04, 3], [0x10, 0x04, 4]];
+
+/// GS r 1.
+pub const TELL_WHEN_DONE: [u8; 3] = [0x1D, 0x72, 1];
+
+/// Whether a byte is an answer to one of [`QUESTIONS`].
+#[must_use]
+pub fn is_answer(byte: u8) -> bool {
+    byte & 0b1001_0011 == 0b0001_0010
+}
+
+/// Whether a byte is the answer to [`TELL_WHEN_DONE`].
+#[must_use]
+pub fn is_done(byte: u8) -> bool {
+    byte & 0b1001_0000 == 0
+}
+
+/// How the printer is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Condition {
+    /// It can print.
+    Fine,
+    /// It can print, and not much longer.
+    PaperNearEnd,
+    /// It cannot print.
+    Trouble(Trouble),
+}
+
+/// Why it cannot print. The words fit behind "the printer is".
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Trouble {
+    /// Its cover.
+    #[error("open: close its cover")]
+    CoverOpen,
+    /// No paper.
+    #[error("out of paper: put a roll in")]
+    PaperOut,
+    /// Paper in the cutter.
+    #[error("jammed at its cutter: switch it off, take the paper out of the cutter, switch it on")]
+    Cutter,
+    /// An error that needs a mechanic, or a restart.
+    #[error("out of order: switch it off and on; if that does not help it needs repair")]
+    Broken,
+    /// Most often the print head is too hot.
+    #[error("pausing, its print head is too hot or its supply weak: it goes on by itself")]
+    Pausing,
+    /// For no reason that it tells.
+    #[error(
+        "off-line: press its FEED button, or switch it off and on; if it prints in spite of that, set status = false"
+    )]
+    Offline,
+}
+
+impl Condition {
+    /// From the answers to [`QUESTIONS`], in their order. Where several things are wrong, the one to do first.
+    #[must_use]
+    pub fn from_answers(answers: [u8; 4]) -> Self {
+        let [printer, offline, error, paper] = answers;
+        let any = |byte: u8, bits: u8| byte & bits != 0;
+        // An open cover moves the paper off its sensor; what the paper is like is only seen when it is closed.
+        let trouble = if any(offline, 1 << 2) {
+            Trouble::CoverOpen
+        } else if any(paper, 0b0110_0000) || any(offline, 1 << 5) {
+            Trouble::PaperOut
+        } else if any(error, 1 << 3) {
+            Trouble::Cutter
+        } else if any(error, 1 << 5) {
+            Trouble::Broken
+        } else if any(error, 1 << 6) {
+            Trouble::Pausing
+        } else if any(printer, 1 << 3) || any(offline, 1 << 6) {
+            Trouble::Offline
+        } else if any(paper, 0b0000_1100) {
+            return Self::PaperNearEnd;
+        } else {
+            return Self::Fine;
+        };
+        Self::Trouble(trouble)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    //! Bits typed from the table of DLE EOT; never edited to make a test pass.
+    use super::*;
+
+    #[test]
+    fn each_bit_means_what_the_table_says() {
+        let trouble = Condition::Trouble;
+        for (answers, condition) in [
+            ([0x12, 0x12, 0x12, 0x12], Condition::Fine),
+            // Drawer, feed button, waiting to be on-line, paper fed by hand: no business of a receipt.
+            ([0x16, 0x1A, 0x12, 0x12], Condition::Fine),
+            ([0x12, 0x12, 0x12, 0x1E], Condition::PaperNearEnd),
+            ([0x1A, 0x16, 0x12, 0x12], trouble(Trouble::CoverOpen)),
+            ([0x1A, 0x16, 0x12, 0x7E], trouble(Trouble::CoverOpen)),
+            ([0x1A, 0x32, 0x12, 0x7E], trouble(Trouble::PaperOut)),
+            ([0x12, 0x12, 0x12, 0x72], trouble(Trouble::PaperOut)),
+            ([0x1A, 0x52, 0x1A, 0x12], trouble(Trouble::Cutter)),
+            ([0x1A, 0x52, 0x32, 0x12], trouble(Trouble::Broken)),
+            ([0x1A, 0x52, 0x52, 0x12], trouble(Trouble::Pausing)),
+            ([0x1A, 0x52, 0x16, 0x12], trouble(Trouble::Offline)),
+            ([0x1A, 0x12, 0x12, 0x12], trouble(Trouble::Offline)),
+        ] {
+            assert_eq!(Condition::from_answers(answers), condition, "{answers:02X?}");
+        }
+    }
+
+    #[test]
+    fn the_two_kinds_of_answer_cannot_be_taken_for_each_other() {
+        for byte in 0..=u8::MAX {
+            assert!(!(is_answer(byte) && is_done(byte)), "{byte:02X}");
+        }
+        assert!([0x12, 0x16, 0x1A, 0x1E, 0x32, 0x52, 0x72, 0x7E].into_iter().all(is_answer));
+        assert!(![0x00, 0x10, 0x13, 0x92, 0x02, 0xFF, b'U'].into_iter().any(is_answer));
+        assert!([0x00, 0x03, 0x0C, 0x0F].into_iter().all(is_done));
+        assert!(![0x12, 0x10, 0x80, 0xFF].into_iter().any(is_done));
+    }
+}

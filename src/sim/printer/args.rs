@@ -1,0 +1,155 @@
+//! `pos-sim printer`: what a person can ask of it, and the hands that are typed.
+
+use std::io::{self, BufRead, Write};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use tokio::sync::mpsc;
+
+use super::{Options, Place, Printer, Sensors, Speech};
+
+/// `pos-sim printer`: a receipt printer that shows its paper on standard output.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+While it runs, type a word and Enter: paper (take it out or put it in), near (the roll is nearly at its end, or full), cover (open or close \
+it), power (off or on).\n\n\
+Examples:\n  \
+pos-sim printer --png /tmp                             pictures to /tmp/receipt-1.png, -2, …\n  \
+pos-sim printer --pty --link /tmp/printer              a tty: port = \"/tmp/printer\"\n  \
+pos-sim printer --columns 32 --slow 300 --paper-out-after 20")]
+pub struct Args {
+    /// Where to listen
+    #[arg(long, default_value = "127.0.0.1:9100", conflicts_with = "pty")]
+    pub listen: SocketAddr,
+    /// A pty instead of TCP: a printer on a serial line
+    #[arg(long)]
+    pub pty: bool,
+    /// A link to the pty, so that its name stays when the power goes
+    #[arg(long, requires = "pty", value_name = "PATH")]
+    pub link: Option<PathBuf>,
+    /// Characters on a line: 32, 42 or 48
+    #[arg(long, default_value_t = 42, value_parser = clap::value_parser!(u8).range(16..=64))]
+    pub columns: u8,
+    /// Each receipt as a picture into this folder too
+    #[arg(long, value_name = "FOLDER")]
+    pub png: Option<PathBuf>,
+    /// Bytes printed in a second; without it at once
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(1..))]
+    pub slow: Option<u32>,
+    /// Begin without paper
+    #[arg(long)]
+    pub paper_out: bool,
+    /// Run out of paper after so many lines
+    #[arg(long, value_name = "LINES")]
+    pub paper_out_after: Option<usize>,
+    /// Begin with the roll nearly at its end
+    #[arg(long)]
+    pub near_end: bool,
+    /// Begin with the cover open
+    #[arg(long)]
+    pub cover_open: bool,
+    /// Lose the power after so many bytes; `power` brings it back
+    #[arg(long, value_name = "BYTES")]
+    pub die_after: Option<usize>,
+    /// Never answer about its state
+    #[arg(long, conflicts_with = "garbage")]
+    pub silent: bool,
+    /// Answer about its state with bytes that mean nothing
+    #[arg(long)]
+    pub garbage: bool,
+}
+
+/// Prints each receipt to standard output as it is cut, until the program is stopped.
+///
+/// # Errors
+/// When the address cannot be listened on, a picture not be written, or standard output is gone.
+pub async fn run(args: Args) -> io::Result<()> {
+    let mut printer = Printer::open(args.options()).await?;
+    if let Some(lines) = args.paper_out_after {
+        printer.run_out_after(lines);
+    }
+    if let Some(bytes) = args.die_after {
+        printer.die_after(bytes);
+    }
+    writeln!(io::stdout(), "printer at {}", printer.place())?;
+    let (mut words, mut dead) = (typed_words(), false);
+    for number in 1.. {
+        let receipt = loop {
+            tokio::select! {
+                receipt = printer.next_receipt() => break receipt,
+                Some(word) = words.recv() => writeln!(io::stdout(), "{}", obey(&printer, &word, &mut dead).await)?,
+            }
+        };
+        writeln!(io::stdout(), "{receipt}{}", "- ".repeat(usize::from(args.columns / 2)))?;
+        if let Some(folder) = &args.png {
+            let file = draw(&printer, number, folder)?;
+            writeln!(io::stdout(), "picture in {}", file.display())?;
+        }
+    }
+    Ok(())
+}
+
+impl Args {
+    fn options(&self) -> Options {
+        Options {
+            place: if self.pty { Place::Pty(self.link.clone()) } else { Place::Tcp(self.listen) },
+            columns: self.columns,
+            speech: match (self.silent, self.garbage) {
+                (true, _) => Speech::Silent,
+                (_, true) => Speech::Garbage,
+                _ => Speech::Answers,
+            },
+            sensors: Sensors {
+                paper_out: self.paper_out,
+                paper_near_end: self.near_end,
+                cover_open: self.cover_open,
+                cutter_jammed: false,
+            },
+            bytes_per_second: self.slow,
+        }
+    }
+}
+
+fn draw(printer: &Printer, number: usize, folder: &Path) -> io::Result<PathBuf> {
+    let file = folder.join(format!("receipt-{number}.png"));
+    let picture = printer.picture(number - 1).ok_or_else(|| io::Error::other("the receipt cannot be drawn"))?;
+    std::fs::write(&file, picture)
+        .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", file.display())))?;
+    Ok(file)
+}
+
+/// Does what was typed, and says what the printer is like then.
+async fn obey(printer: &Printer, word: &str, dead: &mut bool) -> String {
+    let mut sensors = printer.sensors();
+    match word.trim() {
+        "paper" => sensors.paper_out = !sensors.paper_out,
+        "near" => sensors.paper_near_end = !sensors.paper_near_end,
+        "cover" => sensors.cover_open = !sensors.cover_open,
+        "power" => {
+            *dead = !*dead;
+            printer.set_dead(*dead).await;
+        }
+        _ => return "type paper, near, cover or power".to_owned(),
+    }
+    printer.set_sensors(sensors);
+    let either = |is: bool, yes: &'static str, no: &'static str| if is { yes } else { no };
+    format!(
+        "power {}, {}, cover {}",
+        either(*dead, "off", "on"),
+        either(sensors.paper_out, "no paper", either(sensors.paper_near_end, "paper nearly at its end", "paper")),
+        either(sensors.cover_open, "open", "closed"),
+    )
+}
+
+/// The lines of standard input; none when it has ended.
+fn typed_words() -> mpsc::Receiver<String> {
+    let (sender, words) = mpsc::channel(8);
+    std::thread::spawn(move || {
+        for line in io::stdin().lock().lines().map_while(Result::ok) {
+            if sender.blocking_send(line).is_err() {
+                return;
+            }
+        }
+    });
+    words
+}
