@@ -6,8 +6,8 @@ use pos_agent::reader::LocalTime;
 use pos_agent::reader::link::{Decoder, Fault, Nad, Received, chain};
 use pos_agent::reader::miura::answer::{encode_numeric, parse_numeric};
 use pos_agent::reader::miura::message::{
-    CardStatus, Command, Continue, DeviceStatus, Entered, OnlinePinAnswer, Outcome, P2peStatus, Reset, ResetAnswer,
-    Sealed, Software, Status, Template, Terms, Unsolicited, search, split, status, tags,
+    CardStatus, Command, Continue, DeviceStatus, Entered, Numeric, OnlinePinAnswer, Outcome, P2peStatus, Reset,
+    ResetAnswer, Sealed, Software, Status, Template, Terms, Unsolicited, search, split, status, tags,
 };
 
 fn hex(text: &str) -> Vec<u8> {
@@ -103,7 +103,7 @@ fn commands_are_written_and_read_bit_by_bit() {
         ),
         (
             "010023DEC100001EE01C9C01009F02060000000004569A032501319F21031234565F2A02082693",
-            Command::StartContactless { terms: TERMS, timeout: None },
+            Command::StartContactless { terms: TERMS, language: None, timeout: None },
         ),
         ("01000BDED2000006E0048A0230306C", host(*b"00", None, &[])),
         ("01000BDED2000006E0048A025A3107", host(*b"Z1", None, &[])),
@@ -122,7 +122,13 @@ fn commands_are_written_and_read_bit_by_bit() {
         ),
         (
             "010017D204000112E010DFA20606000100020003DFA20702060222",
-            Command::GetNumeric { light: true, prompts: [0, 1, 0, 2, 0, 3], format: [6, 2] },
+            Command::GetNumeric(Numeric {
+                light: true,
+                prompts: [0, 1, 0, 2, 0, 3],
+                format: [6, 2],
+                money: None,
+                timeout: None,
+            }),
         ),
     ] {
         assert_eq!(hex::encode_upper(command.encode().unwrap()), frame, "{command:?}");

@@ -1,277 +1,17 @@
-//! The rules of a Miura reader, played as traces against a scripted peer: each line is a time in seconds, a direction and a
-//! message, and a script that is not used up line by line fails.
-//!
-//! ```text
-//! open · closed CAUSE · arm N · cancel N · complete N ARC [91 VALUE] [scripts TLVS] · tick      what happens to the session
-//! < answer   * unsolicited   raw bytes                                                        what the reader sends
-//! > COMMAND [its data]   ! event   reopen SECONDS                                              what the session must do
-//! ```
+//! The rules of a Miura reader for a card, played as traces (`support/trace.rs`).
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+#[path = "support/trace.rs"]
+mod trace;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use pos_agent::money::{Amount, Currency};
 use pos_agent::reader::link::{Nad, chain};
-use pos_agent::reader::miura::message::Command;
 use pos_agent::reader::miura::session::{Output, Session};
-use pos_agent::reader::{Arm, Completion, Event, LocalTime, Order, Settings, Unready};
-
-const AT: LocalTime = LocalTime { year: 25, month: 1, day: 31, hour: 12, minute: 34, second: 56 };
-
-fn settings() -> Settings {
-    Settings { clock: Arc::new(|| Some(AT)), ..Settings::new("/dev/reader") }
-}
-
-/// One TLV object of hex.
-fn t(tag: &str, value: &str) -> String {
-    let value: String = value.split_whitespace().collect();
-    let length = value.len() / 2;
-    match length {
-        0..=0x7F => format!("{tag}{length:02X}{value}"),
-        0x80..=0xFF => format!("{tag}81{length:02X}{value}"),
-        _ => format!("{tag}82{length:04X}{value}"),
-    }
-}
-
-const RESET: &str =
-    "E1319F1E083034303030323033EF12DF0D084D3030302D4D5049DF7F04312D3531EF10DF0D074D3030302D4F53DF7F03392D379000";
-const P2PE: &str = "E105DFAE0101079000";
-const NO_CARD: &str = "E10448020000";
-const CARD_IN: &str = "E10F4802030063093B6500002063CB6800";
-const OK: &str = "9000";
-
-const STARTED: &str = "
-    0  open
-       > ABORT
-       < 9000
-       > RESET DEVICE
-       < {RESET}
-       > P2PE STATUS
-       < {P2PE}
-       > SYSTEM CLOCK E00B9A032501319F2103123456
-       < 9000
-       > CARD STATUS
-       * {NO_CARD}
-       > KEYBOARD STATUS
-       < 9000
-       ! ready 04000203 M000-MPI 1-51 pin-key";
-
-/// The elements of an E4 for 12.34 EUR; each test changes what it is about.
-struct E4 {
-    amount: &'static str,
-    currency: &'static str,
-    more: String,
-}
-
-impl Default for E4 {
-    fn default() -> Self {
-        Self { amount: "9F0206000000001234", currency: "5F2A020978", more: String::new() }
-    }
-}
-
-const CRYPTOGRAM: &str = "9F260811223344556677889F270180";
-const SEALED: &str = "DFAE021892FC2C940487F43AC64AB3DFD54C7B72F445FE409D80FDF5DFAE030AFFFF0102628D1100005F";
-const SEALED_BEFORE: &str = "DFAE021885D6E511F8844CEA0DC72883180AC081AF4593A8A3C5FDD8DFAE030AFFFF0102628D1100005E";
-const PIN: &str = "DFAE04088B68AF72199529B8DFAE050AFFFF0102628D12000001";
-const MASKED: &str = "DFAE5712476173FFFFFFFFF2234D151220114524040F";
-
-impl E4 {
-    fn tlvs(&self) -> String {
-        let Self { amount, currency, more } = self;
-        format!("9F0607A0000000031010{currency}{amount}95050000008000{more}")
-    }
-
-    fn answer(&self, template: &str) -> String {
-        format!("{}9000", t(template, &self.tlvs()))
-    }
-}
-
-/// An E4 as a chip gives it, with what `more` adds.
-fn e4(more: &str) -> String {
-    E4 { more: format!("{CRYPTOGRAM}9F3403420300{SEALED}{MASKED}{more}"), ..E4::default() }.answer("E4")
-}
-
-const SWIPE_DATA: &str = "72212907C9B93D919511254CA428CE06";
-
-/// The event of a swipe with a service code.
-fn swipe(service_code: &str) -> String {
-    let track = hex::encode(format!(";476173******0010=1512{service_code}**********?*"));
-    t(
-        "E1",
-        &format!("48020007{}{}{}", t("DFAE02", SWIPE_DATA), t("DFAE03", "00000200000055400182"), t("DFAE22", &track)),
-    )
-}
-
-const E3: &str = "E31E8A0230309F260811223344556677889F270140950500000000009B02E8009000";
-const E5: &str = "E5048A025A319000";
-
-/// Plays `script` after start-up.
-fn play(script: &str) {
-    let name = |(name, value): (&str, &str), text: String| text.replace(&format!("{{{name}}}"), value);
-    let mut text = format!("{STARTED}\n{script}");
-    for entry in [
-        ("RESET", RESET),
-        ("P2PE", P2PE),
-        ("NO_CARD", NO_CARD),
-        ("CARD_IN", CARD_IN),
-        ("OK", OK),
-        ("E3", E3),
-        ("E5", E5),
-    ] {
-        text = name(entry, text);
-    }
-    text = text.replace("{E4}", &e4("")).replace("{E4_PIN}", &e4(PIN)).replace("{DISPLAY}", "DISPLAY TEXT");
-    Player::new(settings()).play(&text);
-}
-
-struct Player {
-    session: Session,
-    now: Duration,
-}
-
-impl Player {
-    fn new(settings: Settings) -> Self {
-        Self { session: Session::new(settings), now: Duration::ZERO }
-    }
-
-    fn play(&mut self, script: &str) {
-        for line in script.lines().map(str::trim).filter(|line| !line.is_empty()) {
-            let line = match line.split_once(' ') {
-                Some((time, rest)) if time.parse::<f64>().is_ok() => {
-                    self.now = Duration::from_secs_f64(time.parse().unwrap());
-                    rest.trim()
-                }
-                _ => line,
-            };
-            self.line(line);
-        }
-        assert_eq!(self.output(), None, "at the end of the script");
-    }
-
-    fn line(&mut self, line: &str) {
-        let (what, rest) = line.split_once(' ').unwrap_or((line, ""));
-        let rest = rest.trim();
-        if matches!(what, ">" | "!" | "reopen") {
-            assert_eq!(self.output().as_deref(), Some(line), "after {:?}", self.now);
-            return;
-        }
-        assert_eq!(self.output(), None, "before \"{line}\" at {:?}", self.now);
-        let now = self.now;
-        match what {
-            "open" => self.session.opened(now),
-            "closed" => self.session.closed(rest),
-            "arm" => self.session.order(Order::Arm(arm(rest.parse().unwrap())), now),
-            "refund" => {
-                let arm = Arm { transaction_type: 0x20, ..arm(rest.parse().unwrap()) };
-                self.session.order(Order::Arm(arm), now);
-            }
-            "cancel" => self.session.order(Order::Cancel { sale: rest.parse().unwrap() }, now),
-            "complete" => self.session.order(complete(rest), now),
-            "tick" => {
-                let deadline = self.session.deadline().expect("a deadline");
-                assert!(deadline <= now, "the deadline is at {deadline:?}, not yet at {now:?}");
-                self.session.timeout(now);
-            }
-            "<" | "*" => {
-                let unsolicited = what == "*";
-                let message = hex::decode(format!("{rest}{}", if unsolicited { "9000" } else { "" })).unwrap();
-                for packet in chain(Nad::Reader, unsolicited, &message, 254).unwrap() {
-                    self.session.bytes(&packet, now);
-                }
-            }
-            "raw" => self.session.bytes(&hex::decode(rest.replace(' ', "")).unwrap(), now),
-            _ => panic!("not a line of a script: {line}"),
-        }
-    }
-
-    fn output(&mut self) -> Option<String> {
-        Some(match self.session.poll()? {
-            Output::Transmit(packet) => {
-                let apdu = &packet[3..packet.len() - 1];
-                let command = Command::parse(apdu).unwrap();
-                let shown = matches!(
-                    command,
-                    Command::Continue(_)
-                        | Command::ClockSet(_)
-                        | Command::StartTransaction(_)
-                        | Command::OnlinePin { .. }
-                );
-                match command {
-                    Command::DisplayText { text, .. } => {
-                        format!("> DISPLAY TEXT {}", String::from_utf8_lossy(text).replace('\n', "/"))
-                    }
-                    command if shown => format!("> {} {}", command.name(), hex::encode_upper(&apdu[5..])),
-                    command => format!("> {}", command.name()),
-                }
-            }
-            Output::Event(event) => format!("! {}", describe(&event)),
-            Output::Reopen { after } => format!("reopen {}", after.as_secs_f64()),
-        })
-    }
-}
-
-fn arm(sale: u64) -> Arm {
-    let amount = Amount::parse("12.34", Currency::from_code("EUR").unwrap()).unwrap();
-    Arm { sale, amount, transaction_type: 0, at: AT, card_timeout: Duration::from_secs(60) }
-}
-
-fn complete(text: &str) -> Order {
-    let mut words = text.split_whitespace();
-    let sale = words.next().unwrap().parse().unwrap();
-    let arc = words.next().unwrap().as_bytes().try_into().unwrap();
-    let mut completion = Completion { arc, issuer_authentication: None, scripts: heapless::Vec::new() };
-    while let (Some(name), Some(value)) = (words.next(), words.next()) {
-        let value = hex::decode(value).unwrap();
-        match name {
-            "91" => completion.issuer_authentication = Some(heapless::Vec::from_slice(&value).unwrap()),
-            _ => completion.scripts = heapless::Vec::from_slice(&value).unwrap(),
-        }
-    }
-    Order::Complete { sale, completion }
-}
-
-fn describe(event: &Event) -> String {
-    match event {
-        Event::Ready(id) => {
-            let keys = if id.pin_key { "pin-key" } else { "no-pin-key" };
-            let clock = id.clock.map(|at| format!(" clock {at:?}")).unwrap_or_default();
-            format!("ready {} {} {} {keys}{clock}", id.serial, id.model, id.firmware)
-        }
-        Event::Unready(why) => match why {
-            Unready::Absent { cause, .. } => format!("unready absent {cause}"),
-            Unready::WrongDevice { cause, .. } => format!("unready wrong-device {cause}"),
-            Unready::NoCardKey { serial } => format!("unready no-card-key {serial}"),
-            Unready::ClearCardData { serial } => format!("unready clear-card-data {serial}"),
-            Unready::Restarting { cause } => format!("unready restarting {cause}"),
-        },
-        Event::Step { sale, step } => format!("{sale} {step:?}"),
-        Event::Card { sale, presented } => {
-            let facts = &presented.facts;
-            let pan = facts.pan.as_ref().map_or("no-pan", |pan| pan.as_str());
-            let cvm = facts.cvm.map(|cvm| format!("{cvm:?}")).unwrap_or_default();
-            let pin = if presented.pin.is_some() { " pin" } else { "" };
-            format!(
-                "{sale} card {} {pan} {:?} sealed {} ksn {} {cvm}{pin}",
-                facts.entry.as_str(),
-                presented.first_answer,
-                presented.card.data.expose().len(),
-                hex::encode_upper(presented.card.ksn.expose()),
-            )
-            .trim_end()
-            .to_owned()
-        }
-        Event::NoCard { sale, why } => format!("{sale} no-card {why:?}"),
-        Event::Completed { sale, verdict, facts, scripts_dropped } => {
-            let cryptogram = facts.as_ref().and_then(|facts| facts.cryptogram);
-            let kind = cryptogram.map(|cryptogram| format!(" {:?}", cryptogram.kind)).unwrap_or_default();
-            let dropped = if *scripts_dropped { " scripts-dropped" } else { "" };
-            format!("{sale} completed {verdict:?}{kind}{dropped}")
-        }
-        Event::Idle => "idle".to_owned(),
-    }
-}
+use pos_agent::reader::{Event, Order, Settings};
+use trace::*;
 
 mod start_up {
     use super::*;
@@ -311,6 +51,7 @@ mod start_up {
             )
             .replace("{RESET}", RESET)
             .replace("{P2PE}", P2PE)
+            .replace("{INFO}", INFO)
             .replace("{NO_CARD}", NO_CARD);
         Player::new(settings).play(&script);
     }
@@ -334,6 +75,8 @@ mod start_up {
             60 tick
                > P2PE STATUS
                < {P2PE}
+               > GET DEVICE INFO
+               < 6D00
                > SYSTEM CLOCK E00B9A032501319F2103123456"
         ));
     }
@@ -406,7 +149,7 @@ mod chip {
         );
     }
 
-    const CARD: &str = "! 1 card ICC 476173*********2234 GoOnline sealed 24 ksn FFFF0102628D1100005F OnlinePin";
+    const CARD: &str = "! 1 card ICC 476173*********2234 GoOnline sealed 24 ksn FFFF0102628D1100005F Signature";
 
     const READ: &str = "
              9  * {CARD_IN}
@@ -415,7 +158,7 @@ mod chip {
                 ! 1 ReadingCard
                 > START TRANSACTION E0269C01009F02060000000012349A032501319F2103123456DFA2040101DFA20301005F2A020978
              11 < {E4}
-                ! 1 card ICC 476173*********2234 GoOnline sealed 24 ksn FFFF0102628D1100005F OnlinePin
+                ! 1 card ICC 476173*********2234 GoOnline sealed 24 ksn FFFF0102628D1100005F Signature
                 ";
 
     #[test]
@@ -486,10 +229,10 @@ mod chip {
                 ! 1 ReadingCard
                 > START TRANSACTION E0269C01009F02060000000012349A032501319F2103123456DFA2040101DFA20301005F2A020978\n",
         );
-        script.push_str(&"< E2094F07A00000000310109000\n > CONTINUE TRANSACTION E003C00101\n".repeat(8));
+        script.push_str(&"< E2094F07A00000000310109000\n > CONTINUE TRANSACTION E0094F07A0000000031010\n".repeat(8));
         play(&format!(
             "{script} < {{E4}}
-             ! 1 card ICC 476173*********2234 GoOnline sealed 24 ksn FFFF0102628D1100005F OnlinePin"
+             ! 1 card ICC 476173*********2234 GoOnline sealed 24 ksn FFFF0102628D1100005F Signature"
         ));
         play(&format!(
             "{script} < E2094F07A00000000310109000
@@ -630,17 +373,14 @@ mod chip {
         let answer = E4 { more: format!("{CRYPTOGRAM}{MASKED}"), ..E4::default() }.answer("E4");
         play(&READ.replace("{E4}", &answer).replace(
             CARD,
-            "> CONTINUE TRANSACTION E0048A025A31
-                 < {E5}
-                 ! 1 no-card Unreadable { cause: \"the reader gave no sealed card data\" }
-                 > DISPLAY TEXT REMOVE CARD
-                 ! 1 RemoveCard",
+            "! unready not-encrypting 04000203 Nothing
+                 > ABORT",
         ));
     }
 
     #[test]
     fn of_two_sealed_blocks_the_last_is_taken() {
-        let more = format!("{CRYPTOGRAM}9F3403420300{SEALED_BEFORE}{MASKED}{SEALED}");
+        let more = format!("{CRYPTOGRAM}9F34031E0300{SEALED_BEFORE}{MASKED}{SEALED}");
         play(&READ.replace("{E4}", &E4 { more, ..E4::default() }.answer("E4")));
     }
 
@@ -731,7 +471,7 @@ mod tap {
     fn approved_with_8a_only() {
         tapped(
             "{E4}",
-            "! 1 card NFC_ICC 476173*********2234 GoOnline sealed 24 ksn FFFF0102628D1100005F OnlinePin
+            "! 1 card NFC_ICC 476173*********2234 GoOnline sealed 24 ksn FFFF0102628D1100005F Signature
              complete 1 00 91 11223344556677883030 scripts 7203AABBCC
              > CONTINUE TRANSACTION E0048A023030
              < {E5}
@@ -761,7 +501,11 @@ mod tap {
                  < {answer}
                  ! 1 card {entry} 476173*********2234 GoOnline sealed 24 ksn FFFF0102628D1100005F"
             );
-            let script = script.replace("{RESET}", RESET).replace("{P2PE}", P2PE).replace("{NO_CARD}", NO_CARD);
+            let script = script
+                .replace("{RESET}", RESET)
+                .replace("{P2PE}", P2PE)
+                .replace("{INFO}", INFO)
+                .replace("{NO_CARD}", NO_CARD);
             Player::new(Settings { magstripe_mode, ..settings() }).play(&script);
         }
     }
@@ -892,7 +636,8 @@ mod stripe {
             ("126", "! 1 card MAGSTRIPE 476173******0010 GoOnline sealed 16 ksn 00000200000055400182 Signature"),
         ] {
             let script = format!("{started}{SWIPED}{rest}").replace("{SWIPE}", &swipe(service_code));
-            Player::new(settings()).play(&script.replace("{RESET}", RESET).replace("{NO_CARD}", NO_CARD));
+            let script = script.replace("{RESET}", RESET).replace("{INFO}", INFO).replace("{NO_CARD}", NO_CARD);
+            Player::new(settings()).play(&script);
         }
     }
 
@@ -1042,7 +787,7 @@ mod cancel {
         // After the card was told it is too late; the host's answer decides.
         play(&format!(
             "{ARMED} 12 < {{E4}}
-                ! 1 card NFC_ICC 476173*********2234 GoOnline sealed 24 ksn FFFF0102628D1100005F OnlinePin
+                ! 1 card NFC_ICC 476173*********2234 GoOnline sealed 24 ksn FFFF0102628D1100005F Signature
                 cancel 1
                 complete 1 Z1
                 > CONTINUE TRANSACTION E0048A025A31
@@ -1154,6 +899,8 @@ mod line {
         play(&format!(
             "9  raw 00FF5500FF5500FF
              10 tick
+                > CARD STATUS
+                * {{NO_CARD}}
              {ARMED} 11 raw FF FF FF 0101
                 raw 02 40
              12 tick
@@ -1190,7 +937,7 @@ mod line {
     fn a_host_that_never_answers() {
         play(&format!(
             "{ARMED} 12 < {{E4}}
-                ! 1 card NFC_ICC 476173*********2234 GoOnline sealed 24 ksn FFFF0102628D1100005F OnlinePin
+                ! 1 card NFC_ICC 476173*********2234 GoOnline sealed 24 ksn FFFF0102628D1100005F Signature
             312 tick
                 ! unready restarting no answer of the host for the card
                 reopen 0.5"
@@ -1208,6 +955,7 @@ mod anything {
         Message(bool, String),
         Raw(Vec<u8>),
         Arm,
+        Type,
         Complete,
         Cancel,
         Deadline,
@@ -1226,6 +974,10 @@ mod anything {
             "9FC2".to_owned(),
             "089000".to_owned(),
             "E2009000".to_owned(),
+            "E2094F07A00000000310109000".to_owned(),
+            "E106DFA20802353 09000".replace(' ', ""),
+            "9F22".to_owned(),
+            "6D00".to_owned(),
             E3.to_owned(),
             E5.to_owned(),
             RESET.to_owned(),
@@ -1241,12 +993,14 @@ mod anything {
             swipe("201"),
             "E005DFA205011B".to_owned(),
             "E60FC30102C40350494EDFA1010104".to_owned(),
+            "E606C3010BC40142".to_owned(),
         ]);
         prop_oneof![
             6 => answer.prop_map(|body| Input::Message(false, body)),
             4 => event.prop_map(|body| Input::Message(true, body)),
             1 => prop::collection::vec(any::<u8>(), 0..40).prop_map(Input::Raw),
             3 => Just(Input::Arm),
+            1 => Just(Input::Type),
             3 => Just(Input::Complete),
             1 => Just(Input::Cancel),
             1 => Just(Input::Deadline),
@@ -1265,7 +1019,11 @@ mod anything {
         waiting: bool,
         card: bool,
         completing: bool,
+        typing: bool,
     }
+
+    /// The number of everything that is typed.
+    const TYPING: u64 = 1_000_000;
 
     impl Agent {
         fn hears(&mut self, event: &Event) {
@@ -1275,6 +1033,8 @@ mod anything {
                     self.ready = true;
                 }
                 Event::Unready(_) => *self = Self { number: self.number, ..Self::default() },
+                Event::KeysLeft { .. } => assert!(self.card),
+                Event::Typed { sale, .. } => assert!(*sale == TYPING && std::mem::take(&mut self.typing)),
                 Event::Step { sale, step } => {
                     assert_eq!(*sale, self.number);
                     assert!(self.busy && (self.waiting || *step == Step::RemoveCard), "{step:?}");
@@ -1306,6 +1066,7 @@ mod anything {
             (false, "9000"),
             (false, RESET),
             (false, P2PE),
+            (false, INFO),
             (false, "9000"),
             (true, "E104480200009000"),
             (false, "9000"),
@@ -1334,17 +1095,28 @@ mod anything {
             let mut now = Duration::ZERO;
             start(&mut session, now);
             drain(&mut session, &mut agent);
-            for input in inputs {
+            for (n, input) in inputs.into_iter().enumerate() {
                 now += Duration::from_millis(700);
                 match input {
                     Input::Message(unsolicited, body) => {
+                        // A key for each block, and sometimes one a second time.
+                        let key = format!("{:06X}", n + 1 - usize::from(n % 7 == 0));
+                        let body = body
+                            .replace("FFFF0102628D1100005F", &format!("FFFF0102628D11{key}"))
+                            .replace("FFFF0102628D12000001", &format!("FFFF0102628D12{key}"))
+                            .replace("00000200000055400182", &format!("00000200000055{key}"));
                         let message = hex::decode(if unsolicited { format!("{body}9000") } else { body }).unwrap();
                         for packet in chain(Nad::Reader, unsolicited, &message, 254).unwrap() {
                             session.bytes(&packet, now);
                         }
                     }
                     Input::Raw(bytes) => session.bytes(&bytes, now),
-                    Input::Arm if agent.ready && !agent.busy => {
+                    Input::Type if agent.ready && !agent.busy && !agent.typing => {
+                        agent.typing = true;
+                        session.order(Order::Type(typing(&format!("{TYPING} tip 10.00 EUR 10"))), now);
+                    }
+                    Input::Cancel if agent.typing => session.order(Order::Cancel { sale: TYPING }, now),
+                    Input::Arm if agent.ready && !agent.busy && !agent.typing => {
                         agent.number += 1;
                         (agent.busy, agent.waiting) = (true, true);
                         session.order(Order::Arm(arm(agent.number)), now);
@@ -1361,7 +1133,7 @@ mod anything {
                         }
                     }
                     Input::Replug => session.closed("pulled"),
-                    Input::Arm | Input::Complete => {}
+                    Input::Arm | Input::Complete | Input::Type => {}
                 }
                 drain(&mut session, &mut agent);
                 if !agent.ready {
@@ -1370,7 +1142,7 @@ mod anything {
                     prop_assert!(agent.ready);
                 }
                 // A sale in which anything is awaited always has a deadline, except for the agent's own answer.
-                prop_assert!(!agent.busy || session.deadline().is_some());
+                prop_assert!(!(agent.busy || agent.typing) || session.deadline().is_some());
             }
         }
     }

@@ -21,6 +21,8 @@ struct Pair {
     handle: Handle,
     events: Receiver<Event>,
     sale: u64,
+    /// The last [`Event::KeysLeft`], which follows every card.
+    keys: (Option<u64>, Option<u64>),
 }
 
 impl Pair {
@@ -30,7 +32,7 @@ impl Pair {
         let place = reader.place();
         let port = if place.starts_with('/') || place.contains("://") { place } else { format!("tcp://{place}") };
         let (handle, events) = spawn(Settings { clock: Arc::new(|| Some(AT)), ..Settings::new(port) });
-        Self { reader, handle, events, sale: 0 }
+        Self { reader, handle, events, sale: 0, keys: (None, None) }
     }
 
     async fn ready(options: Options) -> Self {
@@ -41,8 +43,13 @@ impl Pair {
     }
 
     async fn next(&mut self) -> Event {
-        let event = tokio::time::timeout(Duration::from_secs(30), self.events.recv()).await;
-        event.expect("an event").expect("a task")
+        loop {
+            let event = tokio::time::timeout(Duration::from_secs(30), self.events.recv()).await;
+            match event.expect("an event").expect("a task") {
+                Event::KeysLeft { card, pin } => self.keys = (card, pin),
+                event => return event,
+            }
+        }
     }
 
     /// The next event that is no step; the steps before it.
@@ -63,7 +70,14 @@ impl Pair {
         self.sale += 1;
         let amount = Amount::parse("12.34", Currency::from_code("EUR").unwrap()).unwrap();
         let card_timeout = Duration::from_secs(60);
-        let arm = Arm { sale: self.sale, amount, transaction_type: 0, at: AT, card_timeout };
+        let arm = Arm {
+            sale: self.sale,
+            amount,
+            transaction_type: 0,
+            at: AT,
+            card_timeout,
+            entry: pos_agent::reader::Entry::Card,
+        };
         self.handle.order(Order::Arm(arm)).await.unwrap();
     }
 
@@ -234,7 +248,7 @@ async fn unplugged_while_the_card_is_read_and_plugged_in_again() {
     let link = folder.path().join("reader");
     let reader = start(Options { link: Some(link.clone()), ..Options::default() }).await.unwrap();
     let (handle, events) = spawn(Settings { clock: Arc::new(|| Some(AT)), ..Settings::new(link.to_str().unwrap()) });
-    let mut pair = Pair { reader, handle, events, sale: 0 };
+    let mut pair = Pair { reader, handle, events, sale: 0, keys: (None, None) };
     assert!(matches!(pair.next().await, Event::Ready(_)));
     for _ in 0..2 {
         let (_, _presented) = pair.present("tap", Entry::Tap).await;
