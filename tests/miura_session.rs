@@ -8,9 +8,10 @@ mod trace;
 use std::sync::Arc;
 use std::time::Duration;
 
+use pos_agent::card::Cvm;
 use pos_agent::reader::link::{Nad, chain};
 use pos_agent::reader::miura::session::{Output, Session};
-use pos_agent::reader::{Event, Order, Settings};
+use pos_agent::reader::{Event, Language, LocalTime, Order, Settings};
 use trace::*;
 
 mod start_up {
@@ -557,6 +558,458 @@ mod tap {
                 ! 1 no-card TimedOut
                 ! idle",
         );
+    }
+}
+
+mod verification {
+    use super::*;
+
+    fn verified(results: &str, more: &str) -> String {
+        E4 { more: format!("{CRYPTOGRAM}9F3403{results}{SEALED}{MASKED}{more}"), ..E4::default() }.answer("E4")
+    }
+
+    const ARMED: &str = "10 arm 1\n ! 1 PresentCard\n > START CONTACTLESS TRANSACTION\n 12";
+    const CARD: &str = "! 1 card NFC_ICC 476173*********2234 GoOnline sealed 24 ksn FFFF0102628D1100005F";
+
+    #[test]
+    fn a_tap_with_its_pin_inside() {
+        play(&format!("{ARMED} < {}\n {CARD} OnlinePin pin\n keys Some((Some(1048480), Some(1048574)))", e4(PIN)));
+        // A block and no result: the block tells.
+        let answer = E4 { more: format!("{CRYPTOGRAM}{SEALED}{MASKED}{PIN}"), ..E4::default() }.answer("E4");
+        play(&format!("{ARMED} < {answer}\n {CARD} OnlinePin pin"));
+        play(&format!("{ARMED} < {}\n {CARD} Signature\n keys Some((Some(1048480), None))", e4("")));
+    }
+
+    #[test]
+    fn a_pin_that_is_said_to_be_there_and_is_not() {
+        for results in ["420300", "020000", "420302"] {
+            let answer = verified(results, "");
+            play(&format!(
+                "{ARMED} < {answer}
+                    > CONTINUE TRANSACTION E0048A025A31
+                    < {{E5}}
+                    ! 1 no-card PinMissing
+                    ! idle"
+            ));
+        }
+        // Passed over and failed: the issuer decides, and the receipt says nothing.
+        play(&format!("{ARMED} < {}\n {CARD}", verified("420301", "")));
+    }
+
+    /// Signature, and the chip's own PIN with a signature, as the receipt must ask for it.
+    #[test]
+    fn a_signature_is_told_for_tap_and_chip() {
+        for (results, cvm) in [
+            ("1E0300", " Signature"),
+            ("5E0300", " Signature"),
+            ("030000", " OfflinePinAndSignature"),
+            ("450302", " OfflinePinAndSignature"),
+            ("1F0302", " None"),
+            ("3F0000", ""),
+        ] {
+            play(&format!("{ARMED} < {}\n {CARD}{cvm}", verified(results, "")));
+            play(&format!(
+                "9  * {{CARD_IN}}
+                 10 arm 1
+                    ! 1 PresentCard
+                    ! 1 ReadingCard
+                    > START TRANSACTION E0269C01009F02060000000012349A032501319F2103123456DFA2040101DFA20301005F2A020978
+                 11 < {}
+                    ! 1 card ICC 476173*********2234 GoOnline sealed 24 ksn FFFF0102628D1100005F{cvm}",
+                verified(results, "")
+            ));
+        }
+    }
+
+    /// The chip's last word about the cardholder counts: E3 may say "signature" where E4 did not.
+    #[test]
+    fn the_last_answer_s_verification_counts() {
+        for (first, last, cvm) in [
+            ("1F0302", "9F34031E0300", Some(Cvm::Signature)),
+            ("1E0300", "", Some(Cvm::Signature)),
+            ("410302", "9F3403410301", None),
+        ] {
+            let mut player = Player::started(settings());
+            player.play(&format!(
+                "9  * {{CARD_IN}}
+                 10 arm 1
+                    ! 1 PresentCard
+                    ! 1 ReadingCard
+                    > START TRANSACTION E0269C01009F02060000000012349A032501319F2103123456DFA2040101DFA20301005F2A020978"
+            ));
+            let answers = [verified(first, ""), format!("{}9000", t("E3", &format!("8A023030{CRYPTOGRAM}{last}")))];
+            let mut verdicts = Vec::new();
+            for answer in answers {
+                for packet in chain(Nad::Reader, false, &hex::decode(answer).unwrap(), 254).unwrap() {
+                    player.session.bytes(&packet, player.now);
+                }
+                while let Some(output) = player.session.poll() {
+                    if let Output::Event(Event::Completed { facts, .. }) = output {
+                        verdicts.push(facts.unwrap().cvm);
+                    }
+                }
+                player.session.order(complete("1 00"), player.now);
+                while player.session.poll().is_some() {}
+            }
+            assert_eq!(verdicts, [cvm], "{first} {last}");
+        }
+    }
+}
+
+mod choice {
+    use super::*;
+
+    const START: &str = "9  * {CARD_IN}
+             10 arm 1
+                ! 1 PresentCard
+                ! 1 ReadingCard
+                > START TRANSACTION E0269C01009F02060000000012349A032501319F2103123456DFA2040101DFA20301005F2A020978";
+
+    #[test]
+    fn the_cardholder_chooses_on_the_reader_and_the_till_sees_it() {
+        play(&format!(
+            "{START}\n * E61AC30103C4154170706C69636174696F6E2073656C656374696F6E\n ! 1 ChoosingApplication"
+        ));
+    }
+
+    #[test]
+    fn of_a_list_the_first_is_taken_in_every_form() {
+        let visa = "4F07A0000000031010";
+        let electron = "4F07A0000000032010";
+        let (visa_label, electron_label) = ("500456495341", "500D5649534120454C454354524F4E");
+        for (list, chosen) in [
+            (format!("{visa}{electron}"), format!("E009{visa}")),
+            (format!("{visa}{visa_label}{electron}{electron_label}"), format!("E00F{visa}{visa_label}")),
+            (format!("{visa_label}{visa}{electron_label}{electron}"), format!("E00F{visa}{visa_label}")),
+            (format!("{visa}{electron}{electron_label}"), format!("E009{visa}")),
+            (format!("610F{visa}{visa_label}6118{electron}{electron_label}"), format!("E00F{visa}{visa_label}")),
+            (format!("9F0607A0000000031010{visa_label}"), format!("E00F{visa}{visa_label}")),
+        ] {
+            play(&format!("{START}\n < {}9000\n > CONTINUE TRANSACTION {chosen}", t("E2", &list)));
+        }
+    }
+
+    #[test]
+    fn without_a_list_nobody_here_can_decide() {
+        for body in ["", "C00101", "5F2D02656E"] {
+            play(&format!(
+                "{START}
+                 < {}9000
+                 > CONTINUE TRANSACTION E003C00100
+                 < 9F41
+                 ! 1 no-card CancelledAtReader
+                 > DISPLAY TEXT REMOVE CARD
+                 ! 1 RemoveCard",
+                t("E2", body)
+            ));
+        }
+    }
+}
+
+mod language {
+    use super::*;
+
+    #[test]
+    fn the_shop_s_until_the_card_has_named_one() {
+        let german = Settings { language: Language::German, ..settings() };
+        let script = |answer: &str, texts: [&str; 2]| {
+            format!(
+                "10 arm 1
+                    ! 1 PresentCard
+                    > START CONTACTLESS TRANSACTION de
+                    < 9FC3
+                    ! 1 InsertCard
+                    > DISPLAY TEXT STECKEN ODER ZIEHEN
+                    < 9000
+                 12 * {{CARD_IN}}
+                    ! 1 ReadingCard
+                    > START TRANSACTION E0269C01009F02060000000012349A032501319F2103123456DFA2040101DFA20301005F2A020978
+                    < {answer}
+                    ! 1 card ICC 476173*********2234 GoOnline sealed 24 ksn FFFF0102628D1100005F Signature
+                    complete 1 00
+                    > CONTINUE TRANSACTION E0048A023030
+                    < {{E3}}
+                    ! 1 completed Approved Tc
+                    > DISPLAY TEXT {}/{}
+                    ! 1 RemoveCard",
+                texts[0], texts[1]
+            )
+        };
+        play_with(german.clone(), &script(&e4(""), ["GENEHMIGT", "KARTE ENTNEHMEN"]));
+        play_with(
+            german.clone(),
+            &script(&e4("5F2D047878 66 72".replace(' ', "").as_str()), ["ACCEPTÉ", "RETIREZ LA CARTE"]),
+        );
+        play_with(german, &script(&e4("5F2D027878"), ["GENEHMIGT", "KARTE ENTNEHMEN"]));
+    }
+
+    /// What is not ASCII goes out as UTF-8 and says so in P2.
+    #[test]
+    fn utf_8_is_announced() {
+        for (language, p2) in [(Language::Polish, 0x81), (Language::Dutch, 0x01)] {
+            let mut player = Player::started(Settings { language, ..settings() });
+            player.session.order(Order::Arm(arm(1)), player.now);
+            player.session.bytes(&hex::decode("0100029FC35F").unwrap(), player.now);
+            let sent = std::iter::from_fn(|| player.session.poll()).filter_map(|output| match output {
+                Output::Transmit(packet) => Some(packet),
+                _ => None,
+            });
+            let display = sent.last().unwrap();
+            assert_eq!(display[3..7], [0xD2, 0x01, 0x00, p2], "{language:?}");
+        }
+    }
+}
+
+mod keys {
+    use super::*;
+
+    /// The counter of the captures is 5E and 5F: 2^20 - 1 keys less 94 and 95.
+    const TAP: &str = "arm 1\n ! 1 PresentCard\n > START CONTACTLESS TRANSACTION\n < {E4}
+        ! 1 card NFC_ICC 476173*********2234 GoOnline sealed 24 ksn FFFF0102628D1100005F Signature
+        keys Some((Some(1048480), None))
+        complete 1 00\n > CONTINUE TRANSACTION E0048A023030\n < {E3}\n ! 1 completed Approved Tc\n ! idle\n";
+
+    /// Everything up to the question for the keys, and Ready only after it.
+    const STARTS_AGAIN: &str = "> ABORT
+        < 9F26
+        < 9000
+        > RESET DEVICE
+        < {RESET}
+        > P2PE STATUS
+        arm 8
+        ! 8 no-card NotReady
+        < {P2PE}
+        > GET DEVICE INFO
+        < {INFO}
+        > SYSTEM CLOCK E00B9A032501319F2103123456
+        < 9000
+        > CARD STATUS
+        * {NO_CARD}
+        > KEYBOARD STATUS
+        < 9000
+        ! ready 04000203 M000-MPI 1-51 pin-key";
+
+    fn next(answer: &str, fault: &str) {
+        play(&format!(
+            "{TAP} arm 2\n ! 2 PresentCard\n > START CONTACTLESS TRANSACTION\n < {answer}
+             ! unready not-encrypting 04000203 {fault}
+             {STARTS_AGAIN}
+             complete 2 00
+             arm 3\n ! 3 PresentCard\n > START CONTACTLESS TRANSACTION"
+        ));
+    }
+
+    #[test]
+    fn a_key_that_was_used_before() {
+        next(&e4(""), "KeyAgain");
+        // An earlier one too, and the same for PINs.
+        let earlier = E4 { more: format!("{CRYPTOGRAM}{SEALED_BEFORE}{MASKED}"), ..E4::default() }.answer("E4");
+        next(&earlier, "KeyAgain");
+        // A later one is right.
+        let later = e4("").replace("1100005F", "11000060");
+        play(&format!(
+            "{TAP} arm 2\n ! 2 PresentCard\n > START CONTACTLESS TRANSACTION\n < {later}
+             ! 2 card NFC_ICC 476173*********2234 GoOnline sealed 24 ksn FFFF0102628D11000060 Signature
+             keys Some((Some(1048479), None))"
+        ));
+    }
+
+    /// Not even when the cable was pulled between the two: the process remembers.
+    #[test]
+    fn a_key_that_was_used_before_the_cable_was_pulled() {
+        play(&format!(
+            "{TAP} 20 closed pulled\n ! unready absent pulled\n reopen 0.5\n {STARTED}
+             arm 2\n ! 2 PresentCard\n > START CONTACTLESS TRANSACTION\n < {{E4}}
+             ! unready not-encrypting 04000203 KeyAgain\n > ABORT"
+        ));
+    }
+
+    #[test]
+    fn a_pin_key_that_was_used_before() {
+        let later = e4(PIN).replace("1100005F", "11000060");
+        play(&format!(
+            "{} arm 2\n ! 2 PresentCard\n > START CONTACTLESS TRANSACTION\n < {later}
+             ! unready not-encrypting 04000203 KeyAgain\n > ABORT",
+            TAP.replace("{E4}", &e4(PIN)).replace("Signature", "OnlinePin pin").replace("None))", "Some(1048574)))")
+        ));
+    }
+
+    #[test]
+    fn nothing_sealed_or_zeros() {
+        let unsealed = E4 { more: format!("{CRYPTOGRAM}{MASKED}"), ..E4::default() }.answer("E4");
+        next(&unsealed, "Nothing");
+        let no_ksn = e4("").replace("DFAE030AFFFF0102628D1100005F", "");
+        let no_ksn = no_ksn.replacen(&no_ksn[2..6], &format!("81{:02X}", no_ksn.len() / 2 - 5), 1);
+        next(&no_ksn, "Nothing");
+        let zeros = e4("").replace("92FC2C940487F43AC64AB3DFD54C7B72F445FE409D80FDF5", &"00".repeat(24));
+        next(&zeros, "Zeros");
+        next(&E4 { more: format!("{MASKED}"), ..E4::default() }.answer("E3"), "Nothing");
+    }
+
+    #[test]
+    fn a_swipe_without_sealed_data() {
+        let unsealed = swipe("101").replace(&t("DFAE02", SWIPE_DATA), "").replace("DFAE030A00000200000055400182", "");
+        let unsealed = format!("E1{:02X}{}", unsealed.len() / 2 - 2, &unsealed[4..]);
+        let zeros = swipe("101").replace(SWIPE_DATA, &"00".repeat(16));
+        for (event, fault) in [(unsealed, "Nothing"), (zeros, "Zeros")] {
+            for order in ["< 9F44\n * {SWIPE}", "* {SWIPE}\n < 9F44"] {
+                let order = order.replace("{SWIPE}", &event);
+                // What is missing is seen in the event itself, whatever comes after it.
+                let order = if fault == "Nothing" { order.replace("\n < 9F44", "") } else { order };
+                play(&format!(
+                    "arm 1\n ! 1 PresentCard\n > START CONTACTLESS TRANSACTION\n {order}
+                     ! unready not-encrypting 04000203 {fault}\n > ABORT"
+                ));
+            }
+        }
+    }
+
+    /// A reader that says it has lost its keys is not ready any more.
+    #[test]
+    fn the_keys_are_gone() {
+        play(&format!(
+            "{TAP} arm 2\n ! 2 PresentCard\n > START CONTACTLESS TRANSACTION\n < {{E4}}
+             ! unready not-encrypting 04000203 KeyAgain
+             > ABORT\n < 9000\n > RESET DEVICE\n < {{RESET}}\n > P2PE STATUS\n < E105DFAE0101019000
+             ! unready no-card-key 04000203"
+        ));
+    }
+}
+
+mod clock {
+    use super::*;
+    use std::sync::Mutex;
+
+    /// A session whose board's clock the test turns.
+    fn turned() -> (Arc<Mutex<Option<LocalTime>>>, Settings) {
+        let board = Arc::new(Mutex::new(Some(AT)));
+        let source = Arc::clone(&board);
+        (board, Settings { clock: Arc::new(move || *source.lock().unwrap()), ..settings() })
+    }
+
+    const ALIVE: &str = "> CARD STATUS\n * {NO_CARD}";
+
+    #[test]
+    fn it_is_set_again_when_the_board_s_clock_jumps() {
+        let (board, settings) = turned();
+        let mut player = Player::started(settings);
+        *board.lock().unwrap() = Some(LocalTime { minute: 35, ..AT });
+        player.play(&format!("60 tick\n {ALIVE}"));
+        *board.lock().unwrap() = Some(LocalTime { hour: 13, minute: 36, ..AT });
+        player.play("120 tick\n > SYSTEM CLOCK E00B9A032501319F2103133656\n < 9000\n > CARD STATUS\n * {NO_CARD}");
+        // Not again while it runs as it should.
+        *board.lock().unwrap() = Some(LocalTime { hour: 13, minute: 37, ..AT });
+        player.play(&format!("180 tick\n {ALIVE}"));
+    }
+
+    #[test]
+    fn it_is_set_again_each_day_and_a_refusal_is_no_fault() {
+        let (board, settings) = turned();
+        let mut player = Player::started(settings);
+        *board.lock().unwrap() = Some(LocalTime { month: 2, day: 1, ..AT });
+        player.play("86400 tick\n > SYSTEM CLOCK E00B9A032502019F2103123456\n < 9F0D\n > CARD STATUS\n * {NO_CARD}");
+        *board.lock().unwrap() = Some(LocalTime { month: 2, day: 1, minute: 35, ..AT });
+        player.play(&format!("86460 tick\n {ALIVE}"));
+    }
+
+    /// Never from a clock that is not trusted; as soon as it is, it is set.
+    #[test]
+    fn an_untrusted_clock_never_sets_it() {
+        let (board, settings) = turned();
+        *board.lock().unwrap() = None;
+        let mut player = Player::new(settings);
+        player.play(
+            &STARTED
+                .replace(
+                    "> SYSTEM CLOCK E00B9A032501319F2103123456\n       < 9000",
+                    "> SYSTEM CLOCK\n < E10B9A032502289F21031112139000",
+                )
+                .replace(
+                    "pin-key",
+                    "pin-key clock LocalTime { year: 25, month: 2, day: 28, hour: 11, minute: 12, second: 13 }",
+                ),
+        );
+        player.play(&format!("60 tick\n {ALIVE}\n 120 tick\n {ALIVE}"));
+        *board.lock().unwrap() = Some(AT);
+        player.play("180 tick\n > SYSTEM CLOCK E00B9A032501319F2103123456\n < 9000\n > CARD STATUS\n * {NO_CARD}");
+        // It is lost again: what was set stays.
+        *board.lock().unwrap() = None;
+        player.play(&format!("240 tick\n {ALIVE}\n 90000 tick\n {ALIVE}"));
+    }
+
+    /// A reader that restarts in the middle of the day gets the time again.
+    #[test]
+    fn after_a_restart_in_the_middle_of_the_day() {
+        let (board, settings) = turned();
+        let mut player = Player::started(settings);
+        player
+            .play("3600 * E60FC30101C40A506F7765726564204F6E\n ! unready restarting the reader restarted\n reopen 0.5");
+        *board.lock().unwrap() = Some(LocalTime { hour: 13, ..AT });
+        player.play(&STARTED.replace("0  open", "3601 open").replace("2103123456", "2103133456"));
+    }
+
+    /// A sale that begins while the clock is being set is not disturbed by the answers.
+    #[test]
+    fn a_sale_in_the_same_moment() {
+        let (board, settings) = turned();
+        let mut player = Player::started(settings);
+        *board.lock().unwrap() = Some(LocalTime { hour: 13, ..AT });
+        player.play(
+            "60 tick
+                > SYSTEM CLOCK E00B9A032501319F2103133456
+                arm 1
+                ! 1 PresentCard
+                < 9000
+                > CARD STATUS
+                * {CARD_IN}
+                > START CONTACTLESS TRANSACTION
+                < 9F43
+                ! 1 ReadingCard
+                > START TRANSACTION E0269C01009F02060000000012349A032501319F2103123456DFA2040101DFA20301005F2A020978",
+        );
+    }
+}
+
+mod long_commands {
+    use super::*;
+
+    const READ: &str = "
+             9  * {CARD_IN}
+             10 arm 1
+                ! 1 PresentCard
+                ! 1 ReadingCard
+                > START TRANSACTION E0269C01009F02060000000012349A032501319F2103123456DFA2040101DFA20301005F2A020978
+             11 < {E4}
+                ! 1 card ICC 476173*********2234 GoOnline sealed 24 ksn FFFF0102628D1100005F Signature";
+
+    /// "Extended APDU", and the same under a name that only a technician knows.
+    #[test]
+    fn a_reader_that_takes_them_gets_every_script() {
+        let script = t("72", &"AA".repeat(300));
+        for (capability, name, dropped) in [
+            ("Extended APDU", None, ""),
+            ("LongCommands", Some("LongCommands"), ""),
+            ("LongCommands", None, " scripts-dropped"),
+        ] {
+            let info = format!("{}9000", t("E1", &t("EF", &t("DF0D", &hex::encode(capability)))));
+            let extended_apdu_capability = name.map(str::to_owned);
+            let mut player = Player::new(Settings { extended_apdu_capability, ..settings() });
+            player.play(&STARTED.replace("{INFO}", &info));
+            let data = if dropped.is_empty() {
+                t("E0", &format!("8A023030910A11223344556677883030{script}"))
+            } else {
+                "E0108A023030910A11223344556677883030".to_owned()
+            };
+            player.play(&format!(
+                "{READ}
+                 complete 1 00 91 11223344556677883030 scripts {script}
+                 > CONTINUE TRANSACTION {data}
+                 < {{E3}}
+                 ! 1 completed Approved Tc{dropped}
+                 > DISPLAY TEXT APPROVED/REMOVE CARD
+                 ! 1 RemoveCard"
+            ));
+        }
     }
 }
 

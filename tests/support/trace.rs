@@ -114,11 +114,10 @@ pub(crate) fn swipe(service_code: &str) -> String {
 pub(crate) const E3: &str = "E31E8A0230309F260811223344556677889F270140950500000000009B02E8009000";
 pub(crate) const E5: &str = "E5048A025A319000";
 
-/// Plays `script` after start-up.
-pub(crate) fn play(script: &str) {
-    let name = |(name, value): (&str, &str), text: String| text.replace(&format!("{{{name}}}"), value);
-    let mut text = format!("{STARTED}\n{script}");
-    for entry in [
+/// A script with its names filled in.
+pub(crate) fn filled(script: &str) -> String {
+    let mut text = script.replace("{E4}", &e4("")).replace("{E4_PIN}", &e4(PIN)).replace("{DISPLAY}", "DISPLAY TEXT");
+    for (name, value) in [
         ("RESET", RESET),
         ("P2PE", P2PE),
         ("INFO", INFO),
@@ -128,10 +127,19 @@ pub(crate) fn play(script: &str) {
         ("E3", E3),
         ("E5", E5),
     ] {
-        text = name(entry, text);
+        text = text.replace(&format!("{{{name}}}"), value);
     }
-    text = text.replace("{E4}", &e4("")).replace("{E4_PIN}", &e4(PIN)).replace("{DISPLAY}", "DISPLAY TEXT");
-    Player::new(settings()).play(&text);
+    text
+}
+
+/// Plays `script` after start-up.
+pub(crate) fn play(script: &str) {
+    play_with(settings(), script);
+}
+
+/// Plays `script` after start-up with other settings.
+pub(crate) fn play_with(settings: Settings, script: &str) {
+    Player::started(settings).play(script);
 }
 
 pub(crate) struct Player {
@@ -146,7 +154,15 @@ impl Player {
         Self { session: Session::new(settings), now: Duration::ZERO, keys: None }
     }
 
+    /// After start-up.
+    pub(crate) fn started(settings: Settings) -> Self {
+        let mut player = Self::new(settings);
+        player.play(STARTED);
+        player
+    }
+
     pub(crate) fn play(&mut self, script: &str) {
+        let script = filled(script);
         for line in script.lines().map(str::trim).filter(|line| !line.is_empty()) {
             let line = match line.split_once(' ') {
                 Some((time, rest)) if time.parse::<f64>().is_ok() => {
