@@ -1070,6 +1070,15 @@ mod stripe {
                 "! 1 no-card Unreadable { cause: \"it needs a PIN, which this reader could not take\" }\n ! idle"
                     .to_owned(),
             ),
+            ("9F42", "! 1 no-card TimedOut\n ! idle".to_owned()),
+            (
+                "E115DFAE0403AABBCCDFAE050AFFFF0102628D120000019000",
+                "! 1 no-card Unreadable { cause: \"its PIN block is malformed\" }\n ! idle".to_owned(),
+            ),
+            (
+                "9F22",
+                "! unready restarting the reader has lost what it was doing (terminal not ready)\n > ABORT".to_owned(),
+            ),
             ("9F0F", "! 1 no-card Unreadable { cause: \"invalid parameter\" }\n ! idle".to_owned()),
         ] {
             let pin = online_pin("120");
