@@ -630,13 +630,13 @@ mod verification {
             ("410302", "9F3403410301", None),
         ] {
             let mut player = Player::started(settings());
-            player.play(&format!(
-                "9  * {{CARD_IN}}
+            player.play(
+                "9  * {CARD_IN}
                  10 arm 1
                     ! 1 PresentCard
                     ! 1 ReadingCard
                     > START TRANSACTION E0269C01009F02060000000012349A032501319F2103123456DFA2040101DFA20301005F2A020978"
-            ));
+            );
             let answers = [verified(first, ""), format!("{}9000", t("E3", &format!("8A023030{CRYPTOGRAM}{last}")))];
             let mut verdicts = Vec::new();
             for answer in answers {
@@ -843,7 +843,7 @@ mod keys {
         next(&no_ksn, "Nothing");
         let zeros = e4("").replace("92FC2C940487F43AC64AB3DFD54C7B72F445FE409D80FDF5", &"00".repeat(24));
         next(&zeros, "Zeros");
-        next(&E4 { more: format!("{MASKED}"), ..E4::default() }.answer("E3"), "Nothing");
+        next(&E4 { more: MASKED.to_owned(), ..E4::default() }.answer("E3"), "Nothing");
     }
 
     #[test]
