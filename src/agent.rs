@@ -348,6 +348,14 @@ impl Agent {
                     self.inbox.push_back((number, event));
                 }
             }
+            reader::Event::KeysLeft { card, pin } => {
+                let fewest = card.into_iter().chain(pin).min();
+                if fewest.is_some_and(|left| left < self.config.reader.warn_keys_left) {
+                    tracing::warn!(?card, ?pin, "the reader's keys run out; have new ones injected");
+                }
+            }
+            // Nothing orders an amount to be typed yet.
+            reader::Event::Typed { sale, .. } => tracing::debug!(sale, "an amount was typed for nobody"),
             reader::Event::Step { sale, step } => self.announce_step(sale, &step),
             reader::Event::Card { sale, presented } => self.card_read(sale, *presented),
             reader::Event::NoCard { sale, why } => {

@@ -362,7 +362,7 @@ impl CardFacts {
         })
     }
 
-    /// Takes over what the chip's final answer (E3 or E5) says anew: cryptogram, TVR, TSI.
+    /// Takes over what the chip's final answer (E3 or E5) says anew: cryptogram, TVR, TSI, and how the cardholder was verified.
     ///
     /// # Errors
     /// When `tlvs` is not BER-TLV; nothing is changed then.
@@ -371,6 +371,10 @@ impl CardFacts {
         self.cryptogram = last.cryptogram.or(self.cryptogram);
         self.tvr = last.tvr.or_else(|| self.tvr.take());
         self.tsi = last.tsi.or_else(|| self.tsi.take());
+        // Its last word counts even when it takes a verification back.
+        if tlv::find(tlvs, tag::CVM_RESULTS)?.is_some() {
+            self.cvm = last.cvm;
+        }
         Ok(())
     }
 }

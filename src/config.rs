@@ -94,6 +94,68 @@ pub struct Reader {
     /// Line speed of a tty, in baud; without meaning on USB.
     #[serde(default = "defaults::baud")]
     pub baud: u32,
+    /// Language of the reader's texts while no card has named another: `en`, `de`, `fr`, `es`, `it`, `nl` or `pl`.
+    #[serde(default = "defaults::language")]
+    pub language: String,
+    /// Allow card numbers to be typed on the reader, when a sale asks for it.
+    #[serde(default)]
+    pub manual_entry: bool,
+    /// The command for that: `D2E0` on newer readers, `D25A` on older ones.
+    #[serde(default)]
+    pub manual_entry_command: ManualEntryCommand,
+    /// Ask for the card verification value too (`D2E0` only).
+    #[serde(default)]
+    pub manual_entry_verification_value: bool,
+    /// What the reader asks for when a tip is wanted: `tip`, or `total` for the bill with the tip.
+    #[serde(default)]
+    pub tip_entry: TipEntry,
+    /// Name of the capability by which a reader says that it takes commands of more than one packet. It is not published; without
+    /// this a name with the words "extended" and "APDU" is taken for it.
+    pub extended_apdu_capability: Option<String>,
+    /// Warn when the reader has fewer keys left than this; a sale takes one to three of each kind.
+    #[serde(default = "defaults::warn_keys_left")]
+    pub warn_keys_left: u64,
+    /// Numbers of the signed texts beside entries of digits.
+    #[serde(default)]
+    pub prompts: ReaderPrompts,
+}
+
+/// The commands for typed card numbers (readers: 2.9).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+pub enum ManualEntryCommand {
+    /// GET SECURE DATA.
+    #[default]
+    D2E0,
+    /// GET SECURE PAN.
+    D25A,
+}
+
+/// What the reader asks for when a tip is wanted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TipEntry {
+    /// The tip.
+    #[default]
+    Tip,
+    /// The bill with the tip.
+    Total,
+}
+
+/// Numbers of the signed texts beside entries of digits, three lines each, 0 for an empty one. They depend on the prompts file of the
+/// reader (readers: 2.9, 2.10; 10, point 3): those for a card number are seen in the vendor's source, the others are guesses.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct ReaderPrompts {
+    /// Typing an amount.
+    pub amount: [u16; 3],
+    /// Layout of the question for a tip.
+    pub tip_template: u8,
+    /// Typing a card number.
+    pub card_number: [u16; 3],
+    /// Typing its expiry date.
+    pub expiry: [u16; 3],
+    /// Typing its verification value.
+    pub verification_value: [u16; 3],
 }
 
 /// The reader protocols this program speaks.
@@ -219,6 +281,18 @@ impl Default for Assumptions {
     }
 }
 
+impl Default for ReaderPrompts {
+    fn default() -> Self {
+        Self {
+            amount: [1, 0, 0],
+            tip_template: 1,
+            card_number: [4, 0, 0],
+            expiry: [10, 0, 0],
+            verification_value: [12, 0, 0],
+        }
+    }
+}
+
 impl Default for Till {
     fn default() -> Self {
         Self {
@@ -255,6 +329,16 @@ mod defaults {
     /// USB ignores it; the docks' rate is not published (readers: 10, point 1).
     pub(super) fn baud() -> u32 {
         115_200
+    }
+
+    /// The language that every reader has.
+    pub(super) fn language() -> String {
+        "en".to_owned()
+    }
+
+    /// A shop of 100 sales a day has a month or more to have new keys injected.
+    pub(super) fn warn_keys_left() -> u64 {
+        10_000
     }
 
     /// TCP and a full handshake over a slow mobile line (security: 5, host timeout).

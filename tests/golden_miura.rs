@@ -6,8 +6,9 @@ use pos_agent::reader::LocalTime;
 use pos_agent::reader::link::{Decoder, Fault, Nad, Received, chain};
 use pos_agent::reader::miura::answer::{encode_numeric, parse_numeric};
 use pos_agent::reader::miura::message::{
-    CardStatus, Command, Continue, DeviceStatus, Entered, OnlinePinAnswer, Outcome, P2peStatus, Reset, ResetAnswer,
-    Sealed, Software, Status, Template, Terms, Unsolicited, search, split, status, tags,
+    CardStatus, Choice, Command, Continue, DeviceInfo, DeviceStatus, Entered, Money, Numeric, OnlinePinAnswer, Outcome,
+    P2peStatus, Reset, ResetAnswer, Sealed, SecureData, Software, Status, Template, Terms, Tip, TypedCard, Unsolicited,
+    search, split, status, tags,
 };
 
 fn hex(text: &str) -> Vec<u8> {
@@ -103,7 +104,7 @@ fn commands_are_written_and_read_bit_by_bit() {
         ),
         (
             "010023DEC100001EE01C9C01009F02060000000004569A032501319F21031234565F2A02082693",
-            Command::StartContactless { terms: TERMS, timeout: None },
+            Command::StartContactless { terms: TERMS, language: None, timeout: None },
         ),
         ("01000BDED2000006E0048A0230306C", host(*b"00", None, &[])),
         ("01000BDED2000006E0048A025A3107", host(*b"Z1", None, &[])),
@@ -122,7 +123,13 @@ fn commands_are_written_and_read_bit_by_bit() {
         ),
         (
             "010017D204000112E010DFA20606000100020003DFA20702060222",
-            Command::GetNumeric { light: true, prompts: [0, 1, 0, 2, 0, 3], format: [6, 2] },
+            Command::GetNumeric(Numeric {
+                light: true,
+                prompts: [0, 1, 0, 2, 0, 3],
+                format: [6, 2],
+                money: None,
+                timeout: None,
+            }),
         ),
     ] {
         assert_eq!(hex::encode_upper(command.encode().unwrap()), frame, "{command:?}");
@@ -295,5 +302,121 @@ fn a_command_of_more_than_249_bytes_of_data_is_refused() {
         let scripts = &script[..bytes];
         let host = Command::Continue(Continue::Host { arc: *b"00", authentication: None, scripts });
         assert_eq!(host.encode().is_ok(), fits, "{bytes}");
+    }
+}
+
+/// What is typed on the reader (readers: 2.9, 2.10), put together by hand from the description with the LRC by hand: no captures
+/// of these exist.
+#[test]
+fn commands_for_typing_are_written_and_read_bit_by_bit() {
+    let money = Money { currency: [0x08, 0x26], exponent: 2, amount: TERMS.amount, line: 2 };
+    let tip = Tip {
+        total: false,
+        percentages: [10, 15, 20, Tip::OTHER],
+        template: 1,
+        currency: [0x08, 0x26],
+        exponent: 2,
+        amount: TERMS.amount,
+    };
+    for (frame, command) in [
+        (
+            "010034D20400012FE02DDFA20606000100000000DFA207020A025F2A0208265F3601029F0206000000000000DFA20E0102DFFF0102001EE9",
+            Command::GetNumeric(Numeric {
+                light: true,
+                prompts: [0, 1, 0, 0, 0, 0],
+                format: [10, 2],
+                money: Some(Money { amount: [0; 6], ..money }),
+                timeout: Some(30),
+            }),
+        ),
+        ("010026D205010021E01FDFA217040A0F14FFDFA21801015F2A0208265F3601029F020600000000045630", Command::GetTip(tip)),
+        (
+            "010026D205000021E01FDFA217040A0F14FFDFA21801015F2A0208265F3601029F020600000000045631",
+            Command::GetTip(Tip { total: true, ..tip }),
+        ),
+        ("010004D2E0000037", Command::SecureData(SecureData::Clear)),
+        ("010004D2E0020035", Command::SecureData(SecureData::Encrypt)),
+        (
+            "010033D2E0010B2EE02CDFA2100101DFA206060004000000009F02060000000004565F2A0208265F360102DFA20E0102DFFF0102003C69",
+            Command::SecureData(SecureData::Ask {
+                element: SecureData::PAN,
+                flags: 0x0B,
+                prompts: [0, 4, 0, 0, 0, 0],
+                money: Some(money),
+                timeout: Some(60),
+            }),
+        ),
+        (
+            "010016D2E0010311E00FDFA2100104DFA20606000A00000000C6",
+            Command::SecureData(SecureData::Ask {
+                element: SecureData::EXPIRY,
+                flags: 0x03,
+                prompts: [0, 0x0A, 0, 0, 0, 0],
+                money: None,
+                timeout: None,
+            }),
+        ),
+        ("010016D25A000111E00FDFA2100101DFA2060600040000000074", Command::SecurePan { prompts: [0, 4, 0, 0, 0, 0] }),
+        (
+            "010016DED2000011E00F4F07A000000003101050045649534157",
+            Command::Continue(Continue::Choose(Choice { aid: &[0xA0, 0, 0, 0, 3, 0x10, 0x10], label: Some(b"VISA") })),
+        ),
+        ("01000ADED2000005E003C0010020", Command::Continue(Continue::Decision(0))),
+        (
+            "010029DEC1000024E0229C01009F02060000000004569A032501319F21031234565F2A020826DFA20C026465EF",
+            Command::StartContactless { terms: TERMS, language: Some(*b"de"), timeout: None },
+        ),
+    ] {
+        assert_eq!(hex::encode_upper(command.encode().unwrap()), frame, "{command:?}");
+        let (_, apdu) = one(frame);
+        assert!(Command::parse(&apdu) == Ok(command), "{command:?} read back");
+    }
+}
+
+#[test]
+fn a_typed_card_and_capabilities_are_read() {
+    let (_, message) = one(
+        "010042E13EDFA208103437363137332A2A2A2A2A2A30303130DFAE021892FC2C940487F43AC64AB3DFD54C7B72F445FE409D80FDF5DFAE030AFFFF0102628D1100005F900028",
+    );
+    let typed = TypedCard::parse(split(&message).unwrap().0).unwrap();
+    assert_eq!(typed.masked_pan, b"476173******0010");
+    assert_eq!(hex::encode_upper(typed.sealed.unwrap().ksn), "FFFF0102628D1100005F");
+    assert_eq!(format!("{typed:?}"), "TypedCard(16 places, sealed true)");
+
+    let (_, message) =
+        one("01002AE126EF0EDF0D0B436F6E746163746C657373EF14DF0D0D457874656E6465642041504455DF7F01319000BE");
+    let info = DeviceInfo::parse(split(&message).unwrap().0).unwrap();
+    let capabilities = vec![("Contactless".into(), None), ("Extended APDU".into(), Some("1".into()))];
+    assert_eq!(info, DeviceInfo { capabilities });
+    assert_eq!(&info.encode().unwrap()[..], message);
+}
+
+/// A command with three bytes of Lc in two packets of 254 and 65 bytes (readers: 2.1).
+#[test]
+fn a_long_command_is_chained() {
+    let script = hex(&format!("7282012C{}", "AA".repeat(300)));
+    let command = Command::Continue(Continue::Host { arc: *b"00", authentication: None, scripts: &script });
+    assert!(command.encode().is_err() && command.packets(false).is_err());
+    let packets = command.packets(true).unwrap();
+    let head = "0101FEDED20000000138E08201348A0230307282012C";
+    let first = format!("{head}{}63", "AA".repeat(254 - 19));
+    let last = format!("010041{}EA", "AA".repeat(65));
+    let written: Vec<String> = packets.iter().map(hex::encode_upper).collect();
+    assert_eq!(written, [first.clone(), last.clone()]);
+    let (_, apdu) = one(&format!("{first}{last}"));
+    assert!(Command::parse(&apdu) == Ok(command), "read back");
+    // What fits one packet is sent as an old device wants it, and there is an end.
+    let short = Command::Continue(Continue::Host { arc: *b"00", authentication: None, scripts: &[] });
+    assert_eq!(short.packets(true).unwrap()[..], [short.encode().unwrap()]);
+    // 1017 bytes of data: E0 82 xx xx, 8A 02 30 30, 72 82 xx xx and 1005 bytes.
+    for (bytes, fits) in [(1005, true), (1006, false)] {
+        let script = [&hex("7282")[..], &u16::try_from(bytes).unwrap().to_be_bytes(), &vec![0xAA; bytes]].concat();
+        let command = Command::Continue(Continue::Host { arc: *b"00", authentication: None, scripts: &script });
+        let packets = command.packets(true);
+        assert_eq!(packets.is_ok(), fits, "{bytes}");
+        if let Ok(packets) = packets {
+            assert_eq!(packets.len(), 5);
+            assert!(packets.iter().map(|packet| packet.len() - 4).eq([254, 254, 254, 254, 8]));
+        }
     }
 }

@@ -17,7 +17,7 @@ use pos_agent::reader::miura::message::{
     Body, CardStatus, Command, Outcome, P2peStatus, Reset, ResetAnswer, Software, Status, Template, Unsolicited, status,
 };
 use pos_agent::reader::{
-    Arm, CardVerdict, Completion, Event, LocalTime, NoCard, Order, Settings, Step, Unready, spawn,
+    Arm, CardVerdict, Completion, Entry, Event, LocalTime, NoCard, Order, Settings, Step, Unready, spawn,
 };
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
@@ -27,12 +27,13 @@ const AT: LocalTime = LocalTime { year: 25, month: 1, day: 31, hour: 12, minute:
 fn reader(wire: &mut (impl Read + Write), mut answers: usize) {
     let mut decoder = Decoder::default();
     let mut buffer = [0; 512];
+    let mut taps = 0;
     while answers > 0 {
         let Ok(count @ 1..) = wire.read(&mut buffer) else { return };
         let mut out = Vec::new();
         decoder.feed(&buffer[..count], |received| {
             let Received::Message(message) = received else { panic!("a fault") };
-            for (unsolicited, body) in answer(&Command::parse(message.bytes).unwrap()) {
+            for (unsolicited, body) in answer(&Command::parse(message.bytes).unwrap(), &mut taps) {
                 answers = answers.saturating_sub(1);
                 // Small packets, so that every answer is chained.
                 out.extend(chain(Nad::Reader, unsolicited, &body, 7).unwrap().flatten());
@@ -42,9 +43,10 @@ fn reader(wire: &mut (impl Read + Write), mut answers: usize) {
     }
 }
 
-fn answer(command: &Command<'_>) -> Vec<(bool, Body)> {
+/// Each tap is sealed with a key of its own.
+fn answer(command: &Command<'_>, taps: &mut u8) -> Vec<(bool, Body)> {
     let no_card = CardStatus { slot: 0, stripe: 0, atr: None, sealed: None, masked_track2: None, clear_tracks: false };
-    let tlvs = hex::decode(
+    let mut tlvs = hex::decode(
         "9F0206000000001234 5F2A020978 9F260811223344556677889F270180 DFAE021892FC2C940487F43AC64AB3DFD54C7B72F445FE409D80FDF5 DFAE030AFFFF0102628D1100005F"
             .replace(' ', ""),
     )
@@ -57,6 +59,8 @@ fn answer(command: &Command<'_>) -> Vec<(bool, Body)> {
         Command::P2peStatus => vec![(false, P2peStatus::ALL.encode().unwrap())],
         Command::CardStatus { .. } => vec![(true, Unsolicited::Card(no_card).encode().unwrap())],
         Command::StartContactless { .. } => {
+            *tlvs.last_mut().unwrap() += *taps;
+            *taps += 1;
             vec![(false, Outcome::new(Template::Online, &tlvs).encode().unwrap())]
         }
         Command::Continue(_) => vec![(false, Outcome::new(Template::Approved, &[]).encode().unwrap())],
@@ -64,13 +68,20 @@ fn answer(command: &Command<'_>) -> Vec<(bool, Body)> {
     }
 }
 
-/// Answers up to Ready (ABORT, RESET, P2PE, clock, card status, keyboard), and those of one tap.
-const START_UP: usize = 6;
+/// Answers up to Ready (ABORT, RESET, P2PE, device info, clock, card status, keyboard), and those of one tap.
+const START_UP: usize = 7;
 const TAP: usize = 2;
 
 fn order(sale: u64) -> Order {
     let amount = Amount::parse("12.34", Currency::from_code("EUR").unwrap()).unwrap();
-    Order::Arm(Arm { sale, amount, transaction_type: 0, at: AT, card_timeout: Duration::from_secs(60) })
+    Order::Arm(Arm {
+        sale,
+        amount,
+        transaction_type: 0,
+        at: AT,
+        card_timeout: Duration::from_secs(60),
+        entry: Entry::Card,
+    })
 }
 
 fn settings(port: String) -> Settings {
@@ -97,6 +108,8 @@ async fn two_sales(port: String, hang_up: Sender<()>) {
             }
             other => panic!("{other:?}"),
         }
+        // The capture's counter is 5F; fewer are left than of a new set, and no PIN was seen.
+        assert!(matches!(events.recv().await, Some(Event::KeysLeft { card: Some(1..1_048_575), pin: None })));
         let completion = Completion { arc: *b"00", issuer_authentication: None, scripts: heapless::Vec::new() };
         handle.order(Order::Complete { sale, completion }).await.unwrap();
         assert!(matches!(events.recv().await, Some(Event::Completed { verdict: CardVerdict::Approved, .. })));

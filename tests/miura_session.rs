@@ -1,277 +1,18 @@
-//! The rules of a Miura reader, played as traces against a scripted peer: each line is a time in seconds, a direction and a
-//! message, and a script that is not used up line by line fails.
-//!
-//! ```text
-//! open · closed CAUSE · arm N · cancel N · complete N ARC [91 VALUE] [scripts TLVS] · tick      what happens to the session
-//! < answer   * unsolicited   raw bytes                                                        what the reader sends
-//! > COMMAND [its data]   ! event   reopen SECONDS                                              what the session must do
-//! ```
+//! The rules of a Miura reader for a card, played as traces (`support/trace.rs`).
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+#[path = "support/trace.rs"]
+mod trace;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use pos_agent::money::{Amount, Currency};
+use pos_agent::card::Cvm;
 use pos_agent::reader::link::{Nad, chain};
-use pos_agent::reader::miura::message::Command;
 use pos_agent::reader::miura::session::{Output, Session};
-use pos_agent::reader::{Arm, Completion, Event, LocalTime, Order, Settings, Unready};
-
-const AT: LocalTime = LocalTime { year: 25, month: 1, day: 31, hour: 12, minute: 34, second: 56 };
-
-fn settings() -> Settings {
-    Settings { clock: Arc::new(|| Some(AT)), ..Settings::new("/dev/reader") }
-}
-
-/// One TLV object of hex.
-fn t(tag: &str, value: &str) -> String {
-    let value: String = value.split_whitespace().collect();
-    let length = value.len() / 2;
-    match length {
-        0..=0x7F => format!("{tag}{length:02X}{value}"),
-        0x80..=0xFF => format!("{tag}81{length:02X}{value}"),
-        _ => format!("{tag}82{length:04X}{value}"),
-    }
-}
-
-const RESET: &str =
-    "E1319F1E083034303030323033EF12DF0D084D3030302D4D5049DF7F04312D3531EF10DF0D074D3030302D4F53DF7F03392D379000";
-const P2PE: &str = "E105DFAE0101079000";
-const NO_CARD: &str = "E10448020000";
-const CARD_IN: &str = "E10F4802030063093B6500002063CB6800";
-const OK: &str = "9000";
-
-const STARTED: &str = "
-    0  open
-       > ABORT
-       < 9000
-       > RESET DEVICE
-       < {RESET}
-       > P2PE STATUS
-       < {P2PE}
-       > SYSTEM CLOCK E00B9A032501319F2103123456
-       < 9000
-       > CARD STATUS
-       * {NO_CARD}
-       > KEYBOARD STATUS
-       < 9000
-       ! ready 04000203 M000-MPI 1-51 pin-key";
-
-/// The elements of an E4 for 12.34 EUR; each test changes what it is about.
-struct E4 {
-    amount: &'static str,
-    currency: &'static str,
-    more: String,
-}
-
-impl Default for E4 {
-    fn default() -> Self {
-        Self { amount: "9F0206000000001234", currency: "5F2A020978", more: String::new() }
-    }
-}
-
-const CRYPTOGRAM: &str = "9F260811223344556677889F270180";
-const SEALED: &str = "DFAE021892FC2C940487F43AC64AB3DFD54C7B72F445FE409D80FDF5DFAE030AFFFF0102628D1100005F";
-const SEALED_BEFORE: &str = "DFAE021885D6E511F8844CEA0DC72883180AC081AF4593A8A3C5FDD8DFAE030AFFFF0102628D1100005E";
-const PIN: &str = "DFAE04088B68AF72199529B8DFAE050AFFFF0102628D12000001";
-const MASKED: &str = "DFAE5712476173FFFFFFFFF2234D151220114524040F";
-
-impl E4 {
-    fn tlvs(&self) -> String {
-        let Self { amount, currency, more } = self;
-        format!("9F0607A0000000031010{currency}{amount}95050000008000{more}")
-    }
-
-    fn answer(&self, template: &str) -> String {
-        format!("{}9000", t(template, &self.tlvs()))
-    }
-}
-
-/// An E4 as a chip gives it, with what `more` adds.
-fn e4(more: &str) -> String {
-    E4 { more: format!("{CRYPTOGRAM}9F3403420300{SEALED}{MASKED}{more}"), ..E4::default() }.answer("E4")
-}
-
-const SWIPE_DATA: &str = "72212907C9B93D919511254CA428CE06";
-
-/// The event of a swipe with a service code.
-fn swipe(service_code: &str) -> String {
-    let track = hex::encode(format!(";476173******0010=1512{service_code}**********?*"));
-    t(
-        "E1",
-        &format!("48020007{}{}{}", t("DFAE02", SWIPE_DATA), t("DFAE03", "00000200000055400182"), t("DFAE22", &track)),
-    )
-}
-
-const E3: &str = "E31E8A0230309F260811223344556677889F270140950500000000009B02E8009000";
-const E5: &str = "E5048A025A319000";
-
-/// Plays `script` after start-up.
-fn play(script: &str) {
-    let name = |(name, value): (&str, &str), text: String| text.replace(&format!("{{{name}}}"), value);
-    let mut text = format!("{STARTED}\n{script}");
-    for entry in [
-        ("RESET", RESET),
-        ("P2PE", P2PE),
-        ("NO_CARD", NO_CARD),
-        ("CARD_IN", CARD_IN),
-        ("OK", OK),
-        ("E3", E3),
-        ("E5", E5),
-    ] {
-        text = name(entry, text);
-    }
-    text = text.replace("{E4}", &e4("")).replace("{E4_PIN}", &e4(PIN)).replace("{DISPLAY}", "DISPLAY TEXT");
-    Player::new(settings()).play(&text);
-}
-
-struct Player {
-    session: Session,
-    now: Duration,
-}
-
-impl Player {
-    fn new(settings: Settings) -> Self {
-        Self { session: Session::new(settings), now: Duration::ZERO }
-    }
-
-    fn play(&mut self, script: &str) {
-        for line in script.lines().map(str::trim).filter(|line| !line.is_empty()) {
-            let line = match line.split_once(' ') {
-                Some((time, rest)) if time.parse::<f64>().is_ok() => {
-                    self.now = Duration::from_secs_f64(time.parse().unwrap());
-                    rest.trim()
-                }
-                _ => line,
-            };
-            self.line(line);
-        }
-        assert_eq!(self.output(), None, "at the end of the script");
-    }
-
-    fn line(&mut self, line: &str) {
-        let (what, rest) = line.split_once(' ').unwrap_or((line, ""));
-        let rest = rest.trim();
-        if matches!(what, ">" | "!" | "reopen") {
-            assert_eq!(self.output().as_deref(), Some(line), "after {:?}", self.now);
-            return;
-        }
-        assert_eq!(self.output(), None, "before \"{line}\" at {:?}", self.now);
-        let now = self.now;
-        match what {
-            "open" => self.session.opened(now),
-            "closed" => self.session.closed(rest),
-            "arm" => self.session.order(Order::Arm(arm(rest.parse().unwrap())), now),
-            "refund" => {
-                let arm = Arm { transaction_type: 0x20, ..arm(rest.parse().unwrap()) };
-                self.session.order(Order::Arm(arm), now);
-            }
-            "cancel" => self.session.order(Order::Cancel { sale: rest.parse().unwrap() }, now),
-            "complete" => self.session.order(complete(rest), now),
-            "tick" => {
-                let deadline = self.session.deadline().expect("a deadline");
-                assert!(deadline <= now, "the deadline is at {deadline:?}, not yet at {now:?}");
-                self.session.timeout(now);
-            }
-            "<" | "*" => {
-                let unsolicited = what == "*";
-                let message = hex::decode(format!("{rest}{}", if unsolicited { "9000" } else { "" })).unwrap();
-                for packet in chain(Nad::Reader, unsolicited, &message, 254).unwrap() {
-                    self.session.bytes(&packet, now);
-                }
-            }
-            "raw" => self.session.bytes(&hex::decode(rest.replace(' ', "")).unwrap(), now),
-            _ => panic!("not a line of a script: {line}"),
-        }
-    }
-
-    fn output(&mut self) -> Option<String> {
-        Some(match self.session.poll()? {
-            Output::Transmit(packet) => {
-                let apdu = &packet[3..packet.len() - 1];
-                let command = Command::parse(apdu).unwrap();
-                let shown = matches!(
-                    command,
-                    Command::Continue(_)
-                        | Command::ClockSet(_)
-                        | Command::StartTransaction(_)
-                        | Command::OnlinePin { .. }
-                );
-                match command {
-                    Command::DisplayText { text, .. } => {
-                        format!("> DISPLAY TEXT {}", String::from_utf8_lossy(text).replace('\n', "/"))
-                    }
-                    command if shown => format!("> {} {}", command.name(), hex::encode_upper(&apdu[5..])),
-                    command => format!("> {}", command.name()),
-                }
-            }
-            Output::Event(event) => format!("! {}", describe(&event)),
-            Output::Reopen { after } => format!("reopen {}", after.as_secs_f64()),
-        })
-    }
-}
-
-fn arm(sale: u64) -> Arm {
-    let amount = Amount::parse("12.34", Currency::from_code("EUR").unwrap()).unwrap();
-    Arm { sale, amount, transaction_type: 0, at: AT, card_timeout: Duration::from_secs(60) }
-}
-
-fn complete(text: &str) -> Order {
-    let mut words = text.split_whitespace();
-    let sale = words.next().unwrap().parse().unwrap();
-    let arc = words.next().unwrap().as_bytes().try_into().unwrap();
-    let mut completion = Completion { arc, issuer_authentication: None, scripts: heapless::Vec::new() };
-    while let (Some(name), Some(value)) = (words.next(), words.next()) {
-        let value = hex::decode(value).unwrap();
-        match name {
-            "91" => completion.issuer_authentication = Some(heapless::Vec::from_slice(&value).unwrap()),
-            _ => completion.scripts = heapless::Vec::from_slice(&value).unwrap(),
-        }
-    }
-    Order::Complete { sale, completion }
-}
-
-fn describe(event: &Event) -> String {
-    match event {
-        Event::Ready(id) => {
-            let keys = if id.pin_key { "pin-key" } else { "no-pin-key" };
-            let clock = id.clock.map(|at| format!(" clock {at:?}")).unwrap_or_default();
-            format!("ready {} {} {} {keys}{clock}", id.serial, id.model, id.firmware)
-        }
-        Event::Unready(why) => match why {
-            Unready::Absent { cause, .. } => format!("unready absent {cause}"),
-            Unready::WrongDevice { cause, .. } => format!("unready wrong-device {cause}"),
-            Unready::NoCardKey { serial } => format!("unready no-card-key {serial}"),
-            Unready::ClearCardData { serial } => format!("unready clear-card-data {serial}"),
-            Unready::Restarting { cause } => format!("unready restarting {cause}"),
-        },
-        Event::Step { sale, step } => format!("{sale} {step:?}"),
-        Event::Card { sale, presented } => {
-            let facts = &presented.facts;
-            let pan = facts.pan.as_ref().map_or("no-pan", |pan| pan.as_str());
-            let cvm = facts.cvm.map(|cvm| format!("{cvm:?}")).unwrap_or_default();
-            let pin = if presented.pin.is_some() { " pin" } else { "" };
-            format!(
-                "{sale} card {} {pan} {:?} sealed {} ksn {} {cvm}{pin}",
-                facts.entry.as_str(),
-                presented.first_answer,
-                presented.card.data.expose().len(),
-                hex::encode_upper(presented.card.ksn.expose()),
-            )
-            .trim_end()
-            .to_owned()
-        }
-        Event::NoCard { sale, why } => format!("{sale} no-card {why:?}"),
-        Event::Completed { sale, verdict, facts, scripts_dropped } => {
-            let cryptogram = facts.as_ref().and_then(|facts| facts.cryptogram);
-            let kind = cryptogram.map(|cryptogram| format!(" {:?}", cryptogram.kind)).unwrap_or_default();
-            let dropped = if *scripts_dropped { " scripts-dropped" } else { "" };
-            format!("{sale} completed {verdict:?}{kind}{dropped}")
-        }
-        Event::Idle => "idle".to_owned(),
-    }
-}
+use pos_agent::reader::{Event, Language, LocalTime, Order, Settings};
+use trace::*;
 
 mod start_up {
     use super::*;
@@ -311,6 +52,7 @@ mod start_up {
             )
             .replace("{RESET}", RESET)
             .replace("{P2PE}", P2PE)
+            .replace("{INFO}", INFO)
             .replace("{NO_CARD}", NO_CARD);
         Player::new(settings).play(&script);
     }
@@ -334,6 +76,8 @@ mod start_up {
             60 tick
                > P2PE STATUS
                < {P2PE}
+               > GET DEVICE INFO
+               < 6D00
                > SYSTEM CLOCK E00B9A032501319F2103123456"
         ));
     }
@@ -406,7 +150,7 @@ mod chip {
         );
     }
 
-    const CARD: &str = "! 1 card ICC 476173*********2234 GoOnline sealed 24 ksn FFFF0102628D1100005F OnlinePin";
+    const CARD: &str = "! 1 card ICC 476173*********2234 GoOnline sealed 24 ksn FFFF0102628D1100005F Signature";
 
     const READ: &str = "
              9  * {CARD_IN}
@@ -415,7 +159,7 @@ mod chip {
                 ! 1 ReadingCard
                 > START TRANSACTION E0269C01009F02060000000012349A032501319F2103123456DFA2040101DFA20301005F2A020978
              11 < {E4}
-                ! 1 card ICC 476173*********2234 GoOnline sealed 24 ksn FFFF0102628D1100005F OnlinePin
+                ! 1 card ICC 476173*********2234 GoOnline sealed 24 ksn FFFF0102628D1100005F Signature
                 ";
 
     #[test]
@@ -486,10 +230,10 @@ mod chip {
                 ! 1 ReadingCard
                 > START TRANSACTION E0269C01009F02060000000012349A032501319F2103123456DFA2040101DFA20301005F2A020978\n",
         );
-        script.push_str(&"< E2094F07A00000000310109000\n > CONTINUE TRANSACTION E003C00101\n".repeat(8));
+        script.push_str(&"< E2094F07A00000000310109000\n > CONTINUE TRANSACTION E0094F07A0000000031010\n".repeat(8));
         play(&format!(
             "{script} < {{E4}}
-             ! 1 card ICC 476173*********2234 GoOnline sealed 24 ksn FFFF0102628D1100005F OnlinePin"
+             ! 1 card ICC 476173*********2234 GoOnline sealed 24 ksn FFFF0102628D1100005F Signature"
         ));
         play(&format!(
             "{script} < E2094F07A00000000310109000
@@ -630,17 +374,14 @@ mod chip {
         let answer = E4 { more: format!("{CRYPTOGRAM}{MASKED}"), ..E4::default() }.answer("E4");
         play(&READ.replace("{E4}", &answer).replace(
             CARD,
-            "> CONTINUE TRANSACTION E0048A025A31
-                 < {E5}
-                 ! 1 no-card Unreadable { cause: \"the reader gave no sealed card data\" }
-                 > DISPLAY TEXT REMOVE CARD
-                 ! 1 RemoveCard",
+            "! unready not-encrypting 04000203 Nothing
+                 > ABORT",
         ));
     }
 
     #[test]
     fn of_two_sealed_blocks_the_last_is_taken() {
-        let more = format!("{CRYPTOGRAM}9F3403420300{SEALED_BEFORE}{MASKED}{SEALED}");
+        let more = format!("{CRYPTOGRAM}9F34031E0300{SEALED_BEFORE}{MASKED}{SEALED}");
         play(&READ.replace("{E4}", &E4 { more, ..E4::default() }.answer("E4")));
     }
 
@@ -731,7 +472,7 @@ mod tap {
     fn approved_with_8a_only() {
         tapped(
             "{E4}",
-            "! 1 card NFC_ICC 476173*********2234 GoOnline sealed 24 ksn FFFF0102628D1100005F OnlinePin
+            "! 1 card NFC_ICC 476173*********2234 GoOnline sealed 24 ksn FFFF0102628D1100005F Signature
              complete 1 00 91 11223344556677883030 scripts 7203AABBCC
              > CONTINUE TRANSACTION E0048A023030
              < {E5}
@@ -761,7 +502,11 @@ mod tap {
                  < {answer}
                  ! 1 card {entry} 476173*********2234 GoOnline sealed 24 ksn FFFF0102628D1100005F"
             );
-            let script = script.replace("{RESET}", RESET).replace("{P2PE}", P2PE).replace("{NO_CARD}", NO_CARD);
+            let script = script
+                .replace("{RESET}", RESET)
+                .replace("{P2PE}", P2PE)
+                .replace("{INFO}", INFO)
+                .replace("{NO_CARD}", NO_CARD);
             Player::new(Settings { magstripe_mode, ..settings() }).play(&script);
         }
     }
@@ -813,6 +558,458 @@ mod tap {
                 ! 1 no-card TimedOut
                 ! idle",
         );
+    }
+}
+
+mod verification {
+    use super::*;
+
+    fn verified(results: &str, more: &str) -> String {
+        E4 { more: format!("{CRYPTOGRAM}9F3403{results}{SEALED}{MASKED}{more}"), ..E4::default() }.answer("E4")
+    }
+
+    const ARMED: &str = "10 arm 1\n ! 1 PresentCard\n > START CONTACTLESS TRANSACTION\n 12";
+    const CARD: &str = "! 1 card NFC_ICC 476173*********2234 GoOnline sealed 24 ksn FFFF0102628D1100005F";
+
+    #[test]
+    fn a_tap_with_its_pin_inside() {
+        play(&format!("{ARMED} < {}\n {CARD} OnlinePin pin\n keys Some((Some(1048480), Some(1048574)))", e4(PIN)));
+        // A block and no result: the block tells.
+        let answer = E4 { more: format!("{CRYPTOGRAM}{SEALED}{MASKED}{PIN}"), ..E4::default() }.answer("E4");
+        play(&format!("{ARMED} < {answer}\n {CARD} OnlinePin pin"));
+        play(&format!("{ARMED} < {}\n {CARD} Signature\n keys Some((Some(1048480), None))", e4("")));
+    }
+
+    #[test]
+    fn a_pin_that_is_said_to_be_there_and_is_not() {
+        for results in ["420300", "020000", "420302"] {
+            let answer = verified(results, "");
+            play(&format!(
+                "{ARMED} < {answer}
+                    > CONTINUE TRANSACTION E0048A025A31
+                    < {{E5}}
+                    ! 1 no-card PinMissing
+                    ! idle"
+            ));
+        }
+        // Passed over and failed: the issuer decides, and the receipt says nothing.
+        play(&format!("{ARMED} < {}\n {CARD}", verified("420301", "")));
+    }
+
+    /// Signature, and the chip's own PIN with a signature, as the receipt must ask for it.
+    #[test]
+    fn a_signature_is_told_for_tap_and_chip() {
+        for (results, cvm) in [
+            ("1E0300", " Signature"),
+            ("5E0300", " Signature"),
+            ("030000", " OfflinePinAndSignature"),
+            ("450302", " OfflinePinAndSignature"),
+            ("1F0302", " None"),
+            ("3F0000", ""),
+        ] {
+            play(&format!("{ARMED} < {}\n {CARD}{cvm}", verified(results, "")));
+            play(&format!(
+                "9  * {{CARD_IN}}
+                 10 arm 1
+                    ! 1 PresentCard
+                    ! 1 ReadingCard
+                    > START TRANSACTION E0269C01009F02060000000012349A032501319F2103123456DFA2040101DFA20301005F2A020978
+                 11 < {}
+                    ! 1 card ICC 476173*********2234 GoOnline sealed 24 ksn FFFF0102628D1100005F{cvm}",
+                verified(results, "")
+            ));
+        }
+    }
+
+    /// The chip's last word about the cardholder counts: E3 may say "signature" where E4 did not.
+    #[test]
+    fn the_last_answer_s_verification_counts() {
+        for (first, last, cvm) in [
+            ("1F0302", "9F34031E0300", Some(Cvm::Signature)),
+            ("1E0300", "", Some(Cvm::Signature)),
+            ("410302", "9F3403410301", None),
+        ] {
+            let mut player = Player::started(settings());
+            player.play(
+                "9  * {CARD_IN}
+                 10 arm 1
+                    ! 1 PresentCard
+                    ! 1 ReadingCard
+                    > START TRANSACTION E0269C01009F02060000000012349A032501319F2103123456DFA2040101DFA20301005F2A020978"
+            );
+            let answers = [verified(first, ""), format!("{}9000", t("E3", &format!("8A023030{CRYPTOGRAM}{last}")))];
+            let mut verdicts = Vec::new();
+            for answer in answers {
+                for packet in chain(Nad::Reader, false, &hex::decode(answer).unwrap(), 254).unwrap() {
+                    player.session.bytes(&packet, player.now);
+                }
+                while let Some(output) = player.session.poll() {
+                    if let Output::Event(Event::Completed { facts, .. }) = output {
+                        verdicts.push(facts.unwrap().cvm);
+                    }
+                }
+                player.session.order(complete("1 00"), player.now);
+                while player.session.poll().is_some() {}
+            }
+            assert_eq!(verdicts, [cvm], "{first} {last}");
+        }
+    }
+}
+
+mod choice {
+    use super::*;
+
+    const START: &str = "9  * {CARD_IN}
+             10 arm 1
+                ! 1 PresentCard
+                ! 1 ReadingCard
+                > START TRANSACTION E0269C01009F02060000000012349A032501319F2103123456DFA2040101DFA20301005F2A020978";
+
+    #[test]
+    fn the_cardholder_chooses_on_the_reader_and_the_till_sees_it() {
+        play(&format!(
+            "{START}\n * E61AC30103C4154170706C69636174696F6E2073656C656374696F6E\n ! 1 ChoosingApplication"
+        ));
+    }
+
+    #[test]
+    fn of_a_list_the_first_is_taken_in_every_form() {
+        let visa = "4F07A0000000031010";
+        let electron = "4F07A0000000032010";
+        let (visa_label, electron_label) = ("500456495341", "500D5649534120454C454354524F4E");
+        for (list, chosen) in [
+            (format!("{visa}{electron}"), format!("E009{visa}")),
+            (format!("{visa}{visa_label}{electron}{electron_label}"), format!("E00F{visa}{visa_label}")),
+            (format!("{visa_label}{visa}{electron_label}{electron}"), format!("E00F{visa}{visa_label}")),
+            (format!("{visa}{electron}{electron_label}"), format!("E009{visa}")),
+            (format!("610F{visa}{visa_label}6118{electron}{electron_label}"), format!("E00F{visa}{visa_label}")),
+            (format!("9F0607A0000000031010{visa_label}"), format!("E00F{visa}{visa_label}")),
+        ] {
+            play(&format!("{START}\n < {}9000\n > CONTINUE TRANSACTION {chosen}", t("E2", &list)));
+        }
+    }
+
+    #[test]
+    fn without_a_list_nobody_here_can_decide() {
+        for body in ["", "C00101", "5F2D02656E"] {
+            play(&format!(
+                "{START}
+                 < {}9000
+                 > CONTINUE TRANSACTION E003C00100
+                 < 9F41
+                 ! 1 no-card CancelledAtReader
+                 > DISPLAY TEXT REMOVE CARD
+                 ! 1 RemoveCard",
+                t("E2", body)
+            ));
+        }
+    }
+}
+
+mod language {
+    use super::*;
+
+    #[test]
+    fn the_shop_s_until_the_card_has_named_one() {
+        let german = Settings { language: Language::German, ..settings() };
+        let script = |answer: &str, texts: [&str; 2]| {
+            format!(
+                "10 arm 1
+                    ! 1 PresentCard
+                    > START CONTACTLESS TRANSACTION de
+                    < 9FC3
+                    ! 1 InsertCard
+                    > DISPLAY TEXT STECKEN ODER ZIEHEN
+                    < 9000
+                 12 * {{CARD_IN}}
+                    ! 1 ReadingCard
+                    > START TRANSACTION E0269C01009F02060000000012349A032501319F2103123456DFA2040101DFA20301005F2A020978
+                    < {answer}
+                    ! 1 card ICC 476173*********2234 GoOnline sealed 24 ksn FFFF0102628D1100005F Signature
+                    complete 1 00
+                    > CONTINUE TRANSACTION E0048A023030
+                    < {{E3}}
+                    ! 1 completed Approved Tc
+                    > DISPLAY TEXT {}/{}
+                    ! 1 RemoveCard",
+                texts[0], texts[1]
+            )
+        };
+        play_with(german.clone(), &script(&e4(""), ["GENEHMIGT", "KARTE ENTNEHMEN"]));
+        play_with(
+            german.clone(),
+            &script(&e4("5F2D047878 66 72".replace(' ', "").as_str()), ["ACCEPTÉ", "RETIREZ LA CARTE"]),
+        );
+        play_with(german, &script(&e4("5F2D027878"), ["GENEHMIGT", "KARTE ENTNEHMEN"]));
+    }
+
+    /// What is not ASCII goes out as UTF-8 and says so in P2.
+    #[test]
+    fn utf_8_is_announced() {
+        for (language, p2) in [(Language::Polish, 0x81), (Language::Dutch, 0x01)] {
+            let mut player = Player::started(Settings { language, ..settings() });
+            player.session.order(Order::Arm(arm(1)), player.now);
+            player.session.bytes(&hex::decode("0100029FC35F").unwrap(), player.now);
+            let sent = std::iter::from_fn(|| player.session.poll()).filter_map(|output| match output {
+                Output::Transmit(packet) => Some(packet),
+                _ => None,
+            });
+            let display = sent.last().unwrap();
+            assert_eq!(display[3..7], [0xD2, 0x01, 0x00, p2], "{language:?}");
+        }
+    }
+}
+
+mod keys {
+    use super::*;
+
+    /// The counter of the captures is 5E and 5F: 2^20 - 1 keys less 94 and 95.
+    const TAP: &str = "arm 1\n ! 1 PresentCard\n > START CONTACTLESS TRANSACTION\n < {E4}
+        ! 1 card NFC_ICC 476173*********2234 GoOnline sealed 24 ksn FFFF0102628D1100005F Signature
+        keys Some((Some(1048480), None))
+        complete 1 00\n > CONTINUE TRANSACTION E0048A023030\n < {E3}\n ! 1 completed Approved Tc\n ! idle\n";
+
+    /// Everything up to the question for the keys, and Ready only after it.
+    const STARTS_AGAIN: &str = "> ABORT
+        < 9F26
+        < 9000
+        > RESET DEVICE
+        < {RESET}
+        > P2PE STATUS
+        arm 8
+        ! 8 no-card NotReady
+        < {P2PE}
+        > GET DEVICE INFO
+        < {INFO}
+        > SYSTEM CLOCK E00B9A032501319F2103123456
+        < 9000
+        > CARD STATUS
+        * {NO_CARD}
+        > KEYBOARD STATUS
+        < 9000
+        ! ready 04000203 M000-MPI 1-51 pin-key";
+
+    fn next(answer: &str, fault: &str) {
+        play(&format!(
+            "{TAP} arm 2\n ! 2 PresentCard\n > START CONTACTLESS TRANSACTION\n < {answer}
+             ! unready not-encrypting 04000203 {fault}
+             {STARTS_AGAIN}
+             complete 2 00
+             arm 3\n ! 3 PresentCard\n > START CONTACTLESS TRANSACTION"
+        ));
+    }
+
+    #[test]
+    fn a_key_that_was_used_before() {
+        next(&e4(""), "KeyAgain");
+        // An earlier one too, and the same for PINs.
+        let earlier = E4 { more: format!("{CRYPTOGRAM}{SEALED_BEFORE}{MASKED}"), ..E4::default() }.answer("E4");
+        next(&earlier, "KeyAgain");
+        // A later one is right.
+        let later = e4("").replace("1100005F", "11000060");
+        play(&format!(
+            "{TAP} arm 2\n ! 2 PresentCard\n > START CONTACTLESS TRANSACTION\n < {later}
+             ! 2 card NFC_ICC 476173*********2234 GoOnline sealed 24 ksn FFFF0102628D11000060 Signature
+             keys Some((Some(1048479), None))"
+        ));
+    }
+
+    /// Not even when the cable was pulled between the two: the process remembers.
+    #[test]
+    fn a_key_that_was_used_before_the_cable_was_pulled() {
+        play(&format!(
+            "{TAP} 20 closed pulled\n ! unready absent pulled\n reopen 0.5\n {STARTED}
+             arm 2\n ! 2 PresentCard\n > START CONTACTLESS TRANSACTION\n < {{E4}}
+             ! unready not-encrypting 04000203 KeyAgain\n > ABORT"
+        ));
+    }
+
+    #[test]
+    fn a_pin_key_that_was_used_before() {
+        let later = e4(PIN).replace("1100005F", "11000060");
+        play(&format!(
+            "{} arm 2\n ! 2 PresentCard\n > START CONTACTLESS TRANSACTION\n < {later}
+             ! unready not-encrypting 04000203 KeyAgain\n > ABORT",
+            TAP.replace("{E4}", &e4(PIN)).replace("Signature", "OnlinePin pin").replace("None))", "Some(1048574)))")
+        ));
+    }
+
+    #[test]
+    fn nothing_sealed_or_zeros() {
+        let unsealed = E4 { more: format!("{CRYPTOGRAM}{MASKED}"), ..E4::default() }.answer("E4");
+        next(&unsealed, "Nothing");
+        let no_ksn = e4("").replace("DFAE030AFFFF0102628D1100005F", "");
+        let no_ksn = no_ksn.replacen(&no_ksn[2..6], &format!("81{:02X}", no_ksn.len() / 2 - 5), 1);
+        next(&no_ksn, "Nothing");
+        let zeros = e4("").replace("92FC2C940487F43AC64AB3DFD54C7B72F445FE409D80FDF5", &"00".repeat(24));
+        next(&zeros, "Zeros");
+        next(&E4 { more: MASKED.to_owned(), ..E4::default() }.answer("E3"), "Nothing");
+    }
+
+    #[test]
+    fn a_swipe_without_sealed_data() {
+        let unsealed = swipe("101").replace(&t("DFAE02", SWIPE_DATA), "").replace("DFAE030A00000200000055400182", "");
+        let unsealed = format!("E1{:02X}{}", unsealed.len() / 2 - 2, &unsealed[4..]);
+        let zeros = swipe("101").replace(SWIPE_DATA, &"00".repeat(16));
+        for (event, fault) in [(unsealed, "Nothing"), (zeros, "Zeros")] {
+            for order in ["< 9F44\n * {SWIPE}", "* {SWIPE}\n < 9F44"] {
+                let order = order.replace("{SWIPE}", &event);
+                // What is missing is seen in the event itself, whatever comes after it.
+                let order = if fault == "Nothing" { order.replace("\n < 9F44", "") } else { order };
+                play(&format!(
+                    "arm 1\n ! 1 PresentCard\n > START CONTACTLESS TRANSACTION\n {order}
+                     ! unready not-encrypting 04000203 {fault}\n > ABORT"
+                ));
+            }
+        }
+    }
+
+    /// A reader that says it has lost its keys is not ready any more.
+    #[test]
+    fn the_keys_are_gone() {
+        play(&format!(
+            "{TAP} arm 2\n ! 2 PresentCard\n > START CONTACTLESS TRANSACTION\n < {{E4}}
+             ! unready not-encrypting 04000203 KeyAgain
+             > ABORT\n < 9000\n > RESET DEVICE\n < {{RESET}}\n > P2PE STATUS\n < E105DFAE0101019000
+             ! unready no-card-key 04000203"
+        ));
+    }
+}
+
+mod clock {
+    use super::*;
+    use std::sync::Mutex;
+
+    /// A session whose board's clock the test turns.
+    fn turned() -> (Arc<Mutex<Option<LocalTime>>>, Settings) {
+        let board = Arc::new(Mutex::new(Some(AT)));
+        let source = Arc::clone(&board);
+        (board, Settings { clock: Arc::new(move || *source.lock().unwrap()), ..settings() })
+    }
+
+    const ALIVE: &str = "> CARD STATUS\n * {NO_CARD}";
+
+    #[test]
+    fn it_is_set_again_when_the_board_s_clock_jumps() {
+        let (board, settings) = turned();
+        let mut player = Player::started(settings);
+        *board.lock().unwrap() = Some(LocalTime { minute: 35, ..AT });
+        player.play(&format!("60 tick\n {ALIVE}"));
+        *board.lock().unwrap() = Some(LocalTime { hour: 13, minute: 36, ..AT });
+        player.play("120 tick\n > SYSTEM CLOCK E00B9A032501319F2103133656\n < 9000\n > CARD STATUS\n * {NO_CARD}");
+        // Not again while it runs as it should.
+        *board.lock().unwrap() = Some(LocalTime { hour: 13, minute: 37, ..AT });
+        player.play(&format!("180 tick\n {ALIVE}"));
+    }
+
+    #[test]
+    fn it_is_set_again_each_day_and_a_refusal_is_no_fault() {
+        let (board, settings) = turned();
+        let mut player = Player::started(settings);
+        *board.lock().unwrap() = Some(LocalTime { month: 2, day: 1, ..AT });
+        player.play("86400 tick\n > SYSTEM CLOCK E00B9A032502019F2103123456\n < 9F0D\n > CARD STATUS\n * {NO_CARD}");
+        *board.lock().unwrap() = Some(LocalTime { month: 2, day: 1, minute: 35, ..AT });
+        player.play(&format!("86460 tick\n {ALIVE}"));
+    }
+
+    /// Never from a clock that is not trusted; as soon as it is, it is set.
+    #[test]
+    fn an_untrusted_clock_never_sets_it() {
+        let (board, settings) = turned();
+        *board.lock().unwrap() = None;
+        let mut player = Player::new(settings);
+        player.play(
+            &STARTED
+                .replace(
+                    "> SYSTEM CLOCK E00B9A032501319F2103123456\n       < 9000",
+                    "> SYSTEM CLOCK\n < E10B9A032502289F21031112139000",
+                )
+                .replace(
+                    "pin-key",
+                    "pin-key clock LocalTime { year: 25, month: 2, day: 28, hour: 11, minute: 12, second: 13 }",
+                ),
+        );
+        player.play(&format!("60 tick\n {ALIVE}\n 120 tick\n {ALIVE}"));
+        *board.lock().unwrap() = Some(AT);
+        player.play("180 tick\n > SYSTEM CLOCK E00B9A032501319F2103123456\n < 9000\n > CARD STATUS\n * {NO_CARD}");
+        // It is lost again: what was set stays.
+        *board.lock().unwrap() = None;
+        player.play(&format!("240 tick\n {ALIVE}\n 90000 tick\n {ALIVE}"));
+    }
+
+    /// A reader that restarts in the middle of the day gets the time again.
+    #[test]
+    fn after_a_restart_in_the_middle_of_the_day() {
+        let (board, settings) = turned();
+        let mut player = Player::started(settings);
+        player
+            .play("3600 * E60FC30101C40A506F7765726564204F6E\n ! unready restarting the reader restarted\n reopen 0.5");
+        *board.lock().unwrap() = Some(LocalTime { hour: 13, ..AT });
+        player.play(&STARTED.replace("0  open", "3601 open").replace("2103123456", "2103133456"));
+    }
+
+    /// A sale that begins while the clock is being set is not disturbed by the answers.
+    #[test]
+    fn a_sale_in_the_same_moment() {
+        let (board, settings) = turned();
+        let mut player = Player::started(settings);
+        *board.lock().unwrap() = Some(LocalTime { hour: 13, ..AT });
+        player.play(
+            "60 tick
+                > SYSTEM CLOCK E00B9A032501319F2103133456
+                arm 1
+                ! 1 PresentCard
+                < 9000
+                > CARD STATUS
+                * {CARD_IN}
+                > START CONTACTLESS TRANSACTION
+                < 9F43
+                ! 1 ReadingCard
+                > START TRANSACTION E0269C01009F02060000000012349A032501319F2103123456DFA2040101DFA20301005F2A020978",
+        );
+    }
+}
+
+mod long_commands {
+    use super::*;
+
+    const READ: &str = "
+             9  * {CARD_IN}
+             10 arm 1
+                ! 1 PresentCard
+                ! 1 ReadingCard
+                > START TRANSACTION E0269C01009F02060000000012349A032501319F2103123456DFA2040101DFA20301005F2A020978
+             11 < {E4}
+                ! 1 card ICC 476173*********2234 GoOnline sealed 24 ksn FFFF0102628D1100005F Signature";
+
+    /// "Extended APDU", and the same under a name that only a technician knows.
+    #[test]
+    fn a_reader_that_takes_them_gets_every_script() {
+        let script = t("72", &"AA".repeat(300));
+        for (capability, name, dropped) in [
+            ("Extended APDU", None, ""),
+            ("LongCommands", Some("LongCommands"), ""),
+            ("LongCommands", None, " scripts-dropped"),
+        ] {
+            let info = format!("{}9000", t("E1", &t("EF", &t("DF0D", &hex::encode(capability)))));
+            let extended_apdu_capability = name.map(str::to_owned);
+            let mut player = Player::new(Settings { extended_apdu_capability, ..settings() });
+            player.play(&STARTED.replace("{INFO}", &info));
+            let data = if dropped.is_empty() {
+                t("E0", &format!("8A023030910A11223344556677883030{script}"))
+            } else {
+                "E0108A023030910A11223344556677883030".to_owned()
+            };
+            player.play(&format!(
+                "{READ}
+                 complete 1 00 91 11223344556677883030 scripts {script}
+                 > CONTINUE TRANSACTION {data}
+                 < {{E3}}
+                 ! 1 completed Approved Tc{dropped}
+                 > DISPLAY TEXT APPROVED/REMOVE CARD
+                 ! 1 RemoveCard"
+            ));
+        }
     }
 }
 
@@ -873,6 +1070,15 @@ mod stripe {
                 "! 1 no-card Unreadable { cause: \"it needs a PIN, which this reader could not take\" }\n ! idle"
                     .to_owned(),
             ),
+            ("9F42", "! 1 no-card TimedOut\n ! idle".to_owned()),
+            (
+                "E115DFAE0403AABBCCDFAE050AFFFF0102628D120000019000",
+                "! 1 no-card Unreadable { cause: \"its PIN block is malformed\" }\n ! idle".to_owned(),
+            ),
+            (
+                "9F22",
+                "! unready restarting the reader has lost what it was doing (terminal not ready)\n > ABORT".to_owned(),
+            ),
             ("9F0F", "! 1 no-card Unreadable { cause: \"invalid parameter\" }\n ! idle".to_owned()),
         ] {
             let pin = online_pin("120");
@@ -892,7 +1098,8 @@ mod stripe {
             ("126", "! 1 card MAGSTRIPE 476173******0010 GoOnline sealed 16 ksn 00000200000055400182 Signature"),
         ] {
             let script = format!("{started}{SWIPED}{rest}").replace("{SWIPE}", &swipe(service_code));
-            Player::new(settings()).play(&script.replace("{RESET}", RESET).replace("{NO_CARD}", NO_CARD));
+            let script = script.replace("{RESET}", RESET).replace("{INFO}", INFO).replace("{NO_CARD}", NO_CARD);
+            Player::new(settings()).play(&script);
         }
     }
 
@@ -1042,7 +1249,7 @@ mod cancel {
         // After the card was told it is too late; the host's answer decides.
         play(&format!(
             "{ARMED} 12 < {{E4}}
-                ! 1 card NFC_ICC 476173*********2234 GoOnline sealed 24 ksn FFFF0102628D1100005F OnlinePin
+                ! 1 card NFC_ICC 476173*********2234 GoOnline sealed 24 ksn FFFF0102628D1100005F Signature
                 cancel 1
                 complete 1 Z1
                 > CONTINUE TRANSACTION E0048A025A31
@@ -1154,6 +1361,8 @@ mod line {
         play(&format!(
             "9  raw 00FF5500FF5500FF
              10 tick
+                > CARD STATUS
+                * {{NO_CARD}}
              {ARMED} 11 raw FF FF FF 0101
                 raw 02 40
              12 tick
@@ -1190,7 +1399,7 @@ mod line {
     fn a_host_that_never_answers() {
         play(&format!(
             "{ARMED} 12 < {{E4}}
-                ! 1 card NFC_ICC 476173*********2234 GoOnline sealed 24 ksn FFFF0102628D1100005F OnlinePin
+                ! 1 card NFC_ICC 476173*********2234 GoOnline sealed 24 ksn FFFF0102628D1100005F Signature
             312 tick
                 ! unready restarting no answer of the host for the card
                 reopen 0.5"
@@ -1208,6 +1417,7 @@ mod anything {
         Message(bool, String),
         Raw(Vec<u8>),
         Arm,
+        Type,
         Complete,
         Cancel,
         Deadline,
@@ -1226,6 +1436,10 @@ mod anything {
             "9FC2".to_owned(),
             "089000".to_owned(),
             "E2009000".to_owned(),
+            "E2094F07A00000000310109000".to_owned(),
+            "E106DFA20802353 09000".replace(' ', ""),
+            "9F22".to_owned(),
+            "6D00".to_owned(),
             E3.to_owned(),
             E5.to_owned(),
             RESET.to_owned(),
@@ -1241,12 +1455,14 @@ mod anything {
             swipe("201"),
             "E005DFA205011B".to_owned(),
             "E60FC30102C40350494EDFA1010104".to_owned(),
+            "E606C3010BC40142".to_owned(),
         ]);
         prop_oneof![
             6 => answer.prop_map(|body| Input::Message(false, body)),
             4 => event.prop_map(|body| Input::Message(true, body)),
             1 => prop::collection::vec(any::<u8>(), 0..40).prop_map(Input::Raw),
             3 => Just(Input::Arm),
+            1 => Just(Input::Type),
             3 => Just(Input::Complete),
             1 => Just(Input::Cancel),
             1 => Just(Input::Deadline),
@@ -1265,7 +1481,11 @@ mod anything {
         waiting: bool,
         card: bool,
         completing: bool,
+        typing: bool,
     }
+
+    /// The number of everything that is typed.
+    const TYPING: u64 = 1_000_000;
 
     impl Agent {
         fn hears(&mut self, event: &Event) {
@@ -1275,6 +1495,8 @@ mod anything {
                     self.ready = true;
                 }
                 Event::Unready(_) => *self = Self { number: self.number, ..Self::default() },
+                Event::KeysLeft { .. } => assert!(self.card),
+                Event::Typed { sale, .. } => assert!(*sale == TYPING && std::mem::take(&mut self.typing)),
                 Event::Step { sale, step } => {
                     assert_eq!(*sale, self.number);
                     assert!(self.busy && (self.waiting || *step == Step::RemoveCard), "{step:?}");
@@ -1306,6 +1528,7 @@ mod anything {
             (false, "9000"),
             (false, RESET),
             (false, P2PE),
+            (false, INFO),
             (false, "9000"),
             (true, "E104480200009000"),
             (false, "9000"),
@@ -1334,17 +1557,28 @@ mod anything {
             let mut now = Duration::ZERO;
             start(&mut session, now);
             drain(&mut session, &mut agent);
-            for input in inputs {
+            for (n, input) in inputs.into_iter().enumerate() {
                 now += Duration::from_millis(700);
                 match input {
                     Input::Message(unsolicited, body) => {
+                        // A key for each block, and sometimes one a second time.
+                        let key = format!("{:06X}", n + 1 - usize::from(n % 7 == 0));
+                        let body = body
+                            .replace("FFFF0102628D1100005F", &format!("FFFF0102628D11{key}"))
+                            .replace("FFFF0102628D12000001", &format!("FFFF0102628D12{key}"))
+                            .replace("00000200000055400182", &format!("00000200000055{key}"));
                         let message = hex::decode(if unsolicited { format!("{body}9000") } else { body }).unwrap();
                         for packet in chain(Nad::Reader, unsolicited, &message, 254).unwrap() {
                             session.bytes(&packet, now);
                         }
                     }
                     Input::Raw(bytes) => session.bytes(&bytes, now),
-                    Input::Arm if agent.ready && !agent.busy => {
+                    Input::Type if agent.ready && !agent.busy && !agent.typing => {
+                        agent.typing = true;
+                        session.order(Order::Type(typing(&format!("{TYPING} tip 10.00 EUR 10"))), now);
+                    }
+                    Input::Cancel if agent.typing => session.order(Order::Cancel { sale: TYPING }, now),
+                    Input::Arm if agent.ready && !agent.busy && !agent.typing => {
                         agent.number += 1;
                         (agent.busy, agent.waiting) = (true, true);
                         session.order(Order::Arm(arm(agent.number)), now);
@@ -1361,7 +1595,7 @@ mod anything {
                         }
                     }
                     Input::Replug => session.closed("pulled"),
-                    Input::Arm | Input::Complete => {}
+                    Input::Arm | Input::Complete | Input::Type => {}
                 }
                 drain(&mut session, &mut agent);
                 if !agent.ready {
@@ -1370,7 +1604,7 @@ mod anything {
                     prop_assert!(agent.ready);
                 }
                 // A sale in which anything is awaited always has a deadline, except for the agent's own answer.
-                prop_assert!(!agent.busy || session.deadline().is_some());
+                prop_assert!(!(agent.busy || agent.typing) || session.deadline().is_some());
             }
         }
     }

@@ -9,8 +9,10 @@ use std::time::Duration;
 use pos_agent::card::{EntryMode, FirstAnswer, Presented};
 use pos_agent::money::{Amount, Currency};
 use pos_agent::reader::{
-    Arm, CardVerdict, Completion, Event, Handle, LocalTime, NoCard, Order, Settings, Step, Unready, spawn,
+    self, Arm, CardVerdict, Completion, Event, Handle, LocalTime, ManualCommand, ManualEntry, NoAmount, NoCard, Order,
+    Settings, Step, Type, Typing, Unready, spawn,
 };
+use pos_agent::sim::keys::TEST_KSN_SRED;
 use pos_agent::sim::reader::{AbortRace, Entry, Key, Options, Reader, WaitsFor, card, start};
 use tokio::sync::mpsc::Receiver;
 
@@ -21,16 +23,24 @@ struct Pair {
     handle: Handle,
     events: Receiver<Event>,
     sale: u64,
+    /// The last [`Event::KeysLeft`], which follows every card.
+    keys: (Option<u64>, Option<u64>),
 }
 
 impl Pair {
     /// Driver and reader, not ready yet.
     async fn of(options: Options) -> Self {
+        Self::with(options, |settings| settings).await
+    }
+
+    /// As [`Self::of`], with other settings.
+    async fn with(options: Options, change: impl Fn(Settings) -> Settings) -> Self {
         let reader = start(options).await.unwrap();
         let place = reader.place();
         let port = if place.starts_with('/') || place.contains("://") { place } else { format!("tcp://{place}") };
-        let (handle, events) = spawn(Settings { clock: Arc::new(|| Some(AT)), ..Settings::new(port) });
-        Self { reader, handle, events, sale: 0 }
+        let settings = Settings { clock: Arc::new(|| Some(AT)), ..Settings::new(port) };
+        let (handle, events) = spawn(change(settings));
+        Self { reader, handle, events, sale: 0, keys: (None, None) }
     }
 
     async fn ready(options: Options) -> Self {
@@ -41,8 +51,13 @@ impl Pair {
     }
 
     async fn next(&mut self) -> Event {
-        let event = tokio::time::timeout(Duration::from_secs(30), self.events.recv()).await;
-        event.expect("an event").expect("a task")
+        loop {
+            let event = tokio::time::timeout(Duration::from_secs(30), self.events.recv()).await;
+            match event.expect("an event").expect("a task") {
+                Event::KeysLeft { card, pin } => self.keys = (card, pin),
+                event => return event,
+            }
+        }
     }
 
     /// The next event that is no step; the steps before it.
@@ -60,10 +75,14 @@ impl Pair {
     }
 
     async fn arm(&mut self) {
+        self.arm_for(reader::Entry::Card).await;
+    }
+
+    async fn arm_for(&mut self, entry: reader::Entry) {
         self.sale += 1;
         let amount = Amount::parse("12.34", Currency::from_code("EUR").unwrap()).unwrap();
         let card_timeout = Duration::from_secs(60);
-        let arm = Arm { sale: self.sale, amount, transaction_type: 0, at: AT, card_timeout };
+        let arm = Arm { sale: self.sale, amount, transaction_type: 0, at: AT, card_timeout, entry };
         self.handle.order(Order::Arm(arm)).await.unwrap();
     }
 
@@ -98,14 +117,32 @@ impl Pair {
 
     /// Gives the host's answer and waits until the reader is idle.
     async fn complete(&mut self, arc: &[u8; 2]) -> CardVerdict {
-        let completion = Completion { arc: *arc, issuer_authentication: None, scripts: heapless::Vec::new() };
+        self.complete_with(arc, &[]).await.0
+    }
+
+    /// As [`Self::complete`], with scripts; whether they were left out.
+    async fn complete_with(&mut self, arc: &[u8; 2], scripts: &[u8]) -> (CardVerdict, bool) {
+        let scripts = heapless::Vec::from_slice(scripts).unwrap();
+        let completion = Completion { arc: *arc, issuer_authentication: None, scripts };
         self.handle.order(Order::Complete { sale: self.sale, completion }).await.unwrap();
         let (_, event) = self.after_steps().await;
-        let Event::Completed { verdict, .. } = event else { panic!("{event:?}") };
+        let Event::Completed { verdict, scripts_dropped, .. } = event else { panic!("{event:?}") };
         self.reader.remove();
         let (_, event) = self.after_steps().await;
         assert!(matches!(event, Event::Idle), "{event:?}");
-        verdict
+        (verdict, scripts_dropped)
+    }
+
+    /// Has something typed; the number is keyed in when the reader asks for it.
+    async fn type_in(&mut self, what: Typing, number: &str) -> Result<Option<Amount>, NoAmount> {
+        self.sale += 1;
+        self.reader.next_number(number);
+        let order = Type { sale: self.sale, what, timeout: Duration::from_secs(60) };
+        self.handle.order(Order::Type(order)).await.unwrap();
+        match self.next().await {
+            Event::Typed { sale, amount } if sale == self.sale => amount,
+            other => panic!("{other:?}"),
+        }
     }
 }
 
@@ -234,7 +271,7 @@ async fn unplugged_while_the_card_is_read_and_plugged_in_again() {
     let link = folder.path().join("reader");
     let reader = start(Options { link: Some(link.clone()), ..Options::default() }).await.unwrap();
     let (handle, events) = spawn(Settings { clock: Arc::new(|| Some(AT)), ..Settings::new(link.to_str().unwrap()) });
-    let mut pair = Pair { reader, handle, events, sale: 0 };
+    let mut pair = Pair { reader, handle, events, sale: 0, keys: (None, None) };
     assert!(matches!(pair.next().await, Event::Ready(_)));
     for _ in 0..2 {
         let (_, _presented) = pair.present("tap", Entry::Tap).await;
@@ -253,4 +290,144 @@ async fn unplugged_while_the_card_is_read_and_plugged_in_again() {
     let (_, presented) = pair.present("tap", Entry::Tap).await;
     assert_eq!(presented.facts.entry, EntryMode::NfcIcc);
     assert_eq!(pair.complete(b"00").await, CardVerdict::Approved);
+}
+
+fn eur(text: &str) -> Amount {
+    Amount::parse(text, Currency::from_code("EUR").unwrap()).unwrap()
+}
+
+#[tokio::test]
+async fn amounts_and_tips_are_typed() {
+    let mut pair = Pair::ready(Options::default()).await;
+    let amount = || Typing::Amount { currency: eur("1.00").currency() };
+    let tip = || Typing::Tip { base: eur("20.00"), percentages: heapless::Vec::from_slice(&[10, 15, 20]).unwrap() };
+    assert_eq!(pair.type_in(amount(), "1234").await, Ok(Some(eur("12.34"))));
+    assert_eq!(pair.type_in(tip(), "300").await, Ok(Some(eur("3.00"))));
+    assert_eq!(pair.type_in(tip(), "0").await, Ok(None));
+    assert_eq!(pair.type_in(tip(), "2300").await, Err(NoAmount::DoesNotFit));
+    assert_eq!(pair.type_in(amount(), "").await, Err(NoAmount::NotAnAmount));
+    // Key by key, and cancelled at the reader and at the till.
+    for cancelled in [None, Some(NoAmount::CancelledAtReader), Some(NoAmount::CancelledByTill)] {
+        pair.sale += 1;
+        let order = Type { sale: pair.sale, what: amount(), timeout: Duration::from_secs(60) };
+        pair.handle.order(Order::Type(order)).await.unwrap();
+        pair.reader.waits_for(WaitsFor::Number).await;
+        for digit in [4, 5, 0] {
+            pair.reader.key(Key::Digit(digit));
+        }
+        match &cancelled {
+            None => pair.reader.key(Key::Enter),
+            Some(NoAmount::CancelledAtReader) => pair.reader.key(Key::Cancel),
+            Some(_) => pair.handle.order(Order::Cancel { sale: pair.sale }).await.unwrap(),
+        }
+        let event = pair.next().await;
+        let expected = cancelled.map_or(Ok(Some(eur("4.50"))), Err);
+        assert!(matches!(&event, Event::Typed { amount, .. } if *amount == expected), "{event:?}");
+    }
+    // The reader is free for a card.
+    let (_, _presented) = pair.present("tap", Entry::Tap).await;
+    assert_eq!(pair.complete(b"00").await, CardVerdict::Approved);
+}
+
+#[tokio::test]
+async fn a_card_number_is_typed() {
+    for command in [ManualCommand::SecureData, ManualCommand::SecurePan] {
+        let manual = ManualEntry { command, verification_value: command == ManualCommand::SecureData };
+        let change = |settings| Settings { manual_entry: Some(manual), ..settings };
+        let mut pair = Pair::with(Options::default(), change).await;
+        assert!(matches!(pair.next().await, Event::Ready(_)));
+        for number in ["4761739001010010", "3112", "123"].iter().take(if manual.verification_value { 3 } else { 1 }) {
+            pair.reader.next_number(number);
+        }
+        pair.arm_for(reader::Entry::Manual).await;
+        let (steps, event) = pair.after_steps().await;
+        assert_eq!(steps, [Step::TypeCard]);
+        let Event::Card { presented, .. } = event else { panic!("{event:?}") };
+        assert_eq!(presented.facts.entry, EntryMode::Manual);
+        assert_eq!(presented.facts.pan.as_ref().unwrap().as_str(), "476173******0010");
+        assert_eq!((presented.pin.is_some(), presented.icc.expose().len()), (false, 0));
+        assert_eq!(pair.complete(b"00").await, CardVerdict::Approved);
+        assert_eq!(pair.keys, (Some(1_048_574), None));
+        // A number that is none, then a sale with a card.
+        pair.reader.next_number("123");
+        pair.arm_for(reader::Entry::Manual).await;
+        let (_, event) = pair.after_steps().await;
+        assert!(matches!(event, Event::NoCard { why: NoCard::Unreadable { .. }, .. }), "{event:?}");
+        assert!(matches!(pair.next().await, Event::Idle));
+        let (_, _presented) = pair.present("swipe", Entry::Swipe).await;
+        assert_eq!(pair.complete(b"00").await, CardVerdict::Approved);
+    }
+}
+
+#[tokio::test]
+async fn long_scripts_reach_a_reader_that_takes_them() {
+    // 72 with a 9F18 and commands for the card: 310 bytes, more than one packet.
+    let commands = [&[0x9F, 0x18, 4, 0, 0, 0, 1][..], &[0x86, 0x82, 0x01, 0x27], &[0xA5; 0x127]].concat();
+    let script = [&[0x72, 0x82][..], &u16::try_from(commands.len()).unwrap().to_be_bytes(), &commands].concat();
+    for (extended_apdu, dropped) in [(true, false), (false, true)] {
+        let mut pair = Pair::ready(Options { extended_apdu, ..Options::default() }).await;
+        let (_, _presented) = pair.present("chip-no-cvm", Entry::Insert).await;
+        assert_eq!(pair.complete_with(b"Z1", &script).await, (CardVerdict::Refused, dropped));
+    }
+}
+
+/// The cable is pulled in each step; the reader comes back at another tty, to which the same link leads.
+#[tokio::test]
+async fn unplugged_in_every_step_and_back_at_another_tty() {
+    let folder = tempfile::tempdir().unwrap();
+    let link = folder.path().join("reader");
+    let reader = start(Options::default()).await.unwrap();
+    std::os::unix::fs::symlink(reader.place(), &link).unwrap();
+    let (handle, events) = spawn(Settings { clock: Arc::new(|| Some(AT)), ..Settings::new(link.to_str().unwrap()) });
+    let mut pair = Pair { reader, handle, events, sale: 0, keys: (None, None) };
+    assert!(matches!(pair.next().await, Event::Ready(_)));
+    for (n, step) in (1..).zip(["idle", "armed", "PIN", "typing", "card in the slot"]) {
+        match step {
+            "armed" => {
+                pair.arm().await;
+                pair.reader.waits_for(WaitsFor::Card).await;
+            }
+            "PIN" => {
+                pair.arm().await;
+                pair.reader.waits_for(WaitsFor::Card).await;
+                pair.reader.plan_pin(pos_agent::sim::reader::PinPlan::Hesitate);
+                pair.reader.insert(card("chip-pin").unwrap());
+                pair.reader.waits_for(WaitsFor::Pin).await;
+            }
+            "typing" => {
+                pair.sale += 1;
+                let what = Typing::Amount { currency: eur("1.00").currency() };
+                let order = Type { sale: pair.sale, what, timeout: Duration::from_secs(60) };
+                pair.handle.order(Order::Type(order)).await.unwrap();
+                pair.reader.waits_for(WaitsFor::Number).await;
+            }
+            "card in the slot" => {
+                let (_, _presented) = pair.present("chip-no-cvm", Entry::Insert).await;
+                let completion = Completion { arc: *b"Z1", issuer_authentication: None, scripts: heapless::Vec::new() };
+                pair.handle.order(Order::Complete { sale: pair.sale, completion }).await.unwrap();
+                while !matches!(pair.next().await, Event::Step { step: Step::RemoveCard, .. }) {}
+            }
+            _ => {}
+        }
+        // The same reader, some keys later, at a tty of another number.
+        let card_ksn = TEST_KSN_SRED.with_counter(n * 256);
+        let back = start(Options { card_ksn, ..Options::default() }).await.unwrap();
+        assert_ne!(back.place(), pair.reader.place(), "{step}");
+        std::fs::remove_file(&link).unwrap();
+        pair.reader.unplug();
+        let (_, event) = pair.after_steps().await;
+        assert!(matches!(event, Event::Unready(Unready::Absent { .. })), "{step}: {event:?}");
+        std::os::unix::fs::symlink(back.place(), &link).unwrap();
+        pair.reader = back;
+        loop {
+            match pair.next().await {
+                Event::Ready(_) => break,
+                Event::Unready(_) => {}
+                other => panic!("{step}: {other:?}"),
+            }
+        }
+        let (_, presented) = pair.present("tap", Entry::Tap).await;
+        assert_eq!(presented.facts.entry, EntryMode::NfcIcc, "{step}");
+        assert_eq!(pair.complete(b"00").await, CardVerdict::Approved, "{step}");
+    }
 }

@@ -1,13 +1,16 @@
-//! Any bytes as a Miura line: no panic, no message over the bound, the same messages in any split, and every message that can be
-//! read as a command can be written again.
+//! Any bytes as a Miura line: no panic, no message over the bound, the same messages in any split, every message that can be read
+//! as a command can be written again, in one packet or several, and what was typed is an amount within bounds or none.
 //!
 //! Good seeds are the frames of `tests/golden_miura.rs`.
 
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use pos_agent::reader::keys;
 use pos_agent::reader::link::{Decoder, MAX_MESSAGE, Received};
-use pos_agent::reader::miura::message::{Command, Outcome, Unsolicited, split};
+use pos_agent::reader::miura::answer::{last_sealed, parse_numeric};
+use pos_agent::reader::miura::message::{Choice, Command, DeviceInfo, Outcome, TypedCard, Unsolicited, split};
+use pos_agent::reader::miura::number::minor_units;
 
 fuzz_target!(|input: (u8, &[u8])| {
     let (cut, bytes) = input;
@@ -20,8 +23,29 @@ fuzz_target!(|input: (u8, &[u8])| {
         {
             assert!(Command::parse(&packet[3..packet.len() - 1]) == Ok(command));
         }
+        if let Ok(command) = Command::parse(&message)
+            && let Ok(packets) = command.packets(true)
+        {
+            let [apdu] = &decode(packets.iter().map(|packet| &packet[..]))[..] else { panic!("one message") };
+            assert!(Command::parse(apdu) == Ok(command));
+        }
         let (body, _) = split(&message).expect("a message has two bytes at least");
-        let _ = (Unsolicited::parse(body), Outcome::parse(body).map(|outcome| outcome.tlvs().len()));
+        let _ = Unsolicited::parse(body);
+        if let Ok(outcome) = Outcome::parse(body) {
+            let _ = Choice::first(outcome.tlvs());
+        }
+        if let Ok(info) = DeviceInfo::parse(body) {
+            let _ = (info.extended_apdu(None), info.extended_apdu(Some("x")));
+        }
+        let _ = TypedCard::parse(body);
+        if let Ok(Some(sealed)) = last_sealed(body) {
+            assert!(keys::left(sealed.ksn).is_none_or(|left| left < 1 << 32));
+        }
+        if let Ok(digits) = parse_numeric(body) {
+            for exponent in 0..4 {
+                assert!(minor_units(digits, exponent).is_none_or(|minor| minor < 10_u64.pow(13)));
+            }
+        }
     }
 });
 

@@ -245,6 +245,8 @@ fn step_words(step: &Step) -> (&'static str, String) {
         Step::InsertCard => plain("insert-card", "Insert the card"),
         Step::SwipeCard => plain("swipe-card", "The chip cannot be read: take the card out and swipe it"),
         Step::TryAgain => plain("try-again", "Try again with one card"),
+        Step::TypeCard => plain("type-card", "The card number is typed on the reader"),
+        Step::ChoosingApplication => plain("choosing-application", "The customer chooses how to pay"),
         Step::ReadingCard => plain("reading-card", "Reading the card, leave it in"),
         Step::PinEntry { digits: Some(digits @ 1..) } => {
             ("pin-entry", format!("PIN {}", "*".repeat(usize::from((*digits).min(12)))))

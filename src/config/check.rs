@@ -10,7 +10,9 @@ use rustls_pki_types::CertificateDer;
 use rustls_pki_types::pem::PemObject;
 
 use super::secret::{credential_is_there, secret_file};
-use super::{CodePage, Config, Gateway, Location, Part, Printer, Reader, Terminal, Till, logo_file, qr_parts};
+use super::{
+    CodePage, Config, Gateway, Location, ManualEntryCommand, Part, Printer, Reader, Terminal, Till, logo_file, qr_parts,
+};
 use crate::money::{Amount, Currency};
 
 /// One value that cannot be used.
@@ -145,7 +147,25 @@ fn location(location: &Location) -> Result<(), Fault> {
 
 fn reader(reader: &Reader) -> Result<(), Fault> {
     port("reader.port", &reader.port, "6543")?;
-    within("reader.baud", u64::from(reader.baud), &(u64::from(*BAUD.start())..=u64::from(*BAUD.end())))
+    within("reader.baud", u64::from(reader.baud), &(u64::from(*BAUD.start())..=u64::from(*BAUD.end())))?;
+    // Language::from_code of the reader knows the same codes.
+    let known = ["en", "de", "fr", "es", "it", "nl", "pl"].contains(&reader.language.as_str());
+    check(known, "reader.language", "is no language of the reader's texts", "write en, de, fr, es, it, nl or pl")?;
+    if let Some(name) = &reader.extended_apdu_capability {
+        let fits = is_made_of(name, 32, |b| b.is_ascii_graphic() || b == b' ');
+        check(
+            fits,
+            "reader.extended-apdu-capability",
+            "must be 1 to 32 printable ASCII characters",
+            "write the name as GET DEVICE INFO gives it",
+        )?;
+    }
+    check(
+        !reader.manual_entry_verification_value || reader.manual_entry_command == ManualEntryCommand::D2E0,
+        "reader.manual-entry-verification-value",
+        "is not possible with D25A",
+        "leave it out, or write manual-entry-command = \"D2E0\"",
+    )
 }
 
 fn gateway(gateway: &Gateway) -> Result<(), Fault> {

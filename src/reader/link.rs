@@ -20,6 +20,10 @@ pub const MAX_PACKET: usize = 3 + MAX_APDU + 1;
 pub const MIN_PACKET: usize = 3 + MIN_APDU + 1;
 /// Longest data of a command: one packet, less CLA INS P1 P2 and Lc (readers: 2.1).
 pub const MAX_COMMAND_DATA: usize = MAX_APDU - 4 - 1;
+/// Longest command to a device with extended APDUs: CLA INS P1 P2, three bytes of Lc, and the data, in chained packets (readers: 2.1).
+pub const MAX_EXTENDED_COMMAND: usize = 1024;
+/// Longest data of such a command.
+pub const MAX_EXTENDED_DATA: usize = MAX_EXTENDED_COMMAND - 4 - 3;
 /// Longest message that is put together from chained packets. The longest known answer (an E4 with two sealed blocks) has
 /// about 600 bytes, a sealed value at most 1024; a peer cannot make us keep more than this for each NAD.
 pub const MAX_MESSAGE: usize = 4096;
@@ -29,6 +33,8 @@ const PCB_UNSOLICITED: u8 = 0x40;
 
 /// The bytes of one packet.
 pub type Packet = heapless::Vec<u8, MAX_PACKET>;
+/// The packets of one command.
+pub type Packets = heapless::Vec<Packet, { MAX_EXTENDED_COMMAND.div_ceil(MAX_APDU) }>;
 
 /// Which part of the device speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,8 +94,8 @@ pub enum Fault {
 /// Why something cannot be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EncodeError {
-    /// Longer than one packet, or than [`MAX_COMMAND_DATA`].
-    #[error("a command of {bytes} bytes does not fit one packet")]
+    /// Longer than the device takes: one packet ([`MAX_COMMAND_DATA`]), or [`MAX_EXTENDED_COMMAND`].
+    #[error("a command of {bytes} bytes is longer than the device takes")]
     TooLong {
         /// Its length.
         bytes: usize,
@@ -301,6 +307,17 @@ pub fn command(apdu: &[u8]) -> Result<Packet, EncodeError> {
         MIN_APDU..=MAX_APDU => Ok(packet(Nad::Reader, false, false, apdu)),
         _ => Err(EncodeError::TooLong { bytes }),
     }
+}
+
+/// A command of more than one packet.
+///
+/// # Errors
+/// [`EncodeError`] when `apdu` is not 2 to [`MAX_EXTENDED_COMMAND`] bytes long.
+pub fn extended_command(apdu: &[u8]) -> Result<Packets, EncodeError> {
+    if apdu.len() > MAX_EXTENDED_COMMAND {
+        return Err(EncodeError::TooLong { bytes: apdu.len() });
+    }
+    Ok(chain(Nad::Reader, false, apdu, MAX_APDU)?.collect())
 }
 
 /// The packets of an answer or unsolicited message (with its status bytes), each with at most `apdu_size` bytes of it; for the

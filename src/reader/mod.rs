@@ -7,65 +7,36 @@
 //! The order of events for one sale:
 //!
 //! ```text
-//! Arm ─▶ Step… ─▶ NoCard ──────────────────────────────▶ [Step RemoveCard] ─▶ Idle
-//!               └▶ Card ─▶ (the agent: Complete) ─▶ Completed ─▶ [Step RemoveCard] ─▶ Idle
-//! Unready at any moment ends the sale for the reader; Arm while not ready or not idle: NoCard(NotReady), no Idle
+//! Arm ─▶ Step… ─▶ NoCard ──────────────────────────────────────────▶ [Step RemoveCard] ─▶ Idle
+//!               └▶ Card ─▶ KeysLeft ─▶ (the agent: Complete) ─▶ Completed ─▶ [Step RemoveCard] ─▶ Idle
+//! Type ─▶ Typed, and the reader waits for the next order: no Idle
+//!
+//! Unready at any moment ends the sale for the reader: no other event about it follows, no Idle
+//! Arm while not ready or not idle: NoCard(NotReady), no Idle; Type then: Typed with NotReady
 //! ```
+//!
+//! A reader that is asked for nothing is asked each minute whether it is still there, and gets the board's clock when that was
+//! set, has jumped, or a day has passed.
 //!
 //! `link` (bytes) → `message` (meaning, both directions) → `session` (rules and time, no I/O) → `port` (the wire).
 
-use std::fmt;
-use std::sync::Arc;
 use std::time::Duration;
 
 use crate::card::{CardFacts, Presented};
-use crate::money::Amount;
+use crate::money::{Amount, Currency};
 
+pub mod keys;
 pub mod link;
+mod local_time;
 pub mod miura;
 pub mod port;
+mod settings;
+mod why;
 
+pub use local_time::LocalTime;
 pub use port::{Handle, spawn};
-
-/// What a reader needs to know from the configuration.
-#[derive(Clone)]
-pub struct Settings {
-    /// A tty as `/dev/serial/by-id/…`, or `tcp://host:6543`.
-    pub port: String,
-    /// Line speed of a tty, in baud; without meaning on USB.
-    pub baud: u32,
-    /// Leave the reader's masked card data inside `pos.iccDataRequest`.
-    pub icc_masked_tags: bool,
-    /// The board's local time.
-    pub clock: ClockSource,
-    /// The second byte of DF30 that means "tapped in magstripe mode". Its values are not published (readers: 10, point 3), so it
-    /// is `None` until a real reader's is known; then the absence of a cryptogram, or 9F39 = 91, decides alone.
-    pub magstripe_mode: Option<u8>,
-}
-
-/// Gives the board's local time, or `None` while its clock is not trusted (design: invariant 8).
-pub type ClockSource = Arc<dyn Fn() -> Option<LocalTime> + Send + Sync>;
-
-impl Settings {
-    /// Settings with the defaults: 115200 baud, masked data left out, a clock that is not trusted.
-    #[must_use]
-    pub fn new(port: impl Into<String>) -> Self {
-        Self {
-            port: port.into(),
-            baud: 115_200,
-            icc_masked_tags: false,
-            clock: Arc::new(|| None),
-            magstripe_mode: None,
-        }
-    }
-}
-
-impl fmt::Debug for Settings {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { port, baud, icc_masked_tags, clock: _, magstripe_mode: _ } = self;
-        write!(f, "Settings({port}, {baud} baud, masked tags {icc_masked_tags})")
-    }
-}
+pub use settings::{ClockSource, Language, ManualCommand, ManualEntry, Prompts, Settings, TipEntry};
+pub use why::{NoAmount, NoCard, NotEncrypting, Unready};
 
 /// What the agent asks of the reader. At most one sale is under way; an order for another number is ignored.
 #[derive(Debug)]
@@ -74,8 +45,10 @@ impl fmt::Debug for Settings {
     reason = "one or two orders for each sale; a box would only hide where the scripts are"
 )]
 pub enum Order {
-    /// Wait for a card on every interface. Answered by [`Event::Card`] or [`Event::NoCard`].
+    /// Wait for a card on every interface, or for a card number to be typed. Answered by [`Event::Card`] or [`Event::NoCard`].
     Arm(Arm),
+    /// Have an amount typed on the reader. Answered by [`Event::Typed`].
+    Type(Type),
     /// Give the host's answer to the card. Answered by [`Event::Completed`]. For a card that never went to a chip (swipe) it
     /// only changes the display.
     Complete {
@@ -84,8 +57,8 @@ pub enum Order {
         /// What to tell the card.
         completion: Completion,
     },
-    /// Stop waiting for a card. Answered by [`Event::NoCard`]; a card that was read in the same moment is refused at the
-    /// reader, wiped, and never reported.
+    /// Stop waiting for a card or an amount. Answered by [`Event::NoCard`] or [`Event::Typed`]; a card that was read in the same
+    /// moment is refused at the reader, wiped, and never reported, and a number that was typed then is not used.
     Cancel {
         /// The sale to stop.
         sale: u64,
@@ -103,60 +76,48 @@ pub struct Arm {
     pub transaction_type: u8,
     /// Local date and time for the card (9A, 9F21).
     pub at: LocalTime,
-    /// How long to wait for a card.
+    /// How long to wait for a card; for each part of a typed one.
     pub card_timeout: Duration,
+    /// How the card is to be entered.
+    pub entry: Entry,
 }
 
-/// Local date and time as EMV writes it, in decimal numbers (not yet BCD).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LocalTime {
-    /// Year without century.
-    pub year: u8,
-    /// 1 to 12.
-    pub month: u8,
-    /// 1 to 31.
-    pub day: u8,
-    /// 0 to 23.
-    pub hour: u8,
-    /// 0 to 59.
-    pub minute: u8,
-    /// 0 to 59.
-    pub second: u8,
+/// How a card is to be entered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Entry {
+    /// Insert, tap or swipe.
+    #[default]
+    Card,
+    /// Its number and expiry date are typed on the reader, which seals them; only where [`Settings::manual_entry`] allows it.
+    Manual,
 }
 
-impl LocalTime {
-    /// Tag 9A: YYMMDD in BCD.
-    #[must_use]
-    pub fn date_bcd(self) -> [u8; 3] {
-        [self.year, self.month, self.day].map(to_bcd)
-    }
-
-    /// Tag 9F21: HHMMSS in BCD.
-    #[must_use]
-    pub fn time_bcd(self) -> [u8; 3] {
-        [self.hour, self.minute, self.second].map(to_bcd)
-    }
-
-    /// From tags 9A and 9F21; `None` when they are no BCD or no date and time.
-    #[must_use]
-    pub fn from_bcd(date: [u8; 3], time: [u8; 3]) -> Option<Self> {
-        let number = |bcd: u8| (bcd >> 4 < 10 && bcd & 0x0F < 10).then(|| (bcd >> 4) * 10 + (bcd & 0x0F));
-        let [year, month, day] = date.map(number);
-        let [hour, minute, second] = time.map(number);
-        let time = Self { year: year?, month: month?, day: day?, hour: hour?, minute: minute?, second: second? };
-        let legal = (1..=12).contains(&time.month)
-            && (1..=31).contains(&time.day)
-            && time.hour < 24
-            && time.minute < 60
-            && time.second < 60;
-        legal.then_some(time)
-    }
+/// An amount to be typed on the reader by the customer or the cashier.
+#[derive(Clone, Debug)]
+pub struct Type {
+    /// The number of the sale it is for, repeated in [`Event::Typed`].
+    pub sale: u64,
+    /// What to ask for.
+    pub what: Typing,
+    /// How long to wait.
+    pub timeout: Duration,
 }
 
-/// Two digits of a number below 100.
-fn to_bcd(number: u8) -> u8 {
-    let number = number % 100;
-    (number / 10) << 4 | (number % 10)
+/// What is to be typed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Typing {
+    /// An amount above zero.
+    Amount {
+        /// Its currency.
+        currency: Currency,
+    },
+    /// A tip; none is a good answer.
+    Tip {
+        /// The bill without the tip.
+        base: Amount,
+        /// Up to four percentages to choose from, 1 to 100; with less than four the customer may type another.
+        percentages: heapless::Vec<u8, 4>,
+    },
 }
 
 /// The host's answer for the card (CONTINUE TRANSACTION).
@@ -191,6 +152,21 @@ pub enum Event {
         sale: u64,
         /// The sealed card.
         presented: Box<Presented>,
+    },
+    /// How many keys the reader has left before its key sets are used up, once for each card that was read, after
+    /// [`Event::Card`]. `None`: no block of that kind was seen yet. A tap may take more than one.
+    KeysLeft {
+        /// For card data (SRED).
+        card: Option<u64>,
+        /// For PINs.
+        pin: Option<u64>,
+    },
+    /// The answer to [`Order::Type`]. The reader waits for the next order; no [`Event::Idle`] follows.
+    Typed {
+        /// The sale.
+        sale: u64,
+        /// The amount, `None` for a tip of zero; or why there is none.
+        amount: Result<Option<Amount>, NoAmount>,
     },
     /// No card was read and none will be; nothing needs to be sent.
     NoCard {
@@ -229,49 +205,6 @@ pub struct Identity {
     pub clock: Option<LocalTime>,
 }
 
-/// Why no payments can be taken.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Unready {
-    /// The port cannot be opened or went away.
-    #[error("no reader at {port}: {cause}; check the cable and [reader] port")]
-    Absent {
-        /// The port's name.
-        port: String,
-        /// The system's words.
-        cause: String,
-    },
-    /// What answers is not this kind of reader, or nothing answers.
-    #[error("the device at {port} does not answer as a {protocol} reader ({cause}); check [reader] port and protocol")]
-    WrongDevice {
-        /// The port's name.
-        port: String,
-        /// The protocol expected.
-        protocol: &'static str,
-        /// What was wrong.
-        cause: String,
-    },
-    /// No SRED key: the reader would not encrypt card data.
-    #[error("reader {serial} holds no card-data key (SRED) and must not be used; have keys injected")]
-    NoCardKey {
-        /// Its serial number.
-        serial: String,
-    },
-    /// The reader offered card data in clear.
-    #[error(
-        "reader {serial} sends card data unencrypted and must not be used; nothing of it was kept; have it replaced"
-    )]
-    ClearCardData {
-        /// Its serial number.
-        serial: String,
-    },
-    /// It is being restarted after a fault.
-    #[error("the reader is being restarted after: {cause}")]
-    Restarting {
-        /// What happened.
-        cause: String,
-    },
-}
-
 /// What a cashier sees while the reader works.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
@@ -283,6 +216,10 @@ pub enum Step {
     SwipeCard,
     /// Present one card only, or another one: the tap was not accepted.
     TryAgain,
+    /// The card's number is typed on the reader.
+    TypeCard,
+    /// The cardholder chooses one of the card's applications on the reader.
+    ChoosingApplication,
     /// The chip is being read.
     ReadingCard,
     /// The cardholder enters the PIN; so many digits so far, when the reader tells.
@@ -296,34 +233,6 @@ pub enum Step {
     ReaderText(String),
     /// Take the card out.
     RemoveCard,
-}
-
-/// Why no card was read.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NoCard {
-    /// [`Order::Cancel`] was carried out.
-    #[error("cancelled at the till")]
-    CancelledByTill,
-    /// The cancel key, or the PIN entry was cancelled.
-    #[error("cancelled at the reader")]
-    CancelledAtReader,
-    /// No card in time.
-    #[error("no card was presented in time")]
-    TimedOut,
-    /// The card could not be read on any interface it allows.
-    #[error("the card could not be read ({cause}); try another card")]
-    Unreadable {
-        /// The reader's words, without card data.
-        cause: String,
-    },
-    /// The reader's 9F02 or 5F2A is not what was asked for; nothing may be sent.
-    #[error(
-        "the reader signed another amount or currency than was asked for; nothing was charged; have the reader checked"
-    )]
-    AmountDiffers,
-    /// The reader was not ready.
-    #[error("the reader is not ready")]
-    NotReady,
 }
 
 /// What the card said after the host's answer.

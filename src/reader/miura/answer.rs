@@ -77,7 +77,7 @@ impl Software {
 }
 
 /// Text from outside as text: printable ASCII, at most 32 characters.
-fn text(bytes: &[u8]) -> String {
+pub(super) fn text(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| char::from(*byte)).filter(|c| matches!(c, ' '..='~')).take(32).collect()
 }
 
@@ -314,7 +314,7 @@ impl<'a> OnlinePinAnswer<'a> {
     }
 }
 
-/// The digits of GET NUMERIC DATA (DFA208), ASCII.
+/// The digits of GET NUMERIC DATA and GET DYNAMIC TIP (DFA208), ASCII.
 ///
 /// # Errors
 /// When they are missing.

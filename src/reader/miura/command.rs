@@ -1,10 +1,11 @@
 //! The commands: CLA INS P1 P2 [Lc data] (readers: 2.1, 2.2, 2.5 to 2.10). The order of the elements is the vendor's.
 
-use super::message::{MessageError, need_array, search, tags};
+use super::message::{MessageError, need, need_array, search, tags};
+use super::number::{Numeric, SecureData, Tip};
+use super::terms::{Continue, RISK_STAGE, SELECT_ON_READER, Terms, parse_time};
 use crate::emv::{tag, tlv};
-use crate::money::Amount;
-use crate::reader::link::{self, MAX_COMMAND_DATA, Packet};
-use crate::reader::{Arm, LocalTime};
+use crate::reader::LocalTime;
+use crate::reader::link::{self, MAX_COMMAND_DATA, MAX_EXTENDED_DATA, Packet, Packets};
 
 /// A command to the reader.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -45,13 +46,15 @@ pub enum Command<'a> {
         text: &'a [u8],
     },
     /// D204 GET NUMERIC DATA.
-    GetNumeric {
-        /// Backlight on.
-        light: bool,
+    GetNumeric(Numeric),
+    /// D205 GET DYNAMIC TIP.
+    GetTip(Tip),
+    /// D2E0 GET SECURE DATA: a card number that is typed.
+    SecureData(SecureData),
+    /// D25A GET SECURE PAN: the same on older readers.
+    SecurePan {
         /// Three indices into the signed prompts.
         prompts: [u8; 6],
-        /// Integer and fraction digits.
-        format: [u8; 2],
     },
     /// DED1 START TRANSACTION with the chip in the slot.
     StartTransaction(Terms),
@@ -59,6 +62,8 @@ pub enum Command<'a> {
     StartContactless {
         /// The terms.
         terms: Terms,
+        /// The shop's language, two ASCII letters (DFA20C); the reader's own default when absent.
+        language: Option<[u8; 2]>,
         /// Seconds until 9F42; the reader's own default when absent.
         timeout: Option<u16>,
     },
@@ -95,57 +100,15 @@ pub enum Reset {
     Hard,
 }
 
-/// What a card is asked to take part in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Terms {
-    /// 9C.
-    pub transaction_type: u8,
-    /// 9F02.
-    pub amount: [u8; 6],
-    /// 5F2A.
-    pub currency: [u8; 2],
-    /// 9A and 9F21.
-    pub at: LocalTime,
-}
-
-impl Terms {
-    /// The terms of an amount.
-    #[must_use]
-    pub fn new(transaction_type: u8, amount: Amount, at: LocalTime) -> Self {
-        Self { transaction_type, amount: amount.to_bcd(), currency: amount.currency().to_bcd(), at }
-    }
-}
-
-impl From<&Arm> for Terms {
-    fn from(arm: &Arm) -> Self {
-        Self::new(arm.transaction_type, arm.amount, arm.at)
-    }
-}
-
-/// What CONTINUE TRANSACTION carries (readers: 2.7).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Continue<'a> {
-    /// The answer to an E2 without a choice: C0.
-    Decision(u8),
-    /// The host's answer.
-    Host {
-        /// 8A.
-        arc: [u8; 2],
-        /// 91.
-        authentication: Option<&'a [u8]>,
-        /// 71 and 72, whole objects one after another; empty when there are none.
-        scripts: &'a [u8],
-    },
-}
-
-/// DFA204: the application is selected on the reader (readers: 2.5).
-const SELECT_ON_READER: u8 = 0x01;
-/// DFA203: stage of terminal risk management, as the vendor sends it.
-const RISK_STAGE: u8 = 0x00;
 /// ONLINE PIN's P1.
 const ONLINE_PIN_P1: u8 = 0x01;
+/// GET SECURE PAN's P2: backlight on, as with its neighbours. UNCERTAIN: not published for this command.
+const SECURE_PAN_P2: u8 = 0x01;
 
-type Data = heapless::Vec<u8, { link::MAX_MESSAGE }>;
+/// CLA INS P1 P2 [Lc data].
+type Apdu = heapless::Vec<u8, { link::MAX_EXTENDED_COMMAND }>;
+/// The data of a command as they are built.
+pub(super) type Data = heapless::Vec<u8, { link::MAX_MESSAGE }>;
 
 impl<'a> Command<'a> {
     /// Its name, for a trace.
@@ -161,7 +124,10 @@ impl<'a> Command<'a> {
             Self::BatteryStatus => "BATTERY STATUS",
             Self::Abort => "ABORT",
             Self::DisplayText { .. } => "DISPLAY TEXT",
-            Self::GetNumeric { .. } => "GET NUMERIC DATA",
+            Self::GetNumeric(_) => "GET NUMERIC DATA",
+            Self::GetTip(_) => "GET DYNAMIC TIP",
+            Self::SecureData(_) => "GET SECURE DATA",
+            Self::SecurePan { .. } => "GET SECURE PAN",
             Self::StartTransaction(_) => "START TRANSACTION",
             Self::StartContactless { .. } => "START CONTACTLESS TRANSACTION",
             Self::Continue(_) => "CONTINUE TRANSACTION",
@@ -170,12 +136,40 @@ impl<'a> Command<'a> {
         }
     }
 
-    /// The packet to send.
+    /// The one packet to send.
     ///
     /// # Errors
     /// When the data are more than [`MAX_COMMAND_DATA`] bytes.
     pub fn encode(&self) -> Result<Packet, MessageError> {
-        let head: [u8; 4] = match *self {
+        Ok(link::command(&self.apdu(false)?)?)
+    }
+
+    /// The packets to send: one, or with `extended` as many as are needed for data of up to [`MAX_EXTENDED_DATA`] bytes.
+    ///
+    /// # Errors
+    /// When the data are more.
+    pub fn packets(&self, extended: bool) -> Result<Packets, MessageError> {
+        Ok(link::extended_command(&self.apdu(extended)?)?)
+    }
+
+    fn apdu(&self, extended: bool) -> Result<Apdu, MessageError> {
+        let data = self.data()?;
+        let most = if extended { MAX_EXTENDED_DATA } else { MAX_COMMAND_DATA };
+        let too_long = link::EncodeError::TooLong { bytes: data.len() };
+        let length = u16::try_from(data.len()).ok().filter(|_| data.len() <= most).ok_or(too_long)?;
+        let mut apdu = Apdu::from_array(self.head());
+        // Lc and data are left out together; what fits one packet is sent as an old device wants it (readers: 2.1).
+        match length.to_be_bytes() {
+            [0, 0] => {}
+            [0, low] if data.len() <= MAX_COMMAND_DATA => apdu.push(low).map_err(|_| too_long)?,
+            [high, low] => apdu.extend_from_slice(&[0, high, low]).map_err(|_| too_long)?,
+        }
+        apdu.extend_from_slice(&data).map_err(|_| too_long)?;
+        Ok(apdu)
+    }
+
+    fn head(&self) -> [u8; 4] {
+        match *self {
             Self::Reset(Reset::Soft) => [0xD0, 0x00, 0x00, 0x00],
             Self::Reset(Reset::Hard) => [0xD0, 0x00, 0x01, 0x00],
             Self::GetConfiguration => [0xD0, 0x01, 0x00, 0x00],
@@ -186,23 +180,16 @@ impl<'a> Command<'a> {
             Self::BatteryStatus => [0xD0, 0x62, 0x00, 0x00],
             Self::Abort => [0xD0, 0xFF, 0x00, 0x00],
             Self::DisplayText { light, utf8, .. } => [0xD2, 0x01, 0x00, u8::from(light) | (u8::from(utf8) << 7)],
-            Self::GetNumeric { light, .. } => [0xD2, 0x04, 0x00, u8::from(light)],
+            Self::GetNumeric(Numeric { light, .. }) => [0xD2, 0x04, 0x00, u8::from(light)],
+            Self::GetTip(Tip { total, .. }) => [0xD2, 0x05, u8::from(!total), 0x00],
+            Self::SecureData(data) => data.head(),
+            Self::SecurePan { .. } => [0xD2, 0x5A, 0x00, SECURE_PAN_P2],
             Self::StartTransaction(_) => [0xDE, 0xD1, 0x00, 0x00],
             Self::StartContactless { .. } => [0xDE, 0xC1, 0x00, 0x00],
             Self::Continue(_) => [0xDE, 0xD2, 0x00, 0x00],
             Self::OnlinePin { .. } => [0xDE, 0xD6, ONLINE_PIN_P1, 0x00],
             Self::P2peStatus => [0xEE, 0xE0, 0x00, 0x00],
-        };
-        let data = self.data()?;
-        let lc = u8::try_from(data.len()).ok().filter(|lc| usize::from(*lc) <= MAX_COMMAND_DATA);
-        let lc = lc.ok_or(link::EncodeError::TooLong { bytes: data.len() })?;
-        let mut apdu = heapless::Vec::<u8, { link::MAX_APDU }>::from_array(head);
-        // Lc and data are left out together (readers: 2.1).
-        if lc > 0 {
-            apdu.push(lc).expect("CLA INS P1 P2 Lc and MAX_COMMAND_DATA fill an APDU");
-            apdu.extend_from_slice(&data).expect("CLA INS P1 P2 Lc and MAX_COMMAND_DATA fill an APDU");
         }
-        Ok(link::command(&apdu)?)
     }
 
     fn data(&self) -> Result<Data, MessageError> {
@@ -216,9 +203,13 @@ impl<'a> Command<'a> {
             Self::DisplayText { text, .. } => {
                 return Data::from_slice(text).map_err(|_| link::EncodeError::TooLong { bytes: text.len() }.into());
             }
-            Self::GetNumeric { prompts, format, .. } => {
+            Self::GetNumeric(numeric) => numeric.push(out)?,
+            Self::GetTip(tip) => tip.push(out)?,
+            Self::SecureData(SecureData::Clear | SecureData::Encrypt) => return Ok(Data::new()),
+            Self::SecureData(data) => data.push(out)?,
+            Self::SecurePan { prompts } => {
+                tlv::push(out, tags::SECURE_ELEMENT, &[SecureData::PAN])?;
                 tlv::push(out, tags::PROMPTS, &prompts)?;
-                tlv::push(out, tags::NUMBER_FORMAT, &format)?;
             }
             Self::StartTransaction(terms) => {
                 terms.push_head(out)?;
@@ -226,21 +217,17 @@ impl<'a> Command<'a> {
                 tlv::push(out, tags::RISK_STAGE, &[RISK_STAGE])?;
                 tlv::push(out, tag::CURRENCY_CODE, &terms.currency)?;
             }
-            Self::StartContactless { terms, timeout } => {
+            Self::StartContactless { terms, language, timeout } => {
                 terms.push_head(out)?;
                 tlv::push(out, tag::CURRENCY_CODE, &terms.currency)?;
+                if let Some(language) = language {
+                    tlv::push(out, tags::LANGUAGE, &language)?;
+                }
                 if let Some(seconds) = timeout {
                     tlv::push(out, tags::TIMEOUT, &seconds.to_be_bytes())?;
                 }
             }
-            Self::Continue(Continue::Decision(decision)) => tlv::push(out, tags::DECISION, &[decision])?,
-            Self::Continue(Continue::Host { arc, authentication, scripts }) => {
-                tlv::push(out, tag::AUTHORISATION_RESPONSE_CODE, &arc)?;
-                if let Some(value) = authentication {
-                    tlv::push(out, tag::ISSUER_AUTHENTICATION_DATA, value)?;
-                }
-                out.extend_from_slice(scripts).map_err(|_| link::EncodeError::TooLong { bytes: scripts.len() })?;
-            }
+            Self::Continue(it) => it.push(out)?,
             Self::OnlinePin { amount, currency, label, masked_track2 } => {
                 tlv::push(out, tag::AMOUNT_AUTHORISED, &amount)?;
                 tlv::push(out, tag::APPLICATION_LABEL, label)?;
@@ -264,6 +251,7 @@ impl<'a> Command<'a> {
         let data = match rest {
             [] => rest,
             [lc, data @ ..] if usize::from(*lc) == data.len() => data,
+            [0, high, low, data @ ..] if usize::from(u16::from_be_bytes([*high, *low])) == data.len() => data,
             _ => return Err(length),
         };
         Ok(match [cla, ins] {
@@ -277,25 +265,25 @@ impl<'a> Command<'a> {
             [0xD0, 0x62] => Self::BatteryStatus,
             [0xD0, 0xFF] => Self::Abort,
             [0xD2, 0x01] => Self::DisplayText { light: p2 & 1 != 0, utf8: p2 & 0x80 != 0, text: data },
-            [0xD2, 0x04] => Self::GetNumeric {
-                light: p2 & 1 != 0,
-                prompts: need_array(data, tags::PROMPTS)?,
-                format: need_array(data, tags::NUMBER_FORMAT)?,
-            },
+            [0xD2, 0x04] => Self::GetNumeric(Numeric::parse(p2, data)?),
+            [0xD2, 0x05] => Self::GetTip(Tip::parse(p1, data)?),
+            [0xD2, 0x5A] => Self::SecurePan { prompts: need_array(data, tags::PROMPTS)? },
+            [0xD2, 0xE0] => Self::SecureData(SecureData::parse(p1, p2, data)?),
             [0xDE, 0xD1] => Self::StartTransaction(Terms::parse(data)?),
             [0xDE, 0xC1] => Self::StartContactless {
                 terms: Terms::parse(data)?,
-                timeout: match search(data, tags::TIMEOUT)? {
-                    Some(_) => Some(u16::from_be_bytes(need_array(data, tags::TIMEOUT)?)),
+                language: match search(data, tags::LANGUAGE)? {
+                    Some(_) => Some(need_array(data, tags::LANGUAGE)?),
                     None => None,
                 },
+                timeout: parse_seconds(data)?,
             },
             [0xDE, 0xD2] => Self::Continue(Continue::parse(data)?),
             [0xDE, 0xD6] => Self::OnlinePin {
                 amount: need_array(data, tag::AMOUNT_AUTHORISED)?,
                 currency: need_array(data, tag::CURRENCY_CODE)?,
-                label: super::message::need(data, tag::APPLICATION_LABEL)?,
-                masked_track2: super::message::need(data, tags::MASKED_TRACK2)?,
+                label: need(data, tag::APPLICATION_LABEL)?,
+                masked_track2: need(data, tags::MASKED_TRACK2)?,
             },
             [0xEE, 0xE0] => Self::P2peStatus,
             other => return Err(MessageError::UnknownCommand(u16::from_be_bytes(other))),
@@ -303,57 +291,10 @@ impl<'a> Command<'a> {
     }
 }
 
-impl Terms {
-    fn push_head(&self, out: &mut Data) -> Result<(), MessageError> {
-        tlv::push(out, tag::TRANSACTION_TYPE, &[self.transaction_type])?;
-        tlv::push(out, tag::AMOUNT_AUTHORISED, &self.amount)?;
-        tlv::push(out, tag::TRANSACTION_DATE, &self.at.date_bcd())?;
-        tlv::push(out, tag::TRANSACTION_TIME, &self.at.time_bcd())?;
-        Ok(())
-    }
-
-    fn parse(data: &[u8]) -> Result<Self, MessageError> {
-        let [transaction_type] = need_array(data, tag::TRANSACTION_TYPE)?;
-        Ok(Self {
-            transaction_type,
-            amount: need_array(data, tag::AMOUNT_AUTHORISED)?,
-            currency: need_array(data, tag::CURRENCY_CODE)?,
-            at: parse_time(data)?,
-        })
-    }
-}
-
-fn parse_time(data: &[u8]) -> Result<LocalTime, MessageError> {
-    LocalTime::from_bcd(need_array(data, tag::TRANSACTION_DATE)?, need_array(data, tag::TRANSACTION_TIME)?)
-        .ok_or(MessageError::Malformed(tag::TRANSACTION_DATE))
-}
-
-impl<'a> Continue<'a> {
-    /// Looks at one level only: what is inside of a script is for the card.
-    fn parse(data: &'a [u8]) -> Result<Self, MessageError> {
-        let template = tlv::walk(data).next().ok_or(MessageError::Missing(tags::COMMAND_DATA))??;
-        let body = template.value;
-        let (mut arc, mut authentication, mut scripts, mut at) = (None, None, None, 0);
-        for object in tlv::walk(body) {
-            let object = object?;
-            match object.tag {
-                tags::DECISION => {
-                    return object
-                        .value
-                        .first()
-                        .map(|it| Self::Decision(*it))
-                        .ok_or(MessageError::Malformed(object.tag));
-                }
-                tag::ISSUER_SCRIPT_1 | tag::ISSUER_SCRIPT_2 => scripts = scripts.or(Some(at)),
-                // Scripts are handed on as they stand, so they must stand together, after everything else.
-                other if scripts.is_some() => return Err(MessageError::Malformed(other)),
-                tag::AUTHORISATION_RESPONSE_CODE => arc = object.value.try_into().ok(),
-                tag::ISSUER_AUTHENTICATION_DATA => authentication = Some(object.value),
-                _ => {}
-            }
-            at += object.raw.len();
-        }
-        let arc = arc.ok_or(MessageError::Missing(tag::AUTHORISATION_RESPONSE_CODE))?;
-        Ok(Self::Host { arc, authentication, scripts: scripts.map_or(&[], |at| &body[at..]) })
-    }
+/// DFFF01, seconds.
+pub(super) fn parse_seconds(data: &[u8]) -> Result<Option<u16>, MessageError> {
+    Ok(match search(data, tags::TIMEOUT)? {
+        Some(_) => Some(u16::from_be_bytes(need_array(data, tags::TIMEOUT)?)),
+        None => None,
+    })
 }

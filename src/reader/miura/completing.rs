@@ -3,15 +3,16 @@
 
 use std::time::Duration;
 
-use super::line::{Ask, CARDHOLDER, Line, PLAIN_ANSWER};
+use super::line::{Ask, CARD_STATUS_ON, CARDHOLDER, Line, PLAIN_ANSWER, Pending};
 use super::message::{Command, Continue, Outcome, Status, Template};
 use super::reading::Interface;
 use super::sale::{Sale, Stage, display};
-use super::session::State;
+use super::session::{State, lost};
+use super::words::Words;
 use crate::card::CardFacts;
 use crate::emv::{tag, tlv};
 use crate::reader::link::MAX_COMMAND_DATA;
-use crate::reader::{CardVerdict, Completion, Event, Step};
+use crate::reader::{CardVerdict, Completion, Event, Language, Step, Unready};
 
 /// The agent always answers a card; its own deadlines for the host are below a minute. Beyond this it has hung.
 const HOST_ANSWER: Duration = Duration::from_secs(300);
@@ -64,7 +65,7 @@ impl Reading {
         now: Duration,
     ) -> State {
         let Self { facts, say, until: _ } = self;
-        let (host, scripts_dropped) = host_answer(completion, say);
+        let (host, scripts_dropped) = host_answer(completion, say, line.extended);
         let approved = matches!(&completion.arc, b"00" | b"08" | b"10" | b"11");
         let completing = Completing {
             sale: sale.number(),
@@ -73,6 +74,7 @@ impl Reading {
             say,
             approved,
             scripts_dropped,
+            language: sale.language,
         };
         match say {
             Say::Nothing(verdict) => return completing.finish(line, verdict, None, now),
@@ -85,14 +87,14 @@ impl Reading {
 }
 
 /// What goes to the card, and whether scripts were left out: those of a chip only, well-formed, and within one command.
-fn host_answer(completion: &Completion, say: Say) -> (Continue<'_>, bool) {
+fn host_answer(completion: &Completion, say: Say, extended: bool) -> (Continue<'_>, bool) {
     let Completion { arc, issuer_authentication, scripts } = completion;
     // A tap is closed by 8A alone (design: path of a sale, 7).
     let authentication = issuer_authentication.as_deref().filter(|_| say == Say::Decides);
     let well_formed = tlv::walk(scripts)
         .all(|script| script.is_ok_and(|script| matches!(script.tag, tag::ISSUER_SCRIPT_1 | tag::ISSUER_SCRIPT_2)));
     let whole = Continue::Host { arc: *arc, authentication, scripts };
-    if say == Say::Decides && well_formed && Command::Continue(whole).encode().is_ok() {
+    if say == Say::Decides && well_formed && Command::Continue(whole).packets(extended).is_ok() {
         return (whole, false);
     }
     // 8A and 91 of at most 16 bytes always fit into MAX_COMMAND_DATA.
@@ -109,6 +111,7 @@ pub(super) struct Completing {
     say: Say,
     approved: bool,
     scripts_dropped: bool,
+    language: Language,
 }
 
 impl Completing {
@@ -128,6 +131,12 @@ impl Completing {
         if verdict == CardVerdict::Lost && outcome.is_ok() {
             line.abort(now);
         }
+        if let Err(status @ (Status::NOT_READY | Status::NOT_ALLOWED)) = outcome
+            && self.say == Say::Decides
+        {
+            self.tell(line, verdict, None);
+            return lost(line, status, now);
+        }
         let tlvs = outcome.ok().map(|outcome| outcome.tlvs());
         self.finish(line, verdict, tlvs, now)
     }
@@ -140,20 +149,25 @@ impl Completing {
     }
 
     fn finish(self, line: &mut Line, verdict: CardVerdict, tlvs: Option<&[u8]>, now: Duration) -> State {
-        let Self { sale, refund, facts, say, approved, scripts_dropped } = self;
+        let Self { sale, refund, say, approved, language, .. } = self;
+        self.tell(line, verdict, tlvs);
+        let result = match (say, verdict) {
+            // The reader itself shows the result of a tap (readers: 2.6).
+            (Say::IsTold, _) | (_, CardVerdict::Lost) => None,
+            (_, CardVerdict::Refused) if !refund => Some(Words::Declined),
+            _ if approved => Some(Words::Approved),
+            _ => Some(Words::Declined),
+        };
+        Removing::start(line, sale, result, language, now)
+    }
+
+    fn tell(self, line: &mut Line, verdict: CardVerdict, tlvs: Option<&[u8]>) {
+        let Self { sale, facts, scripts_dropped, .. } = self;
         let facts = match (facts, tlvs) {
             (Some(mut facts), Some(tlvs)) => facts.complete(tlvs).is_ok().then_some(facts),
             _ => None,
         };
         line.emit(Event::Completed { sale, verdict, facts, scripts_dropped });
-        let result: Option<&[u8]> = match (say, verdict) {
-            // The reader itself shows the result of a tap (readers: 2.6).
-            (Say::IsTold, _) | (_, CardVerdict::Lost) => None,
-            (_, CardVerdict::Refused) if !refund => Some(b"DECLINED"),
-            _ if approved => Some(b"APPROVED"),
-            _ => Some(b"DECLINED"),
-        };
-        Removing::start(line, sale, result, now)
     }
 }
 
@@ -164,13 +178,11 @@ pub(super) struct Removing {
 
 impl Removing {
     /// Shows the result, and asks for the card when it is in the slot.
-    pub(super) fn start(line: &mut Line, sale: u64, result: Option<&[u8]>, now: Duration) -> State {
-        const REMOVE: &[u8] = b"REMOVE CARD";
-        match (result, line.slot) {
-            (Some(result), true) => display(line, &[result, REMOVE].join(&b'\n'), now),
-            (None, true) => display(line, REMOVE, now),
-            (Some(result), false) => display(line, result, now),
-            (None, false) => {}
+    pub(super) fn start(line: &mut Line, sale: u64, result: Option<Words>, language: Language, now: Duration) -> State {
+        let remove = line.slot.then_some(Words::RemoveCard);
+        let words: Vec<Words> = result.into_iter().chain(remove).collect();
+        if !words.is_empty() {
+            display(line, &words, language, now);
         }
         if line.slot {
             line.step(sale, Step::RemoveCard);
@@ -178,12 +190,18 @@ impl Removing {
         State::Removing(Self { check_at: now + REMOVE_CHECK })
     }
 
-    pub(super) fn timeout(mut self, line: &mut Line, now: Duration) -> Self {
-        if now >= self.check_at {
-            line.ask_card_status(now);
-            self.check_at = now + REMOVE_CHECK;
+    pub(super) fn timeout(mut self, line: &mut Line, overdue: Option<Pending>, now: Duration) -> State {
+        if let Some(pending) = overdue {
+            line.reopen(Unready::Restarting { cause: format!("no answer to {}", pending.name) });
+            return State::Closed;
         }
-        self
+        if now >= self.check_at {
+            self.check_at = now + REMOVE_CHECK;
+            if line.is_free() {
+                line.ask(Ask::CardStatus, &CARD_STATUS_ON, PLAIN_ANSWER, now);
+            }
+        }
+        State::Removing(self)
     }
 
     pub(super) fn deadline(&self) -> Duration {

@@ -6,9 +6,11 @@ use std::time::Duration;
 
 use tracing::{debug, warn};
 
+use super::clock::ReaderClock;
 use super::message::{Command, Status};
 use super::session::Output;
-use crate::reader::link::Packet;
+use crate::reader::keys::Keys;
+use crate::reader::link::Packets;
 use crate::reader::{Event, Identity, Settings, Step, Unready};
 
 /// A plain command's answer. The vendor names none; its own programs' advice (readers: 2.1).
@@ -28,6 +30,7 @@ pub(super) enum Ask {
     FirstAbort,
     Reset,
     P2peStatus,
+    DeviceInfo,
     ClockSet,
     ClockGet,
     /// Answered by an unsolicited message (readers: 2.2).
@@ -37,7 +40,20 @@ pub(super) enum Ask {
     Start,
     Continue,
     OnlinePin,
+    /// GET NUMERIC DATA, GET DYNAMIC TIP.
+    Amount,
+    /// GET SECURE DATA, GET SECURE PAN.
+    TypedCard,
     Display,
+    /// GET SECURE DATA that forgets what was typed.
+    Forget,
+}
+
+impl Ask {
+    /// A plain command beside what the state is about: its answer changes nothing, but a reader that gives none is lost.
+    pub(super) fn is_aside(self) -> bool {
+        matches!(self, Self::ClockSet | Self::CardStatus | Self::Display | Self::Forget)
+    }
 }
 
 /// The awaited answer.
@@ -53,7 +69,7 @@ pub(super) struct Pending {
 struct Queued {
     ask: Ask,
     name: &'static str,
-    packet: Packet,
+    packets: Packets,
     patience: Duration,
 }
 
@@ -62,6 +78,14 @@ pub(super) struct Line {
     pub(super) identity: Option<Identity>,
     /// A card is in the slot, as far as we were told.
     pub(super) slot: bool,
+    /// Commands may be longer than one packet.
+    pub(super) extended: bool,
+    /// The keys that were seen; they outlive a connection.
+    pub(super) keys: Keys,
+    /// When the reader's clock was set.
+    pub(super) clock: ReaderClock,
+    /// When an idle reader is asked next.
+    pub(super) check_at: Duration,
     out: VecDeque<Output>,
     pending: Option<Pending>,
     /// Until when the ABORT's own answer is awaited.
@@ -88,6 +112,10 @@ impl Line {
             settings,
             identity: None,
             slot: false,
+            extended: false,
+            keys: Keys::default(),
+            clock: ReaderClock::default(),
+            check_at: Duration::ZERO,
             out: VecDeque::new(),
             pending: None,
             abort: None,
@@ -100,8 +128,8 @@ impl Line {
     /// Sends a command, at once or when the one before is answered.
     pub(super) fn ask(&mut self, ask: Ask, command: &Command<'_>, patience: Duration, now: Duration) {
         let name = command.name();
-        match command.encode() {
-            Ok(packet) => self.queue.push_back(Queued { ask, name, packet, patience }),
+        match command.packets(self.extended) {
+            Ok(packets) => self.queue.push_back(Queued { ask, name, packets, patience }),
             // Every caller keeps within the limit; a command that could not be written is like one that is never answered.
             Err(error) => {
                 warn!(name, %error, "command not sent");
@@ -165,10 +193,10 @@ impl Line {
         if self.pending.is_some() || self.abort.is_some() {
             return;
         }
-        if let Some(Queued { ask, name, packet, patience }) = self.queue.pop_front() {
-            debug!(name, bytes = packet.len(), "command");
+        if let Some(Queued { ask, name, packets, patience }) = self.queue.pop_front() {
+            debug!(name, bytes = packets.iter().map(|packet| packet.len()).sum::<usize>(), "command");
             self.pending = Some(Pending { ask, name, deadline: now + patience, disturbed: false });
-            self.out.push_back(Output::Transmit(packet));
+            self.out.extend(packets.into_iter().map(Output::Transmit));
         }
     }
 
@@ -177,11 +205,15 @@ impl Line {
         self.pending.is_none() && self.abort.is_none() && self.queue.is_empty()
     }
 
-    /// A command of the cardholder's kind is running, which only ABORT ends.
+    /// A command during which people do something is running: only ABORT ends it.
     pub(super) fn runs_transaction(&self) -> bool {
-        let transaction =
-            |pending: &Pending| matches!(pending.ask, Ask::Contactless | Ask::Start | Ask::Continue | Ask::OnlinePin);
-        self.pending.as_ref().is_some_and(transaction)
+        let cardholder = |pending: &Pending| {
+            matches!(
+                pending.ask,
+                Ask::Contactless | Ask::Start | Ask::Continue | Ask::OnlinePin | Ask::Amount | Ask::TypedCard
+            )
+        };
+        self.pending.as_ref().is_some_and(cardholder)
     }
 
     /// The awaited answer must come within `patience`, if it was to come later.
@@ -239,6 +271,12 @@ impl Line {
             self.told = Some(why.clone());
             self.emit(Event::Unready(why));
         }
+    }
+
+    /// How many keys are left.
+    pub(super) fn keys_left(&mut self) {
+        let (card, pin) = self.keys.left();
+        self.emit(Event::KeysLeft { card, pin });
     }
 
     /// Gives up this connection: tells why, forgets what is outstanding, and has the port opened anew after a while.

@@ -8,8 +8,11 @@ use crate::reader::link::{self, EncodeError};
 pub use super::answer::{
     Clock, Entered, OnlinePinAnswer, Outcome, P2peStatus, ResetAnswer, Sealed, Software, Template,
 };
-pub use super::command::{Command, Continue, Reset, Terms};
+pub use super::capability::DeviceInfo;
+pub use super::command::{Command, Reset};
 pub use super::event::{CardStatus, DeviceStatus, Unsolicited};
+pub use super::number::{Money, Numeric, SecureData, Tip, TypedCard};
+pub use super::terms::{Choice, Continue, Terms};
 
 /// An answer's or unsolicited message's bytes as they are built: body and status.
 pub type Body = heapless::Vec<u8, { link::MAX_MESSAGE }>;
@@ -71,6 +74,14 @@ pub mod tags {
         NUMERIC_DATA = 0xDFA208;
         /// Language.
         LANGUAGE = 0xDFA20C;
+        /// The line of the display that shows the amount, 1 to 3.
+        AMOUNT_LINE = 0xDFA20E;
+        /// Secure element: what is to be typed.
+        SECURE_ELEMENT = 0xDFA210;
+        /// Tip percentages.
+        TIP_PERCENTAGES = 0xDFA217;
+        /// Tip template.
+        TIP_TEMPLATE = 0xDFA218;
         /// Printer status.
         PRINTER_STATUS = 0xDFA401;
         /// Barcode data.
@@ -118,6 +129,10 @@ macro_rules! statuses {
 
 statuses! {
     OK = 0x9000, "done";
+    WRONG_LENGTH = 0x6700, "wrong length";
+    WRONG_PARAMETERS = 0x6A86, "wrong parameters";
+    UNKNOWN_INSTRUCTION = 0x6D00, "unknown command";
+    UNKNOWN_CLASS = 0x6E00, "unknown class of commands";
     INTERNAL = 0x9F0D, "internal error";
     INVALID_PARAMETER = 0x9F0F, "invalid parameter";
     INVALID_INPUT = 0x9F14, "invalid input";

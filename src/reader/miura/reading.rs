@@ -3,17 +3,21 @@
 use zeroize::Zeroizing;
 
 use super::answer::{Entered, Sealed, last_sealed, sealed_pin};
-use super::message::{CardStatus, Outcome, Template, Terms, each, tags};
+use super::message::{CardStatus, Outcome, Template, Terms, TypedCard, each, tags};
 use crate::card::{self, CardFacts, Cvm, EntryMode, FirstAnswer, MaskedPan, Presented, SealedCard, SealedPin, Wiped};
 use crate::emv::{Tag, TlvError, tag};
-use crate::reader::Settings;
+use crate::reader::{NotEncrypting, Settings};
 
 /// Why what was read cannot be used.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Refusal {
     /// 9F02 or 5F2A is not what was asked for (design: path of a sale, 4).
     AmountDiffers,
-    /// Malformed, or without sealed data.
+    /// The cardholder is said to have entered a PIN for the issuer, and none came.
+    PinMissing,
+    /// Without sealed data.
+    NotEncrypting(NotEncrypting),
+    /// Malformed.
     Unreadable(&'static str),
 }
 
@@ -56,18 +60,28 @@ pub(super) fn chip(
         Some(entered) => Some(own_pin(entered).ok_or(Refusal::Unreadable("its PIN block is malformed"))?),
         None => None,
     };
+    if pin.is_none() && outcome.template == Template::Online && says_online_pin(tlvs)? {
+        return Err(Refusal::PinMissing);
+    }
     let mut facts = CardFacts::from_tlvs(entry, masked_pan(tlvs)?, tlvs)?;
     if pin.is_some() && facts.cvm.is_none() {
         facts.cvm = Some(Cvm::OnlinePin);
     }
-    let card = match (last_sealed(tlvs)?.and_then(own_card), first_answer) {
-        (Some(card), _) => card,
+    let card = match (last_sealed(tlvs)?.filter(|sealed| !sealed.data.is_empty()), first_answer) {
+        (Some(sealed), _) => own_card(sealed).ok_or(Refusal::Unreadable("its sealed data are malformed"))?,
         // Nothing is sent, so nothing need be sealed.
         (None, FirstAnswer::Declined) => SealedCard { data: Wiped::default(), ksn: Wiped::default() },
-        (None, FirstAnswer::GoOnline) => return Err(Refusal::Unreadable("the reader gave no sealed card data")),
+        (None, FirstAnswer::GoOnline) => return Err(Refusal::NotEncrypting(NotEncrypting::Nothing)),
     };
     let icc = card::for_host(tlvs, settings.icc_masked_tags)?;
     Ok(Presented { facts, card, pin, icc, first_answer })
+}
+
+/// 9F34 names the online PIN and does not say that it failed: then a block must be there. A PIN that was passed over (result 01)
+/// goes to the issuer as it is, who decides.
+fn says_online_pin(tlvs: &[u8]) -> Result<bool, TlvError> {
+    let results = super::message::search(tlvs, tag::CVM_RESULTS)?;
+    Ok(results.and_then(Cvm::from_results) == Some(Cvm::OnlinePin))
 }
 
 fn check_amount(tlvs: &[u8], terms: &Terms, currency_needed: bool) -> Result<(), Refusal> {
@@ -198,10 +212,24 @@ pub(super) enum PinRule {
     No,
 }
 
+/// Why a swipe is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum BadSwipe {
+    /// The stripe was not read well enough: no track, or one without a service code.
+    Unreadable,
+    /// A track was read, and nothing sealed came with it.
+    NotSealed,
+}
+
 impl Swipe {
-    /// `None` when the swipe was not read well enough: no sealed data, or no service code.
-    pub(super) fn new(status: &CardStatus<'_>) -> Option<Self> {
-        let track = status.masked_track2?;
+    /// Reads the event of a swipe.
+    pub(super) fn new(status: &CardStatus<'_>) -> Result<Self, BadSwipe> {
+        let track = status.masked_track2.filter(|track| !track.is_empty()).ok_or(BadSwipe::Unreadable)?;
+        let sealed = status.sealed.filter(|sealed| !sealed.data.is_empty()).ok_or(BadSwipe::NotSealed)?;
+        Self::of(track, sealed).ok_or(BadSwipe::Unreadable)
+    }
+
+    fn of(track: &[u8], sealed: Sealed<'_>) -> Option<Self> {
         // After the separator four digits of expiry, then the service code (readers: 2.9).
         let separator = track.iter().position(|byte| *byte == b'=')?;
         let service_code: [u8; 3] = track.get(separator + 5..separator + 8)?.try_into().ok()?;
@@ -209,7 +237,7 @@ impl Swipe {
             return None;
         }
         Some(Self {
-            sealed: own_card(status.sealed?)?,
+            sealed: own_card(sealed)?,
             masked_track2: Wiped::copy_of(track)?,
             pan: pan_text(tags::MASKED_TRACK2, track).and_then(|pan| MaskedPan::new(&pan)),
             service_code,
@@ -231,17 +259,38 @@ impl Swipe {
 
     pub(super) fn present(self, entry: EntryMode, pin: Option<SealedPin>) -> Presented {
         let cvm = if pin.is_some() { Cvm::OnlinePin } else { Cvm::Signature };
-        let facts = CardFacts {
-            entry,
-            pan: self.pan,
-            pan_sequence_number: None,
-            aid: None,
-            label: None,
-            cvm: Some(cvm),
-            cryptogram: None,
-            tvr: None,
-            tsi: None,
-        };
-        Presented { facts, card: self.sealed, pin, icc: Wiped::default(), first_answer: FirstAnswer::GoOnline }
+        without_chip(entry, self.pan, Some(cvm), self.sealed, pin)
     }
+}
+
+/// A typed card number; `None` when nothing sealed came with it.
+pub(super) fn typed(typed: &TypedCard<'_>) -> Option<Presented> {
+    let sealed = own_card(typed.sealed?)?;
+    let pan = MaskedPan::new(&typed_pan(typed));
+    // How the holder of a typed card is verified is the shop's affair: nothing was done here.
+    Some(without_chip(EntryMode::Manual, pan, None, sealed, None))
+}
+
+/// DFA208 of a typed card, wiped, for a reader may have masked nothing.
+fn typed_pan(typed: &TypedCard<'_>) -> Zeroizing<String> {
+    let mut pan = Zeroizing::new(String::with_capacity(MAX_TRACK2));
+    pan.extend(typed.masked_pan.iter().take(MAX_TRACK2).map(|byte| char::from(byte & 0x7F)));
+    pan
+}
+
+/// Whether a typed card number came back unmasked.
+pub(super) fn is_clear_typed_pan(typed: &TypedCard<'_>) -> bool {
+    is_clear_pan(&typed_pan(typed))
+}
+
+fn without_chip(
+    entry: EntryMode,
+    pan: Option<MaskedPan>,
+    cvm: Option<Cvm>,
+    card: SealedCard,
+    pin: Option<SealedPin>,
+) -> Presented {
+    let (aid, label, tvr, tsi) = Default::default();
+    let facts = CardFacts { entry, pan, pan_sequence_number: None, aid, label, cvm, cryptogram: None, tvr, tsi };
+    Presented { facts, card, pin, icc: Wiped::default(), first_answer: FirstAnswer::GoOnline }
 }

@@ -2,8 +2,10 @@
 //!
 //! ```text
 //! Closed ─opened─▶ Starting ─▶ Idle ─Arm─▶ Sale ─▶ Removing ─slot empty─▶ Idle
-//!    ▲                │ no SRED key: ask again each KEY_POLL
-//!    └── closed, no or wrong answers ── any state;  clear card data ─▶ Distrusted until the port is opened anew
+//!    ▲                │ │        └──Type─▶ Typing ─▶ Idle
+//!    │                │ └ no SRED key: asked again each KEY_POLL
+//!    ├── closed, no or wrong answers ── any state;  clear card data ─▶ Distrusted until the port is opened anew
+//!    └── what cannot be right in this state, sealed data that are not ─▶ Starting
 //! ```
 //!
 //! After each call of `opened`, `closed`, `order`, `bytes` or `timeout`, call [`Session::poll`] until it is empty, then wait for
@@ -14,14 +16,16 @@ use std::time::Duration;
 use tracing::{debug, warn};
 
 use super::completing::Removing;
-use super::line::{Answered, Ask, Line};
+use super::idle;
+use super::line::{Answered, Line};
 use super::message::{Outcome, Status, Unsolicited, split};
 use super::reading;
 use super::sale::Sale;
 use super::startup::Starting;
+use super::typing::Asking;
 use crate::reader::link::{Decoder, Fault, MIN_PACKET, Message, Packet, Received};
 use crate::reader::miura::event::DeviceStatus;
-use crate::reader::{Event, NoCard, Order, Settings, Unready};
+use crate::reader::{Event, NoAmount, NoCard, Order, Settings, Unready};
 
 /// Silence after which an unfinished packet is given up: a whole packet takes 22 ms at 115200 baud; a radio link may pause.
 const PACKET_GAP: Duration = Duration::from_secs(1);
@@ -130,6 +134,8 @@ pub(super) enum State {
     Idle,
     /// A sale.
     Sale(Box<Sale>),
+    /// An amount is typed.
+    Typing(Asking),
     /// A sale is over; its card is still in the slot, or the display is being changed.
     Removing(Removing),
 }
@@ -143,7 +149,8 @@ impl Machine {
                 // Fewer bytes than the shortest packet has are noise: no message can be lost with them.
                 if !matches!(fault, Fault::Garbage { bytes: 0..MIN_PACKET }) {
                     self.line.disturbed(now);
-                    if matches!(self.state, State::Sale(_) | State::Removing(_)) {
+                    // A card may have gone in or out unheard.
+                    if matches!(self.state, State::Idle | State::Sale(_) | State::Typing(_) | State::Removing(_)) {
                         self.line.ask_card_status(now);
                     }
                 }
@@ -159,7 +166,7 @@ impl Machine {
             return;
         }
         if reading::has_clear_card_data(body) {
-            self.distrust(now);
+            self.state = distrust(&mut self.line, now);
             return;
         }
         if message.unsolicited {
@@ -180,6 +187,7 @@ impl Machine {
                 match state {
                     State::Starting(starting) => starting.answered(&mut self.line, pending, body, status, now),
                     State::Sale(sale) => sale.answered(&mut self.line, pending, body, status, now),
+                    State::Typing(asking) => asking.answered(&mut self.line, pending, body, status, now),
                     other => other,
                 }
             }
@@ -225,19 +233,14 @@ impl Machine {
         };
     }
 
-    /// The reader does not encrypt: nothing of what it sent is kept, nothing more is asked of it.
-    fn distrust(&mut self, now: Duration) {
-        self.state = State::Distrusted;
-        if self.line.runs_transaction() {
-            self.line.abort(now);
-        }
-        let serial = self.line.serial();
-        self.line.unready(Unready::ClearCardData { serial });
-    }
-
     fn order(&mut self, order: Order, now: Duration) {
         self.state = match (std::mem::take(&mut self.state), order) {
             (State::Idle, Order::Arm(arm)) => Sale::arm(&mut self.line, arm, now),
+            (State::Idle, Order::Type(order)) => Asking::start(&mut self.line, order, now),
+            (state, Order::Type(order)) => {
+                self.line.emit(Event::Typed { sale: order.sale, amount: Err(NoAmount::NotReady) });
+                state
+            }
             (state, Order::Arm(arm)) => {
                 self.line.emit(Event::NoCard { sale: arm.sale, why: NoCard::NotReady });
                 state
@@ -247,6 +250,9 @@ impl Machine {
             }
             (State::Sale(running), Order::Cancel { sale }) if running.number() == sale => {
                 running.cancel(&mut self.line, now)
+            }
+            (State::Typing(asking), Order::Cancel { sale }) if asking.number() == sale => {
+                asking.cancel(&mut self.line, now)
             }
             (state, order) => {
                 let name = if matches!(order, Order::Cancel { .. }) { "cancel" } else { "complete" };
@@ -269,17 +275,15 @@ impl Machine {
                 State::Distrusted
             }
             (State::Starting(starting), overdue) => starting.timeout(&mut self.line, overdue, now),
-            (_, Some(pending)) if pending.ask == Ask::Display => {
+            (State::Idle, overdue) => idle::timeout(&mut self.line, overdue, now),
+            (State::Sale(_) | State::Typing(_), Some(pending)) if pending.ask.is_aside() => {
                 self.line.reopen(Unready::Restarting { cause: format!("no answer to {}", pending.name) });
                 State::Closed
             }
             (State::Sale(sale), overdue) => sale.timeout(&mut self.line, overdue, now),
-            (State::Removing(removing), None) => State::Removing(removing.timeout(&mut self.line, now)),
-            (State::Removing(_), Some(pending)) => {
-                self.line.reopen(Unready::Restarting { cause: format!("no answer to {}", pending.name) });
-                State::Closed
-            }
-            (other, _) => other,
+            (State::Typing(asking), overdue) => asking.timeout(&mut self.line, overdue, now),
+            (State::Removing(removing), overdue) => removing.timeout(&mut self.line, overdue, now),
+            (State::Closed, _) => State::Closed,
         };
     }
 
@@ -288,7 +292,8 @@ impl Machine {
             State::Starting(starting) => starting.deadline(),
             State::Sale(sale) => sale.deadline(),
             State::Removing(removing) => Some(removing.deadline()),
-            State::Closed | State::Distrusted | State::Idle => None,
+            State::Idle => Some(self.line.check_at),
+            State::Closed | State::Distrusted | State::Typing(_) => None,
         };
         own.into_iter().chain(self.line.deadline()).min()
     }
@@ -301,6 +306,7 @@ impl Machine {
         }
         self.state = match std::mem::take(&mut self.state) {
             State::Sale(sale) => sale.line_is_free(&mut self.line, now),
+            State::Typing(asking) => asking.line_is_free(&mut self.line),
             state => state,
         };
         if matches!(self.state, State::Removing(_)) && self.line.is_free() && !self.line.slot {
@@ -308,6 +314,30 @@ impl Machine {
             self.line.emit(Event::Idle);
         }
     }
+}
+
+/// Begins anew without closing the port: tells why, and asks for everything again, the keys among it.
+pub(super) fn restart(line: &mut Line, why: Unready, now: Duration) -> State {
+    line.unready(why);
+    line.forget();
+    State::Starting(Starting::new(line, now))
+}
+
+/// The reader answers that it is in another state than it must be in (9F22, 9F26): it has restarted, and its word about that was
+/// lost or never sent.
+pub(super) fn lost(line: &mut Line, status: Status, now: Duration) -> State {
+    let cause = format!("the reader has lost what it was doing ({})", status.words());
+    restart(line, Unready::Restarting { cause }, now)
+}
+
+/// The reader sends card data in clear: nothing of it is kept, nothing more is asked of it.
+pub(super) fn distrust(line: &mut Line, now: Duration) -> State {
+    if line.runs_transaction() {
+        line.abort(now);
+    }
+    let serial = line.serial();
+    line.unready(Unready::ClearCardData { serial });
+    State::Distrusted
 }
 
 /// Reads an answer of START, START CONTACTLESS or CONTINUE: a template, or the status that came instead.

@@ -1,4 +1,5 @@
-//! Start-up (readers: 2.14): ABORT and RESET bring the reader to a known state, then identity, keys, clock, card events, keys.
+//! Start-up (readers: 2.14): ABORT and RESET bring the reader to a known state, then identity, its keys, what it can do, the clock,
+//! card events, the keypad.
 //!
 //! A transaction of a program that died may still be running: its answers may come before RESET's and are passed over.
 
@@ -6,8 +7,9 @@ use std::time::Duration;
 
 use tracing::debug;
 
+use super::idle;
 use super::line::{Ask, CARD_STATUS_ON, Line, PLAIN_ANSWER, Pending};
-use super::message::{Clock, Command, P2peStatus, Reset, ResetAnswer, Status};
+use super::message::{Clock, Command, DeviceInfo, P2peStatus, Reset, ResetAnswer, Status};
 use super::session::State;
 use crate::reader::{Identity, Unready};
 
@@ -23,6 +25,8 @@ pub(super) struct Starting {
 
 impl Starting {
     pub(super) fn new(line: &mut Line, now: Duration) -> Self {
+        line.extended = false;
+        line.clock.forget();
         line.ask(Ask::FirstAbort, &Command::Abort, PLAIN_ANSWER, now);
         let identity = Identity {
             serial: String::new(),
@@ -64,6 +68,13 @@ impl Starting {
                 Ok(p2pe) if status == Status::OK => return self.keys(line, p2pe, now),
                 _ => return wrong_device(line, format!("it answers P2PE STATUS with {status:?}")),
             },
+            // Whatever it answers: a reader that knows no such command has no capability beyond the plain ones.
+            Ask::DeviceInfo => {
+                let info = DeviceInfo::parse(body).ok().filter(|_| status == Status::OK);
+                let name = line.settings.extended_apdu_capability.as_deref();
+                line.extended = info.is_some_and(|info| info.extended_apdu(name));
+                self.clock(line, now);
+            }
             Ask::ClockSet => self.card_events_on(line, now),
             Ask::ClockGet => {
                 self.identity.clock = Clock::parse(body).ok().map(|clock| clock.0);
@@ -72,6 +83,7 @@ impl Starting {
             // Not every model has a backlight or keys: whatever it says, it is ready.
             Ask::Keyboard => {
                 line.ready(self.identity);
+                line.check_at = now + idle::CHECK;
                 return State::Idle;
             }
             _ => debug!(name = pending.name, "answer to nothing of the start-up"),
@@ -86,12 +98,19 @@ impl Starting {
             return State::Starting(self);
         }
         self.identity.pin_key = p2pe.pin_key();
-        // Only a trusted clock may set the reader's (design: invariant 8); otherwise the reader's own is reported.
+        line.ask(Ask::DeviceInfo, &Command::GetDeviceInfo, PLAIN_ANSWER, now);
+        State::Starting(self)
+    }
+
+    /// Only a trusted clock may set the reader's (design: invariant 8); otherwise the reader's own is reported.
+    fn clock(&self, line: &mut Line, now: Duration) {
         match (line.settings.clock)() {
-            Some(time) => line.ask(Ask::ClockSet, &Command::ClockSet(time), PLAIN_ANSWER, now),
+            Some(time) => {
+                line.clock.set(time, now);
+                line.ask(Ask::ClockSet, &Command::ClockSet(time), PLAIN_ANSWER, now);
+            }
             None => line.ask(Ask::ClockGet, &Command::ClockGet, PLAIN_ANSWER, now),
         }
-        State::Starting(self)
     }
 
     fn card_events_on(&self, line: &mut Line, now: Duration) {

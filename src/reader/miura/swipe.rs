@@ -7,9 +7,9 @@ use super::line::{Ask, CARDHOLDER, Line};
 use super::message::{Command, OnlinePinAnswer, Status, Terms};
 use super::reading::{self, PinRule, Swipe};
 use super::sale::{Sale, Stage};
-use super::session::State;
+use super::session::{State, lost};
 use crate::card::{EntryMode, SealedPin};
-use crate::reader::{Event, NoCard, Step};
+use crate::reader::{NoCard, Step};
 
 /// What ONLINE PIN shows for the card (50).
 const PIN_LABEL: &[u8] = b"CARD";
@@ -72,6 +72,7 @@ impl Sale {
             }
             (Status::CONTACTLESS_TIMEOUT, _) => self.end(line, NoCard::TimedOut, now),
             (Status::OK, _) => self.unreadable(line, "the PIN entry failed", now),
+            (Status::NOT_READY | Status::NOT_ALLOWED, _) => lost(line, status, now),
             (status, _) => self.unreadable(line, status.words(), now),
         }
     }
@@ -84,8 +85,6 @@ impl Sale {
         pin: Option<SealedPin>,
         now: Duration,
     ) -> State {
-        let presented = Box::new(swipe.present(entry, pin));
-        line.emit(Event::Card { sale: self.number(), presented });
-        self.at(Stage::Presented(Reading::swipe(now)))
+        self.present(line, swipe.present(entry, pin), Reading::swipe(now), now)
     }
 }

@@ -5,7 +5,7 @@
 //!             ┌── DEC1 ──▶ waits for a tap ── tap ─────────┐
 //!   idle ─────┼── DED1 ──▶ reads the chip ─────────────────┼─▶ PIN ─▶ E4 ─▶ idle, holds the payment ── DED2 ─▶ E3 / E5
 //!             ├── DED6 ──▶ PIN of the last swipe ─▶ block  │
-//!             └── D204 ──▶ waits for digits ─▶ number      └─▶ E3, E5: no DED2
+//!             └── D204, D205, D2E0 ──▶ digits ─▶ number     └─▶ E3, E5: no DED2
 //! ```
 //!
 //! One command is under way at a time ([`Running`]); any other but ABORT and RESET is then refused with 9F26. What the
@@ -132,8 +132,23 @@ pub(super) enum Running {
     Chip(Terms),
     /// A PIN is entered; the next key falls at `due`.
     Pin(Box<PinEntry>),
-    /// GET NUMERIC waits for keys.
-    Number(String),
+    /// GET NUMERIC, GET DYNAMIC TIP, GET SECURE DATA or GET SECURE PAN waits for keys.
+    Number(Typing),
+}
+
+/// Digits that are being typed.
+pub(super) struct Typing {
+    pub(super) digits: String,
+    pub(super) what: Typed,
+}
+
+/// What digits are typed for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Typed {
+    /// An amount or a tip.
+    Amount,
+    /// An element of a card number, and whether it is sealed at once (D25A).
+    Secure { element: u8, at_once: bool },
 }
 
 /// What the agent has switched on (D060, D061).
@@ -159,7 +174,9 @@ pub struct Device {
     pub(super) slot: Option<&'static Card>,
     pub(super) last_swipe: Option<&'static Card>,
     pub(super) pin_plan: PinPlan,
-    pub(super) number_plan: Option<String>,
+    pub(super) number_plan: VecDeque<String>,
+    /// Elements of a card number that were typed (DFA210).
+    pub(super) typed: Vec<(u8, String)>,
     pub(super) race: AbortRace,
     pub(super) now: Duration,
     /// 9A and 9F21.
@@ -190,7 +207,8 @@ impl Device {
             slot: None,
             last_swipe: None,
             pin_plan: PinPlan::Right,
-            number_plan: None,
+            number_plan: VecDeque::new(),
+            typed: Vec::new(),
             race: options.race,
             now: Duration::ZERO,
             clock: options.clock,
@@ -306,9 +324,9 @@ impl Device {
         self.pin_plan = plan;
     }
 
-    /// The digits that will be typed at the next GET NUMERIC.
+    /// The digits that will be typed at the next question for a number; those of several questions one after the other.
     pub fn plan_number(&mut self, digits: &str) {
-        self.number_plan = Some(digits.to_owned());
+        self.number_plan.push_back(digits.to_owned());
     }
 
     /// How the next ABORTs meet a running command.
@@ -329,6 +347,9 @@ impl Device {
             Ok(command) => command,
             Err(sw) => return self.answer(&[], sw),
         };
+        if command.extended && !self.options.extended_apdu {
+            return self.answer(&[], Sw::WRONG_LENGTH);
+        }
         match (command.code, &self.running) {
             (0xD0FF, _) => self.abort(),
             (0xD000, _) | (_, Running::Nothing) => self.command(&command),
@@ -359,6 +380,7 @@ impl Device {
         self.asked = None;
         self.choosing = None;
         self.last_swipe = None;
+        self.typed.clear();
         self.show("WELCOME");
     }
 

@@ -70,6 +70,8 @@ pub struct Options {
     pub pace: Pace,
     /// The cardholder takes the card out by himself after the card's last word.
     pub removes_card: bool,
+    /// Says that it takes commands of more than one packet, and takes them.
+    pub extended_apdu: bool,
     /// Terminal country code (9F1A), BCD.
     pub country: [u8; 2],
     /// The reader's clock as 9A and 9F21. It stands still until it is set.
@@ -127,6 +129,7 @@ impl Default for Options {
             fragment: None,
             pace: Pace::INSTANT,
             removes_card: false,
+            extended_apdu: false,
             country: [0x08, 0x26],
             clock: [0x25, 0x01, 0x31, 0x12, 0x34, 0x56],
             seed: 1,

@@ -1,9 +1,10 @@
-//! The commands that concern no card: who are you, the clock, the display, switches, a number (readers: 2.2, 2.10).
+//! The commands that concern no card in hand: who are you, the clock, the display, switches, and everything that is typed: an
+//! amount, a tip, a card number (readers: 2.2, 2.9, 2.10).
 //!
 //! Answers are wrapped in E1 throughout (readers: 2.3, note).
 
 use super::chip::Terms;
-use super::device::{Device, Key, Running};
+use super::device::{Device, Key, Running, Typed, Typing};
 use super::wire::{self, Command, Sw};
 
 /// Seconds that START CONTACTLESS waits when it is not told (MPI-Dynamic.cfg, readers: 2.6).
@@ -15,7 +16,7 @@ impl Device {
         let done = match command.code {
             0xD000 => self.reset_device(command.p1),
             0xD001 => Ok(configuration()),
-            0xD002 => Ok(device_info()),
+            0xD002 => Ok(self.device_info()),
             0xD010 => self.system_clock(command),
             0xD060 => return self.card_status(command.p1),
             0xD061 => {
@@ -36,6 +37,9 @@ impl Device {
             }
             0xEEE0 => Ok(wire::template(0xE1, &[(0xDFAE01, &[self.p2pe_status()])])),
             0xD204 => return or_refuse(self, |device| device.get_numeric(command)),
+            0xD205 => return or_refuse(self, |device| device.get_tip(command)),
+            0xD25A => return or_refuse(self, |device| device.get_secure_pan(command)),
+            0xD2E0 => return or_refuse(self, |device| device.get_secure_data(command)),
             0xDED1 => return or_refuse(self, |device| device.start(command)),
             0xDEC1 => return or_refuse(self, |device| device.start_contactless(command)),
             0xDED2 => return or_refuse(self, |device| device.go_on_with(command)),
@@ -75,6 +79,14 @@ impl Device {
         Ok(Vec::new())
     }
 
+    /// Capabilities (readers: 2.2, D002). Their names are not published: these are ours.
+    fn device_info(&self) -> Vec<u8> {
+        let plain = [&b"Contactless"[..], b"Keypad"];
+        let names = plain.into_iter().chain(self.options.extended_apdu.then_some(&b"Extended APDU"[..]));
+        let inner: Vec<u8> = names.flat_map(|name| wire::template(0xEF, &[(0xDF0D, name)])).collect();
+        wire::object(0xE1, &inner)
+    }
+
     fn p2pe_status(&self) -> u8 {
         let card_key = self.options.secured || self.options.claims_card_key;
         0x01 | if self.options.pin_key { 0x02 } else { 0 } | if card_key { 0x04 } else { 0 }
@@ -84,26 +96,100 @@ impl Device {
         let elements = command.elements()?;
         let _prompts: [u8; 6] = wire::need(elements, 0xDFA206)?;
         let _format: [u8; 2] = wire::need(elements, 0xDFA207)?;
-        self.show("ENTER AMOUNT");
-        self.running = Running::Number(String::new());
-        if self.number_plan.is_some() {
-            self.due = Some(self.now + self.options.pace.key);
+        self.ask_for_digits("ENTER AMOUNT", Typed::Amount);
+        Ok(())
+    }
+
+    /// What is typed is given as it is, a tip or (P1 00) the total: percentages are for the person who types.
+    fn get_tip(&mut self, command: &Command<'_>) -> Result<(), Sw> {
+        let elements = command.elements()?;
+        let _percentages: [u8; 4] = wire::need(elements, 0xDFA217)?;
+        let _currency: [u8; 2] = wire::need(elements, 0x5F2A)?;
+        let _bill: [u8; 6] = wire::need(elements, 0x9F02)?;
+        self.ask_for_digits(if command.p1 == 0 { "ENTER TOTAL" } else { "ENTER TIP" }, Typed::Amount);
+        Ok(())
+    }
+
+    fn get_secure_pan(&mut self, command: &Command<'_>) -> Result<(), Sw> {
+        let elements = command.elements()?;
+        let [element] = wire::need(elements, 0xDFA210)?;
+        let _prompts: [u8; 6] = wire::need(elements, 0xDFA206)?;
+        self.typed.clear();
+        self.ask_for_digits("ENTER CARD NUMBER", Typed::Secure { element, at_once: true });
+        Ok(())
+    }
+
+    fn get_secure_data(&mut self, command: &Command<'_>) -> Result<(), Sw> {
+        match command.p1 {
+            0x00 => {
+                self.typed.clear();
+                self.answer(&[], Sw::OK);
+            }
+            0x01 => {
+                let elements = command.elements()?;
+                let [element] = wire::need(elements, 0xDFA210)?;
+                let _prompts: [u8; 6] = wire::need(elements, 0xDFA206)?;
+                let question = match element {
+                    0x01 => "ENTER CARD NUMBER",
+                    0x04 => "ENTER EXPIRY YYMM",
+                    0x06 => "ENTER SECURITY CODE",
+                    _ => return Err(Sw::INVALID_PARAMETER),
+                };
+                self.ask_for_digits(question, Typed::Secure { element, at_once: false });
+            }
+            0x02 => {
+                let body = self.seal_typed()?;
+                self.answer(&body, Sw::OK);
+            }
+            _ => return Err(Sw::INVALID_PARAMETER),
         }
         Ok(())
     }
 
+    /// Seals what was typed and forgets it.
+    fn seal_typed(&mut self) -> Result<Vec<u8>, Sw> {
+        let typed = std::mem::take(&mut self.typed);
+        let pan = typed.iter().find(|(element, _)| *element == 0x01).map(|(_, digits)| digits.clone());
+        let pan = pan.ok_or(Sw::NOTHING_TYPED)?;
+        let (first, last) = (&pan[..6], &pan[pan.len() - 4..]);
+        let masked = format!("{first}{}{last}", "*".repeat(pan.len() - 10));
+        let sealed = self.sealing.typed(&typed).map_err(|_| Sw::NO_KEY_LEFT)?;
+        Ok(wire::template(0xE1, &[(0xDFA208, masked.as_bytes()), (0xDFAE02, &sealed.data), (0xDFAE03, &sealed.ksn.0)]))
+    }
+
+    fn ask_for_digits(&mut self, question: &str, what: Typed) {
+        self.show(question);
+        self.running = Running::Number(Typing { digits: String::new(), what });
+        if !self.number_plan.is_empty() {
+            self.due = Some(self.now + self.options.pace.key);
+        }
+    }
+
     /// The digits that were planned are typed.
     pub(super) fn number_goes_on(&mut self) {
-        if let (Running::Number(typed), Some(plan)) = (&mut self.running, self.number_plan.take()) {
-            *typed = plan;
+        if let (Running::Number(typing), Some(plan)) = (&mut self.running, self.number_plan.pop_front()) {
+            typing.digits = plan;
             self.number_entered();
         }
     }
 
     fn number_entered(&mut self) {
-        if let Running::Number(typed) = &self.running {
-            let body = wire::template(0xE1, &[(0xDFA208, typed.as_bytes())]);
-            self.finish(&body, Sw::OK);
+        let Running::Number(Typing { digits, what }) = std::mem::replace(&mut self.running, Running::Nothing) else {
+            return;
+        };
+        match what {
+            Typed::Amount => self.finish(&wire::template(0xE1, &[(0xDFA208, digits.as_bytes())]), Sw::OK),
+            Typed::Secure { element: 0x01, .. } if !(12..=19).contains(&digits.len()) => {
+                self.finish(&[], Sw::INVALID_INPUT);
+            }
+            Typed::Secure { element, at_once } => {
+                self.typed.push((element, digits));
+                match at_once.then(|| self.seal_typed()) {
+                    None => self.finish(&[], Sw::OK),
+                    Some(Ok(body)) => self.finish(&body, Sw::OK),
+                    Some(Err(sw)) => self.finish(&[], sw),
+                }
+            }
         }
     }
 
@@ -111,9 +197,9 @@ impl Device {
     pub(super) fn key(&mut self, key: Key) {
         match (&mut self.running, key) {
             (Running::Pin(_), _) => self.pin_key(key),
-            (Running::Number(typed), Key::Digit(digit)) => typed.push(char::from(b'0' + digit % 10)),
-            (Running::Number(typed), Key::Clear) => {
-                typed.pop();
+            (Running::Number(typing), Key::Digit(digit)) => typing.digits.push(char::from(b'0' + digit % 10)),
+            (Running::Number(typing), Key::Clear) => {
+                typing.digits.pop();
             }
             (Running::Number(_), Key::Enter) => self.number_entered(),
             (Running::Tap(_) | Running::Number(_), Key::Cancel) => {
@@ -158,12 +244,5 @@ fn configuration() -> Vec<u8> {
     let files: [&[u8]; 4] = [b"ARQCDOL.CFG", b"TCDOL.CFG", b"AACDOL.CFG", b"P2PEDOL.CFG"];
     let inner: Vec<u8> =
         files.iter().flat_map(|name| wire::template(0xED, &[(0xDF0D, name), (0xDF7F, b"1")])).collect();
-    wire::object(0xE1, &inner)
-}
-
-/// Capabilities (readers: 2.2, D002). Their names are not published: these are ours. No extended APDU among them.
-fn device_info() -> Vec<u8> {
-    let inner: Vec<u8> =
-        [&b"Contactless"[..], b"Keypad"].iter().flat_map(|name| wire::template(0xEF, &[(0xDF0D, name)])).collect();
     wire::object(0xE1, &inner)
 }

@@ -57,6 +57,16 @@ impl Sealing {
         self.card_data(&plain)
     }
 
+    /// A card number that was typed: DFA210 elements and their digits, as DFA211 PAN, DFA214 expiry YYMM, DFA216 verification value.
+    /// UNCERTAIN: how a device lays them out is not published (readers: 2.9); as ASCII digits here.
+    pub(super) fn typed(&mut self, elements: &[(u8, String)]) -> Result<Sealed, NoKey> {
+        let mut plain = Vec::new();
+        for (element, digits) in elements {
+            wire::put(&mut plain, 0xDFA210 + u32::from(*element), digits.as_bytes());
+        }
+        self.card_data(&plain)
+    }
+
     /// What the cardholder typed, with the card's PAN.
     pub(super) fn pin(&mut self, card: &Card, digits: &str) -> Result<Sealed, NoKey> {
         let pin = pin_block::Pin::new(digits).map_err(|_| NoKey)?;

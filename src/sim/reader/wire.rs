@@ -14,6 +14,7 @@ impl Sw {
     pub(super) const WRONG_LENGTH: Self = Self(0x6700);
     pub(super) const UNKNOWN_COMMAND: Self = Self(0x6D00);
     pub(super) const INVALID_PARAMETER: Self = Self(0x9F0F);
+    pub(super) const INVALID_INPUT: Self = Self(0x9F14);
     pub(super) const INVALID_DATA: Self = Self(0x9F21);
     pub(super) const NOT_READY: Self = Self(0x9F22);
     pub(super) const NO_CARD: Self = Self(0x9F23);
@@ -27,6 +28,7 @@ impl Sw {
     pub(super) const CARD_SWIPED: Self = Self(0x9F44);
     pub(super) const INSERT_CARD: Self = Self(0x9FC3);
     pub(super) const NO_PIN_KEY: Self = Self(0x9FE0);
+    pub(super) const NOTHING_TYPED: Self = Self(0x9FE2);
     pub(super) const NO_KEY_LEFT: Self = Self(0x9FE5);
 }
 
@@ -36,6 +38,8 @@ pub(super) struct Command<'a> {
     /// CLA and INS.
     pub(super) code: u16,
     pub(super) p1: u8,
+    /// Lc has three bytes, 00 first.
+    pub(super) extended: bool,
     pub(super) data: &'a [u8],
 }
 
@@ -43,14 +47,19 @@ impl<'a> Command<'a> {
     /// Reads it. Lc and data are left out together; one byte alone after P2 is an Le (readers: 2.1).
     pub(super) fn parse(bytes: &'a [u8]) -> Result<Self, Sw> {
         let (&[cla, ins, p1, _p2], rest) = bytes.split_first_chunk().ok_or(Sw::WRONG_LENGTH)?;
+        let mut extended = false;
         let data = match rest {
             [] | [_] => &[],
+            [0, high, low, data @ ..] if data.len() == usize::from(u16::from_be_bytes([*high, *low])) => {
+                extended = true;
+                data
+            }
             [lc, data @ ..] if data.len() == usize::from(*lc) || data.len() == usize::from(*lc) + 1 => {
                 &data[..usize::from(*lc)]
             }
             _ => return Err(Sw::WRONG_LENGTH),
         };
-        Ok(Self { code: u16::from_be_bytes([cla, ins]), p1, data })
+        Ok(Self { code: u16::from_be_bytes([cla, ins]), p1, extended, data })
     }
 
     /// The elements of its E0 template.
@@ -127,6 +136,14 @@ mod tests {
         assert_eq!(need::<1>(elements, 0xDFA204), Ok([1]));
         assert_eq!(need::<6>(elements, 0x9F03), Err(Sw::DATA_MISSING));
         assert_eq!(need::<2>(elements, 0x9F02), Err(Sw::INVALID_DATA));
+    }
+
+    #[test]
+    fn a_long_command_says_its_length_in_three_bytes() {
+        let bytes = [&[0xDE, 0xD2, 0, 0, 0, 0x01, 0x02][..], &[0xAA; 0x102]].concat();
+        let command = Command::parse(&bytes).unwrap();
+        assert_eq!((command.code, command.extended, command.data.len()), (0xDED2, true, 0x102));
+        assert_eq!(Command::parse(&bytes[..100]).err(), Some(Sw::WRONG_LENGTH));
     }
 
     #[test]

@@ -1,0 +1,34 @@
+//! The reader while nothing is asked of it: each minute a question that shows whether it is still there and what is in its slot,
+//! and the clock when it is due. A cable that was pulled out of a dock, or a reader that hangs, is found before the next customer
+//! finds it.
+
+use std::time::Duration;
+
+use super::line::{Ask, CARD_STATUS_ON, Line, PLAIN_ANSWER, Pending};
+use super::message::Command;
+use super::session::State;
+use crate::reader::Unready;
+
+/// How often an idle reader is asked. Short enough that a lost one is told before somebody wants to pay, long enough to let a board
+/// sleep.
+pub(super) const CHECK: Duration = Duration::from_secs(60);
+
+/// The next question is due, or the last one was not answered.
+pub(super) fn timeout(line: &mut Line, overdue: Option<Pending>, now: Duration) -> State {
+    if let Some(pending) = overdue {
+        line.reopen(Unready::Restarting { cause: format!("no answer to {}", pending.name) });
+        return State::Closed;
+    }
+    if now >= line.check_at {
+        line.check_at = now + CHECK;
+        // Only a trusted clock may set the reader's (design: invariant 8).
+        if let Some(time) = (line.settings.clock)()
+            && line.clock.must_be_set(time, now)
+        {
+            line.clock.set(time, now);
+            line.ask(Ask::ClockSet, &Command::ClockSet(time), PLAIN_ANSWER, now);
+        }
+        line.ask(Ask::CardStatus, &CARD_STATUS_ON, PLAIN_ANSWER, now);
+    }
+    State::Idle
+}

@@ -1,0 +1,350 @@
+//! Traces of a Miura session against a scripted peer: each line is a time in seconds, a direction and a message, and a script that
+//! is not used up line by line fails.
+//!
+//! ```text
+//! open · closed CAUSE · arm N · refund N · manual N · type N WHAT · cancel N · complete N ARC [91 VALUE] [scripts TLVS]
+//! tick · keys LEFT                                                                            what happens to the session
+//! < answer   * unsolicited   raw bytes                                                        what the reader sends
+//! > COMMAND [its data]   ! event   reopen SECONDS                                             what the session must do
+//! ```
+
+#![allow(dead_code, reason = "each test uses a part of it")]
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use pos_agent::money::{Amount, Currency};
+use pos_agent::reader::link::{Nad, chain};
+use pos_agent::reader::miura::message::Command;
+use pos_agent::reader::miura::session::{Output, Session};
+use pos_agent::reader::{Arm, Completion, Entry, Event, LocalTime, Order, Settings, Type, Typing, Unready};
+
+pub(crate) const AT: LocalTime = LocalTime { year: 25, month: 1, day: 31, hour: 12, minute: 34, second: 56 };
+
+pub(crate) fn settings() -> Settings {
+    Settings { clock: Arc::new(|| Some(AT)), ..Settings::new("/dev/reader") }
+}
+
+/// One TLV object of hex.
+pub(crate) fn t(tag: &str, value: &str) -> String {
+    let value: String = value.split_whitespace().collect();
+    let length = value.len() / 2;
+    match length {
+        0..=0x7F => format!("{tag}{length:02X}{value}"),
+        0x80..=0xFF => format!("{tag}81{length:02X}{value}"),
+        _ => format!("{tag}82{length:04X}{value}"),
+    }
+}
+
+pub(crate) const RESET: &str =
+    "E1319F1E083034303030323033EF12DF0D084D3030302D4D5049DF7F04312D3531EF10DF0D074D3030302D4F53DF7F03392D379000";
+pub(crate) const P2PE: &str = "E105DFAE0101079000";
+/// No capability beyond the plain ones.
+pub(crate) const INFO: &str = "E10EEF0CDF0D09434F4E5441435449439000";
+pub(crate) const NO_CARD: &str = "E10448020000";
+pub(crate) const CARD_IN: &str = "E10F4802030063093B6500002063CB6800";
+pub(crate) const OK: &str = "9000";
+
+pub(crate) const STARTED: &str = "
+    0  open
+       > ABORT
+       < 9000
+       > RESET DEVICE
+       < {RESET}
+       > P2PE STATUS
+       < {P2PE}
+       > GET DEVICE INFO
+       < {INFO}
+       > SYSTEM CLOCK E00B9A032501319F2103123456
+       < 9000
+       > CARD STATUS
+       * {NO_CARD}
+       > KEYBOARD STATUS
+       < 9000
+       ! ready 04000203 M000-MPI 1-51 pin-key";
+
+/// The elements of an E4 for 12.34 EUR; each test changes what it is about.
+pub(crate) struct E4 {
+    pub(crate) amount: &'static str,
+    pub(crate) currency: &'static str,
+    pub(crate) more: String,
+}
+
+impl Default for E4 {
+    fn default() -> Self {
+        Self { amount: "9F0206000000001234", currency: "5F2A020978", more: String::new() }
+    }
+}
+
+pub(crate) const CRYPTOGRAM: &str = "9F260811223344556677889F270180";
+pub(crate) const SEALED: &str = "DFAE021892FC2C940487F43AC64AB3DFD54C7B72F445FE409D80FDF5DFAE030AFFFF0102628D1100005F";
+pub(crate) const SEALED_BEFORE: &str =
+    "DFAE021885D6E511F8844CEA0DC72883180AC081AF4593A8A3C5FDD8DFAE030AFFFF0102628D1100005E";
+pub(crate) const PIN: &str = "DFAE04088B68AF72199529B8DFAE050AFFFF0102628D12000001";
+pub(crate) const MASKED: &str = "DFAE5712476173FFFFFFFFF2234D151220114524040F";
+
+impl E4 {
+    pub(crate) fn tlvs(&self) -> String {
+        let Self { amount, currency, more } = self;
+        format!("9F0607A0000000031010{currency}{amount}95050000008000{more}")
+    }
+
+    pub(crate) fn answer(&self, template: &str) -> String {
+        format!("{}9000", t(template, &self.tlvs()))
+    }
+}
+
+/// An E4 as a chip gives it, with what `more` adds. The cardholder signs, unless a PIN is added.
+pub(crate) fn e4(more: &str) -> String {
+    let verified = if more.contains(PIN) { "9F3403420300" } else { "9F34031E0300" };
+    E4 { more: format!("{CRYPTOGRAM}{verified}{SEALED}{MASKED}{more}"), ..E4::default() }.answer("E4")
+}
+
+pub(crate) const SWIPE_DATA: &str = "72212907C9B93D919511254CA428CE06";
+
+/// The event of a swipe with a service code.
+pub(crate) fn swipe(service_code: &str) -> String {
+    let track = hex::encode(format!(";476173******0010=1512{service_code}**********?*"));
+    t(
+        "E1",
+        &format!("48020007{}{}{}", t("DFAE02", SWIPE_DATA), t("DFAE03", "00000200000055400182"), t("DFAE22", &track)),
+    )
+}
+
+pub(crate) const E3: &str = "E31E8A0230309F260811223344556677889F270140950500000000009B02E8009000";
+pub(crate) const E5: &str = "E5048A025A319000";
+
+/// A script with its names filled in.
+pub(crate) fn filled(script: &str) -> String {
+    let mut text = script.replace("{E4}", &e4("")).replace("{E4_PIN}", &e4(PIN)).replace("{DISPLAY}", "DISPLAY TEXT");
+    for (name, value) in [
+        ("RESET", RESET),
+        ("P2PE", P2PE),
+        ("INFO", INFO),
+        ("NO_CARD", NO_CARD),
+        ("CARD_IN", CARD_IN),
+        ("OK", OK),
+        ("E3", E3),
+        ("E5", E5),
+    ] {
+        text = text.replace(&format!("{{{name}}}"), value);
+    }
+    text
+}
+
+/// Plays `script` after start-up.
+pub(crate) fn play(script: &str) {
+    play_with(settings(), script);
+}
+
+/// Plays `script` after start-up with other settings.
+pub(crate) fn play_with(settings: Settings, script: &str) {
+    Player::started(settings).play(script);
+}
+
+pub(crate) struct Player {
+    pub(crate) session: Session,
+    pub(crate) now: Duration,
+    /// The last [`Event::KeysLeft`]; checked by `keys`, for it follows every card.
+    keys: Option<(Option<u64>, Option<u64>)>,
+}
+
+impl Player {
+    pub(crate) fn new(settings: Settings) -> Self {
+        Self { session: Session::new(settings), now: Duration::ZERO, keys: None }
+    }
+
+    /// After start-up.
+    pub(crate) fn started(settings: Settings) -> Self {
+        let mut player = Self::new(settings);
+        player.play(STARTED);
+        player
+    }
+
+    pub(crate) fn play(&mut self, script: &str) {
+        let script = filled(script);
+        for line in script.lines().map(str::trim).filter(|line| !line.is_empty()) {
+            let line = match line.split_once(' ') {
+                Some((time, rest)) if time.parse::<f64>().is_ok() => {
+                    self.now = Duration::from_secs_f64(time.parse().unwrap());
+                    rest.trim()
+                }
+                _ => line,
+            };
+            self.line(line);
+        }
+        assert_eq!(self.output(), None, "at the end of the script");
+    }
+
+    pub(crate) fn line(&mut self, line: &str) {
+        let (what, rest) = line.split_once(' ').unwrap_or((line, ""));
+        let rest = rest.trim();
+        if matches!(what, ">" | "!" | "reopen") {
+            assert_eq!(self.output().as_deref(), Some(line), "after {:?}", self.now);
+            return;
+        }
+        assert_eq!(self.output(), None, "before \"{line}\" at {:?}", self.now);
+        let now = self.now;
+        match what {
+            "open" => self.session.opened(now),
+            "closed" => self.session.closed(rest),
+            "arm" => self.session.order(Order::Arm(arm(rest.parse().unwrap())), now),
+            "refund" => {
+                let arm = Arm { transaction_type: 0x20, ..arm(rest.parse().unwrap()) };
+                self.session.order(Order::Arm(arm), now);
+            }
+            "keys" => assert_eq!(format!("{:?}", self.keys.take()), rest),
+            "manual" => {
+                let arm = Arm { entry: Entry::Manual, ..arm(rest.parse().unwrap()) };
+                self.session.order(Order::Arm(arm), now);
+            }
+            "type" => self.session.order(Order::Type(typing(rest)), now),
+            "cancel" => self.session.order(Order::Cancel { sale: rest.parse().unwrap() }, now),
+            "complete" => self.session.order(complete(rest), now),
+            "tick" => {
+                let deadline = self.session.deadline().expect("a deadline");
+                assert!(deadline <= now, "the deadline is at {deadline:?}, not yet at {now:?}");
+                self.session.timeout(now);
+            }
+            "<" | "*" => {
+                let unsolicited = what == "*";
+                let message = hex::decode(format!("{rest}{}", if unsolicited { "9000" } else { "" })).unwrap();
+                for packet in chain(Nad::Reader, unsolicited, &message, 254).unwrap() {
+                    self.session.bytes(&packet, now);
+                }
+            }
+            "raw" => self.session.bytes(&hex::decode(rest.replace(' ', "")).unwrap(), now),
+            _ => panic!("not a line of a script: {line}"),
+        }
+    }
+
+    pub(crate) fn output(&mut self) -> Option<String> {
+        let mut output = self.session.poll()?;
+        while let Output::Event(Event::KeysLeft { card, pin }) = output {
+            self.keys = Some((card, pin));
+            output = self.session.poll()?;
+        }
+        Some(match output {
+            Output::Transmit(packet) => {
+                // A command of several packets is told as one.
+                let mut apdu = packet[3..packet.len() - 1].to_vec();
+                let mut chained = packet[1] & 1 != 0;
+                while chained {
+                    let Some(Output::Transmit(packet)) = self.session.poll() else { panic!("the chain ends early") };
+                    apdu.extend_from_slice(&packet[3..packet.len() - 1]);
+                    chained = packet[1] & 1 != 0;
+                }
+                let command = Command::parse(&apdu).unwrap();
+                let shown = matches!(
+                    command,
+                    Command::Continue(_)
+                        | Command::ClockSet(_)
+                        | Command::StartTransaction(_)
+                        | Command::OnlinePin { .. }
+                        | Command::GetNumeric(_)
+                        | Command::GetTip(_)
+                        | Command::SecureData(_)
+                        | Command::SecurePan { .. }
+                );
+                match command {
+                    Command::DisplayText { text, .. } => {
+                        format!("> DISPLAY TEXT {}", String::from_utf8_lossy(text).replace('\n', "/"))
+                    }
+                    Command::SecureData(_) => format!("> GET SECURE DATA {}", hex::encode_upper(&apdu[2..])),
+                    Command::StartContactless { language: Some(language), .. } => {
+                        format!("> START CONTACTLESS TRANSACTION {}", String::from_utf8_lossy(&language))
+                    }
+                    command if shown => {
+                        let long = apdu[4] == 0;
+                        format!("> {} {}", command.name(), hex::encode_upper(&apdu[if long { 7 } else { 5 }..]))
+                    }
+                    command => format!("> {}", command.name()),
+                }
+            }
+            Output::Event(event) => format!("! {}", describe(&event)),
+            Output::Reopen { after } => format!("reopen {}", after.as_secs_f64()),
+        })
+    }
+}
+
+pub(crate) fn arm(sale: u64) -> Arm {
+    let amount = Amount::parse("12.34", Currency::from_code("EUR").unwrap()).unwrap();
+    Arm { sale, amount, transaction_type: 0, at: AT, card_timeout: Duration::from_secs(60), entry: Entry::Card }
+}
+
+/// `SALE amount CURRENCY` or `SALE tip BILL CURRENCY [PERCENTAGE…]`, in 30 seconds.
+pub(crate) fn typing(text: &str) -> Type {
+    let mut words = text.split_whitespace();
+    let sale = words.next().unwrap().parse().unwrap();
+    let what = match words.next().unwrap() {
+        "amount" => Typing::Amount { currency: Currency::from_code(words.next().unwrap()).unwrap() },
+        _ => {
+            let bill = words.next().unwrap();
+            let base = Amount::parse(bill, Currency::from_code(words.next().unwrap()).unwrap()).unwrap();
+            Typing::Tip { base, percentages: words.map(|word| word.parse().unwrap()).collect() }
+        }
+    };
+    Type { sale, what, timeout: Duration::from_secs(30) }
+}
+
+pub(crate) fn complete(text: &str) -> Order {
+    let mut words = text.split_whitespace();
+    let sale = words.next().unwrap().parse().unwrap();
+    let arc = words.next().unwrap().as_bytes().try_into().unwrap();
+    let mut completion = Completion { arc, issuer_authentication: None, scripts: heapless::Vec::new() };
+    while let (Some(name), Some(value)) = (words.next(), words.next()) {
+        let value = hex::decode(value).unwrap();
+        match name {
+            "91" => completion.issuer_authentication = Some(heapless::Vec::from_slice(&value).unwrap()),
+            _ => completion.scripts = heapless::Vec::from_slice(&value).unwrap(),
+        }
+    }
+    Order::Complete { sale, completion }
+}
+
+pub(crate) fn describe(event: &Event) -> String {
+    match event {
+        Event::Ready(id) => {
+            let keys = if id.pin_key { "pin-key" } else { "no-pin-key" };
+            let clock = id.clock.map(|at| format!(" clock {at:?}")).unwrap_or_default();
+            format!("ready {} {} {} {keys}{clock}", id.serial, id.model, id.firmware)
+        }
+        Event::Unready(why) => match why {
+            Unready::Absent { cause, .. } => format!("unready absent {cause}"),
+            Unready::WrongDevice { cause, .. } => format!("unready wrong-device {cause}"),
+            Unready::NoCardKey { serial } => format!("unready no-card-key {serial}"),
+            Unready::ClearCardData { serial } => format!("unready clear-card-data {serial}"),
+            Unready::NotEncrypting { serial, fault } => format!("unready not-encrypting {serial} {fault:?}"),
+            Unready::Restarting { cause } => format!("unready restarting {cause}"),
+        },
+        Event::Step { sale, step } => format!("{sale} {step:?}"),
+        Event::Card { sale, presented } => {
+            let facts = &presented.facts;
+            let pan = facts.pan.as_ref().map_or("no-pan", |pan| pan.as_str());
+            let cvm = facts.cvm.map(|cvm| format!("{cvm:?}")).unwrap_or_default();
+            let pin = if presented.pin.is_some() { " pin" } else { "" };
+            format!(
+                "{sale} card {} {pan} {:?} sealed {} ksn {} {cvm}{pin}",
+                facts.entry.as_str(),
+                presented.first_answer,
+                presented.card.data.expose().len(),
+                hex::encode_upper(presented.card.ksn.expose()),
+            )
+            .trim_end()
+            .to_owned()
+        }
+        Event::NoCard { sale, why } => format!("{sale} no-card {why:?}"),
+        Event::Completed { sale, verdict, facts, scripts_dropped } => {
+            let cryptogram = facts.as_ref().and_then(|facts| facts.cryptogram);
+            let kind = cryptogram.map(|cryptogram| format!(" {:?}", cryptogram.kind)).unwrap_or_default();
+            let dropped = if *scripts_dropped { " scripts-dropped" } else { "" };
+            format!("{sale} completed {verdict:?}{kind}{dropped}")
+        }
+        Event::KeysLeft { .. } => unreachable!("kept aside"),
+        Event::Typed { sale, amount: Ok(amount) } => {
+            format!("{sale} typed {}", amount.map_or("nothing".to_owned(), |amount| amount.to_string()))
+        }
+        Event::Typed { sale, amount: Err(why) } => format!("{sale} typed-not {why:?}"),
+        Event::Idle => "idle".to_owned(),
+    }
+}
