@@ -385,6 +385,9 @@ async fn every_card_gives_the_documented_answer_at_every_entry() {
     for card in DECK {
         for entry in [Entry::Insert, Entry::Tap, Entry::Swipe] {
             let (reader, mut wire) = reader(Options::default()).await;
+            if entry == Entry::Swipe && !card.stripe {
+                continue;
+            }
             if entry == Entry::Tap && card.tap == pos_agent::sim::reader::deck::Tap::None {
                 wire.send(frame::START_CONTACTLESS).await;
                 reader.waits_for(WaitsFor::Card).await;
@@ -399,7 +402,10 @@ async fn every_card_gives_the_documented_answer_at_every_entry() {
                 (_, Entry::Swipe) => (Some(0xE1), 0x9000),
                 ("tap-insert", Entry::Tap) => (None, 0x9FC3),
                 (_, Entry::Tap) => (Some(0xE4), 0x9000),
-                ("chip-broken" | "tap-magstripe" | "swipe" | "swipe-pin", Entry::Insert) => (None, 0x9F30),
+                ("chip-broken" | "tap-magstripe" | "tap-phone" | "swipe" | "swipe-pin", Entry::Insert) => {
+                    (None, 0x9F30)
+                }
+                ("blocked", Entry::Insert) => (None, 0x9F25),
                 ("chip-unsupported", Entry::Insert) => (None, 0x9F28),
                 ("chip-offline", Entry::Insert) => (Some(0xE3), 0x9000),
                 ("chip-declines", Entry::Insert) => (Some(0xE5), 0x9000),

@@ -76,8 +76,9 @@ impl Device {
     }
 
     fn p2pe_status(&self) -> u8 {
-        let card_key = self.options.secured || self.options.claims_card_key;
-        0x01 | if self.options.pin_key { 0x02 } else { 0 } | if card_key { 0x04 } else { 0 }
+        let card_key = self.options.secured && self.sealing.card_keys_are_left() || self.options.claims_card_key;
+        let pin_key = self.options.pin_key && self.sealing.pin_keys_are_left();
+        0x01 | if pin_key { 0x02 } else { 0 } | if card_key { 0x04 } else { 0 }
     }
 
     fn get_numeric(&mut self, command: &Command<'_>) -> Result<(), Sw> {
@@ -123,7 +124,7 @@ impl Device {
             (Running::Nothing, _) if self.switches.keys => {
                 self.event(&wire::template(0xE0, &[(0xDFA205, &[key.code()])]));
             }
-            (Running::Nothing | Running::Chip(_) | Running::Tap(_), _) => {}
+            (Running::Nothing | Running::Chip(_) | Running::Tap(_) | Running::Card(_), _) => {}
         }
     }
 
