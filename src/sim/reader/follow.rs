@@ -159,3 +159,89 @@ impl Device {
         self.happens(When::PoweredOn);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::Options;
+    use super::*;
+
+    /// P2PE STATUS and its answer, typed from readers 2.13.
+    const STATUS: &str = "010004EEE000000B";
+    const ANSWER: &str = "010009E105DFAE01010790000A";
+
+    fn device(text: &str) -> Device {
+        Device::new(Options { script: text.parse().unwrap(), ..Options::default() })
+    }
+
+    /// What is said to P2PE STATUS at this millisecond.
+    fn ask(device: &mut Device, at: u64) -> Vec<String> {
+        device.bytes(&hex::decode(STATUS).unwrap(), Duration::from_millis(at));
+        said(device)
+    }
+
+    fn said(device: &mut Device) -> Vec<String> {
+        std::iter::from_fn(|| device.output()).map(|output| hex::encode_upper(output.bytes)).collect()
+    }
+
+    #[test]
+    fn silence_has_an_end() {
+        let mut device = device("on frame 1: silent 1s");
+        assert_eq!(ask(&mut device, 100), [""; 0]);
+        assert_eq!(ask(&mut device, 1_099), [""; 0]);
+        assert_eq!(ask(&mut device, 1_100), [ANSWER]);
+    }
+
+    #[test]
+    fn what_is_held_back_comes_at_its_time() {
+        let mut device = device("on frame 1: delay 300ms");
+        assert_eq!(ask(&mut device, 100), [""; 0]);
+        assert_eq!(device.deadline(), Some(Duration::from_millis(400)));
+        device.timer(Duration::from_millis(399));
+        assert_eq!(said(&mut device), [""; 0]);
+        device.timer(Duration::from_millis(400));
+        assert_eq!(said(&mut device), [ANSWER]);
+        assert_eq!((ask(&mut device, 500), device.deadline()), (vec![ANSWER.to_owned()], None));
+    }
+
+    #[test]
+    fn moments_and_waits_go_by_the_devices_time() {
+        let mut device = device("after 2s: insert chip-pin, wait 500ms, remove");
+        assert_eq!(device.deadline(), Some(Duration::from_secs(2)));
+        for (at, card_in_slot, next) in [(1_999, false, Some(2_000)), (2_000, true, Some(2_500)), (2_500, false, None)]
+        {
+            device.timer(Duration::from_millis(at));
+            assert_eq!(device.screen().card_in_slot, card_in_slot, "{at}");
+            assert_eq!(device.deadline(), next.map(Duration::from_millis), "{at}");
+        }
+    }
+
+    #[test]
+    fn a_reboot_takes_its_time_and_is_deaf_meanwhile() {
+        let mut device = device("on frame 1: reboot 2s");
+        assert_eq!(ask(&mut device, 0).len(), 1, "only that it powers off");
+        assert_eq!(ask(&mut device, 1_999), [""; 0]);
+        device.timer(Duration::from_secs(2));
+        assert_eq!(said(&mut device), ["014013E60FC30101C40A506F7765726564204F6E900079"]);
+        assert_eq!(ask(&mut device, 2_001), [ANSWER]);
+    }
+
+    #[test]
+    fn the_cable_is_asked_for_in_order() {
+        let mut device = device("on frame 2: unplug 1s");
+        assert_eq!(ask(&mut device, 0), [ANSWER]);
+        assert_eq!(ask(&mut device, 10), [""; 0], "the command goes down with the cable");
+        assert_eq!((device.take_cable(), device.take_cable()), (Some(Cable::Out), None));
+        device.timer(Duration::from_millis(1_010));
+        assert_eq!(device.take_cable(), Some(Cable::In));
+    }
+
+    #[test]
+    fn the_same_script_gives_the_same_bytes() {
+        let run = || {
+            let mut device = device("on frame: garbage 100");
+            (ask(&mut device, 0), ask(&mut device, 1))
+        };
+        assert_eq!(run(), run());
+        assert_eq!(run().0[0].len(), 200);
+    }
+}

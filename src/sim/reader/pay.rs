@@ -156,8 +156,7 @@ impl Device {
         let elements = command.elements()?;
         let terms = Terms::read(elements)?;
         let [selection] = wire::need::<1>(elements, 0xDFA204)?;
-        self.asked = None;
-        self.choosing = None;
+        self.forget_last_sale();
         self.card_key_is_there()?;
         let card = self.slot.ok_or(Sw::NO_CARD)?;
         self.sale_begins();
@@ -179,6 +178,12 @@ impl Device {
                 Ok(())
             }
         }
+    }
+
+    /// A payment that was left in its middle is over when another one is started.
+    fn forget_last_sale(&mut self) {
+        let left = [self.asked.take().is_some(), self.choosing.take().is_some()];
+        self.sale_is_open &= !left.contains(&true);
     }
 
     /// A device whose SRED keys are used up. What a real one says is UNCERTAIN (readers name no word for it): here it takes no
@@ -205,8 +210,7 @@ impl Device {
         let elements = command.elements()?;
         let terms = Terms::read(elements)?;
         let seconds = wire::get::<2>(elements, 0xDFFF01)?.map_or(DEFAULT_TAP_SECONDS, u16::from_be_bytes);
-        self.asked = None;
-        self.choosing = None;
+        self.forget_last_sale();
         self.card_key_is_there()?;
         self.sale_begins();
         if self.slot.is_some() {
