@@ -21,8 +21,9 @@ impl Rule {
         (1..=self.most_ones).contains(&counter.count_ones()) && counter <= self.mask
     }
 
-    /// The next counter; `None` after the last ("New Key", X9.24-1, A.2).
+    /// The next counter, after any number; `None` after the last ("New Key", X9.24-1, A.2).
     pub(super) fn next(self, counter: u32) -> Option<u32> {
+        let counter = self.at_most(counter);
         let step = if counter.count_ones() < self.most_ones { 1 } else { 1 << counter.trailing_zeros() };
         counter.checked_add(step).filter(|next| *next <= self.mask)
     }
@@ -75,6 +76,9 @@ mod tests {
         }
         assert_eq!(SMALL.with_left(u32::try_from(usable.len()).unwrap()), 0, "a new device");
         assert_eq!(SMALL.with_left(u32::MAX), 0);
+        for any in 0..=0xFFF {
+            assert_eq!(SMALL.next(any), usable.iter().copied().find(|counter| *counter > any), "{any:X}");
+        }
     }
 
     #[test]
