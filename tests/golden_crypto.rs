@@ -10,11 +10,12 @@ use std::sync::OnceLock;
 
 use pos_agent::emv::track2::Track2;
 use pos_agent::emv::{Tag, luhn, tlv};
+use pos_agent::sim::keys::aes_dukpt::{self, Algorithm};
 use pos_agent::sim::keys::cryptogram::{self, CardKey, CryptogramError, Issuer};
 use pos_agent::sim::keys::pin_block::{self, Malformed, Pin};
 use pos_agent::sim::keys::tdes::Padding;
 use pos_agent::sim::keys::tdes_dukpt::{Usage, initial_key, transaction_key};
-use pos_agent::sim::keys::{Key, Ksn, TEST_BDK_PIN, TEST_BDK_SRED, ZERO_IV};
+use pos_agent::sim::keys::{AesKey, Key, Ksn, TEST_BDK_AES, TEST_BDK_PIN, TEST_BDK_SRED, ZERO_IV, ZERO_IV_16};
 use serde_json::Value;
 
 // ---- TDES DUKPT (ANSI X9.24-1:2009, A.4) ----
@@ -105,6 +106,199 @@ fn dukpt_tracks_of_readers_that_use_the_pin_variant() {
         assert_eq!(hex(open(Usage::Pin)), expected["plaintext_hex"]);
         assert_ne!(hex(open(Usage::DataRequest)), expected["plaintext_hex"]);
     }
+}
+
+// ---- AES DUKPT (ANSI X9.24-3:2017) ----
+
+#[test]
+fn aes_dukpt_initial_and_update_keys() {
+    for (name, length) in [("aes128-dukpt-ik", 16), ("aes256-dukpt-ik", 32), ("aes192-dukpt", 24)] {
+        let case = one(name);
+        let ksn = aes_ksn(&format!("{}00000000", text(&case["inputs"]["ikid"])));
+        let ik = aes_dukpt::initial_key(&aes_key(&case["inputs"]["bdk"]), ksn);
+        assert_eq!((hex(ik.expose()).as_str(), ik.expose().len()), (text(&case["expected"]["ik"]), length));
+        let mut wrong = ksn;
+        wrong.0[7] ^= 1;
+        assert_ne!(hex(aes_dukpt::initial_key(&aes_key(&case["inputs"]["bdk"]), wrong).expose()), hex(ik.expose()));
+    }
+    // The same values as the document shows them (security: 1.3).
+    assert_eq!(hex(TEST_BDK_AES.expose()), "FEDCBA9876543210F1F1F1F1F1F1F1F1");
+    let ksn = aes_ksn("123456789012345600000000");
+    for (ik, update) in [
+        ("1273671EA26AC29AFA4D1084127652A1", "9A9770AEE1ACD1B13473D0463A1883B9"),
+        ("5B6DEE2B5B7FABFFA32591F35BF8F23DD9329AE85131E584", "8222D2B5467D432E12269F5C85FF9F3F465528EF503A7C11"),
+        (
+            "CE9CE0C101D1138F97FB6CAD4DF045A7083D4EAE2D35A31789D01CCF0949550F",
+            "AEFB210C136278A1279F7C8815F446DB8EBE2AA910B157AA4E6484D8DE9C4807",
+        ),
+    ] {
+        assert_eq!(hex(aes_dukpt::update_key(&aes_key(&Value::from(ik)), ksn).expose()), update);
+    }
+    assert_eq!(one("aes128-dukpt-update-key")["expected"]["AES128"], "9A9770AEE1ACD1B13473D0463A1883B9");
+}
+
+/// Names of working keys in the file.
+const AES_WORKING: &[(&str, aes_dukpt::Usage)] = &[
+    ("pin", aes_dukpt::Usage::Pin),
+    ("mac_generation", aes_dukpt::Usage::MacGeneration),
+    ("mac_verification", aes_dukpt::Usage::MacVerification),
+    ("data_encrypt", aes_dukpt::Usage::DataEncrypt),
+    ("data_decrypt", aes_dukpt::Usage::DataDecrypt),
+    ("key_encryption", aes_dukpt::Usage::KeyEncryption),
+];
+const AES_ALGORITHMS: &[(&str, Algorithm)] = &[
+    ("2TDEA", Algorithm::Tdea2),
+    ("AES128", Algorithm::Aes128),
+    ("AES192", Algorithm::Aes192),
+    ("AES256", Algorithm::Aes256),
+    ("HMAC128", Algorithm::Hmac128),
+    ("HMAC256", Algorithm::Hmac256),
+];
+
+/// Holds every working key that `expected` names against the transaction key; gives how many there were.
+fn aes_working_keys(transaction: &aes_dukpt::TransactionKey, expected: &Value) -> usize {
+    let mut compared = 0;
+    for (usage_name, usage) in AES_WORKING {
+        for (algorithm_name, algorithm) in AES_ALGORITHMS {
+            let Some(value) = expected[format!("{usage_name}_{algorithm_name}")].as_str() else { continue };
+            assert_eq!(hex(transaction.working(*usage, *algorithm).unwrap().expose()), value, "{usage_name}");
+            compared += 1;
+        }
+    }
+    compared
+}
+
+#[test]
+fn aes_dukpt_transaction_and_working_keys() {
+    for (prefix, count, working) in [("aes128-dukpt-1234", 11, 14), ("aes256-dukpt-1234", 11, 22)] {
+        for case in some(prefix, count) {
+            let (given, expected) = (&case["inputs"], &case["expected"]);
+            let ksn = aes_ksn(text(&given["ksn"]));
+            let ik = aes_dukpt::initial_key(&aes_key(&given["bdk"]), ksn);
+            assert_eq!(hex(ik.expose()), given["ik"]);
+            let transaction = aes_dukpt::transaction_key(&ik, ksn).unwrap();
+            assert_eq!(hex(transaction.expose()), expected["transaction_key"], "{ksn}");
+            assert_eq!(aes_working_keys(&transaction, expected), working, "{ksn}");
+            // The device that is at this transaction has the same key.
+            let before = (0..ksn.counter()).rev().find(|counter| counter.count_ones() <= 16).unwrap();
+            let (its, key) = aes_dukpt::Device::new(&ik, ksn.with_counter(before)).next().unwrap();
+            assert_eq!((its, hex(key.expose())), (ksn, hex(transaction.expose())));
+        }
+    }
+    let case = one("aes192-dukpt");
+    let mut compared = 0;
+    for (ksn, expected) in case["expected"].as_object().unwrap().iter().filter(|(_, value)| value.is_object()) {
+        let ksn = aes_ksn(ksn);
+        let ik = aes_key(&case["expected"]["ik"]);
+        let transaction = aes_dukpt::transaction_key(&ik, ksn).unwrap();
+        assert_eq!(hex(transaction.expose()), expected["transaction_key"], "{ksn}");
+        compared += aes_working_keys(&transaction, expected);
+        assert!(transaction.working(aes_dukpt::Usage::Pin, Algorithm::Aes256).is_none(), "longer than its origin");
+    }
+    assert_eq!(compared, 8 * 4);
+    for case in some("aes128-dukpt-ctr-", 6) {
+        let (ksn, expected) = (aes_ksn(text(&case["inputs"]["ksn"])), &case["expected"]);
+        let transaction = aes_dukpt::transaction_key(&aes_key(&case["inputs"]["ik"]), ksn).unwrap();
+        for (name, usage) in &AES_WORKING[..4] {
+            if let Some(value) = expected[name].as_str() {
+                assert_eq!(hex(transaction.working(*usage, Algorithm::Aes128).unwrap().expose()), value, "{ksn}");
+            }
+        }
+        assert_eq!(hex(transaction.pin_key().expose()), expected["pin"]);
+        assert_eq!(hex(transaction.data_key().expose()), expected["data_encrypt"]);
+    }
+}
+
+#[test]
+fn aes_dukpt_sealed_pin_data_and_macs() {
+    for case in some_any("aes128-dukpt-1234").into_iter().chain(some_any("aes256-dukpt-1234")) {
+        let (given, expected) = (&case["inputs"], &case["expected"]);
+        let ksn = aes_ksn(text(&given["ksn"]));
+        let transaction = aes_dukpt::transaction_key(&aes_key(&given["ik"]), ksn).unwrap();
+        let message = text(&given["mac_and_data_ascii"]).as_bytes();
+        if let Some(block) = expected["pin_block_format4"].as_str() {
+            let random = bytes(&given["pin_field"])[8..].try_into().unwrap();
+            let (key, pin, pan) = (transaction.pin_key(), pin(&given["pin"]), text(&given["pan"]));
+            assert_eq!(hex(pin_block::encrypt_4(&key, &pin, pan, random).unwrap()), block);
+            assert!(pin_block::decrypt_4(&key, &raw(block), pan).unwrap().is(&pin));
+        }
+        if let Some(sealed) = expected["data_request_AES128_CBC_iv0_zeropad"].as_str() {
+            let key = transaction.data_key();
+            assert_eq!(hex(key.cbc_encrypt_zero_padded(&ZERO_IV_16, message)), sealed);
+            assert_eq!(key.cbc_decrypt(&ZERO_IV_16, &raw(sealed)).unwrap().strip_suffix(&[0; 15]), Some(message));
+            let other = key.cbc_decrypt(&ZERO_IV_16, &flipped(&raw(sealed), 200)).unwrap();
+            assert_ne!(other.strip_suffix(&[0; 15]), Some(message));
+            assert!(key.cbc_decrypt(&ZERO_IV_16, &raw(sealed)[1..]).is_err());
+        }
+        if let Some(mac) = expected["cmac_request_AES128_key_AES128"].as_str() {
+            let key = transaction.working(aes_dukpt::Usage::MacGeneration, Algorithm::Aes128).unwrap();
+            assert_eq!(hex(cmac(&key, message)), mac);
+        }
+        if let Some(mac) = expected["hmac_sha256_request_HMAC128"].as_str() {
+            let key = transaction.working(aes_dukpt::Usage::MacGeneration, Algorithm::Hmac128).unwrap();
+            let key = ring::hmac::Key::new(ring::hmac::HMAC_SHA256, key.expose());
+            assert_eq!(hex(ring::hmac::sign(&key, message)), mac);
+        }
+    }
+    // Typed from security 1.3.
+    let ik = aes_key(&Value::from("1273671EA26AC29AFA4D1084127652A1"));
+    let first = aes_dukpt::transaction_key(&ik, aes_ksn("123456789012345600000001")).unwrap();
+    assert_eq!(hex(first.expose()), "4F21B565BAD9835E112B6465635EAE44");
+    assert_eq!(hex(first.pin_key().expose()), "AF8CB133A78F8DC2D1359F18527593FB");
+    assert_eq!(hex(first.data_key().expose()), "A35C412EFD41FDB98B69797C02DCD08F");
+    let block = raw("A912150391AB65A67E52883D81CE2D15");
+    let read = pin_block::decrypt_4(&first.pin_key(), &block, "4111111111111111").unwrap();
+    assert!(read.is(&Pin::new("1234").unwrap()));
+}
+
+/// AES-CMAC (NIST SP 800-38B) for the vectors; the simulators have no use for it.
+fn cmac(key: &AesKey, message: &[u8]) -> [u8; 16] {
+    let double = |block: u128| (block << 1) ^ if block >> 127 == 1 { 0x87 } else { 0 };
+    let first = double(u128::from_be_bytes(key.encrypt_block([0; 16])));
+    let whole = !message.is_empty() && message.len().is_multiple_of(16);
+    let mut padded = message.to_vec();
+    if !whole {
+        padded.push(0x80);
+        padded.resize(padded.len().next_multiple_of(16), 0);
+    }
+    let blocks = padded.as_chunks::<16>().0;
+    let mut state = 0;
+    for (n, block) in blocks.iter().enumerate() {
+        let last = if n + 1 < blocks.len() {
+            0
+        } else if whole {
+            first
+        } else {
+            double(first)
+        };
+        state = u128::from_be_bytes(key.encrypt_block((state ^ last ^ u128::from_be_bytes(*block)).to_be_bytes()));
+    }
+    state.to_be_bytes()
+}
+
+#[test]
+fn aes_dukpt_registers_after_loading() {
+    let case = one("aes-dukpt-intermediate-register");
+    let ksn = aes_ksn(&format!("{}00000000", text(&case["inputs"]["ikid"])));
+    let device = aes_dukpt::Device::new(&aes_key(&case["inputs"]["ik"]), ksn);
+    let registers: Vec<_> = (0..32).map(|bit| hex(device.register(bit).unwrap().expose())).collect();
+    assert_eq!(Value::from(registers), case["expected"]["register"]);
+}
+
+#[test]
+fn aes_dukpt_counter_advance() {
+    for case in one("aes-dukpt-ksn-advance")["inputs"]["cases"].as_array().unwrap() {
+        let next = aes_ksn(text(&case[0])).next().map_or_else(|| "EXHAUSTED".to_owned(), |next| next.to_string());
+        assert_eq!(next, case[1]);
+    }
+    let ik = aes_key(&one("aes128-dukpt-ik")["expected"]["ik"]);
+    // Seventeen one bits, and no bit at all: no device has such a key.
+    for counter in [0, 0x0001_FFFF, u32::MAX] {
+        assert!(aes_dukpt::transaction_key(&ik, aes_ksn("123456789012345600000000").with_counter(counter)).is_none());
+    }
+    let mut last = aes_dukpt::Device::new(&ik, aes_ksn("1234567890123456FFFE8000"));
+    assert_eq!(last.next().unwrap().0.to_string(), "1234567890123456FFFF0000");
+    assert!(last.next().is_none());
 }
 
 // ---- Captures of real readers (readers: 8.4) ----
@@ -536,6 +730,14 @@ fn key(value: &Value) -> Key {
 
 fn ksn(value: &Value) -> Ksn {
     Ksn::from_bytes(&bytes(value)).unwrap()
+}
+
+fn aes_key(value: &Value) -> AesKey {
+    AesKey::from_bytes(&bytes(value)).unwrap()
+}
+
+fn aes_ksn(hex: &str) -> aes_dukpt::Ksn {
+    aes_dukpt::Ksn::from_bytes(&raw(hex)).unwrap()
 }
 
 fn pin(value: &Value) -> Pin {

@@ -12,8 +12,7 @@ use pos_agent::reader::{
     self, Arm, CardVerdict, Completion, Event, Handle, LocalTime, ManualCommand, ManualEntry, NoAmount, NoCard, Order,
     Settings, Step, Type, Typing, Unready, spawn,
 };
-use pos_agent::sim::keys::TEST_KSN_SRED;
-use pos_agent::sim::reader::{AbortRace, Entry, Key, Options, Reader, WaitsFor, card, start};
+use pos_agent::sim::reader::{AbortRace, Dukpt, Entry, Key, Options, Reader, WaitsFor, card, start};
 use tokio::sync::mpsc::Receiver;
 
 const AT: LocalTime = LocalTime { year: 25, month: 1, day: 31, hour: 12, minute: 34, second: 56 };
@@ -410,8 +409,8 @@ async fn unplugged_in_every_step_and_back_at_another_tty() {
             _ => {}
         }
         // The same reader, some keys later, at a tty of another number.
-        let card_ksn = TEST_KSN_SRED.with_counter(n * 256);
-        let back = start(Options { card_ksn, ..Options::default() }).await.unwrap();
+        let dukpt = Dukpt::TDES.with_counter(n * 256);
+        let back = start(Options { dukpt, ..Options::default() }).await.unwrap();
         assert_ne!(back.place(), pair.reader.place(), "{step}");
         std::fs::remove_file(&link).unwrap();
         pair.reader.unplug();

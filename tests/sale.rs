@@ -6,7 +6,8 @@ mod counter;
 use counter::{Counter, ended};
 use pos_agent::sim::gateway::outcomes;
 use pos_agent::sim::reader::Entry::{self, Insert, Swipe, Tap};
-use pos_agent::sim::reader::{WaitsFor, card, deck};
+use pos_agent::sim::reader::{self, Dukpt, WaitsFor, card, deck};
+use pos_agent::sim::shop::Options;
 use pos_agent::till::{Outcome, State, StatusView};
 
 /// One line: card, how it is presented, what the gateway hears, how it ends, and what must stand on the merchant's copy.
@@ -30,6 +31,18 @@ const SALES: &[Line] = &[
     ("tap-insert", Insert, "ICC", Outcome::Approved, &["CHIP", "TC"]),
     ("swipe", Swipe, "MAGSTRIPE", Outcome::Approved, &["SWIPED", "SIGNATURE"]),
     ("swipe-pin", Swipe, "MAGSTRIPE", Outcome::Approved, &["SWIPED", "PIN VERIFIED ONLINE"]),
+    ("chip-signature", Insert, "ICC", Outcome::Approved, &["CHIP", "SIGNATURE", "TC"]),
+    ("chip-scripts", Insert, "ICC", Outcome::Approved, &["CHIP", "TC"]),
+    ("chip-offline-pin", Insert, "ICC", Outcome::Approved, &["CHIP", "PIN VERIFIED", "TC"]),
+    ("expired", Insert, "ICC", Outcome::Declined, &["DECLINED", "card expired", "NOT CHARGED", "AAC"]),
+    ("pin-wrong", Insert, "ICC", Outcome::Declined, &["DECLINED", "NOT CHARGED", "AAC"]),
+    ("pin-exceeded", Insert, "ICC", Outcome::Declined, &["DECLINED", "NOT CHARGED", "AAC"]),
+    ("app-blocked", Insert, "ICC", Outcome::Approved, &["CHIP", "VISA ELECTRON", "TC"]),
+    ("pan-19", Insert, "ICC", Outcome::Approved, &["CHIP", "MAESTRO", "PIN VERIFIED ONLINE", "TC"]),
+    ("foreign", Insert, "ICC", Outcome::Approved, &["CHIP", "PIN VERIFIED ONLINE", "TC"]),
+    ("tap-phone", Tap, "NFC_ICC", Outcome::Approved, &["CONTACTLESS", "MASTERCARD"]),
+    ("debit", Insert, "ICC", Outcome::Approved, &["CHIP", "DEBIT MASTERCARD", "PIN VERIFIED ONLINE", "TC"]),
+    ("debit", Tap, "NFC_ICC", Outcome::Approved, &["CONTACTLESS", "DEBIT MASTERCARD"]),
     // A chip card is swiped: the reader wants it inserted.
     ("chip-pin", Swipe, "ICC", Outcome::Approved, &["CHIP", "PIN VERIFIED ONLINE", "TC"]),
 ];
@@ -77,6 +90,19 @@ fn the_table_leaves_no_card_and_no_way_out() {
             assert!(SALES.iter().any(|line| line.0 == card.name && line.1 == *entry), "{} {entry:?}", card.name);
         }
     }
+}
+
+#[tokio::test]
+async fn a_reader_with_aes_keys_sells() {
+    let reader = reader::Options { dukpt: Dukpt::AES, removes_card: true, ..reader::Options::default() };
+    let counter = Counter::open_with(Options { reader, ..Options::default() }).await;
+    for (reference, name, entry) in [("R1", "pan-19", Insert), ("R2", "tap-pin", Tap), ("R3", "swipe-pin", Swipe)] {
+        counter.sell(reference, "12.34", name, entry).await;
+        let refusals = || counter.shop.gateway.ledger().refusals().to_vec();
+        assert_eq!(ended(&counter.until_ended(reference).await), Some(Outcome::Approved), "{name}: {:?}", refusals());
+        counter.until_ready().await;
+    }
+    assert_eq!(counter.charged(), ["12.34 EUR"; 3]);
 }
 
 impl Counter {

@@ -8,12 +8,16 @@ use std::time::Duration;
 
 use pos_agent::emv::{Tag, tlv};
 use pos_agent::sim::keys::cryptogram::{CSU_APPROVED, CSU_DECLINED, Issuer};
+use pos_agent::sim::keys::issuer_script::{PIN_UNBLOCK, ScriptKey};
 use pos_agent::sim::keys::tdes_dukpt::{Usage, initial_key, transaction_key};
 use pos_agent::sim::keys::{
-    Ksn, TEST_BDK_PIN, TEST_BDK_SRED, TEST_IMK_AC, TEST_KSN_PIN, TEST_KSN_SRED, ZERO_IV, pin_block,
+    Ksn, TEST_BDK_AES, TEST_BDK_PIN, TEST_BDK_SRED, TEST_IMK_AC, TEST_IMK_SMI, TEST_KSN_PIN, TEST_KSN_SRED, ZERO_IV,
+    ZERO_IV_16, aes_dukpt, pin_block,
 };
 use pos_agent::sim::reader::deck::{Card, DECK, Entry};
-use pos_agent::sim::reader::{AbortRace, Key, Options, Pace, Reader, WaitsFor, card, start};
+use pos_agent::sim::reader::{
+    AbortRace, ChoicePlan, Dukpt, Key, Options, Pace, PinPlan, Reader, Script, WaitsFor, When, card, start,
+};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio_serial::SerialPortBuilderExt;
 
@@ -48,6 +52,7 @@ mod frame {
     pub(crate) const PIN_CANCELLED: &str = "0100030890009A";
     pub(crate) const NO_PIN_KEY: &str = "0100029FE07C";
     pub(crate) const OK: &str = "010002900093";
+    pub(crate) const S9F23: &str = "0100029F23BF";
     pub(crate) const S9F30: &str = "0100029F30AC";
     pub(crate) const S9F41: &str = "0100029F41DD";
     pub(crate) const S9F42: &str = "0100029F42DE";
@@ -124,9 +129,14 @@ impl Message {
 }
 
 fn continue_with(tag_91: &[u8]) -> Vec<u8> {
+    continue_with_scripts(tag_91, &[])
+}
+
+fn continue_with_scripts(tag_91: &[u8], scripts: &[u8]) -> Vec<u8> {
     let mut data = hex::decode("8A023030").unwrap();
     data.extend([0x91, u8::try_from(tag_91.len()).unwrap()]);
     data.extend(tag_91);
+    data.extend(scripts);
     let lc = u8::try_from(data.len()).unwrap();
     let apdu = [&[0xDE, 0xD2, 0, 0, lc + 2, 0xE0, lc][..], &data].concat();
     packet(&apdu)
@@ -239,6 +249,10 @@ async fn reader(options: Options) -> (Reader, Serial) {
     let reader = start(options).await.unwrap();
     let wire = open(&reader.place());
     (reader, wire)
+}
+
+fn script(text: &str) -> Script {
+    text.parse().unwrap()
 }
 
 fn named(name: &str) -> &'static Card {
@@ -385,6 +399,9 @@ async fn every_card_gives_the_documented_answer_at_every_entry() {
     for card in DECK {
         for entry in [Entry::Insert, Entry::Tap, Entry::Swipe] {
             let (reader, mut wire) = reader(Options::default()).await;
+            if entry == Entry::Swipe && !card.stripe {
+                continue;
+            }
             if entry == Entry::Tap && card.tap == pos_agent::sim::reader::deck::Tap::None {
                 wire.send(frame::START_CONTACTLESS).await;
                 reader.waits_for(WaitsFor::Card).await;
@@ -399,7 +416,10 @@ async fn every_card_gives_the_documented_answer_at_every_entry() {
                 (_, Entry::Swipe) => (Some(0xE1), 0x9000),
                 ("tap-insert", Entry::Tap) => (None, 0x9FC3),
                 (_, Entry::Tap) => (Some(0xE4), 0x9000),
-                ("chip-broken" | "tap-magstripe" | "swipe" | "swipe-pin", Entry::Insert) => (None, 0x9F30),
+                ("chip-broken" | "tap-magstripe" | "tap-phone" | "swipe" | "swipe-pin", Entry::Insert) => {
+                    (None, 0x9F30)
+                }
+                ("blocked", Entry::Insert) => (None, 0x9F25),
                 ("chip-unsupported", Entry::Insert) => (None, 0x9F28),
                 ("chip-offline", Entry::Insert) => (Some(0xE3), 0x9000),
                 ("chip-declines", Entry::Insert) => (Some(0xE5), 0x9000),
@@ -715,5 +735,491 @@ async fn the_cable_can_be_pulled_and_put_back() {
     // Closing and opening the port is nothing to the reader.
     drop(wire);
     let mut wire = open(&reader.place());
+    wire.exchange(frame::P2PE_STATUS, frame::P2PE_ALL).await;
+}
+
+/// Card, way, and what its E4 must hold: 9F34 and 95 (EMV Book 3, C3 and C5), 4F, 5F28.
+const SIGNED: &[(&str, Entry, &str, &str, &str, &str)] = &[
+    ("chip-signature", Entry::Insert, "1E0300", "0000008000", "A0000000031010", "0826"),
+    ("chip-scripts", Entry::Insert, "1F0302", "0000008000", "A0000000031010", "0826"),
+    ("chip-offline-pin", Entry::Insert, "440302", "0000008000", "A0000000031010", "0826"),
+    ("chip-choice", Entry::Insert, "1F0302", "0000008000", "A0000000031010", "0826"),
+    ("expired", Entry::Insert, "1F0302", "0040008000", "A0000000031010", "0826"),
+    ("pin-wrong", Entry::Insert, "420300", "0000048000", "A0000000031010", "0826"),
+    ("pin-exceeded", Entry::Insert, "440301", "0000A08000", "A0000000031010", "0826"),
+    ("app-blocked", Entry::Insert, "1F0302", "0000008000", "A0000000032010", "0826"),
+    ("pan-19", Entry::Insert, "420300", "0000048000", "A0000000043060", "0826"),
+    ("foreign", Entry::Insert, "420300", "0000048000", "A0000000031010", "0840"),
+    ("tap-phone", Entry::Tap, "010002", "0000000000", "A0000000041010", "0826"),
+    ("debit", Entry::Insert, "420300", "0000048000", "A0000000041010", "0826"),
+    ("debit", Entry::Tap, "1F0002", "0000000000", "A0000000041010", "0826"),
+];
+
+#[tokio::test]
+async fn what_each_special_card_signs() {
+    for (name, entry, cvm, tvr, aid, country) in SIGNED {
+        let (reader, mut wire) = reader(Options::default()).await;
+        let card = named(name);
+        let e4 = wire.pay(&reader, card, *entry).await;
+        assert_eq!(e4.template(), 0xE4, "{name}");
+        for (tag, value) in [(0x9F34, cvm), (0x95, tvr), (0x4F, aid), (0x84, aid), (0x5F28, country)] {
+            assert_eq!(e4.find(tag).map(hex::encode_upper), Some((*value).to_owned()), "{name} {tag:X}");
+        }
+        assert!(e4.cryptogram_is_right(card), "{name}");
+        // In our currency all the same.
+        assert_eq!(e4.find(0x5F2A), Some(&[0x08, 0x26][..]));
+        let foreign = (*name == "foreign").then_some(&[0x08, 0x40][..]);
+        assert_eq!(e4.find(0x9F42), foreign, "{name}");
+        let online = cvm.starts_with("42");
+        assert_eq!(e4.find(0xDFAE04).is_some(), online, "{name}");
+        if online {
+            let typed = if *name == "pin-wrong" { "9999" } else { "1234" };
+            assert!(e4.pin_is(typed, card), "{name}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn nineteen_digits_are_padded_everywhere() {
+    let (reader, mut wire) = reader(Options::default()).await;
+    let card = named("pan-19");
+    let e4 = wire.pay(&reader, card, Entry::Insert).await;
+    assert_eq!(
+        e4.opened()[0].1,
+        "5A0A6799998900000074316F57136799998900000074316D31122011758989389F000000000000000000"[..80].to_owned()
+    );
+    assert_eq!(e4.find(0xDFAE5A).map(hex::encode_upper), Some("679999FFFFFFFFF4316F".to_owned()));
+    assert_eq!(e4.find(0xDFAE57).map(hex::encode_upper), Some("679999FFFFFFFFF4316D31122011758989389F".to_owned()));
+    reader.remove();
+    let event = wire.pay(&reader, card, Entry::Swipe).await;
+    assert_eq!(event.find(0xDFAE22), Some(&b";679999*********4316=3112201**********?*"[..]));
+}
+
+#[tokio::test]
+async fn a_chip_carries_out_the_scripts_of_its_issuer_only() {
+    // Right MACs: both done. A wrong one before the last cryptogram, and after it.
+    for (spoilt, results, tvr) in [
+        (None, "20000000012000000002", "0000008000"),
+        (Some(0x71), "11000000012000000002", "0000008020"),
+        (Some(0x72), "20000000011100000002", "0000008010"),
+    ] {
+        let (reader, mut wire) = reader(Options::default()).await;
+        let card = named("chip-scripts");
+        let e4 = wire.pay(&reader, card, Entry::Insert).await;
+        let atc = e4.find(0x9F36).unwrap().try_into().unwrap();
+        let arqc = e4.find(0x9F26).unwrap().try_into().unwrap();
+        let key = ScriptKey::new(&Issuer::new(TEST_IMK_SMI), card.pan, card.psn, atc, arqc).unwrap();
+        let mut scripts = Vec::new();
+        for (template, header, data) in [(0x71, PIN_UNBLOCK, &[][..]), (0x72, [0x84, 0xDA, 0x9F, 0x58], &[5][..])] {
+            let mut script = key.script(template, [0, 0, 0, template & 3], header, data);
+            if template == 0x71 {
+                script[8] = 1;
+            }
+            if Some(template) == spoilt {
+                *script.last_mut().unwrap() ^= 1;
+            }
+            scripts.extend(script);
+        }
+        let issuer = Issuer::new(TEST_IMK_AC).card_key(card.pan, card.psn).unwrap();
+        let tag_91 = issuer.issuer_authentication(&e4.body, *b"00", CSU_APPROVED).unwrap();
+        wire.send_bytes(&continue_with_scripts(&tag_91, &scripts)).await;
+        let e3 = wire.answer().await;
+        assert_eq!(e3.template(), 0xE3, "{spoilt:?}");
+        assert_eq!(e3.find(0x9F5B).map(hex::encode_upper), Some(results.to_owned()), "{spoilt:?}");
+        assert_eq!(e3.find(0x95).map(hex::encode_upper), Some(tvr.to_owned()), "{spoilt:?}");
+        // TSI byte 1 bit 3: scripts were processed.
+        assert_eq!(e3.find(0x9B).unwrap()[0] & 0x04, 0x04);
+        // What failed after the last cryptogram is not under it.
+        assert_eq!(e3.cryptogram_is_right(card), spoilt != Some(0x72), "{spoilt:?}");
+    }
+    // The documented CONTINUE with a 91 and a 72 that are not the issuer's (readers: 2.13).
+    let (reader, mut wire) = reader(Options::default()).await;
+    assert_eq!(wire.pay(&reader, named("chip-scripts"), Entry::Insert).await.template(), 0xE4);
+    let last = wire
+        .ask("01002BDED2000026E0248A023030910A1122334455667788303072129F1804000000018609842400000411223344D2")
+        .await;
+    assert_eq!((last.template(), last.find(0x95).map(hex::encode_upper)), (0xE5, Some("0000008050".to_owned())));
+}
+
+#[tokio::test]
+async fn the_cardholder_chooses_an_application_on_thereader() {
+    let (reader, mut wire) = reader(Options::default()).await;
+    let card = named("chip-choice");
+    reader.insert(card);
+    reader.plan_choice(ChoicePlan::Hesitate);
+    wire.send(frame::START).await;
+    let event = wire.message().await;
+    assert_eq!((event.unsolicited, event.find(0xC3)), (true, Some(&[3][..])));
+    reader.waits_for(WaitsFor::Choice).await;
+    assert_eq!(reader.display(), ["1 VISA CREDIT", "2 VISA ELECTRON"]);
+    // A number that is not on the list does nothing.
+    reader.key(Key::Digit(3));
+    reader.waits_for(WaitsFor::Choice).await;
+    reader.key(Key::Digit(2));
+    let e4 = wire.answer().await;
+    assert_eq!(e4.find(0x4F).map(hex::encode_upper), Some("A0000000032010".to_owned()));
+    assert_eq!((e4.find(0x50), e4.find(0x9F06)), (Some(&b"VISA ELECTRON"[..]), e4.find(0x4F)));
+    assert!(e4.cryptogram_is_right(card));
+    // Planned, cancelled, left alone, pulled out.
+    reader.plan_choice(ChoicePlan::Number(2));
+    assert_eq!(wire.ask(frame::START).await.find(0x50), Some(&b"VISA ELECTRON"[..]));
+    for gives_up in [|reader: &Reader| reader.key(Key::Cancel), Reader::wait_too_long, Reader::remove] {
+        reader.insert(card);
+        reader.plan_choice(ChoicePlan::Hesitate);
+        wire.send(frame::START).await;
+        reader.waits_for(WaitsFor::Choice).await;
+        gives_up(&reader);
+        assert_eq!(wire.answer().await, Message::status(0x9F41));
+    }
+}
+
+#[tokio::test]
+async fn the_agent_chooses_an_application() {
+    let (reader, mut wire) = reader(Options::default()).await;
+    reader.insert(named("chip-choice"));
+    let start = frame::START.replace("DFA2040101", "DFA2040102");
+    let start = packet(&hex::decode(&start[6..start.len() - 2]).unwrap());
+    for (chosen, label) in [
+        ("4F07A0000000032010", Some("VISA ELECTRON")),
+        ("500D5649534120454C454354524F4E", Some("VISA ELECTRON")),
+        ("4F07A0000000031010500B5649534120435245444954", Some("VISA CREDIT")),
+        ("C00101", Some("VISA CREDIT")),
+        ("4F07A0000000041010", None),
+        ("C00107", None),
+    ] {
+        wire.send_bytes(&start).await;
+        let e2 = wire.answer().await;
+        assert_eq!(e2.template(), 0xE2);
+        assert_eq!(
+            e2.all(0x4F).iter().map(hex::encode_upper).collect::<Vec<_>>(),
+            ["A0000000031010", "A0000000032010"]
+        );
+        assert_eq!(e2.all(0x50), [&b"VISA CREDIT"[..], b"VISA ELECTRON"]);
+        let chosen = hex::decode(chosen).unwrap();
+        let length = u8::try_from(chosen.len()).unwrap();
+        wire.send_bytes(&packet(&[&[0xDE, 0xD2, 0, 0, length + 2, 0xE0, length][..], &chosen].concat())).await;
+        let answer = wire.answer().await;
+        match label {
+            Some(label) => assert_eq!(answer.find(0x50), Some(label.as_bytes())),
+            None => assert_eq!(answer, Message::status(0x9F21)),
+        }
+    }
+    wire.send_bytes(&start).await;
+    assert_eq!(wire.answer().await.template(), 0xE2);
+    wire.send_bytes(&packet(&hex::decode("DED2000005E003C00100").unwrap())).await;
+    assert_eq!(wire.answer().await, Message::status(0x9F41));
+}
+
+#[tokio::test]
+async fn a_chip_checks_the_pin_and_counts_the_tries() {
+    let (reader, mut wire) = reader(Options::default()).await;
+    let card = named("chip-offline-pin");
+    reader.insert(card);
+    wire.send(frame::START).await;
+    let mut said = Vec::new();
+    let e4 = loop {
+        let message = wire.message().await;
+        if !message.unsolicited {
+            break message;
+        }
+        said.push((
+            String::from_utf8(message.find(0xC4).unwrap().to_vec()).unwrap(),
+            message.find(0xC5).map(|c5| c5[0]),
+        ));
+    };
+    let enter = |tries| ("ENTER PIN".to_owned(), Some(tries));
+    let mut expected = vec![enter(3); 5];
+    expected.push(("INCORRECT PIN".to_owned(), Some(2)));
+    expected.extend(vec![enter(2); 5]);
+    expected.push(("PIN OK".to_owned(), None));
+    assert_eq!(said, expected);
+    assert_eq!(e4.find(0x9F34), Some(&[0x44, 3, 2][..]));
+    assert!(e4.find(0xDFAE04).is_none() && e4.cryptogram_is_right(card));
+    // Wrong three times: the chip takes none any more, now and at the next payment.
+    reader.follow(script("on pin: type wrong"));
+    for _ in 0..2 {
+        let e4 = wire.ask(frame::START).await;
+        assert_eq!(e4.find(0x9F34), Some(&[0x44, 3, 1][..]));
+        assert_eq!(e4.find(0x95), Some(&[0, 0, 0xA0, 0x80, 0][..]));
+    }
+    // Bypassed: the same method failed, and the TVR says that nobody entered one.
+    let (reader, mut wire) = self::reader(Options::default()).await;
+    reader.insert(card);
+    reader.plan_pin(PinPlan::Bypass);
+    let e4 = wire.ask(frame::START).await;
+    assert_eq!((e4.find(0x9F34), e4.find(0x95)), (Some(&[0x44, 3, 1][..]), Some(&[0, 0, 8, 0x80, 0][..])));
+}
+
+/// The card data of a block under AES DUKPT, in hex.
+fn opened_aes(message: &Message) -> (aes_dukpt::Ksn, String) {
+    let ksn = aes_dukpt::Ksn::from_bytes(message.find(0xDFAE03).unwrap()).unwrap();
+    let key = aes_dukpt::transaction_key(&aes_dukpt::initial_key(&TEST_BDK_AES, ksn), ksn).unwrap().data_key();
+    (ksn, hex::encode_upper(key.cbc_decrypt(&ZERO_IV_16, message.find(0xDFAE02).unwrap()).unwrap()))
+}
+
+#[tokio::test]
+async fn a_reader_seals_under_aes() {
+    let (reader, mut wire) = reader(Options { dukpt: Dukpt::AES, ..Options::default() }).await;
+    let card = named("chip-pin");
+    let e4 = wire.pay(&reader, card, Entry::Insert).await;
+    let (ksn, plain) = opened_aes(&e4);
+    assert_eq!(ksn.to_string(), "123456789012341100000001");
+    assert_eq!(plain, "5A08476173900101011957114761739001010119D31122011758989389000000");
+    // The PIN: format 4, sixteen bytes, its own key set.
+    let ksn = aes_dukpt::Ksn::from_bytes(e4.find(0xDFAE05).unwrap()).unwrap();
+    assert_eq!(ksn.to_string(), "123456789012341200000001");
+    let key = aes_dukpt::transaction_key(&aes_dukpt::initial_key(&TEST_BDK_AES, ksn), ksn).unwrap().pin_key();
+    let pin = pin_block::decrypt_4(&key, e4.find(0xDFAE04).unwrap(), card.pan).unwrap();
+    assert!(pin.is(&pin_block::Pin::new("1234").unwrap()));
+    assert!(e4.cryptogram_is_right(card));
+    wire.send_bytes(&e4.approval(card, CSU_APPROVED)).await;
+    let e3 = wire.answer().await;
+    assert_eq!((e3.template(), opened_aes(&e3).0.counter()), (0xE3, 2));
+    reader.remove();
+    // A swipe, and the PIN after it.
+    let event = wire.pay(&reader, named("swipe-pin"), Entry::Swipe).await;
+    assert!(opened_aes(&event).1.starts_with("5F21"));
+    assert_eq!(event.find(0xDFAE02).unwrap().len() % 16, 0);
+    // Two blocks of a tap under two keys.
+    wire.exchange(frame::CARD_STATUS_OFF, frame::CARD_REMOVED).await;
+    let e4 = wire.pay(&reader, named("tap"), Entry::Tap).await;
+    let counters: Vec<_> =
+        e4.all(0xDFAE03).iter().map(|ksn| aes_dukpt::Ksn::from_bytes(ksn).unwrap().counter()).collect();
+    assert_eq!(counters, [4, 5]);
+}
+
+#[tokio::test]
+async fn key_sets_are_used_up() {
+    for (kind, last) in [(Dukpt::TDES, "FFFF0102628D111FF800"), (Dukpt::AES, "1234567890123411FFFF0000")] {
+        let (reader, mut wire) = reader(Options { dukpt: kind.with_keys_left(2), ..Options::default() }).await;
+        wire.exchange(frame::P2PE_STATUS, frame::P2PE_ALL).await;
+        let e4 = wire.pay(&reader, named("chip-pin"), Entry::Insert).await;
+        assert_eq!(e4.template(), 0xE4);
+        wire.send_bytes(&e4.approval(named("chip-pin"), CSU_APPROVED)).await;
+        let e3 = wire.answer().await;
+        assert_eq!(e3.find(0xDFAE03).map(hex::encode_upper), Some(last.to_owned()));
+        // No SRED key any more: its bit is gone, and no payment begins.
+        assert_eq!(wire.ask(frame::P2PE_STATUS).await.find(0xDFAE01), Some(&[3][..]));
+        for frame in [frame::START, frame::START_CONTACTLESS] {
+            assert_eq!(wire.ask(frame).await, Message::status(0x9FE5));
+        }
+    }
+    // The last key is gone with E4: the card's last word comes all the same, without sealed data.
+    let (reader, mut wire) = reader(Options { dukpt: Dukpt::AES.with_keys_left(1), ..Options::default() }).await;
+    let e4 = wire.pay(&reader, named("chip-pin"), Entry::Insert).await;
+    assert_eq!(wire.ask(frame::P2PE_STATUS).await.find(0xDFAE01), Some(&[1][..]), "the PIN's key too");
+    wire.send_bytes(&e4.approval(named("chip-pin"), CSU_APPROVED)).await;
+    let e3 = wire.answer().await;
+    assert!(e3.template() == 0xE3 && e3.find(0xDFAE02).is_none());
+    // PIN keys alone used up.
+    let worn = Dukpt::Tdes { card: TEST_KSN_SRED, pin: TEST_KSN_PIN.with_keys_left(0) };
+    let (reader, mut wire) = self::reader(Options { dukpt: worn, ..Options::default() }).await;
+    assert_eq!(wire.ask(frame::P2PE_STATUS).await.find(0xDFAE01), Some(&[5][..]));
+    assert_eq!(wire.pay(&reader, named("chip-pin"), Entry::Insert).await, Message::status(0x9FE0));
+    reader.remove();
+    assert_eq!(wire.pay(&reader, named("chip-no-cvm"), Entry::Insert).await.template(), 0xE4);
+}
+
+/// When the card is pulled, and what the command that is under way then answers: START, or CONTINUE after it.
+#[tokio::test]
+async fn a_card_is_pulled_at_each_named_step() {
+    for (when, name, start, after) in [
+        (When::Start, "chip-no-cvm", 0x9F41, None),
+        (When::Choice, "chip-choice", 0x9F41, None),
+        (When::Pin, "chip-pin", 0x9F41, None),
+        (When::Answer, "chip-no-cvm", 0x9F41, None),
+        (When::Asked, "chip-no-cvm", 0x9000, Some(frame::S9F23)),
+        (When::Continue, "chip-no-cvm", 0x9000, Some(frame::S9F23)),
+    ] {
+        let (reader, mut wire) = reader(Options::default()).await;
+        reader.remove_at(when);
+        reader.insert(named(name));
+        assert_eq!(wire.ask(frame::START).await.status, start, "{when:?}");
+        match after {
+            Some(status) => wire.exchange(frame::CONTINUE_00, status).await,
+            None => assert_eq!(wire.ask(frame::CONTINUE_00).await.status, 0x9F22, "{when:?}"),
+        }
+        assert!(!reader.watch().borrow().card_in_slot, "{when:?}");
+    }
+    // While it waits for a card (one is put in first), and after the card's last word: the answer stands, the slot is empty.
+    let (reader, mut wire) = reader(Options::default()).await;
+    reader.remove_at(When::Inserted);
+    wire.send(frame::START_CONTACTLESS).await;
+    reader.waits_for(WaitsFor::Card).await;
+    reader.insert(named("chip-no-cvm"));
+    wire.expect(frame::S9F43).await;
+    wire.exchange(frame::START, frame::S9F23).await;
+    reader.remove_at(When::Ended);
+    reader.insert(named("chip-no-cvm"));
+    assert_eq!(wire.ask(frame::START).await.template(), 0xE4);
+    assert_eq!(wire.ask(frame::CONTINUE_00).await.template(), 0xE3);
+    reader.until(|screen| !screen.card_in_slot).await;
+    // One card after the other.
+    for name in ["chip-no-cvm", "chip-pin"] {
+        assert_eq!(wire.pay(&reader, named(name), Entry::Insert).await.template(), 0xE4);
+        reader.remove();
+    }
+}
+
+#[tokio::test]
+async fn a_script_presents_cards_and_types() {
+    let text = "on waiting 1: tap tap\non waiting 2: insert chip-pin\non waiting 3: swipe swipe\non waiting 4: too-long\n\
+                on waiting 5: key cancel\non sale 6: type 9999, amount 7\non waiting 6: tap tap-pin\non sale 7: amount right\n\
+                on waiting 7: tap tap-pin\non number: type 42\non choice: choose 2\n";
+    let (reader, mut wire) = reader(Options { script: script(text), ..Options::default() }).await;
+    let first = wire.ask(frame::START_CONTACTLESS).await;
+    assert_eq!((first.template(), first.find(0x57).is_none()), (0xE4, true));
+    assert_eq!(wire.ask(frame::CONTINUE_00).await.template(), 0xE3);
+    wire.exchange(frame::START_CONTACTLESS, frame::S9F43).await;
+    assert!(wire.ask(frame::START).await.pin_is("1234", named("chip-pin")));
+    // The card stays in: no waiting.
+    wire.exchange(frame::START_CONTACTLESS, frame::S9F43).await;
+    reader.remove();
+    for status in [frame::S9F44, frame::S9F42, frame::S9F41] {
+        wire.exchange(frame::START_CONTACTLESS, status).await;
+    }
+    let wrong = wire.ask(frame::START_CONTACTLESS).await;
+    assert_eq!((wrong.template(), wrong.pin_is("9999", named("tap-pin"))), (0xE4, true));
+    assert_eq!(wrong.find(0x9F02), Some(&[0, 0, 0, 0, 0, 7][..]), "another amount is signed");
+    assert_eq!(wire.ask(frame::CONTINUE_Z1).await.template(), 0xE5);
+    let right = wire.ask(frame::START_CONTACTLESS).await;
+    assert!(right.pin_is("1234", named("tap-pin")));
+    assert_eq!(right.find(0x9F02), Some(&[0, 0, 0, 0, 4, 0x56][..]));
+    assert_eq!(wire.ask(frame::CONTINUE_Z1).await.template(), 0xE5);
+    assert_eq!(wire.ask(frame::GET_NUMERIC).await.find(0xDFA208), Some(&b"42"[..]));
+    reader.insert(named("chip-choice"));
+    assert_eq!(wire.ask(frame::START).await.find(0x50), Some(&b"VISA ELECTRON"[..]));
+}
+
+#[tokio::test]
+async fn a_script_has_the_pin_wrong_cancelled_bypassed_and_left_alone() {
+    for (plan, status) in [("wrong", 0x9000), ("bypass", 0x9000), ("cancel", 0x9F41), ("nothing, too-long", 0x9F41)] {
+        let (reader, mut wire) = reader(Options::default()).await;
+        reader.follow(script(&format!("on pin: type {plan}")));
+        let answer = wire.pay(&reader, named("chip-pin"), Entry::Insert).await;
+        assert_eq!(answer.status, status, "{plan}");
+        match plan {
+            "wrong" => assert!(answer.pin_is("9999", named("chip-pin"))),
+            "bypass" => assert_eq!(answer.find(0x9F34), Some(&[0x42, 3, 1][..])),
+            _ => {}
+        }
+    }
+    // Later, by the device's own time.
+    let (reader, mut wire) = reader(Options::default()).await;
+    reader.follow(script("on pin: type nothing, wait 20ms, key 1, key 2, key 3, key 4, key enter"));
+    assert!(wire.pay(&reader, named("chip-pin"), Entry::Insert).await.pin_is("1234", named("chip-pin")));
+    reader.remove();
+    reader.follow(script("after 20ms: insert chip-no-cvm"));
+    reader.until(|screen| screen.card_in_slot).await;
+}
+
+#[tokio::test]
+async fn a_script_disturbs_the_line() {
+    let (reader, mut wire) = reader(Options::default()).await;
+    // Garbage before the answer, a wrong LRC, an answer that is lost.
+    reader.follow(script("on frame 1: garbage 40\non frame 2: spoil\non frame 3: silent"));
+    wire.send(frame::P2PE_STATUS).await;
+    let garbage = wire.bytes::<40>().await;
+    assert!(garbage.iter().any(|byte| *byte != garbage[0]));
+    wire.expect(frame::P2PE_ALL).await;
+    wire.send(frame::P2PE_STATUS).await;
+    assert_ne!(wire.packet().await.iter().fold(0, |lrc, byte| lrc ^ byte), 0);
+    wire.send(frame::P2PE_STATUS).await;
+    // The third is not answered: the next words are the fourth's.
+    assert!(wire.ask(frame::BATTERY).await.find(0xDFA20A).is_some());
+    wire.exchange(frame::P2PE_STATUS, frame::P2PE_ALL).await;
+    assert_eq!(reader.counters().commands, [0xEEE0, 0xEEE0, 0xEEE0, 0xD062, 0xEEE0]);
+}
+
+#[tokio::test]
+async fn a_script_stops_encrypting() {
+    let (reader, mut wire) = reader(Options { script: script("on sale 2: clear"), ..Options::default() }).await;
+    wire.exchange(frame::CARD_STATUS_ON, frame::CARD_REMOVED).await;
+    wire.send(frame::START_CONTACTLESS).await;
+    reader.waits_for(WaitsFor::Card).await;
+    reader.swipe(named("swipe"));
+    wire.expect(frame::S9F44).await;
+    let event = wire.message().await;
+    assert!(event.find(0xDFAE02).is_some() && event.find(0x5F22).is_none());
+    wire.send(frame::START_CONTACTLESS).await;
+    reader.waits_for(WaitsFor::Card).await;
+    reader.swipe(named("swipe"));
+    wire.expect(frame::S9F44).await;
+    let event = wire.message().await;
+    assert!(event.find(0xDFAE02).is_none() && event.find(0x5F21).is_some() && event.find(0x5F22).is_some());
+    assert_eq!(wire.ask(frame::P2PE_STATUS).await.find(0xDFAE01), Some(&[3][..]));
+}
+
+#[tokio::test]
+async fn a_script_pulls_the_cable_and_puts_it_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let link = folder.path().join("reader");
+    let options = Options { link: Some(link), script: script("on continue 1: unplug 50ms"), ..Options::default() };
+    let (reader, mut wire) = reader(options).await;
+    reader.insert(named("chip-no-cvm"));
+    assert_eq!(wire.ask(frame::START).await.template(), 0xE4);
+    let before = std::fs::read_link(reader.place()).unwrap();
+    wire.send(frame::CONTINUE_00).await;
+    // The line ends without an answer; behind the link is another pty after a while.
+    assert_eq!(wire.0.read(&mut [0; 8]).await.unwrap_or(0), 0);
+    let back = async {
+        while std::fs::read_link(reader.place()).unwrap() == before {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), back).await.expect("the cable is not put back");
+    let mut wire = open(&reader.place());
+    assert_eq!(wire.ask(frame::CONTINUE_00).await.status, 0x9F22);
+    assert_eq!(wire.ask(frame::START).await.template(), 0xE4);
+    // Over TCP the address stays and turns callers away meanwhile.
+    let tcp = Some("127.0.0.1:0".parse().unwrap());
+    let reader = start(Options { tcp, script: script("on frame 1: unplug\nafter 50ms: plug"), ..Options::default() });
+    let reader = reader.await.unwrap();
+    let mut wire = Wire(tokio::net::TcpStream::connect(reader.place()).await.unwrap());
+    wire.expect(frame::POWERED_ON).await;
+    wire.send(frame::P2PE_STATUS).await;
+    assert_eq!(wire.0.read(&mut [0; 8]).await.unwrap_or(0), 0);
+    reader.replug().unwrap();
+    let mut wire = Wire(tokio::net::TcpStream::connect(reader.place()).await.unwrap());
+    wire.expect(frame::POWERED_ON).await;
+    wire.exchange(frame::P2PE_STATUS, frame::P2PE_ALL).await;
+}
+
+// Unsolicited E6 { C3 0A "Powering Off" }, by the rules of readers 2.1 and 2.3.
+const POWERING_OFF: &str = "014015E611C3010AC40C506F776572696E67204F6666900063";
+
+#[tokio::test]
+async fn a_reboot_loses_everything_but_the_line_the_keys_and_the_card_in_the_slot() {
+    let boot = Pace { boot: Duration::from_millis(50), ..Pace::INSTANT };
+    let (reader, mut wire) = reader(Options { pace: boot, ..Options::default() }).await;
+    wire.exchange(frame::CARD_STATUS_ON, frame::CARD_REMOVED).await;
+    let e4 = wire.pay(&reader, named("chip-no-cvm"), Entry::Insert).await;
+    assert_eq!(e4.opened()[0].0.counter(), 1);
+    reader.reboot();
+    wire.expect(POWERING_OFF).await;
+    // What is sent meanwhile is not heard.
+    wire.send(frame::P2PE_STATUS).await;
+    wire.expect(frame::POWERED_ON).await;
+    assert_eq!(wire.ask(frame::CONTINUE_00).await.status, 0x9F22);
+    // CARD STATUS is off: nobody hears of the card.
+    reader.remove();
+    reader.insert(named("chip-no-cvm"));
+    assert_eq!(wire.ask(frame::START).await.opened()[0].0.counter(), 2);
+    // By script, in the middle of PIN entry; START is never answered.
+    reader.remove();
+    reader.follow(script("on pin: reboot 10ms\non powered-on: insert chip-no-cvm"));
+    reader.insert(named("chip-pin"));
+    wire.send(frame::START).await;
+    assert_eq!(wire.message().await.find(0xC4), Some(&b"ENTER PIN"[..]));
+    wire.expect(POWERING_OFF).await;
+    wire.expect(frame::POWERED_ON).await;
+    wire.exchange(frame::P2PE_STATUS, frame::P2PE_ALL).await;
+}
+
+#[tokio::test]
+async fn a_script_in_a_circle_does_not_stop_thereader() {
+    let text = "on inserted: remove\non removed: insert chip-pin, wait 0ms, remove";
+    let (reader, mut wire) = reader(Options { script: script(text), ..Options::default() }).await;
+    reader.insert(named("chip-pin"));
     wire.exchange(frame::P2PE_STATUS, frame::P2PE_ALL).await;
 }

@@ -1,12 +1,14 @@
-//! The banks behind the gateway: which cards exist, their PINs, and their cryptograms (Visa CVN 18 and CVN 10).
+//! The banks behind the gateway: which cards exist, their PINs, their cryptograms (Visa CVN 18 and CVN 10), and the scripts
+//! that one of them sends its cards.
 
 use std::collections::HashSet;
 
 use super::form::Invalid;
 use crate::emv::{Tag, tag, tlv};
-use crate::sim::keys::TEST_IMK_AC;
 use crate::sim::keys::cryptogram::{self, CSU_APPROVED, CSU_DECLINED};
+use crate::sim::keys::issuer_script::{PIN_UNBLOCK, ScriptKey};
 use crate::sim::keys::pin_block::{Malformed, Pin};
+use crate::sim::keys::{TEST_IMK_AC, TEST_IMK_SMI};
 
 /// A card as its issuer knows it. Public test numbers only.
 struct Record {
@@ -18,6 +20,9 @@ struct Record {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Status {
     Active,
+    /// In order, and its issuer has something to change on the card.
+    Scripts,
+    Expired,
     Lost,
 }
 
@@ -38,6 +43,17 @@ const CARDS: &[Record] = &[
     active("4217651111111119", "1234"),
     active("4500600000000061", "1234"),
     active("4000111111111115", "1234"),
+    Record { pan: "4761739001010168", pin: "1234", status: Status::Scripts },
+    active("4761739001010176", "1234"),
+    Record { pan: "4761739001010184", pin: "1234", status: Status::Expired },
+    active("4761739001010192", "1234"),
+    active("4761739001010200", "1234"),
+    active("4761739001010218", "1234"),
+    active("4761739001010226", "1234"),
+    active("6799998900000074316", "1234"),
+    active("4761739001010234", "1234"),
+    active("2223003122003222", "1234"),
+    active("5555555555554444", "1234"),
     active("5413330089099023", "4315"),
     active("374245001751006", "1234"),
     Record { pan: "4761739001010036", pin: "1234", status: Status::Lost },
@@ -59,6 +75,9 @@ const UNKNOWN_CARD: Declined =
     Declined { code: "800.100.151", description: "transaction declined (invalid card)", arc: *b"14" };
 const LOST_CARD: Declined =
     Declined { code: "800.100.165", description: "transaction declined (card lost)", arc: *b"41" };
+const EXPIRED_CARD: Declined = Declined { code: "100.100.303", description: "card expired", arc: *b"54" };
+const PIN_TRIES_EXCEEDED: Declined =
+    Declined { code: "800.100.161", description: "transaction declined (too many invalid tries)", arc: *b"75" };
 const WRONG_PIN: Declined = Declined {
     code: "800.100.166",
     description: "transaction declined (incorrect personal identification number)",
@@ -89,6 +108,8 @@ pub(super) struct ChipData {
     atc: [u8; 2],
     /// 9F34 says that the PIN was entered for the issuer (EMV Book 3, C3).
     pub wants_online_pin: bool,
+    /// The TVR says that the chip takes no PIN any more (byte 3 bit 6; EMV Book 3, C5).
+    pin_tries_exceeded: bool,
 }
 
 /// Tags that may not leave the terminal in clear (design: invariant 7), and the reader's sealed blocks, which have parameters
@@ -154,7 +175,9 @@ impl ChipData {
         };
         let cvm = tlv::find(&tlvs, tag::CVM_RESULTS).ok().flatten().and_then(|results| results.first().copied());
         let wants_online_pin = cvm.is_some_and(|method| method & 0x3F == 0x02);
-        Ok(Self { tlvs, psn, atc, wants_online_pin })
+        let tvr = tlv::find(&tlvs, tag::TVR).ok().flatten();
+        let pin_tries_exceeded = tvr.and_then(|tvr| tvr.get(2)).is_some_and(|byte| byte & 0x20 != 0);
+        Ok(Self { tlvs, psn, atc, wants_online_pin, pin_tries_exceeded })
     }
 }
 
@@ -174,8 +197,13 @@ impl Issuer {
         if let Some(chip) = chip {
             self.check_cryptogram(pan, chip)?;
         }
-        if record.status == Status::Lost {
-            return Err(LOST_CARD);
+        match record.status {
+            Status::Lost => return Err(LOST_CARD),
+            Status::Expired => return Err(EXPIRED_CARD),
+            Status::Active | Status::Scripts => {}
+        }
+        if chip.is_some_and(|chip| chip.pin_tries_exceeded) {
+            return Err(PIN_TRIES_EXCEEDED);
         }
         match pin {
             None => Ok(()),
@@ -186,7 +214,7 @@ impl Issuer {
         }
     }
 
-    /// Tag 8A and, for a cryptogram that can be answered, tag 91: upper-case hex.
+    /// Tag 8A and, for a cryptogram that can be answered, tag 91, and scripts for a card that has to change: upper-case hex.
     pub(super) fn icc_response(&self, pan: &str, chip: &ChipData, arc: [u8; 2], approved: bool) -> String {
         let csu = if approved { CSU_APPROVED } else { CSU_DECLINED };
         let tag_91 = self
@@ -195,7 +223,8 @@ impl Issuer {
             .and_then(|key| key.issuer_authentication(&chip.tlvs, arc, csu))
             .map(|value| format!("91{:02X}{}", value.len(), hex::encode_upper(&value)))
             .unwrap_or_default();
-        format!("8A02{}{tag_91}", hex::encode_upper(arc))
+        let scripts = scripts(pan, chip).unwrap_or_default();
+        format!("8A02{}{tag_91}{}", hex::encode_upper(arc), hex::encode_upper(scripts))
     }
 
     fn check_cryptogram(&mut self, pan: &str, chip: &ChipData) -> Result<(), Declined> {
@@ -205,6 +234,17 @@ impl Issuer {
         }
         if self.used.insert((pan.to_owned(), chip.psn, chip.atc)) { Ok(()) } else { Err(REPLAYED) }
     }
+}
+
+/// Scripts for a card that has to change: before the last cryptogram its PIN may be tried again, after it a limit is put
+/// (PUT DATA of 9F58, consecutive offline transactions).
+fn scripts(pan: &str, chip: &ChipData) -> Option<Vec<u8>> {
+    CARDS.iter().find(|record| record.pan == pan && record.status == Status::Scripts)?;
+    let arqc = tlv::find(&chip.tlvs, tag::APPLICATION_CRYPTOGRAM).ok()??.try_into().ok()?;
+    let key = ScriptKey::new(&cryptogram::Issuer::new(TEST_IMK_SMI), pan, chip.psn, chip.atc, arqc).ok()?;
+    let unblock = key.script(0x71, [0, 0, 0, 1], PIN_UNBLOCK, &[]);
+    let limit = key.script(0x72, [0, 0, 0, 2], [0x84, 0xDA, 0x9F, 0x58], &[5]);
+    Some([unblock, limit].concat())
 }
 
 #[cfg(test)]

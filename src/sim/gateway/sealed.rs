@@ -1,7 +1,8 @@
-//! Opening what the card reader sealed: card data (SRED) and PIN blocks under TDES DUKPT, each key at most once.
+//! Opening what the card reader sealed: card data (SRED) and PIN blocks, each key at most once. The length of the KSN tells
+//! how: 10 bytes TDES DUKPT with PIN blocks of format 0, 12 bytes AES DUKPT with format 4.
 //!
 //! Every KSN must be later than any seen of the same device and key set: a device never uses a key twice and never goes
-//! back (readers: 8.1; ANSI X9.24-1, A.2). PIN and card data must come from two key sets.
+//! back (readers: 8.1; ANSI X9.24-1, A.2; X9.24-3, 6.1). PIN and card data must come from two key sets.
 
 use std::collections::HashMap;
 
@@ -9,8 +10,9 @@ use super::form::{Form, Invalid};
 use crate::emv::track2::{ServiceCode, Track2};
 use crate::emv::{luhn, tag, tlv};
 use crate::sim::keys::pin_block::{self, Malformed, Pin};
-use crate::sim::keys::tdes_dukpt::{Usage, initial_key, transaction_key};
-use crate::sim::keys::{Key, Ksn, TEST_BDK_PIN, TEST_BDK_SRED, ZERO_IV};
+use crate::sim::keys::{
+    Key, NotWholeBlocks, TEST_BDK_AES, TEST_BDK_PIN, TEST_BDK_SRED, ZERO_IV, ZERO_IV_16, aes_dukpt, tdes_dukpt,
+};
 
 const SRED_DATA: &str = "pos.encryptedSred.data";
 const SRED_KSN: &str = "pos.encryptedSred.ksn";
@@ -19,6 +21,87 @@ const PIN_KSN: &str = "pos.encryptedPin.ksn";
 
 /// What readers seal: for chip and tap 5A, 57, 56, 9F6B, DFDF41 and DFDF42 (readers: 2.5, P2PEDOL.CFG), for a swipe the tracks.
 const SEALED_TAGS: &[u32] = &[0x5A, 0x57, 0x56, 0x9F6B, 0xDFDF41, 0xDFDF42, 0x5F21, 0x5F22, 0x5F23];
+
+/// A key serial number of either kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Ksn {
+    Tdes(tdes_dukpt::Ksn),
+    Aes(aes_dukpt::Ksn),
+}
+
+impl Ksn {
+    fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let tdes = tdes_dukpt::Ksn::from_bytes(bytes).map(Self::Tdes);
+        tdes.or_else(|| aes_dukpt::Ksn::from_bytes(bytes).map(Self::Aes))
+    }
+
+    /// Device and key set.
+    fn initial(self) -> Self {
+        match self {
+            Self::Tdes(ksn) => Self::Tdes(ksn.initial()),
+            Self::Aes(ksn) => Self::Aes(ksn.initial()),
+        }
+    }
+
+    fn counter(self) -> u32 {
+        match self {
+            Self::Tdes(ksn) => ksn.counter(),
+            Self::Aes(ksn) => ksn.counter(),
+        }
+    }
+
+    fn is_usable(self) -> bool {
+        match self {
+            Self::Tdes(ksn) => ksn.is_usable(),
+            Self::Aes(ksn) => ksn.is_usable(),
+        }
+    }
+
+    /// Bytes of a cipher block under its keys.
+    fn block(self) -> usize {
+        match self {
+            Self::Tdes(_) => 8,
+            Self::Aes(_) => 16,
+        }
+    }
+
+    /// Format and length of its PIN blocks.
+    fn pin_block(self) -> (&'static str, usize) {
+        match self {
+            Self::Tdes(_) => ("a PIN block of ISO format 0 has 8 bytes", 8),
+            Self::Aes(_) => ("a PIN block of ISO format 4 has 16 bytes", 16),
+        }
+    }
+
+    /// Decrypts card data. `None` when no device can have this counter.
+    fn open(self, sealed: &[u8]) -> Option<Result<Vec<u8>, NotWholeBlocks>> {
+        Some(match self {
+            Self::Tdes(ksn) => {
+                tdes_key(&TEST_BDK_SRED, ksn, tdes_dukpt::Usage::DataRequest)?.cbc_decrypt(&ZERO_IV, sealed)
+            }
+            Self::Aes(ksn) => aes_key(ksn)?.data_key().cbc_decrypt(&ZERO_IV_16, sealed),
+        })
+    }
+
+    /// Decrypts a PIN block.
+    fn open_pin(self, block: &[u8], pan: &str) -> Result<Pin, Malformed> {
+        match self {
+            Self::Tdes(ksn) => {
+                let key = tdes_key(&TEST_BDK_PIN, ksn, tdes_dukpt::Usage::Pin).ok_or(Malformed)?;
+                pin_block::decrypt_0(&key, block, pan)
+            }
+            Self::Aes(ksn) => pin_block::decrypt_4(&aes_key(ksn).ok_or(Malformed)?.pin_key(), block, pan),
+        }
+    }
+}
+
+fn tdes_key(bdk: &Key, ksn: tdes_dukpt::Ksn, usage: tdes_dukpt::Usage) -> Option<Key> {
+    Some(tdes_dukpt::transaction_key(&tdes_dukpt::initial_key(bdk, ksn), ksn)?.working(usage))
+}
+
+fn aes_key(ksn: aes_dukpt::Ksn) -> Option<aes_dukpt::TransactionKey> {
+    aes_dukpt::transaction_key(&aes_dukpt::initial_key(&TEST_BDK_AES, ksn), ksn)
+}
 
 /// The highest transaction counter seen of each device and key set.
 #[derive(Debug, Default)]
@@ -40,14 +123,14 @@ pub(super) struct Sealed {
 }
 
 impl Sealed {
-    /// Takes the four parameters; KSNs must be of TDES DUKPT and from two key sets.
+    /// Takes the four parameters; KSNs must be of DUKPT and from two key sets.
     pub(super) fn from_form(form: &Form) -> Result<Self, Invalid> {
         let sred = form.hex(SRED_DATA)?.ok_or_else(|| Invalid::new(SRED_DATA, "required and not sent"))?;
         let sred_ksn = ksn(form, SRED_KSN)?.ok_or_else(|| Invalid::new(SRED_KSN, "required and not sent"))?;
         let pin = match (form.hex(PIN_DATA)?, ksn(form, PIN_KSN)?) {
             (None, None) => None,
-            (Some(block), Some(ksn)) if block.len() == 8 => Some((block, ksn)),
-            (Some(_), Some(_)) => return Err(Invalid::new(PIN_DATA, "a PIN block of ISO format 0 has 8 bytes")),
+            (Some(block), Some(ksn)) if block.len() == ksn.pin_block().1 => Some((block, ksn)),
+            (Some(_), Some(ksn)) => return Err(Invalid::new(PIN_DATA, ksn.pin_block().0)),
             (Some(_), None) => return Err(Invalid::new(PIN_KSN, "required with pos.encryptedPin.data")),
             (None, Some(_)) => return Err(Invalid::new(PIN_DATA, "required with pos.encryptedPin.ksn")),
         };
@@ -65,12 +148,13 @@ impl KeySets {
         if let Some((_, ksn)) = &sealed.pin {
             self.is_later(PIN_KSN, *ksn)?;
         }
-        let key = working_key(&TEST_BDK_SRED, sealed.sred_ksn, Usage::DataRequest)
-            .ok_or_else(|| Invalid::new(SRED_KSN, "no device can have this transaction counter"))?;
-        let clear = key
-            .cbc_decrypt(&ZERO_IV, &sealed.sred)
-            .map_err(|_| Invalid::new(SRED_DATA, "not a whole number of blocks of 8 bytes"))?;
-        let card = read_card(&clear, entry_mode)?;
+        let block = sealed.sred_ksn.block();
+        let clear = sealed
+            .sred_ksn
+            .open(&sealed.sred)
+            .ok_or_else(|| Invalid::new(SRED_KSN, "no device can have this transaction counter"))?
+            .map_err(|_| Invalid::new(SRED_DATA, format!("not a whole number of blocks of {block} bytes")))?;
+        let card = read_card(&clear, entry_mode, block)?;
         for ksn in sealed.pin.iter().map(|(_, ksn)| *ksn).chain([sealed.sred_ksn]) {
             self.0.insert(ksn.initial(), ksn.counter());
         }
@@ -95,26 +179,22 @@ impl Sealed {
     /// The PIN, when the request holds one. Every fault of the block is the same fault (security: 1.4).
     pub(super) fn pin(&self, pan: &str) -> Option<Result<Pin, Malformed>> {
         let (block, ksn) = self.pin.as_ref()?;
-        let key = working_key(&TEST_BDK_PIN, *ksn, Usage::Pin).ok_or(Malformed);
-        Some(key.and_then(|key| pin_block::decrypt_0(&key, block, pan)))
+        Some(ksn.open_pin(block, pan))
     }
 }
 
 fn ksn(form: &Form, name: &str) -> Result<Option<Ksn>, Invalid> {
     let Some(bytes) = form.hex(name)? else { return Ok(None) };
-    let ksn = Ksn::from_bytes(&bytes).ok_or_else(|| Invalid::new(name, "a KSN of TDES DUKPT has 10 bytes"))?;
+    let ksn = Ksn::from_bytes(&bytes)
+        .ok_or_else(|| Invalid::new(name, "a KSN has 10 bytes (TDES DUKPT) or 12 (AES DUKPT)"))?;
     if !ksn.is_usable() {
         return Err(Invalid::new(name, "no device can have this transaction counter"));
     }
     Ok(Some(ksn))
 }
 
-fn working_key(bdk: &Key, ksn: Ksn, usage: Usage) -> Option<Key> {
-    Some(transaction_key(&initial_key(bdk, ksn), ksn)?.working(usage))
-}
-
-/// Reads the decrypted TLVs and their zero padding (readers: 8.1, Miura).
-fn read_card(clear: &[u8], entry_mode: &str) -> Result<Card, Invalid> {
+/// Reads the decrypted TLVs and their zero padding up to a whole `block` (readers: 8.1, Miura).
+fn read_card(clear: &[u8], entry_mode: &str, block: usize) -> Result<Card, Invalid> {
     let garbled = || Invalid::new(SRED_DATA, "does not decrypt to TLVs: wrong key, wrong KSN or damaged");
     let mut objects = Vec::new();
     let mut read = 0;
@@ -130,7 +210,7 @@ fn read_card(clear: &[u8], entry_mode: &str) -> Result<Card, Invalid> {
         read += object.raw.len();
         objects.push(object);
     }
-    if objects.is_empty() || clear.len() - read > 7 {
+    if objects.is_empty() || clear.len() - read >= block {
         return Err(garbled());
     }
     let find = |tag| objects.iter().find(|object| object.tag == tag).map(|object| object.value);
@@ -282,7 +362,7 @@ mod tests {
 
     #[test]
     fn the_clear_data_must_be_exactly_what_a_reader_seals() {
-        let says = |clear: &str| match read_card(&hex::decode(clear).unwrap(), "ICC") {
+        let says = |clear: &str| match read_card(&hex::decode(clear).unwrap(), "ICC", 8) {
             Ok(card) => card.pan,
             Err(invalid) => invalid.why,
         };
@@ -302,6 +382,61 @@ mod tests {
         ] {
             assert!(says(garbled).starts_with("does not decrypt"), "{garbled}");
         }
+    }
+
+    /// A reader that seals under AES: KSN and data of the next block.
+    fn aes_block(device: &mut aes_dukpt::Device, clear: &str) -> (String, String) {
+        let (ksn, key) = device.next().unwrap();
+        let sealed = key.data_key().cbc_encrypt_zero_padded(&ZERO_IV_16, &hex::decode(clear).unwrap());
+        (hex::encode_upper(sealed), ksn.to_string())
+    }
+
+    // 5A and 57 in 38 bytes are padded to 48: ten zeros, more than TDES ever has.
+    const CHIP: &str = "5A08476173900101011957114761739001010119D31122011758989389";
+
+    #[test]
+    fn aes_keys_open_and_are_used_once_too() {
+        let injected = crate::sim::keys::TEST_KSN_SRED_AES;
+        let device = || aes_dukpt::Device::new(&aes_dukpt::initial_key(&TEST_BDK_AES, injected), injected);
+        let mut reader = device();
+        let (data, ksn) = aes_block(&mut reader, CHIP);
+        assert_eq!((ksn.as_str(), data.len()), ("123456789012341100000001", 64));
+        let mut sets = KeySets::default();
+        let card = sets.open(&swipe(&data, &ksn), "ICC").map_err(|e| e.to_string()).unwrap();
+        assert_eq!(card.pan, "4761739001010119");
+        let says = |sets: &mut KeySets, data: &str, ksn: &str| match sets.open(&swipe(data, ksn), "ICC") {
+            Ok(_) => panic!("{ksn} was taken"),
+            Err(invalid) => invalid.to_string(),
+        };
+        assert_eq!(says(&mut sets, &data, &ksn), "pos.encryptedSred.ksn: this KSN was used before");
+        let (second, third) = (aes_block(&mut reader, CHIP), aes_block(&mut reader, CHIP));
+        assert!(sets.open(&swipe(&third.0, &third.1), "ICC").is_ok());
+        assert_eq!(says(&mut sets, &second.0, &second.1), "pos.encryptedSred.ksn: the KSN went backward");
+        // Another key's data, half a block, a counter of seventeen one bits.
+        assert!(says(&mut sets, &data, "123456789012341100000004").contains("does not decrypt"));
+        assert!(says(&mut sets, &data[..48], "123456789012341100000004").contains("blocks of 16 bytes"));
+        let many = [(SRED_DATA, data.as_str()), (SRED_KSN, "12345678901234110001FFFF")];
+        assert!(Sealed::from_form(&form(&many)).is_err());
+    }
+
+    // Typed from security 1.3: the PIN block of counter 1 of the published device.
+    #[test]
+    fn opens_the_published_pin_of_format_4() {
+        let (block, ksn) = ("A912150391AB65A67E52883D81CE2D15", "123456789012345600000001");
+        let parameters = [(SRED_DATA, M2), (SRED_KSN, M2_KSN), (PIN_DATA, block), (PIN_KSN, ksn)];
+        let sealed = Sealed::from_form(&form(&parameters)).unwrap();
+        assert!(sealed.pin("4111111111111111").unwrap().unwrap().is(&Pin::new("1234").unwrap()));
+        assert!(sealed.pin("4761739001010119").unwrap().is_err());
+        let says = |parameters: &[(&str, &str)]| Sealed::from_form(&form(parameters)).err().unwrap().to_string();
+        // A block of the other format, and a PIN from the card data's key set.
+        assert_eq!(
+            says(&[(SRED_DATA, M2), (SRED_KSN, M2_KSN), (PIN_DATA, P1), (PIN_KSN, ksn)]),
+            "pos.encryptedPin.data: a PIN block of ISO format 4 has 16 bytes"
+        );
+        assert_eq!(
+            says(&[(SRED_DATA, M2), (SRED_KSN, "123456789012345600000007"), (PIN_DATA, block), (PIN_KSN, ksn)]),
+            "pos.encryptedPin.ksn: the PIN and the card data come from one key set"
+        );
     }
 
     #[test]

@@ -11,12 +11,14 @@ pub const ZERO_IV: [u8; 8] = [0; 8];
 #[derive(Clone)]
 pub struct Key([u8; 16]);
 
-/// The data is not a whole number of 8-byte blocks.
+/// The data is not a whole number of blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("data of {bytes} bytes is not a whole number of 8-byte blocks; the sender did not pad it")]
+#[error("data of {bytes} bytes is not a whole number of {block}-byte blocks; the sender did not pad it")]
 pub struct NotWholeBlocks {
     /// The length that was given.
     pub bytes: usize,
+    /// The length of a block.
+    pub block: usize,
 }
 
 impl Key {
@@ -187,6 +189,6 @@ pub(super) fn xor(a: [u8; 8], b: [u8; 8]) -> [u8; 8] {
 fn blocks(data: &[u8]) -> Result<&[[u8; 8]], NotWholeBlocks> {
     match data.as_chunks() {
         (blocks, []) => Ok(blocks),
-        _ => Err(NotWholeBlocks { bytes: data.len() }),
+        _ => Err(NotWholeBlocks { bytes: data.len(), block: 8 }),
     }
 }

@@ -10,6 +10,7 @@
 
 use std::fmt;
 
+use super::counter::{self, Rule};
 use super::tdes::{Key, des_encrypt, xor};
 
 /// Bits of the transaction counter, and number of future-key registers.
@@ -18,8 +19,8 @@ const COUNTER_BITS: u32 = 21;
 /// The transaction counter's bits in the KSN.
 const COUNTER_MASK: u32 = (1 << COUNTER_BITS) - 1;
 
-/// One bits that a counter may have: then no key is more than ten steps from the initial key (X9.24-1, A.3).
-const MAX_ONES: u32 = 10;
+/// Which counters are used: no key is more than ten steps from the initial key (X9.24-1, A.3).
+const COUNTERS: Rule = Rule { mask: COUNTER_MASK, most_ones: 10 };
 
 /// What makes the second half of a generated key another one (X9.24-1, A.2 and A.6).
 const HALF_MASK: [u8; 8] = [0xC0, 0xC0, 0xC0, 0xC0, 0, 0, 0, 0];
@@ -61,13 +62,19 @@ impl Ksn {
     /// Whether a device can have used this counter: not zero, and at most ten one bits.
     #[must_use]
     pub fn is_usable(self) -> bool {
-        (1..=MAX_ONES).contains(&self.counter().count_ones())
+        COUNTERS.is_usable(self.counter())
     }
 
     /// The KSN of the device's next transaction; `None` after the last (counter 1FF800).
     #[must_use]
     pub fn next(self) -> Option<Self> {
-        next_counter(self.counter()).map(|counter| self.with_counter(counter))
+        COUNTERS.next(self.counter()).map(|counter| self.with_counter(counter))
+    }
+
+    /// The KSN of a device that has `left` keys left.
+    #[must_use]
+    pub fn with_keys_left(self, left: u32) -> Self {
+        self.with_counter(COUNTERS.with_left(left))
     }
 
     /// The rightmost 64 bits, which the key generation mixes in.
@@ -155,6 +162,11 @@ pub fn transaction_key(initial_key: &Key, ksn: Ksn) -> Option<TransactionKey> {
     if !ksn.is_usable() {
         return None;
     }
+    Some(TransactionKey(derived_to(initial_key, ksn)))
+}
+
+/// From the initial key to a counter, a step for each of its one bits, the highest first.
+fn derived_to(initial_key: &Key, ksn: Ksn) -> Key {
     let counter = ksn.counter();
     let mut key = initial_key.clone();
     let mut register = ksn.initial().register();
@@ -164,7 +176,7 @@ pub fn transaction_key(initial_key: &Key, ksn: Ksn) -> Option<TransactionKey> {
             key = generate(&key, register);
         }
     }
-    Some(TransactionKey(key))
+    key
 }
 
 /// A device with its future keys (X9.24-1, A.2): 21 registers, one for each bit of the counter.
@@ -182,10 +194,10 @@ impl Device {
     /// Injects the initial key. `ksn` has counter 0 for a new device, else the counter of the last transaction it made.
     #[must_use]
     pub fn new(initial_key: &Key, ksn: Ksn) -> Self {
-        let mut device = Self { ksn: ksn.initial(), counter: Some(1), future: Default::default() };
-        device.fill_below(COUNTER_BITS, initial_key, 0);
-        while device.counter.is_some_and(|next| next <= ksn.counter()) {
-            device.next();
+        let counter = COUNTERS.next(ksn.counter());
+        let mut device = Self { ksn: ksn.initial(), counter, future: Default::default() };
+        for (bit, counter) in counter.into_iter().flat_map(|next| counter::held(next, COUNTER_BITS)) {
+            device.future[bit as usize] = Some(derived_to(initial_key, ksn.with_counter(counter)));
         }
         device
     }
@@ -198,10 +210,10 @@ impl Device {
         let key =
             self.future[lowest as usize].take().expect("the key of a counter's lowest one bit is made before its turn");
         // "New Key" (X9.24-1, A.2): with ten ones there is no deeper level; the counter then skips to one with fewer.
-        if counter.count_ones() < MAX_ONES {
+        if counter.count_ones() < COUNTERS.most_ones {
             self.fill_below(lowest, &key, counter);
         }
-        self.counter = next_counter(counter);
+        self.counter = COUNTERS.next(counter);
         Some((self.ksn.with_counter(counter), TransactionKey(key)))
     }
 
@@ -218,12 +230,6 @@ impl Device {
             self.future[n as usize] = Some(generate(key, register));
         }
     }
-}
-
-/// The next counter with at most ten one bits, or `None` when 21 bits cannot hold it (X9.24-1, A.2: "New Key").
-fn next_counter(counter: u32) -> Option<u32> {
-    let step = if counter.count_ones() < MAX_ONES { 1 } else { 1 << counter.trailing_zeros() };
-    Some(counter + step).filter(|next| *next <= COUNTER_MASK)
 }
 
 /// The non-reversible key generation process (X9.24-1, A.2).
@@ -257,7 +263,7 @@ mod tests {
     #[test]
     #[ignore = "about a minute"]
     fn device_and_host_agree_until_the_device_is_worn_out() {
-        let usable = (1..=COUNTER_MASK).filter(|counter| counter.count_ones() <= MAX_ONES).count();
+        let usable = (1..=COUNTER_MASK).filter(|counter| counter.count_ones() <= COUNTERS.most_ones).count();
         assert_eq!(usable, 1_048_575, "half of all counters, without zero");
         assert_eq!(walk_beside_the_host(0, usize::MAX), usable);
     }

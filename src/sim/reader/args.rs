@@ -2,36 +2,60 @@
 //! each, and shows the display when it changes.
 #![allow(clippy::print_stdout, reason = "a person's program")]
 
-use std::io::{self, BufRead, Write};
+use std::fs::File;
+use std::io::{self, BufRead, Read, Write};
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use tokio::sync::mpsc;
 
 use super::deck::{self, Card, DECK, Entry};
-use super::device::{Key, PinPlan, Screen, WaitsFor};
+use super::device::{ChoicePlan, Screen, WaitsFor};
 use super::port::{Reader, start};
-use super::{Options, Pace};
-use crate::sim::keys::{TEST_KSN_PIN, TEST_KSN_SRED};
+use super::script::{self, Script};
+use super::{Dukpt, Options, Pace};
+
+/// Where a real device listens (readers: 2.1), on this machine alone.
+const TCP_PLACE: &str = "127.0.0.1:6543";
 
 /// Arguments of `pos-sim reader`.
 #[derive(clap::Args, Clone, Debug)]
+#[command(after_long_help = script::help())]
 pub struct Args {
-    /// Listen on this TCP address (a real device uses port 6543) instead of a pty.
-    #[arg(long)]
+    /// The line: a pty, or TCP (see --listen).
+    #[arg(long, value_enum, default_value_t = Transport::Pty)]
+    transport: Transport,
+    /// Listen on this TCP address, 127.0.0.1:6543 with --transport tcp alone (a real device uses this port).
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Option<SocketAddr>,
+    /// The same as --transport tcp --listen ADDRESS.
+    #[arg(long, value_name = "ADDRESS", conflicts_with = "listen")]
     tcp: Option<SocketAddr>,
     /// Make this symbolic link to the pty.
-    #[arg(long, conflicts_with = "tcp")]
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["tcp", "listen"])]
     link: Option<PathBuf>,
     /// Serial number, 8 digits.
     #[arg(long, default_value = "30003638")]
     serial: String,
-    /// Hold no SRED key: offer card data in clear, as a terminal must refuse it.
-    #[arg(long)]
+    /// Hold an SRED key; with --secured=false offer card data in clear, as a terminal must refuse it.
+    #[arg(long, action = clap::ArgAction::Set, default_value_t = true, num_args = 0..=1, require_equals = true,
+          default_missing_value = "true")]
+    secured: bool,
+    /// The same as --secured=false.
+    #[arg(long, conflicts_with = "secured")]
     unsecured: bool,
+    /// How the keys for card data and PIN are made.
+    #[arg(long, value_enum, default_value_t = Kind::Tdes)]
+    dukpt: Kind,
     /// Hold no PIN key.
     #[arg(long)]
     no_pin_key: bool,
+    /// Have so many keys left in each key set, to see them used up.
+    #[arg(long, value_name = "NUMBER", conflicts_with = "counter")]
+    keys_left: Option<u16>,
+    /// Do by itself what this file says (see below).
+    #[arg(long, value_name = "FILE")]
+    script: Option<PathBuf>,
     /// Sign this amount in minor units instead of the one asked for.
     #[arg(long, value_name = "MINOR_UNITS")]
     sign_amount: Option<u64>,
@@ -58,13 +82,43 @@ pub struct Args {
     leave_card: bool,
 }
 
-impl From<Args> for Options {
-    fn from(args: Args) -> Self {
-        Self {
-            tcp: args.tcp,
+/// What the reader listens on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Transport {
+    Pty,
+    Tcp,
+}
+
+/// A kind of keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Kind {
+    /// TDES DUKPT: KSN of 10 bytes, PIN blocks of format 0.
+    Tdes,
+    /// AES DUKPT: KSN of 12 bytes, PIN blocks of format 4.
+    Aes,
+}
+
+impl TryFrom<Args> for Options {
+    type Error = io::Error;
+
+    /// Reads the script, too.
+    fn try_from(args: Args) -> io::Result<Self> {
+        let script = args.script.as_deref().map(read_script).transpose()?.unwrap_or_default();
+        let tcp = match (args.tcp.or(args.listen), args.transport) {
+            (Some(address), _) => Some(address),
+            (None, Transport::Tcp) if args.link.is_some() => return Err(wrong("--link is for a pty, not for TCP")),
+            (None, Transport::Tcp) => Some(TCP_PLACE.parse().map_err(io::Error::other)?),
+            (None, Transport::Pty) => None,
+        };
+        let keys = match args.dukpt {
+            Kind::Tdes => Dukpt::TDES,
+            Kind::Aes => Dukpt::AES,
+        };
+        Ok(Self {
+            tcp,
             link: args.link,
             serial: args.serial,
-            secured: !args.unsecured,
+            secured: args.secured && !args.unsecured,
             pin_key: !args.no_pin_key,
             amount_override: args.sign_amount,
             wrong_device: args.wrong_device,
@@ -74,19 +128,36 @@ impl From<Args> for Options {
             pace: if args.instant { Pace::INSTANT } else { Pace::HUMAN },
             removes_card: !args.leave_card,
             atc: args.counter,
-            card_ksn: TEST_KSN_SRED.with_counter(args.counter.into()),
-            pin_ksn: TEST_KSN_PIN.with_counter(args.counter.into()),
+            dukpt: match args.keys_left {
+                Some(left) => keys.with_keys_left(left.into()),
+                None => keys.with_counter(args.counter.into()),
+            },
+            script,
             ..Self::default()
-        }
+        })
     }
+}
+
+fn wrong(what: impl std::fmt::Display) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, what.to_string())
+}
+
+/// The script in a file, of which no more is read than a script may have.
+fn read_script(path: &Path) -> io::Result<Script> {
+    let named = |error: io::Error| io::Error::new(error.kind(), format!("--script {}: {error}", path.display()));
+    let mut bytes = Vec::new();
+    let limit = u64::try_from(script::MAX_TEXT).unwrap_or(u64::MAX).saturating_add(1);
+    File::open(path).and_then(|file| file.take(limit).read_to_end(&mut bytes)).map_err(named)?;
+    let text = String::from_utf8(bytes).map_err(|_| named(wrong("not text (UTF-8)")))?;
+    text.parse().map_err(|error: script::ScriptError| named(wrong(error)))
 }
 
 /// Runs until `quit` or the end of the input.
 ///
 /// # Errors
-/// When the port cannot be opened or the output is gone.
+/// When the script cannot be read, the port not be opened, or the output is gone.
 pub async fn run(args: Args) -> io::Result<()> {
-    let reader = start(args.into()).await?;
+    let reader = start(args.try_into()?).await?;
     println!("reader at {}", reader.place());
     println!("{HELP}");
     let mut lines = keyboard();
@@ -110,8 +181,9 @@ pub async fn run(args: Args) -> io::Result<()> {
 const HELP: &str = "\
 insert CARD, tap CARD, swipe CARD, remove      what hands do; `cards` lists the cards
 cancel, enter, clear, key DIGIT                keys
-pin DIGITS, pin cancel|bypass|wait|right       what the cardholder does at the next PIN prompt
-unplug, plug                                   the cable
+pin DIGITS|right|wrong|cancel|bypass|wait      what the cardholder does at the next PIN prompt
+choose NUMBER|wait                             what the cardholder does at the next list of applications
+unplug, plug, reboot                           the cable, the power
 help, quit";
 
 /// Carries out one line.
@@ -134,20 +206,19 @@ pub fn carry_out(line: &str, reader: &Reader) -> Result<(), String> {
         }
         (Some("swipe"), name) => reader.present(named(name)?, Entry::Swipe),
         (Some("remove"), _) => reader.remove(),
-        (Some("cancel"), _) => reader.key(Key::Cancel),
-        (Some("enter"), _) => reader.key(Key::Enter),
-        (Some("clear"), _) => reader.key(Key::Clear),
-        (Some("key"), Some(digit)) => {
-            reader.key(Key::Digit(digit.parse().ok().filter(|digit| *digit <= 9).ok_or("a key is one digit")?));
+        (Some(key @ ("cancel" | "enter" | "clear")), _) | (Some("key"), Some(key)) => {
+            reader.key(script::key(key).map_err(|wrong| wrong.to_string())?);
         }
-        (Some("pin"), Some(plan)) => reader.plan_pin(match plan {
-            "cancel" => PinPlan::Cancel,
-            "bypass" => PinPlan::Bypass,
-            "wait" => PinPlan::Hesitate,
-            "right" => PinPlan::Right,
-            digits if digits.bytes().all(|c| c.is_ascii_digit()) => PinPlan::Digits(digits.to_owned()),
-            _ => return Err("pin takes digits, cancel, bypass, wait or right".to_owned()),
-        }),
+        (Some("pin"), Some(plan)) => {
+            let plan = if plan == "wait" { "nothing" } else { plan };
+            reader.plan_pin(script::typed(plan).map_err(|wrong| wrong.to_string())?);
+        }
+        (Some("choose"), Some("wait")) => reader.plan_choice(ChoicePlan::Hesitate),
+        (Some("choose"), Some(number)) => {
+            let number = number.parse().map_err(|_| "choose takes a number from 1, or wait")?;
+            reader.plan_choice(ChoicePlan::Number(number));
+        }
+        (Some("reboot"), _) => reader.reboot(),
         (Some("unplug"), _) => reader.unplug(),
         (Some("plug"), _) => {
             reader.replug().map_err(|error| error.to_string())?;
@@ -167,7 +238,7 @@ fn named(name: Option<&str>) -> Result<&'static Card, String> {
 
 fn described(card: &Card) -> String {
     let entries: Vec<_> = card.entries().iter().map(|entry| format!("{entry:?}").to_lowercase()).collect();
-    format!("{:17} {}  {}", card.name, card.masked_pan('*'), entries.join(", "))
+    format!("{:17} {:19}  {:13} {}", card.name, card.masked_pan('*'), entries.join(", "), card.about)
 }
 
 fn shown(screen: &Screen) -> String {
@@ -198,20 +269,69 @@ mod tests {
         args: Args,
     }
 
+    fn parsed(words: &str) -> Result<Options, String> {
+        let program = <Program as clap::Parser>::try_parse_from(words.split(' ')).map_err(|error| error.to_string())?;
+        program.args.try_into().map_err(|error: io::Error| error.to_string())
+    }
+
     fn options(words: &str) -> Options {
-        <Program as clap::Parser>::try_parse_from(words.split(' ')).unwrap().args.into()
+        parsed(words).unwrap()
     }
 
     #[test]
     fn arguments_become_options() {
         let plain = options("reader");
         assert!(plain.tcp.is_none() && plain.secured && plain.pin_key && plain.removes_card);
-        assert_eq!(plain.pace, Pace::HUMAN);
+        assert_eq!((plain.pace, plain.dukpt), (Pace::HUMAN, Dukpt::TDES));
         let other =
             options("reader --tcp 127.0.0.1:6543 --unsecured --no-pin-key --instant --leave-card --counter 1023");
         assert!(other.tcp.is_some() && !other.secured && !other.pin_key && !other.removes_card);
         assert_eq!((other.pace, other.atc), (Pace::INSTANT, 1023));
-        assert_eq!(other.card_ksn.counter(), 1023);
+        assert_eq!(other.dukpt, Dukpt::TDES.with_counter(1023));
+        assert!(!options("reader --secured=false").secured && options("reader --secured").secured);
+        assert_eq!(options("reader --dukpt aes").dukpt, Dukpt::AES);
+        assert_eq!(options("reader --dukpt aes --keys-left 3").dukpt, Dukpt::AES.with_keys_left(3));
+    }
+
+    #[test]
+    fn the_line_is_a_pty_or_tcp() {
+        for (words, address) in [
+            ("reader --transport pty", None),
+            ("reader --transport tcp", Some("127.0.0.1:6543")),
+            ("reader --transport tcp --listen 127.0.0.1:7000", Some("127.0.0.1:7000")),
+            ("reader --listen 127.0.0.1:7000", Some("127.0.0.1:7000")),
+            ("reader --tcp 127.0.0.1:7000", Some("127.0.0.1:7000")),
+        ] {
+            assert_eq!(options(words).tcp, address.map(|text| text.parse().unwrap()), "{words}");
+        }
+        assert_eq!(options("reader --link /tmp/reader").link, Some("/tmp/reader".into()));
+        for words in [
+            "reader --tcp 127.0.0.1:1 --listen 127.0.0.1:2",
+            "reader --tcp 127.0.0.1:1 --link x",
+            "reader --transport tcp --link x",
+            "reader --transport usb",
+            "reader --keys-left 1 --counter 1",
+            "reader --secured=perhaps",
+            "reader --dukpt des",
+        ] {
+            assert!(parsed(words).is_err(), "{words}");
+        }
+    }
+
+    #[test]
+    fn a_script_is_read_or_named_with_what_is_wrong() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("scenario");
+        let words = format!("reader --script {}", file.display());
+        assert!(parsed(&words).unwrap_err().starts_with(&format!("--script {}: ", file.display())));
+        std::fs::write(&file, "on waiting: tap tap\n").unwrap();
+        assert_eq!(options(&words).script, "on waiting: tap tap".parse().unwrap());
+        std::fs::write(&file, "on waiting: tap tap\non waitin: tap tap\n").unwrap();
+        assert!(parsed(&words).unwrap_err().ends_with("line 2: \"waitin\" is no event; did you mean \"waiting\"?"));
+        std::fs::write(&file, [0xFF, 0xFE]).unwrap();
+        assert!(parsed(&words).unwrap_err().contains("not text"));
+        std::fs::write(&file, " ".repeat(script::MAX_TEXT + 10)).unwrap();
+        assert!(parsed(&words).unwrap_err().contains("64 KiB"));
     }
 
     #[tokio::test]
@@ -223,6 +343,10 @@ mod tests {
             "swipe swipe",
             "pin 9999",
             "pin wait",
+            "pin wrong",
+            "choose 2",
+            "choose wait",
+            "reboot",
             "key 5",
             "cancel",
             "",
@@ -232,7 +356,7 @@ mod tests {
             assert_eq!(carry_out(line, &reader), Ok(()), "{line}");
         }
         assert!(carry_out("insert gold", &reader).unwrap_err().contains("chip-pin"));
-        for wrong in ["tap tap", "tap", "key 10", "key x", "pin blue", "dance"] {
+        for wrong in ["tap tap", "tap", "key 10", "key x", "pin blue", "choose x", "dance"] {
             assert!(carry_out(wrong, &reader).is_err(), "{wrong}");
         }
     }

@@ -7,7 +7,7 @@
 //! | `chip-refuses` | ARQC, then AAC whatever the host says | no antenna | 201 |
 //! | `chip-offline` | approves by itself (TC) | no antenna | 201 |
 //! | `chip-declines` | declines by itself (AAC) | no antenna | 201 |
-//! | `chip-choice` | two applications on it | no antenna | 201 |
+//! | `chip-choice` | two applications: chosen on the reader (DFA204 01) or by the agent (02, E2), ARQC | no antenna | 201 |
 //! | `chip-broken` | mute: 9F30, swipe allowed | no antenna | 201: fallback |
 //! | `chip-unsupported` | no common application: 9F28, swipe allowed | no antenna | 201: fallback |
 //! | `tap` | online PIN, ARQC | ARQC | 201 |
@@ -16,8 +16,22 @@
 //! | `tap-insert` | online PIN, ARQC | 9FC3: insert the card | 201 |
 //! | `swipe` | no chip | no antenna | 101: signature |
 //! | `swipe-pin` | no chip | no antenna | 120: online PIN |
+//! | `chip-signature` | signature (9F34 1E0300), ARQC | no antenna | 201 |
+//! | `chip-scripts` | ARQC; carries out the issuer's scripts 71 and 72, says so in 9F5B, TC | no antenna | 201 |
+//! | `chip-offline-pin` | the chip checks the PIN: wrong once, then right, ARQC | no antenna | 201 |
+//! | `expired` | TVR "expired application", ARQC: the issuer declines (54) | no antenna | 201 |
+//! | `pin-wrong` | online PIN, wrong each time, ARQC: the issuer declines (55) | no antenna | 201 |
+//! | `pin-exceeded` | the chip takes no PIN any more: TVR says so, ARQC: the issuer declines (75) | no antenna | 201 |
+//! | `blocked` | card blocked: 9F25, no swipe allowed | no antenna | 201 |
+//! | `app-blocked` | the first application is blocked: the second is taken unasked, ARQC | no antenna | 201 |
+//! | `pan-19` | 19 digits, online PIN, ARQC | no antenna | 201 |
+//! | `foreign` | issuer country 840, application currency 840, online PIN, ARQC | no antenna | 201 |
+//! | `tap-phone` | no chip contacts | verified by the phone (9F34 010002), ARQC | no stripe |
+//! | `debit` | another brand's AID, online PIN, ARQC | ARQC | 201 |
 //!
-//! Every number is from a public brand test range and Luhn-valid; each card has its own, so that a ledger can be read.
+//! Every number is from a public brand test range and Luhn-valid; each card has its own, so that a ledger can be read. Cards
+//! of every brand compute cryptograms of Visa's CVN 12 (hex), the one that the simulated issuers verify; a real card of
+//! another brand would not.
 
 /// A virtual card.
 #[derive(Debug, PartialEq, Eq)]
@@ -42,12 +56,44 @@ pub struct Card {
     pub label: &'static str,
     /// Application identifier (tags 4F, 84, 9F06).
     pub aid: &'static [u8],
+    /// What else is on the chip.
+    pub applications: Applications,
+    /// PINs that the cardholder mistypes before the right one, at each payment.
+    pub mistakes: u8,
+    /// PINs that a chip which checks them itself will try (9F17), at first.
+    pub tries: u8,
+    /// Issuer country code (5F28), BCD; that of the terminal when `None`.
+    pub country: Option<[u8; 2]>,
+    /// Application currency code (9F42), BCD; not on the card when `None`.
+    pub currency: Option<[u8; 2]>,
+    /// What is special about it, in a few words.
+    pub about: &'static str,
     /// Its contacts.
     pub chip: Chip,
     /// Its antenna.
     pub tap: Tap,
     /// Whether it has a magnetic stripe.
     pub stripe: bool,
+}
+
+/// An application of a card.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Application {
+    /// Application identifier (tags 4F, 84, 9F06).
+    pub aid: &'static [u8],
+    /// Application label (tag 50).
+    pub label: &'static str,
+}
+
+/// Which applications a reader finds on a chip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Applications {
+    /// One.
+    One,
+    /// Two: the cardholder chooses between the card's own and this.
+    Choice(Application),
+    /// The card's own is blocked (SELECT answers 6283; EMV Book 1, 12.4): this is left.
+    OnlyOther(Application),
 }
 
 /// What is behind the contacts.
@@ -68,6 +114,8 @@ pub enum Chip {
     Mute,
     /// No application that the reader knows: the reader says 9F28, unsupported card.
     Foreign,
+    /// Blocked by its issuer, SELECT answers 6A81 (EMV Book 1, 12.3.2): the reader says 9F25, bad card, no swipe allowed.
+    Blocked,
 }
 
 /// Cardholder verification.
@@ -77,6 +125,12 @@ pub enum Cvm {
     None,
     /// The PIN goes to the issuer.
     OnlinePin,
+    /// The chip checks the PIN.
+    OfflinePin,
+    /// The cardholder signs the receipt.
+    Signature,
+    /// The cardholder's own device has verified him (a phone).
+    OwnDevice,
 }
 
 /// The first cryptogram of a chip.
@@ -153,11 +207,12 @@ pub fn issuer_records() -> impl Iterator<Item = IssuerRecord> {
 }
 
 impl Card {
-    /// The ways to present it that begin a sale which can be approved, or declined by the card itself. What comes
-    /// after a way that the reader refuses says [`Self::after`].
+    /// The ways to present it that begin a sale which can be approved, or declined by the card or its issuer; none for a
+    /// blocked card. What comes after a way that the reader refuses says [`Self::after`].
     #[must_use]
     pub fn entries(&self) -> &'static [Entry] {
         match (self.chip, self.tap) {
+            (Chip::Blocked, _) => &[],
             (Chip::None, Tap::None) => &[Entry::Swipe],
             (Chip::None, _) => &[Entry::Tap],
             (_, Tap::None) => &[Entry::Insert],
@@ -175,6 +230,23 @@ impl Card {
             Entry::Swipe if self.service_code.starts_with(['2', '6']) => Some(Entry::Insert),
             _ => None,
         }
+    }
+
+    /// The applications that can be chosen, in the card's order.
+    #[must_use]
+    pub fn candidates(&self) -> Vec<Application> {
+        let own = Application { aid: self.aid, label: self.label };
+        match self.applications {
+            Applications::One => vec![own],
+            Applications::Choice(other) => vec![own, other],
+            Applications::OnlyOther(other) => vec![other],
+        }
+    }
+
+    /// A PIN that is not the card's.
+    #[must_use]
+    pub fn wrong_pin(&self) -> &'static str {
+        if self.pin == "9999" { "0000" } else { "9999" }
     }
 
     /// Track 1 with its sentinels. The only known swipe (readers: 8.4, M1) has no LRC character here: its tag 5F21 has 70
@@ -230,6 +302,9 @@ fn padded(mut digits: String) -> String {
 }
 
 const VISA: &[u8] = &[0xA0, 0x00, 0x00, 0x00, 0x03, 0x10, 0x10];
+const MASTERCARD: &[u8] = &[0xA0, 0x00, 0x00, 0x00, 0x04, 0x10, 0x10];
+const MAESTRO: &[u8] = &[0xA0, 0x00, 0x00, 0x00, 0x04, 0x30, 0x60];
+const ELECTRON: Application = Application { aid: &[0xA0, 0x00, 0x00, 0x00, 0x03, 0x20, 0x10], label: "VISA ELECTRON" };
 
 /// A card of which the table below tells the differences.
 const PLAIN: Card = Card {
@@ -243,6 +318,12 @@ const PLAIN: Card = Card {
     holder: "TEST CARD/",
     label: "VISA CREDIT",
     aid: VISA,
+    applications: Applications::One,
+    mistakes: 0,
+    tries: 3,
+    country: None,
+    currency: None,
+    about: "",
     chip: Chip::None,
     tap: Tap::None,
     stripe: true,
@@ -256,9 +337,17 @@ const CHIP_AND_PIN: Chip = chip(Cvm::OnlinePin, First::Asks, Second::NeedsIssuer
 
 /// All cards.
 pub static DECK: &[Card] = &[
-    Card { name: "chip-pin", pan: "4761739001010119", holder: "TEST CARD/CHIP PIN", chip: CHIP_AND_PIN, ..PLAIN },
+    Card {
+        name: "chip-pin",
+        about: "the everyday card: chip and PIN",
+        pan: "4761739001010119",
+        holder: "TEST CARD/CHIP PIN",
+        chip: CHIP_AND_PIN,
+        ..PLAIN
+    },
     Card {
         name: "chip-no-cvm",
+        about: "chip without PIN",
         pan: "4761739001010010",
         holder: "TEST CARD/NO CVM",
         chip: chip(Cvm::None, First::Asks, Second::TakesNoIssuer),
@@ -266,6 +355,7 @@ pub static DECK: &[Card] = &[
     },
     Card {
         name: "chip-refuses",
+        about: "its chip refuses after the bank has approved",
         pan: "4761739001010135",
         holder: "TEST CARD/REFUSES",
         chip: chip(Cvm::None, First::Asks, Second::Refuses),
@@ -273,6 +363,7 @@ pub static DECK: &[Card] = &[
     },
     Card {
         name: "chip-offline",
+        about: "its chip approves before anyone is asked",
         pan: "4761739001010143",
         holder: "TEST CARD/OFFLINE",
         chip: chip(Cvm::None, First::Approves, Second::TakesNoIssuer),
@@ -280,6 +371,7 @@ pub static DECK: &[Card] = &[
     },
     Card {
         name: "chip-declines",
+        about: "its chip declines before anyone is asked",
         pan: "4012888888881881",
         holder: "TEST CARD/DECLINES",
         chip: chip(Cvm::None, First::Declines, Second::Refuses),
@@ -287,14 +379,24 @@ pub static DECK: &[Card] = &[
     },
     Card {
         name: "chip-choice",
+        about: "two applications on one chip",
         pan: "4012001037141112",
         holder: "TEST CARD/CHOICE",
+        applications: Applications::Choice(ELECTRON),
         chip: chip(Cvm::None, First::Asks, Second::NeedsIssuer),
         ..PLAIN
     },
-    Card { name: "chip-broken", pan: "4111111111111111", holder: "TEST CARD/BROKEN", chip: Chip::Mute, ..PLAIN },
+    Card {
+        name: "chip-broken",
+        about: "its chip is dead: insert, then swipe",
+        pan: "4111111111111111",
+        holder: "TEST CARD/BROKEN",
+        chip: Chip::Mute,
+        ..PLAIN
+    },
     Card {
         name: "chip-unsupported",
+        about: "a chip that the reader does not know: insert, then swipe",
         pan: "4012000033330026",
         holder: "TEST CARD/FOREIGN",
         chip: Chip::Foreign,
@@ -302,6 +404,7 @@ pub static DECK: &[Card] = &[
     },
     Card {
         name: "tap",
+        about: "contactless without PIN",
         pan: "4005519200000004",
         holder: "TEST CARD/TAP",
         chip: CHIP_AND_PIN,
@@ -310,6 +413,7 @@ pub static DECK: &[Card] = &[
     },
     Card {
         name: "tap-pin",
+        about: "contactless with PIN",
         pan: "4009348888881881",
         holder: "TEST CARD/TAP PIN",
         chip: CHIP_AND_PIN,
@@ -318,6 +422,7 @@ pub static DECK: &[Card] = &[
     },
     Card {
         name: "tap-magstripe",
+        about: "contactless of the old kind",
         pan: "4012000077777777",
         holder: "TEST CARD/TAP MSD",
         service_code: "101",
@@ -326,14 +431,140 @@ pub static DECK: &[Card] = &[
     },
     Card {
         name: "tap-insert",
+        about: "when tapped it wants to be inserted",
         pan: "4217651111111119",
         holder: "TEST CARD/INSERT ME",
         chip: CHIP_AND_PIN,
         tap: Tap::Insert,
         ..PLAIN
     },
-    Card { name: "swipe", pan: "4500600000000061", holder: "TEST CARD/SWIPE", service_code: "101", ..PLAIN },
-    Card { name: "swipe-pin", pan: "4000111111111115", holder: "TEST CARD/SWIPE PIN", service_code: "120", ..PLAIN },
+    Card {
+        name: "swipe",
+        about: "stripe only: signature",
+        pan: "4500600000000061",
+        holder: "TEST CARD/SWIPE",
+        service_code: "101",
+        ..PLAIN
+    },
+    Card {
+        name: "swipe-pin",
+        about: "stripe only: PIN",
+        pan: "4000111111111115",
+        holder: "TEST CARD/SWIPE PIN",
+        service_code: "120",
+        ..PLAIN
+    },
+    Card {
+        name: "chip-signature",
+        about: "chip and signature",
+        pan: "4761739001010127",
+        holder: "TEST CARD/SIGNATURE",
+        chip: chip(Cvm::Signature, First::Asks, Second::NeedsIssuer),
+        ..PLAIN
+    },
+    Card {
+        name: "chip-scripts",
+        about: "its issuer sends it scripts",
+        pan: "4761739001010168",
+        holder: "TEST CARD/SCRIPTS",
+        chip: chip(Cvm::None, First::Asks, Second::NeedsIssuer),
+        ..PLAIN
+    },
+    Card {
+        name: "chip-offline-pin",
+        about: "its chip checks the PIN: wrong once, then right",
+        pan: "4761739001010176",
+        holder: "TEST CARD/OFFLINE PIN",
+        mistakes: 1,
+        chip: chip(Cvm::OfflinePin, First::Asks, Second::NeedsIssuer),
+        ..PLAIN
+    },
+    Card {
+        name: "expired",
+        about: "too old: its issuer declines",
+        pan: "4761739001010184",
+        expiry: "2012",
+        holder: "TEST CARD/EXPIRED",
+        chip: chip(Cvm::None, First::Asks, Second::NeedsIssuer),
+        ..PLAIN
+    },
+    Card {
+        name: "pin-wrong",
+        about: "chip and a PIN that its holder does not know",
+        pan: "4761739001010192",
+        holder: "TEST CARD/PIN WRONG",
+        mistakes: 1,
+        chip: CHIP_AND_PIN,
+        ..PLAIN
+    },
+    Card {
+        name: "pin-exceeded",
+        about: "its chip takes no PIN any more",
+        pan: "4761739001010200",
+        holder: "TEST CARD/PIN BLOCKED",
+        tries: 0,
+        chip: chip(Cvm::OfflinePin, First::Asks, Second::NeedsIssuer),
+        ..PLAIN
+    },
+    Card {
+        name: "blocked",
+        about: "blocked by its issuer",
+        pan: "4761739001010218",
+        holder: "TEST CARD/BLOCKED",
+        chip: Chip::Blocked,
+        ..PLAIN
+    },
+    Card {
+        name: "app-blocked",
+        about: "its first application is blocked, the second is taken",
+        pan: "4761739001010226",
+        holder: "TEST CARD/APP BLOCKED",
+        applications: Applications::OnlyOther(ELECTRON),
+        chip: chip(Cvm::None, First::Asks, Second::NeedsIssuer),
+        ..PLAIN
+    },
+    Card {
+        name: "pan-19",
+        about: "a number of 19 digits",
+        pan: "6799998900000074316",
+        holder: "TEST CARD/NINETEEN",
+        label: "MAESTRO",
+        aid: MAESTRO,
+        chip: CHIP_AND_PIN,
+        ..PLAIN
+    },
+    Card {
+        name: "foreign",
+        about: "from another country, with another currency",
+        pan: "4761739001010234",
+        holder: "TEST CARD/ABROAD",
+        country: Some([0x08, 0x40]),
+        currency: Some([0x08, 0x40]),
+        chip: CHIP_AND_PIN,
+        ..PLAIN
+    },
+    Card {
+        name: "tap-phone",
+        about: "a phone, which has verified its owner",
+        pan: "2223003122003222",
+        holder: "TEST CARD/PHONE",
+        label: "MASTERCARD",
+        aid: MASTERCARD,
+        tap: Tap::Emv(Cvm::OwnDevice),
+        stripe: false,
+        ..PLAIN
+    },
+    Card {
+        name: "debit",
+        about: "a debit card of another brand",
+        pan: "5555555555554444",
+        holder: "TEST CARD/DEBIT",
+        label: "DEBIT MASTERCARD",
+        aid: MASTERCARD,
+        chip: CHIP_AND_PIN,
+        tap: Tap::Emv(Cvm::None),
+        ..PLAIN
+    },
 ];
 
 #[cfg(test)]
@@ -349,7 +580,9 @@ mod tests {
         for card in DECK {
             assert!(luhn::is_valid(card.pan), "{}", card.name);
             assert!(card.track1().len() <= 80 && card.track2().len() <= 41, "{}", card.name);
-            assert!(!card.entries().is_empty());
+            assert_eq!(card.entries().is_empty(), card.name == "blocked");
+            assert!(!card.about.is_empty() && card.wrong_pin() != card.pin, "{}", card.name);
+            assert!(card.candidates().iter().all(|application| application.label.len() <= 16));
         }
         assert_eq!(issuer_records().count(), DECK.len());
     }

@@ -8,6 +8,8 @@
 //!             └── D204, D205, D2E0 ──▶ digits ─▶ number     └─▶ E3, E5: no DED2
 //! ```
 //!
+//! Each named step of a sale is an event that a script can meet (`script`, `follow`); what the device does next waits for it.
+//!
 //! One command is under way at a time ([`Running`]); any other but ABORT and RESET is then refused with 9F26. What the
 //! commands do is in `plain` and `pay`, what goes out in `voice`. Where the protocol is silent: RESET ends a running command without an answer to it;
 //! a card pulled during START ends it with 9F41, and CONTINUE without the card is 9F23.
@@ -17,9 +19,12 @@ use std::time::Duration;
 
 use super::Options;
 use super::chip::{Payment, Terms};
-use super::deck::Card;
+use super::choice::Choosing;
+use super::deck::{Application, Card, Entry};
+use super::follow::Following;
 use super::pin::PinEntry;
-use super::sealing::Sealing;
+use super::script::When;
+use super::sealing::{Sealed, Sealing};
 use super::wire::{self, Command, Sw};
 use crate::reader::link::{Decoder, Nad, Received};
 
@@ -38,6 +43,8 @@ pub enum Hand {
     Key(Key),
     /// Let the time for what is being waited for run out now.
     WaitTooLong,
+    /// Switch it off and on: all that was under way or switched on is lost, the line stays.
+    Reboot,
 }
 
 /// A key of the reader.
@@ -59,6 +66,8 @@ pub enum PinPlan {
     /// Type the card's PIN.
     #[default]
     Right,
+    /// Type a PIN that is not the card's.
+    Wrong,
     /// Type these digits.
     Digits(String),
     /// Press cancel.
@@ -66,6 +75,18 @@ pub enum PinPlan {
     /// Press enter without digits.
     Bypass,
     /// Do nothing until keys are pressed ([`Hand::Key`]).
+    Hesitate,
+}
+
+/// What the cardholder will do when he is asked for an application.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ChoicePlan {
+    /// Take the first.
+    #[default]
+    First,
+    /// Take the one with this number, from 1.
+    Number(usize),
+    /// Do nothing until keys are pressed.
     Hesitate,
 }
 
@@ -110,6 +131,8 @@ pub enum WaitsFor {
     Card,
     /// A PIN.
     Pin,
+    /// A choice among applications.
+    Choice,
     /// A number.
     Number,
 }
@@ -129,7 +152,9 @@ pub(super) enum Running {
     /// START CONTACTLESS waits; ends with 9F42 at `due`.
     Tap(Terms),
     /// START reads the chip until `due`.
-    Chip(Terms),
+    Chip(ChipRead),
+    /// A step between the card and what is said of it.
+    Card(Box<CardStep>),
     /// A PIN is entered; the next key falls at `due`.
     Pin(Box<PinEntry>),
     /// GET NUMERIC, GET DYNAMIC TIP, GET SECURE DATA or GET SECURE PAN waits for keys.
@@ -151,6 +176,32 @@ pub(super) enum Typed {
     Secure { element: u8, at_once: bool },
 }
 
+/// What a chip is read for.
+#[derive(Clone, Copy)]
+pub(super) struct ChipRead {
+    pub(super) terms: Terms,
+    pub(super) application: Application,
+}
+
+/// A step between the card and what is said of it.
+pub(super) enum CardStep {
+    /// The cardholder chooses an application; he does it at `due`.
+    Choosing(Choosing),
+    /// The card has been read; its answer is said at `due`, which is now.
+    Answering { payment: Payment, pin: Option<Sealed> },
+    /// CONTINUE has come; the card hears it at `due`, which is now.
+    Continuing { payment: Payment, arc: [u8; 2], elements: Vec<u8> },
+}
+
+/// What the device's script does with the cable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cable {
+    /// Pulls it.
+    Out,
+    /// Puts it back.
+    In,
+}
+
 /// What the agent has switched on (D060, D061).
 #[derive(Clone, Copy, Default)]
 pub(super) struct Switches {
@@ -169,19 +220,27 @@ pub struct Device {
     pub(super) due: Option<Duration>,
     /// The payment that waits for CONTINUE.
     pub(super) asked: Option<Payment>,
-    /// The terms of a START that was answered with E2.
-    pub(super) choosing: Option<Terms>,
+    /// The START that was answered with E2.
+    pub(super) choosing: Option<Choosing>,
     pub(super) slot: Option<&'static Card>,
     pub(super) last_swipe: Option<&'static Card>,
     pub(super) pin_plan: PinPlan,
     pub(super) number_plan: VecDeque<String>,
     /// Elements of a card number that were typed (DFA210).
     pub(super) typed: Vec<(u8, String)>,
+    pub(super) choice_plan: ChoicePlan,
+    pub(super) following: Following,
+    /// A sale has begun and not ended.
+    pub(super) sale_is_open: bool,
+    /// In this sale a chip could not be read.
+    pub(super) chip_failed: bool,
     pub(super) race: AbortRace,
     pub(super) now: Duration,
     /// 9A and 9F21.
     pub(super) clock: [u8; 6],
     atcs: HashMap<&'static str, u16>,
+    /// PINs that each chip will still try (9F17).
+    tries: HashMap<&'static str, u8>,
     sequence: u32,
     random: u64,
     pub(super) lines: Vec<String>,
@@ -191,6 +250,16 @@ pub struct Device {
     pub(super) out: VecDeque<Output>,
     counters: Counters,
     pub(super) spoil: bool,
+    /// The next message is lost.
+    pub(super) loses_next: bool,
+    /// All messages up to this time are lost.
+    pub(super) silent_until: Option<Duration>,
+    /// What is said goes out at this time.
+    pub(super) held_until: Option<Duration>,
+    /// It boots until then, and hears nothing.
+    pub(super) off_until: Option<Duration>,
+    /// What the port has not done with the cable yet.
+    pub(super) cable: VecDeque<Cable>,
 }
 
 impl Device {
@@ -198,7 +267,7 @@ impl Device {
     #[must_use]
     pub fn new(options: Options) -> Self {
         Self {
-            sealing: Sealing::new(options.card_ksn, options.pin_ksn),
+            sealing: Sealing::new(options.dukpt),
             switches: Switches::default(),
             running: Running::Nothing,
             due: None,
@@ -209,10 +278,15 @@ impl Device {
             pin_plan: PinPlan::Right,
             number_plan: VecDeque::new(),
             typed: Vec::new(),
+            choice_plan: ChoicePlan::First,
+            following: Following::new(options.script.clone(), Duration::ZERO),
+            sale_is_open: false,
+            chip_failed: false,
             race: options.race,
             now: Duration::ZERO,
             clock: options.clock,
             atcs: HashMap::new(),
+            tries: HashMap::new(),
             sequence: 0,
             random: options.seed,
             lines: vec!["WELCOME".to_owned()],
@@ -221,6 +295,11 @@ impl Device {
             out: VecDeque::new(),
             counters: Counters::default(),
             spoil: false,
+            loses_next: false,
+            silent_until: None,
+            held_until: None,
+            off_until: None,
+            cable: VecDeque::new(),
             options,
         }
     }
@@ -228,6 +307,9 @@ impl Device {
     /// Takes bytes from the line. `now` is the time since any fixed moment.
     pub fn bytes(&mut self, bytes: &[u8], now: Duration) {
         self.now = now;
+        if self.off_until.is_some() {
+            return self.settle();
+        }
         if self.options.wrong_device {
             return self.out.push_back(Output { bytes: b"\r\nERROR\r\n".to_vec(), card: false });
         }
@@ -244,6 +326,7 @@ impl Device {
                 // Nothing for the retail base, and no host sends unsolicited messages.
                 _ => self.counters.faults += 1,
             }
+            self.settle();
         }
         self.settle();
     }
@@ -252,14 +335,23 @@ impl Device {
     pub fn hands(&mut self, hand: Hand, now: Duration) {
         self.now = now;
         match hand {
-            Hand::Insert(card) => self.insert(card),
-            Hand::Tap(card) => self.tap(card),
-            Hand::Swipe(card) => self.swipe(card),
+            Hand::Insert(card) => self.present(card, Entry::Insert),
+            Hand::Tap(card) => self.present(card, Entry::Tap),
+            Hand::Swipe(card) => self.present(card, Entry::Swipe),
             Hand::Remove => self.remove(),
-            Hand::Key(key) => self.key(key),
+            Hand::Key(key) => self.press(key),
             Hand::WaitTooLong => self.waited_too_long(),
+            Hand::Reboot => self.reboot(self.options.pace.boot),
         }
         self.settle();
+    }
+
+    pub(super) fn present(&mut self, card: &'static Card, entry: Entry) {
+        match entry {
+            Entry::Insert => self.insert(card),
+            Entry::Tap => self.tap(card),
+            Entry::Swipe => self.swipe(card),
+        }
     }
 
     /// Time has passed.
@@ -271,19 +363,29 @@ impl Device {
     /// When [`Self::timer`] must be called next.
     #[must_use]
     pub fn deadline(&self) -> Option<Duration> {
-        [self.due, self.removal].into_iter().flatten().min()
+        let held = self.held_until.filter(|_| !self.out.is_empty());
+        [self.due, self.removal, self.off_until, held, self.following.deadline()].into_iter().flatten().min()
     }
 
     /// The next bytes to send.
     pub fn output(&mut self) -> Option<Output> {
+        if self.held_until.is_some_and(|until| self.now < until) {
+            return None;
+        }
         self.out.pop_front()
+    }
+
+    /// What is to be done with the cable, said once.
+    pub fn take_cable(&mut self) -> Option<Cable> {
+        self.cable.pop_front()
     }
 
     /// The display.
     #[must_use]
     pub fn screen(&self) -> Screen {
-        let waits_for = match self.running {
-            Running::Nothing | Running::Chip(_) => WaitsFor::Agent,
+        let waits_for = match &self.running {
+            Running::Card(step) if matches!(**step, CardStep::Choosing(_)) => WaitsFor::Choice,
+            Running::Nothing | Running::Chip(_) | Running::Card(_) => WaitsFor::Agent,
             Running::Tap(_) => WaitsFor::Card,
             Running::Pin(_) => WaitsFor::Pin,
             Running::Number(_) => WaitsFor::Number,
@@ -304,24 +406,40 @@ impl Device {
     }
 
     /// The host has opened the connection: over TCP and Bluetooth the device says so, over USB it does not (readers: 2.1).
-    pub fn connected(&mut self) {
+    pub fn connected(&mut self, now: Duration) {
+        self.now = now;
         self.decoder = Decoder::default();
         if self.options.says_powered_on {
-            self.event(&wire::template(0xE6, &[(0xC3, &[0x01]), (0xC4, b"Powered On")]));
+            self.powered_on_event();
         }
+        self.happens(When::Connected);
+        self.settle();
+    }
+
+    pub(super) fn powered_on_event(&mut self) {
+        self.event(&wire::template(0xE6, &[(0xC3, &[0x01]), (0xC4, b"Powered On")]));
     }
 
     /// The cable was pulled: the switches and what was under way are lost, the keys and counters are not.
     pub fn unplugged(&mut self) {
+        self.forget_everything();
+        self.out.clear();
+    }
+
+    pub(super) fn forget_everything(&mut self) {
         self.reset();
         self.switches = Switches::default();
-        self.out.clear();
         self.decoder = Decoder::default();
     }
 
     /// What the cardholder will do at the next PIN prompt.
     pub fn plan_pin(&mut self, plan: PinPlan) {
         self.pin_plan = plan;
+    }
+
+    /// What the cardholder will do at the next choice of an application.
+    pub fn plan_choice(&mut self, plan: ChoicePlan) {
+        self.choice_plan = plan;
     }
 
     /// The digits that will be typed at the next question for a number; those of several questions one after the other.
@@ -343,6 +461,14 @@ impl Device {
         if let &[cla, ins, ..] = bytes {
             self.counters.commands.push(u16::from_be_bytes([cla, ins]));
         }
+        self.happens(When::Frame);
+        if bytes.starts_with(&[0xD0, 0xFF]) {
+            self.happens(When::Abort);
+        }
+        self.meet_script();
+        if self.cable.contains(&Cable::Out) || self.off_until.is_some() {
+            return;
+        }
         let command = match Command::parse(bytes) {
             Ok(command) => command,
             Err(sw) => return self.answer(&[], sw),
@@ -352,7 +478,12 @@ impl Device {
         }
         match (command.code, &self.running) {
             (0xD0FF, _) => self.abort(),
-            (0xD000, _) | (_, Running::Nothing) => self.command(&command),
+            (0xD000, _) | (_, Running::Nothing) => {
+                self.command(&command);
+                if matches!(self.running, Running::Number(_)) {
+                    self.happens(When::Number);
+                }
+            }
             _ => self.answer(&[], Sw::NOT_ALLOWED),
         }
     }
@@ -362,9 +493,12 @@ impl Device {
             match self.running {
                 Running::Tap(_) => self.tap(card),
                 Running::Pin(_) => self.type_pin_to_the_end(),
-                Running::Chip(_) | Running::Number(_) | Running::Nothing => {}
+                _ => {}
             }
+            // The card's answer goes out before that of the ABORT.
+            self.settle();
         }
+        self.sale_is_open = false;
         self.answer(&[], Sw::OK);
         if !matches!(self.running, Running::Nothing) {
             self.asked = None;
@@ -381,18 +515,25 @@ impl Device {
         self.choosing = None;
         self.last_swipe = None;
         self.typed.clear();
+        self.sale_is_open = false;
         self.show("WELCOME");
     }
 
-    /// Does all that is due by now.
-    fn settle(&mut self) {
+    /// Does all that is due by now. The script comes first: what happened is met before the device goes on.
+    pub(super) fn settle(&mut self) {
         let is_due = |at: Option<Duration>, now| at.is_some_and(|at| at <= now);
+        if is_due(self.held_until, self.now) {
+            self.held_until = None;
+        }
         loop {
-            if is_due(self.due, self.now) {
+            if self.meet_script() {
+            } else if is_due(self.due, self.now) {
                 self.due = None;
                 self.go_on();
             } else if is_due(self.removal, self.now) {
                 self.remove();
+            } else if is_due(self.off_until, self.now) {
+                self.powers_on();
             } else {
                 return;
             }
@@ -407,7 +548,12 @@ impl Device {
                 self.finish(&[], Sw::TIMED_OUT);
                 self.show("TIMED OUT");
             }
-            Running::Chip(terms) => self.chip_is_read(terms),
+            Running::Chip(read) => self.chip_is_read(read),
+            Running::Card(step) => match *step {
+                CardStep::Choosing(choosing) => self.choice_goes_on(choosing),
+                CardStep::Answering { payment, pin } => self.card_decides(payment, pin.as_ref()),
+                CardStep::Continuing { payment, arc, elements } => self.card_is_told(payment, arc, &elements),
+            },
             Running::Pin(entry) => self.pin_goes_on(entry),
             Running::Number(typed) => {
                 self.running = Running::Number(typed);
@@ -416,14 +562,18 @@ impl Device {
         }
     }
 
-    fn waited_too_long(&mut self) {
-        match self.running {
+    pub(super) fn waited_too_long(&mut self) {
+        match &self.running {
             Running::Tap(_) | Running::Number(_) => {
                 self.finish(&[], Sw::TIMED_OUT);
                 self.show("TIMED OUT");
             }
+            Running::Card(step) if matches!(**step, CardStep::Choosing(_)) => {
+                self.finish(&[], Sw::CANCELLED);
+                self.show("TIMED OUT");
+            }
             Running::Pin(_) => self.pin_given_up(),
-            Running::Chip(_) | Running::Nothing => {}
+            _ => {}
         }
     }
 
@@ -434,7 +584,7 @@ impl Device {
         }
     }
 
-    fn remove(&mut self) {
+    pub(super) fn remove(&mut self) {
         self.removal = None;
         self.card_is_out();
     }
@@ -444,6 +594,11 @@ impl Device {
         let atc = self.atcs.entry(card.name).or_insert(self.options.atc);
         *atc = atc.wrapping_add(1);
         *atc
+    }
+
+    /// The PINs that a card's chip will still try.
+    pub(super) fn pin_tries(&mut self, card: &Card) -> &mut u8 {
+        self.tries.entry(card.name).or_insert(card.tries)
     }
 
     /// The device's transaction counter (9F41), counted on.
@@ -535,19 +690,5 @@ mod tests {
         assert_eq!(said(&mut device), ["010009E105DFAE01010790000A"]);
         assert_eq!(device.counters().commands, [0xEEE0]);
         assert_eq!(device.counters().faults, 1);
-    }
-
-    #[test]
-    fn a_worn_out_key_set_seals_nothing() {
-        // The last counter of 21 bits (security: 1.2).
-        let worn = options_ksn("FFFF9876543210FFF800");
-        let mut device = Device::new(Options { pin_ksn: worn, ..Options::default() });
-        device.hands(Hand::Insert(card("chip-pin").unwrap()), Duration::ZERO);
-        send(&mut device, START, 0);
-        assert_eq!(said(&mut device).last().map(String::as_str), Some("0100029FE07C"));
-    }
-
-    fn options_ksn(text: &str) -> crate::sim::keys::Ksn {
-        crate::sim::keys::Ksn::from_bytes(&hex::decode(text).unwrap()).unwrap()
     }
 }

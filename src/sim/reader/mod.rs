@@ -3,7 +3,7 @@
 //! ```text
 //!  port (pty, TCP) ─▶ link ─▶ device ─▶ plain · pay · pin ─▶ chip (the card's say) ─▶ sealing (DUKPT) ─▶ link ─▶ port
 //!                               ▲
-//!                             hands: insert, tap, swipe, remove, keys
+//!                             hands: insert, tap, swipe, remove, keys ◀── script: what happens when
 //! ```
 //!
 //! It is written from the protocol's description, not from the agent's driver, and shares nothing with it but the packets:
@@ -14,24 +14,29 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::reader::link;
-use crate::sim::keys::{Ksn, TEST_KSN_PIN, TEST_KSN_SRED};
 
 pub mod args;
 mod chip;
+mod choice;
+mod closing;
 pub mod deck;
 pub mod device;
+mod follow;
 mod line;
 mod pay;
 mod pin;
 mod plain;
 pub mod port;
+pub mod script;
 mod sealing;
 mod voice;
 mod wire;
 
 pub use deck::{Card, Entry, card};
-pub use device::{AbortRace, Hand, Key, PinPlan, Screen, WaitsFor};
+pub use device::{AbortRace, ChoicePlan, Hand, Key, PinPlan, Screen, WaitsFor};
 pub use port::{Reader, start};
+pub use script::{Script, When};
+pub use sealing::Dukpt;
 
 /// What kind of reader, and how it behaves.
 #[derive(Clone, Debug)]
@@ -80,10 +85,10 @@ pub struct Options {
     pub seed: u64,
     /// Transactions that every card has made already.
     pub atc: u16,
-    /// Last KSN used of the card-data (SRED) key set; counter 0 on a new device.
-    pub card_ksn: Ksn,
-    /// Last KSN used of the PIN key set.
-    pub pin_ksn: Ksn,
+    /// The kind of its keys, and how many are used.
+    pub dukpt: Dukpt,
+    /// What happens when, without a person.
+    pub script: Script,
 }
 
 /// How long people and chips take.
@@ -95,16 +100,20 @@ pub struct Pace {
     pub key: Duration,
     /// Until the card is taken out, with [`Options::removes_card`].
     pub removal: Duration,
+    /// Until it is on again after a reboot.
+    pub boot: Duration,
 }
 
 impl Pace {
     /// No time at all: for tests and benchmarks.
-    pub const INSTANT: Self = Self { chip: Duration::ZERO, key: Duration::ZERO, removal: Duration::ZERO };
+    pub const INSTANT: Self =
+        Self { chip: Duration::ZERO, key: Duration::ZERO, removal: Duration::ZERO, boot: Duration::ZERO };
     /// As quick as a practised person: for people who watch.
     pub const HUMAN: Self = Self {
         chip: Duration::from_millis(600),
         key: Duration::from_millis(250),
         removal: Duration::from_millis(1200),
+        boot: Duration::from_secs(3),
     };
 }
 
@@ -134,8 +143,8 @@ impl Default for Options {
             clock: [0x25, 0x01, 0x31, 0x12, 0x34, 0x56],
             seed: 1,
             atc: 0,
-            card_ksn: TEST_KSN_SRED,
-            pin_ksn: TEST_KSN_PIN,
+            dukpt: Dukpt::TDES,
+            script: Script::default(),
         }
     }
 }

@@ -1,11 +1,12 @@
-//! Cards at the reader and the commands about them: the events of slot and stripe, START, START CONTACTLESS, CONTINUE,
-//! ONLINE PIN (readers: 2.3, 2.5 to 2.9).
+//! Cards at the reader and the commands about them: the events of slot and stripe, START, START CONTACTLESS, ONLINE PIN
+//! (readers: 2.3, 2.5 to 2.9). What comes after the card's first answer is in `closing`.
 
-use super::chip::{Decision, Interface, Numbers, Payment, Terminal, Terms, has_scripts};
-use super::deck::{Card, Chip, Tap};
-use super::device::{Device, Running};
+use super::chip::{Decision, Interface, Numbers, Payment, Terminal, Terms, Verified, WantsPin};
+use super::deck::{Application, Card, Chip, Entry, Tap};
+use super::device::{CardStep, ChipRead, Device, Running};
 use super::pin::Purpose;
 use super::plain::DEFAULT_TAP_SECONDS;
+use super::script::When;
 use super::sealing::{NoKey, Sealed, bytes};
 use super::wire::{self, Command, Sw};
 
@@ -34,24 +35,32 @@ impl Device {
             self.finish(&[], Sw::CARD_INSERTED);
         }
         self.show("PLEASE WAIT");
+        self.happens(When::Inserted);
     }
 
     pub(super) fn card_is_out(&mut self) {
         if self.slot.take().is_none() {
             return;
         }
+        // CONTINUE finds the slot empty by itself.
         let contact = match &self.running {
             Running::Chip(_) => true,
+            Running::Card(step) => match &**step {
+                CardStep::Choosing(_) => true,
+                CardStep::Answering { payment, .. } => payment.interface == Interface::Contact,
+                CardStep::Continuing { .. } => false,
+            },
             Running::Pin(entry) => {
                 matches!(&entry.purpose, Purpose::Payment(payment) if payment.interface == Interface::Contact)
             }
-            Running::Nothing | Running::Tap(_) | Running::Number(_) => false,
+            _ => false,
         };
         if contact {
             self.finish(&[], Sw::CANCELLED);
         }
         self.card_event();
         self.show("WELCOME");
+        self.happens(When::Removed);
     }
 
     pub(super) fn swipe(&mut self, card: &'static Card) {
@@ -71,6 +80,8 @@ impl Device {
             self.finish(&[], Sw::CARD_SWIPED);
         }
         self.show("PLEASE WAIT");
+        // A chip card that was swiped first is going to be inserted in the same sale.
+        self.sale_is_open &= card.after(Entry::Swipe).is_some() && !self.chip_failed;
     }
 
     pub(super) fn tap(&mut self, card: &'static Card) {
@@ -84,7 +95,8 @@ impl Device {
             Tap::Emv(_) | Tap::Magstripe => {
                 self.running = Running::Nothing;
                 self.due = None;
-                let payment = self.payment(card, Interface::Contactless, terms);
+                let application = Application { aid: card.aid, label: card.label };
+                let payment = self.payment(card, application, Interface::Contactless, terms);
                 self.verify_or_decide(payment);
             }
         }
@@ -118,7 +130,7 @@ impl Device {
         if self.options.secured {
             let sealed = self.sealing.swipe(track1.as_deref(), track2.as_deref())?;
             wire::put(&mut inner, 0xDFAE02, &sealed.data);
-            wire::put(&mut inner, 0xDFAE03, &sealed.ksn.0);
+            wire::put(&mut inner, 0xDFAE03, &sealed.ksn);
             wire::put(&mut inner, 0xDFAE22, card.masked_track2().as_bytes());
         } else {
             for (tag, track) in [(0x5F21, track1), (0x5F22, track2)] {
@@ -142,50 +154,70 @@ impl Device {
     /// START TRANSACTION.
     pub(super) fn start(&mut self, command: &Command<'_>) -> Result<(), Sw> {
         let elements = command.elements()?;
-        let terms = self.signed_terms(Terms::read(elements)?);
+        let terms = Terms::read(elements)?;
         let [selection] = wire::need::<1>(elements, 0xDFA204)?;
-        self.asked = None;
+        self.forget_last_sale();
+        self.card_key_is_there()?;
         let card = self.slot.ok_or(Sw::NO_CARD)?;
+        self.sale_begins();
         match card.chip {
-            Chip::None | Chip::Mute => Err(Sw::CARD_READ_ERROR),
-            Chip::Foreign => Err(Sw::UNSUPPORTED_CARD),
-            Chip::Works { .. } if card.name == "chip-choice" && selection == 0x02 => {
-                self.choosing = Some(terms);
-                self.finish(&candidates(card), Sw::OK);
-                Ok(())
+            Chip::None | Chip::Mute => {
+                self.chip_failed = true;
+                Err(Sw::CARD_READ_ERROR)
+            }
+            Chip::Foreign => {
+                self.chip_failed = true;
+                Err(Sw::UNSUPPORTED_CARD)
+            }
+            Chip::Blocked => {
+                self.sale_is_open = false;
+                Err(Sw::BAD_CARD)
             }
             Chip::Works { .. } => {
-                if card.name == "chip-choice" {
-                    self.event(&wire::template(0xE6, &[(0xC3, &[0x03]), (0xC4, b"Application selection")]));
-                }
-                self.read_chip(terms);
+                self.select_application(card, terms, selection);
                 Ok(())
             }
         }
     }
 
-    fn read_chip(&mut self, terms: Terms) {
-        self.show("PLEASE WAIT");
-        self.running = Running::Chip(terms);
-        self.due = Some(self.now + self.options.pace.chip);
+    /// A payment that was left in its middle is over when another one is started.
+    fn forget_last_sale(&mut self) {
+        let left = [self.asked.take().is_some(), self.choosing.take().is_some()];
+        self.sale_is_open &= !left.contains(&true);
     }
 
-    pub(super) fn chip_is_read(&mut self, terms: Terms) {
+    /// A device whose SRED keys are used up. What a real one says is UNCERTAIN (readers name no word for it): here it takes no
+    /// payment, by the word for a failed encryption (9FE5; readers: 2.9), and P2PE STATUS loses the key's bit.
+    fn card_key_is_there(&self) -> Result<(), Sw> {
+        if self.options.secured && !self.sealing.card_keys_are_left() { Err(Sw::NO_KEY_LEFT) } else { Ok(()) }
+    }
+
+    pub(super) fn read_chip(&mut self, terms: Terms, application: Application) {
+        self.show("PLEASE WAIT");
+        self.running = Running::Chip(ChipRead { terms, application });
+        self.due = Some(self.now + self.options.pace.chip);
+        self.happens(When::Start);
+    }
+
+    pub(super) fn chip_is_read(&mut self, read: ChipRead) {
         let Some(card) = self.slot else { return self.finish(&[], Sw::NO_CARD) };
-        let payment = self.payment(card, Interface::Contact, terms);
+        let payment = self.payment(card, read.application, Interface::Contact, read.terms);
         self.verify_or_decide(payment);
     }
 
     /// START CONTACTLESS TRANSACTION. A card that is in the slot already ends it as one that is put in later.
     pub(super) fn start_contactless(&mut self, command: &Command<'_>) -> Result<(), Sw> {
         let elements = command.elements()?;
-        let terms = self.signed_terms(Terms::read(elements)?);
+        let terms = Terms::read(elements)?;
         let seconds = wire::get::<2>(elements, 0xDFFF01)?.map_or(DEFAULT_TAP_SECONDS, u16::from_be_bytes);
-        self.asked = None;
+        self.forget_last_sale();
+        self.card_key_is_there()?;
+        self.sale_begins();
         if self.slot.is_some() {
             return Err(Sw::CARD_INSERTED);
         }
         self.wait_for_tap(terms, seconds);
+        self.happens(When::Waiting);
         Ok(())
     }
 
@@ -196,7 +228,8 @@ impl Device {
         let _currency: [u8; 2] = wire::need(elements, 0x5F2A)?;
         let _label = wire::value(elements, 0x50).ok_or(Sw::DATA_MISSING)?;
         let masked = wire::value(elements, 0xDFAE22).ok_or(Sw::DATA_MISSING)?;
-        if !self.options.pin_key {
+        // Used-up keys are as no key: UNCERTAIN, as for card data.
+        if !self.options.pin_key || !self.sealing.pin_keys_are_left() {
             return Err(Sw::NO_PIN_KEY);
         }
         let card = self.last_swipe.filter(|card| card.masked_track2().as_bytes() == masked);
@@ -204,50 +237,18 @@ impl Device {
         self.ask_for_pin(Purpose::Swipe(card));
         Ok(())
     }
-
-    /// CONTINUE TRANSACTION: the choice after an E2, or the host's answer after an E4.
-    pub(super) fn go_on_with(&mut self, command: &Command<'_>) -> Result<(), Sw> {
-        let elements = command.elements()?;
-        if let Some(terms) = self.choosing.take() {
-            return self.chosen(terms, elements);
-        }
-        let mut payment = self.asked.take().ok_or(Sw::NOT_READY)?;
-        let Some(arc) = wire::get::<2>(elements, 0x8A)? else {
-            self.asked = Some(payment);
-            return Err(Sw::DATA_MISSING);
-        };
-        let contact = payment.interface == Interface::Contact;
-        if contact && self.slot != Some(payment.card) {
-            return Err(Sw::NO_CARD);
-        }
-        let decision = payment.second(arc, wire::value(elements, 0x91), has_scripts(elements));
-        let sealed = self.seal(&payment, 1)?;
-        self.finish(&payment.template(decision, Some(arc), &sealed, None), Sw::OK);
-        let outcome = if decision == Decision::Approved { "APPROVED" } else { "DECLINED" };
-        self.show(&if contact { format!("{outcome}\nREMOVE CARD") } else { outcome.to_owned() });
-        self.expect_removal();
-        Ok(())
-    }
-
-    /// After an E2: 4F or 50 of a candidate, or C0 01 for the first; C0 00 gives up.
-    fn chosen(&mut self, terms: Terms, elements: &[u8]) -> Result<(), Sw> {
-        let card = self.slot.ok_or(Sw::NO_CARD)?;
-        let by_name = wire::value(elements, 0x50).is_some_and(|label| label == card.label.as_bytes());
-        let by_aid = wire::value(elements, 0x4F).is_some_and(|aid| aid == card.aid);
-        match wire::get::<1>(elements, 0xC0)? {
-            Some([0x00]) => return Err(Sw::CANCELLED),
-            Some([0x01]) => {}
-            None if by_name || by_aid => {}
-            Some(_) | None => return Err(Sw::INVALID_DATA),
-        }
-        self.read_chip(terms);
-        Ok(())
-    }
 }
 
 // From the card to the answer.
 impl Device {
-    fn payment(&mut self, card: &'static Card, interface: Interface, terms: Terms) -> Payment {
+    fn payment(
+        &mut self,
+        card: &'static Card,
+        application: Application,
+        interface: Interface,
+        terms: Terms,
+    ) -> Payment {
+        let terms = self.signed_terms(terms);
         let terminal = Terminal {
             serial: self.options.serial.clone(),
             country: self.options.country,
@@ -256,7 +257,7 @@ impl Device {
         };
         let numbers =
             Numbers { atc: self.next_atc(card), unpredictable: self.next_random(), sequence: self.next_sequence() };
-        Payment::new(card, interface, terminal, terms, &numbers)
+        Payment::new(card, application, interface, terminal, terms, &numbers)
     }
 
     /// What the card is made to sign: the amount asked for, or another one when the options say so.
@@ -272,12 +273,23 @@ impl Device {
         terms
     }
 
-    fn verify_or_decide(&mut self, payment: Payment) {
-        if payment.wants_pin() {
-            self.ask_for_pin(Purpose::Payment(payment));
-        } else {
-            self.card_decides(payment, None);
+    fn verify_or_decide(&mut self, mut payment: Payment) {
+        match payment.wants_pin() {
+            WantsPin::Online if !self.sealing.pin_keys_are_left() => self.finish(&[], Sw::NO_PIN_KEY),
+            WantsPin::Offline if *self.pin_tries(payment.card) == 0 => {
+                payment.verified(Verified::PinTriesExceeded);
+                self.card_will_decide(payment, None);
+            }
+            WantsPin::Online | WantsPin::Offline => self.ask_for_pin(Purpose::Payment(payment)),
+            WantsPin::No => self.card_will_decide(payment, None),
         }
+    }
+
+    /// The card has been read; it is said next.
+    pub(super) fn card_will_decide(&mut self, payment: Payment, pin: Option<Sealed>) {
+        self.running = Running::Card(Box::new(CardStep::Answering { payment, pin }));
+        self.due = Some(self.now);
+        self.happens(When::Answer);
     }
 
     /// The card gives its first cryptogram: E3, E4 or E5.
@@ -294,17 +306,18 @@ impl Device {
             Decision::Online => {
                 self.asked = Some(payment);
                 self.show("PLEASE WAIT");
+                self.happens(When::Asked);
             }
             Decision::Approved => self.show("APPROVED\nREMOVE CARD"),
             Decision::Declined => self.show("DECLINED\nREMOVE CARD"),
         }
         if decision != Decision::Online {
-            self.expect_removal();
+            self.card_has_spoken();
         }
     }
 
     /// The sealed card data, so many times, each under the next key; none on a device without SRED key.
-    fn seal(&mut self, payment: &Payment, blocks: usize) -> Result<Vec<Sealed>, Sw> {
+    pub(super) fn seal(&mut self, payment: &Payment, blocks: usize) -> Result<Vec<Sealed>, Sw> {
         if !self.options.secured {
             return Ok(Vec::new());
         }
@@ -316,12 +329,4 @@ impl Device {
             .collect::<Result<_, NoKey>>()
             .map_err(|NoKey| Sw::NO_KEY_LEFT)
     }
-}
-
-/// E2 with the applications of `chip-choice`: its own and one more. How a device groups them is not published: an
-/// application template (61) for each here.
-fn candidates(card: &Card) -> Vec<u8> {
-    let first = wire::template(0x61, &[(0x4F, card.aid), (0x50, card.label.as_bytes())]);
-    let second = wire::template(0x61, &[(0x4F, &[0xA0, 0, 0, 0, 0x03, 0x20, 0x10]), (0x50, b"VISA ELECTRON")]);
-    wire::object(0xE2, &[first, second].concat())
 }

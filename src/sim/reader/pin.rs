@@ -2,10 +2,14 @@
 //!
 //! The cardholder is part of the simulation: at the prompt he types the card's PIN by himself, unless a [`PinPlan`] says
 //! otherwise. Keys that a person presses work at any time.
+//!
+//! A PIN goes to the issuer, sealed, or to the chip, which counts the tries it still takes: then the events carry C5, and a
+//! wrong PIN is asked for again.
 
-use super::chip::{Payment, Verified};
+use super::chip::{Payment, Verified, WantsPin};
 use super::deck::Card;
 use super::device::{Device, Key, PinPlan, Running};
+use super::script::When;
 use super::sealing::NoKey;
 use super::wire::{self, Sw};
 
@@ -18,7 +22,7 @@ pub(super) struct PinEntry {
 
 /// What the PIN is for.
 pub(super) enum Purpose {
-    /// A chip or a tap: it comes inside E4.
+    /// A chip or a tap: for the issuer it comes inside E4, for the chip not at all.
     Payment(Payment),
     /// ONLINE PIN for the card that was swiped last.
     Swipe(&'static Card),
@@ -39,10 +43,26 @@ impl PinEntry {
         }
     }
 
+    /// For the chip, and not for the issuer.
+    fn is_offline(&self) -> bool {
+        matches!(&self.purpose, Purpose::Payment(payment) if payment.wants_pin() == WantsPin::Offline)
+    }
+
+    /// What the cardholder takes for the card's PIN: some know it only after a mistake.
+    fn known_pin(&self) -> &'static str {
+        let so_far = match &self.purpose {
+            Purpose::Payment(payment) => payment.mistakes,
+            Purpose::Swipe(_) => 0,
+        };
+        let card = self.card();
+        if so_far < card.mistakes { card.wrong_pin() } else { card.pin }
+    }
+
     /// The next key of the plan; `None` when the cardholder waits.
     fn next_key(&self) -> Option<Key> {
         let digits = match &self.plan {
-            PinPlan::Right => self.card().pin,
+            PinPlan::Right => self.known_pin(),
+            PinPlan::Wrong => self.card().wrong_pin(),
             PinPlan::Digits(digits) => digits,
             PinPlan::Cancel => return Some(Key::Cancel),
             PinPlan::Bypass => return Some(Key::Enter),
@@ -57,9 +77,18 @@ impl Device {
     pub(super) fn ask_for_pin(&mut self, purpose: Purpose) {
         let entry = PinEntry { typed: String::new(), plan: std::mem::take(&mut self.pin_plan), purpose };
         self.show("ENTER PIN");
-        self.pin_event("ENTER PIN", 0);
         self.due = entry.next_key().map(|_| self.now + self.options.pace.key);
         self.running = Running::Pin(Box::new(entry));
+        self.pin_event("ENTER PIN", 0);
+        self.happens(When::Pin);
+    }
+
+    /// The cardholder thinks better of it at the prompt.
+    pub(super) fn change_pin_plan(&mut self, plan: PinPlan) {
+        if let Running::Pin(entry) = &mut self.running {
+            entry.plan = plan;
+            self.due = entry.next_key().map(|_| self.now + self.options.pace.key);
+        }
     }
 
     /// The cardholder presses the next key of the plan.
@@ -112,34 +141,72 @@ impl Device {
 
     fn pin_entered(&mut self) {
         let Some(entry) = self.take_pin() else { return };
-        let card = entry.card();
+        let (card, offline) = (entry.card(), entry.is_offline());
         let PinEntry { typed, purpose, .. } = *entry;
+        let mut payment = match purpose {
+            Purpose::Payment(payment) => payment,
+            Purpose::Swipe(_) if typed.is_empty() => return self.finish(&[BYPASSED], Sw::OK),
+            Purpose::Swipe(_) => return self.swipe_pin_entered(card, &typed),
+        };
         if typed.is_empty() {
-            return match purpose {
-                Purpose::Payment(mut payment) => {
-                    payment.verified(Verified::PinBypassed);
-                    self.card_decides(payment, None);
-                }
-                Purpose::Swipe(_) => self.finish(&[BYPASSED], Sw::OK),
-            };
+            payment.verified(Verified::PinBypassed);
+            return self.card_will_decide(payment, None);
         }
-        let sealed = match self.sealing.pin(card, &typed) {
+        if offline {
+            return self.chip_tries_pin(payment, &typed);
+        }
+        let random = self.random_bytes();
+        let sealed = match self.sealing.pin(card, &typed, random) {
             Ok(sealed) => sealed,
             Err(NoKey) => return self.finish(&[], Sw::NO_PIN_KEY),
         };
-        // Bit-identical to the captured event (readers: 2.13).
+        self.pin_ok_event();
+        payment.verified(Verified::PinEntered);
+        self.card_will_decide(payment, Some(sealed));
+    }
+
+    fn swipe_pin_entered(&mut self, card: &Card, typed: &str) {
+        let random = self.random_bytes();
+        let sealed = match self.sealing.pin(card, typed, random) {
+            Ok(sealed) => sealed,
+            Err(NoKey) => return self.finish(&[], Sw::NO_PIN_KEY),
+        };
+        self.pin_ok_event();
+        let body = wire::template(0xE1, &[(0xDFAE04, &sealed.data), (0xDFAE05, &sealed.ksn)]);
+        self.finish(&body, Sw::OK);
+    }
+
+    /// VERIFY at the chip (EMV Book 3, 6.5.12): right, wrong and asked again, or wrong for the last time.
+    fn chip_tries_pin(&mut self, mut payment: Payment, typed: &str) {
+        let card = payment.card;
+        if typed == card.pin {
+            *self.pin_tries(card) = card.tries;
+            self.pin_ok_event();
+            payment.verified(Verified::PinRight);
+            return self.card_will_decide(payment, None);
+        }
+        let tries = self.pin_tries(card);
+        *tries = tries.saturating_sub(1);
+        let left = *tries;
+        payment.mistakes = payment.mistakes.saturating_add(1);
+        self.event(&wire::template(0xE6, &[(0xC3, &[0x02]), (0xC4, b"INCORRECT PIN"), (0xC5, &[left])]));
+        if left == 0 {
+            payment.verified(Verified::PinTriesExceeded);
+            return self.card_will_decide(payment, None);
+        }
+        self.ask_for_pin(Purpose::Payment(payment));
+    }
+
+    /// Bit-identical to the captured event (readers: 2.13).
+    fn pin_ok_event(&mut self) {
         self.event(&wire::template(0xE6, &[(0xC3, &[0x02]), (0xC4, b"PIN OK"), (0xDFA102, &[PIN_OK])]));
         self.show("PIN OK");
-        match purpose {
-            Purpose::Payment(mut payment) => {
-                payment.verified(Verified::PinEntered);
-                self.card_decides(payment, Some(&sealed));
-            }
-            Purpose::Swipe(_) => {
-                let body = wire::template(0xE1, &[(0xDFAE04, &sealed.data), (0xDFAE05, &sealed.ksn.0)]);
-                self.finish(&body, Sw::OK);
-            }
-        }
+    }
+
+    fn random_bytes(&mut self) -> [u8; 8] {
+        let [a, b, c, d] = self.next_random().to_be_bytes();
+        let [e, f, g, h] = self.next_random().to_be_bytes();
+        [a, b, c, d, e, f, g, h]
     }
 
     fn take_pin(&mut self) -> Option<Box<PinEntry>> {
@@ -153,7 +220,18 @@ impl Device {
         }
     }
 
+    /// Where PIN entry is; with the tries left when the chip checks it (C5; readers: 2.4).
     fn pin_event(&mut self, text: &str, digits: u8) {
-        self.event(&wire::template(0xE6, &[(0xC3, &[0x02]), (0xC4, text.as_bytes()), (0xDFA201, &[digits])]));
+        let digits = [digits];
+        let mut objects: Vec<(u32, &[u8])> = vec![(0xC3, &[0x02]), (0xC4, text.as_bytes()), (0xDFA201, &digits)];
+        let chip = match &self.running {
+            Running::Pin(entry) if entry.is_offline() => Some(entry.card()),
+            _ => None,
+        };
+        let tries = chip.map(|card| [*self.pin_tries(card)]);
+        if let Some(tries) = &tries {
+            objects.push((0xC5, tries));
+        }
+        self.event(&wire::template(0xE6, &objects));
     }
 }

@@ -88,8 +88,9 @@ impl Device {
     }
 
     fn p2pe_status(&self) -> u8 {
-        let card_key = self.options.secured || self.options.claims_card_key;
-        0x01 | if self.options.pin_key { 0x02 } else { 0 } | if card_key { 0x04 } else { 0 }
+        let card_key = self.options.secured && self.sealing.card_keys_are_left() || self.options.claims_card_key;
+        let pin_key = self.options.pin_key && self.sealing.pin_keys_are_left();
+        0x01 | if pin_key { 0x02 } else { 0 } | if card_key { 0x04 } else { 0 }
     }
 
     fn get_numeric(&mut self, command: &Command<'_>) -> Result<(), Sw> {
@@ -154,7 +155,7 @@ impl Device {
         let (first, last) = (&pan[..6], &pan[pan.len() - 4..]);
         let masked = format!("{first}{}{last}", "*".repeat(pan.len() - 10));
         let sealed = self.sealing.typed(&typed).map_err(|_| Sw::NO_KEY_LEFT)?;
-        Ok(wire::template(0xE1, &[(0xDFA208, masked.as_bytes()), (0xDFAE02, &sealed.data), (0xDFAE03, &sealed.ksn.0)]))
+        Ok(wire::template(0xE1, &[(0xDFA208, masked.as_bytes()), (0xDFAE02, &sealed.data), (0xDFAE03, &sealed.ksn)]))
     }
 
     fn ask_for_digits(&mut self, question: &str, what: Typed) {
@@ -209,7 +210,7 @@ impl Device {
             (Running::Nothing, _) if self.switches.keys => {
                 self.event(&wire::template(0xE0, &[(0xDFA205, &[key.code()])]));
             }
-            (Running::Nothing | Running::Chip(_) | Running::Tap(_), _) => {}
+            (Running::Nothing | Running::Chip(_) | Running::Tap(_) | Running::Card(_), _) => {}
         }
     }
 

@@ -12,8 +12,9 @@ use tokio::sync::{Notify, watch};
 
 use super::Options;
 use super::deck::{Card, Entry};
-use super::device::{AbortRace, Counters, Device, Hand, Key, Output, PinPlan, Screen, WaitsFor};
+use super::device::{AbortRace, Cable, ChoicePlan, Counters, Device, Hand, Key, Output, PinPlan, Screen, WaitsFor};
 use super::line::{Line, Socket};
+use super::script::{Action, Script, When};
 
 /// The code of CONTINUE TRANSACTION.
 const CONTINUE: u16 = 0xDED2;
@@ -103,6 +104,21 @@ impl Reader {
         self.hand(Hand::Remove);
     }
 
+    /// Takes the card out when this happens for the next time, as a script with this one rule.
+    pub fn remove_at(&self, when: When) {
+        self.follow(Script::default().on(when, Some(1), &[Action::Remove]));
+    }
+
+    /// Follows a script from now on, instead of the one before; its events are counted from now.
+    pub fn follow(&self, script: Script) {
+        self.shared.act(|device, now| device.follow(script, now));
+    }
+
+    /// Switches it off and on ([`super::Pace::boot`]); the line stays.
+    pub fn reboot(&self) {
+        self.hand(Hand::Reboot);
+    }
+
     /// Presses a key.
     pub fn key(&self, key: Key) {
         self.hand(Hand::Key(key));
@@ -128,6 +144,11 @@ impl Reader {
         self.shared.act(|device, _| device.plan_pin(plan));
     }
 
+    /// What the cardholder does when he is next asked for an application.
+    pub fn plan_choice(&self, plan: ChoicePlan) {
+        self.shared.act(|device, _| device.plan_choice(plan));
+    }
+
     /// What is typed at the next GET NUMERIC.
     pub fn next_number(&self, digits: &str) {
         self.shared.act(|device, _| device.plan_number(digits));
@@ -145,12 +166,8 @@ impl Reader {
 
     /// Pulls the cable: the other side's reads end. What the device had under way is lost, its keys and counters are not.
     pub fn unplug(&self) {
-        let mut inner = self.shared.lock();
-        inner.plugged = false;
-        inner.unplugged_times += 1;
-        inner.new_socket = None;
-        inner.device.unplugged();
-        self.shared.tell(&inner.device);
+        self.shared.act(|device, _| device.unplugged());
+        self.shared.pull(&mut self.shared.lock());
         self.shared.wake.notify_one();
     }
 
@@ -160,14 +177,7 @@ impl Reader {
     /// # Errors
     /// As [`start`].
     pub fn replug(&self) -> io::Result<()> {
-        let mut inner = self.shared.lock();
-        // The listener of TCP stays: without a cable it only turns callers away.
-        if !self.shared.tcp {
-            let socket = Socket::pty(self.shared.link.as_ref())?;
-            inner.place = socket.place()?;
-            inner.new_socket = Some(socket);
-        }
-        inner.plugged = true;
+        self.shared.put_back(&mut self.shared.lock())?;
         self.shared.wake.notify_one();
         Ok(())
     }
@@ -242,8 +252,52 @@ impl Shared {
     fn act(&self, on: impl FnOnce(&mut Device, Duration)) {
         let mut inner = self.lock();
         on(&mut inner.device, self.started.elapsed());
+        self.move_cable(&mut inner);
         self.tell(&inner.device);
         self.wake.notify_one();
+    }
+
+    /// What the device's script wants done with the cable.
+    fn move_cable(&self, inner: &mut Inner) {
+        while let Some(cable) = inner.device.take_cable() {
+            match cable {
+                Cable::Out => self.pull(inner),
+                Cable::In => {
+                    if let Err(error) = self.put_back(inner) {
+                        tracing::warn!("reader: the cable cannot be put back: {error}");
+                    }
+                }
+            }
+        }
+    }
+
+    fn pull(&self, inner: &mut Inner) {
+        inner.plugged = false;
+        inner.unplugged_times += 1;
+        inner.new_socket = None;
+    }
+
+    /// The listener of TCP stays: without a cable it only turns callers away.
+    fn put_back(&self, inner: &mut Inner) -> io::Result<()> {
+        if !self.tcp {
+            let socket = Socket::pty(self.link.as_ref())?;
+            inner.place = socket.place()?;
+            inner.new_socket = Some(socket);
+        }
+        inner.plugged = true;
+        Ok(())
+    }
+
+    /// Returns when somebody acts, or when the device goes on by itself. Nobody is connected: what it says is lost.
+    async fn idle(&self) {
+        let deadline = self.lock().device.deadline();
+        let wake_at = tokio::time::Instant::from_std(self.started + deadline.unwrap_or_default());
+        tokio::select! {
+            () = self.wake.notified() => {}
+            () = tokio::time::sleep_until(wake_at), if deadline.is_some() => self.act(|device, now| device.timer(now)),
+        }
+        let mut inner = self.lock();
+        while inner.device.output().is_some() {}
     }
 
     fn tell(&self, device: &Device) {
@@ -266,6 +320,7 @@ impl Shared {
         if inner.device.counters().commands[before..].contains(&CONTINUE) {
             inner.moments.continue_read = Some(*began);
         }
+        self.move_cable(&mut inner);
         self.tell(&inner.device);
     }
 }
@@ -298,25 +353,19 @@ async fn own(shared: Arc<Shared>) {
                                 serve(&shared, &Line::Tcp(stream)).await;
                             }
                         }
-                        () = shared.wake.notified() => drain(&shared),
+                        () = shared.idle() => {}
                     }
                 }
             }
-            None => shared.wake.notified().await,
+            None => shared.idle().await,
         }
     }
 }
 
-/// Nobody is connected: what the device says is lost.
-fn drain(shared: &Shared) {
-    let mut inner = shared.lock();
-    while inner.device.output().is_some() {}
-}
-
 /// One connection, until it ends or the cable is pulled.
 async fn serve(shared: &Shared, line: &Line) {
-    shared.act(|device, _| device.connected());
     let unplugged_times = shared.lock().unplugged_times;
+    shared.act(|device, now| device.connected(now));
     let mut input = [0; 1024];
     let mut began = shared.started;
     let mut pending: Option<(Output, usize)> = None;

@@ -14,6 +14,7 @@ impl Device {
     pub(super) fn finish(&mut self, body: &[u8], sw: Sw) {
         self.running = Running::Nothing;
         self.due = None;
+        self.sale_is_open &= !matches!(sw, Sw::CANCELLED | Sw::TIMED_OUT);
         self.answer(body, sw);
     }
 
@@ -53,6 +54,10 @@ impl Device {
     }
 
     fn packets(&mut self, body: &[u8], sw: Sw, unsolicited: bool, card: bool) {
+        let silent = self.silent_until.is_some_and(|until| self.now < until);
+        if silent || self.off_until.is_some() || std::mem::take(&mut self.loses_next) {
+            return;
+        }
         let message = [body, &sw.0.to_be_bytes()].concat();
         let packets = link::chain(Nad::Reader, unsolicited, &message, self.options.chain_size);
         let mut bytes = Vec::new();

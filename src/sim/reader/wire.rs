@@ -18,6 +18,7 @@ impl Sw {
     pub(super) const INVALID_DATA: Self = Self(0x9F21);
     pub(super) const NOT_READY: Self = Self(0x9F22);
     pub(super) const NO_CARD: Self = Self(0x9F23);
+    pub(super) const BAD_CARD: Self = Self(0x9F25);
     pub(super) const NOT_ALLOWED: Self = Self(0x9F26);
     pub(super) const DATA_MISSING: Self = Self(0x9F27);
     pub(super) const UNSUPPORTED_CARD: Self = Self(0x9F28);

@@ -38,7 +38,7 @@ pub(super) fn nature(card: &Card) -> &'static str {
         "tap-insert" => "when tapped it wants to be inserted",
         "swipe" => "stripe only: signature",
         "swipe-pin" => "stripe only: PIN",
-        _ => "",
+        _ => card.about,
     }
 }
 

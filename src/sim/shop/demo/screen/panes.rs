@@ -42,6 +42,7 @@ pub(super) fn reader(frame: &mut Frame, area: Rect, model: &Model) {
         WaitsFor::Card => "waits for a card",
         WaitsFor::Pin => "waits for the PIN",
         WaitsFor::Number => "waits for a number",
+        WaitsFor::Choice => "waits for a choice",
     };
     let mine = model.display.waits_for != WaitsFor::Agent && !model.faults.cable;
     let block = titled("Reader");
