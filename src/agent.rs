@@ -5,7 +5,8 @@
 //! clock, the random numbers, and which sale has the reader.
 
 mod act;
-mod clock;
+pub(crate) mod clock;
+mod expiry;
 mod recovery;
 mod tills;
 mod words;
@@ -127,6 +128,8 @@ struct Agent {
     gateway: gateway::Client,
     /// The last thing the gateway did, for the status.
     gateway_state: String,
+    /// What was logged of certificates that end.
+    expiry_log: expiry::Log,
     done: mpsc::Sender<Done>,
     reader: reader::Handle,
     reader_state: Result<Identity, String>,
@@ -208,7 +211,9 @@ impl Agent {
         let (journal, opened) = Journal::open(&config.journal.path)?;
         let clock = Clock::new(opened.last_unix_ms);
         let token = gateway::Token::load(&config.gateway)?;
-        let gateway = gateway::Client::new(&config.gateway, &config.terminal, token, clock.floor())?;
+        let certificates_at = clock.clone();
+        let certificates_at = gateway::Clock::new(move || certificates_at.for_gateway());
+        let gateway = gateway::Client::new(&config.gateway, &config.terminal, token, certificates_at)?;
         let currency =
             Currency::from_code(&config.terminal.currency).map_err(|cause| Error::Money { key: "currency", cause })?;
         let max_amount = config.terminal.max_amount.as_deref().map(|text| Amount::parse(text, currency)).transpose();
@@ -240,6 +245,7 @@ impl Agent {
             last_number: opened.last_number,
             gateway,
             gateway_state: "not asked yet".to_owned(),
+            expiry_log: expiry::Log::default(),
             done,
             reader,
             reader_state: Err("the reader is being opened".to_owned()),
@@ -265,6 +271,7 @@ impl Agent {
 
     /// Hands on what actions left behind, until nothing is left; then forgets what is settled.
     fn settle(&mut self) {
+        self.warn_of_expiry();
         if self.journal_fault.as_ref().is_some_and(|fault| fault.retry_at <= self.clock.monotonic()) {
             self.retry_journal();
         }
@@ -409,6 +416,7 @@ impl Agent {
             }
             Done::Warmed { warm } => {
                 self.gateway_state = warm.err().unwrap_or_else(|| "answers".to_owned());
+                self.expiry_log.look_again();
                 return;
             }
             Done::Polled { sale, answer } => (sale, sale::Event::Answered(answer)),

@@ -139,6 +139,7 @@ impl Agent {
         attention.extend(
             unconfirmed.iter().map(|view| format!("sale {} of till {}: {}", view.reference, view.till, view.text)),
         );
+        attention.extend(self.gateway.attention());
         StatusView {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             terminal_id: self.config.terminal.id.clone(),
