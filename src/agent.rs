@@ -5,7 +5,8 @@
 //! clock, the random numbers, and which sale has the reader.
 
 mod act;
-mod clock;
+pub(crate) mod clock;
+mod expiry;
 mod recovery;
 mod tills;
 mod words;
@@ -25,7 +26,7 @@ use crate::printer;
 use crate::reader::{self, Identity};
 use crate::sale::{self, Answer, Deadlines, Inquiry, Now, Reversal, Sale};
 use crate::systemd;
-use crate::till::{self, Command, Progress, Refused, SaleView};
+use crate::till::{self, Command, KeysView, Progress, Refused, SaleView};
 
 use act::Trace;
 use clock::Clock;
@@ -127,9 +128,13 @@ struct Agent {
     gateway: gateway::Client,
     /// The last thing the gateway did, for the status.
     gateway_state: String,
+    /// What was logged of certificates that end.
+    expiry_log: expiry::Log,
     done: mpsc::Sender<Done>,
     reader: reader::Handle,
     reader_state: Result<Identity, String>,
+    /// Keys that the reader has left, as far as its cards have shown.
+    keys_left: Option<KeysView>,
     /// In the order of the configuration.
     printers: Vec<printer::Handle>,
     progress: broadcast::Sender<Progress>,
@@ -209,7 +214,9 @@ impl Agent {
         let (journal, opened) = Journal::open(&config.journal.path)?;
         let clock = Clock::new(opened.last_unix_ms);
         let token = gateway::Token::load(&config.gateway)?;
-        let gateway = gateway::Client::new(&config.gateway, &config.terminal, token, clock.floor())?;
+        let certificates_at = clock.clone();
+        let certificates_at = gateway::Clock::new(move || certificates_at.for_gateway());
+        let gateway = gateway::Client::new(&config.gateway, &config.terminal, token, certificates_at)?;
         let currency =
             Currency::from_code(&config.terminal.currency).map_err(|cause| Error::Money { key: "currency", cause })?;
         let max_amount = config.terminal.max_amount.as_deref().map(|text| Amount::parse(text, currency)).transpose();
@@ -247,9 +254,11 @@ impl Agent {
             last_number: opened.last_number,
             gateway,
             gateway_state: "not asked yet".to_owned(),
+            expiry_log: expiry::Log::default(),
             done,
             reader,
             reader_state: Err("the reader is being opened".to_owned()),
+            keys_left: None,
             printers,
             progress,
             sales: BTreeMap::new(),
@@ -272,6 +281,7 @@ impl Agent {
 
     /// Hands on what actions left behind, until nothing is left; then forgets what is settled.
     fn settle(&mut self) {
+        self.warn_of_expiry();
         if self.journal_fault.as_ref().is_some_and(|fault| fault.retry_at <= self.clock.monotonic()) {
             self.retry_journal();
         }
@@ -349,9 +359,10 @@ impl Agent {
                 }
             }
             reader::Event::KeysLeft { card, pin } => {
-                let fewest = card.into_iter().chain(pin).min();
-                if fewest.is_some_and(|left| left < self.config.reader.warn_keys_left) {
-                    tracing::warn!(?card, ?pin, "the reader's keys run out; have new ones injected");
+                let known = self.keys_left.unwrap_or_default();
+                self.keys_left = Some(KeysView { card: card.or(known.card), pin: pin.or(known.pin) });
+                if let Some(text) = self.keys_run_out() {
+                    tracing::warn!(?card, ?pin, "{text}");
                 }
             }
             // Nothing orders an amount to be typed yet.
@@ -424,6 +435,7 @@ impl Agent {
             }
             Done::Warmed { warm } => {
                 self.gateway_state = warm.err().unwrap_or_else(|| "answers".to_owned());
+                self.expiry_log.look_again();
                 return;
             }
             Done::Polled { sale, answer } => (sale, sale::Event::Answered(answer)),

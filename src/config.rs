@@ -19,7 +19,7 @@ pub use check::Fault;
 pub use load::{Error, load, parse, read};
 pub use logo::{Logo, LogoError, logo_file};
 pub use printer::{CodePage, Copies, Cut, FlowControl, Part, Printer, Value, qr_parts};
-pub use secret::{SecretError, secret_credential, secret_file};
+pub use secret::{SecretError, key_credential, key_file, secret_credential, secret_file};
 
 /// Where the configuration is when nobody says otherwise.
 pub const DEFAULT_PATH: &str = "/etc/pos-agent/config.toml";
@@ -178,8 +178,22 @@ pub struct Gateway {
     pub token_file: Option<PathBuf>,
     /// Name of a systemd credential (`LoadCredential=`) that holds the bearer token.
     pub token_credential: Option<String>,
-    /// PEM file with the CA certificates that may sign the gateway's certificate; no others are trusted.
+    /// PEM file with the CA certificates that may sign the gateway's certificate; no others are trusted. Several serve while the
+    /// gateway changes from one to the next.
     pub ca_file: PathBuf,
+    /// Keys of which one must be in the chain from a CA of `ca_file` to the gateway's certificate, as `sha256/…` (RFC 7469);
+    /// empty: every chain serves.
+    #[serde(default)]
+    pub ca_pins: Vec<String>,
+    /// PEM file with our certificate (and those between it and its CA), for a gateway that asks for one.
+    pub client_certificate_file: Option<PathBuf>,
+    /// PEM file with the key of our certificate, readable by its owner alone. Give this or `client_key_credential`.
+    pub client_key_file: Option<PathBuf>,
+    /// Name of a systemd credential (`LoadCredential=`) that holds the key of our certificate.
+    pub client_key_credential: Option<String>,
+    /// How many days before a certificate or the token ends it is warned of.
+    #[serde(default = "defaults::expiry_warning_days")]
+    pub expiry_warning_days: u64,
     /// `EXTERNAL` or `INTERNAL` on a test system; leave out on a live one (interface: `testMode`).
     pub test_mode: Option<TestMode>,
     /// Terminal model as the gateway names it (interface: `pos.deviceType`).
@@ -349,5 +363,10 @@ mod defaults {
     /// Issuers answer within 30 s; after this the sale is looked up and reversed (security: 5, host timeout).
     pub(super) fn answer_timeout_ms() -> u64 {
         40_000
+    }
+
+    /// Long enough to have a certificate issued by people, short enough to be heeded.
+    pub(super) fn expiry_warning_days() -> u64 {
+        30
     }
 }

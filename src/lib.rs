@@ -42,6 +42,8 @@ pub mod till;
 pub mod agent;
 // What systemd is told.
 pub mod systemd;
+// Looks at all of it and says what to do: `pos-agent doctor`.
+pub mod doctor;
 
 // ---- What decides and remembers
 

@@ -10,6 +10,7 @@ use std::io;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
+use std::path::Path;
 use std::time::Duration;
 
 /// The way to the service manager, or to nobody when there is none.
@@ -71,6 +72,17 @@ impl Notify {
             tracing::warn!(%error, message, "systemd was not told");
         }
     }
+}
+
+/// Whether a unit of the system has a process; `None` where systemd does not run the system.
+#[must_use]
+pub fn unit_runs(unit: &str) -> Option<bool> {
+    // sd_booted(3).
+    if !Path::new("/run/systemd/system").is_dir() {
+        return None;
+    }
+    let processes = Path::new("/sys/fs/cgroup/system.slice").join(unit).join("cgroup.procs");
+    Some(std::fs::read_to_string(processes).is_ok_and(|processes| !processes.trim().is_empty()))
 }
 
 /// How often to call [`Notify::watchdog`]: half of `WatchdogSec=`, as sd_watchdog_enabled(3) advises. `None`: no watchdog is set,

@@ -192,7 +192,12 @@ async fn a_certificate_that_is_not_right_is_not_sent_and_says_why() {
     let (past, soon) = ((2020, 2021), (2090, 2095));
     let now = (2020, 2090);
     for (server, names, why) in [
-        (other.server("127.0.0.1", now), &ours, "the gateway's certificate is not signed by a CA of [gateway] ca-file"),
+        (
+            other.server("127.0.0.1", now),
+            &ours,
+            "the gateway's certificate is not signed by a CA of [gateway] ca-file; ask its operator for the certificate of its CA \
+             and put it into that file, beside the one that is there",
+        ),
         (
             ours.server("127.0.0.1", past),
             &ours,

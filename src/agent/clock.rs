@@ -6,10 +6,11 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use chrono::{DateTime, Datelike, Local, NaiveDate, NaiveDateTime, TimeZone, Timelike, Utc};
 
+use crate::gateway;
 use crate::reader::LocalTime;
 
 /// What a till hears when no clock can be trusted.
@@ -18,6 +19,18 @@ pub(super) const UNTRUSTED: &str = "neither the board's clock nor the reader's c
 
 /// No program is in service for longer after its build: 15 years.
 const LONGEST_SERVICE_MS: i64 = 15 * 366 * 24 * 3600 * 1000;
+
+/// When this program was built, in milliseconds since 1970: no clock that is earlier can be right.
+pub(crate) fn built_unix_ms() -> i64 {
+    env!("POS_AGENT_BUILD_UNIX_S").parse::<i64>().unwrap_or(0).saturating_mul(1000)
+}
+
+/// The earliest time that can be right, in milliseconds since 1970: of the build and the journal's latest record the later.
+pub(crate) fn floor_unix_ms(last_unix_ms: i64) -> i64 {
+    let built_ms = built_unix_ms();
+    // A record from the far future was written by a clock gone wrong; it must not stop the terminal for ever.
+    if last_unix_ms < built_ms + LONGEST_SERVICE_MS { built_ms.max(last_unix_ms) } else { built_ms }
+}
 
 /// The clocks.
 #[derive(Clone, Debug)]
@@ -32,10 +45,8 @@ impl Clock {
     /// `last_unix_ms` is the time of the journal's latest record.
     #[allow(clippy::disallowed_methods, reason = "the agent is where the clock is asked")]
     pub(super) fn new(last_unix_ms: i64) -> Self {
-        let built_ms = env!("POS_AGENT_BUILD_UNIX_S").parse::<i64>().unwrap_or(0).saturating_mul(1000);
-        // A record from the far future was written by a clock gone wrong; it must not stop the terminal for ever.
-        let last_unix_ms = if last_unix_ms < built_ms + LONGEST_SERVICE_MS { last_unix_ms } else { built_ms };
-        Self { start: Instant::now(), floor_unix_ms: built_ms.max(last_unix_ms), reader_base_unix_ms: Arc::default() }
+        let floor_unix_ms = floor_unix_ms(last_unix_ms);
+        Self { start: Instant::now(), floor_unix_ms, reader_base_unix_ms: Arc::default() }
     }
 
     /// Since the start of the process.
@@ -49,9 +60,17 @@ impl Clock {
         self.start + at
     }
 
-    /// The earliest time that can be right.
-    pub(super) fn floor(&self) -> SystemTime {
-        UNIX_EPOCH + Duration::from_millis(self.floor_unix_ms.unsigned_abs())
+    /// For the gateway's certificates: the best time, or the earliest that it can be.
+    pub(super) fn for_gateway(&self) -> gateway::Time {
+        let time = |unix_ms: i64| UNIX_EPOCH + Duration::from_millis(unix_ms.unsigned_abs());
+        let board = Utc::now().timestamp_millis();
+        if board >= self.floor_unix_ms {
+            return gateway::Time::Known(time(board));
+        }
+        match self.local() {
+            Some(local) => gateway::Time::Known(time(local.timestamp_millis())),
+            None => gateway::Time::AtLeast(time(self.floor_unix_ms)),
+        }
     }
 
     /// Local time of the board, when it can be right.
@@ -129,10 +148,13 @@ mod tests {
     fn a_board_in_the_past_uses_the_readers_clock_when_that_can_be_right() {
         let (clock, last) = later();
         assert!(clock.local().is_none() && clock.trusted_board().is_none());
+        let floor = UNIX_EPOCH + Duration::from_millis(last.timestamp_millis().unsigned_abs());
+        assert_eq!(clock.for_gateway(), gateway::Time::AtLeast(floor));
         clock.reader_says(Some(for_reader(&(last - chrono::TimeDelta::days(2)))));
         assert!(clock.local().is_none(), "before the floor");
         clock.reader_says(Some(for_reader(&(last + chrono::TimeDelta::days(2)))));
         assert!(clock.local().is_some_and(|local| local > last));
+        assert!(matches!(clock.for_gateway(), gateway::Time::Known(time) if time > floor));
         assert!(Clock::new(0).trusted_board().is_some());
     }
 

@@ -5,7 +5,7 @@ use chrono::{SecondsFormat, TimeZone, Utc};
 use crate::printer;
 use crate::reader::Step;
 use crate::sale::{Answer, Copy, Outcome, Sale, Standing};
-use crate::till::{self, CardView, PrinterView, Progress, ReceiptCopy, SaleView, State, StatusView};
+use crate::till::{self, CardView, KeysView, PrinterView, Progress, ReceiptCopy, SaleView, State, StatusView};
 
 use super::Agent;
 
@@ -155,6 +155,13 @@ impl Agent {
         attention.extend(
             unconfirmed.iter().map(|view| format!("sale {} of till {}: {}", view.reference, view.till, view.text)),
         );
+        attention.extend(self.gateway.attention());
+        let signatures = self.sales.values().filter(|active| active.sale.standing() == Standing::AtSignature);
+        attention.extend(signatures.map(|active| {
+            let order = active.sale.order();
+            format!("sale {} of till {} waits for its signature to be compared", order.reference, order.till)
+        }));
+        attention.extend(self.keys_run_out());
         StatusView {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             terminal_id: self.config.terminal.id.clone(),
@@ -176,9 +183,18 @@ impl Agent {
                     state: printer.state(),
                 })
                 .collect(),
+            keys_left: self.keys_left,
             current,
             unconfirmed,
         }
+    }
+
+    /// Keys are used up one by one, and a reader without them takes no card: warned of while there is time to inject new ones.
+    pub(super) fn keys_run_out(&self) -> Option<String> {
+        let KeysView { card, pin } = self.keys_left?;
+        let fewest = card.into_iter().chain(pin).min()?;
+        (fewest < self.config.reader.warn_keys_left)
+            .then(|| format!("the reader has keys for {fewest} more payments: have new ones injected"))
     }
 
     /// What the printer reports is shown, and changes no sale.

@@ -31,6 +31,8 @@ pub enum Exit {
     Software = 70,
     /// The journal, a file or the till's socket cannot be used (`EX_IOERR`).
     Io = 74,
+    /// Of the doctor: all works, and something will not for ever (`EX_TEMPFAIL`).
+    Attention = 75,
     /// Not permitted (`EX_NOPERM`).
     NoPermission = 77,
     /// The configuration is wrong (`EX_CONFIG`).

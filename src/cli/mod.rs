@@ -1,6 +1,6 @@
 //! The command line: one file for each verb that a person types.
 //!
-//! `run` is the daemon and `check` reads a file; every other verb talks to the running daemon over its Unix socket, with the
+//! `run` is the daemon, `check` reads a file and `doctor` looks at everything; every other verb talks to the running daemon over its Unix socket, with the
 //! same requests that a till would send. Nothing here decides about money.
 
 use std::path::{Path, PathBuf};
@@ -13,6 +13,7 @@ use crate::config::{self, DEFAULT_PATH};
 mod cancel;
 mod check;
 mod daemon;
+mod doctor;
 mod exit;
 mod journal;
 mod out;
@@ -38,6 +39,7 @@ Examples:
   pos-agent run                                be the terminal (systemd does this)
   pos-agent sale 12.34                         take a payment and show each step
   pos-agent status                             see whether a sale can be taken, and what is unconfirmed
+  pos-agent doctor                             see what is wrong with the board, the devices or the gateway
 
 Exit codes:
    0  done; of a sale: approved in full     64  wrong usage
@@ -45,6 +47,7 @@ Exit codes:
    2  cancelled                             69  not sent, or the daemon is not running: nothing was charged
    3  unconfirmed: see `pos-agent status`   70  a fault of the program
    4  partially approved                    74  the journal, a file or the socket cannot be used
+                                            75  of doctor: warnings alone
                                             77  not permitted
                                             78  the configuration is wrong";
 
@@ -66,6 +69,8 @@ enum Verb {
     Journal(journal::Journal),
     /// Check a configuration and the files it names, without opening any device
     Check(check::Check),
+    /// Look at everything the terminal stands on, and say what to do about what is wrong
+    Doctor(doctor::Doctor),
 }
 
 impl Arguments {
@@ -83,6 +88,12 @@ impl Arguments {
             Verb::Receipt(verb) => runtime.block_on(verb.run()),
             Verb::Journal(verb) => runtime.block_on(verb.run()),
             Verb::Check(verb) => verb.run(),
+            Verb::Doctor(verb) => {
+                let done = runtime.block_on(verb.run());
+                // A name server that never answers must not keep a person waiting.
+                runtime.shutdown_background();
+                done
+            }
         });
         done.unwrap_or_else(|stop| {
             out::complain(&stop.to_string());

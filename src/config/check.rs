@@ -5,11 +5,13 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use hyper::Uri;
 use rustls_pki_types::CertificateDer;
 use rustls_pki_types::pem::PemObject;
 
-use super::secret::{credential_is_there, secret_file};
+use super::secret::{SecretError, credential_is_there, key_file, secret_file};
 use super::{
     CodePage, Config, Gateway, Location, ManualEntryCommand, Part, Printer, Reader, Terminal, Till, logo_file, qr_parts,
 };
@@ -33,8 +35,15 @@ impl Config {
     /// # Errors
     /// The first [`Fault`].
     pub fn check(&self) -> Result<(), Fault> {
-        self.check_values()?;
-        self.check_files()
+        first(self.faults())
+    }
+
+    /// Every fault: of each section of the file the first, of the files that are named all.
+    #[must_use]
+    pub fn faults(&self) -> Vec<Fault> {
+        let mut faults = self.faulty_values();
+        faults.extend(self.faulty_files());
+        faults
     }
 
     /// Checks the values alone, without looking at any file: for a configuration meant for another board.
@@ -42,42 +51,72 @@ impl Config {
     /// # Errors
     /// The first [`Fault`].
     pub fn check_values(&self) -> Result<(), Fault> {
-        terminal(&self.terminal)?;
-        reader(&self.reader)?;
-        gateway(&self.gateway)?;
-        assumptions(&self.gateway)?;
-        printers(&self.printer)?;
-        till(&self.till)?;
-        absolute("journal.path", &self.journal.path)
+        first(self.faulty_values())
     }
 
-    /// Checks the files that are named: certificates, tokens.
+    /// Checks the files that are named: certificates, keys, tokens.
     ///
     /// # Errors
     /// The first [`Fault`].
     pub fn check_files(&self) -> Result<(), Fault> {
-        certificates("gateway.ca-file", &self.gateway.ca_file)?;
-        if let Some(file) = &self.gateway.token_file {
-            secret("gateway.token-file", file)?;
+        first(self.faulty_files())
+    }
+
+    fn faulty_values(&self) -> Vec<Fault> {
+        let sections = [
+            terminal(&self.terminal),
+            reader(&self.reader),
+            gateway(&self.gateway),
+            client_certificate(&self.gateway),
+            assumptions(&self.gateway),
+            printers(&self.printer),
+            till(&self.till),
+            absolute("journal.path", &self.journal.path),
+        ];
+        sections.into_iter().filter_map(Result::err).collect()
+    }
+
+    fn faulty_files(&self) -> Vec<Fault> {
+        let Gateway { ca_file, client_certificate_file, client_key_file, token_file, .. } = &self.gateway;
+        let mut checked = vec![certificates("gateway.ca-file", ca_file, "the gateway's CA certificate")];
+        if let Some(file) = client_certificate_file {
+            checked.push(certificates("gateway.client-certificate-file", file, "our certificate"));
         }
-        if let Some(name) = &self.gateway.token_credential {
+        if let Some(file) = client_key_file {
+            checked.push(in_words("gateway.client-key-file", key_file(file)).map(drop));
+        }
+        if let Some(file) = token_file {
+            checked.push(secret("gateway.token-file", file).map(drop));
+        }
+        let Gateway { client_key_credential, token_credential, .. } = &self.gateway;
+        for (key, name) in
+            [("gateway.client-key-credential", client_key_credential), ("gateway.token-credential", token_credential)]
+        {
+            let Some(name) = name else { continue };
             let lost = credential_is_there(name) == Some(false);
-            ensure(!lost, "gateway.token-credential", || {
+            checked.push(ensure(!lost, key, || {
                 (
                     format!("systemd handed over no credential \"{name}\""),
                     format!("add LoadCredential={name}:… to the unit"),
                 )
-            })?;
+            }));
         }
         let mut known = Vec::new();
         for (n, entry) in self.till.token.iter().enumerate() {
             let key = format!("till.token[{n}].token-file");
-            let token = secret(&key, &entry.token_file)?;
-            check(!known.contains(&token), &key, "two tills have the same token", "give each till its own")?;
-            known.push(token);
+            checked.push(secret(&key, &entry.token_file).and_then(|token| {
+                let other = !known.contains(&token);
+                known.push(token);
+                check(other, &key, "two tills have the same token", "give each till its own")
+            }));
         }
-        self.printer.iter().enumerate().try_for_each(|(n, printer)| logo(n, printer))
+        checked.extend(self.printer.iter().enumerate().map(|(n, printer)| logo(n, printer)));
+        checked.into_iter().filter_map(Result::err).collect()
     }
+}
+
+fn first(faults: Vec<Fault>) -> Result<(), Fault> {
+    faults.into_iter().next().map_or(Ok(()), Err)
 }
 
 /// A customer needs some seconds; ten minutes is longer than any queue.
@@ -96,6 +135,10 @@ const ABSENCE_H: std::ops::RangeInclusive<u64> = 1..=720;
 const MAX_PRINTERS: usize = 2;
 /// A QR code of version 14 at level M holds 362 bytes: its 73 modules of four dots still fit the narrowest paper (384).
 const MAX_QR: usize = 362;
+/// A day at least; above a year every certificate would be one to warn of.
+const EXPIRY_WARNING_DAYS: std::ops::RangeInclusive<u64> = 1..=365;
+/// Old and next, each for a few CAs.
+const MAX_PINS: usize = 16;
 /// `sun_path` holds 108 bytes with its end, and the socket is bound as `….new` first.
 const MAX_SOCKET_PATH: usize = 103;
 
@@ -183,11 +226,18 @@ fn gateway(gateway: &Gateway) -> Result<(), Fault> {
         absolute("gateway.token-file", file)?;
     }
     if let Some(name) = &gateway.token_credential {
-        let fits =
-            is_made_of(name, 255, |b| b.is_ascii_alphanumeric() || b"._-".contains(&b)) && !name.starts_with('.');
-        check(fits, "gateway.token-credential", "is not a credential name", "write it as \"gateway-token\"")?;
+        credential("gateway.token-credential", name, "gateway-token")?;
     }
     absolute("gateway.ca-file", &gateway.ca_file)?;
+    let pin = |pin: &String| {
+        pin.strip_prefix("sha256/").is_some_and(|hash| STANDARD.decode(hash).is_ok_and(|hash| hash.len() == 32))
+    };
+    check(
+        gateway.ca_pins.len() <= MAX_PINS && gateway.ca_pins.iter().all(pin),
+        "gateway.ca-pins",
+        "must be up to 16 pins: \"sha256/\" and the SHA-256 of a CA's key in base64",
+        "copy a pin that pos-agent doctor shows, or leave it out",
+    )?;
     if let Some(model) = &gateway.device_type {
         let fits = is_made_of(model, 32, |b| b.is_ascii_graphic() || b == b' ') && model.trim() == model;
         check(
@@ -209,8 +259,35 @@ fn gateway(gateway: &Gateway) -> Result<(), Fault> {
             "write it as A0000000031010 = \"VISA\"",
         )?;
     }
+    within("gateway.expiry-warning-days", gateway.expiry_warning_days, &EXPIRY_WARNING_DAYS)?;
     within("gateway.connect-timeout-ms", gateway.connect_timeout_ms, &CONNECT_TIMEOUT_MS)?;
     within("gateway.answer-timeout-ms", gateway.answer_timeout_ms, &ANSWER_TIMEOUT_MS)
+}
+
+/// All of it or nothing: a gateway that asks for a certificate is not spoken to without.
+fn client_certificate(gateway: &Gateway) -> Result<(), Fault> {
+    let Gateway { client_certificate_file: file, client_key_file: key, client_key_credential: name, .. } = gateway;
+    check(
+        file.is_some() == (key.is_some() || name.is_some()),
+        "gateway.client-certificate-file",
+        "a certificate of ours needs its key, and a key its certificate",
+        "give client-certificate-file with client-key-file or client-key-credential, or none of them",
+    )?;
+    check(
+        key.is_none() || name.is_none(),
+        "gateway.client-key-file",
+        "only one of client-key-file and client-key-credential can hold the key",
+        "leave one of them out",
+    )?;
+    for (at, file) in [("gateway.client-certificate-file", file), ("gateway.client-key-file", key)] {
+        file.as_ref().map_or(Ok(()), |file| absolute(at, file))?;
+    }
+    name.as_ref().map_or(Ok(()), |name| credential("gateway.client-key-credential", name, "gateway-key"))
+}
+
+fn credential(key: &str, name: &str, example: &str) -> Result<(), Fault> {
+    let fits = is_made_of(name, 255, |b| b.is_ascii_alphanumeric() || b"._-".contains(&b)) && !name.starts_with('.');
+    check(fits, key, "is not a credential name", &format!("write it as \"{example}\""))
 }
 
 fn url(text: &str) -> Result<(), Fault> {
@@ -389,10 +466,9 @@ fn within(key: &str, value: u64, bounds: &std::ops::RangeInclusive<u64>) -> Resu
     })
 }
 
-fn certificates(key: &str, file: &Path) -> Result<(), Fault> {
-    let wrong = |what: &str| {
-        fault(key, &format!("{}: {what}", file.display()), "put the gateway's CA certificate there in PEM form")
-    };
+fn certificates(key: &str, file: &Path, whose: &str) -> Result<(), Fault> {
+    let wrong =
+        |what: &str| fault(key, &format!("{}: {what}", file.display()), &format!("put {whose} there in PEM form"));
     let found = CertificateDer::pem_file_iter(file).map_err(|error| wrong(&format!("cannot be read ({error})")))?;
     let mut count = 0_usize;
     for certificate in found {
@@ -403,7 +479,11 @@ fn certificates(key: &str, file: &Path) -> Result<(), Fault> {
 }
 
 fn secret(key: &str, file: &Path) -> Result<zeroize::Zeroizing<String>, Fault> {
-    secret_file(file).map_err(|error| {
+    in_words(key, secret_file(file))
+}
+
+fn in_words<T>(key: &str, read: Result<T, SecretError>) -> Result<T, Fault> {
+    read.map_err(|error| {
         let text = error.to_string();
         let (wrong, remedy) = text.split_once("; ").unwrap_or((&text, "write the secret again"));
         fault(key, wrong, remedy)

@@ -12,6 +12,8 @@ use zeroize::Zeroizing;
 const MIN_CHARACTERS: usize = 16;
 /// The longest secret that is taken; a file above it is something else.
 const MAX_BYTES: usize = 4096;
+/// The longest file of a private key: an RSA key of 8192 bits has 6.4 kB in PEM form.
+const MAX_KEY: usize = 16 * 1024;
 
 /// Why a file gives no secret. The text never holds the file's content.
 #[derive(Debug, thiserror::Error)]
@@ -45,6 +47,12 @@ pub enum SecretError {
         /// The file.
         file: PathBuf,
     },
+    /// Not a private key in PEM form.
+    #[error("{}: must hold one private key in PEM form, up to {MAX_KEY} bytes; write the key again", file.display())]
+    NotAKey {
+        /// The file.
+        file: PathBuf,
+    },
 }
 
 /// Reads a secret: a regular file that only its owner can open, with one line of at least 16 printable ASCII characters.
@@ -64,7 +72,45 @@ pub fn secret_credential(path: &Path) -> Result<Zeroizing<String>, SecretError> 
     read(path, false)
 }
 
+/// Reads a private key in PEM form: a regular file that only its owner can open.
+///
+/// # Errors
+/// Every [`SecretError`] but [`SecretError::Malformed`].
+pub fn key_file(path: &Path) -> Result<Zeroizing<Vec<u8>>, SecretError> {
+    key(path, true)
+}
+
+/// Reads a private key that systemd handed over.
+///
+/// # Errors
+/// As [`key_file`], but for [`SecretError::Open`].
+pub fn key_credential(path: &Path) -> Result<Zeroizing<Vec<u8>>, SecretError> {
+    key(path, false)
+}
+
+fn key(path: &Path, private: bool) -> Result<Zeroizing<Vec<u8>>, SecretError> {
+    let (mut bytes, length) = bytes(path, private, MAX_KEY)?;
+    let marked = bytes[..length].windows(12).any(|window| window == b"PRIVATE KEY-");
+    if length > MAX_KEY || !marked {
+        return Err(SecretError::NotAKey { file: path.to_owned() });
+    }
+    bytes.truncate(length);
+    Ok(bytes)
+}
+
 fn read(path: &Path, private: bool) -> Result<Zeroizing<String>, SecretError> {
+    let (bytes, length) = bytes(path, private, MAX_BYTES + 2)?;
+    let malformed = || SecretError::Malformed { file: path.to_owned() };
+    let line = &bytes[..length];
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    let fits = (MIN_CHARACTERS..=MAX_BYTES).contains(&line.len()) && line.iter().all(u8::is_ascii_graphic);
+    let text = std::str::from_utf8(line).ok().filter(|_| fits).ok_or_else(malformed)?;
+    Ok(Zeroizing::new(text.to_owned()))
+}
+
+/// The beginning of a file, at most one byte more than `most`, and how many bytes were read.
+fn bytes(path: &Path, private: bool, most: usize) -> Result<(Zeroizing<Vec<u8>>, usize), SecretError> {
     let unreadable = |cause| SecretError::Unreadable { file: path.to_owned(), cause };
     // NONBLOCK: opening a pipe must not wait for a writer. The facts are taken from what was opened, not from the name.
     let nonblock = i32::try_from(OFlags::NONBLOCK.bits()).expect("a flag is below 2^31");
@@ -77,9 +123,8 @@ fn read(path: &Path, private: bool) -> Result<Zeroizing<String>, SecretError> {
     if private && mode & 0o077 != 0 {
         return Err(SecretError::Open { file: path.to_owned(), mode });
     }
-    let malformed = || SecretError::Malformed { file: path.to_owned() };
     // One buffer that never grows, so that no copy stays behind on the heap.
-    let mut bytes = Zeroizing::new(vec![0; MAX_BYTES + 3]);
+    let mut bytes = Zeroizing::new(vec![0; most + 1]);
     let mut length = 0;
     while length < bytes.len() {
         match file.read(&mut bytes[length..]) {
@@ -89,12 +134,7 @@ fn read(path: &Path, private: bool) -> Result<Zeroizing<String>, SecretError> {
             Err(error) => return Err(unreadable(error)),
         }
     }
-    let line = &bytes[..length];
-    let line = line.strip_suffix(b"\n").unwrap_or(line);
-    let line = line.strip_suffix(b"\r").unwrap_or(line);
-    let fits = (MIN_CHARACTERS..=MAX_BYTES).contains(&line.len()) && line.iter().all(u8::is_ascii_graphic);
-    let text = std::str::from_utf8(line).ok().filter(|_| fits).ok_or_else(malformed)?;
-    Ok(Zeroizing::new(text.to_owned()))
+    Ok((bytes, length))
 }
 
 /// Whether a systemd credential of this name was handed to this process; `None` outside of systemd.
@@ -140,6 +180,24 @@ mod tests {
             let error = write(wrong, 0o600).unwrap_err();
             assert!(matches!(error, SecretError::Malformed { .. }), "{error}");
             assert!(!error.to_string().contains("0123456789"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_key_is_a_closed_file_in_pem_form() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("key.pem");
+        let write = |content: &[u8], mode| {
+            fs::write(&file, content).unwrap();
+            fs::set_permissions(&file, fs::Permissions::from_mode(mode)).unwrap();
+            key_file(&file)
+        };
+        let pem = b"-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n";
+        assert_eq!(write(pem, 0o600).unwrap().as_slice(), pem);
+        assert!(matches!(write(pem, 0o640), Err(SecretError::Open { mode: 0o640, .. })));
+        assert!(key_credential(&file).is_ok());
+        for wrong in [&b""[..], b"-----BEGIN CERTIFICATE-----", &[pem.as_slice(), &[b'\n'; MAX_KEY]].concat()] {
+            assert!(matches!(write(wrong, 0o600), Err(SecretError::NotAKey { .. })));
         }
     }
 

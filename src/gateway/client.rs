@@ -5,7 +5,7 @@
 //! answer said that nothing was done.
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use bytes::Bytes;
 use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderValue, USER_AGENT};
@@ -14,9 +14,11 @@ use tokio::time::{Instant, timeout};
 
 use super::address::Address;
 use super::answer::{self, Reply};
+use super::clock::Clock;
+use super::files::Files;
 use super::line::{Body, Exchange, Lines};
 use super::request::{self, PreparedPayment};
-use super::{Error, Payment, Token, inquiry, tls};
+use super::{Error, Payment, Token, inquiry, token};
 use crate::config;
 use crate::money::Amount;
 use crate::sale::{Answer, Inquiry, Reversal};
@@ -30,7 +32,7 @@ struct Inner {
     /// The line that payments take. Questions and reversals have one of their own, so that a payment finds its line free.
     payments: Lines,
     others: Lines,
-    token: Token,
+    files: Arc<Files>,
     gateway: config::Gateway,
     terminal: config::Terminal,
 }
@@ -42,8 +44,8 @@ enum Failure {
 }
 
 impl Client {
-    /// A client by the settings; reads `ca-file`, opens nothing yet. Certificates are checked at the later of the system's
-    /// time and `clock_floor` (build time, last record).
+    /// A client by the settings; reads the certificates' files, opens nothing yet. Certificates are checked at the time of
+    /// `clock`; a [`std::time::SystemTime`] stands for the system's clock, which is not believed before that time.
     ///
     /// # Errors
     /// [`Error`], a mistake in the settings.
@@ -51,15 +53,15 @@ impl Client {
         gateway: &config::Gateway,
         terminal: &config::Terminal,
         token: Token,
-        clock_floor: SystemTime,
+        clock: impl Into<Clock>,
     ) -> Result<Self, Error> {
         let address = Address::parse(&gateway.url).map_err(|why| Error::Url { why: why.to_owned() })?;
-        let tls = Arc::new(tls::config(&gateway.ca_file, clock_floor)?);
+        let files = Arc::new(Files::new(gateway, token::credentials(), Some(token), clock.into())?);
         let connect = Duration::from_millis(gateway.connect_timeout_ms);
-        let lines = || Lines::new(address.clone(), Arc::clone(&tls), connect);
+        let lines = || Lines::new(address.clone(), Arc::clone(&files), connect);
         let (payments, others) = (lines(), lines());
         let (gateway, terminal) = (gateway.clone(), terminal.clone());
-        Ok(Self(Arc::new(Inner { address, payments, others, token, gateway, terminal })))
+        Ok(Self(Arc::new(Inner { address, payments, others, files, gateway, terminal })))
     }
 
     /// Opens the connection, or makes sure that the open one is alive, so that a payment needs one round trip. Whatever is
@@ -68,6 +70,7 @@ impl Client {
     /// # Errors
     /// When no line could be opened, or the gateway refuses the access token.
     pub async fn warm(&self) -> Result<(), String> {
+        self.0.files.refresh();
         // A kept connection may have died in silence: its loss shows at the first try, the second opens a new one.
         let mut why = String::new();
         for _ in 1..=2 {
@@ -114,12 +117,9 @@ impl Client {
 
     /// What the gateway knows under our reference, linked transactions included.
     pub async fn query(&self, merchant_transaction_id: &str) -> Inquiry {
+        self.0.files.refresh();
         let assumptions = &self.0.gateway.assumptions;
-        let parameters = [
-            ("entityId", self.0.gateway.entity_id.as_str()),
-            ("merchantTransactionId", merchant_transaction_id),
-            ("includeLinkedTransactions", "true"),
-        ];
+        let parameters = query_parameters(&self.0.gateway, merchant_transaction_id);
         match self.get("query", &self.0.others, &assumptions.query_path, &parameters).await {
             Ok(reply) => inquiry::read(&reply, merchant_transaction_id, assumptions),
             Err(Failure::NotSent(why) | Failure::Unknown(why)) => Inquiry::CannotAsk { why },
@@ -129,6 +129,7 @@ impl Client {
     /// Reverses a payment: `POST /v1/payments/{id}` with paymentType RV, once. `merchant_transaction_id` is the reversal's
     /// own reference.
     pub async fn reverse(&self, payment_id: &str, amount: Amount, merchant_transaction_id: &str) -> Reversal {
+        self.0.files.refresh();
         if !answer::is_payment_id(payment_id) {
             return Reversal::Refused { why: "not reversed: the payment's id is not one of the gateway".to_owned() };
         }
@@ -200,7 +201,9 @@ impl Client {
                     request = unsent;
                 }
                 Ok(Exchange::HandedBack(_)) => {
-                    break Err(Failure::NotSent("the gateway closed the connection at once".to_owned()));
+                    let why =
+                        line.why_ended().unwrap_or_else(|| "the gateway closed the connection at once".to_owned());
+                    break Err(Failure::NotSent(why));
                 }
                 Ok(Exchange::Answered(reply)) => {
                     lines.keep(line);
@@ -218,19 +221,52 @@ impl Client {
     }
 
     fn request(&self, method: Method, path: &str, body: Option<&Bytes>) -> Result<Request<Body>, Failure> {
-        let builder = Request::builder()
-            .method(method)
-            .uri(path)
-            .header(HOST, self.0.address.host_header())
-            .header(USER_AGENT, AGENT)
-            .header(ACCEPT, JSON)
-            .header(AUTHORIZATION, self.0.token.header());
-        let request = match body {
-            Some(body) => builder.header(CONTENT_TYPE, FORM).body(Body::from(body.clone())),
-            None => builder.body(Body::default()),
-        };
-        request.map_err(|_| Failure::NotSent(format!("{path} is not a path; check [gateway] url and assumptions")))
+        let token = self.0.files.token();
+        request_of(&self.0.address, token.as_ref(), method, path, body).map_err(Failure::NotSent)
     }
+
+    /// What of the way to the gateway needs attention before it fails: what ends soon, changed files that do not fit. A
+    /// sentence each, with its remedy.
+    #[must_use]
+    pub fn attention(&self) -> Vec<String> {
+        self.0.files.refresh();
+        let mut attention = self.0.files.warnings();
+        attention.extend(self.0.files.trouble());
+        attention
+    }
+}
+
+/// The query by our reference.
+pub(super) fn query_parameters<'a>(gateway: &'a config::Gateway, reference: &'a str) -> [(&'static str, &'a str); 3] {
+    [
+        ("entityId", gateway.entity_id.as_str()),
+        ("merchantTransactionId", reference),
+        ("includeLinkedTransactions", "true"),
+    ]
+}
+
+/// One request as it goes on the wire.
+pub(super) fn request_of(
+    address: &Address,
+    token: Option<&Token>,
+    method: Method,
+    path: &str,
+    body: Option<&Bytes>,
+) -> Result<Request<Body>, String> {
+    let mut builder = Request::builder()
+        .method(method)
+        .uri(path)
+        .header(HOST, address.host_header())
+        .header(USER_AGENT, AGENT)
+        .header(ACCEPT, JSON);
+    if let Some(token) = token {
+        builder = builder.header(AUTHORIZATION, token.header());
+    }
+    let request = match body {
+        Some(body) => builder.header(CONTENT_TYPE, FORM).body(Body::from(body.clone())),
+        None => builder.body(Body::default()),
+    };
+    request.map_err(|_| format!("{path} is not a path; check [gateway] url and assumptions"))
 }
 
 /// interface: What the service does.

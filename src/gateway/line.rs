@@ -5,6 +5,7 @@
 //! `TrySendError`), or its fate is open. Nothing here sends anything twice.
 
 use std::io;
+use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
@@ -13,17 +14,19 @@ use std::time::Duration;
 use bytes::Bytes;
 use hyper::body::{Body as _, Frame, Incoming, SizeHint};
 use hyper::client::conn::http1::{self, SendRequest};
-use hyper::header::LOCATION;
+use hyper::header::{DATE, HeaderValue, LOCATION};
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
-use rustls::ClientConfig;
 use rustls_pki_types::ServerName;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpStream, lookup_host};
 use tokio::time::{Instant, timeout};
 use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
 
 use super::address::Address;
 use super::answer::Reply;
+use super::files::Files;
 use super::tls;
 
 /// Largest answer, in bytes: the interface's longest response is below 32 KiB; a query of 100 entries fits.
@@ -35,7 +38,7 @@ const IDLE: Duration = Duration::from_secs(50);
 /// Opens lines and keeps one that is idle.
 pub(super) struct Lines {
     address: Address,
-    tls: TlsConnector,
+    files: Arc<Files>,
     connect_timeout: Duration,
     idle: Mutex<Option<Line>>,
 }
@@ -44,6 +47,30 @@ pub(super) struct Lines {
 pub(super) struct Line {
     sender: SendRequest<Body>,
     kept_at: Option<Instant>,
+    /// Of the files it was opened with.
+    edition: u64,
+    made: Connection,
+    /// The gateway's clock in its latest answer.
+    date: Option<HeaderValue>,
+    /// Why TLS ended, when it did: in TLS 1.3 a gateway refuses our certificate only after the handshake.
+    ended: Ended,
+}
+
+type Ended = Arc<Mutex<Option<String>>>;
+
+/// How a line was opened.
+#[derive(Clone, Debug)]
+pub struct Connection {
+    /// The gateway's address.
+    pub to: SocketAddr,
+    /// What TCP took.
+    pub tcp: Duration,
+    /// What the TLS handshake took.
+    pub tls: Duration,
+    /// As `TLSv1_3`.
+    pub version: String,
+    /// As `TLS13_AES_256_GCM_SHA384`.
+    pub cipher: String,
 }
 
 /// What became of a request that was handed to an open line.
@@ -57,14 +84,14 @@ pub(super) enum Exchange {
 }
 
 impl Lines {
-    pub(super) fn new(address: Address, tls: Arc<ClientConfig>, connect_timeout: Duration) -> Self {
-        Self { address, tls: TlsConnector::from(tls), connect_timeout, idle: Mutex::new(None) }
+    pub(super) fn new(address: Address, files: Arc<Files>, connect_timeout: Duration) -> Self {
+        Self { address, files, connect_timeout, idle: Mutex::new(None) }
     }
 
     /// The idle line, or a new one. The error is a sentence for a technician; nothing was sent then.
     pub(super) async fn take(&self) -> Result<Line, String> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).take();
-        match idle.filter(Line::is_usable) {
+        match idle.filter(|line| line.is_usable() && line.edition == self.files.edition()) {
             Some(line) => Ok(line),
             None => self.open().await,
         }
@@ -89,32 +116,52 @@ impl Lines {
         }
     }
 
-    async fn connect(&self) -> Result<Line, String> {
+    /// The addresses of the gateway's name.
+    pub(super) async fn resolve(&self) -> Result<Vec<SocketAddr>, String> {
         let (host, port) = (self.address.host(), self.address.port());
         let places = lookup_host((host, port)).await.map_err(|_| {
             "the gateway's host name cannot be resolved; check the network and [gateway] url".to_owned()
         })?;
+        Ok(places.collect())
+    }
+
+    async fn connect(&self) -> Result<Line, String> {
+        self.files.refresh();
+        let (tls, edition) = self.files.tls();
         let mut last = io::Error::from(io::ErrorKind::AddrNotAvailable);
         let mut stream = None;
-        for place in places {
+        let mut start = Instant::now();
+        for place in self.resolve().await? {
+            start = Instant::now();
             match TcpStream::connect(place).await {
                 Ok(connected) => {
-                    stream = Some(connected);
+                    stream = Some((connected, place));
                     break;
                 }
                 Err(error) => last = error,
             }
         }
-        let stream = stream.ok_or_else(|| no_connection(&last))?;
+        let (stream, to) = stream.ok_or_else(|| no_connection(&last))?;
+        let tcp = start.elapsed();
         // A request is one write, and waits for nothing.
         stream.set_nodelay(true).map_err(|error| no_connection(&error))?;
-        let name = ServerName::try_from(host.to_owned()).map_err(|_| "[gateway] url names no host".to_owned())?;
-        let stream = self.tls.connect(name, stream).await.map_err(|error| no_handshake(&error))?;
-        let (sender, connection) =
-            http1::handshake(TokioIo::new(stream)).await.map_err(|_| "the gateway speaks no HTTP".to_owned())?;
+        let name = ServerName::try_from(self.address.host().to_owned());
+        let name =
+            name.map_err(|_| "[gateway] url names no host; write it as \"https://gateway.example\"".to_owned())?;
+        let connector = TlsConnector::from(Arc::clone(&tls.config));
+        let stream = connector.connect(name, stream).await.map_err(|error| no_handshake(&error))?;
+        let session = stream.get_ref().1;
+        let version = session.protocol_version().map_or_else(String::new, |version| format!("{version:?}"));
+        let cipher = session.negotiated_cipher_suite().map_or_else(String::new, |suite| format!("{:?}", suite.suite()));
+        let made = Connection { to, tcp, tls: start.elapsed().saturating_sub(tcp), version, cipher };
+        let ended = Ended::default();
+        let stream = Heard { stream, ended: Arc::clone(&ended) };
+        let (sender, connection) = http1::handshake(TokioIo::new(stream))
+            .await
+            .map_err(|_| "the gateway speaks no HTTP; check [gateway] url".to_owned())?;
         // The task ends with the sender or with the gateway's closing; a fault shows in the exchange.
         tokio::spawn(async move { drop(connection.await) });
-        Ok(Line { sender, kept_at: None })
+        Ok(Line { sender, kept_at: None, edition, made, date: None, ended })
     }
 }
 
@@ -128,18 +175,36 @@ impl Line {
         !self.sender.is_closed() && self.kept_at.is_none_or(|at| at.elapsed() < IDLE)
     }
 
+    /// How it was opened.
+    pub(super) fn connection(&self) -> &Connection {
+        &self.made
+    }
+
+    /// The `Date` of the latest answer.
+    pub(super) fn date(&self) -> Option<&HeaderValue> {
+        self.date.as_ref()
+    }
+
     /// Sends one request and reads its whole answer.
     pub(super) async fn exchange(&mut self, request: Request<Body>) -> Exchange {
         if self.sender.ready().await.is_err() {
             return Exchange::HandedBack(request);
         }
         match self.sender.try_send_request(request).await {
-            Ok(response) => whole(response).await,
+            Ok(response) => {
+                self.date = response.headers().get(DATE).cloned();
+                whole(response).await
+            }
             Err(mut error) => match error.take_message() {
                 Some(request) => Exchange::HandedBack(request),
-                None => Exchange::Broken(NOT_WHOLE.to_owned()),
+                None => Exchange::Broken(self.why_ended().unwrap_or_else(|| NOT_WHOLE.to_owned())),
             },
         }
+    }
+
+    /// Why the gateway ended TLS, if it said so.
+    pub(super) fn why_ended(&self) -> Option<String> {
+        self.ended.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
@@ -166,6 +231,50 @@ async fn whole(response: Response<Incoming>) -> Exchange {
                 body.extend_from_slice(data);
             }
         }
+    }
+}
+
+/// The TLS stream, and why it ended: HTTP takes an alert on an idle line for its end and keeps the reason to itself.
+struct Heard {
+    stream: TlsStream<TcpStream>,
+    ended: Ended,
+}
+
+impl AsyncRead for Heard {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let read = Pin::new(&mut self.stream).poll_read(cx, buffer);
+        if let Poll::Ready(Err(error)) = &read
+            && let Some(fault) = tls_fault(error)
+        {
+            *self.ended.lock().unwrap_or_else(PoisonError::into_inner) = Some(tls::explain(fault));
+        }
+        read
+    }
+}
+
+impl AsyncWrite for Heard {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(cx, bytes)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write_vectored(cx, slices)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
     }
 }
 
@@ -206,8 +315,12 @@ fn no_connection(error: &io::Error) -> String {
 
 /// What a failed handshake means to a technician.
 fn no_handshake(error: &io::Error) -> String {
-    match error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
+    match tls_fault(error) {
         Some(fault) => tls::explain(fault),
         None => format!("no connection to the gateway: {error}; check the network"),
     }
+}
+
+fn tls_fault(error: &io::Error) -> Option<&rustls::Error> {
+    error.get_ref()?.downcast_ref()
 }

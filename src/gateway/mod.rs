@@ -8,6 +8,9 @@
 //! ```text
 //! Payment ─▶ request (a form, each value checked against parameter) ─▶ client (HTTP) ─▶ line (over tls) ─▶ wire
 //!  Answer ◀─ answer, inquiry (JSON to meaning by code, chip, text) ◀───────┘
+//!
+//! files (CA, certificate, key, token: read again when they change) ─▶ tls ─▶ verifier (webpki, clock, pins)
+//! probe: the same way, step by step, for `pos-agent doctor`
 //! ```
 //!
 //! What the interface documents do not show is a setting, [`crate::config::Assumptions`]; what is assumed beyond it stands
@@ -15,16 +18,21 @@
 
 mod address;
 mod answer;
+pub mod certificate;
 mod chip;
 mod client;
+mod clock;
 mod code;
+mod files;
 mod inquiry;
 mod line;
 pub mod parameter;
+pub mod probe;
 pub mod request;
 mod text;
 mod tls;
 mod token;
+mod verifier;
 
 use std::path::PathBuf;
 
@@ -32,7 +40,9 @@ use crate::card::Presented;
 use crate::config::SecretError;
 use crate::money::Amount;
 
+pub use certificate::{Certificate, Expiry};
 pub use client::Client;
+pub use clock::{Clock, Time};
 pub use request::PreparedPayment;
 pub use token::Token;
 
@@ -65,31 +75,52 @@ pub enum Error {
     /// Neither or both ways to the token are given.
     #[error("[gateway] needs exactly one of token-file and token-credential")]
     TokenPlace,
-    /// `token-credential` without systemd, or a name that is a path.
-    #[error("[gateway] token-credential = \"{name}\": {why}")]
+    /// A credential without systemd, or a name that is a path.
+    #[error("[gateway] {key} = \"{name}\": {why}")]
     Credential {
+        /// The key.
+        key: &'static str,
         /// The setting.
         name: String,
         /// What is wrong and what to do.
         why: &'static str,
     },
     /// The token cannot be read.
-    #[error("the gateway's access token: {0}")]
-    Token(#[from] SecretError),
-    /// The CA file cannot be read.
-    #[error("cannot read [gateway] ca-file {}: {source}", path.display())]
+    #[error("the gateway's access token, or the key of our certificate: {0}")]
+    Secret(#[from] SecretError),
+    /// A certificate file cannot be read.
+    #[error("cannot read {}: {source}; put the certificates there in PEM form, readable by the agent's user", path.display())]
     CaUnreadable {
         /// The file.
         path: PathBuf,
         /// What the system said.
         source: std::io::Error,
     },
-    /// The CA file holds no certificate that can be used.
-    #[error("[gateway] ca-file {} cannot be used: {why}; it must hold the gateway's CA certificates in PEM", path.display())]
+    /// A certificate file holds no certificate that can be used.
+    #[error("{} cannot be used: {why}; it must hold certificates in PEM form", path.display())]
     CaUnfit {
         /// The file.
         path: PathBuf,
         /// What is wrong.
+        why: String,
+    },
+    /// Our certificate and its key cannot be used.
+    #[error("[gateway] client-certificate-file {} cannot be used: {why}; replace certificate and key together", path.display())]
+    ClientCertificate {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        why: String,
+    },
+    /// Neither or both ways to the key are given.
+    #[error("[gateway] client-certificate-file needs exactly one of client-key-file and client-key-credential")]
+    ClientKeyPlace,
+    /// The key of our certificate is none.
+    #[error("the key of our certificate, {}, cannot be used: {why}; it must hold one private key in PEM form", path.display())]
+    ClientKey {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong; nothing of the key.
         why: String,
     },
     /// The TLS or HTTP library refused its settings.

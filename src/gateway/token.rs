@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::Bytes;
 use hyper::header::HeaderValue;
 use zeroize::Zeroizing;
@@ -26,14 +28,37 @@ impl Token {
     /// # Errors
     /// Every [`Error`] about tokens; each names the file and the remedy.
     pub fn load(config: &config::Gateway) -> Result<Self, Error> {
-        let credentials = std::env::var_os("CREDENTIALS_DIRECTORY").map(PathBuf::from);
-        let path = place(config, credentials.as_deref())?;
+        Self::load_from(config, credentials().as_deref())
+    }
+
+    /// [`Self::load`] with the folder of systemd's credentials, for who is not started by systemd itself.
+    ///
+    /// # Errors
+    /// As [`Self::load`].
+    pub fn load_from(config: &config::Gateway, credentials: Option<&Path>) -> Result<Self, Error> {
+        let path = place(config, credentials)?;
         let read = if config.token_file.is_some() { secret_file } else { secret_credential };
         Ok(Self::new(&read(&path)?))
     }
 
     pub(super) fn header(&self) -> HeaderValue {
         self.0.clone()
+    }
+
+    /// When it ends, in seconds since 1970, if it is a token that says so itself: a JWT with `exp` (RFC 7519, 4.1.4). It is read
+    /// without being verified: only the gateway can, and only a warning hangs on it.
+    #[must_use]
+    pub fn expires(&self) -> Option<i64> {
+        let mut parts = self.0.as_bytes().strip_prefix(b"Bearer ")?.split(|byte| *byte == b'.');
+        let (_header, claims, _signature) = (parts.next()?, parts.next()?, parts.next()?);
+        let claims = Zeroizing::new(URL_SAFE_NO_PAD.decode(claims).ok().filter(|_| parts.next().is_none())?);
+        // Only the one field is taken out; the rest is nobody's business.
+        #[derive(serde::Deserialize)]
+        struct Claims {
+            exp: serde_json::Number,
+        }
+        let exp = serde_json::from_slice::<Claims>(&claims).ok()?.exp;
+        exp.as_i64().filter(|exp| *exp > 0)
     }
 
     fn new(token: &str) -> Self {
@@ -47,22 +72,30 @@ impl Token {
     }
 }
 
+/// Where systemd put this process's credentials.
+pub(super) fn credentials() -> Option<PathBuf> {
+    std::env::var_os("CREDENTIALS_DIRECTORY").map(PathBuf::from)
+}
+
 /// The file that holds the token.
-fn place(config: &config::Gateway, credentials: Option<&Path>) -> Result<PathBuf, Error> {
+pub(super) fn place(config: &config::Gateway, credentials: Option<&Path>) -> Result<PathBuf, Error> {
     match (&config.token_file, &config.token_credential) {
         (Some(file), None) => Ok(file.clone()),
-        (None, Some(name)) => {
-            let wrong = |why| Error::Credential { name: name.clone(), why };
-            if name.is_empty() || name.contains('/') || name.starts_with('.') {
-                return Err(wrong("it must be the name of a credential, not a path"));
-            }
-            let folder = credentials.ok_or_else(|| {
-                wrong("systemd passes no credentials; add LoadCredential= to the unit, or use token-file")
-            })?;
-            Ok(folder.join(name))
-        }
+        (None, Some(name)) => credential("token-credential", name, credentials),
         _ => Err(Error::TokenPlace),
     }
+}
+
+/// The file of a credential that systemd handed over.
+pub(super) fn credential(key: &'static str, name: &str, credentials: Option<&Path>) -> Result<PathBuf, Error> {
+    let wrong = |why| Error::Credential { key, name: name.to_owned(), why };
+    if name.is_empty() || name.contains('/') || name.starts_with('.') {
+        return Err(wrong("it must be the name of a credential, not a path"));
+    }
+    let folder = credentials.ok_or_else(|| {
+        wrong("systemd passes no credentials; add LoadCredential= to the unit, or name a file instead")
+    })?;
+    Ok(folder.join(name))
 }
 
 #[cfg(test)]
@@ -89,6 +122,17 @@ mod tests {
         assert!(matches!(place(&gateway(Some("/t"), Some("t")), folder), Err(Error::TokenPlace)));
         assert!(matches!(place(&gateway(None, Some("token")), None), Err(Error::Credential { .. })));
         assert!(matches!(place(&gateway(None, Some("../token")), folder), Err(Error::Credential { .. })));
+    }
+
+    /// RFC 7519, 3.1: the example's claims hold `"exp":1300819380`.
+    #[test]
+    fn the_end_of_a_jwt_is_read_and_other_tokens_have_none() {
+        let rfc = "eyJ0eXAiOiJKV1QiLA0KICJhbGciOiJIUzI1NiJ9.eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFt\
+                   cGxlLmNvbS9pc19yb290Ijp0cnVlfQ.dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
+        assert_eq!(Token::new(rfc).expires(), Some(1_300_819_380));
+        for other in ["topsecret", "a.b.c", "a.e30.c", &format!("{rfc}.x"), "..", "a.eyJleHAiOiJzb29uIn0.c"] {
+            assert_eq!(Token::new(other).expires(), None, "{other}");
+        }
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::sale::{Record, Sale};
 use super::Error;
 
 /// The format this program writes; earlier ones are brought up to it by adding, never by rewriting.
-const FORMAT: i64 = 1;
+pub(super) const FORMAT: i64 = 1;
 /// Steps after which the WAL is copied into the file: some ten sales. A step writes one to six pages.
 const TIDY_AFTER: u32 = 40;
 /// Size of the WAL file, in bytes, that is made at the start: [`TIDY_AFTER`] steps of six pages. A commit that overwrites a
@@ -22,7 +22,7 @@ const STEPS_OF_SALE: i64 = 1 << 20;
 /// Sales among whose records the latest time is looked for at the start.
 const RECENT_SALES: i64 = 100;
 /// How long a commit waits for another program that writes to the file, which none should.
-const BUSY: Duration = Duration::from_secs(1);
+pub(super) const BUSY: Duration = Duration::from_secs(1);
 
 /// The open file.
 #[derive(Debug)]
@@ -112,7 +112,12 @@ impl Db {
     pub fn read(path: &Path) -> Result<Self, Error> {
         let connection = Connection::open(path).map_err(failed)?;
         connection.busy_timeout(BUSY).map_err(failed)?;
-        Ok(Self { connection, writes: 0, ended: Vec::new(), _lock: None })
+        Ok(Self::reading(connection))
+    }
+
+    /// Over a connection that nothing is written through.
+    pub(super) fn reading(connection: Connection) -> Self {
+        Self { connection, writes: 0, ended: Vec::new(), _lock: None }
     }
 
     /// Writes what step number `place` of a sale recorded; when it returns, that is on the disk.
@@ -215,7 +220,7 @@ impl Db {
         Ok(open)
     }
 
-    fn replay(&self, number: i64) -> Result<Sale, Error> {
+    pub(super) fn replay(&self, number: i64) -> Result<Sale, Error> {
         let mut select = self
             .connection
             .prepare_cached("SELECT id, records FROM step WHERE id >= ?1 AND id < ?2 ORDER BY id")
@@ -278,7 +283,7 @@ fn assert_setting(connection: &Connection, path: &str, setting: &'static str, wa
     if found == wanted { Ok(()) } else { Err(Error::Unsafe { path: path.to_owned(), setting, found }) }
 }
 
-fn failed(error: impl std::fmt::Display) -> Error {
+pub(super) fn failed(error: impl std::fmt::Display) -> Error {
     Error::Failed { cause: error.to_string() }
 }
 

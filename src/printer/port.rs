@@ -157,6 +157,30 @@ pub fn spawn_with(
     Handle { jobs, seen }
 }
 
+/// Asks a printer that no task owns how it is, for the doctor; `None` when it does not answer such questions. Nothing is printed.
+///
+/// # Errors
+/// When it cannot be reached.
+pub async fn condition(config: &config::Printer) -> io::Result<Option<Condition>> {
+    let timing = Timing::default();
+    let mut wire = Port::from(config).open(timing.connect).await?;
+    if config.status == Some(false) {
+        return Ok(None);
+    }
+    asked(&mut wire, timing.status).await
+}
+
+/// The four questions; none when it does not answer them all in time. What it says besides is passed over.
+async fn asked(wire: &mut Wire, limit: Duration) -> io::Result<Option<Condition>> {
+    match timeout(limit, questions(wire, &mut false)).await {
+        Ok(Ok(answers)) => Ok(Some(Condition::from_answers(answers))),
+        // A printer that has only a way in (usblp: EINVAL), and one that is silent.
+        Ok(Err(error)) if error.kind() == io::ErrorKind::InvalidInput => Ok(None),
+        Ok(Err(error)) => Err(error),
+        Err(_) => Ok(None),
+    }
+}
+
 /// The way to the printer's task.
 #[derive(Clone, Debug)]
 pub struct Handle {
@@ -405,16 +429,9 @@ impl Owner {
         self.paper.config.status.unwrap_or(self.answers != Some(false))
     }
 
-    /// The four questions; none when it does not answer them all in time. What it says besides is passed over.
+    /// Asks, and remembers whether it answers at all.
     async fn ask(&mut self, wire: &mut Wire) -> io::Result<Option<Condition>> {
-        let asked = timeout(self.timing.status, questions(wire, &mut false)).await;
-        let said = match asked {
-            Ok(Ok(answers)) => Some(Condition::from_answers(answers)),
-            // A printer that has only a way in (usblp: EINVAL), and one that is silent.
-            Ok(Err(error)) if error.kind() == io::ErrorKind::InvalidInput => None,
-            Ok(Err(error)) => return Err(error),
-            Err(_) => None,
-        };
+        let said = asked(wire, self.timing.status).await?;
         self.answers = Some(said.is_some());
         Ok(said)
     }

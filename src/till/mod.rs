@@ -239,6 +239,9 @@ pub struct StatusView {
     pub gateway: String,
     /// The printers; none when receipts are kept without printing them.
     pub printers: Vec<PrinterView>,
+    /// How many keys the reader has left, known from the first card after a start on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keys_left: Option<KeysView>,
     /// The sale under way.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub current: Option<SaleView>,
@@ -256,6 +259,18 @@ pub struct PrinterView {
     pub port: String,
     /// `ok`, `not used yet`, or what is wrong and what to do, and how many receipts wait.
     pub state: String,
+}
+
+/// Keys that the reader has left: each payment uses one or two, and none can be taken without (readers: 2.12).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct KeysView {
+    /// Card-data keys (SRED).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub card: Option<u64>,
+    /// PIN keys.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pin: Option<u64>,
 }
 
 /// A receipt that is on its way to a printer.

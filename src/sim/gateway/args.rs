@@ -4,7 +4,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use super::{Options, outcomes, start};
+use super::{Certificate, Demand, Options, outcomes, start};
 
 /// The gateway's arguments.
 #[derive(Debug, clap::Args)]
@@ -22,19 +22,33 @@ pub struct Args {
     /// Write the certificate of the authority to trust here (PEM); it is new at each start
     #[arg(long, value_name = "FILE")]
     pub ca_out: Option<PathBuf>,
+    /// Let the server's certificate end in so many days
+    #[arg(long, value_name = "NUMBER")]
+    pub valid_days: Option<u16>,
+    /// Ask clients for a certificate of the authority in this file (PEM)
+    #[arg(long, value_name = "FILE")]
+    pub client_ca: Option<PathBuf>,
+    /// Speak nothing but TLS 1.2
+    #[arg(long)]
+    pub tls12: bool,
 }
 
 impl Args {
     /// The options that they mean.
-    #[must_use]
-    pub fn options(&self) -> Options {
+    ///
+    /// # Errors
+    /// When a file that they name cannot be read.
+    pub fn options(&self) -> io::Result<Options> {
         let default = Options::default();
-        Options {
+        let client_ca = self.client_ca.as_ref().map(std::fs::read_to_string).transpose()?;
+        Ok(Options {
             listen: self.listen,
             token: self.token.clone().unwrap_or(default.token),
             entity_id: self.entity_id.clone().unwrap_or(default.entity_id),
+            certificate: self.valid_days.map_or(default.certificate, Certificate::EndsIn),
+            demand: Demand { client_ca, tls12: self.tls12 },
             ..default
-        }
+        })
     }
 }
 
@@ -44,7 +58,7 @@ impl Args {
 /// When the address cannot be taken or the file cannot be written.
 #[allow(clippy::print_stdout, reason = "a program for a person at a desk")]
 pub async fn run(args: Args) -> io::Result<()> {
-    let gateway = start(args.options()).await?;
+    let gateway = start(args.options()?).await?;
     println!("gateway    {}", gateway.base_url());
     println!("token      {}", gateway.token());
     println!("entityId   {}", gateway.entity_id());

@@ -4,9 +4,12 @@
 use std::io;
 use std::sync::Arc;
 
+use chrono::Datelike;
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, KeyUsagePurpose, date_time_ymd};
-use rustls::ServerConfig;
-use rustls_pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
+use rustls::server::WebPkiClientVerifier;
+use rustls::{RootCertStore, ServerConfig};
+use rustls_pki_types::pem::PemObject;
+use rustls_pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 
 /// What is wrong with the server's certificate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,13 +23,24 @@ pub enum Certificate {
     WrongName,
     /// Another CA made it than the one that is given out.
     OtherCa,
+    /// Its time is over in so many days.
+    EndsIn(u16),
 }
 
-/// The CA to trust, as PEM, and the server's side of TLS 1.2 and 1.3.
+/// What the server asks of a client beyond the usual.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Demand {
+    /// A certificate signed by this CA (PEM).
+    pub client_ca: Option<String>,
+    /// Nothing but TLS 1.2.
+    pub tls12: bool,
+}
+
+/// The CA to trust, as PEM, and the server's side of TLS.
 ///
 /// # Errors
-/// When no key can be made (no randomness).
-pub(super) fn make(kind: Certificate) -> io::Result<(String, Arc<ServerConfig>)> {
+/// When no key can be made (no randomness), or the client's CA is none.
+pub(super) fn make(kind: Certificate, demand: &Demand) -> io::Result<(String, Arc<ServerConfig>)> {
     let (ca_pem, ca) = authority("pos-sim test CA").map_err(io::Error::other)?;
     let signer = match kind {
         Certificate::OtherCa => authority("pos-sim other CA").map_err(io::Error::other)?.1,
@@ -35,10 +49,22 @@ pub(super) fn make(kind: Certificate) -> io::Result<(String, Arc<ServerConfig>)>
     let key = KeyPair::generate().map_err(io::Error::other)?;
     let leaf = server_params(kind).and_then(|params| params.signed_by(&key, &signer)).map_err(io::Error::other)?;
     let private = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
-    let config = ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
-        .with_protocol_versions(&[&rustls::version::TLS13, &rustls::version::TLS12])
-        .and_then(|builder| builder.with_no_client_auth().with_single_cert(vec![leaf.der().clone()], private))
-        .map_err(io::Error::other)?;
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let versions: &[&rustls::SupportedProtocolVersion] =
+        if demand.tls12 { &[&rustls::version::TLS12] } else { &[&rustls::version::TLS13, &rustls::version::TLS12] };
+    let builder = ServerConfig::builder_with_provider(Arc::clone(&provider)).with_protocol_versions(versions);
+    let builder = builder.map_err(io::Error::other)?;
+    let builder = match &demand.client_ca {
+        None => builder.with_no_client_auth(),
+        Some(pem) => {
+            let mut roots = RootCertStore::empty();
+            let ca = CertificateDer::from_pem_slice(pem.as_bytes()).map_err(io::Error::other)?;
+            roots.add(ca).map_err(io::Error::other)?;
+            let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider).build();
+            builder.with_client_cert_verifier(verifier.map_err(io::Error::other)?)
+        }
+    };
+    let config = builder.with_single_cert(vec![leaf.der().clone()], private).map_err(io::Error::other)?;
     Ok((ca_pem, Arc::new(config)))
 }
 
@@ -51,8 +77,16 @@ fn server_params(kind: Certificate) -> Result<CertificateParams, rcgen::Error> {
     params.distinguished_name.push(DnType::CommonName, "pos-sim gateway");
     params.use_authority_key_identifier_extension = true;
     params.not_before = date_time_ymd(2020, 1, 1);
-    params.not_after =
-        if kind == Certificate::Expired { date_time_ymd(2021, 1, 1) } else { date_time_ymd(2099, 12, 31) };
+    params.not_after = match kind {
+        Certificate::Expired => date_time_ymd(2021, 1, 1),
+        Certificate::EndsIn(days) => {
+            // At midnight after so many whole days.
+            let end = chrono::Utc::now().date_naive() + chrono::Days::new(u64::from(days) + 1);
+            let small = |number: u32| u8::try_from(number).expect("months and days are small");
+            date_time_ymd(end.year(), small(end.month()), small(end.day()))
+        }
+        _ => date_time_ymd(2099, 12, 31),
+    };
     Ok(params)
 }
 

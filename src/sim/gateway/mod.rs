@@ -47,7 +47,7 @@ use tokio::task::JoinHandle;
 use tokio_rustls::TlsAcceptor;
 
 pub use args::{Args, run};
-pub use certificate::Certificate;
+pub use certificate::{Certificate, Demand};
 pub use ledger::{Counters, Entry, Kind, Ledger, State, Times};
 pub use outcomes::Outcome;
 
@@ -62,6 +62,8 @@ pub struct Options {
     pub entity_id: String,
     /// What is wrong with the server's certificate.
     pub certificate: Certificate,
+    /// What it asks of a client beyond the usual.
+    pub demand: Demand,
     /// How much is checked.
     pub mode: Mode,
 }
@@ -73,6 +75,7 @@ impl Default for Options {
             token: "c2ltdWxhdGVkLWFjY2Vzcy10b2tlbg".to_owned(),
             entity_id: "8ac7a4c97ba4e2d5017ba6b1c2d30a51".to_owned(),
             certificate: Certificate::Good,
+            demand: Demand::default(),
             mode: Mode::Checked,
         }
     }
@@ -103,7 +106,7 @@ pub struct Gateway {
 /// # Errors
 /// When the address cannot be taken or no key can be made.
 pub async fn start(options: Options) -> io::Result<Gateway> {
-    let (ca_pem, tls) = certificate::make(options.certificate)?;
+    let (ca_pem, tls) = certificate::make(options.certificate, &options.demand)?;
     let listener = TcpListener::bind(options.listen).await?;
     let address = listener.local_addr()?;
     let options = Arc::new(options);

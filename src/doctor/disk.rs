@@ -1,0 +1,121 @@
+//! The file system under the journal: room, and how long it takes until something is surely written.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rustix::fs::StatVfsMountFlags;
+use tokio::time::Instant;
+
+use super::{Report, is_root, on_a_thread};
+
+/// Below this a day of sales with their WAL does not fit.
+const TOO_LITTLE: u64 = 16 << 20;
+/// Below this something else is filling the disk.
+const LITTLE: u64 = 128 << 20;
+/// Writes that are measured.
+const SYNCS: usize = 5;
+/// A sale waits for two syncs between card and request; above this a customer notices.
+const SLOW: Duration = Duration::from_millis(200);
+/// A page of SQLite.
+const PAGE: [u8; 4096] = [0x55; 4096];
+
+pub(super) async fn look(report: &mut Report<'_>, journal: &Path) {
+    let folder = journal.parent().unwrap_or(Path::new("/")).to_owned();
+    let shown = folder.display();
+    match rustix::fs::statvfs(&folder) {
+        Err(error) => {
+            let remedy =
+                format!("create the folder, owned by the agent's user (StateDirectory= of the unit does): {shown}");
+            return report.fault(format!("the journal's folder {shown} cannot be looked at: {error}"), remedy);
+        }
+        Ok(facts) if facts.f_flag.contains(StatVfsMountFlags::RDONLY) => {
+            let remedy = "see in the kernel's log (dmesg) why; replace the card, or mount it writable in /etc/fstab";
+            return report.fault(format!("the file system of {shown} is read-only"), remedy);
+        }
+        Ok(facts) => room(report, &folder, facts.f_bavail.saturating_mul(facts.f_frsize)),
+    }
+    let place = folder.clone();
+    match on_a_thread(move || sync_times(&place)).await {
+        Some(Ok(times)) => {
+            let worst = times.iter().max().copied().unwrap_or_default();
+            let seen = format!("{} syncs took {} ms at worst", times.len(), millis(worst));
+            if worst > SLOW {
+                report.warning(seen, "every sale waits for it: use a better card or eMMC for the journal");
+            } else {
+                report.ok(seen);
+            }
+        }
+        Some(Err(error)) if error.kind() == io::ErrorKind::PermissionDenied && !is_root() => {
+            report
+                .note(format!("this user may not write into {shown}: how long a sync takes is measured by root only"));
+        }
+        Some(Err(error)) => {
+            report.fault(format!("nothing can be written into {shown}: {error}"), "see to the disk's space and health");
+        }
+        None => report.fault("the measuring thread ended", "look again"),
+    }
+}
+
+fn room(report: &mut Report<'_>, folder: &Path, free: u64) {
+    let seen = format!("{} MiB free in {}", free >> 20, folder.display());
+    let remedy = "free space on this file system (df -h, journalctl --vacuum-size=50M); never delete the journal";
+    match free {
+        ..TOO_LITTLE => report.fault(seen, remedy),
+        TOO_LITTLE..LITTLE => report.warning(seen, remedy),
+        _ => report.ok(seen),
+    }
+}
+
+/// How long each of some writes takes until it is on the disk, in a file beside the journal.
+fn sync_times(folder: &Path) -> io::Result<Vec<Duration>> {
+    struct Removed(PathBuf);
+    impl Drop for Removed {
+        fn drop(&mut self) {
+            // Left behind only when the disk fails in this moment.
+            let _ = fs::remove_file(&self.0);
+        }
+    }
+    let path = folder.join(format!(".doctor-{}", std::process::id()));
+    let mut file = File::options().write(true).create_new(true).open(&path)?;
+    let _removed = Removed(path);
+    (0..SYNCS)
+        .map(|_| {
+            let start = Instant::now();
+            file.write_all(&PAGE)?;
+            file.sync_data()?;
+            Ok(start.elapsed())
+        })
+        .collect()
+}
+
+/// Milliseconds with one decimal, without floats.
+pub(super) fn millis(time: Duration) -> String {
+    format!("{}.{}", time.as_millis(), time.subsec_micros() / 100 % 10)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::doctor::{Probe, Severity};
+
+    #[test]
+    fn little_room_is_warned_of_and_too_little_is_a_fault() {
+        let mut nobody = |_: super::super::Told<'_>| {};
+        let mut report = Report { probe: Probe::Disk, findings: Vec::new(), tell: &mut nobody };
+        for free in [0, TOO_LITTLE - 1, TOO_LITTLE, LITTLE - 1, LITTLE] {
+            room(&mut report, Path::new("/data"), free);
+        }
+        let severities: Vec<_> = report.findings.iter().map(|finding| finding.severity).collect();
+        use Severity::{Fault, Ok, Warning};
+        assert_eq!(severities, [Fault, Fault, Warning, Warning, Ok]);
+        assert_eq!(report.findings[2].seen, "16 MiB free in /data");
+    }
+
+    #[test]
+    fn milliseconds_have_one_decimal() {
+        assert_eq!(millis(Duration::from_micros(1_234_567)), "1234.5");
+        assert_eq!(millis(Duration::from_micros(90)), "0.0");
+    }
+}

@@ -1,0 +1,220 @@
+//! The way to the gateway, step by step as a sale goes it: name, TCP, TLS, certificates, token, query. Nothing that could move
+//! money is sent.
+
+use std::time::{Duration, UNIX_EPOCH};
+
+use chrono::Utc;
+
+use super::disk::millis;
+use super::{Past, Report, Severity};
+use crate::agent::clock::floor_unix_ms;
+use crate::config::Config;
+use crate::gateway::certificate::{Expiring, ends};
+use crate::gateway::probe::{Asked, Probe, credentials};
+use crate::gateway::{Certificate, Clock, Token};
+use crate::sale::{ApprovedAmount, Inquiry, Sale};
+
+/// Round trips on a warm line, of which the median is shown.
+const TRIPS: usize = 5;
+/// A technician does not wait as long as a payment does.
+const PATIENCE_MS: u64 = 10_000;
+/// Above this a receipt shows a time that a customer sees is wrong.
+const CLOCKS_DIFFER_S: u64 = 60;
+
+pub(super) async fn look(report: &mut Report<'_>, config: &Config, past: &Past) {
+    let mut settings = config.gateway.clone();
+    settings.connect_timeout_ms = settings.connect_timeout_ms.min(PATIENCE_MS);
+    settings.answer_timeout_ms = settings.answer_timeout_ms.min(PATIENCE_MS);
+    let floor = UNIX_EPOCH + Duration::from_millis(floor_unix_ms(past.last_unix_ms).unsigned_abs());
+    let token = Token::load_from(&settings, credentials().as_deref());
+    let has_token = token.is_ok();
+    match &token {
+        Err(_) if settings.token_credential.is_some() && credentials().is_none() => {
+            report.note(
+                "the token is handed to the agent by systemd and cannot be read here: the gateway is asked without it",
+            );
+        }
+        Err(error) => report.say(Severity::Fault, &error.to_string()),
+        Ok(_) => {}
+    }
+    let mut probe = match Probe::new(&settings, token.ok(), Clock::from(floor)) {
+        Ok(probe) => probe,
+        Err(error) => return report.say(Severity::Fault, &error.to_string()),
+    };
+    let now = Utc::now().timestamp().max(floor_unix_ms(past.last_unix_ms) / 1000);
+    if reaches(report, &mut probe, now).await.is_none() {
+        return;
+    }
+    expiries(report, &probe, now, settings.expiry_warning_days);
+    if !answers(report, &mut probe).await || !has_token {
+        return;
+    }
+    if lets_us_in(report, &mut probe, config).await {
+        proves_its_path(report, &mut probe, past.approved.as_ref()).await;
+    }
+}
+
+/// Name, TCP and TLS, with the certificates that were shown.
+async fn reaches(report: &mut Report<'_>, probe: &mut Probe, now: i64) -> Option<()> {
+    match probe.resolve().await {
+        Ok(places) => {
+            let places: Vec<String> = places.iter().take(4).map(ToString::to_string).collect();
+            report.ok(format!("its name stands for {}", places.join(", ")));
+        }
+        Err(why) => {
+            report.say(Severity::Fault, &why);
+            return None;
+        }
+    }
+    let connected = probe.connect().await;
+    match &connected {
+        Ok(made) => {
+            let (tcp, tls) = (millis(made.tcp), millis(made.tls));
+            let (to, version, cipher) = (made.to, &made.version, &made.cipher);
+            report.ok(format!("connected to {to} in {tcp} ms, {version} with {cipher} in {tls} ms"));
+        }
+        Err(why) => report.say(Severity::Fault, why),
+    }
+    for (n, certificate) in probe.chain().iter().enumerate() {
+        let whose = if n == 0 { "its certificate" } else { "an intermediate certificate" };
+        report.note(format!("{whose}: {}", shown(certificate, now)));
+    }
+    for anchor in probe.anchors() {
+        report.note(format!("a CA of [gateway] ca-file: {}", shown(&anchor, now)));
+    }
+    if let Some(client) = probe.client() {
+        report.note(format!("our certificate: {}", shown(&client, now)));
+    }
+    connected.ok().map(drop)
+}
+
+fn shown(certificate: &Certificate, now: i64) -> String {
+    let Certificate { subject, issuer, not_after, pin, .. } = certificate;
+    format!("{subject} by {issuer}, {}, key {pin}", ends(*not_after, now))
+}
+
+/// Everything that ends soon is one to warn of; a certificate that the handshake was refused for is a fault already.
+fn expiries(report: &mut Report<'_>, probe: &Probe, now: i64, days: u64) {
+    let expiries = probe.expiries();
+    let mut warned = false;
+    for expiry in &expiries {
+        if let Some(warning) = expiry.warning(now, days) {
+            let over = expiry.at < now && matches!(expiry.what, Expiring::Token | Expiring::Client);
+            report.say(if over { Severity::Fault } else { Severity::Warning }, &warning);
+            warned = true;
+        }
+    }
+    if !warned && let Some(first) = expiries.iter().map(|expiry| expiry.at).min() {
+        report.ok(format!("the first of certificates and token {}", ends(first, now)));
+    }
+}
+
+/// Round trips on the warm line, and the gateway's clock.
+async fn answers(report: &mut Report<'_>, probe: &mut Probe) -> bool {
+    let mut times = Vec::with_capacity(TRIPS);
+    for _ in 0..TRIPS {
+        match probe.round_trip().await {
+            Ok(time) => times.push(time),
+            Err(why) => {
+                report.say(Severity::Fault, &why);
+                return false;
+            }
+        }
+    }
+    times.sort_unstable();
+    report.ok(format!("answers in {} ms (median of {TRIPS} requests on a warm line)", millis(times[TRIPS / 2])));
+    if let Some(theirs) = probe.gateway_unix_s() {
+        let differ = theirs.abs_diff(Utc::now().timestamp());
+        let seen = format!("its clock and the board's are {differ} s apart");
+        if differ > CLOCKS_DIFFER_S {
+            report.warning(seen, "set the board's clock (timedatectl); if it is right, tell the gateway's operator");
+        } else {
+            report.ok(seen);
+        }
+    }
+    true
+}
+
+/// A query for a reference that nobody ever had must find nothing; it also shows whether the token is good.
+async fn lets_us_in(report: &mut Report<'_>, probe: &mut Probe, config: &Config) -> bool {
+    let mut random = [0; 16];
+    if let Err(error) = getrandom::fill(&mut random) {
+        report.fault(format!("the system gives no random numbers: {error}"), "restart the board");
+        return false;
+    }
+    let Asked { status, inquiry, description } = match probe.ask(&format!("doctor-{}", hex::encode(random))).await {
+        Ok(asked) => asked,
+        Err(why) => {
+            report.say(Severity::Fault, &why);
+            return false;
+        }
+    };
+    let words = description.map(|text| format!(": {text}")).unwrap_or_default();
+    let path = &config.gateway.assumptions.query_path;
+    match (status, inquiry) {
+        (401 | 403, _) => {
+            let file = config.gateway.token_file.as_ref().map_or_else(
+                || "the credential's file and restart the agent".to_owned(),
+                |file| format!("{}; it is used at once", file.display()),
+            );
+            let seen = format!("it refuses our access token (HTTP {status}{words})");
+            report.fault(seen, format!("ask its operator for a new token and write it into {file}"));
+            false
+        }
+        (404, _) => {
+            let seen = format!("there is no query at {path} (HTTP 404{words})");
+            report.fault(seen, "ask its operator for the path and set [gateway.assumptions] query-path");
+            false
+        }
+        (400, _) => {
+            let seen = format!("it refuses the query (HTTP 400{words})");
+            report.fault(seen, "check [gateway] entity-id and [gateway.assumptions] query-path");
+            false
+        }
+        (_, Inquiry::Payments(found)) if found.is_empty() => {
+            report.ok(format!("lets us in, and {path} finds nothing for a reference that nobody had"));
+            true
+        }
+        (_, Inquiry::Payments(_)) => {
+            let seen = format!("{path} finds payments for a reference that nobody had");
+            report.fault(seen, "ask its operator for the right path and set [gateway.assumptions] query-path");
+            false
+        }
+        (_, Inquiry::CannotAsk { why }) => {
+            let remedy = "ask its operator whether it works; an unconfirmed sale cannot be settled without the query";
+            report.fault(format!("{}{words}", why.split("; ").next().unwrap_or_default()), remedy);
+            false
+        }
+    }
+}
+
+/// That nothing is found proves little: what the journal knows as approved must be found, with the same amount.
+async fn proves_its_path(report: &mut Report<'_>, probe: &mut Probe, approved: Option<&Sale>) {
+    let Some(order) = approved.map(Sale::order) else {
+        return report.note("no approved sale is in the journal yet to prove the query with");
+    };
+    let sale = format!("sale {} of till {} ({})", order.reference, order.till, order.amount);
+    let remedy =
+        "set [gateway.assumptions] query-path as its operator says; until then a lost answer cannot be settled";
+    match probe.ask(&order.merchant_transaction_id).await {
+        Err(why) => report.say(Severity::Fault, &why),
+        Ok(Asked { inquiry: Inquiry::CannotAsk { why }, .. }) => {
+            report
+                .fault(format!("the query for {sale} failed: {}", why.split("; ").next().unwrap_or_default()), remedy);
+        }
+        Ok(Asked { inquiry: Inquiry::Payments(found), .. }) => {
+            let same = |amount| matches!(amount, ApprovedAmount::Said(amount) if amount == order.amount);
+            if found.iter().any(|payment| same(payment.amount)) {
+                report.ok(format!("the query finds {sale} with its amount"));
+            } else if found.is_empty() {
+                let seen = format!("the query does not find {sale}, which it approved");
+                report.warning(
+                    seen,
+                    "ask its operator how long payments can be found; if it is not that old, the path is wrong",
+                );
+            } else {
+                report.fault(format!("the query finds {sale} with another amount"), remedy);
+            }
+        }
+    }
+}

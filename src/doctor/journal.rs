@@ -1,0 +1,87 @@
+//! The journal: whether it is one, whether it is whole, and what waits in it.
+
+use std::path::Path;
+
+use super::{Agent, Past, Report, Severity, on_a_thread};
+use crate::journal::{self, Inspection, Sales};
+
+/// References that are named; the rest is counted.
+const NAMED: usize = 5;
+
+pub(super) async fn look(report: &mut Report<'_>, path: &Path, agent: &Agent) -> Past {
+    if let Err(error) = path.try_exists() {
+        report.note(format!("{} cannot be looked at by this user ({error}): run this as root", path.display()));
+        return Past::default();
+    }
+    if !path.exists() {
+        report.note(format!("there is no journal at {} yet: the agent makes it at its first start", path.display()));
+        return Past::default();
+    }
+    let place = path.to_owned();
+    let found = match on_a_thread(move || journal::inspect(&place)).await {
+        Some(Ok(found)) => found,
+        Some(Err(error)) => {
+            report.say(Severity::Fault, &error.to_string());
+            return Past::default();
+        }
+        None => return Past::default(),
+    };
+    let other = "move it away if it is not ours, or correct [journal] path; the agent makes a new one";
+    if found.application_id != 0 || (found.format == 0 && found.sales.is_err() && found.mode != "wal") {
+        report.fault(format!("{} is a file of another program", path.display()), other);
+        return Past::default();
+    }
+    if found.format > found.known_format {
+        let error =
+            journal::Error::Format { path: path.display().to_string(), found: found.format, known: found.known_format };
+        report.say(Severity::Fault, &error.to_string());
+        return Past::default();
+    }
+    whole(report, path, &found);
+    match found.sales {
+        Ok(sales) => waiting(report, sales, agent),
+        Err(error) => {
+            report.say(Severity::Fault, &error.to_string());
+            Past::default()
+        }
+    }
+}
+
+fn whole(report: &mut Report<'_>, path: &Path, found: &Inspection) {
+    let path = path.display();
+    if found.mode == "wal" {
+        report.ok(format!("{path} is in WAL mode, format {}", found.format));
+    } else {
+        let seen = format!("{path} is in journal mode {}, another program has changed it", found.mode);
+        report.fault(seen, "restart the agent, which sets WAL mode again, and keep other programs from writing to it");
+    }
+    if found.damage.is_empty() {
+        report.ok("SQLite's check found no damage");
+    } else {
+        let remedy = "stop the agent, copy journal.db with its -wal file to a safe place, and ask for support; do not delete it: \
+                      sales may be open in it. Then replace the card";
+        report.fault(format!("SQLite's check found damage: {}", found.damage.join(", ")), remedy);
+    }
+}
+
+fn waiting(report: &mut Report<'_>, sales: Sales, agent: &Agent) -> Past {
+    let Sales { count, open, quarantined, last_unix_ms, approved } = sales;
+    report.ok(format!("sales: {count}, unconfirmed: {}", open.len()));
+    if !quarantined.is_empty() {
+        let seen = format!("sales that need a person: {}", named(&quarantined));
+        report.warning(seen, "call the gateway's operator with the payment id that pos-agent status shows");
+    }
+    if !open.is_empty() && matches!(agent, Agent::Absent) {
+        let seen = format!("sales that wait for the agent, which does not run: {}", named(&open));
+        report.warning(seen, "start it: it settles them by itself; do not charge these customers again");
+    }
+    Past { last_unix_ms, approved }
+}
+
+fn named(references: &[String]) -> String {
+    let mut text = references.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
+    if references.len() > NAMED {
+        text += " and others";
+    }
+    text
+}

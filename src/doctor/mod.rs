@@ -1,0 +1,249 @@
+//! The doctor: looks at everything a terminal stands on, says what it saw and what to do about it.
+//!
+//! ```text
+//! settings ─▶ disk ─▶ journal ─▶ clock ─▶ gateway ─▶ reader ─▶ printer ─▶ till ─▶ service
+//! ```
+//!
+//! It changes nothing, moves no money and takes nothing away from a running agent: what the agent holds (journal, reader,
+//! printer) is looked at read-only or asked of the agent. Each probe has a deadline, and none stops the others: what a probe
+//! needs and an earlier one did not find is said, too. What the findings look like on a screen is `cli`'s business.
+
+mod clock;
+mod disk;
+mod gateway;
+mod journal;
+mod printer;
+mod reader;
+mod service;
+mod settings;
+mod till;
+
+use std::path::Path;
+use std::time::Duration;
+
+use serde::Serialize;
+use tokio::time::timeout;
+
+use crate::sale::Sale;
+use crate::till::StatusView;
+
+/// How bad it is; the worst of all is the last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Severity {
+    /// As it should be.
+    Ok,
+    /// Worth knowing; nothing need be done.
+    Note,
+    /// Works now and will not for ever.
+    Warning,
+    /// Keeps the terminal from taking sales, or from settling them.
+    Fault,
+}
+
+/// What is looked at, in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Probe {
+    /// The configuration and the files it names.
+    Config,
+    /// The file system of the journal.
+    Disk,
+    /// The journal.
+    Journal,
+    /// The board's clock.
+    Clock,
+    /// The way to the gateway.
+    Gateway,
+    /// The card reader.
+    Reader,
+    /// The receipt printer.
+    Printer,
+    /// The ways in for tills.
+    Till,
+    /// The agent as a service.
+    Service,
+}
+
+impl Probe {
+    /// As a word.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Config => "config",
+            Self::Disk => "disk",
+            Self::Journal => "journal",
+            Self::Clock => "clock",
+            Self::Gateway => "gateway",
+            Self::Reader => "reader",
+            Self::Printer => "printer",
+            Self::Till => "till",
+            Self::Service => "service",
+        }
+    }
+
+    /// Longer than everything inside of it that waits for somebody else; a probe that reaches it hangs.
+    fn deadline(self) -> Duration {
+        Duration::from_secs(match self {
+            // Files on a local disk.
+            Self::Config | Self::Clock | Self::Service => 5,
+            // Five syncs; a card that takes longer is dying.
+            Self::Disk => 20,
+            // Reading 100 MB from a slow card.
+            Self::Journal => 60,
+            // Eight exchanges, each with a deadline of at most 10 s of its own.
+            Self::Gateway => 120,
+            // Start-up with a restart (readers: 2.14).
+            Self::Reader => 30,
+            Self::Printer => 15,
+            Self::Till => 5,
+        })
+    }
+}
+
+/// One thing that was looked at.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// Counted from 1.
+    pub number: usize,
+    /// What was looked at.
+    pub probe: Probe,
+    /// How bad it is.
+    pub severity: Severity,
+    /// What was seen.
+    pub seen: String,
+    /// What to do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub remedy: Option<String>,
+}
+
+/// What is told while it looks.
+#[derive(Debug)]
+pub enum Told<'a> {
+    /// It begins to look at this.
+    Looking(Probe),
+    /// It found this.
+    Found(&'a Finding),
+}
+
+/// The agent, as far as it answers.
+#[derive(Clone, Debug)]
+pub enum Agent {
+    /// It answers.
+    Answers(Box<StatusView>),
+    /// Nobody listens at its socket.
+    Absent,
+    /// This user may not ask it.
+    Closed,
+    /// It does not answer as it should; its devices may be in use.
+    Silent(String),
+}
+
+/// Everything found so far.
+pub struct Report<'a> {
+    probe: Probe,
+    findings: Vec<Finding>,
+    tell: &'a mut dyn FnMut(Told<'_>),
+}
+
+impl std::fmt::Debug for Report<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.findings.fmt(f)
+    }
+}
+
+impl Report<'_> {
+    fn ok(&mut self, seen: impl Into<String>) {
+        self.add(Severity::Ok, seen.into(), None);
+    }
+
+    fn note(&mut self, seen: impl Into<String>) {
+        self.add(Severity::Note, seen.into(), None);
+    }
+
+    fn warning(&mut self, seen: impl Into<String>, remedy: impl Into<String>) {
+        self.add(Severity::Warning, seen.into(), Some(remedy.into()));
+    }
+
+    fn fault(&mut self, seen: impl Into<String>, remedy: impl Into<String>) {
+        self.add(Severity::Fault, seen.into(), Some(remedy.into()));
+    }
+
+    /// From a sentence as errors are written here: what is wrong, a semicolon, what to do.
+    fn say(&mut self, severity: Severity, sentence: &str) {
+        let (seen, remedy) = match sentence.split_once("; ") {
+            Some((seen, remedy)) => (seen, Some(remedy.to_owned())),
+            None => (sentence, None),
+        };
+        self.add(severity, seen.to_owned(), remedy);
+    }
+
+    fn add(&mut self, severity: Severity, seen: String, remedy: Option<String>) {
+        let finding = Finding { number: self.findings.len() + 1, probe: self.probe, severity, seen, remedy };
+        (self.tell)(Told::Found(&finding));
+        self.findings.push(finding);
+    }
+
+    /// Looks at one thing within its deadline.
+    async fn look<T>(&mut self, probe: Probe, look: impl AsyncFnOnce(&mut Self) -> T) -> Option<T> {
+        self.probe = probe;
+        (self.tell)(Told::Looking(probe));
+        let limit = probe.deadline();
+        let looked = timeout(limit, look(self)).await.ok();
+        if looked.is_none() {
+            let seen = format!("looking at it did not end within {} s", limit.as_secs());
+            self.fault(seen, "see whether the board is very busy or the device hangs, and look again");
+        }
+        looked
+    }
+}
+
+/// What the journal says that other probes need.
+#[derive(Debug, Default)]
+struct Past {
+    last_unix_ms: i64,
+    approved: Option<Sale>,
+}
+
+/// Looks at everything; `tell` hears of it at once, line by line.
+pub async fn look(file: &Path, agent: &Agent, tell: &mut dyn FnMut(Told<'_>)) -> Vec<Finding> {
+    let mut report = Report { probe: Probe::Config, findings: Vec::new(), tell };
+    let report = &mut report;
+    let config = report.look(Probe::Config, async |report| settings::look(report, file)).await.flatten();
+    let Some(config) = config else {
+        report.look(Probe::Clock, async |report| clock::look(report, &Past::default())).await;
+        report.look(Probe::Service, async |report| service::look(report, agent)).await;
+        report
+            .note("disk, journal, gateway, reader, printer and till were not looked at: the configuration says where");
+        return std::mem::take(&mut report.findings);
+    };
+    let agent = &match agent {
+        Agent::Absent if crate::journal::is_held(&config.journal.path) => Agent::Silent(
+            "nobody listens, and an agent that starts, or has another socket, holds the journal".to_owned(),
+        ),
+        other => other.clone(),
+    };
+    report.look(Probe::Disk, async |report| disk::look(report, &config.journal.path).await).await;
+    let past =
+        report.look(Probe::Journal, async |report| journal::look(report, &config.journal.path, agent).await).await;
+    let past = past.unwrap_or_default();
+    report.look(Probe::Clock, async |report| clock::look(report, &past)).await;
+    report.look(Probe::Gateway, async |report| gateway::look(report, &config, &past).await).await;
+    report.look(Probe::Reader, async |report| reader::look(report, &config, agent).await).await;
+    report.look(Probe::Printer, async |report| printer::look(report, &config, agent).await).await;
+    report.look(Probe::Till, async |report| till::look(report, &config, agent).await).await;
+    report.look(Probe::Service, async |report| service::look(report, agent)).await;
+    std::mem::take(&mut report.findings)
+}
+
+/// Runs what may block for long on a thread of its own. One that never ends is left behind: the program ends all the same.
+async fn on_a_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+    let (done, result) = tokio::sync::oneshot::channel();
+    std::thread::spawn(move || drop(done.send(work())));
+    result.await.ok()
+}
+
+/// Whether this process may do everything.
+fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}

@@ -1,0 +1,154 @@
+//! The card reader: what the agent knows of it, or, when no agent runs, what it says itself.
+
+use std::fs;
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
+use std::path::Path;
+
+use rustix::fs::Access;
+
+use super::{Agent, Report, Severity};
+use crate::config::Config;
+use crate::reader::{self, Event, Identity, Settings, Unready};
+use crate::till::StatusView;
+
+/// Devices that are named when the configured one is not there.
+const NAMED: usize = 4;
+
+pub(super) async fn look(report: &mut Report<'_>, config: &Config, agent: &Agent) {
+    match agent {
+        Agent::Answers(status) => as_the_agent_sees_it(report, status, config.reader.warn_keys_left),
+        Agent::Absent => {
+            if device_can_be_opened(report, &config.reader.port, "reader") && nobody_holds(report, &config.reader.port)
+            {
+                as_it_says_itself(report, config).await;
+            }
+        }
+        Agent::Closed | Agent::Silent(_) => {
+            report.note("not looked at: the agent may hold it, and cannot be asked");
+        }
+    }
+}
+
+fn as_the_agent_sees_it(report: &mut Report<'_>, status: &StatusView, limit: u64) {
+    if status.attention.contains(&status.reader) {
+        report.say(Severity::Fault, &status.reader);
+    } else {
+        report.ok(format!("the agent says: {}", status.reader));
+        keys_left(report, status, limit);
+    }
+}
+
+/// How many keys are left in the reader; known from the first card after a start on.
+fn keys_left(report: &mut Report<'_>, status: &StatusView, limit: u64) {
+    let Some(left) = status.keys_left else {
+        return report.note("how many keys it has left is known after the next card");
+    };
+    for (what, left) in [("card-data (SRED)", left.card), ("PIN", left.pin)] {
+        match left {
+            None => {}
+            Some(left) if left < limit => report.warning(
+                format!("{left} {what} keys are left in the reader"),
+                "have new keys injected before they are used up: the reader takes no card then",
+            ),
+            Some(left) => report.ok(format!("{left} {what} keys are left in the reader")),
+        }
+    }
+}
+
+/// Opens it as the agent would. No clock is given to it: its own is not set, and is told.
+async fn as_it_says_itself(report: &mut Report<'_>, config: &Config) {
+    let settings = Settings { baud: config.reader.baud, ..Settings::new(config.reader.port.as_str()) };
+    let (_handle, mut events) = reader::spawn(settings);
+    while let Some(event) = events.recv().await {
+        match event {
+            Event::Ready(identity) => return ready(report, &identity),
+            // It restarts and tries again; the probe's deadline ends it.
+            Event::Unready(Unready::Restarting { .. }) => {}
+            Event::Unready(Unready::Absent { port, cause }) if cause.to_lowercase().contains("busy") => {
+                let remedy = "run this as root to see which, and stop it (ModemManager and getty take serial lines)";
+                return report.fault(format!("another program holds {port}: {cause}"), remedy);
+            }
+            Event::Unready(why) => return report.say(Severity::Fault, &why.to_string()),
+            _ => {}
+        }
+    }
+}
+
+fn ready(report: &mut Report<'_>, identity: &Identity) {
+    let Identity { serial, model, firmware, pin_key, clock } = identity;
+    report.ok(format!("{model} {firmware}, serial {serial}, holds a card-data key (SRED)"));
+    if *pin_key {
+        report.ok("holds a PIN key");
+    } else {
+        report.note("holds no PIN key: cards that need a PIN are sent without one or refused");
+    }
+    if let Some(time) = clock {
+        let (year, month, day) = (time.year, time.month, time.day);
+        report.note(format!("its clock says 20{year:02}-{month:02}-{day:02} {:02}:{:02}", time.hour, time.minute));
+    }
+}
+
+/// Whether a tty is there and may be opened; TCP shows by connecting. Shared with the printer.
+pub(super) fn device_can_be_opened(report: &mut Report<'_>, port: &str, what: &str) -> bool {
+    if port.starts_with("tcp://") {
+        return true;
+    }
+    let facts = match fs::metadata(port) {
+        Ok(facts) => facts,
+        Err(error) => {
+            let there = devices();
+            let remedy = if there.is_empty() {
+                format!(
+                    "check its power and cable; ls /dev/serial/by-id/ shows it when it is there, and [{what}] port names it"
+                )
+            } else {
+                format!("check its power and cable, or set [{what}] port to one of: {}", there.join(", "))
+            };
+            report.fault(format!("no device at {port}: {error}"), remedy);
+            return false;
+        }
+    };
+    if !facts.file_type().is_char_device() {
+        report.fault(format!("{port} is not a device"), format!("set [{what}] port to a path of /dev/serial/by-id/"));
+        return false;
+    }
+    if rustix::fs::access(port, Access::READ_OK | Access::WRITE_OK).is_err() {
+        let (mode, group) = (facts.permissions().mode() & 0o777, facts.gid());
+        let seen = format!("this user may not open {port} (mode {mode:04o}, owner {}, group {group})", facts.uid());
+        report.fault(seen, "add the user to the device's group (usermod -aG dialout NAME) and log in again; the unit has SupplementaryGroups=dialout");
+        return false;
+    }
+    true
+}
+
+/// Whether no other program has a tty open: two readers of one line get half of each answer. Only root sees the files of
+/// everybody; others are told by the system when they open it (TIOCEXCL), which root is not.
+fn nobody_holds(report: &mut Report<'_>, port: &str) -> bool {
+    let Some(holder) = fs::canonicalize(port).ok().and_then(|tty| holder(&tty)) else { return true };
+    let seen = format!("another program holds {port}: {holder}");
+    report.fault(seen, "stop that program, and keep it from starting again (ModemManager and getty take serial lines)");
+    false
+}
+
+/// The program that has a file open, with its number.
+fn holder(file: &Path) -> Option<String> {
+    let pty = file.starts_with("/dev/pts");
+    let processes = fs::read_dir("/proc").ok()?.flatten();
+    processes.filter(|process| process.file_name() != std::process::id().to_string().as_str()).find_map(|process| {
+        let files = fs::read_dir(process.path().join("fd")).ok()?.flatten();
+        let open: Vec<_> = files.filter_map(|fd| fs::read_link(fd.path()).ok()).collect();
+        // Who has made a pty is its other end, and may keep this one open.
+        let other_end = pty && open.iter().any(|path| path.ends_with("ptmx"));
+        if other_end || !open.iter().any(|path| path == file) {
+            return None;
+        }
+        let name = fs::read_to_string(process.path().join("comm")).unwrap_or_default();
+        Some(format!("{} (process {})", name.trim(), process.file_name().display()))
+    })
+}
+
+/// The serial devices that are there, by name.
+fn devices() -> Vec<String> {
+    let entries = fs::read_dir(Path::new("/dev/serial/by-id")).into_iter().flatten().flatten();
+    entries.take(NAMED).map(|entry| entry.path().display().to_string()).collect()
+}

@@ -1,0 +1,20 @@
+//! The agent as a service of systemd: whether its unit runs, told when nobody answers.
+
+use super::{Agent, Report};
+use crate::systemd;
+
+pub(super) fn look(report: &mut Report<'_>, agent: &Agent) {
+    match (agent, systemd::unit_runs("pos-agent.service")) {
+        (Agent::Answers(status), _) => report.ok(format!("pos-agent {} runs", status.version)),
+        (_, None) => report.warning("no agent answers, and the board is not run by systemd", "start pos-agent run"),
+        (Agent::Absent, Some(true)) => report.fault(
+            "the unit runs, and nobody answers at the socket",
+            "check that [till] socket of the unit's configuration is the one looked at here; systemctl status pos-agent tells more",
+        ),
+        (Agent::Closed | Agent::Silent(_), Some(true)) => report.note("the unit pos-agent runs"),
+        (_, Some(false)) => report.fault(
+            "no agent answers, and the unit pos-agent does not run",
+            "systemctl status pos-agent tells why; start it with systemctl enable --now pos-agent",
+        ),
+    }
+}

@@ -1,0 +1,43 @@
+//! The configuration: every fault in it and in the files it names, not only the first.
+
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::Path;
+
+use super::{Report, Severity, is_root};
+use crate::config::{self, Config};
+
+/// The configuration as far as the other probes can use it.
+pub(super) fn look(report: &mut Report<'_>, file: &Path) -> Option<Config> {
+    let config = match config::read(file) {
+        Ok(config) => config,
+        Err(error) => {
+            report.say(Severity::Fault, &error.to_string());
+            // One that others may write is a fault, and still says where everything is.
+            let config::Error::WorldWritable { .. } = error else { return None };
+            config::parse(&std::fs::read_to_string(file).ok()?, file).ok()?
+        }
+    };
+    let faults = config.faults();
+    for fault in &faults {
+        report.fault(format!("{}: {}", fault.key, fault.wrong), &fault.remedy);
+    }
+    foreign_secrets(report, &config);
+    if faults.is_empty() {
+        report.ok(format!("{}: terminal {}, {}", file.display(), config.terminal.id, config.terminal.currency));
+    }
+    Some(config)
+}
+
+/// Root can read everything, the agent cannot: its user is the one whose folder the journal lies in.
+fn foreign_secrets(report: &mut Report<'_>, config: &Config) {
+    let owner = config.journal.path.parent().and_then(|folder| std::fs::metadata(folder).ok()).map(|facts| facts.uid());
+    let Some(agent) = owner.filter(|owner| *owner != 0 && is_root()) else { return };
+    let gateway = [&config.gateway.token_file, &config.gateway.client_key_file].into_iter().flatten();
+    for file in gateway.chain(config.till.token.iter().map(|entry| &entry.token_file)) {
+        let Ok(facts) = std::fs::metadata(file) else { continue };
+        if facts.uid() != agent && facts.permissions().mode() & 0o077 == 0 {
+            let seen = format!("{} belongs to user {}, and the agent is user {agent}", file.display(), facts.uid());
+            report.fault(seen, format!("run: chown {agent} {}", file.display()));
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! The ways in for tills: the Unix socket, and the loopback port when tills have tokens.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
+
+use tokio::net::TcpListener;
+
+use super::{Agent, Report};
+use crate::config::Config;
+
+pub(super) async fn look(report: &mut Report<'_>, config: &Config, agent: &Agent) {
+    let socket = &config.till.socket;
+    let shown = socket.display();
+    let facts = fs::symlink_metadata(socket);
+    match (agent, &facts) {
+        (_, Ok(facts)) if !facts.file_type().is_socket() => {
+            report.fault(
+                format!("{shown} is not a socket"),
+                "move it away, or change [till] socket; then restart the agent",
+            );
+        }
+        (Agent::Answers(status), Ok(facts)) => {
+            let (mode, owner, group) = (facts.permissions().mode() & 0o777, facts.uid(), facts.gid());
+            let seen = format!("the agent answers at {shown} (mode {mode:04o}, owner {owner}, group {group})");
+            if mode & 0o007 == 0 {
+                report.ok(seen);
+            } else {
+                let remedy = "restart the agent, which makes it with mode 0660, and find out who changed it";
+                report.fault(format!("{seen}: every user may take payments"), remedy);
+            }
+            if !status.ready {
+                report.note(format!("no sale can be taken now: {}", status.attention.join("; ")));
+            }
+        }
+        (Agent::Answers(_), Err(error)) => report.note(format!("the agent answers, and {shown} shows {error}")),
+        (Agent::Closed, _) => {
+            report.fault(
+                format!("this user may not use {shown}"),
+                "usermod -aG pos-agent NAME, log in again; or run this as root",
+            );
+        }
+        (Agent::Silent(why), _) => {
+            report.fault(
+                format!("the agent does not answer at {shown}: {why}"),
+                "see journalctl -u pos-agent, then systemctl restart pos-agent",
+            );
+        }
+        (Agent::Absent, Ok(_)) => {
+            report.note(format!("{shown} is left over from an agent that died; the next one takes it"))
+        }
+        (Agent::Absent, Err(error)) if error.kind() == io::ErrorKind::NotFound => {
+            match socket.parent().map(fs::metadata) {
+                Some(Err(error)) => {
+                    report.note(format!("the folder of {shown} is not there ({error}): systemd makes it at the start"))
+                }
+                _ => report.note(format!("there is no {shown}: the agent makes it at its start")),
+            }
+        }
+        (Agent::Absent, Err(error)) => {
+            report.fault(format!("{shown} cannot be looked at: {error}"), "run this as root, or check [till] socket");
+        }
+    }
+    if !config.till.token.is_empty() {
+        port(report, config, agent).await;
+    }
+}
+
+/// Without an agent the port must be free.
+async fn port(report: &mut Report<'_>, config: &Config, agent: &Agent) {
+    let (http, tills) = (config.till.http, config.till.token.len());
+    if !matches!(agent, Agent::Absent) {
+        return report.ok(format!("tills that may connect to http://{http}: {tills}"));
+    }
+    match TcpListener::bind(http).await {
+        Ok(_) => report.ok(format!("http://{http} is free (tills: {tills})")),
+        Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
+            let port = http.port();
+            let remedy = format!("find it with ss -ltnp 'sport = :{port}' and stop it, or choose another [till] http");
+            report.fault(format!("another program has {http}"), remedy);
+        }
+        Err(error) => report.fault(format!("{http} cannot be used: {error}"), "choose another [till] http"),
+    }
+}

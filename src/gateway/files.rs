@@ -1,0 +1,152 @@
+//! The files that the settings name, as they are in use: CAs, our certificate and its key, the access token. They are read
+//! again when one of them has changed, so that none of them needs a restart to be replaced.
+//!
+//! Looked at when a sale begins, before a question or a reversal, and before each new connection; never between a card and its
+//! request while a connection stands. New files are taken together or not at all: as long as they do not fit (a new
+//! certificate beside the old key) the earlier ones stay in use, and the status says so. What systemd hands over
+//! (`LoadCredential=`) changes with a restart only.
+
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::certificate::{Expiring, Expiry};
+use super::clock::Clock;
+use super::tls::{self, Tls};
+use super::token::{self, Token};
+use super::verifier::Seen;
+use super::{Certificate, Error};
+use crate::config;
+
+/// The files of one gateway.
+#[derive(Debug)]
+pub(super) struct Files {
+    gateway: config::Gateway,
+    credentials: Option<PathBuf>,
+    clock: Clock,
+    seen: Seen,
+    in_use: Mutex<InUse>,
+}
+
+#[derive(Debug)]
+struct InUse {
+    tls: Arc<Tls>,
+    token: Option<Token>,
+    /// Grows when files are taken: a connection of an earlier number is not used again.
+    edition: u64,
+    stamps: Vec<Stamp>,
+    /// Why changed files are not in use.
+    trouble: Option<String>,
+}
+
+/// What tells that a file is another one; `None` when it cannot be looked at.
+type Stamp = Option<(u64, u64, i64, i64)>;
+
+impl Files {
+    /// Reads all of them but the token, which the caller has read.
+    pub(super) fn new(
+        gateway: &config::Gateway,
+        credentials: Option<PathBuf>,
+        token: Option<Token>,
+        clock: Clock,
+    ) -> Result<Self, Error> {
+        let seen = Seen::default();
+        // Before reading: what changes meanwhile is read again.
+        let stamps = stamps(gateway, credentials.as_deref());
+        let tls = tls::load(gateway, credentials.as_deref(), clock.clone(), seen.clone())?;
+        let in_use = Mutex::new(InUse { tls: Arc::new(tls), token, edition: 0, stamps, trouble: None });
+        Ok(Self { gateway: gateway.clone(), credentials, clock, seen, in_use })
+    }
+
+    /// The settings of a new connection, and their edition.
+    pub(super) fn tls(&self) -> (Arc<Tls>, u64) {
+        let in_use = self.in_use();
+        (Arc::clone(&in_use.tls), in_use.edition)
+    }
+
+    pub(super) fn token(&self) -> Option<Token> {
+        self.in_use().token.clone()
+    }
+
+    pub(super) fn edition(&self) -> u64 {
+        self.in_use().edition
+    }
+
+    /// Reads the files again if one has changed.
+    pub(super) fn refresh(&self) {
+        let credentials = self.credentials.as_deref();
+        let mut in_use = self.in_use();
+        let stamps = stamps(&self.gateway, credentials);
+        if stamps == in_use.stamps {
+            return;
+        }
+        // Once for each change, also when it cannot be used: the next change is another stamp.
+        in_use.stamps = stamps;
+        let tls = tls::load(&self.gateway, credentials, self.clock.clone(), self.seen.clone());
+        let read = tls.and_then(|tls| Ok((tls, Token::load_from(&self.gateway, credentials)?)));
+        match read {
+            Ok((tls, token)) => {
+                tracing::info!("the gateway's changed files (CA, certificate, key, token) are in use");
+                in_use.tls = Arc::new(tls);
+                in_use.token = Some(token);
+                in_use.edition += 1;
+                in_use.trouble = None;
+            }
+            Err(error) => {
+                tracing::warn!(%error, "the gateway's changed files cannot be used; the earlier ones stay in use");
+                in_use.trouble = Some(format!("changed files stay unused, the earlier ones serve: {error}"));
+            }
+        }
+    }
+
+    /// Why changed files are not in use.
+    pub(super) fn trouble(&self) -> Option<String> {
+        self.in_use().trouble.clone()
+    }
+
+    /// The chain that the gateway showed last.
+    pub(super) fn chain(&self) -> Vec<Certificate> {
+        self.seen.chain()
+    }
+
+    /// Everything that ends some day.
+    pub(super) fn expiries(&self) -> Vec<Expiry> {
+        let chain = self.chain();
+        let in_use = self.in_use();
+        let expiry = |what| move |certificate: &Certificate| Expiry { what, at: certificate.not_after };
+        let root = |certificate: &&Certificate| in_use.tls.anchors.iter().all(|anchor| anchor.pin != certificate.pin);
+        let mut found: Vec<Expiry> = chain.first().map(expiry(Expiring::Gateway)).into_iter().collect();
+        found.extend(chain.iter().skip(1).filter(root).map(expiry(Expiring::Intermediate)));
+        // An old CA beside the next one may end: only the last to end matters.
+        let last = in_use.tls.anchors.iter().map(|anchor| anchor.not_after).max();
+        found.extend(last.map(|at| Expiry { what: Expiring::Ca, at }));
+        found.extend(in_use.tls.client.as_ref().map(expiry(Expiring::Client)));
+        let token = in_use.token.as_ref().and_then(Token::expires);
+        found.extend(token.map(|at| Expiry { what: Expiring::Token, at }));
+        found
+    }
+
+    /// A sentence with its remedy for everything that ends soon or has ended.
+    pub(super) fn warnings(&self) -> Vec<String> {
+        let now = self.clock.unix_s();
+        self.expiries().iter().filter_map(|expiry| expiry.warning(now, self.gateway.expiry_warning_days)).collect()
+    }
+
+    fn in_use(&self) -> MutexGuard<'_, InUse> {
+        self.in_use.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn stamps(gateway: &config::Gateway, credentials: Option<&Path>) -> Vec<Stamp> {
+    let files = [
+        Some(gateway.ca_file.clone()),
+        gateway.client_certificate_file.clone(),
+        gateway.client_key_file.clone(),
+        token::place(gateway, credentials).ok(),
+    ];
+    let stamp = |path: PathBuf| {
+        let facts = std::fs::metadata(path).ok()?;
+        Some((facts.ino(), facts.len(), facts.ctime(), facts.ctime_nsec()))
+    };
+    files.into_iter().map(|path| path.and_then(stamp)).collect()
+}

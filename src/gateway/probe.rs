@@ -1,0 +1,179 @@
+//! The way to the gateway step by step, for `pos-agent doctor`: the same files, certificates and lines as a payment has, and
+//! nothing that could move money: the request that warms a line, and the query.
+//!
+//! It judges nothing: what a step found and how long it took is told, what it means is the doctor's business.
+
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use chrono::DateTime;
+use hyper::Method;
+use tokio::time::{Instant, timeout};
+
+use super::address::Address;
+use super::answer::Reply;
+use super::client::{query_parameters, request_of};
+use super::files::Files;
+use super::line::{Exchange, Line, Lines};
+use super::{Certificate, Clock, Error, Expiry, Token, inquiry};
+use crate::config;
+use crate::sale::Inquiry;
+
+pub use super::line::Connection;
+
+/// Where systemd puts the credentials of a unit; root may look into it.
+const CREDENTIALS: &str = "/run/credentials/pos-agent.service";
+
+/// What became of a query.
+#[derive(Debug)]
+pub struct Asked {
+    /// HTTP status.
+    pub status: u16,
+    /// What it means to a reversal.
+    pub inquiry: Inquiry,
+    /// The gateway's words, when it refuses.
+    pub description: Option<String>,
+}
+
+/// A look at one gateway.
+pub struct Probe {
+    address: Address,
+    files: Arc<Files>,
+    lines: Lines,
+    gateway: config::Gateway,
+    line: Option<Line>,
+}
+
+/// The folder of systemd's credentials: this process's own, else the unit's.
+#[must_use]
+pub fn credentials() -> Option<PathBuf> {
+    super::token::credentials().or_else(|| Some(PathBuf::from(CREDENTIALS)).filter(|folder| folder.is_dir()))
+}
+
+impl Probe {
+    /// Reads the certificates' files; opens nothing. Without a token there is no [`Self::ask`].
+    ///
+    /// # Errors
+    /// [`Error`], a mistake in the settings or a file.
+    pub fn new(gateway: &config::Gateway, token: Option<Token>, clock: Clock) -> Result<Self, Error> {
+        let address = Address::parse(&gateway.url).map_err(|why| Error::Url { why: why.to_owned() })?;
+        let files = Arc::new(Files::new(gateway, credentials(), token, clock)?);
+        let connect = Duration::from_millis(gateway.connect_timeout_ms);
+        let lines = Lines::new(address.clone(), Arc::clone(&files), connect);
+        Ok(Self { address, files, lines, gateway: gateway.clone(), line: None })
+    }
+
+    /// The gateway's addresses.
+    ///
+    /// # Errors
+    /// A sentence with its remedy, as everywhere here.
+    pub async fn resolve(&self) -> Result<Vec<IpAddr>, String> {
+        let places = timeout(Duration::from_millis(self.gateway.connect_timeout_ms), self.lines.resolve()).await;
+        let places = places.map_err(|_| "the name server does not answer; check the network".to_owned())??;
+        Ok(places.into_iter().map(|place| place.ip()).collect())
+    }
+
+    /// Opens a line.
+    ///
+    /// # Errors
+    /// What a sale would hear.
+    pub async fn connect(&mut self) -> Result<Connection, String> {
+        let line = self.lines.open().await?;
+        let made = line.connection().clone();
+        self.line = Some(line);
+        Ok(made)
+    }
+
+    /// The certificates that the gateway showed, its own first; also when they were refused.
+    #[must_use]
+    pub fn chain(&self) -> Vec<Certificate> {
+        self.files.chain()
+    }
+
+    /// The CAs of `ca-file`.
+    #[must_use]
+    pub fn anchors(&self) -> Vec<Certificate> {
+        self.files.tls().0.anchors.clone()
+    }
+
+    /// Our own certificate.
+    #[must_use]
+    pub fn client(&self) -> Option<Certificate> {
+        self.files.tls().0.client.clone()
+    }
+
+    /// Everything that ends some day.
+    #[must_use]
+    pub fn expiries(&self) -> Vec<Expiry> {
+        self.files.expiries()
+    }
+
+    /// Sends the request that keeps a line warm, and tells how long its answer took.
+    ///
+    /// # Errors
+    /// When there is no whole answer in time.
+    pub async fn round_trip(&mut self) -> Result<Duration, String> {
+        let path = self.address.path(&self.gateway.assumptions.warm_path, &[]);
+        let start = Instant::now();
+        self.get(&path).await?;
+        Ok(start.elapsed())
+    }
+
+    /// The gateway's clock in its latest answer, in seconds since 1970.
+    #[must_use]
+    pub fn gateway_unix_s(&self) -> Option<i64> {
+        let date = self.line.as_ref()?.date()?.to_str().ok()?;
+        DateTime::parse_from_rfc2822(date).ok().map(|date| date.timestamp())
+    }
+
+    /// Asks what became of a reference.
+    ///
+    /// # Errors
+    /// When there is no whole answer in time.
+    pub async fn ask(&mut self, reference: &str) -> Result<Asked, String> {
+        let assumptions = self.gateway.assumptions.clone();
+        let path = self.address.path(&assumptions.query_path, &query_parameters(&self.gateway, reference));
+        let reply = self.get(&path).await?;
+        let description = serde_json::from_slice::<serde_json::Value>(&reply.body).ok().and_then(|body| {
+            body.pointer("/result/description")?.as_str().map(|text| text.chars().take(160).collect())
+        });
+        Ok(Asked { status: reply.status, inquiry: inquiry::read(&reply, reference, &assumptions), description })
+    }
+
+    async fn get(&mut self, path: &str) -> Result<Reply, String> {
+        let token = self.files.token();
+        let ms = self.gateway.answer_timeout_ms;
+        let mut why = None;
+        // A line that the gateway closed meanwhile is no fault; one that it closes at once is.
+        for _ in 1..=2 {
+            let request = request_of(&self.address, token.as_ref(), Method::GET, path, None)?;
+            let mut line = match self.line.take() {
+                Some(line) => line,
+                None => self.lines.open().await?,
+            };
+            match timeout(Duration::from_millis(ms), line.exchange(request)).await {
+                Ok(Exchange::Answered(reply)) => {
+                    self.line = Some(line);
+                    return Ok(reply);
+                }
+                Ok(Exchange::HandedBack(_)) => why = line.why_ended(),
+                Ok(Exchange::Broken(why)) if why.contains("; ") => return Err(why),
+                Ok(Exchange::Broken(why)) => return Err(format!("{why}; check the network and [gateway] url")),
+                Err(_) => {
+                    return Err(format!(
+                        "the gateway did not answer within {ms} ms; check the network, then tell its operator"
+                    ));
+                }
+            }
+        }
+        Err(why.unwrap_or_else(|| "the gateway closes each connection at once; tell the gateway's operator".to_owned()))
+    }
+}
+
+impl std::fmt::Debug for Probe {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Probe").field("gateway", &self.gateway.url).finish_non_exhaustive()
+    }
+}

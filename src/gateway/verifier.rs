@@ -1,0 +1,142 @@
+//! Whether the gateway's certificate is believed: webpki's judgement against our CAs, at a time that can be right, and with a
+//! pinned CA in the chain when pins are set.
+//!
+//! While no clock can be right, the time is only known to be the floor or later. A certificate that had expired by the floor
+//! has expired; one that becomes valid later may be valid now, and it would be the board's empty battery that refused it. So
+//! the chain is looked at from the floor on, at the earliest time at which none of it is "not valid yet" (design:
+//! invariant 8).
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rustls::client::WebPkiServerVerifier;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::WebPkiSupportedAlgorithms;
+use rustls::{CertificateError, DigitallySignedStruct, Error, OtherError, RootCertStore, SignatureScheme};
+use rustls_pki_types::{CertificateDer, ServerName, TrustAnchor, UnixTime};
+use webpki::{EndEntityCert, KeyUsage, VerifiedPath};
+
+use super::certificate::{Certificate, pin};
+use super::clock::{self, Clock, Time};
+
+/// Certificates of a chain that are remembered, and times that are tried: webpki follows six intermediates at most.
+const MAX_CHAIN: usize = 8;
+
+/// The chain that the gateway showed last, its own certificate first; believed or not.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Seen(Arc<Mutex<Vec<CertificateDer<'static>>>>);
+
+impl Seen {
+    pub(super) fn chain(&self) -> Vec<Certificate> {
+        let seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.iter().filter_map(|der| Certificate::read(der)).collect()
+    }
+
+    fn set(&self, chain: Vec<CertificateDer<'static>>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = chain;
+    }
+}
+
+/// None of the pinned keys is in the verified chain.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+#[error("no pinned CA is in the chain")]
+pub(super) struct NotPinned;
+
+/// Our CAs, the clock, and the pins.
+#[derive(Debug)]
+pub(super) struct Verifier {
+    inner: Arc<WebPkiServerVerifier>,
+    algorithms: WebPkiSupportedAlgorithms,
+    /// Our CAs with the pins of their keys.
+    anchors: Vec<(TrustAnchor<'static>, String)>,
+    /// Empty: every chain to our CAs is believed.
+    pins: Vec<String>,
+    clock: Clock,
+    seen: Seen,
+}
+
+impl Verifier {
+    /// `anchor_pins` are those of `roots`, in their order.
+    pub(super) fn new(
+        roots: RootCertStore,
+        anchor_pins: Vec<String>,
+        pins: Vec<String>,
+        clock: Clock,
+        seen: Seen,
+    ) -> Result<Self, Error> {
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let algorithms = provider.signature_verification_algorithms;
+        let anchors = roots.roots.iter().cloned().zip(anchor_pins).collect();
+        let inner = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider).build();
+        let inner = inner.map_err(|error| Error::General(error.to_string()))?;
+        Ok(Self { inner, algorithms, anchors, pins, clock, seen })
+    }
+
+    /// Whether a chain that webpki believes at `at` goes through a pinned key. Another chain to our CAs does not serve, and
+    /// neither does a pinned certificate that is only shown: it must have signed.
+    fn is_pinned(&self, leaf: &CertificateDer<'_>, intermediates: &[CertificateDer<'_>], at: UnixTime) -> bool {
+        let through_pin = |path: &VerifiedPath<'_>| {
+            let anchor = self.anchors.iter().find(|(anchor, _)| anchor == path.anchor()).map(|(_, pin)| pin.clone());
+            let mut pins =
+                path.intermediate_certificates().map(|ca| pin(ca.subject_public_key_info().as_ref())).chain(anchor);
+            if pins.any(|pin| self.pins.contains(&pin)) { Ok(()) } else { Err(webpki::Error::UnknownIssuer) }
+        };
+        let anchors: Vec<_> = self.anchors.iter().map(|(anchor, _)| anchor.clone()).collect();
+        EndEntityCert::try_from(leaf).is_ok_and(|leaf| {
+            let (all, usage) = (self.algorithms.all, KeyUsage::server_auth());
+            leaf.verify_for_usage(all, &anchors, intermediates, at, usage, None, Some(&through_pin)).is_ok()
+        })
+    }
+}
+
+impl ServerCertVerifier for Verifier {
+    fn verify_server_cert(
+        &self,
+        leaf: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        server_name: &ServerName<'_>,
+        ocsp_response: &[u8],
+        _now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        let shown = std::iter::once(leaf).chain(intermediates).take(MAX_CHAIN);
+        self.seen.set(shown.map(|der| der.clone().into_owned()).collect());
+        let time = self.clock.time();
+        let mut at = clock::unix(time.earliest());
+        let mut tries = MAX_CHAIN;
+        loop {
+            match self.inner.verify_server_cert(leaf, intermediates, server_name, ocsp_response, at) {
+                Err(Error::InvalidCertificate(CertificateError::NotValidYetContext { not_before, .. }))
+                    if matches!(time, Time::AtLeast(_)) && not_before > at && tries > 0 =>
+                {
+                    at = not_before;
+                    tries -= 1;
+                }
+                Ok(_) if !self.pins.is_empty() && !self.is_pinned(leaf, intermediates, at) => {
+                    return Err(Error::InvalidCertificate(CertificateError::Other(OtherError(Arc::new(NotPinned)))));
+                }
+                judged => return judged,
+            }
+        }
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.inner.verify_tls12_signature(message, certificate, signed)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.inner.verify_tls13_signature(message, certificate, signed)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.inner.supported_verify_schemes()
+    }
+}

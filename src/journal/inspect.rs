@@ -1,0 +1,119 @@
+//! The journal looked at from outside, for `pos-agent doctor`: read only, without the agent's lock, beside a running agent.
+//!
+//! It mends nothing and judges nothing about money; a sale is replayed as the agent would.
+
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use rusqlite::{Connection, OpenFlags};
+
+use crate::sale::{Outcome, Sale, Standing};
+
+use super::Error;
+use super::db::{BUSY, Db, FORMAT, failed};
+
+/// Sales from the latest on among which an approved one is looked for.
+const LATEST: u32 = 200;
+/// Lines of SQLite's check that are kept.
+const CHECK_LINES: u32 = 5;
+
+/// What was found in the file.
+#[derive(Debug)]
+pub struct Inspection {
+    /// `PRAGMA application_id`: another program's when it is not zero.
+    pub application_id: i64,
+    /// `PRAGMA user_version`; zero in a file that no agent has written yet.
+    pub format: i64,
+    /// The latest format that this program reads.
+    pub known_format: i64,
+    /// `PRAGMA journal_mode`, `wal` in a journal of ours.
+    pub mode: String,
+    /// What SQLite's own check has to say; empty when all is well.
+    pub damage: Vec<String>,
+    /// The sales, or why they cannot be read.
+    pub sales: Result<Sales, Error>,
+}
+
+/// The sales in it.
+#[derive(Debug)]
+pub struct Sales {
+    /// All of them.
+    pub count: u64,
+    /// References of those whose outcome is not known yet.
+    pub open: Vec<String>,
+    /// References of those that need a person.
+    pub quarantined: Vec<String>,
+    /// Wall clock of the latest record, milliseconds since 1970.
+    pub last_unix_ms: i64,
+    /// The latest one that the gateway approved.
+    pub approved: Option<Sale>,
+}
+
+/// Looks into the file; nothing of it is changed.
+///
+/// # Errors
+/// When it cannot be opened, or is no SQLite file.
+pub fn inspect(path: &Path) -> Result<Inspection, Error> {
+    let cannot_open =
+        |error: rusqlite::Error| Error::Open { path: path.display().to_string(), cause: error.to_string() };
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags).map_err(cannot_open)?;
+    connection.busy_timeout(BUSY).map_err(cannot_open)?;
+    let number = |pragma: &str| connection.query_row(&format!("PRAGMA {pragma}"), [], |row| row.get::<_, i64>(0));
+    // The first look into the file is the one that finds that it is none of SQLite's.
+    let format = number("user_version").map_err(cannot_open)?;
+    let application_id = number("application_id").map_err(cannot_open)?;
+    let mode = connection.query_row("PRAGMA journal_mode", [], |row| row.get(0)).map_err(cannot_open)?;
+    let damage = check(&connection).unwrap_or_else(|error| vec![error.to_string()]);
+    Ok(Inspection { application_id, format, known_format: FORMAT, mode, damage, sales: sales(connection) })
+}
+
+/// Whether a process holds the lock of this journal: looked up in the system's list, never by taking it, for an agent that
+/// starts in this moment would find it taken.
+#[must_use]
+pub fn is_held(path: &Path) -> bool {
+    let Ok(facts) = std::fs::metadata(path.with_extension("lock")) else { return false };
+    let locks = std::fs::read_to_string("/proc/locks").unwrap_or_default();
+    // proc_locks(5): `1: FLOCK  ADVISORY  WRITE 4711 08:01:262153 0 EOF`, the device in hexadecimal.
+    let (major, minor) = (rustix::fs::major(facts.dev()), rustix::fs::minor(facts.dev()));
+    let file = format!("{major:02x}:{minor:02x}:{}", facts.ino());
+    locks.lines().any(|line| line.contains("FLOCK") && line.split_whitespace().any(|word| word == file))
+}
+
+/// SQLite's check of every page, without comparing the indices.
+fn check(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    let mut check = connection.prepare(&format!("PRAGMA quick_check({CHECK_LINES})"))?;
+    let lines: Vec<String> = check.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    Ok(lines.into_iter().filter(|line| line != "ok").collect())
+}
+
+fn sales(connection: Connection) -> Result<Sales, Error> {
+    let number = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0)).map_err(failed);
+    let count = number("SELECT count(*) FROM sale")?.unsigned_abs();
+    let last_unix_ms = number("SELECT coalesce(max(unix_ms), 0) FROM step")?;
+    let latest = latest(&connection)?;
+    let mut db = Db::reading(connection);
+    let mut sales = Sales { count, open: Vec::new(), quarantined: Vec::new(), last_unix_ms, approved: None };
+    for sale in db.unsettled()? {
+        let reference = format!("{} of till {}", sale.order().reference, sale.order().till);
+        if matches!(sale.standing(), Standing::Unconfirmed { quarantined: Some(_), .. }) {
+            sales.quarantined.push(reference.clone());
+        }
+        sales.open.push(reference);
+    }
+    for number in latest {
+        let sale = db.replay(number)?;
+        if matches!(sale.standing(), Standing::Ended(Outcome::Approved)) && sale.host().id.is_some() {
+            sales.approved = Some(sale);
+            break;
+        }
+    }
+    Ok(sales)
+}
+
+/// Numbers of the latest sales, the latest first.
+fn latest(connection: &Connection) -> Result<Vec<i64>, Error> {
+    let mut select = connection.prepare("SELECT number FROM sale ORDER BY number DESC LIMIT ?1").map_err(failed)?;
+    let rows = select.query_map([LATEST], |row| row.get(0)).map_err(failed)?;
+    rows.collect::<Result<_, _>>().map_err(failed)
+}
