@@ -914,7 +914,7 @@ fn show_explains_one() {
 fn check_judges_each_value_alone() {
     let (code, text, _) =
         run(&["check", "amount=12.34", "date.from=2026-01-02", "billing.houseNumber2=b", "limit=100"]);
-    assert_eq!((code, text.as_str()), (0, "good: 4 parameters\n"));
+    assert_eq!((code, text.as_str()), (0, "good: 4 checked\n"));
     let (code, text, _) = run(&["check", "amount=12.3", "limit=501", "merchantTransactionId=short", "ammount=1"]);
     assert_eq!(code, 65);
     assert_eq!(

@@ -226,7 +226,7 @@ impl Check {
             out::aside(&format!("{MOST_VIOLATIONS} violations are enough: what follows was not judged"));
         }
         if violations.is_empty() {
-            out::say(&format!("good: {} parameters", pairs.len()));
+            out::say(&format!("good: {} checked", pairs.len()));
             Ok(Exit::Success)
         } else {
             Ok(Exit::Data)

@@ -5,9 +5,9 @@
 //! | file | what it holds |
 //! |---|---|
 //! | `table/` | the rows, one file for each chapter of the document, in its order: to be laid beside it |
-//! | `format` | what a value must look like; `cron` the fields of a time table |
+//! | `format` | what a value must look like; `characters` what it is made of, `cron` the fields of a time table |
 //! | `name` | what a name must look like: indexes, keys in brackets, names that are settings |
-//! | `rule` | what fields demand of each other |
+//! | `rule` | what fields demand of each other; `look` those that are more than a pattern |
 //! | `form` | a whole form, read from its encoding and judged |
 //!
 //! **To add a parameter, add a row.** A row that is in several places of the document (`shipping.customer.*`,
@@ -34,9 +34,11 @@
 //!   lengths that one fraud service sets to `risk.channelId` and `risk.serviceId`, check digits of an IBAN, lists of currencies
 //!   and countries, what `street1` holds beside a `houseNumber1`.
 
+mod characters;
 mod cron;
 pub mod form;
 mod format;
+mod look;
 mod name;
 mod nearest;
 pub mod rule;
@@ -44,7 +46,8 @@ mod table;
 
 use std::borrow::Cow;
 
-pub use format::{Format, Of, Problem};
+pub use characters::Of;
+pub use format::{Format, Problem};
 pub use name::{Names, Unfit, shown};
 pub use nearest::nearest;
 pub use table::SECTIONS;

@@ -2,9 +2,9 @@
 //!
 //! What a field demands of its own value is its `format`. Which call takes it is in its row.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use super::{Call, Direction, Names, format};
+use super::{Call, Direction, Names, look};
 
 /// One rule over several fields.
 pub struct Rule {
@@ -35,15 +35,15 @@ enum Demand {
 }
 
 /// Takes the name of a field and what is wrong with it.
-type Found<'a> = dyn FnMut(&str, &'static str) + 'a;
+pub(super) type Found<'a> = dyn FnMut(&str, &'static str) + 'a;
 
 /// What a form holds, for the rules to look at.
 pub struct Sent<'a> {
     fields: BTreeMap<&'a str, &'a str>,
-    names: &'a Names,
+    pub(super) names: &'a Names,
+    pub(super) from_client_side: bool,
     call: Call,
     direction: Direction,
-    from_client_side: bool,
 }
 
 /// A rule that a form breaks.
@@ -57,7 +57,7 @@ pub struct Broken {
     pub rule: &'static Rule,
 }
 
-const MISSING: &str = "required and not sent";
+pub(super) const MISSING: &str = "required and not sent";
 
 /// Every rule, in the document's order.
 pub static RULES: &[Rule] = &[
@@ -75,7 +75,7 @@ pub static RULES: &[Rule] = &[
         clause: "Basic payment parameters",
         direction: Direction::Request,
         calls: &[Call::FollowUp],
-        demand: Demand::Look(payment_type),
+        demand: Demand::Look(look::payment_type),
     },
     Rule {
         name: "reference",
@@ -83,7 +83,7 @@ pub static RULES: &[Rule] = &[
         clause: "Basic payment parameters",
         direction: Direction::Request,
         calls: &[Call::FollowUp],
-        demand: Demand::Look(reference),
+        demand: Demand::Look(look::reference),
     },
     Rule {
         name: "wallet",
@@ -91,7 +91,7 @@ pub static RULES: &[Rule] = &[
         clause: "Mobile-wallet payments",
         direction: Direction::Request,
         calls: &[],
-        demand: Demand::Look(wallet),
+        demand: Demand::Look(look::wallet),
     },
     Rule {
         name: "wallet-decrypted",
@@ -99,7 +99,7 @@ pub static RULES: &[Rule] = &[
         clause: "Mobile-wallet payments",
         direction: Direction::Request,
         calls: &[],
-        demand: Demand::Look(wallet_decrypted),
+        demand: Demand::Look(look::wallet_decrypted),
     },
     Rule {
         name: "bank-account-number",
@@ -142,7 +142,7 @@ pub static RULES: &[Rule] = &[
         clause: "Customer; Billing address; 3D Secure",
         direction: Direction::Request,
         calls: &[],
-        demand: Demand::Look(three_d_secure_2),
+        demand: Demand::Look(look::three_d_secure_2),
     },
     Rule {
         name: "street",
@@ -150,7 +150,7 @@ pub static RULES: &[Rule] = &[
         clause: "Billing address",
         direction: Direction::Request,
         calls: &[],
-        demand: Demand::Look(street),
+        demand: Demand::Look(look::street),
     },
     Rule {
         name: "house-number",
@@ -170,7 +170,7 @@ pub static RULES: &[Rule] = &[
         clause: "Marketplace",
         direction: Direction::Request,
         calls: &[],
-        demand: Demand::Look(seller),
+        demand: Demand::Look(look::seller),
     },
     Rule {
         name: "three-ri",
@@ -178,7 +178,7 @@ pub static RULES: &[Rule] = &[
         clause: "3D Secure",
         direction: Direction::Request,
         calls: &[],
-        demand: Demand::Look(three_ri),
+        demand: Demand::Look(look::three_ri),
     },
     Rule {
         name: "exemption",
@@ -194,7 +194,7 @@ pub static RULES: &[Rule] = &[
         clause: "3D Secure, exemption requests",
         direction: Direction::Request,
         calls: &[],
-        demand: Demand::Look(exemption_version),
+        demand: Demand::Look(look::exemption_version),
     },
     Rule {
         name: "scheme-use-case",
@@ -202,7 +202,7 @@ pub static RULES: &[Rule] = &[
         clause: "Custom parameters and scheme data",
         direction: Direction::Request,
         calls: &[],
-        demand: Demand::Look(scheme_use_case),
+        demand: Demand::Look(look::scheme_use_case),
     },
     Rule {
         name: "client-side",
@@ -210,7 +210,7 @@ pub static RULES: &[Rule] = &[
         clause: "Custom parameters and scheme data",
         direction: Direction::Request,
         calls: &[],
-        demand: Demand::Look(client_side),
+        demand: Demand::Look(look::client_side),
     },
     Rule {
         name: "redirect-parameters",
@@ -218,7 +218,7 @@ pub static RULES: &[Rule] = &[
         clause: "Asynchronous payments",
         direction: Direction::Response,
         calls: &[],
-        demand: Demand::Look(redirect_parameters),
+        demand: Demand::Look(look::redirect_parameters),
     },
     Rule {
         name: "chargeback-reason",
@@ -226,7 +226,7 @@ pub static RULES: &[Rule] = &[
         clause: "Reconciliation file",
         direction: Direction::Response,
         calls: &[Call::Reconciliation],
-        demand: Demand::Look(chargeback_reason),
+        demand: Demand::Look(look::chargeback_reason),
     },
     Rule {
         name: "installments",
@@ -234,7 +234,7 @@ pub static RULES: &[Rule] = &[
         clause: "Card on file",
         direction: Direction::Request,
         calls: &[],
-        demand: Demand::Look(installments),
+        demand: Demand::Look(look::installments),
     },
     Rule {
         name: "time-frame",
@@ -289,12 +289,13 @@ impl<'a> Sent<'a> {
         if name.ends_with('.') { self.under(name).next().is_some() } else { self.fields.contains_key(name) }
     }
 
-    fn get(&self, name: &str) -> Option<&'a str> {
+    /// The value of a field.
+    pub(super) fn get(&self, name: &str) -> Option<&'a str> {
         self.fields.get(name).copied()
     }
 
     /// The fields whose names begin so.
-    fn under(&self, beginning: &str) -> impl Iterator<Item = (&'a str, &'a str)> {
+    pub(super) fn under(&self, beginning: &str) -> impl Iterator<Item = (&'a str, &'a str)> {
         let from = self.fields.range::<str, _>((std::ops::Bound::Included(beginning), std::ops::Bound::Unbounded));
         from.map(|(name, value)| (*name, *value)).take_while(move |(name, _)| name.starts_with(beginning))
     }
@@ -347,145 +348,6 @@ impl Demand {
             }
             Self::Look(look) => look(sent, found),
         }
-    }
-}
-
-fn payment_type(sent: &Sent<'_>, found: &mut Found<'_>) {
-    if !sent.has("paymentType") {
-        found("paymentType", MISSING);
-    }
-}
-
-fn reference(sent: &Sent<'_>, found: &mut Found<'_>) {
-    if sent.has("referenceUuid") {
-        found("referenceUuid", "must not be sent here");
-    }
-}
-
-fn wallet(sent: &Sent<'_>, found: &mut Found<'_>) {
-    for wallet in &sent.names.wallets {
-        let (token, source) = (format!("{wallet}.paymentToken"), format!("{wallet}.source"));
-        match (sent.has(&token), sent.has(&source)) {
-            (true, true) => found(&source, "sent with a token of this wallet"),
-            (false, false) if sent.has(&format!("{wallet}.")) => found(&token, MISSING),
-            _ => {}
-        }
-    }
-}
-
-fn wallet_decrypted(sent: &Sent<'_>, found: &mut Found<'_>) {
-    const NEEDED: [&str; 5] =
-        ["card.number", "card.expiryMonth", "card.expiryYear", "threeDSecure.verificationId", "threeDSecure.eci"];
-    if sent.names.wallets.iter().any(|wallet| sent.has(&format!("{wallet}.source"))) {
-        NEEDED.into_iter().filter(|name| !sent.has(name)).for_each(|name| found(name, MISSING));
-    }
-}
-
-fn three_d_secure_2(sent: &Sent<'_>, found: &mut Found<'_>) {
-    const BROWSER: [&str; 7] = [
-        "customer.browser.acceptHeader",
-        "customer.browser.language",
-        "customer.browser.screenHeight",
-        "customer.browser.screenWidth",
-        "customer.browser.timezone",
-        "customer.browser.userAgent",
-        "customer.browser.javaEnabled",
-    ];
-    const ADDRESS: [&str; 4] = ["billing.street1", "billing.city", "billing.postcode", "billing.country"];
-    let in_browser = BROWSER.iter().any(|name| sent.has(name));
-    let elsewhere = sent.has("threeDSecure.deviceInfo") || sent.has("threeDSecure.threeRIInd");
-    if in_browser || sent.has("threeDSecure.v2.") {
-        let browser = if in_browser || !elsewhere { &BROWSER[..] } else { &[] };
-        browser.iter().chain(&ADDRESS).filter(|name| !sent.has(name)).for_each(|name| found(name, MISSING));
-    }
-}
-
-fn street(sent: &Sent<'_>, found: &mut Found<'_>) {
-    for at in ["billing.", "merchant.billing."] {
-        let part = |name: &str| sent.get(&format!("{at}{name}")).unwrap_or("");
-        // With houseNumber1, street2 is ignored (interface: Billing address).
-        let second = if sent.has(&format!("{at}houseNumber1")) { "" } else { part("street2") };
-        let mut characters = part("street1").chars().chain(second.chars()).filter(|c| *c != ' ').peekable();
-        if characters.peek().is_some() && characters.all(|c| c.is_numeric()) {
-            found(&format!("{at}street1"), "holds digits only, with street2");
-        }
-    }
-}
-
-fn seller(sent: &Sent<'_>, found: &mut Found<'_>) {
-    let sellers: BTreeSet<&str> =
-        sent.under("marketPlace.sellers[").filter(|(name, _)| name.ends_with("].id")).map(|(_, id)| id).collect();
-    if sellers.is_empty() {
-        return;
-    }
-    for (name, id) in sent.under("cart.items[") {
-        if name.ends_with("].sellerId") && !sellers.contains(id) {
-            found(name, "names none of marketPlace.sellers");
-        }
-    }
-}
-
-fn three_ri(sent: &Sent<'_>, found: &mut Found<'_>) {
-    if sent.has("threeDSecure.channel") && sent.get("standingInstruction.source") == Some("CIT") {
-        found("threeDSecure.channel", "sent for what the customer starts");
-    }
-}
-
-fn exemption_version(sent: &Sent<'_>, found: &mut Found<'_>) {
-    let asked = sent.has("threeDSecure.challengeIndicator") || sent.has("threeDSecure.exemptionFlag");
-    let version = sent.get("threeDSecure.version").and_then(format::version);
-    if asked && version.is_some_and(|version| version < (2, 2)) {
-        found("threeDSecure.version", "too low");
-    }
-}
-
-fn scheme_use_case(sent: &Sent<'_>, found: &mut Found<'_>) {
-    const USE_CASE: &str = "threeDSecure.schemeData[CB-USECASE]";
-    let repeated = matches!(sent.get("threeDSecure.authenticationInd"), Some("RECURRING" | "INSTALLMENT"));
-    let no_payment = sent.get("threeDSecure.npa") == Some("true");
-    if sent.under("threeDSecure.schemeData[CB-").next().is_some() && (!no_payment || repeated) && !sent.has(USE_CASE) {
-        found(USE_CASE, MISSING);
-    }
-}
-
-fn client_side(sent: &Sent<'_>, found: &mut Found<'_>) {
-    if sent.from_client_side {
-        for (name, _) in sent.under("customParameters[") {
-            if !name.starts_with("customParameters[SHOPPER_") {
-                found(name, "sent from the client side");
-            }
-        }
-    }
-}
-
-fn redirect_parameters(sent: &Sent<'_>, found: &mut Found<'_>) {
-    for (name, _) in sent.under("redirect.parameters[") {
-        let other = match name.rsplit_once('.') {
-            Some((index, "name")) => format!("{index}.value"),
-            Some((index, "value")) => format!("{index}.name"),
-            _ => continue,
-        };
-        if !sent.has(&other) {
-            found(&other, MISSING);
-        }
-    }
-}
-
-fn chargeback_reason(sent: &Sent<'_>, found: &mut Found<'_>) {
-    if !sent.get("recordType").is_some_and(|kind| kind.starts_with("CHARGEBACK")) {
-        ["result.code", "result.description"].into_iter().filter(|name| sent.has(name)).for_each(|name| {
-            found(name, "must not be sent here");
-        });
-    }
-}
-
-fn installments(sent: &Sent<'_>, found: &mut Found<'_>) {
-    const HOW_MANY: &str = "standingInstruction.numberOfInstallments";
-    let installments = sent.get("standingInstruction.type") == Some("INSTALLMENT")
-        || sent.get("threeDSecure.authenticationInd") == Some("INSTALLMENT");
-    let secured = sent.has("threeDSecure.") && sent.get("threeDSecure.disable") != Some("true");
-    if installments && secured && !sent.has(HOW_MANY) {
-        found(HOW_MANY, MISSING);
     }
 }
 
