@@ -1,6 +1,6 @@
 //! The command line: one file for each verb that a person types.
 //!
-//! `run` is the daemon, `check` reads a file and `doctor` looks at everything; every other verb talks to the running daemon over its Unix socket, with the
+//! `run` is the daemon, `check`, `doctor` and `parameters` look for themselves; every other verb talks to the running daemon over its Unix socket, with the
 //! same requests that a till would send. Nothing here decides about money.
 
 use std::path::{Path, PathBuf};
@@ -17,6 +17,7 @@ mod doctor;
 mod exit;
 mod journal;
 mod out;
+mod parameters;
 mod receipt;
 mod run;
 mod sale;
@@ -43,7 +44,7 @@ Examples:
 
 Exit codes:
    0  done; of a sale: approved in full     64  wrong usage
-   1  declined                              65  the reference is not known, or is another sale
+   1  declined                              65  the reference is not known, or is another sale; parameters break a rule
    2  cancelled                             69  not sent, or the daemon is not running: nothing was charged
    3  unconfirmed: see `pos-agent status`   70  a fault of the program
    4  partially approved                    74  the journal, a file or the socket cannot be used
@@ -71,6 +72,8 @@ enum Verb {
     Check(check::Check),
     /// Look at everything the terminal stands on, and say what to do about what is wrong
     Doctor(doctor::Doctor),
+    /// The gateway's parameters: list them, explain one, check values or a whole form
+    Parameters(parameters::Parameters),
 }
 
 impl Arguments {
@@ -94,6 +97,7 @@ impl Arguments {
                 runtime.shutdown_background();
                 done
             }
+            Verb::Parameters(verb) => verb.run(),
         });
         done.unwrap_or_else(|stop| {
             out::complain(&stop.to_string());
