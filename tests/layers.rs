@@ -18,6 +18,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("card", &["emv"]),
     ("sale", &["money", "card"]),
     ("journal", &["sale", "money", "card"]),
+    ("reconcile", &["sale", "money"]),
     // Devices never know each other; they speak the words of `money`, `card` and `emv`.
     ("reader", &["money", "card", "emv", "config"]),
     // `sale` for its vocabulary of host answers.
@@ -31,6 +32,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
         &["money", "emv", "card", "sale", "journal", "reader", "gateway", "printer", "till", "config", "systemd"],
     ),
     ("cli", &["till", "config", "money", "agent"]),
+    // Reads the journal beside the daemon, or without one.
+    ("cli::reconcile", &["config", "journal", "reconcile"]),
     ("main", &["cli"]),
     // The outside world knows the agent by its wires only: the devices' bytes and messages.
     ("sim", &["emv", "money", "card", "reader", "printer"]),
@@ -43,7 +46,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
 const CLOSED_TO_SIM: &[&str] = &["session", "port"];
 
 /// Modules that decide and never act: no clock, no I/O, no async.
-const PURE: &[&str] = &["money", "emv", "card", "sale"];
+const PURE: &[&str] = &["money", "emv", "card", "sale", "reconcile"];
 
 /// What a pure module has no use for, as tokens in a row.
 const IMPURE: &[&[&str]] = &[

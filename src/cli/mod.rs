@@ -1,7 +1,7 @@
 //! The command line: one file for each verb that a person types.
 //!
-//! `run` is the daemon and `check` reads a file; every other verb talks to the running daemon over its Unix socket, with the
-//! same requests that a till would send. Nothing here decides about money.
+//! `run` is the daemon, `check` and `reconcile` read files; every other verb talks to the running daemon over its Unix socket,
+//! with the same requests that a till would send. Nothing here decides about money.
 
 use std::path::{Path, PathBuf};
 
@@ -17,6 +17,7 @@ mod exit;
 mod journal;
 mod out;
 mod receipt;
+mod reconcile;
 mod run;
 mod sale;
 mod signature;
@@ -41,7 +42,7 @@ Examples:
 
 Exit codes:
    0  done; of a sale: approved in full     64  wrong usage
-   1  declined                              65  the reference is not known, or is another sale
+   1  declined                              65  the reference is not known, or is another sale; of reconcile: differences
    2  cancelled                             69  not sent, or the daemon is not running: nothing was charged
    3  unconfirmed: see `pos-agent status`   70  a fault of the program
    4  partially approved                    74  the journal, a file or the socket cannot be used
@@ -64,6 +65,8 @@ enum Verb {
     Receipt(receipt::Receipt),
     /// List the sales of all tills, oldest first
     Journal(journal::Journal),
+    /// Compare the gateway's reconciliation file with the journal
+    Reconcile(reconcile::Reconcile),
     /// Check a configuration and the files it names, without opening any device
     Check(check::Check),
 }
@@ -82,6 +85,7 @@ impl Arguments {
             Verb::Signature(verb) => runtime.block_on(verb.run()),
             Verb::Receipt(verb) => runtime.block_on(verb.run()),
             Verb::Journal(verb) => runtime.block_on(verb.run()),
+            Verb::Reconcile(verb) => verb.run(),
             Verb::Check(verb) => verb.run(),
         });
         done.unwrap_or_else(|stop| {

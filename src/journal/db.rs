@@ -11,18 +11,18 @@ use crate::sale::{Record, Sale};
 use super::Error;
 
 /// The format this program writes; earlier ones are brought up to it by adding, never by rewriting.
-const FORMAT: i64 = 1;
+pub(super) const FORMAT: i64 = 1;
 /// Steps after which the WAL is copied into the file: some ten sales. A step writes one to six pages.
 const TIDY_AFTER: u32 = 40;
 /// Size of the WAL file, in bytes, that is made at the start: [`TIDY_AFTER`] steps of six pages. A commit that overwrites a
 /// file costs half of one that makes it longer (measured: one sync of the file's length less).
 const WAL_BYTES: u64 = 1 << 20;
 /// Steps of one sale that have room in `step.id`; a reversal that was tried every five minutes takes nine years for them.
-const STEPS_OF_SALE: i64 = 1 << 20;
+pub(super) const STEPS_OF_SALE: i64 = 1 << 20;
 /// Sales among whose records the latest time is looked for at the start.
 const RECENT_SALES: i64 = 100;
 /// How long a commit waits for another program that writes to the file, which none should.
-const BUSY: Duration = Duration::from_secs(1);
+pub(super) const BUSY: Duration = Duration::from_secs(1);
 
 /// The open file.
 #[derive(Debug)]
@@ -278,10 +278,10 @@ fn assert_setting(connection: &Connection, path: &str, setting: &'static str, wa
     if found == wanted { Ok(()) } else { Err(Error::Unsafe { path: path.to_owned(), setting, found }) }
 }
 
-fn failed(error: impl std::fmt::Display) -> Error {
+pub(super) fn failed(error: impl std::fmt::Display) -> Error {
     Error::Failed { cause: error.to_string() }
 }
 
-fn unreadable(id: i64, cause: &dyn std::fmt::Display) -> Error {
+pub(super) fn unreadable(id: i64, cause: &dyn std::fmt::Display) -> Error {
     Error::Unreadable { id, cause: cause.to_string() }
 }

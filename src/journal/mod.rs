@@ -13,6 +13,7 @@
 //! connection of its own. `PRAGMA user_version` is the format; an operator can read the file with any SQLite tool meanwhile.
 
 mod db;
+mod reading;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -20,6 +21,7 @@ use std::time::Duration;
 use tokio::task::JoinHandle;
 
 pub use db::{Db, Opened};
+pub use reading::Reading;
 
 use crate::sale::{Action, Sale, Step, Written};
 
