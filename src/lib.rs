@@ -51,6 +51,8 @@ pub mod doctor;
 pub mod sale;
 // What survives the power: SQLite, written before anything is done.
 pub mod journal;
+// The gateway's settlement file against the journal.
+pub mod reconcile;
 
 // ---- The devices; they do not know each other
 

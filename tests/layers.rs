@@ -18,6 +18,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("card", &["emv"]),
     ("sale", &["money", "card"]),
     ("journal", &["sale", "money", "card"]),
+    ("reconcile", &["sale", "money"]),
     // Devices never know each other; they speak the words of `money`, `card` and `emv`.
     ("reader", &["money", "card", "emv", "config"]),
     // `sale` for its vocabulary of host answers.
@@ -31,9 +32,11 @@ const MAY_USE: &[(&str, &[&str])] = &[
         &["money", "emv", "card", "sale", "journal", "reader", "gateway", "printer", "till", "config", "systemd"],
     ),
     // The agent's ways to the devices, walked without an agent; of the agent itself only which clock can be right.
-    ("doctor", &["config", "gateway", "journal", "reader", "sale", "till", "systemd", "agent"]),
+    ("doctor", &["config", "gateway", "journal", "reader", "sale", "printer", "till", "systemd", "agent"]),
     // `gateway` for its table of parameters.
     ("cli", &["till", "config", "money", "agent", "doctor", "gateway"]),
+    // Reads the journal beside the daemon, or without one.
+    ("cli::reconcile", &["config", "journal", "reconcile"]),
     ("main", &["cli"]),
     // The outside world knows the agent by its wires only: the devices' bytes and messages.
     ("sim", &["emv", "money", "card", "reader", "printer"]),
@@ -52,7 +55,7 @@ const CLOSED_TO_SIM: &[&str] = &["session", "port"];
 const OPEN_TO_SIM: &[&str] = &["gateway", "parameter"];
 
 /// Modules that decide and never act: no clock, no I/O, no async.
-const PURE: &[&str] = &["money", "emv", "card", "sale"];
+const PURE: &[&str] = &["money", "emv", "card", "sale", "reconcile"];
 
 /// What a pure module has no use for, as tokens in a row.
 const IMPURE: &[&[&str]] = &[

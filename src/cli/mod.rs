@@ -1,7 +1,7 @@
 //! The command line: one file for each verb that a person types.
 //!
-//! `run` is the daemon, `check`, `doctor` and `parameters` look for themselves; every other verb talks to the running daemon over its Unix socket, with the
-//! same requests that a till would send. Nothing here decides about money.
+//! `run` is the daemon; `check`, `doctor`, `parameters` and `reconcile` look for themselves; every other verb talks to the running
+//! daemon over its Unix socket, with the same requests that a till would send. Nothing here decides about money.
 
 use std::path::{Path, PathBuf};
 
@@ -19,6 +19,7 @@ mod journal;
 mod out;
 mod parameters;
 mod receipt;
+mod reconcile;
 mod run;
 mod sale;
 mod signature;
@@ -44,7 +45,7 @@ Examples:
 
 Exit codes:
    0  done; of a sale: approved in full     64  wrong usage
-   1  declined                              65  the reference is not known, or is another sale; parameters break a rule
+   1  declined                              65  an unknown reference, a broken rule, a file that does not agree
    2  cancelled                             69  not sent, or the daemon is not running: nothing was charged
    3  unconfirmed: see `pos-agent status`   70  a fault of the program
    4  partially approved                    74  the journal, a file or the socket cannot be used
@@ -68,6 +69,8 @@ enum Verb {
     Receipt(receipt::Receipt),
     /// List the sales of all tills, oldest first
     Journal(journal::Journal),
+    /// Compare the gateway's reconciliation file with the journal
+    Reconcile(reconcile::Reconcile),
     /// Check a configuration and the files it names, without opening any device
     Check(check::Check),
     /// Look at everything the terminal stands on, and say what to do about what is wrong
@@ -90,6 +93,7 @@ impl Arguments {
             Verb::Signature(verb) => runtime.block_on(verb.run()),
             Verb::Receipt(verb) => runtime.block_on(verb.run()),
             Verb::Journal(verb) => runtime.block_on(verb.run()),
+            Verb::Reconcile(verb) => verb.run(),
             Verb::Check(verb) => verb.run(),
             Verb::Doctor(verb) => {
                 let done = runtime.block_on(verb.run());

@@ -18,7 +18,7 @@ const TIDY_AFTER: u32 = 40;
 /// file costs half of one that makes it longer (measured: one sync of the file's length less).
 const WAL_BYTES: u64 = 1 << 20;
 /// Steps of one sale that have room in `step.id`; a reversal that was tried every five minutes takes nine years for them.
-const STEPS_OF_SALE: i64 = 1 << 20;
+pub(super) const STEPS_OF_SALE: i64 = 1 << 20;
 /// Sales among whose records the latest time is looked for at the start.
 const RECENT_SALES: i64 = 100;
 /// How long a commit waits for another program that writes to the file, which none should.
@@ -287,6 +287,6 @@ pub(super) fn failed(error: impl std::fmt::Display) -> Error {
     Error::Failed { cause: error.to_string() }
 }
 
-fn unreadable(id: i64, cause: &dyn std::fmt::Display) -> Error {
+pub(super) fn unreadable(id: i64, cause: &dyn std::fmt::Display) -> Error {
     Error::Unreadable { id, cause: cause.to_string() }
 }

@@ -14,6 +14,7 @@
 
 mod db;
 mod inspect;
+mod reading;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -22,6 +23,7 @@ use tokio::task::JoinHandle;
 
 pub use db::{Db, Opened};
 pub use inspect::{Inspection, Sales, inspect, is_held};
+pub use reading::Reading;
 
 use crate::sale::{Action, Sale, Step, Written};
 

@@ -1,0 +1,165 @@
+//! `pos-agent reconcile`: the gateway's settlement file against the journal, whether the daemon runs or not.
+//!
+//! It reads both and changes neither: the journal has a reading connection of its own.
+
+use std::fs::File;
+use std::io::{self, BufReader, IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use chrono::NaiveDate;
+use clap::Args;
+
+use super::exit::{Exit, Stop};
+use super::out;
+use crate::config::{self, Config, DEFAULT_PATH};
+use crate::journal::Reading;
+use crate::reconcile::{Finding, HeaderError, Ledger, MOST_SALES, Matching, Period, SettlementFile, Summary, date};
+
+/// Arguments.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Sales of the period that no row settles are missing at the gateway. Without --from and --to the period is that of the file's
+settled rows, by TxRequestTime, else SettlementDate.
+
+Exit codes: 0 everything agrees; 65 there are differences, chargebacks or malformed lines, or the file is no such file;
+74 the file or the journal cannot be read; 77 not permitted; 78 the configuration is wrong.")]
+pub(super) struct Reconcile {
+    /// The gateway's reconciliation file: CSV with semicolons and a header
+    file: PathBuf,
+    /// First local date of the sales that should be settled
+    #[arg(long, value_name = "YYYY-MM-DD", value_parser = day)]
+    from: Option<NaiveDate>,
+    /// Last local date of the sales that should be settled
+    #[arg(long, value_name = "YYYY-MM-DD", value_parser = day)]
+    to: Option<NaiveDate>,
+    /// One JSON object for each finding, then one with the summary, each on a line
+    #[arg(long)]
+    json: bool,
+    /// The daemon's configuration, for the journal and the terminal's id [default: /etc/pos-agent/config.toml if it can be read]
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// The journal [default: the one of the configuration]
+    #[arg(long, value_name = "PATH")]
+    journal: Option<PathBuf>,
+}
+
+/// What the last line of `--json` holds.
+#[derive(serde::Serialize)]
+struct Last<'a> {
+    summary: &'a Summary,
+}
+
+impl Reconcile {
+    pub(super) fn run(self) -> Result<Exit, Stop> {
+        if let (Some(from), Some(to)) = (self.from, self.to)
+            && from > to
+        {
+            return Err(Stop::new(
+                Exit::Usage,
+                format!("--from {from} is after --to {to}; give the earlier date first"),
+            ));
+        }
+        let config = self.config()?;
+        let journal = self.journal.clone().or(config.as_ref().map(|config| config.journal.path.clone()));
+        let journal = journal.unwrap_or_else(|| config::Journal::default().path);
+        // The file first: a wrong one is noticed before a long journal is read.
+        let mut file = self.open()?;
+        let mut progress = Progress { is_wanted: io::stderr().is_terminal(), shown: false };
+        let ledger = ledger(&journal, config.map(|config| config.terminal.id), &mut progress)?;
+        let period = Period { from: self.from, to: self.to };
+        let mut matching = Matching::new(ledger, period, file.has_transaction_ids());
+        let mut rows = 0_u64;
+        while let Some(line) = file.next().map_err(|error| self.stop(&HeaderError::Unreadable(error)))? {
+            matching.take(line, &mut |finding| self.tell(&finding, &mut progress));
+            rows += 1;
+            progress.at(rows, "rows of the file");
+        }
+        let summary = matching.finish(&mut |finding| self.tell(&finding, &mut progress));
+        progress.clear();
+        if self.json {
+            out::say(&json(&Last { summary: &summary }));
+        } else {
+            if !summary.agrees() {
+                out::say("");
+            }
+            out::say_lines(&summary.to_string());
+        }
+        Ok(if summary.agrees() { Exit::Success } else { Exit::Data })
+    }
+
+    fn config(&self) -> Result<Option<Config>, Stop> {
+        match &self.config {
+            Some(file) => Ok(Some(config::read(file)?)),
+            None => Ok(config::read(Path::new(DEFAULT_PATH)).ok()),
+        }
+    }
+
+    fn open(&self) -> Result<SettlementFile<BufReader<File>>, Stop> {
+        let opened = File::open(&self.file).map_err(HeaderError::Unreadable);
+        let file = opened.and_then(|file| SettlementFile::open(BufReader::with_capacity(1 << 16, file)));
+        file.map_err(|error| self.stop(&error))
+    }
+
+    fn stop(&self, error: &HeaderError) -> Stop {
+        let exit = match error {
+            HeaderError::Unreadable(cause) if cause.kind() == io::ErrorKind::PermissionDenied => Exit::NoPermission,
+            HeaderError::Unreadable(_) => Exit::Io,
+            _ => Exit::Data,
+        };
+        Stop::new(exit, format!("{}: {error}", self.file.display()))
+    }
+
+    fn tell(&self, finding: &Finding, progress: &mut Progress) {
+        progress.clear();
+        if self.json { out::say(&json(finding)) } else { out::say(&finding.to_string()) }
+    }
+}
+
+/// Reads the journal into what is looked up.
+fn ledger(journal: &Path, terminal: Option<String>, progress: &mut Progress) -> Result<Ledger, Stop> {
+    let io = |error: &dyn std::fmt::Display| Stop::new(Exit::Io, error.to_string());
+    let mut ledger = Ledger::new(terminal);
+    let mut reading = Reading::open(journal).map_err(|error| io(&error))?;
+    let mut sales = 0_u64;
+    reading
+        .latest(MOST_SALES, |steps| {
+            sales += 1;
+            progress.at(sales, "sales of the journal");
+            ledger.add(steps).map_err(|error| io(&error))
+        })
+        .map_err(|error| io(&error))??;
+    Ok(ledger.sorted())
+}
+
+fn json(value: &impl serde::Serialize) -> String {
+    serde_json::to_string(value).expect("findings hold only text and numbers")
+}
+
+fn day(text: &str) -> Result<NaiveDate, &'static str> {
+    date(text).filter(|_| text.len() == 10).ok_or("write it as 2026-11-20")
+}
+
+/// One line on a person's terminal that says how far it is.
+struct Progress {
+    is_wanted: bool,
+    shown: bool,
+}
+
+impl Progress {
+    /// Between two signs of life.
+    const EVERY: u64 = 1 << 16;
+
+    fn at(&mut self, count: u64, what: &str) {
+        if self.is_wanted && count.is_multiple_of(Self::EVERY) {
+            // Nobody is left to tell when the terminal is gone.
+            let _ = write!(io::stderr(), "\r{count} {what}\x1b[K");
+            self.shown = true;
+        }
+    }
+
+    fn clear(&mut self) {
+        if std::mem::take(&mut self.shown) {
+            let _ = write!(io::stderr(), "\r\x1b[K");
+        }
+    }
+}

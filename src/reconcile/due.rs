@@ -1,0 +1,62 @@
+//! What an entry of the journal should have become at the gateway. The one place that knows: a new kind of entry is judged here.
+
+use chrono::{DateTime, NaiveDate};
+
+use crate::money::Amount;
+use crate::sale::{Outcome, Record, Sale, Standing};
+
+use super::file::date;
+
+/// Whether money should be settled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Charged {
+    /// The amount, once.
+    Yes,
+    /// Nothing: what was charged was taken back.
+    Reversed,
+    /// Nothing: declined, cancelled, not sent.
+    No,
+    /// Not known yet.
+    Unsure,
+}
+
+/// What should be settled of a sale: whether, and how much.
+pub(super) fn due(sale: &Sale) -> (Charged, Amount) {
+    match sale.standing() {
+        Standing::Ended(Outcome::Approved) => (Charged::Yes, sale.amount()),
+        Standing::Ended(Outcome::PartiallyApproved { amount }) => (Charged::Yes, *amount),
+        Standing::Ended(Outcome::Reversed { .. }) => (Charged::Reversed, sale.amount()),
+        Standing::Ended(Outcome::Declined { .. } | Outcome::Cancelled { .. } | Outcome::NotSent { .. }) => {
+            (Charged::No, sale.amount())
+        }
+        Standing::Waiting | Standing::InProgress | Standing::AtSignature | Standing::Unconfirmed { .. } => {
+            (Charged::Unsure, sale.amount())
+        }
+    }
+}
+
+/// The payments at the gateway that a record names, reversals too: each may have rows of its own.
+pub(super) fn payments(record: &Record) -> [Option<&str>; 2] {
+    match record {
+        Record::HostApproved { payment, .. } => [Some(payment), None],
+        Record::SignatureAsked { payment, .. } | Record::ReversalAsked { payment } => [Some(&payment.id), None],
+        Record::Reversing { payment, host, .. } => {
+            let host = host.as_ref().and_then(|host| host.id.as_deref());
+            [payment.as_ref().map(|payment| payment.id.as_str()), host]
+        }
+        Record::ReversalDone { payment, reversal } => [Some(payment), Some(reversal)],
+        Record::Ended { host, .. } => [host.as_ref().and_then(|host| host.id.as_deref()), None],
+        Record::Started { .. }
+        | Record::TipTyped { .. }
+        | Record::Asked { .. }
+        | Record::Quarantined { .. }
+        | Record::CardFinal { .. } => [None, None],
+    }
+}
+
+/// The sale's local date.
+pub(super) fn day(sale: &Sale) -> NaiveDate {
+    let order = sale.order();
+    let utc = || DateTime::from_timestamp_millis(order.started_unix_ms).map(|time| time.date_naive());
+    date(&order.local_time).or_else(utc).unwrap_or_default()
+}

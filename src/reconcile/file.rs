@@ -1,0 +1,309 @@
+//! The settlement file as lines: the header that says which column is where, and one record on each line after it
+//! (interface: Reconciliation file).
+//!
+//! A record ends with its line, also inside quotes: a quote that is never closed must not swallow the rows that follow, and a
+//! line's number must be what an editor shows. The document says nothing of quotes; `"a;b"` and `"say ""hi"""` are read as
+//! everywhere else. What a value means is in `row.rs`.
+
+use std::io::{self, BufRead, Read};
+
+use chrono::NaiveDate;
+
+use super::row::{Column, Fault, Row};
+
+/// Longest line in bytes. The columns of the document, each at its longest and in four-byte characters, are some 9 KiB.
+const LONGEST_LINE: usize = 16 * 1024;
+/// Most columns of a header: four times those of the document.
+const MOST_COLUMNS: usize = 150;
+/// Between the fields of a line whose quotes were taken away: the unit separator of ASCII, which no text has.
+const UNIT_SEPARATOR: char = '\u{1F}';
+
+/// Why a file cannot be reconciled at all.
+#[derive(Debug, thiserror::Error)]
+pub enum HeaderError {
+    /// The file cannot be read.
+    #[error("cannot be read: {0}")]
+    Unreadable(#[from] io::Error),
+    /// Its first line is no text of a bearable length.
+    #[error("line 1, the header, {0}")]
+    Header(Fault),
+    /// A column that the work needs is not in the header.
+    #[error(
+        "line 1, the header, lacks {}; give the gateway's reconciliation file, separated by semicolons, with its header",
+        names.join(", ")
+    )]
+    Missing {
+        /// Every one of them.
+        names: Vec<&'static str>,
+    },
+    /// A column is there twice, and nobody could say which of them counts.
+    #[error("line 1, the header, names {name} twice; leave one of the columns")]
+    Twice {
+        /// Its name.
+        name: &'static str,
+    },
+    /// More columns than any such file has.
+    #[error("line 1, the header, has more than {MOST_COLUMNS} columns; give the gateway's reconciliation file")]
+    TooManyColumns,
+}
+
+/// The file, its header read.
+#[derive(Debug)]
+pub struct SettlementFile<R> {
+    lines: Lines<R>,
+    /// What stands in each field of a line; `None` is a column that nobody asked for.
+    columns: Vec<Option<Column>>,
+    unquoted: String,
+}
+
+/// One record of the file.
+#[derive(Debug)]
+pub struct Line<'a> {
+    /// Its line, counted from 1; the header is line 1.
+    pub number: u64,
+    /// What it says.
+    pub row: Result<Row<'a>, Fault>,
+}
+
+impl<R: BufRead> SettlementFile<R> {
+    /// Reads the header.
+    ///
+    /// # Errors
+    /// See [`HeaderError`].
+    pub fn open(input: R) -> Result<Self, HeaderError> {
+        let mut lines = Lines { input, bytes: Vec::new(), number: 0 };
+        let header = match lines.next()? {
+            Some(header) => header.map_err(HeaderError::Header)?,
+            None => "",
+        };
+        let header = header.strip_prefix('\u{FEFF}').unwrap_or(header);
+        let mut unquoted = String::new();
+        let (header, separator) = fields(header, &mut unquoted).map_err(HeaderError::Header)?;
+        let columns: Vec<_> = header.split(separator).take(MOST_COLUMNS + 1).map(Column::named).collect();
+        if columns.len() > MOST_COLUMNS {
+            return Err(HeaderError::TooManyColumns);
+        }
+        let has = |column| columns.iter().filter(|found| **found == Some(column)).count();
+        if let Some(twice) = columns.iter().flatten().find(|column| has(**column) > 1) {
+            return Err(HeaderError::Twice { name: twice.name() });
+        }
+        let mut missing: Vec<_> =
+            Column::NEEDED.iter().filter(|column| has(**column) == 0).map(|column| column.name()).collect();
+        if has(Column::TransactionId) + has(Column::UniqueId) == 0 {
+            missing.push("TransactionId or UniqueID");
+        }
+        if !missing.is_empty() {
+            return Err(HeaderError::Missing { names: missing });
+        }
+        Ok(Self { lines, columns, unquoted })
+    }
+
+    /// Whether its rows name our own reference, and with it the terminal.
+    #[must_use]
+    pub fn has_transaction_ids(&self) -> bool {
+        self.columns.contains(&Some(Column::TransactionId))
+    }
+
+    /// The next record; `None` at the end of the file. Empty lines are passed over.
+    ///
+    /// # Errors
+    /// When the file cannot be read on. A line that says nothing sensible is no such error.
+    #[allow(clippy::should_implement_trait, reason = "a row borrows the line it stands in, which no Iterator can say")]
+    pub fn next(&mut self) -> io::Result<Option<Line<'_>>> {
+        let Some(line) = self.lines.next_that_is_not_empty()? else {
+            return Ok(None);
+        };
+        let row = std::str::from_utf8(&self.lines.bytes)
+            .map_err(|_| Fault::NotUtf8)
+            .and_then(|text| if line.too_long { Err(Fault::TooLong { most: LONGEST_LINE }) } else { Ok(text) })
+            .and_then(|text| fields(text, &mut self.unquoted))
+            .and_then(|(text, separator)| {
+                let mut values = [""; Column::COUNT];
+                let mut found = 0_usize;
+                for value in text.split(separator) {
+                    if let Some(Some(column)) = self.columns.get(found) {
+                        values[*column as usize] = value.trim_ascii();
+                    }
+                    found += 1;
+                }
+                // One field too many or too few shifts all that follow: an amount would be read from another column.
+                if found != self.columns.len() {
+                    return Err(Fault::Fields { found, expected: self.columns.len() });
+                }
+                Row::read(&values)
+            });
+        Ok(Some(Line { number: line.number, row }))
+    }
+}
+
+/// Lines of a bounded length, whatever the file holds.
+#[derive(Debug)]
+struct Lines<R> {
+    input: R,
+    /// The current line without its end.
+    bytes: Vec<u8>,
+    number: u64,
+}
+
+struct Counted {
+    number: u64,
+    too_long: bool,
+}
+
+impl<R: BufRead> Lines<R> {
+    fn next(&mut self) -> io::Result<Option<Result<&str, Fault>>> {
+        let Some(Counted { too_long, .. }) = self.read()? else {
+            return Ok(None);
+        };
+        if too_long {
+            return Ok(Some(Err(Fault::TooLong { most: LONGEST_LINE })));
+        }
+        Ok(Some(std::str::from_utf8(&self.bytes).map_err(|_| Fault::NotUtf8)))
+    }
+
+    fn next_that_is_not_empty(&mut self) -> io::Result<Option<Counted>> {
+        loop {
+            match self.read()? {
+                Some(Counted { too_long: false, .. }) if self.bytes.is_empty() => {}
+                line => return Ok(line),
+            }
+        }
+    }
+
+    /// Reads one line; of one that is too long nothing is kept.
+    fn read(&mut self) -> io::Result<Option<Counted>> {
+        let mut too_long = false;
+        loop {
+            self.bytes.clear();
+            // Room for the line's end.
+            let most = LONGEST_LINE as u64 + 2;
+            let length = self.input.by_ref().take(most).read_until(b'\n', &mut self.bytes)?;
+            if length == 0 && !too_long {
+                return Ok(None);
+            }
+            let ended = self.bytes.pop_if(|last| *last == b'\n').is_some();
+            if ended {
+                self.bytes.pop_if(|last| *last == b'\r');
+            }
+            too_long |= self.bytes.len() > LONGEST_LINE;
+            if ended || length == 0 || !too_long {
+                break;
+            }
+        }
+        if too_long {
+            self.bytes.clear();
+        }
+        self.number += 1;
+        Ok(Some(Counted { number: self.number, too_long }))
+    }
+}
+
+/// The line as it can be split, and the sign to split it at.
+fn fields<'a>(line: &'a str, unquoted: &'a mut String) -> Result<(&'a str, char), Fault> {
+    if !line.contains('"') {
+        return Ok((line, ';'));
+    }
+    unquoted.clear();
+    let mut rest = line;
+    loop {
+        if let Some(quoted) = rest.strip_prefix('"') {
+            rest = unquote(quoted, unquoted)?;
+        } else {
+            let (field, _) = rest.split_at(rest.find(';').unwrap_or(rest.len()));
+            unquoted.push_str(field);
+            rest = &rest[field.len()..];
+        }
+        match rest.strip_prefix(';') {
+            Some(next) => {
+                unquoted.push(UNIT_SEPARATOR);
+                rest = next;
+            }
+            None => return Ok((unquoted, UNIT_SEPARATOR)),
+        }
+    }
+}
+
+/// Takes one field from behind its opening quote, and gives what follows its closing one: `;` or the end.
+fn unquote<'a>(mut rest: &'a str, field: &mut String) -> Result<&'a str, Fault> {
+    loop {
+        let (text, behind) = rest.split_once('"').ok_or(Fault::Quote)?;
+        field.push_str(text);
+        match behind.strip_prefix('"') {
+            Some(doubled) => {
+                field.push('"');
+                rest = doubled;
+            }
+            None if behind.is_empty() || behind.starts_with(';') => return Ok(behind),
+            None => return Err(Fault::Quote),
+        }
+    }
+}
+
+/// The date that a text begins with, `2026-11-20` alone or before a time (interface: date, "year starting 19 or 20").
+#[must_use]
+pub fn date(text: &str) -> Option<NaiveDate> {
+    let (day, time) = text.split_at_checked(10)?;
+    let [y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2] = *day.as_bytes() else {
+        return None;
+    };
+    let number = |digits: &[u8]| {
+        let digit = |sum: u32, digit: &u8| digit.is_ascii_digit().then(|| sum * 10 + u32::from(*digit - b'0'));
+        digits.iter().try_fold(0, digit)
+    };
+    let year = number(&[y1, y2, y3, y4]).filter(|year| (1900..2100).contains(year))?;
+    let is_whole = time.is_empty() || time.starts_with([' ', 'T']);
+    NaiveDate::from_ymd_opt(i32::try_from(year).ok()?, number(&[m1, m2])?, number(&[d1, d2])?).filter(|_| is_whole)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn split(line: &str) -> Result<Vec<String>, Fault> {
+        let mut unquoted = String::new();
+        let (text, separator) = fields(line, &mut unquoted)?;
+        Ok(text.split(separator).map(str::to_owned).collect())
+    }
+
+    #[test]
+    fn quotes_are_read_within_their_line() {
+        assert_eq!(split("a;b;").unwrap(), ["a", "b", ""]);
+        assert_eq!(split(r#""a;b";"say ""hi""";c"d"#).unwrap(), ["a;b", "say \"hi\"", "c\"d"]);
+        assert_eq!(split(r#"x;"""#).unwrap(), ["x", ""]);
+        for wrong in [r#""a;b"#, r#""a"b;c"#, r#"a;""#, "\"\"\""] {
+            assert_eq!(split(wrong), Err(Fault::Quote), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_line_has_a_longest_length_and_is_counted_all_the_same() {
+        let long = |length: usize| format!("{}\r\nb\n", "x".repeat(length));
+        for (text, expected) in [
+            (long(LONGEST_LINE), vec![(1, false, LONGEST_LINE), (2, false, 1)]),
+            (long(LONGEST_LINE + 1), vec![(1, true, 0), (2, false, 1)]),
+            (long(LONGEST_LINE * 5), vec![(1, true, 0), (2, false, 1)]),
+            ("a\n\n\r\nb".to_owned(), vec![(1, false, 1), (2, false, 0), (3, false, 0), (4, false, 1)]),
+            ("x".repeat(LONGEST_LINE * 3), vec![(1, true, 0)]),
+        ] {
+            let mut lines = Lines { input: text.as_bytes(), bytes: Vec::new(), number: 0 };
+            let mut found = Vec::new();
+            while let Some(Counted { number, too_long }) = lines.read().unwrap() {
+                found.push((number, too_long, lines.bytes.len()));
+            }
+            assert_eq!(found, expected);
+        }
+    }
+
+    #[test]
+    fn dates_are_those_of_the_document() {
+        let day = NaiveDate::from_ymd_opt(2026, 11, 20);
+        for good in ["2026-11-20", "2026-11-20 23:59:59", "2026-11-20T23:59:59Z"] {
+            assert_eq!(date(good), day, "{good}");
+        }
+        for wrong in
+            ["", "20.11.2026", "2026-11-2", "2026-13-01", "2026-02-30", "1826-11-20", "2026-11-200", "2026-1١-20"]
+        {
+            assert_eq!(date(wrong), None, "{wrong}");
+        }
+    }
+}
