@@ -20,6 +20,8 @@ fn now() -> Now {
 
 fn order(number: u64, reference: &str) -> Order {
     Order {
+        kind: pos_agent::sale::Kind::Sale,
+        parameters: Vec::new(),
         number,
         till: "till-1".to_owned(),
         reference: reference.to_owned(),

@@ -136,7 +136,12 @@ async fn bad_bodies_are_refused_by_what_is_wrong_with_them() {
         (r#"{"reference":"r","amount":null}"#, 400, "malformed", "amount: "),
         (r#"{"reference":"r"}"#, 400, "malformed", "missing field `amount`"),
         (r#"{"reference":7,"amount":"1.00"}"#, 400, "malformed", "reference: "),
-        (r#"{"reference":"r","amount":"1.00","tip":"1.00"}"#, 400, "malformed", "unknown variant `1.00`, expected `ask`"),
+        (
+            r#"{"reference":"r","amount":"1.00","tip":"1.00"}"#,
+            400,
+            "malformed",
+            "unknown variant `1.00`, expected `ask`",
+        ),
         (r#"{"reference":"r","amount":"1.00","tips":"1.00"}"#, 400, "malformed", "unknown field `tips`"),
         (r#"{"reference":"r","reference":"s","amount":"1.00"}"#, 400, "malformed", "duplicate field `reference`"),
         (r#"{"reference":"r","amount":"1.00"} x"#, 400, "malformed", "trailing characters"),

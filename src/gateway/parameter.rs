@@ -81,6 +81,7 @@ pub static TABLE: &[Parameter] = &[
     row("paymentType", UpperLetters { len: 2 }),
     row("merchantTransactionId", Text { min: 8, max: 255 }),
     row("testMode", OneOf(&["EXTERNAL", "INTERNAL"])),
+    row("referenceUuid", Alphanumeric { max: 32 }),
     // interface: Authentication parameters
     row("entityId", LowerHex { len: 32 }),
     // interface: Point of sale
@@ -100,6 +101,11 @@ pub static TABLE: &[Parameter] = &[
     row("pos.terminalId", Digits { max: 32 }),
     row("pos.transactionSequenceNumber", Digits { max: 32 }),
     row("pos.transactionSource", OneOf(&["POS"])),
+    // interface: Card on file
+    row(
+        "standingInstruction.industryPractice",
+        OneOf(&["INCREMENTAL_AUTH", "RESUBMISSION", "REAUTHORIZATION", "DELAYED_CHARGES", "NO_SHOW"]),
+    ),
     // interface: Query parameters
     row("includeLinkedTransactions", OneOf(&["true", "false"])),
 ];
