@@ -33,10 +33,12 @@ enum When {
     AtChip,
     /// The gateway says "pending".
     Pending,
+    /// Approved; the signature is to be compared, and is accepted after it.
+    AtSignature,
     /// The sale has ended.
     Ended,
 }
-use When::{Asked, AtChip, Ended, Pending, Waiting};
+use When::{Asked, AtChip, AtSignature, Ended, Pending, Waiting};
 
 /// When | amount (its cents choose what the gateway does) | card | the journal at that moment | how it ends after it, `None` when
 /// it stays unconfirmed | what the gateway holds in the end.
@@ -55,7 +57,7 @@ const POWER_CUTS: &[Line] = &[
     (AtChip,  "12.34", CHIP,  &["asked", "host-approved"], Some(Outcome::Declined),  NOTHING),
     (Ended,   "12.34", CHIP,  &["asked", "host-approved", "ended"], Some(Outcome::Approved), &["12.34 EUR"]),
     (Ended,   "12.34", TAP,   &["asked", "host-approved", "ended"], Some(Outcome::Approved), &["12.34 EUR"]),
-    (Ended,   "12.34", SWIPE, &["asked", "host-approved", "ended"], Some(Outcome::Approved), &["12.34 EUR"]),
+    (AtSignature, "12.34", SWIPE, &["asked", "host-approved", "signature-asked"], Some(Outcome::Approved), &["12.34 EUR"]),
     (Ended,   "10.51", CHIP,  &["asked", "ended"],         Some(Outcome::Declined),  NOTHING),
 ];
 
@@ -134,6 +136,7 @@ impl Counter {
                     Asked => requests && self.kept()[0].asked(),
                     Pending => !self.shop.gateway.ledger().entries().is_empty(),
                     AtChip => self.shop.reader.counters().commands.contains(&CONTINUE),
+                    AtSignature => self.show("R1").await.state == State::AwaitingSignature,
                     Ended => self.show("R1").await.state == State::Ended,
                 };
                 if reached {
@@ -148,6 +151,9 @@ impl Counter {
     /// The sale's end, the same for everybody who asks; and the next sale goes as it should.
     async fn settles(&self, what: &str, outcome: Option<Outcome>, amount: &str, holds: &[&str]) {
         let mut ears = self.listen().await;
+        if self.show("R1").await.state == State::AwaitingSignature {
+            self.sign("R1", true).await;
+        }
         let settled = |view: &SaleView| match outcome {
             Some(_) => view.state == State::Ended,
             None => view.state == State::Unconfirmed && view.text.contains("last try"),
