@@ -62,6 +62,8 @@ fn form_encoding(criterion: &mut Criterion) {
         merchant_transaction_id: "12345678-7-00112233445566778899aabbccddeeff",
         sequence_number: 7,
         device_serial: "30003638",
+        payment_type: "DB",
+        parameters: &[],
         pin_entry: true,
         presented: &presented,
     };
@@ -114,6 +116,8 @@ fn journal_commit(criterion: &mut Criterion) {
         bencher.iter(|| {
             number += 1;
             let order = Order {
+                kind: pos_agent::sale::Kind::Sale,
+                parameters: Vec::new(),
                 number,
                 till: "till-1".to_owned(),
                 reference: format!("R{number}"),
@@ -125,7 +129,7 @@ fn journal_commit(criterion: &mut Criterion) {
                 local_time: "2027-01-15 09:00:00".to_owned(),
             };
             db.write(number, 0, 0, &[Record::Started { order }]).expect("written");
-            let asked = Record::Asked { card: presented().facts };
+            let asked = Record::Asked { card: Some(presented().facts) };
             db.write(number, 1, 0, &[asked]).expect("written");
             if db.wants_tidying() {
                 db.checkpoint().expect("written");

@@ -138,6 +138,8 @@ fn write_journal(path: &Path, sales: u64) -> Result<(), Box<dyn std::error::Erro
 /// A chip sale as the journal has it.
 fn steps(number: u64, amount: Amount, card: &CardFacts) -> [[Record; 1]; 4] {
     let order = Order {
+        kind: pos_agent::sale::Kind::Sale,
+        parameters: Vec::new(),
         number,
         till: "till-1".to_owned(),
         reference: format!("order-{number}"),
@@ -161,7 +163,7 @@ fn steps(number: u64, amount: Amount, card: &CardFacts) -> [[Record; 1]; 4] {
     };
     [
         [Record::Started { order }],
-        [Record::Asked { card: card.clone() }],
+        [Record::Asked { card: Some(card.clone()) }],
         [Record::HostApproved { payment: payment(number), approved: amount, host }],
         [Record::Ended { outcome: Outcome::Approved, host: None, card: Some(card.clone()) }],
     ]

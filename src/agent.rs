@@ -6,6 +6,7 @@
 
 mod act;
 pub(crate) mod clock;
+mod earlier;
 mod expiry;
 mod recovery;
 mod tills;
@@ -400,7 +401,8 @@ impl Agent {
             return;
         };
         active.trace.card_read(now.monotonic);
-        if presented.first_answer == FirstAnswer::GoOnline {
+        let goes_online = presented.first_answer == FirstAnswer::GoOnline || !active.sale.order().kind.card_has_a_say();
+        if goes_online {
             let identity = self.reader_state.as_ref().ok();
             let order = active.sale.order();
             let payment = gateway::Payment {
@@ -409,6 +411,8 @@ impl Agent {
                 sequence_number: order.number,
                 device_serial: identity.map_or("", |identity| &identity.serial),
                 pin_entry: identity.is_some_and(|identity| identity.pin_key),
+                payment_type: order.kind.payment_type(),
+                parameters: &order.parameters,
                 presented: &presented,
             };
             active.prepared = Some(self.gateway.prepare(&payment).map_err(|error| error.to_string()));
@@ -418,7 +422,7 @@ impl Agent {
         let written = self.journal.commit(&mut active.sale, step, now.unix_ms);
         self.after_writing(number, written);
         // A card of a sale that was cancelled in the same moment must not outlive it.
-        if let Some(active) = self.sales.get_mut(&number) {
+        if let Some(active) = self.sales.get_mut(&number).filter(|active| !active.sale.may_ask_again()) {
             active.prepared = None;
         }
     }
@@ -427,6 +431,9 @@ impl Agent {
         let (number, event) = match done {
             Done::Paid { sale, answer, took } => {
                 if let Some(active) = self.sales.get_mut(&sale) {
+                    if !matches!(answer, Answer::Throttled(_)) {
+                        active.prepared = None;
+                    }
                     active.trace.gateway += took;
                     active.trace.answered(self.clock.monotonic());
                 }

@@ -168,7 +168,7 @@ const REQUESTS: &[(&str, &str, u16, &str, &str)] = &[
         "malformed",
         "a string such as \\\"12.34\\\"",
     ),
-    ("no amount", r#"{"reference":"R1"}"#, 400, "malformed", "missing field `amount`"),
+    ("no amount", r#"{"reference":"R1"}"#, 400, "malformed", "amount: a sale needs it"),
     ("no reference", r#"{"amount":"12.34"}"#, 400, "malformed", "missing field `reference`"),
     (
         "an unknown field",

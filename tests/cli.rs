@@ -164,7 +164,7 @@ async fn a_sale_ends_with_the_code_of_its_outcome() {
         (
             "unconfirmed",
             3,
-            &["unconfirmed, reversing", "do not charge again", "pos-agent status", "--reference 'unconfirmed'"],
+            &["unconfirmed, reversing", "do not charge again", "pos-agent status", "pos-agent show 'unconfirmed'"],
         ),
         ("settles", 1, &["unconfirmed, reversing\ndeclined: 12.34 EUR"]),
         ("partial", 4, &["partially approved: 10.00 of 12.34 EUR"]),

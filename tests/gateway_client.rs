@@ -545,6 +545,8 @@ fn payment(presented: &Presented) -> Payment<'_> {
         merchant_transaction_id: REFERENCE,
         sequence_number: 42,
         device_serial: "00123456",
+        payment_type: "DB",
+        parameters: &[],
         pin_entry: true,
         presented,
     }

@@ -186,6 +186,8 @@ impl Shop {
             merchant_transaction_id: reference,
             sequence_number: 1,
             device_serial: "01000328",
+            payment_type: "DB",
+            parameters: &[],
             pin_entry: true,
             presented: &presented,
         };

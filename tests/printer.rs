@@ -503,6 +503,7 @@ fn shop() -> Vec<String> {
 
 fn receipt(number: u64) -> Receipt {
     Receipt {
+        kind: pos_agent::sale::Kind::Sale,
         terminal_id: "12345678".to_owned(),
         local_time: "2026-11-20 12:34:56".to_owned(),
         number,

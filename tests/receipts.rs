@@ -322,6 +322,7 @@ fn eur(text: &str) -> Amount {
 fn approved() -> Receipt {
     let some = |text: &str| Some(text.to_owned());
     Receipt {
+        kind: pos_agent::sale::Kind::Sale,
         terminal_id: "12345678".to_owned(),
         local_time: "2026-11-20 12:34:56".to_owned(),
         number: 17,
@@ -362,6 +363,7 @@ fn receipt_of(texts: &[String], outcome: i32, minor: u64) -> Receipt {
     let why = texts[0].clone();
     let amount = Amount::from_minor(minor, Currency::from_code("EUR").unwrap()).unwrap();
     Receipt {
+        kind: pos_agent::sale::Kind::Sale,
         terminal_id: texts[1].clone(),
         local_time: texts[2].clone(),
         number: u64::MAX,

@@ -54,6 +54,8 @@ fn payment(number: u64) -> String {
 fn started(number: u64, amount: Amount, day: &str) -> Record {
     Record::Started {
         order: Order {
+            kind: pos_agent::sale::Kind::Sale,
+            parameters: Vec::new(),
             number,
             till: "till-1".to_owned(),
             reference: format!("R{number}"),

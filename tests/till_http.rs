@@ -134,7 +134,7 @@ async fn bad_bodies_are_refused_by_what_is_wrong_with_them() {
         ),
         (r#"{"reference":"r","amount":12}"#, 400, "malformed", "a string such as \"12.34\""),
         (r#"{"reference":"r","amount":null}"#, 400, "malformed", "amount: "),
-        (r#"{"reference":"r"}"#, 400, "malformed", "missing field `amount`"),
+        (r#"{"reference":"r"}"#, 400, "malformed", "amount: a sale needs it"),
         (r#"{"reference":7,"amount":"1.00"}"#, 400, "malformed", "reference: "),
         (
             r#"{"reference":"r","amount":"1.00","tip":"1.00"}"#,

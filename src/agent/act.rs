@@ -4,16 +4,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::config::{self, Config, Copies};
+use crate::gateway::{self, On, PreparedPayment, WithoutCard};
 use crate::printer;
 use crate::reader::{self, Arm, Completion, Order};
-use crate::sale::{Action, CardAnswer, Copy, Event, Paper, Sale, Standing};
+use crate::sale::{self, Action, CardAnswer, Copy, Event, Kind, Paper, Sale, Standing};
 use crate::till::{PrintView, Refused};
 
 use super::clock::{self, Clock};
 use super::{Afterwards, Agent, Done};
 
-/// EMV transaction type (9C) of a purchase.
+/// EMV transaction type (9C) of a purchase (ISO 8583: processing code).
 const PURCHASE: u8 = 0x00;
+/// EMV transaction type (9C) of a refund.
+const REFUND: u8 = 0x20;
 
 impl Agent {
     /// Carries out one action. Nothing here waits: answers come back through the loop.
@@ -60,7 +63,7 @@ impl Agent {
         let arm = Arm {
             sale: number,
             amount: active.sale.amount(),
-            transaction_type: PURCHASE,
+            transaction_type: if active.sale.order().kind == Kind::Credit { REFUND } else { PURCHASE },
             at: clock::for_reader(&local),
             card_timeout: Duration::from_secs(self.config.terminal.card_timeout_s),
             entry: reader::Entry::Card,
@@ -81,7 +84,11 @@ impl Agent {
         let Some(active) = self.sales.get_mut(&number) else {
             return;
         };
-        let why = match active.prepared.take() {
+        if !active.sale.order().kind.needs_card() {
+            active.prepared = Some(without_card(&self.gateway, active.sale.order()));
+        }
+        // Kept until the answer: a gateway that did not process it may be asked again.
+        let why = match active.prepared.clone() {
             Some(Ok(prepared)) => {
                 let (gateway, done) = (self.gateway.clone(), self.done.clone());
                 let clock = self.clock.clone();
@@ -189,6 +196,25 @@ fn prints(config: &config::Printer, copy: Copy) -> bool {
         Copies::Customer => copy == Copy::Customer,
         Copies::None => false,
     }
+}
+
+/// The request of a transaction that needs no card.
+fn without_card(gateway: &gateway::Client, order: &sale::Order) -> Result<PreparedPayment, String> {
+    let on = match &order.kind {
+        Kind::Capture { of } | Kind::Refund { of } | Kind::Reversal { of } => On::Payment(&of.payment),
+        Kind::Increment { of } => On::Reference { payment: &of.payment, practice: "INCREMENTAL_AUTH" },
+        Kind::Reauthorisation { of } => On::Reference { payment: &of.payment, practice: "REAUTHORIZATION" },
+        Kind::ByRegistration { registration } => On::Registration(registration),
+        Kind::Sale | Kind::PreAuthorisation | Kind::Credit => return Err("it needs a card".to_owned()),
+    };
+    let asked = WithoutCard {
+        payment_type: order.kind.payment_type(),
+        on,
+        amount: order.amount,
+        merchant_transaction_id: &order.merchant_transaction_id,
+        parameters: &order.parameters,
+    };
+    gateway.prepare_without_card(&asked).map_err(|error| error.to_string())
 }
 
 /// The reader's settings from the configuration.

@@ -2,26 +2,29 @@
 
 use tokio::sync::oneshot;
 
+use crate::gateway::added;
+use crate::gateway::parameter::Call;
 use crate::money::Amount;
 use crate::sale::{self, Order, Sale};
-use crate::till::{Command, Refused, SaleView};
+use crate::till::{self, Command, Refused, SaleView, Wanted};
 
+use super::earlier::is_the_same;
 use super::recovery::refused_by_journal;
-use super::{Active, Agent, Done, NUDGED, act, clock};
+use super::{Active, Agent, Done, NUDGED, act, clock, words};
 
 impl Agent {
     pub(super) fn till_asks(&mut self, command: Command) {
         // A till that hung up has nothing to be told; what it asked for is recorded all the same.
         match command {
-            Command::Sale { till, reference, amount, ask_tip, reply } => {
+            Command::Begin { wanted, reply } => {
                 // A till that gave up must not find the reader armed with its amount for the next customer.
                 if !reply.is_closed() {
-                    let answer = self.begin_sale(till, reference, amount, ask_tip);
+                    let answer = self.begin_sale(*wanted);
                     let _ = reply.send(answer);
                 }
             }
             Command::Show { till, reference, reply } => {
-                let answer = self.find(&till, &reference).map(|(_, view)| view);
+                let answer = self.find(&till, &reference).map(|(sale, view)| self.with_what_is_left(&sale, view));
                 let _ = reply.send(answer);
             }
             Command::List { till, since, limit, reply } => {
@@ -52,27 +55,27 @@ impl Agent {
     }
 
     /// A new sale, or the stored one under the same till and reference (design: path of a sale, 1).
-    fn begin_sale(
-        &mut self,
-        till: String,
-        reference: String,
-        amount: Amount,
-        ask_tip: bool,
-    ) -> Result<SaleView, Refused> {
-        match self.find(&till, &reference) {
+    fn begin_sale(&mut self, wanted: Wanted) -> Result<SaleView, Refused> {
+        match self.find(&wanted.till, &wanted.reference) {
             Ok((sale, mut view)) => {
-                let known = sale.order().amount;
                 view.replayed = true;
-                return if known == amount {
+                return if is_the_same(&wanted, &sale, &view) {
                     Ok(view)
                 } else {
-                    Err(Refused::AmountDiffers { reference, known: known.to_string() })
+                    Err(Refused::AmountDiffers { reference: wanted.reference, known: words::what_it_is(&sale) })
                 };
             }
             Err(Refused::NoSuchSale { .. }) => {}
             Err(refused) => return Err(refused),
         }
-        self.may_begin(amount)?;
+        let call = match wanted.kind {
+            till::Kind::Capture | till::Kind::Refund | till::Kind::Reversal => Call::FollowUp,
+            _ => Call::Payment,
+        };
+        let parameters = added::parameters(&wanted.parameters, call, &self.config.gateway.assumptions)
+            .map_err(|problem| Refused::Parameter { name: problem.name, why: problem.why })?;
+        let (kind, amount) = self.kind_and_amount(&wanted)?;
+        self.may_begin(&kind, amount)?;
         let Some(local) = self.clock.local() else {
             return Err(Refused::NotReady { why: clock::UNTRUSTED.to_owned() });
         };
@@ -81,11 +84,13 @@ impl Agent {
         self.last_number += 1;
         let number = self.last_number;
         let order = Order {
+            kind,
+            parameters,
             number,
-            till,
-            reference,
+            till: wanted.till,
+            reference: wanted.reference,
             amount,
-            ask_tip,
+            ask_tip: wanted.ask_tip,
             terminal_id: self.config.terminal.id.clone(),
             merchant_transaction_id: act::merchant_transaction_id(&self.config.terminal.id, number)?,
             started_unix_ms: now.unix_ms,
@@ -99,17 +104,19 @@ impl Agent {
         })?;
         self.nudge_open_reversals();
         let view = self.view_of(&sale);
+        if sale.order().kind.needs_card() {
+            self.at_reader = Some(number);
+        }
         self.sales.insert(number, Active::new(sale, self.clock.monotonic()));
-        self.at_reader = Some(number);
         for action in actions {
             self.act(number, action);
         }
         Ok(view)
     }
 
-    /// Whether a sale of `amount` can begin now.
-    fn may_begin(&self, amount: Amount) -> Result<(), Refused> {
-        if let Some(number) = self.at_reader
+    /// Whether a transaction of `amount` can begin now.
+    fn may_begin(&self, kind: &sale::Kind, amount: Amount) -> Result<(), Refused> {
+        if let Some(number) = self.at_reader.filter(|_| kind.needs_card())
             && let Some(active) = self.sales.get(&number)
         {
             let order = active.sale.order();
@@ -121,7 +128,9 @@ impl Agent {
         if self.stopping {
             return Err(Refused::NotReady { why: "the terminal is being stopped".to_owned() });
         }
-        if let Err(why) = &self.reader_state {
+        if let Err(why) = &self.reader_state
+            && kind.needs_card()
+        {
             return Err(Refused::NotReady { why: why.clone() });
         }
         self.may_charge(amount).map_err(|why| Refused::Amount { why })
@@ -142,7 +151,7 @@ impl Agent {
     }
 
     /// The sale as it stands: the live one, else the journal's.
-    fn find(&self, till: &str, reference: &str) -> Result<(Sale, SaleView), Refused> {
+    pub(super) fn find(&self, till: &str, reference: &str) -> Result<(Sale, SaleView), Refused> {
         let live = self.sales.values().find(|active| {
             let order = active.sale.order();
             order.till == till && order.reference == reference

@@ -4,7 +4,7 @@ use chrono::{SecondsFormat, TimeZone, Utc};
 
 use crate::printer;
 use crate::reader::Step;
-use crate::sale::{Answer, Copy, Outcome, Sale, Standing};
+use crate::sale::{Answer, Copy, Kind, Outcome, Sale, Standing};
 use crate::till::{self, CardView, KeysView, PrinterView, Progress, ReceiptCopy, SaleView, State, StatusView};
 
 use super::Agent;
@@ -23,6 +23,11 @@ impl Agent {
     pub(super) fn view_of(&self, sale: &Sale) -> SaleView {
         let order = sale.order();
         let stuck = self.sales.get(&order.number).is_some_and(|active| active.stuck);
+        let kind = kind_of(&order.kind);
+        let of = order.kind.of().map(|of| {
+            let known = of.number.and_then(|number| self.journal.reference(number).ok().flatten());
+            known.unwrap_or_else(|| of.payment.clone())
+        });
         let (state, outcome, text) = if stuck {
             let text = "UNCONFIRMED: the journal cannot be written; it is settled as soon as it can be";
             (State::Unconfirmed, None, text.to_owned())
@@ -40,6 +45,9 @@ impl Agent {
             till: order.till.clone(),
             reference: order.reference.clone(),
             number: order.number,
+            kind,
+            of,
+            left: None,
             amount: order.amount.decimal(),
             tip: sale.tip().map(crate::money::Amount::decimal),
             currency: order.amount.currency().code().to_owned(),
@@ -227,30 +235,64 @@ fn standing(sale: &Sale) -> (State, Option<till::Outcome>, String) {
             (State::AwaitingSignature, None, text)
         }
         Standing::Unconfirmed { why, trouble, quarantined } => {
+            let doing = if sale.order().kind.is_undone_when_unknown() { "reversing" } else { "looking it up" };
             let text = match (quarantined, trouble) {
                 (Some(quarantined), _) => format!("UNCONFIRMED, needs a person: {quarantined} (first: {why})"),
-                (None, Some(trouble)) => format!("UNCONFIRMED, reversing: {why}; last try: {trouble}"),
-                (None, None) => format!("UNCONFIRMED, reversing: {why}"),
+                (None, Some(trouble)) => format!("UNCONFIRMED, {doing}: {why}; last try: {trouble}"),
+                (None, None) => format!("UNCONFIRMED, {doing}: {why}"),
             };
             (State::Unconfirmed, None, text)
         }
         Standing::Ended(outcome) => {
-            let (word, text) = outcome_words(outcome, amount);
+            let (word, text) = outcome_words(kind_of(&sale.order().kind), outcome, amount);
             (State::Ended, Some(word), text)
         }
     }
 }
 
-fn outcome_words(outcome: &Outcome, amount: crate::money::Amount) -> (till::Outcome, String) {
+fn outcome_words(kind: till::Kind, outcome: &Outcome, amount: crate::money::Amount) -> (till::Outcome, String) {
+    let (name, nothing) = match kind {
+        till::Kind::Sale | till::Kind::ByRegistration => ("", "not charged"),
+        till::Kind::PreAuthorisation => ("PRE-AUTHORISATION ", "nothing reserved"),
+        till::Kind::Credit => ("CREDIT ", "nothing paid out"),
+        till::Kind::Capture => ("CAPTURE ", "nothing captured"),
+        till::Kind::Refund => ("REFUND ", "nothing refunded"),
+        till::Kind::Reversal => ("REVERSAL ", "nothing reversed"),
+        till::Kind::Increment => ("INCREMENT ", "nothing more reserved"),
+        till::Kind::Reauthorisation => ("REAUTHORISATION ", "nothing reserved anew"),
+    };
     match outcome {
-        Outcome::Approved => (till::Outcome::Approved, format!("APPROVED {amount}")),
+        Outcome::Approved => (till::Outcome::Approved, format!("{name}APPROVED {amount}")),
         Outcome::PartiallyApproved { amount: part } => {
-            (till::Outcome::PartiallyApproved, format!("PARTIALLY APPROVED: only {part} of {amount}"))
+            (till::Outcome::PartiallyApproved, format!("{name}PARTIALLY APPROVED: only {part} of {amount}"))
         }
-        Outcome::Declined { why } => (till::Outcome::Declined, format!("DECLINED, not charged: {why}")),
-        Outcome::Cancelled { why } => (till::Outcome::Cancelled, format!("CANCELLED, not charged: {why}")),
-        Outcome::NotSent { why } => (till::Outcome::NotSent, format!("NOT SENT, not charged: {why}")),
-        Outcome::Reversed { why } => (till::Outcome::Declined, format!("DECLINED, reversed, not charged: {why}")),
+        Outcome::Declined { why } => (till::Outcome::Declined, format!("{name}DECLINED, {nothing}: {why}")),
+        Outcome::Cancelled { why } => (till::Outcome::Cancelled, format!("{name}CANCELLED, {nothing}: {why}")),
+        Outcome::NotSent { why } => (till::Outcome::NotSent, format!("{name}NOT SENT, {nothing}: {why}")),
+        Outcome::Reversed { why } => (till::Outcome::Declined, format!("{name}DECLINED, reversed, {nothing}: {why}")),
+    }
+}
+
+/// A kind in the till's words.
+pub(super) fn kind_of(kind: &Kind) -> till::Kind {
+    match kind {
+        Kind::Sale => till::Kind::Sale,
+        Kind::PreAuthorisation => till::Kind::PreAuthorisation,
+        Kind::Credit => till::Kind::Credit,
+        Kind::ByRegistration { .. } => till::Kind::ByRegistration,
+        Kind::Capture { .. } => till::Kind::Capture,
+        Kind::Refund { .. } => till::Kind::Refund,
+        Kind::Reversal { .. } => till::Kind::Reversal,
+        Kind::Increment { .. } => till::Kind::Increment,
+        Kind::Reauthorisation { .. } => till::Kind::Reauthorisation,
+    }
+}
+
+/// What a transaction is, for a till that used its reference again for something else.
+pub(super) fn what_it_is(sale: &Sale) -> String {
+    match kind_of(&sale.order().kind) {
+        till::Kind::Sale => sale.order().amount.to_string(),
+        kind => format!("{} ({})", sale.order().amount, kind.as_str()),
     }
 }
 

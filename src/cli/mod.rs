@@ -9,19 +9,23 @@ use clap::{Args, Parser, Subcommand};
 
 use self::daemon::Daemon;
 use crate::config::{self, DEFAULT_PATH};
+use crate::till::Kind;
 
 mod cancel;
 mod check;
 mod daemon;
 mod doctor;
 mod exit;
+mod flow;
 mod journal;
+mod later;
 mod out;
 mod parameters;
 mod receipt;
 mod reconcile;
 mod run;
 mod sale;
+mod show;
 mod signature;
 mod status;
 
@@ -59,6 +63,24 @@ enum Verb {
     Run(run::Run),
     /// Take a payment: arms the reader, shows each step, ends with the outcome
     Sale(sale::Sale),
+    /// Reserve an amount on a card; `capture` takes it later
+    Preauthorise(sale::Preauthorise),
+    /// Pay out to a card without an earlier payment
+    Credit(sale::Credit),
+    /// Take what was reserved, in whole or in part
+    Capture(later::Capture),
+    /// Give back what was paid, in whole or in part
+    Refund(later::Earlier),
+    /// Undo an earlier transaction
+    Reverse(later::Earlier),
+    /// Reserve more under an earlier pre-authorisation
+    Increment(later::Earlier),
+    /// Reserve anew what was reserved
+    Reauthorise(later::Earlier),
+    /// Charge a card that was kept
+    Registration(later::Registration),
+    /// Show what became of a transaction, and what is left of it
+    Show(show::Show),
     /// Show the terminal: ready or why not, the sale under way, unconfirmed sales
     Status(status::Status),
     /// Stop a sale that waits for a card
@@ -88,6 +110,15 @@ impl Arguments {
         let done = done.and_then(|runtime| match self.verb {
             Verb::Run(verb) => runtime.block_on(verb.run()),
             Verb::Sale(verb) => runtime.block_on(verb.run()),
+            Verb::Preauthorise(verb) => runtime.block_on(verb.run()),
+            Verb::Credit(verb) => runtime.block_on(verb.run()),
+            Verb::Capture(verb) => runtime.block_on(verb.run()),
+            Verb::Refund(verb) => runtime.block_on(verb.run(Kind::Refund)),
+            Verb::Reverse(verb) => runtime.block_on(verb.run(Kind::Reversal)),
+            Verb::Increment(verb) => runtime.block_on(verb.run(Kind::Increment)),
+            Verb::Reauthorise(verb) => runtime.block_on(verb.run(Kind::Reauthorisation)),
+            Verb::Registration(verb) => runtime.block_on(verb.run()),
+            Verb::Show(verb) => runtime.block_on(verb.run()),
             Verb::Status(verb) => runtime.block_on(verb.run()),
             Verb::Cancel(verb) => runtime.block_on(verb.run()),
             Verb::Signature(verb) => runtime.block_on(verb.run()),

@@ -1,402 +1,100 @@
-//! `pos-agent sale`: take a payment from the command line.
-//!
-//! The reference is on the screen before anything is sent, and every doubt ends as "unconfirmed", never as "declined": the
-//! same reference asked again later tells what became of the sale (design: path of a sale, 1; invariant 3).
-
-use std::cell::Cell;
-use std::io::IsTerminal as _;
-use std::time::Duration;
+//! `pos-agent sale`, `preauthorise`, `credit`: transactions that a card is presented for.
 
 use clap::Args;
-use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::mpsc;
-use tokio::time::{Instant, sleep, sleep_until};
+use serde_json::json;
 
-use super::daemon::{Daemon, Error, Events, Heard, in_path};
 use super::exit::{Exit, Stop};
-use super::{Where, out};
-use crate::money::{Amount, Currency, MoneyError};
-use crate::till::{Progress, SaleView, State};
+use super::flow::{Flow, check_amount};
+use crate::till::Kind;
 
-/// Arguments.
+/// How much.
 #[derive(Debug, Args)]
-#[command(after_help = AFTER_HELP)]
-pub(super) struct Sale {
-    /// What to charge, with the decimals of its currency: 12.34
+pub(super) struct HowMuch {
+    /// How much, with the decimals of its currency: 12.34
     #[arg(allow_negative_numbers = true)]
     amount: String,
     /// ISO 4217 [default: the terminal's currency]
     #[arg(long, value_name = "CODE")]
     currency: Option<String>,
-    /// The sale's name: the same reference is the same sale, never a second one [default: made from time and chance]
-    #[arg(long, value_name = "TEXT")]
-    reference: Option<String>,
+}
+
+/// Arguments of `sale`.
+#[derive(Debug, Args)]
+#[command(after_help = SALE_HELP)]
+pub(super) struct Sale {
+    #[command(flatten)]
+    how_much: HowMuch,
     /// Let the customer type a tip at the reader; it is charged on top of the amount
     #[arg(long)]
     tip: bool,
-    /// What to say of the customer's signature, when the card wants one
-    #[arg(long, value_enum, value_name = "ANSWER", default_value_t = SignatureAnswer::Ask)]
-    signature: SignatureAnswer,
-    /// The outcome as one JSON object on standard output; the steps go to standard error
-    #[arg(long)]
-    json: bool,
-    /// How long to wait for the reversal of an unconfirmed sale, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(..=3600))]
-    settle_s: u64,
-    /// How long to ask again when the daemon is lost, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(..=3600))]
-    reconnect_s: u64,
     #[command(flatten)]
-    daemon: Where,
+    flow: Flow,
 }
 
-/// Who compares the signature.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum SignatureAnswer {
-    /// Ask at this terminal; without one, wait for `pos-agent signature`
-    Ask,
-    /// It is the card's
-    Accept,
-    /// It is not: the payment is reversed
-    Refuse,
+/// Arguments of `preauthorise`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  pos-agent preauthorise 150.00 --reference room-12    reserve
+  pos-agent capture room-12 --amount 99.50             take what was used, later, without the card")]
+pub(super) struct Preauthorise {
+    #[command(flatten)]
+    how_much: HowMuch,
+    #[command(flatten)]
+    flow: Flow,
 }
 
-const AFTER_HELP: &str = "\
+/// Arguments of `credit`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+For a payment that this terminal took, `pos-agent refund` is the safer way: it needs no card and never gives back too much.")]
+pub(super) struct Credit {
+    #[command(flatten)]
+    how_much: HowMuch,
+    #[command(flatten)]
+    flow: Flow,
+}
+
+const SALE_HELP: &str = "\
 Ctrl-C cancels the sale and waits for its end; a second one stops waiting.
 
 Examples:
   pos-agent sale 12.34
   pos-agent sale 1200 --currency JPY --reference order-4711
   pos-agent sale 48.50 --tip
+  pos-agent sale 20.00 --param createRegistration=true    keep the card for later payments
 
 Exit codes: 0 approved, 1 declined, 2 cancelled, 3 unconfirmed, 4 partially approved, 64 wrong usage, 69 not sent.";
 
-/// Between two questions to a daemon that was lost.
-const ASK_AGAIN: Duration = Duration::from_millis(500);
-/// Without a step for so long, the sale itself is looked at: an end that was not announced is found too.
-const LOOK_AGAIN: Duration = Duration::from_secs(5);
-/// A reference that the daemon does not know so often, one after the other, was never begun.
-const ABSENT_FOR_SURE: u32 = 3;
-
 impl Sale {
     pub(super) async fn run(self) -> Result<Exit, Stop> {
+        let mut wanted = self.how_much.wanted(Kind::Sale)?;
+        if self.tip {
+            wanted["tip"] = "ask".into();
+        }
+        self.flow.run(wanted).await
+    }
+}
+
+impl Preauthorise {
+    pub(super) async fn run(self) -> Result<Exit, Stop> {
+        self.flow.run(self.how_much.wanted(Kind::PreAuthorisation)?).await
+    }
+}
+
+impl Credit {
+    pub(super) async fn run(self) -> Result<Exit, Stop> {
+        self.flow.run(self.how_much.wanted(Kind::Credit)?).await
+    }
+}
+
+impl HowMuch {
+    pub(super) fn wanted(&self, kind: Kind) -> Result<serde_json::Value, Stop> {
         check_amount(&self.amount, self.currency.as_deref())?;
-        let reference = self.reference.clone().map_or_else(made_reference, Ok)?;
-        let daemon = self.daemon.daemon()?;
-        let mut interrupt = signal(SignalKind::interrupt())
-            .map_err(|error| Stop::new(Exit::Software, format!("no signals: {error}")))?;
-        let till = Till { order: &self, daemon, reference, recorded: Cell::new(false), cancel: Cell::new(false) };
-        till.tell(&format!("reference {}", till.reference));
-        let mut sale = std::pin::pin!(till.sale());
-        loop {
-            tokio::select! {
-                ended = &mut sale => return Ok(till.finish(&ended?)),
-                _ = interrupt.recv() => match till.cancel.replace(true) {
-                    // Before the sale is recorded there is nothing to cancel; it is done as soon as there is.
-                    false if till.recorded.get() => till.cancel().await,
-                    false => {}
-                    true => return Err(till.in_doubt("stopped waiting")),
-                },
-            }
+        let mut wanted = json!({ "kind": kind.as_str(), "amount": self.amount });
+        if let Some(currency) = &self.currency {
+            wanted["currency"] = currency.as_str().into();
         }
-    }
-}
-
-/// One sale and the daemon that carries it out.
-struct Till<'a> {
-    order: &'a Sale,
-    daemon: Daemon,
-    reference: String,
-    /// Whether the daemon said that it has the sale.
-    recorded: Cell<bool>,
-    /// Whether Ctrl-C was pressed.
-    cancel: Cell<bool>,
-}
-
-impl Till<'_> {
-    /// Ended, or unconfirmed when the time to settle is over.
-    async fn sale(&self) -> Result<SaleView, Stop> {
-        let (events, sale) = self.begin().await?;
-        self.recorded.set(true);
-        if self.cancel.get() && sale.state != State::Ended {
-            self.cancel().await;
-        }
-        self.follow(events, sale).await
-    }
-
-    async fn begin(&self) -> Result<(Events, SaleView), Stop> {
-        // Listening begins before asking: no step is missed. Until here nothing was asked.
-        let events = self.daemon.events().await?;
-        if self.cancel.get() {
-            return Err(Stop::new(Exit::Cancelled, "cancelled before it began; nothing was charged"));
-        }
-        let mut body = serde_json::json!({ "reference": self.reference, "amount": self.order.amount });
-        if let Some(currency) = &self.order.currency {
-            body["currency"] = currency.as_str().into();
-        }
-        if self.order.tip {
-            body["tip"] = "ask".into();
-        }
-        match self.daemon.post("/v1/sales", &body).await {
-            Ok(sale) => {
-                self.notice_replay(&sale)?;
-                Ok((events, sale))
-            }
-            Err(error) if error.may_have_been_heard() => self.ask_again(&error).await,
-            Err(error) => Err(error.into()),
-        }
-    }
-
-    /// Only the answer to the sale itself is judged: one that was found by asking again is this very sale.
-    fn notice_replay(&self, sale: &SaleView) -> Result<(), Stop> {
-        if sale.replayed && self.order.reference.is_none() {
-            let message = "the reference made by chance is an older sale's; nothing was charged now: try again";
-            return Err(Stop::new(Exit::Software, message));
-        }
-        if sale.replayed {
-            self.tell(&format!("this reference is known since {}: no second sale is begun", sale.started_at));
-        }
-        Ok(())
-    }
-
-    async fn follow(&self, mut events: Events, mut sale: SaleView) -> Result<SaleView, Stop> {
-        let mut settle = None;
-        let mut signature = None;
-        loop {
-            match sale.state {
-                State::Ended => return Ok(sale),
-                State::AwaitingSignature if signature.is_none() => signature = Some(self.signature().await),
-                State::Unconfirmed if settle.is_none() => {
-                    self.tell(&sale.text);
-                    settle = Some(Instant::now() + Duration::from_secs(self.order.settle_s));
-                }
-                _ => {}
-            }
-            let settled = async {
-                match settle {
-                    Some(until) => sleep_until(until).await,
-                    None => std::future::pending().await,
-                }
-            };
-            let answered = async {
-                match &mut signature {
-                    Some(answers) => answers.recv().await,
-                    None => None,
-                }
-            };
-            let looked = tokio::select! {
-                Some(accepted) = answered => {
-                    self.check_signature(accepted).await;
-                    continue;
-                }
-                heard = events.next() => match heard {
-                    Ok(Heard::Step(step)) => {
-                        self.hear(*step, &mut sale);
-                        continue;
-                    }
-                    Ok(Heard::Lagged) => self.look_up().await,
-                    Err(error) => Err(error),
-                },
-                () = settled => return Ok(sale),
-                () = sleep(LOOK_AGAIN) => self.look_up().await,
-            };
-            (events, sale) = match looked {
-                Ok(found) => found,
-                Err(error) => self.ask_again(&error).await?,
-            };
-        }
-    }
-
-    fn hear(&self, step: Progress, sale: &mut SaleView) {
-        let ours = step.till == sale.till && step.reference == sale.reference;
-        // The terminal's own steps concern everyone: a reader that is gone ends every sale.
-        if !ours && !step.till.is_empty() {
-            return;
-        }
-        match step.sale.filter(|_| ours) {
-            // The end and the doubt are told by themselves, once.
-            Some(now) if now.state == State::Ended || now.state == State::Unconfirmed => *sale = *now,
-            Some(now) => {
-                self.tell(&step.text);
-                *sale = *now;
-            }
-            None => self.tell(&step.text),
-        }
-    }
-
-    /// A new stream of events, and the sale as it stands after it began.
-    async fn look_up(&self) -> Result<(Events, SaleView), Error> {
-        let events = self.daemon.events().await?;
-        let sale = self.daemon.get(&format!("/v1/sales/{}", in_path(&self.reference))).await?;
-        Ok((events, sale))
-    }
-
-    /// After a lost answer: asks for the reference, never for a sale.
-    async fn ask_again(&self, lost: &Error) -> Result<(Events, SaleView), Stop> {
-        self.tell(&format!("{lost}; asking again for {} s", self.order.reconnect_s));
-        let until = Instant::now() + Duration::from_secs(self.order.reconnect_s);
-        let mut absent = 0;
-        loop {
-            match self.look_up().await {
-                Ok(found) => {
-                    self.tell("connected again");
-                    return Ok(found);
-                }
-                Err(error) if error.is_no_such_sale() => {
-                    absent += 1;
-                    if self.recorded.get() {
-                        return Err(self.in_doubt("the daemon has lost its record of the sale"));
-                    }
-                    if absent == ABSENT_FOR_SURE {
-                        return Err(Stop::new(
-                            Exit::NotSent,
-                            "the sale was never begun; nothing was charged: try again",
-                        ));
-                    }
-                }
-                Err(_) => absent = 0,
-            }
-            if Instant::now() >= until {
-                return Err(self.in_doubt("the daemon does not come back"));
-            }
-            sleep(ASK_AGAIN).await;
-        }
-    }
-
-    /// Answers to the question whether the signature is the card's, as far as there is somebody to ask here.
-    async fn signature(&self) -> mpsc::Receiver<bool> {
-        let (sender, answers) = mpsc::channel(1);
-        match self.order.signature {
-            SignatureAnswer::Accept => drop(sender.send(true).await),
-            SignatureAnswer::Refuse => drop(sender.send(false).await),
-            SignatureAnswer::Ask if !std::io::stdin().is_terminal() => {
-                self.tell(&format!("answer with: pos-agent signature '{}' --accept (or --refuse)", self.reference))
-            }
-            SignatureAnswer::Ask => {
-                self.tell("Is the signature the card's? y or n, then Enter");
-                // A read of the keyboard cannot be called off: its thread ends with the program.
-                std::thread::spawn(move || {
-                    for line in std::io::stdin().lines().map_while(Result::ok) {
-                        let answer = match line.trim().to_ascii_lowercase().as_str() {
-                            "y" | "yes" => true,
-                            "n" | "no" => false,
-                            _ => continue,
-                        };
-                        if sender.blocking_send(answer).is_err() {
-                            return;
-                        }
-                    }
-                });
-            }
-        }
-        answers
-    }
-
-    async fn check_signature(&self, accepted: bool) {
-        let path = format!("/v1/sales/{}/signature", in_path(&self.reference));
-        let told: Result<SaleView, _> = self.daemon.post(&path, &serde_json::json!({ "accepted": accepted })).await;
-        if let Err(error) = told {
-            self.tell(&format!(
-                "the terminal was not told yet ({error}): pos-agent signature '{}' --{}",
-                self.reference,
-                if accepted { "accept" } else { "refuse" }
-            ));
-        }
-    }
-
-    async fn cancel(&self) {
-        self.tell("cancelling; waiting for the end");
-        let path = format!("/v1/sales/{}/cancel", in_path(&self.reference));
-        let asked: Result<SaleView, _> = self.daemon.post(&path, &serde_json::json!({})).await;
-        match asked {
-            Ok(sale) if sale.state != State::Ended => self.tell("too late to cancel: the sale goes on"),
-            Ok(_) => {}
-            Err(error) => self.tell(&format!("not cancelled yet: {error}")),
-        }
-    }
-
-    /// Says how it ended.
-    fn finish(&self, sale: &SaleView) -> Exit {
-        if self.order.json {
-            out::say_json(sale);
-        } else {
-            out::say(&format!("{}: {}", out::standing(sale), out::sale_line(sale)));
-            out::say(&sale.text);
-            out::say_lines(sale.status_text.as_deref().unwrap_or_default());
-        }
-        match (sale.state, sale.outcome) {
-            (State::Ended, Some(outcome)) => outcome.into(),
-            _ => {
-                out::complain(
-                    self.in_doubt("the gateway may hold an approval; it is being looked up and reversed")
-                        .to_string()
-                        .as_str(),
-                );
-                Exit::Unconfirmed
-            }
-        }
-    }
-
-    fn in_doubt(&self, why: &str) -> Stop {
-        let reference = &self.reference;
-        let message = format!(
-            "unconfirmed: {why}; do not charge again, see `pos-agent status`, or ask later with the same reference: \
-             pos-agent sale {} --reference '{reference}'",
-            self.order.amount
-        );
-        Stop::new(Exit::Unconfirmed, message)
-    }
-
-    fn tell(&self, line: &str) {
-        if self.order.json { out::aside(line) } else { out::say(line) }
-    }
-}
-
-/// What is wrong in any currency is said before the daemon is asked; the rest only when the currency is known.
-fn check_amount(amount: &str, currency: Option<&str>) -> Result<(), Stop> {
-    let usage = |error: MoneyError| Stop::new(Exit::Usage, error.to_string());
-    let known = Currency::from_code(currency.unwrap_or("EUR")).map_err(usage)?;
-    match Amount::parse(amount, known) {
-        Err(MoneyError::WrongDecimals { .. } | MoneyError::TooLarge) if currency.is_none() => Ok(()),
-        checked => checked.map(|_| ()).map_err(usage),
-    }
-}
-
-/// As `c-20261120-123456-4f2a9c1e`: readable by a person; the chance is for a board whose clock begins anew at each start.
-fn made_reference() -> Result<String, Stop> {
-    let mut chance = [0; 4];
-    getrandom::fill(&mut chance)
-        .map_err(|error| Stop::new(Exit::Software, format!("no random numbers: {error}; give a --reference")))?;
-    let now = chrono::Local::now().format("%Y%m%d-%H%M%S");
-    Ok(format!("c-{now}-{}", hex::encode(chance)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_amount_is_judged_by_what_is_known() {
-        for (amount, currency, good) in [
-            ("12.34", None, true),
-            ("1.230", None, true),
-            ("12", Some("JPY"), true),
-            ("1.00", Some("JPY"), false),
-            ("12.34", Some("eur"), false),
-            ("0.00", None, false),
-            ("-5", None, false),
-            ("twelve", None, false),
-        ] {
-            let checked = check_amount(amount, currency);
-            assert_eq!(checked.is_ok(), good, "{amount} {currency:?}");
-            assert!(checked.err().is_none_or(|stop| stop.exit() == Exit::Usage));
-        }
-    }
-
-    #[test]
-    fn made_references_are_references() {
-        let reference = made_reference().unwrap();
-        assert_eq!(reference.len(), "c-20261120-123456-4f2a9c1e".len());
-        assert!(reference.is_ascii() && reference != made_reference().unwrap());
+        Ok(wanted)
     }
 }

@@ -18,7 +18,7 @@ use super::clock::Clock;
 use super::files::Files;
 use super::line::{Body, Exchange, Lines};
 use super::request::{self, PreparedPayment};
-use super::{Error, Payment, Token, inquiry, token};
+use super::{Error, Payment, Token, WithoutCard, inquiry, token};
 use crate::config;
 use crate::money::Amount;
 use crate::sale::{Answer, Inquiry, Reversal};
@@ -95,9 +95,17 @@ impl Client {
         request::payment(&self.0.gateway, &self.0.terminal, payment)
     }
 
-    /// Sends a payment, once. From this call on the money may move.
+    /// Packs what needs no card into its request. Nothing is sent.
+    ///
+    /// # Errors
+    /// As [`Self::prepare`].
+    pub fn prepare_without_card(&self, asked: &WithoutCard<'_>) -> Result<PreparedPayment, request::Error> {
+        request::without_card(&self.0.gateway, asked)
+    }
+
+    /// Sends a request, once. From this call on the money may move.
     pub async fn pay(&self, prepared: PreparedPayment) -> Answer {
-        match self.post("pay", &self.0.payments, "/v1/payments", &prepared.body).await {
+        match self.post("pay", &self.0.payments, &prepared.path, &prepared.body).await {
             Ok(reply) => answer::payment(&reply, &prepared.asked, &self.0.gateway.assumptions),
             Err(Failure::NotSent(why)) => Answer::NotSent { why },
             Err(Failure::Unknown(why)) => Answer::Unknown { why },

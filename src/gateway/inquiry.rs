@@ -90,6 +90,7 @@ fn found(entry: &Value, assumptions: &Assumptions) -> Option<Found> {
         payment_type: text_at(entry, "/paymentType").filter(|kind| kind.len() == 2 && kind.is_ascii())?.to_owned(),
         amount: amount(entry, None),
         state,
+        reference: text_at(entry, "/merchantTransactionId").map(str::to_owned),
         refers_to: text_at(entry, "/referencedId").filter(|id| is_payment_id(id)).map(str::to_owned),
     })
 }
@@ -129,6 +130,7 @@ mod tests {
             payment_type: "DB".to_owned(),
             amount: ApprovedAmount::Said(Amount::parse("12.34", Currency::from_code("EUR").unwrap()).unwrap()),
             state: FoundState::Approved,
+            reference: Some(OURS.to_owned()),
             refers_to: None,
         };
         for body in [

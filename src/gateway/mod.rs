@@ -16,6 +16,7 @@
 //! What the interface documents do not show is a setting, [`crate::config::Assumptions`]; what is assumed beyond it stands
 //! under "Assumed" in the heads of `answer` and `inquiry`.
 
+pub mod added;
 mod address;
 mod answer;
 pub mod certificate;
@@ -59,8 +60,43 @@ pub struct Payment<'a> {
     pub device_serial: &'a str,
     /// Whether a PIN can be entered and encrypted (interface: `pos.pinEntryCapability`).
     pub pin_entry: bool,
+    /// `paymentType`: DB, PA or CD.
+    pub payment_type: &'a str,
+    /// Parameters of the till, checked.
+    pub parameters: &'a [(String, String)],
     /// The card.
     pub presented: &'a Presented,
+}
+
+/// A request without a card: an earlier payment or stored card data stand for it.
+#[derive(Clone, Debug)]
+pub struct WithoutCard<'a> {
+    /// `paymentType`: CP, RF, RV, PA or DB.
+    pub payment_type: &'a str,
+    /// What it refers to.
+    pub on: On<'a>,
+    /// How much.
+    pub amount: Amount,
+    /// Our reference.
+    pub merchant_transaction_id: &'a str,
+    /// Parameters of the till, checked.
+    pub parameters: &'a [(String, String)],
+}
+
+/// What a request without a card refers to.
+#[derive(Clone, Copy, Debug)]
+pub enum On<'a> {
+    /// `POST /v1/payments/{id}` (design: Reading the interface documents).
+    Payment(&'a str),
+    /// `POST /v1/payments` with `referenceUuid`, and the industry practice it is (interface: Card on file).
+    Reference {
+        /// The earlier payment's id.
+        payment: &'a str,
+        /// `standingInstruction.industryPractice`: INCREMENTAL_AUTH or REAUTHORIZATION.
+        practice: &'a str,
+    },
+    /// `POST /v1/registrations/{id}/payments`.
+    Registration(&'a str),
 }
 
 /// Why the client cannot be made. Each is a mistake in the settings or in a file they name.

@@ -6,15 +6,20 @@
 use bytes::Bytes;
 use zeroize::Zeroizing;
 
-use super::Payment;
+use super::answer::is_payment_id;
 use super::parameter::{self, Misfit};
+use super::{On, Payment, WithoutCard};
 use crate::card::{Presented, SealedPin};
 use crate::config;
 use crate::money::{Amount, MoneyError};
 
+/// Where payments are made.
+const PAYMENTS: &str = "/v1/payments";
 /// Bytes of the form's buffer: three values of 2048 hex digits (SRED, PIN, ICC), one reference of 255 characters that escape
-/// to at most 12 bytes each, and 4 KiB for the names and the short values.
+/// to at most 12 bytes each, and 4 KiB for the names and the short values. What a till adds has its own room.
 const CAPACITY: usize = 3 * 2048 + 255 * 12 + 4096;
+/// Bytes that the parameters of a till may take in the form: some two hundred cart items.
+pub const MAX_PARAMETERS: usize = 64 * 1024;
 
 /// Why a payment cannot be put into a request. Nothing has been sent.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -37,25 +42,30 @@ pub enum Error {
         /// Bytes allowed.
         expected: &'static str,
     },
+    /// The earlier payment's or registration's id is none.
+    #[error("the id of the earlier payment or registration must be 32 letters and digits")]
+    NoId,
     /// The values are together longer than any real request.
     #[error("the request is longer than {CAPACITY} bytes")]
     TooLong,
 }
 
-/// A payment ready to be sent, once.
+/// A request ready to be sent. Whoever sends it again must know that it was not processed; clones share the one body.
 ///
 /// The body is ours and wiped. Copies that others make while it is sent: hyper copies it behind the request's head into its
 /// write buffer, rustls encrypts from there into its record buffer (ciphertext). hyper's buffer lives as long as the
 /// connection, is overwritten by the next request, and is freed without being wiped. What it then holds is what the reader
 /// encrypted; this program never has the keys.
+#[derive(Clone)]
 pub struct PreparedPayment {
+    pub(super) path: String,
     pub(super) body: Bytes,
     pub(super) asked: Asked,
 }
 
 impl std::fmt::Debug for PreparedPayment {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { body, asked } = self;
+        let Self { path: _, body, asked } = self;
         f.debug_struct("PreparedPayment").field("body_bytes", &body.len()).field("asked", asked).finish()
     }
 }
@@ -79,8 +89,9 @@ pub(super) fn payment(
     payment: &Payment<'_>,
 ) -> Result<PreparedPayment, Error> {
     let presented = payment.presented;
-    let mut form = Form::new();
-    basics(&mut form, gateway, "DB", payment.amount, payment.merchant_transaction_id)?;
+    let mut form = Form::new(payment.parameters);
+    basics(&mut form, gateway, payment.payment_type, payment.amount, payment.merchant_transaction_id)?;
+    form.parameters(payment.parameters)?;
     if let Some(brand) = brand(gateway, presented) {
         form.text("paymentBrand", brand)?;
     }
@@ -105,9 +116,36 @@ pub(super) fn payment(
     form.text("pos.pinEntryCapability", pin_entry)?;
     card(&mut form, presented)?;
     Ok(PreparedPayment {
+        path: PAYMENTS.to_owned(),
         body: form.finish(),
         asked: Asked { merchant_transaction_id: payment.merchant_transaction_id.to_owned(), amount: payment.amount },
     })
+}
+
+/// The form of a request without a card.
+///
+/// # Errors
+/// The first value that does not fit.
+pub(super) fn without_card(gateway: &config::Gateway, asked: &WithoutCard<'_>) -> Result<PreparedPayment, Error> {
+    let mut form = Form::new(asked.parameters);
+    basics(&mut form, gateway, asked.payment_type, asked.amount, asked.merchant_transaction_id)?;
+    form.parameters(asked.parameters)?;
+    let path = match asked.on {
+        On::Payment(id) => format!("{PAYMENTS}/{}", checked_id(id)?),
+        On::Registration(id) => format!("/v1/registrations/{}/payments", checked_id(id)?),
+        On::Reference { payment, practice } => {
+            form.text("referenceUuid", payment)?;
+            form.text("standingInstruction.industryPractice", practice)?;
+            PAYMENTS.to_owned()
+        }
+    };
+    let asked = Asked { merchant_transaction_id: asked.merchant_transaction_id.to_owned(), amount: asked.amount };
+    Ok(PreparedPayment { path, body: form.finish(), asked })
+}
+
+/// An id that becomes part of a path must be one: 32 letters and digits (interface: Resources).
+fn checked_id(id: &str) -> Result<&str, Error> {
+    if is_payment_id(id) { Ok(id) } else { Err(Error::NoId) }
 }
 
 /// The form of a reversal: `POST /v1/payments/{id}` with paymentType RV (design: Reading the interface documents).
@@ -119,10 +157,10 @@ pub(super) fn reversal(
     amount: Amount,
     merchant_transaction_id: &str,
 ) -> Result<PreparedPayment, Error> {
-    let mut form = Form::new();
+    let mut form = Form::new(&[]);
     basics(&mut form, gateway, "RV", amount, merchant_transaction_id)?;
     let asked = Asked { merchant_transaction_id: merchant_transaction_id.to_owned(), amount };
-    Ok(PreparedPayment { body: form.finish(), asked })
+    Ok(PreparedPayment { path: String::new(), body: form.finish(), asked })
 }
 
 fn basics(
@@ -173,8 +211,10 @@ fn brand<'a>(gateway: &'a config::Gateway, presented: &Presented) -> Option<&'a 
 struct Form(Zeroizing<Vec<u8>>);
 
 impl Form {
-    fn new() -> Self {
-        Self(Zeroizing::new(Vec::with_capacity(CAPACITY)))
+    /// With room for what the till adds: at most three bytes for each of its own.
+    fn new(parameters: &[(String, String)]) -> Self {
+        let added: usize = parameters.iter().map(|(name, value)| 3 * (name.len() + value.len()) + 2).sum();
+        Self(Zeroizing::new(Vec::with_capacity(CAPACITY + added.min(MAX_PARAMETERS))))
     }
 
     fn optional(&mut self, name: &'static str, value: Option<&str>) -> Result<(), Error> {
@@ -188,6 +228,20 @@ impl Form {
             self.push(piece.as_bytes())?;
         }
         Ok(())
+    }
+
+    /// What a till adds; each was checked when it was asked for.
+    fn parameters(&mut self, parameters: &[(String, String)]) -> Result<(), Error> {
+        let start = self.0.len();
+        for (name, value) in parameters {
+            for (n, part) in [name, value].into_iter().enumerate() {
+                self.push(if n == 0 { b"&" } else { b"=" })?;
+                for piece in form_urlencoded::byte_serialize(part.as_bytes()) {
+                    self.push(piece.as_bytes())?;
+                }
+            }
+        }
+        if self.0.len() - start > MAX_PARAMETERS { Err(Error::TooLong) } else { Ok(()) }
     }
 
     fn ksn(&mut self, name: &'static str, ksn: &[u8]) -> Result<(), Error> {

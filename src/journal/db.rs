@@ -11,7 +11,7 @@ use crate::sale::{Record, Sale};
 use super::Error;
 
 /// The format this program writes; earlier ones are brought up to it by adding, never by rewriting.
-pub(super) const FORMAT: i64 = 1;
+pub(super) const FORMAT: i64 = 2;
 /// Steps after which the WAL is copied into the file: some ten sales. A step writes one to six pages.
 const TIDY_AFTER: u32 = 40;
 /// Size of the WAL file, in bytes, that is made at the start: [`TIDY_AFTER`] steps of six pages. A commit that overwrites a
@@ -90,6 +90,15 @@ impl Db {
                  COMMIT;",
             )?;
         }
+        if version < 2 {
+            setup(
+                "BEGIN;
+                 ALTER TABLE sale ADD COLUMN earlier INTEGER;
+                 CREATE INDEX sale_earlier ON sale(earlier) WHERE earlier IS NOT NULL;
+                 PRAGMA user_version=2;
+                 COMMIT;",
+            )?;
+        }
         if std::fs::metadata(format!("{name}-wal")).map_or(0, |wal| wal.len()) < WAL_BYTES {
             setup(&format!(
                 "DROP TABLE IF EXISTS room; CREATE TABLE room(filler BLOB); INSERT INTO room VALUES (zeroblob({WAL_BYTES})); DROP TABLE room;"
@@ -133,10 +142,11 @@ impl Db {
         let step = params![id, sale, unix_ms, text];
         if let Some(Record::Started { order }) = records.first() {
             let transaction = self.connection.transaction().map_err(failed)?;
+            let earlier = order.kind.of().and_then(|of| of.number).and_then(|number| i64::try_from(number).ok());
             put(
                 &transaction,
-                "INSERT INTO sale(number, till, reference) VALUES (?1, ?2, ?3)",
-                params![sale, order.till, order.reference],
+                "INSERT INTO sale(number, till, reference, earlier) VALUES (?1, ?2, ?3, ?4)",
+                params![sale, order.till, order.reference, earlier],
             )?;
             put(&transaction, INSERT_STEP, step)?;
             for ended in &self.ended {
@@ -198,6 +208,28 @@ impl Db {
             "SELECT number FROM sale WHERE number > ?1 AND (?2 IS NULL OR till = ?2) ORDER BY number LIMIT ?3",
             params![since, till, limit],
         )?;
+        numbers.into_iter().map(|number| self.replay(number)).collect()
+    }
+
+    /// The till's reference of the transaction of this number.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn reference(&self, number: u64) -> Result<Option<String>, Error> {
+        let number = i64::try_from(number).map_err(failed)?;
+        self.connection
+            .prepare_cached("SELECT reference FROM sale WHERE number = ?1")
+            .and_then(|mut select| select.query_row([number], |row| row.get(0)).optional())
+            .map_err(failed)
+    }
+
+    /// What refers to the transaction of this number: captures, refunds, reversals, oldest first.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub fn later(&self, number: u64) -> Result<Vec<Sale>, Error> {
+        let number = i64::try_from(number).map_err(failed)?;
+        let numbers = self.numbers("SELECT number FROM sale WHERE earlier = ?1 ORDER BY number", params![number])?;
         numbers.into_iter().map(|number| self.replay(number)).collect()
     }
 

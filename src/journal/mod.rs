@@ -5,7 +5,7 @@
 //!
 //! | table | a row is |
 //! |---|---|
-//! | `sale` | a sale: its number, the till and reference that are its key, and whether it is settled |
+//! | `sale` | a transaction: its number, the till and reference that are its key, the earlier one it refers to, whether it is settled |
 //! | `step` | what one step of a sale wrote, as a JSON list of records; `id` is the sale's number and the step's place in it |
 //!
 //! A commit is made on the caller's thread: the sale can do nothing before it, and handing it to another thread and back
@@ -118,6 +118,22 @@ impl Journal {
     /// When it cannot be read.
     pub fn find(&self, till: &str, reference: &str) -> Result<Option<Sale>, Error> {
         self.db.find(till, reference)
+    }
+
+    /// The till's reference of the transaction of this number.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn reference(&self, number: u64) -> Result<Option<String>, Error> {
+        self.db.reference(number)
+    }
+
+    /// What refers to the transaction of this number: captures, refunds, reversals, oldest first.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub fn later(&self, number: u64) -> Result<Vec<Sale>, Error> {
+        self.db.later(number)
     }
 
     /// The sales that are not settled, replayed from the disk.

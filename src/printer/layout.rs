@@ -4,7 +4,7 @@
 //! (the facts it is given have none).
 
 use crate::card::{CardFacts, CryptogramKind, Cvm, EntryMode};
-use crate::sale::{Copy, HostFacts, Receipt, ReceiptOutcome};
+use crate::sale::{Copy, HostFacts, Kind, Receipt, ReceiptOutcome};
 
 use super::clean;
 
@@ -122,7 +122,7 @@ impl Page {
     fn what_happened(&mut self, receipt: &Receipt) {
         let asked = receipt.amount.to_string();
         self.rule();
-        self.centred("SALE", Style::Plain);
+        self.centred(title(&receipt.kind), Style::Plain);
         if let Some((tip, base)) = receipt.tip.and_then(|tip| Some((tip, receipt.amount.less(tip)?))) {
             self.pair("Amount", &base.to_string());
             self.pair("Tip", &tip.to_string());
@@ -140,28 +140,37 @@ impl Page {
             }
             ReceiptOutcome::Declined(why) => {
                 self.amount(&asked);
-                self.not_charged("DECLINED", why);
+                self.nothing_happened(&receipt.kind, "DECLINED", why);
             }
             ReceiptOutcome::Reversed(why) => {
                 self.amount(&asked);
-                self.not_charged("REVERSED", why);
+                self.nothing_happened(&receipt.kind, "REVERSED", why);
             }
             ReceiptOutcome::Cancelled(why) => {
                 self.amount(&asked);
-                self.not_charged("CANCELLED", why);
+                self.nothing_happened(&receipt.kind, "CANCELLED", why);
             }
             ReceiptOutcome::Unconfirmed(why) => {
                 self.amount(&asked);
-                self.centred("OUTCOME NOT CONFIRMED, BEING REVERSED", Style::Bold);
+                let doing = if receipt.kind.is_undone_when_unknown() { "BEING REVERSED" } else { "BEING LOOKED UP" };
+                self.centred(&format!("OUTCOME NOT CONFIRMED, {doing}"), Style::Bold);
                 self.centred(why, Style::Plain);
             }
         }
     }
 
-    fn not_charged(&mut self, outcome: &str, why: &str) {
+    fn nothing_happened(&mut self, kind: &Kind, outcome: &str, why: &str) {
         self.centred(outcome, Style::Bold);
         self.centred(why, Style::Plain);
-        self.centred("NOT CHARGED", Style::Bold);
+        let nothing = match kind {
+            Kind::Sale | Kind::ByRegistration { .. } => "NOT CHARGED",
+            Kind::PreAuthorisation | Kind::Increment { .. } | Kind::Reauthorisation { .. } => "NOTHING RESERVED",
+            Kind::Credit => "NOTHING PAID OUT",
+            Kind::Capture { .. } => "NOTHING CAPTURED",
+            Kind::Refund { .. } => "NOTHING REFUNDED",
+            Kind::Reversal { .. } => "NOTHING REVERSED",
+        };
+        self.centred(nothing, Style::Bold);
     }
 
     fn card(&mut self, card: &CardFacts, receipt: &Receipt) {
@@ -275,6 +284,19 @@ impl Page {
         if let Some(value) = value {
             self.pair(label, value);
         }
+    }
+}
+
+fn title(kind: &Kind) -> &'static str {
+    match kind {
+        Kind::Sale | Kind::ByRegistration { .. } => "SALE",
+        Kind::PreAuthorisation => "PRE-AUTHORISATION",
+        Kind::Credit => "CREDIT",
+        Kind::Capture { .. } => "CAPTURE",
+        Kind::Refund { .. } => "REFUND",
+        Kind::Reversal { .. } => "REVERSAL",
+        Kind::Increment { .. } => "PRE-AUTHORISATION INCREMENT",
+        Kind::Reauthorisation { .. } => "REAUTHORISATION",
     }
 }
 

@@ -51,6 +51,7 @@ mod tests {
     fn values_are_filled_in_and_stay_values() {
         let eur = |text| Amount::parse(text, Currency::from_code("EUR").unwrap()).unwrap();
         let mut receipt = Receipt {
+            kind: crate::sale::Kind::Sale,
             tip: None,
             terminal_id: "12345678".to_owned(),
             local_time: "2026-11-20 12:34:56".to_owned(),

@@ -3,7 +3,7 @@
 use chrono::{DateTime, NaiveDate};
 
 use crate::money::Amount;
-use crate::sale::{Outcome, Record, Sale, Standing};
+use crate::sale::{Kind, Outcome, Record, Sale, Standing};
 
 use super::file::date;
 
@@ -20,9 +20,17 @@ pub(super) enum Charged {
     Unsure,
 }
 
-/// What should be settled of a sale: whether, and how much.
+/// What should be settled of a transaction: whether, and how much. Reservations are settled by their captures, and a reversal takes
+/// from the one it refers to: [`takes_back`].
 pub(super) fn due(sale: &Sale) -> (Charged, Amount) {
+    let settles = !matches!(
+        sale.order().kind,
+        Kind::PreAuthorisation | Kind::Increment { .. } | Kind::Reauthorisation { .. } | Kind::Reversal { .. }
+    );
     match sale.standing() {
+        Standing::Ended(Outcome::Approved | Outcome::PartiallyApproved { .. }) if !settles => {
+            (Charged::No, sale.amount())
+        }
         Standing::Ended(Outcome::Approved) => (Charged::Yes, sale.amount()),
         Standing::Ended(Outcome::PartiallyApproved { amount }) => (Charged::Yes, *amount),
         Standing::Ended(Outcome::Reversed { .. }) => (Charged::Reversed, sale.amount()),
@@ -32,6 +40,23 @@ pub(super) fn due(sale: &Sale) -> (Charged, Amount) {
         Standing::Waiting | Standing::InProgress | Standing::AtSignature | Standing::Unconfirmed { .. } => {
             (Charged::Unsure, sale.amount())
         }
+    }
+}
+
+/// Whether the money goes from the shop to the customer.
+pub(super) fn is_paid_out(sale: &Sale) -> bool {
+    matches!(sale.order().kind, Kind::Refund { .. } | Kind::Credit)
+}
+
+/// The number of the transaction that this one has taken back, and how much of it.
+pub(super) fn takes_back(sale: &Sale) -> Option<(u64, Amount)> {
+    let Kind::Reversal { of } = &sale.order().kind else {
+        return None;
+    };
+    match sale.standing() {
+        Standing::Ended(Outcome::Approved) => Some((of.number?, sale.amount())),
+        Standing::Ended(Outcome::PartiallyApproved { amount }) => Some((of.number?, *amount)),
+        _ => None,
     }
 }
 
@@ -49,6 +74,7 @@ pub(super) fn payments(record: &Record) -> [Option<&str>; 2] {
         Record::Started { .. }
         | Record::TipTyped { .. }
         | Record::Asked { .. }
+        | Record::Confirming { .. }
         | Record::Quarantined { .. }
         | Record::CardFinal { .. } => [None, None],
     }

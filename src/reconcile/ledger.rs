@@ -57,8 +57,8 @@ pub(super) struct Entry {
     pub(super) number: u32,
     /// The latest line about it; 0 before the first.
     pub(super) line: u32,
-    /// Minor units.
-    pub(super) due: u64,
+    /// Minor units, below zero when the shop pays.
+    pub(super) due: i64,
     /// Minor units, below zero when more was taken back than charged.
     pub(super) settled: i64,
     pub(super) day: NaiveDate,
@@ -106,8 +106,12 @@ impl Ledger {
         let (charged, amount) = due::due(&sale);
         let currency = self.place_of(amount.currency());
         let day = due::day(&sale);
-        let entry =
-            Entry { number, line: 0, due: amount.minor(), settled: 0, day, charged, is_settled: false, currency };
+        let minor = i64::try_from(amount.minor()).map_err(|_| Error::NoBeginning)?;
+        let minor = if due::is_paid_out(&sale) { -minor } else { minor };
+        if let Some((number, amount)) = due::takes_back(&sale) {
+            self.take_back(number, amount.minor());
+        }
+        let entry = Entry { number, line: 0, due: minor, settled: 0, day, charged, is_settled: false, currency };
         push(&mut self.sales, entry);
         push(&mut self.references, key(&self.hasher, &order.merchant_transaction_id, place));
         if !self.terminals.contains(&order.terminal_id) {
@@ -122,6 +126,18 @@ impl Ledger {
             }
         }
         if self.payments.len() > MOST_PAYMENTS { Err(Error::TooManyPayments) } else { Ok(()) }
+    }
+
+    /// An earlier transaction was reversed, in whole or in part. The entries come in the order of their numbers.
+    fn take_back(&mut self, number: u64, minor: u64) {
+        let place = self.sales.binary_search_by_key(&number, |entry| entry.number.into());
+        if let Some(entry) = place.ok().and_then(|place| self.sales.get_mut(place)) {
+            let minor = i64::try_from(minor).unwrap_or(i64::MAX);
+            entry.due -= entry.due.signum() * minor.min(entry.due.abs());
+            if entry.due == 0 && entry.charged == Charged::Yes {
+                entry.charged = Charged::Reversed;
+            }
+        }
     }
 
     /// To be called when all sales are in: before it nothing is found.

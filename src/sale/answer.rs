@@ -150,6 +150,8 @@ pub struct Found {
     pub amount: ApprovedAmount,
     /// What became of it.
     pub state: FoundState,
+    /// Whose it is: its `merchantTransactionId`, when the gateway names it.
+    pub reference: Option<String>,
     /// The payment it refers to (`referencedId`), for a reversal.
     pub refers_to: Option<String>,
 }

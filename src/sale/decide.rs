@@ -9,7 +9,7 @@ use crate::money::Amount;
 use super::record::Payment;
 use super::{
     ARC_APPROVE, Action, Answer, Approval, ApprovedAmount, CardAnswer, Deadlines, Event, ForChip, HostFacts, Now,
-    Outcome, Paper, Poll, Record, Refusal, Sale, State, Step,
+    Outcome, Paper, Poll, Record, Refusal, Sale, State, Step, Throttled,
 };
 
 /// How often a pending payment is asked for: a person decides in a banking app, seconds matter little.
@@ -33,9 +33,16 @@ impl Sale {
 
             (State::Asked, Event::Answered(answer)) => self.answered(answer, now, deadlines),
             (State::Asked, Event::CannotAsk { why }) => self.end(Outcome::NotSent { why }, None),
-            (State::Asked, Event::DeadlinePassed) => self.poll_again(now),
+            (State::Asked, Event::DeadlinePassed) => self.ask_again(now),
             (State::Asked, Event::Restarted) => {
-                self.reverse("the terminal was restarted before the gateway's answer was kept", None, None)
+                self.unknown("the terminal was restarted before the gateway's answer was kept", None)
+            }
+            // A request that the gateway did not process need not be made again.
+            (State::Asked, Event::CancelAsked) if self.waits_to_ask_again() => self.cancelled("cancelled at the till"),
+            (State::Asked, Event::ReaderLost | Event::CardSaid { .. }) if self.waits_to_ask_again() => {
+                self.volatile.card_open = false;
+                let why = "the card was gone before the gateway had time".to_owned();
+                self.end(Outcome::NotSent { why }, None)
             }
             // The host may still approve: wait for its answer, but the card can no longer confirm.
             (State::Asked, Event::ReaderLost | Event::CardSaid { .. }) => {
@@ -74,6 +81,7 @@ impl Sale {
             }
 
             (State::Reversing(_), event) => self.handle_reversing(event, now, deadlines),
+            (State::Confirming(_), event) => self.handle_confirming(event, now),
             _ => Step::none(),
         }
     }
@@ -101,13 +109,16 @@ impl Sale {
             return self.cancelled("cancelled at the till");
         }
         match first_answer {
-            FirstAnswer::Declined => {
+            // A credit's AAC is the normal answer (design: path of a sale, 7).
+            FirstAnswer::Declined if self.order.kind.card_has_a_say() => {
                 let why = "the card declined".to_owned();
                 let mut step = self.end(Outcome::Declined { why }, None);
                 step.records.insert(0, Record::CardFinal { card: facts });
                 step
             }
-            FirstAnswer::GoOnline => Step::write([Record::Asked { card: facts }]).then([Action::Ask, Action::Tell]),
+            FirstAnswer::Declined | FirstAnswer::GoOnline => {
+                Step::write([Record::Asked { card: Some(facts) }]).then([Action::Ask, Action::Tell])
+            }
         }
     }
 
@@ -117,7 +128,7 @@ impl Sale {
             Answer::Approved(approval) => self.approved(*approval, now, deadlines),
             Answer::Declined(refusal) if says_approve(&refusal.for_chip) => {
                 let why = "the gateway declined, but its answer to the chip says approved";
-                self.reverse(why, None, Some(refusal.facts))
+                self.unknown(why, Some(refusal.facts))
             }
             Answer::Declined(refusal) => self.declined(*refusal),
             Answer::Pending { id } => {
@@ -126,7 +137,7 @@ impl Sale {
                     None => now.monotonic + deadlines.pending,
                 };
                 if now.monotonic >= until {
-                    return self.reverse("the gateway did not decide in time", None, None);
+                    return self.unknown("the gateway did not decide in time", None);
                 }
                 self.volatile.poll = Some(Poll { payment: id, at: now.monotonic + POLL_EVERY, until });
                 Step::act([Action::Tell])
@@ -135,21 +146,51 @@ impl Sale {
             Answer::Throttled(_) | Answer::NotSent { .. } | Answer::Unknown { .. } if polling => {
                 let Some(poll) = &mut self.volatile.poll else { return Step::none() };
                 if now.monotonic >= poll.until {
-                    return self.reverse("the gateway did not decide in time", None, None);
+                    return self.unknown("the gateway did not decide in time", None);
                 }
                 poll.at = now.monotonic + POLL_EVERY;
                 Step::none()
             }
-            Answer::Throttled(refusal) => {
-                let why = format!("the gateway has too many requests ({}); try again", refusal.reason);
-                self.end(Outcome::NotSent { why }, Some(refusal.facts))
-            }
+            Answer::Throttled(refusal) => self.throttled(*refusal, now, deadlines),
             Answer::NotSent { why } => self.end(Outcome::NotSent { why }, None),
-            Answer::Unknown { why } => self.reverse(&why, None, None),
+            Answer::Unknown { why } => self.unknown(&why, None),
         }
     }
 
-    fn poll_again(&mut self, now: Now) -> Step {
+    /// Nobody knows whether the money moved: a payment is reversed, what was decided before is looked up and carried out.
+    fn unknown(&mut self, why: &str, host: Option<HostFacts>) -> Step {
+        if self.order.kind.is_undone_when_unknown() { self.reverse(why, None, host) } else { self.confirm(why) }
+    }
+
+    /// Too many requests, not processed: this alone permits to send it again (design: result codes), a little later, as long as
+    /// the cardholder's patience and the chip's last.
+    fn throttled(&mut self, refusal: Refusal, now: Now, deadlines: Deadlines) -> Step {
+        let throttled = self.volatile.throttled.get_or_insert(Throttled {
+            tries: 0,
+            at: None,
+            until: now.monotonic + deadlines.pending,
+        });
+        let at = now.monotonic + Duration::from_millis(500 << throttled.tries.min(5)) + jitter(self.order.number);
+        throttled.tries = throttled.tries.saturating_add(1);
+        if at < throttled.until {
+            throttled.at = Some(at);
+            return Step::none();
+        }
+        let why = format!("the gateway has too many requests ({}); try again", refusal.reason);
+        self.end(Outcome::NotSent { why }, Some(refusal.facts))
+    }
+
+    fn waits_to_ask_again(&self) -> bool {
+        self.volatile.throttled.as_ref().is_some_and(|throttled| throttled.at.is_some())
+    }
+
+    fn ask_again(&mut self, now: Now) -> Step {
+        if let Some(throttled) =
+            self.volatile.throttled.as_mut().filter(|it| it.at.is_some_and(|at| at <= now.monotonic))
+        {
+            throttled.at = None;
+            return Step::write([Record::Asked { card: self.card.clone() }]).then([Action::Ask]);
+        }
         match &mut self.volatile.poll {
             Some(poll) if now.monotonic >= poll.at => {
                 // The answer sets the next time; until then nothing is due.
@@ -169,10 +210,10 @@ impl Sale {
             ApprovedAmount::Said(said) if said.currency() == asked.currency() && said.minor() <= asked.minor() => said,
             ApprovedAmount::Said(said) => {
                 let why = format!("the gateway approved {said} instead of {asked}");
-                return self.reverse(&why, Some(Payment { id, amount: said }), Some(facts));
+                return self.approved_wrongly(&why, Some(Payment { id, amount: said }), facts);
             }
             ApprovedAmount::Unreadable => {
-                return self.reverse("the gateway approved an amount that cannot be read", None, Some(facts));
+                return self.approved_wrongly("the gateway approved an amount that cannot be read", None, facts);
             }
         };
         let payment = Payment { id, amount: approved };
@@ -180,7 +221,8 @@ impl Sale {
             let why = "the gateway approved, but its answer to the chip says declined";
             return self.reverse(why, Some(payment), Some(facts));
         }
-        let by_chip = self.card.as_ref().is_some_and(|card| card.entry.card_confirms());
+        let by_chip =
+            self.order.kind.card_has_a_say() && self.card.as_ref().is_some_and(|card| card.entry.card_confirms());
         let host_approved = Record::HostApproved { payment: payment.id.clone(), approved, host: facts };
         if !by_chip {
             let mut step = self.charged(payment, None, now, deadlines);
@@ -207,6 +249,16 @@ impl Sale {
         Step::write([host_approved]).then([Action::AnswerCard(Box::new(answer))])
     }
 
+    /// Not what was asked for: a payment goes back; what cannot be undone is for a person.
+    fn approved_wrongly(&mut self, why: &str, payment: Option<Payment>, facts: HostFacts) -> Step {
+        if self.order.kind.is_undone_when_unknown() {
+            return self.reverse(why, payment, Some(facts));
+        }
+        let mut step = self.confirm(why);
+        step.records.push(Record::Quarantined { why: format!("{why}; look at it at the gateway") });
+        step
+    }
+
     fn declined(&mut self, refusal: Refusal) -> Step {
         let ended =
             Record::Ended { outcome: Outcome::Declined { why: refusal.reason }, host: Some(refusal.facts), card: None };
@@ -223,7 +275,7 @@ impl Sale {
     /// read, nobody needs a receipt.
     fn end(&mut self, outcome: Outcome, host: Option<HostFacts>) -> Step {
         let step = Step::write([Record::Ended { outcome, host, card: None }]);
-        let never_read = self.card.is_none() && !self.volatile.card_open;
+        let never_read = self.order.kind.needs_card() && self.card.is_none() && !self.volatile.card_open;
         let step = if never_read { step } else { step.then(self.answer_card(CardAnswer::decline())) };
         step.then([Action::Tell])
     }
@@ -242,6 +294,11 @@ impl Sale {
         let payment = Payment { id: payment.clone(), amount: *approved };
         self.reverse(why, Some(payment), None)
     }
+}
+
+/// A little apart from other terminals, the same for the same sale.
+pub(super) fn jitter(number: u64) -> Duration {
+    Duration::from_millis(number.wrapping_mul(7919) % 1000)
 }
 
 /// The card's last word, written first.

@@ -12,12 +12,14 @@
 //! | AtChip | `HostApproved`, on the disk before the chip hears it | in progress | `Reversing` the known payment |
 //! | AtSignature | `SignatureAsked`: approved, the cardholder signs | check the signature | goes on waiting for it |
 //! | Reversing | `Reversing` | unconfirmed, reversing | goes on, looking up before it sends anything again |
+//! | Confirming | `Confirming`: a capture, refund or reversal without an answer | unconfirmed | goes on, looking up before it sends anything again |
 //! | Ended | `Ended` | the outcome | nothing to do |
 //!
-//! A tap, a swipe and a typed card never enter AtChip: the host's approval is final and `HostApproved` and `Ended` (or
+//! What needs no card (captures, refunds, …) is `Asked` from its beginning. A tap, a swipe and a typed card never enter AtChip: the host's approval is final and `HostApproved` and `Ended` (or
 //! `SignatureAsked`) are written together. Times are arguments; what a power cut may forget (timers, what is in flight) is in `Volatile`.
 
 mod answer;
+mod confirming;
 mod decide;
 mod receipt;
 mod record;
@@ -28,10 +30,11 @@ use std::time::Duration;
 
 pub use answer::{Answer, Approval, ApprovedAmount, ForChip, Found, FoundState, HostFacts, Inquiry, Refusal, Reversal};
 pub use receipt::{Copy, Receipt, ReceiptOutcome};
-pub use record::{Order, Outcome, Payment, Record};
+pub use record::{Earlier, Kind, Order, Outcome, Payment, Record};
 
 use crate::card::{CardFacts, FirstAnswer};
 use crate::money::Amount;
+use confirming::Confirming;
 use reversing::Reversing;
 
 /// One sale, from the till's wish to the end of every doubt about its money.
@@ -59,6 +62,7 @@ enum State {
     AtChip { payment: String, approved: Amount },
     AtSignature { payment: Payment },
     Reversing(Reversing),
+    Confirming(Confirming),
     Ended(Outcome),
 }
 
@@ -75,6 +79,10 @@ struct Volatile {
     card_open: bool,
     /// A pending payment to ask for again: its id, when, and until when.
     poll: Option<Poll>,
+    /// The gateway had too many requests: when to ask again.
+    throttled: Option<Throttled>,
+    /// Timers of what is looked up and carried out.
+    confirming: confirming::Timers,
     /// Timers of a reversal.
     reversal: reversing::Timers,
 }
@@ -83,6 +91,15 @@ struct Volatile {
 struct Poll {
     payment: String,
     at: Duration,
+    until: Duration,
+}
+
+/// A request that the gateway certainly did not process, to be made again.
+#[derive(Clone, Debug)]
+struct Throttled {
+    tries: u32,
+    /// `None` while it is on its way again.
+    at: Option<Duration>,
     until: Duration,
 }
 
@@ -177,7 +194,8 @@ pub enum Action {
     Arm,
     /// Let the reader stop waiting.
     StopReader,
-    /// Send the payment. At most one such action comes out of a sale, ever.
+    /// Send the request. It comes out of a sale again only after the gateway said that it did not process it (800.120.100), or,
+    /// for a capture, refund or reversal, after it was looked up and not found.
     Ask,
     /// Ask what became of a pending payment.
     Poll {
@@ -310,6 +328,10 @@ pub enum Standing<'a> {
 impl Sale {
     /// A new sale: the first record, then the reader is armed, or first asks for a tip.
     pub fn begin(order: Order) -> (Self, Step) {
+        if !order.kind.needs_card() {
+            let started = [Record::Started { order: order.clone() }, Record::Asked { card: None }];
+            return (Self::waiting(order), Step::write(started).then([Action::Ask, Action::Tell]));
+        }
         let first = if order.ask_tip { Action::AskTip } else { Action::Arm };
         let step = Step::write([Record::Started { order: order.clone() }]).then([first, Action::Tell]);
         let mut sale = Self::waiting(order);
@@ -391,6 +413,11 @@ impl Sale {
                 trouble: self.volatile.reversal.trouble.as_deref(),
                 quarantined: reversing.quarantined.as_deref(),
             },
+            State::Confirming(confirming) => Standing::Unconfirmed {
+                why: &confirming.why,
+                trouble: self.volatile.confirming.trouble(),
+                quarantined: confirming.quarantined.as_deref(),
+            },
             State::Ended(outcome) => Standing::Ended(outcome),
         }
     }
@@ -407,13 +434,23 @@ impl Sale {
         self.volatile.card_open && matches!(self.state, State::Waiting | State::Asked)
     }
 
+    /// Whether the request may have to be sent again: it was asked for, and has no answer.
+    #[must_use]
+    pub fn may_ask_again(&self) -> bool {
+        matches!(self.state, State::Asked)
+    }
+
     /// When [`Event::DeadlinePassed`] is due, as [`Now::monotonic`].
     #[must_use]
     pub fn deadline(&self) -> Option<Duration> {
         match &self.state {
-            State::Asked => self.volatile.poll.as_ref().map(|poll| poll.at),
+            State::Asked => {
+                let throttled = self.volatile.throttled.as_ref().and_then(|throttled| throttled.at);
+                self.volatile.poll.as_ref().map(|poll| poll.at).into_iter().chain(throttled).min()
+            }
             State::AtSignature { .. } => self.volatile.signature_until,
             State::Reversing(_) => self.volatile.reversal.due(),
+            State::Confirming(_) => self.volatile.confirming.due(),
             State::Waiting | State::AtChip { .. } | State::Ended(_) => None,
         }
     }
@@ -428,9 +465,11 @@ impl Sale {
             // The slip that is signed says what the host said.
             State::AtSignature { payment } => decide::outcome_of(payment.amount, self.amount).on_receipt(),
             State::Reversing(reversing) => ReceiptOutcome::Unconfirmed(reversing.why.clone()),
+            State::Confirming(confirming) => ReceiptOutcome::Unconfirmed(confirming.why.clone()),
             State::Ended(outcome) => outcome.on_receipt(),
         };
         Receipt {
+            kind: self.order.kind.clone(),
             terminal_id: self.order.terminal_id.clone(),
             local_time: self.order.local_time.clone(),
             number: self.order.number,
@@ -460,7 +499,9 @@ impl Sale {
                 self.amount = *total;
             }
             Record::Asked { card } => {
-                self.card = Some(card.clone());
+                if let Some(card) = card {
+                    self.card = Some(card.clone());
+                }
                 self.state = State::Asked;
             }
             Record::HostApproved { payment, approved, host } => {
@@ -479,9 +520,12 @@ impl Sale {
                 }
                 self.state = State::Reversing(Reversing::new(why.clone(), payment.clone()));
             }
+            Record::Confirming { why } => self.state = State::Confirming(Confirming::new(why.clone())),
             Record::ReversalAsked { .. } | Record::ReversalDone { .. } | Record::Quarantined { .. } => {
-                if let State::Reversing(reversing) = &mut self.state {
-                    reversing.apply(record);
+                match &mut self.state {
+                    State::Reversing(reversing) => reversing.apply(record),
+                    State::Confirming(confirming) => confirming.apply(record),
+                    _ => {}
                 }
             }
             Record::CardFinal { card } => self.card = Some(card.clone()),

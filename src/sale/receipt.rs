@@ -3,11 +3,13 @@
 use crate::card::CardFacts;
 use crate::money::Amount;
 
-use super::HostFacts;
+use super::{HostFacts, Kind};
 
 /// One receipt; the merchant's and the customer's copy differ in their last line and the signature line only.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Receipt {
+    /// What kind of transaction.
+    pub kind: Kind,
     /// Terminal id.
     pub terminal_id: String,
     /// Local date and time of the sale, `2026-11-20 12:34:56`.

@@ -8,10 +8,122 @@ use crate::money::Amount;
 
 use super::{HostFacts, ReceiptOutcome};
 
-/// The terms of a sale; they never change.
+/// What kind of transaction: what the gateway is asked for, and whether a card is needed (design: Reading the interface
+/// documents, payment types at the counter).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "is", rename_all = "kebab-case", rename_all_fields = "camelCase")]
+pub enum Kind {
+    /// A card pays (DB).
+    #[default]
+    Sale,
+    /// A card's money is reserved (PA); captures take it.
+    PreAuthorisation,
+    /// A card gets money without an earlier payment (CD).
+    Credit,
+    /// Stored card data pay (DB with a registration).
+    ByRegistration {
+        /// The registration's id.
+        registration: String,
+    },
+    /// What was reserved is taken, in whole or in part (CP).
+    Capture {
+        /// The pre-authorisation.
+        of: Earlier,
+    },
+    /// What was paid goes back, in whole or in part (RF).
+    Refund {
+        /// The payment.
+        of: Earlier,
+    },
+    /// An earlier transaction is undone (RV).
+    Reversal {
+        /// The transaction.
+        of: Earlier,
+    },
+    /// More is reserved under an earlier pre-authorisation (PA with `referenceUuid`).
+    Increment {
+        /// The pre-authorisation.
+        of: Earlier,
+    },
+    /// What was reserved is reserved anew (PA with `referenceUuid`).
+    Reauthorisation {
+        /// The pre-authorisation.
+        of: Earlier,
+    },
+}
+
+/// An earlier transaction that a later one refers to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Earlier {
+    /// Its payment id at the gateway.
+    pub payment: String,
+    /// Its number in this journal, when it is there: then what is left of it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub number: Option<u64>,
+}
+
+impl Kind {
+    fn is_sale(&self) -> bool {
+        *self == Self::Sale
+    }
+
+    /// Whether a card is presented at the reader.
+    #[must_use]
+    pub fn needs_card(&self) -> bool {
+        matches!(self, Self::Sale | Self::PreAuthorisation | Self::Credit)
+    }
+
+    /// `paymentType` at the gateway.
+    #[must_use]
+    pub fn payment_type(&self) -> &'static str {
+        match self {
+            Self::Sale | Self::ByRegistration { .. } => "DB",
+            Self::PreAuthorisation | Self::Increment { .. } | Self::Reauthorisation { .. } => "PA",
+            Self::Credit => "CD",
+            Self::Capture { .. } => "CP",
+            Self::Refund { .. } => "RF",
+            Self::Reversal { .. } => "RV",
+        }
+    }
+
+    /// The earlier transaction, for the kinds that have one.
+    #[must_use]
+    pub fn of(&self) -> Option<&Earlier> {
+        match self {
+            Self::Sale | Self::PreAuthorisation | Self::Credit | Self::ByRegistration { .. } => None,
+            Self::Capture { of }
+            | Self::Refund { of }
+            | Self::Reversal { of }
+            | Self::Increment { of }
+            | Self::Reauthorisation { of } => Some(of),
+        }
+    }
+
+    /// Whether an unknown outcome is reversed. Captures, refunds and reversals are carried out instead: they were decided, and
+    /// undoing them is no safer than finishing them (design: path of a sale, 9).
+    #[must_use]
+    pub fn is_undone_when_unknown(&self) -> bool {
+        !matches!(self, Self::Capture { .. } | Self::Refund { .. } | Self::Reversal { .. })
+    }
+
+    /// Whether the card has a say after the host's approval. A refund's AAC is the normal answer (design: path of a sale, 7).
+    #[must_use]
+    pub fn card_has_a_say(&self) -> bool {
+        matches!(self, Self::Sale | Self::PreAuthorisation)
+    }
+}
+
+/// The terms of a transaction; they never change. The word sale stands for every kind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Order {
+    /// What kind of transaction.
+    #[serde(default, skip_serializing_if = "Kind::is_sale")]
+    pub kind: Kind,
+    /// Parameters of the till for the gateway, checked; names and values as they are sent.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parameters: Vec<(String, String)>,
     /// The journal's counter (interface: `pos.transactionSequenceNumber`).
     pub number: u64,
     /// The till. Together with `reference` the key of the sale.
@@ -50,10 +162,12 @@ pub enum Record {
         /// Amount and tip together.
         total: Amount,
     },
-    /// The payment is about to be sent: from here the money may have moved.
+    /// The request is about to be sent: from here the money may have moved. Written anew before it is sent again, which only a
+    /// gateway that did not process it allows.
     Asked {
-        /// The card.
-        card: CardFacts,
+        /// The card, when one was read.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        card: Option<CardFacts>,
     },
     /// The host approved; the chip is about to hear it.
     HostApproved {
@@ -82,6 +196,11 @@ pub enum Record {
         /// What the host said, if it did.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         host: Option<HostFacts>,
+    },
+    /// Nobody knows what became of a capture, refund or reversal: it is looked up, and carried out if it was not.
+    Confirming {
+        /// What happened.
+        why: String,
     },
     /// A reversal is about to be sent.
     ReversalAsked {

@@ -5,6 +5,7 @@
 
 use std::time::Duration;
 
+use super::decide::jitter;
 use super::record::Payment;
 use super::{
     Action, ApprovedAmount, CardAnswer, Deadlines, Event, Found, FoundState, HostFacts, Inquiry, Now, Outcome, Paper,
@@ -278,7 +279,7 @@ impl Sale {
     /// Tries again later: twice as long each time, a little apart from other terminals. The cashier gets a receipt that says
     /// "not confirmed" the first time.
     fn wait(&mut self, now: Now, trouble: &str) -> Step {
-        let jitter = Duration::from_millis(self.order.number.wrapping_mul(7919) % 1000);
+        let jitter = jitter(self.order.number);
         let timers = &mut self.volatile.reversal;
         timers.in_flight = false;
         timers.trouble = Some(trouble.to_owned());

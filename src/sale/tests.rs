@@ -23,6 +23,8 @@ fn eur(minor: u64) -> Amount {
 
 fn order() -> Order {
     Order {
+        kind: Kind::Sale,
+        parameters: Vec::new(),
         number: 7,
         till: "till-1".to_owned(),
         reference: "R1".to_owned(),
@@ -156,6 +158,7 @@ fn found(kind: &str, id: &str, state: FoundState, refers_to: Option<&str>) -> Fo
         payment_type: kind.to_owned(),
         amount: ApprovedAmount::Said(eur(1234)),
         state,
+        reference: Some(order().merchant_transaction_id),
         refers_to: refers_to.map(str::to_owned),
     }
 }
@@ -427,7 +430,6 @@ fn declined_and_not_sent_tell_the_card_z1_and_charge_nothing() {
     };
     for (answer, outcome) in [
         (Answer::Declined(refusal()), "declined"),
-        (Answer::Throttled(refusal()), "not-sent"),
         (Answer::NotSent { why: "connection refused".to_owned() }, "not-sent"),
     ] {
         let mut sale = Trace::asked(EntryMode::Icc);
@@ -618,4 +620,136 @@ fn somebody_elses_refund_is_not_reversed() {
     let actions = sale.on(Event::Inquired(Inquiry::Payments(list)));
     assert!(!actions.iter().any(|action| matches!(action, Action::Reverse { .. })), "{actions:?}");
     assert!(matches!(sale.outcome(), Some(Outcome::Reversed { .. })));
+}
+
+/// A transaction without a card, asked for.
+fn without_card(kind: Kind) -> Trace {
+    let (sale, step) = Sale::begin(Order { kind, ..order() });
+    let mut trace = Trace { sale, written: Vec::new() };
+    assert_eq!(trace.commit(step), [Action::Ask, Action::Tell]);
+    trace
+}
+
+fn of() -> Earlier {
+    Earlier { payment: "8ac7a4a1000000000000000000000009".to_owned(), number: Some(3) }
+}
+
+fn listed(found: Vec<Found>) -> Event {
+    Event::Inquired(Inquiry::Payments(found))
+}
+
+#[test]
+fn a_throttled_request_alone_is_sent_again_and_written_down_before() {
+    let busy = || {
+        let refusal = Refusal { reason: "busy".to_owned(), for_chip: ForChip::default(), facts: HostFacts::default() };
+        Event::Answered(Answer::Throttled(Box::new(refusal)))
+    };
+    let mut sale = Trace::asked(EntryMode::Icc);
+    assert_eq!(sale.on_at(busy(), 1), []);
+    let due = sale.sale.deadline().unwrap();
+    assert!(due > Duration::from_secs(1) && due < Duration::from_secs(3), "{due:?}");
+    assert_eq!(sale.on_at(Event::DeadlinePassed, 3), [Action::Ask]);
+    assert!(matches!(sale.written.last().unwrap().as_slice(), [Record::Asked { card: Some(_) }]));
+    assert_eq!(sale.on_at(Event::DeadlinePassed, 4), [], "it is on its way");
+    // The power fails while it is on its way: nobody knows.
+    assert_eq!(sale.cut(), [Action::Tell, Action::Query]);
+
+    let mut impatient = Trace::asked(EntryMode::Icc);
+    let mut seconds = 1;
+    let mut asked = 0;
+    while impatient.outcome().is_none() {
+        let _ = impatient.on_at(busy(), seconds);
+        seconds += 20;
+        asked += usize::from(impatient.on_at(Event::DeadlinePassed, seconds) == [Action::Ask]);
+        assert!(asked < 10);
+    }
+    assert!(matches!(impatient.outcome(), Some(Outcome::NotSent { .. })), "{:?}", impatient.outcome());
+    assert!(asked > 0);
+
+    let mut pulled = Trace::asked(EntryMode::Icc);
+    let _ = pulled.on(busy());
+    assert_eq!(pulled.on(Event::ReaderLost), [Action::Print(Paper::Copies), Action::Tell]);
+    assert!(matches!(pulled.outcome(), Some(Outcome::NotSent { .. })));
+}
+
+#[test]
+fn a_refund_without_an_answer_is_looked_up_and_carried_out() {
+    let kind = || Kind::Refund { of: of() };
+    let mut refund = without_card(kind());
+    assert_eq!(refund.on(unknown()), [Action::Tell, Action::Query]);
+    assert!(refund.is_unconfirmed());
+    // The earlier payment alone is listed: the refund is not there. Not once, but twice, and then it is sent again.
+    let earlier =
+        || listed(vec![Found { reference: Some("other".to_owned()), ..found("DB", "p0", FoundState::Approved, None) }]);
+    assert_eq!(refund.on(earlier()), [Action::Print(Paper::Copies)]);
+    assert_eq!(refund.on_at(Event::DeadlinePassed, 10), [Action::Query]);
+    assert_eq!(refund.on_at(earlier(), 10), [Action::Ask]);
+    assert!(matches!(refund.written.last().unwrap().as_slice(), [Record::Asked { card: None }]));
+    assert_eq!(refund.cut(), [Action::Tell, Action::Query], "after a power cut it is looked up again");
+    let done = listed(vec![found("RF", "rf1", FoundState::Approved, Some("p0"))]);
+    assert_eq!(refund.on(done), [Action::Tell, Action::Print(Paper::Copies)]);
+    assert_eq!((refund.outcome(), refund.sale.host().id.as_deref()), (Some(&Outcome::Approved), Some("rf1")));
+
+    // Somebody else's refund of the same payment is not ours.
+    let mut other = without_card(kind());
+    let _ = other.on(unknown());
+    let theirs = Found { reference: Some("other".to_owned()), ..found("RF", "rf2", FoundState::Approved, None) };
+    assert_eq!(other.on(listed(vec![theirs])), [Action::Print(Paper::Copies)]);
+    assert!(other.is_unconfirmed());
+
+    // Twice, by an answer that was too late: a person must look.
+    let mut twice = without_card(kind());
+    let _ = twice.on(unknown());
+    let both = vec![found("RF", "rf1", FoundState::Approved, None), found("RF", "rf2", FoundState::Approved, None)];
+    assert_eq!(twice.on(listed(both)), [Action::Tell]);
+    assert!(matches!(twice.sale.standing(), Standing::Unconfirmed { quarantined: Some(_), .. }));
+
+    // Declined is an outcome; a question that was not answered proves nothing.
+    let mut declined = without_card(kind());
+    let _ = declined.on(unknown());
+    assert_eq!(
+        declined.on(Event::Inquired(Inquiry::CannotAsk { why: "404".to_owned() })),
+        [Action::Print(Paper::Copies)]
+    );
+    let _ = declined.on_at(Event::DeadlinePassed, 10);
+    let _ = declined.on_at(listed(vec![found("RF", "rf1", FoundState::Declined, None)]), 10);
+    assert!(matches!(declined.outcome(), Some(Outcome::Declined { .. })));
+}
+
+#[test]
+fn what_reserves_or_charges_without_a_card_is_reversed_when_unknown() {
+    for kind in [
+        Kind::Increment { of: of() },
+        Kind::Reauthorisation { of: of() },
+        Kind::ByRegistration { registration: "8ac7a4a1000000000000000000000007".to_owned() },
+    ] {
+        let mut sale = without_card(kind.clone());
+        assert_eq!(sale.on(unknown()), [Action::Tell, Action::Query], "{kind:?}");
+        let list = vec![found(kind.payment_type(), "p1", FoundState::Approved, None)];
+        assert_eq!(sale.on(listed(list)), [Action::Reverse { payment: "p1".to_owned(), amount: eur(1234) }]);
+
+        let mut approved_at_once = without_card(kind);
+        assert_eq!(approved_at_once.on(approved()), [Action::Tell, Action::Print(Paper::Copies)]);
+        assert_eq!(approved_at_once.outcome(), Some(&Outcome::Approved));
+    }
+}
+
+#[test]
+fn the_card_of_a_credit_has_no_say() {
+    let begin = || {
+        let (sale, step) = Sale::begin(Order { kind: Kind::Credit, ..order() });
+        let mut trace = Trace { sale, written: Vec::new() };
+        let _ = trace.commit(step);
+        trace
+    };
+    // Its AAC is the normal answer, first and last (design: path of a sale, 7).
+    for first_answer in [FirstAnswer::Declined, FirstAnswer::GoOnline] {
+        let mut credit = begin();
+        let read = Event::CardRead { facts: facts(EntryMode::Icc), first_answer };
+        assert_eq!(credit.on(read), [Action::Ask, Action::Tell]);
+        let answered = credit.on(approved());
+        assert!(matches!(answered.as_slice(), [Action::AnswerCard(_), Action::Tell]), "{answered:?}");
+        assert_eq!(credit.on(said(false)), [Action::Print(Paper::Copies)]);
+        assert_eq!(credit.outcome(), Some(&Outcome::Approved));
+    }
 }

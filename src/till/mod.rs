@@ -14,16 +14,10 @@ pub mod http;
 /// What a till asks, with the place for the answer.
 #[derive(Debug)]
 pub enum Command {
-    /// Begin a sale, or hear what became of it when the reference is known.
-    Sale {
-        /// The till's name; `local` for the Unix socket.
-        till: String,
-        /// The till's own reference: 1 to 64 printable ASCII characters without spaces at the ends.
-        reference: String,
-        /// What to charge.
-        amount: Amount,
-        /// Let the cardholder type a tip at the reader, before the card.
-        ask_tip: bool,
+    /// Begin a sale or another transaction, or hear what became of it when the reference is known.
+    Begin {
+        /// What is wanted.
+        wanted: Box<Wanted>,
         /// The sale as it stands once it is recorded.
         reply: oneshot::Sender<Result<SaleView, Refused>>,
     },
@@ -94,6 +88,90 @@ pub enum Command {
         /// The state.
         reply: oneshot::Sender<StatusView>,
     },
+}
+
+/// A transaction that a till wants. The word sale stands for every kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    /// The till's name; `local` for the Unix socket.
+    pub till: String,
+    /// The till's own reference: 1 to 64 printable ASCII characters without spaces at the ends.
+    pub reference: String,
+    /// What kind.
+    pub kind: Kind,
+    /// How much; of an earlier transaction, all that is left of it when absent.
+    pub amount: Option<Amount>,
+    /// Let the cardholder type a tip at the reader, before the card.
+    pub ask_tip: bool,
+    /// What it refers to: of a capture, refund, reversal, increment or reauthorisation.
+    pub of: Option<Of>,
+    /// The stored card data to charge.
+    pub registration: Option<String>,
+    /// Parameters for the gateway, by their flat names or nested.
+    pub parameters: serde_json::Map<String, serde_json::Value>,
+}
+
+/// The earlier transaction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Of {
+    /// By its till's reference.
+    Reference {
+        /// The till's name.
+        till: String,
+        /// The reference.
+        reference: String,
+    },
+    /// By its payment id at the gateway, when this terminal's journal does not have it.
+    Payment(String),
+}
+
+/// What kind of transaction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// A card pays.
+    #[default]
+    Sale,
+    /// A card's money is reserved.
+    PreAuthorisation,
+    /// A card gets money without an earlier payment.
+    Credit,
+    /// Stored card data pay.
+    ByRegistration,
+    /// What was reserved is taken.
+    Capture,
+    /// What was paid goes back.
+    Refund,
+    /// An earlier transaction is undone.
+    Reversal,
+    /// More is reserved.
+    Increment,
+    /// What was reserved is reserved anew.
+    Reauthorisation,
+}
+
+impl Kind {
+    /// As programs write it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Sale => "sale",
+            Self::PreAuthorisation => "pre-authorisation",
+            Self::Credit => "credit",
+            Self::ByRegistration => "by-registration",
+            Self::Capture => "capture",
+            Self::Refund => "refund",
+            Self::Reversal => "reversal",
+            Self::Increment => "increment",
+            Self::Reauthorisation => "reauthorisation",
+        }
+    }
+
+    /// Whether it refers to an earlier transaction.
+    #[must_use]
+    pub fn has_earlier(self) -> bool {
+        matches!(self, Self::Capture | Self::Refund | Self::Reversal | Self::Increment | Self::Reauthorisation)
+    }
 }
 
 /// Whose receipt.
@@ -175,6 +253,15 @@ pub struct SaleView {
     pub reference: String,
     /// Sequence number in the journal.
     pub number: u64,
+    /// What kind of transaction.
+    #[serde(default)]
+    pub kind: Kind,
+    /// The reference of the earlier transaction, when it is this journal's, else its payment id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub of: Option<String>,
+    /// What can still be captured of a pre-authorisation, or refunded of a payment; told when one sale is asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left: Option<String>,
     /// What was asked for, as `12.34`.
     pub amount: String,
     /// The tip that the cardholder typed at the reader; it is charged on top of `amount`.
@@ -308,6 +395,20 @@ pub enum Refused {
     #[error("no sale can be taken: {why}")]
     NotReady {
         /// Why, with the remedy.
+        why: String,
+    },
+    /// The earlier transaction does not allow it.
+    #[error("{why}")]
+    NotPossible {
+        /// Why, with the remedy.
+        why: String,
+    },
+    /// A parameter for the gateway cannot be sent.
+    #[error("{name}: {why}")]
+    Parameter {
+        /// Its name.
+        name: String,
+        /// What is wrong; never the value.
         why: String,
     },
     /// The amount cannot be charged here.

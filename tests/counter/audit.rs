@@ -41,6 +41,7 @@ impl Kept {
             Record::HostApproved { .. } => "host-approved",
             Record::SignatureAsked { .. } => "signature-asked",
             Record::Reversing { .. } => "reversing",
+            Record::Confirming { .. } => "confirming",
             Record::ReversalAsked { .. } => "reversal-asked",
             Record::ReversalDone { .. } => "reversal-done",
             Record::Quarantined { .. } => "quarantined",

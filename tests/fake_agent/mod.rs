@@ -9,7 +9,9 @@ use std::path::PathBuf;
 use pos_agent::config::{Till, TillToken};
 use pos_agent::money::Currency;
 use pos_agent::till::http::{self, Bound};
-use pos_agent::till::{Command, Outcome, PrintView, PrinterView, Progress, Refused, SaleView, State, StatusView};
+use pos_agent::till::{
+    Command, Kind, Outcome, PrintView, PrinterView, Progress, Refused, SaleView, State, StatusView, Wanted,
+};
 use tokio::sync::{broadcast, mpsc, oneshot};
 
 /// The tokens of the tills `till-1` and `till-2`.
@@ -121,7 +123,9 @@ async fn play(
             else => return,
         };
         match command {
-            Command::Sale { till, reference, amount, reply, .. } => {
+            Command::Begin { wanted, reply } => {
+                let Wanted { till, reference, amount, .. } = *wanted;
+                let amount = amount.expect("a sale has an amount");
                 if reference == "drop" {
                     continue;
                 }
@@ -213,6 +217,9 @@ fn sale(sales: &Sales, till: &str, reference: &str, amount: (String, String)) ->
             reference: reference.to_owned(),
             number: sales.len() as u64 + 1,
             amount: amount.0,
+            kind: Kind::Sale,
+            of: None,
+            left: None,
             tip: None,
             currency: amount.1,
             state: State::WaitingForCard,

@@ -2,7 +2,7 @@
 //!
 //! | request | answer |
 //! |---|---|
-//! | `POST /v1/sales` `{"reference","amount","currency","tip"}` | 201 the sale; 200 with `replayed` when the reference is known |
+//! | `POST /v1/sales` `{"reference","amount","currency",…}` | 201 the sale; 200 with `replayed` when the reference is known |
 //! | `GET /v1/sales/{reference}[?wait-s=N]` | the sale, once it has ended or after N seconds |
 //! | `GET /v1/sales[?since=N&limit=N]` | `{"sales":[…]}`, oldest first |
 //! | `POST /v1/sales/{reference}/cancel` | the sale: cancelled, or going on when it was too late |
@@ -11,6 +11,11 @@
 //! | `POST /v1/sales/{reference}/receipt[?copy=customer]` | 202: it is printed again, marked as a duplicate; `{"printer","state","waiting"}` |
 //! | `GET /v1/status` | the terminal |
 //! | `GET /v1/events` | server-sent events |
+//!
+//! `"kind"` is `sale` when it is left out; `pre-authorisation` and `credit` take a card too. `capture`, `refund`, `reversal`,
+//! `increment` and `reauthorisation` need no card but the earlier transaction: `"of":"its reference"`, or `"payment":"its id"` when
+//! this terminal's journal does not have it; without an `amount` all that is left is meant. `by-registration` charges stored card
+//! data: `"registration":"its id"`. `"parameters":{…}` are the gateway's, flat (`"cart.items[0].name"`) or nested.
 //!
 //! `"tip":"ask"` lets the cardholder type a tip at the reader, which is charged on top of the amount. A sale in the state
 //! `awaiting-signature` waits for its `signature`. `wait-s` ends there too, for somebody at the counter is asked.
@@ -38,7 +43,9 @@ use super::events;
 use super::failure::Failure;
 use super::guard::{Caller, Door, guard};
 use crate::money::{Amount, Currency};
-use crate::till::{Command, Progress, ReceiptCopy, Refused, SaleView, State as SaleState, StatusView};
+use crate::till::{
+    Command, Kind, Of, Progress, ReceiptCopy, Refused, SaleView, State as SaleState, StatusView, Wanted,
+};
 
 /// A sale's request is below 200 bytes; tills may add blanks.
 const MAX_BODY: usize = 64 * 1024;
@@ -90,10 +97,19 @@ pub(super) fn router(app: Arc<App>, door: Door) -> Router {
 #[serde(deny_unknown_fields)]
 struct SaleRequest {
     reference: String,
-    #[serde(deserialize_with = "amount_text")]
-    amount: String,
+    #[serde(default)]
+    kind: Kind,
+    #[serde(default, deserialize_with = "amount_text")]
+    amount: Option<String>,
     currency: Option<String>,
     tip: Option<Tip>,
+    of: Option<String>,
+    /// The till of `of`; only the person at the terminal may name another's.
+    till: Option<String>,
+    payment: Option<String>,
+    registration: Option<String>,
+    #[serde(default)]
+    parameters: serde_json::Map<String, serde_json::Value>,
 }
 
 /// The one thing that can be said about a tip.
@@ -105,19 +121,52 @@ enum Tip {
 
 async fn sale(
     State(app): State<Arc<App>>,
-    Extension(Caller(till)): Extension<Caller>,
+    Extension(caller): Extension<Caller>,
     Body(asked): Body<SaleRequest>,
 ) -> Result<Response, Failure> {
-    let reference = checked_reference(asked.reference)?;
-    let currency = match asked.currency {
+    let wanted = wanted(&app, &caller, asked)?;
+    let sale = app.ask(|reply| Command::Begin { wanted: Box::new(wanted), reply }).await??;
+    let status = if sale.replayed { StatusCode::OK } else { StatusCode::CREATED };
+    Ok((status, Json(sale)).into_response())
+}
+
+/// The request in the till's language: each field by itself, and which go together.
+fn wanted(app: &App, caller: &Caller, asked: SaleRequest) -> Result<Wanted, Failure> {
+    let SaleRequest { reference, kind, amount, currency, tip, of, till, payment, registration, parameters } = asked;
+    let reference = checked_reference(reference)?;
+    let word = kind.as_str();
+    let currency = match currency {
         Some(code) => Currency::from_code(&code).map_err(|error| Failure::value("currency", error.to_string()))?,
         None => app.currency,
     };
-    let amount = Amount::parse(&asked.amount, currency).map_err(|error| Failure::value("amount", error.to_string()))?;
-    let (till, ask_tip) = (till.to_string(), asked.tip.is_some());
-    let sale = app.ask(|reply| Command::Sale { till, reference, amount, ask_tip, reply }).await??;
-    let status = if sale.replayed { StatusCode::OK } else { StatusCode::CREATED };
-    Ok((status, Json(sale)).into_response())
+    let amount = amount.map(|text| Amount::parse(&text, currency)).transpose();
+    let amount = amount.map_err(|error| Failure::value("amount", error.to_string()))?;
+    let of = match (of, payment) {
+        (Some(_), Some(_)) => return Err(Failure::malformed("of and payment: give one of them")),
+        (Some(of), None) => Some(Of::Reference { till: caller.whose(till)?, reference: checked_reference(of)? }),
+        (None, Some(payment)) => Some(Of::Payment(payment)),
+        (None, None) => None,
+    };
+    let missing = |field: &str| Failure::malformed(format!("{field}: a {word} needs it"));
+    let strange = |field: &str| Failure::malformed(format!("{field}: a {word} has none"));
+    match (kind.has_earlier(), of.is_some()) {
+        (true, false) => return Err(missing("of")),
+        (false, true) => return Err(strange("of")),
+        _ => {}
+    }
+    match (kind == Kind::ByRegistration, registration.is_some()) {
+        (true, false) => return Err(missing("registration")),
+        (false, true) => return Err(strange("registration")),
+        _ => {}
+    }
+    if amount.is_none() && (!kind.has_earlier() || kind == Kind::Increment) {
+        return Err(missing("amount"));
+    }
+    if tip.is_some() && kind != Kind::Sale {
+        return Err(strange("tip"));
+    }
+    let till = caller.0.to_string();
+    Ok(Wanted { till, reference, kind, amount, ask_tip: tip.is_some(), of, registration, parameters })
 }
 
 #[derive(Deserialize)]
@@ -333,18 +382,18 @@ fn checked_reference(reference: String) -> Result<String, Failure> {
 }
 
 /// Takes a string and nothing else: 12.34 as a JSON number is a binary fraction somewhere on its way.
-fn amount_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+fn amount_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     struct Text;
 
     impl Visitor<'_> for Text {
-        type Value = String;
+        type Value = Option<String>;
 
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             f.write_str("a string such as \"12.34\" (a number could be rounded)")
         }
 
-        fn visit_str<E>(self, text: &str) -> Result<String, E> {
-            Ok(text.to_owned())
+        fn visit_str<E>(self, text: &str) -> Result<Option<String>, E> {
+            Ok(Some(text.to_owned()))
         }
     }
 

@@ -45,6 +45,8 @@ impl From<Refused> for Failure {
             Refused::AmountDiffers { .. } => (StatusCode::CONFLICT, "amount-differs"),
             Refused::Busy { .. } => (StatusCode::CONFLICT, "busy"),
             Refused::NotReady { .. } => (StatusCode::SERVICE_UNAVAILABLE, "not-ready"),
+            Refused::NotPossible { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "not-possible"),
+            Refused::Parameter { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "parameter"),
             Refused::Amount { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "amount"),
             Refused::NoSuchSale { .. } => (StatusCode::NOT_FOUND, "no-such-sale"),
             Refused::Printer { .. } => (StatusCode::SERVICE_UNAVAILABLE, "printer"),

@@ -1,0 +1,414 @@
+//! From the wish for a transaction to its end, on the command line: the way that `sale` and its relatives share.
+//!
+//! The reference is on the screen before anything is sent, and every doubt ends as "unconfirmed", never as "declined": the
+//! same reference asked again later tells what became of it (design: path of a sale, 1; invariant 3).
+
+use std::cell::Cell;
+use std::io::IsTerminal as _;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use serde_json::Value;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep, sleep_until};
+
+use super::daemon::{Daemon, Error, Events, Heard, in_path};
+use super::exit::{Exit, Stop};
+use super::{Where, out};
+use crate::money::{Amount, Currency, MoneyError};
+use crate::till::{Progress, SaleView, State};
+
+/// Arguments that every transaction has.
+#[derive(Debug, Args)]
+pub(super) struct Flow {
+    /// Its name: the same reference is the same transaction, never a second one [default: made from time and chance]
+    #[arg(long, value_name = "TEXT")]
+    reference: Option<String>,
+    /// A parameter for the gateway, as merchantMemo=Table-7; may be given several times
+    #[arg(long = "param", value_name = "NAME=VALUE")]
+    parameters: Vec<String>,
+    /// A JSON file of parameters for the gateway, flat or nested
+    #[arg(long = "params", value_name = "FILE")]
+    parameters_file: Option<PathBuf>,
+    /// What to say of the customer's signature, when the card wants one
+    #[arg(long, value_enum, value_name = "ANSWER", default_value_t = SignatureAnswer::Ask)]
+    signature: SignatureAnswer,
+    /// The outcome as one JSON object on standard output; the steps go to standard error
+    #[arg(long)]
+    json: bool,
+    /// How long to wait for the end of an unconfirmed transaction, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(..=3600))]
+    settle_s: u64,
+    /// How long to ask again when the daemon is lost, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(..=3600))]
+    reconnect_s: u64,
+    #[command(flatten)]
+    daemon: Where,
+}
+
+/// Who compares the signature.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum SignatureAnswer {
+    /// Ask at this terminal; without one, wait for `pos-agent signature`
+    Ask,
+    /// It is the card's
+    Accept,
+    /// It is not: the payment is reversed
+    Refuse,
+}
+
+/// Between two questions to a daemon that was lost.
+const ASK_AGAIN: Duration = Duration::from_millis(500);
+/// Without a step for so long, the sale itself is looked at: an end that was not announced is found too.
+const LOOK_AGAIN: Duration = Duration::from_secs(5);
+/// A reference that the daemon does not know so often, one after the other, was never begun.
+const ABSENT_FOR_SURE: u32 = 3;
+
+impl Flow {
+    /// Asks the daemon for a transaction (the body of `POST /v1/sales` without its reference) and follows it to its end.
+    pub(super) async fn run(self, mut wanted: Value) -> Result<Exit, Stop> {
+        let reference = self.reference.clone().map_or_else(made_reference, Ok)?;
+        wanted["reference"] = reference.as_str().into();
+        let parameters = self.parameters()?;
+        if !parameters.is_empty() {
+            wanted["parameters"] = parameters.into();
+        }
+        let daemon = self.daemon.daemon()?;
+        let mut interrupt = signal(SignalKind::interrupt())
+            .map_err(|error| Stop::new(Exit::Software, format!("no signals: {error}")))?;
+        let (recorded, cancel) = (Cell::new(false), Cell::new(false));
+        let till = Till { flow: &self, wanted, daemon, reference, recorded, cancel };
+        till.tell(&format!("reference {}", till.reference));
+        let mut sale = std::pin::pin!(till.sale());
+        loop {
+            tokio::select! {
+                ended = &mut sale => return Ok(till.finish(&ended?)),
+                _ = interrupt.recv() => match till.cancel.replace(true) {
+                    // Before the sale is recorded there is nothing to cancel; it is done as soon as there is.
+                    false if till.recorded.get() => till.cancel().await,
+                    false => {}
+                    true => return Err(till.in_doubt("stopped waiting")),
+                },
+            }
+        }
+    }
+
+    /// Adds a parameter for the gateway that a verb stands for.
+    pub(super) fn add(&mut self, name: &str, value: &str) {
+        self.parameters.push(format!("{name}={value}"));
+    }
+
+    /// The parameters of the file, and over them those of the command line.
+    fn parameters(&self) -> Result<serde_json::Map<String, Value>, Stop> {
+        let usage = |message: String| Stop::new(Exit::Usage, message);
+        let mut parameters = match &self.parameters_file {
+            None => serde_json::Map::new(),
+            Some(file) => {
+                let name = file.display();
+                let text = std::fs::read_to_string(file).map_err(|error| usage(format!("--params {name}: {error}")))?;
+                serde_json::from_str(&text)
+                    .map_err(|error| usage(format!("--params {name}: must be one JSON object: {error}")))?
+            }
+        };
+        for parameter in &self.parameters {
+            let Some((name, value)) = parameter.split_once('=') else {
+                return Err(usage(format!("--param {parameter}: write it as NAME=VALUE")));
+            };
+            parameters.insert(name.to_owned(), value.into());
+        }
+        Ok(parameters)
+    }
+}
+
+/// One sale and the daemon that carries it out.
+struct Till<'a> {
+    flow: &'a Flow,
+    wanted: Value,
+    daemon: Daemon,
+    reference: String,
+    /// Whether the daemon said that it has the sale.
+    recorded: Cell<bool>,
+    /// Whether Ctrl-C was pressed.
+    cancel: Cell<bool>,
+}
+
+impl Till<'_> {
+    /// Ended, or unconfirmed when the time to settle is over.
+    async fn sale(&self) -> Result<SaleView, Stop> {
+        let (events, sale) = self.begin().await?;
+        self.recorded.set(true);
+        if self.cancel.get() && sale.state != State::Ended {
+            self.cancel().await;
+        }
+        self.follow(events, sale).await
+    }
+
+    async fn begin(&self) -> Result<(Events, SaleView), Stop> {
+        // Listening begins before asking: no step is missed. Until here nothing was asked.
+        let events = self.daemon.events().await?;
+        if self.cancel.get() {
+            return Err(Stop::new(Exit::Cancelled, "cancelled before it began; nothing was charged"));
+        }
+        match self.daemon.post("/v1/sales", &self.wanted).await {
+            Ok(sale) => {
+                self.notice_replay(&sale)?;
+                Ok((events, sale))
+            }
+            Err(error) if error.may_have_been_heard() => self.ask_again(&error).await,
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Only the answer to the sale itself is judged: one that was found by asking again is this very sale.
+    fn notice_replay(&self, sale: &SaleView) -> Result<(), Stop> {
+        if sale.replayed && self.flow.reference.is_none() {
+            let message = "the reference made by chance is an older sale's; nothing was charged now: try again";
+            return Err(Stop::new(Exit::Software, message));
+        }
+        if sale.replayed {
+            self.tell(&format!("this reference is known since {}: no second sale is begun", sale.started_at));
+        }
+        Ok(())
+    }
+
+    async fn follow(&self, mut events: Events, mut sale: SaleView) -> Result<SaleView, Stop> {
+        let mut settle = None;
+        let mut signature = None;
+        loop {
+            match sale.state {
+                State::Ended => return Ok(sale),
+                State::AwaitingSignature if signature.is_none() => signature = Some(self.signature().await),
+                State::Unconfirmed if settle.is_none() => {
+                    self.tell(&sale.text);
+                    settle = Some(Instant::now() + Duration::from_secs(self.flow.settle_s));
+                }
+                _ => {}
+            }
+            let settled = async {
+                match settle {
+                    Some(until) => sleep_until(until).await,
+                    None => std::future::pending().await,
+                }
+            };
+            let answered = async {
+                match &mut signature {
+                    Some(answers) => answers.recv().await,
+                    None => None,
+                }
+            };
+            let looked = tokio::select! {
+                Some(accepted) = answered => {
+                    self.check_signature(accepted).await;
+                    continue;
+                }
+                heard = events.next() => match heard {
+                    Ok(Heard::Step(step)) => {
+                        self.hear(*step, &mut sale);
+                        continue;
+                    }
+                    Ok(Heard::Lagged) => self.look_up().await,
+                    Err(error) => Err(error),
+                },
+                () = settled => return Ok(sale),
+                () = sleep(LOOK_AGAIN) => self.look_up().await,
+            };
+            (events, sale) = match looked {
+                Ok(found) => found,
+                Err(error) => self.ask_again(&error).await?,
+            };
+        }
+    }
+
+    fn hear(&self, step: Progress, sale: &mut SaleView) {
+        let ours = step.till == sale.till && step.reference == sale.reference;
+        // The terminal's own steps concern everyone: a reader that is gone ends every sale.
+        if !ours && !step.till.is_empty() {
+            return;
+        }
+        match step.sale.filter(|_| ours) {
+            // The end and the doubt are told by themselves, once.
+            Some(now) if now.state == State::Ended || now.state == State::Unconfirmed => *sale = *now,
+            Some(now) => {
+                self.tell(&step.text);
+                *sale = *now;
+            }
+            None => self.tell(&step.text),
+        }
+    }
+
+    /// A new stream of events, and the sale as it stands after it began.
+    async fn look_up(&self) -> Result<(Events, SaleView), Error> {
+        let events = self.daemon.events().await?;
+        let sale = self.daemon.get(&format!("/v1/sales/{}", in_path(&self.reference))).await?;
+        Ok((events, sale))
+    }
+
+    /// After a lost answer: asks for the reference, never for a sale.
+    async fn ask_again(&self, lost: &Error) -> Result<(Events, SaleView), Stop> {
+        self.tell(&format!("{lost}; asking again for {} s", self.flow.reconnect_s));
+        let until = Instant::now() + Duration::from_secs(self.flow.reconnect_s);
+        let mut absent = 0;
+        loop {
+            match self.look_up().await {
+                Ok(found) => {
+                    self.tell("connected again");
+                    return Ok(found);
+                }
+                Err(error) if error.is_no_such_sale() => {
+                    absent += 1;
+                    if self.recorded.get() {
+                        return Err(self.in_doubt("the daemon has lost its record of the sale"));
+                    }
+                    if absent == ABSENT_FOR_SURE {
+                        return Err(Stop::new(
+                            Exit::NotSent,
+                            "the sale was never begun; nothing was charged: try again",
+                        ));
+                    }
+                }
+                Err(_) => absent = 0,
+            }
+            if Instant::now() >= until {
+                return Err(self.in_doubt("the daemon does not come back"));
+            }
+            sleep(ASK_AGAIN).await;
+        }
+    }
+
+    /// Answers to the question whether the signature is the card's, as far as there is somebody to ask here.
+    async fn signature(&self) -> mpsc::Receiver<bool> {
+        let (sender, answers) = mpsc::channel(1);
+        match self.flow.signature {
+            SignatureAnswer::Accept => drop(sender.send(true).await),
+            SignatureAnswer::Refuse => drop(sender.send(false).await),
+            SignatureAnswer::Ask if !std::io::stdin().is_terminal() => {
+                self.tell(&format!("answer with: pos-agent signature '{}' --accept (or --refuse)", self.reference))
+            }
+            SignatureAnswer::Ask => {
+                self.tell("Is the signature the card's? y or n, then Enter");
+                // A read of the keyboard cannot be called off: its thread ends with the program.
+                std::thread::spawn(move || {
+                    for line in std::io::stdin().lines().map_while(Result::ok) {
+                        let answer = match line.trim().to_ascii_lowercase().as_str() {
+                            "y" | "yes" => true,
+                            "n" | "no" => false,
+                            _ => continue,
+                        };
+                        if sender.blocking_send(answer).is_err() {
+                            return;
+                        }
+                    }
+                });
+            }
+        }
+        answers
+    }
+
+    async fn check_signature(&self, accepted: bool) {
+        let path = format!("/v1/sales/{}/signature", in_path(&self.reference));
+        let told: Result<SaleView, _> = self.daemon.post(&path, &serde_json::json!({ "accepted": accepted })).await;
+        if let Err(error) = told {
+            self.tell(&format!(
+                "the terminal was not told yet ({error}): pos-agent signature '{}' --{}",
+                self.reference,
+                if accepted { "accept" } else { "refuse" }
+            ));
+        }
+    }
+
+    async fn cancel(&self) {
+        self.tell("cancelling; waiting for the end");
+        let path = format!("/v1/sales/{}/cancel", in_path(&self.reference));
+        let asked: Result<SaleView, _> = self.daemon.post(&path, &serde_json::json!({})).await;
+        match asked {
+            Ok(sale) if sale.state != State::Ended => self.tell("too late to cancel: the sale goes on"),
+            Ok(_) => {}
+            Err(error) => self.tell(&format!("not cancelled yet: {error}")),
+        }
+    }
+
+    /// Says how it ended.
+    fn finish(&self, sale: &SaleView) -> Exit {
+        if self.flow.json {
+            out::say_json(sale);
+        } else {
+            out::say(&format!("{}: {}", out::standing(sale), out::sale_line(sale)));
+            out::say(&sale.text);
+            out::say_lines(sale.status_text.as_deref().unwrap_or_default());
+        }
+        match (sale.state, sale.outcome) {
+            (State::Ended, Some(outcome)) => outcome.into(),
+            _ => {
+                out::complain(
+                    self.in_doubt("the gateway may hold an approval; it is being looked up and reversed")
+                        .to_string()
+                        .as_str(),
+                );
+                Exit::Unconfirmed
+            }
+        }
+    }
+
+    fn in_doubt(&self, why: &str) -> Stop {
+        let reference = &self.reference;
+        let message = format!(
+            "unconfirmed: {why}; do not charge again, see `pos-agent status`, or ask later: pos-agent show '{reference}'"
+        );
+        Stop::new(Exit::Unconfirmed, message)
+    }
+
+    fn tell(&self, line: &str) {
+        if self.flow.json { out::aside(line) } else { out::say(line) }
+    }
+}
+
+/// What is wrong in any currency is said before the daemon is asked; the rest only when the currency is known.
+pub(super) fn check_amount(amount: &str, currency: Option<&str>) -> Result<(), Stop> {
+    let usage = |error: MoneyError| Stop::new(Exit::Usage, error.to_string());
+    let known = Currency::from_code(currency.unwrap_or("EUR")).map_err(usage)?;
+    match Amount::parse(amount, known) {
+        Err(MoneyError::WrongDecimals { .. } | MoneyError::TooLarge) if currency.is_none() => Ok(()),
+        checked => checked.map(|_| ()).map_err(usage),
+    }
+}
+
+/// As `c-20261120-123456-4f2a9c1e`: readable by a person; the chance is for a board whose clock begins anew at each start.
+fn made_reference() -> Result<String, Stop> {
+    let mut chance = [0; 4];
+    getrandom::fill(&mut chance)
+        .map_err(|error| Stop::new(Exit::Software, format!("no random numbers: {error}; give a --reference")))?;
+    let now = chrono::Local::now().format("%Y%m%d-%H%M%S");
+    Ok(format!("c-{now}-{}", hex::encode(chance)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_amount_is_judged_by_what_is_known() {
+        for (amount, currency, good) in [
+            ("12.34", None, true),
+            ("1.230", None, true),
+            ("12", Some("JPY"), true),
+            ("1.00", Some("JPY"), false),
+            ("12.34", Some("eur"), false),
+            ("0.00", None, false),
+            ("-5", None, false),
+            ("twelve", None, false),
+        ] {
+            let checked = check_amount(amount, currency);
+            assert_eq!(checked.is_ok(), good, "{amount} {currency:?}");
+            assert!(checked.err().is_none_or(|stop| stop.exit() == Exit::Usage));
+        }
+    }
+
+    #[test]
+    fn made_references_are_references() {
+        let reference = made_reference().unwrap();
+        assert_eq!(reference.len(), "c-20261120-123456-4f2a9c1e".len());
+        assert!(reference.is_ascii() && reference != made_reference().unwrap());
+    }
+}

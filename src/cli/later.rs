@@ -1,0 +1,113 @@
+//! `pos-agent capture`, `refund`, `reverse`, `increment`, `reauthorise`: transactions that refer to an earlier one and need no
+//! card; and `pos-agent registration`, which charges a card that was kept.
+
+use clap::{Args, Subcommand};
+use serde_json::json;
+
+use super::exit::{Exit, Stop};
+use super::flow::{Flow, check_amount};
+use super::sale::HowMuch;
+use crate::till::Kind;
+
+/// The earlier transaction and how much of it.
+#[derive(Debug, Args)]
+pub(super) struct Earlier {
+    /// The earlier transaction's reference
+    #[arg(required_unless_present = "payment", conflicts_with = "payment")]
+    of: Option<String>,
+    /// Its payment id at the gateway, when this terminal does not know it
+    #[arg(long, value_name = "ID")]
+    payment: Option<String>,
+    /// The till that began it
+    #[arg(long, value_name = "NAME", default_value = "local")]
+    till: String,
+    /// How much [default: all that is left]
+    #[arg(long)]
+    amount: Option<String>,
+    /// ISO 4217 [default: the terminal's currency]
+    #[arg(long, value_name = "CODE")]
+    currency: Option<String>,
+    #[command(flatten)]
+    flow: Flow,
+}
+
+/// Arguments of `capture`.
+#[derive(Debug, Args)]
+pub(super) struct Capture {
+    #[command(flatten)]
+    earlier: Earlier,
+    /// It is the last one: what is left of the reservation is set free
+    #[arg(long = "final")]
+    last: bool,
+}
+
+/// Arguments of `registration`.
+#[derive(Debug, Args)]
+pub(super) struct Registration {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Charge the card that was kept under this id
+    Pay(Pay),
+}
+
+#[derive(Debug, Args)]
+struct Pay {
+    /// The registration's id, from the sale that kept the card (`--param createRegistration=true`)
+    id: String,
+    #[command(flatten)]
+    how_much: HowMuch,
+    /// The merchant asks, and the customer is not there: a repeated payment of a standing instruction (interface: Card on file)
+    #[arg(long, value_name = "TYPE", value_parser = ["UNSCHEDULED", "INSTALLMENT", "RECURRING"])]
+    repeated: Option<String>,
+    #[command(flatten)]
+    flow: Flow,
+}
+
+impl Earlier {
+    pub(super) async fn run(self, kind: Kind) -> Result<Exit, Stop> {
+        let mut wanted = json!({ "kind": kind.as_str() });
+        if let Some(amount) = &self.amount {
+            check_amount(amount, self.currency.as_deref())?;
+            wanted["amount"] = amount.as_str().into();
+        }
+        if let Some(currency) = &self.currency {
+            wanted["currency"] = currency.as_str().into();
+        }
+        match (&self.of, &self.payment) {
+            (Some(of), _) => {
+                wanted["of"] = of.as_str().into();
+                wanted["till"] = self.till.as_str().into();
+            }
+            (None, Some(payment)) => wanted["payment"] = payment.as_str().into(),
+            (None, None) => return Err(Stop::new(Exit::Usage, "name the earlier transaction")),
+        }
+        self.flow.run(wanted).await
+    }
+}
+
+impl Capture {
+    pub(super) async fn run(mut self) -> Result<Exit, Stop> {
+        if self.last {
+            self.earlier.flow.add("sequence", "FINAL");
+        }
+        self.earlier.run(Kind::Capture).await
+    }
+}
+
+impl Registration {
+    pub(super) async fn run(self) -> Result<Exit, Stop> {
+        let Verb::Pay(mut pay) = self.verb;
+        let mut wanted = pay.how_much.wanted(Kind::ByRegistration)?;
+        wanted["registration"] = pay.id.into();
+        if let Some(kind) = &pay.repeated {
+            pay.flow.add("standingInstruction.type", kind);
+            pay.flow.add("standingInstruction.mode", "REPEATED");
+            pay.flow.add("standingInstruction.source", "MIT");
+        }
+        pay.flow.run(wanted).await
+    }
+}

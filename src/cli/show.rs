@@ -1,0 +1,49 @@
+//! `pos-agent show`: what became of a transaction, and what is left of it.
+
+use clap::Args;
+
+use super::daemon::{in_path, in_query};
+use super::exit::{Exit, Stop};
+use super::{Where, out};
+use crate::till::{SaleView, State};
+
+/// Arguments.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit codes: as of the transaction itself (0 approved, 1 declined, …); 3 while it has not ended."
+)]
+pub(super) struct Show {
+    /// Its reference
+    reference: String,
+    /// The till that began it
+    #[arg(long, value_name = "NAME", default_value = "local")]
+    till: String,
+    /// One JSON object, as tills get it
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    daemon: Where,
+}
+
+impl Show {
+    pub(super) async fn run(self) -> Result<Exit, Stop> {
+        let path = format!("/v1/sales/{}?till={}", in_path(&self.reference), in_query(&self.till));
+        let sale: SaleView = self.daemon.daemon()?.get(&path).await?;
+        if self.json {
+            out::say_json(&sale);
+        } else {
+            out::say(&format!("{} {}: {}", sale.kind.as_str(), out::standing(&sale), out::sale_line(&sale)));
+            out::say(&sale.text);
+            if let Some(of) = &sale.of {
+                out::say(&format!("refers to {of}"));
+            }
+            if let Some(left) = &sale.left {
+                out::say(&format!("left: {left} {}", sale.currency));
+            }
+        }
+        Ok(match (sale.state, sale.outcome) {
+            (State::Ended, Some(outcome)) => outcome.into(),
+            _ => Exit::Unconfirmed,
+        })
+    }
+}

@@ -1,0 +1,168 @@
+//! Parameters that a till adds to its sale: flat names (`cart.items[0].name`) or nested JSON become the flat names that the
+//! gateway takes (interface: What the service does). What the terminal itself says is not the till's to add.
+
+use serde_json::{Map, Value};
+
+use super::parameter::form::{self, Asked};
+use super::parameter::{Call, Direction, Names};
+use super::request::MAX_PARAMETERS;
+use crate::config::Assumptions;
+
+/// Names that belong to the terminal: it knows them better, or they would be card data.
+const OWNED: [&str; 12] = [
+    "amount",
+    "currency",
+    "entityId",
+    "paymentType",
+    "paymentBrand",
+    "merchantTransactionId",
+    "testMode",
+    "referenceUuid",
+    "pos",
+    "card",
+    "tokenAccount",
+    "overridePaymentType",
+];
+/// Structures whose members are keys in brackets (interface: Custom parameters and others).
+const KEYED: [&str; 4] = ["customParameters", "merchant.data", "risk.parameters", "threeDSecure.schemeData"];
+/// Deepest nesting: `airline.passengers[0].legs[0].carrierCode` has five levels.
+const MAX_DEPTH: usize = 8;
+
+/// Why a parameter cannot be sent. The value is not shown.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{name}: {why}")]
+pub struct Problem {
+    /// Its flat name.
+    pub name: String,
+    /// What is wrong and what to do.
+    pub why: String,
+}
+
+/// The till's parameters by their flat names, in the order of their names; each is known to the interface's data model and
+/// fits it, and together they break no rule of it.
+///
+/// # Errors
+/// The first that cannot be sent.
+pub fn parameters(
+    added: &Map<String, Value>,
+    call: Call,
+    assumptions: &Assumptions,
+) -> Result<Vec<(String, String)>, Problem> {
+    if added.is_empty() {
+        return Ok(Vec::new());
+    }
+    let flat = flattened(added)?;
+    let names = Names::new(&assumptions.wallets, &assumptions.schemes);
+    let asked = Asked { direction: Direction::Request, call, from_client_side: false, names: &names };
+    // What the terminal adds itself is not there yet, and is not the till's to miss.
+    let violation = form::judge(&flat, &asked).into_iter().find(|violation| !is_owned(&violation.name));
+    match violation {
+        Some(violation) => {
+            Err(Problem { why: format!("{}; {}", violation.problem, violation.rule), name: violation.name })
+        }
+        None => Ok(flat),
+    }
+}
+
+fn is_owned(name: &str) -> bool {
+    OWNED.contains(&name.split(['.', '[']).next().unwrap_or_default())
+}
+
+fn flattened(added: &Map<String, Value>) -> Result<Vec<(String, String)>, Problem> {
+    let mut flat = Vec::new();
+    for (name, value) in added {
+        flatten(name.clone(), value, 0, &mut flat)?;
+    }
+    let bytes: usize = flat.iter().map(|(name, value)| 3 * (name.len() + value.len()) + 2).sum();
+    if bytes > MAX_PARAMETERS {
+        let why = format!("all parameters together are more than {MAX_PARAMETERS} bytes");
+        return Err(Problem { name: "parameters".to_owned(), why });
+    }
+    flat.sort();
+    for (n, (name, _)) in flat.iter().enumerate() {
+        if n > 0 && flat[n - 1].0 == *name {
+            return Err(problem(name, "it is given twice"));
+        }
+    }
+    Ok(flat)
+}
+
+fn flatten(name: String, value: &Value, depth: usize, flat: &mut Vec<(String, String)>) -> Result<(), Problem> {
+    if depth > MAX_DEPTH {
+        return Err(problem(&name, "it is nested too deeply"));
+    }
+    if is_owned(&name) {
+        return Err(problem(&name, "the terminal says this itself; leave it out"));
+    }
+    match value {
+        Value::String(text) => flat.push((name, text.clone())),
+        Value::Bool(yes) => flat.push((name, yes.to_string())),
+        Value::Number(number) if number.is_u64() || number.is_i64() => flat.push((name, number.to_string())),
+        Value::Number(_) => return Err(problem(&name, "write it as a string: a number could be rounded")),
+        Value::Null => return Err(problem(&name, "it is null; leave it out")),
+        Value::Array(values) => {
+            for (n, value) in values.iter().enumerate() {
+                flatten(format!("{name}[{n}]"), value, depth + 1, flat)?;
+            }
+        }
+        Value::Object(members) => {
+            let keyed = KEYED.contains(&name.as_str());
+            for (key, value) in members {
+                let name = if keyed { format!("{name}[{key}]") } else { format!("{name}.{key}") };
+                flatten(name, value, depth + 1, flat)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn problem(name: &str, why: &str) -> Problem {
+    let name = name.chars().filter(|c| !c.is_control()).take(100).collect();
+    Problem { name, why: why.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Vec<(String, String)>, String> {
+        let json: Value = serde_json::from_str(text).unwrap();
+        let read = parameters(json.as_object().unwrap(), Call::Payment, &Assumptions::default());
+        read.map_err(|problem| problem.to_string())
+    }
+
+    #[test]
+    fn flat_and_nested_names_are_the_same() {
+        let flat =
+            read(r#"{"cart.items[0].name":"Tea","cart.items[0].price":"2.50","customParameters[shop]":"7"}"#).unwrap();
+        let nested =
+            read(r#"{"cart":{"items":[{"name":"Tea","price":"2.50"}]},"customParameters":{"shop":7}}"#).unwrap();
+        assert_eq!(flat, nested);
+        assert_eq!(flat[0], ("cart.items[0].name".to_owned(), "Tea".to_owned()));
+    }
+
+    #[test]
+    fn what_the_terminal_says_itself_and_what_cannot_be_sent_is_refused_by_name() {
+        for (text, problem) in [
+            (r#"{"amount":"1.00"}"#, "amount: the terminal says this itself; leave it out"),
+            (r#"{"card":{"number":"4111"}}"#, "card: the terminal says this itself; leave it out"),
+            (r#"{"pos.entryMode":"ICC"}"#, "pos.entryMode: the terminal says this itself; leave it out"),
+            (r#"{"taxAmount":1.5}"#, "taxAmount: write it as a string: a number could be rounded"),
+            (r#"{"taxAmount":null}"#, "taxAmount: it is null; leave it out"),
+            (r#"{"merchantMemo":"short"}"#, "merchantMemo: is too short (5 characters); must be 8 to 255 characters without control characters"),
+            (
+                r#"{"merchantMemmo":"longer than eight"}"#,
+                "merchantMemmo: unknown parameter; did you mean merchantMemo?",
+            ),
+            (
+                r#"{"billing.houseNumber2":"7"}"#,
+                "billing.houseNumber1: required and not sent; houseNumber2 comes only with houseNumber1 (house-number)",
+            ),
+            (r#"{"cart.items[0].name":"a","cart":{"items":[{"name":"b"}]}}"#, "cart.items[0].name: it is given twice"),
+        ] {
+            assert_eq!(read(text).unwrap_err(), problem);
+        }
+        let deep = format!("{}1{}", r#"{"a":"#.repeat(12), "}".repeat(12));
+        assert!(read(&deep).unwrap_err().contains("nested too deeply"));
+    }
+}

@@ -1,0 +1,178 @@
+//! What follows a capture, refund or reversal without an answer: look up, and carry it out if it was not, for as long as it
+//! takes (design: path of a sale, 9).
+//!
+//! Undoing it would be no safer than finishing it, so it is finished: found approved, it is done; found declined, it is
+//! declined; not found twice, it is sent again under the same reference, written down before. What the gateway holds of the
+//! earlier transaction bounds what a request that arrives late could do twice: no more can be captured or refunded than is left.
+
+use std::time::Duration;
+
+use super::decide::{jitter, outcome_of};
+use super::{
+    Action, Answer, ApprovedAmount, Event, Found, FoundState, HostFacts, Inquiry, Now, Outcome, Paper, Record, Sale,
+    State, Step,
+};
+
+/// Longest wait between two tries; a shop's network comes back within minutes.
+const LONGEST_WAIT: Duration = Duration::from_secs(300);
+/// What a person mended at the gateway is noticed within a day.
+const QUARANTINE_WAIT: Duration = Duration::from_secs(24 * 3600);
+/// Looks that must not find it before it is sent again: a request may be on its way while the first look is answered.
+const LOOKS_BEFORE_SENDING: u32 = 2;
+
+/// What the records say.
+#[derive(Clone, Debug)]
+pub(super) struct Confirming {
+    /// What happened.
+    pub(super) why: String,
+    /// Retrying cannot mend it.
+    pub(super) quarantined: Option<String>,
+}
+
+/// What a power cut may forget.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Timers {
+    due: Option<Duration>,
+    in_flight: bool,
+    tries: u32,
+    /// Looks in a row that did not find it.
+    absent: u32,
+    /// The receipt "not confirmed" was printed.
+    printed: bool,
+    trouble: Option<String>,
+}
+
+impl Timers {
+    pub(super) fn due(&self) -> Option<Duration> {
+        if self.in_flight { None } else { self.due }
+    }
+
+    pub(super) fn trouble(&self) -> Option<&str> {
+        self.trouble.as_deref()
+    }
+}
+
+impl Confirming {
+    pub(super) fn new(why: String) -> Self {
+        Self { why, quarantined: None }
+    }
+
+    pub(super) fn apply(&mut self, record: &Record) {
+        if let Record::Quarantined { why } = record {
+            self.quarantined = Some(why.clone());
+        }
+    }
+}
+
+impl Sale {
+    /// Begins to look: written first, then the till is told and the gateway asked.
+    pub(super) fn confirm(&mut self, why: &str) -> Step {
+        self.volatile.poll = None;
+        self.volatile.throttled = None;
+        let timers = &mut self.volatile.confirming;
+        timers.in_flight = true;
+        timers.absent = 0;
+        Step::write([Record::Confirming { why: why.to_owned() }]).then([Action::Tell, Action::Query])
+    }
+
+    pub(super) fn handle_confirming(&mut self, event: Event, now: Now) -> Step {
+        match event {
+            Event::Restarted => self.look(),
+            Event::DeadlinePassed if self.volatile.confirming.due().is_some_and(|due| due <= now.monotonic) => {
+                self.look()
+            }
+            Event::Nudged if self.volatile.confirming.due().is_some() && !self.is_in_quarantine() => self.look(),
+            Event::Inquired(Inquiry::CannotAsk { why }) => self.look_later(now, &why),
+            Event::Inquired(Inquiry::Payments(found)) => self.looked(&found, now),
+            // The answer to an earlier request says what became of it, however late.
+            Event::Answered(Answer::Approved(approval)) => {
+                self.carried_out(&approval.id, approval.amount, Some(approval.facts), now)
+            }
+            _ => Step::none(),
+        }
+    }
+
+    fn look(&mut self) -> Step {
+        self.volatile.confirming.in_flight = true;
+        Step::act([Action::Query])
+    }
+
+    fn looked(&mut self, found: &[Found], now: Now) -> Step {
+        let (kind, reference) = (self.order.kind.payment_type(), self.order.merchant_transaction_id.clone());
+        let same_kind = || found.iter().filter(|one| one.payment_type == kind);
+        if same_kind().any(|one| one.reference.is_none()) {
+            return self.needs_a_person("the gateway does not say whose the transactions are; look at them there", now);
+        }
+        let ours = || same_kind().filter(|one| one.reference.as_ref() == Some(&reference));
+        let mut approved = ours().filter(|one| one.state == FoundState::Approved);
+        match (approved.next(), approved.next()) {
+            (Some(done), None) => return self.carried_out(&done.id.clone(), done.amount, None, now),
+            (Some(one), Some(two)) => {
+                let why = format!("the gateway carried it out twice ({}, {}); look at it there", one.id, two.id);
+                return self.needs_a_person(&why, now);
+            }
+            (None, _) => {}
+        }
+        if ours().any(|one| one.state == FoundState::Undecided) {
+            return self.look_later(now, "the gateway has not decided yet");
+        }
+        if ours().any(|one| one.state == FoundState::Unclear) {
+            return self
+                .needs_a_person("the gateway's result code for it is not known; look at it at the gateway", now);
+        }
+        if ours().next().is_some() {
+            let why = "the gateway declined it".to_owned();
+            return self.confirmed(Outcome::Declined { why }, None);
+        }
+        self.volatile.confirming.absent += 1;
+        if self.volatile.confirming.absent < LOOKS_BEFORE_SENDING {
+            return self.look_later(now, "the gateway does not know it (yet)");
+        }
+        Step::write([Record::Asked { card: None }]).then([Action::Ask])
+    }
+
+    fn carried_out(&mut self, id: &str, amount: ApprovedAmount, host: Option<HostFacts>, now: Now) -> Step {
+        let asked = self.amount;
+        let amount = match amount {
+            ApprovedAmount::NotSaid => asked,
+            ApprovedAmount::Said(said) if said.currency() == asked.currency() && said.minor() <= asked.minor() => said,
+            ApprovedAmount::Said(_) | ApprovedAmount::Unreadable => {
+                let why = format!("the gateway carried out {id} with another amount than {asked}; look at it there");
+                return self.needs_a_person(&why, now);
+            }
+        };
+        let host = host.unwrap_or_else(|| HostFacts { id: Some(id.to_owned()), ..self.host.clone() });
+        self.confirmed(outcome_of(amount, asked), Some(host))
+    }
+
+    fn confirmed(&mut self, outcome: Outcome, host: Option<HostFacts>) -> Step {
+        Step::write([Record::Ended { outcome, host, card: None }]).then([Action::Tell, Action::Print(Paper::Copies)])
+    }
+
+    fn needs_a_person(&mut self, why: &str, now: Now) -> Step {
+        let timers = &mut self.volatile.confirming;
+        timers.in_flight = false;
+        timers.due = Some(now.monotonic + QUARANTINE_WAIT);
+        match &self.state {
+            State::Confirming(confirming) if confirming.quarantined.as_deref() == Some(why) => Step::none(),
+            _ => Step::write([Record::Quarantined { why: why.to_owned() }]).then([Action::Tell]),
+        }
+    }
+
+    /// Twice as long each time, a little apart from other terminals. The cashier gets a receipt that says "not confirmed" the
+    /// first time.
+    fn look_later(&mut self, now: Now, trouble: &str) -> Step {
+        let timers = &mut self.volatile.confirming;
+        timers.in_flight = false;
+        timers.trouble = Some(trouble.to_owned());
+        timers.tries = timers.tries.saturating_add(1);
+        let wait = Duration::from_secs(1 << (timers.tries - 1).min(16)).min(LONGEST_WAIT);
+        timers.due = Some(now.monotonic + wait + jitter(self.order.number));
+        let print = !std::mem::replace(&mut timers.printed, true);
+        Step::act(print.then_some(Action::Print(Paper::Copies)))
+    }
+
+    fn is_in_quarantine(&self) -> bool {
+        matches!(&self.state, State::Confirming(confirming) if confirming.quarantined.is_some())
+    }
+}
