@@ -10,6 +10,7 @@ mod earlier;
 mod expiry;
 mod recovery;
 mod tills;
+mod typing;
 mod words;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -143,6 +144,8 @@ struct Agent {
     sales: BTreeMap<u64, Active>,
     /// The sale that has the reader.
     at_reader: Option<u64>,
+    /// A till that waits for an amount to be typed at the reader.
+    typing: Option<typing::Waiting>,
     /// What is to be told to sales next; filled by actions, emptied by [`Agent::settle`].
     inbox: VecDeque<(u64, sale::Event)>,
     /// Sales to tell and receipts to print, once the devices have had their turn.
@@ -264,6 +267,7 @@ impl Agent {
             progress,
             sales: BTreeMap::new(),
             at_reader: None,
+            typing: None,
             inbox: VecDeque::new(),
             afterwards: VecDeque::new(),
             stopping: false,
@@ -349,6 +353,7 @@ impl Agent {
                     self.announce("reader-unready", &why);
                 }
                 self.reader_state = Err(why.clone());
+                self.typing_ends(&why);
                 if let Some(number) = self.at_reader.take() {
                     // Nothing was sent yet: the cashier is told what is wrong with the reader, not only that it is lost.
                     let waiting = self.sales.get(&number).map(|active| active.sale.standing());
@@ -366,8 +371,7 @@ impl Agent {
                     tracing::warn!(?card, ?pin, "{text}");
                 }
             }
-            // Nothing orders an amount to be typed yet.
-            reader::Event::Typed { sale, .. } => tracing::debug!(sale, "an amount was typed for nobody"),
+            reader::Event::Typed { sale, amount } => self.typed(sale, amount),
             reader::Event::Step { sale, step } => self.announce_step(sale, &step),
             reader::Event::Card { sale, presented } => self.card_read(sale, *presented),
             reader::Event::NoCard { sale, why } => {

@@ -109,6 +109,9 @@ pub struct Reader {
     /// What the reader asks for when a tip is wanted: `tip`, or `total` for the bill with the tip.
     #[serde(default)]
     pub tip_entry: TipEntry,
+    /// Tips that the reader offers, in percent: one to four of 1 to 100; with less than four the customer may type another.
+    #[serde(default = "defaults::tip_percentages")]
+    pub tip_percentages: Vec<u8>,
     /// Name of the capability by which a reader says that it takes commands of more than one packet. It is not published; without
     /// this a name with the words "extended" and "APDU" is taken for it.
     pub extended_apdu_capability: Option<String>,
@@ -354,6 +357,11 @@ mod defaults {
     /// The language that every reader has.
     pub(super) fn language() -> String {
         "en".to_owned()
+    }
+
+    /// What customers are used to.
+    pub(super) fn tip_percentages() -> Vec<u8> {
+        vec![5, 10, 15]
     }
 
     /// A shop of 100 sales a day has a month or more to have new keys injected.

@@ -63,7 +63,8 @@ fn help_teaches_and_wrong_usage_is_64() {
     for wrong in [
         &["nonsense"][..],
         &[],
-        &["sale"],
+        &["refund"],
+        &["signature", "r"],
         &["sale", "12.34", "--nonsense"],
         &["sale", "1", "2"],
         &["sale", "12.34", "--socket", "/x", "--config", "/y"],

@@ -61,6 +61,7 @@ fn started(number: u64, amount: Amount, day: &str) -> Record {
             reference: format!("R{number}"),
             amount,
             ask_tip: false,
+            manual: false,
             terminal_id: "12345678".to_owned(),
             merchant_transaction_id: reference(number),
             started_unix_ms: 1_795_000_000_000,

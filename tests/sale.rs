@@ -211,6 +211,54 @@ async fn a_write_that_fails_for_one_sale_leaves_the_other_alone() {
 }
 
 #[tokio::test]
+async fn a_tip_is_typed_at_the_reader_and_charged_on_top() {
+    let mut counter = Counter::open().await;
+    counter.shop.reader.next_number("166");
+    let (code, begun) = counter.post_sale(r#"{"reference":"R1","amount":"12.34","tip":"ask"}"#).await;
+    assert_eq!(code, 201, "{begun}");
+    counter.present(card("tap").unwrap(), Tap).await;
+    let view = counter.until_ended("R1").await;
+    assert_eq!(
+        (ended(&view), view.amount.as_str(), view.tip.as_deref()),
+        (Some(Outcome::Approved), "12.34", Some("1.66"))
+    );
+    assert_eq!((view.approved_amount.as_deref(), counter.charged()), (Some("14.00"), vec!["14.00 EUR".to_owned()]));
+    let receipt = counter.paper().await;
+    for word in ["Amount", "12.34 EUR", "Tip", "1.66 EUR", "14.00 EUR", "APPROVED"] {
+        assert!(receipt.contains(word), "{word}\n{receipt}");
+    }
+    // Asked again it is the same sale, and with another amount it is not.
+    assert_eq!(counter.begin("R1", "12.34").await.1["replayed"], true);
+    assert_eq!(counter.begin("R1", "14.00").await.0, 409);
+}
+
+#[tokio::test]
+async fn a_tip_that_is_cancelled_ends_the_sale_and_frees_the_reader() {
+    let counter = Counter::open().await;
+    let (code, begun) = counter.post_sale(r#"{"reference":"R1","amount":"12.34","tip":"ask"}"#).await;
+    assert_eq!(code, 201, "{begun}");
+    counter::within("the question", counter.shop.reader.waits_for(WaitsFor::Number)).await;
+    counter.shop.reader.key(pos_agent::sim::reader::Key::Cancel);
+    assert_eq!(ended(&counter.until_ended("R1").await), Some(Outcome::Cancelled));
+    counter.sell("R2", "2.00", "tap", Tap).await;
+    assert_eq!(ended(&counter.until_ended("R2").await), Some(Outcome::Approved));
+    assert_eq!(counter.charged(), ["2.00 EUR"]);
+}
+
+#[tokio::test]
+async fn an_amount_is_typed_at_the_reader() {
+    let counter = Counter::open().await;
+    counter.shop.reader.next_number("1234");
+    let sale = counter.verb(&["sale"]);
+    counter.present(card("tap").unwrap(), Tap).await;
+    let output = counter::within("the program", sale).await.unwrap();
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(said.contains("typed at the reader") && said.contains("APPROVED 12.34 EUR"), "{said}");
+    assert_eq!(counter.charged(), ["12.34 EUR"]);
+}
+
+#[tokio::test]
 async fn a_refused_signature_gives_the_money_back() {
     let mut counter = Counter::open().await;
     counter.sell("R1", "12.34", "swipe", Swipe).await;

@@ -66,7 +66,7 @@ impl Agent {
             transaction_type: if active.sale.order().kind == Kind::Credit { REFUND } else { PURCHASE },
             at: clock::for_reader(&local),
             card_timeout: Duration::from_secs(self.config.terminal.card_timeout_s),
-            entry: reader::Entry::Card,
+            entry: if active.sale.order().manual { reader::Entry::Manual } else { reader::Entry::Card },
         };
         self.order_reader(number, Order::Arm(arm));
         let (gateway, done) = (self.gateway.clone(), self.done.clone());
@@ -74,10 +74,6 @@ impl Agent {
             let warm = gateway.warm().await;
             let _ = done.send(Done::Warmed { warm }).await;
         });
-    }
-
-    fn ask_tip(&mut self, number: u64) {
-        self.inbox.push_back((number, Event::TipTyped { tip: None }));
     }
 
     fn ask(&mut self, number: u64) {
@@ -135,7 +131,7 @@ impl Agent {
     }
 
     /// Gives the reader an order; when it is gone or another sale has it, the sale hears that the reader was lost.
-    fn order_reader(&mut self, number: u64, order: Order) {
+    pub(super) fn order_reader(&mut self, number: u64, order: Order) {
         if self.at_reader != Some(number) || self.reader.order_now(order).is_err() {
             self.inbox.push_back((number, Event::ReaderLost));
         }

@@ -23,6 +23,7 @@ impl Agent {
                     let _ = reply.send(answer);
                 }
             }
+            Command::TypeAmount { currency, reply } => self.type_amount(currency, reply),
             Command::Show { till, reference, reply } => {
                 let answer = self.find(&till, &reference).map(|(sale, view)| self.with_what_is_left(&sale, view));
                 let _ = reply.send(answer);
@@ -91,6 +92,7 @@ impl Agent {
             reference: wanted.reference,
             amount,
             ask_tip: wanted.ask_tip,
+            manual: wanted.manual,
             terminal_id: self.config.terminal.id.clone(),
             merchant_transaction_id: act::merchant_transaction_id(&self.config.terminal.id, number)?,
             started_unix_ms: now.unix_ms,
@@ -121,6 +123,9 @@ impl Agent {
         {
             let order = active.sale.order();
             return Err(Refused::Busy { till: order.till.clone(), reference: order.reference.clone() });
+        }
+        if self.typing.is_some() && kind.needs_card() {
+            return Err(Refused::NotReady { why: "an amount is being typed at the reader".to_owned() });
         }
         if let Some(fault) = &self.journal_fault {
             return Err(Refused::Journal { why: fault.why.clone() });

@@ -24,6 +24,8 @@ use crate::till::Progress;
 const CONNECT_DEADLINE: Duration = Duration::from_secs(5);
 /// Longer than the daemon's own deadlines for its answer.
 const ANSWER_DEADLINE: Duration = Duration::from_secs(15);
+/// Longer than the daemon lets somebody type at the reader.
+const TYPING_DEADLINE: Duration = Duration::from_secs(700);
 /// The daemon sends a comment each 10 s; three missed ones mean that it hangs.
 const SILENCE_DEADLINE: Duration = Duration::from_secs(35);
 /// A list of 1000 sales is below 1 MiB.
@@ -82,6 +84,16 @@ impl Daemon {
 
     pub(super) async fn post<T: DeserializeOwned>(&self, path: &str, body: &serde_json::Value) -> Result<T, Error> {
         self.answer(Method::POST, path, body.to_string()).await
+    }
+
+    /// As [`Self::post`], for what a person has to do at the reader first.
+    pub(super) async fn post_patiently<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        body: &serde_json::Value,
+    ) -> Result<T, Error> {
+        let bytes = within(TYPING_DEADLINE, self.body(Method::POST, path, body.to_string())).await?;
+        serde_json::from_slice(&bytes).map_err(lost)
     }
 
     pub(super) async fn get_text(&self, path: &str) -> Result<String, Error> {

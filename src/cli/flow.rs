@@ -95,6 +95,21 @@ impl Flow {
         }
     }
 
+    /// The amount that somebody types at the reader. Nothing is begun by it.
+    pub(super) async fn typed_amount(&self, currency: Option<&str>) -> Result<String, Stop> {
+        #[derive(serde::Deserialize)]
+        struct Typed {
+            amount: String,
+            currency: String,
+        }
+        let body = currency.map_or_else(|| serde_json::json!({}), |code| serde_json::json!({ "currency": code }));
+        let tell = |line: &str| if self.json { out::aside(line) } else { out::say(line) };
+        tell("the amount is typed at the reader");
+        let Typed { amount, currency } = self.daemon.daemon()?.post_patiently("/v1/reader/amount", &body).await?;
+        tell(&format!("{amount} {currency}"));
+        Ok(amount)
+    }
+
     /// Adds a parameter for the gateway that a verb stands for.
     pub(super) fn add(&mut self, name: &str, value: &str) {
         self.parameters.push(format!("{name}={value}"));

@@ -22,8 +22,15 @@ pub(super) struct HowMuch {
 #[derive(Debug, Args)]
 #[command(after_help = SALE_HELP)]
 pub(super) struct Sale {
-    #[command(flatten)]
-    how_much: HowMuch,
+    /// How much, with the decimals of its currency: 12.34 [default: it is typed at the reader]
+    #[arg(allow_negative_numbers = true)]
+    amount: Option<String>,
+    /// ISO 4217 [default: the terminal's currency]
+    #[arg(long, value_name = "CODE")]
+    currency: Option<String>,
+    /// The card number is typed on the reader, where the terminal allows it
+    #[arg(long)]
+    manual: bool,
     /// Let the customer type a tip at the reader; it is charged on top of the amount
     #[arg(long)]
     tip: bool,
@@ -62,15 +69,23 @@ Examples:
   pos-agent sale 12.34
   pos-agent sale 1200 --currency JPY --reference order-4711
   pos-agent sale 48.50 --tip
+  pos-agent sale                                          the amount is typed at the reader
   pos-agent sale 20.00 --param createRegistration=true    keep the card for later payments
 
 Exit codes: 0 approved, 1 declined, 2 cancelled, 3 unconfirmed, 4 partially approved, 64 wrong usage, 69 not sent.";
 
 impl Sale {
     pub(super) async fn run(self) -> Result<Exit, Stop> {
-        let mut wanted = self.how_much.wanted(Kind::Sale)?;
+        let amount = match self.amount {
+            Some(amount) => amount,
+            None => self.flow.typed_amount(self.currency.as_deref()).await?,
+        };
+        let mut wanted = HowMuch { amount, currency: self.currency }.wanted(Kind::Sale)?;
         if self.tip {
             wanted["tip"] = "ask".into();
+        }
+        if self.manual {
+            wanted["entry"] = "manual".into();
         }
         self.flow.run(wanted).await
     }

@@ -194,6 +194,9 @@ fn reader(reader: &Reader) -> Result<(), Fault> {
     // Language::from_code of the reader knows the same codes.
     let known = ["en", "de", "fr", "es", "it", "nl", "pl"].contains(&reader.language.as_str());
     check(known, "reader.language", "is no language of the reader's texts", "write en, de, fr, es, it, nl or pl")?;
+    let tips = &reader.tip_percentages;
+    let fits = (1..=4).contains(&tips.len()) && tips.iter().all(|percent| (1..=100).contains(percent));
+    check(fits, "reader.tip-percentages", "must be one to four numbers from 1 to 100", "write [5, 10, 15]")?;
     if let Some(name) = &reader.extended_apdu_capability {
         let fits = is_made_of(name, 32, |b| b.is_ascii_graphic() || b == b' ');
         check(

@@ -149,7 +149,10 @@ mod tests {
             (r#"{"pos.entryMode":"ICC"}"#, "pos.entryMode: the terminal says this itself; leave it out"),
             (r#"{"taxAmount":1.5}"#, "taxAmount: write it as a string: a number could be rounded"),
             (r#"{"taxAmount":null}"#, "taxAmount: it is null; leave it out"),
-            (r#"{"merchantMemo":"short"}"#, "merchantMemo: is too short (5 characters); must be 8 to 255 characters without control characters"),
+            (
+                r#"{"merchantMemo":"short"}"#,
+                "merchantMemo: is too short (5 characters); must be 8 to 255 characters without control characters",
+            ),
             (
                 r#"{"merchantMemmo":"longer than eight"}"#,
                 "merchantMemmo: unknown parameter; did you mean merchantMemo?",

@@ -135,6 +135,9 @@ pub struct Order {
     /// The cardholder is asked for a tip at the reader, before the card.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ask_tip: bool,
+    /// The card number is typed on the reader instead of presenting the card.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub manual: bool,
     /// Acquirer-assigned terminal id.
     pub terminal_id: String,
     /// Our reference at the gateway: terminal id, number and 128 random bits (design: Decisions).

@@ -30,6 +30,7 @@ fn order() -> Order {
         reference: "R1".to_owned(),
         amount: eur(1234),
         ask_tip: false,
+        manual: false,
         terminal_id: "12345678".to_owned(),
         merchant_transaction_id: "12345678-7-00112233445566778899aabbccddeeff".to_owned(),
         started_unix_ms: STARTED_MS,

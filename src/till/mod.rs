@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 use tokio::sync::{broadcast, mpsc, oneshot};
 
-use crate::money::Amount;
+use crate::money::{Amount, Currency};
 
 pub mod http;
 
@@ -40,6 +40,13 @@ pub enum Command {
         limit: u32,
         /// The sales.
         reply: oneshot::Sender<Result<Vec<SaleView>, Refused>>,
+    },
+    /// Let an amount be typed at the reader; nothing is begun by it.
+    TypeAmount {
+        /// Its currency.
+        currency: Currency,
+        /// What was typed.
+        reply: oneshot::Sender<Result<Amount, Refused>>,
     },
     /// Stop a sale.
     Cancel {
@@ -103,6 +110,8 @@ pub struct Wanted {
     pub amount: Option<Amount>,
     /// Let the cardholder type a tip at the reader, before the card.
     pub ask_tip: bool,
+    /// The card number is typed on the reader instead of presenting the card.
+    pub manual: bool,
     /// What it refers to: of a capture, refund, reversal, increment or reauthorisation.
     pub of: Option<Of>,
     /// The stored card data to charge.

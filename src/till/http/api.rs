@@ -9,6 +9,7 @@
 //! | `POST /v1/sales/{reference}/signature` `{"accepted"}` | the sale: ended, or being reversed |
 //! | `GET /v1/sales/{reference}/receipt[?copy=customer]` | text |
 //! | `POST /v1/sales/{reference}/receipt[?copy=customer]` | 202: it is printed again, marked as a duplicate; `{"printer","state","waiting"}` |
+//! | `POST /v1/reader/amount` `{"currency"}` | `{"amount","currency"}` as typed at the reader; nothing is begun by it |
 //! | `GET /v1/status` | the terminal |
 //! | `GET /v1/events` | server-sent events |
 //!
@@ -17,7 +18,8 @@
 //! this terminal's journal does not have it; without an `amount` all that is left is meant. `by-registration` charges stored card
 //! data: `"registration":"its id"`. `"parameters":{…}` are the gateway's, flat (`"cart.items[0].name"`) or nested.
 //!
-//! `"tip":"ask"` lets the cardholder type a tip at the reader, which is charged on top of the amount. A sale in the state
+//! `"tip":"ask"` lets the cardholder type a tip at the reader, which is charged on top of the amount. `"entry":"manual"` lets the
+//! card number be typed there, where the terminal allows it. A sale in the state
 //! `awaiting-signature` waits for its `signature`. `wait-s` ends there too, for somebody at the counter is asked.
 //!
 //! On the Unix socket `?till=NAME` names the till whose sale is shown, cancelled or printed: the person at the terminal may see to
@@ -53,6 +55,8 @@ const MAX_BODY: usize = 64 * 1024;
 const BODY_DEADLINE: Duration = Duration::from_secs(10);
 /// The agent answers within one write of the journal; a slow SD card needs a second.
 const ANSWER_DEADLINE: Duration = Duration::from_secs(10);
+/// Longer than any `card-timeout-s`, which ends the typing.
+const TYPING_DEADLINE: Duration = Duration::from_secs(660);
 /// Longest `wait-s`: some proxies and libraries give up at two minutes.
 const MAX_WAIT_S: u32 = 120;
 /// Sales of one list when the till names no limit, and at most.
@@ -74,6 +78,7 @@ pub(super) fn router(app: Arc<App>, door: Door) -> Router {
         .route("/v1/sales/{reference}/cancel", post(cancel))
         .route("/v1/sales/{reference}/signature", post(signature))
         .route("/v1/sales/{reference}/receipt", get(receipt).post(print))
+        .route("/v1/reader/amount", post(type_amount))
         .route("/v1/status", get(status))
         .route("/v1/events", get(listen))
         .fallback(|| async {
@@ -103,6 +108,7 @@ struct SaleRequest {
     amount: Option<String>,
     currency: Option<String>,
     tip: Option<Tip>,
+    entry: Option<Entry>,
     of: Option<String>,
     /// The till of `of`; only the person at the terminal may name another's.
     till: Option<String>,
@@ -119,6 +125,13 @@ enum Tip {
     Ask,
 }
 
+/// How the card comes to the terminal, when not by itself.
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Entry {
+    Manual,
+}
+
 async fn sale(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
@@ -132,7 +145,8 @@ async fn sale(
 
 /// The request in the till's language: each field by itself, and which go together.
 fn wanted(app: &App, caller: &Caller, asked: SaleRequest) -> Result<Wanted, Failure> {
-    let SaleRequest { reference, kind, amount, currency, tip, of, till, payment, registration, parameters } = asked;
+    let SaleRequest { reference, kind, amount, currency, tip, entry, of, till, payment, registration, parameters } =
+        asked;
     let reference = checked_reference(reference)?;
     let word = kind.as_str();
     let currency = match currency {
@@ -165,8 +179,13 @@ fn wanted(app: &App, caller: &Caller, asked: SaleRequest) -> Result<Wanted, Fail
     if tip.is_some() && kind != Kind::Sale {
         return Err(strange("tip"));
     }
+    let needs_card = matches!(kind, Kind::Sale | Kind::PreAuthorisation | Kind::Credit);
+    if entry.is_some() && !needs_card {
+        return Err(strange("entry"));
+    }
     let till = caller.0.to_string();
-    Ok(Wanted { till, reference, kind, amount, ask_tip: tip.is_some(), of, registration, parameters })
+    let (ask_tip, manual) = (tip.is_some(), entry.is_some());
+    Ok(Wanted { till, reference, kind, amount, ask_tip, manual, of, registration, parameters })
 }
 
 #[derive(Deserialize)]
@@ -333,6 +352,30 @@ async fn print(
     Ok((StatusCode::ACCEPTED, Json(printing)).into_response())
 }
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AmountRequest {
+    currency: Option<String>,
+}
+
+#[derive(Serialize)]
+struct AmountTyped {
+    amount: String,
+    currency: &'static str,
+}
+
+async fn type_amount(
+    State(app): State<Arc<App>>,
+    Body(asked): Body<AmountRequest>,
+) -> Result<Json<AmountTyped>, Failure> {
+    let currency = match asked.currency {
+        Some(code) => Currency::from_code(&code).map_err(|error| Failure::value("currency", error.to_string()))?,
+        None => app.currency,
+    };
+    let typed = app.ask_within(TYPING_DEADLINE, |reply| Command::TypeAmount { currency, reply }).await??;
+    Ok(Json(AmountTyped { amount: typed.decimal(), currency: typed.currency().code() }))
+}
+
 async fn status(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
@@ -352,12 +395,20 @@ async fn listen(State(app): State<Arc<App>>, Extension(caller): Extension<Caller
 impl App {
     /// One command and its answer.
     async fn ask<T>(&self, command: impl FnOnce(oneshot::Sender<T>) -> Command) -> Result<T, Failure> {
+        self.ask_within(ANSWER_DEADLINE, command).await
+    }
+
+    async fn ask_within<T>(
+        &self,
+        deadline: Duration,
+        command: impl FnOnce(oneshot::Sender<T>) -> Command,
+    ) -> Result<T, Failure> {
         let (reply, answer) = oneshot::channel();
         let asked = async {
             self.commands.send(command(reply)).await.ok()?;
             answer.await.ok()
         };
-        timeout(ANSWER_DEADLINE, asked).await.ok().flatten().ok_or_else(Failure::no_answer)
+        timeout(deadline, asked).await.ok().flatten().ok_or_else(Failure::no_answer)
     }
 
     async fn show(&self, till: &str, reference: &str) -> Result<SaleView, Failure> {

@@ -1,0 +1,86 @@
+//! What is typed at the reader before a card: a tip of a sale, or an amount that a till asks for and then begins a sale with.
+
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+
+use crate::money::{Amount, Currency};
+use crate::reader::{NoAmount, Order, Type, Typing};
+use crate::sale::Event;
+use crate::till::Refused;
+
+use super::Agent;
+
+/// The number under which an amount is typed that belongs to no sale.
+const NO_SALE: u64 = 0;
+
+/// A till that waits for an amount.
+pub(super) type Waiting = oneshot::Sender<Result<Amount, Refused>>;
+
+impl Agent {
+    /// Lets the reader ask for a tip on top of a sale's amount.
+    pub(super) fn ask_tip(&mut self, number: u64) {
+        let Some(active) = self.sales.get(&number) else { return };
+        let what = Typing::Tip {
+            base: active.sale.amount(),
+            percentages: heapless::Vec::from_slice(&self.config.reader.tip_percentages).unwrap_or_default(),
+        };
+        self.order_reader(number, Order::Type(Type { sale: number, what, timeout: self.patience() }));
+    }
+
+    /// Lets the reader ask for an amount, when nobody else has it.
+    pub(super) fn type_amount(&mut self, currency: Currency, reply: Waiting) {
+        let order = Order::Type(Type { sale: NO_SALE, what: Typing::Amount { currency }, timeout: self.patience() });
+        let refused = if self.at_reader.is_some() || self.typing.is_some() {
+            Some("the reader is in use".to_owned())
+        } else if self.stopping {
+            Some("the terminal is being stopped".to_owned())
+        } else if let Err(why) = &self.reader_state {
+            Some(why.clone())
+        } else {
+            self.reader.order_now(order).err().map(|gone| gone.to_string())
+        };
+        match refused {
+            Some(why) => drop(reply.send(Err(Refused::NotReady { why }))),
+            None => self.typing = Some(reply),
+        }
+    }
+
+    /// An amount was typed, or was not.
+    pub(super) fn typed(&mut self, number: u64, typed: Result<Option<Amount>, NoAmount>) {
+        if number == NO_SALE {
+            let answer = match typed {
+                Ok(Some(amount)) => Ok(amount),
+                Ok(None) => Err(Refused::NotReady { why: "no amount was typed".to_owned() }),
+                Err(why) => Err(Refused::NotReady { why: why.to_string() }),
+            };
+            if let Some(reply) = self.typing.take() {
+                let _ = reply.send(answer);
+            }
+            return;
+        }
+        let Some(active) = self.sales.get(&number) else { return };
+        let base = active.sale.amount();
+        let event = typed.map_err(|why| why.to_string()).and_then(|tip| {
+            let total = tip.map_or(Ok(base), |tip| base.plus(tip)).map_err(|error| error.to_string())?;
+            self.may_charge(total).map(|()| Event::TipTyped { tip })
+        });
+        let event = event.unwrap_or_else(|why| {
+            // The reader waits for the next order: no card was asked for.
+            self.at_reader = None;
+            Event::NoCard { why }
+        });
+        self.inbox.push_back((number, event));
+    }
+
+    /// The reader went away: nobody types any more.
+    pub(super) fn typing_ends(&mut self, why: &str) {
+        if let Some(reply) = self.typing.take() {
+            let _ = reply.send(Err(Refused::NotReady { why: why.to_owned() }));
+        }
+    }
+
+    fn patience(&self) -> Duration {
+        Duration::from_secs(self.config.terminal.card_timeout_s)
+    }
+}
