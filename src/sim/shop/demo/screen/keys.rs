@@ -155,7 +155,8 @@ mod tests {
             ('A', Some(Intent::Hold(9))),
             ('Z', None),
             ('0', None),
-            ('y', None),
+            ('y', Some(Intent::Signature(true))),
+            ('z', None),
         ] {
             assert_eq!(press(Over::Nothing, KeyCode::Char(key)), wanted, "{key}");
         }

@@ -75,8 +75,8 @@ impl PrinterIs {
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::Ready => "on",
-            Self::PaperOut => "no paper",
-            Self::CoverOpen => "cover open",
+            Self::PaperOut => "empty",
+            Self::CoverOpen => "open",
             Self::Off => "off",
         }
     }

@@ -158,7 +158,7 @@ fn what_is_broken_is_seen_at_the_top() {
     for intent in [Intent::Cable, Intent::Network, Intent::Printer] {
         model.press(intent);
     }
-    says(&model, SMALL, &["agent in a sale  reader unplugged  network off  printer no paper", "its cable is out"]);
+    says(&model, SMALL, &["agent in a sale  reader unplugged  network off  printer empty", "its cable is out"]);
     for (printer, seen) in [("unreachable: tcp://127.0.0.1:9100: refused", true), ("ok", false)] {
         let printers = vec![PrinterState { state: printer.to_owned() }];
         model.status = Some(Status { printers, ..Status::default() });
