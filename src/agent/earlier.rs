@@ -108,8 +108,9 @@ impl Agent {
         Ok(left.flatten())
     }
 
-    /// The view with what can still be captured or refunded.
+    /// The view of one sale: with what can still be captured or refunded, and all that the gateway said.
     pub(super) fn with_what_is_left(&self, sale: &Sale, mut view: SaleView) -> SaleView {
+        view.answer.clone_from(&sale.host().more);
         let kind = match sale.order().kind {
             Kind::PreAuthorisation | Kind::Reauthorisation { .. } => till::Kind::Capture,
             Kind::Sale | Kind::ByRegistration { .. } | Kind::Capture { .. } => till::Kind::Refund,

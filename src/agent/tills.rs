@@ -51,6 +51,20 @@ impl Agent {
                 let answer = self.find(&till, &reference).and_then(|(sale, _)| self.print_again(&sale, copy.into()));
                 let _ = reply.send(answer);
             }
+            Command::Payment { id, reply } => {
+                let gateway = self.gateway.clone();
+                tokio::spawn(async move {
+                    let shown = gateway.show(&id).await;
+                    let _ = reply.send(shown.map_err(|why| Refused::Gateway { why }));
+                });
+            }
+            Command::Query { filters, reply } => {
+                let gateway = self.gateway.clone();
+                tokio::spawn(async move {
+                    let found = gateway.find(&filters).await;
+                    let _ = reply.send(found.map_err(|why| Refused::Gateway { why }));
+                });
+            }
             Command::Status { reply } => drop(reply.send(self.status())),
         }
     }

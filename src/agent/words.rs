@@ -1,5 +1,7 @@
 //! Sales and steps in the words of the till: what a cashier reads and a program branches on.
 
+use std::collections::BTreeMap;
+
 use chrono::{SecondsFormat, TimeZone, Utc};
 
 use crate::printer;
@@ -64,6 +66,8 @@ impl Agent {
                 last4: card.pan.as_ref().map(|pan| pan.last4().to_owned()).or_else(|| host.last4.clone()),
             }),
             status_text: host.status_text.clone(),
+            registration: host.more.get("registrationId").or_else(|| host.more.get("registration.id")).cloned(),
+            answer: BTreeMap::new(),
         }
     }
 

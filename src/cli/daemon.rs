@@ -86,6 +86,12 @@ impl Daemon {
         self.answer(Method::POST, path, body.to_string()).await
     }
 
+    /// As [`Self::get`], for what the gateway is asked first.
+    pub(super) async fn get_patiently<T: DeserializeOwned>(&self, path: &str) -> Result<T, Error> {
+        let bytes = within(TYPING_DEADLINE, self.body(Method::GET, path, String::new())).await?;
+        serde_json::from_slice(&bytes).map_err(lost)
+    }
+
     /// As [`Self::post`], for what a person has to do at the reader first.
     pub(super) async fn post_patiently<T: DeserializeOwned>(
         &self,

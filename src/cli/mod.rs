@@ -21,6 +21,7 @@ mod journal;
 mod later;
 mod out;
 mod parameters;
+mod payment;
 mod receipt;
 mod reconcile;
 mod run;
@@ -81,6 +82,10 @@ enum Verb {
     Registration(later::Registration),
     /// Show what became of a transaction, and what is left of it
     Show(show::Show),
+    /// Show a payment as the gateway knows it
+    Payment(payment::Payment),
+    /// Find payments at the gateway
+    Query(payment::Query),
     /// Show the terminal: ready or why not, the sale under way, unconfirmed sales
     Status(status::Status),
     /// Stop a sale that waits for a card
@@ -119,6 +124,8 @@ impl Arguments {
             Verb::Reauthorise(verb) => runtime.block_on(verb.run(Kind::Reauthorisation)),
             Verb::Registration(verb) => runtime.block_on(verb.run()),
             Verb::Show(verb) => runtime.block_on(verb.run()),
+            Verb::Payment(verb) => runtime.block_on(verb.run()),
+            Verb::Query(verb) => runtime.block_on(verb.run()),
             Verb::Status(verb) => runtime.block_on(verb.run()),
             Verb::Cancel(verb) => runtime.block_on(verb.run()),
             Verb::Signature(verb) => runtime.block_on(verb.run()),

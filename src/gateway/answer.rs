@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use super::chip;
 use super::code::{self, Class};
+use super::kept;
 use super::request::Asked;
 use super::text::{self, Lines};
 use crate::config::Assumptions;
@@ -25,6 +26,25 @@ pub(super) struct Reply {
     pub(super) location: Option<String>,
     /// The body, complete as HTTP frames it, at most `client::MAX_ANSWER` bytes.
     pub(super) body: Vec<u8>,
+}
+
+impl Reply {
+    /// The body for a person, or why there is nothing to show.
+    pub(super) fn shown(&self) -> Result<Value, String> {
+        let body = serde_json::from_slice::<Value>(&self.body).ok();
+        let said = body.as_ref().and_then(|body| text_at(body, "/result/description"));
+        let said = said.and_then(|said| text::clean(said, Lines::Join)).map(|said| format!(": {said}"));
+        let said = said.unwrap_or_default();
+        match (self.status, body) {
+            // What was declined is answered with 400 too (interface: Errors).
+            (200 | 400, Some(body)) if self.status == 200 || payment_id(&body).is_some() => Ok(body),
+            (404, _) => Err(format!("it knows no such payment (HTTP 404){said}")),
+            (401 | 403, _) => {
+                Err(format!("it refuses our access token (HTTP {}); check [gateway] token-file", self.status))
+            }
+            (status, _) => Err(format!("HTTP {status}{said}")),
+        }
+    }
 }
 
 /// The answer to `POST /v1/payments`.
@@ -206,6 +226,7 @@ fn facts(body: &Value) -> HostFacts {
         pos_timestamp: text("/pos/timestamp"),
         timestamp: text("/timestamp"),
         ndc: text("/ndc"),
+        more: kept::rest(body),
     }
 }
 

@@ -4,6 +4,7 @@
 //! read, and the sale is "not sent"; from then on it is "unknown". The one 307 is followed here, by hand, after a complete
 //! answer said that nothing was done.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,7 +17,10 @@ use super::address::Address;
 use super::answer::{self, Reply};
 use super::clock::Clock;
 use super::files::Files;
+use super::kept;
 use super::line::{Body, Exchange, Lines};
+use super::parameter::form::{self, Asked};
+use super::parameter::{Call, Direction, Names};
 use super::request::{self, PreparedPayment};
 use super::{Error, Payment, Token, WithoutCard, inquiry, token};
 use crate::config;
@@ -120,6 +124,40 @@ impl Client {
         match self.get("retrieve", &self.0.payments, &format!("/v1/payments/{id}"), &[]).await {
             Ok(reply) => answer::retrieval(&reply, id, &self.0.gateway.assumptions),
             Err(Failure::NotSent(why) | Failure::Unknown(why)) => Answer::Unknown { why },
+        }
+    }
+
+    /// A payment as the gateway knows it, for a person: its fields by their flat names, without what card rules forbid.
+    ///
+    /// # Errors
+    /// Why there is no such answer, in a sentence.
+    pub async fn show(&self, id: &str) -> Result<BTreeMap<String, String>, String> {
+        if !answer::is_payment_id(id) {
+            return Err("a payment's id is 32 letters and digits".to_owned());
+        }
+        match self.get("show", &self.0.others, &format!("/v1/payments/{id}"), &[]).await {
+            Ok(reply) => reply.shown().map(|body| kept::shown(&body)),
+            Err(Failure::NotSent(why) | Failure::Unknown(why)) => Err(why),
+        }
+    }
+
+    /// The payments that the gateway finds by filters (interface: Query parameters), for a person.
+    ///
+    /// # Errors
+    /// A filter that the interface does not have, or why there is no answer, in a sentence.
+    pub async fn find(&self, filters: &[(String, String)]) -> Result<Vec<BTreeMap<String, String>>, String> {
+        let assumptions = &self.0.gateway.assumptions;
+        let names = Names::new(&assumptions.wallets, &assumptions.schemes);
+        let asked = Asked { direction: Direction::Request, call: Call::Query, from_client_side: false, names: &names };
+        if let Some(violation) = form::judge(filters, &asked).into_iter().find(|found| found.name != "entityId") {
+            return Err(violation.to_string());
+        }
+        let entity = [("entityId", self.0.gateway.entity_id.as_str())];
+        let parameters: Vec<(&str, &str)> =
+            entity.into_iter().chain(filters.iter().map(|(name, value)| (name.as_str(), value.as_str()))).collect();
+        match self.get("find", &self.0.others, &assumptions.query_path, &parameters).await {
+            Ok(reply) => Ok(inquiry::listed(&reply.shown()?, assumptions)?.into_iter().map(kept::shown).collect()),
+            Err(Failure::NotSent(why) | Failure::Unknown(why)) => Err(why),
         }
     }
 

@@ -60,6 +60,14 @@ pub(super) fn read(reply: &Reply, merchant_transaction_id: &str, assumptions: &A
     }
 }
 
+/// The entries of a list, for a person.
+///
+/// # Errors
+/// When there is none, in a sentence.
+pub(super) fn listed<'a>(body: &'a Value, assumptions: &Assumptions) -> Result<Vec<&'a Value>, String> {
+    entries(body, assumptions).ok_or_else(|| "its answer holds no list of payments".to_owned())
+}
+
 /// The entries of the list, wherever it is.
 fn entries<'a>(body: &'a Value, assumptions: &Assumptions) -> Option<Vec<&'a Value>> {
     let holder = match body {

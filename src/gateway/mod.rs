@@ -26,6 +26,7 @@ mod clock;
 mod code;
 mod files;
 mod inquiry;
+mod kept;
 mod line;
 pub mod parameter;
 pub mod probe;

@@ -1,6 +1,8 @@
 //! The vocabulary of the gateway's answers as the sale understands them. Meaning only: how they travel is the gateway
 //! module's business.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::money::Amount;
@@ -125,6 +127,9 @@ pub struct HostFacts {
     /// `ndc`, the gateway's id of the request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ndc: Option<String>,
+    /// Whatever else it said and may be kept, by flat names: `registrationId`, `descriptor`, `resultDetails.…`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub more: BTreeMap<String, String>,
 }
 
 /// What a query by `merchantTransactionId` found.

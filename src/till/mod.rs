@@ -4,6 +4,8 @@
 //! know money and words, no devices: what a step means is decided elsewhere. `http` is the JSON interface on a Unix socket and
 //! on loopback TCP.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use tokio::sync::{broadcast, mpsc, oneshot};
 
@@ -89,6 +91,20 @@ pub enum Command {
         copy: ReceiptCopy,
         /// It is on its way.
         reply: oneshot::Sender<Result<PrintView, Refused>>,
+    },
+    /// A payment as the gateway knows it now.
+    Payment {
+        /// Its id.
+        id: String,
+        /// Its fields by their flat names.
+        reply: oneshot::Sender<Result<BTreeMap<String, String>, Refused>>,
+    },
+    /// The payments that the gateway finds by filters.
+    Query {
+        /// The interface's query parameters.
+        filters: Vec<(String, String)>,
+        /// The fields of each by their flat names.
+        reply: oneshot::Sender<Result<Vec<BTreeMap<String, String>>, Refused>>,
     },
     /// The terminal's state.
     Status {
@@ -301,6 +317,12 @@ pub struct SaleView {
     /// `pos.statusText`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status_text: Option<String>,
+    /// The registration under which the gateway keeps the card, when that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub registration: Option<String>,
+    /// What else the gateway said, by its own flat names; told when one sale is asked for.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub answer: BTreeMap<String, String>,
 }
 
 /// A card as tills may see it.
@@ -437,6 +459,12 @@ pub enum Refused {
     /// A receipt cannot be printed.
     #[error("the receipt cannot be printed: {why}")]
     Printer {
+        /// Why, with the remedy.
+        why: String,
+    },
+    /// The gateway does not answer the question.
+    #[error("the gateway does not answer: {why}")]
+    Gateway {
         /// Why, with the remedy.
         why: String,
     },

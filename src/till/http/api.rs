@@ -9,6 +9,8 @@
 //! | `POST /v1/sales/{reference}/signature` `{"accepted"}` | the sale: ended, or being reversed |
 //! | `GET /v1/sales/{reference}/receipt[?copy=customer]` | text |
 //! | `POST /v1/sales/{reference}/receipt[?copy=customer]` | 202: it is printed again, marked as a duplicate; `{"printer","state","waiting"}` |
+//! | `GET /v1/payments/{id}` | the payment as the gateway knows it, by its flat names; on the Unix socket only |
+//! | `GET /v1/query?NAME=VALUE&…` | `{"payments":[…]}`, by the interface's query parameters; on the Unix socket only |
 //! | `POST /v1/reader/amount` `{"currency"}` | `{"amount","currency"}` as typed at the reader; nothing is begun by it |
 //! | `GET /v1/status` | the terminal |
 //! | `GET /v1/events` | server-sent events |
@@ -25,6 +27,7 @@
 //! On the Unix socket `?till=NAME` names the till whose sale is shown, cancelled or printed: the person at the terminal may see to
 //! every till's sales. A till has its own only.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -55,6 +58,8 @@ const MAX_BODY: usize = 64 * 1024;
 const BODY_DEADLINE: Duration = Duration::from_secs(10);
 /// The agent answers within one write of the journal; a slow SD card needs a second.
 const ANSWER_DEADLINE: Duration = Duration::from_secs(10);
+/// Longer than the gateway's own two deadlines.
+const GATEWAY_DEADLINE: Duration = Duration::from_secs(170);
 /// Longer than any `card-timeout-s`, which ends the typing.
 const TYPING_DEADLINE: Duration = Duration::from_secs(660);
 /// Longest `wait-s`: some proxies and libraries give up at two minutes.
@@ -78,6 +83,8 @@ pub(super) fn router(app: Arc<App>, door: Door) -> Router {
         .route("/v1/sales/{reference}/cancel", post(cancel))
         .route("/v1/sales/{reference}/signature", post(signature))
         .route("/v1/sales/{reference}/receipt", get(receipt).post(print))
+        .route("/v1/payments/{id}", get(payment))
+        .route("/v1/query", get(query))
         .route("/v1/reader/amount", post(type_amount))
         .route("/v1/status", get(status))
         .route("/v1/events", get(listen))
@@ -350,6 +357,40 @@ async fn print(
     let (till, reference) = (caller.whose(till)?, path_reference(reference)?);
     let printing = app.ask(|reply| Command::Print { till, reference, copy, reply }).await??;
     Ok((StatusCode::ACCEPTED, Json(printing)).into_response())
+}
+
+/// What the gateway knows is every till's: for the person at the terminal.
+fn of_the_terminal(caller: &Caller) -> Result<(), Failure> {
+    if caller.sees_all() {
+        return Ok(());
+    }
+    Err(Failure::new(StatusCode::FORBIDDEN, "forbidden", "only the person at the terminal may ask this"))
+}
+
+async fn payment(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    id: Result<Path<String>, PathRejection>,
+) -> Result<Json<BTreeMap<String, String>>, Failure> {
+    of_the_terminal(&caller)?;
+    let Path(id) = id.map_err(|error| Failure::malformed(error.body_text()))?;
+    Ok(Json(app.ask_within(GATEWAY_DEADLINE, |reply| Command::Payment { id, reply }).await??))
+}
+
+#[derive(Serialize)]
+struct Found {
+    payments: Vec<BTreeMap<String, String>>,
+}
+
+async fn query(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    query: Result<Query<Vec<(String, String)>>, QueryRejection>,
+) -> Result<Json<Found>, Failure> {
+    of_the_terminal(&caller)?;
+    let Query(filters) = query.map_err(|error| Failure::malformed(error.body_text()))?;
+    let payments = app.ask_within(GATEWAY_DEADLINE, |reply| Command::Query { filters, reply }).await??;
+    Ok(Json(Found { payments }))
 }
 
 #[derive(Deserialize)]

@@ -50,6 +50,7 @@ impl From<Refused> for Failure {
             Refused::Amount { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "amount"),
             Refused::NoSuchSale { .. } => (StatusCode::NOT_FOUND, "no-such-sale"),
             Refused::Printer { .. } => (StatusCode::SERVICE_UNAVAILABLE, "printer"),
+            Refused::Gateway { .. } => (StatusCode::BAD_GATEWAY, "gateway"),
             Refused::Journal { .. } => (StatusCode::SERVICE_UNAVAILABLE, "journal"),
         };
         Self::new(status, code, refused.to_string())

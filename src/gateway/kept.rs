@@ -1,0 +1,155 @@
+//! What else a payment's answer says, as far as it may be kept: flat names and short texts, for the journal and for people who ask
+//! for a payment (interface: Payment response fields).
+//!
+//! Left out: what card rules forbid (holder, expiry date), people's names and addresses, what only a browser could use, and what
+//! has a place of its own in `HostFacts`. A number that could be a card's is masked wherever it stands.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::text::{self, Lines};
+use crate::card::mask_pans;
+
+/// Most values that are kept of one answer; a real one has about twenty.
+const MOST: usize = 64;
+/// Longest value that is kept, in characters; a longer one is cut.
+const LONGEST: usize = 512;
+/// Deepest nesting that is looked at.
+const MAX_DEPTH: usize = 6;
+
+/// Structures and fields that are never kept.
+const LEFT_OUT: [&str; 26] = [
+    // Card rules, and other people's accounts.
+    "card.holder",
+    "card.expiryMonth",
+    "card.expiryYear",
+    "card.number",
+    "card.cvv",
+    "bankAccount",
+    "merchant.bankAccount",
+    "tokenAccount",
+    "virtualAccount",
+    // People.
+    "customer",
+    "billing",
+    "shipping",
+    "sender",
+    "recipient",
+    "cart",
+    "airline",
+    // For browsers.
+    "redirect",
+    // Places of their own.
+    "id",
+    "result.code",
+    "result.description",
+    "paymentBrand",
+    "card.bin",
+    "card.last4Digits",
+    "pos",
+    "timestamp",
+    "ndc",
+];
+
+/// What else an answer says.
+pub(super) fn rest(body: &Value) -> BTreeMap<String, String> {
+    let mut kept = BTreeMap::new();
+    collect("", body, 0, &|name| LEFT_OUT.contains(&name), &mut kept);
+    kept
+}
+
+/// All that a person may see of an answer: the rest, and what has a place of its own.
+pub(super) fn shown(body: &Value) -> BTreeMap<String, String> {
+    let mut kept = BTreeMap::new();
+    let (forbidden, _) = LEFT_OUT.split_at(17);
+    collect("", body, 0, &|name| forbidden.contains(&name) || name == "pos.iccDataResponse", &mut kept);
+    kept
+}
+
+fn collect(
+    name: &str,
+    value: &Value,
+    depth: usize,
+    left_out: &impl Fn(&str) -> bool,
+    kept: &mut BTreeMap<String, String>,
+) {
+    if depth > MAX_DEPTH || kept.len() >= MOST || (depth > 0 && left_out(name)) {
+        return;
+    }
+    let mut keep = |text: &str| {
+        if let Some(clean) = text::clean(&mask_pans(text), Lines::Join) {
+            kept.insert(
+                name.chars().filter(|c| !c.is_control()).take(128).collect(),
+                clean.chars().take(LONGEST).collect(),
+            );
+        }
+    };
+    match value {
+        Value::String(text) => keep(text),
+        Value::Number(number) => keep(&number.to_string()),
+        Value::Bool(yes) => keep(if *yes { "true" } else { "false" }),
+        Value::Null => {}
+        Value::Array(values) => {
+            for (n, value) in values.iter().enumerate() {
+                collect(&format!("{name}[{n}]"), value, depth + 1, left_out, kept);
+            }
+        }
+        Value::Object(members) => {
+            for (key, value) in members {
+                let name = if name.is_empty() { key.clone() } else { format!("{name}.{key}") };
+                collect(&name, value, depth + 1, left_out, kept);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rest_is_kept_without_people_and_without_card_data() {
+        let body = serde_json::json!({
+            "id": "8ac7a4a08f0c1d2e018f0c3b5a6b7c8d",
+            "registrationId": "8ac7a4a08f0c1d2e018f0c3b5a6b7c8e",
+            "descriptor": "Corner Shop\u{1b}[2J",
+            "card": { "bin": "476173", "holder": "A B", "expiryMonth": "12", "type": "CREDIT" },
+            "customer": { "givenName": "A" },
+            "customParameters": { "table": "7", "note": "card 4761739001010119" },
+            "resultDetails": { "AcquirerResponse": "00" },
+            "result": { "code": "000.100.110", "cvvResponse": "M" },
+            "redirect": { "url": "https://x" },
+        });
+        let kept = rest(&body);
+        let names: Vec<_> = kept.keys().map(String::as_str).collect();
+        assert_eq!(
+            names,
+            [
+                "card.type",
+                "customParameters.note",
+                "customParameters.table",
+                "descriptor",
+                "registrationId",
+                "result.cvvResponse",
+                "resultDetails.AcquirerResponse"
+            ]
+        );
+        assert_eq!(kept["customParameters.note"], "card 476173******0119");
+        assert!(!kept["descriptor"].contains('\u{1b}'));
+        let shown = shown(&body);
+        assert!(shown.contains_key("result.code") && shown.contains_key("card.bin"));
+        assert!(!shown.contains_key("card.holder") && !shown.contains_key("customer.givenName"));
+    }
+
+    #[test]
+    fn a_hostile_answer_is_bounded() {
+        let wide: Value = (0..10_000)
+            .map(|n| (format!("n{n}"), Value::from("x".repeat(10_000))))
+            .collect::<serde_json::Map<_, _>>()
+            .into();
+        let kept = rest(&wide);
+        assert_eq!(kept.len(), MOST);
+        assert!(kept.values().all(|value| value.chars().count() == LONGEST));
+    }
+}
