@@ -21,7 +21,9 @@
 //! | the request is made, written down as asked, and sent once | `agent.rs` `card_read`, [`gateway::Client::prepare`], [`gateway::Client::pay`] |
 //! | the answer, read and judged | `gateway/answer.rs`, then `sale/decide.rs` again |
 //! | the chip hears it and confirms | `reader/miura/completing.rs` |
+//! | the cardholder signs | `sale/signature.rs` |
 //! | no answer, or the chip refuses | `sale/reversing.rs` |
+//! | a capture, refund or reversal: which, and what is left; without an answer | `agent/earlier.rs`, `sale/confirming.rs` |
 //! | the power fails, or the disk is full | `agent/recovery.rs` `resume`, then `sale/decide.rs` again |
 //! | the receipts | `printer/layout.rs`, `printer/escpos.rs`, `printer/port.rs` |
 //!

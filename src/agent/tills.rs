@@ -59,6 +59,10 @@ impl Agent {
                 });
             }
             Command::Query { filters, reply } => {
+                if let Err(problem) = self.gateway.judge_filters(&filters) {
+                    let _ = reply.send(Err(Refused::Parameter { name: problem.name, why: problem.why }));
+                    return;
+                }
                 let gateway = self.gateway.clone();
                 tokio::spawn(async move {
                     let found = gateway.find(&filters).await;

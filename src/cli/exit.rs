@@ -108,8 +108,8 @@ impl From<daemon::Error> for Stop {
             daemon::Error::Unreachable { .. } | daemon::Error::Lost { .. } => Exit::NotSent,
             daemon::Error::Refused { code, .. } => match code.as_str() {
                 "amount" | "currency" | "reference" | "malformed" => Exit::Usage,
-                "amount-differs" | "no-such-sale" => Exit::Data,
-                "busy" | "not-ready" | "no-answer" => Exit::NotSent,
+                "amount-differs" | "no-such-sale" | "not-possible" | "parameter" => Exit::Data,
+                "busy" | "not-ready" | "no-answer" | "gateway" => Exit::NotSent,
                 "journal" => Exit::Io,
                 _ => Exit::Software,
             },

@@ -13,6 +13,7 @@ use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderValue, USER
 use hyper::{Method, Request};
 use tokio::time::{Instant, timeout};
 
+use super::added::Problem;
 use super::address::Address;
 use super::answer::{self, Reply};
 use super::clock::Clock;
@@ -141,17 +142,26 @@ impl Client {
         }
     }
 
-    /// The payments that the gateway finds by filters (interface: Query parameters), for a person.
+    /// Whether the interface has these filters, with these values.
     ///
     /// # Errors
-    /// A filter that the interface does not have, or why there is no answer, in a sentence.
-    pub async fn find(&self, filters: &[(String, String)]) -> Result<Vec<BTreeMap<String, String>>, String> {
+    /// The first that it has not.
+    pub fn judge_filters(&self, filters: &[(String, String)]) -> Result<(), Problem> {
         let assumptions = &self.0.gateway.assumptions;
         let names = Names::new(&assumptions.wallets, &assumptions.schemes);
         let asked = Asked { direction: Direction::Request, call: Call::Query, from_client_side: false, names: &names };
-        if let Some(violation) = form::judge(filters, &asked).into_iter().find(|found| found.name != "entityId") {
-            return Err(violation.to_string());
-        }
+        let wrong = form::judge(filters, &asked).into_iter().find(|violation| violation.name != "entityId");
+        wrong.map_or(Ok(()), |wrong| {
+            Err(Problem { why: format!("{}; {}", wrong.problem, wrong.rule), name: wrong.name })
+        })
+    }
+
+    /// The payments that the gateway finds by filters (interface: Query parameters), for a person.
+    ///
+    /// # Errors
+    /// Why there is no answer, in a sentence.
+    pub async fn find(&self, filters: &[(String, String)]) -> Result<Vec<BTreeMap<String, String>>, String> {
+        let assumptions = &self.0.gateway.assumptions;
         let entity = [("entityId", self.0.gateway.entity_id.as_str())];
         let parameters: Vec<(&str, &str)> =
             entity.into_iter().chain(filters.iter().map(|(name, value)| (name.as_str(), value.as_str()))).collect();

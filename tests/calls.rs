@@ -1,0 +1,264 @@
+//! Every kind of transaction from the till to the gateway's ledger and back, over real wires: what a till asks, what the gateway
+//! holds, what is left, and what is refused before anything is sent.
+
+mod counter;
+
+use counter::{Counter, ended};
+use pos_agent::sim::reader::Entry::{Insert, Tap};
+use pos_agent::sim::reader::card;
+use pos_agent::till::{Kind, Outcome, SaleView};
+use serde_json::{Value, json};
+
+impl Counter {
+    async fn ask(&self, body: Value) -> (u16, Value) {
+        self.post_sale(&body.to_string()).await
+    }
+
+    /// A transaction that needs no card, to its end.
+    async fn done(&self, body: Value) -> SaleView {
+        let reference = body["reference"].as_str().unwrap().to_owned();
+        let (status, answer) = self.ask(body).await;
+        assert_eq!(status, 201, "{answer}");
+        self.until_ended(&reference).await
+    }
+
+    /// Refused before anything is written or sent: the code and the message.
+    async fn refused(&self, body: Value) -> (u16, String, String) {
+        let before = self.shop.gateway.ledger().entries().len();
+        let (status, answer) = self.ask(body).await;
+        assert_eq!(self.shop.gateway.ledger().entries().len(), before, "{answer}");
+        let error = &answer["error"];
+        let text = |field: &str| error[field].as_str().unwrap_or_default().to_owned();
+        (status, text("code"), text("message"))
+    }
+
+    /// A transaction with a card, approved.
+    async fn with_card(&self, body: Value) -> SaleView {
+        let reference = body["reference"].as_str().unwrap().to_owned();
+        let (status, answer) = self.ask(body).await;
+        assert_eq!(status, 201, "{answer}");
+        self.present(card("tap").unwrap(), Tap).await;
+        let view = self.until_ended(&reference).await;
+        assert_eq!(ended(&view), Some(Outcome::Approved), "{}", view.text);
+        self.until_ready().await;
+        view
+    }
+
+    fn types(&self) -> Vec<String> {
+        self.shop.gateway.ledger().entries().iter().map(|entry| entry.payment_type.clone()).collect()
+    }
+}
+
+#[tokio::test]
+async fn a_reservation_is_captured_in_parts_and_never_beyond_what_is_left() {
+    let mut counter = Counter::open().await;
+    let view = counter
+        .with_card(json!({"kind": "pre-authorisation", "reference": "room", "amount": "100.00",
+            "parameters": {"numberOfCaptures": "3"}}))
+        .await;
+    assert_eq!(view.kind, Kind::PreAuthorisation);
+    assert!(counter.paper().await.contains("PRE-AUTHORISATION"));
+    assert_eq!(counter.show("room").await.left.as_deref(), Some("100.00"));
+
+    let first = counter.done(json!({"kind": "capture", "reference": "c1", "of": "room", "amount": "30.00"})).await;
+    assert_eq!((ended(&first), first.of.as_deref()), (Some(Outcome::Approved), Some("room")), "{}", first.text);
+    assert_eq!(counter.show("room").await.left.as_deref(), Some("70.00"));
+    let (status, code, message) =
+        counter.refused(json!({"kind": "capture", "reference": "c2", "of": "room", "amount": "70.01"})).await;
+    assert_eq!((status, code.as_str()), (422, "amount"));
+    assert!(message.contains("70.00 EUR"), "{message}");
+
+    // More is reserved, and then the rest is taken for good.
+    let more = counter.done(json!({"kind": "increment", "reference": "i1", "of": "room", "amount": "20.00"})).await;
+    assert_eq!(ended(&more), Some(Outcome::Approved), "{}", more.text);
+    assert_eq!(counter.show("room").await.left.as_deref(), Some("90.00"));
+    let last = counter
+        .done(json!({"kind": "capture", "reference": "c3", "of": "room", "parameters": {"sequence": "FINAL"}}))
+        .await;
+    assert_eq!((ended(&last), last.amount.as_str()), (Some(Outcome::Approved), "90.00"), "{}", last.text);
+    let (status, code, _) =
+        counter.refused(json!({"kind": "capture", "reference": "c4", "of": "room", "amount": "1.00"})).await;
+    assert_eq!((status, code.as_str()), (422, "not-possible"));
+    assert_eq!(counter.types(), ["PA", "CP", "PA", "CP"]);
+}
+
+#[tokio::test]
+async fn a_payment_is_refunded_in_parts_and_never_beyond_itself() {
+    let mut counter = Counter::open().await;
+    counter.with_card(json!({"reference": "s", "amount": "12.34"})).await;
+    counter.paper().await;
+    counter.paper().await;
+    let part = counter.done(json!({"kind": "refund", "reference": "r1", "of": "s", "amount": "5.00"})).await;
+    assert_eq!((ended(&part), part.text.as_str()), (Some(Outcome::Approved), "REFUND APPROVED 5.00 EUR"));
+    let receipt = counter.paper().await;
+    assert!(receipt.contains("REFUND") && receipt.contains("5.00 EUR") && receipt.contains("APPROVED"), "{receipt}");
+    let (status, code, _) =
+        counter.refused(json!({"kind": "refund", "reference": "r2", "of": "s", "amount": "7.35"})).await;
+    assert_eq!((status, code.as_str()), (422, "amount"));
+    let rest = counter.done(json!({"kind": "refund", "reference": "r3", "of": "s"})).await;
+    assert_eq!((ended(&rest), rest.amount.as_str()), (Some(Outcome::Approved), "7.34"));
+    for (body, code) in [
+        (json!({"kind": "refund", "reference": "r4", "of": "s"}), "not-possible"),
+        (json!({"kind": "refund", "reference": "r5", "of": "r1"}), "not-possible"),
+        (json!({"kind": "capture", "reference": "r6", "of": "s"}), "not-possible"),
+        (json!({"kind": "refund", "reference": "r7", "of": "nobody"}), "no-such-sale"),
+        (json!({"kind": "refund", "reference": "r8", "of": "s", "amount": "1", "currency": "JPY"}), "not-possible"),
+        (json!({"kind": "refund", "reference": "r9", "payment": "short", "amount": "1.00"}), "not-possible"),
+        (json!({"kind": "refund", "reference": "r9", "amount": "1.00"}), "malformed"),
+    ] {
+        let refused = counter.refused(body.clone()).await;
+        assert_eq!(refused.1, code, "{body}: {refused:?}");
+    }
+    // The same refund asked for again is the same refund.
+    let (status, again) = counter.ask(json!({"kind": "refund", "reference": "r1", "of": "s", "amount": "5.00"})).await;
+    assert_eq!((status, &again["replayed"]), (200, &true.into()), "{again}");
+    assert_eq!(counter.types(), ["DB", "RF", "RF"]);
+}
+
+#[tokio::test]
+async fn an_earlier_transaction_is_undone_once() {
+    let counter = Counter::open().await;
+    counter.with_card(json!({"reference": "s", "amount": "12.34"})).await;
+    let undone = counter.done(json!({"kind": "reversal", "reference": "v1", "of": "s"})).await;
+    assert_eq!((ended(&undone), undone.amount.as_str()), (Some(Outcome::Approved), "12.34"), "{}", undone.text);
+    assert!(counter.charged().is_empty());
+    for kind in ["reversal", "refund"] {
+        let (status, code, message) = counter.refused(json!({"kind": kind, "reference": "v2", "of": "s"})).await;
+        assert_eq!((status, code.as_str()), (422, "not-possible"), "{message}");
+    }
+}
+
+#[tokio::test]
+async fn a_credit_pays_out_to_a_card_and_its_aac_is_no_refusal() {
+    let mut counter = Counter::open().await;
+    let (status, answer) = counter.ask(json!({"kind": "credit", "reference": "cr", "amount": "5.00"})).await;
+    assert_eq!(status, 201, "{answer}");
+    // This chip says AAC whatever the host says.
+    counter.present(card("chip-refuses").unwrap(), Insert).await;
+    let view = counter.until_ended("cr").await;
+    assert_eq!(ended(&view), Some(Outcome::Approved), "{}", view.text);
+    counter.shop.reader.remove();
+    let receipt = counter.paper().await;
+    assert!(receipt.contains("CREDIT") && receipt.contains("APPROVED"), "{receipt}");
+    assert_eq!(counter.types(), ["CD"]);
+}
+
+#[tokio::test]
+async fn a_card_that_was_kept_pays_again_without_being_there() {
+    let counter = Counter::open().await;
+    let view = counter
+        .with_card(json!({"reference": "s", "amount": "12.34", "parameters": {"createRegistration": true,
+            "standingInstruction": {"type": "UNSCHEDULED", "mode": "INITIAL", "source": "CIT"}}}))
+        .await;
+    let registration = view.registration.expect("the answer names a registration");
+    let again = counter
+        .done(json!({"kind": "by-registration", "reference": "s2", "amount": "9.99", "registration": registration,
+            "parameters": {"standingInstruction": {"type": "UNSCHEDULED", "mode": "REPEATED", "source": "MIT"}}}))
+        .await;
+    assert_eq!(ended(&again), Some(Outcome::Approved), "{}", again.text);
+    assert_eq!(counter.charged(), ["12.34 EUR", "9.99 EUR"]);
+}
+
+#[tokio::test]
+async fn a_refund_whose_answer_is_lost_is_found_or_carried_out_once() {
+    // The cents choose what the gateway does: silence before it has processed, silence after it.
+    for amount in ["1.70", "1.71"] {
+        let mut options = pos_agent::sim::shop::Options::default();
+        options.config.push(("answer-timeout-ms = 10000".to_owned(), "answer-timeout-ms = 1000".to_owned()));
+        let counter = Counter::open_with(options).await;
+        counter.with_card(json!({"reference": "s", "amount": "12.34"})).await;
+        let (status, answer) =
+            counter.ask(json!({"kind": "refund", "reference": "r", "of": "s", "amount": amount})).await;
+        assert_eq!(status, 201, "{answer}");
+        let wanted = |view: &SaleView| view.outcome.is_some() || view.text.contains("last try");
+        let view = counter.until("r", "the refund's end or doubt", wanted).await;
+        let refunds = counter.types().iter().filter(|kind| *kind == "RF").count();
+        assert!(refunds <= 1, "{amount}: {:?}", counter.types());
+        if amount == "1.71" {
+            let view = counter.until_ended("r").await;
+            assert_eq!(ended(&view), Some(Outcome::Approved), "{amount}: {}", view.text);
+            assert_eq!(counter.types(), ["DB", "RF"]);
+        } else {
+            // What is unconfirmed counts as taken: nothing more than the rest can be refunded meanwhile.
+            assert_ne!(view.outcome, Some(Outcome::Declined));
+            assert_eq!(counter.show("s").await.left.as_deref(), Some("10.64"));
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_a_till_adds_is_judged_before_the_card_is_asked_for() {
+    let counter = Counter::open().await;
+    for (parameters, says) in [
+        (json!({"amount": "1.00"}), "amount: the terminal says this itself"),
+        (json!({"pos": {"entryMode": "ICC"}}), "pos.entryMode: the terminal says this itself"),
+        (json!({"merchantMemmo": "a longer text"}), "did you mean merchantMemo?"),
+        (json!({"cart.items[1001].name": "Tea"}), "cart.items[1001].name"),
+        (json!({"customParameters": {"ab": "x"}}), "customParameters[ab]"),
+        (json!({"billing": {"houseNumber2": "7"}}), "house-number"),
+        (json!({"descriptor": "x".repeat(70_000)}), "descriptor"),
+    ] {
+        let (status, code, message) =
+            counter.refused(json!({"reference": "p", "amount": "1.00", "parameters": parameters})).await;
+        assert_eq!((status, code.as_str()), (422, "parameter"), "{parameters}: {message}");
+        assert!(message.contains(says), "{says:?} is not in {message}");
+    }
+    let view = counter
+        .with_card(json!({"reference": "p", "amount": "12.34", "parameters": {
+            "merchantMemo": "Table seven", "customParameters": {"waiter": "Ann"},
+            "cart": {"items": [{"name": "Tea", "price": "2.50", "quantity": "2"}]}}}))
+        .await;
+    assert_eq!(ended(&view), Some(Outcome::Approved));
+    let answer = counter.show("p").await.answer;
+    assert_eq!(answer.get("customParameters.waiter").map(String::as_str), Some("Ann"), "{answer:?}");
+}
+
+#[tokio::test]
+async fn a_throttled_sale_is_sent_again_and_charged_once() {
+    let counter = Counter::open().await;
+    counter.shop.gateway.throttle_next(2);
+    let (status, answer) = counter.ask(json!({"reference": "s", "amount": "12.34"})).await;
+    assert_eq!(status, 201, "{answer}");
+    counter.present(card("tap").unwrap(), Tap).await;
+    let view = counter.until_ended("s").await;
+    assert_eq!(ended(&view), Some(Outcome::Approved), "{}", view.text);
+    assert_eq!(counter.charged(), ["12.34 EUR"]);
+    let asked = counter.kept()[0].kinds().iter().filter(|kind| **kind == "asked").count();
+    assert_eq!(asked, 3, "each time it was written down before");
+}
+
+#[tokio::test]
+async fn the_command_line_does_what_a_till_does() {
+    let counter = Counter::open().await;
+    let verb = async |arguments: &[&str]| {
+        let output = counter::within("the program", counter.verb(arguments)).await.unwrap();
+        (
+            output.status.code().unwrap(),
+            String::from_utf8(output.stdout).unwrap(),
+            String::from_utf8(output.stderr).unwrap(),
+        )
+    };
+    let preauthorise = counter.verb(&["preauthorise", "50.00", "--reference", "room"]);
+    counter.present(card("tap").unwrap(), Tap).await;
+    assert_eq!(preauthorise.await.unwrap().status.code(), Some(0));
+    let (code, out, err) = verb(&["capture", "room", "--amount", "20.00", "--reference", "c1"]).await;
+    assert!(code == 0 && out.contains("CAPTURE APPROVED 20.00 EUR"), "{code} {out} {err}");
+    let (code, out, _) = verb(&["show", "room"]).await;
+    assert!(code == 0 && out.contains("left: 30.00 EUR"), "{code} {out}");
+    let (code, _, err) = verb(&["capture", "room", "--amount", "30.01"]).await;
+    assert!(code == 64 && err.contains("30.00 EUR"), "{code} {err}");
+    let (code, _, err) = verb(&["refund", "room"]).await;
+    assert!(code == 65 && err.contains("no refund of a pre-authorisation"), "{code} {err}");
+    let payment = counter.show("c1").await.payment_id.unwrap();
+    let (code, out, err) = verb(&["payment", &payment]).await;
+    assert!(
+        code == 0 && out.contains("paymentType") && out.contains("CP") && !out.contains("holder"),
+        "{code} {out} {err}"
+    );
+    let (code, _, err) = verb(&["payment", &"0".repeat(32)]).await;
+    assert!(code == 69 && err.contains("no such payment"), "{code} {err}");
+    let (code, out, err) = verb(&["query", "paymentTypes=CP"]).await;
+    assert!(code == 0 && out.contains(&payment), "{code} {out} {err}");
+    let (code, _, err) = verb(&["query", "limit=99"]).await;
+    assert!(code == 65 && err.contains("limit"), "{code} {err}");
+}
