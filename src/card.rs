@@ -186,6 +186,15 @@ pub enum Cvm {
 }
 
 impl Cvm {
+    /// A contactless card checks no PIN by itself: 01 and 04 there say that the cardholder's own device has verified him, as a
+    /// phone does (EMV Contactless Book C-2, CVM selection: 9F34 010002).
+    fn as_read_by(self, entry: EntryMode) -> Self {
+        match (self, entry) {
+            (Self::OfflinePin, EntryMode::NfcIcc | EntryMode::NfcMagstripe) => Self::ConsumerDevice,
+            (other, _) => other,
+        }
+    }
+
     /// Reads tag 9F34; `None` when it says "not performed" (3F), that the method failed, or something this program does not
     /// know.
     #[must_use]
@@ -355,7 +364,7 @@ impl CardFacts {
                 find(tag::ISSUER_CODE_TABLE_INDEX)?,
                 find(tag::APPLICATION_LABEL)?,
             ),
-            cvm: find(tag::CVM_RESULTS)?.and_then(Cvm::from_results),
+            cvm: find(tag::CVM_RESULTS)?.and_then(Cvm::from_results).map(|cvm| cvm.as_read_by(entry)),
             cryptogram: cryptogram(find(tag::APPLICATION_CRYPTOGRAM)?, find(tag::CRYPTOGRAM_INFORMATION)?),
             tvr: hex_of(tag::TVR)?,
             tsi: hex_of(tag::TSI)?,

@@ -203,7 +203,9 @@ fn the_second_name_is_the_version_in_old_base_firmware() {
 #[test]
 fn unsolicited_messages_are_written_and_read_bit_by_bit() {
     let none = CardStatus { slot: 0, stripe: 0, atr: None, sealed: None, masked_track2: None, clear_tracks: false };
-    let device = |code, text, pin_status| Unsolicited::Device(DeviceStatus { code, text, digits: None, pin_status });
+    let device = |code, text, pin_status| {
+        Unsolicited::Device(DeviceStatus { code, text, digits: None, pin_status, tries_left: None })
+    };
     let atr = hex("3B6500002063CB6800");
     for (frame, event) in [
         ("01 40 14 E6 10 C3 01 02 C4 06 50 49 4E 20 4F 4B DF A1 02 01 02 90 00 3D", device(2, b"PIN OK", Some(2))),

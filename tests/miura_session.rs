@@ -432,6 +432,82 @@ mod chip {
     }
 
     #[test]
+    fn keys_that_are_used_up_end_the_sale_and_are_asked_for() {
+        // No key for card data: nothing is taken until there is one.
+        for status in ["9FE5", "9FE0"] {
+            play(&format!(
+                "10 arm 1
+                    ! 1 PresentCard
+                    > START CONTACTLESS TRANSACTION
+                    < {status}
+                    ! 1 no-card NoKeyLeft
+                    > P2PE STATUS
+                    < E105DFAE0101039000
+                    ! unready no-card-key 04000203
+                    > ABORT
+                    < 9000
+                    > RESET DEVICE
+                    < {{RESET}}
+                    > P2PE STATUS
+                    < E105DFAE0101039000
+                 11 arm 2
+                    ! 2 no-card NotReady
+                 40 tick
+                    > P2PE STATUS
+                    < {{P2PE}}
+                    > GET DEVICE INFO"
+            ));
+        }
+        // Those for PINs alone: cards that need none are taken.
+        let chip = READ.replace("{E4}", "9FE0").replace(
+            CARD,
+            "! 1 no-card NoKeyLeft
+             > DISPLAY TEXT REMOVE CARD
+             ! 1 RemoveCard
+             < 9000
+             > P2PE STATUS
+             < E105DFAE0101059000
+             * {NO_CARD}
+             ! idle",
+        );
+        play(&format!("{chip}\n 30 arm 2\n ! 2 PresentCard\n > START CONTACTLESS TRANSACTION"));
+        // Without an answer about its keys it is asked for everything again.
+        play(
+            "10 arm 1
+                ! 1 PresentCard
+                > START CONTACTLESS TRANSACTION
+                < 9FE5
+                ! 1 no-card NoKeyLeft
+                > P2PE STATUS
+                < 6D00
+                ! unready restarting it did not say which keys it holds
+                > ABORT",
+        );
+    }
+
+    #[test]
+    fn a_wrong_pin_is_told_with_the_tries_left() {
+        let event = |text: &str, more: &str| t("E6", &format!("C30102{}{more}", t("C4", &hex::encode(text))));
+        let (asked, wrong) = (event("ENTER PIN", "DFA2010100C50103"), event("INCORRECT PIN", "C50102"));
+        let (other, nothing) = (event("FALSCHE PIN", "C50101"), event("Wrong PIN", ""));
+        play(&format!(
+            "9  * {{CARD_IN}}
+             10 arm 1
+                ! 1 PresentCard
+                ! 1 ReadingCard
+                > START TRANSACTION E0269C01009F02060000000012349A032501319F2103123456DFA2040101DFA20301005F2A020978
+                * {asked}
+                ! 1 PinEntry {{ digits: Some(0) }}
+                * {wrong}
+                ! 1 PinWrong {{ tries_left: Some(2) }}
+                * {other}
+                ! 1 PinWrong {{ tries_left: Some(1) }}
+                * {nothing}
+                ! 1 PinWrong {{ tries_left: None }}"
+        ));
+    }
+
+    #[test]
     fn a_cardholder_who_never_enters_the_pin() {
         play(
             "9  * {CARD_IN}

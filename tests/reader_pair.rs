@@ -3,16 +3,19 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pos_agent::card::{EntryMode, FirstAnswer, Presented};
+use pos_agent::card::{CardFacts, Cvm, EntryMode, FirstAnswer, Presented};
 use pos_agent::money::{Amount, Currency};
 use pos_agent::reader::{
     self, Arm, CardVerdict, Completion, Event, Handle, LocalTime, ManualCommand, ManualEntry, NoAmount, NoCard, Order,
     Settings, Step, Type, Typing, Unready, spawn,
 };
 use pos_agent::sim::reader::{AbortRace, Dukpt, Entry, Key, Options, Reader, WaitsFor, card, start};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc::Receiver;
 
 const AT: LocalTime = LocalTime { year: 25, month: 1, day: 31, hour: 12, minute: 34, second: 56 };
@@ -429,4 +432,83 @@ async fn unplugged_in_every_step_and_back_at_another_tty() {
         assert_eq!(presented.facts.entry, EntryMode::NfcIcc, "{step}");
         assert_eq!(pair.complete(b"00").await, CardVerdict::Approved, "{step}");
     }
+}
+
+#[tokio::test]
+async fn keys_that_are_used_up_end_the_sale_and_the_reader_waits_for_new_ones() {
+    // Two keys: a tap takes both, and the next wait is refused. One key: the tap itself is refused.
+    for left in [2, 1] {
+        let dukpt = Dukpt::TDES.with_keys_left(left);
+        let mut pair = Pair::ready(Options { dukpt, ..Options::default() }).await;
+        if left == 2 {
+            pair.present("tap", Entry::Tap).await;
+            pair.complete(b"00").await;
+        }
+        pair.arm().await;
+        if left == 1 {
+            pair.reader.waits_for(WaitsFor::Card).await;
+            pair.reader.tap(card("tap").unwrap());
+        }
+        let (steps, event) = pair.after_steps().await;
+        assert!(matches!(event, Event::NoCard { why: NoCard::NoKeyLeft, .. }), "{left}: {event:?} after {steps:?}");
+        let event = pair.next().await;
+        assert!(matches!(event, Event::Unready(Unready::NoCardKey { .. })), "{left}: {event:?}");
+        pair.arm().await;
+        let event = pair.next().await;
+        assert!(matches!(event, Event::NoCard { why: NoCard::NotReady, .. }), "{left}: {event:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_wrong_pin_is_seen_with_the_tries_left() {
+    let mut pair = Pair::ready(Options::default()).await;
+    let (steps, presented) = pair.present("chip-offline-pin", Entry::Insert).await;
+    assert!(steps.contains(&Step::PinWrong { tries_left: Some(2) }), "{steps:?}");
+    assert_eq!(steps.last(), Some(&Step::PinDone), "{steps:?}");
+    assert_eq!(presented.facts.cvm, Some(Cvm::OfflinePin));
+    pair.complete(b"00").await;
+    // A phone has checked its holder; a contactless card never checks a PIN.
+    let (_, presented) = pair.present("tap-phone", Entry::Tap).await;
+    assert_eq!(presented.facts.cvm, Some(Cvm::ConsumerDevice));
+}
+
+#[tokio::test]
+async fn of_a_list_that_the_reader_gives_away_the_first_application_is_taken() {
+    let reader = start(Options { tcp: Some(([127, 0, 0, 1], 0).into()), ..Options::default() }).await.unwrap();
+    let port = format!("tcp://{}", asking_for_the_list(reader.place()).await);
+    let settings = Settings { clock: Arc::new(|| Some(AT)), ..Settings::new(port) };
+    let (handle, events) = spawn(settings);
+    let mut pair = Pair { reader, handle, events, sale: 0, keys: (None, None) };
+    assert!(matches!(pair.next().await, Event::Ready(_)));
+    let (steps, presented) = pair.present("chip-choice", Entry::Insert).await;
+    assert!(!steps.contains(&Step::ChoosingApplication), "{steps:?}");
+    let CardFacts { label, aid, .. } = &presented.facts;
+    assert_eq!((label.as_deref(), aid.as_deref()), (Some("VISA CREDIT"), Some("A0000000031010")));
+    // START, the choice, the host's answer.
+    pair.complete(b"00").await;
+    let commands = pair.reader.counters().commands;
+    assert_eq!(commands.iter().filter(|command| **command == 0xDED2).count(), 2, "{commands:04X?}");
+}
+
+/// A line on which START asks for the list of applications (DFA204 02) and not for a selection on the reader; where it ends.
+async fn asking_for_the_list(place: String) -> SocketAddr {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        let (agent, _) = listener.accept().await.unwrap();
+        let (mut from_reader, mut to_reader) = TcpStream::connect(place).await.unwrap().into_split();
+        let (mut from_agent, mut to_agent) = agent.into_split();
+        tokio::spawn(async move { tokio::io::copy(&mut from_reader, &mut to_agent).await });
+        let mut buffer = [0; 512];
+        while let Ok(count @ 1..) = from_agent.read(&mut buffer).await {
+            let packet = &mut buffer[..count];
+            if let Some(at) = packet.windows(5).position(|bytes| bytes == [0xDF, 0xA2, 0x04, 0x01, 0x01]) {
+                packet[at + 4] = 0x02;
+                // The exclusive-or of the whole packet stays zero.
+                packet[count - 1] ^= 0x01 ^ 0x02;
+            }
+            to_reader.write_all(packet).await.unwrap();
+        }
+    });
+    address
 }

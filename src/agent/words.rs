@@ -314,6 +314,10 @@ fn step_words(step: &Step) -> (&'static str, String) {
             ("pin-entry", format!("PIN {}", "*".repeat(usize::from((*digits).min(12)))))
         }
         Step::PinEntry { digits: None | Some(0) } => plain("pin-entry", "The customer enters the PIN"),
+        Step::PinWrong { tries_left: None } => plain("pin-wrong", "Wrong PIN"),
+        Step::PinWrong { tries_left: Some(0) } => plain("pin-wrong", "Wrong PIN, no tries left"),
+        Step::PinWrong { tries_left: Some(1) } => plain("pin-wrong", "Wrong PIN, 1 try left"),
+        Step::PinWrong { tries_left: Some(tries) } => ("pin-wrong", format!("Wrong PIN, {tries} tries left")),
         Step::PinDone => plain("pin-done", "PIN entered"),
         Step::ReaderText(text) => ("reader-text", text.chars().filter(|c| !c.is_control()).collect()),
         Step::RemoveCard => plain("remove-card", "Remove the card"),

@@ -227,6 +227,11 @@ pub enum Step {
         /// Digits entered.
         digits: Option<u8>,
     },
+    /// The chip found the PIN wrong; so many more it will try, when the reader tells. With any left it is asked for again.
+    PinWrong {
+        /// PINs that the chip still takes.
+        tries_left: Option<u8>,
+    },
     /// The reader accepted a PIN entry.
     PinDone,
     /// A text of the reader itself.

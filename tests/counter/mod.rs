@@ -53,7 +53,9 @@ impl Counter {
         // Installed already by another test of this program: as good.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let shop = Shop::open(options).await.unwrap();
-        let http = reqwest::Client::builder().unix_socket(shop.socket()).no_proxy().build().unwrap();
+        // Without connections that are kept: one may be closed by the agent in the moment it is used again.
+        let http =
+            reqwest::Client::builder().unix_socket(shop.socket()).no_proxy().pool_max_idle_per_host(0).build().unwrap();
         Self { shop, http, agent: None }
     }
 
@@ -99,6 +101,10 @@ impl Counter {
             }
         };
         within(what, asked).await
+    }
+
+    pub async fn status(&self) -> StatusView {
+        self.http.get("http://till/v1/status").send().await.unwrap().json_of().await
     }
 
     /// Begins a sale: the status code and the body.

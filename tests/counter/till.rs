@@ -83,7 +83,8 @@ impl Counter {
         super::within(what, looking).await
     }
 
-    fn told_the_truth(&self, view: &SaleView, what: &str) {
+    /// A till that hears of no charge hears it only when there is none.
+    pub fn told_the_truth(&self, view: &SaleView, what: &str) {
         let uncharged = matches!(view.outcome, Some(Outcome::Declined | Outcome::Cancelled | Outcome::NotSent));
         if uncharged {
             let held = self.charged_for(&view.reference);
@@ -123,6 +124,22 @@ impl Ears {
         }
         self.heard.extend(new.iter().cloned());
         new
+    }
+
+    /// The next step, waited for.
+    pub async fn next(&mut self) -> Progress {
+        loop {
+            while let Some((event, rest)) = self.text.split_once("\n\n") {
+                let data = event.lines().find_map(|line| line.strip_prefix("data: "));
+                let step = data.map(|data| serde_json::from_str::<Progress>(data).unwrap());
+                self.text = rest.to_owned();
+                if let Some(step) = step {
+                    return step;
+                }
+            }
+            let chunk = self.stream.chunk().await.unwrap().expect("the agent tells as long as it runs");
+            self.text.push_str(std::str::from_utf8(&chunk).unwrap());
+        }
     }
 
     /// The states of one sale in the order in which they were told, each once.

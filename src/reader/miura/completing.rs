@@ -4,10 +4,10 @@
 use std::time::Duration;
 
 use super::line::{Ask, CARD_STATUS_ON, CARDHOLDER, Line, PLAIN_ANSWER, Pending};
-use super::message::{Command, Continue, Outcome, Status, Template};
+use super::message::{Command, Continue, Outcome, P2peStatus, Status, Template};
 use super::reading::Interface;
 use super::sale::{Sale, Stage, display};
-use super::session::{State, lost};
+use super::session::{State, lost, restart};
 use super::words::Words;
 use crate::card::CardFacts;
 use crate::emv::{tag, tlv};
@@ -188,6 +188,33 @@ impl Removing {
             line.step(sale, Step::RemoveCard);
         }
         State::Removing(Self { check_at: now + REMOVE_CHECK })
+    }
+
+    /// After a sale that ended for want of a key the reader has said which keys it still holds. Other answers change nothing.
+    pub(super) fn answered(
+        self,
+        line: &mut Line,
+        pending: Pending,
+        body: &[u8],
+        status: Status,
+        now: Duration,
+    ) -> State {
+        if pending.ask != Ask::P2peStatus {
+            return State::Removing(self);
+        }
+        match P2peStatus::parse(body) {
+            Ok(p2pe) if status == Status::OK && p2pe.card_key() => {
+                if let Some(identity) = &mut line.identity {
+                    identity.pin_key = p2pe.pin_key();
+                }
+                State::Removing(self)
+            }
+            Ok(_) if status == Status::OK => {
+                let serial = line.serial();
+                restart(line, Unready::NoCardKey { serial }, now)
+            }
+            _ => restart(line, Unready::Restarting { cause: "it did not say which keys it holds".to_owned() }, now),
+        }
     }
 
     pub(super) fn timeout(mut self, line: &mut Line, overdue: Option<Pending>, now: Duration) -> State {

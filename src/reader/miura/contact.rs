@@ -24,6 +24,7 @@ impl Sale {
             return self.unreadable(line, "it failed too often", now);
         }
         self.chip_starts += 1;
+        self.tries_left = None;
         self.stage = Stage::Chip { decisions: 0 };
         line.step(self.number(), Step::ReadingCard);
         line.ask(Ask::Start, &Command::StartTransaction(Terms::from(&self.arm)), CARDHOLDER, now);
@@ -52,6 +53,7 @@ impl Sale {
             }
             Err(Status::OK) => self.damaged(line, now),
             Err(status @ (Status::NOT_READY | Status::NOT_ALLOWED)) => lost(line, status, now),
+            Err(Status::NO_PIN_KEY | Status::NOT_ENCRYPTED) => self.no_key_left(line, now),
             Err(status) => self.unreadable(line, status.words(), now),
         }
     }

@@ -33,6 +33,8 @@ pub struct DeviceStatus<'a> {
     pub digits: Option<u8>,
     /// Status of the PIN entry.
     pub pin_status: Option<u8>,
+    /// C5: PINs that a chip which checks them itself still takes.
+    pub tries_left: Option<u8>,
 }
 
 impl DeviceStatus<'_> {
@@ -151,7 +153,11 @@ impl<'a> Unsolicited<'a> {
             Self::Device(status) => {
                 tlv::push(out, tags::STATUS_CODE, &[status.code])?;
                 tlv::push(out, tags::STATUS_TEXT, status.text)?;
-                for (tag, value) in [(tags::PIN_DIGITS_1, status.digits), (tags::PIN_STATUS_1, status.pin_status)] {
+                for (tag, value) in [
+                    (tags::PIN_DIGITS_1, status.digits),
+                    (tags::PIN_STATUS_1, status.pin_status),
+                    (tags::PIN_TRIES, status.tries_left),
+                ] {
                     if let Some(value) = value {
                         tlv::push(out, tag, &[value])?;
                     }
@@ -209,6 +215,7 @@ impl<'a> DeviceStatus<'a> {
             text: search(body, tags::STATUS_TEXT)?.unwrap_or_default(),
             digits: either(tags::PIN_DIGITS_1, tags::PIN_DIGITS_2)?,
             pin_status: either(tags::PIN_STATUS_1, tags::PIN_STATUS_2)?,
+            tries_left: search(body, tags::PIN_TRIES)?.and_then(|value| value.first().copied()),
         })
     }
 }

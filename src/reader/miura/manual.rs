@@ -98,6 +98,7 @@ impl Sale {
                 self.end(line, NoCard::ManualEntryUnknown, now)
             }
             (Status::CANCELLED, _) => self.end(line, NoCard::CancelledAtReader, now),
+            (Status::NO_PIN_KEY | Status::NOT_ENCRYPTED, Part::Seal) => self.no_key_left(line, now),
             (Status::CONTACTLESS_TIMEOUT, _) => self.end(line, NoCard::TimedOut, now),
             (status, _) => {
                 let cause = in_words(status).to_owned();

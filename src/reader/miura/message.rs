@@ -36,6 +36,8 @@ pub mod tags {
         STATUS_CODE = 0xC3;
         /// Device status text.
         STATUS_TEXT = 0xC4;
+        /// PINs that the chip still takes.
+        PIN_TRIES = 0xC5;
         /// Command data.
         COMMAND_DATA = 0xE0;
         /// Answer data.
@@ -157,6 +159,7 @@ statuses! {
     INSERT = 0x9FC3, "insert the card";
     CONTACTLESS_HARDWARE = 0x9FCF, "contactless hardware error";
     NO_PIN_KEY = 0x9FE0, "no PIN key";
+    NOT_ENCRYPTED = 0x9FE5, "no key left to encrypt with";
 }
 
 impl std::fmt::Debug for Status {

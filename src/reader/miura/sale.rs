@@ -30,6 +30,8 @@ pub(super) struct Sale {
     pub(super) language: Language,
     /// The last text of the reader's own that was told: it may repeat itself without end.
     told: String,
+    /// PINs that the chip still takes, as the reader said last.
+    pub(super) tries_left: Option<u8>,
     pub(super) stage: Stage,
 }
 
@@ -80,6 +82,7 @@ impl Sale {
             card_waits: false,
             language: line.settings.language,
             told: String::new(),
+            tries_left: None,
             stage: Stage::Watching,
         });
         match sale.arm.entry {
@@ -180,6 +183,13 @@ impl Sale {
         restart(line, Unready::NotEncrypting { serial, fault }, now)
     }
 
+    /// The reader's keys are used up: it is asked which, while the card is taken out.
+    pub(super) fn no_key_left(&self, line: &mut Line, now: Duration) -> State {
+        let state = self.end(line, NoCard::NoKeyLeft, now);
+        line.ask(Ask::P2peStatus, &Command::P2peStatus, PLAIN_ANSWER, now);
+        state
+    }
+
     /// The card says which languages its holder wants (5F2D).
     pub(super) fn hear_language(&mut self, tlvs: &[u8]) {
         let preference = search(tlvs, tag::LANGUAGE_PREFERENCE).ok().flatten();
@@ -213,8 +223,13 @@ impl Sale {
         if matches!(self.stage, Stage::Presented(_) | Stage::Completing(_)) {
             return State::Sale(self);
         }
+        // UNCERTAIN: how a reader tells a wrong PIN is not published: by its text, or by a counter that has gone down.
+        let fewer = self.tries_left.zip(status.tries_left).is_some_and(|(before, now)| now < before);
+        let wrong = fewer || says_wrong(status.text);
+        self.tries_left = status.tries_left.or(self.tries_left);
         let step = match (status.code, status.pin_status, status.digits) {
             (DeviceStatus::PIN_ENTRY, Some(PIN_OK), _) => Step::PinDone,
+            (DeviceStatus::PIN_ENTRY, None, _) if wrong => Step::PinWrong { tries_left: status.tries_left },
             (DeviceStatus::PIN_ENTRY, None, digits) => Step::PinEntry { digits },
             (DeviceStatus::APPLICATION_SELECTION, ..) => Step::ChoosingApplication,
             _ => {
@@ -264,6 +279,12 @@ impl Sale {
         self.stage = stage;
         State::Sale(self)
     }
+}
+
+/// Whether a text about the PIN says that it was wrong.
+fn says_wrong(text: &[u8]) -> bool {
+    let text = text.to_ascii_uppercase();
+    [&b"INCORRECT"[..], b"WRONG"].iter().any(|word| text.windows(word.len()).any(|part| part == *word))
 }
 
 /// Shows a text on the reader. What is not ASCII is sent as UTF-8 and says so (readers: 2.2, D201).

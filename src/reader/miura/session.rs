@@ -188,6 +188,7 @@ impl Machine {
                     State::Starting(starting) => starting.answered(&mut self.line, pending, body, status, now),
                     State::Sale(sale) => sale.answered(&mut self.line, pending, body, status, now),
                     State::Typing(asking) => asking.answered(&mut self.line, pending, body, status, now),
+                    State::Removing(removing) => removing.answered(&mut self.line, pending, body, status, now),
                     other => other,
                 }
             }

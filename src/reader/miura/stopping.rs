@@ -65,10 +65,12 @@ impl Sale {
                 };
                 self.stop(line, then, now)
             }
-            (Stage::Chip { .. } | Stage::Pin { .. } | Stage::Manual(_), Some(pending)) => {
-                let why = match pending.disturbed {
-                    true => NoCard::Unreadable { cause: "the line to the reader is disturbed".to_owned() },
-                    false => NoCard::TimedOut,
+            (stage @ (Stage::Chip { .. } | Stage::Pin { .. } | Stage::Manual(_)), Some(pending)) => {
+                let unreadable = |cause: &str| NoCard::Unreadable { cause: cause.to_owned() };
+                let why = match (stage, pending.disturbed) {
+                    (_, true) => unreadable("the line to the reader is disturbed"),
+                    (Stage::Chip { .. }, _) if !line.slot => unreadable("it was taken out too early"),
+                    _ => NoCard::TimedOut,
                 };
                 self.stop(line, Then::End(why), now)
             }

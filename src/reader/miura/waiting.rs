@@ -13,7 +13,7 @@ use crate::reader::{Language, NoCard, NotEncrypting, Step};
 
 /// The swipe's own message, when 9F44 came before it.
 const SWIPE_AFTER_STATUS: Duration = Duration::from_secs(2);
-/// 9F43 or 9F44, when the card's own message came before it.
+/// 9F43 or 9F44, when the card's own message came before it; the end of START or CONTINUE, when the card was taken out.
 const STATUS_AFTER_CARD: Duration = Duration::from_secs(5);
 /// A contactless wait that ends sooner than this did not wait: asking again at once would be a loop.
 const SHORTEST_WAIT: Duration = Duration::from_secs(1);
@@ -65,6 +65,7 @@ impl Sale {
         match (status, swipe) {
             (Status::OK, _) => self.damaged(line, now),
             (Status::NOT_READY | Status::NOT_ALLOWED, _) => lost(line, status, now),
+            (Status::NO_PIN_KEY | Status::NOT_ENCRYPTED, _) => self.no_key_left(line, now),
             (Status::CANCELLED, _) => self.end(line, NoCard::CancelledAtReader, now),
             (Status::CARD_INSERTED, _) => {
                 line.slot = true;
@@ -120,6 +121,11 @@ impl Sale {
                 }
             },
             (Stage::Watching | Stage::SwipeDue { .. }, false) if inserted => self.start_chip(line, now),
+            // Whatever the reader waits for, this card says no more; should its word about that be lost, it is not waited for long.
+            (stage @ (Stage::Chip { .. } | Stage::Completing(_)), false) if was_in && !status.card_in() => {
+                line.hurry(STATUS_AFTER_CARD, now);
+                self.at(stage)
+            }
             // The failed card is out, and a reader may have gone back to its own text: say again what is wanted.
             (stage @ Stage::Watching, false) if was_in && !status.card_in() && self.chip_failed => {
                 display(line, &[Words::SwipeCard], self.language, now);

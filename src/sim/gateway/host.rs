@@ -204,6 +204,9 @@ impl Host {
             _ if declined.is_some() => icc_response,
             (Outcome::NoIccResponse, _) => None,
             (Outcome::MalformedIcc, Some(_)) => Some("8A0230309110ABCD".to_owned()),
+            (Outcome::LongScripts, Some(chip)) => {
+                icc_response.map(|response| response + &self.issuer.more_scripts(&card.pan, chip))
+            }
             (Outcome::Contradiction, Some(chip)) => Some(self.issuer.icc_response(&card.pan, chip, *b"05", false)),
             _ => icc_response,
         };

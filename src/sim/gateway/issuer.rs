@@ -227,6 +227,15 @@ impl Issuer {
         format!("8A02{}{tag_91}{}", hex::encode_upper(arc), hex::encode_upper(scripts))
     }
 
+    /// More scripts for a card that has to change: with the others they are longer than one packet to a reader.
+    pub(super) fn more_scripts(&self, pan: &str, chip: &ChipData) -> String {
+        let limits = |key: ScriptKey| {
+            let one = |id| key.script(0x72, [0, 0, 0, id], [0x84, 0xDA, 0x9F, 0x58], &[5; 100]);
+            hex::encode_upper([one(3), one(4)].concat())
+        };
+        script_key(pan, chip).map(limits).unwrap_or_default()
+    }
+
     fn check_cryptogram(&mut self, pan: &str, chip: &ChipData) -> Result<(), Declined> {
         let verified = self.keys.card_key(pan, chip.psn).and_then(|key| key.verify(&chip.tlvs));
         if verified != Ok(true) {
@@ -239,12 +248,17 @@ impl Issuer {
 /// Scripts for a card that has to change: before the last cryptogram its PIN may be tried again, after it a limit is put
 /// (PUT DATA of 9F58, consecutive offline transactions).
 fn scripts(pan: &str, chip: &ChipData) -> Option<Vec<u8>> {
-    CARDS.iter().find(|record| record.pan == pan && record.status == Status::Scripts)?;
-    let arqc = tlv::find(&chip.tlvs, tag::APPLICATION_CRYPTOGRAM).ok()??.try_into().ok()?;
-    let key = ScriptKey::new(&cryptogram::Issuer::new(TEST_IMK_SMI), pan, chip.psn, chip.atc, arqc).ok()?;
+    let key = script_key(pan, chip)?;
     let unblock = key.script(0x71, [0, 0, 0, 1], PIN_UNBLOCK, &[]);
     let limit = key.script(0x72, [0, 0, 0, 2], [0x84, 0xDA, 0x9F, 0x58], &[5]);
     Some([unblock, limit].concat())
+}
+
+/// The key of the scripts for this card and transaction, when the card has to change.
+fn script_key(pan: &str, chip: &ChipData) -> Option<ScriptKey> {
+    CARDS.iter().find(|record| record.pan == pan && record.status == Status::Scripts)?;
+    let arqc = tlv::find(&chip.tlvs, tag::APPLICATION_CRYPTOGRAM).ok()??.try_into().ok()?;
+    ScriptKey::new(&cryptogram::Issuer::new(TEST_IMK_SMI), pan, chip.psn, chip.atc, arqc).ok()
 }
 
 #[cfg(test)]

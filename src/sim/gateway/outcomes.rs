@@ -61,6 +61,8 @@ pub enum Outcome {
     NoIccResponse,
     /// Approved; `pos.iccDataResponse` is not TLV.
     MalformedIcc,
+    /// Approved; what the issuer wants changed on a card does not fit one packet to the reader.
+    LongScripts,
     /// Approved, but 8A and CSU in `pos.iccDataResponse` decline.
     Contradiction,
     /// HTTP 307 to the same address at the first time, then approved.
@@ -108,6 +110,7 @@ pub const TABLE: &[Row] = &[
     (81, Outcome::ReversalFailsOnce, "approved, line cut, first reversal HTTP 500, not processed"),
     (82, Outcome::ReversalAnswerLost, "approved, line cut, first reversal processed but HTTP 500"),
     (83, Outcome::RedirectElsewhere, "HTTP 307 to another host, not processed"),
+    (84, Outcome::LongScripts, "approved, with long issuer scripts for a card that gets any"),
 ];
 
 /// The outcome for an amount in the gateway's form, by its last two digits.

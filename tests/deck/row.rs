@@ -1,0 +1,363 @@
+//! One row of a table: a sale with its card, its fault, and what must come of it; and the shops in which rows are played.
+
+use std::collections::VecDeque;
+use std::fmt::Debug;
+use std::sync::{Arc, Mutex};
+
+use pos_agent::sim::gateway::Kind;
+use pos_agent::sim::reader::deck::Chip;
+use pos_agent::sim::reader::{Card, Entry, Script, WaitsFor, card};
+use pos_agent::sim::shop::Options;
+use pos_agent::till::{Outcome, SaleView, State};
+use tokio::task::JoinSet;
+
+use crate::counter::till::Ears;
+use crate::counter::{Counter, PATIENCE};
+
+/// RESET DEVICE.
+const RESET: u16 = 0xD000;
+
+/// How a sale ends, as the till is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    Approved,
+    /// Half of it.
+    Partial,
+    Declined,
+    /// Charged, and the money given back.
+    Reversed,
+    /// Cancelled: nothing was sent.
+    Nothing,
+    /// The gateway has not taken it.
+    NotSent,
+}
+
+/// When the fault comes: an event of the simulated reader, or one of the sale as the till hears of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moment {
+    Waiting,
+    Inserted,
+    Start,
+    Choice,
+    Pin,
+    Answer,
+    Asked,
+    /// The gateway is asked and says "pending".
+    Host,
+    Continue,
+    Ended,
+    /// The till has been told how it ended, or that a signature is wanted.
+    After,
+}
+
+impl Moment {
+    /// The reader's event.
+    pub fn event(self) -> Option<String> {
+        (!matches!(self, Self::Host | Self::After)).then(|| format!("{self:?}").to_lowercase())
+    }
+}
+
+/// A sale and what must come of it.
+#[derive(Clone)]
+pub struct Row {
+    pub what: String,
+    pub card: &'static Card,
+    pub entry: Entry,
+    pub amount: String,
+    /// What the reader does, and when it is told so.
+    pub script: String,
+    pub at: Moment,
+    /// The cashier cancels when the card is at the reader and nothing more is heard.
+    pub cancels: bool,
+    /// The ends that are right; the first one is the usual.
+    pub allowed: Vec<End>,
+    pub usual: End,
+    /// What the gateway hears as entry mode, when it hears of the sale.
+    pub mode: Option<&'static str>,
+    /// What stands on the merchant's copy, and, but for the signature, on the customer's.
+    pub words: &'static [&'static str],
+}
+
+impl Row {
+    /// A sale without a fault.
+    pub fn plain(card: &'static Card, entry: Entry, end: End) -> Self {
+        Self {
+            what: format!("{} {entry:?}", card.name),
+            card,
+            entry,
+            amount: "12.34".to_owned(),
+            script: String::new(),
+            at: Moment::Waiting,
+            cancels: false,
+            allowed: vec![end],
+            usual: end,
+            mode: None,
+            words: &[],
+        }
+    }
+
+    /// Another customer, with another card.
+    fn next(&self) -> Self {
+        let name = if self.card.name == "tap-phone" { "tap" } else { "tap-phone" };
+        let plain = Self::plain(card(name).unwrap(), Entry::Tap, End::Approved);
+        Self { what: format!("the next sale, with {name}"), amount: "1.00".to_owned(), ..plain }
+    }
+}
+
+/// Plays the rows in so many shops at once; a row that fails is named with what differed, and the others go on.
+/// Gives how often a reader was started anew.
+pub async fn run(what: &str, shops: usize, rows: Vec<Row>) -> usize {
+    let count = rows.len();
+    let rows = Arc::new(Mutex::new(VecDeque::from(rows)));
+    let mut lanes = JoinSet::new();
+    for _ in 0..shops.min(count) {
+        lanes.spawn(lane(Arc::clone(&rows)));
+    }
+    let (failures, restarts): (Vec<_>, Vec<_>) = lanes.join_all().await.into_iter().unzip();
+    let failures: Vec<String> = failures.into_iter().flatten().collect();
+    println!("{count} {what}");
+    assert!(failures.is_empty(), "{} of {count} {what}:\n{}", failures.len(), failures.join("\n"));
+    restarts.into_iter().sum()
+}
+
+/// One shop after the other for the rows that are left: a new one only after a failure.
+async fn lane(rows: Arc<Mutex<VecDeque<Row>>>) -> (Vec<String>, usize) {
+    let (mut failures, mut restarts) = (Vec::new(), 0);
+    let mut terminal: Option<Terminal> = None;
+    let next = || rows.lock().unwrap().pop_front();
+    while let Some(row) = next() {
+        let mut open = match terminal.take() {
+            Some(open) => open,
+            None => Terminal::open().await,
+        };
+        let played = async {
+            open.play(&row).await?;
+            let next = row.next();
+            open.play(&next).await.map_err(|why| format!("{}: {why}", next.what))
+        };
+        match tokio::time::timeout(2 * PATIENCE, played).await {
+            Ok(Ok(())) => terminal = Some(open),
+            Ok(Err(why)) => failures.push(format!("{}: {why}", row.what)),
+            Err(_) => failures.push(format!("{}: no end; status {:?}", row.what, open.counter.status().await)),
+        }
+    }
+    if let Some(open) = terminal {
+        open.counter.audit("at the end");
+        // The first RESET is the first start.
+        let commands = open.counter.shop.reader.counters().commands;
+        restarts += commands.iter().filter(|command| **command == RESET).count() - 1;
+    }
+    (failures, restarts)
+}
+
+/// A shop, its agent, and a till that listens.
+struct Terminal {
+    counter: Counter,
+    ears: Ears,
+    sales: u32,
+}
+
+impl Terminal {
+    async fn open() -> Self {
+        let mut options = Options::default();
+        options.config.push(("answer-timeout-ms = 10000".to_owned(), "answer-timeout-ms = 5000".to_owned()));
+        let counter = Counter::open_with(options).await;
+        let ears = counter.listen().await;
+        Self { counter, ears, sales: 0 }
+    }
+
+    async fn play(&mut self, row: &Row) -> Result<(), String> {
+        self.sales += 1;
+        let reference = format!("R{}", self.sales);
+        let Self { counter, ears, .. } = self;
+        let script: Script = row.script.parse().unwrap();
+        let later = row.at.event().is_none();
+        counter.shop.reader.remove();
+        counter.shop.reader.follow(if later { Script::default() } else { script.clone() });
+        let (code, body) = counter.begin(&reference, &row.amount).await;
+        if code != 201 {
+            return Err(format!("the sale is refused: {body}"));
+        }
+        let mut papers = Vec::new();
+        let mut printer = counter.shop.printer.watch();
+        let before = printer.borrow().len();
+        let sale = async {
+            let view = hear(counter, ears, &reference, row, script).await?;
+            let end = end_of(&view);
+            let due = if end == End::Nothing { 0 } else { 2 };
+            // A reversal that takes longer has receipts of its own before the last ones.
+            let last = |text: &str| !text.contains("NOT CONFIRMED");
+            let printed =
+                printer.wait_for(|printed| printed[before..].iter().filter(|paper| last(&paper.text)).count() >= due);
+            match tokio::time::timeout(PATIENCE, printed).await {
+                Ok(Ok(printed)) => {
+                    papers.extend(printed[before..].iter().map(|paper| paper.text.clone()).filter(|text| last(text)))
+                }
+                _ => return Err(format!("{}: not every receipt is printed", view.text)),
+            }
+            until_ready(counter, ears).await;
+            Ok(view)
+        };
+        let view = tokio::select! {
+            view = sale => view?,
+            () = customer(counter, row.card, row.entry) => unreachable!("he waits for ever"),
+            () = cashier(counter, &reference), if row.cancels => unreachable!("he waits for ever"),
+        };
+        self.look(&reference, row, &view, &papers)
+    }
+
+    /// The end, the ledger, the journal and the receipts say the same, and it is one of those allowed.
+    fn look(&self, reference: &str, row: &Row, view: &SaleView, papers: &[String]) -> Result<(), String> {
+        let end = end_of(view);
+        differs(row.allowed.contains(&end), "the end", &row.allowed, &(end, &view.text))?;
+
+        let minor: u32 = row.amount.replace('.', "").parse().unwrap();
+        let charged = match end {
+            End::Approved => vec![format!("{} EUR", row.amount)],
+            End::Partial => vec![format!("{}.{:02} EUR", minor / 2 / 100, minor / 2 % 100)],
+            _ => Vec::new(),
+        };
+        let held = self.counter.charged_for(reference);
+        differs(held == charged, "the ledger", &charged, &held)?;
+
+        let kept = self.counter.kept();
+        let kept =
+            kept.iter().find(|kept| kept.order.reference == reference).ok_or("the sale is not in the journal")?;
+        let ledger = self.counter.shop.gateway.ledger();
+        let id = Some(&kept.order.merchant_transaction_id);
+        let debits = ledger
+            .entries()
+            .iter()
+            .filter(|entry| entry.kind == Kind::Debit && entry.merchant_transaction_id.as_ref() == id);
+        let modes: Vec<&str> = debits.filter_map(|entry| entry.entry_mode.as_deref()).collect();
+        match row.mode {
+            _ if end == End::Nothing => {
+                differs(modes.is_empty() && !kept.asked(), "what was sent", &"nothing", &(modes, kept.kinds()))?;
+            }
+            Some("") => differs(modes.is_empty(), "what was sent", &"nothing", &modes)?,
+            Some(mode) => differs(modes == [mode], "the entry mode", &mode, &modes)?,
+            None => differs(modes.len() <= 1, "the payments sent", &"one at most", &modes)?,
+        }
+        let refusals = ledger.refusals();
+        differs(refusals.is_empty(), "what the gateway refused", &"nothing", &refusals)?;
+
+        let due = if end == End::Nothing { 0 } else { 2 };
+        differs(papers.len() == due, "the receipts", &due, &papers)?;
+        for (paper, copy) in papers.iter().zip(["MERCHANT COPY", "CUSTOMER COPY"]) {
+            self.look_at_paper(reference, row, end, paper, copy)?;
+        }
+        let errors = self.counter.shop.printer.errors();
+        differs(errors == 0, "the printer's errors", &0, &errors)
+    }
+
+    fn look_at_paper(&self, reference: &str, row: &Row, end: End, paper: &str, copy: &str) -> Result<(), String> {
+        let pan = row.card.pan;
+        let about_end: &[&str] = match end {
+            End::Approved => &["APPROVED"],
+            End::Partial => &["PARTIALLY"],
+            End::Declined => &["DECLINED", "NOT CHARGED"],
+            End::Reversed => &["REVERSED", "NOT CHARGED"],
+            End::NotSent | End::Nothing => &["NOT CHARGED"],
+        };
+        let usual: &[&str] = if end == row.usual { row.words } else { &[] };
+        let always = [copy, row.amount.as_str(), reference, "12345678", "Corner Shop", &pan[pan.len() - 4..]];
+        // A sale that ends otherwise than approved may end before the card has had its last word, or without it.
+        let last_word = end == End::Approved || row.script.is_empty();
+        let usual = usual.iter().filter(|word| last_word || !matches!(**word, "TC" | "AAC"));
+        for word in usual.chain(about_end).chain(&always) {
+            let his_alone = *word == "SIGNATURE" && copy == "CUSTOMER COPY";
+            differs(paper.contains(word) || his_alone, "a receipt", word, &paper)?;
+        }
+        differs(!paper.contains(pan) && !paper.contains(&pan[..12]), "a receipt", &"no card number", &paper)
+    }
+}
+
+fn differs(right: bool, what: &str, expected: &dyn Debug, found: &dyn Debug) -> Result<(), String> {
+    if right { Ok(()) } else { Err(format!("{what}: expected {expected:?}, found {found:#?}")) }
+}
+
+pub fn end_of(view: &SaleView) -> End {
+    match view.outcome {
+        Some(Outcome::Approved) => End::Approved,
+        Some(Outcome::PartiallyApproved) => End::Partial,
+        Some(Outcome::Declined) if view.text.contains("reversed") => End::Reversed,
+        Some(Outcome::Declined) => End::Declined,
+        Some(Outcome::Cancelled) => End::Nothing,
+        Some(Outcome::NotSent) => End::NotSent,
+        None => panic!("no end: {view:?}"),
+    }
+}
+
+/// Listens to a sale up to its end, and does what has to be done in it: the fault that comes late, the signature.
+async fn hear(
+    counter: &Counter,
+    ears: &mut Ears,
+    reference: &str,
+    row: &Row,
+    script: Script,
+) -> Result<SaleView, String> {
+    let mut script = Some(script);
+    loop {
+        let step = ears.next().await;
+        let Some(view) = step.sale.filter(|sale| sale.reference == reference) else { continue };
+        // The till never hears that nothing is charged while the gateway holds a charge (design: invariant 3).
+        let uncharged = matches!(view.outcome, Some(Outcome::Declined | Outcome::Cancelled | Outcome::NotSent));
+        if uncharged {
+            let held = counter.charged_for(reference);
+            differs(held.is_empty(), "the till was told", &"no charge", &(&view.text, held))?;
+        }
+        let due = match row.at {
+            Moment::Host => view.state == State::InProgress,
+            Moment::After => matches!(view.state, State::AwaitingSignature | State::Ended),
+            _ => false,
+        };
+        if due && let Some(script) = script.take() {
+            counter.shop.reader.follow(script);
+        }
+        match view.state {
+            State::AwaitingSignature => drop(counter.sign(reference, true).await),
+            State::Ended => return Ok(*view),
+            _ => {}
+        }
+    }
+}
+
+async fn until_ready(counter: &Counter, ears: &mut Ears) {
+    while !counter.status().await.ready {
+        ears.next().await;
+    }
+}
+
+/// Holds out the card whenever the reader waits for one, the other way when it was refused, and takes it out when told so.
+async fn customer(counter: &Counter, card: &'static Card, entry: Entry) {
+    let reader = &counter.shop.reader;
+    let (mut screens, mut entry) = (reader.watch(), entry);
+    loop {
+        let screen = screens.borrow_and_update().clone();
+        let text = screen.lines.join(" ").to_uppercase();
+        let waits = screen.waits_for == WaitsFor::Card;
+        if screen.card_in_slot {
+            if text.contains("REMOVE") {
+                reader.remove();
+            }
+        } else if waits {
+            reader.present(card, entry);
+            // The chip that failed is tried again by whoever is asked to insert it again.
+            entry = card.after(entry).filter(|next| *next == Entry::Insert).unwrap_or(entry);
+        } else if text.contains("INSERT OR SWIPE") && card.chip != Chip::None {
+            reader.insert(card);
+        } else if text.contains("SWIPE CARD") {
+            reader.swipe(card);
+        }
+        if screens.changed().await.is_err() {
+            return std::future::pending().await;
+        }
+    }
+}
+
+/// Cancels when the card is at the reader.
+async fn cashier(counter: &Counter, reference: &str) {
+    counter.shop.reader.until(|screen| screen.lines.join(" ").contains("PLEASE WAIT")).await;
+    counter.post(&format!("/v1/sales/{reference}/cancel")).await;
+    std::future::pending().await
+}
