@@ -233,6 +233,10 @@ pub struct Assumptions {
     pub declined: Vec<String>,
     /// How long a payment that the gateway does not know may still appear, in hours, before it is taken as absent.
     pub absence_final_after_h: u64,
+    /// The prefixes of the wallets' parameters, three at most.
+    pub wallets: Vec<String>,
+    /// The card schemes' names in parameters of 3-D Secure, six at most.
+    pub schemes: Vec<String>,
 }
 
 /// Where tills connect.
@@ -277,6 +281,8 @@ impl Default for Assumptions {
             pending: list(&["000.200."]),
             declined: list(&["1", "2", "3", "4", "5", "6", "7", "800."]),
             absence_final_after_h: 24,
+            wallets: Vec::new(),
+            schemes: Vec::new(),
         }
     }
 }

@@ -213,6 +213,8 @@ const BAD: &[(&str, &str, &[&str])] = &[
     ("query-path = \"/v1/query\"", "approved = []", &["gateway.assumptions.approved", "at least one"]),
     ("query-path = \"/v1/query\"", "declined = [\"\"]", &["gateway.assumptions.declined"]),
     ("query-path = \"/v1/query\"", "absence-final-after-h = 0", &["gateway.assumptions.absence-final-after-h"]),
+    ("query-path = \"/v1/query\"", "wallets = [\"a\", \"b\", \"c\", \"d\"]", &["gateway.assumptions.wallets", "at most 3"]),
+    ("query-path = \"/v1/query\"", "schemes = [\"one.two\"]", &["gateway.assumptions.schemes", "letters, digits"]),
     // Tills and the journal.
     ("127.0.0.1:8650", "0.0.0.0:8650", &["till.http", "not a loopback address", "127.0.0.1:8650"]),
     ("till = \"till-2\"", "till = \"till-1\"", &["till.token[1].till", "same name"]),

@@ -30,10 +30,13 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "agent",
         &["money", "emv", "card", "sale", "journal", "reader", "gateway", "printer", "till", "config", "systemd"],
     ),
-    ("cli", &["till", "config", "money", "agent"]),
+    // `gateway` for its table of parameters.
+    ("cli", &["till", "config", "money", "agent", "gateway"]),
     ("main", &["cli"]),
     // The outside world knows the agent by its wires only: the devices' bytes and messages.
     ("sim", &["emv", "money", "card", "reader", "printer"]),
+    // Of the agent's gateway the table of parameters alone (`OPEN_TO_SIM`).
+    ("sim::gateway", &["emv", "money", "card", "gateway"]),
     ("sim::shop", &["emv", "money", "card", "config"]),
     ("bin::pos-sim", &["sim", "money", "config"]),
 ];
@@ -41,6 +44,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
 /// Rooms that nobody outside the module enters, although the table allows the module: the simulator shares the codecs of a
 /// device and must not share its rules, or both would make the same mistake.
 const CLOSED_TO_SIM: &[&str] = &["session", "port"];
+
+/// The one room of the agent's gateway that its simulation enters: the interface's data model. What the agent makes of it
+/// stays closed.
+const OPEN_TO_SIM: &[&str] = &["gateway", "parameter"];
 
 /// Modules that decide and never act: no clock, no I/O, no async.
 const PURE: &[&str] = &["money", "emv", "card", "sale"];
@@ -185,7 +192,8 @@ fn check(file: &Path, source: &str, modules: &[String]) -> Vec<String> {
         let own_module = own.first().is_some_and(|own| own == used);
         let closed = own.first().is_some_and(|own| own == "sim")
             && used != "sim"
-            && path.iter().any(|part| CLOSED_TO_SIM.contains(&part.as_str()));
+            && (path.iter().any(|part| CLOSED_TO_SIM.contains(&part.as_str()))
+                || used == OPEN_TO_SIM[0] && path.get(1).is_none_or(|room| room != OPEN_TO_SIM[1]));
         let rule = if !own_module && !allowed.contains(&used) {
             format!("`{row}` may use {allowed:?}")
         } else if closed {
@@ -407,6 +415,14 @@ fn finds_a_planted_violation_and_says_where() {
         found,
         ["src/sale/step.rs:4: uses `reader::Event`, but `sale` may use [\"money\", \"card\"] (tests/layers.rs)"]
     );
+}
+
+#[test]
+fn the_simulated_gateway_enters_the_table_of_parameters_and_no_other_room() {
+    assert_eq!(planted("src/sim/gateway/form.rs", "use crate::gateway::parameter::{form, Call};").len(), 0);
+    assert_eq!(planted("src/sim/gateway/form.rs", "use crate::gateway::{parameter, request};").len(), 1);
+    assert_eq!(planted("src/sim/gateway/form.rs", "use crate::gateway;").len(), 1);
+    assert_eq!(planted("src/sim/reader/port.rs", "use crate::gateway::parameter;").len(), 1);
 }
 
 #[test]

@@ -23,7 +23,7 @@ pub enum Exit {
     PartiallyApproved = 4,
     /// Wrong usage (`EX_USAGE`).
     Usage = 64,
-    /// The reference does not fit what is known (`EX_DATAERR`).
+    /// The reference does not fit what is known, or a parameter breaks a rule (`EX_DATAERR`).
     Data = 65,
     /// Not charged: not sent, or the daemon could not be reached (`EX_UNAVAILABLE`).
     NotSent = 69,

@@ -1,6 +1,6 @@
 //! The command line: one file for each verb that a person types.
 //!
-//! `run` is the daemon and `check` reads a file; every other verb talks to the running daemon over its Unix socket, with the
+//! `run` is the daemon, `check` and `parameters` read files; every other verb talks to the running daemon over its Unix socket, with the
 //! same requests that a till would send. Nothing here decides about money.
 
 use std::path::{Path, PathBuf};
@@ -16,6 +16,7 @@ mod daemon;
 mod exit;
 mod journal;
 mod out;
+mod parameters;
 mod receipt;
 mod run;
 mod sale;
@@ -41,7 +42,7 @@ Examples:
 
 Exit codes:
    0  done; of a sale: approved in full     64  wrong usage
-   1  declined                              65  the reference is not known, or is another sale
+   1  declined                              65  the reference is not known, or is another sale; parameters break a rule
    2  cancelled                             69  not sent, or the daemon is not running: nothing was charged
    3  unconfirmed: see `pos-agent status`   70  a fault of the program
    4  partially approved                    74  the journal, a file or the socket cannot be used
@@ -66,6 +67,8 @@ enum Verb {
     Journal(journal::Journal),
     /// Check a configuration and the files it names, without opening any device
     Check(check::Check),
+    /// The gateway's parameters: list them, explain one, check values or a whole form
+    Parameters(parameters::Parameters),
 }
 
 impl Arguments {
@@ -83,6 +86,7 @@ impl Arguments {
             Verb::Receipt(verb) => runtime.block_on(verb.run()),
             Verb::Journal(verb) => runtime.block_on(verb.run()),
             Verb::Check(verb) => verb.run(),
+            Verb::Parameters(verb) => verb.run(),
         });
         done.unwrap_or_else(|stop| {
             out::complain(&stop.to_string());

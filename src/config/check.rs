@@ -259,6 +259,15 @@ fn assumptions(gateway: &Gateway) -> Result<(), Fault> {
             "write it as [\"000.000.\"], or leave it out for the default",
         )?;
     }
+    for (key, names, most) in [("wallets", &assumed.wallets, 3), ("schemes", &assumed.schemes, 6)] {
+        let name = |name: &String| is_made_of(name, 32, |b| b.is_ascii_alphanumeric() || b == b'_');
+        check(
+            names.len() <= most && names.iter().all(name),
+            &format!("gateway.assumptions.{key}"),
+            &format!("must be a list of at most {most} words of letters, digits and _"),
+            "write what stands before the dot in the names of its parameters",
+        )?;
+    }
     within("gateway.assumptions.absence-final-after-h", assumed.absence_final_after_h, &ABSENCE_H)
 }
 

@@ -231,7 +231,7 @@ impl Form {
     }
 }
 
-/// The names in this file are constants, a test below holds each of them against the table.
-fn row(name: &'static str) -> &'static parameter::Parameter {
+/// The names in this file are constants; `tests/parameters.rs` holds each of them against the table.
+fn row(name: &'static str) -> &'static parameter::Row {
     parameter::find(name).expect("every parameter that is sent has a row")
 }

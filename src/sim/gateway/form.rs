@@ -1,9 +1,14 @@
-//! Reading a request as strictly as the interface documents write it: percent-encoding, UTF-8, names and formats.
+//! Reading a request as strictly as the interface documents write it: percent-encoding, UTF-8, names, formats and rules.
 //!
-//! Written from the documents and from nothing of the agent's: an agent that misreads the interface must fail here.
+//! The formats are those of the interface's table (`gateway::parameter`), which the agent is held to as well; that the table
+//! is the document's is proven by what people typed from the document, in `tests/parameters.rs`. Nothing of what the agent
+//! makes of it is used here: an agent that misreads the interface must fail.
 //! What is documented but has no place at the counter (customers, carts, …) is refused by name.
 
 use std::fmt;
+
+use crate::gateway::parameter::form::{self, Asked};
+use crate::gateway::parameter::{Call, Direction, Names, named_in, shown};
 
 /// A request that is not as documented; answered with HTTP 400.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,22 +36,27 @@ impl fmt::Display for Invalid {
 pub(super) struct Form(Vec<(String, String)>);
 
 impl Form {
-    /// Decodes `application/x-www-form-urlencoded` and checks every name and format against `known`.
-    pub(super) fn parse(encoded: &[u8], known: &[Parameter]) -> Result<Self, Invalid> {
+    /// Decodes `application/x-www-form-urlencoded`, checks every name and value against the table, and what fields demand of
+    /// each other. What must be there is asked for by [`Form::required`].
+    pub(super) fn parse(encoded: &[u8], taken: &Taken) -> Result<Self, Invalid> {
+        let pairs = form::decode(encoded).map_err(|wrong| match wrong.name.as_str() {
+            "form" => Invalid::new("body", wrong.problem),
+            _ => Invalid::new(wrong.name, wrong.problem),
+        })?;
+        let names = Names::default();
+        let asked = Asked { direction: Direction::Request, call: taken.call, from_client_side: false, names: &names };
         let mut form = Self::default();
-        for pair in encoded.split(|byte| *byte == b'&').filter(|pair| !pair.is_empty()) {
-            let cut = pair.iter().position(|byte| *byte == b'=');
-            let cut = cut.ok_or_else(|| Invalid::new("body", "a pair without '='"))?;
-            let name =
-                decode(&pair[..cut]).map_err(|why| Invalid::new("body", format!("name of a parameter: {why}")))?;
-            let value = decode(&pair[cut + 1..]).map_err(|why| Invalid::new(&name, why))?;
+        for (name, value) in pairs {
             if form.get(&name).is_some() {
-                return Err(Invalid::new(name, "sent twice"));
+                return Err(Invalid::new(shown(&name), "sent twice"));
             }
-            check(&name, &value, known)?;
+            check(&name, &value, taken, &asked)?;
             form.0.push((name, value));
         }
-        Ok(form)
+        match form::broken(&form.0, &asked).into_iter().next() {
+            Some(broken) => Err(Invalid::new(broken.name, format!("{}; {}", broken.problem, broken.rule))),
+            None => Ok(form),
+        }
     }
 
     /// The value of a parameter.
@@ -79,214 +89,101 @@ impl Form {
     }
 }
 
-/// A parameter's name and its documented format.
-pub(super) type Parameter = (&'static str, Format);
-
-/// The formats of data-model.md, "Conventions" and the tables.
-#[derive(Clone, Copy)]
-pub(super) enum Format {
-    /// 1 to 10 integer digits, a dot, exactly two decimals.
-    Amount,
-    /// `n` upper-case letters.
-    Upper(usize),
-    /// Digits, so many at most.
-    Digits(usize),
-    /// Letters and digits, from so many to so many.
-    LettersAndDigits(usize, usize),
-    /// Letters, digits and underscores, so many at most.
-    Brand(usize),
-    /// Free text without control characters, from so many to so many characters.
-    Text(usize, usize),
-    /// One of these.
-    OneOf(&'static [&'static str]),
-    /// 32 lower-case hex digits.
-    EntityId,
-    /// Signed decimal: so many integer digits at most, one to eight decimals.
-    Coordinate(usize),
-    /// A whole number from so many to so many, without leading zeros.
-    Number(u32, u32),
-    /// yyyy-MM-dd HH:mm:ss.
-    DateTime,
-    /// Items of a list, separated by commas.
-    List,
+/// What a request of the counter may hold.
+pub(super) struct Taken {
+    call: Call,
+    /// Names as the table writes them; besides these, custom parameters.
+    names: &'static [&'static str],
 }
 
 /// What `POST /v1/payments` takes at the counter (data-model: Basic payment parameters, Authentication parameters, Point of sale).
-pub(super) const PAYMENT: &[Parameter] = &[
-    ("entityId", Format::EntityId),
-    ("amount", Format::Amount),
-    ("taxAmount", Format::Amount),
-    ("discountAmount", Format::Amount),
-    ("currency", Format::Upper(3)),
-    ("paymentBrand", Format::Brand(32)),
-    ("paymentType", Format::Upper(2)),
-    ("descriptor", Format::Text(1, 127)),
-    ("merchantTransactionId", Format::Text(8, 255)),
-    ("merchantInvoiceId", Format::Text(8, 255)),
-    ("merchantMemo", Format::Text(8, 255)),
-    ("transactionCategory", Format::LettersAndDigits(1, 32)),
-    ("locale", Format::Text(1, 10)),
-    ("testMode", Format::OneOf(&["EXTERNAL", "INTERNAL"])),
-    ("pos.deviceId", Format::Digits(32)),
-    ("pos.deviceType", Format::Text(1, 32)),
-    ("pos.encryptedPin.data", Format::LettersAndDigits(1, 2048)),
-    ("pos.encryptedPin.ksn", Format::LettersAndDigits(1, 2048)),
-    ("pos.encryptedSred.data", Format::LettersAndDigits(1, 2048)),
-    ("pos.encryptedSred.ksn", Format::LettersAndDigits(1, 2048)),
-    (
+pub(super) const PAYMENT: &Taken = &Taken {
+    call: Call::Payment,
+    names: &[
+        "entityId",
+        "amount",
+        "taxAmount",
+        "discountAmount",
+        "currency",
+        "paymentBrand",
+        "paymentType",
+        "descriptor",
+        "merchantTransactionId",
+        "merchantInvoiceId",
+        "merchantMemo",
+        "transactionCategory",
+        "locale",
+        "testMode",
+        "pos.deviceId",
+        "pos.deviceType",
+        "pos.encryptedPin.data",
+        "pos.encryptedPin.ksn",
+        "pos.encryptedSred.data",
+        "pos.encryptedSred.ksn",
         "pos.entryMode",
-        Format::OneOf(&["MANUAL", "MAGSTRIPE", "MAGSTRIPE_AS_FALLBACK", "ICC", "NFC_ICC", "NFC_MAGSTRIPE"]),
-    ),
-    ("pos.iccDataRequest", Format::LettersAndDigits(1, 2048)),
-    ("pos.location.accuracy", Format::Digits(32)),
-    ("pos.location.latitude", Format::Coordinate(2)),
-    ("pos.location.longitude", Format::Coordinate(3)),
-    ("pos.panSequenceNumber", Format::Digits(32)),
-    ("pos.pinEntryCapability", Format::OneOf(&["PIN_ENTRY_AVAILABLE", "PIN_ENTRY_UNAVAILABLE"])),
-    ("pos.terminalId", Format::Digits(32)),
-    ("pos.transactionSequenceNumber", Format::Digits(32)),
-    ("pos.transactionSource", Format::OneOf(&["POS"])),
-];
+        "pos.iccDataRequest",
+        "pos.location.accuracy",
+        "pos.location.latitude",
+        "pos.location.longitude",
+        "pos.panSequenceNumber",
+        "pos.pinEntryCapability",
+        "pos.terminalId",
+        "pos.transactionSequenceNumber",
+        "pos.transactionSource",
+    ],
+};
 
 /// What `POST /v1/payments/{id}` takes.
-pub(super) const REFERENCING: &[Parameter] = &[
-    ("entityId", Format::EntityId),
-    ("amount", Format::Amount),
-    ("currency", Format::Upper(3)),
-    ("paymentType", Format::Upper(2)),
-    ("merchantTransactionId", Format::Text(8, 255)),
-    ("merchantInvoiceId", Format::Text(8, 255)),
-    ("merchantMemo", Format::Text(8, 255)),
-    ("descriptor", Format::Text(1, 127)),
-    ("testMode", Format::OneOf(&["EXTERNAL", "INTERNAL"])),
-    ("sequence", Format::OneOf(&["FINAL"])),
-    ("pos.terminalId", Format::Digits(32)),
-    ("pos.transactionSequenceNumber", Format::Digits(32)),
-    ("pos.transactionSource", Format::OneOf(&["POS"])),
-];
+pub(super) const REFERENCING: &Taken = &Taken {
+    call: Call::FollowUp,
+    names: &[
+        "entityId",
+        "amount",
+        "currency",
+        "paymentType",
+        "merchantTransactionId",
+        "merchantInvoiceId",
+        "merchantMemo",
+        "descriptor",
+        "testMode",
+        "sequence",
+        "pos.terminalId",
+        "pos.transactionSequenceNumber",
+        "pos.transactionSource",
+    ],
+};
 
 /// What the query takes (data-model: Query parameters).
-pub(super) const QUERY: &[Parameter] = &[
-    ("entityId", Format::EntityId),
-    ("merchantTransactionId", Format::Text(1, 255)),
-    ("limit", Format::Number(100, 500)),
-    ("date.from", Format::DateTime),
-    ("date.to", Format::DateTime),
-    ("paymentTypes", Format::List),
-    ("paymentMethods", Format::List),
-    ("includeLinkedTransactions", Format::OneOf(&["true", "false"])),
-    ("shortId", Format::LettersAndDigits(1, 14)),
-];
+pub(super) const QUERY: &Taken = &Taken {
+    call: Call::Query,
+    names: &[
+        "entityId",
+        "merchantTransactionId",
+        "limit",
+        "date.from",
+        "date.to",
+        "paymentTypes",
+        "paymentMethods",
+        "includeLinkedTransactions",
+        "shortId",
+    ],
+};
 
 /// What retrieval and the warm path take.
-pub(super) const RETRIEVAL: &[Parameter] = &[("entityId", Format::EntityId)];
+pub(super) const RETRIEVAL: &Taken = &Taken { call: Call::Query, names: &["entityId"] };
 
-fn check(name: &str, value: &str, known: &[Parameter]) -> Result<(), Invalid> {
-    if let Some(custom) = name.strip_prefix("customParameters[").and_then(|rest| rest.strip_suffix(']')) {
-        let named = (3..=64).contains(&custom.len())
-            && custom.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'.' || c == b'_');
-        let fits = named && value.chars().count() <= 2048;
-        return if fits { Ok(()) } else { Err(Invalid::new(name, "not a custom parameter as documented")) };
+/// The name of custom parameters in the table.
+const CUSTOM: &str = "customParameters[name]";
+
+fn check(name: &str, value: &str, taken: &Taken, asked: &Asked<'_>) -> Result<(), Invalid> {
+    let known = named_in(name, asked.names, asked.direction, asked.call);
+    let known =
+        known.map_err(|unfit| Invalid::new(shown(name), format!("not a parameter of this request: {unfit}")))?;
+    if !taken.names.iter().chain([&CUSTOM]).any(|taken| known.name() == *taken) {
+        return Err(Invalid::new(shown(name), "not a parameter of this request: it has no place at the counter"));
     }
-    let Some((_, format)) = known.iter().find(|(known, _)| *known == name) else {
-        let shown: String = name.chars().filter(|c| !c.is_control()).take(64).collect();
-        return Err(Invalid::new(shown, "not a parameter of this request"));
-    };
-    format.check(value).map_err(|why| Invalid::new(name, why))
-}
-
-impl Format {
-    fn check(self, value: &str) -> Result<(), String> {
-        let count = value.chars().count();
-        let digits = |text: &str| !text.is_empty() && text.bytes().all(|c| c.is_ascii_digit());
-        let (fits, expected) = match self {
-            Self::Amount => (is_amount(value), "1 to 10 digits, a dot and two decimals".to_owned()),
-            Self::Upper(n) => {
-                (count == n && value.bytes().all(|c| c.is_ascii_uppercase()), format!("{n} upper-case letters"))
-            }
-            Self::Digits(max) => (digits(value) && count <= max, format!("1 to {max} digits")),
-            Self::LettersAndDigits(min, max) => (
-                (min..=max).contains(&count) && value.bytes().all(|c| c.is_ascii_alphanumeric()),
-                format!("{min} to {max} letters and digits"),
-            ),
-            Self::Brand(max) => (
-                (1..=max).contains(&count) && value.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'_'),
-                format!("1 to {max} letters, digits and underscores"),
-            ),
-            Self::Text(min, max) => (
-                (min..=max).contains(&count) && !value.chars().any(char::is_control),
-                format!("{min} to {max} characters without control characters"),
-            ),
-            Self::OneOf(values) => (values.contains(&value), format!("one of {}", values.join(", "))),
-            Self::EntityId => (
-                count == 32 && value.bytes().all(|c| matches!(c, b'0'..=b'9' | b'a'..=b'f')),
-                "32 lower-case hex digits".to_owned(),
-            ),
-            Self::Coordinate(integer) => (
-                is_coordinate(value, integer),
-                format!("a signed decimal, at most {integer} digits before the dot, 1 to 8 after"),
-            ),
-            Self::Number(min, max) => (
-                digits(value) && !value.starts_with('0') && value.parse().is_ok_and(|n| (min..=max).contains(&n)),
-                format!("a number from {min} to {max}"),
-            ),
-            Self::DateTime => (
-                chrono::NaiveDateTime::parse_from_str(value, "%Y-%m-%d %H:%M:%S").is_ok() && count == 19,
-                "yyyy-MM-dd HH:mm:ss".to_owned(),
-            ),
-            Self::List => (
-                value.split(',').all(|item| item.len() == 2 && item.bytes().all(|c| c.is_ascii_alphanumeric())),
-                "two-character codes, separated by commas".to_owned(),
-            ),
-        };
-        if fits { Ok(()) } else { Err(format!("must be {expected}")) }
-    }
-}
-
-fn is_amount(value: &str) -> bool {
-    value.split_once('.').is_some_and(|(integer, decimals)| {
-        let digits = |text: &str| text.bytes().all(|c| c.is_ascii_digit());
-        (1..=10).contains(&integer.len()) && decimals.len() == 2 && digits(integer) && digits(decimals)
-    })
-}
-
-fn is_coordinate(value: &str, max_integer: usize) -> bool {
-    let unsigned = value.strip_prefix(['+', '-']).unwrap_or(value);
-    unsigned.split_once('.').is_some_and(|(integer, decimals)| {
-        let digits = |text: &str| text.bytes().all(|c| c.is_ascii_digit());
-        (1..=max_integer).contains(&integer.len())
-            && (1..=8).contains(&decimals.len())
-            && digits(integer)
-            && digits(decimals)
-    })
-}
-
-/// Undoes the encoding of names and values: `+` is a space, `%` and two hex digits a byte, the whole UTF-8.
-fn decode(encoded: &[u8]) -> Result<String, &'static str> {
-    let mut bytes = Vec::with_capacity(encoded.len());
-    let mut rest = encoded;
-    while let [first, tail @ ..] = rest {
-        rest = match (first, tail) {
-            (b'%', [high, low, tail @ ..]) => {
-                let nibble = |c: &u8| char::from(*c).to_digit(16).and_then(|n| u8::try_from(n).ok());
-                let (high, low) = nibble(high).zip(nibble(low)).ok_or("'%' without two hex digits")?;
-                bytes.push(high << 4 | low);
-                tail
-            }
-            (b'%', _) => return Err("'%' without two hex digits"),
-            (b'+', tail) => {
-                bytes.push(b' ');
-                tail
-            }
-            // Everything else that is not plain ASCII text would have to be encoded.
-            (0x21..=0x7E, tail) => {
-                bytes.push(*first);
-                tail
-            }
-            _ => return Err("a byte that has to be percent-encoded"),
-        };
-    }
-    String::from_utf8(bytes).map_err(|_| "not UTF-8")
+    let format = known.format_of(name);
+    if format.fits(value) { Ok(()) } else { Err(Invalid::new(shown(name), format!("must be {format}"))) }
 }
 
 #[cfg(test)]
@@ -319,11 +216,11 @@ mod tests {
             ("merchantTransactionId=short", "merchantTransactionId: must be 8 to 255"),
             ("pos.terminalId=T1", "pos.terminalId: must be 1 to 32 digits"),
             ("pos.entryMode=CHIP", "pos.entryMode: must be one of MANUAL"),
-            ("pos.location.latitude=100.1", "pos.location.latitude: must be a signed decimal"),
+            ("pos.location.latitude=100.1", "pos.location.latitude: must be a sign or none, 1 to 2 digits"),
             ("pos.iccDataRequest=9F26-", "pos.iccDataRequest: must be 1 to 2048 letters and digits"),
             ("pos.pin=1234", "pos.pin: not a parameter of this request"),
             ("amount=1.00&amount=2.00", "amount: sent twice"),
-            ("amount", "body: a pair without '='"),
+            ("amount", "body: pair 1 has no '='"),
             ("descriptor=%C3%28", "descriptor: not UTF-8"),
             ("descriptor=%4", "descriptor: '%' without two hex digits"),
             ("descriptor=a b", "descriptor: a byte that has to be percent-encoded"),
@@ -346,14 +243,24 @@ mod tests {
     }
 
     #[test]
-    fn coordinates_and_limits() {
-        for right in ["-33.1", "+51.50735090", "0.00000001"] {
-            assert!(is_coordinate(right, 2), "{right}");
+    fn what_the_table_has_and_the_counter_has_not_is_refused_by_name() {
+        for (body, says) in [
+            ("customer.givenName=Jane", "customer.givenName: not a parameter of this request: it has no place"),
+            ("card.number=4111111111111111", "card.number: not a parameter of this request"),
+            ("customParameters[ab]=1", "customParameters[ab]: not a parameter of this request: the key"),
+            ("limit=100", "limit: not a parameter of this request: not a parameter of this call; of query"),
+        ] {
+            let said = wrong(body);
+            assert!(said.starts_with(says) && !said.contains("4111"), "{body}: {said}");
         }
-        for wrong in ["51", "51.", ".5", "151.5", "1.123456789", "--1.0"] {
-            assert!(!is_coordinate(wrong, 2), "{wrong}");
-        }
+        assert!(Form::parse(b"customParameters[a.b_c]=anything", PAYMENT).is_ok());
+    }
+
+    #[test]
+    fn the_query_has_formats_and_rules_of_its_own() {
         assert!(Form::parse(b"limit=99", QUERY).is_err());
-        assert!(Form::parse(b"limit=100&date.from=2026-01-01+00:00:00", QUERY).is_ok());
+        assert!(Form::parse(b"limit=100&date.from=2026-01-01+00:00:00&date.to=2026-01-02+00:00:00", QUERY).is_ok());
+        let both = b"merchantTransactionId=a&date.from=2026-01-01+00:00:00&date.to=2026-01-02+00:00:00";
+        assert!(Form::parse(both, QUERY).is_err());
     }
 }

@@ -1,0 +1,280 @@
+//! `pos-agent parameters`: the gateway's parameters, from the table that judges what the agent sends. No gateway is asked.
+//!
+//! No value is ever shown again, secret or not. A card number on a command line can be seen by other users of the machine:
+//! forms with one belong into a file that others cannot read.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand};
+use serde::Serialize;
+use zeroize::Zeroizing;
+
+use super::exit::{Exit, Stop};
+use super::out;
+use crate::config::{self, DEFAULT_PATH};
+use crate::gateway::parameter::form::{self, Asked, MOST_VIOLATIONS, Violation};
+use crate::gateway::parameter::{self, Call, Direction, Names, Parameter, nearest, rule, shown};
+
+/// Arguments.
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+pub(super) struct Parameters {
+    #[command(subcommand)]
+    verb: Verb,
+    /// The configuration, for the names of wallets and schemes [default: /etc/pos-agent/config.toml if it can be read]
+    #[arg(long, value_name = "FILE", global = true)]
+    config: Option<PathBuf>,
+}
+
+const AFTER_HELP: &str = "\
+Examples:
+  pos-agent parameters list --group card            names, formats, need, direction and call
+  pos-agent parameters show date.from               all about one
+  pos-agent parameters check amount=12.34 limit=99  each value alone
+  pos-agent parameters check --form body --call payment
+
+Exit code: 0 when all is good; 65 with one line for each violation: parameter: problem; rule";
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// List the parameters and response fields
+    List(List),
+    /// Explain one
+    Show(Show),
+    /// Check values, or a whole form
+    Check(Check),
+}
+
+#[derive(Debug, Args)]
+struct List {
+    /// Only this group, as payment, card, cart, pos
+    #[arg(long, value_name = "GROUP")]
+    group: Option<String>,
+    /// A JSON array, one object on each line
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Args)]
+struct Show {
+    /// A name as it is sent or as it is listed: cart.items[0].name, cart.items[n].name
+    name: String,
+}
+
+#[derive(Debug, Args)]
+struct Check {
+    /// Values to judge, each alone; a name with several formats takes each of them
+    #[arg(value_name = "NAME=VALUE", required_unless_present = "form", conflicts_with = "form")]
+    pairs: Vec<OsString>,
+    /// A form as it is sent (percent-encoded, joined by '&' or on lines); `-` is standard input
+    #[arg(long, value_name = "FILE")]
+    form: Option<PathBuf>,
+    /// Judge all of it as one form of this call: also what must be there, and what fields demand of each other
+    #[arg(long, value_name = "CALL", value_parser = call)]
+    call: Option<Call>,
+    /// It is an answer of the gateway, not a request
+    #[arg(long, requires = "call")]
+    response: bool,
+    /// It comes from the customer's browser, not from the merchant's server
+    #[arg(long, requires = "call")]
+    from_client_side: bool,
+}
+
+/// A row of the table, as programs read it.
+#[derive(Serialize)]
+struct View {
+    name: String,
+    format: String,
+    says: String,
+    required: &'static str,
+    group: &'static str,
+    direction: &'static str,
+    call: &'static str,
+    secret: bool,
+    meaning: &'static str,
+}
+
+impl Parameters {
+    pub(super) fn run(self) -> Result<Exit, Stop> {
+        let names = names(self.config.as_deref())?;
+        match self.verb {
+            Verb::List(verb) => verb.run(),
+            Verb::Show(verb) => verb.run(&names),
+            Verb::Check(verb) => verb.run(&names),
+        }
+    }
+}
+
+/// Names that are settings.
+fn names(config: Option<&Path>) -> Result<Names, Stop> {
+    let config = match config {
+        Some(file) => Some(config::read(file)?),
+        None => config::read(Path::new(DEFAULT_PATH)).ok(),
+    };
+    Ok(config.map_or_else(Names::default, |config| {
+        Names::new(&config.gateway.assumptions.wallets, &config.gateway.assumptions.schemes)
+    }))
+}
+
+impl List {
+    fn run(self) -> Result<Exit, Stop> {
+        let of_group =
+            |parameter: &Parameter| self.group.as_deref().is_none_or(|group| group == parameter.section.group);
+        let views: Vec<View> = parameter::all().filter(of_group).map(|parameter| view(&parameter)).collect();
+        if let (Some(group), true) = (&self.group, views.is_empty()) {
+            let mut groups: Vec<&str> = parameter::SECTIONS.iter().map(|section| section.group).collect();
+            groups.dedup();
+            let groups = groups.join(", ");
+            return Err(Stop::new(Exit::Data, format!("no group is called {}; there are {groups}", shown(group))));
+        }
+        if self.json {
+            let last = views.len().saturating_sub(1);
+            for (at, view) in views.iter().enumerate() {
+                let json = serde_json::to_string(view).expect("a view holds only text");
+                let (first, end) = (if at == 0 { "[" } else { "" }, if at == last { "]" } else { "," });
+                out::say(&format!("{first}{json}{end}"));
+            }
+        } else {
+            views.iter().for_each(|view| out::say(&line(view)));
+        }
+        Ok(Exit::Success)
+    }
+}
+
+fn view(parameter: &Parameter) -> View {
+    View {
+        name: parameter.name().into_owned(),
+        format: parameter.row.format.code(),
+        says: parameter.row.format.to_string(),
+        required: parameter.need().as_str(),
+        group: parameter.section.group,
+        direction: parameter.section.direction.as_str(),
+        call: parameter.call().as_str(),
+        secret: parameter.row.secret,
+        meaning: parameter.row.meaning,
+    }
+}
+
+fn line(view: &View) -> String {
+    let View { name, format, required, group, direction, call, .. } = view;
+    let format: String = if format.chars().count() > 40 {
+        format!("{}…", format.chars().take(39).collect::<String>())
+    } else {
+        format.clone()
+    };
+    format!("{name:<50} {required:<11} {direction:<8} {call:<14} {group:<21} {format}")
+}
+
+impl Show {
+    fn run(self, names: &Names) -> Result<Exit, Stop> {
+        let listed: Vec<Parameter> = parameter::all().filter(|parameter| parameter.name() == self.name).collect();
+        let found = if listed.is_empty() { parameter::named(&self.name, names) } else { Ok(listed) };
+        let found = found.map_err(|why| {
+            let meant = nearest(&self.name, names).map_or(String::new(), |meant| format!("; did you mean {meant}?"));
+            Stop::new(Exit::Data, format!("{}: {why}{meant}", shown(&self.name)))
+        })?;
+        for (at, parameter) in found.iter().enumerate() {
+            if at > 0 {
+                out::say("");
+            }
+            explain(parameter);
+        }
+        Ok(Exit::Success)
+    }
+}
+
+fn explain(parameter: &Parameter) {
+    let View { name, format, says, required, group, direction, call, secret, meaning } = view(parameter);
+    out::say(&name);
+    out::say(&format!("  meaning    {meaning}"));
+    out::say(&format!("  format     {format}: {says}"));
+    out::say(&format!("  need       {required}"));
+    out::say(&format!("  group      {group} ({})", parameter.section.title));
+    out::say(&format!("  direction  {direction}"));
+    out::say(&format!("  call       {call}"));
+    out::say(&format!("  secret     {}", if secret { "yes" } else { "no" }));
+    for rule in rule::RULES.iter().filter(|rule| rule.names(&name)) {
+        out::say(&format!("  rule       {} ({})", rule.says, rule.name));
+    }
+}
+
+impl Check {
+    fn run(self, names: &Names) -> Result<Exit, Stop> {
+        let read = match &self.form {
+            Some(file) => from_file(file)?,
+            None => from_arguments(&self.pairs),
+        };
+        let (pairs, mut violations) = match read {
+            Ok(pairs) => (pairs, Vec::new()),
+            Err(violations) => (Vec::new(), violations),
+        };
+        if violations.is_empty() {
+            violations = match self.call {
+                Some(call) => {
+                    let answers = self.response || matches!(call, Call::Webhook | Call::Reconciliation);
+                    let direction = if answers { Direction::Response } else { Direction::Request };
+                    form::judge(&pairs, &Asked { direction, call, from_client_side: self.from_client_side, names })
+                }
+                None => form::each(&pairs, names),
+            };
+        }
+        violations.iter().for_each(|violation| out::say(&violation.to_string()));
+        if violations.len() >= MOST_VIOLATIONS {
+            out::aside(&format!("{MOST_VIOLATIONS} violations are enough: what follows was not judged"));
+        }
+        if violations.is_empty() {
+            out::say(&format!("good: {} checked", pairs.len()));
+            Ok(Exit::Success)
+        } else {
+            Ok(Exit::Data)
+        }
+    }
+}
+
+type Pairs = Result<Vec<(String, String)>, Vec<Violation>>;
+
+/// The form in a file, or what makes it none.
+fn from_file(file: &Path) -> Result<Pairs, Stop> {
+    let failed = |error: io::Error| {
+        let exit = if error.kind() == io::ErrorKind::PermissionDenied { Exit::NoPermission } else { Exit::Io };
+        Stop::new(exit, format!("the form {} cannot be read: {error}", file.display()))
+    };
+    // One byte more than a form may have, so that a longer one shows.
+    let most = form::LONGEST as u64 + 1;
+    let mut encoded = Zeroizing::new(Vec::new());
+    if file == Path::new("-") {
+        io::stdin().lock().take(most).read_to_end(&mut encoded).map_err(failed)?;
+    } else {
+        File::open(file).map_err(failed)?.take(most).read_to_end(&mut encoded).map_err(failed)?;
+    }
+    // A line end is no part of an encoded form: in a file it may stand for '&'.
+    encoded.iter_mut().filter(|byte| matches!(byte, b'\n' | b'\r')).for_each(|byte| *byte = b'&');
+    Ok(form::decode(&encoded).map_err(|violation| vec![violation]))
+}
+
+fn from_arguments(arguments: &[OsString]) -> Pairs {
+    let (mut pairs, mut violations) = (Vec::new(), Vec::new());
+    for (at, argument) in arguments.iter().enumerate() {
+        let wrong = |problem: &str| Violation {
+            name: format!("argument {}", at + 1),
+            problem: problem.to_owned(),
+            rule: "write NAME=VALUE in UTF-8".to_owned(),
+        };
+        match argument.to_str().map(|text| text.split_once('=')) {
+            Some(Some((name, value))) => pairs.push((name.to_owned(), value.to_owned())),
+            Some(None) => violations.push(wrong("has no '='")),
+            None => violations.push(wrong("is not UTF-8")),
+        }
+    }
+    if violations.is_empty() { Ok(pairs) } else { Err(violations) }
+}
+
+fn call(text: &str) -> Result<Call, String> {
+    Call::ALL.iter().copied().find(|call| call.as_str() == text).ok_or_else(|| {
+        let known: Vec<&str> = Call::ALL.iter().map(|call| call.as_str()).collect();
+        format!("a call is one of {}", known.join(", "))
+    })
+}

@@ -1,0 +1,228 @@
+//! A form, read from its encoding and judged: names, formats, what must be there, and what fields demand of each other.
+//!
+//! Nothing here shows a value. It sends nothing; how the agent writes a form is in `request`.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use super::rule::Sent;
+use super::{Binds, Call, Direction, Names, Need, Row, SECTIONS, Unfit, named, named_in, nearest, shown};
+
+/// Longest form in bytes: 1001 items of a cart with 4 KiB each.
+pub const LONGEST: usize = 1001 * 4096;
+/// Most violations that are told; whoever has more has sent something else than a form.
+pub const MOST_VIOLATIONS: usize = 100;
+
+/// What a form is judged for.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'a> {
+    /// Who sends it.
+    pub direction: Direction,
+    /// The call.
+    pub call: Call,
+    /// It comes from the shopper's browser, not from the merchant's server.
+    pub from_client_side: bool,
+    /// Names that are settings.
+    pub names: &'a Names,
+}
+
+/// One thing that is wrong: the parameter, the problem, the rule. Never a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// The parameter, or the part of the form.
+    pub name: String,
+    /// What is wrong with it.
+    pub problem: String,
+    /// What would be right.
+    pub rule: String,
+}
+
+impl Violation {
+    fn new(name: &str, problem: impl Into<String>, rule: impl Into<String>) -> Self {
+        Self { name: shown(name), problem: problem.into(), rule: rule.into() }
+    }
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, problem, rule } = self;
+        write!(f, "{name}: {problem}; {rule}")
+    }
+}
+
+/// Decodes `application/x-www-form-urlencoded`: pairs in their order, names maybe twice.
+///
+/// # Errors
+/// The first part that is no form: too long, a pair without `=`, a wrong encoding.
+pub fn decode(encoded: &[u8]) -> Result<Vec<(String, String)>, Violation> {
+    if encoded.len() > LONGEST {
+        let problem = format!("has more than {LONGEST} bytes");
+        return Err(Violation::new("form", problem, format!("a form has at most {LONGEST} bytes")));
+    }
+    let mut pairs = Vec::new();
+    for pair in encoded.split(|byte| *byte == b'&').filter(|pair| !pair.is_empty()) {
+        let Some(cut) = pair.iter().position(|byte| *byte == b'=') else {
+            let problem = format!("pair {} has no '='", pairs.len() + 1);
+            return Err(Violation::new("form", problem, "pairs of name=value, joined by '&'"));
+        };
+        let name = text(&pair[..cut]).map_err(|why| {
+            let problem = format!("the name of pair {}: {why}", pairs.len() + 1);
+            Violation::new("form", problem, "names are percent-encoded UTF-8")
+        })?;
+        let value =
+            text(&pair[cut + 1..]).map_err(|why| Violation::new(&name, why, "values are percent-encoded UTF-8"))?;
+        pairs.push((name, value));
+    }
+    Ok(pairs)
+}
+
+/// Undoes the encoding of a name or value: `+` is a space, `%` and two hex digits a byte, the whole UTF-8.
+fn text(encoded: &[u8]) -> Result<String, &'static str> {
+    let mut bytes = Vec::with_capacity(encoded.len());
+    let mut rest = encoded;
+    while let [first, tail @ ..] = rest {
+        rest = match (first, tail) {
+            (b'%', [high, low, tail @ ..]) => {
+                let nibble = |c: &u8| char::from(*c).to_digit(16).and_then(|n| u8::try_from(n).ok());
+                let (high, low) = nibble(high).zip(nibble(low)).ok_or("'%' without two hex digits")?;
+                bytes.push(high << 4 | low);
+                tail
+            }
+            (b'%', _) => return Err("'%' without two hex digits"),
+            (b'+', tail) => {
+                bytes.push(b' ');
+                tail
+            }
+            // Everything else that is not plain ASCII text would have to be encoded.
+            (0x21..=0x7E, tail) => {
+                bytes.push(*first);
+                tail
+            }
+            _ => return Err("a byte that has to be percent-encoded"),
+        };
+    }
+    String::from_utf8(bytes).map_err(|_| "not UTF-8")
+}
+
+/// Judges one value alone: it is good when one of the formats that its name has takes it.
+#[must_use]
+pub fn alone(name: &str, value: &str, names: &Names) -> Option<Violation> {
+    let known = match named(name, names) {
+        Ok(known) => known,
+        Err(unfit) => return Some(unknown(name, &unfit, names)),
+    };
+    let mut problem = None;
+    for parameter in &known {
+        match parameter.format_of(name).check(value) {
+            Ok(()) => return None,
+            Err(why) => problem = problem.or(Some(why)),
+        }
+    }
+    let mut rules: Vec<String> = Vec::new();
+    for parameter in &known {
+        let rule = format!("must be {}", parameter.format_of(name));
+        if !rules.contains(&rule) {
+            rules.push(rule);
+        }
+    }
+    problem.map(|problem| Violation::new(name, problem.to_string(), rules.join(", or ")))
+}
+
+/// Judges the pairs of a form, each alone, and that none is there twice.
+#[must_use]
+pub fn each(pairs: &[(String, String)], names: &Names) -> Vec<Violation> {
+    let mut seen = BTreeSet::new();
+    let judged =
+        pairs.iter().filter_map(
+            |(name, value)| {
+                if seen.insert(name.as_str()) { alone(name, value, names) } else { Some(twice(name)) }
+            },
+        );
+    judged.take(MOST_VIOLATIONS).collect()
+}
+
+fn twice(name: &str) -> Violation {
+    Violation::new(name, "sent twice", "each parameter is sent once")
+}
+
+/// Judges a whole form: every name and value, what must be there, and what fields demand of each other. Past
+/// [`MOST_VIOLATIONS`] the rest is not told.
+#[must_use]
+pub fn judge(pairs: &[(String, String)], asked: &Asked<'_>) -> Vec<Violation> {
+    let mut violations = Vec::new();
+    let (mut seen, mut groups) = (BTreeSet::new(), BTreeSet::new());
+    for (name, value) in pairs {
+        if violations.len() >= MOST_VIOLATIONS {
+            return violations;
+        }
+        if !seen.insert(name.as_str()) {
+            violations.push(twice(name));
+            continue;
+        }
+        match named_in(name, asked.names, asked.direction, asked.call) {
+            Ok(parameter) => {
+                groups.insert(parameter.section.group);
+                let format = parameter.format_of(name);
+                if let Err(problem) = format.check(value) {
+                    violations.push(Violation::new(name, problem.to_string(), format!("must be {format}")));
+                }
+            }
+            Err(unfit) => violations.push(unknown(name, &unfit, asked.names)),
+        }
+    }
+    violations.extend(missing(&seen, &groups, asked));
+    violations.extend(broken(pairs, asked));
+    violations.truncate(MOST_VIOLATIONS);
+    violations
+}
+
+/// The rules over several fields that a form breaks, and nothing else.
+pub fn broken(pairs: &[(String, String)], asked: &Asked<'_>) -> Vec<Violation> {
+    let fields = pairs.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    let sent = Sent::new(fields, asked.names, asked.direction, asked.call, asked.from_client_side);
+    let told = |broken: &super::rule::Broken| {
+        Violation::new(&broken.name, broken.problem, format!("{} ({})", broken.rule.says, broken.rule.name))
+    };
+    sent.broken().iter().map(told).collect()
+}
+
+/// Required rows that are not there, of the groups that bind.
+fn missing(seen: &BTreeSet<&str>, groups: &BTreeSet<&str>, asked: &Asked<'_>) -> Vec<Violation> {
+    let binding = |binds: Binds, group: &str| match binds {
+        Binds::Used => groups.contains(group),
+        Binds::Always(calls) => calls.contains(&asked.call),
+        Binds::Never => false,
+    };
+    let of_call = |call: Call| match asked.direction {
+        Direction::Request => asked.call.takes(call),
+        Direction::Response => asked.call.gives(call),
+    };
+    let mut missing: Vec<Violation> = Vec::new();
+    for section in SECTIONS.iter().filter(|section| section.direction == asked.direction && section.copied.is_none()) {
+        if !binding(section.binds, section.group) {
+            continue;
+        }
+        let absent = |row: &&Row| row.need == Need::Required && !seen.contains(row.name);
+        for row in section.rows.iter().filter(absent) {
+            if !of_call(row.call.unwrap_or(section.call)) || missing.iter().any(|told| told.name == row.name) {
+                continue;
+            }
+            let rule = format!("must be {} ({})", row.format, section.title);
+            missing.push(Violation::new(row.name, "required and not sent", rule));
+        }
+    }
+    missing
+}
+
+fn unknown(name: &str, unfit: &Unfit, names: &Names) -> Violation {
+    match unfit {
+        Unfit::Unknown => {
+            let meant = nearest(name, names);
+            let rule = meant
+                .map_or("`pos-agent parameters list` names all".to_owned(), |meant| format!("did you mean {meant}?"));
+            Violation::new(name, "unknown parameter", rule)
+        }
+        Unfit::OtherCall { .. } => Violation::new(name, unfit.to_string(), "a call takes its own parameters"),
+        _ => Violation::new(name, "wrong name", unfit.to_string()),
+    }
+}

@@ -1,0 +1,365 @@
+//! The interface's data model as one table: every request parameter and every response field with its format, whether it must
+//! be there, its group, its call and what it means. What the terminal sends, what the simulated gateway receives and what
+//! `pos-agent parameters` is asked about are all judged by it.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `table/` | the rows, one file for each chapter of the document, in its order: to be laid beside it |
+//! | `format` | what a value must look like; `characters` what it is made of, `cron` the fields of a time table |
+//! | `name` | what a name must look like: indexes, keys in brackets, names that are settings |
+//! | `rule` | what fields demand of each other; `look` those that are more than a pattern |
+//! | `form` | a whole form, read from its encoding and judged |
+//!
+//! **To add a parameter, add a row.** A row that is in several places of the document (`shipping.customer.*`,
+//! `merchant.billing.*`, `merchant.shipping.*`) stands once; a [`Copied`] section repeats it under another name.
+//!
+//! # Assumed, where the document is silent or contradicts itself
+//!
+//! - AN is free text without control characters unless its note says more; AN without a length, and an address without one,
+//!   is held to 2048 characters. Nothing may be empty, except values of custom pairs and `job.year`.
+//! - A note beats a letter: `card.holder` and `shipping.city` are "letters" but hold the spaces and marks of names, no digits;
+//!   `shipping.method` takes PUDO, which its list has, although it has fewer than five letters.
+//! - Of two bounds the narrower holds: `recipient.phone` has 25 characters at most in all.
+//! - `paymentType` is two capital letters, as each of its values in the query's list that can be one.
+//! - `sequence` takes FINAL and nothing else. Letters in names and towns are those of any alphabet, in codes A to Z.
+//! - A date is a day that the calendar has. Hours run from 00 to 23, also where the document writes hh.
+//! - Every index ends at 1000, as that of cart items does. It has no leading zeros.
+//! - A call takes the rows of `payment`, and more (see [`Call::takes`]); only what the document binds to another call is
+//!   refused. `amount` and `currency` are required of payments, checkouts and schedules, not of what refers to a payment or
+//!   stores payment data.
+//! - 3-D Secure 2 is asked for by any `threeDSecure.v2.*` and by any field of the browser that it makes mandatory.
+//!   `threeDSecure.deviceInfo` (an app) or `threeDSecure.threeRIInd` (no customer there) replaces the browser.
+//! - "Both must be flagged" of an exemption: `challengeIndicator` and `exemptionFlag` come together.
+//! - Not judged, as the document leaves it to others: which brands can be detected, where a purpose code is mandatory, the
+//!   lengths that one fraud service sets to `risk.channelId` and `risk.serviceId`, check digits of an IBAN, lists of currencies
+//!   and countries, what `street1` holds beside a `houseNumber1`.
+
+mod characters;
+mod cron;
+pub mod form;
+mod format;
+mod look;
+mod name;
+mod nearest;
+pub mod rule;
+mod table;
+
+use std::borrow::Cow;
+
+pub use characters::Of;
+pub use format::{Format, Problem};
+pub use name::{Names, Unfit, shown};
+pub use nearest::nearest;
+pub use table::SECTIONS;
+
+/// One parameter or field of the document.
+#[derive(Debug)]
+pub struct Row {
+    /// Its name; `[n]` is an index, `[name]`, `[key]` and `[brand]` are keys, `<wallet_a>` and `<scheme>` are settings.
+    pub name: &'static str,
+    /// What its value must look like.
+    pub format: Format,
+    /// Whether it must be there.
+    pub need: Need,
+    /// Its value must not be shown: card data, account data, tokens.
+    pub secret: bool,
+    /// The call it belongs to, when that is not the call of its section.
+    pub call: Option<Call>,
+    /// What it means.
+    pub meaning: &'static str,
+}
+
+/// Whether a field must be there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// R: in its group, wherever the group is used.
+    Required,
+    /// C: in circumstances; those that can be seen in a form are [`rule`]s.
+    Conditional,
+    /// O.
+    Optional,
+}
+
+/// Who sends it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// To the gateway.
+    Request,
+    /// From the gateway.
+    Response,
+}
+
+/// A call of the interface, or another way in which fields travel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Call {
+    /// Of a row: every call.
+    Any,
+    /// `POST /v1/payments`, and what refers to it.
+    Payment,
+    /// `POST /v1/payments/{id}`: capture, reversal, refund and similar.
+    FollowUp,
+    /// A checkout of the hosted widget is created.
+    Checkout,
+    /// Payment data are stored without a payment.
+    Registration,
+    /// A subscription is set up.
+    Schedule,
+    /// The query of transactions.
+    Query,
+    /// A report over a time frame.
+    Report,
+    /// A notification, from the gateway.
+    Webhook,
+    /// A line of the reconciliation file.
+    Reconciliation,
+}
+
+/// Rows that stand together in the document and share what follows.
+#[derive(Debug)]
+pub struct Section {
+    /// Its name in `--group`. Several sections may share one.
+    pub group: &'static str,
+    /// The heading in the document.
+    pub title: &'static str,
+    /// Who sends them.
+    pub direction: Direction,
+    /// The call they belong to.
+    pub call: Call,
+    /// The rows, in the document's order.
+    pub rows: &'static [Row],
+    /// When its required rows must be there.
+    pub binds: Binds,
+    /// The rows are another section's, under another name.
+    pub copied: Option<Copied>,
+}
+
+/// When the required rows of a section must be there.
+#[derive(Clone, Copy, Debug)]
+pub enum Binds {
+    /// As soon as one field of the group is sent.
+    Used,
+    /// In these calls always, in others never.
+    Always(&'static [Call]),
+    /// A header, or a choice that a [`rule`] judges.
+    Never,
+}
+
+/// Names of a section that repeats another one: all of its rows, optional.
+#[derive(Clone, Copy, Debug)]
+pub struct Copied {
+    /// What the names begin with there.
+    pub from: &'static str,
+    /// What they begin with here.
+    pub to: &'static str,
+    /// Beginnings of names that are not repeated.
+    pub except: &'static [&'static str],
+}
+
+/// A row at its place: with its section's group, direction and call.
+#[derive(Clone, Copy, Debug)]
+pub struct Parameter {
+    /// The row.
+    pub row: &'static Row,
+    /// Where it stands.
+    pub section: &'static Section,
+}
+
+/// A value does not fit its parameter. The value itself is not shown: it may be card data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{name} must be {format}")]
+pub struct Misfit {
+    /// The parameter.
+    pub name: &'static str,
+    /// The rule it breaks.
+    pub format: Format,
+}
+
+/// Every parameter and field, in the document's order.
+pub fn all() -> impl Iterator<Item = Parameter> {
+    SECTIONS.iter().flat_map(|section| {
+        let repeated = |row: &&'static Row| {
+            section.copied.is_none_or(|copied| !copied.except.iter().any(|except| row.name.starts_with(except)))
+        };
+        section.rows.iter().filter(repeated).map(move |row| Parameter { row, section })
+    })
+}
+
+/// The row of a request parameter without index or key, by its name; the first in the document's order.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static Row> {
+    let of_requests = |section: &&Section| section.direction == Direction::Request && section.copied.is_none();
+    SECTIONS.iter().filter(of_requests).flat_map(|section| section.rows).find(|row| row.name == name)
+}
+
+/// Every parameter that goes by this name: those of requests, or, when there is none, the fields of responses. A name can have
+/// a format for each of several calls.
+///
+/// # Errors
+/// Why it is no name of the table.
+pub fn named(name: &str, names: &Names) -> Result<Vec<Parameter>, Unfit> {
+    let request = matching(name, names, Direction::Request);
+    match request {
+        Err(Unfit::Unknown) => matching(name, names, Direction::Response),
+        known => known,
+    }
+}
+
+/// The parameter that goes by this name in a call.
+///
+/// # Errors
+/// [`Unfit`]; [`Unfit::OtherCall`] when only another call has it.
+pub fn named_in(name: &str, names: &Names, direction: Direction, call: Call) -> Result<Parameter, Unfit> {
+    let known = match (matching(name, names, direction), direction) {
+        // A response may hold any structure of the request (interface: Payment response fields).
+        (Err(Unfit::Unknown), Direction::Response) => {
+            return matching(name, names, Direction::Request).map(|known| known[0]);
+        }
+        (known, _) => known?,
+    };
+    let taken = |direction: Direction| {
+        move |known: &&Parameter| match direction {
+            Direction::Request => call.takes(known.call()),
+            Direction::Response => call.gives(known.call()),
+        }
+    };
+    let found = known.iter().find(taken(direction)).copied();
+    found.ok_or_else(|| Unfit::OtherCall { of: known.iter().map(Parameter::call).collect() })
+}
+
+fn matching(name: &str, names: &Names, direction: Direction) -> Result<Vec<Parameter>, Unfit> {
+    let segments = name::parse(name)?;
+    let (mut found, mut why) = (Vec::new(), Unfit::Unknown);
+    // Most rows are told apart by their first letters; only a setting begins with '<'.
+    let first = name.chars().next();
+    let near = |parameter: &Parameter| match parameter.section.copied {
+        Some(copied) => name.starts_with(copied.to),
+        None => parameter.row.name.starts_with('<') || parameter.row.name.chars().next() == first,
+    };
+    for parameter in all().filter(|parameter| parameter.section.direction == direction && near(parameter)) {
+        match name::against(&parameter.name(), &segments, parameter.row.format, names) {
+            Ok(true) => found.push(parameter),
+            Ok(false) => {}
+            Err(unfit) => why = unfit,
+        }
+    }
+    // A field of its own beats the pair of the same name.
+    if found.iter().any(|parameter| parameter.row.format != Format::Pairs) {
+        found.retain(|parameter| parameter.row.format != Format::Pairs);
+    }
+    if found.is_empty() { Err(why) } else { Ok(found) }
+}
+
+impl Row {
+    /// Whether `value` may be sent.
+    ///
+    /// # Errors
+    /// [`Misfit`] with the rule.
+    pub fn check(&self, value: &str) -> Result<(), Misfit> {
+        if self.format.fits(value) { Ok(()) } else { Err(Misfit { name: self.name, format: self.format }) }
+    }
+}
+
+impl Parameter {
+    /// Its name, as the table writes it.
+    #[must_use]
+    pub fn name(&self) -> Cow<'static, str> {
+        match self.section.copied {
+            Some(Copied { from, to, .. }) => {
+                Cow::Owned(format!("{to}{}", self.row.name.strip_prefix(from).unwrap_or(self.row.name)))
+            }
+            None => Cow::Borrowed(self.row.name),
+        }
+    }
+
+    /// What the value of `name` must look like. Of a field of pairs, `name` may be one of the pairs.
+    #[must_use]
+    pub fn format_of(&self, name: &str) -> Format {
+        if self.row.format == Format::Pairs && name != self.row.name { format::PAIR_VALUE } else { self.row.format }
+    }
+
+    /// Whether it must be there.
+    #[must_use]
+    pub fn need(&self) -> Need {
+        if self.section.copied.is_some() { Need::Optional } else { self.row.need }
+    }
+
+    /// The call it belongs to.
+    #[must_use]
+    pub fn call(&self) -> Call {
+        self.row.call.unwrap_or(self.section.call)
+    }
+}
+
+impl Need {
+    /// In one word.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Required => "required",
+            Self::Conditional => "conditional",
+            Self::Optional => "optional",
+        }
+    }
+}
+
+impl Direction {
+    /// In one word.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Request => "request",
+            Self::Response => "response",
+        }
+    }
+}
+
+impl Call {
+    /// Those that a form can be judged for.
+    pub const ALL: &'static [Self] = &[
+        Self::Payment,
+        Self::FollowUp,
+        Self::Checkout,
+        Self::Registration,
+        Self::Schedule,
+        Self::Query,
+        Self::Report,
+        Self::Webhook,
+        Self::Reconciliation,
+    ];
+
+    /// In one word.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Any => "any",
+            Self::Payment => "payment",
+            Self::FollowUp => "follow-up",
+            Self::Checkout => "checkout",
+            Self::Registration => "registration",
+            Self::Schedule => "schedule",
+            Self::Query => "query",
+            Self::Report => "report",
+            Self::Webhook => "webhook",
+            Self::Reconciliation => "reconciliation",
+        }
+    }
+
+    /// Whether a request of this call may hold a row of `row`.
+    #[must_use]
+    pub fn takes(self, row: Self) -> bool {
+        match self {
+            Self::Payment | Self::FollowUp | Self::Checkout | Self::Registration | Self::Schedule => {
+                matches!(row, Self::Any | Self::Payment | Self::Schedule) || row == self
+            }
+            Self::Any | Self::Query | Self::Report | Self::Webhook | Self::Reconciliation => {
+                row == Self::Any || row == self
+            }
+        }
+    }
+
+    /// Whether a response of this call may hold a row of `row`.
+    #[must_use]
+    pub fn gives(self, row: Self) -> bool {
+        row == self || row == Self::Any || row == Self::Payment && self != Self::Reconciliation
+    }
+}

@@ -1,0 +1,205 @@
+//! Names on the wire: words between dots, `[0]` an index, `[key]` a key, and words that are settings.
+//!
+//! A name is taken apart once and then held against the names of the table, which are written the same way.
+
+use std::fmt;
+
+use super::format::{Format, PAIR_NAME};
+use super::{Call, Need};
+
+/// Longest name: the longest of the table has 62 characters, a key 64, and two indexes.
+pub(super) const LONGEST: usize = 160;
+/// Largest index (interface: Limits, cart item index).
+pub(super) const LARGEST_INDEX: usize = 1000;
+
+/// Names that the document leaves out: settings. What it writes instead is the default.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Names {
+    /// The prefixes of the wallets a, b and c, in this order.
+    pub wallets: Vec<String>,
+    /// The names of card schemes in `threeDSecure.v2.<scheme>`, six at most.
+    pub schemes: Vec<String>,
+}
+
+impl Names {
+    /// The settings; the document's placeholder stands for each that is missing.
+    #[must_use]
+    pub fn new(wallets: &[String], schemes: &[String]) -> Self {
+        let mut names = Self::default();
+        names.wallets.iter_mut().zip(wallets).for_each(|(name, wallet)| name.clone_from(wallet));
+        if !schemes.is_empty() {
+            names.schemes = schemes.to_vec();
+        }
+        names
+    }
+}
+
+impl Default for Names {
+    fn default() -> Self {
+        Self { wallets: WALLETS.map(str::to_owned).to_vec(), schemes: vec![SCHEME.to_owned()] }
+    }
+}
+
+/// The wallets as the table writes them.
+pub(super) const WALLETS: [&str; 3] = ["<wallet_a>", "<wallet_b>", "<wallet_c>"];
+const SCHEME: &str = "<scheme>";
+
+/// Why something is no name of the table.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unfit {
+    /// No row has this name.
+    #[error("unknown")]
+    Unknown,
+    /// Longer than any name.
+    #[error("the name is longer than {LONGEST} characters")]
+    Long,
+    /// An empty word between dots.
+    #[error("the name has an empty part; write names with one dot between, as billing.city")]
+    EmptyPart,
+    /// A bracket is missing, empty, twice, or in the wrong place.
+    #[error("wrong brackets; write an index as cart.items[0].name and a key as customParameters[NAME]")]
+    Brackets,
+    /// The row has an index or key here, the name has none.
+    #[error("the name needs what {0} has in brackets")]
+    Missing(String),
+    /// The row has nothing in brackets here.
+    #[error("the name has brackets where {0} has none")]
+    Surplus(String),
+    /// Not a number, or too large.
+    #[error("the index must be a whole number from 0 to {LARGEST_INDEX}")]
+    Index,
+    /// Not a key of this row.
+    #[error("the key in brackets must be {0}")]
+    Key(&'static str),
+    /// A parameter of other calls.
+    #[error("not a parameter of this call; of {}", list(of))]
+    OtherCall {
+        /// Those that have it.
+        of: Vec<Call>,
+    },
+}
+
+fn list(calls: &[Call]) -> String {
+    calls.iter().map(|call| call.as_str()).collect::<Vec<_>>().join(", ")
+}
+
+impl fmt::Display for Need {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// One word of a name and what is in its brackets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Segment<'a> {
+    word: &'a str,
+    inside: Option<&'a str>,
+}
+
+/// Takes a name apart.
+pub(super) fn parse(name: &str) -> Result<Vec<Segment<'_>>, Unfit> {
+    if name.chars().count() > LONGEST {
+        return Err(Unfit::Long);
+    }
+    let mut segments = Vec::new();
+    let mut rest = name;
+    loop {
+        let end = rest.find(['.', '[', ']']).unwrap_or(rest.len());
+        let (word, behind) = rest.split_at(end);
+        if word.is_empty() {
+            return Err(if behind.starts_with(['[', ']']) { Unfit::Brackets } else { Unfit::EmptyPart });
+        }
+        let (inside, behind) = match behind.strip_prefix('[') {
+            Some(opened) => {
+                let (inside, behind) = opened.split_once(']').ok_or(Unfit::Brackets)?;
+                if inside.is_empty() || inside.contains('[') {
+                    return Err(Unfit::Brackets);
+                }
+                (Some(inside), behind)
+            }
+            None => (None, behind),
+        };
+        segments.push(Segment { word, inside });
+        match behind.strip_prefix('.') {
+            Some(next) => rest = next,
+            None if behind.is_empty() => return Ok(segments),
+            None => return Err(Unfit::Brackets),
+        }
+    }
+}
+
+/// Whether a name is that of a row.
+///
+/// # Errors
+/// When its words are those of the row, but not what is in its brackets.
+pub(super) fn against(pattern: &str, segments: &[Segment<'_>], format: Format, names: &Names) -> Result<bool, Unfit> {
+    let mut words = pattern.split('.');
+    let mut brackets = Ok(true);
+    for (at, segment) in segments.iter().enumerate() {
+        let Some(known) = words.next() else {
+            // One of the pairs of a field that holds pairs.
+            let one_more = at + 1 == segments.len() && format == Format::Pairs && segment.inside.is_none();
+            return Ok(one_more && PAIR_NAME.contains(&segment.word.chars().count()));
+        };
+        let (word, inside) = match known.strip_suffix(']').and_then(|known| known.split_once('[')) {
+            Some((word, inside)) => (word, Some(inside)),
+            None => (known, None),
+        };
+        if !same(word, segment.word, names) {
+            return Ok(false);
+        }
+        if brackets == Ok(true) {
+            brackets = bracket(pattern, inside, segment.inside);
+        }
+    }
+    if words.next().is_none() { brackets } else { Ok(false) }
+}
+
+fn same(known: &str, word: &str, names: &Names) -> bool {
+    if known == SCHEME {
+        return names.schemes.iter().any(|scheme| scheme == word);
+    }
+    match WALLETS.iter().position(|wallet| *wallet == known) {
+        Some(at) => names.wallets.get(at).is_some_and(|wallet| wallet == word),
+        None => known == word,
+    }
+}
+
+fn bracket(pattern: &str, known: Option<&str>, given: Option<&str>) -> Result<bool, Unfit> {
+    let (known, given) = match (known, given) {
+        (None, None) => return Ok(true),
+        (Some(_), None) => return Err(Unfit::Missing(pattern.to_owned())),
+        (None, Some(_)) => return Err(Unfit::Surplus(pattern.to_owned())),
+        (Some(known), Some(given)) => (known, given),
+    };
+    match known {
+        "n" => {
+            let plain = given.bytes().all(|c| c.is_ascii_digit()) && (given == "0" || !given.starts_with('0'));
+            let small = given.parse::<usize>().is_ok_and(|index| index <= LARGEST_INDEX);
+            if plain && small { Ok(true) } else { Err(Unfit::Index) }
+        }
+        "brand" => key(given, 1..=32, "", "1 to 32 letters, digits and underscores"),
+        "name" | "key" => key(given, 3..=64, ".", "3 to 64 letters, digits, dots and underscores"),
+        _ => Ok(known == given),
+    }
+}
+
+fn key(given: &str, length: std::ops::RangeInclusive<usize>, more: &str, rule: &'static str) -> Result<bool, Unfit> {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || c == '_' || more.contains(c);
+    if length.contains(&given.len()) && given.chars().all(allowed) { Ok(true) } else { Err(Unfit::Key(rule)) }
+}
+
+/// A name from outside, as it may be shown: cut, without control characters, and with its digits hidden when they are more than
+/// two indexes have: they could be a card number in the wrong place.
+#[must_use]
+pub fn shown(name: &str) -> String {
+    const LONGEST_SHOWN: usize = 96;
+    let hide = name.chars().filter(|c| c.is_numeric()).count() > 2 * LARGEST_INDEX.to_string().len();
+    let show = |c: char| match c {
+        c if c.is_control() => '\u{FFFD}',
+        c if hide && c.is_numeric() => '*',
+        c => c,
+    };
+    let more = if name.chars().nth(LONGEST_SHOWN).is_some() { "…" } else { "" };
+    name.chars().take(LONGEST_SHOWN).map(show).chain(more.chars()).collect()
+}

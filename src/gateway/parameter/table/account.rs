@@ -1,0 +1,71 @@
+//! What is paid with (interface: Card account, Mobile-wallet payments, Virtual account, Bank account, Token account).
+
+use super::{Binds, Format, MONTH, OPEN, Of, Section, an, c, letters, o, of, one_of, r, section, text};
+
+const DIGITS_3_4: Format = Format::Chars(Of::Digits, 3, 4);
+const SOURCE: Format = one_of(&["web", "app"]);
+
+pub(super) const CARD: Section = section(
+    "card",
+    "Card account",
+    &[
+        o("card.holder", Format::Chars(Of::NoDigits, 3, 128), "name on the card").secret(),
+        r("card.number", Format::Chars(Of::Digits, 8, 32), "the card's number").secret(),
+        r("card.expiryMonth", MONTH, "month in which it ends").secret(),
+        r("card.expiryYear", Format::Year, "year in which it ends").secret(),
+        c("card.cvv", DIGITS_3_4, "security code").secret(),
+        o("card.numberType", one_of(&["PAN", "DPAN"]), "the card's own number, or a device's"),
+    ],
+);
+
+pub(super) const WALLETS: Section = section(
+    "wallet",
+    "Mobile-wallet payments",
+    &[
+        r("<wallet_a>.paymentToken", an(OPEN), "the wallet's token, encrypted").secret(),
+        o("<wallet_a>.cardNetwork", an(OPEN), "network, as the wallet names it"),
+        o("<wallet_a>.cardType", an(OPEN), "kind of card, as the wallet names it"),
+        r("<wallet_a>.source", SOURCE, "where the decrypted data come from"),
+        r("<wallet_b>.paymentToken", an(OPEN), "the wallet's token, encrypted").secret(),
+        r("<wallet_b>.source", SOURCE, "where the decrypted data come from"),
+        r("<wallet_c>.paymentToken", an(OPEN), "the wallet's token, encrypted").secret(),
+        r("<wallet_c>.source", SOURCE, "where the decrypted data come from"),
+    ],
+)
+.binds(Binds::Never);
+
+pub(super) const VIRTUAL: Section = section(
+    "virtual-account",
+    "Virtual account",
+    &[r("virtualAccount.accountId", an(100), "the account at its provider")],
+);
+
+pub(super) const BANK: Section = section(
+    "bank-account",
+    "Bank account",
+    &[
+        r("bankAccount.holder", text(4, 128), "whose account it is").secret(),
+        c("bankAccount.bankName", an(255), "the bank"),
+        c("bankAccount.number", Format::Chars(Of::LettersDigits, 3, 64), "account number").secret(),
+        c("bankAccount.iban", Format::Iban, "international account number").secret(),
+        c("bankAccount.bankCode", of(Of::LettersDigits, 12), "the bank's number in its country"),
+        c("bankAccount.bic", Format::Bic, "the bank's international code"),
+        c("bankAccount.country", letters(2), "country of the account, ISO 3166-1"),
+        c("bankAccount.mandate.id", of(Of::LettersHyphen, 256), "the mandate of a direct debit"),
+        c("bankAccount.mandate.dateOfSignature", Format::Date, "when the mandate was signed"),
+        c("transactionDueDate", Format::Date, "when the direct debit is due"),
+    ],
+);
+
+pub(super) const TOKEN: Section = section(
+    "token-account",
+    "Token account",
+    &[
+        r("tokenAccount.number", Format::Chars(Of::Digits, 12, 19), "token that stands for a card").secret(),
+        r("tokenAccount.type", one_of(&["EXTERNAL", "NETWORK"]), "who made the token"),
+        o("tokenAccount.expiryMonth", MONTH, "month in which it ends").secret(),
+        o("tokenAccount.expiryYear", Format::Year, "year in which it ends").secret(),
+        c("tokenAccount.cryptogram", Format::Chars(Of::Base64, 28, 32), "proof for one payment").secret(),
+        c("tokenAccount.dtvc", DIGITS_3_4, "code for one payment").secret(),
+    ],
+);

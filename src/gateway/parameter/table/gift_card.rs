@@ -1,0 +1,51 @@
+//! Gift cards (interface: Gift card).
+
+use super::{Format, Section, o, one_of, section, text};
+
+const TEXT: Format = text(2, 255);
+
+pub(super) const SECTION: Section = section(
+    "gift-card",
+    "Gift card",
+    &[
+        o("giftCard.number", TEXT, "number").secret(),
+        o("giftCard.pin", TEXT, "PIN").secret(),
+        o("giftCard.holder", TEXT, "whose it is"),
+        o("giftCard.message", text(2, 160), "words that go with it"),
+        o(
+            "giftCard.type",
+            one_of(&[
+                "ANNIVERSARY",
+                "BIRTHDAY",
+                "CONGRATULATIONS",
+                "APRIL_FOOLS_DAY",
+                "EASTER",
+                "FATHERS_DAY",
+                "GRADUATION",
+                "HOLIDAY",
+                "SEASONS_GREETINGS",
+                "PASSOVER",
+                "KWANZAA",
+                "HALLOWEEN",
+                "MOTHERS_DAY",
+                "NEW_YEARS_DAY",
+                "BOSSES_DAY",
+                "ST_PATRICKS_DAY",
+                "SWEETEST_DAY",
+                "CHRISTMAS",
+                "BABY_SHOWER",
+                "THANKSGIVING",
+                "OTHER",
+                "VALENTINES_DAY",
+                "WEDDING",
+                "SECRETARYS_DAY",
+                "CHINESE_NEW_YEAR",
+                "HANUKKAH",
+                "CELEBRATE_FALL",
+                "GRANDPARENTS_DAY",
+                "INDEPENDENCE_DAY",
+            ]),
+            "occasion",
+        ),
+    ],
+);

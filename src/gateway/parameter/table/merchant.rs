@@ -1,0 +1,42 @@
+//! Who accepts the payment (interface: Merchant).
+
+use super::{Format, Of, Section, an, letters, n, o, of, section};
+
+const VALUE: Format = Format::Chars(Of::Anything, 0, 2048);
+
+pub(super) const SECTION: Section = section(
+    "merchant",
+    "Merchant (acceptor)",
+    &[
+        o("merchant.name", an(100), "name on the statement, usually its first line"),
+        o("merchant.mcc", of(Of::LettersDigits, 4), "category code"),
+        o("merchant.street", an(100), "street"),
+        o("merchant.city", an(100), "second line on the statement: town, or how to reach the merchant"),
+        o("merchant.state", an(50), "state or county"),
+        o("merchant.countryCode", n(3), "country as a number, ISO 3166-1"),
+        o("merchant.country", letters(2), "country, ISO 3166-1"),
+        o("merchant.postcode", of(Of::LettersDigitsHyphen, 16), "postcode"),
+        o("merchant.geographicCoordinates", an(20), "latitude and longitude"),
+        o("merchant.serviceLocationCity", an(100), "town where the service was given, if another"),
+        o("merchant.serviceLocationState", an(50), "state where the service was given"),
+        o("merchant.serviceLocationCountryCode", an(3), "country where the service was given"),
+        o("merchant.serviceLocationPostCode", an(16), "postcode where the service was given"),
+        o("merchant.serviceLocationGeographicCoordinates", an(20), "latitude and longitude of that place"),
+        o("merchant.additionalContact", an(255), "another way to reach the merchant"),
+        o("merchant.phone", an(25), "telephone"),
+        o("merchant.customerContactPhone", an(25), "telephone for customers"),
+        o("merchant.websiteId", an(255), "random id of the shop's session, new for each transaction"),
+        o("merchant.url", an(255), "web site"),
+        o("merchant.partnerIdCode", an(60), "partner"),
+        o("merchant.isoId", an(255), "independent sales organisation"),
+        o("merchant.payFacId", an(255), "payment facilitator"),
+        o("merchant.payFacName", an(255), "name of the payment facilitator"),
+        o("merchant.submerchantId", an(100), "merchant of a facilitator; one card scheme only"),
+        o("merchant.marketplaceId", an(255), "marketplace"),
+        o("merchant.taxId", an(60), "tax number"),
+        o("merchant.data[key]", VALUE, "anything more about the merchant"),
+        o("merchant.foreignRetailIndicator", an(25), "whether the seller is abroad"),
+        o("merchant.legalName", an(100), "name in the register"),
+        o("merchant.app.schemeUrl", an(255), "address that opens the merchant's app"),
+    ],
+);

@@ -1,0 +1,183 @@
+//! The rows: one file for each chapter of the document (interface: data-model, Resources and their fields), in its order.
+//!
+//! `r`, `c` and `o` make a row that the document calls R, C or O; the rest of this file spells the formats that come often.
+//! Nothing here is a rule over several fields: those are in `rule`.
+
+mod account;
+mod airline;
+mod asynchronous;
+mod billing;
+mod card_on_file;
+mod cart;
+mod custom;
+mod customer;
+mod gift_card;
+mod job;
+mod merchant;
+mod party;
+mod payment;
+mod pos;
+mod reconciliation;
+mod registration;
+mod report;
+mod resource;
+mod response;
+mod risk;
+mod shipping;
+mod three_d_secure;
+
+use super::{Binds, Call, Copied, Direction, Format, Need, Of, Row, Section};
+
+/// Every section, in the document's order.
+pub static SECTIONS: &[Section] = &[
+    resource::SECTION,
+    payment::BASIC,
+    payment::FOREX,
+    payment::AUTHENTICATION,
+    account::CARD,
+    account::WALLETS,
+    account::VIRTUAL,
+    account::BANK,
+    account::TOKEN,
+    customer::SECTION,
+    customer::SHIPPING,
+    billing::SECTION,
+    billing::MERCHANT,
+    billing::MERCHANT_MORE,
+    shipping::SECTION,
+    shipping::MERCHANT,
+    party::CORPORATE,
+    party::SENDER,
+    party::RECIPIENT,
+    merchant::SECTION,
+    cart::ITEMS,
+    cart::PAYMENTS,
+    cart::MARKETPLACE,
+    airline::SECTION,
+    registration::SECTION,
+    registration::MIGRATION,
+    three_d_secure::AUTHENTICATION,
+    three_d_secure::PAYMENT,
+    three_d_secure::EXEMPTION,
+    custom::SECTION,
+    asynchronous::REQUEST,
+    asynchronous::RESPONSE,
+    asynchronous::WEBHOOK,
+    pos::REQUEST,
+    pos::RESPONSE,
+    report::REPORT,
+    gift_card::SECTION,
+    risk::SECTION,
+    job::SECTION,
+    response::SECTION,
+    response::BANK_ACCOUNT,
+    reconciliation::SECTION,
+    card_on_file::SECTION,
+    report::CHARGEBACK,
+    report::QUERY,
+];
+
+/// Free text whose length the document leaves open.
+const OPEN: u16 = 2048;
+
+const AMOUNT: Format = amount(10);
+const BOOL: Format = Format::OneOf(&["true", "false"]);
+const CURRENCY: Format = Format::Chars(Of::UpperLetters, 3, 3);
+/// 32 letters and digits: ids of payments, registrations, entities.
+const ID: Format = Format::Chars(Of::LettersDigits, 32, 32);
+const MONTH: Format = Format::TwoDigits(1, 12);
+/// First a plus or digit, then phone characters; 25 in all.
+const PHONE: Format = Format::Phone(0, 24);
+
+const fn amount(whole: u8) -> Format {
+    Format::Decimal { signed: false, whole, decimals: (2, 2), bare: false }
+}
+
+/// AN: free text.
+const fn an(max: u16) -> Format {
+    Format::Chars(Of::Text, 1, max)
+}
+
+/// Free text from so many to so many characters.
+const fn text(min: u16, max: u16) -> Format {
+    Format::Chars(Of::Text, min, max)
+}
+
+/// N: digits.
+const fn n(max: u16) -> Format {
+    Format::Chars(Of::Digits, 1, max)
+}
+
+/// Characters of a kind, one at least.
+const fn of(kind: Of, max: u16) -> Format {
+    Format::Chars(kind, 1, max)
+}
+
+const fn letters(count: u16) -> Format {
+    Format::Chars(Of::Letters, count, count)
+}
+
+const fn one_of(words: &'static [&'static str]) -> Format {
+    Format::OneOf(words)
+}
+
+const fn row(name: &'static str, format: Format, need: Need, meaning: &'static str) -> Row {
+    Row { name, format, need, secret: false, call: None, meaning }
+}
+
+/// Required.
+const fn r(name: &'static str, format: Format, meaning: &'static str) -> Row {
+    row(name, format, Need::Required, meaning)
+}
+
+/// Conditional.
+const fn c(name: &'static str, format: Format, meaning: &'static str) -> Row {
+    row(name, format, Need::Conditional, meaning)
+}
+
+/// Optional.
+const fn o(name: &'static str, format: Format, meaning: &'static str) -> Row {
+    row(name, format, Need::Optional, meaning)
+}
+
+impl Row {
+    /// Not to be shown.
+    const fn secret(mut self) -> Self {
+        self.secret = true;
+        self
+    }
+
+    /// Of another call than its section.
+    const fn of(mut self, call: Call) -> Self {
+        self.call = Some(call);
+        self
+    }
+}
+
+/// A section of a payment request.
+const fn section(group: &'static str, title: &'static str, rows: &'static [Row]) -> Section {
+    Section { group, title, direction: Direction::Request, call: Call::Payment, rows, binds: Binds::Used, copied: None }
+}
+
+impl Section {
+    /// Of a response.
+    const fn response(mut self) -> Self {
+        self.direction = Direction::Response;
+        self
+    }
+
+    const fn of(mut self, call: Call) -> Self {
+        self.call = call;
+        self
+    }
+
+    const fn binds(mut self, binds: Binds) -> Self {
+        self.binds = binds;
+        self
+    }
+
+    const fn copied(mut self, from: &'static str, to: &'static str, except: &'static [&'static str]) -> Self {
+        self.copied = Some(Copied { from, to, except });
+        self
+    }
+}

@@ -1,0 +1,61 @@
+//! What the gateway answers to a payment (interface: Payment response fields). The identifiers are in `resource`, the redirect
+//! in `asynchronous`.
+
+use super::{AMOUNT, BOOL, Binds, Call, Format, OPEN, Of, Section, an, c, letters, n, o, of, one_of, r, section, text};
+
+const CODE: Format = Format::Chars(Of::DigitsDots, 2, 11);
+const LONG: Format = an(2048);
+const DETAIL: Format = Format::Chars(Of::Anything, 0, 2048);
+
+pub(super) const SECTION: Section = section(
+    "response",
+    "Payment response fields",
+    &[
+        c("paymentType", of(Of::Letters, 2), "as asked for"),
+        c("paymentBrand", of(Of::Word, 32), "how was paid"),
+        c("amount", AMOUNT, "what was approved"),
+        c("currency", letters(3), "its currency"),
+        c("descriptor", an(127), "text on the customer's statement"),
+        r("result.code", CODE, "how it ended"),
+        o("result.description", an(255), "what that code means"),
+        c(
+            "result.avsResponse",
+            one_of(&["A", "Z", "N", "U", "F"]),
+            "address check: A street, Z postcode, F both, N none, U not done",
+        ),
+        c("result.cvvResponse", letters(1), "check of the security code"),
+        o("resultDetails", Format::Pairs, "more from the acquirer, as pairs"),
+        c("resultDetails.AcquirerResponse", DETAIL, "the acquirer's own code"),
+        o("resultDetails.MerchantAdviceCode", n(2), "why it was declined and what may be done"),
+        o("card.bin", Format::Chars(Of::Digits, 6, 6), "first six digits"),
+        o("card.last4Digits", text(4, 4), "last four digits"),
+        o("card.holder", an(OPEN), "name on the card").secret(),
+        o("card.expiryMonth", Format::Chars(Of::Digits, 2, 2), "month in which it ends").secret(),
+        o("card.expiryYear", Format::Chars(Of::Digits, 4, 4), "year in which it ends").secret(),
+        o("card.issuer.bank", LONG, "bank that issued it"),
+        o("card.issuer.phone", LONG, "telephone of that bank"),
+        o("card.issuer.website", LONG, "web site of that bank"),
+        o("card.type", LONG, "kind of card, as credit"),
+        o("card.level", an(OPEN), "level of the card"),
+        o("card.regulatedFlag", BOOL, "whether fees for it are regulated"),
+        c("risk.score", Format::Signed(5), "how risky it is"),
+        r("buildNumber", an(255), "the gateway's version, for support"),
+        r("timestamp", Format::Stamp, "when it answered"),
+        r("ndc", Format::Chars(Of::LettersDigitsHyphen, 1, 69), "the gateway's id of the request"),
+        o("brandResult", of(Of::Letters, 16), "brand that was detected"),
+    ],
+)
+.response()
+.binds(Binds::Always(&[Call::Payment, Call::FollowUp]));
+
+pub(super) const BANK_ACCOUNT: Section = section(
+    "merchant-bank-account",
+    "Payment response fields: merchant bank account",
+    &[
+        r("merchant.bankAccount.holder", text(4, 128), "whose account is to be paid to"),
+        c("merchant.bankAccount.number", an(64), "its number; the IBAN in SEPA").secret(),
+        c("merchant.bankAccount.bic", Format::Bic, "its bank"),
+        c("merchant.bankAccount.country", letters(2), "its country"),
+    ],
+)
+.response();
