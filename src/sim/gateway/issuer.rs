@@ -94,6 +94,39 @@ const REPLAYED: Declined = Declined {
     arc: *b"05",
 };
 
+const WRONG_CODE: Declined =
+    Declined { code: "800.100.153", description: "transaction declined (invalid CVV)", arc: *b"05" };
+
+/// Where every test card lives.
+const STREET: &str = "1 Test Street";
+const POSTCODE: &str = "12345";
+/// The security code of every test card, and of an American-express-type one.
+const CODES: [&str; 2] = ["123", "1234"];
+
+/// `result.avsResponse`: what is right of the address that was sent; `None` when none was (data-model: Payment response fields).
+pub(super) fn address_check(street: Option<&str>, postcode: Option<&str>) -> Option<&'static str> {
+    let (right_street, right_postcode) = (street == Some(STREET), postcode == Some(POSTCODE));
+    match (right_street, right_postcode) {
+        _ if street.or(postcode).is_none() => None,
+        (true, true) => Some("F"),
+        (true, false) => Some("A"),
+        (false, true) => Some("Z"),
+        (false, false) => Some("N"),
+    }
+}
+
+/// `result.cvvResponse` of a typed security code, and what is declined for a wrong one. Its letters are not documented: M
+/// matches, N does not.
+pub(super) fn code_check(pan: &str, code: &str) -> (&'static str, Option<Declined>) {
+    let right = if matches!(pan.get(..2), Some("34" | "37")) { CODES[1] } else { CODES[0] };
+    if code == right { ("M", None) } else { ("N", Some(WRONG_CODE)) }
+}
+
+/// What is declined for a card that ended before `yymm`.
+pub(super) fn expiry_check(expiry: &str, yymm: &str) -> Option<Declined> {
+    (expiry < yymm).then_some(EXPIRED_CARD)
+}
+
 /// All issuers in one.
 pub(super) struct Issuer {
     keys: cryptogram::Issuer,
@@ -141,7 +174,14 @@ impl ChipData {
     /// what will be charged.
     ///
     /// `minor` is the amount in the currency's minor units, `numeric` its ISO 4217 number; `psn` is `pos.panSequenceNumber`.
-    pub(super) fn read(tlvs: Vec<u8>, minor: u64, numeric: u16, psn: Option<&str>) -> Result<Self, Invalid> {
+    /// A card that `gets` money answers with an AAC as a rule (design: the path of a sale).
+    pub(super) fn read(
+        tlvs: Vec<u8>,
+        minor: u64,
+        numeric: u16,
+        psn: Option<&str>,
+        gets: bool,
+    ) -> Result<Self, Invalid> {
         let value = |tag: Tag| {
             let value = tlv::find(&tlvs, tag).map_err(|why| Invalid::new(ICC, why.to_string()))?;
             value.ok_or_else(|| Invalid::new(ICC, format!("lacks tag {tag:?}")))
@@ -150,7 +190,8 @@ impl ChipData {
             return Err(Invalid::new(ICC, "9F26 has not 8 bytes"));
         }
         // An ARQC (80) or, when the card approved offline and the terminal went online all the same, a TC (40).
-        if !matches!(value(tag::CRYPTOGRAM_INFORMATION)?, [cid] if matches!(cid & 0xC0, 0x80 | 0x40)) {
+        if !matches!(value(tag::CRYPTOGRAM_INFORMATION)?, [cid] if matches!(cid & 0xC0, 0x80 | 0x40) || gets && cid & 0xC0 == 0)
+        {
             return Err(Invalid::new(ICC, "9F27 is neither an ARQC nor a TC"));
         }
         if hex::encode(value(tag::AMOUNT_AUTHORISED)?) != format!("{minor:012}") {
@@ -214,6 +255,16 @@ impl Issuer {
         }
     }
 
+    /// Decides about a stored card, of which only the first six and last four digits are known.
+    pub(super) fn decide_stored(bin: &str, last4: &str) -> Result<(), Declined> {
+        let is_it = |record: &&Record| record.pan.starts_with(bin) && record.pan.ends_with(last4);
+        match CARDS.iter().find(is_it).ok_or(UNKNOWN_CARD)?.status {
+            Status::Lost => Err(LOST_CARD),
+            Status::Expired => Err(EXPIRED_CARD),
+            Status::Active | Status::Scripts => Ok(()),
+        }
+    }
+
     /// Tag 8A and, for a cryptogram that can be answered, tag 91, and scripts for a card that has to change: upper-case hex.
     pub(super) fn icc_response(&self, pan: &str, chip: &ChipData, arc: [u8; 2], approved: bool) -> String {
         let csu = if approved { CSU_APPROVED } else { CSU_DECLINED };
@@ -260,7 +311,7 @@ mod tests {
     const PAN: &str = "1234567890123456";
 
     fn chip(tlvs: &str, minor: u64, numeric: u16) -> Result<ChipData, Invalid> {
-        ChipData::read(hex::decode(tlvs).unwrap(), minor, numeric, None)
+        ChipData::read(hex::decode(tlvs).unwrap(), minor, numeric, None, false)
     }
 
     #[test]
@@ -299,8 +350,37 @@ mod tests {
         let without = FIELD_55.replace("9F26087A788EA6B8A3E733", "");
         assert_eq!(says(chip(&without, 4000, 124)), "pos.iccDataRequest: lacks tag 9F26");
         let tlvs = hex::decode(FIELD_55).unwrap();
-        let psn = ChipData::read(tlvs, 4000, 124, Some("01"));
+        let psn = ChipData::read(tlvs, 4000, 124, Some("01"), false);
         assert_eq!(says(psn), "pos.panSequenceNumber: differs from 5F34");
+    }
+
+    #[test]
+    fn a_stored_card_is_one_card() {
+        for (n, one) in CARDS.iter().enumerate() {
+            let ends = |record: &Record| (record.pan[..6].to_owned(), record.pan[record.pan.len() - 4..].to_owned());
+            assert!(CARDS[..n].iter().all(|other| ends(other) != ends(one)), "{}", one.pan);
+        }
+        assert_eq!(Issuer::decide_stored("476173", "0119"), Ok(()));
+        assert_eq!(Issuer::decide_stored("476173", "0036"), Err(LOST_CARD));
+        assert_eq!(Issuer::decide_stored("444433", "1111"), Err(UNKNOWN_CARD));
+    }
+
+    #[test]
+    fn address_and_code_have_their_letters() {
+        let cases = [
+            (None, None, None),
+            (Some("1 Test Street"), Some("12345"), Some("F")),
+            (Some("1 Test Street"), Some("99999"), Some("A")),
+            (Some("2 Test Street"), Some("12345"), Some("Z")),
+            (None, Some("1"), Some("N")),
+        ];
+        for (street, postcode, letter) in cases {
+            assert_eq!(address_check(street, postcode), letter, "{street:?} {postcode:?}");
+        }
+        assert_eq!(code_check("4761739001010119", "123"), ("M", None));
+        assert_eq!(code_check("374245001751006", "1234"), ("M", None));
+        assert_eq!(code_check("374245001751006", "123"), ("N", Some(WRONG_CODE)));
+        assert_eq!([expiry_check("2610", "2611"), expiry_check("2611", "2611")], [Some(EXPIRED_CARD), None]);
     }
 
     #[test]
