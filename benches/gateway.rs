@@ -67,7 +67,6 @@ fn reader(n: usize) -> Device {
 /// A gateway on a thread of its own.
 struct Served {
     gateway: Gateway,
-    mode: Mode,
 }
 
 impl Served {
@@ -82,7 +81,7 @@ impl Served {
                 std::future::pending::<()>().await;
             });
         });
-        Self { mode, gateway: receiver.recv().expect("the thread sends").expect("a free port") }
+        Self { gateway: receiver.recv().expect("the thread sends").expect("a free port") }
     }
 
     /// All clients at once; payments per second.

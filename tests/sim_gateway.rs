@@ -205,10 +205,10 @@ async fn aes_keys_are_taken_once_and_an_issuer_sends_its_card_scripts() {
     let sale = |sealed: &Sealed, reference: &str| {
         with(sealed_sale("5.00", reference, "ICC", sealed), &[("pos.iccDataRequest", &upper(&icc))])
     };
-    let (status, answer) = shop.pay(&sale(&second, "aes-one")).await;
+    let (status, answer) = shop.pay(&sale(&second, "aes-keys-one")).await;
     assert_eq!(status, 200, "{answer}");
-    shop.refuses(&sale(&second, "aes-two"), "pos.encryptedSred.ksn: this KSN was used before").await;
-    shop.refuses(&sale(&first, "aes-three"), "pos.encryptedSred.ksn: the KSN went backward").await;
+    shop.refuses(&sale(&second, "aes-keys-two"), "pos.encryptedSred.ksn: this KSN was used before").await;
+    shop.refuses(&sale(&first, "aes-keys-three"), "pos.encryptedSred.ksn: the KSN went backward").await;
     // 8A, 91, 71 with PIN UNBLOCK, 72 with PUT DATA, each with the issuer's MAC.
     let icc_response = hex::decode(answer["pos"]["iccDataResponse"].as_str().unwrap()).unwrap();
     let at: Vec<_> = tlv::walk(&icc_response).map(|object| object.unwrap().tag.0).collect();

@@ -8,6 +8,7 @@ use std::time::Duration;
 use super::answer::{self, Checks};
 use super::booking::{Draft, chosen};
 use super::books::{Books, Face};
+use super::checks;
 use super::clear::Card;
 use super::clock::Clock;
 use super::form::{self, Form, Invalid};
@@ -156,15 +157,15 @@ impl Host {
 
     /// Address, security code and expiry as far as they were sent.
     fn check_face(&self, card: &Card, form: &Form) -> (Checks, Option<Declined>) {
-        let code = card.code.as_deref().map(|code| issuer::code_check(&card.pan, code));
+        let code = card.code.as_deref().map(|code| checks::code_check(&card.pan, code));
         let this_month = self.clock.now().format("%y%m").to_string();
         let typed_expiry = card.expiry.as_deref().filter(|_| card.service_code.is_none());
-        let checks = Checks {
-            address: issuer::address_check(form.get("billing.street1"), form.get("billing.postcode")),
+        let letters = Checks {
+            address: checks::address_check(form.get("billing.street1"), form.get("billing.postcode")),
             code: code.map(|(letter, _)| letter),
         };
-        let expired = typed_expiry.and_then(|expiry| issuer::expiry_check(expiry, &this_month));
-        (checks, code.and_then(|(_, wrong)| wrong).or(expired))
+        let expired = typed_expiry.and_then(|expiry| checks::expiry_check(expiry, &this_month));
+        (letters, code.and_then(|(_, wrong)| wrong).or(expired))
     }
 
     /// `pos.iccDataResponse`, right or as wrong as the outcome says.

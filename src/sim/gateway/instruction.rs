@@ -108,6 +108,5 @@ fn said(form: &Form) -> Result<Option<Map<String, Value>>, Invalid> {
 
 /// What the scheme would give: fifteen digits.
 fn scheme_reference() -> String {
-    let digits = new_id().bytes().map(|c| char::from(b'0' + c % 10)).take(15).collect::<String>();
-    digits
+    new_id().bytes().map(|c| char::from(b'0' + c % 10)).take(15).collect()
 }

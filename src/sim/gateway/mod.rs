@@ -43,6 +43,7 @@ pub mod args;
 mod booking;
 mod books;
 mod certificate;
+mod checks;
 mod clear;
 mod clock;
 mod counters;
