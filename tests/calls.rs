@@ -45,7 +45,7 @@ impl Counter {
     }
 
     fn types(&self) -> Vec<String> {
-        self.shop.gateway.ledger().entries().iter().map(|entry| entry.payment_type.clone()).collect()
+        self.shop.gateway.ledger().entries().iter().map(|entry| entry.kind.as_str().to_owned()).collect()
     }
 }
 

@@ -4,22 +4,20 @@
 
 #[path = "support/card_reader.rs"]
 mod card_reader;
+#[path = "support/shop_client.rs"]
+mod shop_client;
 
 use std::process::Stdio;
-use std::sync::Arc;
 
 use card_reader::{PAN, Reader, Sealed};
 use pos_agent::emv::tlv;
-use pos_agent::sim::gateway::{Certificate, Entry, Gateway, Kind, Mode, Options, Outcome, State, start};
+use pos_agent::sim::gateway::{Certificate, Entry, Kind, Mode, Options, Outcome, State};
 use pos_agent::sim::keys::cryptogram::Issuer;
 use pos_agent::sim::keys::issuer_script::ScriptKey;
 use pos_agent::sim::keys::{TEST_BDK_AES, TEST_IMK_AC, TEST_IMK_SMI, TEST_KSN_SRED_AES, ZERO_IV_16, aes_dukpt};
 use pos_agent::sim::reader::deck;
-use rustls_pki_types::CertificateDer;
-use rustls_pki_types::pem::PemObject;
 use serde_json::Value;
-
-const EUR: u16 = 978;
+use shop_client::{Form, Sales, Shop, base, owned, sealed_sale, upper, value, with};
 
 #[tokio::test]
 async fn a_chip_sale_with_pin_is_approved_in_the_documented_formats() {
@@ -207,10 +205,10 @@ async fn aes_keys_are_taken_once_and_an_issuer_sends_its_card_scripts() {
     let sale = |sealed: &Sealed, reference: &str| {
         with(sealed_sale("5.00", reference, "ICC", sealed), &[("pos.iccDataRequest", &upper(&icc))])
     };
-    let (status, answer) = shop.pay(&sale(&second, "the-aes-one")).await;
+    let (status, answer) = shop.pay(&sale(&second, "aes-keys-one")).await;
     assert_eq!(status, 200, "{answer}");
-    shop.refuses(&sale(&second, "the-aes-two"), "pos.encryptedSred.ksn: this KSN was used before").await;
-    shop.refuses(&sale(&first, "the-aes-three"), "pos.encryptedSred.ksn: the KSN went backward").await;
+    shop.refuses(&sale(&second, "aes-keys-two"), "pos.encryptedSred.ksn: this KSN was used before").await;
+    shop.refuses(&sale(&first, "aes-keys-three"), "pos.encryptedSred.ksn: the KSN went backward").await;
     // 8A, 91, 71 with PIN UNBLOCK, 72 with PUT DATA, each with the issuer's MAC.
     let icc_response = hex::decode(answer["pos"]["iccDataResponse"].as_str().unwrap()).unwrap();
     let at: Vec<_> = tlv::walk(&icc_response).map(|object| object.unwrap().tag.0).collect();
@@ -264,7 +262,7 @@ async fn a_reversal_works_once_and_only_for_the_whole() {
     }
     let unknown = format!("v1/payments/{}", "0".repeat(32));
     assert_eq!(shop.post(&unknown, &reversal).await.0, 404);
-    assert_eq!(shop.post(&format!("v1/payments/{id}"), &[reversal[0], ("paymentType", "RF")]).await.0, 400);
+    assert_eq!(shop.post(&format!("v1/payments/{id}"), &[reversal[0], ("paymentType", "DB")]).await.0, 400);
     assert_eq!(shop.gateway.ledger().charged("reversal-1").len(), 1);
 
     let whole =
@@ -561,164 +559,6 @@ async fn curl_gets_the_documented_errors() {
     assert!(shop.gateway.ledger().entries().is_empty());
 }
 
-/// A gateway and a client that trusts it.
-struct Shop {
-    gateway: Gateway,
-    client: reqwest::Client,
-}
-
-type Form = Vec<(String, String)>;
-
-impl Shop {
-    async fn open() -> Self {
-        Self::with(Options::default()).await
-    }
-
-    async fn with(options: Options) -> Self {
-        let gateway = start(options).await.unwrap();
-        let mut roots = rustls::RootCertStore::empty();
-        roots.add(CertificateDer::from_pem_slice(gateway.ca_pem().as_bytes()).unwrap()).unwrap();
-        let tls = rustls::ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
-            .with_safe_default_protocol_versions()
-            .unwrap()
-            .with_root_certificates(roots)
-            .with_no_client_auth();
-        let client = reqwest::Client::builder()
-            .tls_backend_preconfigured(tls)
-            .no_proxy()
-            .retry(reqwest::retry::never())
-            .redirect(reqwest::redirect::Policy::none())
-            .build()
-            .unwrap();
-        Self { gateway, client }
-    }
-
-    fn request(&self, path: &str, form: &Form) -> reqwest::RequestBuilder {
-        let body = form_urlencoded::Serializer::new(String::new()).extend_pairs(form).finish();
-        self.client
-            .post(format!("{}{path}", self.gateway.base_url()))
-            .bearer_auth(self.gateway.token())
-            .header("Content-Type", "application/x-www-form-urlencoded; charset=UTF-8")
-            .body(body)
-    }
-
-    async fn send(&self, path: &str, form: &Form) -> reqwest::Result<reqwest::Response> {
-        self.request(path, form).send().await
-    }
-
-    async fn pay(&self, form: &Form) -> (u16, Value) {
-        read(self.send("v1/payments", form).await.unwrap()).await
-    }
-
-    async fn post(&self, path: &str, form: &[(&str, &str)]) -> (u16, Value) {
-        read(self.send(path, &owned(form)).await.unwrap()).await
-    }
-
-    async fn get(&self, path: &str) -> (u16, Value) {
-        let url = format!("{}{path}", self.gateway.base_url());
-        read(self.client.get(url).bearer_auth(self.gateway.token()).send().await.unwrap()).await
-    }
-
-    /// Pays, and expects a refusal for this reason before there is a payment.
-    async fn refuses(&self, form: &Form, why: &str) {
-        let entries = self.gateway.ledger().entries().len();
-        let (status, answer) = self.pay(form).await;
-        let said = answer["result"]["description"].as_str().unwrap();
-        assert_eq!((status, said.strip_prefix("invalid or missing parameter: ")), (400, Some(why)));
-        assert_eq!(self.gateway.ledger().refusals().last().map(String::as_str), Some(why));
-        assert_eq!(self.gateway.ledger().entries().len(), entries);
-    }
-
-    /// Pays, and expects a declined payment; gives its result code and what the card is told.
-    async fn declines(&self, form: &Form) -> (String, String) {
-        let (status, answer) = self.pay(form).await;
-        assert_eq!(status, 400, "{answer}");
-        assert_eq!(self.gateway.ledger().entries().last().unwrap().state, State::Declined);
-        let text = |value: &Value| value.as_str().unwrap().to_owned();
-        (text(&answer["result"]["code"]), text(&answer["pos"]["iccDataResponse"]))
-    }
-}
-
-async fn read(response: reqwest::Response) -> (u16, Value) {
-    let status = response.status().as_u16();
-    (status, serde_json::from_slice(&response.bytes().await.unwrap()).unwrap())
-}
-
-/// Forms from what the reader reads.
-trait Sales {
-    fn chip_sale(&mut self, amount: &str, reference: &str) -> Form;
-    fn chip_sale_in(&mut self, amount: &str, code: &str, numeric: u16, minor: u64, reference: &str) -> Form;
-}
-
-impl Sales for Reader {
-    fn chip_sale(&mut self, amount: &str, reference: &str) -> Form {
-        let minor = amount.replace('.', "").parse().unwrap();
-        self.chip_sale_in(amount, "EUR", EUR, minor, reference)
-    }
-
-    fn chip_sale_in(&mut self, amount: &str, code: &str, numeric: u16, minor: u64, reference: &str) -> Form {
-        let read = self.chip(minor, numeric);
-        let more = [
-            ("currency", code),
-            ("pos.encryptedSred.data", &upper(&read.card.data)),
-            ("pos.encryptedSred.ksn", &upper(&read.card.ksn)),
-            ("pos.encryptedPin.data", &upper(&read.pin.data)),
-            ("pos.encryptedPin.ksn", &upper(&read.pin.ksn)),
-            ("pos.iccDataRequest", &upper(&read.icc)),
-            ("pos.panSequenceNumber", "1"),
-        ];
-        with(base(amount, reference, "ICC"), &more)
-    }
-}
-
-fn sealed_sale(amount: &str, reference: &str, entry_mode: &str, sealed: &Sealed) -> Form {
-    let more = [("pos.encryptedSred.data", &*upper(&sealed.data)), ("pos.encryptedSred.ksn", &upper(&sealed.ksn))];
-    with(base(amount, reference, entry_mode), &more)
-}
-
-/// The parameters that every payment has.
-fn base(amount: &str, reference: &str, entry_mode: &str) -> Form {
-    owned(&[
-        ("entityId", &Options::default().entity_id),
-        ("paymentType", "DB"),
-        ("amount", amount),
-        ("currency", "EUR"),
-        ("merchantTransactionId", reference),
-        ("pos.terminalId", "10000001"),
-        ("pos.entryMode", entry_mode),
-        ("pos.transactionSource", "POS"),
-        ("pos.deviceId", "26011234"),
-        ("pos.location.latitude", "+48.13513"),
-        ("pos.transactionSequenceNumber", "1"),
-    ])
-}
-
-/// Sets or adds parameters.
-fn with(mut form: Form, changes: &[(&str, &str)]) -> Form {
-    for (name, value) in changes {
-        form.retain(|(known, _)| known != name);
-        form.push(((*name).to_owned(), (*value).to_owned()));
-    }
-    form
-}
-
-fn upper(bytes: &[u8]) -> String {
-    hex::encode_upper(bytes)
-}
-
-fn with_icc(form: Form, change: impl Fn(&str) -> String) -> Form {
-    let icc = change(value(&form, "pos.iccDataRequest"));
-    with(form, &[("pos.iccDataRequest", &icc)])
-}
-
-fn value<'a>(form: &'a Form, name: &str) -> &'a str {
-    &form.iter().find(|(known, _)| known == name).unwrap().1
-}
-
-fn owned(form: &[(&str, &str)]) -> Form {
-    form.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
-}
-
 /// Whether a text has a shape: `d` a digit, `x` a letter or digit, anything else itself.
 fn is_shaped(text: &str, shape: &str) -> bool {
     text.len() == shape.len()
@@ -727,4 +567,9 @@ fn is_shaped(text: &str, shape: &str) -> bool {
             b'x' => c.is_ascii_alphanumeric(),
             exact => c == exact,
         })
+}
+
+fn with_icc(form: Form, change: impl Fn(&str) -> String) -> Form {
+    let icc = change(value(&form, "pos.iccDataRequest"));
+    with(form, &[("pos.iccDataRequest", &icc)])
 }

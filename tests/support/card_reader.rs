@@ -93,7 +93,8 @@ impl Reader {
         self.seal(&clear)
     }
 
-    fn seal(&mut self, clear: &[u8]) -> Sealed {
+    /// Any bytes, sealed.
+    pub(crate) fn seal(&mut self, clear: &[u8]) -> Sealed {
         let (ksn, key) = self.sred.next().unwrap();
         let data = key.working(Usage::DataRequest).cbc_encrypt_zero_padded(&ZERO_IV, clear);
         Sealed { data, ksn: ksn.0.to_vec() }

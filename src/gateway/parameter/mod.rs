@@ -209,11 +209,10 @@ pub fn named(name: &str, names: &Names) -> Result<Vec<Parameter>, Unfit> {
 /// # Errors
 /// [`Unfit`]; [`Unfit::OtherCall`] when only another call has it.
 pub fn named_in(name: &str, names: &Names, direction: Direction, call: Call) -> Result<Parameter, Unfit> {
+    // A response may hold any structure of the request (interface: Payment response fields).
+    let as_asked = || matching(name, names, Direction::Request).map(|known| known[0]);
     let known = match (matching(name, names, direction), direction) {
-        // A response may hold any structure of the request (interface: Payment response fields).
-        (Err(Unfit::Unknown), Direction::Response) => {
-            return matching(name, names, Direction::Request).map(|known| known[0]);
-        }
+        (Err(Unfit::Unknown), Direction::Response) => return as_asked(),
         (known, _) => known?,
     };
     let taken = |direction: Direction| {
@@ -222,7 +221,10 @@ pub fn named_in(name: &str, names: &Names, direction: Direction, call: Call) -> 
             Direction::Response => call.gives(known.call()),
         }
     };
-    let found = known.iter().find(taken(direction)).copied();
+    let mut found = known.iter().find(taken(direction)).copied();
+    if direction == Direction::Response && found.is_none() {
+        found = as_asked().ok();
+    }
     found.ok_or_else(|| Unfit::OtherCall { of: known.iter().map(Parameter::call).collect() })
 }
 

@@ -1,19 +1,44 @@
 //! The gateway's answers as JSON, in the documented formats (data-model: Payment response fields, Point of sale).
 
-use chrono::Utc;
+use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
+use super::books::Face;
 use super::form::{Form, Invalid};
 use super::host::Delivery;
 use super::ledger::{Entry, State};
 use super::outcomes::Outcome;
-use super::sealed::Card;
+use super::refusal::Rule;
 
 /// What every answer names as `buildNumber`.
 const BUILD: &str = concat!("pos-sim-", env!("CARGO_PKG_VERSION"));
 
 /// `pos.statusText` of the outcome with control bytes: ESC/POS initialise and drawer kick, bell, escape sequences, C1.
 const HOSTILE_TEXT: &str = "APPROVED\u{1B}@\u{1B}p\u{0}\u{19}\u{FA}\u{7}\r\n\u{1B}[31mTHANK YOU\u{9B}2J\u{7F}\nLINE 3";
+
+/// What an answer about a payment is made of.
+pub(super) struct Told<'a> {
+    pub entry: &'a Entry,
+    pub form: &'a Form,
+    pub outcome: Outcome,
+    pub face: Option<&'a Face>,
+    /// Card and brand of the payment that this one follows.
+    pub as_before: Option<&'a Value>,
+    pub icc: Option<&'a str>,
+    /// The acquirer's own code.
+    pub acquirer: &'a str,
+    pub checks: Checks,
+    pub instruction: Option<&'a Value>,
+    pub short_id: &'a str,
+    pub at: DateTime<Utc>,
+}
+
+/// Letters of the checks that were made.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Checks {
+    pub address: Option<&'static str>,
+    pub code: Option<&'static str>,
+}
 
 /// An approval's code, description and state.
 pub(super) fn approved(test_mode: Option<&str>) -> (&'static str, &'static str, State) {
@@ -24,53 +49,103 @@ pub(super) fn approved(test_mode: Option<&str>) -> (&'static str, &'static str, 
     }
 }
 
-/// A payment or reversal, with the result of an approval.
-pub(super) fn payment(entry: &Entry, card: Option<&Card>, icc: Option<&str>, outcome: Outcome, form: &Form) -> Value {
-    let (code, description, _) = approved(form.get("testMode"));
+/// A payment, or what follows one, with this result.
+pub(super) fn payment(told: &Told<'_>, code: &str, description: &str) -> Value {
+    let Told { entry, form, .. } = told;
     let mut answer = json!({
         "id": entry.id,
         "paymentType": entry.kind.as_str(),
         "amount": entry.amount,
         "currency": entry.currency,
         "result": result(code, description),
+        "resultDetails": { "AcquirerResponse": told.acquirer, "ShortId": told.short_id },
     });
-    if let Some(reference) = &entry.merchant_transaction_id {
-        answer["merchantTransactionId"] = json!(reference);
-    }
-    if let Some(id) = &entry.refers_to {
-        answer["referencedId"] = json!(id);
+    for (name, value) in [("merchantTransactionId", &entry.merchant_transaction_id), ("referencedId", &entry.refers_to)]
+    {
+        if let Some(value) = value {
+            answer[name] = json!(value);
+        }
     }
     for name in ["descriptor", "merchantInvoiceId"] {
         if let Some(value) = form.get(name) {
             answer[name] = json!(value);
         }
     }
-    if let Some(card) = card {
-        answer["card"] = json!({ "bin": &card.pan[..6], "last4Digits": &card.pan[card.pan.len() - 4..] });
-        if let Some((year, month)) = card.expiry.as_deref().and_then(|expiry| expiry.split_at_checked(2)) {
-            answer["card"]["expiryMonth"] = json!(month);
-            answer["card"]["expiryYear"] = json!(format!("20{year}"));
-        }
-        if let Some(brand) = brand(&card.pan) {
-            answer["paymentBrand"] = json!(brand);
-            if form.get("paymentBrand").is_none() {
-                answer["brandResult"] = json!(brand);
-            }
+    for (name, value) in form.iter() {
+        if let Some(key) = name.strip_prefix("customParameters[").and_then(|rest| rest.strip_suffix(']')) {
+            answer["customParameters"][key] = json!(value);
         }
     }
-    answer["pos"] = pos(entry, icc, outcome);
-    stamped(answer)
+    checks(&mut answer, told);
+    if let Some(face) = told.face {
+        card(&mut answer, face, form);
+    }
+    for name in ["card", "paymentBrand"] {
+        if let Some(value) = told.as_before.and_then(|before| before.get(name)) {
+            answer[name] = value.clone();
+        }
+    }
+    if let Some(instruction) = told.instruction {
+        answer["standingInstruction"] = instruction.clone();
+        // Which field carries the scheme's reference is not documented: here both.
+        if let Some(reference) = instruction.get("initialTransactionId") {
+            answer["resultDetails"]["CardholderInitiatedTransactionID"] = reference.clone();
+        }
+    }
+    answer["pos"] = pos(told);
+    stamped(answer, told.at)
 }
 
-fn pos(entry: &Entry, icc: Option<&str>, outcome: Outcome) -> Value {
+/// Letters of address and security code, risk score, advice after a decline.
+fn checks(answer: &mut Value, told: &Told<'_>) {
+    let declined = told.entry.state == State::Declined;
+    let unchecked = told.outcome == Outcome::Unchecked;
+    for (name, letter) in [("avsResponse", told.checks.address), ("cvvResponse", told.checks.code)] {
+        if let Some(letter) = letter {
+            answer["result"][name] = json!(if unchecked { "U" } else { letter });
+        }
+    }
+    let for_its_risk = answer["result"]["code"] == "100.400.100";
+    if for_its_risk || told.form.iter().any(|(name, _)| name.starts_with("risk.")) {
+        answer["risk"] = json!({ "score": if for_its_risk { "-00900" } else { "+00100" } });
+    }
+    if declined {
+        // 01: other account data are needed; 02: try again later; 03: do not try again.
+        let advice = match told.acquirer {
+            "54" | "55" | "14" => "01",
+            "51" => "02",
+            _ => "03",
+        };
+        answer["resultDetails"]["MerchantAdviceCode"] = json!(advice);
+    }
+}
+
+/// What may be shown of a card, and its brand.
+pub(super) fn card(answer: &mut Value, face: &Face, form: &Form) {
+    answer["card"] = json!({ "bin": face.bin, "last4Digits": face.last4 });
+    if let Some((year, month)) = face.expiry.as_deref().and_then(|expiry| expiry.split_at_checked(2)) {
+        answer["card"]["expiryMonth"] = json!(month);
+        answer["card"]["expiryYear"] = json!(format!("20{year}"));
+    }
+    if let Some(brand) = brand(&face.bin) {
+        answer["paymentBrand"] = json!(brand);
+        if form.get("paymentBrand").is_none() {
+            answer["brandResult"] = json!(brand);
+        }
+    }
+}
+
+fn pos(told: &Told<'_>) -> Value {
+    let entry = told.entry;
     // Codes that differ from payment to payment, letters and digits as documented.
     let digest: u64 = entry.id.bytes().fold(7, |sum, c| sum.wrapping_mul(31).wrapping_add(u64::from(c)));
     let mut pos = json!({
         "merchantId": "SIM0000000000001",
-        "timestamp": Utc::now().format("%Y-%m-%d %H:%M:%S").to_string(),
-        "statusText": match outcome {
+        "timestamp": told.at.format("%Y-%m-%d %H:%M:%S").to_string(),
+        "statusText": match told.outcome {
             Outcome::ControlBytes => HOSTILE_TEXT,
-            _ => "SIMULATED GATEWAY\nNO REAL MONEY HAS MOVED",
+            // Letters and digits, as documented.
+            _ => "SIMULATED",
         },
     });
     if entry.state != State::Declined {
@@ -80,7 +155,7 @@ fn pos(entry: &Entry, icc: Option<&str>, outcome: Outcome) -> Value {
             "identifier": entry.id[..15].to_uppercase(),
         });
     }
-    if let Some(icc) = icc {
+    if let Some(icc) = told.icc {
         pos["iccDataResponse"] = json!(icc);
     }
     pos
@@ -103,9 +178,9 @@ pub(super) fn brand(pan: &str) -> Option<&'static str> {
 }
 
 /// Adds what belongs to this answer and no other: build, time, id of the request.
-pub(super) fn stamped(mut answer: Value) -> Value {
+pub(super) fn stamped(mut answer: Value, at: DateTime<Utc>) -> Value {
     answer["buildNumber"] = json!(BUILD);
-    answer["timestamp"] = json!(Utc::now().format("%Y-%m-%d %H:%M:%S%z").to_string());
+    answer["timestamp"] = json!(at.format("%Y-%m-%d %H:%M:%S%z").to_string());
     answer["ndc"] = json!(format!("{}-{}", new_id(), new_id()));
     answer
 }
@@ -117,43 +192,50 @@ pub(super) fn result(code: &str, description: &str) -> Value {
 
 /// HTTP 400: a parameter is not as documented.
 pub(super) fn invalid(invalid: &Invalid) -> Delivery {
-    let mut answer = json!({ "result": result("200.300.404", &format!("invalid or missing parameter: {invalid}")) });
-    answer["result"]["parameterErrors"] = json!([{ "name": invalid.name, "message": invalid.why }]);
-    Delivery::Answer(400, stamped(answer))
+    let description = format!("invalid or missing parameter: {invalid}");
+    about(result("200.300.404", &shortened(description)), &invalid.name, &invalid.why)
 }
 
-/// HTTP 400: a request that failed without becoming a payment.
-pub(super) fn failed(code: &str, description: &str) -> Delivery {
-    Delivery::Answer(400, stamped(json!({ "result": result(code, description) })))
+/// HTTP 400: a rule about money does not allow it.
+pub(super) fn failed(rule: &Rule) -> Delivery {
+    about(result(rule.code, rule.description), rule.name, rule.description)
+}
+
+/// Which parameter failed; how that is answered is not documented.
+fn about(mut result: Value, name: &str, message: &str) -> Delivery {
+    result["parameterErrors"] = json!([{ "name": name, "message": message }]);
+    Delivery::Answer(400, json!({ "result": result }))
+}
+
+/// `result.description` has up to 255 characters.
+fn shortened(text: String) -> String {
+    if text.chars().count() <= 255 { text } else { text.chars().take(252).chain("...".chars()).collect() }
 }
 
 /// Too many requests (behaviour: Errors). The HTTP status is not documented; 400 as for everything that failed.
 pub(super) fn throttled() -> Delivery {
     let description = "Too many requests. Please try again later.";
-    Delivery::Answer(400, stamped(json!({ "id": new_id(), "result": result("800.120.100", description) })))
+    Delivery::Answer(400, json!({ "id": new_id(), "result": result("800.120.100", description) }))
 }
 
 /// HTTP 401: no Authorization header, or none of the Bearer scheme.
 pub(super) fn unauthorized() -> Delivery {
-    Delivery::Answer(401, stamped(json!({ "result": result("800.900.300", "invalid authentication information") })))
+    Delivery::Answer(401, json!({ "result": result("800.900.300", "invalid authentication information") }))
 }
 
 /// HTTP 403: an access token, but a wrong one.
 pub(super) fn forbidden() -> Delivery {
-    Delivery::Answer(403, stamped(json!({ "result": result("800.900.300", "invalid access token") })))
+    Delivery::Answer(403, json!({ "result": result("800.900.300", "invalid access token") }))
 }
 
-/// HTTP 404: no such path, or no payment with this id.
+/// HTTP 404: no such path, or nothing with this id.
 pub(super) fn not_found() -> Delivery {
-    Delivery::Answer(404, stamped(json!({ "result": result("700.400.580", "cannot find transaction or endpoint") })))
+    Delivery::Answer(404, json!({ "result": result("700.400.580", "cannot find transaction or endpoint") }))
 }
 
 /// The answer of a query.
 pub(super) fn list(payments: Vec<Value>) -> Delivery {
-    Delivery::Answer(
-        200,
-        stamped(json!({ "result": result("000.000.100", "successful request"), "payments": payments })),
-    )
+    Delivery::Answer(200, json!({ "result": result("000.000.100", "successful request"), "payments": payments }))
 }
 
 /// 32 letters and digits.

@@ -3,6 +3,9 @@
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
 
 use super::{Certificate, Demand, Options, outcomes, start};
 
@@ -31,6 +34,28 @@ pub struct Args {
     /// Speak nothing but TLS 1.2
     #[arg(long)]
     pub tls12: bool,
+    /// Keep the ledger in this SQLite file, which survives a restart; otherwise it is in memory
+    #[arg(long, value_name = "FILE")]
+    pub ledger: Option<PathBuf>,
+    /// Answer more requests than these in a second with 800.120.100 and do not process them, as 5/s
+    #[arg(long, value_name = "N/s", value_parser = rate)]
+    pub throttle: Option<u32>,
+    /// Let its clock begin at this time, as 2026-11-20T12:34:56Z; otherwise the system's
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub clock: Option<DateTime<Utc>>,
+    /// Wait so long before each answer
+    #[arg(long, value_name = "MS", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=600_000))]
+    pub delay_ms: u64,
+}
+
+fn rate(text: &str) -> Result<u32, String> {
+    let number = text.strip_suffix("/s").unwrap_or(text).parse().ok().filter(|rate| *rate > 0);
+    number.ok_or_else(|| "must be a number of requests in a second, from 1, as 5/s".to_owned())
+}
+
+fn time(text: &str) -> Result<DateTime<Utc>, String> {
+    let read = DateTime::parse_from_rfc3339(text).map(|at| at.to_utc());
+    read.map_err(|why| format!("must be a time as 2026-11-20T12:34:56Z or 2026-11-20T13:34:56+01:00: {why}"))
 }
 
 impl Args {
@@ -47,6 +72,10 @@ impl Args {
             entity_id: self.entity_id.clone().unwrap_or(default.entity_id),
             certificate: self.valid_days.map_or(default.certificate, Certificate::EndsIn),
             demand: Demand { client_ca, tls12: self.tls12 },
+            ledger: self.ledger.clone(),
+            throttle: self.throttle,
+            clock: self.clock,
+            delay: Duration::from_millis(self.delay_ms),
             ..default
         })
     }
@@ -80,8 +109,23 @@ mod tests {
     fn help_lists_every_outcome() {
         let mut command = <Args as clap::Args>::augment_args(clap::Command::new("gateway"));
         let help = command.render_long_help().to_string();
-        for (cents, _, what) in outcomes::TABLE {
+        for (cents, _, what) in outcomes::TABLE.iter().chain(outcomes::REVERSALS) {
             assert!(help.contains(&format!(".{cents:02}  {what}")), "{what}");
+        }
+        for option in ["--ledger", "--throttle", "--clock", "--delay-ms"] {
+            assert!(help.contains(option), "{option}");
+        }
+    }
+
+    #[test]
+    fn rates_and_times_say_what_they_must_be() {
+        assert_eq!((rate("5/s"), rate("12")), (Ok(5), Ok(12)));
+        for wrong in ["0/s", "-1", "5/m", "", "99999999999/s"] {
+            assert!(rate(wrong).unwrap_err().contains("as 5/s"), "{wrong}");
+        }
+        assert_eq!(time("2026-11-20T13:34:56+01:00").unwrap().to_rfc3339(), "2026-11-20T12:34:56+00:00");
+        for wrong in ["2026-11-20", "2026-02-30T00:00:00Z", "noon"] {
+            assert!(time(wrong).unwrap_err().contains("must be a time"), "{wrong}");
         }
     }
 }

@@ -1,158 +1,163 @@
-//! What comes after a payment: retrieval, query and reversal.
+//! Capture, reversal and refund of an earlier payment: what its state allows, and nothing else. A refusal changes nothing.
 
-use chrono::{DateTime, NaiveDateTime, Utc};
-use serde_json::Value;
-
-use super::answer::{self, result};
+use super::booking::Draft;
+use super::books::Booking;
 use super::form::{self, Form, Invalid};
-use super::host::{Delivery, Host, Record, after};
+use super::host::{Delivery, Host, money};
 use super::ledger::{Entry, Kind, State};
-use super::outcomes::Outcome;
+use super::outcomes;
+use super::refusal::{Refusal, rule};
+use super::standing::Standing;
+use crate::money::Amount;
+
+const OTHER_CURRENCY: Refusal =
+    rule("currency", "700.100.500", "referenced payment currency does not match with requested payment currency");
 
 impl Host {
     /// `POST /v1/payments/{id}`.
-    pub(super) fn referencing(&mut self, id: &str, body: &[u8]) -> Delivery {
-        self.try_reversal(id, body).unwrap_or_else(|invalid| self.refuse(&invalid))
-    }
-
-    /// `GET /v1/payments/{id}`.
-    pub(super) fn retrieve(&mut self, id: &str, query: &[u8]) -> Delivery {
-        if let Err(invalid) = Form::parse(query, form::RETRIEVAL).and_then(|form| self.check_entity(&form, false)) {
-            return self.refuse(&invalid);
-        }
-        match self.ledger.entries().iter().position(|entry| entry.id == id).and_then(|n| self.ask(n)) {
-            Some(payment) => Delivery::Answer(200, payment),
-            None => answer::not_found(),
-        }
-    }
-
-    /// `GET /v1/query`.
-    pub(super) fn query(&mut self, query: &[u8]) -> Delivery {
-        self.try_query(query).unwrap_or_else(|invalid| self.refuse(&invalid))
-    }
-
-    fn try_reversal(&mut self, id: &str, body: &[u8]) -> Result<Delivery, Invalid> {
+    pub(super) fn referencing(&mut self, id: &str, body: &[u8]) -> Result<Delivery, Refusal> {
         let form = Form::parse(body, form::REFERENCING)?;
         self.check_entity(&form, true)?;
-        if form.required("paymentType")? != "RV" {
-            return Err(Invalid::new("paymentType", "only RV is simulated here"));
-        }
-        if form.get("amount").is_some() != form.get("currency").is_some() {
-            return Err(Invalid::new("amount", "amount and currency come together"));
-        }
-        let Some(n) = self.ledger.entries().iter().position(|entry| entry.id == id) else {
-            return Ok(answer::not_found());
+        let kind = match form.required("paymentType")? {
+            "CP" => Kind::Capture,
+            "RV" => Kind::Reversal,
+            "RF" => Kind::Refund,
+            _ => return Err(Invalid::new("paymentType", "must be CP, RV or RF to refer to a payment").into()),
         };
-        let fault = self.records[n].reversal_fault.take();
-        let outcome = self.forced.pop_front().or(fault).unwrap_or(Outcome::Approve);
-        if let Some(instead) = self.before(outcome, id, &format!("/v1/payments/{id}")) {
+        if form.get("amount").is_some() != form.get("currency").is_some() {
+            return Err(Invalid::new("amount", "amount and currency come together").into());
+        }
+        let asked = form.get("amount").map(|_| money(&form)).transpose()?;
+        let of = self.books.find(id)?.ok_or(Refusal::NotFound)?;
+        // The cents choose for captures and refunds; a reversal has the cents of its payment, which have chosen already.
+        let outcome = match kind {
+            Kind::Reversal => {
+                let first = of.first_reversal.map(outcomes::for_cents);
+                if first.is_some() {
+                    self.books.take_first_reversal(id)?;
+                }
+                self.forced.pop_front().or(first).unwrap_or(outcomes::Outcome::Approve)
+            }
+            _ => self.outcome(form.get("amount")),
+        };
+        let path = format!("/v1/payments/{id}");
+        if let Some(instead) = self.before(outcome, form.get("amount").unwrap_or(kind.as_str()), &path) {
             return Ok(instead);
         }
-        let payment = self.ledger.entries()[n].clone();
-        if let Some(refusal) = cannot_be_reversed(&payment, &form) {
-            return Ok(refusal);
-        }
-        if let Outcome::Decline { code, description, .. } = outcome {
-            return Ok(answer::failed(code, description));
-        }
-        let answer = self.reverse(&payment, &form);
-        Ok(after(outcome, answer))
+        let amount = self.allowed(kind, &of, asked)?;
+        self.book(Draft { of: Some(&of), ..Draft::new(&form, kind, amount) }, outcome)
     }
 
-    fn reverse(&mut self, payment: &Entry, form: &Form) -> Value {
-        let (code, description, state) = answer::approved(form.get("testMode"));
-        self.ledger.set_state(&payment.id, State::Reversed);
-        let entry = Entry {
-            id: answer::new_id(),
-            kind: Kind::Reversal,
-            merchant_transaction_id: form.get("merchantTransactionId").map(str::to_owned),
-            state,
-            code: code.to_owned(),
-            refers_to: Some(payment.id.clone()),
-            entry_mode: None,
-            parameters: form.names(),
-            ..payment.clone()
+    /// The amount that may be booked.
+    fn allowed(&self, kind: Kind, of: &Booking, asked: Option<Amount>) -> Result<Amount, Refusal> {
+        let payment = &of.entry;
+        let standing = Standing::of(payment, self.books.following(&payment.id)?.iter());
+        match kind {
+            Kind::Capture => capturable(payment, &standing)?,
+            Kind::Refund => refundable(payment, &standing)?,
+            _ => reversible(payment, &standing)?,
+        }
+        if let Some(root) = payment.refers_to.as_deref().filter(|_| kind == Kind::Reversal && payment.is_increment()) {
+            self.increment_is_free(payment, root)?;
+        }
+        let currency = payment.currency().ok_or(OTHER_CURRENCY)?;
+        if asked.is_some_and(|asked| asked.currency() != currency) {
+            return Err(OTHER_CURRENCY);
+        }
+        let (most, too_much) = match kind {
+            Kind::Capture => (
+                standing.left,
+                rule("amount", "700.400.100", "cannot capture (PA value exceeded, PA reverted or invalid workflow?)"),
+            ),
+            Kind::Refund => (
+                standing.left,
+                rule(
+                    "amount",
+                    "700.400.200",
+                    "cannot refund (refund volume exceeded or tx reversed or invalid workflow?)",
+                ),
+            ),
+            _ => (standing.authorised, rule("amount", "700.100.200", "non matching reference amount")),
         };
-        tracing::info!("gateway: RV {} {}: {code} {description}", entry.amount, entry.currency);
-        let mut answer = answer::payment(&entry, None, None, Outcome::Approve, form);
-        answer["result"] = result(code, description);
-        let record = Record { answer: answer.clone(), at: Utc::now(), hidden: 0, later: None, reversal_fault: None };
-        self.remember(entry, record);
-        answer
+        match asked {
+            Some(asked) if asked.minor() > most || kind == Kind::Reversal && asked.minor() != most => Err(too_much),
+            Some(asked) => Ok(asked),
+            None => Ok(Amount::from_minor(most, currency).map_err(|why| Invalid::new("amount", why.to_string()))?),
+        }
     }
 
-    fn try_query(&mut self, query: &[u8]) -> Result<Delivery, Invalid> {
-        let form = Form::parse(query, form::QUERY)?;
-        self.check_entity(&form, true)?;
-        let time = |name: &str| form.get(name).map(|text| NaiveDateTime::parse_from_str(text, "%Y-%m-%d %H:%M:%S"));
-        let frame = match (time("date.from"), time("date.to")) {
-            (None, None) => None,
-            (Some(Ok(from)), Some(Ok(to))) if from <= to => Some((from, to)),
-            _ => return Err(Invalid::new("date.from", "date.from and date.to come together, in this order")),
-        };
-        let reference = form.get("merchantTransactionId");
-        if reference.is_some() == frame.is_some() {
-            return Err(Invalid::new("merchantTransactionId", "either it or date.from and date.to"));
+    /// An increment can be taken back while nobody has captured it.
+    fn increment_is_free(&self, increment: &Entry, root: &str) -> Result<(), Refusal> {
+        let Some(root) = self.books.find(root)? else { return Ok(()) };
+        let standing = Standing::of(&root.entry, self.books.following(&root.entry.id)?.iter());
+        if standing.left >= increment.minor() {
+            Ok(())
+        } else {
+            Err(rule(
+                "paymentType",
+                "700.400.300",
+                "cannot reverse (the increment is captured or its payment is closed)",
+            ))
         }
-        let in_frame = |at: DateTime<Utc>| frame.is_none_or(|(from, to)| (from..=to).contains(&at.naive_utc()));
-        let wanted = |n: &usize| {
-            let entry = &self.ledger.entries()[*n];
-            let matches = reference.is_none_or(|reference| entry.merchant_transaction_id.as_deref() == Some(reference));
-            let kind =
-                form.get("paymentTypes").is_none_or(|list| list.split(',').any(|kind| kind == entry.kind.as_str()));
-            let method = form.get("paymentMethods").is_none_or(|list| list.split(',').any(|method| method == "CC"));
-            matches && kind && method && form.get("shortId").is_none() && in_frame(self.records[*n].at)
-        };
-        let mut found: Vec<usize> = (0..self.records.len()).filter(wanted).collect();
-        if form.get("includeLinkedTransactions") == Some("true") {
-            let entries = self.ledger.entries();
-            let ids: Vec<&str> = found.iter().map(|n| entries[*n].id.as_str()).collect();
-            let linked = (0..entries.len())
-                .filter(|n| entries[*n].refers_to.as_deref().is_some_and(|id| ids.contains(&id)) && !found.contains(n));
-            let linked: Vec<usize> = linked.collect();
-            found.extend(linked);
-        }
-        let limit = form.get("limit").and_then(|limit| limit.parse().ok()).unwrap_or(100);
-        found.truncate(limit);
-        let payments: Vec<Value> = found.into_iter().filter_map(|n| self.ask(n)).collect();
-        Ok(answer::list(payments))
-    }
-
-    /// What is known about an entry now. Each question counts: some entries show themselves or are decided later.
-    fn ask(&mut self, n: usize) -> Option<Value> {
-        let record = &mut self.records[n];
-        if record.hidden > 0 {
-            record.hidden -= 1;
-            return None;
-        }
-        match record.later.take() {
-            Some((0, answer)) => {
-                record.answer = answer;
-                let id = self.ledger.entries()[n].id.clone();
-                self.ledger.set_state(&id, State::Approved);
-            }
-            Some((questions, answer)) => record.later = Some((questions - 1, answer)),
-            None => {}
-        }
-        Some(answer::stamped(self.records[n].answer.clone()))
     }
 }
 
-/// Why this payment cannot be reversed, as an answer.
-fn cannot_be_reversed(payment: &Entry, form: &Form) -> Option<Delivery> {
-    let failed = |code, description| Some(answer::failed(code, description));
-    match (payment.kind, payment.state) {
-        (Kind::Debit, State::Approved) => {}
-        (Kind::Debit, State::Reversed) => {
-            return failed("700.300.300", "referenced tx can not be reversed (already reversed)");
-        }
-        _ => return failed("700.300.700", "referenced tx can not be reversed (it is not an approved payment)"),
+fn capturable(payment: &Entry, is: &Standing) -> Result<(), Refusal> {
+    if payment.kind != Kind::PreAuthorisation || payment.is_increment() || is_undecided(payment) {
+        return Err(rule(
+            "paymentType",
+            "700.400.510",
+            "capture needs at least one successful transaction of type (PA)",
+        ));
     }
-    if form.get("currency").is_some_and(|currency| currency != payment.currency) {
-        return failed("700.100.500", "referenced payment currency does not match with requested payment currency");
+    if is.is_reversed || is.is_renewed {
+        return Err(rule("paymentType", "700.400.100", "cannot capture (the PA was reversed or reauthorised)"));
     }
-    if form.get("amount").is_some_and(|amount| amount != payment.amount) {
-        return failed("700.100.200", "non matching reference amount");
+    if is.is_final {
+        return Err(rule("sequence", "700.300.300", "referenced tx can not be captured (its last capture was FINAL)"));
     }
-    None
+    if payment.captures.is_some_and(|most| is.captures >= usize::from(most)) {
+        return Err(rule("numberOfCaptures", "700.400.100", "cannot capture (numberOfCaptures is reached)"));
+    }
+    if is.left == 0 {
+        return Err(rule("amount", "700.300.300", "referenced tx can not be captured (already captured)"));
+    }
+    Ok(())
+}
+
+fn refundable(payment: &Entry, is: &Standing) -> Result<(), Refusal> {
+    if !matches!(payment.kind, Kind::Debit | Kind::Capture) || is_undecided(payment) {
+        let why = "refund needs at least one successful transaction of type (CP or DB)";
+        return Err(rule("paymentType", "700.400.520", why));
+    }
+    if is.is_reversed {
+        return Err(rule("paymentType", "700.400.200", "cannot refund (the payment was reversed)"));
+    }
+    if is.is_final {
+        return Err(rule("sequence", "700.300.300", "referenced tx can not be refunded (its last refund was FINAL)"));
+    }
+    if is.left == 0 {
+        return Err(rule("amount", "700.300.300", "referenced tx can not be refunded (already refunded)"));
+    }
+    Ok(())
+}
+
+fn reversible(payment: &Entry, is: &Standing) -> Result<(), Refusal> {
+    if matches!(payment.kind, Kind::Reversal | Kind::Refund) || is_undecided(payment) {
+        let why = "reversal needs at least one successful transaction of type (CP, DB, PA or CD)";
+        return Err(rule("paymentType", "700.400.530", why));
+    }
+    if is.is_reversed {
+        return Err(rule("paymentType", "700.300.300", "referenced tx can not be reversed (already reversed)"));
+    }
+    if is.captures > 0 || is.given_back > 0 || is.is_renewed {
+        let why = "cannot reverse (already captured, refunded or reauthorised)";
+        return Err(rule("paymentType", "700.400.300", why));
+    }
+    Ok(())
+}
+
+/// Declined, or not decided.
+fn is_undecided(payment: &Entry) -> bool {
+    matches!(payment.state, State::Declined | State::Pending)
 }

@@ -3,7 +3,7 @@
 //! The formats are those of the interface's table (`gateway::parameter`), which the agent is held to as well; that the table
 //! is the document's is proven by what people typed from the document, in `tests/parameters.rs`. Nothing of what the agent
 //! makes of it is used here: an agent that misreads the interface must fail.
-//! What is documented but has no place at the counter (customers, carts, …) is refused by name.
+//! What is documented but has no place at the counter (other instruments, shipping, 3-D Secure, …) is refused by name.
 
 use std::fmt;
 
@@ -94,6 +94,8 @@ pub(super) struct Taken {
     call: Call,
     /// Names as the table writes them; besides these, custom parameters.
     names: &'static [&'static str],
+    /// Groups of the table that are taken whole.
+    groups: &'static [&'static str],
 }
 
 /// What `POST /v1/payments` takes at the counter (data-model: Basic payment parameters, Authentication parameters, Point of sale).
@@ -130,7 +132,12 @@ pub(super) const PAYMENT: &Taken = &Taken {
         "pos.terminalId",
         "pos.transactionSequenceNumber",
         "pos.transactionSource",
+        "numberOfCaptures",
+        "lifecycleId",
+        "referenceUuid",
+        "createRegistration",
     ],
+    groups: &["billing", "cart", "corporate", "customer", "merchant", "risk", "standing-instruction"],
 };
 
 /// What `POST /v1/payments/{id}` takes.
@@ -147,11 +154,66 @@ pub(super) const REFERENCING: &Taken = &Taken {
         "descriptor",
         "testMode",
         "sequence",
+        "lifecycleId",
         "pos.terminalId",
         "pos.transactionSequenceNumber",
         "pos.transactionSource",
     ],
+    groups: &[],
 };
+
+/// What `POST /v1/registrations` takes: a card that was read.
+pub(super) const REGISTRATION: &Taken = &Taken {
+    call: Call::Registration,
+    names: &[
+        "entityId",
+        "paymentBrand",
+        "testMode",
+        "merchantTransactionId",
+        "pos.deviceId",
+        "pos.deviceType",
+        "pos.encryptedPin.data",
+        "pos.encryptedPin.ksn",
+        "pos.encryptedSred.data",
+        "pos.encryptedSred.ksn",
+        "pos.entryMode",
+        "pos.terminalId",
+        "pos.transactionSequenceNumber",
+        "pos.transactionSource",
+    ],
+    groups: &["billing", "customer"],
+};
+
+/// What `POST /v1/registrations/{id}/payments` takes.
+pub(super) const WITH_REGISTRATION: &Taken = &Taken {
+    call: Call::Payment,
+    names: &[
+        "entityId",
+        "amount",
+        "taxAmount",
+        "discountAmount",
+        "currency",
+        "paymentBrand",
+        "paymentType",
+        "descriptor",
+        "merchantTransactionId",
+        "merchantInvoiceId",
+        "merchantMemo",
+        "transactionCategory",
+        "locale",
+        "testMode",
+        "numberOfCaptures",
+        "lifecycleId",
+        "overrideHolder",
+        "pos.terminalId",
+        "pos.transactionSequenceNumber",
+        "pos.transactionSource",
+    ],
+    groups: &["billing", "cart", "corporate", "customer", "merchant", "risk", "standing-instruction"],
+};
+
+/// What `DELETE /v1/registrations/{id}` takes.
+pub(super) const DEREGISTRATION: &Taken = RETRIEVAL;
 
 /// What the query takes (data-model: Query parameters).
 pub(super) const QUERY: &Taken = &Taken {
@@ -167,10 +229,11 @@ pub(super) const QUERY: &Taken = &Taken {
         "includeLinkedTransactions",
         "shortId",
     ],
+    groups: &[],
 };
 
 /// What retrieval and the warm path take.
-pub(super) const RETRIEVAL: &Taken = &Taken { call: Call::Query, names: &["entityId"] };
+pub(super) const RETRIEVAL: &Taken = &Taken { call: Call::Query, names: &["entityId"], groups: &[] };
 
 /// The name of custom parameters in the table.
 const CUSTOM: &str = "customParameters[name]";
@@ -179,7 +242,8 @@ fn check(name: &str, value: &str, taken: &Taken, asked: &Asked<'_>) -> Result<()
     let known = named_in(name, asked.names, asked.direction, asked.call);
     let known =
         known.map_err(|unfit| Invalid::new(shown(name), format!("not a parameter of this request: {unfit}")))?;
-    if !taken.names.iter().chain([&CUSTOM]).any(|taken| known.name() == *taken) {
+    let is_taken = taken.names.iter().chain([&CUSTOM]).any(|taken| known.name() == *taken);
+    if !is_taken && !taken.groups.contains(&known.section.group) {
         return Err(Invalid::new(shown(name), "not a parameter of this request: it has no place at the counter"));
     }
     let format = known.format_of(name);
@@ -245,7 +309,7 @@ mod tests {
     #[test]
     fn what_the_table_has_and_the_counter_has_not_is_refused_by_name() {
         for (body, says) in [
-            ("customer.givenName=Jane", "customer.givenName: not a parameter of this request: it has no place"),
+            ("shipping.city=Bonn", "shipping.city: not a parameter of this request: it has no place"),
             ("card.number=4111111111111111", "card.number: not a parameter of this request"),
             ("customParameters[ab]=1", "customParameters[ab]: not a parameter of this request: the key"),
             ("limit=100", "limit: not a parameter of this request: not a parameter of this call; of query"),

@@ -1,18 +1,24 @@
-//! The gateway itself, without a wire: a payment in, what to answer (or how to fail) out. What comes after a payment is in
-//! `follow_up`.
+//! The gateway itself, without a wire: a request in, what to answer (or how to fail) out. Here what is paid with a card at the
+//! counter; what follows a payment is in `follow_up`, `increment`, `registration` and `query`.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
+use std::time::Duration;
 
-use chrono::{DateTime, Utc};
-use serde_json::{Value, json};
-
-use super::answer::{self, result};
+use super::answer::{self, Checks};
+use super::booking::{Draft, chosen};
+use super::books::{Books, Face};
+use super::checks;
+use super::clear::Card;
+use super::clock::Clock;
 use super::form::{self, Form, Invalid};
+use super::instruction;
 use super::issuer::{self, ChipData, Declined, Issuer};
-use super::ledger::{Entry, Kind, Ledger, State};
+use super::ledger::Kind;
 use super::outcomes::{self, Outcome};
-use super::sealed::{Card, KeySets, Sealed};
+use super::refusal::Refusal;
+use super::sealed::{KeySets, Sealed};
+use super::throttle::Throttle;
 use super::{Mode, Options};
 use crate::emv::track2::PinRule;
 use crate::money::{Amount, Currency};
@@ -20,8 +26,8 @@ use crate::money::{Amount, Currency};
 /// What becomes of a request on its line.
 #[derive(Debug)]
 pub(super) enum Delivery {
-    /// An answer: HTTP status and JSON body.
-    Answer(u16, Value),
+    /// An answer: HTTP status and JSON body, to be stamped with the time.
+    Answer(u16, serde_json::Value),
     /// An answer with any body.
     Raw(u16, Vec<u8>),
     /// The head and half of the body, then the line is cut.
@@ -37,136 +43,101 @@ pub(super) enum Delivery {
 /// The host's memory.
 pub(super) struct Host {
     options: Arc<Options>,
-    pub(super) ledger: Ledger,
-    /// What is answered about each entry of the ledger, in the same order.
-    pub(super) records: Vec<Record>,
-    key_sets: KeySets,
-    issuer: Issuer,
+    pub(super) books: Books,
+    pub(super) clock: Clock,
+    pub(super) throttle: Throttle,
+    pub(super) key_sets: KeySets,
+    pub(super) issuer: Issuer,
     redirected: HashSet<String>,
+    /// Between a request and its answer.
+    pub(super) delay: Duration,
     /// Outcomes that a test has ordered for the next requests.
     pub(super) forced: VecDeque<Outcome>,
-}
-
-/// What is answered about an entry of the ledger.
-pub(super) struct Record {
-    pub(super) answer: Value,
-    pub(super) at: DateTime<Utc>,
-    /// Questions that do not find it yet.
-    pub(super) hidden: u8,
-    /// What is answered once it is asked for the second time.
-    pub(super) later: Option<(u8, Value)>,
-    /// What its first reversal meets.
-    pub(super) reversal_fault: Option<Outcome>,
 }
 
 /// A payment request that is in order so far.
 struct Request {
     form: Form,
-    merchant_transaction_id: String,
+    kind: Kind,
     amount: Amount,
     entry_mode: String,
 }
 
-/// How a payment came out.
-struct Decided {
-    card: Option<Card>,
-    icc_response: Option<String>,
-    declined: Option<Declined>,
-    amount: String,
-}
-
 impl Host {
-    pub(super) fn new(options: Arc<Options>) -> Self {
-        Self {
+    pub(super) fn new(options: Arc<Options>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            books: Books::open(options.ledger.as_deref())?,
+            clock: Clock::new(options.clock),
+            throttle: Throttle::new(options.throttle),
+            delay: options.delay,
             options,
-            ledger: Ledger::default(),
-            records: Vec::new(),
             key_sets: KeySets::default(),
             issuer: Issuer::new(),
             redirected: HashSet::new(),
             forced: VecDeque::new(),
-        }
+        })
     }
 
     /// `POST /v1/payments`.
-    pub(super) fn payment(&mut self, body: &[u8]) -> Delivery {
-        self.try_payment(body).unwrap_or_else(|invalid| self.refuse(&invalid))
-    }
-
-    pub(super) fn refuse(&mut self, invalid: &Invalid) -> Delivery {
-        self.ledger.refuse(invalid.to_string());
-        tracing::info!("gateway: refused: {invalid}");
-        answer::invalid(invalid)
-    }
-
-    fn try_payment(&mut self, body: &[u8]) -> Result<Delivery, Invalid> {
+    pub(super) fn payment(&mut self, body: &[u8]) -> Result<Delivery, Refusal> {
         let form = Form::parse(body, form::PAYMENT)?;
-        let request = self.check_payment(form)?;
-        if self.options.mode == Mode::Fast {
-            let decided = Decided {
-                card: None,
-                icc_response: Some("8A023030".to_owned()),
-                declined: None,
-                amount: in_two_decimals(request.amount)?,
-            };
-            return Ok(Delivery::Answer(200, self.enter(&request, decided, Outcome::Approve)));
+        self.check_entity(&form, true)?;
+        if form.get("referenceUuid").is_some() || instruction::renews_or_adds(&form) {
+            return self.increment(&form);
         }
-        let chip = self.check_reader(&request)?;
-        let sealed = Sealed::from_form(&request.form)?;
+        let request = check_payment(form)?;
+        let Request { form, kind, amount, .. } = &request;
+        if self.options.mode == Mode::Fast {
+            let draft = Draft { icc: Some("8A023030".to_owned()), ..Draft::new(form, *kind, *amount) };
+            return self.book(draft, Outcome::Approve);
+        }
+        let stores = form.get("createRegistration") == Some("true");
+        let instruction = instruction::at_the_counter(form)?;
+        let chip = check_reader(&request)?;
+        let sealed = Sealed::from_form(form)?;
         if chip.as_ref().is_some_and(|chip| chip.wants_online_pin) && !sealed.has_pin() {
             return Err(Invalid::new(
                 "pos.encryptedPin.data",
                 "9F34 says that a PIN was entered for the issuer, and none was sent",
-            ));
+            )
+            .into());
         }
-        let outcome = self.forced.pop_front().unwrap_or_else(|| outcomes::for_amount(form_amount(&request)));
-        if let Some(instead) = self.before(outcome, &request.merchant_transaction_id, "/v1/payments") {
+        let outcome = self.outcome(form.get("amount"));
+        let reference = form.required("merchantTransactionId")?;
+        if let Some(instead) = self.before(outcome, reference, "/v1/payments") {
             return Ok(instead);
         }
         let card = self.key_sets.open(&sealed, &request.entry_mode)?;
         check_card(&card, &request, sealed.has_pin())?;
         let verdict = self.issuer.decide(&card.pan, sealed.pin(&card.pan), chip.as_ref());
-        let decided = self.conclude(&request, card, chip.as_ref(), verdict.err(), outcome)?;
-        let status = if decided.declined.is_some() { 400 } else { 200 };
-        let declined = decided.declined.is_some();
-        let answer = self.enter(&request, decided, outcome);
-        Ok(if declined { Delivery::Answer(status, answer) } else { after(outcome, answer) })
+        let (checks, wrong) = self.check_face(&card, form);
+        let declined = verdict.err().or(wrong).or(chosen(outcome));
+        let draft = Draft {
+            icc: chip.as_ref().and_then(|chip| self.word_for_the_chip(&card, chip, declined, outcome)),
+            face: Some(Face::of(&card)),
+            declined,
+            checks,
+            stores,
+            instruction,
+            ..Draft::new(form, *kind, *amount)
+        };
+        self.book(draft, outcome)
     }
 
-    /// Whatever can be checked without keys.
-    fn check_payment(&self, form: Form) -> Result<Request, Invalid> {
-        self.check_entity(&form, true)?;
-        if form.required("paymentType")? != "DB" {
-            return Err(Invalid::new("paymentType", "only DB is simulated here"));
-        }
-        let code = form.required("currency")?;
-        let currency = Currency::from_code(code).map_err(|_| Invalid::new("currency", "not a currency of ISO 4217"))?;
-        let amount = Amount::from_gateway(form.required("amount")?, currency)
-            .map_err(|why| Invalid::new("amount", why.to_string()))?;
-        // Required by this receiver (data-model: merchantTransactionId, "Required by some receivers").
-        let merchant_transaction_id = form.required("merchantTransactionId")?.to_owned();
-        form.required("pos.terminalId")?;
-        let entry_mode = form.required("pos.entryMode")?.to_owned();
-        Ok(Request { form, merchant_transaction_id, amount, entry_mode })
-    }
-
-    /// Whether the entry mode and the chip's data belong together, and the chip signed this amount.
-    fn check_reader(&self, request: &Request) -> Result<Option<ChipData>, Invalid> {
-        const ICC: &str = "pos.iccDataRequest";
-        let tlvs = request.form.hex(ICC)?;
-        if let Some(tlvs) = &tlvs {
-            issuer::check_tlvs(tlvs)?;
-        }
-        let amount = request.amount;
-        let psn = request.form.get("pos.panSequenceNumber");
-        match (request.entry_mode.as_str(), tlvs) {
-            ("ICC" | "NFC_ICC", Some(tlvs)) => {
-                ChipData::read(tlvs, amount.minor(), amount.currency().numeric(), psn).map(Some)
+    /// Refuses a request: nothing is booked, and why is noted.
+    pub(super) fn refuse(&mut self, refusal: &Refusal) -> Delivery {
+        if let Some(why) = refusal.note() {
+            tracing::info!("gateway: refused: {why}");
+            if let Err(error) = self.books.refuse(&why) {
+                return Refusal::Books(error).answer();
             }
-            ("ICC" | "NFC_ICC", None) => Err(Invalid::new(ICC, format!("{} needs it", request.entry_mode))),
-            (mode, Some(_)) if mode != "NFC_MAGSTRIPE" => Err(Invalid::new(ICC, format!("{mode} has no chip data"))),
-            _ => Ok(None),
         }
+        refusal.answer()
+    }
+
+    /// What was ordered, or what the cents of the amount choose.
+    pub(super) fn outcome(&mut self, amount: Option<&str>) -> Outcome {
+        self.forced.pop_front().unwrap_or_else(|| amount.map_or(Outcome::Approve, outcomes::for_amount))
     }
 
     /// The faults that come before anything is done.
@@ -177,106 +148,47 @@ impl Host {
             Outcome::Silence { processed: false } => Some(Delivery::Silence),
             Outcome::Cut { processed: false } => Some(Delivery::Cut),
             Outcome::RedirectElsewhere => Some(Delivery::Redirect(format!("https://elsewhere.test{path}"))),
-            Outcome::RedirectOnce if self.redirected.insert(key.to_owned()) => {
+            Outcome::RedirectOnce if self.redirected.insert(format!("{path} {key}")) => {
                 Some(Delivery::Redirect(path.to_owned()))
             }
             _ => None,
         }
     }
 
-    /// Joins the issuer's word with the outcome that the amount chooses.
-    fn conclude(
+    /// Address, security code and expiry as far as they were sent.
+    fn check_face(&self, card: &Card, form: &Form) -> (Checks, Option<Declined>) {
+        let code = card.code.as_deref().map(|code| checks::code_check(&card.pan, code));
+        let this_month = self.clock.now().format("%y%m").to_string();
+        let typed_expiry = card.expiry.as_deref().filter(|_| card.service_code.is_none());
+        let letters = Checks {
+            address: checks::address_check(form.get("billing.street1"), form.get("billing.postcode")),
+            code: code.map(|(letter, _)| letter),
+        };
+        let expired = typed_expiry.and_then(|expiry| checks::expiry_check(expiry, &this_month));
+        (letters, code.and_then(|(_, wrong)| wrong).or(expired))
+    }
+
+    /// `pos.iccDataResponse`, right or as wrong as the outcome says.
+    fn word_for_the_chip(
         &self,
-        request: &Request,
-        card: Card,
-        chip: Option<&ChipData>,
-        refused: Option<Declined>,
+        card: &Card,
+        chip: &ChipData,
+        declined: Option<Declined>,
         outcome: Outcome,
-    ) -> Result<Decided, Invalid> {
-        let chosen = match outcome {
-            Outcome::Decline { code, description, arc } => Some(Declined { code, description, arc }),
-            _ => None,
-        };
-        let declined = refused.or(chosen);
+    ) -> Option<String> {
         let arc = declined.map_or(*b"00", |declined| declined.arc);
-        let icc_response = chip.map(|chip| self.issuer.icc_response(&card.pan, chip, arc, declined.is_none()));
-        let icc_response = match (outcome, chip) {
-            _ if declined.is_some() => icc_response,
-            (Outcome::NoIccResponse, _) => None,
-            (Outcome::MalformedIcc, Some(_)) => Some("8A0230309110ABCD".to_owned()),
-            (Outcome::LongScripts, Some(chip)) => {
-                icc_response.map(|response| response + &self.issuer.more_scripts(&card.pan, chip))
+        match outcome {
+            Outcome::NoIccResponse if declined.is_none() => None,
+            Outcome::MalformedIcc if declined.is_none() => Some("8A0230309110ABCD".to_owned()),
+            Outcome::LongScripts if declined.is_none() => {
+                let response = self.issuer.icc_response(&card.pan, chip, arc, true);
+                Some(response + &self.issuer.more_scripts(&card.pan, chip))
             }
-            (Outcome::Contradiction, Some(chip)) => Some(self.issuer.icc_response(&card.pan, chip, *b"05", false)),
-            _ => icc_response,
-        };
-        let minor = request.amount.minor();
-        let approved = match outcome {
-            _ if declined.is_some() => minor,
-            Outcome::Partial => minor / 2,
-            Outcome::HigherAmount => minor + 10_u64.pow(u32::from(request.amount.currency().exponent())),
-            _ => minor,
-        };
-        let amount = Amount::from_minor(approved, request.amount.currency())
-            .map_err(|why| Invalid::new("amount", why.to_string()))?;
-        Ok(Decided { card: Some(card), icc_response, declined, amount: in_two_decimals(amount)? })
-    }
-
-    /// Writes a payment into the ledger; gives what is answered about it.
-    fn enter(&mut self, request: &Request, decided: Decided, outcome: Outcome) -> Value {
-        let id = answer::new_id();
-        let (code, description, state) = match (decided.declined, outcome) {
-            (Some(declined), _) => (declined.code, declined.description, State::Declined),
-            (None, Outcome::Pending | Outcome::PendingThenApproved) => {
-                ("000.200.000", "transaction pending", State::Pending)
+            Outcome::Contradiction if declined.is_none() => {
+                Some(self.issuer.icc_response(&card.pan, chip, *b"05", false))
             }
-            (None, Outcome::StrangeCode) => ("999.999.999", "a code that no list knows", State::Approved),
-            (None, _) => answer::approved(request.form.get("testMode")),
-        };
-        let entry = Entry {
-            id,
-            kind: Kind::Debit,
-            merchant_transaction_id: Some(request.merchant_transaction_id.clone()),
-            amount: decided.amount,
-            currency: request.amount.currency().code().to_owned(),
-            state,
-            code: code.to_owned(),
-            refers_to: None,
-            entry_mode: Some(request.entry_mode.clone()),
-            parameters: request.form.names(),
-        };
-        let later =
-            answer::payment(&entry, decided.card.as_ref(), decided.icc_response.as_deref(), outcome, &request.form);
-        let mut answer = later.clone();
-        answer["result"] = result(code, description);
-        if state == State::Pending
-            && let Some(pos) = answer["pos"].as_object_mut()
-        {
-            pos.remove("iccDataResponse");
-            pos.remove("clearing");
+            _ => Some(self.issuer.icc_response(&card.pan, chip, arc, declined.is_none())),
         }
-        let approves_later = outcome == Outcome::PendingThenApproved && state == State::Pending;
-        tracing::info!("gateway: {} {} {}: {code} {description}", entry.kind.as_str(), entry.amount, entry.currency);
-        self.remember(
-            entry,
-            Record {
-                answer: answer.clone(),
-                at: Utc::now(),
-                hidden: if outcome == Outcome::LateApproval && state == State::Approved { 2 } else { 0 },
-                later: approves_later.then_some((1, later)),
-                reversal_fault: match outcome {
-                    Outcome::ReversalFailsOnce => Some(Outcome::ServerError { processed: false }),
-                    Outcome::ReversalAnswerLost => Some(Outcome::ServerError { processed: true }),
-                    _ => None,
-                },
-            },
-        );
-        answer
-    }
-
-    pub(super) fn remember(&mut self, entry: Entry, record: Record) {
-        self.ledger.push(entry);
-        self.records.push(record);
     }
 
     pub(super) fn check_entity(&self, form: &Form, required: bool) -> Result<(), Invalid> {
@@ -290,22 +202,67 @@ impl Host {
     }
 }
 
-/// The faults that come when everything is done.
-pub(super) fn after(outcome: Outcome, answer: Value) -> Delivery {
-    match outcome {
-        Outcome::ServerError { .. } => Delivery::Raw(500, b"Internal Server Error".to_vec()),
-        Outcome::Garbage => Delivery::Raw(200, b"\x00\xFF<html>{]} not the JSON you are looking for".to_vec()),
-        Outcome::HalfJson => Delivery::Half(answer.to_string().into_bytes()),
-        Outcome::HugeBody => {
-            let mut answer = answer;
-            answer["padding"] = json!("x".repeat(10 << 20));
-            Delivery::Answer(200, answer)
+impl Face {
+    pub(super) fn of(card: &Card) -> Self {
+        Self {
+            bin: card.pan[..6].to_owned(),
+            last4: card.pan[card.pan.len() - 4..].to_owned(),
+            expiry: card.expiry.clone(),
         }
-        Outcome::Silence { .. } => Delivery::Silence,
-        Outcome::Cut { .. } | Outcome::LateApproval | Outcome::ReversalFailsOnce | Outcome::ReversalAnswerLost => {
-            Delivery::Cut
+    }
+}
+
+/// The amount and currency of a form, which must be money.
+pub(super) fn money(form: &Form) -> Result<Amount, Invalid> {
+    let code = form.required("currency")?;
+    let currency = Currency::from_code(code).map_err(|_| Invalid::new("currency", "not a currency of ISO 4217"))?;
+    Amount::from_gateway(form.required("amount")?, currency).map_err(|why| Invalid::new("amount", why.to_string()))
+}
+
+/// Whatever can be checked without keys.
+fn check_payment(form: Form) -> Result<Request, Invalid> {
+    let kind = match form.required("paymentType")? {
+        "DB" => Kind::Debit,
+        "PA" => Kind::PreAuthorisation,
+        "CD" => Kind::Credit,
+        _ => {
+            return Err(Invalid::new(
+                "paymentType",
+                "must be DB, PA or CD with a card; CP, RV and RF refer to a payment",
+            ));
         }
-        _ => Delivery::Answer(200, answer),
+    };
+    let amount = money(&form)?;
+    // Required by this receiver (data-model: merchantTransactionId, "Required by some receivers").
+    form.required("merchantTransactionId")?;
+    form.required("pos.terminalId")?;
+    let entry_mode = form.required("pos.entryMode")?.to_owned();
+    if kind != Kind::PreAuthorisation && form.get("numberOfCaptures").is_some() {
+        return Err(Invalid::new("numberOfCaptures", "belongs to a pre-authorisation (PA)"));
+    }
+    if kind == Kind::Credit && form.get("createRegistration") == Some("true") {
+        return Err(Invalid::new("createRegistration", "a card is stored with DB or PA"));
+    }
+    Ok(Request { form, kind, amount, entry_mode })
+}
+
+/// Whether the entry mode and the chip's data belong together, and the chip signed this amount. A card that gets money has
+/// nothing to sign.
+fn check_reader(request: &Request) -> Result<Option<ChipData>, Invalid> {
+    const ICC: &str = "pos.iccDataRequest";
+    let tlvs = request.form.hex(ICC)?;
+    if let Some(tlvs) = &tlvs {
+        issuer::check_tlvs(tlvs)?;
+    }
+    let (amount, gets) = (request.amount, request.kind == Kind::Credit);
+    let psn = request.form.get("pos.panSequenceNumber");
+    match (request.entry_mode.as_str(), tlvs) {
+        ("ICC" | "NFC_ICC", Some(tlvs)) => {
+            ChipData::read(tlvs, amount.minor(), amount.currency().numeric(), psn, gets).map(Some)
+        }
+        ("ICC" | "NFC_ICC", None) if !gets => Err(Invalid::new(ICC, format!("{} needs it", request.entry_mode))),
+        (mode, Some(_)) if mode != "NFC_MAGSTRIPE" => Err(Invalid::new(ICC, format!("{mode} has no chip data"))),
+        _ => Ok(None),
     }
 }
 
@@ -318,25 +275,22 @@ fn check_card(card: &Card, request: &Request, has_pin: bool) -> Result<(), Inval
             "the card has a chip: it must be inserted, or MAGSTRIPE_AS_FALLBACK",
         ));
     }
-    let swiped = request.entry_mode.starts_with("MAGSTRIPE");
-    if swiped && !has_pin && card.service_code.is_some_and(|code| code.wants_pin() == PinRule::Required) {
+    let must_sign = request.entry_mode.starts_with("MAGSTRIPE") && request.kind != Kind::Credit;
+    if must_sign && !has_pin && card.service_code.is_some_and(|code| code.wants_pin() == PinRule::Required) {
         return Err(Invalid::new("pos.encryptedPin.data", "the service code of this stripe demands a PIN"));
     }
-    if let Some((name, _)) = request.form.iter().find(|(_, value)| value.contains(&card.pan)) {
+    not_in_clear(card, &request.form)
+}
+
+/// The card number must not stand anywhere, and a brand that is named must be its own.
+pub(super) fn not_in_clear(card: &Card, form: &Form) -> Result<(), Invalid> {
+    if let Some((name, _)) = form.iter().find(|(_, value)| value.contains(&card.pan)) {
         return Err(Invalid::new(name, "holds the card number in clear"));
     }
-    match request.form.get("paymentBrand") {
+    match form.get("paymentBrand") {
         Some(brand) if Some(brand) != answer::brand(&card.pan) => {
             Err(Invalid::new("paymentBrand", "does not belong to this card number"))
         }
         _ => Ok(()),
     }
-}
-
-fn form_amount(request: &Request) -> &str {
-    request.form.get("amount").unwrap_or_default()
-}
-
-fn in_two_decimals(amount: Amount) -> Result<String, Invalid> {
-    amount.to_gateway().map_err(|why| Invalid::new("amount", why.to_string()))
 }

@@ -75,7 +75,7 @@ const UNKNOWN_CARD: Declined =
     Declined { code: "800.100.151", description: "transaction declined (invalid card)", arc: *b"14" };
 const LOST_CARD: Declined =
     Declined { code: "800.100.165", description: "transaction declined (card lost)", arc: *b"41" };
-const EXPIRED_CARD: Declined = Declined { code: "100.100.303", description: "card expired", arc: *b"54" };
+pub(super) const EXPIRED_CARD: Declined = Declined { code: "100.100.303", description: "card expired", arc: *b"54" };
 const PIN_TRIES_EXCEEDED: Declined =
     Declined { code: "800.100.161", description: "transaction declined (too many invalid tries)", arc: *b"75" };
 const WRONG_PIN: Declined = Declined {
@@ -141,7 +141,14 @@ impl ChipData {
     /// what will be charged.
     ///
     /// `minor` is the amount in the currency's minor units, `numeric` its ISO 4217 number; `psn` is `pos.panSequenceNumber`.
-    pub(super) fn read(tlvs: Vec<u8>, minor: u64, numeric: u16, psn: Option<&str>) -> Result<Self, Invalid> {
+    /// A card that `gets` money answers with an AAC as a rule (design: the path of a sale).
+    pub(super) fn read(
+        tlvs: Vec<u8>,
+        minor: u64,
+        numeric: u16,
+        psn: Option<&str>,
+        gets: bool,
+    ) -> Result<Self, Invalid> {
         let value = |tag: Tag| {
             let value = tlv::find(&tlvs, tag).map_err(|why| Invalid::new(ICC, why.to_string()))?;
             value.ok_or_else(|| Invalid::new(ICC, format!("lacks tag {tag:?}")))
@@ -150,7 +157,8 @@ impl ChipData {
             return Err(Invalid::new(ICC, "9F26 has not 8 bytes"));
         }
         // An ARQC (80) or, when the card approved offline and the terminal went online all the same, a TC (40).
-        if !matches!(value(tag::CRYPTOGRAM_INFORMATION)?, [cid] if matches!(cid & 0xC0, 0x80 | 0x40)) {
+        if !matches!(value(tag::CRYPTOGRAM_INFORMATION)?, [cid] if matches!(cid & 0xC0, 0x80 | 0x40) || gets && cid & 0xC0 == 0)
+        {
             return Err(Invalid::new(ICC, "9F27 is neither an ARQC nor a TC"));
         }
         if hex::encode(value(tag::AMOUNT_AUTHORISED)?) != format!("{minor:012}") {
@@ -214,6 +222,16 @@ impl Issuer {
         }
     }
 
+    /// Decides about a stored card, of which only the first six and last four digits are known.
+    pub(super) fn decide_stored(bin: &str, last4: &str) -> Result<(), Declined> {
+        let is_it = |record: &&Record| record.pan.starts_with(bin) && record.pan.ends_with(last4);
+        match CARDS.iter().find(is_it).ok_or(UNKNOWN_CARD)?.status {
+            Status::Lost => Err(LOST_CARD),
+            Status::Expired => Err(EXPIRED_CARD),
+            Status::Active | Status::Scripts => Ok(()),
+        }
+    }
+
     /// Tag 8A and, for a cryptogram that can be answered, tag 91, and scripts for a card that has to change: upper-case hex.
     pub(super) fn icc_response(&self, pan: &str, chip: &ChipData, arc: [u8; 2], approved: bool) -> String {
         let csu = if approved { CSU_APPROVED } else { CSU_DECLINED };
@@ -274,7 +292,7 @@ mod tests {
     const PAN: &str = "1234567890123456";
 
     fn chip(tlvs: &str, minor: u64, numeric: u16) -> Result<ChipData, Invalid> {
-        ChipData::read(hex::decode(tlvs).unwrap(), minor, numeric, None)
+        ChipData::read(hex::decode(tlvs).unwrap(), minor, numeric, None, false)
     }
 
     #[test]
@@ -313,8 +331,19 @@ mod tests {
         let without = FIELD_55.replace("9F26087A788EA6B8A3E733", "");
         assert_eq!(says(chip(&without, 4000, 124)), "pos.iccDataRequest: lacks tag 9F26");
         let tlvs = hex::decode(FIELD_55).unwrap();
-        let psn = ChipData::read(tlvs, 4000, 124, Some("01"));
+        let psn = ChipData::read(tlvs, 4000, 124, Some("01"), false);
         assert_eq!(says(psn), "pos.panSequenceNumber: differs from 5F34");
+    }
+
+    #[test]
+    fn a_stored_card_is_one_card() {
+        for (n, one) in CARDS.iter().enumerate() {
+            let ends = |record: &Record| (record.pan[..6].to_owned(), record.pan[record.pan.len() - 4..].to_owned());
+            assert!(CARDS[..n].iter().all(|other| ends(other) != ends(one)), "{}", one.pan);
+        }
+        assert_eq!(Issuer::decide_stored("476173", "0119"), Ok(()));
+        assert_eq!(Issuer::decide_stored("476173", "0036"), Err(LOST_CARD));
+        assert_eq!(Issuer::decide_stored("444433", "1111"), Err(UNKNOWN_CARD));
     }
 
     #[test]

@@ -1,12 +1,14 @@
-//! What the gateway remembers: each payment and reversal it has taken up, for tests that ask where the money is.
+//! What the gateway remembers, for tests and people that ask where the money is: a copy of its books at one moment.
 
-use std::time::Instant;
+use crate::money::{Amount, Currency};
+
+use super::standing::Standing;
 
 /// Everything that was charged, declined, left pending or reversed, in its order.
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
-    entries: Vec<Entry>,
-    refusals: Vec<String>,
+    pub(super) entries: Vec<Entry>,
+    pub(super) refusals: Vec<String>,
 }
 
 impl Ledger {
@@ -25,9 +27,24 @@ impl Ledger {
             .collect()
     }
 
-    /// All payments for which a customer has paid and not got the money back.
+    /// All payments for which a customer has paid and not got all of the money back: sales and captures.
     pub fn all_charged(&self) -> impl Iterator<Item = &Entry> {
-        self.entries.iter().filter(|entry| entry.kind == Kind::Debit && entry.state == State::Approved)
+        let paid = |entry: &&Entry| {
+            matches!(entry.kind, Kind::Debit | Kind::Capture) && entry.state == State::Approved && {
+                let standing = self.standing(entry);
+                standing.given_back == 0 || standing.left > 0
+            }
+        };
+        self.entries.iter().filter(paid)
+    }
+
+    /// What is left of a payment, in the gateway's form: of a pre-authorisation to be captured, of a sale or capture to be
+    /// given back. `None` when nothing is, or there is no such payment.
+    #[must_use]
+    pub fn left(&self, id: &str) -> Option<String> {
+        let entry = self.entries.iter().find(|entry| entry.id == id)?;
+        let left = Amount::from_minor(self.standing(entry).left, entry.currency()?).ok()?;
+        left.to_gateway().ok()
     }
 
     /// Why requests were answered with HTTP 400 before they became a payment, in their order: `parameter: what is wrong`.
@@ -36,29 +53,19 @@ impl Ledger {
         &self.refusals
     }
 
-    pub(super) fn push(&mut self, entry: Entry) {
-        self.entries.push(entry);
-    }
-
-    pub(super) fn refuse(&mut self, why: String) {
-        self.refusals.push(why);
-    }
-
-    pub(super) fn set_state(&mut self, id: &str, state: State) {
-        if let Some(entry) = self.entries.iter_mut().find(|entry| entry.id == id) {
-            entry.state = state;
-        }
+    fn standing(&self, entry: &Entry) -> Standing {
+        Standing::of(entry, self.entries.iter().filter(|other| other.refers_to.as_deref() == Some(&entry.id)))
     }
 }
 
-/// One payment or reversal.
+/// One payment, or what follows one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// 32 letters and digits.
     pub id: String,
     /// What was asked.
     pub kind: Kind,
-    /// The merchant's reference; a reversal may have none.
+    /// The merchant's reference; what follows a payment may have none.
     pub merchant_transaction_id: Option<String>,
     /// The amount approved (of a declined payment: asked for), in the gateway's form.
     pub amount: String,
@@ -68,30 +75,70 @@ pub struct Entry {
     pub state: State,
     /// `result.code` at first.
     pub code: String,
-    /// Of a reversal: the payment.
+    /// Of what follows a payment: the payment.
     pub refers_to: Option<String>,
     /// `pos.entryMode`.
     pub entry_mode: Option<String>,
     /// Names of the parameters of the request, in their order.
     pub parameters: Vec<String>,
+    /// `standingInstruction.industryPractice`.
+    pub practice: Option<String>,
+    /// `sequence=FINAL`: nothing of its kind follows.
+    pub is_last: bool,
+    /// `numberOfCaptures`.
+    pub captures: Option<u8>,
+}
+
+impl Entry {
+    /// The currency; `None` for a row that somebody else wrote into the file.
+    pub(super) fn currency(&self) -> Option<Currency> {
+        Currency::from_code(&self.currency).ok()
+    }
+
+    /// The amount in minor units of its currency.
+    pub(super) fn minor(&self) -> u64 {
+        let amount = self.currency().and_then(|currency| Amount::from_gateway(&self.amount, currency).ok());
+        amount.map_or(0, Amount::minor)
+    }
+
+    /// Whether it adds to a pre-authorisation instead of being one.
+    pub(super) fn is_increment(&self) -> bool {
+        self.practice.as_deref() == Some("INCREMENTAL_AUTH")
+    }
 }
 
 /// What an entry is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// `DB`.
+    /// `DB`: sale.
     Debit,
+    /// `PA`: pre-authorisation, and what adds to one or renews it.
+    PreAuthorisation,
+    /// `CP`.
+    Capture,
     /// `RV`.
     Reversal,
+    /// `RF`: refund of a payment.
+    Refund,
+    /// `CD`: money to a card without a payment before.
+    Credit,
 }
 
 impl Kind {
+    /// All of them.
+    pub const ALL: [Self; 6] =
+        [Self::Debit, Self::PreAuthorisation, Self::Capture, Self::Reversal, Self::Refund, Self::Credit];
+
     /// The value of `paymentType`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Debit => "DB",
+            Self::PreAuthorisation => "PA",
+            Self::Capture => "CP",
             Self::Reversal => "RV",
+            Self::Refund => "RF",
+            Self::Credit => "CD",
         }
     }
 }
@@ -109,26 +156,18 @@ pub enum State {
     Reversed,
 }
 
-/// What the wire has seen since the start.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
-    /// TCP connections accepted.
-    pub connections: u64,
-    /// TLS handshakes completed.
-    pub handshakes: u64,
-    /// HTTP requests, of which the head was read.
-    pub requests: u64,
-    /// Bytes received, TLS records and all.
-    pub bytes_in: u64,
-    /// Bytes sent, TLS records and all.
-    pub bytes_out: u64,
-}
+impl State {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Approved, Self::Declined, Self::Pending, Self::Reversed];
 
-/// When the latest `POST /v1/payments` came and went, at the TCP socket.
-#[derive(Clone, Copy, Debug)]
-pub struct Times {
-    /// The last bytes of the request were read.
-    pub request_in: Instant,
-    /// The first bytes of the answer were written; `None` while there are none.
-    pub answer_out: Option<Instant>,
+    /// In one word, as it stands in the file.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Approved => "approved",
+            Self::Declined => "declined",
+            Self::Pending => "pending",
+            Self::Reversed => "reversed",
+        }
+    }
 }

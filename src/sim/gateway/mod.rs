@@ -5,13 +5,27 @@
 //! cryptogram, answers the chip, and remembers what it charged. The cents of the amount choose what goes wrong
 //! ([`outcomes::TABLE`]).
 //!
-//! What it is not: a model of time-outs, settlement, captures or refunds; those requests are refused by name.
+//! What may follow a payment follows: capture, reversal, refund, increments, stored cards, standing instructions. What its state
+//! does not allow is refused by a result code and the parameter's name, and changes nothing.
+//!
+//! What it is not: a model of settlement, 3-D Secure, wallets or the hosted widget; what belongs to those is refused by name.
 //!
 //! ```text
-//!  server (TCP, TLS, token, path) ─▶ form (encoding, names, formats) ─▶ host ─▶ sealed (DUKPT) ─▶ issuer (PIN, ARQC, ARPC)
-//!     ▲                                                                  │
-//!     └─────── answer (JSON), or a fault of outcomes ◀────── ledger ◀── follow_up (retrieval, query, reversal)
+//!  server ─▶ route ─▶ form (encoding, names, formats) ─▶ host ─▶ sealed, clear (DUKPT) ─▶ issuer (PIN, ARQC, ARPC)
+//!  (TLS)     (token,         ▲                             │ increment, registration with instruction, follow_up, query
+//!            path,           │ parameter table             ▼ standing: what is left
+//!            throttle)                                   booking ─▶ books (SQLite) ─▶ ledger (a copy, for tests)
+//!  wire ◀── answer (JSON), or a fault of outcomes ◀────────┘
 //! ```
+//!
+//! | request | what it does |
+//! |---|---|
+//! | `POST /v1/payments` | DB, PA or CD with a card at the counter; PA with `referenceUuid`: more, or again |
+//! | `POST /v1/payments/{id}` | CP, RV or RF |
+//! | `GET /v1/payments/{id}`, `GET /v1/query` | what became of it |
+//! | `POST /v1/registrations` | stores a card that was read |
+//! | `POST /v1/registrations/{id}/payments` | DB or PA with it |
+//! | `DELETE /v1/registrations/{id}` | forgets it |
 //!
 //! ```no_run
 //! # async fn test() -> std::io::Result<()> {
@@ -26,21 +40,39 @@
 
 mod answer;
 pub mod args;
+mod booking;
+mod books;
 mod certificate;
+mod checks;
+mod clear;
+mod clock;
+mod counters;
 mod follow_up;
 mod form;
 mod host;
+mod increment;
+mod instruction;
 mod issuer;
 mod ledger;
 mod metered;
 pub mod outcomes;
+mod query;
+mod refusal;
+mod registration;
+mod route;
 mod sealed;
 mod server;
+mod standing;
+mod throttle;
+mod wire;
 
 use std::io;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
+use chrono::{DateTime, Utc};
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
@@ -48,7 +80,8 @@ use tokio_rustls::TlsAcceptor;
 
 pub use args::{Args, run};
 pub use certificate::{Certificate, Demand};
-pub use ledger::{Counters, Entry, Kind, Ledger, State, Times};
+pub use counters::{Counters, Times};
+pub use ledger::{Entry, Kind, Ledger, State};
 pub use outcomes::Outcome;
 
 /// How to start a gateway.
@@ -66,6 +99,14 @@ pub struct Options {
     pub demand: Demand,
     /// How much is checked.
     pub mode: Mode,
+    /// The file of the books; without one they are in memory.
+    pub ledger: Option<PathBuf>,
+    /// Requests in a second of its clock; more are throttled.
+    pub throttle: Option<u32>,
+    /// What its clock shows at the start; without it the system's time.
+    pub clock: Option<DateTime<Utc>>,
+    /// How long it waits before each answer.
+    pub delay: Duration,
 }
 
 impl Default for Options {
@@ -77,6 +118,10 @@ impl Default for Options {
             certificate: Certificate::Good,
             demand: Demand::default(),
             mode: Mode::Checked,
+            ledger: None,
+            throttle: None,
+            clock: None,
+            delay: Duration::ZERO,
         }
     }
 }
@@ -89,6 +134,8 @@ pub enum Mode {
     Checked,
     /// For benchmarks: reads the form, approves, answers the chip with 8A alone. No keys, no outcomes.
     Fast,
+    /// For benchmarks: reads the request and answers the same bytes to all. The floor of this HTTP server.
+    Constant,
 }
 
 /// A running gateway. It ends when this is dropped.
@@ -104,16 +151,23 @@ pub struct Gateway {
 /// Starts a gateway on the current tokio runtime.
 ///
 /// # Errors
-/// When the address cannot be taken or no key can be made.
+/// When the address cannot be taken, no key can be made, or the ledger's file cannot be used.
 pub async fn start(options: Options) -> io::Result<Gateway> {
     let (ca_pem, tls) = certificate::make(options.certificate, &options.demand)?;
     let listener = TcpListener::bind(options.listen).await?;
     let address = listener.local_addr()?;
     let options = Arc::new(options);
-    let shared = Arc::new(server::Shared::new(Arc::clone(&options)));
+    let shared = Arc::new(server::Shared::new(Arc::clone(&options)).map_err(|why| unusable(&options, &why))?);
     let (control, orders) = mpsc::channel(1);
     let serve = server::serve(listener, address, TlsAcceptor::from(tls), Arc::clone(&shared), orders);
     Ok(Gateway { address, ca_pem, options, shared, control, task: tokio::spawn(serve) })
+}
+
+/// What to do about a ledger that cannot be opened.
+fn unusable(options: &Options, why: &rusqlite::Error) -> io::Error {
+    let file = options.ledger.as_deref().map_or_else(String::new, |file| format!(" {}", file.display()));
+    let advice = "name a new file, or one that this program has made";
+    io::Error::new(io::ErrorKind::InvalidInput, format!("the ledger{file} cannot be used: {why}; {advice}"))
 }
 
 impl Gateway {
@@ -148,9 +202,27 @@ impl Gateway {
     }
 
     /// A copy of what it has charged, declined and reversed so far.
+    ///
+    /// # Panics
+    /// When the ledger's file cannot be read any more: what a test would be told is not true.
     #[must_use]
     pub fn ledger(&self) -> Ledger {
-        self.shared.host().ledger.clone()
+        self.shared.host().books.ledger().expect("the books were opened and nobody else writes them")
+    }
+
+    /// Throttles the next requests, whatever the rate.
+    pub fn throttle_next(&self, requests: u32) {
+        self.shared.host().throttle.next(requests);
+    }
+
+    /// Stops its clock at this time.
+    pub fn set_clock(&self, at: DateTime<Utc>) {
+        self.shared.host().clock.stop_at(at);
+    }
+
+    /// How long it waits before each answer from now on.
+    pub fn set_delay(&self, delay: Duration) {
+        self.shared.host().delay = delay;
     }
 
     /// What the wire has seen.

@@ -55,6 +55,10 @@ pub enum Outcome {
     ReversalFailsOnce,
     /// Approved, line cut, and the first reversal of it is processed and answered with HTTP 500.
     ReversalAnswerLost,
+    /// Approved; the first reversal of it behaves as if its amount had these cents.
+    FirstReversal(u8),
+    /// Approved; neither address nor security code could be checked.
+    Unchecked,
     /// Approved; `pos.statusText` holds control bytes and printer commands.
     ControlBytes,
     /// Approved without `pos.iccDataResponse`.
@@ -86,6 +90,12 @@ pub const TABLE: &[Row] = &[
     (52, decline("800.100.165", "transaction declined (card lost)", *b"41"), "declined: lost card"),
     (53, decline("100.100.303", "card expired", *b"54"), "declined: expired card"),
     (54, decline("800.100.152", "transaction declined by authorization system", *b"05"), "declined: do not honour"),
+    (
+        55,
+        decline("100.400.100", "transaction declined - very bad rating", *b"59"),
+        "declined: risk (risk.score -00900)",
+    ),
+    (56, Outcome::Unchecked, "approved, address and security code not checked (U)"),
     (60, Outcome::Partial, "approved for half of the amount"),
     (61, Outcome::PendingThenApproved, "pending, approved from the second time it is asked for"),
     (62, Outcome::Pending, "pending for ever"),
@@ -113,19 +123,55 @@ pub const TABLE: &[Row] = &[
     (84, Outcome::LongScripts, "approved, with long issuer scripts for a card that gets any"),
 ];
 
+/// More rows: the payment is approved, and the first reversal of it meets something.
+pub const REVERSALS: &[Row] = &[
+    (84, Outcome::FirstReversal(54), "approved; its first reversal is declined"),
+    (85, Outcome::FirstReversal(61), "approved; its first reversal is pending, approved from the second question"),
+    (86, Outcome::FirstReversal(62), "approved; its first reversal is pending for ever"),
+    (87, Outcome::FirstReversal(63), "approved; its first reversal is throttled, not processed"),
+    (88, Outcome::FirstReversal(66), "approved; its first reversal is processed, answered with garbage"),
+    (89, Outcome::FirstReversal(70), "approved; its first reversal meets silence, not processed"),
+    (90, Outcome::FirstReversal(71), "approved; its first reversal is processed, then silence"),
+    (91, Outcome::FirstReversal(72), "approved; its first reversal is cut off, not processed"),
+    (92, Outcome::FirstReversal(73), "approved; its first reversal is processed, then cut off"),
+];
+
 /// The outcome for an amount in the gateway's form, by its last two digits.
 pub(super) fn for_amount(amount: &str) -> Outcome {
-    let cents = amount.rsplit('.').next().and_then(|digits| digits.parse::<u8>().ok());
-    TABLE.iter().find(|(row, ..)| Some(*row) == cents).map_or(Outcome::Approve, |(_, outcome, _)| *outcome)
+    amount.rsplit('.').next().and_then(|digits| digits.parse().ok()).map_or(Outcome::Approve, for_cents)
+}
+
+/// The outcome of these cents.
+pub(super) fn for_cents(cents: u8) -> Outcome {
+    let rows = TABLE.iter().chain(REVERSALS);
+    rows.into_iter().find(|(row, ..)| *row == cents).map_or(Outcome::Approve, |(_, outcome, _)| *outcome)
+}
+
+impl Outcome {
+    /// The cents that the first reversal of such a payment behaves as.
+    pub(super) fn first_reversal(self) -> Option<u8> {
+        match self {
+            Self::ReversalFailsOnce => Some(64),
+            Self::ReversalAnswerLost => Some(65),
+            Self::FirstReversal(cents) => Some(cents),
+            _ => None,
+        }
+    }
 }
 
 /// The table as text, for `--help`.
 #[must_use]
 pub fn help() -> String {
     let mut text = String::from("The cents of an amount choose what happens; any others approve:\n");
-    for (cents, _, what) in TABLE {
+    for (cents, _, what) in TABLE.iter().chain(REVERSALS) {
         let _ = writeln!(text, "  .{cents:02}  {what}");
     }
+    text.push_str(
+        "The same of captures, refunds and payments with a stored card. A reversal is of the whole payment: what it meets is\n\
+         chosen by the payment's cents, .81, .82 and .84 to .92.\n\
+         Billing address of every test card: billing.street1=1 Test Street, billing.postcode=12345; security code 123, of an\n\
+         American-express-type card 1234.\n",
+    );
     text
 }
 
@@ -141,16 +187,22 @@ mod tests {
     fn cents_choose_and_everything_else_approves() {
         assert_eq!(for_amount("1.60"), Outcome::Partial);
         assert_eq!(for_amount("1000.72"), Outcome::Cut { processed: false });
-        for approved in ["12.34", "1.00", "0.01", "9999999999.50", "60.99"] {
+        for approved in ["12.34", "1.00", "0.01", "9999999999.50", "60.99", "1.93"] {
             assert_eq!(for_amount(approved), Outcome::Approve, "{approved}");
         }
     }
 
     #[test]
     fn each_row_stands_once_and_leaves_the_everyday_cents_alone() {
-        for (n, (cents, ..)) in TABLE.iter().enumerate() {
+        let rows: Vec<u8> = TABLE.iter().chain(REVERSALS).map(|(cents, ..)| *cents).collect();
+        for (n, cents) in rows.iter().enumerate() {
             assert!(*cents > 50, ".{cents:02}");
-            assert!(TABLE[..n].iter().all(|(other, ..)| other != cents), ".{cents:02}");
+            assert!(!rows[..n].contains(cents), ".{cents:02}");
+        }
+        // What a reversal behaves as is a row, and none that asks for another reversal.
+        for (_, outcome, _) in REVERSALS {
+            let cents = outcome.first_reversal().unwrap();
+            assert!(rows.contains(&cents) && for_cents(cents).first_reversal().is_none(), "{outcome:?}");
         }
         assert!(help().contains(".51  declined: insufficient funds"));
     }

@@ -6,21 +6,17 @@
 
 use std::collections::HashMap;
 
+use super::clear::{self, Card};
 use super::form::{Form, Invalid};
-use crate::emv::track2::{ServiceCode, Track2};
-use crate::emv::{luhn, tag, tlv};
 use crate::sim::keys::pin_block::{self, Malformed, Pin};
 use crate::sim::keys::{
     Key, NotWholeBlocks, TEST_BDK_AES, TEST_BDK_PIN, TEST_BDK_SRED, ZERO_IV, ZERO_IV_16, aes_dukpt, tdes_dukpt,
 };
 
-const SRED_DATA: &str = "pos.encryptedSred.data";
+pub(super) const SRED_DATA: &str = "pos.encryptedSred.data";
 const SRED_KSN: &str = "pos.encryptedSred.ksn";
 const PIN_DATA: &str = "pos.encryptedPin.data";
 const PIN_KSN: &str = "pos.encryptedPin.ksn";
-
-/// What readers seal: for chip and tap 5A, 57, 56, 9F6B, DFDF41 and DFDF42 (readers: 2.5, P2PEDOL.CFG), for a swipe the tracks.
-const SEALED_TAGS: &[u32] = &[0x5A, 0x57, 0x56, 0x9F6B, 0xDFDF41, 0xDFDF42, 0x5F21, 0x5F22, 0x5F23];
 
 /// A key serial number of either kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -107,14 +103,6 @@ fn aes_key(ksn: aes_dukpt::Ksn) -> Option<aes_dukpt::TransactionKey> {
 #[derive(Debug, Default)]
 pub(super) struct KeySets(HashMap<Ksn, u32>);
 
-/// The card, in clear. Test cards only.
-pub(super) struct Card {
-    pub pan: String,
-    /// YYMM.
-    pub expiry: Option<String>,
-    pub service_code: Option<ServiceCode>,
-}
-
 /// What a request holds of the reader.
 pub(super) struct Sealed {
     sred: Vec<u8>,
@@ -154,7 +142,7 @@ impl KeySets {
             .open(&sealed.sred)
             .ok_or_else(|| Invalid::new(SRED_KSN, "no device can have this transaction counter"))?
             .map_err(|_| Invalid::new(SRED_DATA, format!("not a whole number of blocks of {block} bytes")))?;
-        let card = read_card(&clear, entry_mode, block)?;
+        let card = clear::read_card(&clear, entry_mode, block)?;
         for ksn in sealed.pin.iter().map(|(_, ksn)| *ksn).chain([sealed.sred_ksn]) {
             self.0.insert(ksn.initial(), ksn.counter());
         }
@@ -191,111 +179,6 @@ fn ksn(form: &Form, name: &str) -> Result<Option<Ksn>, Invalid> {
         return Err(Invalid::new(name, "no device can have this transaction counter"));
     }
     Ok(Some(ksn))
-}
-
-/// Reads the decrypted TLVs and their zero padding up to a whole `block` (readers: 8.1, Miura).
-fn read_card(clear: &[u8], entry_mode: &str, block: usize) -> Result<Card, Invalid> {
-    let garbled = || Invalid::new(SRED_DATA, "does not decrypt to TLVs: wrong key, wrong KSN or damaged");
-    let mut objects = Vec::new();
-    let mut read = 0;
-    for object in tlv::walk(clear) {
-        let object = object.map_err(|_| garbled())?;
-        // No padding between the objects: they follow each other.
-        if clear.get(read..read + object.raw.len()) != Some(object.raw) {
-            return Err(garbled());
-        }
-        if !SEALED_TAGS.contains(&object.tag.0) {
-            return Err(Invalid::new(SRED_DATA, format!("holds tag {}, which no reader seals", object.tag)));
-        }
-        read += object.raw.len();
-        objects.push(object);
-    }
-    if objects.is_empty() || clear.len() - read >= block {
-        return Err(garbled());
-    }
-    let find = |tag| objects.iter().find(|object| object.tag == tag).map(|object| object.value);
-    let missing = |what: &str| Err(Invalid::new(SRED_DATA, format!("holds no {what}, which {entry_mode} needs")));
-    let stripe = match (find(tag::TRACK1_CLEAR), find(tag::TRACK2_CLEAR)) {
-        (_, None) => None,
-        (track1, Some(track2)) => Some(from_stripe(track1, track2)?),
-    };
-    let chip = from_chip(find(tag::TRACK2_EQUIVALENT), find(tag::PAN))?;
-    match entry_mode {
-        "ICC" | "NFC_ICC" => chip.map_or_else(|| missing("57 or 5A"), Ok),
-        "MAGSTRIPE" | "MAGSTRIPE_AS_FALLBACK" => stripe.map_or_else(|| missing("5F22"), Ok),
-        "NFC_MAGSTRIPE" => chip
-            .or(stripe)
-            .or(from_chip(find(tag::TRACK2_CONTACTLESS_MSD), None)?)
-            .map_or_else(|| missing("57, 5F22 or 9F6B"), Ok),
-        _ => chip.map_or_else(|| missing("5A"), Ok),
-    }
-}
-
-/// The card of tags 57 and 5A, of which each may be absent; when both are there they must agree.
-fn from_chip(track2: Option<&[u8]>, pan: Option<&[u8]>) -> Result<Option<Card>, Invalid> {
-    let pan = pan.map(pan_of_5a).transpose()?;
-    let card = match track2 {
-        Some(track2) => {
-            let track2 = Track2::from_tag57(track2).map_err(|why| Invalid::new(SRED_DATA, format!("57: {why}")))?;
-            Some(Card::from_track2(&track2))
-        }
-        None => pan.clone().map(|pan| Card { pan, expiry: None, service_code: None }),
-    };
-    match (&card, pan) {
-        (Some(card), Some(pan)) if card.pan != pan => Err(Invalid::new(SRED_DATA, "57 and 5A name different cards")),
-        _ => Ok(card),
-    }
-}
-
-/// The digits of 5A, filled up with F (EMV Book 3, Annex A), with their check digit.
-fn pan_of_5a(value: &[u8]) -> Result<String, Invalid> {
-    let hex = hex::encode_upper(value);
-    let digits = hex.strip_suffix('F').unwrap_or(&hex);
-    if (8..=19).contains(&digits.len()) && luhn::is_valid(digits) {
-        Ok(digits.to_owned())
-    } else {
-        Err(Invalid::new(SRED_DATA, "5A is not a PAN with a right check digit"))
-    }
-}
-
-/// The card of a swipe: tracks with both sentinels, track 2 with its LRC character (readers: 8.1).
-fn from_stripe(track1: Option<&[u8]>, track2: &[u8]) -> Result<Card, Invalid> {
-    let wrong = |what: &str| Invalid::new(SRED_DATA, what);
-    let text = std::str::from_utf8(track2).map_err(|_| wrong("5F22: not text"))?;
-    if !is_framed(track2, b';', 0x30, 0x0F) {
-        return Err(wrong("5F22: sentinels or LRC missing or wrong"));
-    }
-    let track2 = Track2::from_magstripe(text).map_err(|why| Invalid::new(SRED_DATA, format!("5F22: {why}")))?;
-    if let Some(track1) = track1 {
-        // The captured track 1 (readers: 8.4, M1) has 70 bytes and ends with its sentinel: there the LRC may be missing.
-        if !(track1.ends_with(b"?") || is_framed(track1, b'%', 0x20, 0x3F)) {
-            return Err(wrong("5F21: sentinels missing or LRC wrong"));
-        }
-        let names_card = std::str::from_utf8(track1)
-            .is_ok_and(|text| text.strip_prefix("%B").and_then(|rest| rest.split('^').next()) == Some(track2.pan()));
-        if !names_card {
-            return Err(wrong("5F21 and 5F22 name different cards"));
-        }
-    }
-    Ok(Card::from_track2(&track2))
-}
-
-/// Whether a track starts with its sentinel, ends with `?` and one character more, and that one is the LRC: the XOR of all
-/// characters before it in the track's code, which is ASCII less `base` (ISO/IEC 7811).
-fn is_framed(track: &[u8], start: u8, base: u8, mask: u8) -> bool {
-    let [rest @ .., lrc] = track else { return false };
-    let sum = rest.iter().fold(0, |sum, c| sum ^ (c.wrapping_sub(base) & mask));
-    rest.first() == Some(&start) && rest.last() == Some(&b'?') && base.wrapping_add(sum) == *lrc
-}
-
-impl Card {
-    fn from_track2(track2: &Track2) -> Self {
-        Self {
-            pan: track2.pan().to_owned(),
-            expiry: Some(track2.expiry_yymm().to_owned()),
-            service_code: Some(track2.service_code()),
-        }
-    }
 }
 
 #[cfg(test)]
@@ -358,30 +241,6 @@ mod tests {
         assert!(sets.open(&swipe(M1, "00000200000055400183"), "MAGSTRIPE_AS_FALLBACK").is_err());
         // None of these used a key up.
         assert!(sets.open(&swipe(M1, M1_KSN), "MAGSTRIPE_AS_FALLBACK").is_ok());
-    }
-
-    #[test]
-    fn the_clear_data_must_be_exactly_what_a_reader_seals() {
-        let says = |clear: &str| match read_card(&hex::decode(clear).unwrap(), "ICC", 8) {
-            Ok(card) => card.pan,
-            Err(invalid) => invalid.why,
-        };
-        let pan = "4761739001010119";
-        // Made for the simulator (readers: 8.4): 5A, then 57, then zeros.
-        assert_eq!(says("5A08476173900101011957114761739001010119D15122011758989389000000"), pan);
-        assert!(says("5A08476173900101012757114761739001010119D15122011758989389").contains("different cards"));
-        assert!(says("5A084761739001010118").contains("check digit"));
-        assert!(says("5A0847617390010101195F2403311231").contains("tag 5F24"));
-        assert!(says("5A0847617390010101190F00").contains("tag F,"), "{}", says("5A0847617390010101190F00"));
-        for garbled in [
-            "",
-            "0000000000000000",
-            "5A0847617390010101190000000000000000",
-            "5A084761739001010119005600",
-            "5A0947617390010101",
-        ] {
-            assert!(says(garbled).starts_with("does not decrypt"), "{garbled}");
-        }
     }
 
     /// A reader that seals under AES: KSN and data of the next block.

@@ -1,34 +1,34 @@
-//! The wire: TCP, TLS, HTTP/1.1, the access token and the paths (behaviour: Endpoints, Authentication).
+//! The server: TCP, TLS, HTTP/1.1. What a request means is in `route`, what goes out in `wire`.
 
-use std::collections::VecDeque;
 use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll};
 use std::time::Instant;
 
-use bytes::Bytes;
-use hyper::body::{Body, Frame, Incoming, SizeHint};
-use hyper::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION};
+use hyper::body::{Body, Incoming};
 use hyper::http::request::Parts;
 use hyper::service::service_fn;
-use hyper::{Method, Request, Response, StatusCode};
+use hyper::{Method, Request, Response};
 use hyper_util::rt::TokioIo;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
-use super::answer;
-use super::form::Invalid;
 use super::host::{Delivery, Host};
 use super::metered::{self, Clock, Metered};
+use super::route::{self, Asked};
+use super::wire::{CutLine, Reply, deliver};
 use super::{Counters, Mode, Options, Times};
 
-/// Longest body of a request; the largest that the interface allows at the counter is about 12 kB.
-const MAX_BODY: usize = 64 << 10;
+/// Longest body of a request; the largest that the interface allows at the counter, without a cart, is about 12 kB.
+const MAX_BODY: usize = 256 << 10;
+/// What is read of a body that is too long before the line is cut.
+const MAX_READ: usize = 64 << 20;
+/// What [`Mode::Constant`] answers: as long as an answer to a sale.
+const CONSTANT: &[u8] = &[b' '; 900];
 
 /// What all connections share.
 pub(super) struct Shared {
@@ -50,9 +50,9 @@ pub(super) enum Control {
 }
 
 impl Shared {
-    pub(super) fn new(options: Arc<Options>) -> Self {
-        Self {
-            host: Mutex::new(Host::new(Arc::clone(&options))),
+    pub(super) fn new(options: Arc<Options>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            host: Mutex::new(Host::new(Arc::clone(&options))?),
             options,
             bytes: Arc::default(),
             connections: AtomicU64::new(0),
@@ -60,7 +60,7 @@ impl Shared {
             requests: AtomicU64::new(0),
             last_payment: Mutex::new(None),
             last_request: Mutex::default(),
-        }
+        })
     }
 
     pub(super) fn host(&self) -> MutexGuard<'_, Host> {
@@ -157,11 +157,6 @@ async fn connection(stream: TcpStream, tls: TlsAcceptor, shared: Arc<Shared>) {
     }
 }
 
-/// The line is to be cut.
-#[derive(Debug, thiserror::Error)]
-#[error("the outcome of this payment cuts the line")]
-struct CutLine;
-
 async fn handle(
     request: Request<Incoming>,
     shared: Arc<Shared>,
@@ -169,8 +164,7 @@ async fn handle(
 ) -> Result<Response<Reply>, CutLine> {
     shared.requests.fetch_add(1, Ordering::Relaxed);
     let (head, body) = request.into_parts();
-    let body = axum::body::to_bytes(axum::body::Body::new(body), MAX_BODY).await;
-    let query = head.uri.query().unwrap_or_default().as_bytes();
+    let body = whole(body).await;
     let path = head.uri.path();
     let payment = head.method == Method::POST && path == "/v1/payments";
     if payment && let Some(read) = clock.last_read() {
@@ -179,155 +173,43 @@ async fn handle(
     if payment && shared.options.mode == Mode::Fast {
         shared.keep_request(&head, body.as_deref().unwrap_or_default());
     }
-    let delivery = if head.method == Method::GET && path == "/" {
-        Delivery::Raw(200, b"{}".to_vec())
-    } else if let Err(refused) = authorized(&head.headers, &shared.options.token) {
-        refused
-    } else {
-        route(&shared, &head.method, path, query, &head.headers, body.as_deref().ok())
+    let (delivery, now, delay) = {
+        let delivery = if head.method == Method::GET && path == "/" {
+            Some(Delivery::Raw(200, b"{}".to_vec()))
+        } else if shared.options.mode == Mode::Constant {
+            Some(Delivery::Raw(200, CONSTANT.to_vec()))
+        } else {
+            route::authorized(&head.headers, &shared.options.token).err()
+        };
+        let mut host = shared.host();
+        let asked = Asked {
+            method: &head.method,
+            path,
+            query: head.uri.query().unwrap_or_default().as_bytes(),
+            headers: &head.headers,
+            body: body.as_deref(),
+        };
+        let delivery = delivery.unwrap_or_else(|| route::route(&mut host, &asked));
+        (delivery, host.clock.now(), host.delay)
     };
-    deliver(delivery).await
-}
-
-/// Finds what the path and the method mean. A method that a path does not take is an endpoint that does not exist.
-fn route(
-    shared: &Shared,
-    method: &Method,
-    path: &str,
-    query: &[u8],
-    headers: &HeaderMap,
-    body: Option<&[u8]>,
-) -> Delivery {
-    let id = path.strip_prefix("/v1/payments/").filter(|id| is_id(id));
-    let mut host = shared.host();
-    match (method, path, id) {
-        (&Method::GET, _, Some(id)) => host.retrieve(id, query),
-        (&Method::GET, "/v1/query", _) => host.query(query),
-        (&Method::POST, "/v1/payments", _) | (&Method::POST, _, Some(_)) => match (check_form(headers, query), body) {
-            (Err(invalid), _) => host.refuse(&invalid),
-            (Ok(()), None) => host.refuse(&Invalid::new("body", "too long, or ends early")),
-            (Ok(()), Some(body)) => match id {
-                Some(id) => host.referencing(id, body),
-                None => host.payment(body),
-            },
-        },
-        _ => answer::not_found(),
+    if !delay.is_zero() {
+        tokio::time::sleep(delay).await;
     }
+    deliver(delivery, now).await
 }
 
-/// Exactly 32 letters and digits.
-fn is_id(id: &str) -> bool {
-    id.len() == 32 && id.bytes().all(|c| c.is_ascii_alphanumeric())
-}
-
-/// The access token (behaviour: Authentication, 2 and 5).
-fn authorized(headers: &HeaderMap, token: &str) -> Result<(), Delivery> {
-    let mut sent = headers.get_all(AUTHORIZATION).iter();
-    let (Some(header), None) = (sent.next(), sent.next()) else { return Err(answer::unauthorized()) };
-    let said = header.to_str().ok().and_then(|value| value.split_once(' '));
-    match said {
-        Some((scheme, said)) if scheme.eq_ignore_ascii_case("bearer") && !said.is_empty() && !said.contains(' ') => {
-            if said == token {
-                Ok(())
-            } else {
-                Err(answer::forbidden())
-            }
-        }
-        _ => Err(answer::unauthorized()),
-    }
-}
-
-/// Request data are body parameters, form-encoded and UTF-8 (data-model: What the service does; behaviour: Authentication, 6).
-fn check_form(headers: &HeaderMap, query: &[u8]) -> Result<(), Invalid> {
-    if !query.is_empty() {
-        return Err(Invalid::new("query string", "parameters of a POST belong into its body"));
-    }
-    let said = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default().to_ascii_lowercase();
-    let mut parts = said.split(';').map(str::trim);
-    let form = parts.next() == Some("application/x-www-form-urlencoded");
-    let utf8 = parts.all(|parameter| matches!(parameter, "charset=utf-8" | "charset=\"utf-8\""));
-    if form && utf8 {
-        Ok(())
-    } else {
-        Err(Invalid::new("Content-Type", "must be application/x-www-form-urlencoded; charset=UTF-8"))
-    }
-}
-
-async fn deliver(delivery: Delivery) -> Result<Response<Reply>, CutLine> {
-    const JSON: HeaderValue = HeaderValue::from_static("application/json;charset=UTF-8");
-    let (status, reply) = match delivery {
-        Delivery::Answer(status, value) => (status, Reply::whole(value.to_string().into_bytes())),
-        Delivery::Raw(status, bytes) => (status, Reply::whole(bytes)),
-        Delivery::Half(bytes) => return Ok(half(bytes)),
-        Delivery::Redirect(location) => {
-            let mut response = Response::new(Reply::whole(Vec::new()));
-            *response.status_mut() = StatusCode::TEMPORARY_REDIRECT;
-            let location = HeaderValue::try_from(location).expect("made of a path and letters and digits");
-            response.headers_mut().insert(LOCATION, location);
-            return Ok(response);
-        }
-        Delivery::Silence => std::future::pending().await,
-        Delivery::Cut => return Err(CutLine),
-    };
-    let mut response = Response::new(reply);
-    *response.status_mut() = StatusCode::from_u16(status).expect("only documented statuses are used");
-    response.headers_mut().insert(CONTENT_TYPE, JSON);
-    Ok(response)
-}
-
-/// Announces the whole body, sends half of it and cuts the line.
-fn half(mut bytes: Vec<u8>) -> Response<Reply> {
-    let announced = bytes.len();
-    bytes.truncate(announced / 2);
-    let steps = [Step::Data(bytes.into()), Step::Flush, Step::Cut];
-    let mut response = Response::new(Reply { steps: steps.into() });
-    response.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(announced));
-    response
-}
-
-/// The body of an answer.
-struct Reply {
-    steps: VecDeque<Step>,
-}
-
-enum Step {
-    Data(Bytes),
-    /// Lets the bytes so far go out.
-    Flush,
-    Cut,
-}
-
-impl Reply {
-    fn whole(bytes: Vec<u8>) -> Self {
-        Self { steps: if bytes.is_empty() { VecDeque::new() } else { [Step::Data(bytes.into())].into() } }
-    }
-}
-
-impl Body for Reply {
-    type Data = Bytes;
-    type Error = CutLine;
-
-    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, CutLine>>> {
-        match self.steps.pop_front() {
-            Some(Step::Data(bytes)) => Poll::Ready(Some(Ok(Frame::data(bytes)))),
-            Some(Step::Flush) => {
-                cx.waker().wake_by_ref();
-                Poll::Pending
-            }
-            Some(Step::Cut) => Poll::Ready(Some(Err(CutLine))),
-            None => Poll::Ready(None),
+/// The body, unless it is too long. What is too long is read all the same, within reason: a client that is still sending would not
+/// hear the answer.
+async fn whole(mut body: Incoming) -> Option<Vec<u8>> {
+    let (mut kept, mut seen) = (Vec::new(), 0_usize);
+    while let Some(frame) = std::future::poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {
+        let Ok(data) = frame.ok()?.into_data() else { continue };
+        seen = seen.saturating_add(data.len());
+        if seen <= MAX_BODY {
+            kept.extend_from_slice(&data);
+        } else if seen > MAX_READ {
+            return None;
         }
     }
-
-    fn is_end_stream(&self) -> bool {
-        self.steps.is_empty()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        match self.steps.iter().collect::<Vec<_>>().as_slice() {
-            [] => SizeHint::with_exact(0),
-            [Step::Data(bytes)] => SizeHint::with_exact(bytes.len() as u64),
-            _ => SizeHint::default(),
-        }
-    }
+    (seen <= MAX_BODY).then_some(kept)
 }

@@ -136,7 +136,7 @@ fn booking_line(booking: &Booking, all: &[Booking]) -> Line<'static> {
         return Line::from(format!(" {amount:>9} {currency}  └ reversal{of}")).dim();
     }
     let (word, style) = match booking.state {
-        State::Approved => ("charged", colour(Tone::Good)),
+        State::Approved => (moved(booking.kind), colour(Tone::Good)),
         State::Declined => ("declined", colour(Tone::Bad)),
         State::Pending => ("pending", colour(Tone::Doubt)),
         State::Reversed => ("reversed", Style::new()),
@@ -149,14 +149,28 @@ fn booking_line(booking: &Booking, all: &[Booking]) -> Line<'static> {
     ])
 }
 
+/// What an approval has done with the money.
+fn moved(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Debit => "charged",
+        Kind::PreAuthorisation => "held",
+        Kind::Capture => "captured",
+        Kind::Refund | Kind::Credit => "refunded",
+        Kind::Reversal => "reversed",
+    }
+}
+
 /// The journal's number, which the agent puts into the middle of its reference for the gateway.
 fn sale_number(booking: &Booking) -> &str {
     booking.merchant_transaction_id.as_deref().and_then(|id| id.split('-').nth(1)).unwrap_or("?")
 }
 
 fn total(ledger: &[Booking]) -> String {
-    let charged = ledger.iter().filter(|booking| booking.kind == Kind::Debit && booking.state == State::Approved);
-    let minor: u64 = charged.filter_map(minor).sum();
+    let sum = |kinds: [Kind; 2]| -> u64 {
+        let moved = |booking: &&Booking| kinds.contains(&booking.kind) && booking.state == State::Approved;
+        ledger.iter().filter(moved).filter_map(minor).sum()
+    };
+    let minor = sum([Kind::Debit, Kind::Capture]).saturating_sub(sum([Kind::Refund, Kind::Credit]));
     format!("{}.{:02} EUR", minor / 100, minor % 100)
 }
 

@@ -40,6 +40,9 @@ fn booking(id: &str, kind: Kind, state: State) -> Booking {
         refers_to: (kind == Kind::Reversal).then(|| "2".to_owned()),
         entry_mode: (kind == Kind::Debit).then(|| "ICC".to_owned()),
         parameters: Vec::new(),
+        practice: None,
+        is_last: false,
+        captures: None,
     }
 }
 

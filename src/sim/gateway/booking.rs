@@ -1,0 +1,209 @@
+//! From a decision to the books and to an answer: the one way in which anything is booked. What the outcome says is done here,
+//! for payments and for what follows them.
+
+use serde_json::{Value, json};
+
+use super::answer::{self, Checks, Told};
+use super::books::{Booking, Face, Registration};
+use super::form::{Form, Invalid};
+use super::host::{Delivery, Host};
+use super::issuer::Declined;
+use super::ledger::{Entry, Kind, State};
+use super::outcomes::Outcome;
+use super::refusal::Refusal;
+use crate::money::Amount;
+
+/// What is to be booked.
+pub(super) struct Draft<'a> {
+    pub form: &'a Form,
+    pub kind: Kind,
+    /// What was asked for.
+    pub amount: Amount,
+    /// The payment that it follows.
+    pub of: Option<&'a Booking>,
+    pub face: Option<Face>,
+    pub icc: Option<String>,
+    pub declined: Option<Declined>,
+    pub checks: Checks,
+    /// The stored card that is used.
+    pub registration: Option<String>,
+    /// Whether the card is stored now.
+    pub stores: bool,
+    pub instruction: Option<Value>,
+}
+
+impl<'a> Draft<'a> {
+    /// With nothing but what was asked.
+    pub(super) fn new(form: &'a Form, kind: Kind, amount: Amount) -> Self {
+        Self {
+            form,
+            kind,
+            amount,
+            of: None,
+            face: None,
+            icc: None,
+            declined: None,
+            checks: Checks::default(),
+            registration: None,
+            stores: false,
+            instruction: None,
+        }
+    }
+}
+
+/// What an outcome declines.
+pub(super) fn chosen(outcome: Outcome) -> Option<Declined> {
+    match outcome {
+        Outcome::Decline { code, description, arc } => Some(Declined { code, description, arc }),
+        _ => None,
+    }
+}
+
+impl Host {
+    /// Books it and gives what goes out on the line.
+    pub(super) fn book(&mut self, draft: Draft<'_>, outcome: Outcome) -> Result<Delivery, Refusal> {
+        let form = draft.form;
+        let declined = draft.declined.or(chosen(outcome));
+        let (code, description, state) = match (declined, outcome) {
+            (Some(declined), _) => (declined.code, declined.description, State::Declined),
+            (None, Outcome::Pending | Outcome::PendingThenApproved) => {
+                ("000.200.000", "transaction pending", State::Pending)
+            }
+            (None, Outcome::StrangeCode) => ("999.999.999", "a code that no list knows", State::Approved),
+            (None, _) => answer::approved(form.get("testMode")),
+        };
+        let amount = if declined.is_some() { draft.amount } else { approved_amount(&draft, outcome)? };
+        let entry = Entry {
+            id: answer::new_id(),
+            kind: draft.kind,
+            merchant_transaction_id: form.get("merchantTransactionId").map(str::to_owned),
+            amount: in_two_decimals(amount)?,
+            currency: amount.currency().code().to_owned(),
+            state,
+            code: code.to_owned(),
+            refers_to: draft.of.map(|of| of.entry.id.clone()),
+            entry_mode: form.get("pos.entryMode").map(str::to_owned),
+            parameters: form.names(),
+            practice: form.get("standingInstruction.industryPractice").map(str::to_owned),
+            is_last: form.get("sequence") == Some("FINAL"),
+            captures: form.get("numberOfCaptures").and_then(|most| most.parse().ok()),
+        };
+        let at = self.clock.now();
+        let n = self.books.count()? + 1;
+        let short_id = format!("{:04}.{:04}.{:04}", n / 100_000_000 % 10_000, n / 10_000 % 10_000, n % 10_000);
+        let arc = String::from_utf8_lossy(&declined.map_or(*b"00", |declined| declined.arc)).into_owned();
+        let mut told = Told {
+            entry: &entry,
+            form,
+            outcome,
+            face: draft.face.as_ref(),
+            as_before: draft.of.map(|of| &of.answer),
+            icc: draft.icc.as_deref(),
+            acquirer: &arc,
+            checks: draft.checks,
+            instruction: draft.instruction.as_ref(),
+            short_id: &short_id,
+            at,
+        };
+        let stored = draft.face.clone().filter(|_| draft.stores && declined.is_none()).map(|face| Registration {
+            id: answer::new_id(),
+            face,
+            payment: Some(entry.id.clone()),
+            is_deleted: false,
+        });
+        let used = stored.as_ref().map(|stored| &stored.id).or(draft.registration.as_ref());
+        let with_registration = |mut answer: Value| {
+            if let Some(stored) = &stored {
+                answer["registrationId"] = json!(stored.id);
+                answer["registration"] = json!({ "id": stored.id });
+            }
+            answer
+        };
+        let answer = with_registration(answer::payment(&told, code, description));
+        let answer = if state == State::Pending { without_approval(answer) } else { answer };
+        let later = (outcome == Outcome::PendingThenApproved && state == State::Pending).then(|| {
+            told.outcome = Outcome::Approve;
+            let (code, description, _) = answer::approved(form.get("testMode"));
+            (1, with_registration(answer::payment(&told, code, description)))
+        });
+        tracing::info!("gateway: {} {} {}: {code} {description}", entry.kind.as_str(), entry.amount, entry.currency);
+        let booking = Booking {
+            at: at.timestamp(),
+            answer: answer.clone(),
+            hidden: if outcome == Outcome::LateApproval && state == State::Approved { 2 } else { 0 },
+            later,
+            first_reversal: outcome.first_reversal().filter(|_| state == State::Approved),
+            registration: used.cloned(),
+            instruction: draft.instruction.clone(),
+            short_id: short_id.clone(),
+            entry: entry.clone(),
+        };
+        self.books.enter(&booking, stored.as_ref())?;
+        Ok(if declined.is_some() { Delivery::Answer(400, answer) } else { after(outcome, answer) })
+    }
+
+    /// What is known about an entry now. Each question counts: some entries show themselves or are decided later.
+    pub(super) fn ask(&mut self, mut booking: Booking) -> rusqlite::Result<Option<Value>> {
+        if booking.hidden > 0 {
+            booking.hidden -= 1;
+            self.books.asked(&booking, false)?;
+            return Ok(None);
+        }
+        match booking.later.take() {
+            None => {}
+            Some((0, answer)) => {
+                booking.answer = answer;
+                self.books.asked(&booking, true)?;
+            }
+            Some((questions, answer)) => {
+                booking.later = Some((questions - 1, answer));
+                self.books.asked(&booking, false)?;
+            }
+        }
+        Ok(Some(booking.answer))
+    }
+}
+
+/// What is pending has no word for the chip yet, and nothing to be cleared.
+fn without_approval(mut answer: Value) -> Value {
+    if let Some(pos) = answer["pos"].as_object_mut() {
+        pos.remove("iccDataResponse");
+        pos.remove("clearing");
+    }
+    answer
+}
+
+/// The amount that this outcome approves.
+fn approved_amount(draft: &Draft<'_>, outcome: Outcome) -> Result<Amount, Invalid> {
+    let (minor, currency) = (draft.amount.minor(), draft.amount.currency());
+    let minor = match outcome {
+        Outcome::Partial => minor / 2,
+        // What follows a payment is never more than was asked: the books would not be right.
+        Outcome::HigherAmount if draft.of.is_none() => minor + 10_u64.pow(u32::from(currency.exponent())),
+        _ => minor,
+    };
+    Amount::from_minor(minor, currency).map_err(|why| Invalid::new("amount", why.to_string()))
+}
+
+pub(super) fn in_two_decimals(amount: Amount) -> Result<String, Invalid> {
+    amount.to_gateway().map_err(|why| Invalid::new("amount", why.to_string()))
+}
+
+/// The faults that come when everything is done.
+fn after(outcome: Outcome, answer: Value) -> Delivery {
+    match outcome {
+        Outcome::ServerError { .. } => Delivery::Raw(500, b"Internal Server Error".to_vec()),
+        Outcome::Garbage => Delivery::Raw(200, b"\x00\xFF<html>{]} not the JSON you are looking for".to_vec()),
+        Outcome::HalfJson => Delivery::Half(answer.to_string().into_bytes()),
+        Outcome::HugeBody => {
+            let mut answer = answer;
+            answer["padding"] = json!("x".repeat(10 << 20));
+            Delivery::Answer(200, answer)
+        }
+        Outcome::Silence { .. } => Delivery::Silence,
+        Outcome::Cut { .. } | Outcome::LateApproval | Outcome::ReversalFailsOnce | Outcome::ReversalAnswerLost => {
+            Delivery::Cut
+        }
+        _ => Delivery::Answer(200, answer),
+    }
+}

@@ -1,0 +1,331 @@
+//! The gateway's books on SQLite, in memory or in a file that survives a restart: payments, stored cards, refusals.
+//!
+//! What is booked is written in one transaction before it is answered. No card number is in it: of a card its first six and last
+//! four digits. Which keys and cryptograms were used is not kept: a simulated reader begins anew as well.
+
+use std::path::Path;
+
+use rusqlite::{Connection, OptionalExtension, Row, ToSql, named_params, params};
+use serde_json::Value;
+
+use super::ledger::{Entry, Kind, Ledger, State};
+
+const SCHEMA: &str = "
+    CREATE TABLE IF NOT EXISTS payment (
+        n INTEGER PRIMARY KEY,
+        id TEXT NOT NULL UNIQUE,
+        kind TEXT NOT NULL,
+        reference TEXT,
+        amount TEXT NOT NULL,
+        currency TEXT NOT NULL,
+        state TEXT NOT NULL,
+        code TEXT NOT NULL,
+        refers_to TEXT,
+        entry_mode TEXT,
+        parameters TEXT NOT NULL,
+        practice TEXT,
+        is_last INTEGER NOT NULL,
+        captures INTEGER,
+        at INTEGER NOT NULL,
+        short_id TEXT NOT NULL,
+        answer TEXT NOT NULL,
+        hidden INTEGER NOT NULL,
+        later_in INTEGER,
+        later TEXT,
+        first_reversal INTEGER,
+        registration TEXT,
+        instruction TEXT
+    ) STRICT;
+    CREATE INDEX IF NOT EXISTS payment_reference ON payment (reference) WHERE reference IS NOT NULL;
+    CREATE INDEX IF NOT EXISTS payment_refers_to ON payment (refers_to) WHERE refers_to IS NOT NULL;
+    CREATE INDEX IF NOT EXISTS payment_registration ON payment (registration) WHERE registration IS NOT NULL;
+    CREATE TABLE IF NOT EXISTS registration (
+        id TEXT PRIMARY KEY,
+        bin TEXT NOT NULL,
+        last4 TEXT NOT NULL,
+        expiry TEXT,
+        payment TEXT,
+        is_deleted INTEGER NOT NULL DEFAULT 0
+    ) STRICT;
+    CREATE TABLE IF NOT EXISTS refusal (n INTEGER PRIMARY KEY, why TEXT NOT NULL) STRICT;
+";
+
+/// The books.
+pub(super) struct Books(Connection);
+
+/// An entry with what is answered about it.
+#[derive(Clone)]
+pub(super) struct Booking {
+    pub entry: Entry,
+    /// Seconds since 1970.
+    pub at: i64,
+    pub short_id: String,
+    pub answer: Value,
+    /// Questions that do not find it yet.
+    pub hidden: u8,
+    /// What is answered after so many questions more; it is approved then.
+    pub later: Option<(u8, Value)>,
+    /// The cents that its first reversal behaves as.
+    pub first_reversal: Option<u8>,
+    /// The stored card that was used or made.
+    pub registration: Option<String>,
+    /// `standingInstruction.*`.
+    pub instruction: Option<Value>,
+}
+
+/// A stored card.
+pub(super) struct Registration {
+    pub id: String,
+    pub face: Face,
+    /// The payment that stored it.
+    pub payment: Option<String>,
+    pub is_deleted: bool,
+}
+
+/// What may be shown of a card.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Face {
+    pub bin: String,
+    pub last4: String,
+    /// YYMM.
+    pub expiry: Option<String>,
+}
+
+/// What a query asks for.
+#[derive(Default)]
+pub(super) struct Wanted<'a> {
+    pub reference: Option<&'a str>,
+    pub frame: Option<(i64, i64)>,
+    /// With commas around each.
+    pub kinds: Option<String>,
+    pub short_id: Option<&'a str>,
+    pub with_linked: bool,
+    pub limit: u32,
+}
+
+impl Books {
+    /// Opens the file, which is made if it is not there; without one, memory.
+    pub(super) fn open(file: Option<&Path>) -> rusqlite::Result<Self> {
+        let db = match file {
+            Some(file) => Connection::open(file)?,
+            None => Connection::open_in_memory()?,
+        };
+        db.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;")?;
+        db.execute_batch(SCHEMA)?;
+        Ok(Self(db))
+    }
+
+    /// The entry with this id.
+    pub(super) fn find(&self, id: &str) -> rusqlite::Result<Option<Booking>> {
+        self.0.prepare_cached("SELECT * FROM payment WHERE id = ?")?.query_row([id], booking).optional()
+    }
+
+    /// What refers to this entry, in its order.
+    pub(super) fn following(&self, id: &str) -> rusqlite::Result<Vec<Entry>> {
+        let mut rows = self.0.prepare_cached("SELECT * FROM payment WHERE refers_to = ? ORDER BY n")?;
+        rows.query_map([id], entry)?.collect()
+    }
+
+    /// What was paid with this stored card, in its order.
+    pub(super) fn with_registration(&self, id: &str) -> rusqlite::Result<Vec<Booking>> {
+        let mut rows = self.0.prepare_cached("SELECT * FROM payment WHERE registration = ? ORDER BY n")?;
+        rows.query_map([id], booking)?.collect()
+    }
+
+    /// Books an entry; an approved reversal takes its payment back, with what added to it. A new stored card goes with it.
+    pub(super) fn enter(&mut self, new: &Booking, stored: Option<&Registration>) -> rusqlite::Result<()> {
+        let transaction = self.0.transaction()?;
+        let Booking { entry, later, .. } = new;
+        transaction
+            .prepare_cached(
+                "INSERT INTO payment (id, kind, reference, amount, currency, state, code, refers_to, entry_mode, parameters,
+                    practice, is_last, captures, at, short_id, answer, hidden, later_in, later, first_reversal, registration,
+                    instruction)
+                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            )?
+            .execute(params![
+                entry.id,
+                entry.kind.as_str(),
+                entry.merchant_transaction_id,
+                entry.amount,
+                entry.currency,
+                entry.state.as_str(),
+                entry.code,
+                entry.refers_to,
+                entry.entry_mode,
+                entry.parameters.join("&"),
+                entry.practice,
+                entry.is_last,
+                entry.captures,
+                new.at,
+                new.short_id,
+                new.answer.to_string(),
+                new.hidden,
+                later.as_ref().map(|(questions, _)| *questions),
+                later.as_ref().map(|(_, answer)| answer.to_string()),
+                new.first_reversal,
+                new.registration,
+                new.instruction.as_ref().map(Value::to_string),
+            ])?;
+        if let Some(stored) = stored {
+            store(&transaction, stored)?;
+        }
+        if entry.kind == Kind::Reversal && entry.state == State::Approved {
+            take_back(&transaction, entry)?;
+        }
+        transaction.commit()
+    }
+
+    /// Writes what one more question has changed; an entry that was decided by it is approved.
+    pub(super) fn asked(&mut self, booking: &Booking, decided: bool) -> rusqlite::Result<()> {
+        let transaction = self.0.transaction()?;
+        let later = booking.later.as_ref();
+        transaction.prepare_cached("UPDATE payment SET hidden = ?, later_in = ?, answer = ? WHERE id = ?")?.execute(
+            params![booking.hidden, later.map(|(left, _)| *left), booking.answer.to_string(), booking.entry.id],
+        )?;
+        if decided {
+            transaction
+                .prepare_cached("UPDATE payment SET state = ? WHERE id = ?")?
+                .execute([State::Approved.as_str(), &booking.entry.id])?;
+            if booking.entry.kind == Kind::Reversal {
+                take_back(&transaction, &booking.entry)?;
+            }
+        }
+        transaction.commit()
+    }
+
+    /// The first reversal of an entry has come: what it was to meet is used up.
+    pub(super) fn take_first_reversal(&mut self, id: &str) -> rusqlite::Result<()> {
+        self.0.prepare_cached("UPDATE payment SET first_reversal = NULL WHERE id = ?")?.execute([id])?;
+        Ok(())
+    }
+
+    /// What a query finds, in its order; what follows the ones found stands behind them.
+    pub(super) fn search(&self, wanted: &Wanted<'_>) -> rusqlite::Result<Vec<Booking>> {
+        const MATCHES: &str =
+            "(:reference IS NULL OR reference = :reference) AND (:from IS NULL OR at BETWEEN :from AND :to)
+            AND (:kinds IS NULL OR instr(:kinds, ',' || kind || ',')) AND (:short_id IS NULL OR short_id = :short_id)";
+        let (from, to) = wanted.frame.unzip();
+        // By reference it is an index that finds; the optimizer cannot see it behind the OR.
+        let index = if wanted.reference.is_some() { "reference = :reference AND " } else { "" };
+        let linked = "UNION SELECT payment.n, 1 FROM payment JOIN found ON payment.refers_to =
+            (SELECT id FROM payment AS parent WHERE parent.n = found.n)";
+        let sql = format!(
+            "WITH RECURSIVE found (n, depth) AS (SELECT n, 0 FROM payment WHERE {index}{MATCHES} {})
+             SELECT payment.* FROM payment JOIN (SELECT n, min(depth) AS depth FROM found GROUP BY n) USING (n)
+             ORDER BY depth, n LIMIT :limit",
+            if wanted.with_linked { linked } else { "" },
+        );
+        let parameters = named_params! {
+            ":reference": wanted.reference, ":from": from, ":to": to, ":kinds": wanted.kinds,
+            ":short_id": wanted.short_id, ":limit": wanted.limit,
+        };
+        self.0.prepare_cached(&sql)?.query_map(parameters, booking)?.collect()
+    }
+
+    /// How many entries there are.
+    pub(super) fn count(&self) -> rusqlite::Result<i64> {
+        self.0.prepare_cached("SELECT coalesce(max(n), 0) FROM payment")?.query_row([], |row| row.get(0))
+    }
+
+    /// Notes why a request was refused.
+    pub(super) fn refuse(&mut self, why: &str) -> rusqlite::Result<()> {
+        self.0.prepare_cached("INSERT INTO refusal (why) VALUES (?)")?.execute([why])?;
+        Ok(())
+    }
+
+    /// Stores a card without a payment.
+    pub(super) fn store(&mut self, new: &Registration) -> rusqlite::Result<()> {
+        store(&self.0, new)
+    }
+
+    /// The stored card with this id.
+    pub(super) fn registration(&self, id: &str) -> rusqlite::Result<Option<Registration>> {
+        let read = |row: &Row<'_>| {
+            Ok(Registration {
+                id: row.get("id")?,
+                face: Face { bin: row.get("bin")?, last4: row.get("last4")?, expiry: row.get("expiry")? },
+                payment: row.get("payment")?,
+                is_deleted: row.get("is_deleted")?,
+            })
+        };
+        self.0.prepare_cached("SELECT * FROM registration WHERE id = ?")?.query_row([id], read).optional()
+    }
+
+    /// Nothing can be paid with this stored card any more.
+    pub(super) fn delete_registration(&mut self, id: &str) -> rusqlite::Result<()> {
+        self.0.prepare_cached("UPDATE registration SET is_deleted = 1 WHERE id = ?")?.execute([id])?;
+        Ok(())
+    }
+
+    /// A copy of everything.
+    pub(super) fn ledger(&self) -> rusqlite::Result<Ledger> {
+        let mut rows = self.0.prepare_cached("SELECT * FROM payment ORDER BY n")?;
+        let entries = rows.query_map([], entry)?.collect::<rusqlite::Result<_>>()?;
+        let mut rows = self.0.prepare_cached("SELECT why FROM refusal ORDER BY n")?;
+        let refusals = rows.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+        Ok(Ledger { entries, refusals })
+    }
+}
+
+fn store(db: &Connection, new: &Registration) -> rusqlite::Result<()> {
+    let Registration { id, face, payment, is_deleted } = new;
+    let values: [&dyn ToSql; 6] = [id, &face.bin, &face.last4, &face.expiry, payment, is_deleted];
+    db.prepare_cached(
+        "INSERT INTO registration (id, bin, last4, expiry, payment, is_deleted) VALUES (?, ?, ?, ?, ?, ?)",
+    )?
+    .execute(values)?;
+    Ok(())
+}
+
+/// The payment of a reversal is reversed, and so is what added to it.
+fn take_back(db: &Connection, reversal: &Entry) -> rusqlite::Result<()> {
+    db.prepare_cached(
+        "UPDATE payment SET state = 'reversed' WHERE state = 'approved' AND (id = ?1
+            OR (refers_to = ?1 AND practice = 'INCREMENTAL_AUTH'))",
+    )?
+    .execute([&reversal.refers_to])?;
+    Ok(())
+}
+
+fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
+    let (kind, state): (String, String) = (row.get("kind")?, row.get("state")?);
+    let parameters: String = row.get("parameters")?;
+    let strange = |what: &str| rusqlite::Error::InvalidColumnName(what.to_owned());
+    Ok(Entry {
+        id: row.get("id")?,
+        kind: Kind::ALL.into_iter().find(|known| known.as_str() == kind).ok_or_else(|| strange("kind"))?,
+        merchant_transaction_id: row.get("reference")?,
+        amount: row.get("amount")?,
+        currency: row.get("currency")?,
+        state: State::ALL.into_iter().find(|known| known.as_str() == state).ok_or_else(|| strange("state"))?,
+        code: row.get("code")?,
+        refers_to: row.get("refers_to")?,
+        entry_mode: row.get("entry_mode")?,
+        parameters: parameters.split('&').filter(|name| !name.is_empty()).map(str::to_owned).collect(),
+        practice: row.get("practice")?,
+        is_last: row.get("is_last")?,
+        captures: row.get("captures")?,
+    })
+}
+
+fn booking(row: &Row<'_>) -> rusqlite::Result<Booking> {
+    let json = |name: &str| -> rusqlite::Result<Option<Value>> {
+        let text: Option<String> = row.get(name)?;
+        let read =
+            |text: String| serde_json::from_str(&text).map_err(|_| rusqlite::Error::InvalidColumnName(name.into()));
+        text.map(read).transpose()
+    };
+    let later_in: Option<u8> = row.get("later_in")?;
+    Ok(Booking {
+        entry: entry(row)?,
+        at: row.get("at")?,
+        short_id: row.get("short_id")?,
+        answer: json("answer")?.unwrap_or_default(),
+        hidden: row.get("hidden")?,
+        later: later_in.zip(json("later")?),
+        first_reversal: row.get("first_reversal")?,
+        registration: row.get("registration")?,
+        instruction: json("instruction")?,
+    })
+}

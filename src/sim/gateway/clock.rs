@@ -1,0 +1,27 @@
+//! The gateway's clock: that of the system, one that was set and goes on, or one that stands still. Every time that it answers
+//! and books is this clock's.
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+/// What time it is.
+#[derive(Debug, Default)]
+pub(super) struct Clock {
+    ahead: TimeDelta,
+    stands_at: Option<DateTime<Utc>>,
+}
+
+impl Clock {
+    /// A clock that shows `at` now and goes on; without it the system's.
+    pub(super) fn new(at: Option<DateTime<Utc>>) -> Self {
+        Self { ahead: at.map_or_else(TimeDelta::zero, |at| at - Utc::now()), stands_at: None }
+    }
+
+    pub(super) fn now(&self) -> DateTime<Utc> {
+        self.stands_at.unwrap_or_else(|| Utc::now() + self.ahead)
+    }
+
+    /// Stops it at this time.
+    pub(super) fn stop_at(&mut self, at: DateTime<Utc>) {
+        self.stands_at = Some(at);
+    }
+}

@@ -1,0 +1,70 @@
+//! What raises a pre-authorisation (INCREMENTAL_AUTH) or takes its place (REAUTHORIZATION), by `referenceUuid`.
+//!
+//! Assumed, as the interface is silent: an increment adds to what may be captured of the payment it names. A reauthorisation is a
+//! pre-authorisation of its own, of at most what was left; the one before is closed, and open again if it is reversed.
+
+use super::booking::Draft;
+use super::form::{Form, Invalid};
+use super::host::{Delivery, Host, money};
+use super::ledger::{Kind, State};
+use super::refusal::{Refusal, rule};
+use super::standing::Standing;
+use crate::money::Amount;
+
+const REFERENCE: &str = "referenceUuid";
+
+impl Host {
+    /// `POST /v1/payments` with `referenceUuid`.
+    pub(super) fn increment(&mut self, form: &Form) -> Result<Delivery, Refusal> {
+        if form.required("paymentType")? != "PA" {
+            return Err(Invalid::new("paymentType", "must be PA with referenceUuid").into());
+        }
+        let adds = match form.get("standingInstruction.industryPractice") {
+            Some("INCREMENTAL_AUTH") => true,
+            Some("REAUTHORIZATION") => false,
+            _ => {
+                let why = "must be INCREMENTAL_AUTH or REAUTHORIZATION with referenceUuid";
+                return Err(Invalid::new("standingInstruction.industryPractice", why).into());
+            }
+        };
+        let reference = form.required(REFERENCE)?;
+        if let Some((name, _)) =
+            form.iter().find(|(name, _)| name.starts_with("pos.encrypted") || *name == "pos.iccDataRequest")
+        {
+            return Err(Invalid::new(name, "a payment by reference has no card").into());
+        }
+        form.required("merchantTransactionId")?;
+        let amount = money(form)?;
+        let of = self.books.find(reference)?.ok_or_else(|| Invalid::new(REFERENCE, "matches no payment"))?;
+        let outcome = self.outcome(form.get("amount"));
+        if let Some(instead) = self.before(outcome, form.required("merchantTransactionId")?, "/v1/payments") {
+            return Ok(instead);
+        }
+        let held = &of.entry;
+        if held.kind != Kind::PreAuthorisation
+            || held.is_increment()
+            || matches!(held.state, State::Declined | State::Pending)
+        {
+            let why = "referenced transaction is of inappropriate type (it is not an approved PA)";
+            return Err(rule(REFERENCE, "700.100.700", why));
+        }
+        if Some(amount.currency()) != held.currency() {
+            return Err(rule(
+                "currency",
+                "700.100.500",
+                "referenced payment currency does not match with requested payment currency",
+            ));
+        }
+        let is = Standing::of(held, self.books.following(&held.id)?.iter());
+        if is.is_reversed || is.is_renewed || is.is_final || is.left == 0 {
+            return Err(rule(REFERENCE, "700.300.300", "referenced tx is captured, reversed or reauthorised already"));
+        }
+        let too_large = rule("amount", "700.100.300", "invalid amount (probably too large)");
+        let total = is.authorised.saturating_add(amount.minor());
+        let fits = if adds { Amount::from_minor(total, amount.currency()).is_ok() } else { amount.minor() <= is.left };
+        if !fits {
+            return Err(too_large);
+        }
+        self.book(Draft { of: Some(&of), ..Draft::new(form, Kind::PreAuthorisation, amount) }, outcome)
+    }
+}

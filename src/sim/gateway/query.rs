@@ -1,0 +1,57 @@
+//! Asking what became of payments: by id, or by the query with its filters.
+
+use chrono::NaiveDateTime;
+
+use super::answer;
+use super::books::Wanted;
+use super::form::{self, Form, Invalid};
+use super::host::{Delivery, Host};
+use super::refusal::Refusal;
+
+/// Transactions in an answer, unless the query says how many (behaviour: Limits).
+const LIMIT: u32 = 100;
+
+impl Host {
+    /// `GET /v1/payments/{id}`.
+    pub(super) fn retrieve(&mut self, id: &str, query: &[u8]) -> Result<Delivery, Refusal> {
+        self.check_entity(&Form::parse(query, form::RETRIEVAL)?, false)?;
+        let booking = self.books.find(id)?.ok_or(Refusal::NotFound)?;
+        let payment = self.ask(booking)?.ok_or(Refusal::NotFound)?;
+        Ok(Delivery::Answer(200, payment))
+    }
+
+    /// `GET /v1/query`. What is found stands in the order in which it came, and behind it what follows it.
+    pub(super) fn query(&mut self, query: &[u8]) -> Result<Delivery, Refusal> {
+        let form = Form::parse(query, form::QUERY)?;
+        self.check_entity(&form, true)?;
+        let time = |name: &str| form.get(name).map(|text| NaiveDateTime::parse_from_str(text, "%Y-%m-%d %H:%M:%S"));
+        let frame = match (time("date.from"), time("date.to")) {
+            (None, None) => None,
+            (Some(Ok(from)), Some(Ok(to))) if from <= to => {
+                Some((from.and_utc().timestamp(), to.and_utc().timestamp()))
+            }
+            _ => return Err(Invalid::new("date.from", "date.from and date.to come together, in this order").into()),
+        };
+        let reference = form.get("merchantTransactionId");
+        if reference.is_some() == frame.is_some() {
+            return Err(Invalid::new("merchantTransactionId", "either it or date.from and date.to").into());
+        }
+        // Every payment here is one by card (CC).
+        if form.get("paymentMethods").is_some_and(|list| list.split(',').all(|method| method != "CC")) {
+            return Ok(answer::list(Vec::new()));
+        }
+        let found = self.books.search(&Wanted {
+            reference,
+            frame,
+            kinds: form.get("paymentTypes").map(|list| format!(",{list},")),
+            short_id: form.get("shortId"),
+            with_linked: form.get("includeLinkedTransactions") == Some("true"),
+            limit: form.get("limit").and_then(|limit| limit.parse().ok()).unwrap_or(LIMIT),
+        })?;
+        let mut payments = Vec::with_capacity(found.len());
+        for booking in found {
+            payments.extend(self.ask(booking)?);
+        }
+        Ok(answer::list(payments))
+    }
+}

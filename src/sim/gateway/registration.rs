@@ -1,0 +1,97 @@
+//! Stored cards: made with a payment (`createRegistration`) or alone, paid with, deleted. Of the card only what may be shown is kept.
+
+use serde_json::json;
+
+use super::answer::{self, result};
+use super::booking::Draft;
+use super::books::{Face, Registration};
+use super::form::{self, Form, Invalid};
+use super::host::{Delivery, Host, money, not_in_clear};
+use super::instruction;
+use super::issuer::Issuer;
+use super::ledger::{Kind, State};
+use super::refusal::{Refusal, rule};
+use super::sealed::Sealed;
+
+const DELETED: Refusal = rule("id", "100.150.202", "registration is already deregistered");
+
+impl Host {
+    /// `POST /v1/registrations`: the card was read, and nothing is paid.
+    pub(super) fn register(&mut self, body: &[u8]) -> Result<Delivery, Refusal> {
+        let form = Form::parse(body, form::REGISTRATION)?;
+        self.check_entity(&form, true)?;
+        form.required("pos.terminalId")?;
+        let entry_mode = form.required("pos.entryMode")?;
+        let sealed = Sealed::from_form(&form)?;
+        let card = self.key_sets.open(&sealed, entry_mode)?;
+        not_in_clear(&card, &form)?;
+        if let Err(declined) = self.issuer.decide(&card.pan, sealed.pin(&card.pan), None) {
+            return Err(rule("pos.encryptedSred.data", declined.code, declined.description));
+        }
+        let new = Registration { id: answer::new_id(), face: Face::of(&card), payment: None, is_deleted: false };
+        self.books.store(&new)?;
+        let (code, description, _) = answer::approved(form.get("testMode"));
+        let mut answer = json!({ "id": new.id, "result": result(code, description) });
+        answer::card(&mut answer, &new.face, &form);
+        Ok(Delivery::Answer(200, answer))
+    }
+
+    /// `POST /v1/registrations/{id}/payments`.
+    pub(super) fn pay_with_registration(&mut self, id: &str, body: &[u8]) -> Result<Delivery, Refusal> {
+        let form = Form::parse(body, form::WITH_REGISTRATION)?;
+        self.check_entity(&form, true)?;
+        let kind = match form.required("paymentType")? {
+            "DB" => Kind::Debit,
+            "PA" => Kind::PreAuthorisation,
+            _ => return Err(Invalid::new("paymentType", "must be DB or PA with a stored card").into()),
+        };
+        if kind != Kind::PreAuthorisation && form.get("numberOfCaptures").is_some() {
+            return Err(Invalid::new("numberOfCaptures", "belongs to a pre-authorisation (PA)").into());
+        }
+        let amount = money(&form)?;
+        let reference = form.required("merchantTransactionId")?;
+        let stored = self.usable(id)?;
+        if form.get("paymentBrand").is_some_and(|brand| Some(brand) != answer::brand(&stored.face.bin)) {
+            return Err(Invalid::new("paymentBrand", "does not belong to the stored card").into());
+        }
+        let outcome = self.outcome(form.get("amount"));
+        if let Some(instead) = self.before(outcome, reference, &format!("/v1/registrations/{id}/payments")) {
+            return Ok(instead);
+        }
+        let instruction = instruction::with_stored(&form, &self.books.with_registration(id)?, self.clock.now())?;
+        let declined = Issuer::decide_stored(&stored.face.bin, &stored.face.last4).err();
+        let draft = Draft {
+            face: Some(stored.face),
+            declined,
+            registration: Some(id.to_owned()),
+            instruction,
+            ..Draft::new(&form, kind, amount)
+        };
+        self.book(draft, outcome)
+    }
+
+    /// `DELETE /v1/registrations/{id}`.
+    pub(super) fn deregister(&mut self, id: &str, query: &[u8]) -> Result<Delivery, Refusal> {
+        self.check_entity(&Form::parse(query, form::DEREGISTRATION)?, true)?;
+        let stored = self.books.registration(id)?.ok_or(Refusal::NotFound)?;
+        if stored.is_deleted {
+            return Err(DELETED);
+        }
+        self.books.delete_registration(id)?;
+        let (code, description, _) = answer::approved(None);
+        Ok(Delivery::Answer(200, json!({ "id": id, "result": result(code, description) })))
+    }
+
+    /// A stored card that may be used: not deleted, and the payment that stored it was approved.
+    fn usable(&self, id: &str) -> Result<Registration, Refusal> {
+        let stored = self.books.registration(id)?.ok_or(Refusal::NotFound)?;
+        if stored.is_deleted {
+            return Err(DELETED);
+        }
+        let made_by = stored.payment.as_deref().map(|id| self.books.find(id)).transpose()?.flatten();
+        if made_by.is_some_and(|payment| matches!(payment.entry.state, State::Pending | State::Declined)) {
+            return Err(rule("id", "100.150.203", "registration is not valid, its first payment is not approved"));
+        }
+        Ok(stored)
+    }
+}

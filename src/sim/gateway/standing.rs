@@ -1,0 +1,106 @@
+//! Where a payment stands: what was done with it, what is left of it, and whether anything may follow. Pure: entries in, sums out.
+//!
+//! What is approved or pending counts as taken: a pending capture may still be approved, and the money is not there twice.
+//! What is pending never adds.
+
+use super::ledger::{Entry, Kind, State};
+
+/// Sums over what follows a payment, in minor units of its currency.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Standing {
+    /// Of a pre-authorisation: with its increments.
+    pub authorised: u64,
+    /// Of a sale or capture: refunds.
+    pub given_back: u64,
+    /// To be captured, or to be given back.
+    pub left: u64,
+    /// Captures so far.
+    pub captures: usize,
+    /// A capture or refund said FINAL.
+    pub is_final: bool,
+    /// Reversed, or a reversal is pending.
+    pub is_reversed: bool,
+    /// Another pre-authorisation has taken its place.
+    pub is_renewed: bool,
+}
+
+impl Standing {
+    /// Of `payment`, with what refers to it.
+    pub(super) fn of<'a>(payment: &Entry, following: impl Iterator<Item = &'a Entry>) -> Self {
+        let mut is = Self { authorised: payment.minor(), ..Self::default() };
+        is.is_reversed = payment.state == State::Reversed;
+        let mut taken = 0;
+        for entry in following {
+            let counts = matches!(entry.state, State::Approved | State::Pending);
+            match entry.kind {
+                Kind::PreAuthorisation if entry.is_increment() && entry.state == State::Approved => {
+                    is.authorised += entry.minor();
+                }
+                Kind::PreAuthorisation if !entry.is_increment() && counts => is.is_renewed = true,
+                Kind::Capture if counts => {
+                    taken += entry.minor();
+                    is.captures += 1;
+                    is.is_final |= entry.is_last;
+                }
+                Kind::Refund if counts => {
+                    taken += entry.minor();
+                    is.given_back += entry.minor();
+                    is.is_final |= entry.is_last;
+                }
+                Kind::Reversal if counts => is.is_reversed = true,
+                _ => {}
+            }
+        }
+        let open = payment.state == State::Approved && !is.is_reversed && !is.is_renewed && !is.is_final;
+        is.left = if open { is.authorised.saturating_sub(taken) } else { 0 };
+        is
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(kind: Kind, amount: &str, state: State) -> Entry {
+        Entry {
+            id: "1".to_owned(),
+            kind,
+            merchant_transaction_id: None,
+            amount: amount.to_owned(),
+            currency: "EUR".to_owned(),
+            state,
+            code: String::new(),
+            refers_to: None,
+            entry_mode: None,
+            parameters: Vec::new(),
+            practice: None,
+            is_last: false,
+            captures: None,
+        }
+    }
+
+    fn left(payment: &Entry, following: &[Entry]) -> u64 {
+        Standing::of(payment, following.iter()).left
+    }
+
+    #[test]
+    fn what_is_left_counts_what_may_still_be_approved() {
+        use State::{Approved, Declined, Pending, Reversed};
+        let held = entry(Kind::PreAuthorisation, "100.00", Approved);
+        let more = Entry { practice: Some("INCREMENTAL_AUTH".to_owned()), ..held.clone() };
+        let later = Entry { state: Pending, ..more.clone() };
+        let renewed = Entry { practice: Some("REAUTHORIZATION".to_owned()), ..held.clone() };
+        let capture = |state| entry(Kind::Capture, "30.00", state);
+        let last = Entry { is_last: true, ..capture(Approved) };
+        assert_eq!(left(&held, &[]), 10_000);
+        assert_eq!(left(&held, &[more, later, capture(Approved), capture(Pending)]), 14_000);
+        assert_eq!(left(&held, &[capture(Declined), capture(Reversed)]), 10_000);
+        assert_eq!(left(&held, &[last]), 0);
+        assert_eq!(left(&held, &[renewed]), 0);
+        assert_eq!(left(&held, &[entry(Kind::Reversal, "100.00", Pending)]), 0);
+        assert_eq!(left(&held, &[entry(Kind::Reversal, "100.00", Declined)]), 10_000);
+        let sale = entry(Kind::Debit, "10.00", Approved);
+        assert_eq!(left(&sale, &[entry(Kind::Refund, "3.33", Approved), entry(Kind::Refund, "1.00", Pending)]), 567);
+        assert_eq!(left(&entry(Kind::Debit, "10.00", Declined), &[]), 0);
+    }
+}
