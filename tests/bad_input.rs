@@ -352,7 +352,7 @@ const ANSWERS: &[Line] = &[
     line("found at the third look only",   as_it_is, "10.80", CHIP, "did not arrive whole",                        Reversed, 1, NOTHING),
     line("the first reversal fails",       as_it_is, "10.81", CHIP, "did not arrive whole",                        Reversed, 1, NOTHING),
     line("the reversal's answer is lost",  as_it_is, "10.82", CHIP, "did not arrive whole",                        Reversed, 1, NOTHING),
-    line("long scripts for a plain card",  as_it_is, "10.84", CHIP, "APPROVED 10.84 EUR",                          Now(Outcome::Approved), 0, &["10.84 EUR"]),
+    line("long scripts for a plain card",  as_it_is, "10.57", CHIP, "APPROVED 10.57 EUR",                          Now(Outcome::Approved), 0, &["10.57 EUR"]),
     line("HTTP 307 to another host",       as_it_is, "10.83", CHIP, "redirects to another host (HTTP 307)",        Open, 3, NOTHING),
 ];
 

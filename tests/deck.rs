@@ -411,7 +411,7 @@ async fn a_printer_that_cannot_print_changes_no_sale_and_prints_later() {
 /// TSI, bit 3 of its first byte: scripts were processed (EMV Book 3, C6).
 #[tokio::test]
 async fn issuer_scripts_reach_the_card_when_the_reader_can_take_them() {
-    for (amount, extended_apdu, tsi) in [("12.34", false, "7C00"), ("10.84", false, "7800"), ("10.84", true, "7C00")] {
+    for (amount, extended_apdu, tsi) in [("12.34", false, "7C00"), ("10.57", false, "7800"), ("10.57", true, "7C00")] {
         let mut options = Options::default();
         (options.reader.extended_apdu, options.reader.removes_card) = (extended_apdu, true);
         let mut counter = Counter::open_with(options).await;

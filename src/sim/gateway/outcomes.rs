@@ -96,6 +96,7 @@ pub const TABLE: &[Row] = &[
         "declined: risk (risk.score -00900)",
     ),
     (56, Outcome::Unchecked, "approved, address and security code not checked (U)"),
+    (57, Outcome::LongScripts, "approved, with long issuer scripts for a card that gets any"),
     (60, Outcome::Partial, "approved for half of the amount"),
     (61, Outcome::PendingThenApproved, "pending, approved from the second time it is asked for"),
     (62, Outcome::Pending, "pending for ever"),
@@ -120,7 +121,6 @@ pub const TABLE: &[Row] = &[
     (81, Outcome::ReversalFailsOnce, "approved, line cut, first reversal HTTP 500, not processed"),
     (82, Outcome::ReversalAnswerLost, "approved, line cut, first reversal processed but HTTP 500"),
     (83, Outcome::RedirectElsewhere, "HTTP 307 to another host, not processed"),
-    (84, Outcome::LongScripts, "approved, with long issuer scripts for a card that gets any"),
 ];
 
 /// More rows: the payment is approved, and the first reversal of it meets something.
