@@ -5,10 +5,12 @@
 //! makes of it is used here: an agent that misreads the interface must fail.
 //! What is documented but has no place at the counter (other instruments, shipping, 3-D Secure, …) is refused by name.
 
+use std::collections::HashMap;
 use std::fmt;
+use std::sync::LazyLock;
 
 use crate::gateway::parameter::form::{self, Asked};
-use crate::gateway::parameter::{Call, Direction, Names, named_in, shown};
+use crate::gateway::parameter::{Call, Direction, Names, Parameter, named_in, shown};
 
 /// A request that is not as documented; answered with HTTP 400.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -238,8 +240,21 @@ pub(super) const RETRIEVAL: &Taken = &Taken { call: Call::Query, names: &["entit
 /// The name of custom parameters in the table.
 const CUSTOM: &str = "customParameters[name]";
 
+/// The rows that are taken by name, found once: a search of the whole table for each parameter would be most of a payment's time.
+static ROWS: LazyLock<HashMap<(&str, &str), Parameter>> = LazyLock::new(|| {
+    let names = Names::default();
+    let all = [PAYMENT, REFERENCING, REGISTRATION, WITH_REGISTRATION, QUERY, RETRIEVAL];
+    let row = &|call: Call, name: &'static str| {
+        named_in(name, &names, Direction::Request, call).ok().map(|row| ((call.as_str(), name), row))
+    };
+    all.into_iter().flat_map(|taken| taken.names.iter().filter_map(move |name| row(taken.call, name))).collect()
+});
+
 fn check(name: &str, value: &str, taken: &Taken, asked: &Asked<'_>) -> Result<(), Invalid> {
-    let known = named_in(name, asked.names, asked.direction, asked.call);
+    let known = match ROWS.get(&(asked.call.as_str(), name)) {
+        Some(row) => Ok(*row),
+        None => named_in(name, asked.names, asked.direction, asked.call),
+    };
     let known =
         known.map_err(|unfit| Invalid::new(shown(name), format!("not a parameter of this request: {unfit}")))?;
     let is_taken = taken.names.iter().chain([&CUSTOM]).any(|taken| known.name() == *taken);
