@@ -148,6 +148,31 @@ async fn a_tip_that_is_cancelled_ends_the_sale_and_frees_the_reader() {
 }
 
 #[tokio::test]
+async fn a_card_number_is_typed_where_the_terminal_allows_it() {
+    let manual = r#"{"reference":"R1","amount":"12.34","entry":"manual"}"#;
+    let counter = Counter::open().await;
+    assert_eq!(counter.post_sale(manual).await.0, 201);
+    let refused = counter.until_ended("R1").await;
+    assert_eq!(ended(&refused), Some(Outcome::Cancelled), "off by default: {}", refused.text);
+    assert!(refused.text.contains("manual-entry"), "{}", refused.text);
+
+    let mut options = Options::default();
+    let (line, with) = ("protocol = \"miura-mpi\"", "protocol = \"miura-mpi\"\nmanual-entry = true");
+    options.config.push((line.to_owned(), with.to_owned()));
+    let mut counter = Counter::open_with(options).await;
+    let pan = card("swipe").unwrap().pan;
+    counter.shop.reader.next_number(pan);
+    counter.shop.reader.next_number("3112");
+    assert_eq!(counter.post_sale(manual).await.0, 201);
+    let view = counter.until_ended("R1").await;
+    assert_eq!(ended(&view), Some(Outcome::Approved), "{}", view.text);
+    assert_eq!(view.card.as_ref().map(|card| card.entry_mode.as_str()), Some("MANUAL"));
+    assert_eq!(counter.charged(), ["12.34 EUR"]);
+    let receipt = counter.paper().await;
+    assert!(receipt.contains("MANUAL ENTRY") && !receipt.contains(pan), "{receipt}");
+}
+
+#[tokio::test]
 async fn an_amount_is_typed_at_the_reader() {
     let counter = Counter::open().await;
     counter.shop.reader.next_number("1234");
