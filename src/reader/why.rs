@@ -70,7 +70,7 @@ pub enum NotEncrypting {
 /// Why no card was read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoCard {
-    /// [`Order::Cancel`] was carried out.
+    /// [`Order::Cancel`](super::Order::Cancel) was carried out.
     #[error("cancelled at the till")]
     CancelledByTill,
     /// The cancel key, or the PIN entry was cancelled.
