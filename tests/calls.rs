@@ -85,6 +85,20 @@ async fn a_reservation_is_captured_in_parts_and_never_beyond_what_is_left() {
 }
 
 #[tokio::test]
+async fn a_reservation_is_made_anew_and_captured_then() {
+    let counter = Counter::open().await;
+    counter.with_card(json!({"kind": "pre-authorisation", "reference": "room", "amount": "100.00"})).await;
+    let anew = counter.done(json!({"kind": "reauthorisation", "reference": "again", "of": "room"})).await;
+    assert_eq!((ended(&anew), anew.amount.as_str()), (Some(Outcome::Approved), "100.00"), "{}", anew.text);
+    let (status, code, message) =
+        counter.refused(json!({"kind": "capture", "reference": "c1", "of": "room", "amount": "1.00"})).await;
+    assert_eq!((status, code.as_str()), (422, "not-possible"), "{message}");
+    let taken = counter.done(json!({"kind": "capture", "reference": "c2", "of": "again"})).await;
+    assert_eq!((ended(&taken), taken.amount.as_str()), (Some(Outcome::Approved), "100.00"), "{}", taken.text);
+    assert_eq!(counter.types(), ["PA", "PA", "CP"]);
+}
+
+#[tokio::test]
 async fn a_payment_is_refunded_in_parts_and_never_beyond_itself() {
     let mut counter = Counter::open().await;
     counter.with_card(json!({"reference": "s", "amount": "12.34"})).await;

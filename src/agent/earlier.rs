@@ -78,6 +78,10 @@ impl Agent {
         if counted(|kind| matches!(kind, Kind::Reversal { .. })).next().is_some() {
             return Err(not_possible("the earlier transaction was reversed, or is being reversed".to_owned()));
         }
+        let reserved_anew = counted(|kind| matches!(kind, Kind::Reauthorisation { .. })).next().is_some();
+        if reserved_anew && kind != till::Kind::Reversal {
+            return Err(not_possible("it was reserved anew: refer to the reauthorisation".to_owned()));
+        }
         let captures = || later.iter().filter(|later| matches!(later.order().kind, Kind::Capture { .. }));
         let taken = |wanted| {
             counted(wanted).try_fold(Some(charged), |left, amount| match left {
