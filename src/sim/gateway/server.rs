@@ -12,7 +12,7 @@ use hyper::http::request::Parts;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response};
 use hyper_util::rt::TokioIo;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
@@ -110,6 +110,8 @@ pub(super) async fn serve(
     mut control: mpsc::Receiver<Control>,
 ) {
     let mut listener = Some(listener);
+    // While it is offline the port is kept, so that nobody else takes it.
+    let mut kept: Option<TcpSocket> = None;
     let mut connections = JoinSet::new();
     loop {
         let accept = async {
@@ -127,19 +129,33 @@ pub(super) async fn serve(
             order = control.recv() => match order {
                 None => return,
                 Some(Control::Offline(true, done)) => {
-                    listener = None;
+                    if listener.take().is_some() {
+                        kept = keep(address).ok();
+                    }
                     connections.shutdown().await;
                     let _ = done.send(Ok(()));
                 }
                 Some(Control::Offline(false, done)) => {
                     let bound = if listener.is_some() { Ok(()) } else {
-                        TcpListener::bind(address).await.map(|bound| listener = Some(bound))
+                        let socket = kept.take().map_or_else(|| keep(address), Ok);
+                        socket.and_then(|socket| socket.listen(BACKLOG)).map(|bound| listener = Some(bound))
                     };
                     let _ = done.send(bound);
                 }
             },
         }
     }
+}
+
+/// Connections that may wait to be taken.
+const BACKLOG: u32 = 128;
+
+/// A socket that has the address and does not listen: connections are refused, and nobody else gets the port.
+fn keep(address: SocketAddr) -> io::Result<TcpSocket> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    Ok(socket)
 }
 
 async fn connection(stream: TcpStream, tls: TlsAcceptor, shared: Arc<Shared>) {
