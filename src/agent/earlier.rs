@@ -136,7 +136,11 @@ pub(super) fn is_the_same(wanted: &Wanted, sale: &Sale, view: &SaleView) -> bool
         Some(Of::Payment(payment)) => order.kind.of().is_some_and(|of| of.payment == *payment),
         Some(Of::Reference { reference, .. }) => view.of.as_ref() == Some(reference),
     };
-    wanted.kind == view.kind && of && wanted.amount.is_none_or(|amount| amount == order.amount)
+    let registration = match &order.kind {
+        Kind::ByRegistration { registration } => wanted.registration.as_ref() == Some(registration),
+        _ => true,
+    };
+    wanted.kind == view.kind && of && registration && wanted.amount.is_none_or(|amount| amount == order.amount)
 }
 
 /// The payment and the amount that it holds.

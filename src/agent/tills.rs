@@ -126,6 +126,8 @@ impl Agent {
         let view = self.view_of(&sale);
         if sale.order().kind.needs_card() {
             self.at_reader = Some(number);
+        } else {
+            self.inbox.push_back((number, sale::Event::Proceed));
         }
         self.sales.insert(number, Active::new(sale, self.clock.monotonic()));
         for action in actions {

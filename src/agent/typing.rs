@@ -67,7 +67,7 @@ impl Agent {
         });
         let event = event.unwrap_or_else(|why| {
             // The reader waits for the next order: no card was asked for.
-            self.at_reader = None;
+            self.at_reader.take_if(|at_reader| *at_reader == number);
             Event::NoCard { why }
         });
         self.inbox.push_back((number, event));

@@ -231,6 +231,9 @@ impl Agent {
 fn standing(sale: &Sale) -> (State, Option<till::Outcome>, String) {
     let amount = sale.amount();
     match sale.standing() {
+        Standing::Waiting if !sale.order().kind.needs_card() => {
+            (State::InProgress, None, "Recorded, being sent".to_owned())
+        }
         Standing::Waiting => (State::WaitingForCard, None, format!("Waiting for a card to pay {amount}")),
         Standing::InProgress => (State::InProgress, None, "Authorising, please wait".to_owned()),
         Standing::AtSignature => {

@@ -23,6 +23,8 @@ const OWNED: [&str; 12] = [
     "tokenAccount",
     "overridePaymentType",
 ];
+/// Other means of payment and proofs of them: at the counter the card pays, and the journal keeps none of these.
+const OTHER_MEANS: [&str; 5] = ["bankAccount", "virtualAccount", "giftCard", "threeDSecure", "recurringMigration"];
 /// Structures whose members are keys in brackets (interface: Custom parameters and others).
 const KEYED: [&str; 4] = ["customParameters", "merchant.data", "risk.parameters", "threeDSecure.schemeData"];
 /// Deepest nesting: `airline.passengers[0].legs[0].carrierCode` has five levels.
@@ -52,6 +54,11 @@ pub fn parameters(
         return Ok(Vec::new());
     }
     let flat = flattened(added)?;
+    let first_words = || flat.iter().map(|(name, _)| (name, first_word(name)));
+    let wallet = |word: &str| assumptions.wallets.iter().any(|wallet| wallet == word);
+    if let Some((name, _)) = first_words().find(|(_, word)| OTHER_MEANS.contains(word) || wallet(word)) {
+        return Err(problem(name, "a card pays at this terminal; leave it out"));
+    }
     let names = Names::new(&assumptions.wallets, &assumptions.schemes);
     let asked = Asked { direction: Direction::Request, call, from_client_side: false, names: &names };
     // What the terminal adds itself is not there yet, and is not the till's to miss.
@@ -65,7 +72,11 @@ pub fn parameters(
 }
 
 fn is_owned(name: &str) -> bool {
-    OWNED.contains(&name.split(['.', '[']).next().unwrap_or_default())
+    OWNED.contains(&first_word(name))
+}
+
+fn first_word(name: &str) -> &str {
+    name.split(['.', '[']).next().unwrap_or_default()
 }
 
 fn flattened(added: &Map<String, Value>) -> Result<Vec<(String, String)>, Problem> {
@@ -146,6 +157,8 @@ mod tests {
         for (text, problem) in [
             (r#"{"amount":"1.00"}"#, "amount: the terminal says this itself; leave it out"),
             (r#"{"card":{"number":"4111"}}"#, "card: the terminal says this itself; leave it out"),
+            (r#"{"giftCard":{"pin":"1234"}}"#, "giftCard.pin: a card pays at this terminal; leave it out"),
+            (r#"{"threeDSecure.eci":"05"}"#, "threeDSecure.eci: a card pays at this terminal; leave it out"),
             (r#"{"pos.entryMode":"ICC"}"#, "pos.entryMode: the terminal says this itself; leave it out"),
             (r#"{"taxAmount":1.5}"#, "taxAmount: write it as a string: a number could be rounded"),
             (r#"{"taxAmount":null}"#, "taxAmount: it is null; leave it out"),

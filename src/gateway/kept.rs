@@ -18,9 +18,8 @@ const LONGEST: usize = 512;
 /// Deepest nesting that is looked at.
 const MAX_DEPTH: usize = 6;
 
-/// Structures and fields that are never kept.
-const LEFT_OUT: [&str; 26] = [
-    // Card rules, and other people's accounts.
+/// Structures and fields that nobody may see: card rules, other people's accounts, people, what is for browsers.
+const FORBIDDEN: [&str; 21] = [
     "card.holder",
     "card.expiryMonth",
     "card.expiryYear",
@@ -30,7 +29,8 @@ const LEFT_OUT: [&str; 26] = [
     "merchant.bankAccount",
     "tokenAccount",
     "virtualAccount",
-    // People.
+    "giftCard",
+    "threeDSecure",
     "customer",
     "billing",
     "shipping",
@@ -38,9 +38,12 @@ const LEFT_OUT: [&str; 26] = [
     "recipient",
     "cart",
     "airline",
-    // For browsers.
     "redirect",
-    // Places of their own.
+    "pos.iccDataResponse",
+    "pos.iccDataRequest",
+];
+/// What has a place of its own in `HostFacts`.
+const ELSEWHERE: [&str; 9] = [
     "id",
     "result.code",
     "result.description",
@@ -52,18 +55,24 @@ const LEFT_OUT: [&str; 26] = [
     "ndc",
 ];
 
+/// Whether a name is one of these, or stands below one.
+fn is_below(name: &str, names: &[&str]) -> bool {
+    names
+        .iter()
+        .any(|above| name.strip_prefix(above).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '['])))
+}
+
 /// What else an answer says.
 pub(super) fn rest(body: &Value) -> BTreeMap<String, String> {
     let mut kept = BTreeMap::new();
-    collect("", body, 0, &|name| LEFT_OUT.contains(&name), &mut kept);
+    collect("", body, 0, &|name| is_below(name, &FORBIDDEN) || is_below(name, &ELSEWHERE), &mut kept);
     kept
 }
 
 /// All that a person may see of an answer: the rest, and what has a place of its own.
 pub(super) fn shown(body: &Value) -> BTreeMap<String, String> {
     let mut kept = BTreeMap::new();
-    let (forbidden, _) = LEFT_OUT.split_at(17);
-    collect("", body, 0, &|name| forbidden.contains(&name) || name == "pos.iccDataResponse", &mut kept);
+    collect("", body, 0, &|name| is_below(name, &FORBIDDEN), &mut kept);
     kept
 }
 
@@ -116,6 +125,8 @@ mod tests {
             "descriptor": "Corner Shop\u{1b}[2J",
             "card": { "bin": "476173", "holder": "A B", "expiryMonth": "12", "type": "CREDIT" },
             "customer": { "givenName": "A" },
+            "billing.city": "Springfield",
+            "threeDSecure": { "verificationId": "x" },
             "customParameters": { "table": "7", "note": "card 4761739001010119" },
             "resultDetails": { "AcquirerResponse": "00" },
             "result": { "code": "000.100.110", "cvvResponse": "M" },

@@ -2,7 +2,8 @@
 //! takes (design: path of a sale, 9).
 //!
 //! Undoing it would be no safer than finishing it, so it is finished: found approved, it is done; found declined, it is
-//! declined; not found twice, it is sent again under the same reference, written down before. What the gateway holds of the
+//! declined; not found twice, it is sent again under the same reference, written down before. From the first doubt on no answer
+//! ends it but an approval: what is declined or not sent the second time may have been carried out the first. What the gateway holds of the
 //! earlier transaction bounds what a request that arrives late could do twice: no more can be captured or refunded than is left.
 
 use std::time::Duration;
@@ -123,6 +124,11 @@ impl Sale {
         if ours().next().is_some() {
             let why = "the gateway declined it".to_owned();
             return self.confirmed(Outcome::Declined { why }, None);
+        }
+        // What a person must look at is not sent again.
+        if let State::Confirming(Confirming { quarantined: Some(why), .. }) = &self.state {
+            let why = why.clone();
+            return self.needs_a_person(&why, now);
         }
         self.volatile.confirming.absent += 1;
         if self.volatile.confirming.absent < LOOKS_BEFORE_SENDING {

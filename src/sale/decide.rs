@@ -19,6 +19,9 @@ impl Sale {
     /// What `event` means for this sale. An event that means nothing in the present state gives an empty step.
     pub fn handle(&mut self, event: Event, now: Now, deadlines: Deadlines) -> Step {
         match (&self.state, event) {
+            (State::Waiting, Event::Proceed) if !self.order.kind.needs_card() => {
+                Step::write([Record::Asked { card: None }]).then([Action::Ask, Action::Tell])
+            }
             (State::Waiting, Event::TipTyped { tip }) if self.volatile.typing => self.tip_typed(tip),
             (State::Waiting, Event::CardRead { facts, first_answer }) if !self.volatile.typing => {
                 self.card_read(facts, first_answer)
@@ -32,6 +35,7 @@ impl Sale {
             }
 
             (State::Asked, Event::Answered(answer)) => self.answered(answer, now, deadlines),
+            (State::Asked, Event::CannotAsk { why }) if self.doubted => self.confirm(&why),
             (State::Asked, Event::CannotAsk { why }) => self.end(Outcome::NotSent { why }, None),
             (State::Asked, Event::DeadlinePassed) => self.ask_again(now),
             (State::Asked, Event::Restarted) => {
@@ -125,6 +129,9 @@ impl Sale {
     fn answered(&mut self, answer: Answer, now: Now, deadlines: Deadlines) -> Step {
         let polling = self.volatile.poll.is_some();
         match answer {
+            // Not carried out this time, perhaps because an earlier request without an answer was: only a look can tell.
+            Answer::Declined(refusal) | Answer::Throttled(refusal) if self.doubted => self.confirm(&refusal.reason),
+            Answer::NotSent { why } if self.doubted => self.confirm(&why),
             Answer::Approved(approval) => self.approved(*approval, now, deadlines),
             Answer::Declined(refusal) if says_approve(&refusal.for_chip) => {
                 let why = "the gateway declined, but its answer to the chip says approved";

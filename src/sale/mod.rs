@@ -15,8 +15,9 @@
 //! | Confirming | `Confirming`: a capture, refund or reversal without an answer | unconfirmed | goes on, looking up before it sends anything again |
 //! | Ended | `Ended` | the outcome | nothing to do |
 //!
-//! What needs no card (captures, refunds, …) is `Asked` from its beginning. A tap, a swipe and a typed card never enter AtChip: the host's approval is final and `HostApproved` and `Ended` (or
-//! `SignatureAsked`) are written together. Times are arguments; what a power cut may forget (timers, what is in flight) is in `Volatile`.
+//! What needs no card (captures, refunds, …) is `Asked` as soon as it is recorded. A tap, a swipe and a typed card never enter
+//! AtChip: the host's approval is final and `HostApproved` and `Ended` (or `SignatureAsked`) are written together. Times are
+//! arguments; what a power cut may forget (timers, what is in flight) is in `Volatile`.
 
 mod answer;
 mod confirming;
@@ -45,6 +46,8 @@ pub struct Sale {
     amount: Amount,
     tip: Option<Amount>,
     state: State,
+    /// A request of this transaction once had no answer: no later answer can say that nothing happened.
+    doubted: bool,
     /// Facts of the card, as far as they are known: they fill the receipt.
     card: Option<CardFacts>,
     /// Facts of the host, as far as they are known.
@@ -128,6 +131,8 @@ pub struct Deadlines {
 /// What can happen to a sale.
 #[derive(Clone, Debug)]
 pub enum Event {
+    /// It is recorded and needs no card: go on.
+    Proceed,
     /// The cardholder typed a tip at the reader, or wants to give none.
     TipTyped {
         /// The tip.
@@ -329,8 +334,9 @@ impl Sale {
     /// A new sale: the first record, then the reader is armed, or first asks for a tip.
     pub fn begin(order: Order) -> (Self, Step) {
         if !order.kind.needs_card() {
-            let started = [Record::Started { order: order.clone() }, Record::Asked { card: None }];
-            return (Self::waiting(order), Step::write(started).then([Action::Ask, Action::Tell]));
+            // Not asked in the same breath: a till that hears that it could not be recorded must not find it carried out later.
+            let step = Step::write([Record::Started { order: order.clone() }]).then([Action::Tell]);
+            return (Self::waiting(order), step);
         }
         let first = if order.ask_tip { Action::AskTip } else { Action::Arm };
         let step = Step::write([Record::Started { order: order.clone() }]).then([first, Action::Tell]);
@@ -358,6 +364,7 @@ impl Sale {
             tip: None,
             order,
             state: State::Waiting,
+            doubted: false,
             card: None,
             host: HostFacts::default(),
             steps: 0,
@@ -520,7 +527,10 @@ impl Sale {
                 }
                 self.state = State::Reversing(Reversing::new(why.clone(), payment.clone()));
             }
-            Record::Confirming { why } => self.state = State::Confirming(Confirming::new(why.clone())),
+            Record::Confirming { why } => {
+                self.doubted = true;
+                self.state = State::Confirming(Confirming::new(why.clone()));
+            }
             Record::ReversalAsked { .. } | Record::ReversalDone { .. } | Record::Quarantined { .. } => {
                 match &mut self.state {
                     State::Reversing(reversing) => reversing.apply(record),

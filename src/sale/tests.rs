@@ -627,7 +627,8 @@ fn somebody_elses_refund_is_not_reversed() {
 fn without_card(kind: Kind) -> Trace {
     let (sale, step) = Sale::begin(Order { kind, ..order() });
     let mut trace = Trace { sale, written: Vec::new() };
-    assert_eq!(trace.commit(step), [Action::Ask, Action::Tell]);
+    assert_eq!(trace.commit(step), [Action::Tell]);
+    assert_eq!(trace.on(Event::Proceed), [Action::Ask, Action::Tell]);
     trace
 }
 
@@ -753,4 +754,57 @@ fn the_card_of_a_credit_has_no_say() {
         assert_eq!(credit.on(said(false)), [Action::Print(Paper::Copies)]);
         assert_eq!(credit.outcome(), Some(&Outcome::Approved));
     }
+}
+
+#[test]
+fn what_was_in_doubt_once_is_not_ended_by_an_answer_that_says_nothing_of_the_first_request() {
+    let kind = || Kind::Refund { of: of() };
+    let sent_again = || {
+        let mut refund = without_card(kind());
+        let _ = refund.on(unknown());
+        let _ = refund.on(listed(Vec::new()));
+        let _ = refund.on_at(Event::DeadlinePassed, 10);
+        assert_eq!(refund.on_at(listed(Vec::new()), 10), [Action::Ask]);
+        refund
+    };
+    let refusal = || Refusal { reason: "no".to_owned(), for_chip: ForChip::default(), facts: HostFacts::default() };
+    for answer in [
+        Answer::NotSent { why: "no connection".to_owned() },
+        Answer::Throttled(Box::new(refusal())),
+        // "More than is left" may well be because the first one was carried out.
+        Answer::Declined(Box::new(refusal())),
+    ] {
+        let mut refund = sent_again();
+        assert_eq!(refund.on(Event::Answered(answer.clone())), [Action::Tell, Action::Query], "{answer:?}");
+        assert!(refund.is_unconfirmed(), "{answer:?}");
+        let late = listed(vec![found("RF", "rf1", FoundState::Approved, None)]);
+        let _ = refund.on(late);
+        assert_eq!(refund.outcome(), Some(&Outcome::Approved), "{answer:?}");
+    }
+    let mut lost = sent_again();
+    assert_eq!(lost.on(Event::CannotAsk { why: "too long".to_owned() }), [Action::Tell, Action::Query]);
+}
+
+#[test]
+fn what_a_person_must_look_at_is_never_sent_again() {
+    let mut refund = without_card(Kind::Refund { of: of() });
+    let more = Box::new(approval(ApprovedAmount::Said(eur(9999))));
+    let _ = refund.on(Event::Answered(Answer::Approved(more)));
+    assert!(matches!(refund.sale.standing(), Standing::Unconfirmed { quarantined: Some(_), .. }));
+    for day in 1..5 {
+        assert!(!refund.on_at(listed(Vec::new()), day * 90_000).contains(&Action::Ask));
+        let _ = refund.on_at(Event::DeadlinePassed, day * 90_000);
+    }
+    let _ = refund.cut();
+    assert!(!refund.on(listed(Vec::new())).contains(&Action::Ask));
+    assert!(!refund.on(listed(Vec::new())).contains(&Action::Ask));
+}
+
+#[test]
+fn what_needs_no_card_and_was_not_asked_for_is_cancelled_by_a_power_cut() {
+    let (sale, step) = Sale::begin(Order { kind: Kind::Refund { of: of() }, ..order() });
+    let mut refund = Trace { sale, written: Vec::new() };
+    assert_eq!(refund.commit(step), [Action::Tell]);
+    let _ = refund.cut();
+    assert!(matches!(refund.outcome(), Some(Outcome::Cancelled { .. })));
 }
