@@ -15,9 +15,12 @@ mod words;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::future::Future;
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Duration;
 
+use chrono::{DateTime, Utc};
 use tokio::sync::{broadcast, mpsc, oneshot};
+use tokio::time::Instant;
 
 use crate::card::FirstAnswer;
 use crate::config::{self, Config};
@@ -29,6 +32,7 @@ use crate::reader::{self, Identity};
 use crate::sale::{self, Answer, Deadlines, Inquiry, Now, Reversal, Sale};
 use crate::systemd;
 use crate::till::{self, Command, KeysView, Progress, Refused, SaleView};
+use crate::wire::Way;
 
 use act::Trace;
 use clock::Clock;
@@ -72,12 +76,86 @@ const LAST_ANSWERS: Duration = Duration::from_secs(2);
 /// How long the last receipts may take at the end; they are kept in any case.
 const LAST_PAPER: Duration = Duration::from_secs(10);
 
+/// Gives the board's time.
+pub type Board = Arc<dyn Fn() -> DateTime<Utc> + Send + Sync>;
+
+/// What surrounds the terminal, where it is not what the system gives.
+#[derive(Clone)]
+pub struct Surroundings {
+    /// The reader's wire.
+    pub reader: Option<Way>,
+    /// The gateway's, below TLS.
+    pub gateway: Option<Way>,
+    /// Every printer's.
+    pub printer: Option<Way>,
+    /// The board's clock.
+    pub board: Board,
+    /// Who sees each commit of the journal.
+    #[cfg(feature = "sim")]
+    pub watch: Option<journal::Watch>,
+}
+
+impl Default for Surroundings {
+    /// The system's.
+    fn default() -> Self {
+        Self {
+            reader: None,
+            gateway: None,
+            printer: None,
+            board: Arc::new(Utc::now),
+            #[cfg(feature = "sim")]
+            watch: None,
+        }
+    }
+}
+
+/// What every way in for tills gives: what they ask, and where they listen.
+#[derive(Debug)]
+pub struct Tills {
+    /// What they ask.
+    pub commands: mpsc::Receiver<Command>,
+    /// What all of them hear.
+    pub progress: broadcast::Sender<Progress>,
+}
+
 /// Runs the terminal until `shutdown` is done.
 ///
 /// # Errors
 /// Only before the first sale can be taken: see [`Error`]. Later faults are shown in the status and mended while running.
 pub async fn run(config: Config, shutdown: impl Future<Output = ()>) -> Result<(), Error> {
-    let (mut agent, mut ends) = Agent::start(config).await?;
+    let currency = Currency::from_code(&config.terminal.currency);
+    let currency = currency.map_err(|cause| Error::Money { key: "currency", cause })?;
+    let (sender, commands) = mpsc::channel(COMMANDS_WAITING);
+    let (progress, _) = broadcast::channel(PROGRESS_KEPT);
+    let (till, settings) = (progress.clone(), config.till.clone());
+    let (agent, ends) = Agent::start(config, Surroundings::default(), Tills { commands, progress })?;
+    let (stop, stopped) = oneshot::channel::<()>();
+    let till_ends = async move { drop(stopped.await) };
+    let bound = till::http::serve(&settings, currency, sender, till, till_ends).await?;
+    if let Some(address) = bound.http {
+        tracing::info!(%address, "tills are served");
+    }
+    work(agent, ends, Some(TillEnd { bound, stop }), shutdown).await;
+    Ok(())
+}
+
+/// [`run`] in other surroundings, for tills that are given: nothing is bound.
+///
+/// # Errors
+/// As [`run`].
+pub async fn run_in(
+    surroundings: Surroundings,
+    tills: Tills,
+    config: Config,
+    shutdown: impl Future<Output = ()>,
+) -> Result<(), Error> {
+    let (agent, ends) = Agent::start(config, surroundings, tills)?;
+    work(agent, ends, None, shutdown).await;
+    Ok(())
+}
+
+/// The loop.
+async fn work(mut agent: Agent, mut ends: Ends, till: Option<TillEnd>, shutdown: impl Future<Output = ()>) {
     let mut shutdown = std::pin::pin!(shutdown);
     let mut stopping = None;
     let notify = systemd::Notify::from_env();
@@ -89,12 +167,14 @@ pub async fn run(config: Config, shutdown: impl Future<Output = ()>) -> Result<(
         if stopping.is_some_and(|since: Instant| agent.may_stop(since)) {
             notify.stopping();
             agent.tell_and_print();
-            ends.till.close().await;
+            if let Some(till) = till {
+                till.close().await;
+            }
             // A printer's task ends when nobody can give it more and all it has is printed.
             drop(agent);
             let last_paper = async { while ends.printer.recv().await.is_some() {} };
             let _ = tokio::time::timeout(LAST_PAPER, last_paper).await;
-            return Ok(());
+            return;
         }
         let deadline = agent.next_deadline();
         tokio::select! {
@@ -103,7 +183,7 @@ pub async fn run(config: Config, shutdown: impl Future<Output = ()>) -> Result<(
             _ = watchdog.tick() => notify.watchdog(),
             Some(done) = ends.done.recv() => agent.task_brought(done),
             Some(event) = ends.reader.recv() => agent.reader_says(event),
-            () = tokio::time::sleep_until(deadline.into()) => agent.deadline_passed(),
+            () = tokio::time::sleep_until(deadline) => agent.deadline_passed(),
             Some(command) = ends.commands.recv() => agent.till_asks(command),
             Some(event) = ends.printer.recv() => agent.printer_says(event),
             () = &mut shutdown, if stopping.is_none() => {
@@ -195,7 +275,6 @@ struct Ends {
     done: mpsc::Receiver<Done>,
     commands: mpsc::Receiver<Command>,
     printer: mpsc::Receiver<printer::Event>,
-    till: TillEnd,
 }
 
 /// What ends the serving of tills.
@@ -213,45 +292,39 @@ impl TillEnd {
 }
 
 impl Agent {
-    /// Opens everything and replays the open sales.
-    async fn start(config: Config) -> Result<(Self, Ends), Error> {
-        let (journal, opened) = Journal::open(&config.journal.path)?;
-        let clock = Clock::new(opened.last_unix_ms);
+    /// Opens everything but the tills' wires and replays the open sales.
+    fn start(config: Config, surroundings: Surroundings, tills: Tills) -> Result<(Self, Ends), Error> {
+        #[allow(unused_mut, reason = "watched by tests")]
+        let (mut journal, opened) = Journal::open(&config.journal.path)?;
+        #[cfg(feature = "sim")]
+        journal.watched(surroundings.watch);
+        let clock = Clock::new(surroundings.board, opened.last_unix_ms);
         let token = gateway::Token::load(&config.gateway)?;
         let certificates_at = clock.clone();
         let certificates_at = gateway::Clock::new(move || certificates_at.for_gateway());
-        let gateway = gateway::Client::new(&config.gateway, &config.terminal, token, certificates_at)?;
+        let way = surroundings.gateway;
+        let gateway = gateway::Client::over(way, &config.gateway, &config.terminal, token, certificates_at)?;
         let currency =
             Currency::from_code(&config.terminal.currency).map_err(|cause| Error::Money { key: "currency", cause })?;
         let max_amount = config.terminal.max_amount.as_deref().map(|text| Amount::parse(text, currency)).transpose();
         let max_amount = max_amount.map_err(|cause| Error::Money { key: "max-amount", cause })?;
-        let (reader, from_reader) = reader::spawn(act::reader_settings(&config, &clock));
-        let (to_printer_events, from_printer) = mpsc::channel(64);
-        let start = |printer: &config::Printer| {
-            printer::spawn(printer.clone(), config.terminal.merchant.clone(), to_printer_events.clone())
+        let way = surroundings.reader;
+        let (reader, from_reader) = reader::spawn(reader::Settings { way, ..act::reader_settings(&config, &clock) });
+        // The channel ends with the printers' tasks.
+        let (to_us, from_printer) = mpsc::channel(64);
+        let way = surroundings.printer;
+        let start = |printer: &config::Printer| match &way {
+            Some(way) => {
+                let merchant = config.terminal.merchant.clone();
+                printer::spawn_over(way.clone(), printer.clone(), merchant, to_us.clone())
+            }
+            None => printer::spawn(printer.clone(), config.terminal.merchant.clone(), to_us.clone()),
         };
         let printers = config.printer.iter().map(start).collect();
-        // The channel ends with the printers' tasks.
-        drop(to_printer_events);
-        let (command_sender, commands) = mpsc::channel(COMMANDS_WAITING);
-        let (progress, _) = broadcast::channel(PROGRESS_KEPT);
-        let (till_stop, till_stopped) = oneshot::channel::<()>();
-        let till_ends = async move { drop(till_stopped.await) };
-        let bound = till::http::serve(&config.till, currency, command_sender, progress.clone(), till_ends).await?;
-        if let Some(address) = bound.http {
-            tracing::info!(%address, "tills are served");
-        }
         let (done, from_tasks) = mpsc::channel(64);
         let mut agent = Self {
             max_amount,
-            deadlines: Deadlines {
-                pending: Duration::from_millis(config.gateway.answer_timeout_ms),
-                absence_final: Duration::from_secs(config.gateway.assumptions.absence_final_after_h * 3600),
-                signature: config
-                    .terminal
-                    .confirm_signature
-                    .then(|| Duration::from_secs(config.terminal.signature_timeout_s)),
-            },
+            deadlines: deadlines(&config),
             clock,
             journal,
             journal_fault: None,
@@ -264,7 +337,7 @@ impl Agent {
             reader_state: Err("the reader is being opened".to_owned()),
             keys_left: None,
             printers,
-            progress,
+            progress: tills.progress,
             sales: BTreeMap::new(),
             at_reader: None,
             typing: None,
@@ -274,14 +347,8 @@ impl Agent {
             config,
         };
         agent.resume(opened.unsettled);
-        let ends = Ends {
-            reader: from_reader,
-            done: from_tasks,
-            commands,
-            printer: from_printer,
-            till: TillEnd { bound, stop: till_stop },
-        };
-        Ok((agent, ends))
+        let commands = tills.commands;
+        Ok((agent, Ends { reader: from_reader, done: from_tasks, commands, printer: from_printer }))
     }
 
     /// Hands on what actions left behind, until nothing is left; then forgets what is settled.
@@ -495,6 +562,16 @@ impl Agent {
             .at_reader
             .is_some_and(|number| self.sales.get(&number).is_some_and(|active| !active.sale.is_settled()));
         !sale_runs || self.asks_the_clock().duration_since(since) > STOP_PATIENCE
+    }
+}
+
+/// The core's deadlines from the configuration.
+fn deadlines(config: &Config) -> Deadlines {
+    let terminal = &config.terminal;
+    Deadlines {
+        pending: Duration::from_millis(config.gateway.answer_timeout_ms),
+        absence_final: Duration::from_secs(config.gateway.assumptions.absence_final_after_h * 3600),
+        signature: terminal.confirm_signature.then(|| Duration::from_secs(terminal.signature_timeout_s)),
     }
 }
 

@@ -73,6 +73,8 @@ pub mod card;
 pub mod emv;
 // Amounts and currencies, in integers.
 pub mod money;
+// A wire that is given instead of opened.
+pub mod wire;
 
 // The outside world on a desk, for tests and `cargo demo`. Never in a board build.
 #[cfg(feature = "sim")]

@@ -16,20 +16,24 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("money", &[]),
     ("emv", &[]),
     ("card", &["emv"]),
+    ("wire", &[]),
     ("sale", &["money", "card"]),
     ("journal", &["sale", "money", "card"]),
     ("reconcile", &["sale", "money"]),
     // Devices never know each other; they speak the words of `money`, `card` and `emv`.
-    ("reader", &["money", "card", "emv", "config"]),
+    ("reader", &["money", "card", "emv", "config", "wire"]),
     // `sale` for its vocabulary of host answers.
-    ("gateway", &["money", "card", "emv", "config", "sale"]),
-    ("printer", &["sale", "money", "card", "config"]),
+    ("gateway", &["money", "card", "emv", "config", "sale", "wire"]),
+    ("printer", &["sale", "money", "card", "config", "wire"]),
     ("till", &["money", "config"]),
     ("config", &["money", "card", "emv"]),
     ("systemd", &[]),
     (
         "agent",
-        &["money", "emv", "card", "sale", "journal", "reader", "gateway", "printer", "till", "config", "systemd"],
+        &[
+            "money", "emv", "card", "sale", "journal", "reader", "gateway", "printer", "till", "config", "systemd",
+            "wire",
+        ],
     ),
     // The agent's ways to the devices, walked without an agent; of the agent itself only which clock can be right.
     ("doctor", &["config", "gateway", "journal", "reader", "sale", "printer", "till", "systemd", "agent"]),

@@ -6,10 +6,13 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::{Duration, Instant, UNIX_EPOCH};
+use std::time::{Duration, UNIX_EPOCH};
 
 use chrono::{DateTime, Datelike, Local, NaiveDate, NaiveDateTime, TimeZone, Timelike, Utc};
 
+use tokio::time::Instant;
+
+use super::Board;
 use crate::gateway;
 use crate::reader::LocalTime;
 
@@ -33,9 +36,10 @@ pub(crate) fn floor_unix_ms(last_unix_ms: i64) -> i64 {
 }
 
 /// The clocks.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct Clock {
     start: Instant,
+    board: Board,
     floor_unix_ms: i64,
     /// What must be added to `start`'s age to get the reader's time; zero while it gave none.
     reader_base_unix_ms: Arc<AtomicI64>,
@@ -43,14 +47,12 @@ pub(super) struct Clock {
 
 impl Clock {
     /// `last_unix_ms` is the time of the journal's latest record.
-    #[allow(clippy::disallowed_methods, reason = "the agent is where the clock is asked")]
-    pub(super) fn new(last_unix_ms: i64) -> Self {
+    pub(super) fn new(board: Board, last_unix_ms: i64) -> Self {
         let floor_unix_ms = floor_unix_ms(last_unix_ms);
-        Self { start: Instant::now(), floor_unix_ms, reader_base_unix_ms: Arc::default() }
+        Self { start: Instant::now(), board, floor_unix_ms, reader_base_unix_ms: Arc::default() }
     }
 
     /// Since the start of the process.
-    #[allow(clippy::disallowed_methods, reason = "the agent is where the clock is asked")]
     pub(super) fn monotonic(&self) -> Duration {
         Instant::now().saturating_duration_since(self.start)
     }
@@ -63,7 +65,7 @@ impl Clock {
     /// For the gateway's certificates: the best time, or the earliest that it can be.
     pub(super) fn for_gateway(&self) -> gateway::Time {
         let time = |unix_ms: i64| UNIX_EPOCH + Duration::from_millis(unix_ms.unsigned_abs());
-        let board = Utc::now().timestamp_millis();
+        let board = (self.board)().timestamp_millis();
         if board >= self.floor_unix_ms {
             return gateway::Time::Known(time(board));
         }
@@ -75,7 +77,7 @@ impl Clock {
 
     /// Local time of the board, when it can be right.
     pub(super) fn trusted_board(&self) -> Option<DateTime<Local>> {
-        let board = Local::now();
+        let board = (self.board)().with_timezone(&Local);
         (board.timestamp_millis() >= self.floor_unix_ms).then_some(board)
     }
 
@@ -91,7 +93,7 @@ impl Clock {
     /// For records: the best time, or the floor when there is none.
     pub(super) fn unix_ms(&self) -> i64 {
         // UTC alone: the local time zone would be looked up between a card and its request.
-        let board = Utc::now().timestamp_millis();
+        let board = (self.board)().timestamp_millis();
         if board >= self.floor_unix_ms {
             return board;
         }
@@ -141,7 +143,7 @@ mod tests {
     fn later() -> (Clock, DateTime<Local>) {
         let built_ms = env!("POS_AGENT_BUILD_UNIX_S").parse::<i64>().unwrap() * 1000;
         let last = built_ms + 10 * 365 * 24 * 3600 * 1000;
-        (Clock::new(last), Local.timestamp_millis_opt(last).unwrap())
+        (Clock::new(Arc::new(Utc::now), last), Local.timestamp_millis_opt(last).unwrap())
     }
 
     #[test]
@@ -155,12 +157,12 @@ mod tests {
         clock.reader_says(Some(for_reader(&(last + chrono::TimeDelta::days(2)))));
         assert!(clock.local().is_some_and(|local| local > last));
         assert!(matches!(clock.for_gateway(), gateway::Time::Known(time) if time > floor));
-        assert!(Clock::new(0).trusted_board().is_some());
+        assert!(Clock::new(Arc::new(Utc::now), 0).trusted_board().is_some());
     }
 
     #[test]
     fn a_record_from_the_far_future_does_not_stop_the_terminal() {
-        assert!(Clock::new(4_102_444_800_000 * 10).local().is_some());
+        assert!(Clock::new(Arc::new(Utc::now), 4_102_444_800_000 * 10).local().is_some());
     }
 
     #[test]

@@ -27,6 +27,7 @@ use super::{Error, Payment, Token, WithoutCard, inquiry, token};
 use crate::config;
 use crate::money::Amount;
 use crate::sale::{Answer, Inquiry, Reversal};
+use crate::wire::Way;
 
 /// The gateway. Cheap to clone; clones share the connection.
 #[derive(Clone)]
@@ -60,10 +61,24 @@ impl Client {
         token: Token,
         clock: impl Into<Clock>,
     ) -> Result<Self, Error> {
+        Self::over(None, gateway, terminal, token, clock)
+    }
+
+    /// [`Self::new`] over wires that are given instead of opened.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn over(
+        way: Option<Way>,
+        gateway: &config::Gateway,
+        terminal: &config::Terminal,
+        token: Token,
+        clock: impl Into<Clock>,
+    ) -> Result<Self, Error> {
         let address = Address::parse(&gateway.url).map_err(|why| Error::Url { why: why.to_owned() })?;
         let files = Arc::new(Files::new(gateway, token::credentials(), Some(token), clock.into())?);
         let connect = Duration::from_millis(gateway.connect_timeout_ms);
-        let lines = || Lines::new(address.clone(), Arc::clone(&files), connect);
+        let lines = || Lines::new(address.clone(), Arc::clone(&files), connect).over(way.clone());
         let (payments, others) = (lines(), lines());
         let (gateway, terminal) = (gateway.clone(), terminal.clone());
         Ok(Self(Arc::new(Inner { address, payments, others, files, gateway, terminal })))

@@ -28,6 +28,7 @@ use super::address::Address;
 use super::answer::Reply;
 use super::files::Files;
 use super::tls;
+use crate::wire::{Stream, Way};
 
 /// Largest answer, in bytes: the interface's longest response is below 32 KiB; a query of 100 entries fits.
 const MAX_ANSWER: usize = 256 * 1024;
@@ -40,6 +41,8 @@ pub(super) struct Lines {
     address: Address,
     files: Arc<Files>,
     connect_timeout: Duration,
+    /// The wire below TLS, when it is given instead of opened.
+    way: Option<Way>,
     idle: Mutex<Option<Line>>,
 }
 
@@ -85,7 +88,12 @@ pub(super) enum Exchange {
 
 impl Lines {
     pub(super) fn new(address: Address, files: Arc<Files>, connect_timeout: Duration) -> Self {
-        Self { address, files, connect_timeout, idle: Mutex::new(None) }
+        Self { address, files, connect_timeout, way: None, idle: Mutex::new(None) }
+    }
+
+    /// Over wires that are given instead of opened.
+    pub(super) fn over(self, way: Option<Way>) -> Self {
+        Self { way, ..self }
     }
 
     /// The idle line, or a new one. The error is a sentence for a technician; nothing was sent then.
@@ -128,23 +136,8 @@ impl Lines {
     async fn connect(&self) -> Result<Line, String> {
         self.files.refresh();
         let (tls, edition) = self.files.tls();
-        let mut last = io::Error::from(io::ErrorKind::AddrNotAvailable);
-        let mut stream = None;
-        let mut start = Instant::now();
-        for place in self.resolve().await? {
-            start = Instant::now();
-            match TcpStream::connect(place).await {
-                Ok(connected) => {
-                    stream = Some((connected, place));
-                    break;
-                }
-                Err(error) => last = error,
-            }
-        }
-        let (stream, to) = stream.ok_or_else(|| no_connection(&last))?;
-        let tcp = start.elapsed();
-        // A request is one write, and waits for nothing.
-        stream.set_nodelay(true).map_err(|error| no_connection(&error))?;
+        let (stream, to, tcp) = self.wire().await?;
+        let start = Instant::now();
         let name = ServerName::try_from(self.address.host().to_owned());
         let name =
             name.map_err(|_| "[gateway] url names no host; write it as \"https://gateway.example\"".to_owned())?;
@@ -153,7 +146,7 @@ impl Lines {
         let session = stream.get_ref().1;
         let version = session.protocol_version().map_or_else(String::new, |version| format!("{version:?}"));
         let cipher = session.negotiated_cipher_suite().map_or_else(String::new, |suite| format!("{:?}", suite.suite()));
-        let made = Connection { to, tcp, tls: start.elapsed().saturating_sub(tcp), version, cipher };
+        let made = Connection { to, tcp, tls: start.elapsed(), version, cipher };
         let ended = Ended::default();
         let stream = Heard { stream, ended: Arc::clone(&ended) };
         let (sender, connection) = http1::handshake(TokioIo::new(stream))
@@ -162,6 +155,27 @@ impl Lines {
         // The task ends with the sender or with the gateway's closing; a fault shows in the exchange.
         tokio::spawn(async move { drop(connection.await) });
         Ok(Line { sender, kept_at: None, edition, made, date: None, ended })
+    }
+
+    /// The wire below TLS, where it leads, and what it took.
+    async fn wire(&self) -> Result<(Box<dyn Stream>, SocketAddr, Duration), String> {
+        if let Some(way) = &self.way {
+            let stream = way().await.map_err(|error| no_connection(&error))?;
+            return Ok((stream, SocketAddr::from(([0; 4], self.address.port())), Duration::ZERO));
+        }
+        let mut last = io::Error::from(io::ErrorKind::AddrNotAvailable);
+        for place in self.resolve().await? {
+            let start = Instant::now();
+            match TcpStream::connect(place).await {
+                Ok(stream) => {
+                    // A request is one write, and waits for nothing.
+                    stream.set_nodelay(true).map_err(|error| no_connection(&error))?;
+                    return Ok((Box::new(stream), place, start.elapsed()));
+                }
+                Err(error) => last = error,
+            }
+        }
+        Err(no_connection(&last))
     }
 }
 
@@ -236,7 +250,7 @@ async fn whole(response: Response<Incoming>) -> Exchange {
 
 /// The TLS stream, and why it ended: HTTP takes an alert on an idle line for its end and keeps the reason to itself.
 struct Heard {
-    stream: TlsStream<TcpStream>,
+    stream: TlsStream<Box<dyn Stream>>,
     ended: Ended,
 }
 

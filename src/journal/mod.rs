@@ -87,6 +87,31 @@ pub struct Journal {
     path: PathBuf,
     /// The latest copying of the WAL into the file.
     tidying: Option<JoinHandle<()>>,
+    /// Where tests cut the power.
+    #[cfg(feature = "sim")]
+    watch: Option<Watch>,
+}
+
+/// Sees each commit before and after it; what it answers before, the commit answers.
+#[cfg(feature = "sim")]
+#[derive(Clone)]
+pub struct Watch(pub std::sync::Arc<dyn Fn(Moment<'_>) -> Result<(), Error> + Send + Sync>);
+
+#[cfg(feature = "sim")]
+impl std::fmt::Debug for Watch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Watch")
+    }
+}
+
+/// A commit.
+#[cfg(feature = "sim")]
+#[derive(Clone, Copy, Debug)]
+pub enum Moment<'a> {
+    /// Nothing of it is on the disk.
+    Before(&'a [crate::sale::Record]),
+    /// All of it is, and nothing was done.
+    After(&'a [crate::sale::Record]),
 }
 
 impl Journal {
@@ -96,7 +121,20 @@ impl Journal {
     /// See [`Error`]; nothing is overwritten.
     pub fn open(path: &Path) -> Result<(Self, Opened), Error> {
         let (db, opened) = Db::open(path)?;
-        Ok((Self { db, path: path.to_owned(), tidying: None }, opened))
+        let journal = Self {
+            db,
+            path: path.to_owned(),
+            tidying: None,
+            #[cfg(feature = "sim")]
+            watch: None,
+        };
+        Ok((journal, opened))
+    }
+
+    /// Lets `watch` see each commit.
+    #[cfg(feature = "sim")]
+    pub fn watched(&mut self, watch: Option<Watch>) {
+        self.watch = watch;
     }
 
     /// Writes a step and gives out its actions. With it the time the disk took.
@@ -107,7 +145,15 @@ impl Journal {
         #[allow(clippy::disallowed_methods, reason = "measures the disk; nothing is decided by it")]
         let start = std::time::Instant::now();
         if !step.records().is_empty() {
+            #[cfg(feature = "sim")]
+            if let Some(Watch(watch)) = &self.watch {
+                watch(Moment::Before(step.records()))?;
+            }
             self.db.write(sale.order().number, sale.steps_written(), unix_ms, step.records())?;
+            #[cfg(feature = "sim")]
+            if let Some(Watch(watch)) = &self.watch {
+                watch(Moment::After(step.records()))?;
+            }
         }
         Ok((step.commit(sale, Written::after_sync()), start.elapsed()))
     }

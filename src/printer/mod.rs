@@ -19,5 +19,5 @@ pub mod text;
 mod wire;
 
 pub use layout::{Line, lay_out};
-pub use port::{Event, Handle, QueueFull, spawn};
+pub use port::{Event, Handle, QueueFull, spawn, spawn_over};
 pub use text::{plain, text};

@@ -29,6 +29,7 @@ use super::escpos::{self, Dialect, Sheet};
 use super::status::{self, Condition, Trouble};
 use super::wire::{Port, Wire, in_time};
 use super::{lay_out, layout, qr};
+use crate::wire::Way;
 
 /// Receipts that may wait: both copies of 32 sales, more than are made while a paper roll is changed.
 pub const QUEUE: usize = 64;
@@ -141,6 +142,12 @@ pub fn spawn(config: config::Printer, merchant: Vec<String>, events: mpsc::Sende
     spawn_with(config, merchant, events, Timing::default())
 }
 
+/// [`spawn`] over a wire that is given instead of opened at the printer's port.
+#[must_use]
+pub fn spawn_over(way: Way, config: config::Printer, merchant: Vec<String>, events: mpsc::Sender<Event>) -> Handle {
+    begin(Port::Given(way), config, merchant, events, Timing::default())
+}
+
 /// [`spawn`] with other deadlines.
 #[must_use]
 pub fn spawn_with(
@@ -149,9 +156,18 @@ pub fn spawn_with(
     events: mpsc::Sender<Event>,
     timing: Timing,
 ) -> Handle {
+    begin(Port::from(&config), config, merchant, events, timing)
+}
+
+fn begin(
+    port: Port,
+    config: config::Printer,
+    merchant: Vec<String>,
+    events: mpsc::Sender<Event>,
+    timing: Timing,
+) -> Handle {
     let (jobs, queue) = mpsc::channel(QUEUE);
     let (shown, seen) = watch::channel(Shown { state: State::Unknown, in_hand: false });
-    let port = Port::from(&config);
     let owner = Owner { port, timing, shown, paper: Paper::new(config, merchant), answers: None, says_done: true };
     tokio::spawn(owner.run(queue, events));
     Handle { jobs, seen }

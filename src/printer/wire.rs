@@ -17,6 +17,7 @@ use tokio::time::{Instant, sleep, timeout};
 use tokio_serial::{ClearBuffer, SerialPort, SerialPortBuilderExt, SerialStream};
 
 use crate::config::{self, FlowControl};
+use crate::wire::{Stream, Way};
 
 /// How often it is looked whether the last bytes have left: a line of 42 characters at 9600 baud takes 44 ms.
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
@@ -24,7 +25,6 @@ const LOOK_AGAIN: Duration = Duration::from_millis(10);
 const CHUNK: usize = 1024;
 
 /// Where the printer is.
-#[derive(Debug)]
 pub(super) enum Port {
     Tcp(String),
     /// A path: whether it is a tty shows when it is opened.
@@ -33,6 +33,7 @@ pub(super) enum Port {
         baud: u32,
         flow: FlowControl,
     },
+    Given(Way),
 }
 
 /// An open connection for one receipt.
@@ -41,6 +42,7 @@ pub(super) enum Wire {
     Tty(SerialStream),
     /// A USB printer (usblp), or anything else that can be waited for.
     Device(AsyncFd<File>),
+    Given(Box<dyn Stream>),
 }
 
 impl From<&config::Printer> for Port {
@@ -54,8 +56,10 @@ impl From<&config::Printer> for Port {
 
 impl fmt::Display for Port {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (Self::Tcp(place) | Self::Device { path: place, .. }) = self;
-        f.write_str(place)
+        f.write_str(match self {
+            Self::Tcp(place) | Self::Device { path: place, .. } => place,
+            Self::Given(_) => "the wire it was given",
+        })
     }
 }
 
@@ -63,6 +67,7 @@ impl Port {
     pub(super) async fn open(&self, limit: Duration) -> io::Result<Wire> {
         match self {
             Self::Tcp(address) => in_time(limit, TcpStream::connect(address)).await.map(Wire::Tcp),
+            Self::Given(way) => in_time(limit, way()).await.map(Wire::Given),
             Self::Device { path, baud, flow } => {
                 let flags = i32::try_from((OFlags::NOCTTY | OFlags::NONBLOCK).bits()).expect("flags are below 2^31");
                 let file = OpenOptions::new().read(true).write(true).custom_flags(flags).open(path)?;
@@ -111,6 +116,7 @@ impl Wire {
         match self {
             Self::Tcp(stream) => stream.write(bytes).await,
             Self::Tty(tty) => tty.write(bytes).await,
+            Self::Given(stream) => stream.write(bytes).await,
             Self::Device(device) => {
                 device.async_io(Interest::WRITABLE, |file| Ok(rustix::io::write(file, bytes)?)).await
             }
@@ -123,7 +129,7 @@ impl Wire {
         let (mut least, mut since) = (u32::MAX, Instant::now());
         loop {
             let left = match self {
-                Self::Tcp(_) => 0,
+                Self::Tcp(_) | Self::Given(_) => 0,
                 Self::Tty(tty) => tty.bytes_to_write()?,
                 Self::Device(device) => u32::from(!can_be_written(device.get_ref())?),
             };
@@ -142,6 +148,7 @@ impl Wire {
         match self {
             Self::Tcp(stream) => stream.read(into).await,
             Self::Tty(tty) => tty.read(into).await,
+            Self::Given(stream) => stream.read(into).await,
             Self::Device(device) => {
                 device.async_io(Interest::READABLE, |file| Ok(rustix::io::read(file, &mut *into)?)).await
             }
@@ -168,7 +175,7 @@ impl Wire {
         let _ = match self {
             Self::Tcp(stream) => stream.set_zero_linger(),
             Self::Tty(tty) => tty.clear(ClearBuffer::Output).map_err(io::Error::from),
-            Self::Device(_) => Ok(()),
+            Self::Device(_) | Self::Given(_) => Ok(()),
         };
     }
 }

@@ -18,6 +18,7 @@ use zeroize::Zeroize;
 use super::link::Packet;
 use super::miura::session::{Output, Session};
 use super::{Event, Order, Settings};
+use crate::wire::Stream;
 
 /// Orders on their way: a sale has three.
 const ORDERS: usize = 8;
@@ -107,6 +108,7 @@ impl Task {
             after = match self.meanwhile(open(&settings)).await? {
                 Ok(Port::Tty(stream)) => self.serve(stream).await?,
                 Ok(Port::Tcp(stream)) => self.serve(stream).await?,
+                Ok(Port::Given(stream)) => self.serve(stream).await?,
                 Err(error) => self.closed(&error),
             };
         }
@@ -237,9 +239,13 @@ struct Room;
 enum Port {
     Tty(SerialStream),
     Tcp(TcpStream),
+    Given(Box<dyn Stream>),
 }
 
 async fn open(settings: &Settings) -> io::Result<Port> {
+    if let Some(way) = &settings.way {
+        return way().await.map(Port::Given);
+    }
     if let Some(address) = settings.port.strip_prefix("tcp://") {
         let stream = timeout(CONNECT, TcpStream::connect(address)).await??;
         stream.set_nodelay(true)?;

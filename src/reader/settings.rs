@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::LocalTime;
+use crate::wire::Way;
 
 /// What a reader needs to know from the configuration.
 #[derive(Clone)]
@@ -30,6 +31,8 @@ pub struct Settings {
     pub prompts: Prompts,
     /// What the reader asks for when a tip is wanted.
     pub tip_entry: TipEntry,
+    /// The wire, when it is given instead of opened at `port`.
+    pub way: Option<Way>,
 }
 
 /// Gives the board's local time, or `None` while its clock is not trusted (design: invariant 8).
@@ -159,6 +162,7 @@ impl Settings {
             extended_apdu_capability: None,
             prompts: Prompts::default(),
             tip_entry: TipEntry::default(),
+            way: None,
         }
     }
 }
