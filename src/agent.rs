@@ -71,6 +71,8 @@ const NUDGED: usize = 3;
 /// How long a stop waits for the sale at the reader to end; longer than a host's answer takes, shorter than systemd's
 /// patience (90 s).
 const STOP_PATIENCE: Duration = Duration::from_secs(60);
+/// Without a watchdog the loop is woken by what happens, and now and then.
+const NOBODY_WATCHES: Duration = Duration::from_secs(3600);
 /// How long the last answers to tills may take at the end.
 const LAST_ANSWERS: Duration = Duration::from_secs(2);
 /// How long the last receipts may take at the end; they are kept in any case.
@@ -160,7 +162,7 @@ async fn work(mut agent: Agent, mut ends: Ends, till: Option<TillEnd>, shutdown:
     let mut stopping = None;
     let notify = systemd::Notify::from_env();
     notify.ready();
-    let mut watchdog = tokio::time::interval(systemd::watchdog_interval().unwrap_or(Duration::from_secs(5)));
+    let mut watchdog = tokio::time::interval(systemd::watchdog_interval().unwrap_or(NOBODY_WATCHES));
     watchdog.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
         agent.settle();

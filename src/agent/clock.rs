@@ -8,8 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, UNIX_EPOCH};
 
-use chrono::{DateTime, Datelike, Local, NaiveDate, NaiveDateTime, TimeZone, Timelike, Utc};
-
+use chrono::{DateTime, Datelike, Local, NaiveDate, NaiveDateTime, TimeZone, Timelike};
 use tokio::time::Instant;
 
 use super::Board;
@@ -137,6 +136,8 @@ pub(super) fn for_reader(local: &DateTime<Local>) -> LocalTime {
 
 #[cfg(test)]
 mod tests {
+    use chrono::Utc;
+
     use super::*;
 
     /// Ten years from the build: later than any board clock these tests meet.

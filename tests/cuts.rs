@@ -1,0 +1,427 @@
+//! Every cut: for each kind of transaction and each way the bank can behave, the power is cut before and after everything that
+//! can be seen from outside, and the line is cut there. Whatever was cut, nothing is lost and nobody is charged twice.
+//!
+//! First a run without a cut counts the points: every commit of the journal, every packet to and from the reader, eight phases of
+//! every request, every piece of paper, every message to a till (`world/points.rs`). Then there is one run for each number and
+//! each way to cut, and it must be seen that the cut was made. `world/verdict.rs` judges: by the bank's ledger, the printed bytes
+//! and what the tills were told.
+//!
+//! `POS_AGENT_CUTS=all` cuts everything; without it every kind and every behaviour is there, and of the points every third.
+
+mod world;
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use pos_agent::till::Kind;
+use tokio::time::sleep;
+use world::World;
+use world::bank::{Behaviour, LATE, Trouble};
+use world::board::End;
+use world::people::Wish;
+use world::points::{CUTS, Cut, PHASES, Place, Plan};
+use world::verdict::{END_STATES, EndState};
+
+/// What is wished, of whom, and how the bank takes it.
+#[derive(Clone, Debug)]
+struct Scene {
+    name: &'static str,
+    kind: Kind,
+    /// What the cardholder does when the reader waits.
+    hand: &'static str,
+    behaviour: Behaviour,
+    troubles: Vec<Trouble>,
+    accepts_part: bool,
+}
+
+const CHIP: &str = "on waiting: insert chip-no-cvm";
+
+const KINDS: [(&str, Kind, &str); 12] = [
+    ("sale, chip", Kind::Sale, CHIP),
+    ("sale, tap", Kind::Sale, "on waiting: tap tap"),
+    ("sale, swipe", Kind::Sale, "on waiting: swipe swipe"),
+    ("sale, chip that refuses", Kind::Sale, "on waiting: insert chip-refuses"),
+    ("pre-authorisation", Kind::PreAuthorisation, CHIP),
+    ("credit", Kind::Credit, CHIP),
+    ("by registration", Kind::ByRegistration, ""),
+    ("capture", Kind::Capture, ""),
+    ("refund", Kind::Refund, ""),
+    ("reversal", Kind::Reversal, ""),
+    ("increment", Kind::Increment, ""),
+    ("reauthorisation", Kind::Reauthorisation, ""),
+];
+
+/// What a run came to.
+struct Run {
+    points: [Vec<Place>; 2],
+    fired: [Option<Place>; 2],
+    violations: Vec<String>,
+    end: EndState,
+}
+
+const AMOUNT: u64 = 1234;
+
+/// One life of a terminal and one wish: up to two boards, the second one cut too.
+fn live(scene: &Scene, first: Option<Plan>, second: Option<Plan>) -> Run {
+    let world = World::new(scene.hand);
+    prepare(&world, scene);
+    world.boot(async |mut till| {
+        till.until_ready().await;
+        world.plan(first);
+        till.wants(0).await;
+        sleep(Duration::from_secs(60)).await;
+    });
+    let seen = |world: &World| {
+        let state = world.lock();
+        (state.points.seen().to_vec(), state.points.fired())
+    };
+    let one = seen(&world);
+    world.plan(second);
+    let end = settle(&world);
+    let two = seen(&world);
+    if end == End::Cut {
+        world.plan(None);
+        settle(&world);
+    }
+    let (violations, ends) = world.judge();
+    Run { points: [one.0, two.0], fired: [one.1, two.1], violations, end: ends[0] }
+}
+
+fn prepare(world: &World, scene: &Scene) {
+    let mut state = world.lock();
+    let of = match scene.kind {
+        Kind::Capture | Kind::Increment | Kind::Reauthorisation => Some(("PA", 5000)),
+        Kind::Refund => Some(("DB", 5000)),
+        Kind::Reversal => Some(("DB", AMOUNT)),
+        _ => None,
+    };
+    let of = of.map(|(kind, minor)| state.bank.earlier(kind, minor));
+    state.wishes.push(Wish { of, accepts_part: scene.accepts_part, ..Wish::new(1, scene.kind, AMOUNT) });
+    state.bank.behaviours.push_back(scene.behaviour);
+    state.bank.troubles.extend(&scene.troubles);
+}
+
+/// The next board, for as long as it takes: the till asks what became of its wish.
+fn settle(world: &World) -> End {
+    world.boot(async |mut till| {
+        till.look(0).await;
+        till.until_final(0, Duration::from_secs(6 * 3600)).await;
+        sleep(LATE + Duration::from_secs(60)).await;
+    })
+}
+
+/// Every kind with every behaviour, and lost answers with every trouble while it is looked up.
+fn scenes() -> Vec<Scene> {
+    let mut scenes = Vec::new();
+    for (name, kind, hand) in KINDS {
+        let scene = |behaviour, troubles: &[Trouble]| Scene {
+            name,
+            kind,
+            hand,
+            behaviour,
+            troubles: troubles.to_vec(),
+            accepts_part: false,
+        };
+        if kind != Kind::Reversal {
+            scenes.extend(Behaviour::ALL.map(|behaviour| scene(behaviour, &[])));
+        } else {
+            scenes.push(scene(Behaviour::Approves, &[]));
+        }
+        let troubled = [
+            Trouble::CannotFind,
+            Trouble::Fails,
+            Trouble::Garbage,
+            Trouble::Silent,
+            Trouble::SilentAfter,
+            Trouble::Refuses,
+        ];
+        if matches!(name, "sale, chip" | "sale, tap" | "refund" | "reversal" | "by registration") {
+            scenes.extend(troubled.map(|trouble| scene(Behaviour::SilentAfter, &[trouble; 3])));
+        }
+    }
+    let partial = |(name, kind, hand)| Scene {
+        name,
+        kind,
+        hand,
+        behaviour: Behaviour::ApprovesPart,
+        troubles: Vec::new(),
+        accepts_part: true,
+    };
+    scenes.extend(KINDS.into_iter().filter(|(_, kind, _)| *kind == Kind::Sale).map(partial));
+    scenes
+}
+
+/// Does `work` for each of them on every core, in no order.
+fn everywhere<T: Sync>(all: &[T], work: impl Fn(&T) + Sync) {
+    let next = AtomicUsize::new(0);
+    let cores = std::thread::available_parallelism().map_or(2, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..cores {
+            scope.spawn(|| {
+                while let Some(one) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    work(one);
+                }
+            });
+        }
+    });
+}
+
+/// What is counted over all runs of a test.
+#[derive(Default)]
+struct Tally {
+    runs: usize,
+    /// Cuts made, by kind and behaviour.
+    cuts: BTreeMap<(&'static str, String), usize>,
+    /// Cuts made, by place.
+    places: BTreeMap<Place, usize>,
+    ends: BTreeMap<EndState, usize>,
+    wrong: Vec<String>,
+}
+
+impl Tally {
+    fn add(&mut self, scene: &Scene, plans: &[Plan], run: &Run) {
+        self.runs += 1;
+        *self.ends.entry(run.end).or_default() += 1;
+        let story = || format!("{} / {:?} / {:?} cut at {plans:?} ({:?})", scene.name, scene.behaviour, scene.troubles, run.fired);
+        for violation in &run.violations {
+            self.wrong.push(format!("{}: {violation}", story()));
+        }
+        for (plan, fired) in plans.iter().zip(&run.fired) {
+            match fired {
+                Some(place) => {
+                    *self.places.entry(*place).or_default() += 1;
+                    *self.cuts.entry((scene.name, format!("{:?}", scene.behaviour))).or_default() += 1;
+                }
+                None => self.wrong.push(format!("{}: the cut at {} was not made", story(), plan.at)),
+            }
+        }
+    }
+
+    fn report(&self, title: &str, start: Instant) -> String {
+        let mut text = format!("{title}: {} runs in {:?}, {} violations\n", self.runs, start.elapsed(), self.wrong.len());
+        let mut kinds: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        for ((kind, behaviour), cuts) in &self.cuts {
+            kinds.entry(kind).or_default().push(format!("{behaviour} {cuts}"));
+        }
+        for (kind, behaviours) in kinds {
+            let _ = writeln!(text, "  cuts, {kind}: {}", behaviours.join(", "));
+        }
+        let _ = writeln!(text, "  cuts by place: {:?}", self.places);
+        let _ = writeln!(text, "  end states: {:?}", self.ends);
+        for wrong in self.wrong.iter().take(12) {
+            let _ = writeln!(text, "  WRONG {wrong}");
+        }
+        text
+    }
+}
+
+fn stride() -> usize {
+    match std::env::var("POS_AGENT_CUTS").as_deref() {
+        Ok("all") => 1,
+        Ok(every) => every.parse().expect("POS_AGENT_CUTS is `all` or a number: every so manieth point"),
+        Err(_) => 3,
+    }
+}
+
+#[test]
+fn whatever_is_cut_nothing_is_lost_and_nobody_is_charged_twice() {
+    let start = Instant::now();
+    let stride = stride();
+    let tally = Mutex::new(Tally::default());
+    let scenes = scenes();
+    everywhere(&scenes, |scene| {
+        let whole = live(scene, None, None);
+        tally.lock().unwrap().add(scene, &[], &whole);
+        for at in (0..whole.points[0].len()).filter(|at| at % stride == 0) {
+            for cut in CUTS {
+                let plan = Plan { at, cut };
+                let run = live(scene, Some(plan), None);
+                tally.lock().unwrap().add(scene, &[plan], &run);
+            }
+        }
+    });
+    let tally = tally.into_inner().unwrap();
+    println!("{}", tally.report("cuts", start));
+    assert!(tally.wrong.is_empty(), "{}", tally.wrong.join("\n"));
+    for end in END_STATES {
+        assert!(tally.ends.contains_key(&end), "no run ended as {end:?}");
+    }
+    for place in PHASES.map(Place::Gateway).into_iter().chain([Place::Commit, Place::FrameIn, Place::FrameOut, Place::Print, Place::Till]) {
+        assert!(tally.places.contains_key(&place), "nothing was cut at {place:?}");
+    }
+}
+
+/// The power is cut, and cut again while the next board recovers.
+#[test]
+fn a_second_cut_during_the_recovery_changes_nothing() {
+    let start = Instant::now();
+    let stride = stride() * if stride() == 1 { 1 } else { 7 };
+    let tally = Mutex::new(Tally::default());
+    let of_a_sale = |scene: &Scene| matches!(scene.kind, Kind::Sale | Kind::PreAuthorisation);
+    let scenes: Vec<_> = scenes().into_iter().filter(of_a_sale).collect();
+    everywhere(&scenes, |scene| {
+        let whole = live(scene, None, None);
+        // What the reader says matters to the first board alone.
+        let matters = |place: &Place| matches!(place, Place::Commit | Place::Gateway(_));
+        let points = (0..whole.points[0].len()).filter(|at| matters(&whole.points[0][*at]));
+        let mut number = 0;
+        for (at, cut) in points.flat_map(|at| [(at, Cut::PowerBefore), (at, Cut::PowerAfter)]) {
+            number += 1;
+            if number % stride != 0 {
+                continue;
+            }
+            let first = Plan { at, cut };
+            let recovery = live(scene, Some(first), None);
+            for at in (0..recovery.points[1].len()).filter(|at| at % stride.min(3) == 0) {
+                for cut in [Cut::PowerBefore, Cut::PowerAfter] {
+                    let plans = [first, Plan { at, cut }];
+                    let run = live(scene, Some(plans[0]), Some(plans[1]));
+                    tally.lock().unwrap().add(scene, &plans, &run);
+                }
+            }
+        }
+    });
+    let tally = tally.into_inner().unwrap();
+    println!("{}", tally.report("second cuts", start));
+    assert!(tally.wrong.is_empty(), "{}", tally.wrong.join("\n"));
+    assert!(tally.runs > 1000, "{} runs", tally.runs);
+}
+
+/// The answer ends after each of its bytes.
+#[test]
+fn an_answer_that_ends_after_any_byte_is_no_answer() {
+    let start = Instant::now();
+    let tally = Mutex::new(Tally::default());
+    let named = |scene: &Scene| {
+        matches!(scene.name, "sale, chip" | "sale, tap" | "refund" | "by registration")
+            && matches!(scene.behaviour, Behaviour::Approves | Behaviour::Declines)
+    };
+    let scenes: Vec<_> = scenes().into_iter().filter(named).collect();
+    let mut bytes = 0;
+    for scene in &scenes {
+        let length = answered(scene, None).1;
+        bytes += length;
+        let ends: Vec<_> = (0..length).filter(|end| end % stride() == 0 || end + 2 > length).collect();
+        everywhere(&ends, |end| {
+            let run = answered(scene, Some(*end)).0;
+            tally.lock().unwrap().add(scene, &[], &run);
+        });
+    }
+    let tally = tally.into_inner().unwrap();
+    println!("{} of {} scenes and {bytes} bytes", tally.report("answers cut", start), scenes.len());
+    assert!(tally.wrong.is_empty(), "{}", tally.wrong.join("\n"));
+    assert!(tally.ends[&EndState::TakenBack] > 0, "no answer was cut where it mattered");
+}
+
+/// A life in which the answer ends after so many bytes; and how long the answer was.
+fn answered(scene: &Scene, ends_after: Option<usize>) -> (Run, usize) {
+    let world = World::new(scene.hand);
+    prepare(&world, scene);
+    world.lock().bank.answers_end_after = ends_after;
+    world.boot(async |mut till| {
+        till.until_ready().await;
+        till.wants(0).await;
+        sleep(LATE).await;
+    });
+    let length = world.lock().bank.last_answer;
+    let (violations, ends) = world.judge();
+    (Run { points: Default::default(), fired: [None; 2], violations, end: ends[0] }, length)
+}
+
+/// A page of the WAL with its head, and the WAL's own head.
+const WAL_HEAD: usize = 32;
+const FRAME: usize = 24 + 4096;
+
+/// Between two commits the power fails while the disk writes: of what was not synced, anything may be there and anything may not.
+#[test]
+fn whatever_of_a_commit_reached_the_disk_the_journal_opens_and_the_sale_settles() {
+    let start = Instant::now();
+    let tally = Mutex::new(Tally::default());
+    let named = |scene: &Scene| {
+        matches!(scene.name, "sale, chip" | "sale, tap" | "refund")
+            && matches!(scene.behaviour, Behaviour::Approves | Behaviour::SilentAfter)
+            && scene.troubles.is_empty()
+    };
+    let mut jobs = Vec::new();
+    for scene in scenes().into_iter().filter(named) {
+        let whole = live(&scene, None, None);
+        let commits = (0..whole.points[0].len()).filter(|at| whole.points[0][*at] == Place::Commit);
+        for at in commits {
+            let count = damaged(&scene, at, None).1;
+            jobs.extend((0..count).map(|variant| (scene.clone(), at, variant)));
+        }
+    }
+    everywhere(&jobs, |(scene, at, variant)| {
+        let run = damaged(scene, *at, Some(*variant)).0;
+        let plan = Plan { at: *at, cut: Cut::PowerAfter };
+        tally.lock().unwrap().add(scene, &[plan], &run);
+    });
+    let tally = tally.into_inner().unwrap();
+    println!("{}", tally.report("damaged disks", start));
+    assert!(tally.wrong.is_empty(), "{}", tally.wrong.join("\n"));
+    assert!(tally.runs > 100, "{} runs", tally.runs);
+}
+
+/// A life whose power is cut after the commit at `at`, of which only a part reached the disk; and how many such parts there are.
+fn damaged(scene: &Scene, at: usize, variant: Option<usize>) -> (Run, usize) {
+    let world = World::new(scene.hand);
+    prepare(&world, scene);
+    world.boot(async |mut till| {
+        till.until_ready().await;
+        world.plan(Some(Plan { at, cut: Cut::PowerAfter }));
+        till.wants(0).await;
+        sleep(Duration::from_secs(60)).await;
+    });
+    let fired = world.lock().points.fired();
+    let wal = |path: std::path::PathBuf| std::path::PathBuf::from(format!("{}-wal", path.display()));
+    let (before, now) = (wal(world.journal_before()), wal(world.journal()));
+    let (old, new) = (std::fs::read(before).unwrap(), std::fs::read(&now).unwrap());
+    let parts = parts(&old, &new);
+    if let Some(part) = variant.map(|variant| &parts[variant]) {
+        std::fs::write(&now, part).unwrap();
+    }
+    settle(&world);
+    let (violations, ends) = world.judge();
+    (Run { points: Default::default(), fired: [fired, None], violations, end: ends[0] }, parts.len())
+}
+
+/// What of the frames between `old` and `new` may be on the disk: every choice of whole frames, every frame torn at a sector, the
+/// frames in the other order.
+fn parts(old: &[u8], new: &[u8]) -> Vec<Vec<u8>> {
+    let frame = |number: usize| WAL_HEAD + number * FRAME..WAL_HEAD + (number + 1) * FRAME;
+    let frames = (new.len() - WAL_HEAD) / FRAME;
+    let of_old = |range: std::ops::Range<usize>| {
+        let mut bytes = old.get(range.start..old.len().min(range.end)).unwrap_or_default().to_vec();
+        bytes.resize(range.len(), 0);
+        bytes
+    };
+    let changed: Vec<_> = (0..frames).filter(|number| new[frame(*number)] != of_old(frame(*number))).collect();
+    let mut base = of_old(0..new.len());
+    // The head of the WAL is written anew with its first frame, and synced before it.
+    base[..WAL_HEAD].copy_from_slice(&new[..WAL_HEAD]);
+    let mut parts = Vec::new();
+    for choice in 0..1_u32 << changed.len().min(6) {
+        let mut bytes = base.clone();
+        for (bit, number) in changed.iter().enumerate().filter(|(bit, _)| choice >> bit & 1 == 1) {
+            let _ = bit;
+            bytes[frame(*number)].copy_from_slice(&new[frame(*number)]);
+        }
+        parts.push(bytes);
+    }
+    for (nth, number) in changed.iter().enumerate() {
+        for torn_at in [8, 24, 512, 2048, FRAME - 512] {
+            let mut bytes = base.clone();
+            for earlier in &changed[..nth] {
+                bytes[frame(*earlier)].copy_from_slice(&new[frame(*earlier)]);
+            }
+            let range = frame(*number);
+            let torn = range.start..range.start + torn_at;
+            bytes[torn.clone()].copy_from_slice(&new[torn]);
+            parts.push(bytes);
+        }
+    }
+    parts
+}

@@ -1,0 +1,187 @@
+//! Storms: shops with several tills and many sales, in which everything goes wrong at random, several times and at once: power,
+//! gateway, reader, printer, disk, clock, token, certificate. Then the weather heals, and everything must settle by itself; the
+//! ledger, what the tills were told and the receipts agree (`world/verdict.rs`).
+//!
+//! A seed is a storm, and gives the same one each time: `POS_AGENT_SEED=17 cargo test --test storms -- --nocapture`.
+//! `POS_AGENT_STORMS=100000` makes so many.
+
+mod world;
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use tokio::time::sleep;
+use world::World;
+use world::people::{Till, Told};
+use world::verdict::EndState;
+use world::weather::{self, Dice, FAULTS, Fault};
+
+/// Without a number of storms: so many that `cargo test` stays short.
+const FEW: u64 = 300;
+/// Boards of one storm: power is cut at most so often.
+const BOARDS: usize = 4;
+
+/// What a storm came to.
+struct Storm {
+    violations: Vec<String>,
+    ends: Vec<EndState>,
+    boards: usize,
+    faults: Vec<Fault>,
+    /// Virtual time.
+    lasted: Duration,
+}
+
+fn storm(seed: u64) -> Storm {
+    let mut dice = Dice::new(seed);
+    let world = World::new(&weather::customers(&mut dice));
+    weather::wishes(&world, &mut dice);
+    let count = world.lock().wishes.len();
+    let faults = Mutex::new(Vec::new());
+    let mut boards = 0;
+    while boards < BOARDS {
+        boards += 1;
+        let (mut outside, inside) = (Dice::new(dice.next()), dice.next());
+        let day = dice.ms(300_000);
+        let end = world.boot(async |till| {
+            let weather = async {
+                for _ in 0..outside.below(4) {
+                    sleep(outside.ms(30_000)).await;
+                    let fault = outside.pick(&FAULTS);
+                    if fault == Fault::GatewayAwayForDays && !outside.once_in(20) {
+                        continue;
+                    }
+                    faults.lock().unwrap().push(fault);
+                    weather::happens(&world, fault, &mut outside).await;
+                }
+                sleep(day).await;
+            };
+            tokio::select! {
+                () = weather => {}
+                () = shop(&till, &world, inside, count) => {}
+            }
+        });
+        if end == world::board::End::Done && dice.once_in(2) {
+            break;
+        }
+        // What is on its way to the bank arrives while there is no power.
+        world.wait(dice.ms(600_000));
+    }
+    world.heal();
+    world.boot(async |mut till| {
+        till.until_ready().await;
+        for wish in 0..count {
+            till.look(wish).await;
+            till.until_final(wish, Duration::from_secs(5 * 24 * 3600)).await;
+        }
+        sleep(Duration::from_secs(300)).await;
+    });
+    let (violations, ends) = world.judge();
+    let faults = faults.into_inner().unwrap();
+    Storm { violations, ends, boards, faults, lasted: world.now() }
+}
+
+/// Three tills at once, each with its wishes in order.
+async fn shop(till: &Till, world: &World, seed: u64, count: usize) {
+    let mut dice = Dice::new(seed);
+    let seeds = [dice.next(), dice.next(), dice.next()];
+    let one = |number: usize| one_till(till.another(), world, number, count, seeds[number]);
+    tokio::join!(one(0), one(1), one(2));
+}
+
+async fn one_till(mut till: Till, world: &World, number: usize, count: usize, seed: u64) {
+    let mut dice = Dice::new(seed);
+    for wish in (number..count).step_by(3) {
+        sleep(dice.ms(8000)).await;
+        for _ in 0..1 + dice.below(4) {
+            match world.lock().wishes[wish].told.last() {
+                Some(told) if told.is_final() && !matches!(told, Told::Unknown(_)) => break,
+                _ => {}
+            }
+            // A till that is not sure asks again for the same.
+            till.ask(wish).await;
+            if dice.once_in(8) {
+                sleep(dice.ms(3000)).await;
+                till.cancel(wish).await;
+            }
+            till.until_final(wish, dice.ms(90_000)).await;
+            sleep(dice.ms(4000)).await;
+        }
+    }
+}
+
+/// What is counted over all storms.
+#[derive(Default)]
+struct Tally {
+    storms: u64,
+    wishes: usize,
+    boards: usize,
+    faults: BTreeMap<Fault, usize>,
+    ends: BTreeMap<EndState, usize>,
+    lasted: Duration,
+    wrong: Vec<String>,
+}
+
+#[test]
+fn after_every_storm_ledger_tills_and_receipts_agree() {
+    let number = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u64>().expect("a number"));
+    let (first, storms) = match (number("POS_AGENT_SEED"), number("POS_AGENT_STORMS")) {
+        (Some(seed), storms) => (seed, storms.unwrap_or(1)),
+        (None, storms) => (1, storms.unwrap_or(FEW)),
+    };
+    let (next, tally) = (AtomicU64::new(0), Mutex::new(Tally::default()));
+    let start = Instant::now();
+    let cores = std::thread::available_parallelism().map_or(2, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..cores {
+            scope.spawn(|| {
+                loop {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    if number >= storms {
+                        return;
+                    }
+                    let seed = first + number;
+                    let storm = storm(seed);
+                    let mut tally = tally.lock().unwrap();
+                    tally.storms += 1;
+                    tally.wishes += storm.ends.len();
+                    tally.boards += storm.boards + 1;
+                    tally.lasted += storm.lasted;
+                    for fault in storm.faults {
+                        *tally.faults.entry(fault).or_default() += 1;
+                    }
+                    for end in storm.ends {
+                        *tally.ends.entry(end).or_default() += 1;
+                    }
+                    tally.wrong.extend(storm.violations.iter().map(|why| format!("POS_AGENT_SEED={seed}: {why}")));
+                }
+            });
+        }
+    });
+    let tally = tally.into_inner().unwrap();
+    let took = start.elapsed();
+    println!(
+        "storms {}, transactions {}, boards booted {}, {} days of shop in {:.1} s: {:.0} storms and {:.0} transactions a second, \
+         violations {}",
+        tally.storms,
+        tally.wishes,
+        tally.boards,
+        tally.lasted.as_secs() / 86_400,
+        took.as_secs_f64(),
+        tally.storms as f64 / took.as_secs_f64(),
+        tally.wishes as f64 / took.as_secs_f64(),
+        tally.wrong.len()
+    );
+    println!("  faults: {:?}", tally.faults);
+    println!("  end states: {:?}", tally.ends);
+    assert!(tally.wrong.is_empty(), "{} violations\n{}", tally.wrong.len(), tally.wrong[..tally.wrong.len().min(20)].join("\n"));
+    if storms >= FEW {
+        for fault in FAULTS {
+            assert!(tally.faults.contains_key(&fault), "no storm with {fault:?}");
+        }
+        for end in world::verdict::END_STATES {
+            assert!(tally.ends.contains_key(&end), "no storm ended with {end:?}");
+        }
+    }
+}

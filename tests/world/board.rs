@@ -1,0 +1,195 @@
+//! The board: boots the agent from the disk as it was left, on a clock of its own, and lets it run until the power is cut.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::sync::Arc;
+
+use chrono::DateTime;
+use pos_agent::agent::{self, Surroundings, Tills};
+use pos_agent::config;
+use pos_agent::journal::{self, Moment, Watch};
+use tokio::sync::{broadcast, mpsc};
+use tokio::time::Instant;
+
+use super::bank;
+use super::people::Till;
+use super::points::{Fate, Place};
+use super::{World, cable, hardware};
+
+/// How the life of a board ended.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// What was to be done was done; then the power was switched off.
+    Done,
+    /// The power was cut by the plan.
+    Cut,
+    /// The agent did not start: why.
+    NotStarted(String),
+}
+
+impl World {
+    /// Boots, lets `people` act, and switches off.
+    pub(crate) fn boot<F>(&self, people: impl FnOnce(Till) -> F) -> End
+    where
+        F: Future<Output = ()>,
+    {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+        let end = runtime.block_on(async {
+            {
+                let mut state = self.lock();
+                state.dead = false;
+                state.booted = Some(Instant::now());
+            }
+            let (sender, commands) = mpsc::channel(32);
+            let (progress, _) = broadcast::channel(1024);
+            let till = Till::new(self.clone(), sender, &progress);
+            let config = config::load(&write_config(self)).unwrap();
+            let agent = agent::run_in(self.surroundings(), Tills { commands, progress }, config, std::future::pending());
+            let agent = tokio::spawn(agent);
+            tokio::spawn(bank_works(self.clone()));
+            tokio::select! {
+                biased;
+                () = self.0.died.notified() => End::Cut,
+                ended = agent => End::NotStarted(ended.unwrap().err().map_or_else(String::new, |error| error.to_string())),
+                () = people(till) => End::Done,
+            }
+        });
+        self.lock().points.rest();
+        self.die();
+        drop(runtime);
+        // A board that was switched off has told of it; the next one has not died yet.
+        let _ = futures_now(self.0.died.notified());
+        end
+    }
+
+    fn surroundings(&self) -> Surroundings {
+        let (clock, watch) = (self.clone(), self.clone());
+        Surroundings {
+            reader: Some(hardware::reader(self)),
+            gateway: Some(cable::way(self)),
+            printer: Some(hardware::printer(self)),
+            board: Arc::new(move || DateTime::from_timestamp_millis(clock.lock().clock_ms()).unwrap_or_default()),
+            watch: Some(Watch(Arc::new(move |moment| watch.commit(moment)))),
+        }
+    }
+
+    /// The journal writes.
+    fn commit(&self, moment: Moment<'_>) -> Result<(), journal::Error> {
+        let failed = |why: &str| Err(journal::Error::Failed { cause: why.to_owned() });
+        match moment {
+            Moment::Before(_) => {
+                if self.lock().disk_full {
+                    return failed("database or disk is full");
+                }
+                match self.pass(Place::Commit) {
+                    Fate::Happens => Ok(()),
+                    Fate::Last => {
+                        let mut state = self.lock();
+                        state.last_commit = true;
+                        // As the disk was before: what was not synced may be missing from what is there after.
+                        copy_disk(&self.journal_of(state.boots), &self.journal_before());
+                        Ok(())
+                    }
+                    Fate::Cut => failed("disk I/O error"),
+                    Fate::Dead => failed("no power"),
+                }
+            }
+            Moment::After(_) => {
+                if std::mem::take(&mut self.lock().last_commit) {
+                    self.die();
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Whether it is ready at once; it is forgotten either way.
+fn futures_now(future: impl Future<Output = ()>) -> bool {
+    let mut future = std::pin::pin!(future);
+    let waker = std::task::Waker::noop();
+    future.as_mut().poll(&mut std::task::Context::from_waker(waker)).is_ready()
+}
+
+/// The bank does what is due, whether somebody asks or not.
+async fn bank_works(world: World) {
+    loop {
+        let next = {
+            let mut state = world.lock();
+            state.bank_goes_on();
+            let now = state.now();
+            state.bank.next_late().map(|at| at.saturating_sub(now))
+        };
+        tokio::time::sleep(next.unwrap_or(std::time::Duration::from_secs(30)).max(std::time::Duration::from_millis(1)))
+            .await;
+    }
+}
+
+/// The files that are the same for all boards.
+pub(super) fn write_files(folder: &Path) {
+    let private = |name: &str, text: &str| {
+        let path = folder.join(name);
+        fs::write(&path, text).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+    };
+    private("gateway-token", "OGE4Mjk0MTc0YjdlY2IyODAxNGI5Njk5MjIwMDE1Y2N8c3k2S0pzVDg=");
+    fs::write(folder.join("ca.pem"), bank::tls(0).0).unwrap();
+}
+
+fn write_config(world: &World) -> std::path::PathBuf {
+    let folder = world.folder().display();
+    let journal = world.journal();
+    let text = format!(
+        r#"[terminal]
+id = "12345678"
+merchant = ["Corner Shop"]
+currency = "EUR"
+card-timeout-s = 60
+
+[reader]
+protocol = "miura-mpi"
+port = "/dev/null"
+
+[gateway]
+url = "https://bank.test"
+entity-id = "8a8294174b7ecb28014b9699220015ca"
+token-file = "{folder}/gateway-token"
+ca-file = "{folder}/ca.pem"
+connect-timeout-ms = 5000
+answer-timeout-ms = 10000
+
+[gateway.brand-by-aid]
+A000000003 = "VISA"
+
+[gateway.assumptions]
+absence-final-after-h = 1
+
+[[printer]]
+port = "/dev/null"
+columns = 42
+status = false
+
+[till]
+socket = "{folder}/till.sock"
+
+[journal]
+path = "{}"
+"#,
+        journal.display()
+    );
+    let path = world.folder().join("config.toml");
+    fs::write(&path, text).unwrap();
+    path
+}
+
+/// The disk as it is now: the database and its WAL.
+pub(super) fn copy_disk(from: &Path, to: &Path) {
+    for suffix in ["", "-wal"] {
+        let name = |path: &Path| format!("{}{suffix}", path.display());
+        let (from, to) = (name(from), name(to));
+        if Path::new(&from).exists() {
+            fs::copy(&from, &to).unwrap();
+        }
+    }
+}

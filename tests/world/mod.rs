@@ -1,0 +1,229 @@
+//! A world of memory and virtual time around a real agent: its core, its journal on real files, its recovery, the reader's session
+//! and the gateway's client run as they ship; the wires are memory, the hours pass in milliseconds, and the power can be cut at
+//! any moment.
+//!
+//! ```text
+//!   till (people.rs) ──▶ the agent, booted on a board (board.rs) ──▶ reader (hardware.rs: the simulated device and its person)
+//!                              │            │
+//!                       journal's files     └──▶ bank (bank.rs) over TLS on a cable (cable.rs), printer (hardware.rs)
+//! ```
+//!
+//! Everything that can be seen from outside passes a numbered point (points.rs): a commit of the journal, a frame of the reader, a
+//! phase of a request, a piece of paper, a message to a till. A plan names a number, and there the power or the line is cut.
+//! When the power is cut the disk is kept as it is in that moment, everything on its way is lost, and a new board boots from that
+//! disk. What the bank has read it goes on with.
+//!
+//! `verdict.rs` is the judge. It reads the bank's ledger, the printed bytes and what the tills were told, and never the agent.
+
+#![allow(dead_code, reason = "each test uses its part of the world")]
+
+pub(crate) mod bank;
+pub(crate) mod board;
+pub(crate) mod cable;
+pub(crate) mod hardware;
+pub(crate) mod people;
+pub(crate) mod points;
+pub(crate) mod verdict;
+pub(crate) mod weather;
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use pos_agent::sim::reader::device::Device;
+use pos_agent::sim::reader::{self, Script};
+use tempfile::TempDir;
+use tokio::sync::Notify;
+use tokio::time::Instant;
+
+use bank::Bank;
+use hardware::Printer;
+use people::Wish;
+use points::{Cut, Fate, Place, Plan, Points};
+use verdict::Verdict;
+
+/// The world; clones are the same one.
+#[derive(Clone)]
+pub(crate) struct World(Arc<Shared>);
+
+pub(crate) struct Shared {
+    state: Mutex<State>,
+    /// The power was cut.
+    died: Notify,
+    /// Bytes for the agent are there, or the reader's device was touched.
+    pub(crate) reader_moves: Notify,
+    folder: TempDir,
+}
+
+pub(crate) struct State {
+    pub(crate) bank: Bank,
+    pub(crate) device: Device,
+    pub(crate) reader_plugged: bool,
+    /// How often its cable was put in.
+    plugs: u64,
+    /// The commit that is being written is the last thing before the power is gone.
+    last_commit: bool,
+    pub(crate) printer: Printer,
+    pub(crate) wishes: Vec<Wish>,
+    pub(crate) points: Points,
+    pub(crate) verdict: Verdict,
+    /// No power: nothing that the agent does is seen any more.
+    dead: bool,
+    /// Virtual time of all boards before this one.
+    before: Duration,
+    booted: Option<Instant>,
+    /// What the board's clock shows too much, in milliseconds.
+    pub(crate) clock_off_ms: i64,
+    /// The disk takes nothing.
+    pub(crate) disk_full: bool,
+    /// The disk of the next board.
+    boots: usize,
+}
+
+/// What the board's clock shows when the world begins: after the program was built, whenever that was.
+const BEGINNING_AFTER_BUILD_MS: i64 = 24 * 3600 * 1000;
+
+impl World {
+    /// A shop that opens. The cardholder follows `script`.
+    pub(crate) fn new(script: &str) -> Self {
+        let folder = tempfile::Builder::new().prefix("world").tempdir_in(memory()).unwrap();
+        let options = reader::Options { removes_card: true, ..reader::Options::default() };
+        let mut device = Device::new(options);
+        device.follow(script.parse::<Script>().unwrap(), Duration::ZERO);
+        let state = State {
+            bank: Bank::default(),
+            device,
+            reader_plugged: true,
+            plugs: 0,
+            last_commit: false,
+            printer: Printer::default(),
+            wishes: Vec::new(),
+            points: Points::default(),
+            verdict: Verdict::default(),
+            dead: true,
+            before: Duration::ZERO,
+            booted: None,
+            clock_off_ms: 0,
+            disk_full: false,
+            boots: 0,
+        };
+        let world =
+            Self(Arc::new(Shared { state: Mutex::new(state), died: Notify::new(), reader_moves: Notify::new(), folder }));
+        board::write_files(world.folder());
+        world
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn folder(&self) -> &std::path::Path {
+        self.0.folder.path()
+    }
+
+    pub(crate) fn reader_moves(&self) -> &Notify {
+        &self.0.reader_moves
+    }
+
+    /// Passes a point: what becomes of what is about to happen there.
+    pub(crate) fn pass(&self, place: Place) -> Fate {
+        let mut state = self.lock();
+        if state.dead {
+            return Fate::Dead;
+        }
+        match state.points.pass(place) {
+            None => Fate::Happens,
+            Some(Cut::Line) => Fate::Cut,
+            Some(Cut::PowerAfter) => Fate::Last,
+            Some(Cut::PowerBefore) => {
+                drop(state);
+                self.die();
+                Fate::Dead
+            }
+        }
+    }
+
+    /// The power is cut: the disk stays as it is now.
+    pub(crate) fn die(&self) {
+        let mut state = self.lock();
+        if state.dead {
+            return;
+        }
+        state.dead = true;
+        let lived = state.booted.take().map_or(Duration::ZERO, |booted| booted.elapsed());
+        state.before += lived;
+        let (from, to) = (self.journal_of(state.boots), self.journal_of(state.boots + 1));
+        board::copy_disk(&from, &to);
+        state.boots += 1;
+        // The reader hangs on the board's power.
+        let now = state.before;
+        state.device.unplugged();
+        state.device.hands(reader::Hand::Remove, now);
+        while state.device.output().is_some() {}
+        drop(state);
+        self.0.died.notify_one();
+    }
+
+    pub(crate) fn is_dead(&self) -> bool {
+        self.lock().dead
+    }
+
+    /// The journal of this board, or of the next one when there is none.
+    pub(crate) fn journal(&self) -> PathBuf {
+        let boots = self.lock().boots;
+        self.journal_of(boots)
+    }
+
+    fn journal_of(&self, boot: usize) -> PathBuf {
+        self.folder().join(format!("journal-{boot}.db"))
+    }
+
+    /// The disk as it was before the commit after which the power was cut.
+    pub(crate) fn journal_before(&self) -> PathBuf {
+        self.folder().join("before.db")
+    }
+
+    /// Virtual time since the world began.
+    pub(crate) fn now(&self) -> Duration {
+        self.lock().now()
+    }
+
+    /// Time passes without a board.
+    pub(crate) fn wait(&self, time: Duration) {
+        let mut state = self.lock();
+        state.before += time;
+        state.bank_goes_on();
+    }
+
+    pub(crate) fn plan(&self, plan: Option<Plan>) {
+        self.lock().points.plan(plan);
+    }
+}
+
+impl State {
+    pub(crate) fn now(&self) -> Duration {
+        self.before + self.booted.map_or(Duration::ZERO, |booted| booted.elapsed())
+    }
+
+    pub(crate) fn is_dead(&self) -> bool {
+        self.dead
+    }
+
+    /// What the board's clock shows.
+    pub(crate) fn clock_ms(&self) -> i64 {
+        let since = i64::try_from(self.now().as_millis()).unwrap_or(i64::MAX);
+        beginning_ms() + since + self.clock_off_ms
+    }
+}
+
+/// The moment at which every world begins.
+pub(crate) fn beginning_ms() -> i64 {
+    static BEGINNING: std::sync::OnceLock<i64> = std::sync::OnceLock::new();
+    *BEGINNING.get_or_init(|| chrono::Utc::now().timestamp_millis() + BEGINNING_AFTER_BUILD_MS)
+}
+
+/// A file system in memory, where there is one.
+fn memory() -> PathBuf {
+    let memory = PathBuf::from("/dev/shm");
+    if memory.is_dir() { memory } else { std::env::temp_dir() }
+}

@@ -1,0 +1,221 @@
+//! The tills and the people behind them: what they wish, and what they are told.
+
+use std::time::Duration;
+
+use pos_agent::money::{Amount, Currency};
+use pos_agent::till::{Command, Kind, Of, Outcome, Progress, Refused, SaleView, State as Standing, Wanted};
+use tokio::sync::{broadcast, mpsc, oneshot};
+use tokio::time::sleep;
+
+use super::points::{Fate, Place};
+use super::{State, World};
+
+/// Something a till wants. No two wishes of a world have the same amount: it is how the bank's ledger is read.
+#[derive(Clone, Debug)]
+pub(crate) struct Wish {
+    pub(crate) till: String,
+    pub(crate) reference: String,
+    pub(crate) kind: Kind,
+    pub(crate) minor: u64,
+    /// The payment of an earlier day that it refers to.
+    pub(crate) of: Option<String>,
+    pub(crate) accepts_part: bool,
+    /// Everything that the till was told of it, in order.
+    pub(crate) told: Vec<Told>,
+}
+
+/// What a till was told of a wish.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Told {
+    /// It waits, or goes on.
+    UnderWay,
+    /// The outcome is not known.
+    Unconfirmed { needs_a_person: bool },
+    Approved { minor: u64 },
+    /// Nothing was charged: declined, cancelled, not sent, or taken back.
+    Nothing(String),
+    /// No such sale, or refused before it began.
+    Unknown(String),
+}
+
+impl Told {
+    pub(crate) fn is_final(&self) -> bool {
+        !matches!(self, Self::UnderWay | Self::Unconfirmed { needs_a_person: false })
+    }
+}
+
+impl Wish {
+    pub(crate) fn new(number: usize, kind: Kind, minor: u64) -> Self {
+        Self {
+            till: format!("till-{}", number % 3 + 1),
+            reference: format!("R{number}"),
+            kind,
+            minor,
+            of: None,
+            accepts_part: false,
+            told: Vec::new(),
+        }
+    }
+
+    /// `paymentType` at the bank.
+    pub(crate) fn payment_type(&self) -> &'static str {
+        match self.kind {
+            Kind::Sale | Kind::ByRegistration => "DB",
+            Kind::PreAuthorisation | Kind::Increment | Kind::Reauthorisation => "PA",
+            Kind::Credit => "CD",
+            Kind::Capture => "CP",
+            Kind::Refund => "RF",
+            Kind::Reversal => "RV",
+        }
+    }
+
+    fn wanted(&self) -> Wanted {
+        let currency = Currency::from_code("EUR").unwrap();
+        let amount = Amount::parse(&format!("{}.{:02}", self.minor / 100, self.minor % 100), currency).unwrap();
+        Wanted {
+            till: self.till.clone(),
+            reference: self.reference.clone(),
+            kind: self.kind,
+            amount: Some(amount),
+            ask_tip: false,
+            manual: false,
+            of: self.of.clone().map(Of::Payment),
+            registration: (self.kind == Kind::ByRegistration).then(|| "f".repeat(32)),
+            parameters: serde_json::Map::new(),
+        }
+    }
+}
+
+/// A till's line to the agent.
+pub(crate) struct Till {
+    world: World,
+    commands: mpsc::Sender<Command>,
+    progress: broadcast::Receiver<Progress>,
+}
+
+impl Till {
+    pub(super) fn new(world: World, commands: mpsc::Sender<Command>, progress: &broadcast::Sender<Progress>) -> Self {
+        Self { world, commands, progress: progress.subscribe() }
+    }
+
+    pub(crate) fn another(&self) -> Self {
+        Self { world: self.world.clone(), commands: self.commands.clone(), progress: self.progress.resubscribe() }
+    }
+
+    /// Waits until the terminal can take a sale, at most some minutes.
+    pub(crate) async fn until_ready(&self) {
+        for _ in 0..3000 {
+            let (reply, answer) = oneshot::channel();
+            let _ = self.commands.send(Command::Status { reply }).await;
+            if answer.await.is_ok_and(|status| status.ready) {
+                return;
+            }
+            sleep(Duration::from_millis(100)).await;
+        }
+    }
+
+    /// Asks for a wish, or hears what became of it.
+    pub(crate) async fn ask(&self, wish: usize) {
+        let wanted = self.world.lock().wishes[wish].wanted();
+        let (reply, answer) = oneshot::channel();
+        let _ = self.commands.send(Command::Begin { wanted: Box::new(wanted), reply }).await;
+        if let Ok(answer) = answer.await {
+            self.hear(wish, &answer);
+        }
+    }
+
+    /// Asks how a wish stands.
+    pub(crate) async fn look(&self, wish: usize) {
+        let (till, reference) = {
+            let state = self.world.lock();
+            (state.wishes[wish].till.clone(), state.wishes[wish].reference.clone())
+        };
+        let (reply, answer) = oneshot::channel();
+        let _ = self.commands.send(Command::Show { till, reference, reply }).await;
+        if let Ok(answer) = answer.await {
+            self.hear(wish, &answer);
+        }
+    }
+
+    pub(crate) async fn cancel(&self, wish: usize) {
+        let (till, reference) = {
+            let state = self.world.lock();
+            (state.wishes[wish].till.clone(), state.wishes[wish].reference.clone())
+        };
+        let (reply, answer) = oneshot::channel();
+        let _ = self.commands.send(Command::Cancel { till, reference, reply }).await;
+        // What a cancel is told is told to everybody too.
+        let _ = answer.await;
+    }
+
+    /// Asks for a wish and stays until its end is told; looks itself when it hears nothing.
+    pub(crate) async fn wants(&mut self, wish: usize) {
+        self.ask(wish).await;
+        self.until_final(wish, Duration::from_secs(4 * 3600)).await;
+    }
+
+    /// Listens until the end of a wish was told, for so long.
+    pub(crate) async fn until_final(&mut self, wish: usize, patience: Duration) {
+        let until = tokio::time::Instant::now() + patience;
+        let mut pause = Duration::from_secs(1);
+        while !self.is_final(wish) && tokio::time::Instant::now() < until {
+            tokio::select! {
+                biased;
+                heard = self.progress.recv() => {
+                    let Ok(Progress { sale: Some(view), .. }) = heard else { continue };
+                    let number = self.world.lock().wishes.iter().position(|one| one.reference == view.reference);
+                    if let Some(number) = number {
+                        self.hear(number, &Ok(*view));
+                    }
+                }
+                () = sleep(pause) => {
+                    pause = (pause * 2).min(Duration::from_secs(120));
+                    self.look(wish).await;
+                }
+            }
+        }
+    }
+
+    fn is_final(&self, wish: usize) -> bool {
+        self.world.lock().wishes[wish].told.last().is_some_and(Told::is_final)
+    }
+
+    /// A message for the till arrives, unless its line is cut.
+    fn hear(&self, wish: usize, answer: &Result<SaleView, Refused>) {
+        let fate = self.world.pass(Place::Till);
+        if matches!(fate, Fate::Happens | Fate::Last) {
+            self.world.lock().tell(wish, told(answer));
+        }
+        if fate == Fate::Last {
+            self.world.die();
+        }
+    }
+}
+
+fn told(answer: &Result<SaleView, Refused>) -> Told {
+    let view = match answer {
+        Ok(view) => view,
+        // The journal cannot tell.
+        Err(Refused::Journal { .. }) => return Told::Unconfirmed { needs_a_person: false },
+        Err(refused) => return Told::Unknown(refused.to_string()),
+    };
+    match (view.state, view.outcome) {
+        (Standing::Ended, Some(Outcome::Approved | Outcome::PartiallyApproved)) => {
+            let digits: String = view.approved_amount.iter().flat_map(|text| text.chars()).filter(char::is_ascii_digit).collect();
+            Told::Approved { minor: digits.parse().unwrap_or(0) }
+        }
+        (Standing::Ended, _) => Told::Nothing(view.text.clone()),
+        (Standing::Unconfirmed, _) => Told::Unconfirmed { needs_a_person: view.text.contains("needs a person") },
+        _ => Told::UnderWay,
+    }
+}
+
+impl State {
+    /// A till is told something of a wish: noted, and judged at once.
+    fn tell(&mut self, wish: usize, told: Told) {
+        if self.wishes[wish].told.last() != Some(&told) {
+            self.wishes[wish].told.push(told);
+        }
+        self.judge_what_was_told(wish);
+    }
+}

@@ -1,0 +1,220 @@
+//! The weather of a storm: what goes wrong at random, and heals again. A seed gives the same storm each time.
+
+use std::fs;
+use std::time::Duration;
+
+use pos_agent::till::Kind;
+use tokio::time::sleep;
+
+use super::bank::{self, Behaviour, Trouble};
+use super::people::Wish;
+use super::World;
+
+/// Random numbers that are the same for the same seed (splitmix64).
+#[derive(Clone)]
+pub(crate) struct Dice(u64);
+
+impl Dice {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
+        self.next() % bound
+    }
+
+    /// True once in so many times.
+    pub(crate) fn once_in(&mut self, times: u64) -> bool {
+        self.below(times) == 0
+    }
+
+    pub(crate) fn pick<T: Copy>(&mut self, of: &[T]) -> T {
+        of[usize::try_from(self.below(of.len() as u64)).unwrap()]
+    }
+
+    pub(crate) fn ms(&mut self, most: u64) -> Duration {
+        Duration::from_millis(self.below(most) + 1)
+    }
+}
+
+/// What can go wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Fault {
+    PowerCut,
+    GatewayAway,
+    GatewayAwayForDays,
+    ReaderUnplugged,
+    PrinterUnplugged,
+    DiskFull,
+    /// Everything stands still for a while: a disk that takes its time.
+    DiskSlow,
+    ClockIn1970,
+    ClockAnHourBack,
+    ClockAYearAhead,
+    TokenRevoked,
+    CertificateRotated,
+}
+
+pub(crate) const FAULTS: [Fault; 12] = [
+    Fault::PowerCut,
+    Fault::GatewayAway,
+    Fault::GatewayAwayForDays,
+    Fault::ReaderUnplugged,
+    Fault::PrinterUnplugged,
+    Fault::DiskFull,
+    Fault::DiskSlow,
+    Fault::ClockIn1970,
+    Fault::ClockAnHourBack,
+    Fault::ClockAYearAhead,
+    Fault::TokenRevoked,
+    Fault::CertificateRotated,
+];
+
+/// 56 years, an hour, a year; in milliseconds.
+const TO_1970_MS: i64 = -56 * 365 * 24 * 3600 * 1000;
+const HOUR_MS: i64 = 3600 * 1000;
+const YEAR_MS: i64 = 365 * 24 * HOUR_MS;
+const DAY: Duration = Duration::from_secs(24 * 3600);
+
+/// What the cardholders of a day do, one after the other.
+pub(crate) fn customers(dice: &mut Dice) -> String {
+    let hands = [
+        "insert chip-no-cvm",
+        "insert chip-no-cvm",
+        "tap tap",
+        "tap tap",
+        "swipe swipe",
+        "insert chip-pin",
+        "insert chip-refuses",
+        "insert chip-no-cvm, wait 40ms, remove",
+        "wait 2s, insert chip-no-cvm",
+        "wait 70s",
+    ];
+    (1..=24).map(|nth| format!("on waiting {nth}: {}\n", dice.pick(&hands))).collect()
+}
+
+/// What the tills want, with amounts of their own.
+pub(crate) fn wishes(world: &World, dice: &mut Dice) {
+    let kinds = [
+        Kind::Sale,
+        Kind::Sale,
+        Kind::Sale,
+        Kind::Sale,
+        Kind::PreAuthorisation,
+        Kind::Credit,
+        Kind::ByRegistration,
+        Kind::Capture,
+        Kind::Refund,
+        Kind::Reversal,
+        Kind::Increment,
+        Kind::Reauthorisation,
+    ];
+    let mut state = world.lock();
+    for number in 0..2 + dice.below(4) {
+        let kind = dice.pick(&kinds);
+        let minor = 1000 + 200 * number + dice.below(90);
+        let of = match kind {
+            Kind::Capture | Kind::Increment | Kind::Reauthorisation => Some(("PA", 50_000)),
+            Kind::Refund => Some(("DB", 50_000)),
+            Kind::Reversal => Some(("DB", minor)),
+            _ => None,
+        };
+        let of = of.map(|(kind, minor)| state.bank.earlier(kind, minor));
+        let wish = Wish::new(usize::try_from(number).unwrap(), kind, minor);
+        state.wishes.push(Wish { of, accepts_part: dice.once_in(2), ..wish });
+    }
+    for _ in 0..dice.below(6) {
+        let behaviour = if dice.once_in(2) { Behaviour::Approves } else { dice.pick(&Behaviour::ALL) };
+        state.bank.behaviours.push_back(behaviour);
+    }
+    let troubles = [
+        Trouble::CannotFind,
+        Trouble::Fails,
+        Trouble::Garbage,
+        Trouble::Silent,
+        Trouble::SilentAfter,
+        Trouble::Refuses,
+    ];
+    for _ in 0..dice.below(4) {
+        state.bank.troubles.push_back(dice.pick(&troubles));
+    }
+}
+
+/// Something goes wrong, and heals by itself after a while; a power cut is left to the caller.
+pub(crate) async fn happens(world: &World, fault: Fault, dice: &mut Dice) {
+    let pause = dice.ms(20_000);
+    match fault {
+        Fault::PowerCut => world.die(),
+        Fault::GatewayAway | Fault::GatewayAwayForDays => {
+            let days = if fault == Fault::GatewayAwayForDays { DAY * 2 } else { Duration::ZERO };
+            world.lock().bank.away = true;
+            sleep(days + pause * 20).await;
+            world.lock().bank.away = false;
+        }
+        Fault::ReaderUnplugged => {
+            world.unplug_reader();
+            sleep(pause).await;
+        }
+        Fault::PrinterUnplugged => {
+            world.lock().printer.unplugged = true;
+            sleep(pause).await;
+            world.lock().printer.unplugged = false;
+        }
+        Fault::DiskFull => {
+            world.lock().disk_full = true;
+            sleep(pause).await;
+            world.lock().disk_full = false;
+        }
+        Fault::DiskSlow => tokio::time::advance(pause / 2).await,
+        Fault::ClockIn1970 | Fault::ClockAnHourBack | Fault::ClockAYearAhead => {
+            let off = match fault {
+                Fault::ClockIn1970 => TO_1970_MS,
+                Fault::ClockAnHourBack => -HOUR_MS,
+                _ => YEAR_MS,
+            };
+            world.lock().clock_off_ms = off;
+            sleep(pause).await;
+            world.lock().clock_off_ms = 0;
+        }
+        Fault::TokenRevoked => {
+            world.lock().bank.token_revoked = true;
+            sleep(pause * 5).await;
+            world.lock().bank.token_revoked = false;
+        }
+        Fault::CertificateRotated => {
+            world.lock().bank.certificate = 1;
+            sleep(pause).await;
+            world.technician_comes();
+        }
+    }
+}
+
+impl World {
+    /// Trusts both of the bank's CAs from now on.
+    fn technician_comes(&self) {
+        let both = bank::tls(0).0 + &bank::tls(1).0;
+        fs::write(self.folder().join("ca.pem"), both).unwrap();
+    }
+
+    /// Everything works again.
+    pub(crate) fn heal(&self) {
+        self.technician_comes();
+        let mut state = self.lock();
+        state.bank.away = false;
+        state.bank.token_revoked = false;
+        state.bank.behaviours.clear();
+        state.bank.troubles.clear();
+        state.printer.unplugged = false;
+        state.reader_plugged = true;
+        state.disk_full = false;
+        state.clock_off_ms = 0;
+    }
+}
