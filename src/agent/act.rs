@@ -48,6 +48,7 @@ impl Agent {
                     let _ = done.send(Done::Reversed { sale: number, payment, reversal }).await;
                 });
             }
+            Action::Alarm { why } => self.alarm(number, &why),
             Action::Print(paper) => self.afterwards.push_back((number, Afterwards::Print(paper))),
             Action::Tell => self.afterwards.push_back((number, Afterwards::Tell)),
         }

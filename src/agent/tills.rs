@@ -111,6 +111,7 @@ impl Agent {
             amount,
             ask_tip: wanted.ask_tip,
             manual: wanted.manual,
+            accept_partial: wanted.accept_partial,
             terminal_id: self.config.terminal.id.clone(),
             merchant_transaction_id: act::merchant_transaction_id(&self.config.terminal.id, number)?,
             started_unix_ms: now.unix_ms,

@@ -120,6 +120,24 @@ impl Agent {
         let _ = self.progress.send(progress);
     }
 
+    /// Something that a person must hear of: in the log as an error, and as a step `alarm` for whoever listens. As long as the
+    /// sale is open it stands in the status as well.
+    pub(super) fn alarm(&self, number: u64, why: &str) {
+        let Some(active) = self.sales.get(&number) else {
+            return;
+        };
+        let order = active.sale.order();
+        tracing::error!(sale = number, reference = order.reference, %why, "ALARM");
+        let progress = Progress {
+            till: order.till.clone(),
+            reference: order.reference.clone(),
+            step: "alarm".to_owned(),
+            text: format!("ALARM: {why}"),
+            sale: None,
+        };
+        let _ = self.progress.send(progress);
+    }
+
     /// Something about the terminal itself.
     pub(super) fn announce(&self, step: &str, text: &str) {
         let progress = Progress {

@@ -9,6 +9,7 @@
 use std::time::Duration;
 
 use super::decide::{jitter, outcome_of};
+use super::reversing::cannot_be_asked;
 use super::{
     Action, Answer, ApprovedAmount, Event, Found, FoundState, HostFacts, Inquiry, Now, Outcome, Paper, Record, Sale,
     State, Step,
@@ -83,7 +84,11 @@ impl Sale {
                 self.look()
             }
             Event::Nudged if self.volatile.confirming.due().is_some() && !self.is_in_quarantine() => self.look(),
-            Event::Inquired(Inquiry::CannotAsk { why }) => self.look_later(now, &why),
+            Event::Inquired(Inquiry::CannotAsk { why }) => {
+                let new = self.volatile.confirming.trouble() != Some(&why);
+                let step = self.look_later(now, &why);
+                if new { step.alarm(&cannot_be_asked(&why)) } else { step }
+            }
             Event::Inquired(Inquiry::Payments(found)) => self.looked(&found, now),
             // The answer to an earlier request says what became of it, however late.
             Event::Answered(Answer::Approved(approval)) => {
@@ -161,7 +166,7 @@ impl Sale {
         timers.due = Some(now.monotonic + QUARANTINE_WAIT);
         match &self.state {
             State::Confirming(confirming) if confirming.quarantined.as_deref() == Some(why) => Step::none(),
-            _ => Step::write([Record::Quarantined { why: why.to_owned() }]).then([Action::Tell]),
+            _ => Step::write([Record::Quarantined { why: why.to_owned() }]).then([Action::Tell]).alarm(why),
         }
     }
 

@@ -218,6 +218,11 @@ pub enum Action {
         /// Its amount.
         amount: Amount,
     },
+    /// A person must hear of it: what no gateway should do was done, or nothing goes on by itself.
+    Alarm {
+        /// What, and what to do.
+        why: String,
+    },
     /// Print the receipt.
     Print(Paper),
     /// Tell the till how the sale stands now.
@@ -305,6 +310,11 @@ impl Step {
     fn then(mut self, actions: impl IntoIterator<Item = Action>) -> Self {
         self.actions.extend(actions);
         self
+    }
+
+    /// A person must hear of it too.
+    fn alarm(self, why: &str) -> Self {
+        self.then([Action::Alarm { why: why.to_owned() }])
     }
 }
 

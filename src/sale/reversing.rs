@@ -158,7 +158,7 @@ impl Sale {
     fn inquired(&mut self, inquiry: Inquiry, now: Now, deadlines: Deadlines) -> Step {
         let found = match inquiry {
             Inquiry::Payments(found) => found,
-            Inquiry::CannotAsk { why } => return self.wait(now, &why),
+            Inquiry::CannotAsk { why } => return self.cannot_ask(now, &why),
         };
         let State::Reversing(reversing) = &self.state else {
             return Step::none();
@@ -200,9 +200,17 @@ impl Sale {
         let State::Reversing(reversing) = &self.state else {
             return Step::none();
         };
+        // Another one than the answer named: it goes back like every match, and somebody must hear of it.
+        let another =
+            reversing.known.as_ref().filter(|known| known.id != payment.id).map(|known| {
+                format!("the gateway holds payment {} under our reference, besides {}", payment.id, known.id)
+            });
         let known = reversing.known.clone().filter(|known| known.id == payment.id);
         match (self.amount_of(payment), known) {
-            (Some(amount), _) => self.reverse_found(Payment { id: payment.id.clone(), amount }, now),
+            (Some(amount), _) => {
+                let step = self.reverse_found(Payment { id: payment.id.clone(), amount }, now);
+                if let Some(why) = another { step.alarm(&why) } else { step }
+            }
             // The answer itself named it: its own amount is what must go back.
             (None, Some(known)) => self.reverse_found(known, now),
             (None, None) => {
@@ -273,7 +281,15 @@ impl Sale {
         }
         Step::write([Record::Quarantined { why: why.to_owned() }])
             .then([Action::Tell])
+            .alarm(why)
             .then(print.then_some(Action::Print(Paper::Copies)))
+    }
+
+    /// The question itself is not answered. It may never be, so somebody must hear of it; once for each reason.
+    fn cannot_ask(&mut self, now: Now, why: &str) -> Step {
+        let new = self.volatile.reversal.trouble.as_deref() != Some(why);
+        let step = self.wait(now, why);
+        if new { step.alarm(&cannot_be_asked(why)) } else { step }
     }
 
     /// Tries again later: twice as long each time, a little apart from other terminals. The cashier gets a receipt that says
@@ -325,6 +341,11 @@ impl Sale {
             ApprovedAmount::Said(_) | ApprovedAmount::Unreadable => None,
         }
     }
+}
+
+/// What an alarm says of a query without an answer.
+pub(super) fn cannot_be_asked(why: &str) -> String {
+    format!("the gateway cannot be asked what became of it: {why}")
 }
 
 /// The payments of a list. Linked captures and refunds are somebody else's doing: to reverse a refund would charge the customer.

@@ -128,6 +128,8 @@ pub struct Wanted {
     pub ask_tip: bool,
     /// The card number is typed on the reader instead of presenting the card.
     pub manual: bool,
+    /// An approval of less than the amount can be taken; otherwise it is reversed.
+    pub accept_partial: bool,
     /// What it refers to: of a capture, refund, reversal, increment or reauthorisation.
     pub of: Option<Of>,
     /// The stored card data to charge.
@@ -227,7 +229,7 @@ pub struct Progress {
     pub till: String,
     /// The sale's reference; empty for the terminal itself.
     pub reference: String,
-    /// The step as a word for programs: `present-card`, `insert-card`, `pin-entry`, `authorising`, `remove-card`, `ended`, …
+    /// The step as a word for programs: `present-card`, `insert-card`, `pin-entry`, `authorising`, `remove-card`, `ended`, `alarm`, …
     pub step: String,
     /// The step as a sentence for people, without control bytes.
     pub text: String,
