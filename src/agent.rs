@@ -333,6 +333,10 @@ impl Agent {
                 for action in actions {
                     self.act(number, action);
                 }
+                // The card's data must not outlive the one request they were read for: not a cancel, not any end.
+                if let Some(active) = self.sales.get_mut(&number).filter(|active| !active.sale.may_ask_again()) {
+                    active.prepared = None;
+                }
             }
             Err(error) => self.journal_failed(number, &error),
         }
@@ -425,10 +429,6 @@ impl Agent {
         let step = active.sale.handle(sale::Event::CardRead { facts, first_answer }, now, self.deadlines);
         let written = self.journal.commit(&mut active.sale, step, now.unix_ms);
         self.after_writing(number, written);
-        // A card of a sale that was cancelled in the same moment must not outlive it.
-        if let Some(active) = self.sales.get_mut(&number).filter(|active| !active.sale.may_ask_again()) {
-            active.prepared = None;
-        }
     }
 
     fn task_brought(&mut self, done: Done) {

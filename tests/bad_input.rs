@@ -171,6 +171,20 @@ const REQUESTS: &[(&str, &str, u16, &str, &str)] = &[
     ("no amount", r#"{"reference":"R1"}"#, 400, "malformed", "amount: a sale needs it"),
     ("no reference", r#"{"amount":"12.34"}"#, 400, "malformed", "missing field `reference`"),
     (
+        "a part of what is decided already",
+        r#"{"reference":"R1","kind":"refund","of":"R0","amount":"12.34","acceptPartial":true}"#,
+        400,
+        "malformed",
+        "acceptPartial: a refund has none",
+    ),
+    (
+        "a part that is neither taken nor refused",
+        r#"{"reference":"R1","amount":"12.34","acceptPartial":"yes"}"#,
+        400,
+        "malformed",
+        "acceptPartial",
+    ),
+    (
         "an unknown field",
         r#"{"reference":"R1","amount":"12.34","tips":"1.00"}"#,
         400,

@@ -85,13 +85,7 @@ impl Agent {
             State::Ended => "ended",
         };
         tracing::info!(sale = number, step, outcome = ?view.outcome, "sale");
-        if let Some(active) = self.sales.get_mut(&number)
-            && view.state != State::WaitingForCard
-        {
-            for waiting in active.cancels.drain(..) {
-                let _ = waiting.send(Ok(view.clone()));
-            }
-        }
+        self.answer_cancels(number);
         let progress = Progress {
             till: view.till.clone(),
             reference: view.reference.clone(),

@@ -203,7 +203,7 @@ impl Sale {
         self.end(Outcome::NotSent { why }, Some(refusal.facts))
     }
 
-    fn waits_to_ask_again(&self) -> bool {
+    pub(super) fn waits_to_ask_again(&self) -> bool {
         self.volatile.throttled.as_ref().is_some_and(|throttled| throttled.at.is_some())
     }
 

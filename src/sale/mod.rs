@@ -451,6 +451,12 @@ impl Sale {
         self.volatile.card_open && matches!(self.state, State::Waiting | State::Asked)
     }
 
+    /// Whether a cancel still comes in time: nothing has left, or what left was certainly not processed.
+    #[must_use]
+    pub fn can_be_cancelled(&self) -> bool {
+        matches!(self.state, State::Waiting) || (matches!(self.state, State::Asked) && self.waits_to_ask_again())
+    }
+
     /// Whether the request may have to be sent again: it was asked for, and has no answer.
     #[must_use]
     pub fn may_ask_again(&self) -> bool {

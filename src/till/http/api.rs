@@ -5,7 +5,7 @@
 //! | `POST /v1/sales` `{"reference","amount","currency",…}` | 201 the sale; 200 with `replayed` when the reference is known |
 //! | `GET /v1/sales/{reference}[?wait-s=N]` | the sale, once it has ended or after N seconds |
 //! | `GET /v1/sales[?since=N&limit=N]` | `{"sales":[…]}`, oldest first |
-//! | `POST /v1/sales/{reference}/cancel` | the sale: cancelled, or going on when it was too late |
+//! | `POST /v1/sales/{reference}/cancel` | the sale, with `"cancel"`: `in-time` or `too-late`, and `"cancelText"` |
 //! | `POST /v1/sales/{reference}/signature` `{"accepted"}` | the sale: ended, or being reversed |
 //! | `GET /v1/sales/{reference}/receipt[?copy=customer]` | text |
 //! | `POST /v1/sales/{reference}/receipt[?copy=customer]` | 202: it is printed again, marked as a duplicate; `{"printer","state","waiting"}` |
@@ -51,7 +51,7 @@ use super::failure::Failure;
 use super::guard::{Caller, Door, guard};
 use crate::money::{Amount, Currency};
 use crate::till::{
-    Command, Kind, Of, Progress, ReceiptCopy, Refused, SaleView, State as SaleState, StatusView, Wanted,
+    CancelView, Command, Kind, Of, Progress, ReceiptCopy, Refused, SaleView, State as SaleState, StatusView, Wanted,
 };
 
 /// A sale's request is below 200 bytes; tills may add blanks.
@@ -322,10 +322,11 @@ async fn cancel(
     reference: Result<Path<String>, PathRejection>,
     query: Result<Query<CancelQuery>, QueryRejection>,
     Body(Nothing {}): Body<Nothing>,
-) -> Result<Json<SaleView>, Failure> {
+) -> Result<Json<CancelView>, Failure> {
     let Query(CancelQuery { till }) = query.map_err(|error| Failure::malformed(error.body_text()))?;
     let (till, reference) = (caller.whose(till)?, path_reference(reference)?);
-    Ok(Json(app.ask(|reply| Command::Cancel { till, reference, reply }).await??))
+    let sale = app.ask(|reply| Command::Cancel { till, reference, reply }).await??;
+    Ok(Json(sale.into()))
 }
 
 /// What somebody at the counter found when the signatures were compared.
