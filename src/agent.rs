@@ -15,9 +15,10 @@ mod words;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::future::Future;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tokio::sync::{broadcast, mpsc, oneshot};
+use tokio::sync::{Semaphore, broadcast, mpsc, oneshot};
 
 use crate::card::FirstAnswer;
 use crate::config::{self, Config};
@@ -64,6 +65,9 @@ const COMMANDS_WAITING: usize = 32;
 const JOURNAL_RETRY: Duration = Duration::from_secs(5);
 /// Open reversals that a new sale sets going again; many at once would crowd the line that the sale needs.
 const NUDGED: usize = 3;
+/// Questions and reversals of earlier sales that are on their way at one time: a handshake each is work that the sale at the
+/// reader would wait for on a small board. The sale at the reader asks whenever it wants.
+const AT_ONCE: usize = 3;
 /// How long a stop waits for the sale at the reader to end; longer than a host's answer takes, shorter than systemd's
 /// patience (90 s).
 const STOP_PATIENCE: Duration = Duration::from_secs(60);
@@ -133,6 +137,8 @@ struct Agent {
     /// What was logged of certificates that end.
     expiry_log: expiry::Log,
     done: mpsc::Sender<Done>,
+    /// One place for each of [`AT_ONCE`].
+    earlier_sales: Arc<Semaphore>,
     reader: reader::Handle,
     reader_state: Result<Identity, String>,
     /// Keys that the reader has left, as far as its cards have shown.
@@ -260,6 +266,7 @@ impl Agent {
             gateway_state: "not asked yet".to_owned(),
             expiry_log: expiry::Log::default(),
             done,
+            earlier_sales: Arc::new(Semaphore::new(AT_ONCE)),
             reader,
             reader_state: Err("the reader is being opened".to_owned()),
             keys_left: None,

@@ -239,9 +239,13 @@ impl Agent {
         }
     }
 
-    /// The oldest open reversals are tried again before the next sale, without holding it up.
+    /// The oldest open reversals are tried again before the next sale, without holding it up: what goes out for them waits for
+    /// no answer here, and is bounded ([`super::AT_ONCE`]).
     fn nudge_open_reversals(&mut self) {
-        let open = self.sales.keys().copied().take(NUDGED);
-        self.inbox.extend(open.map(|number| (number, sale::Event::Nudged)));
+        let waits = |active: &Active| {
+            !active.stuck && matches!(active.sale.standing(), sale::Standing::Unconfirmed { quarantined: None, .. })
+        };
+        let open = self.sales.iter().filter(|(_, active)| waits(active)).map(|(number, _)| *number).take(NUDGED);
+        self.inbox.extend(open.map(|number| (number, sale::Event::Nudged)).collect::<Vec<_>>());
     }
 }

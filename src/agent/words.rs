@@ -57,6 +57,10 @@ impl Agent {
             outcome,
             approved_amount: approved.map(crate::money::Amount::decimal),
             text,
+            needs_person: match sale.standing() {
+                Standing::Unconfirmed { quarantined: Some(why), .. } => Some(why.to_owned()),
+                _ => None,
+            },
             started_at: started.to_rfc3339_opts(SecondsFormat::Secs, true),
             replayed: false,
             payment_id: host.id.clone(),

@@ -8,15 +8,14 @@
 
 use std::time::Duration;
 
-use super::decide::{jitter, outcome_of};
+use super::back_off;
+use super::decide::outcome_of;
 use super::reversing::cannot_be_asked;
 use super::{
     Action, Answer, ApprovedAmount, Event, Found, FoundState, HostFacts, Inquiry, Now, Outcome, Paper, Record, Sale,
     State, Step,
 };
 
-/// Longest wait between two tries; a shop's network comes back within minutes.
-const LONGEST_WAIT: Duration = Duration::from_secs(300);
 /// What a person mended at the gateway is noticed within a day.
 const QUARANTINE_WAIT: Duration = Duration::from_secs(24 * 3600);
 /// Looks that must not find it before it is sent again: a request may be on its way while the first look is answered.
@@ -170,15 +169,14 @@ impl Sale {
         }
     }
 
-    /// Twice as long each time, a little apart from other terminals. The cashier gets a receipt that says "not confirmed" the
+    /// Looks again later, less and less often. The cashier gets a receipt that says "not confirmed" the
     /// first time.
     fn look_later(&mut self, now: Now, trouble: &str) -> Step {
         let timers = &mut self.volatile.confirming;
         timers.in_flight = false;
         timers.trouble = Some(trouble.to_owned());
         timers.tries = timers.tries.saturating_add(1);
-        let wait = Duration::from_secs(1 << (timers.tries - 1).min(16)).min(LONGEST_WAIT);
-        timers.due = Some(now.monotonic + wait + jitter(self.order.number));
+        timers.due = Some(now.monotonic + back_off::wait(&self.order.merchant_transaction_id, timers.tries));
         let print = !std::mem::replace(&mut timers.printed, true);
         Step::act(print.then_some(Action::Print(Paper::Copies)))
     }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::card::{CardFacts, FirstAnswer};
 use crate::money::Amount;
 
+use super::back_off;
 use super::record::Payment;
 use super::{
     ARC_APPROVE, Action, Answer, Approval, ApprovedAmount, CardAnswer, Deadlines, Event, ForChip, HostFacts, Now,
@@ -193,7 +194,8 @@ impl Sale {
             at: None,
             until: now.monotonic + deadlines.pending,
         });
-        let at = now.monotonic + Duration::from_millis(500 << throttled.tries.min(5)) + jitter(self.order.number);
+        let apart = back_off::apart(&self.order.merchant_transaction_id, throttled.tries, Duration::from_secs(1));
+        let at = now.monotonic + Duration::from_millis(500 << throttled.tries.min(5)) + apart;
         throttled.tries = throttled.tries.saturating_add(1);
         if at < throttled.until {
             throttled.at = Some(at);
@@ -324,11 +326,6 @@ impl Sale {
         let payment = Payment { id: payment.clone(), amount: *approved };
         self.reverse(why, Some(payment), None)
     }
-}
-
-/// A little apart from other terminals, the same for the same sale.
-pub(super) fn jitter(number: u64) -> Duration {
-    Duration::from_millis(number.wrapping_mul(7919) % 1000)
 }
 
 /// The card's last word, written first.

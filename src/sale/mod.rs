@@ -20,6 +20,7 @@
 //! arguments; what a power cut may forget (timers, what is in flight) is in `Volatile`.
 
 mod answer;
+mod back_off;
 mod confirming;
 mod decide;
 mod receipt;

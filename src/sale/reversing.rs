@@ -5,15 +5,13 @@
 
 use std::time::Duration;
 
-use super::decide::jitter;
+use super::back_off;
 use super::record::Payment;
 use super::{
     Action, ApprovedAmount, CardAnswer, Deadlines, Event, Found, FoundState, HostFacts, Inquiry, Now, Outcome, Paper,
     Record, Reversal, Sale, State, Step,
 };
 
-/// Longest wait between two tries; a shop's network comes back within minutes.
-const LONGEST_WAIT: Duration = Duration::from_secs(300);
 /// A quarantined reversal is retried daily: what a person mended at the gateway is then noticed.
 const QUARANTINE_WAIT: Duration = Duration::from_secs(24 * 3600);
 
@@ -292,16 +290,14 @@ impl Sale {
         if new { step.alarm(&cannot_be_asked(why)) } else { step }
     }
 
-    /// Tries again later: twice as long each time, a little apart from other terminals. The cashier gets a receipt that says
+    /// Tries again later, less and less often. The cashier gets a receipt that says
     /// "not confirmed" the first time.
     fn wait(&mut self, now: Now, trouble: &str) -> Step {
-        let jitter = jitter(self.order.number);
         let timers = &mut self.volatile.reversal;
         timers.in_flight = false;
         timers.trouble = Some(trouble.to_owned());
         timers.tries = timers.tries.saturating_add(1);
-        let wait = Duration::from_secs(1 << (timers.tries - 1).min(16)).min(LONGEST_WAIT);
-        timers.due = Some(now.monotonic + wait + jitter);
+        timers.due = Some(now.monotonic + back_off::wait(&self.order.merchant_transaction_id, timers.tries));
         let print = !std::mem::replace(&mut timers.printed, true);
         Step::act(print.then_some(Action::Print(Paper::Copies)))
     }

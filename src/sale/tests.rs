@@ -409,6 +409,50 @@ fn a_refused_reversal_is_quarantined_after_a_look_and_retried_daily() {
 }
 
 #[test]
+fn tries_come_less_and_less_often_and_never_stop() {
+    type Begin = fn() -> Trace;
+    let reversal: Begin = reversal_unknown;
+    let looked_up: Begin = || {
+        let mut sale = Trace::asked(EntryMode::NfcIcc);
+        let _ = sale.on(unknown());
+        sale
+    };
+    let refund: Begin = || {
+        let mut refund = without_card(Kind::Refund { of: of() });
+        let _ = refund.on(unknown());
+        refund
+    };
+    for begin in [reversal, looked_up, refund] {
+        let mut sale = begin();
+        let mut now = at(1);
+        let mut waits = Vec::new();
+        for _ in 0..40 {
+            let cannot = Event::Inquired(Inquiry::CannotAsk { why: "no network".to_owned() });
+            let due = match sale.sale.deadline() {
+                Some(due) => due,
+                None => {
+                    let step = sale.sale.handle(cannot, now, DEADLINES);
+                    let _ = sale.commit(step);
+                    sale.sale.deadline().expect("it is tried again, always")
+                }
+            };
+            waits.push(due - now.monotonic);
+            // A moment before nothing happens; then it looks, before it sends anything.
+            now.monotonic = due - Duration::from_millis(1);
+            let step = sale.sale.handle(Event::DeadlinePassed, now, DEADLINES);
+            assert_eq!(sale.commit(step), []);
+            now.monotonic = due;
+            let step = sale.sale.handle(Event::DeadlinePassed, now, DEADLINES);
+            assert_eq!(sale.commit(step), [Action::Query]);
+        }
+        for (n, wait) in waits.iter().enumerate() {
+            let least = Duration::from_secs(1 << n.min(16)).min(Duration::from_secs(300));
+            assert!(*wait >= least && *wait <= least + least / 4, "try {n}: {wait:?}");
+        }
+    }
+}
+
+#[test]
 fn a_found_payment_whose_code_no_rule_knows_is_reversed_or_shown_to_a_person() {
     let mut sale = Trace::asked(EntryMode::NfcIcc);
     let _ = sale.on(unknown());

@@ -306,6 +306,9 @@ pub struct SaleView {
     pub approved_amount: Option<String>,
     /// One sentence for the cashier.
     pub text: String,
+    /// Unconfirmed, and nothing goes on by itself: what a person must see to. It is tried again once a day.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub needs_person: Option<String>,
     /// When it began, UTC, RFC 3339.
     pub started_at: String,
     /// Whether this answers a reference that was known already (design: invariant 1).
