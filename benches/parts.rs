@@ -124,6 +124,7 @@ fn journal_commit(criterion: &mut Criterion) {
                 amount: Amount::from_minor(1234, Currency::from_code("EUR").expect("a currency")).expect("not zero"),
                 ask_tip: false,
                 manual: false,
+                accept_partial: false,
                 terminal_id: "12345678".to_owned(),
                 merchant_transaction_id: format!("12345678-{number}-00112233445566778899aabbccddeeff"),
                 started_unix_ms: 1_800_000_000_000,

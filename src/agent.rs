@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use tokio::sync::{broadcast, mpsc, oneshot};
+use tokio::sync::{Semaphore, broadcast, mpsc, oneshot};
 use tokio::time::Instant;
 
 use crate::card::FirstAnswer;
@@ -68,6 +68,9 @@ const COMMANDS_WAITING: usize = 32;
 const JOURNAL_RETRY: Duration = Duration::from_secs(5);
 /// Open reversals that a new sale sets going again; many at once would crowd the line that the sale needs.
 const NUDGED: usize = 3;
+/// Questions and reversals of earlier sales that are on their way at one time: a handshake each is work that the sale at the
+/// reader would wait for on a small board. The sale at the reader asks whenever it wants.
+const AT_ONCE: usize = 3;
 /// How long a stop waits for the sale at the reader to end; longer than a host's answer takes, shorter than systemd's
 /// patience (90 s).
 const STOP_PATIENCE: Duration = Duration::from_secs(60);
@@ -215,6 +218,8 @@ struct Agent {
     /// What was logged of certificates that end.
     expiry_log: expiry::Log,
     done: mpsc::Sender<Done>,
+    /// One place for each of [`AT_ONCE`].
+    earlier_sales: Arc<Semaphore>,
     reader: reader::Handle,
     reader_state: Result<Identity, String>,
     /// Keys that the reader has left, as far as its cards have shown.
@@ -335,6 +340,7 @@ impl Agent {
             gateway_state: "not asked yet".to_owned(),
             expiry_log: expiry::Log::default(),
             done,
+            earlier_sales: Arc::new(Semaphore::new(AT_ONCE)),
             reader,
             reader_state: Err("the reader is being opened".to_owned()),
             keys_left: None,
@@ -401,6 +407,10 @@ impl Agent {
                 }
                 for action in actions {
                     self.act(number, action);
+                }
+                // The card's data must not outlive the one request they were read for: not a cancel, not any end.
+                if let Some(active) = self.sales.get_mut(&number).filter(|active| !active.sale.may_ask_again()) {
+                    active.prepared = None;
                 }
             }
             Err(error) => self.journal_failed(number, &error),
@@ -494,10 +504,6 @@ impl Agent {
         let step = active.sale.handle(sale::Event::CardRead { facts, first_answer }, now, self.deadlines);
         let written = self.journal.commit(&mut active.sale, step, now.unix_ms);
         self.after_writing(number, written);
-        // A card of a sale that was cancelled in the same moment must not outlive it.
-        if let Some(active) = self.sales.get_mut(&number).filter(|active| !active.sale.may_ask_again()) {
-            active.prepared = None;
-        }
     }
 
     fn task_brought(&mut self, done: Done) {

@@ -171,6 +171,20 @@ const REQUESTS: &[(&str, &str, u16, &str, &str)] = &[
     ("no amount", r#"{"reference":"R1"}"#, 400, "malformed", "amount: a sale needs it"),
     ("no reference", r#"{"amount":"12.34"}"#, 400, "malformed", "missing field `reference`"),
     (
+        "a part of what is decided already",
+        r#"{"reference":"R1","kind":"refund","of":"R0","amount":"12.34","acceptPartial":true}"#,
+        400,
+        "malformed",
+        "acceptPartial: a refund has none",
+    ),
+    (
+        "a part that is neither taken nor refused",
+        r#"{"reference":"R1","amount":"12.34","acceptPartial":"yes"}"#,
+        400,
+        "malformed",
+        "acceptPartial",
+    ),
+    (
         "an unknown field",
         r#"{"reference":"R1","amount":"12.34","tips":"1.00"}"#,
         400,
@@ -327,7 +341,9 @@ const fn line(what: &'static str, wrong: fn(&mut Options), amount: &'static str,
 #[rustfmt::skip]
 const ANSWERS: &[Line] = &[
     line("declined",                       as_it_is, "10.51", CHIP, "amount exceeds credit",                       Now(Outcome::Declined), 1, NOTHING),
-    line("approved for half",              as_it_is, "10.60", CHIP, "PARTIALLY APPROVED: only 5.30 EUR of 10.60",  Now(Outcome::PartiallyApproved), 4, &["5.30 EUR"]),
+    line("approved for half",              as_it_is, "10.60", CHIP, "approved only 5.30 of 10.60 EUR, and the till takes no partial approval", Reversed, 1, NOTHING),
+    line("approved for half of a tap",     as_it_is, "10.60", TAP,  "approved only 5.30 of 10.60 EUR, and the till takes no partial approval", Reversed, 1, NOTHING),
+    line("a half that the till can take",  as_it_is, "10.60", CHIP, "PARTIALLY APPROVED: only 5.30 EUR of 10.60",  Now(Outcome::PartiallyApproved), 4, &["5.30 EUR"]),
     line("pending, then approved",         as_it_is, "10.61", CHIP, "APPROVED 10.61 EUR",                          Now(Outcome::Approved), 0, &["10.61 EUR"]),
     line("pending for ever",               hurried,  "10.62", CHIP, "the gateway did not decide in time",          Open, 3, NOTHING),
     line("too many requests",              as_it_is, "10.63", CHIP, "the gateway has too many requests",           Now(Outcome::NotSent), 69, NOTHING),
@@ -451,7 +467,9 @@ impl Line {
         let counter = Counter::open_with(options).await;
         let mut ears = counter.listen().await;
         let settle = if self.end == Open { "1" } else { "20" };
-        let sale = counter.verb(&["sale", self.amount, "--reference", "R1", "--settle-s", settle]);
+        let mut sale = vec!["sale", self.amount, "--reference", "R1", "--settle-s", settle];
+        sale.extend((self.end == Now(Outcome::PartiallyApproved)).then_some("--accept-partial"));
+        let sale = counter.verb(&sale);
         counter.present(card(self.card.0).unwrap(), self.card.1).await;
 
         let settled = |view: &SaleView| match self.end {

@@ -345,6 +345,7 @@ const KINDS: [(&str, Entry); 3] = [("chip-no-cvm", Insert), ("tap", Tap), ("swip
 const GATEWAY: &[(&str, [End; 3])] = &[
     ("10.51", [Declined, Declined, Declined]),
     ("10.60", [Partial,  Partial,  Partial]),
+    ("10.60", [Reversed, Reversed, Reversed]),
     ("10.61", [Approved, Approved, Approved]),
     ("10.63", [NotSent,  NotSent,  NotSent]),
     ("10.65", [Reversed, Reversed, Reversed]),

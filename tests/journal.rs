@@ -28,6 +28,7 @@ fn order(number: u64, reference: &str) -> Order {
         amount: Amount::from_minor(1234, Currency::from_code("EUR").unwrap()).unwrap(),
         ask_tip: false,
         manual: false,
+        accept_partial: false,
         terminal_id: "12345678".to_owned(),
         merchant_transaction_id: format!("12345678-{number}-00112233445566778899aabbccddeeff"),
         started_unix_ms: 1_800_000_000_000,

@@ -62,6 +62,7 @@ fn started(number: u64, amount: Amount, day: &str) -> Record {
             amount,
             ask_tip: false,
             manual: false,
+            accept_partial: false,
             terminal_id: "12345678".to_owned(),
             merchant_transaction_id: reference(number),
             started_unix_ms: 1_795_000_000_000,

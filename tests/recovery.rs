@@ -8,7 +8,12 @@
 
 mod counter;
 
+use std::time::Duration;
+
 use counter::{Counter, ended, within};
+use pos_agent::journal::Journal;
+use pos_agent::money::{Amount, Currency};
+use pos_agent::sale::{self, Deadlines, Now, Order, Sale};
 use pos_agent::sim::gateway::Kind;
 use pos_agent::sim::reader::Entry::{Insert, Swipe, Tap};
 use pos_agent::sim::reader::{Entry, WaitsFor, card};
@@ -221,6 +226,73 @@ async fn a_gateway_that_is_away_during_a_reversal_holds_up_nobody_and_the_revers
     assert!(view.text.contains("reversed"), "{}", view.text);
     assert_eq!(counter.charged(), ["3.00 EUR"]);
     counter.audit(what);
+}
+
+/// More than a shop ever has.
+const OPEN: u64 = 100;
+
+/// A journal with so many payments whose fate nobody knows.
+fn much_in_doubt(path: &std::path::Path) {
+    let (mut journal, _) = Journal::open(path).unwrap();
+    let now = Now { monotonic: Duration::from_secs(1), unix_ms: 1_700_000_000_000 };
+    let patience = Duration::from_secs(86_400);
+    let deadlines = Deadlines { pending: patience, absence_final: patience, signature: None };
+    for number in 1..=OPEN {
+        let (mut sale, step) = Sale::begin(Order {
+            kind: sale::Kind::ByRegistration { registration: "8ac7a4a1000000000000000000000007".to_owned() },
+            parameters: Vec::new(),
+            number,
+            till: "local".to_owned(),
+            reference: format!("doubt-{number}"),
+            amount: Amount::from_minor(1234, Currency::from_code("EUR").unwrap()).unwrap(),
+            ask_tip: false,
+            manual: false,
+            accept_partial: false,
+            terminal_id: "12345678".to_owned(),
+            merchant_transaction_id: format!("12345678-{number}-00112233445566778899aabbccddeeff"),
+            started_unix_ms: now.unix_ms,
+            local_time: "2027-01-15 09:00:00".to_owned(),
+        });
+        journal.commit(&mut sale, step, now.unix_ms).unwrap();
+        let lost = sale::Answer::Unknown { why: "no answer in time".to_owned() };
+        for event in [sale::Event::Proceed, sale::Event::Answered(lost)] {
+            let step = sale.handle(event, now, deadlines);
+            journal.commit(&mut sale, step, now.unix_ms).unwrap();
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_hundred_open_reversals_and_a_silent_gateway_do_not_delay_the_next_sale() {
+    let mut options = Options::default();
+    options.reader.removes_card = true;
+    let mut counter = Counter::closed(options).await;
+    much_in_doubt(&counter.shop.folder().join("journal.db"));
+    counter.shop.gateway.set_delay(Duration::from_secs(3600));
+    counter.start_agent();
+    let status = counter.until_status("ready", |status| status.ready).await;
+    assert_eq!(status.unconfirmed.len(), usize::try_from(OPEN).unwrap());
+    let asked = |few| counter.shop.gateway.counters().requests >= few;
+    within("the first questions", async {
+        while !asked(3) {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+    // The till hears at once, the reader asks for the card at once, and not one of the hundred has an answer yet.
+    assert_eq!(counter.begin("R1", "2.00").await.0, 201);
+    within("armed", counter.shop.reader.waits_for(WaitsFor::Card)).await;
+    // Three questions at a time and the line that is opened for the card: nothing crowds the sale.
+    let connections = counter.shop.gateway.counters().connections;
+    assert!(connections <= 4, "{connections} connections");
+    // What was asked before stays without an answer; the payment gets its own.
+    counter.shop.gateway.set_delay(Duration::ZERO);
+    counter.present(card("tap").unwrap(), Tap).await;
+    let view = counter.until("R1", "the end", |view| view.state == State::Ended).await;
+    assert_eq!(ended(&view), Some(Outcome::Approved), "{}", view.text);
+    let tried = |view: &SaleView| view.text.contains("last try");
+    assert!(!counter.status().await.unconfirmed.iter().any(tried), "the sale did not wait for the end of any question");
+    counter.cut_power().await;
 }
 
 #[tokio::test]

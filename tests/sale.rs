@@ -51,12 +51,52 @@ async fn the_cashier_cancels_before_a_card_is_read() {
     assert_eq!(counter.begin("R1", "12.34").await.0, 201);
     counter::within("armed", counter.shop.reader.waits_for(WaitsFor::Card)).await;
     let (status, view) = counter.post("/v1/sales/R1/cancel").await;
-    assert_eq!((status, &view["outcome"]), (200, &"cancelled".into()), "{view}");
+    assert_eq!((status, &view["outcome"], &view["cancel"]), (200, &"cancelled".into(), &"in-time".into()), "{view}");
     counter.until_ready().await;
     // The next sale gets its own card.
     counter.sell("R2", "2.00", "tap", Tap).await;
     assert_eq!(ended(&counter.until_ended("R2").await), Some(Outcome::Approved));
     assert_eq!(counter.charged(), ["2.00 EUR"]);
+}
+
+#[tokio::test]
+async fn a_cancel_that_comes_too_late_says_so_and_changes_nothing() {
+    let counter = Counter::open().await;
+    // Pending: the request has left, and the money may move at any moment.
+    counter.sell("R1", "10.61", "tap", Tap).await;
+    counter.until("R1", "asked", |view| view.state == State::InProgress).await;
+    let (status, view) = counter.post("/v1/sales/R1/cancel").await;
+    assert_eq!((status, &view["cancel"]), (200, &"too-late".into()), "{view}");
+    let output = counter::within("the program", counter.verb(&["cancel", "R1"])).await.unwrap();
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.code() == Some(1) && said.starts_with("too late: "), "{said}");
+    assert_eq!(ended(&counter.until_ended("R1").await), Some(Outcome::Approved));
+    let (_, view) = counter.post("/v1/sales/R1/cancel").await;
+    let said = view["cancelText"].as_str().unwrap();
+    assert!(said.starts_with("too late") && said.contains("APPROVED 10.61 EUR"), "{said}");
+    assert_eq!(counter.charged(), ["10.61 EUR"]);
+}
+
+#[tokio::test]
+async fn a_request_that_the_gateway_had_no_time_for_can_be_cancelled() {
+    let counter = Counter::open().await;
+    counter.shop.gateway.throttle_next(1000);
+    counter.sell("R1", "12.34", "tap", Tap).await;
+    counter.until("R1", "asked", |view| view.state == State::InProgress).await;
+    // Between two tries it certainly was not processed; while one is on its way nobody knows.
+    let cancelled = async {
+        loop {
+            let (_, view) = counter.post("/v1/sales/R1/cancel").await;
+            if view["cancel"] == "in-time" {
+                return view;
+            }
+        }
+    };
+    let view = counter::within("the cancel", cancelled).await;
+    assert_eq!(view["outcome"], "cancelled", "{view}");
+    counter.until_ready().await;
+    assert!(counter.charged().is_empty());
+    assert!(matches!(counter.kept()[0].ended(), Some(pos_agent::sale::Outcome::Cancelled { .. })));
 }
 
 #[tokio::test]

@@ -1,7 +1,10 @@
 //! Carrying out what came out of the journal: each action of a sale to the device it concerns.
 
+use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
+
+use tokio::sync::OwnedSemaphorePermit;
 
 use crate::config::{self, Config, Copies};
 use crate::gateway::{self, On, PreparedPayment, WithoutCard};
@@ -43,11 +46,14 @@ impl Agent {
                 let Some(active) = self.sales.get(&number) else { return };
                 let reference = active.sale.order().merchant_transaction_id.clone();
                 let (gateway, done) = (self.gateway.clone(), self.done.clone());
+                let turn = self.turn(number);
                 tokio::spawn(async move {
+                    let _turn = turn.await;
                     let reversal = gateway.reverse(&payment, amount, &reference).await;
                     let _ = done.send(Done::Reversed { sale: number, payment, reversal }).await;
                 });
             }
+            Action::Alarm { why } => self.alarm(number, &why),
             Action::Print(paper) => self.afterwards.push_back((number, Afterwards::Print(paper))),
             Action::Tell => self.afterwards.push_back((number, Afterwards::Tell)),
         }
@@ -109,10 +115,18 @@ impl Agent {
         };
         let reference = active.sale.order().merchant_transaction_id.clone();
         let (gateway, done) = (self.gateway.clone(), self.done.clone());
+        let turn = self.turn(number);
         tokio::spawn(async move {
+            let _turn = turn.await;
             let inquiry = gateway.query(&reference).await;
             let _ = done.send(Done::Inquired { sale: number, inquiry }).await;
         });
+    }
+
+    /// Waits for one of the few places that all earlier sales share; the sale at the reader goes at once.
+    fn turn(&self, number: u64) -> impl Future<Output = Option<OwnedSemaphorePermit>> + use<> {
+        let places = (self.at_reader != Some(number)).then(|| Arc::clone(&self.earlier_sales));
+        async move { places?.acquire_owned().await.ok() }
     }
 
     fn answer_card(&mut self, number: u64, answer: CardAnswer) {

@@ -111,6 +111,7 @@ impl Agent {
             amount,
             ask_tip: wanted.ask_tip,
             manual: wanted.manual,
+            accept_partial: wanted.accept_partial,
             terminal_id: self.config.terminal.id.clone(),
             merchant_transaction_id: act::merchant_transaction_id(&self.config.terminal.id, number)?,
             started_unix_ms: now.unix_ms,
@@ -197,11 +198,26 @@ impl Agent {
     /// Cancel wins before the request left and loses after; the answer comes when it is known which.
     fn cancel(&mut self, number: u64, view: SaleView, reply: oneshot::Sender<Result<SaleView, Refused>>) {
         match self.sales.get_mut(&number) {
-            Some(active) if !active.stuck && active.sale.standing() == sale::Standing::Waiting => {
+            Some(active) if !active.stuck && active.sale.can_be_cancelled() => {
                 active.cancels.push(reply);
-                self.inbox.push_back((number, sale::Event::CancelAsked));
+                self.advance(number, sale::Event::CancelAsked);
+                self.answer_cancels(number);
             }
             _ => drop(reply.send(Ok(view))),
+        }
+    }
+
+    /// Answers who asked to cancel, once it is known whether that was in time: not as long as the reader is being stopped.
+    pub(super) fn answer_cancels(&mut self, number: u64) {
+        let Some(active) = self.sales.get(&number) else {
+            return;
+        };
+        let view = self.view_of(&active.sale);
+        if view.state == till::State::WaitingForCard {
+            return;
+        }
+        for waiting in self.sales.get_mut(&number).into_iter().flat_map(|active| active.cancels.drain(..)) {
+            let _ = waiting.send(Ok(view.clone()));
         }
     }
 
@@ -223,9 +239,13 @@ impl Agent {
         }
     }
 
-    /// The oldest open reversals are tried again before the next sale, without holding it up.
+    /// The oldest open reversals are tried again before the next sale, without holding it up: what goes out for them waits for
+    /// no answer here, and is bounded ([`super::AT_ONCE`]).
     fn nudge_open_reversals(&mut self) {
-        let open = self.sales.keys().copied().take(NUDGED);
-        self.inbox.extend(open.map(|number| (number, sale::Event::Nudged)));
+        let waits = |active: &Active| {
+            !active.stuck && matches!(active.sale.standing(), sale::Standing::Unconfirmed { quarantined: None, .. })
+        };
+        let open = self.sales.iter().filter(|(_, active)| waits(active)).map(|(number, _)| *number).take(NUDGED);
+        self.inbox.extend(open.map(|number| (number, sale::Event::Nudged)).collect::<Vec<_>>());
     }
 }

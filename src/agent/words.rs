@@ -57,6 +57,10 @@ impl Agent {
             outcome,
             approved_amount: approved.map(crate::money::Amount::decimal),
             text,
+            needs_person: match sale.standing() {
+                Standing::Unconfirmed { quarantined: Some(why), .. } => Some(why.to_owned()),
+                _ => None,
+            },
             started_at: started.to_rfc3339_opts(SecondsFormat::Secs, true),
             replayed: false,
             payment_id: host.id.clone(),
@@ -85,13 +89,7 @@ impl Agent {
             State::Ended => "ended",
         };
         tracing::info!(sale = number, step, outcome = ?view.outcome, "sale");
-        if let Some(active) = self.sales.get_mut(&number)
-            && view.state != State::WaitingForCard
-        {
-            for waiting in active.cancels.drain(..) {
-                let _ = waiting.send(Ok(view.clone()));
-            }
-        }
+        self.answer_cancels(number);
         let progress = Progress {
             till: view.till.clone(),
             reference: view.reference.clone(),
@@ -115,6 +113,24 @@ impl Agent {
             reference: order.reference.clone(),
             step: word.to_owned(),
             text,
+            sale: None,
+        };
+        let _ = self.progress.send(progress);
+    }
+
+    /// Something that a person must hear of: in the log as an error, and as a step `alarm` for whoever listens. As long as the
+    /// sale is open it stands in the status as well.
+    pub(super) fn alarm(&self, number: u64, why: &str) {
+        let Some(active) = self.sales.get(&number) else {
+            return;
+        };
+        let order = active.sale.order();
+        tracing::error!(sale = number, reference = order.reference, %why, "ALARM");
+        let progress = Progress {
+            till: order.till.clone(),
+            reference: order.reference.clone(),
+            step: "alarm".to_owned(),
+            text: format!("ALARM: {why}"),
             sale: None,
         };
         let _ = self.progress.send(progress);

@@ -5,12 +5,13 @@ use clap::Args;
 use super::daemon::{in_path, in_query};
 use super::exit::{Exit, Stop};
 use super::{Where, out};
-use crate::till::{Outcome, SaleView, State};
+use crate::till::{CancelView, Cancelled};
 
 /// Arguments.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit codes: 0 the sale is cancelled; 1 it is not (too late: it goes on, or it has ended already)."
+    after_help = "A cancel wins before the request has left for the gateway, and loses after it; the answer says which.\n\n\
+        Exit codes: 0 the sale is cancelled; 1 it is not (too late: it goes on, or it has ended already)."
 )]
 pub(super) struct Cancel {
     /// The sale's reference
@@ -25,9 +26,8 @@ pub(super) struct Cancel {
 impl Cancel {
     pub(super) async fn run(self) -> Result<Exit, Stop> {
         let path = format!("/v1/sales/{}/cancel?till={}", in_path(&self.reference), in_query(&self.till));
-        let sale: SaleView = self.daemon.daemon()?.post(&path, &serde_json::json!({})).await?;
-        out::say(&format!("{}: {}", out::standing(&sale), sale.text));
-        let cancelled = sale.state == State::Ended && sale.outcome == Some(Outcome::Cancelled);
-        Ok(if cancelled { Exit::Success } else { Exit::Declined })
+        let CancelView { cancel, cancel_text, .. } = self.daemon.daemon()?.post(&path, &serde_json::json!({})).await?;
+        out::say(&cancel_text);
+        Ok(if cancel == Cancelled::InTime { Exit::Success } else { Exit::Declined })
     }
 }

@@ -18,7 +18,7 @@ use super::daemon::{Daemon, Error, Events, Heard, in_path};
 use super::exit::{Exit, Stop};
 use super::{Where, out};
 use crate::money::{Amount, Currency, MoneyError};
-use crate::till::{Progress, SaleView, State};
+use crate::till::{CancelView, Progress, SaleView, State};
 
 /// Arguments that every transaction has.
 #[derive(Debug, Args)]
@@ -336,10 +336,11 @@ impl Till<'_> {
     async fn cancel(&self) {
         self.tell("cancelling; waiting for the end");
         let path = format!("/v1/sales/{}/cancel", in_path(&self.reference));
-        let asked: Result<SaleView, _> = self.daemon.post(&path, &serde_json::json!({})).await;
+        let asked: Result<CancelView, _> = self.daemon.post(&path, &serde_json::json!({})).await;
         match asked {
-            Ok(sale) if sale.state != State::Ended => self.tell("too late to cancel: the sale goes on"),
-            Ok(_) => {}
+            // That it is cancelled, or how else it had ended, is said at the end.
+            Ok(CancelView { sale, .. }) if sale.state == State::Ended => {}
+            Ok(CancelView { cancel_text, .. }) => self.tell(&cancel_text),
             Err(error) => self.tell(&format!("not cancelled yet: {error}")),
         }
     }

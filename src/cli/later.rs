@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::exit::{Exit, Stop};
 use super::flow::{Flow, check_amount};
-use super::sale::HowMuch;
+use super::sale::{HowMuch, Partial};
 use crate::till::Kind;
 
 /// The earlier transaction and how much of it.
@@ -64,6 +64,8 @@ struct Pay {
     #[arg(long, value_name = "TYPE", value_parser = ["UNSCHEDULED", "INSTALLMENT", "RECURRING"])]
     repeated: Option<String>,
     #[command(flatten)]
+    partial: Partial,
+    #[command(flatten)]
     flow: Flow,
 }
 
@@ -103,6 +105,7 @@ impl Registration {
         let Verb::Pay(mut pay) = self.verb;
         let mut wanted = pay.how_much.wanted(Kind::ByRegistration)?;
         wanted["registration"] = pay.id.into();
+        pay.partial.add_to(&mut wanted);
         if let Some(kind) = &pay.repeated {
             pay.flow.add("standingInstruction.type", kind);
             pay.flow.add("standingInstruction.mode", "REPEATED");

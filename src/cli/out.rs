@@ -58,6 +58,7 @@ pub(super) fn standing(sale: &SaleView) -> &'static str {
         (State::WaitingForCard, _) => "waiting for card",
         (State::InProgress, _) => "in progress",
         (State::AwaitingSignature, _) => "awaiting signature",
+        (State::Unconfirmed, _) if sale.needs_person.is_some() => "needs a person",
         (State::Unconfirmed, _) | (State::Ended, None) => "unconfirmed",
         (State::Ended, Some(Outcome::Approved)) => "approved",
         (State::Ended, Some(Outcome::PartiallyApproved)) => "partially approved",

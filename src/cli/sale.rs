@@ -35,7 +35,26 @@ pub(super) struct Sale {
     #[arg(long)]
     tip: bool,
     #[command(flatten)]
+    partial: Partial,
+    #[command(flatten)]
     flow: Flow,
+}
+
+/// What to do with an approval of less than the amount.
+#[derive(Debug, Args)]
+pub(super) struct Partial {
+    /// Take an approval of less than the amount (exit code 4); the rest is to be paid another way. Without it such an approval
+    /// is reversed
+    #[arg(long)]
+    accept_partial: bool,
+}
+
+impl Partial {
+    pub(super) fn add_to(&self, wanted: &mut serde_json::Value) {
+        if self.accept_partial {
+            wanted["acceptPartial"] = true.into();
+        }
+    }
 }
 
 /// Arguments of `preauthorise`.
@@ -47,6 +66,8 @@ Example:
 pub(super) struct Preauthorise {
     #[command(flatten)]
     how_much: HowMuch,
+    #[command(flatten)]
+    partial: Partial,
     #[command(flatten)]
     flow: Flow,
 }
@@ -69,6 +90,7 @@ Examples:
   pos-agent sale 12.34
   pos-agent sale 1200 --currency JPY --reference order-4711
   pos-agent sale 48.50 --tip
+  pos-agent sale 48.50 --accept-partial                   what the card cannot pay is paid in cash
   pos-agent sale                                          the amount is typed at the reader
   pos-agent sale 20.00 --param createRegistration=true    keep the card for later payments
 
@@ -87,13 +109,16 @@ impl Sale {
         if self.manual {
             wanted["entry"] = "manual".into();
         }
+        self.partial.add_to(&mut wanted);
         self.flow.run(wanted).await
     }
 }
 
 impl Preauthorise {
     pub(super) async fn run(self) -> Result<Exit, Stop> {
-        self.flow.run(self.how_much.wanted(Kind::PreAuthorisation)?).await
+        let mut wanted = self.how_much.wanted(Kind::PreAuthorisation)?;
+        self.partial.add_to(&mut wanted);
+        self.flow.run(wanted).await
     }
 }
 

@@ -61,20 +61,27 @@ pub(super) fn payment(reply: &Reply, asked: &Asked, assumptions: &Assumptions) -
 /// The answer to `GET /v1/payments/{id}`. Here 400, 401, 403 and 404 speak of our question, not of the payment.
 pub(super) fn retrieval(reply: &Reply, id: &str, assumptions: &Assumptions) -> Answer {
     match object(&reply.body) {
-        // Without the id it is a word about our question, as 700.400.580 "cannot find transaction".
-        Some(body) if reply.status == 200 && text_at(&body, "/id") != Some(id) => {
-            unknown("the gateway answered with another payment than the one asked for, or with none")
+        // Without an id it is a word about our question, as 700.400.580 "cannot find transaction". Another payment's id is the
+        // sale's business: it knows which one it asked for.
+        Some(body)
+            if reply.status == 200 && text_at(&body, "/id").is_none_or(|said| said != id && !is_payment_id(said)) =>
+        {
+            unknown("the gateway answered without the id of the payment that was asked for")
         }
         _ => read(reply, None, assumptions, &[200]),
     }
 }
 
-/// The answer to a reversal.
-pub(super) fn reversal(reply: &Reply, asked: &Asked, assumptions: &Assumptions) -> Reversal {
+/// The answer to a reversal of `payment`.
+pub(super) fn reversal(reply: &Reply, payment: &str, asked: &Asked, assumptions: &Assumptions) -> Reversal {
     if let Some(why) = refused_request(reply.status) {
         let why = format!("not reversed: {why}");
         // A token is mended without the payment's help: as good as not sent, it may be asked again at once then.
         return if matches!(reply.status, 401 | 403) { Reversal::NotSent { why } } else { Reversal::Refused { why } };
+    }
+    let refers_to = object(&reply.body).and_then(|body| text_at(&body, "/referencedId").map(str::to_owned));
+    if refers_to.is_some_and(|id| id != payment) {
+        return Reversal::Unknown { why: "the gateway's answer is for the reversal of another payment".to_owned() };
     }
     match read(reply, Some(asked), assumptions, &[200, 400]) {
         Answer::Approved(approval) => match approval.amount {
@@ -376,7 +383,12 @@ mod tests {
             retrieval(&reply, ID, &Assumptions::default())
         };
         assert!(matches!(get(200, &approved()), Answer::Approved(_)));
-        assert!(matches!(get(200, &approved().replace(ID, &"0".repeat(32))), Answer::Unknown { .. }));
+        assert!(matches!(get(200, &approved().replace(ID, "short")), Answer::Unknown { .. }));
+        // Another payment's id is handed on: the sale knows which one it asked for.
+        let other = "0".repeat(32);
+        assert!(
+            matches!(get(200, &approved().replace(ID, &other)), Answer::Approved(approval) if approval.id == other)
+        );
         let absent = r#"{"result":{"code":"700.400.580","description":"cannot find transaction"}}"#;
         assert!(matches!(get(200, absent), Answer::Unknown { .. }), "a pending payment is not declined by it");
         for status in [400, 401, 403, 404] {
@@ -388,12 +400,25 @@ mod tests {
     fn a_reversal_that_a_wrong_token_stopped_may_be_asked_again() {
         let reversed = |status| {
             let reply = Reply { status, location: None, body: Vec::new() };
-            reversal(&reply, &asked(), &Assumptions::default())
+            reversal(&reply, ID, &asked(), &Assumptions::default())
         };
         for status in [401, 403] {
             assert!(matches!(reversed(status), Reversal::NotSent { .. }), "{status}");
         }
         assert!(matches!(reversed(404), Reversal::Refused { .. }));
+    }
+
+    #[test]
+    fn the_answer_to_another_reversal_confirms_nothing() {
+        let reversed = |fields: &str| {
+            let body = format!(r#"{{"id":"{}","result":{{"code":"000.000.000"}}{fields}}}"#, "b".repeat(32));
+            let reply = Reply { status: 200, location: None, body: body.into_bytes() };
+            reversal(&reply, ID, &asked(), &Assumptions::default())
+        };
+        assert!(matches!(reversed(""), Reversal::Done { .. }), "what is absent proves nothing");
+        assert!(matches!(reversed(&format!(r#","referencedId":"{ID}""#)), Reversal::Done { .. }));
+        let other = format!(r#","referencedId":"{}""#, "c".repeat(32));
+        assert!(matches!(reversed(&other), Reversal::Unknown { .. }));
     }
 
     #[test]
@@ -411,7 +436,7 @@ mod tests {
         fn no_bytes_make_the_reader_panic(status in 100_u16..600, body in proptest::collection::vec(any::<u8>(), 0..512)) {
             let reply = Reply { status, location: None, body };
             let _ = payment(&reply, &asked(), &Assumptions::default());
-            let _ = reversal(&reply, &asked(), &Assumptions::default());
+            let _ = reversal(&reply, ID, &asked(), &Assumptions::default());
         }
 
         #[test]

@@ -209,7 +209,7 @@ impl Client {
             Err(error) => return Reversal::Refused { why: format!("not reversed: {error}") },
         };
         match self.post("reverse", &self.0.others, &format!("/v1/payments/{payment_id}"), &prepared.body).await {
-            Ok(reply) => answer::reversal(&reply, &prepared.asked, &self.0.gateway.assumptions),
+            Ok(reply) => answer::reversal(&reply, payment_id, &prepared.asked, &self.0.gateway.assumptions),
             Err(Failure::NotSent(why)) => Reversal::NotSent { why },
             Err(Failure::Unknown(why)) => Reversal::Unknown { why },
         }

@@ -8,14 +8,14 @@
 
 use std::time::Duration;
 
-use super::decide::{jitter, outcome_of};
+use super::back_off;
+use super::decide::outcome_of;
+use super::reversing::cannot_be_asked;
 use super::{
     Action, Answer, ApprovedAmount, Event, Found, FoundState, HostFacts, Inquiry, Now, Outcome, Paper, Record, Sale,
     State, Step,
 };
 
-/// Longest wait between two tries; a shop's network comes back within minutes.
-const LONGEST_WAIT: Duration = Duration::from_secs(300);
 /// What a person mended at the gateway is noticed within a day.
 const QUARANTINE_WAIT: Duration = Duration::from_secs(24 * 3600);
 /// Looks that must not find it before it is sent again: a request may be on its way while the first look is answered.
@@ -83,7 +83,11 @@ impl Sale {
                 self.look()
             }
             Event::Nudged if self.volatile.confirming.due().is_some() && !self.is_in_quarantine() => self.look(),
-            Event::Inquired(Inquiry::CannotAsk { why }) => self.look_later(now, &why),
+            Event::Inquired(Inquiry::CannotAsk { why }) => {
+                let new = self.volatile.confirming.trouble() != Some(&why);
+                let step = self.look_later(now, &why);
+                if new { step.alarm(&cannot_be_asked(&why)) } else { step }
+            }
             Event::Inquired(Inquiry::Payments(found)) => self.looked(&found, now),
             // The answer to an earlier request says what became of it, however late.
             Event::Answered(Answer::Approved(approval)) => {
@@ -161,19 +165,18 @@ impl Sale {
         timers.due = Some(now.monotonic + QUARANTINE_WAIT);
         match &self.state {
             State::Confirming(confirming) if confirming.quarantined.as_deref() == Some(why) => Step::none(),
-            _ => Step::write([Record::Quarantined { why: why.to_owned() }]).then([Action::Tell]),
+            _ => Step::write([Record::Quarantined { why: why.to_owned() }]).then([Action::Tell]).alarm(why),
         }
     }
 
-    /// Twice as long each time, a little apart from other terminals. The cashier gets a receipt that says "not confirmed" the
+    /// Looks again later, less and less often. The cashier gets a receipt that says "not confirmed" the
     /// first time.
     fn look_later(&mut self, now: Now, trouble: &str) -> Step {
         let timers = &mut self.volatile.confirming;
         timers.in_flight = false;
         timers.trouble = Some(trouble.to_owned());
         timers.tries = timers.tries.saturating_add(1);
-        let wait = Duration::from_secs(1 << (timers.tries - 1).min(16)).min(LONGEST_WAIT);
-        timers.due = Some(now.monotonic + wait + jitter(self.order.number));
+        timers.due = Some(now.monotonic + back_off::wait(&self.order.merchant_transaction_id, timers.tries));
         let print = !std::mem::replace(&mut timers.printed, true);
         Step::act(print.then_some(Action::Print(Paper::Copies)))
     }

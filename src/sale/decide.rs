@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::card::{CardFacts, FirstAnswer};
 use crate::money::Amount;
 
+use super::back_off;
 use super::record::Payment;
 use super::{
     ARC_APPROVE, Action, Answer, Approval, ApprovedAmount, CardAnswer, Deadlines, Event, ForChip, HostFacts, Now,
@@ -132,6 +133,11 @@ impl Sale {
             // Not carried out this time, perhaps because an earlier request without an answer was: only a look can tell.
             Answer::Declined(refusal) | Answer::Throttled(refusal) if self.doubted => self.confirm(&refusal.reason),
             Answer::NotSent { why } if self.doubted => self.confirm(&why),
+            Answer::Approved(ref approval) if self.is_another(Some(&approval.id)) => self.another_payment(&approval.id),
+            Answer::Pending { ref id } if self.is_another(Some(id)) => self.another_payment(id),
+            Answer::Declined(ref refusal) if self.is_another(refusal.facts.id.as_ref()) => {
+                self.another_payment(refusal.facts.id.as_deref().unwrap_or_default())
+            }
             Answer::Approved(approval) => self.approved(*approval, now, deadlines),
             Answer::Declined(refusal) if says_approve(&refusal.for_chip) => {
                 let why = "the gateway declined, but its answer to the chip says approved";
@@ -164,6 +170,17 @@ impl Sale {
         }
     }
 
+    /// Whether an answer names another payment than the pending one that was asked for. One that names none proves nothing.
+    fn is_another(&self, id: Option<&String>) -> bool {
+        self.volatile.poll.as_ref().zip(id).is_some_and(|(poll, id)| poll.payment != *id)
+    }
+
+    fn another_payment(&mut self, id: &str) -> Step {
+        let asked = self.volatile.poll.as_ref().map_or("", |poll| &poll.payment);
+        let why = format!("the gateway answered for payment {id} instead of {asked}");
+        self.unknown(&why, None).alarm(&why)
+    }
+
     /// Nobody knows whether the money moved: a payment is reversed, what was decided before is looked up and carried out.
     fn unknown(&mut self, why: &str, host: Option<HostFacts>) -> Step {
         if self.order.kind.is_undone_when_unknown() { self.reverse(why, None, host) } else { self.confirm(why) }
@@ -177,7 +194,8 @@ impl Sale {
             at: None,
             until: now.monotonic + deadlines.pending,
         });
-        let at = now.monotonic + Duration::from_millis(500 << throttled.tries.min(5)) + jitter(self.order.number);
+        let apart = back_off::apart(&self.order.merchant_transaction_id, throttled.tries, Duration::from_secs(1));
+        let at = now.monotonic + Duration::from_millis(500 << throttled.tries.min(5)) + apart;
         throttled.tries = throttled.tries.saturating_add(1);
         if at < throttled.until {
             throttled.at = Some(at);
@@ -187,7 +205,7 @@ impl Sale {
         self.end(Outcome::NotSent { why }, Some(refusal.facts))
     }
 
-    fn waits_to_ask_again(&self) -> bool {
+    pub(super) fn waits_to_ask_again(&self) -> bool {
         self.volatile.throttled.as_ref().is_some_and(|throttled| throttled.at.is_some())
     }
 
@@ -228,6 +246,13 @@ impl Sale {
             let why = "the gateway approved, but its answer to the chip says declined";
             return self.reverse(why, Some(payment), Some(facts));
         }
+        if approved != asked && self.order.kind.till_may_refuse_a_part() && !self.order.accept_partial {
+            let why = format!(
+                "the gateway approved only {} of {asked}, and the till takes no partial approval: it is taken back",
+                approved.decimal()
+            );
+            return self.reverse(&why, Some(payment), Some(facts));
+        }
         let by_chip =
             self.order.kind.card_has_a_say() && self.card.as_ref().is_some_and(|card| card.entry.card_confirms());
         let host_approved = Record::HostApproved { payment: payment.id.clone(), approved, host: facts };
@@ -259,9 +284,9 @@ impl Sale {
     /// Not what was asked for: a payment goes back; what cannot be undone is for a person.
     fn approved_wrongly(&mut self, why: &str, payment: Option<Payment>, facts: HostFacts) -> Step {
         if self.order.kind.is_undone_when_unknown() {
-            return self.reverse(why, payment, Some(facts));
+            return self.reverse(why, payment, Some(facts)).alarm(why);
         }
-        let mut step = self.confirm(why);
+        let mut step = self.confirm(why).alarm(why);
         step.records.push(Record::Quarantined { why: format!("{why}; look at it at the gateway") });
         step
     }
@@ -301,11 +326,6 @@ impl Sale {
         let payment = Payment { id: payment.clone(), amount: *approved };
         self.reverse(why, Some(payment), None)
     }
-}
-
-/// A little apart from other terminals, the same for the same sale.
-pub(super) fn jitter(number: u64) -> Duration {
-    Duration::from_millis(number.wrapping_mul(7919) % 1000)
 }
 
 /// The card's last word, written first.

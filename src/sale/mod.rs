@@ -20,6 +20,7 @@
 //! arguments; what a power cut may forget (timers, what is in flight) is in `Volatile`.
 
 mod answer;
+mod back_off;
 mod confirming;
 mod decide;
 mod receipt;
@@ -218,6 +219,11 @@ pub enum Action {
         /// Its amount.
         amount: Amount,
     },
+    /// A person must hear of it: what no gateway should do was done, or nothing goes on by itself.
+    Alarm {
+        /// What, and what to do.
+        why: String,
+    },
     /// Print the receipt.
     Print(Paper),
     /// Tell the till how the sale stands now.
@@ -305,6 +311,11 @@ impl Step {
     fn then(mut self, actions: impl IntoIterator<Item = Action>) -> Self {
         self.actions.extend(actions);
         self
+    }
+
+    /// A person must hear of it too.
+    fn alarm(self, why: &str) -> Self {
+        self.then([Action::Alarm { why: why.to_owned() }])
     }
 }
 
@@ -439,6 +450,12 @@ impl Sale {
     #[must_use]
     pub fn card_waits(&self) -> bool {
         self.volatile.card_open && matches!(self.state, State::Waiting | State::Asked)
+    }
+
+    /// Whether a cancel still comes in time: nothing has left, or what left was certainly not processed.
+    #[must_use]
+    pub fn can_be_cancelled(&self) -> bool {
+        matches!(self.state, State::Waiting) || (matches!(self.state, State::Asked) && self.waits_to_ask_again())
     }
 
     /// Whether the request may have to be sent again: it was asked for, and has no answer.

@@ -107,6 +107,13 @@ impl Kind {
         !matches!(self, Self::Capture { .. } | Self::Refund { .. } | Self::Reversal { .. })
     }
 
+    /// Whether a lower approval is the till's to take or to leave: here somebody pays at the counter, and what is missing must be
+    /// paid another way. What was decided before (captures, refunds, …) takes what it gets, and says so.
+    #[must_use]
+    pub fn till_may_refuse_a_part(&self) -> bool {
+        matches!(self, Self::Sale | Self::PreAuthorisation | Self::ByRegistration { .. })
+    }
+
     /// Whether the card has a say after the host's approval. A refund's AAC is the normal answer (design: path of a sale, 7).
     #[must_use]
     pub fn card_has_a_say(&self) -> bool {
@@ -138,6 +145,9 @@ pub struct Order {
     /// The card number is typed on the reader instead of presenting the card.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub manual: bool,
+    /// The till can take an approval of less than the amount, and have the rest paid another way.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub accept_partial: bool,
     /// Acquirer-assigned terminal id.
     pub terminal_id: String,
     /// Our reference at the gateway: terminal id, number and 128 random bits (design: Decisions).

@@ -5,15 +5,13 @@
 
 use std::time::Duration;
 
-use super::decide::jitter;
+use super::back_off;
 use super::record::Payment;
 use super::{
     Action, ApprovedAmount, CardAnswer, Deadlines, Event, Found, FoundState, HostFacts, Inquiry, Now, Outcome, Paper,
     Record, Reversal, Sale, State, Step,
 };
 
-/// Longest wait between two tries; a shop's network comes back within minutes.
-const LONGEST_WAIT: Duration = Duration::from_secs(300);
 /// A quarantined reversal is retried daily: what a person mended at the gateway is then noticed.
 const QUARANTINE_WAIT: Duration = Duration::from_secs(24 * 3600);
 
@@ -158,7 +156,7 @@ impl Sale {
     fn inquired(&mut self, inquiry: Inquiry, now: Now, deadlines: Deadlines) -> Step {
         let found = match inquiry {
             Inquiry::Payments(found) => found,
-            Inquiry::CannotAsk { why } => return self.wait(now, &why),
+            Inquiry::CannotAsk { why } => return self.cannot_ask(now, &why),
         };
         let State::Reversing(reversing) = &self.state else {
             return Step::none();
@@ -200,9 +198,17 @@ impl Sale {
         let State::Reversing(reversing) = &self.state else {
             return Step::none();
         };
+        // Another one than the answer named: it goes back like every match, and somebody must hear of it.
+        let another =
+            reversing.known.as_ref().filter(|known| known.id != payment.id).map(|known| {
+                format!("the gateway holds payment {} under our reference, besides {}", payment.id, known.id)
+            });
         let known = reversing.known.clone().filter(|known| known.id == payment.id);
         match (self.amount_of(payment), known) {
-            (Some(amount), _) => self.reverse_found(Payment { id: payment.id.clone(), amount }, now),
+            (Some(amount), _) => {
+                let step = self.reverse_found(Payment { id: payment.id.clone(), amount }, now);
+                if let Some(why) = another { step.alarm(&why) } else { step }
+            }
             // The answer itself named it: its own amount is what must go back.
             (None, Some(known)) => self.reverse_found(known, now),
             (None, None) => {
@@ -273,19 +279,25 @@ impl Sale {
         }
         Step::write([Record::Quarantined { why: why.to_owned() }])
             .then([Action::Tell])
+            .alarm(why)
             .then(print.then_some(Action::Print(Paper::Copies)))
     }
 
-    /// Tries again later: twice as long each time, a little apart from other terminals. The cashier gets a receipt that says
+    /// The question itself is not answered. It may never be, so somebody must hear of it; once for each reason.
+    fn cannot_ask(&mut self, now: Now, why: &str) -> Step {
+        let new = self.volatile.reversal.trouble.as_deref() != Some(why);
+        let step = self.wait(now, why);
+        if new { step.alarm(&cannot_be_asked(why)) } else { step }
+    }
+
+    /// Tries again later, less and less often. The cashier gets a receipt that says
     /// "not confirmed" the first time.
     fn wait(&mut self, now: Now, trouble: &str) -> Step {
-        let jitter = jitter(self.order.number);
         let timers = &mut self.volatile.reversal;
         timers.in_flight = false;
         timers.trouble = Some(trouble.to_owned());
         timers.tries = timers.tries.saturating_add(1);
-        let wait = Duration::from_secs(1 << (timers.tries - 1).min(16)).min(LONGEST_WAIT);
-        timers.due = Some(now.monotonic + wait + jitter);
+        timers.due = Some(now.monotonic + back_off::wait(&self.order.merchant_transaction_id, timers.tries));
         let print = !std::mem::replace(&mut timers.printed, true);
         Step::act(print.then_some(Action::Print(Paper::Copies)))
     }
@@ -325,6 +337,11 @@ impl Sale {
             ApprovedAmount::Said(_) | ApprovedAmount::Unreadable => None,
         }
     }
+}
+
+/// What an alarm says of a query without an answer.
+pub(super) fn cannot_be_asked(why: &str) -> String {
+    format!("the gateway cannot be asked what became of it: {why}")
 }
 
 /// The payments of a list. Linked captures and refunds are somebody else's doing: to reverse a refund would charge the customer.

@@ -31,6 +31,7 @@ fn order() -> Order {
         amount: eur(1234),
         ask_tip: false,
         manual: false,
+        accept_partial: false,
         terminal_id: "12345678".to_owned(),
         merchant_transaction_id: "12345678-7-00112233445566778899aabbccddeeff".to_owned(),
         started_unix_ms: STARTED_MS,
@@ -84,7 +85,13 @@ impl Trace {
     }
 
     fn asked(entry: EntryMode) -> Self {
-        let mut trace = Self::begin();
+        Self::asked_by(order(), entry)
+    }
+
+    fn asked_by(order: Order, entry: EntryMode) -> Self {
+        let (sale, step) = Sale::begin(order);
+        let mut trace = Self { sale, written: Vec::new() };
+        assert_eq!(trace.commit(step), [Action::Arm, Action::Tell]);
         let read = Event::CardRead { facts: facts(entry), first_answer: FirstAnswer::GoOnline };
         assert_eq!(trace.on(read), [Action::Ask, Action::Tell]);
         trace
@@ -320,7 +327,9 @@ fn only_an_answered_empty_list_means_absent_and_only_after_a_day() {
     let mut sale = Trace::asked(EntryMode::NfcIcc);
     let _ = sale.on(unknown());
     let cannot = Event::Inquired(Inquiry::CannotAsk { why: "HTTP 404".to_owned() });
-    assert_eq!(sale.on(cannot.clone()), [Action::Print(Paper::Copies)], "the receipt says not confirmed, once");
+    let first = sale.on(cannot.clone());
+    let [Action::Print(Paper::Copies), Action::Alarm { why }] = first.as_slice() else { panic!("{first:?}") };
+    assert!(why.contains("HTTP 404"), "once: the receipt says not confirmed, and a person hears why: {why}");
     for day in 1..5 {
         let _ = sale.on_at(Event::DeadlinePassed, day * 90_000);
         assert_eq!(sale.on_at(cannot.clone(), day * 90_000), []);
@@ -389,11 +398,58 @@ fn a_refused_reversal_is_quarantined_after_a_look_and_retried_daily() {
     assert_eq!(sale.on(refused), [Action::Query]);
     let list = vec![found("DB", "8ac7a4a1000000000000000000000001", FoundState::Approved, None)];
     let actions = sale.on(Event::Inquired(Inquiry::Payments(list)));
-    assert_eq!(actions, [Action::Tell, Action::Print(Paper::Copies)]);
+    assert!(
+        matches!(actions.as_slice(), [Action::Tell, Action::Alarm { .. }, Action::Print(Paper::Copies)]),
+        "{actions:?}"
+    );
     assert!(matches!(sale.sale.standing(), Standing::Unconfirmed { quarantined: Some(_), .. }));
     assert_eq!(sale.on_at(Event::Nudged, 10), [], "the next sale does not hammer it");
     assert_eq!(sale.on_at(Event::DeadlinePassed, 10), []);
     assert_eq!(sale.on_at(Event::DeadlinePassed, 86_500), [Action::Query]);
+}
+
+#[test]
+fn tries_come_less_and_less_often_and_never_stop() {
+    type Begin = fn() -> Trace;
+    let reversal: Begin = reversal_unknown;
+    let looked_up: Begin = || {
+        let mut sale = Trace::asked(EntryMode::NfcIcc);
+        let _ = sale.on(unknown());
+        sale
+    };
+    let refund: Begin = || {
+        let mut refund = without_card(Kind::Refund { of: of() });
+        let _ = refund.on(unknown());
+        refund
+    };
+    for begin in [reversal, looked_up, refund] {
+        let mut sale = begin();
+        let mut now = at(1);
+        let mut waits = Vec::new();
+        for _ in 0..40 {
+            let cannot = Event::Inquired(Inquiry::CannotAsk { why: "no network".to_owned() });
+            let due = match sale.sale.deadline() {
+                Some(due) => due,
+                None => {
+                    let step = sale.sale.handle(cannot, now, DEADLINES);
+                    let _ = sale.commit(step);
+                    sale.sale.deadline().expect("it is tried again, always")
+                }
+            };
+            waits.push(due - now.monotonic);
+            // A moment before nothing happens; then it looks, before it sends anything.
+            now.monotonic = due - Duration::from_millis(1);
+            let step = sale.sale.handle(Event::DeadlinePassed, now, DEADLINES);
+            assert_eq!(sale.commit(step), []);
+            now.monotonic = due;
+            let step = sale.sale.handle(Event::DeadlinePassed, now, DEADLINES);
+            assert_eq!(sale.commit(step), [Action::Query]);
+        }
+        for (n, wait) in waits.iter().enumerate() {
+            let least = Duration::from_secs(1 << n.min(16)).min(Duration::from_secs(300));
+            assert!(*wait >= least && *wait <= least + least / 4, "try {n}: {wait:?}");
+        }
+    }
 }
 
 #[test]
@@ -463,23 +519,107 @@ fn contradictions_between_result_and_chip_are_unknown() {
 }
 
 #[test]
-fn partial_is_shown_as_such_and_more_than_asked_is_reversed() {
-    let answer = |amount| Event::Answered(Answer::Approved(Box::new(approval(amount))));
-    let mut sale = Trace::asked(EntryMode::NfcIcc);
-    let _ = sale.on(answer(ApprovedAmount::Said(eur(600))));
-    assert_eq!(sale.outcome(), Some(&Outcome::PartiallyApproved { amount: eur(600) }));
+fn a_part_is_taken_by_a_till_that_said_so_and_else_goes_back_at_once() {
+    let part = || answered_amount(ApprovedAmount::Said(eur(600)));
+    let why = "the gateway approved only 6.00 of 12.34 EUR, and the till takes no partial approval: it is taken back";
+    for entry in [EntryMode::Icc, EntryMode::NfcIcc, EntryMode::Magstripe] {
+        let mut takes = Trace::asked_by(Order { accept_partial: true, ..order() }, entry);
+        let _ = takes.on(part());
+        let _ = takes.on(said(true));
+        assert_eq!(takes.outcome(), Some(&Outcome::PartiallyApproved { amount: eur(600) }), "{entry:?}");
 
+        let mut refuses = Trace::asked(entry);
+        let actions = refuses.on(part());
+        // The chip hears "declined" first of all; the known payment goes back without a look.
+        let [Action::AnswerCard(card), Action::Tell, reverse] = actions.as_slice() else { panic!("{actions:?}") };
+        assert_eq!(card.arc, *b"Z1");
+        assert_eq!(*reverse, Action::Reverse { payment: KNOWN.to_owned(), amount: eur(600) });
+        assert!(refuses.is_unconfirmed(), "never declined while the gateway holds an approval");
+        assert_eq!(refuses.on(said(false)), []);
+        let done = reversal_answered(Reversal::Done { id: "rv1".to_owned() });
+        assert_eq!(refuses.on(done), [Action::Tell, Action::Print(Paper::Copies)]);
+        assert_eq!(refuses.outcome(), Some(&Outcome::Reversed { why: why.to_owned() }), "{entry:?}");
+    }
+    let registration = || Kind::ByRegistration { registration: "8ac7a4a1000000000000000000000007".to_owned() };
+    let mut stored = without_card(registration());
+    let actions = stored.on(part());
+    assert!(actions.contains(&Action::Reverse { payment: KNOWN.to_owned(), amount: eur(600) }), "{actions:?}");
+    // What was decided before takes what it gets.
+    let mut refund = without_card(Kind::Refund { of: of() });
+    let _ = refund.on(part());
+    assert_eq!(refund.outcome(), Some(&Outcome::PartiallyApproved { amount: eur(600) }));
+}
+
+#[test]
+fn a_part_that_was_on_the_way_back_when_the_power_failed_still_goes_back() {
+    let mut sale = Trace::asked(EntryMode::Icc);
+    let _ = sale.on(answered_amount(ApprovedAmount::Said(eur(600))));
+    assert_eq!(sale.cut(), [Action::Query], "looked up before it is sent again");
+    let part = Found { amount: ApprovedAmount::Said(eur(600)), ..found("DB", KNOWN, FoundState::Approved, None) };
+    assert_eq!(sale.on(listed(vec![part])), [Action::Reverse { payment: KNOWN.to_owned(), amount: eur(600) }]);
+}
+
+fn answered_amount(amount: ApprovedAmount) -> Event {
+    Event::Answered(Answer::Approved(Box::new(approval(amount))))
+}
+
+fn alarms(actions: &[Action]) -> usize {
+    actions.iter().filter(|action| matches!(action, Action::Alarm { .. })).count()
+}
+
+#[test]
+fn more_than_asked_another_currency_or_something_unreadable_is_unknown_and_an_alarm() {
     let mut sale = Trace::asked(EntryMode::NfcIcc);
-    let actions = sale.on(answer(ApprovedAmount::Said(eur(1235))));
-    let id = "8ac7a4a1000000000000000000000001".to_owned();
-    assert!(actions.contains(&Action::Reverse { payment: id, amount: eur(1235) }), "{actions:?}");
+    let actions = sale.on(answered_amount(ApprovedAmount::Said(eur(1235))));
+    assert!(actions.contains(&Action::Reverse { payment: KNOWN.to_owned(), amount: eur(1235) }), "{actions:?}");
+    assert_eq!(alarms(&actions), 1, "{actions:?}");
 
     let usd = Amount::from_minor(1234, Currency::from_code("USD").unwrap()).unwrap();
     for amount in [ApprovedAmount::Said(usd), ApprovedAmount::Unreadable] {
-        let mut sale = Trace::asked(EntryMode::NfcIcc);
-        let _ = sale.on(answer(amount));
-        assert!(sale.is_unconfirmed(), "{amount:?}");
+        let mut sale = Trace::asked_by(Order { accept_partial: true, ..order() }, EntryMode::NfcIcc);
+        let actions = sale.on(answered_amount(amount));
+        assert!(sale.is_unconfirmed() && alarms(&actions) == 1, "{amount:?}: {actions:?}");
     }
+    // What is absent proves nothing.
+    let mut silent = Trace::asked(EntryMode::NfcIcc);
+    let _ = silent.on(answered_amount(ApprovedAmount::NotSaid));
+    assert_eq!(silent.outcome(), Some(&Outcome::Approved));
+}
+
+#[test]
+fn an_answer_about_another_payment_is_unknown_and_an_alarm() {
+    let other = || "8ac7a4a1000000000000000000000002".to_owned();
+    let declined = |id: Option<String>| {
+        let facts = HostFacts { id, ..HostFacts::default() };
+        Answer::Declined(Box::new(Refusal { reason: "no".to_owned(), for_chip: ForChip::default(), facts }))
+    };
+    let polled = || {
+        let mut sale = Trace::asked(EntryMode::Icc);
+        let _ = sale.on(Event::Answered(Answer::Pending { id: KNOWN.to_owned() }));
+        assert_eq!(sale.on_at(Event::DeadlinePassed, 2), [Action::Poll { payment: KNOWN.to_owned() }]);
+        sale
+    };
+    let approval = Approval { id: other(), ..approval(ApprovedAmount::NotSaid) };
+    for answer in [Answer::Approved(Box::new(approval)), Answer::Pending { id: other() }, declined(Some(other()))] {
+        let mut sale = polled();
+        let actions = sale.on_at(Event::Answered(answer.clone()), 3);
+        let [Action::AnswerCard(card), Action::Tell, Action::Query, Action::Alarm { why }] = actions.as_slice() else {
+            panic!("{answer:?}: {actions:?}")
+        };
+        assert_eq!(card.arc, *b"Z1");
+        assert!(why.contains(KNOWN) && why.contains(&other()), "{why}");
+        assert!(sale.is_unconfirmed());
+    }
+    let mut nameless = polled();
+    let _ = nameless.on_at(Event::Answered(declined(None)), 3);
+    assert!(matches!(nameless.outcome(), Some(Outcome::Declined { .. })), "an absent id proves nothing");
+
+    // A look that shows another one under our reference: it goes back too, and somebody hears of it.
+    let mut reversing = reversal_unknown();
+    let list = vec![found("DB", &other(), FoundState::Approved, None)];
+    let actions = reversing.on(listed(list));
+    assert!(actions.contains(&Action::Reverse { payment: other(), amount: eur(1234) }), "{actions:?}");
+    assert_eq!(alarms(&actions), 1, "{actions:?}");
 }
 
 #[test]
@@ -703,16 +843,15 @@ fn a_refund_without_an_answer_is_looked_up_and_carried_out() {
     let mut twice = without_card(kind());
     let _ = twice.on(unknown());
     let both = vec![found("RF", "rf1", FoundState::Approved, None), found("RF", "rf2", FoundState::Approved, None)];
-    assert_eq!(twice.on(listed(both)), [Action::Tell]);
+    let actions = twice.on(listed(both));
+    assert!(matches!(actions.as_slice(), [Action::Tell, Action::Alarm { .. }]), "{actions:?}");
     assert!(matches!(twice.sale.standing(), Standing::Unconfirmed { quarantined: Some(_), .. }));
 
     // Declined is an outcome; a question that was not answered proves nothing.
     let mut declined = without_card(kind());
     let _ = declined.on(unknown());
-    assert_eq!(
-        declined.on(Event::Inquired(Inquiry::CannotAsk { why: "404".to_owned() })),
-        [Action::Print(Paper::Copies)]
-    );
+    let cannot = declined.on(Event::Inquired(Inquiry::CannotAsk { why: "404".to_owned() }));
+    assert!(matches!(cannot.as_slice(), [Action::Print(Paper::Copies), Action::Alarm { .. }]), "{cannot:?}");
     let _ = declined.on_at(Event::DeadlinePassed, 10);
     let _ = declined.on_at(listed(vec![found("RF", "rf1", FoundState::Declined, None)]), 10);
     assert!(matches!(declined.outcome(), Some(Outcome::Declined { .. })));

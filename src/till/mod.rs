@@ -56,7 +56,7 @@ pub enum Command {
         till: String,
         /// The reference.
         reference: String,
-        /// The sale as it stands: cancelled, or too late (then it goes on).
+        /// The sale as it then stands; [`CancelView`] says what that means.
         reply: oneshot::Sender<Result<SaleView, Refused>>,
     },
     /// Tell whether the signature on the slip is the card's.
@@ -128,6 +128,8 @@ pub struct Wanted {
     pub ask_tip: bool,
     /// The card number is typed on the reader instead of presenting the card.
     pub manual: bool,
+    /// An approval of less than the amount can be taken; otherwise it is reversed.
+    pub accept_partial: bool,
     /// What it refers to: of a capture, refund, reversal, increment or reauthorisation.
     pub of: Option<Of>,
     /// The stored card data to charge.
@@ -227,7 +229,7 @@ pub struct Progress {
     pub till: String,
     /// The sale's reference; empty for the terminal itself.
     pub reference: String,
-    /// The step as a word for programs: `present-card`, `insert-card`, `pin-entry`, `authorising`, `remove-card`, `ended`, …
+    /// The step as a word for programs: `present-card`, `insert-card`, `pin-entry`, `authorising`, `remove-card`, `ended`, `alarm`, …
     pub step: String,
     /// The step as a sentence for people, without control bytes.
     pub text: String,
@@ -304,6 +306,9 @@ pub struct SaleView {
     pub approved_amount: Option<String>,
     /// One sentence for the cashier.
     pub text: String,
+    /// Unconfirmed, and nothing goes on by itself: what a person must see to. It is tried again once a day.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub needs_person: Option<String>,
     /// When it began, UTC, RFC 3339.
     pub started_at: String,
     /// Whether this answers a reference that was known already (design: invariant 1).
@@ -323,6 +328,54 @@ pub struct SaleView {
     /// What else the gateway said, by its own flat names; told when one sale is asked for.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub answer: BTreeMap<String, String>,
+}
+
+/// The answer to a cancel: whether it came in time, and the sale.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CancelView {
+    /// For programs.
+    pub cancel: Cancelled,
+    /// For people: one sentence.
+    pub cancel_text: String,
+    /// The sale as it stands.
+    #[serde(flatten)]
+    pub sale: SaleView,
+}
+
+/// Whether a cancel came in time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cancelled {
+    /// Nothing is charged.
+    InTime,
+    /// The request had left, or the sale had ended: its outcome stands.
+    TooLate,
+}
+
+impl From<SaleView> for CancelView {
+    /// From the sale as it stands after the cancel was carried out.
+    fn from(sale: SaleView) -> Self {
+        let (cancel, cancel_text) = match (sale.state, sale.outcome) {
+            (State::Ended, Some(Outcome::Cancelled)) => {
+                (Cancelled::InTime, "cancelled in time: nothing is charged".to_owned())
+            }
+            (State::Ended, _) => {
+                (Cancelled::TooLate, format!("too late: the sale had ended; the outcome is: {}", sale.text))
+            }
+            (State::AwaitingSignature, _) => {
+                let text =
+                    "too late: it is approved and waits for its signature; refuse that, and the payment is reversed";
+                (Cancelled::TooLate, text.to_owned())
+            }
+            _ => {
+                let reference = &sale.reference;
+                let text = format!("too late: the request had left; the outcome will be under reference {reference}");
+                (Cancelled::TooLate, text)
+            }
+        };
+        Self { cancel, cancel_text, sale }
+    }
 }
 
 /// A card as tills may see it.

@@ -21,7 +21,7 @@ const RESET: u16 = 0xD000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     Approved,
-    /// Half of it.
+    /// Half of it; the till said that it can take a part.
     Partial,
     Declined,
     /// Charged, and the money given back.
@@ -174,7 +174,10 @@ impl Terminal {
         let later = row.at.event().is_none();
         counter.shop.reader.remove();
         counter.shop.reader.follow(if later { Script::default() } else { script.clone() });
-        let (code, body) = counter.begin(&reference, &row.amount).await;
+        // A till that wants a part has to say so with its request.
+        let part = row.allowed.contains(&End::Partial);
+        let wanted = serde_json::json!({ "reference": reference, "amount": row.amount, "acceptPartial": part });
+        let (code, body) = counter.post_sale(&wanted.to_string()).await;
         if code != 201 {
             return Err(format!("the sale is refused: {body}"));
         }

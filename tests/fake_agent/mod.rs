@@ -231,6 +231,7 @@ fn sale(sales: &Sales, till: &str, reference: &str, amount: (String, String)) ->
             outcome: None,
             approved_amount: None,
             text: "waiting for a card".into(),
+            needs_person: None,
             started_at: "2026-11-20T12:34:56Z".into(),
             replayed: false,
             payment_id: None,

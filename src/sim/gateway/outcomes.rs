@@ -97,7 +97,7 @@ pub const TABLE: &[Row] = &[
     ),
     (56, Outcome::Unchecked, "approved, address and security code not checked (U)"),
     (57, Outcome::LongScripts, "approved, with long issuer scripts for a card that gets any"),
-    (60, Outcome::Partial, "approved for half of the amount"),
+    (60, Outcome::Partial, "approved for half of the amount; reversed unless the till takes partial approvals"),
     (61, Outcome::PendingThenApproved, "pending, approved from the second time it is asked for"),
     (62, Outcome::Pending, "pending for ever"),
     (63, Outcome::Throttle, "too many requests, not processed"),

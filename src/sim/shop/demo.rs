@@ -137,7 +137,7 @@ fn ways(card: &Card) -> Vec<Entry> {
 
 /// One sale by the command line, with the customer's hands doing what the display asks for.
 async fn once(args: &Args, entry: Entry, agent: &Agent, shop: &mut Shop) -> io::Result<u8> {
-    let mut sale = agent.verb(shop, &["sale", &args.amount, "--signature", "accept"]).spawn()?;
+    let mut sale = agent.verb(shop, &["sale", &args.amount, "--signature", "accept", "--accept-partial"]).spawn()?;
     let status = tokio::select! {
         status = sale.wait() => status?,
         never = customer(shop, args.card, entry) => match never {},

@@ -5,7 +5,7 @@
 //! | `POST /v1/sales` `{"reference","amount","currency",…}` | 201 the sale; 200 with `replayed` when the reference is known |
 //! | `GET /v1/sales/{reference}[?wait-s=N]` | the sale, once it has ended or after N seconds |
 //! | `GET /v1/sales[?since=N&limit=N]` | `{"sales":[…]}`, oldest first |
-//! | `POST /v1/sales/{reference}/cancel` | the sale: cancelled, or going on when it was too late |
+//! | `POST /v1/sales/{reference}/cancel` | the sale, with `"cancel"`: `in-time` or `too-late`, and `"cancelText"` |
 //! | `POST /v1/sales/{reference}/signature` `{"accepted"}` | the sale: ended, or being reversed |
 //! | `GET /v1/sales/{reference}/receipt[?copy=customer]` | text |
 //! | `POST /v1/sales/{reference}/receipt[?copy=customer]` | 202: it is printed again, marked as a duplicate; `{"printer","state","waiting"}` |
@@ -21,7 +21,9 @@
 //! data: `"registration":"its id"`. `"parameters":{…}` are the gateway's, flat (`"cart.items[0].name"`) or nested.
 //!
 //! `"tip":"ask"` lets the cardholder type a tip at the reader, which is charged on top of the amount. `"entry":"manual"` lets the
-//! card number be typed there, where the terminal allows it. A sale in the state
+//! card number be typed there, where the terminal allows it. `"acceptPartial":true` says that the till can take an approval of less
+//! than the amount and have the rest paid another way (a sale, a pre-authorisation, `by-registration`); without it such an approval
+//! is reversed. A sale in the state
 //! `awaiting-signature` waits for its `signature`. `wait-s` ends there too, for somebody at the counter is asked.
 //!
 //! On the Unix socket `?till=NAME` names the till whose sale is shown, cancelled or printed: the person at the terminal may see to
@@ -49,7 +51,7 @@ use super::failure::Failure;
 use super::guard::{Caller, Door, guard};
 use crate::money::{Amount, Currency};
 use crate::till::{
-    Command, Kind, Of, Progress, ReceiptCopy, Refused, SaleView, State as SaleState, StatusView, Wanted,
+    CancelView, Command, Kind, Of, Progress, ReceiptCopy, Refused, SaleView, State as SaleState, StatusView, Wanted,
 };
 
 /// A sale's request is below 200 bytes; tills may add blanks.
@@ -116,6 +118,9 @@ struct SaleRequest {
     currency: Option<String>,
     tip: Option<Tip>,
     entry: Option<Entry>,
+    /// The till can take less than the amount, and have the rest paid another way.
+    #[serde(rename = "acceptPartial")]
+    accept_partial: Option<bool>,
     of: Option<String>,
     /// The till of `of`; only the person at the terminal may name another's.
     till: Option<String>,
@@ -152,8 +157,20 @@ async fn sale(
 
 /// The request in the till's language: each field by itself, and which go together.
 fn wanted(app: &App, caller: &Caller, asked: SaleRequest) -> Result<Wanted, Failure> {
-    let SaleRequest { reference, kind, amount, currency, tip, entry, of, till, payment, registration, parameters } =
-        asked;
+    let SaleRequest {
+        reference,
+        kind,
+        amount,
+        currency,
+        tip,
+        entry,
+        accept_partial,
+        of,
+        till,
+        payment,
+        registration,
+        parameters,
+    } = asked;
     let reference = checked_reference(reference)?;
     let word = kind.as_str();
     let currency = match currency {
@@ -190,9 +207,13 @@ fn wanted(app: &App, caller: &Caller, asked: SaleRequest) -> Result<Wanted, Fail
     if entry.is_some() && !needs_card {
         return Err(strange("entry"));
     }
+    let pays = matches!(kind, Kind::Sale | Kind::PreAuthorisation | Kind::ByRegistration);
+    if accept_partial.is_some() && !pays {
+        return Err(strange("acceptPartial"));
+    }
     let till = caller.0.to_string();
-    let (ask_tip, manual) = (tip.is_some(), entry.is_some());
-    Ok(Wanted { till, reference, kind, amount, ask_tip, manual, of, registration, parameters })
+    let (ask_tip, manual, accept_partial) = (tip.is_some(), entry.is_some(), accept_partial.unwrap_or(false));
+    Ok(Wanted { till, reference, kind, amount, ask_tip, manual, accept_partial, of, registration, parameters })
 }
 
 #[derive(Deserialize)]
@@ -301,10 +322,11 @@ async fn cancel(
     reference: Result<Path<String>, PathRejection>,
     query: Result<Query<CancelQuery>, QueryRejection>,
     Body(Nothing {}): Body<Nothing>,
-) -> Result<Json<SaleView>, Failure> {
+) -> Result<Json<CancelView>, Failure> {
     let Query(CancelQuery { till }) = query.map_err(|error| Failure::malformed(error.body_text()))?;
     let (till, reference) = (caller.whose(till)?, path_reference(reference)?);
-    Ok(Json(app.ask(|reply| Command::Cancel { till, reference, reply }).await??))
+    let sale = app.ask(|reply| Command::Cancel { till, reference, reply }).await??;
+    Ok(Json(sale.into()))
 }
 
 /// What somebody at the counter found when the signatures were compared.
