@@ -45,6 +45,8 @@ pub mod rule;
 mod table;
 
 use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::LazyLock;
 
 pub use characters::Of;
 pub use format::{Format, Problem};
@@ -184,11 +186,33 @@ pub fn all() -> impl Iterator<Item = Parameter> {
     })
 }
 
+/// The rows by the first words of their names, in the document's order: what is on the way from a card to its request does not
+/// read the whole table for each name. Rows whose first word is a setting stand under every word.
+static BY_WORD: LazyLock<HashMap<&'static str, Vec<Parameter>>> = LazyLock::new(|| {
+    let mut words: HashMap<_, Vec<_>> = all().map(|parameter| (parameter.first_word(), Vec::new())).collect();
+    for parameter in all() {
+        match parameter.first_word() {
+            SETTING => words.values_mut().for_each(|rows| rows.push(parameter)),
+            word => words.entry(word).or_default().push(parameter),
+        }
+    }
+    words
+});
+
+/// Under which [`BY_WORD`] has the rows whose first word is a setting, alone.
+const SETTING: &str = "<";
+
+/// The rows that a name with this first word can be of.
+fn beginning_with(word: &str) -> &'static [Parameter] {
+    BY_WORD.get(word).or_else(|| BY_WORD.get(SETTING)).map_or(&[], Vec::as_slice)
+}
+
 /// The row of a request parameter without index or key, by its name; the first in the document's order.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Row> {
-    let of_requests = |section: &&Section| section.direction == Direction::Request && section.copied.is_none();
-    SECTIONS.iter().filter(of_requests).flat_map(|section| section.rows).find(|row| row.name == name)
+    let of_requests = |section: &Section| section.direction == Direction::Request && section.copied.is_none();
+    let mut near = beginning_with(name::first_word(name)).iter();
+    near.find(|known| known.row.name == name && of_requests(known.section)).map(|known| known.row)
 }
 
 /// Every parameter that goes by this name: those of requests, or, when there is none, the fields of responses. A name can have
@@ -231,13 +255,11 @@ pub fn named_in(name: &str, names: &Names, direction: Direction, call: Call) -> 
 fn matching(name: &str, names: &Names, direction: Direction) -> Result<Vec<Parameter>, Unfit> {
     let segments = name::parse(name)?;
     let (mut found, mut why) = (Vec::new(), Unfit::Unknown);
-    // Most rows are told apart by their first letters; only a setting begins with '<'.
-    let first = name.chars().next();
-    let near = |parameter: &Parameter| match parameter.section.copied {
-        Some(copied) => name.starts_with(copied.to),
-        None => parameter.row.name.starts_with('<') || parameter.row.name.chars().next() == first,
+    let near = |parameter: &&Parameter| {
+        let section = parameter.section;
+        section.direction == direction && section.copied.is_none_or(|copied| name.starts_with(copied.to))
     };
-    for parameter in all().filter(|parameter| parameter.section.direction == direction && near(parameter)) {
+    for parameter in beginning_with(name::first_word(name)).iter().filter(near).copied() {
         match name::against(&parameter.name(), &segments, parameter.row.format, names) {
             Ok(true) => found.push(parameter),
             Ok(false) => {}
@@ -271,6 +293,12 @@ impl Parameter {
             }
             None => Cow::Borrowed(self.row.name),
         }
+    }
+
+    /// The first word of its name; [`SETTING`] when that is a setting.
+    fn first_word(&self) -> &'static str {
+        let word = name::first_word(self.section.copied.map_or(self.row.name, |copied| copied.to));
+        if word.starts_with(SETTING) { SETTING } else { word }
     }
 
     /// What the value of `name` must look like. Of a field of pairs, `name` may be one of the pairs.

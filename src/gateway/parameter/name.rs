@@ -96,6 +96,11 @@ pub(super) struct Segment<'a> {
     inside: Option<&'a str>,
 }
 
+/// What stands before the first dot or bracket.
+pub(super) fn first_word(name: &str) -> &str {
+    name.split(['.', '[', ']']).next().unwrap_or(name)
+}
+
 /// Takes a name apart.
 pub(super) fn parse(name: &str) -> Result<Vec<Segment<'_>>, Unfit> {
     if name.chars().count() > LONGEST {

@@ -129,16 +129,17 @@ impl Host {
         tracing::info!("gateway: {} {} {}: {code} {description}", entry.kind.as_str(), entry.amount, entry.currency);
         let booking = Booking {
             at: at.timestamp(),
-            answer: answer.clone(),
+            answer,
             hidden: if outcome == Outcome::LateApproval && state == State::Approved { 2 } else { 0 },
             later,
             first_reversal: outcome.first_reversal().filter(|_| state == State::Approved),
             registration: used.cloned(),
-            instruction: draft.instruction.clone(),
-            short_id: short_id.clone(),
-            entry: entry.clone(),
+            instruction: draft.instruction,
+            short_id,
+            entry,
         };
         self.books.enter(&booking, stored.as_ref())?;
+        let answer = booking.answer;
         Ok(if declined.is_some() { Delivery::Answer(400, answer) } else { after(outcome, answer) })
     }
 

@@ -134,44 +134,18 @@ impl Books {
 
     /// Books an entry; an approved reversal takes its payment back, with what added to it. A new stored card goes with it.
     pub(super) fn enter(&mut self, new: &Booking, stored: Option<&Registration>) -> rusqlite::Result<()> {
+        let takes_back = new.entry.kind == Kind::Reversal && new.entry.state == State::Approved;
+        if stored.is_none() && !takes_back {
+            // One statement is a transaction of its own.
+            return insert(&self.0, new);
+        }
         let transaction = self.0.transaction()?;
-        let Booking { entry, later, .. } = new;
-        transaction
-            .prepare_cached(
-                "INSERT INTO payment (id, kind, reference, amount, currency, state, code, refers_to, entry_mode, parameters,
-                    practice, is_last, captures, at, short_id, answer, hidden, later_in, later, first_reversal, registration,
-                    instruction)
-                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            )?
-            .execute(params![
-                entry.id,
-                entry.kind.as_str(),
-                entry.merchant_transaction_id,
-                entry.amount,
-                entry.currency,
-                entry.state.as_str(),
-                entry.code,
-                entry.refers_to,
-                entry.entry_mode,
-                entry.parameters.join("&"),
-                entry.practice,
-                entry.is_last,
-                entry.captures,
-                new.at,
-                new.short_id,
-                new.answer.to_string(),
-                new.hidden,
-                later.as_ref().map(|(questions, _)| *questions),
-                later.as_ref().map(|(_, answer)| answer.to_string()),
-                new.first_reversal,
-                new.registration,
-                new.instruction.as_ref().map(Value::to_string),
-            ])?;
+        insert(&transaction, new)?;
         if let Some(stored) = stored {
             store(&transaction, stored)?;
         }
-        if entry.kind == Kind::Reversal && entry.state == State::Approved {
-            take_back(&transaction, entry)?;
+        if takes_back {
+            take_back(&transaction, &new.entry)?;
         }
         transaction.commit()
     }
@@ -266,6 +240,43 @@ impl Books {
         let refusals = rows.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
         Ok(Ledger { entries, refusals })
     }
+}
+
+/// Writes an entry, and nothing of what comes with it.
+fn insert(db: &Connection, new: &Booking) -> rusqlite::Result<()> {
+    let Booking { entry, later, .. } = new;
+    db
+        .prepare_cached(
+            "INSERT INTO payment (id, kind, reference, amount, currency, state, code, refers_to, entry_mode, parameters,
+                practice, is_last, captures, at, short_id, answer, hidden, later_in, later, first_reversal, registration,
+                instruction)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        )?
+        .execute(params![
+            entry.id,
+            entry.kind.as_str(),
+            entry.merchant_transaction_id,
+            entry.amount,
+            entry.currency,
+            entry.state.as_str(),
+            entry.code,
+            entry.refers_to,
+            entry.entry_mode,
+            entry.parameters.join("&"),
+            entry.practice,
+            entry.is_last,
+            entry.captures,
+            new.at,
+            new.short_id,
+            new.answer.to_string(),
+            new.hidden,
+            later.as_ref().map(|(questions, _)| *questions),
+            later.as_ref().map(|(_, answer)| answer.to_string()),
+            new.first_reversal,
+            new.registration,
+            new.instruction.as_ref().map(Value::to_string),
+        ])?;
+    Ok(())
 }
 
 fn store(db: &Connection, new: &Registration) -> rusqlite::Result<()> {

@@ -257,7 +257,10 @@ fn check(name: &str, value: &str, taken: &Taken, asked: &Asked<'_>) -> Result<()
     };
     let known =
         known.map_err(|unfit| Invalid::new(shown(name), format!("not a parameter of this request: {unfit}")))?;
-    let is_taken = taken.names.iter().chain([&CUSTOM]).any(|taken| known.name() == *taken);
+    let is_taken = taken.names.contains(&name) || {
+        let known = known.name();
+        taken.names.contains(&known.as_ref()) || known == CUSTOM
+    };
     if !is_taken && !taken.groups.contains(&known.section.group) {
         return Err(Invalid::new(shown(name), "not a parameter of this request: it has no place at the counter"));
     }
