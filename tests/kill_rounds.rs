@@ -275,8 +275,10 @@ fn story(seed: u64, round: u64, plan: &Plan, why: &str, terminal: &Terminal) -> 
     });
     let entries: Vec<_> = entries.collect();
     format!(
-        "\n==== {why}\nPOS_AGENT_SEED={seed} POS_AGENT_ROUND={round} cargo test --test kill_rounds\nthe plan: {}\n\
+        "\n==== {why}\nagain: POS_AGENT_SEED={seed} POS_AGENT_ROUND={round} cargo test --test kill_rounds\n\
+         with the rounds before it: POS_AGENT_SEED={seed} POS_AGENT_ROUNDS={} cargo test --test kill_rounds\nthe plan: {}\n\
          what happened:\n{}\nthe end of the gateway's ledger:\n{}\nthe agent's log:\n{}",
+        round + 1,
         plan.told(),
         terminal.scene.story().join("\n"),
         entries.join("\n"),

@@ -179,17 +179,17 @@ fn cents(random: &mut Random) -> u64 {
 }
 
 fn moment(random: &mut Random) -> Moment {
-    match random.below(21) {
+    match random.below(24) {
         0..=6 => Moment::Life(random.below(1100)),
         7 => Moment::Begin(random.below(5)),
-        8 => Moment::Connected,
-        9 | 10 => Moment::Asked,
-        11 | 12 => Moment::Answering,
-        13 | 14 => Moment::Continue,
-        15 => Moment::Paper,
-        16 => Moment::ToldProgress,
-        17 => Moment::ToldUnconfirmed,
-        18 => Moment::ToldWaiting,
+        8 | 9 => Moment::Connected,
+        10 | 11 => Moment::ToldWaiting,
+        12 | 13 => Moment::Asked,
+        14 | 15 => Moment::Answering,
+        16 | 17 => Moment::Continue,
+        18 => Moment::Paper,
+        19 => Moment::ToldProgress,
+        20 | 21 => Moment::ToldUnconfirmed,
         _ => Moment::ToldEnd,
     }
 }

@@ -21,9 +21,9 @@ use super::plan::Moment;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stage {
     Asking,
+    GatewayReached,
     Accepted,
     CardPresented,
-    GatewayReached,
     GatewayAsked,
     GatewayCarriedOut,
     CardAnswered,
@@ -43,9 +43,9 @@ pub enum Stage {
 impl Stage {
     pub const ALL: [(Self, &'static str); 18] = [
         (Self::Asking, "the till has asked and has no answer"),
-        (Self::Accepted, "the reader waits for a card, or a card is not needed"),
+        (Self::GatewayReached, "the gateway has a connection, the till no answer yet"),
+        (Self::Accepted, "the till has its answer, the card is waited for"),
         (Self::CardPresented, "the card is being read"),
-        (Self::GatewayReached, "the gateway has a connection, and no request"),
         (Self::GatewayAsked, "the gateway has the request"),
         (Self::GatewayCarriedOut, "the gateway has carried it out"),
         (Self::CardAnswered, "the reader has CONTINUE TRANSACTION"),
@@ -99,8 +99,8 @@ impl Seen {
             Self { carried_out: true, .. } => Stage::GatewayCarriedOut,
             Self { asked: true, .. } => Stage::GatewayAsked,
             Self { presented: true, .. } => Stage::CardPresented,
+            Self { accepted: true, .. } | Self { told: Some(_), .. } => Stage::Accepted,
             Self { connected: true, .. } => Stage::GatewayReached,
-            Self { accepted: true, .. } => Stage::Accepted,
             _ => Stage::Asking,
         }
     }
