@@ -39,6 +39,8 @@ pub enum Moment {
     Life(u64),
     /// So many milliseconds after the till began to ask.
     Begin(u64),
+    /// It serves tills again after a restart.
+    Serving,
     /// The gateway sees a connection.
     Connected,
     /// The gateway has read a question about what became of something.
@@ -92,7 +94,7 @@ impl Plan {
         let victim = if random.below(6) == 0 { 0 } else { deals.len() - 1 };
         let signs = deals[victim].card.is_some_and(|(name, _)| name == "swipe" || name == "chip-signature");
         let mut kills = vec![if signs && random.below(3) == 0 { Moment::ToldSignature } else { moment(random) }];
-        while kills.len() < 3 && random.below(5) < 2 {
+        while kills.len() < 3 && random.below(2) == 0 {
             kills.push(again(random));
         }
         Self { deals, victim, kills, twice: random.below(4) == 0 }
@@ -196,12 +198,13 @@ fn moment(random: &mut Random) -> Moment {
 
 /// During the recovery.
 fn again(random: &mut Random) -> Moment {
-    match random.below(12) {
+    match random.below(14) {
         0..=3 => Moment::Life(random.below(1100)),
         4 => Moment::Connected,
-        5 | 6 => Moment::Looked,
-        7 | 8 => Moment::Asked,
-        9 | 10 => Moment::Answering,
+        5 | 6 => Moment::Serving,
+        7 | 8 => Moment::Looked,
+        9 | 10 => Moment::Asked,
+        11 | 12 => Moment::Answering,
         _ => Moment::ToldEnd,
     }
 }

@@ -228,6 +228,7 @@ impl Scene {
         let mut inner = self.inner();
         inner.seen.serving = true;
         inner.note("it serves tills");
+        inner.comes(Moment::Serving);
     }
 
     // ---- What is seen
@@ -324,8 +325,8 @@ impl Scene {
 
 impl Inner {
     fn note(&mut self, what: impl Into<String>) {
-        let at = self.began.elapsed().as_secs_f64() * 1000.0;
-        self.story.push(format!("{at:9.1} ms  {}", what.into()));
+        let at = self.began.elapsed().as_micros();
+        self.story.push(format!("{:7}.{:03} ms  {}", at / 1000, at % 1000, what.into()));
     }
 
     fn comes(&mut self, moment: Moment) {
