@@ -25,3 +25,24 @@ pub struct Times {
     /// The first bytes of the answer were written; `None` while there are none.
     pub answer_out: Option<Instant>,
 }
+
+/// What the wire sees in the moment it does, for a test that acts in that moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seen<'a> {
+    /// Somebody has connected; nothing was read yet.
+    Connection,
+    /// A whole request was read; nothing was done about it yet.
+    Request {
+        /// Its method.
+        method: &'a str,
+        /// Its path.
+        path: &'a str,
+    },
+    /// The request was carried out, or not; nothing of the answer was written yet.
+    Answer {
+        /// The request's method.
+        method: &'a str,
+        /// The request's path.
+        path: &'a str,
+    },
+}

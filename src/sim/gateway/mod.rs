@@ -80,7 +80,7 @@ use tokio_rustls::TlsAcceptor;
 
 pub use args::{Args, run};
 pub use certificate::{Certificate, Demand};
-pub use counters::{Counters, Times};
+pub use counters::{Counters, Seen, Times};
 pub use ledger::{Entry, Kind, Ledger, State};
 pub use outcomes::Outcome;
 
@@ -229,6 +229,12 @@ impl Gateway {
     #[must_use]
     pub fn counters(&self) -> Counters {
         self.shared.counters()
+    }
+
+    /// Calls `watcher` with everything that the wire sees from now on, before the gateway goes on. There is one watcher: false when
+    /// another one came before.
+    pub fn watch(&self, watcher: impl Fn(Seen<'_>) + Send + Sync + 'static) -> bool {
+        self.shared.watch(Box::new(watcher))
     }
 
     /// When the latest `POST /v1/payments` came and went; `None` before the first.

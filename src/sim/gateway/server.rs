@@ -4,7 +4,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
 use hyper::body::{Body, Incoming};
@@ -21,7 +21,7 @@ use super::host::{Delivery, Host};
 use super::metered::{self, Clock, Metered};
 use super::route::{self, Asked};
 use super::wire::{CutLine, Reply, deliver};
-use super::{Counters, Mode, Options, Times};
+use super::{Counters, Mode, Options, Seen, Times};
 
 /// Longest body of a request; the largest that the interface allows at the counter, without a cart, is about 12 kB.
 const MAX_BODY: usize = 256 << 10;
@@ -41,7 +41,11 @@ pub(super) struct Shared {
     last_payment: Mutex<Option<(Instant, Arc<Clock>)>>,
     /// The latest payment as it was sent; kept in [`Mode::Fast`] only.
     last_request: Mutex<Vec<u8>>,
+    watcher: OnceLock<Watcher>,
 }
+
+/// Who is told what the wire sees, in the moment it does.
+pub(super) type Watcher = Box<dyn Fn(Seen<'_>) + Send + Sync>;
 
 /// An order to the running server.
 pub(super) enum Control {
@@ -60,7 +64,18 @@ impl Shared {
             requests: AtomicU64::new(0),
             last_payment: Mutex::new(None),
             last_request: Mutex::default(),
+            watcher: OnceLock::new(),
         })
+    }
+
+    pub(super) fn watch(&self, watcher: Watcher) -> bool {
+        self.watcher.set(watcher).is_ok()
+    }
+
+    fn sees(&self, seen: Seen<'_>) {
+        if let Some(watcher) = self.watcher.get() {
+            watcher(seen);
+        }
     }
 
     pub(super) fn host(&self) -> MutexGuard<'_, Host> {
@@ -123,6 +138,7 @@ pub(super) async fn serve(
         tokio::select! {
             accepted = accept => if let Ok((stream, _)) = accepted {
                 shared.connections.fetch_add(1, Ordering::Relaxed);
+                shared.sees(Seen::Connection);
                 connections.spawn(connection(stream, tls.clone(), Arc::clone(&shared)));
             },
             Some(_) = connections.join_next() => {}
@@ -182,6 +198,7 @@ async fn handle(
     let (head, body) = request.into_parts();
     let body = whole(body).await;
     let path = head.uri.path();
+    shared.sees(Seen::Request { method: head.method.as_str(), path });
     let payment = head.method == Method::POST && path == "/v1/payments";
     if payment && let Some(read) = clock.last_read() {
         *shared.last_payment.lock().unwrap_or_else(PoisonError::into_inner) = Some((read, Arc::clone(&clock)));
@@ -208,6 +225,7 @@ async fn handle(
         let delivery = delivery.unwrap_or_else(|| route::route(&mut host, &asked));
         (delivery, host.clock.now(), host.delay)
     };
+    shared.sees(Seen::Answer { method: head.method.as_str(), path });
     if !delay.is_zero() {
         tokio::time::sleep(delay).await;
     }

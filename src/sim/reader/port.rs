@@ -4,7 +4,7 @@
 
 use std::io;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::io::unix::AsyncFd;
@@ -63,6 +63,7 @@ pub async fn start(options: Options) -> io::Result<Reader> {
         tcp: options.tcp.is_some(),
         link: options.link,
         fragment: options.fragment,
+        at_continue: OnceLock::new(),
     });
     let task = tokio::spawn(own(Arc::clone(&shared)));
     Ok(Reader { shared, _task: Arc::new(EndWithHandle(task)) })
@@ -211,6 +212,12 @@ impl Reader {
         self.shared.lock().device.counters().clone()
     }
 
+    /// Calls `told` each time CONTINUE TRANSACTION was read, before any answer to it is written. There is one listener: false when
+    /// another one came before.
+    pub fn at_continue(&self, told: impl Fn() + Send + Sync + 'static) -> bool {
+        self.shared.at_continue.set(Box::new(told)).is_ok()
+    }
+
     /// The moments of the latest payment.
     #[must_use]
     pub fn moments(&self) -> Moments {
@@ -231,6 +238,7 @@ struct Shared {
     tcp: bool,
     link: Option<PathBuf>,
     fragment: Option<usize>,
+    at_continue: OnceLock<Box<dyn Fn() + Send + Sync>>,
 }
 
 struct Inner {
@@ -319,6 +327,9 @@ impl Shared {
         inner.device.bytes(bytes, at.duration_since(self.started));
         if inner.device.counters().commands[before..].contains(&CONTINUE) {
             inner.moments.continue_read = Some(*began);
+            if let Some(told) = self.at_continue.get() {
+                told();
+            }
         }
         self.move_cable(&mut inner);
         self.tell(&inner.device);

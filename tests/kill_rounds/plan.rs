@@ -1,0 +1,244 @@
+//! What one round does, drawn from its seed: who pays what and how, how the gateway behaves, and when the power goes.
+
+#![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
+
+use pos_agent::sim::gateway::Outcome;
+use pos_agent::sim::reader::Entry;
+use pos_agent::till::Kind;
+
+/// One round: a transaction, perhaps one that follows it, and the kills.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Never empty; the second refers to the first.
+    pub deals: Vec<Wish>,
+    /// During which of them the first kill comes.
+    pub victim: usize,
+    /// The first comes in the victim's life, each further one in the recovery after the one before.
+    pub kills: Vec<Moment>,
+    /// The till sends its request twice at once.
+    pub twice: bool,
+}
+
+/// What a till asks for.
+#[derive(Clone, Debug)]
+pub struct Wish {
+    pub kind: Kind,
+    /// Minor units; a reversal has none.
+    pub amount: Option<u64>,
+    pub card: Option<(&'static str, Entry)>,
+    /// What the gateway does with the next request that it gets, once.
+    pub once: Option<Outcome>,
+    /// Whether the signature is found to be the card's, if one is asked for.
+    pub signature: bool,
+}
+
+/// When the power goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moment {
+    /// At this part of its life (or of the recovery's), in thousandths.
+    Life(u64),
+    /// So many milliseconds after the till began to ask.
+    Begin(u64),
+    /// It serves tills again after a restart.
+    Serving,
+    /// The gateway sees a connection.
+    Connected,
+    /// The gateway has read a question about what became of something.
+    Looked,
+    /// The gateway has read a request for money (a payment, a capture, a reversal), and has done nothing about it.
+    Asked,
+    /// The gateway has carried such a request out, and has not answered.
+    Answering,
+    /// The reader has read CONTINUE TRANSACTION.
+    Continue,
+    /// The first byte of a receipt is on its way to the printer.
+    Paper,
+    /// The till hears that the card is waited for.
+    ToldWaiting,
+    /// The till hears that the gateway is being asked.
+    ToldProgress,
+    /// The till hears that the signature is wanted.
+    ToldSignature,
+    /// The till hears that the outcome is not confirmed.
+    ToldUnconfirmed,
+    /// The till hears the end.
+    ToldEnd,
+}
+
+const CHIPS: &[&str] = &["chip-no-cvm", "chip-no-cvm", "chip-pin", "chip-offline", "chip-scripts", "chip-refuses"];
+
+/// What the gateway does with a sale or a pre-authorisation, by its cents (`pos-sim gateway --help`). Each of them ends without a
+/// person, but .64, .70 and .72 (not processed), of which only a day's absence is believed: see `settled` in `till`.
+const PAYMENT_CENTS: &[u64] = &[
+    51, 55, 60, 60, 61, 61, 63, 64, 65, 66, 67, 69, 70, 71, 71, 72, 73, 75, 76, 77, 78, 79, 80, 81, 82, 85, 87, 88, 89,
+    90, 91, 92,
+];
+
+/// The same of a capture or a refund. What would never end (silence each time) is ordered once instead.
+const LATER_CENTS: &[u64] = &[51, 61, 65, 66, 67, 71, 73, 78];
+
+/// Payments whose first reversal meets something that ends without a person.
+const REVERSED_CENTS: &[u64] = &[10, 10, 85, 87, 88, 89, 90, 91, 92];
+
+const ONCE: &[Outcome] = &[
+    Outcome::Silence { processed: false },
+    Outcome::Cut { processed: false },
+    Outcome::ServerError { processed: false },
+    Outcome::Throttle,
+];
+
+impl Plan {
+    /// The plan of a round; `euros` is even and belongs to this round alone, so that its amounts name it in the ledger.
+    pub fn draw(random: &mut Random, euros: u64) -> Self {
+        let deals = deals(random, euros * 100);
+        let victim = if random.below(6) == 0 { 0 } else { deals.len() - 1 };
+        let signs = deals[victim].card.is_some_and(|(name, _)| name == "swipe" || name == "chip-signature");
+        let mut kills = vec![if signs && random.below(3) == 0 { Moment::ToldSignature } else { moment(random) }];
+        while kills.len() < 3 && random.below(2) == 0 {
+            kills.push(again(random));
+        }
+        Self { deals, victim, kills, twice: random.below(4) == 0 }
+    }
+
+    /// For whoever repeats it.
+    pub fn told(&self) -> String {
+        let deals: Vec<_> = self.deals.iter().map(Wish::told).collect();
+        let twice = if self.twice { ", each asked twice at once" } else { "" };
+        format!("{}{twice}; killed in number {} at {:?}", deals.join(", then "), self.victim + 1, self.kills)
+    }
+}
+
+impl Wish {
+    pub fn told(&self) -> String {
+        let amount = self.amount.map_or_else(|| "of all".to_owned(), decimal);
+        let card = self.card.map_or_else(String::new, |(name, entry)| format!(" with {name} ({entry:?})"));
+        let once = self.once.map_or_else(String::new, |once| format!(" (once: {once:?})"));
+        let refused = if self.signature { "" } else { " (signature refused)" };
+        format!("{} {amount}{card}{once}{refused}", self.kind.as_str())
+    }
+
+    /// By what the life of such a transaction is remembered.
+    pub fn like(&self) -> (&'static str, Option<&'static str>, u64) {
+        (self.kind.as_str(), self.card.map(|(name, _)| name), self.amount.unwrap_or_default() % 100)
+    }
+}
+
+fn deals(random: &mut Random, minor: u64) -> Vec<Wish> {
+    let approved = |random: &mut Random, kind| payment(kind, minor + random.below(50), a_card(random), true);
+    match random.below(20) {
+        kind @ 0..=5 => {
+            let card = if kind == 5 { ("chip-signature", Entry::Insert) } else { (*random.of(CHIPS), Entry::Insert) };
+            vec![payment(Kind::Sale, minor + cents(random), card, random.below(3) > 0)]
+        }
+        6..=8 => {
+            let card = (*random.of(&["tap", "tap", "tap-pin"]), Entry::Tap);
+            vec![payment(Kind::Sale, minor + cents(random), card, true)]
+        }
+        9 | 10 => {
+            let card = (*random.of(&["swipe", "swipe-pin"]), Entry::Swipe);
+            vec![payment(Kind::Sale, minor + cents(random), card, random.below(3) > 0)]
+        }
+        11 => vec![payment(Kind::PreAuthorisation, minor + cents(random), a_card(random), true)],
+        12..=14 => {
+            let first = approved(random, Kind::PreAuthorisation);
+            vec![first, later(random, Kind::Capture, minor / 2)]
+        }
+        15..=17 => {
+            let first = approved(random, Kind::Sale);
+            vec![first, later(random, Kind::Refund, minor / 2)]
+        }
+        _ => {
+            let amount = minor + *random.of(REVERSED_CENTS);
+            let kind = *random.of(&[Kind::Sale, Kind::PreAuthorisation]);
+            let first = payment(kind, amount, a_card(random), true);
+            let reversal = Wish { kind: Kind::Reversal, amount: None, card: None, once: None, signature: true };
+            vec![first, reversal]
+        }
+    }
+}
+
+fn payment(kind: Kind, amount: u64, card: (&'static str, Entry), signature: bool) -> Wish {
+    Wish { kind, amount: Some(amount), card: Some(card), once: None, signature }
+}
+
+/// A capture or refund of a part.
+fn later(random: &mut Random, kind: Kind, minor: u64) -> Wish {
+    let (cents, once) = match random.below(8) {
+        0..=2 => (random.below(50), None),
+        3 | 4 => (random.below(50), Some(*random.of(ONCE))),
+        _ => (*random.of(LATER_CENTS), None),
+    };
+    Wish { kind, amount: Some(minor / 100 * 100 + cents), card: None, once, signature: true }
+}
+
+/// One that is approved without a person at the counter.
+fn a_card(random: &mut Random) -> (&'static str, Entry) {
+    *random.of(&[("chip-no-cvm", Entry::Insert), ("tap", Entry::Tap)])
+}
+
+fn cents(random: &mut Random) -> u64 {
+    if random.below(5) < 2 { random.below(50) } else { *random.of(PAYMENT_CENTS) }
+}
+
+fn moment(random: &mut Random) -> Moment {
+    match random.below(24) {
+        0..=6 => Moment::Life(random.below(1100)),
+        7 => Moment::Begin(random.below(5)),
+        8 | 9 => Moment::Connected,
+        10 | 11 => Moment::ToldWaiting,
+        12 | 13 => Moment::Asked,
+        14 | 15 => Moment::Answering,
+        16 | 17 => Moment::Continue,
+        18 => Moment::Paper,
+        19 => Moment::ToldProgress,
+        20 | 21 => Moment::ToldUnconfirmed,
+        _ => Moment::ToldEnd,
+    }
+}
+
+/// During the recovery.
+fn again(random: &mut Random) -> Moment {
+    match random.below(14) {
+        0..=3 => Moment::Life(random.below(1100)),
+        4 => Moment::Connected,
+        5 | 6 => Moment::Serving,
+        7 | 8 => Moment::Looked,
+        9 | 10 => Moment::Asked,
+        11 | 12 => Moment::Answering,
+        _ => Moment::ToldEnd,
+    }
+}
+
+/// As a till writes money.
+pub fn decimal(minor: u64) -> String {
+    format!("{}.{:02}", minor / 100, minor % 100)
+}
+
+/// Minor units of what the gateway, a till or a receipt writes.
+pub fn minor(text: &str) -> u64 {
+    text.replace('.', "").parse().unwrap()
+}
+
+/// SplitMix64.
+pub struct Random(pub u64);
+
+impl Random {
+    /// The numbers of one round, whatever the other rounds draw.
+    pub fn of_round(seed: u64, round: u64) -> Self {
+        let mut mixed = Self(seed ^ round.wrapping_mul(0xD1B5_4A32_D192_ED03));
+        mixed.below(2);
+        mixed
+    }
+
+    pub fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        (z ^ (z >> 31)) % bound
+    }
+
+    pub fn of<'a, T>(&mut self, list: &'a [T]) -> &'a T {
+        &list[usize::try_from(self.below(list.len() as u64)).unwrap()]
+    }
+}

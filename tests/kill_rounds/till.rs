@@ -1,0 +1,357 @@
+//! A till, as another program is one: HTTP on the agent's Unix socket, the stream of events, and a book of its own: what it asked
+//! for and all that it was told. When the line is lost it asks for its reference again, and never for another one.
+
+#![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
+
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+use pos_agent::sim::shop::Shop;
+use pos_agent::till::{Kind, Outcome, Progress, SaleView, State, StatusView};
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use tokio::sync::Notify;
+use tokio::task::JoinHandle;
+
+use super::checker;
+use super::plan::{Wish, decimal};
+use super::scene::Scene;
+
+/// How often a till asks again when no event tells it to.
+const ASK_AGAIN: Duration = Duration::from_millis(10);
+
+/// The words of an unconfirmed sale that the gateway does not know. After a day of it, an hour of which one process must have
+/// watched, it ends as declined (`absence-final-after-h`, 1 at least): no test can wait for that.
+const NOT_THERE: &str = "the gateway does not know it; a late approval would be reversed";
+
+/// One transaction in the till's book.
+#[derive(Clone, Debug)]
+pub struct Deal {
+    pub reference: String,
+    pub wish: Wish,
+    /// The reference that it refers to.
+    pub of: Option<String>,
+    /// Each thing that it was told, when it was another than before.
+    pub told: Vec<Told>,
+}
+
+/// What the till was told, and how many entries the gateway's ledger had in that moment.
+#[derive(Clone, Debug)]
+pub struct Told {
+    pub view: SaleView,
+    pub entries: usize,
+}
+
+impl Deal {
+    /// What it was told of the end, if it was.
+    pub fn end(&self) -> Option<&SaleView> {
+        self.told.iter().map(|told| &told.view).rfind(|view| view.outcome.is_some())
+    }
+
+    /// For the counts: how it ended, as the till heard it.
+    pub fn ended_as(&self) -> &'static str {
+        let Some(last) = self.end() else { return "not confirmed: the gateway does not know it" };
+        match last.outcome.unwrap() {
+            Outcome::Approved => "approved",
+            Outcome::PartiallyApproved => "partially approved",
+            Outcome::Declined if last.text.contains("reversed") => "declined, reversed",
+            Outcome::Declined => "declined",
+            Outcome::Cancelled => "cancelled",
+            Outcome::NotSent => "not sent",
+        }
+    }
+}
+
+/// What every listener of the till writes into.
+pub struct Book {
+    shop: Arc<Shop>,
+    scene: Arc<Scene>,
+    deals: Mutex<Vec<Deal>>,
+    wrong: Mutex<Option<String>>,
+    news: Notify,
+}
+
+impl Book {
+    pub fn deals(&self) -> MutexGuard<'_, Vec<Deal>> {
+        self.deals.lock().unwrap()
+    }
+
+    /// The first thing that was told and not true.
+    pub fn wrong(&self) -> Result<(), String> {
+        self.wrong.lock().unwrap().clone().map_or(Ok(()), Err)
+    }
+
+    /// Writes down what was told, and looks at the gateway's ledger in the same moment.
+    fn hears(&self, view: SaleView, how: &str) {
+        let ledger = self.shop.gateway.ledger();
+        let mut deals = self.deals();
+        let Some(at) = deals.iter().position(|deal| deal.reference == view.reference) else {
+            let text = format!("the till was told of {}, for which it never asked", view.reference);
+            self.wrong.lock().unwrap().get_or_insert(text);
+            return;
+        };
+        let is_news = |last: &Told| (last.view.state, last.view.outcome) != (view.state, view.outcome);
+        if deals[at].told.last().is_none_or(is_news) {
+            let (outcome, text) = (view.outcome, &view.text);
+            self.scene.note(format!("the till hears ({how}) {}: {:?} {outcome:?}: {text}", view.reference, view.state));
+            deals[at].told.push(Told { view: view.clone(), entries: ledger.entries().len() });
+        }
+        if let Err(why) = checker::told(&ledger, &deals, at, &view) {
+            self.wrong.lock().unwrap().get_or_insert(why);
+        }
+        let is_last = at + 1 == deals.len();
+        drop(deals);
+        if is_last {
+            self.scene.told(view.state);
+        }
+        self.news.notify_one();
+    }
+}
+
+/// Why the till has no answer.
+#[derive(Debug)]
+pub enum Failed {
+    /// The line is gone: the agent was killed.
+    Lost,
+    /// It should not have been said.
+    Wrong(String),
+}
+
+type Answer<T> = Result<T, Failed>;
+
+pub struct Till {
+    pub book: Arc<Book>,
+    http: reqwest::Client,
+    ears: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl Till {
+    pub fn new(shop: &Arc<Shop>, scene: &Arc<Scene>) -> Self {
+        let http =
+            reqwest::Client::builder().unix_socket(shop.socket()).no_proxy().pool_max_idle_per_host(0).build().unwrap();
+        let book = Book {
+            shop: Arc::clone(shop),
+            scene: Arc::clone(scene),
+            deals: Mutex::default(),
+            wrong: Mutex::default(),
+            news: Notify::new(),
+        };
+        Self { book: Arc::new(book), http, ears: Mutex::new(None) }
+    }
+
+    /// Asks for this, and does not rest until it is settled, through every restart.
+    pub async fn carry_out(&self, wish: &Wish, reference: &str, of: Option<&str>, twice: bool) -> Result<(), String> {
+        self.book.scene.note(format!("the till asks for {reference}: {}", wish.told()));
+        let (reference_text, of) = (reference.to_owned(), of.map(str::to_owned));
+        self.book.deals().push(Deal { reference: reference_text, wish: wish.clone(), of, told: Vec::new() });
+        // The first time nothing is known of it, and the question would only be asked for practice.
+        let mut is_new = true;
+        loop {
+            let life = async {
+                if is_new || self.find(reference).await?.is_none() {
+                    self.begin(reference, twice).await?;
+                }
+                self.until_settled(reference).await
+            };
+            match life.await {
+                Ok(()) => {
+                    self.book.scene.settled();
+                    return self.book.wrong();
+                }
+                Err(Failed::Lost) => is_new = false,
+                Err(Failed::Wrong(why)) => return Err(why),
+            }
+            self.until_serving().await;
+        }
+    }
+
+    /// How many sales wait for the end of the day (see [`NOT_THERE`]).
+    pub fn waiting(&self) -> usize {
+        self.book.deals().iter().filter(|deal| deal.end().is_none()).count()
+    }
+
+    /// Waits until it can take a sale and has no receipt left to print.
+    pub async fn until_idle(&self) {
+        loop {
+            let waits = |status: &StatusView| status.printers.iter().any(|printer| printer.state.contains("wait"));
+            match self.get::<StatusView>("status").await {
+                Ok(Some(status)) if status.ready && !waits(&status) => return,
+                _ => tokio::time::sleep(ASK_AGAIN).await,
+            }
+        }
+    }
+
+    /// Waits until the agent serves tills, and listens to its events.
+    pub async fn until_serving(&self) {
+        while !self.listen().await {
+            tokio::time::sleep(ASK_AGAIN).await;
+        }
+        self.book.scene.serving();
+    }
+
+    /// Asks how this stands now, until it is settled, through every restart.
+    pub async fn look_again(&self, reference: &str) -> Result<(), String> {
+        loop {
+            match self.until_settled(reference).await {
+                Ok(()) => return self.book.wrong(),
+                Err(Failed::Lost) => self.until_serving().await,
+                Err(Failed::Wrong(why)) => return Err(why),
+            }
+        }
+    }
+
+    /// The same request once more: it is answered and nothing else.
+    pub async fn ask_again(&self, reference: &str) -> Result<(), String> {
+        let before = self.book.shop.gateway.ledger().entries().len();
+        let known = self.book.deals().iter().find(|deal| deal.reference == reference).and_then(Deal::end).cloned();
+        let (status, view) = match self.post(reference).await {
+            Ok(said) => said,
+            Err(failed) => return Err(format!("{reference} asked again: {failed:?}")),
+        };
+        let view: SaleView =
+            serde_json::from_value(view.clone()).map_err(|why| format!("{reference}: {why}: {view}"))?;
+        let same = known.is_none_or(|known| known.outcome == view.outcome && known.payment_id == view.payment_id);
+        let entries = self.book.shop.gateway.ledger().entries().len();
+        if (status, view.replayed, same, entries) != (200, true, true, before) {
+            return Err(format!("{reference} asked again: {status}, {view:?}, {} new entries", entries - before));
+        }
+        self.book.hears(view, "asked again");
+        self.book.wrong()
+    }
+
+    /// The sale, when it is known.
+    async fn find(&self, reference: &str) -> Answer<Option<SaleView>> {
+        let found: Option<SaleView> = self.get(&format!("sales/{reference}")).await?;
+        if let Some(view) = &found {
+            self.book.hears(view.clone(), "by asking");
+        }
+        Ok(found)
+    }
+
+    /// Begins it. Only an answer that says that nothing was recorded permits to ask anew, and then with the same reference.
+    async fn begin(&self, reference: &str, twice: bool) -> Answer<()> {
+        loop {
+            let (status, said) = if twice {
+                let (one, two) = tokio::join!(self.post(reference), self.post(reference));
+                let (one, two) = (one?, two?);
+                if one.0 <= two.0 { one } else { two }
+            } else {
+                self.post(reference).await?
+            };
+            match (status, said["error"]["code"].as_str()) {
+                (200 | 201, _) => {
+                    let view = serde_json::from_value(said).map_err(|why| Failed::Wrong(why.to_string()))?;
+                    self.book.hears(view, "by asking");
+                    self.book.scene.accepted();
+                    return Ok(());
+                }
+                // The reader of a terminal that was just started is not open yet.
+                (503, Some("not-ready")) => tokio::time::sleep(ASK_AGAIN).await,
+                _ => return Err(Failed::Wrong(format!("{reference} is refused: {status} {said}"))),
+            }
+        }
+    }
+
+    async fn until_settled(&self, reference: &str) -> Answer<()> {
+        loop {
+            let Some(view) = self.find(reference).await? else {
+                return Err(Failed::Wrong(format!("{reference} was accepted, and is not known any more")));
+            };
+            if self.is_settled(&view) {
+                return Ok(());
+            }
+            if view.state == State::AwaitingSignature {
+                let accepted = {
+                    let deals = self.book.deals();
+                    deals.iter().find(|deal| deal.reference == reference).unwrap().wish.signature
+                };
+                self.book.scene.note(format!("the signature is {}", if accepted { "accepted" } else { "refused" }));
+                let body = json!({ "accepted": accepted });
+                let (status, said) = self.send(&format!("sales/{reference}/signature"), &body).await?;
+                let view = serde_json::from_value(said).map_err(|why| Failed::Wrong(format!("{status}: {why}")))?;
+                self.book.hears(view, "by asking");
+                continue;
+            }
+            // An event says that there is news; without one a till asks again.
+            let _ = tokio::time::timeout(ASK_AGAIN, self.book.news.notified()).await;
+        }
+    }
+
+    /// Ended; or waiting for nothing but the end of the day, where the gateway has nothing (see [`NOT_THERE`]).
+    fn is_settled(&self, view: &SaleView) -> bool {
+        match view.state {
+            State::Ended => true,
+            State::Unconfirmed if view.text.contains(NOT_THERE) => {
+                let deals = self.book.deals();
+                let deal = deals.iter().find(|deal| deal.reference == view.reference).unwrap();
+                matches!(deal.wish.kind, Kind::Sale | Kind::PreAuthorisation)
+                    && checker::holds(&self.book.shop.gateway.ledger(), &deals, deal).is_empty()
+            }
+            _ => false,
+        }
+    }
+
+    async fn post(&self, reference: &str) -> Answer<(u16, Value)> {
+        let body = {
+            let deals = self.book.deals();
+            let deal = deals.iter().find(|deal| deal.reference == reference).unwrap();
+            let mut body = json!({ "reference": reference, "kind": deal.wish.kind.as_str() });
+            if let Some(amount) = deal.wish.amount {
+                body["amount"] = decimal(amount).into();
+                body["currency"] = "EUR".into();
+            }
+            if let Some(of) = &deal.of {
+                body["of"] = of.as_str().into();
+            }
+            body
+        };
+        self.send("sales", &body).await
+    }
+
+    async fn send(&self, path: &str, body: &Value) -> Answer<(u16, Value)> {
+        let request = self.http.post(format!("http://till/v1/{path}")).header("content-type", "application/json");
+        let answer = request.body(body.to_string()).send().await.map_err(|_| Failed::Lost)?;
+        let status = answer.status().as_u16();
+        let text = answer.text().await.map_err(|_| Failed::Lost)?;
+        let said = serde_json::from_str(&text).map_err(|why| Failed::Wrong(format!("{path}: {why}: {text}")))?;
+        Ok((status, said))
+    }
+
+    async fn get<T: DeserializeOwned>(&self, path: &str) -> Answer<Option<T>> {
+        let answer = self.http.get(format!("http://till/v1/{path}")).send().await.map_err(|_| Failed::Lost)?;
+        let status = answer.status().as_u16();
+        let text = answer.text().await.map_err(|_| Failed::Lost)?;
+        match status {
+            200 => serde_json::from_str(&text).map(Some).map_err(|why| Failed::Wrong(format!("{why}: {text}"))),
+            404 => Ok(None),
+            _ => Err(Failed::Wrong(format!("{path}: {status} {text}"))),
+        }
+    }
+
+    /// Begins to listen to every event; false while nobody serves.
+    async fn listen(&self) -> bool {
+        let Ok(mut stream) = self.http.get("http://till/v1/events").send().await else { return false };
+        // The first thing that comes says that nothing is missed from here on.
+        let Ok(Some(first)) = stream.chunk().await else { return false };
+        let book = Arc::clone(&self.book);
+        let mut text = String::from_utf8(first.to_vec()).unwrap();
+        let ears = tokio::spawn(async move {
+            loop {
+                while let Some((event, rest)) = text.split_once("\n\n") {
+                    let data = event.lines().find_map(|line| line.strip_prefix("data: "));
+                    let step = data.and_then(|data| serde_json::from_str::<Progress>(data).ok());
+                    text = rest.to_owned();
+                    if let Some(view) = step.and_then(|step| step.sale) {
+                        book.hears(*view, "by event");
+                    }
+                }
+                let Ok(Some(chunk)) = stream.chunk().await else { return };
+                text.push_str(std::str::from_utf8(&chunk).unwrap());
+            }
+        });
+        if let Some(old) = self.ears.lock().unwrap().replace(ears) {
+            old.abort();
+        }
+        true
+    }
+}
