@@ -215,7 +215,8 @@ impl TillEnd {
 impl Agent {
     /// Opens everything and replays the open sales.
     async fn start(config: Config) -> Result<(Self, Ends), Error> {
-        let (journal, opened) = Journal::open(&config.journal.path)?;
+        let (mut journal, opened) = Journal::open(&config.journal.path)?;
+        journal.keep_days(Some(config.journal.keep_days));
         let clock = Clock::new(opened.last_unix_ms);
         let token = gateway::Token::load(&config.gateway)?;
         let certificates_at = clock.clone();
