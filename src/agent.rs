@@ -301,8 +301,8 @@ impl TillEnd {
 impl Agent {
     /// Opens everything but the tills' wires and replays the open sales.
     fn start(config: Config, surroundings: Surroundings, tills: Tills) -> Result<(Self, Ends), Error> {
-        #[allow(unused_mut, reason = "watched by tests")]
         let (mut journal, opened) = Journal::open(&config.journal.path)?;
+        journal.keep_days(Some(config.journal.keep_days));
         #[cfg(feature = "sim")]
         journal.watched(surroundings.watch);
         let clock = Clock::new(surroundings.board, opened.last_unix_ms);

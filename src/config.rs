@@ -278,12 +278,15 @@ pub struct TillToken {
     pub token_file: PathBuf,
 }
 
-/// Where the journal lies.
+/// Where the journal lies, and how long it keeps.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Journal {
     /// The SQLite file; its folder must be writable and on storage that survives the power.
     pub path: PathBuf,
+    /// How many days on which it took a transaction the journal keeps. What is older and settled is taken out between sales; a till that
+    /// repeats such an old reference begins a new transaction.
+    pub keep_days: u32,
 }
 
 impl Default for Assumptions {
@@ -328,7 +331,8 @@ impl Default for Till {
 
 impl Default for Journal {
     fn default() -> Self {
-        Self { path: PathBuf::from("/var/lib/pos-agent/journal.db") }
+        // A year of books and a month: a dispute or a refund that comes later than that is rare.
+        Self { path: PathBuf::from("/var/lib/pos-agent/journal.db"), keep_days: 400 }
     }
 }
 

@@ -224,6 +224,8 @@ const BAD: &[(&str, &str, &[&str])] = &[
     ("@/till-2.token", "@/none.token", &["till.token[1].token-file", "/none.token", "cannot be read", "mode 0600"]),
     ("@/till.sock", "till.sock", &["till.socket", "absolute path"]),
     ("@/journal.db", "journal.db", &["journal.path", "absolute path"]),
+    ("[journal]", "[journal]\nkeep-days = 89", &["journal.keep-days", "89 is not between 90 and 36500"]),
+    ("[journal]", "[journal]\nkeep-days = -1", &["journal.keep-days", "-1"]),
 ];
 
 #[test]

@@ -11,6 +11,8 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use base64::Engine as _;
+use pos_agent::journal::Db;
+use pos_agent::sale::Record;
 use pos_agent::sim::gateway::{Certificate, Demand};
 use pos_agent::sim::reader::Entry;
 use pos_agent::sim::shop::{Options, Shop};
@@ -66,7 +68,20 @@ const PLANTED: &[Planted] = &[
     Planted { what: "another program's database", options: FINE, plant: |shop| sql(shop, "PRAGMA application_id = 252006674"),
         probe: "journal", severity: FAULT, says: "is a file of another program", remedy: "correct [journal] path", exit: 74 },
     Planted { what: "a journal that is none", options: FINE, plant: |shop| write(shop, "journal.db", &"text ".repeat(1000)),
-        probe: "journal", severity: FAULT, says: "file is not a database", remedy: "check that its folder exists", exit: 74 },
+        probe: "journal", severity: FAULT, says: "file is not a database", remedy: "leave it as it is", exit: 74 },
+    Planted { what: "a journal of no length", options: FINE, plant: |shop| write(shop, "journal.db", ""),
+        probe: "journal", severity: FAULT, says: "it is empty, 0 bytes long", remedy: "leave it as it is", exit: 74 },
+    Planted { what: "a row of the journal that somebody has altered", options: FINE,
+        plant: |shop| { sold(shop, 7, 0); sql(shop, "UPDATE step SET records = replace(records, '1234', '1134') WHERE sale = 7") },
+        probe: "journal", severity: FAULT, says: "not as it was written: sale r of till local: ", remedy: "find out who had access", exit: 74 },
+    Planted { what: "a row of the journal that somebody has taken out", options: FINE,
+        plant: |shop| { sold(shop, 7, 0); sold(shop, 8, 0); sql(shop, "DELETE FROM step WHERE sale = 7; DELETE FROM sale WHERE number = 7") },
+        probe: "journal", severity: FAULT, says: "or more than one, is missing", remedy: "find out who had access", exit: 74 },
+    Planted { what: "steps of an earlier program", options: FINE,
+        plant: |shop| { sold(shop, 7, 0); sql(shop, "INSERT INTO step(id, sale, unix_ms, records) VALUES (7340033, 7, 0, '[{\"kind\":\"asked\"}]')") },
+        probe: "journal", severity: WARNING, says: "1 steps were written by an earlier program", remedy: "start the agent of this version", exit: 75 },
+    Planted { what: "an open sale of a later program", options: FINE, plant: a_sale_of_a_later_program,
+        probe: "journal", severity: FAULT, says: "the open sale r of till local cannot be read", remedy: "install the later version", exit: 74 },
     Planted { what: "a journal of a later program", options: FINE, plant: |shop| sql(shop, "PRAGMA user_version = 99"),
         probe: "journal", severity: FAULT, says: "has format 99", remedy: "install the later version again", exit: 74 },
     Planted { what: "a journal that another program has changed", options: FINE, plant: |shop| sql(shop, "PRAGMA journal_mode = DELETE"),
@@ -75,10 +90,10 @@ const PLANTED: &[Planted] = &[
         probe: "journal", severity: FAULT, says: "SQLite's check found damage", remedy: "do not delete it", exit: 74 },
     Planted { what: "a record that cannot be read", options: FINE,
         plant: |shop| sql(shop, "INSERT INTO sale(number, till, reference) VALUES (7, 'local', 'r'); \
-                                 INSERT INTO step VALUES (7340032, 7, 0, '[{\"nonsense\":1}]')"),
+                                 INSERT INTO step(id, sale, unix_ms, records) VALUES (7340032, 7, 0, '[{\"nonsense\":1}]')"),
         probe: "journal", severity: FAULT, says: "step 7340032 of the journal cannot be read", remedy: "keep the file and ask for support", exit: 74 },
     Planted { what: "a clock that is behind the journal", options: FINE,
-        plant: |shop| sql(shop, "INSERT INTO step VALUES (1, 0, (unixepoch() + 172800) * 1000, '[]')"),
+        plant: |shop| sold(shop, 1, now_ms() + 172_800_000),
         probe: "clock", severity: FAULT, says: "the journal's latest record is later", remedy: "timedatectl set-ntp true", exit: 69 },
     // ---- gateway
     Planted { what: "a host that is not known", options: FINE, plant: |shop| url(shop, "https://gateway.invalid/"),
@@ -232,14 +247,16 @@ async fn without_an_agent_the_reader_and_the_printer_are_asked_and_the_journal_p
     sql(shop, renamed);
     let (found, code) = findings(&shop.config()).await;
     has(&found, "warning", "the query does not find sale r-1");
-    assert_ne!(code, 0);
+    // What was done for it is noticed.
+    has(&found, "fault", "the journal is not as it was written: sale r-1 of till local");
+    assert_eq!(code, 74);
     sql(
         shop,
         "UPDATE step SET records = replace(replace(records, '12345678-9-', '12345678-1-'), 'minor\":1234', 'minor\":1235')",
     );
     let (found, code) = findings(&shop.config()).await;
     has(&found, "fault", "with another amount");
-    assert_eq!(code, 69);
+    assert_eq!(code, 74);
 }
 
 #[tokio::test]
@@ -387,9 +404,36 @@ fn sql(shop: &Shop, sql: &str) -> Held {
     Box::new(())
 }
 
+/// A sale that waits for its card, written as the agent writes it.
+fn sold(shop: &Shop, number: u64, unix_ms: i64) -> Held {
+    let order = serde_json::json!({
+        "number": number, "till": "local", "reference": if number == 7 { "r".to_owned() } else { format!("r-{number}") },
+        "amount": {"minor": 1234, "currency": "EUR"}, "terminalId": "12345678",
+        "merchantTransactionId": format!("12345678-{number}-00112233445566778899aabbccddeeff"),
+        "startedUnixMs": unix_ms, "localTime": "2027-01-15 09:00:00",
+    });
+    let started = Record::Started { order: serde_json::from_value(order).unwrap() };
+    let (mut db, _) = Db::open(&shop.folder().join("journal.db")).unwrap();
+    db.write(number, 0, unix_ms, &[started]).unwrap();
+    Box::new(())
+}
+
+/// Its second step has a record of a kind that this program does not know; the next start gives it its hash.
+fn a_sale_of_a_later_program(shop: &Shop) -> Held {
+    sold(shop, 7, 0);
+    let later = "INSERT INTO step(id, sale, unix_ms, records) VALUES (7340033, 7, 0, '[{\"kind\":\"teleported\"}]')";
+    sql(shop, later);
+    sql(shop, "SELECT 1")
+}
+
+fn now_ms() -> i64 {
+    i64::try_from(std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap().as_millis()).unwrap()
+}
+
 /// Overwrites the page that the steps begin on.
 fn damage(shop: &Shop) -> Held {
-    sql(shop, "INSERT INTO step VALUES (1, 0, 0, '[]'); PRAGMA wal_checkpoint(TRUNCATE)");
+    sold(shop, 1, 0);
+    sql(shop, "PRAGMA wal_checkpoint(TRUNCATE)");
     let path = shop.folder().join("journal.db");
     let journal = Connection::open(&path).unwrap();
     let number = |sql: &str| journal.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();

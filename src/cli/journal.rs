@@ -1,15 +1,29 @@
-//! `pos-agent journal`: the sales of all tills.
+//! `pos-agent journal`: the sales of all tills, as the daemon tells them; below it the verbs that read the file themselves.
 
-use clap::Args;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand};
 use serde::Deserialize;
 
+use self::adopt::Adopt;
+use self::export::Export;
+use self::verify::Verify;
 use super::exit::{Exit, Stop};
 use super::{Where, out};
+use crate::config::{self, DEFAULT_PATH};
+use crate::journal::Error;
 use crate::till::SaleView;
+
+mod adopt;
+mod export;
+mod verify;
 
 /// Arguments.
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(super) struct Journal {
+    #[command(subcommand)]
+    verb: Option<Verb>,
     /// Only sales with a number above this
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     since: u64,
@@ -18,6 +32,51 @@ pub(super) struct Journal {
     json: bool,
     #[command(flatten)]
     daemon: Where,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// See whether the journal is as it was written; shows its head
+    Verify(Verify),
+    /// Write what a dispute needs of each transaction, one JSON object per line
+    Export(Export),
+    /// Take over the journal of another board, to settle what is open there; the daemon must be stopped
+    Adopt(Adopt),
+}
+
+/// Which journal: these verbs read the file themselves, whether the daemon runs or not.
+#[derive(Debug, Args)]
+struct Which {
+    /// The daemon's configuration, for the journal [default: /etc/pos-agent/config.toml if it can be read]
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// The journal [default: the one of the configuration]
+    #[arg(long, value_name = "PATH")]
+    journal: Option<PathBuf>,
+}
+
+impl Which {
+    /// The journal, and the terminal's id when the configuration can be read.
+    fn journal(&self) -> Result<(PathBuf, Option<String>), Stop> {
+        let config = match &self.config {
+            Some(file) => Some(config::read(file)?),
+            None => config::read(Path::new(DEFAULT_PATH)).ok(),
+        };
+        let (path, terminal) = match config {
+            Some(config) => (config.journal.path, Some(config.terminal.id)),
+            None => (config::Journal::default().path, None),
+        };
+        Ok((self.journal.clone().unwrap_or(path), terminal))
+    }
+}
+
+/// What the journal says, with the number for it.
+fn stop(error: &Error) -> Stop {
+    let exit = match error {
+        Error::NotAdopted { .. } => Exit::Data,
+        _ => Exit::Io,
+    };
+    Stop::new(exit, error.to_string())
 }
 
 /// Sales of one request.
@@ -30,6 +89,15 @@ struct Sales {
 
 impl Journal {
     pub(super) async fn run(self) -> Result<Exit, Stop> {
+        match self.verb {
+            Some(Verb::Verify(verb)) => verb.run(),
+            Some(Verb::Export(verb)) => verb.run(),
+            Some(Verb::Adopt(verb)) => verb.run(),
+            None => self.list().await,
+        }
+    }
+
+    async fn list(self) -> Result<Exit, Stop> {
         let daemon = self.daemon.daemon()?;
         let mut since = self.since;
         loop {

@@ -1,7 +1,7 @@
 //! The command line: one file for each verb that a person types.
 //!
-//! `run` is the daemon; `check`, `doctor`, `parameters` and `reconcile` look for themselves; every other verb talks to the running
-//! daemon over its Unix socket, with the same requests that a till would send. Nothing here decides about money.
+//! `run` is the daemon; `check`, `doctor`, `parameters`, `reconcile` and the verbs below `journal` look for themselves; every other verb
+//! talks to the running daemon over its Unix socket, with the same requests that a till would send. Nothing here decides about money.
 
 use std::path::{Path, PathBuf};
 
@@ -94,7 +94,7 @@ enum Verb {
     Signature(signature::Signature),
     /// Show the receipt of a sale
     Receipt(receipt::Receipt),
-    /// List the sales of all tills, oldest first
+    /// List the sales of all tills, oldest first; verify, export or adopt the journal
     Journal(journal::Journal),
     /// Compare the gateway's reconciliation file with the journal
     Reconcile(reconcile::Reconcile),

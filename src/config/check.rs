@@ -13,7 +13,8 @@ use rustls_pki_types::pem::PemObject;
 
 use super::secret::{SecretError, credential_is_there, key_file, secret_file};
 use super::{
-    CodePage, Config, Gateway, Location, ManualEntryCommand, Part, Printer, Reader, Terminal, Till, logo_file, qr_parts,
+    CodePage, Config, Gateway, Journal, Location, ManualEntryCommand, Part, Printer, Reader, Terminal, Till, logo_file,
+    qr_parts,
 };
 use crate::money::{Amount, Currency};
 
@@ -71,7 +72,7 @@ impl Config {
             assumptions(&self.gateway),
             printers(&self.printer),
             till(&self.till),
-            absolute("journal.path", &self.journal.path),
+            journal(&self.journal),
         ];
         sections.into_iter().filter_map(Result::err).collect()
     }
@@ -131,6 +132,8 @@ const ANSWER_TIMEOUT_MS: std::ops::RangeInclusive<u64> = 500..=100_000;
 const BAUD: std::ops::RangeInclusive<u32> = 1_200..=4_000_000;
 /// An hour at least (a late approval), a month at most (journals are kept longer).
 const ABSENCE_H: std::ops::RangeInclusive<u64> = 1..=720;
+/// Refunds and disputes of a quarter at least; a hundred years are for ever.
+const KEEP_DAYS: std::ops::RangeInclusive<u64> = 90..=36_500;
 /// One for each copy.
 const MAX_PRINTERS: usize = 2;
 /// A QR code of version 14 at level M holds 362 bytes: its 73 modules of four dots still fit the narrowest paper (384).
@@ -461,6 +464,11 @@ fn port(key: &str, text: &str, usual: &str) -> Result<(), Fault> {
             format!("write it as \"/dev/serial/by-id/…\" or \"tcp://192.0.2.7:{usual}\""),
         )
     })
+}
+
+fn journal(journal: &Journal) -> Result<(), Fault> {
+    absolute("journal.path", &journal.path)?;
+    within("journal.keep-days", journal.keep_days.into(), &KEEP_DAYS)
 }
 
 fn absolute(key: &str, path: &Path) -> Result<(), Fault> {

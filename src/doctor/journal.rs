@@ -38,6 +38,7 @@ pub(super) async fn look(report: &mut Report<'_>, path: &Path, agent: &Agent) ->
         return Past::default();
     }
     whole(report, path, &found);
+    book(report, &found);
     match found.sales {
         Ok(sales) => waiting(report, sales, agent),
         Err(error) => {
@@ -64,9 +65,33 @@ fn whole(report: &mut Report<'_>, path: &Path, found: &Inspection) {
     }
 }
 
+fn book(report: &mut Report<'_>, found: &Inspection) {
+    let Some(book) = &found.book else { return };
+    if let Some(altered) = &book.altered {
+        let of = match (&altered.key, altered.number) {
+            (Some((till, reference)), _) => format!("sale {reference} of till {till}: "),
+            (None, Some(number)) => format!("sale number {number}: "),
+            (None, None) => String::new(),
+        };
+        let remedy = "copy journal.db with its -wal file to a safe place, find out who had access to the board, and compare with the \
+                      gateway (pos-agent reconcile); pos-agent journal verify says where";
+        return report.fault(format!("the journal is not as it was written: {of}{}", altered.why), remedy);
+    }
+    if book.not_entered > 0 {
+        let seen = format!("{} steps were written by an earlier program, without a hash", book.not_entered);
+        return report.warning(seen, "start the agent of this version: it enters them in the chain");
+    }
+    let head = book.head.map_or_else(String::new, |head| format!(", head {}", head.hex()));
+    report.ok(format!("{} steps are as they were written{head}", book.steps));
+}
+
 fn waiting(report: &mut Report<'_>, sales: Sales, agent: &Agent) -> Past {
-    let Sales { count, open, quarantined, last_unix_ms, approved } = sales;
+    let Sales { count, open, quarantined, set_aside, last_unix_ms, approved } = sales;
     report.ok(format!("sales: {count}, unconfirmed: {}", open.len()));
+    for aside in &set_aside {
+        let seen = format!("the open sale {} of till {} cannot be read by this program", aside.reference, aside.till);
+        report.fault(seen, "install the later version that wrote it: it settles it; do not charge this customer again");
+    }
     if !quarantined.is_empty() {
         let seen = format!("sales that need a person: {}", named(&quarantined));
         report.warning(seen, "call the gateway's operator with the payment id that pos-agent status shows");

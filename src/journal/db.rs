@@ -1,4 +1,4 @@
-//! The SQLite file behind the journal: its tables, its settings, and reading sales back. Blocking; knows no thread.
+//! The SQLite file behind the journal: writing steps, and reading sales back. Blocking; knows no thread.
 
 use std::fs::File;
 use std::path::Path;
@@ -8,15 +8,12 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::sale::{Record, Sale};
 
-use super::Error;
+use super::chain::{Head, Row};
+use super::retention::Retention;
+use super::{Error, open};
 
-/// The format this program writes; earlier ones are brought up to it by adding, never by rewriting.
-pub(super) const FORMAT: i64 = 2;
-/// Steps after which the WAL is copied into the file: some ten sales. A step writes one to six pages.
+/// Steps after which the WAL is copied into the file: some ten sales. A step writes two to seven pages.
 const TIDY_AFTER: u32 = 40;
-/// Size of the WAL file, in bytes, that is made at the start: [`TIDY_AFTER`] steps of six pages. A commit that overwrites a
-/// file costs half of one that makes it longer (measured: one sync of the file's length less).
-const WAL_BYTES: u64 = 1 << 20;
 /// Steps of one sale that have room in `step.id`; a reversal that was tried every five minutes takes nine years for them.
 pub(super) const STEPS_OF_SALE: i64 = 1 << 20;
 /// Sales among whose records the latest time is looked for at the start.
@@ -27,7 +24,13 @@ pub(super) const BUSY: Duration = Duration::from_secs(1);
 /// The open file.
 #[derive(Debug)]
 pub struct Db {
-    connection: Connection,
+    pub(super) connection: Connection,
+    /// The book's last entry; `None` after a write that failed, for it may be on the disk all the same.
+    pub(super) head: Option<Head>,
+    /// Wall clock of the latest step that was written or found.
+    pub(super) last_unix_ms: i64,
+    /// What is kept, and how long.
+    pub(super) retention: Retention,
     /// Steps written since the WAL was copied.
     writes: u32,
     /// Sales that ended and are not marked as settled yet: that is done with the next sale's beginning.
@@ -41,10 +44,26 @@ pub struct Db {
 pub struct Opened {
     /// The sales that are not settled.
     pub unsettled: Vec<Sale>,
+    /// Of those, the ones that a later program wrote and this one cannot read.
+    pub set_aside: Vec<SetAside>,
     /// The highest number given to a sale.
     pub last_number: u64,
     /// Wall clock of the latest record, milliseconds since 1970: no later clock can be right if it is earlier.
     pub last_unix_ms: i64,
+}
+
+/// A sale that is open, as a pos-agent wrote it (its entries have the right hashes), and that this program cannot read: a later one
+/// wrote it. It stays open and is never taken as absent; its till hears that it cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SetAside {
+    /// Its number.
+    pub number: i64,
+    /// Its till.
+    pub till: String,
+    /// Its reference.
+    pub reference: String,
+    /// What cannot be read.
+    pub cause: String,
 }
 
 impl Db {
@@ -53,65 +72,29 @@ impl Db {
     /// # Errors
     /// See [`Error`]; an existing file is not changed then.
     pub fn open(path: &Path) -> Result<(Self, Opened), Error> {
+        let (connection, lock) = open::writable(path)?;
         let name = path.display().to_string();
-        let cannot_open = |cause: &dyn std::fmt::Display| Error::Open { path: name.clone(), cause: cause.to_string() };
-        let lock = lock(path, &name)?;
-        let connection = Connection::open(path).map_err(|error| cannot_open(&error))?;
-        connection.busy_timeout(BUSY).map_err(|error| cannot_open(&error))?;
-        let setup = |sql: &str| connection.execute_batch(sql).map_err(|error| cannot_open(&error));
-        let version: i64 =
-            connection.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(|error| cannot_open(&error))?;
-        if version > FORMAT {
-            return Err(Error::Format { path: name, found: version, known: FORMAT });
-        }
-        setup(
-            "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=OFF; PRAGMA wal_autocheckpoint=0;",
-        )?;
-        // A journal is small: a few hundred pages of cache are plenty, and the board's memory is not ours alone.
-        setup("PRAGMA cache_size=-512; PRAGMA temp_store=MEMORY;")?;
-        assert_setting(&connection, &name, "journal_mode", "wal")?;
-        assert_setting(&connection, &name, "synchronous", "2")?;
-        if version < 1 {
-            setup(
-                "BEGIN;
-                 CREATE TABLE sale(
-                     number INTEGER PRIMARY KEY,
-                     till TEXT NOT NULL,
-                     reference TEXT NOT NULL,
-                     settled INTEGER NOT NULL DEFAULT 0,
-                     UNIQUE(till, reference));
-                 CREATE INDEX sale_unsettled ON sale(number) WHERE settled = 0;
-                 CREATE TABLE step(
-                     id INTEGER PRIMARY KEY,
-                     sale INTEGER NOT NULL,
-                     unix_ms INTEGER NOT NULL,
-                     records TEXT NOT NULL);
-                 PRAGMA user_version=1;
-                 COMMIT;",
-            )?;
-        }
-        if version < 2 {
-            setup(
-                "BEGIN;
-                 ALTER TABLE sale ADD COLUMN earlier INTEGER;
-                 CREATE INDEX sale_earlier ON sale(earlier) WHERE earlier IS NOT NULL;
-                 PRAGMA user_version=2;
-                 COMMIT;",
-            )?;
-        }
-        if std::fs::metadata(format!("{name}-wal")).map_or(0, |wal| wal.len()) < WAL_BYTES {
-            setup(&format!(
-                "DROP TABLE IF EXISTS room; CREATE TABLE room(filler BLOB); INSERT INTO room VALUES (zeroblob({WAL_BYTES})); DROP TABLE room;"
-            ))?;
-        }
-        let mut db = Self { connection, writes: 0, ended: Vec::new(), _lock: Some(lock) };
+        let mut db = Self { _lock: Some(lock), ..Self::reading(connection) };
+        let refused = |error| match error {
+            // A page that cannot be read is damage, whoever meets it.
+            Error::Failed { cause } if cause.contains("malformed") => Error::Damaged { path: name.clone(), cause },
+            error => error,
+        };
+        let opened = db.read_all_that_is_open().map_err(refused)?;
+        open::trust(&db.connection, path)?;
         db.checkpoint()?;
-        let last_number = db.number("SELECT coalesce(max(number), 0) FROM sale")?;
+        Ok((db, opened))
+    }
+
+    fn read_all_that_is_open(&mut self) -> Result<Opened, Error> {
+        self.head = Some(Head::read(&self.connection)?);
+        let last_number = self.number("SELECT coalesce(max(number), 0) FROM sale")?;
         // The latest sales have the latest records, give or take a reversal; reading all of them would make a start slow.
         let recent = last_number.saturating_sub(RECENT_SALES).saturating_mul(STEPS_OF_SALE);
-        let last_unix_ms = db.number(&format!("SELECT coalesce(max(unix_ms), 0) FROM step WHERE id >= {recent}"))?;
-        let unsettled = db.unsettled()?;
-        Ok((db, Opened { unsettled, last_number: last_number.unsigned_abs(), last_unix_ms }))
+        self.last_unix_ms = self.number(&format!("SELECT coalesce(max(unix_ms), 0) FROM step WHERE id >= {recent}"))?;
+        let (unsettled, set_aside) = self.open_sales()?;
+        let (last_number, last_unix_ms) = (last_number.unsigned_abs(), self.last_unix_ms);
+        Ok(Opened { unsettled, set_aside, last_number, last_unix_ms })
     }
 
     /// A second connection, for reading beside the one that writes.
@@ -126,7 +109,8 @@ impl Db {
 
     /// Over a connection that nothing is written through.
     pub(super) fn reading(connection: Connection) -> Self {
-        Self { connection, writes: 0, ended: Vec::new(), _lock: None }
+        let (head, retention) = (None, Retention::default());
+        Self { connection, head, last_unix_ms: 0, retention, writes: 0, ended: Vec::new(), _lock: None }
     }
 
     /// Writes what step number `place` of a sale recorded; when it returns, that is on the disk.
@@ -139,7 +123,12 @@ impl Db {
         let id =
             id.filter(|_| i64::from(place) < STEPS_OF_SALE).ok_or_else(|| failed("the sale has too many steps"))?;
         let text = serde_json::to_string(records).map_err(failed)?;
-        let step = params![id, sale, unix_ms, text];
+        let head = match self.head.take() {
+            Some(head) => head,
+            None => Head::read(&self.connection)?,
+        };
+        let next = head.then_step(Row { id, sale, unix_ms, records: &text });
+        let step = params![id, sale, unix_ms, text, next.entry, next.hash];
         if let Some(Record::Started { order }) = records.first() {
             let transaction = self.connection.transaction().map_err(failed)?;
             let earlier = order.kind.of().and_then(|of| of.number).and_then(|number| i64::try_from(number).ok());
@@ -149,6 +138,7 @@ impl Db {
                 params![sale, order.till, order.reference, earlier],
             )?;
             put(&transaction, INSERT_STEP, step)?;
+            self.retention.began(&transaction, sale, unix_ms)?;
             for ended in &self.ended {
                 put(&transaction, "UPDATE sale SET settled = 1 WHERE number = ?1", params![ended])?;
             }
@@ -161,6 +151,8 @@ impl Db {
         if records.iter().any(|record| matches!(record, Record::Ended { .. })) {
             self.ended.push(sale);
         }
+        self.head = Some(next);
+        self.last_unix_ms = self.last_unix_ms.max(unix_ms);
         self.writes += 1;
         Ok(())
     }
@@ -233,23 +225,62 @@ impl Db {
         numbers.into_iter().map(|number| self.replay(number)).collect()
     }
 
-    /// The sales that are not settled, oldest first.
+    /// The sales that are not settled and can be read, oldest first.
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// When they cannot be read, and no later program wrote them so.
     pub fn unsettled(&mut self) -> Result<Vec<Sale>, Error> {
+        self.open_sales().map(|(open, _)| open)
+    }
+
+    /// The sales that are not settled: those that can be read, and those that a later program wrote.
+    pub(super) fn open_sales(&mut self) -> Result<(Vec<Sale>, Vec<SetAside>), Error> {
         let numbers = self.numbers("SELECT number FROM sale WHERE settled = 0 ORDER BY number", params![])?;
-        let mut open = Vec::new();
+        let (mut open, mut set_aside) = (Vec::new(), Vec::new());
         self.ended.clear();
         for number in numbers {
-            let sale = self.replay(number)?;
-            if sale.is_settled() {
-                self.ended.push(number);
-            } else {
-                open.push(sale);
+            match self.replay(number) {
+                Ok(sale) if sale.is_settled() => self.ended.push(number),
+                Ok(sale) => open.push(sale),
+                Err(Error::Unreadable { id, cause }) => {
+                    if !self.is_as_written(number)? {
+                        return Err(Error::Unreadable { id, cause });
+                    }
+                    let key = "SELECT till, reference FROM sale WHERE number = ?1";
+                    let key = self.connection.query_row(key, [number], |row| Ok((row.get(0)?, row.get(1)?)));
+                    let (till, reference) = key.map_err(failed)?;
+                    set_aside.push(SetAside { number, till, reference, cause });
+                }
+                Err(error) => return Err(error),
             }
         }
-        Ok(open)
+        Ok((open, set_aside))
+    }
+
+    /// Whether each step of a sale has the hash that it should have behind the entry before it. Without entries nobody knows.
+    pub(super) fn is_as_written(&self, number: i64) -> Result<bool, Error> {
+        if !open::has_chain(&self.connection)? {
+            return Ok(false);
+        }
+        let sql = "SELECT id, sale, unix_ms, records, entry, chain FROM step WHERE id >= ?1 AND id < ?2";
+        let mut select = self.connection.prepare_cached(sql).map_err(failed)?;
+        let first = number.saturating_mul(STEPS_OF_SALE);
+        let mut rows = select.query([first, first.saturating_add(STEPS_OF_SALE)]).map_err(failed)?;
+        let mut steps = 0;
+        while let Some(row) = rows.next().map_err(failed)? {
+            let read = || -> rusqlite::Result<(Head, [i64; 3], String)> {
+                let head = Head { entry: row.get(4)?, hash: row.get(5)? };
+                Ok((head, [row.get(0)?, row.get(1)?, row.get(2)?], row.get(3)?))
+            };
+            let Ok((head, [id, sale, unix_ms], records)) = read() else { return Ok(false) };
+            let before = Head::at(&self.connection, head.entry - 1)?;
+            let row = Row { id, sale, unix_ms, records: &records };
+            if before.is_none_or(|before| before.then_step(row) != head) {
+                return Ok(false);
+            }
+            steps += 1;
+        }
+        Ok(steps > 0)
     }
 
     pub(super) fn replay(&self, number: i64) -> Result<Sale, Error> {
@@ -269,7 +300,7 @@ impl Db {
         Sale::replay(&steps).ok_or_else(|| unreadable(last, &"the sale has no beginning"))
     }
 
-    fn numbers(&self, sql: &str, params: impl rusqlite::Params) -> Result<Vec<i64>, Error> {
+    pub(super) fn numbers(&self, sql: &str, params: impl rusqlite::Params) -> Result<Vec<i64>, Error> {
         let mut select = self.connection.prepare_cached(sql).map_err(failed)?;
         let rows = select.query_map(params, |row| row.get(0)).map_err(failed)?;
         rows.collect::<Result<_, _>>().map_err(failed)
@@ -280,39 +311,11 @@ impl Db {
     }
 }
 
-const INSERT_STEP: &str = "INSERT INTO step(id, sale, unix_ms, records) VALUES (?1, ?2, ?3, ?4)";
+const INSERT_STEP: &str = "INSERT INTO step(id, sale, unix_ms, records, entry, chain) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
 
-fn put(connection: &Connection, sql: &str, values: impl rusqlite::Params) -> Result<(), Error> {
+pub(super) fn put(connection: &Connection, sql: &str, values: impl rusqlite::Params) -> Result<(), Error> {
     let put = connection.prepare_cached(sql).and_then(|mut statement| statement.execute(values));
     put.map(|_| ()).map_err(failed)
-}
-
-/// One agent per journal: two would give the same numbers to different sales.
-fn lock(path: &Path, name: &str) -> Result<File, Error> {
-    let file = File::options()
-        .create(true)
-        .truncate(false)
-        .write(true)
-        .open(path.with_extension("lock"))
-        .map_err(|error| Error::Open { path: name.to_owned(), cause: error.to_string() })?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(std::fs::TryLockError::WouldBlock) => Err(Error::InUse { path: name.to_owned() }),
-        Err(std::fs::TryLockError::Error(error)) => {
-            Err(Error::Open { path: name.to_owned(), cause: error.to_string() })
-        }
-    }
-}
-
-fn assert_setting(connection: &Connection, path: &str, setting: &'static str, wanted: &str) -> Result<(), Error> {
-    let found: rusqlite::types::Value =
-        connection.query_row(&format!("PRAGMA {setting}"), [], |row| row.get(0)).map_err(failed)?;
-    let found = match found {
-        rusqlite::types::Value::Integer(number) => number.to_string(),
-        rusqlite::types::Value::Text(text) => text,
-        other => format!("{other:?}"),
-    };
-    if found == wanted { Ok(()) } else { Err(Error::Unsafe { path: path.to_owned(), setting, found }) }
 }
 
 pub(super) fn failed(error: impl std::fmt::Display) -> Error {

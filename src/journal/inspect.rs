@@ -9,8 +9,10 @@ use rusqlite::{Connection, OpenFlags};
 
 use crate::sale::{Outcome, Sale, Standing};
 
-use super::Error;
-use super::db::{BUSY, Db, FORMAT, failed};
+use super::db::{BUSY, Db, failed};
+use super::open::{FORMAT, look_at, refused};
+use super::verify::{Verdict, verify};
+use super::{Error, SetAside};
 
 /// Sales from the latest on among which an approved one is looked for.
 const LATEST: u32 = 200;
@@ -30,6 +32,8 @@ pub struct Inspection {
     pub mode: String,
     /// What SQLite's own check has to say; empty when all is well.
     pub damage: Vec<String>,
+    /// The book, entry by entry; not looked at in a damaged file.
+    pub book: Option<Verdict>,
     /// The sales, or why they cannot be read.
     pub sales: Result<Sales, Error>,
 }
@@ -43,6 +47,8 @@ pub struct Sales {
     pub open: Vec<String>,
     /// References of those that need a person.
     pub quarantined: Vec<String>,
+    /// Open ones that a later program wrote and this one cannot read.
+    pub set_aside: Vec<SetAside>,
     /// Wall clock of the latest record, milliseconds since 1970.
     pub last_unix_ms: i64,
     /// The latest one that the gateway approved.
@@ -54,10 +60,14 @@ pub struct Sales {
 /// # Errors
 /// When it cannot be opened, or is no SQLite file.
 pub fn inspect(path: &Path) -> Result<Inspection, Error> {
-    let cannot_open =
-        |error: rusqlite::Error| Error::Open { path: path.display().to_string(), cause: error.to_string() };
+    let name = path.display().to_string();
+    let cannot_open = |error: rusqlite::Error| refused(&name, &error);
+    // A WAL that is being written may look torn: of a journal that an agent holds SQLite alone knows.
+    if !is_held(path) {
+        look_at(path)?;
+    }
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags).map_err(cannot_open)?;
+    let mut connection = Connection::open_with_flags(path, flags).map_err(cannot_open)?;
     connection.busy_timeout(BUSY).map_err(cannot_open)?;
     let number = |pragma: &str| connection.query_row(&format!("PRAGMA {pragma}"), [], |row| row.get::<_, i64>(0));
     // The first look into the file is the one that finds that it is none of SQLite's.
@@ -65,7 +75,12 @@ pub fn inspect(path: &Path) -> Result<Inspection, Error> {
     let application_id = number("application_id").map_err(cannot_open)?;
     let mode = connection.query_row("PRAGMA journal_mode", [], |row| row.get(0)).map_err(cannot_open)?;
     let damage = check(&connection).unwrap_or_else(|error| vec![error.to_string()]);
-    Ok(Inspection { application_id, format, known_format: FORMAT, mode, damage, sales: sales(connection) })
+    let is_ours = damage.is_empty() && (1..=FORMAT).contains(&format);
+    let book = match connection.transaction() {
+        Ok(moment) if is_ours => verify(&moment).ok(),
+        _ => None,
+    };
+    Ok(Inspection { application_id, format, known_format: FORMAT, mode, damage, book, sales: sales(connection) })
 }
 
 /// Whether a process holds the lock of this journal: looked up in the system's list, never by taking it, for an agent that
@@ -93,8 +108,10 @@ fn sales(connection: Connection) -> Result<Sales, Error> {
     let last_unix_ms = number("SELECT coalesce(max(unix_ms), 0) FROM step")?;
     let latest = latest(&connection)?;
     let mut db = Db::reading(connection);
-    let mut sales = Sales { count, open: Vec::new(), quarantined: Vec::new(), last_unix_ms, approved: None };
-    for sale in db.unsettled()? {
+    let (unsettled, set_aside) = db.open_sales()?;
+    let (open, quarantined) = (Vec::new(), Vec::new());
+    let mut sales = Sales { count, open, quarantined, set_aside, last_unix_ms, approved: None };
+    for sale in unsettled {
         let reference = format!("{} of till {}", sale.order().reference, sale.order().till);
         if matches!(sale.standing(), Standing::Unconfirmed { quarantined: Some(_), .. }) {
             sales.quarantined.push(reference.clone());
@@ -102,7 +119,10 @@ fn sales(connection: Connection) -> Result<Sales, Error> {
         sales.open.push(reference);
     }
     for number in latest {
-        let sale = db.replay(number)?;
+        let sale = match db.replay(number) {
+            Err(Error::Unreadable { .. }) if db.is_as_written(number)? => continue,
+            sale => sale?,
+        };
         if matches!(sale.standing(), Standing::Ended(Outcome::Approved)) && sale.host().id.is_some() {
             sales.approved = Some(sale);
             break;

@@ -6,24 +6,48 @@
 //! | table | a row is |
 //! |---|---|
 //! | `sale` | a transaction: its number, the till and reference that are its key, the earlier one it refers to, whether it is settled |
-//! | `step` | what one step of a sale wrote, as a JSON list of records; `id` is the sale's number and the step's place in it |
+//! | `step` | what one step of a sale wrote, as a JSON list of records; `id` is the sale's number and the step's place in it; `entry` and `chain` are its place and hash in the book |
+//! | `mark` | what the book says of itself, an entry like a step: adopted, pruned, entered later |
+//! | `gap` | entries that were taken out, with the hash from which the chain goes on |
+//! | `day` | a date on which transactions began, with the first of them: what retention counts |
+//! | `about` | the format that the tables have; `PRAGMA user_version` is the oldest that may use them (`open.rs`) |
+//!
+//! **An account book.** Steps and marks are entries in the order of their commits, each with a hash over itself and the entry before it
+//! ([`Head`], `chain.rs`); [`Reading::verify`] reads them all and names the first that is not as it was written. A hash without a secret
+//! cannot show that somebody has reckoned the whole chain anew, or has cut off its end: the head is shown by `journal verify` and at
+//! the end of each export, so that it can be kept elsewhere.
+//!
+//! **Versions.** What is new is added, never rewritten, so that an earlier program can go on with the file. A record of a kind that this
+//! program does not know makes that one sale unreadable, not the journal: open, it stays open ([`SetAside`]); its till hears that
+//! it cannot be read, and is never charged anew.
 //!
 //! A commit is made on the caller's thread: the sale can do nothing before it, and handing it to another thread and back
 //! would cost as much again as the commit. What may take long (lists, copying the WAL into the file) has a thread and a
-//! connection of its own. `PRAGMA user_version` is the format; an operator can read the file with any SQLite tool meanwhile.
+//! connection of its own. An operator can read the file with any SQLite tool meanwhile.
 
+mod adopt;
+mod chain;
 mod db;
+mod export;
 mod inspect;
+mod open;
 mod reading;
+mod retention;
+mod verify;
+mod wal;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use tokio::task::JoinHandle;
 
-pub use db::{Db, Opened};
+pub use adopt::{Adopted, adopt};
+pub use chain::Head;
+pub use db::{Db, Opened, SetAside};
+pub use export::{Closing, Transaction};
 pub use inspect::{Inspection, Sales, inspect, is_held};
 pub use reading::Reading;
+pub use verify::{Altered, Verdict};
 
 use crate::sale::{Action, Sale, Step, Written};
 
@@ -36,6 +60,17 @@ pub enum Error {
         /// The file.
         path: String,
         /// The system's words.
+        cause: String,
+    },
+    /// The file is there and is no whole journal. Nothing of it is touched, and no other is made in its place.
+    #[error(
+        "the journal {path} cannot be opened: it is damaged or none ({cause}); leave it as it is, copy it with its -wal file to a \
+         safe place and ask for support: sales may be open in it"
+    )]
+    Damaged {
+        /// The file.
+        path: String,
+        /// What is wrong.
         cause: String,
     },
     /// Another process holds it.
@@ -71,6 +106,12 @@ pub enum Error {
         id: i64,
         /// What is wrong.
         cause: String,
+    },
+    /// A journal cannot be taken over.
+    #[error("{why}")]
+    NotAdopted {
+        /// Why, with the remedy.
+        why: String,
     },
     /// A read or write failed.
     #[error("the journal failed ({cause}); check the disk's space and health")]
@@ -121,6 +162,12 @@ impl Journal {
     /// See [`Error`]; nothing is overwritten.
     pub fn open(path: &Path) -> Result<(Self, Opened), Error> {
         let (db, opened) = Db::open(path)?;
+        for SetAside { number, till, reference, cause } in &opened.set_aside {
+            tracing::error!(
+                sale = number, %till, %reference, %cause,
+                "an open sale was written by a later program and cannot be read: it is not settled until that program is installed again"
+            );
+        }
         let journal = Self {
             db,
             path: path.to_owned(),
@@ -205,9 +252,19 @@ impl Journal {
         async { read.await.map_err(|_| Error::Failed { cause: "the reading thread ended".to_owned() })? }
     }
 
-    /// Copies the WAL into the file when enough was written, on a thread of its own. To be called between sales: when nothing
-    /// is written meanwhile, the WAL begins anew.
+    /// From now on the transactions of this many days are kept, counted as `retention.rs` says; `None` keeps all.
+    pub fn keep_days(&mut self, days: Option<u32>) {
+        self.db.keep_days(days);
+    }
+
+    /// Takes out a few transactions that are old enough, and copies the WAL into the file when enough was written, on a thread of its
+    /// own. To be called between sales: when nothing is written meanwhile, the WAL begins anew.
     pub fn tidy(&mut self) {
+        match self.db.prune() {
+            Ok(0) => {}
+            Ok(transactions) => tracing::info!(transactions, "old transactions were taken out of the journal"),
+            Err(error) => tracing::warn!(%error, "old transactions could not be taken out of the journal"),
+        }
         if self.tidying.as_ref().is_some_and(|tidying| !tidying.is_finished()) || !self.db.wants_tidying() {
             return;
         }

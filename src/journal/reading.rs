@@ -7,35 +7,35 @@ use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags};
 
-use super::Error;
-use super::db::{BUSY, FORMAT, STEPS_OF_SALE, failed, unreadable};
+use super::db::{BUSY, STEPS_OF_SALE, failed, unreadable};
+use super::open::{oldest_reader, refused};
+use super::{Error, open};
 use crate::sale::Record;
 
 /// A journal open for reading.
 #[derive(Debug)]
 pub struct Reading {
-    connection: Connection,
+    pub(super) connection: Connection,
 }
 
 impl Reading {
     /// Opens an existing journal.
     ///
     /// # Errors
-    /// [`Error::Open`], [`Error::Format`].
+    /// [`Error::Open`], [`Error::Damaged`], [`Error::Format`].
     pub fn open(path: &Path) -> Result<Self, Error> {
         let name = path.display().to_string();
-        let cannot_open = |error: rusqlite::Error| Error::Open { path: name.clone(), cause: error.to_string() };
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(path, flags).map_err(cannot_open)?;
-        connection.busy_timeout(BUSY).map_err(cannot_open)?;
-        // Each page is read once.
-        connection.execute_batch("PRAGMA query_only=ON; PRAGMA cache_size=-512;").map_err(cannot_open)?;
-        let found: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(cannot_open)?;
-        match found {
-            0 => Err(Error::Open { path: name, cause: "it is no journal of pos-agent".to_owned() }),
-            1..=FORMAT => Ok(Self { connection }),
-            _ => Err(Error::Format { path: name, found, known: FORMAT }),
+        let refused = |error: rusqlite::Error| refused(&name, &error);
+        if path.metadata().is_ok_and(|facts| facts.len() == 0) {
+            open::look_at(path)?;
         }
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags).map_err(refused)?;
+        connection.busy_timeout(BUSY).map_err(refused)?;
+        // Each page is read once.
+        connection.execute_batch("PRAGMA query_only=ON; PRAGMA cache_size=-512;").map_err(refused)?;
+        oldest_reader(&connection, &name)?;
+        Ok(Self { connection })
     }
 
     /// Gives out what the steps of each sale wrote: the latest `most` sales, oldest first. Ends early when `take` does.

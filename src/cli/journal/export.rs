@@ -1,0 +1,54 @@
+//! `pos-agent journal export`: what a dispute needs of each transaction, as JSON Lines, beside the running daemon.
+
+use std::io::{self, BufWriter, Write};
+
+use clap::Args;
+use serde::Serialize;
+
+use super::super::exit::{Exit, Stop};
+use super::super::out;
+use super::{Which, stop};
+use crate::journal::Reading;
+
+/// Arguments.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The last line is {\"end\":true,…} with the number of transactions and the journal's head: without it the file was cut off. Card numbers
+are masked; nothing of a track, a PIN or a key is in the journal.
+
+Exit codes: 0 done; 75 some transactions were written by a later program, and are named without their contents; 74 the journal cannot be
+read, or the output not be written.")]
+pub(super) struct Export {
+    /// Only transactions with a number above this
+    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+    since: u64,
+    #[command(flatten)]
+    which: Which,
+}
+
+impl Export {
+    pub(super) fn run(self) -> Result<Exit, Stop> {
+        let (path, _) = self.which.journal()?;
+        let mut reading = Reading::open(&path).map_err(|error| stop(&error))?;
+        // A file that could not be written must not look like a whole one.
+        let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+        let cut = |error: io::Error| Stop::new(Exit::Io, format!("the export could not be written: {error}"));
+        let done = reading.export(self.since, |transaction| line(&mut out, transaction));
+        let closing = done.map_err(|error| stop(&error))?.map_err(cut)?;
+        line(&mut out, &closing).and_then(|()| out.flush()).map_err(cut)?;
+        drop(out);
+        if closing.unreadable > 0 {
+            out::complain(&format!(
+                "{} transactions cannot be read by this program: a later one wrote them; export them with that one",
+                closing.unreadable
+            ));
+            return Ok(Exit::Attention);
+        }
+        Ok(Exit::Success)
+    }
+}
+
+fn line(out: &mut impl Write, value: &impl Serialize) -> io::Result<()> {
+    serde_json::to_writer(&mut *out, value)?;
+    out.write_all(b"\n")
+}

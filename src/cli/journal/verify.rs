@@ -1,0 +1,161 @@
+//! `pos-agent journal verify`: every entry of the book against the one before it, and every transaction against its key.
+
+use clap::Args;
+use serde::Serialize;
+
+use super::super::exit::{Exit, Stop};
+use super::super::out;
+use super::{Which, stop};
+use crate::journal::{Altered, Reading, Verdict};
+
+/// Arguments.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The head is the hash of the last entry. Keep it somewhere else, with its number: a journal that was written anew as a whole, or cut off
+at its end, has right hashes too, and only an entry whose hash was kept shows it (--head 1234:HASH).
+
+Exit codes: 0 all is as it was written; 65 a row was altered, put in, taken out or moved, or --head is not in it; 75 some steps have no
+hash, or cannot be read, because another version of the program wrote them; 74 the journal cannot be read.")]
+pub(super) struct Verify {
+    /// An earlier head: the number of an entry and its hash
+    #[arg(long, value_name = "ENTRY:HASH", value_parser = kept)]
+    head: Option<(i64, String)>,
+    /// One JSON object on one line
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    which: Which,
+}
+
+/// With `--json`.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Answer<'a> {
+    is_as_written: bool,
+    transactions: u64,
+    steps: u64,
+    marks: u64,
+    pruned: u64,
+    entered_later: u64,
+    not_entered: u64,
+    unreadable: u64,
+    entry: i64,
+    head: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    holds_head: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    altered: Option<AlteredView<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct AlteredView<'a> {
+    entry: Option<i64>,
+    step: Option<i64>,
+    number: Option<i64>,
+    till: Option<&'a str>,
+    reference: Option<&'a str>,
+    why: &'a str,
+}
+
+impl Verify {
+    pub(super) fn run(self) -> Result<Exit, Stop> {
+        let (path, _) = self.which.journal()?;
+        let mut reading = Reading::open(&path).map_err(|error| stop(&error))?;
+        let verdict = reading.verify().map_err(|error| stop(&error))?;
+        let kept = self.head.as_ref().map(|(entry, hash)| reading.holds(*entry, hash));
+        let kept = kept.transpose().map_err(|error| stop(&error))?;
+        let exit = match &verdict {
+            Verdict { altered: Some(_), .. } => Exit::Data,
+            _ if kept == Some(false) => Exit::Data,
+            Verdict { not_entered: 1.., .. } | Verdict { unreadable: 1.., .. } => Exit::Attention,
+            _ => Exit::Success,
+        };
+        if self.json {
+            out::say_json(&answer(&verdict, kept));
+        } else {
+            show(&verdict, kept, self.head.as_ref());
+        }
+        Ok(exit)
+    }
+}
+
+fn answer(verdict: &Verdict, holds_head: Option<bool>) -> Answer<'_> {
+    let altered = verdict.altered.as_ref().map(|altered| AlteredView {
+        entry: altered.entry,
+        step: altered.step,
+        number: altered.number,
+        till: altered.key.as_ref().map(|(till, _)| till.as_str()),
+        reference: altered.key.as_ref().map(|(_, reference)| reference.as_str()),
+        why: altered.why,
+    });
+    let (entry, head) = verdict.head.map_or((0, String::new()), |head| (head.entry, head.hex()));
+    let Verdict { transactions, steps, marks, pruned, entered_later, not_entered, unreadable, .. } = *verdict;
+    let is_as_written = altered.is_none() && holds_head != Some(false);
+    Answer {
+        is_as_written,
+        transactions,
+        steps,
+        marks,
+        pruned,
+        entered_later,
+        not_entered,
+        unreadable,
+        entry,
+        head,
+        holds_head,
+        altered,
+    }
+}
+
+fn show(verdict: &Verdict, kept: Option<bool>, wanted: Option<&(i64, String)>) {
+    match &verdict.altered {
+        Some(altered) => out::say(&format!("ALTERED: {}", place(altered))),
+        None => out::say(&format!("as it was written: {} transactions, {} steps", verdict.transactions, verdict.steps)),
+    }
+    if let (Some(kept), Some((entry, _))) = (kept, wanted) {
+        out::say(&match kept {
+            true => format!("entry {entry} has the hash that was kept"),
+            false => format!(
+                "ALTERED: entry {entry} has not the hash that was kept: it was taken out, or the journal was written anew"
+            ),
+        });
+    }
+    for (count, what) in [
+        (verdict.pruned, "entries were taken out when they were old enough"),
+        (verdict.entered_later, "steps were written by an earlier program, and entered later"),
+        (verdict.not_entered, "steps have no hash yet: an earlier program wrote them; start the agent, it enters them"),
+        (verdict.unreadable, "transactions are of a later program, and cannot be read by this one"),
+    ] {
+        if count > 0 {
+            out::say(&format!("{count} {what}"));
+        }
+    }
+    if let Some(head) = verdict.head {
+        let until = if verdict.altered.is_some() { "as it was written up to entry" } else { "head" };
+        out::say(&format!("{until} {}:{}", head.entry, head.hex()));
+    }
+}
+
+fn place(altered: &Altered) -> String {
+    let mut text = match (altered.step, altered.entry) {
+        (Some(step), Some(entry)) => format!("entry {entry}, step {step}"),
+        (Some(step), None) => format!("step {step}"),
+        (None, Some(entry)) => format!("entry {entry}"),
+        (None, None) => "the book".to_owned(),
+    };
+    match (&altered.key, altered.number) {
+        (Some((till, reference)), Some(number)) => text += &format!(" of sale {number} ({reference} of till {till})"),
+        (None, Some(number)) => text += &format!(" of sale {number}"),
+        _ => {}
+    }
+    format!("{text}: {}", altered.why)
+}
+
+fn kept(text: &str) -> Result<(i64, String), &'static str> {
+    let wrong = "write it as 1234:HASH, as the head is shown";
+    let (entry, hash) = text.split_once(':').ok_or(wrong)?;
+    let entry = entry.parse().ok().filter(|entry| *entry > 0).ok_or(wrong)?;
+    let right = hash.len() == 64 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if right { Ok((entry, hash.to_ascii_lowercase())) } else { Err(wrong) }
+}

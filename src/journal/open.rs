@@ -1,0 +1,295 @@
+//! Opening the file: one agent per journal, nothing touched of a file that cannot be trusted, and tables brought up to date by adding.
+//!
+//! | number | where | what |
+//! |---|---|---|
+//! | oldest reader | `PRAGMA user_version` | the oldest format whose programs may read and write this file |
+//! | format | `about.format` | the newest one that a program has brought it up to |
+//!
+//! Programs up to format 2 knew one number alone, `user_version`, and refuse what is above their own. So that one became the oldest
+//! reader: it stays 2 as long as what is new is columns, tables and indices that an earlier program need not know, and a system
+//! that is rolled back goes on selling with the same journal. What such a program writes has no entry and no hash; the next
+//! start of a later one enters it. A program that meets a journal of a later format that it may read leaves `format` alone.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, ErrorCode, OpenFlags, params};
+
+use super::chain::{Head, Mark, Row};
+use super::db::{BUSY, failed, unreadable};
+use super::{Error, wal};
+
+/// The format that this program brings a journal up to: 3 has entries and hashes.
+pub(super) const FORMAT: i64 = 3;
+/// The oldest format whose programs may read and write what this one writes.
+const OLDEST_READER: i64 = 2;
+/// Size of the WAL file, in bytes, that is made at the start: `TIDY_AFTER` steps of six pages. A commit that overwrites a file costs
+/// half of one that makes it longer (measured: one sync of the file's length less).
+const WAL_BYTES: u64 = 1 << 20;
+/// Steps that are entered later in one transaction.
+const ENTERED_AT_ONCE: u32 = 10_000;
+pub(super) const MILLISECONDS_OF_A_DAY: i64 = 24 * 3600 * 1000;
+
+/// The tables of a new file.
+const TABLES: &str = "
+    CREATE TABLE sale(
+        number INTEGER PRIMARY KEY,
+        till TEXT NOT NULL,
+        reference TEXT NOT NULL,
+        settled INTEGER NOT NULL DEFAULT 0,
+        UNIQUE(till, reference));
+    CREATE INDEX sale_unsettled ON sale(number) WHERE settled = 0;
+    CREATE TABLE step(
+        id INTEGER PRIMARY KEY,
+        sale INTEGER NOT NULL,
+        unix_ms INTEGER NOT NULL,
+        records TEXT NOT NULL);";
+/// Format 2: what refers to an earlier transaction is found.
+const EARLIER: &str = "
+    ALTER TABLE sale ADD COLUMN earlier INTEGER;
+    CREATE INDEX sale_earlier ON sale(earlier) WHERE earlier IS NOT NULL;";
+/// Format 3: entries, hashes, and the days on which transactions began.
+const BOOK: &str = "
+    ALTER TABLE step ADD COLUMN entry INTEGER;
+    ALTER TABLE step ADD COLUMN chain BLOB;
+    CREATE UNIQUE INDEX step_entry ON step(entry);
+    CREATE TABLE mark(entry INTEGER PRIMARY KEY, unix_ms INTEGER NOT NULL, what TEXT NOT NULL, chain BLOB NOT NULL);
+    CREATE TABLE gap(first INTEGER PRIMARY KEY, last INTEGER NOT NULL, chain BLOB NOT NULL);
+    CREATE TABLE day(date INTEGER PRIMARY KEY, first INTEGER NOT NULL);
+    CREATE TABLE about(format INTEGER NOT NULL);
+    INSERT INTO about VALUES (3);";
+
+/// Opens the file, or makes it, with its settings asserted and every step entered.
+pub(super) fn writable(path: &Path) -> Result<(Connection, File), Error> {
+    let name = path.display().to_string();
+    let lock = lock(path, &name)?;
+    look_at(path)?;
+    if !path.try_exists().map_err(|error| cannot_open(&name, &error))? {
+        make(path, &name)?;
+    }
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut connection = Connection::open_with_flags(path, flags).map_err(|error| refused(&name, &error))?;
+    // Until the file is known to be sound, closing it must not copy its WAL into it.
+    leave_the_wal(&connection, true).map_err(|error| refused(&name, &error))?;
+    connection.busy_timeout(BUSY).map_err(|error| refused(&name, &error))?;
+    if connection.is_readonly("main").map_err(|error| refused(&name, &error))? {
+        return Err(cannot_open(&name, &"it is read-only"));
+    }
+    let version = oldest_reader(&connection, &name)?;
+    sound(&connection).map_err(|error| refused(&name, &error))?;
+    settings(&connection, &name)?;
+    migrate(&mut connection, version, &name)?;
+    enter_later(&mut connection)?;
+    Ok((connection, lock))
+}
+
+/// To be called when all that the agent needs of the file could be read: makes the WAL as long as it gets, and from now on closing
+/// the file leaves one file behind.
+pub(super) fn trust(connection: &Connection, path: &Path) -> Result<(), Error> {
+    let trusted = make_room(connection, path).and_then(|()| leave_the_wal(connection, false));
+    trusted.map_err(|error| refused(&path.display().to_string(), &error))
+}
+
+fn leave_the_wal(connection: &Connection, leave: bool) -> rusqlite::Result<()> {
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, leave).map(drop)
+}
+
+/// Refuses what SQLite would take for an empty database, or write over, before it is given the file.
+///
+/// # Errors
+/// [`Error::Damaged`] with what is wrong.
+pub(super) fn look_at(path: &Path) -> Result<(), Error> {
+    let name = path.display().to_string();
+    let damaged = |cause: &str| Err(Error::Damaged { path: name.clone(), cause: cause.to_owned() });
+    let wal = beside(path, "-wal");
+    match fs::metadata(path) {
+        Ok(facts) if facts.is_file() && facts.len() == 0 => return damaged("it is empty, 0 bytes long"),
+        Ok(_) => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return match fs::metadata(&wal) {
+                Ok(facts) if facts.len() > 0 => damaged("it is not there, and its -wal file is"),
+                _ => Ok(()),
+            };
+        }
+        Err(error) => return Err(cannot_open(&name, &error)),
+    }
+    match wal::fault(&wal).map_err(|error| cannot_open(&name, &error))? {
+        Some(fault) => damaged(fault),
+        None => Ok(()),
+    }
+}
+
+/// The oldest format whose programs may read this file, when ours is not older.
+pub(super) fn oldest_reader(connection: &Connection, name: &str) -> Result<i64, Error> {
+    let found = connection.query_row("PRAGMA user_version", [], |row| row.get(0));
+    match found.map_err(|error| refused(name, &error))? {
+        // Every journal is made whole under another name first.
+        0 => Err(Error::Damaged { path: name.to_owned(), cause: "it is no journal of pos-agent".to_owned() }),
+        found if found > FORMAT => Err(Error::Format { path: name.to_owned(), found, known: FORMAT }),
+        found => Ok(found),
+    }
+}
+
+/// Whether a journal that is open for reading has entries and hashes; one of an earlier program, not opened by this one yet, has none.
+pub(super) fn has_chain(connection: &Connection) -> Result<bool, Error> {
+    let found = "SELECT count(*) FROM pragma_table_info('step') WHERE name = 'chain'";
+    connection.query_row(found, [], |row| row.get::<_, i64>(0)).map(|found| found == 1).map_err(failed)
+}
+
+/// Reads the beginning of each table before anything is written.
+fn sound(connection: &Connection) -> rusqlite::Result<()> {
+    connection.query_row("SELECT count(*) FROM (SELECT 1 FROM sale LIMIT 1)", [], |_| Ok(()))?;
+    connection.query_row("SELECT coalesce(max(id), 0) FROM step", [], |_| Ok(()))?;
+    connection.query_row("SELECT count(*) FROM sale WHERE settled = 0", [], |_| Ok(()))
+}
+
+fn settings(connection: &Connection, name: &str) -> Result<(), Error> {
+    let setup = |sql: &str| connection.execute_batch(sql).map_err(|error| refused(name, &error));
+    setup("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=OFF; PRAGMA wal_autocheckpoint=0;")?;
+    // A journal is small: a few hundred pages of cache are plenty, and the board's memory is not ours alone.
+    setup("PRAGMA cache_size=-512; PRAGMA temp_store=MEMORY;")?;
+    assert_setting(connection, name, "journal_mode", "wal")?;
+    assert_setting(connection, name, "synchronous", "2")
+}
+
+/// A new journal, whole or not at all: made under another name.
+fn make(path: &Path, name: &str) -> Result<(), Error> {
+    let new = beside(path, ".new");
+    for left in [new.clone(), beside(&new, "-journal")] {
+        match fs::remove_file(&left) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(cannot_open(name, &error)),
+            _ => {}
+        }
+    }
+    let connection = Connection::open(&new).map_err(|error| refused(name, &error))?;
+    let sql = format!(
+        "PRAGMA synchronous=FULL; BEGIN; {TABLES} {EARLIER} {BOOK} PRAGMA user_version={OLDEST_READER}; COMMIT;"
+    );
+    connection.execute_batch(&sql).map_err(|error| refused(name, &error))?;
+    connection.close().map_err(|(_, error)| refused(name, &error))?;
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let named = fs::rename(&new, path).and_then(|()| File::open(folder)?.sync_all());
+    named.map_err(|error| cannot_open(name, &error))
+}
+
+/// Brings the tables of an earlier program up to date: by adding, so that it can still use them.
+fn migrate(connection: &mut Connection, version: i64, name: &str) -> Result<(), Error> {
+    let has_book = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'about'";
+    let refused = |error: rusqlite::Error| refused(name, &error);
+    if connection.query_row(has_book, [], |row| row.get::<_, i64>(0)).map_err(refused)? > 0 {
+        return Ok(());
+    }
+    // Once in a journal's life, and every row is written anew: nothing of that on top of damage.
+    let check: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(refused)?;
+    if check != "ok" {
+        return Err(Error::Damaged { path: name.to_owned(), cause: check });
+    }
+    let transaction = connection.transaction().map_err(refused)?;
+    if version < 2 {
+        transaction.execute_batch(&format!("{EARLIER} PRAGMA user_version=2;")).map_err(refused)?;
+    }
+    transaction.execute_batch(BOOK).map_err(refused)?;
+    let days = "INSERT INTO day SELECT unix_ms / ?1, min(sale) FROM step WHERE id & 0xFFFFF = 0 GROUP BY 1";
+    transaction.execute(days, [MILLISECONDS_OF_A_DAY]).map_err(refused)?;
+    transaction.commit().map_err(refused)
+}
+
+/// Enters the steps that a program without entries has written, in the order of the sales; the book says so.
+fn enter_later(connection: &mut Connection) -> Result<(), Error> {
+    let mut head = Head::read(connection)?;
+    let first = head.entry + 1;
+    loop {
+        let transaction = connection.transaction().map_err(failed)?;
+        let (mut entered, mut last_unix_ms) = (Vec::new(), 0);
+        {
+            let sql = "SELECT id, sale, unix_ms, records FROM step WHERE entry IS NULL ORDER BY id LIMIT ?1";
+            let mut select = transaction.prepare_cached(sql).map_err(failed)?;
+            let mut rows = select.query([ENTERED_AT_ONCE]).map_err(failed)?;
+            while let Some(row) = rows.next().map_err(failed)? {
+                let id: i64 = row.get(0).map_err(failed)?;
+                let get = |at| row.get::<_, i64>(at).map_err(|error| unreadable(id, &error));
+                let (sale, unix_ms) = (get(1)?, get(2)?);
+                let records = row.get_ref(3).map_err(failed)?.as_str().map_err(|error| unreadable(id, &error))?;
+                head = head.then_step(Row { id, sale, unix_ms, records });
+                last_unix_ms = unix_ms.max(last_unix_ms);
+                entered.push((id, head));
+            }
+        }
+        if entered.is_empty() {
+            break;
+        }
+        for (id, head) in &entered {
+            let sql = "UPDATE step SET entry = ?2, chain = ?3 WHERE id = ?1";
+            let mut update = transaction.prepare_cached(sql).map_err(failed)?;
+            update.execute(params![id, head.entry, head.hash]).map_err(failed)?;
+        }
+        let mark = Mark::EnteredLater { steps: entered.len() as u64 };
+        head = mark.write(&transaction, head, last_unix_ms)?;
+        transaction.commit().map_err(failed)?;
+        connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(())).map_err(failed)?;
+    }
+    if head.entry >= first {
+        let entries = head.entry - first;
+        tracing::warn!(
+            entries,
+            "steps that an earlier program wrote without a hash were entered in the journal's chain"
+        );
+    }
+    Ok(())
+}
+
+/// Makes the WAL file as long as it gets.
+fn make_room(connection: &Connection, path: &Path) -> rusqlite::Result<()> {
+    if fs::metadata(beside(path, "-wal")).map_or(0, |wal| wal.len()) >= WAL_BYTES {
+        return Ok(());
+    }
+    connection.execute_batch(&format!(
+        "DROP TABLE IF EXISTS room; CREATE TABLE room(filler BLOB); INSERT INTO room VALUES (zeroblob({WAL_BYTES})); DROP TABLE room;"
+    ))
+}
+
+/// One agent per journal: two would give the same numbers to different sales.
+fn lock(path: &Path, name: &str) -> Result<File, Error> {
+    let file = File::options().create(true).truncate(false).write(true).open(path.with_extension("lock"));
+    let file = file.map_err(|error| cannot_open(name, &error))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(fs::TryLockError::WouldBlock) => Err(Error::InUse { path: name.to_owned() }),
+        Err(fs::TryLockError::Error(error)) => Err(cannot_open(name, &error)),
+    }
+}
+
+fn assert_setting(connection: &Connection, path: &str, setting: &'static str, wanted: &str) -> Result<(), Error> {
+    let found: rusqlite::types::Value =
+        connection.query_row(&format!("PRAGMA {setting}"), [], |row| row.get(0)).map_err(failed)?;
+    let found = match found {
+        rusqlite::types::Value::Integer(number) => number.to_string(),
+        rusqlite::types::Value::Text(text) => text,
+        other => format!("{other:?}"),
+    };
+    if found == wanted { Ok(()) } else { Err(Error::Unsafe { path: path.to_owned(), setting, found }) }
+}
+
+/// A name beside the journal's.
+pub(super) fn beside(path: &Path, end: &str) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(end);
+    PathBuf::from(name)
+}
+
+pub(super) fn cannot_open(name: &str, cause: &dyn std::fmt::Display) -> Error {
+    Error::Open { path: name.to_owned(), cause: cause.to_string() }
+}
+
+/// What SQLite says of a file: that it is damaged is told from all else.
+pub(super) fn refused(name: &str, error: &rusqlite::Error) -> Error {
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+            Error::Damaged { path: name.to_owned(), cause: error.to_string() }
+        }
+        _ => cannot_open(name, error),
+    }
+}
