@@ -578,6 +578,7 @@ fn deadlines(config: &Config) -> Deadlines {
     let terminal = &config.terminal;
     Deadlines {
         pending: Duration::from_millis(config.gateway.answer_timeout_ms),
+        resend: Duration::from_secs(config.gateway.resend_after_s),
         absence_final: Duration::from_secs(config.gateway.assumptions.absence_final_after_h * 3600),
         signature: terminal.confirm_signature.then(|| Duration::from_secs(terminal.signature_timeout_s)),
     }

@@ -213,6 +213,10 @@ pub struct Gateway {
     /// Deadline for the answer to a request, in milliseconds; after it the outcome is unknown.
     #[serde(default = "defaults::answer_timeout_ms")]
     pub answer_timeout_ms: u64,
+    /// How long the gateway must not know a capture, refund or reversal whose answer was lost before it is sent again, in seconds:
+    /// longer than it may take to carry out what it has read.
+    #[serde(default = "defaults::resend_after_s")]
+    pub resend_after_s: u64,
     /// What the interface does not show, with documented defaults.
     #[serde(default)]
     pub assumptions: Assumptions,
@@ -379,6 +383,9 @@ mod defaults {
     }
 
     /// Issuers answer within 30 s; after this the sale is looked up and reversed (security: 5, host timeout).
+    pub(super) fn resend_after_s() -> u64 {
+        180
+    }
     pub(super) fn answer_timeout_ms() -> u64 {
         40_000
     }

@@ -131,6 +131,8 @@ const ANSWER_TIMEOUT_MS: std::ops::RangeInclusive<u64> = 500..=100_000;
 /// From the slowest dock to the fastest UART.
 const BAUD: std::ops::RangeInclusive<u32> = 1_200..=4_000_000;
 /// An hour at least (a late approval), a month at most (journals are kept longer).
+/// Shorter serves tests alone.
+const RESEND_S: std::ops::RangeInclusive<u64> = 1..=86_400;
 const ABSENCE_H: std::ops::RangeInclusive<u64> = 1..=720;
 /// Refunds and disputes of a quarter at least; a hundred years are for ever.
 const KEEP_DAYS: std::ops::RangeInclusive<u64> = 90..=36_500;
@@ -267,6 +269,7 @@ fn gateway(gateway: &Gateway) -> Result<(), Fault> {
     }
     within("gateway.expiry-warning-days", gateway.expiry_warning_days, &EXPIRY_WARNING_DAYS)?;
     within("gateway.connect-timeout-ms", gateway.connect_timeout_ms, &CONNECT_TIMEOUT_MS)?;
+    within("gateway.resend-after-s", gateway.resend_after_s, &RESEND_S)?;
     within("gateway.answer-timeout-ms", gateway.answer_timeout_ms, &ANSWER_TIMEOUT_MS)
 }
 

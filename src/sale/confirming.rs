@@ -2,7 +2,8 @@
 //! takes (design: path of a sale, 9).
 //!
 //! Undoing it would be no safer than finishing it, so it is finished: found approved, it is done; found declined, it is
-//! declined; not found twice, it is sent again under the same reference, written down before. From the first doubt on no answer
+//! declined; not found for a while (config: `resend-after-s`), it is sent again under the
+//! same reference, written down before. From the first doubt on no answer
 //! ends it but an approval: what is declined or not sent the second time may have been carried out the first. What the gateway holds of the
 //! earlier transaction bounds what a request that arrives late could do twice: no more can be captured or refunded than is left.
 
@@ -12,7 +13,7 @@ use super::back_off;
 use super::decide::outcome_of;
 use super::reversing::cannot_be_asked;
 use super::{
-    Action, Answer, ApprovedAmount, Event, Found, FoundState, HostFacts, Inquiry, Now, Outcome, Paper, Record, Sale,
+    Action, Answer, ApprovedAmount, Deadlines, Event, Found, FoundState, HostFacts, Inquiry, Now, Outcome, Paper, Record, Sale,
     State, Step,
 };
 
@@ -36,8 +37,9 @@ pub(super) struct Timers {
     due: Option<Duration>,
     in_flight: bool,
     tries: u32,
-    /// Looks in a row that did not find it.
+    /// Looks in a row that did not find it, and when the first of them was answered.
     absent: u32,
+    absent_since: Option<Duration>,
     /// The receipt "not confirmed" was printed.
     printed: bool,
     trouble: Option<String>,
@@ -73,10 +75,11 @@ impl Sale {
         let timers = &mut self.volatile.confirming;
         timers.in_flight = true;
         timers.absent = 0;
+        timers.absent_since = None;
         Step::write([Record::Confirming { why: why.to_owned() }]).then([Action::Tell, Action::Query])
     }
 
-    pub(super) fn handle_confirming(&mut self, event: Event, now: Now) -> Step {
+    pub(super) fn handle_confirming(&mut self, event: Event, now: Now, deadlines: Deadlines) -> Step {
         match event {
             Event::Restarted => self.look(),
             Event::DeadlinePassed if self.volatile.confirming.due().is_some_and(|due| due <= now.monotonic) => {
@@ -88,7 +91,7 @@ impl Sale {
                 let step = self.look_later(now, &why);
                 if new { step.alarm(&cannot_be_asked(&why)) } else { step }
             }
-            Event::Inquired(Inquiry::Payments(found)) => self.looked(&found, now),
+            Event::Inquired(Inquiry::Payments(found)) => self.looked(&found, now, deadlines),
             // The answer to an earlier request says what became of it, however late.
             Event::Answered(Answer::Approved(approval)) => {
                 self.carried_out(&approval.id, approval.amount, Some(approval.facts), now)
@@ -102,7 +105,7 @@ impl Sale {
         Step::act([Action::Query])
     }
 
-    fn looked(&mut self, found: &[Found], now: Now) -> Step {
+    fn looked(&mut self, found: &[Found], now: Now, deadlines: Deadlines) -> Step {
         let (kind, reference) = (self.order.kind.payment_type(), self.order.merchant_transaction_id.clone());
         let same_kind = || found.iter().filter(|one| one.payment_type == kind);
         if same_kind().any(|one| one.reference.is_none()) {
@@ -134,8 +137,12 @@ impl Sale {
             let why = why.clone();
             return self.needs_a_person(&why, now);
         }
-        self.volatile.confirming.absent += 1;
-        if self.volatile.confirming.absent < LOOKS_BEFORE_SENDING {
+        let timers = &mut self.volatile.confirming;
+        timers.absent += 1;
+        let since = *timers.absent_since.get_or_insert(now.monotonic);
+        // A gateway that is slow may still carry out what it has read.
+        let quiet = now.monotonic.saturating_sub(since) >= deadlines.resend;
+        if timers.absent < LOOKS_BEFORE_SENDING || !quiet {
             return self.look_later(now, "the gateway does not know it (yet)");
         }
         Step::write([Record::Asked { card: None }]).then([Action::Ask])

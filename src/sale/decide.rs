@@ -86,7 +86,7 @@ impl Sale {
             }
 
             (State::Reversing(_), event) => self.handle_reversing(event, now, deadlines),
-            (State::Confirming(_), event) => self.handle_confirming(event, now),
+            (State::Confirming(_), event) => self.handle_confirming(event, now, deadlines),
             _ => Step::none(),
         }
     }

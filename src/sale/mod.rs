@@ -123,6 +123,9 @@ pub struct Deadlines {
     pub pending: Duration,
     /// How long an absent payment may still appear (config: `absence-final-after-h`; design: path of a sale, 9).
     pub absence_final: Duration,
+    /// How long a capture, refund or reversal without an answer must have been absent before it is sent again: longer than a gateway
+    /// may take to carry out what it has read (config: `resend-after-s`).
+    pub resend: Duration,
     /// How long somebody at the counter may take to compare a signature; without an answer the payment is reversed, for an
     /// approval whose signature nobody looked at is not the shop's to keep. `None`: the slip is signed and nobody is asked
     /// (config: `confirm-signature`, `signature-timeout-s`).

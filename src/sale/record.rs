@@ -107,11 +107,11 @@ impl Kind {
         !matches!(self, Self::Capture { .. } | Self::Refund { .. } | Self::Reversal { .. })
     }
 
-    /// Whether a lower approval is the till's to take or to leave: here somebody pays at the counter, and what is missing must be
-    /// paid another way. What was decided before (captures, refunds, …) takes what it gets, and says so.
+    /// Whether a lower approval is the till's to take or to leave: here somebody stands at the counter, and what is missing must be
+    /// settled another way. What was decided before (captures, refunds, …) takes what it gets, and says so.
     #[must_use]
     pub fn till_may_refuse_a_part(&self) -> bool {
-        matches!(self, Self::Sale | Self::PreAuthorisation | Self::ByRegistration { .. })
+        self.is_undone_when_unknown()
     }
 
     /// Whether the card has a say after the host's approval. A refund's AAC is the normal answer (design: path of a sale, 7).

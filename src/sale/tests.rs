@@ -6,6 +6,7 @@ use crate::card::{Cryptogram, CryptogramKind, EntryMode, MaskedPan};
 use crate::money::Currency;
 
 const DEADLINES: Deadlines = Deadlines {
+    resend: Duration::from_secs(1),
     pending: Duration::from_secs(40),
     absence_final: Duration::from_secs(24 * 3600),
     signature: Some(Duration::from_secs(180)),

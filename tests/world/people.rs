@@ -29,6 +29,8 @@ pub(crate) struct Wish {
 pub(crate) enum Told {
     /// It waits, or goes on.
     UnderWay,
+    /// The signature is to be compared.
+    Signature,
     /// The outcome is not known.
     Unconfirmed { needs_a_person: bool },
     Approved { minor: u64 },
@@ -40,7 +42,7 @@ pub(crate) enum Told {
 
 impl Told {
     pub(crate) fn is_final(&self) -> bool {
-        !matches!(self, Self::UnderWay | Self::Unconfirmed { needs_a_person: false })
+        !matches!(self, Self::UnderWay | Self::Signature | Self::Unconfirmed { needs_a_person: false })
     }
 }
 
@@ -79,6 +81,7 @@ impl Wish {
             amount: Some(amount),
             ask_tip: false,
             manual: false,
+            accept_partial: self.accepts_part,
             of: self.of.clone().map(Of::Payment),
             registration: (self.kind == Kind::ByRegistration).then(|| "f".repeat(32)),
             parameters: serde_json::Map::new(),
@@ -137,6 +140,21 @@ impl Till {
         }
     }
 
+    /// The signature is the card's.
+    async fn accept_signature(&self, wish: usize) {
+        let (till, reference) = {
+            let state = self.world.lock();
+            (state.wishes[wish].till.clone(), state.wishes[wish].reference.clone())
+        };
+        let (reply, answer) = oneshot::channel();
+        let _ = self.commands.send(Command::Signature { till, reference, accepted: true, reply }).await;
+        if let Ok(answer) = answer.await {
+            self.hear(wish, &answer);
+        }
+        // A line that was cut: it is said again a little later.
+        sleep(Duration::from_secs(1)).await;
+    }
+
     pub(crate) async fn cancel(&self, wish: usize) {
         let (till, reference) = {
             let state = self.world.lock();
@@ -159,6 +177,10 @@ impl Till {
         let until = tokio::time::Instant::now() + patience;
         let mut pause = Duration::from_secs(1);
         while !self.is_final(wish) && tokio::time::Instant::now() < until {
+            if self.world.lock().wishes[wish].told.last() == Some(&Told::Signature) {
+                self.accept_signature(wish).await;
+                continue;
+            }
             tokio::select! {
                 biased;
                 heard = self.progress.recv() => {
@@ -206,6 +228,7 @@ fn told(answer: &Result<SaleView, Refused>) -> Told {
         }
         (Standing::Ended, _) => Told::Nothing(view.text.clone()),
         (Standing::Unconfirmed, _) => Told::Unconfirmed { needs_a_person: view.text.contains("needs a person") },
+        (Standing::AwaitingSignature, _) => Told::Signature,
         _ => Told::UnderWay,
     }
 }

@@ -94,7 +94,7 @@ impl State {
 impl Wish {
     /// What was decided before is finished with what the bank gives; a payment in part is the cashier's to take.
     fn may_be_partial(&self) -> bool {
-        self.payment_type() == "DB" || self.payment_type() == "PA"
+        matches!(self.payment_type(), "DB" | "PA" | "CD")
     }
 }
 
@@ -175,7 +175,9 @@ impl State {
             let is_ours = lines.iter().any(|line| {
                 line.strip_prefix("Reference").is_some_and(|rest| rest.trim() == wish.reference)
             });
-            if !is_ours {
+            // A slip to be signed says what the host said; the outcome is on the paper that follows.
+            let is_slip = lines.iter().any(|line| line.starts_with("Signature") || line.contains("SIGN"));
+            if !is_ours || is_slip {
                 continue;
             }
             let says = |word: &str| lines.iter().any(|line| line == word);
