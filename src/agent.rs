@@ -10,6 +10,7 @@ mod earlier;
 mod expiry;
 mod recovery;
 mod tills;
+mod totals;
 mod typing;
 mod words;
 
@@ -273,6 +274,7 @@ enum Done {
     Polled { sale: u64, answer: Answer },
     Inquired { sale: u64, inquiry: Inquiry },
     Reversed { sale: u64, payment: String, reversal: Reversal },
+    Counted { page: Result<Vec<Sale>, journal::Error>, counting: Box<totals::Counting> },
     Listed { sales: Result<Vec<Sale>, journal::Error>, reply: oneshot::Sender<Result<Vec<SaleView>, Refused>> },
 }
 
@@ -527,6 +529,7 @@ impl Agent {
             Done::Polled { sale, answer } => (sale, sale::Event::Answered(answer)),
             Done::Inquired { sale, inquiry } => (sale, sale::Event::Inquired(inquiry)),
             Done::Reversed { sale, payment, reversal } => (sale, sale::Event::ReversalAnswered { payment, reversal }),
+            Done::Counted { page, counting } => return self.counted(page, *counting),
             Done::Listed { sales, reply } => {
                 let sales = sales.map_err(refused_by_journal);
                 let _ = reply.send(sales.map(|sales| sales.iter().map(|sale| self.view_of(sale)).collect()));

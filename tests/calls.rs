@@ -279,3 +279,40 @@ async fn the_command_line_does_what_a_till_does() {
     let (code, _, err) = verb(&["query", "limit=99"]).await;
     assert!(code == 65 && err.contains("limit"), "{code} {err}");
 }
+
+#[tokio::test]
+async fn a_report_counts_by_number_and_carries_what_has_no_end() {
+    let counter = Counter::open().await;
+    counter.with_card(json!({"reference": "s1", "amount": "12.34"})).await;
+    counter.with_card(json!({"reference": "s2", "amount": "7.00"})).await;
+    counter.done(json!({"kind": "refund", "reference": "r1", "of": "s1", "amount": "2.00"})).await;
+    assert_eq!(counter.ask(json!({"reference": "waits", "amount": "1.00"})).await.0, 201);
+    let totals = async |arguments: &[&str]| -> (i32, Value) {
+        let output = counter::within("the program", counter.verb(arguments)).await.unwrap();
+        (output.status.code().unwrap(), serde_json::from_slice(&output.stdout).unwrap())
+    };
+    let (code, first) = totals(&["totals", "--json"]).await;
+    let sums = |of: &Value| -> Vec<(Value, Value, Value)> {
+        of["kinds"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|sum| (sum["kind"].clone(), sum["count"].clone(), sum["sum"].clone()))
+            .collect()
+    };
+    let expected = [("refund".into(), 1.into(), "2.00".into()), ("sale".into(), 2.into(), "19.34".into())];
+    assert_eq!((code, sums(&first)), (3, expected.to_vec()), "{first}");
+    assert_eq!(
+        (&first["open"][0]["reference"], &first["next"], &first["carried"]),
+        (&"waits".into(), &4.into(), &json!([4]))
+    );
+    // What had no end then is counted by the next report, and nothing else again.
+    counter.present(card("tap").unwrap(), Tap).await;
+    counter.until_ended("waits").await;
+    let (code, next) = totals(&["totals", "--json", "--since-number", "4", "--carried", "4"]).await;
+    assert_eq!((code, sums(&next)), (0, vec![("sale".into(), 1.into(), "1.00".into())]), "{next}");
+    assert_eq!(next["carried"], json!([]));
+    let output = counter::within("the program", counter.verb(&["totals"])).await.unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.contains("20.34 EUR") && said.contains("next: pos-agent totals --since-number 4"), "{said}");
+}

@@ -298,3 +298,27 @@ async fn a_stop_tells_a_waiting_till_that_nothing_was_charged() {
     assert_eq!(ended(&counter.until_ended("R1").await), Some(Outcome::Cancelled));
     assert!(counter.shop.gateway.ledger().entries().is_empty());
 }
+
+#[tokio::test]
+async fn a_till_whose_line_broke_finds_the_outcome_under_its_reference() {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    let counter = Counter::open().await;
+    let body = r#"{"reference":"R1","amount":"12.34"}"#;
+    let head = format!(
+        "POST /v1/sales HTTP/1.1\r\nhost: till\r\ncontent-type: application/json\r\ncontent-length: {}",
+        body.len()
+    );
+    let mut line = tokio::net::UnixStream::connect(counter.shop.socket()).await.unwrap();
+    line.write_all(format!("{head}\r\n\r\n{body}").as_bytes()).await.unwrap();
+    // One byte of the answer, then the line breaks; and so does the next one, while it waits for the end.
+    line.read_u8().await.unwrap();
+    drop(line);
+    let mut line = tokio::net::UnixStream::connect(counter.shop.socket()).await.unwrap();
+    line.write_all(b"GET /v1/sales/R1?wait-s=60 HTTP/1.1\r\nhost: till\r\n\r\n").await.unwrap();
+    counter.present(card("tap").unwrap(), Tap).await;
+    drop(line);
+    assert_eq!(ended(&counter.until_ended("R1").await), Some(Outcome::Approved));
+    let (status, again) = counter.begin("R1", "12.34").await;
+    assert_eq!((status, &again["replayed"], &again["outcome"]), (200, &true.into(), &"approved".into()), "{again}");
+    assert_eq!(counter.charged(), ["12.34 EUR"]);
+}

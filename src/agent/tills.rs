@@ -35,6 +35,7 @@ impl Agent {
                     let _ = done.send(Done::Listed { sales, reply }).await;
                 });
             }
+            Command::Totals { till, since, carried, reply } => self.begin_count(till, since, carried, reply),
             Command::Cancel { till, reference, reply } => match self.find(&till, &reference) {
                 Ok((sale, view)) => self.cancel(sale.order().number, view, reply),
                 Err(refused) => drop(reply.send(Err(refused))),

@@ -29,6 +29,7 @@ mod sale;
 mod show;
 mod signature;
 mod status;
+mod totals;
 
 pub use exit::{Exit, Stop};
 
@@ -96,6 +97,8 @@ enum Verb {
     Receipt(receipt::Receipt),
     /// List the sales of all tills, oldest first; verify, export or adopt the journal
     Journal(journal::Journal),
+    /// Count and add up what was taken since a number: the report for the closing of a day
+    Totals(totals::Totals),
     /// Compare the gateway's reconciliation file with the journal
     Reconcile(reconcile::Reconcile),
     /// Check a configuration and the files it names, without opening any device
@@ -131,6 +134,7 @@ impl Arguments {
             Verb::Signature(verb) => runtime.block_on(verb.run()),
             Verb::Receipt(verb) => runtime.block_on(verb.run()),
             Verb::Journal(verb) => runtime.block_on(verb.run()),
+            Verb::Totals(verb) => runtime.block_on(verb.run()),
             Verb::Reconcile(verb) => verb.run(),
             Verb::Check(verb) => verb.run(),
             Verb::Doctor(verb) => {

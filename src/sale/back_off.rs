@@ -29,7 +29,7 @@ mod tests {
     #[test]
     fn the_wait_doubles_up_to_five_minutes_and_a_quarter() {
         for tries in 0..100 {
-            let least = Duration::from_secs(1 << tries.max(1).min(20) - 1).min(LONGEST);
+            let least = Duration::from_secs(1 << (tries.clamp(1, 20) - 1)).min(LONGEST);
             let wait = wait("12345678-7-00112233445566778899aabbccddeeff", tries);
             assert!(wait >= least && wait <= least + least / 4, "{tries}: {wait:?}");
         }

@@ -12,6 +12,9 @@ use tokio::sync::{broadcast, mpsc, oneshot};
 use crate::money::{Amount, Currency};
 
 pub mod http;
+mod totals;
+
+pub use totals::{Sum, TotalsView};
 
 /// What a till asks, with the place for the answer.
 #[derive(Debug)]
@@ -42,6 +45,17 @@ pub enum Command {
         limit: u32,
         /// The sales.
         reply: oneshot::Sender<Result<Vec<SaleView>, Refused>>,
+    },
+    /// Count for the closing of a day.
+    Totals {
+        /// The till's name; `None` is every till's (the Unix socket).
+        till: Option<String>,
+        /// Sequence number to start after.
+        since: u64,
+        /// Numbers that had no end the last time.
+        carried: Vec<u64>,
+        /// The sums.
+        reply: oneshot::Sender<Result<TotalsView, Refused>>,
     },
     /// Let an amount be typed at the reader; nothing is begun by it.
     TypeAmount {

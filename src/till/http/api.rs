@@ -5,6 +5,7 @@
 //! | `POST /v1/sales` `{"reference","amount","currency",…}` | 201 the sale; 200 with `replayed` when the reference is known |
 //! | `GET /v1/sales/{reference}[?wait-s=N]` | the sale, once it has ended or after N seconds |
 //! | `GET /v1/sales[?since=N&limit=N]` | `{"sales":[…]}`, oldest first |
+//! | `GET /v1/totals[?since=N&carried=N,N]` | counts and sums after a number; `next` and `carried` are the next question's |
 //! | `POST /v1/sales/{reference}/cancel` | the sale, with `"cancel"`: `in-time` or `too-late`, and `"cancelText"` |
 //! | `POST /v1/sales/{reference}/signature` `{"accepted"}` | the sale: ended, or being reversed |
 //! | `GET /v1/sales/{reference}/receipt[?copy=customer]` | text |
@@ -29,7 +30,7 @@
 //! On the Unix socket `?till=NAME` names the till whose sale is shown, cancelled or printed: the person at the terminal may see to
 //! every till's sales. A till has its own only.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -51,7 +52,8 @@ use super::failure::Failure;
 use super::guard::{Caller, Door, guard};
 use crate::money::{Amount, Currency};
 use crate::till::{
-    CancelView, Command, Kind, Of, Progress, ReceiptCopy, Refused, SaleView, State as SaleState, StatusView, Wanted,
+    CancelView, Command, Kind, Of, Progress, ReceiptCopy, Refused, SaleView, State as SaleState, StatusView,
+    TotalsView, Wanted,
 };
 
 /// A sale's request is below 200 bytes; tills may add blanks.
@@ -64,6 +66,10 @@ const ANSWER_DEADLINE: Duration = Duration::from_secs(10);
 const GATEWAY_DEADLINE: Duration = Duration::from_secs(170);
 /// Longer than any `card-timeout-s`, which ends the typing.
 const TYPING_DEADLINE: Duration = Duration::from_secs(660);
+/// A journal of a hundred thousand transactions on a slow card.
+const COUNT_DEADLINE: Duration = Duration::from_secs(60);
+/// Transactions without an end that may be handed on from one count to the next.
+const MAX_CARRIED: usize = 1000;
 /// Longest `wait-s`: some proxies and libraries give up at two minutes.
 const MAX_WAIT_S: u32 = 120;
 /// Sales of one list when the till names no limit, and at most.
@@ -85,6 +91,7 @@ pub(super) fn router(app: Arc<App>, door: Door) -> Router {
         .route("/v1/sales/{reference}/cancel", post(cancel))
         .route("/v1/sales/{reference}/signature", post(signature))
         .route("/v1/sales/{reference}/receipt", get(receipt).post(print))
+        .route("/v1/totals", get(totals))
         .route("/v1/payments/{id}", get(payment))
         .route("/v1/query", get(query))
         .route("/v1/reader/amount", post(type_amount))
@@ -303,6 +310,34 @@ async fn list(
     let till = (!caller.sees_all()).then(|| caller.0.to_string());
     let sales = app.ask(|reply| Command::List { till, since, limit, reply }).await??;
     Ok(Json(Sales { sales }))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TotalsQuery {
+    #[serde(default)]
+    since: u64,
+    #[serde(default)]
+    carried: String,
+}
+
+async fn totals(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    query: Result<Query<TotalsQuery>, QueryRejection>,
+) -> Result<Json<TotalsView>, Failure> {
+    let Query(TotalsQuery { since, carried }) = query.map_err(|error| Failure::malformed(error.body_text()))?;
+    let numbers =
+        carried.split(',').filter(|number| !number.is_empty()).map(str::parse).collect::<Result<Vec<u64>, _>>();
+    let carried = numbers.map_err(|_| Failure::malformed("carried: numbers with commas between them, as 97,112"))?;
+    if carried.len() > MAX_CARRIED {
+        return Err(Failure::malformed(format!("carried: at most {MAX_CARRIED} numbers")));
+    }
+    // One that is after `since` is counted there; one that is named twice is counted once.
+    let carried: BTreeSet<u64> = carried.into_iter().filter(|number| *number <= since).collect();
+    let (till, carried) = ((!caller.sees_all()).then(|| caller.0.to_string()), carried.into_iter().collect());
+    let counted = app.ask_within(COUNT_DEADLINE, |reply| Command::Totals { till, since, carried, reply });
+    Ok(Json(counted.await??))
 }
 
 /// A cancellation or a printing has nothing to say but its path.

@@ -1,0 +1,89 @@
+//! `pos-agent totals`: what a cashier counts at closing time.
+
+use clap::Args;
+
+use super::exit::{Exit, Stop};
+use super::{Where, out};
+use crate::till::{Sum, TotalsView};
+
+/// Arguments.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Each report ends with the arguments of the next one. Nothing is counted twice or left out: what has no end yet is named at the top,
+is in no sum, and is counted by the report after its end. Order is by number, never by the clock.
+
+Example:
+  pos-agent totals --since-number 118 --carried 97,112
+
+Exit codes: 0 everything has its end; 3 something is unconfirmed or waits for a signature.")]
+pub(super) struct Totals {
+    /// Count only transactions with a number above this: the `next` of the last report
+    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+    since_number: u64,
+    /// Numbers that had no end in the last report: counted if they have one now
+    #[arg(long, value_name = "NUMBERS", value_delimiter = ',')]
+    carried: Vec<u64>,
+    /// One JSON object, as tills get it
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    daemon: Where,
+}
+
+impl Totals {
+    pub(super) async fn run(self) -> Result<Exit, Stop> {
+        let path = format!("/v1/totals?since={}&carried={}", self.since_number, joined(&self.carried));
+        let totals: TotalsView = self.daemon.daemon()?.get_patiently(&path).await?;
+        if self.json {
+            out::say_json(&totals)
+        } else {
+            report(&totals)
+        }
+        Ok(if totals.open.is_empty() { Exit::Success } else { Exit::Unconfirmed })
+    }
+}
+
+fn report(totals: &TotalsView) {
+    let TotalsView { terminal_id, open, since, next, carried, .. } = totals;
+    if !open.is_empty() {
+        out::say(&format!("!!! {} WITHOUT AN END, in no sum below:", open.len()));
+        for sale in open {
+            let standing = out::standing(sale).to_uppercase();
+            out::say(&format!(
+                "!!! {} {} of {}: {standing}, {}",
+                sale.number,
+                sale.reference,
+                sale.till,
+                out::sale_line(sale)
+            ));
+            out::say(&format!("!!!   {}", sale.text));
+        }
+    }
+    out::say(&format!("terminal {terminal_id}, numbers {} to {next}", since + 1));
+    let line = |sum: &Sum| {
+        let what = sum.scheme.as_ref().map_or(sum.kind.as_str().to_owned(), |scheme| format!("  {scheme}"));
+        out::say(&format!("{what:<24}{:>6}{:>16} {}", sum.count, sum.sum, sum.currency));
+    };
+    for kind in &totals.kinds {
+        line(kind);
+        let schemes = totals.schemes.iter().filter(|sum| sum.kind == kind.kind && sum.currency == kind.currency);
+        schemes.for_each(line);
+    }
+    for tip in &totals.tips {
+        out::say(&format!("{:<24}{:>6}{:>16} {}", "tips, in the sales", tip.count, tip.sum, tip.currency));
+    }
+    for (what, count) in [
+        ("declined", totals.declined),
+        ("taken back", totals.taken_back),
+        ("cancelled", totals.cancelled),
+        ("not sent", totals.not_sent),
+    ] {
+        out::say(&format!("{what:<24}{count:>6}"));
+    }
+    let carried = if carried.is_empty() { String::new() } else { format!(" --carried {}", joined(carried)) };
+    out::say(&format!("next: pos-agent totals --since-number {next}{carried}"));
+}
+
+fn joined(numbers: &[u64]) -> String {
+    numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(",")
+}
