@@ -85,6 +85,9 @@ const LAST_PAPER: Duration = Duration::from_secs(10);
 /// Gives the board's time.
 pub type Board = Arc<dyn Fn() -> DateTime<Utc> + Send + Sync>;
 
+/// Gives 128 random bits.
+pub type Random = Arc<dyn Fn() -> Result<[u8; 16], getrandom::Error> + Send + Sync>;
+
 /// What surrounds the terminal, where it is not what the system gives.
 #[derive(Clone)]
 pub struct Surroundings {
@@ -96,6 +99,8 @@ pub struct Surroundings {
     pub printer: Option<Way>,
     /// The board's clock.
     pub board: Board,
+    /// What makes our references at the gateway unlike all others.
+    pub random: Random,
     /// Who sees each commit of the journal.
     #[cfg(feature = "sim")]
     pub watch: Option<journal::Watch>,
@@ -109,6 +114,10 @@ impl Default for Surroundings {
             gateway: None,
             printer: None,
             board: Arc::new(Utc::now),
+            random: Arc::new(|| {
+                let mut random = [0; 16];
+                getrandom::fill(&mut random).map(|()| random)
+            }),
             #[cfg(feature = "sim")]
             watch: None,
         }
@@ -209,6 +218,7 @@ struct Agent {
     max_amount: Option<Amount>,
     deadlines: Deadlines,
     clock: Clock,
+    random: Random,
     journal: Journal,
     /// The journal could not be written: no sale is taken until it can be again.
     journal_fault: Option<JournalFault>,
@@ -335,6 +345,7 @@ impl Agent {
             max_amount,
             deadlines: deadlines(&config),
             clock,
+            random: surroundings.random,
             journal,
             journal_fault: None,
             last_number: opened.last_number,

@@ -185,7 +185,9 @@ impl Tally {
     fn add(&mut self, scene: &Scene, plans: &[Plan], run: &Run) {
         self.runs += 1;
         *self.ends.entry(run.end).or_default() += 1;
-        let story = || format!("{} / {:?} / {:?} cut at {plans:?} ({:?})", scene.name, scene.behaviour, scene.troubles, run.fired);
+        let story = || {
+            format!("{} / {:?} / {:?} cut at {plans:?} ({:?})", scene.name, scene.behaviour, scene.troubles, run.fired)
+        };
         for violation in &run.violations {
             self.wrong.push(format!("{}: {violation}", story()));
         }
@@ -201,7 +203,8 @@ impl Tally {
     }
 
     fn report(&self, title: &str, start: Instant) -> String {
-        let mut text = format!("{title}: {} runs in {:?}, {} violations\n", self.runs, start.elapsed(), self.wrong.len());
+        let mut text =
+            format!("{title}: {} runs in {:?}, {} violations\n", self.runs, start.elapsed(), self.wrong.len());
         let mut kinds: BTreeMap<&str, Vec<String>> = BTreeMap::new();
         for ((kind, behaviour), cuts) in &self.cuts {
             kinds.entry(kind).or_default().push(format!("{behaviour} {cuts}"));
@@ -249,7 +252,13 @@ fn whatever_is_cut_nothing_is_lost_and_nobody_is_charged_twice() {
     for end in END_STATES {
         assert!(tally.ends.contains_key(&end), "no run ended as {end:?}");
     }
-    for place in PHASES.map(Place::Gateway).into_iter().chain([Place::Commit, Place::FrameIn, Place::FrameOut, Place::Print, Place::Till]) {
+    for place in PHASES.map(Place::Gateway).into_iter().chain([
+        Place::Commit,
+        Place::FrameIn,
+        Place::FrameOut,
+        Place::Print,
+        Place::Till,
+    ]) {
         assert!(tally.places.contains_key(&place), "nothing was cut at {place:?}");
     }
 }

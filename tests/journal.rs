@@ -11,8 +11,12 @@ use pos_agent::money::{Amount, Currency};
 use pos_agent::sale::{Action, Answer, Deadlines, Event, Now, Order, Sale, Standing};
 use tempfile::TempDir;
 
-const DEADLINES: Deadlines =
-    Deadlines { pending: Duration::from_secs(40), absence_final: Duration::from_secs(86_400), signature: None };
+const DEADLINES: Deadlines = Deadlines {
+    pending: Duration::from_secs(40),
+    resend: Duration::from_secs(180),
+    absence_final: Duration::from_secs(86_400),
+    signature: None,
+};
 
 fn now() -> Now {
     Now { monotonic: Duration::from_secs(1), unix_ms: 1_800_000_000_000 }

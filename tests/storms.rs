@@ -175,7 +175,12 @@ fn after_every_storm_ledger_tills_and_receipts_agree() {
     );
     println!("  faults: {:?}", tally.faults);
     println!("  end states: {:?}", tally.ends);
-    assert!(tally.wrong.is_empty(), "{} violations\n{}", tally.wrong.len(), tally.wrong[..tally.wrong.len().min(20)].join("\n"));
+    assert!(
+        tally.wrong.is_empty(),
+        "{} violations\n{}",
+        tally.wrong.len(),
+        tally.wrong[..tally.wrong.len().min(20)].join("\n")
+    );
     if storms >= FEW {
         for fault in FAULTS {
             assert!(tally.faults.contains_key(&fault), "no storm with {fault:?}");

@@ -263,10 +263,13 @@ pub(super) fn reader_settings(config: &Config, clock: &Clock) -> reader::Setting
 
 /// Our reference at the gateway: terminal id, number and 128 random bits. A counter starts again after a reinstall; recovery
 /// must never meet an older payment (design: Decisions).
-pub(super) fn merchant_transaction_id(terminal_id: &str, number: u64) -> Result<String, Refused> {
-    let mut random = [0; 16];
-    getrandom::fill(&mut random)
-        .map_err(|error| Refused::NotReady { why: format!("the system gives no random numbers ({error})") })?;
+pub(super) fn merchant_transaction_id(
+    random: &super::Random,
+    terminal_id: &str,
+    number: u64,
+) -> Result<String, Refused> {
+    let random =
+        random().map_err(|error| Refused::NotReady { why: format!("the system gives no random numbers ({error})") })?;
     Ok(format!("{terminal_id}-{number}-{}", hex::encode(random)))
 }
 

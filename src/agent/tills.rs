@@ -114,7 +114,7 @@ impl Agent {
             manual: wanted.manual,
             accept_partial: wanted.accept_partial,
             terminal_id: self.config.terminal.id.clone(),
-            merchant_transaction_id: act::merchant_transaction_id(&self.config.terminal.id, number)?,
+            merchant_transaction_id: act::merchant_transaction_id(&self.random, &self.config.terminal.id, number)?,
             started_unix_ms: now.unix_ms,
             local_time: local.format("%Y-%m-%d %H:%M:%S").to_string(),
         };

@@ -13,8 +13,8 @@ use super::back_off;
 use super::decide::outcome_of;
 use super::reversing::cannot_be_asked;
 use super::{
-    Action, Answer, ApprovedAmount, Deadlines, Event, Found, FoundState, HostFacts, Inquiry, Now, Outcome, Paper, Record, Sale,
-    State, Step,
+    Action, Answer, ApprovedAmount, Deadlines, Event, Found, FoundState, HostFacts, Inquiry, Now, Outcome, Paper,
+    Record, Sale, State, Step,
 };
 
 /// What a person mended at the gateway is noticed within a day.

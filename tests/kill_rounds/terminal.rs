@@ -35,7 +35,9 @@ impl Terminal {
     pub async fn open() -> Self {
         let mut options = Options::default();
         options.reader.removes_card = true;
-        options.config.push(("answer-timeout-ms = 10000".to_owned(), "answer-timeout-ms = 700\nresend-after-s = 1".to_owned()));
+        options
+            .config
+            .push(("answer-timeout-ms = 10000".to_owned(), "answer-timeout-ms = 700\nresend-after-s = 1".to_owned()));
         let shop = Arc::new(Shop::open(options).await.unwrap());
         let scene = Scene::new();
         let (at_gateway, at_reader) = (Arc::clone(&scene), Arc::clone(&scene));

@@ -527,7 +527,8 @@ fn end_here(world: &World, place: Place) -> bool {
 
 fn http(status: u16, body: &Value) -> Vec<u8> {
     let body = body.to_string();
-    let head = format!("HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n", body.len());
+    let head =
+        format!("HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n", body.len());
     [head.into_bytes(), body.into_bytes()].concat()
 }
 

@@ -64,12 +64,13 @@ impl World {
     }
 
     fn surroundings(&self) -> Surroundings {
-        let (clock, watch) = (self.clone(), self.clone());
+        let (clock, watch, random) = (self.clone(), self.clone(), self.clone());
         Surroundings {
             reader: Some(hardware::reader(self)),
             gateway: Some(cable::way(self)),
             printer: Some(hardware::printer(self)),
             board: Arc::new(move || DateTime::from_timestamp_millis(clock.lock().clock_ms()).unwrap_or_default()),
+            random: Arc::new(move || Ok(random.lock().next_random())),
             watch: Some(Watch(Arc::new(move |moment| watch.commit(moment)))),
         }
     }

@@ -9,9 +9,9 @@ use std::task::{Context, Poll};
 use pos_agent::wire::{Opening, Stream, Way};
 use tokio::io::{AsyncRead, AsyncWrite, DuplexStream, ReadBuf};
 
+use super::World;
 use super::bank;
 use super::points::{Fate, Phase, Place};
-use super::World;
 
 /// A TLS record of application data that is longer holds a request; shorter ones are the end of the handshake and of the line.
 const SHORTEST_REQUEST: usize = 100;

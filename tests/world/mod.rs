@@ -76,6 +76,7 @@ pub(crate) struct State {
     pub(crate) clock_off_ms: i64,
     /// The disk takes nothing.
     pub(crate) disk_full: bool,
+    randoms: u64,
     /// The disk of the next board.
     boots: usize,
 }
@@ -105,10 +106,15 @@ impl World {
             booted: None,
             clock_off_ms: 0,
             disk_full: false,
+            randoms: 0,
             boots: 0,
         };
-        let world =
-            Self(Arc::new(Shared { state: Mutex::new(state), died: Notify::new(), reader_moves: Notify::new(), folder }));
+        let world = Self(Arc::new(Shared {
+            state: Mutex::new(state),
+            died: Notify::new(),
+            reader_moves: Notify::new(),
+            folder,
+        }));
         board::write_files(world.folder());
         world
     }
@@ -207,6 +213,16 @@ impl State {
 
     pub(crate) fn is_dead(&self) -> bool {
         self.dead
+    }
+
+    /// 128 bits that no other sale of this world has.
+    fn next_random(&mut self) -> [u8; 16] {
+        let mut dice = weather::Dice::new(self.randoms);
+        self.randoms += 1;
+        let mut random = [0; 16];
+        random[..8].copy_from_slice(&dice.next().to_be_bytes());
+        random[8..].copy_from_slice(&dice.next().to_be_bytes());
+        random
     }
 
     /// What the board's clock shows.

@@ -32,8 +32,12 @@ pub(crate) enum Told {
     /// The signature is to be compared.
     Signature,
     /// The outcome is not known.
-    Unconfirmed { needs_a_person: bool },
-    Approved { minor: u64 },
+    Unconfirmed {
+        needs_a_person: bool,
+    },
+    Approved {
+        minor: u64,
+    },
     /// Nothing was charged: declined, cancelled, not sent, or taken back.
     Nothing(String),
     /// No such sale, or refused before it began.
@@ -223,7 +227,8 @@ fn told(answer: &Result<SaleView, Refused>) -> Told {
     };
     match (view.state, view.outcome) {
         (Standing::Ended, Some(Outcome::Approved | Outcome::PartiallyApproved)) => {
-            let digits: String = view.approved_amount.iter().flat_map(|text| text.chars()).filter(char::is_ascii_digit).collect();
+            let digits: String =
+                view.approved_amount.iter().flat_map(|text| text.chars()).filter(char::is_ascii_digit).collect();
             Told::Approved { minor: digits.parse().unwrap_or(0) }
         }
         (Standing::Ended, _) => Told::Nothing(view.text.clone()),

@@ -59,14 +59,18 @@ impl State {
             }
         }
         let wishes = self.wishes.clone();
-        let ours = |entry: &Entry| entry.reference == "of-an-earlier-day" || wishes.iter().any(|wish| {
-            // A reversal undoes a wish's own payment, with what was approved of it.
-            let own = self.entries(wish).any(|own| {
-                entry.kind == "RV" && entry.refers_to.as_ref() == Some(&own.id) && entry.asked == own.approved
-            });
-            own || self.entries(wish).any(|own| own.id == entry.id)
-        });
-        let strange: Vec<_> = self.bank.ledger.iter().filter(|entry| !ours(entry)).map(|entry| format!("{entry:?}")).collect();
+        let ours = |entry: &Entry| {
+            entry.reference == "of-an-earlier-day"
+                || wishes.iter().any(|wish| {
+                    // A reversal undoes a wish's own payment, with what was approved of it.
+                    let own = self.entries(wish).any(|own| {
+                        entry.kind == "RV" && entry.refers_to.as_ref() == Some(&own.id) && entry.asked == own.approved
+                    });
+                    own || self.entries(wish).any(|own| own.id == entry.id)
+                })
+        };
+        let strange: Vec<_> =
+            self.bank.ledger.iter().filter(|entry| !ours(entry)).map(|entry| format!("{entry:?}")).collect();
         for entry in strange {
             self.violation(format!("nobody wished this: {entry}"));
         }
@@ -148,7 +152,8 @@ impl World {
                 Some(Told::Unconfirmed { needs_a_person: true }) => EndState::ForAPerson,
                 Some(Told::Unknown(_)) | None => {
                     if state.entries(&wish).any(|entry| entry.state != EntryState::Declined) {
-                        state.violation(format!("{}: not known to the terminal, and asked of the bank", wish.reference));
+                        state
+                            .violation(format!("{}: not known to the terminal, and asked of the bank", wish.reference));
                     }
                     EndState::NeverBegan
                 }
@@ -172,16 +177,18 @@ impl State {
         let amount = |minor: u64| format!("{}.{:02} EUR", minor / 100, minor % 100);
         for paper in &self.printer.papers {
             let lines = lines(paper);
-            let is_ours = lines.iter().any(|line| {
-                line.strip_prefix("Reference").is_some_and(|rest| rest.trim() == wish.reference)
-            });
+            let is_ours = lines
+                .iter()
+                .any(|line| line.strip_prefix("Reference").is_some_and(|rest| rest.trim() == wish.reference));
             // A slip to be signed says what the host said; the outcome is on the paper that follows.
             let is_slip = lines.iter().any(|line| line.starts_with("Signature") || line.contains("SIGN"));
             if !is_ours || is_slip {
                 continue;
             }
             let says = |word: &str| lines.iter().any(|line| line == word);
-            let wrong = |what: &str| Err(format!("{}: a receipt says {what}, its till was told {:?}", wish.reference, wish.told));
+            let wrong = |what: &str| {
+                Err(format!("{}: a receipt says {what}, its till was told {:?}", wish.reference, wish.told))
+            };
             let last = wish.told.last();
             if says("APPROVED") {
                 let approved = matches!(last, Some(Told::Approved { minor }) if *minor == wish.minor);

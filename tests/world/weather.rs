@@ -6,9 +6,9 @@ use std::time::Duration;
 use pos_agent::till::Kind;
 use tokio::time::sleep;
 
+use super::World;
 use super::bank::{self, Behaviour, Trouble};
 use super::people::Wish;
-use super::World;
 
 /// Random numbers that are the same for the same seed (splitmix64).
 #[derive(Clone)]
