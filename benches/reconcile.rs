@@ -120,7 +120,8 @@ fn write_journal(path: &Path, sales: u64) -> Result<(), Box<dyn std::error::Erro
         let transaction = connection.transaction()?;
         {
             let mut sale = transaction.prepare("INSERT INTO sale VALUES (?1, 'till-1', ?2, 1)")?;
-            let mut step = transaction.prepare("INSERT INTO step VALUES (?1, ?2, ?3, ?4)")?;
+            let mut step =
+                transaction.prepare("INSERT INTO step(id, sale, unix_ms, records) VALUES (?1, ?2, ?3, ?4)")?;
             for number in first..=sales.min(first + 99_999) {
                 sale.execute((number as i64, format!("order-{number}")))?;
                 for (records, place) in steps(number, amount, &card).iter().zip(0_i64..) {

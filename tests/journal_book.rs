@@ -110,6 +110,37 @@ fn whatever_is_done_to_a_row_is_found_and_named() {
     assert_eq!((&answer["isAsWritten"], &answer["altered"]["reference"]), (&false.into(), &"three".into()), "{answer}");
 }
 
+/// The hash of a step, from the words of the documentation and not from the code.
+fn hash(before: &[u8], entry: i64, id: i64, sale: i64, unix_ms: i64, records: &str) -> Vec<u8> {
+    let mut context = ring::digest::Context::new(&ring::digest::SHA256);
+    context.update(before);
+    let numbers = [entry, id, sale, unix_ms].map(i64::to_be_bytes);
+    for field in
+        [b"step".as_slice()].into_iter().chain(numbers.iter().map(|number| &number[..])).chain([records.as_bytes()])
+    {
+        context.update(&u64::try_from(field.len()).unwrap().to_be_bytes());
+        context.update(field);
+    }
+    context.finish().as_ref().to_vec()
+}
+
+#[test]
+fn a_row_that_was_altered_with_a_right_hash_of_its_own_does_not_fit_the_next_one() {
+    let dir = TempDir::new().unwrap();
+    written(&file(&dir));
+    let db = rusqlite::Connection::open(file(&dir)).unwrap();
+    let before: Vec<u8> = db.query_row("SELECT chain FROM step WHERE entry = 7", [], |row| row.get(0)).unwrap();
+    let step = "SELECT id, unix_ms, records, chain FROM step WHERE entry = 8";
+    type Row = (i64, i64, String, Vec<u8>);
+    let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?));
+    let (id, unix_ms, records, chain): Row = db.query_row(step, [], read).unwrap();
+    assert_eq!(hash(&before, 8, id, 3, unix_ms, &records), chain, "the hash is that of the documentation");
+    let later = hash(&before, 8, id, 3, unix_ms + 1, &records);
+    db.execute("UPDATE step SET unix_ms = unix_ms + 1, chain = ?1 WHERE entry = 8", [later]).unwrap();
+    let altered = verify(&file(&dir)).altered.unwrap();
+    assert_eq!((altered.entry, altered.number), (Some(9), Some(3)), "{altered:?}");
+}
+
 #[test]
 fn a_book_that_was_cut_at_its_end_is_known_by_a_head_that_was_kept() {
     let dir = TempDir::new().unwrap();

@@ -378,7 +378,7 @@ async fn while_the_boards_clock_cannot_be_right_the_readers_judges_certificates(
         let mut counter = Counter::closed(options).await;
         let journal = counter.shop.folder().join("journal.db");
         drop(pos_agent::journal::Journal::open(&journal).unwrap());
-        let row = "INSERT INTO step VALUES (1, 0, (unixepoch() + 172800) * 1000, '[]')";
+        let row = "INSERT INTO step(id, sale, unix_ms, records) VALUES (1, 0, (unixepoch() + 172800) * 1000, '[]')";
         rusqlite::Connection::open(&journal).unwrap().execute_batch(row).unwrap();
         counter.start_agent();
         counter.until_ready().await;
