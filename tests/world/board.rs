@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use chrono::DateTime;
 use pos_agent::agent::{self, Surroundings, Tills};
@@ -192,5 +192,23 @@ pub(super) fn copy_disk(from: &Path, to: &Path) {
         if Path::new(&from).exists() {
             fs::copy(&from, &to).unwrap();
         }
+    }
+}
+
+/// A journal that was made and never written to: to make one takes longer than the sales of a day.
+pub(super) fn new_disk(to: &Path) {
+    static MADE: OnceLock<Vec<(&str, Vec<u8>)>> = OnceLock::new();
+    let files = MADE.get_or_init(|| {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("new.db");
+        let journal = journal::Journal::open(&path).unwrap();
+        let copy = folder.path().join("copy.db");
+        copy_disk(&path, &copy);
+        drop(journal);
+        let read = |suffix: &str| fs::read(format!("{}{suffix}", copy.display())).unwrap();
+        vec![("", read("")), ("-wal", read("-wal"))]
+    });
+    for (suffix, bytes) in files {
+        fs::write(format!("{}{suffix}", to.display()), bytes).unwrap();
     }
 }

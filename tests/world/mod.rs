@@ -116,6 +116,7 @@ impl World {
             folder,
         }));
         board::write_files(world.folder());
+        board::new_disk(&world.journal_of(0));
         world
     }
 
