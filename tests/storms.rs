@@ -49,7 +49,7 @@ fn storm(seed: u64) -> Storm {
                 for _ in 0..outside.below(4) {
                     sleep(outside.ms(30_000)).await;
                     let fault = outside.pick(&FAULTS);
-                    if fault == Fault::GatewayAwayForDays && !outside.once_in(20) {
+                    if fault == Fault::GatewayAwayForDays && !outside.once_in(6) {
                         continue;
                     }
                     faults.lock().unwrap().push(fault);
