@@ -10,6 +10,9 @@
 //! always there. A sale that the bank does not know is looked up for an hour, and one look is like the other: behind the first
 //! 120 points of a run a tenth is cut. `POS_AGENT_PAIRS=1` makes every pair of cuts, `POS_AGENT_PAIRS=48` (the default) a sample.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
+#![allow(clippy::disallowed_methods, reason = "the rate is printed; nothing is decided by it")]
+
 mod world;
 
 use std::collections::BTreeMap;
@@ -231,7 +234,7 @@ fn every(name: &str) -> usize {
 
 /// The points that are cut out of so many; each scene begins with another one, so that a sample has all kinds of points.
 fn chosen(points: usize, every: usize, scene: usize) -> impl Iterator<Item = usize> {
-    (0..points).filter(move |at| (at + scene * 7) % if *at < 120 { every } else { every * 10 } == 0)
+    (0..points).filter(move |at| (at + scene * 7).is_multiple_of(if *at < 120 { every } else { every * 10 }))
 }
 
 #[test]

@@ -5,6 +5,10 @@
 //! A seed is a storm, and gives the same one each time: `POS_AGENT_SEED=17 cargo test --test storms -- --nocapture`.
 //! `POS_AGENT_STORMS=100000` makes so many.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
+#![allow(clippy::disallowed_methods, reason = "the rate is printed; nothing is decided by it")]
+#![allow(clippy::float_arithmetic, reason = "as above")]
+
 mod world;
 
 use std::collections::BTreeMap;

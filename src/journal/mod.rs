@@ -136,7 +136,11 @@ pub struct Journal {
 /// Sees each commit before and after it; what it answers before, the commit answers.
 #[cfg(feature = "sim")]
 #[derive(Clone)]
-pub struct Watch(pub std::sync::Arc<dyn Fn(Moment<'_>) -> Result<(), Error> + Send + Sync>);
+pub struct Watch(pub std::sync::Arc<Watching>);
+
+/// What a [`Watch`] asks.
+#[cfg(feature = "sim")]
+pub type Watching = dyn Fn(Moment<'_>) -> Result<(), Error> + Send + Sync;
 
 #[cfg(feature = "sim")]
 impl std::fmt::Debug for Watch {

@@ -16,6 +16,7 @@
 //! `verdict.rs` is the judge. It reads the bank's ledger, the printed bytes and what the tills were told, and never the agent.
 
 #![allow(dead_code, reason = "each test uses its part of the world")]
+#![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
 pub(crate) mod bank;
 pub(crate) mod board;
