@@ -78,6 +78,10 @@ pub fn decode(encoded: &[u8]) -> Result<Vec<(String, String)>, Violation> {
 
 /// Undoes the encoding of a name or value: `+` is a space, `%` and two hex digits a byte, the whole UTF-8.
 fn text(encoded: &[u8]) -> Result<String, &'static str> {
+    // Most of it is plain.
+    if encoded.iter().all(|byte| matches!(byte, 0x21..=0x7E) && !matches!(byte, b'%' | b'+')) {
+        return String::from_utf8(encoded.to_vec()).map_err(|_| "not UTF-8");
+    }
     let mut bytes = Vec::with_capacity(encoded.len());
     let mut rest = encoded;
     while let [first, tail @ ..] = rest {

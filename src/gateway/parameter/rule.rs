@@ -2,6 +2,7 @@
 //!
 //! What a field demands of its own value is its `format`. Which call takes it is in its row.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::{Call, Direction, Names, look};
@@ -314,12 +315,17 @@ impl<'a> Sent<'a> {
     }
 }
 
+/// A name at its place; most places are the beginning.
+fn joined<'a>(at: &str, name: &'a str) -> Cow<'a, str> {
+    if at.is_empty() { Cow::Borrowed(name) } else { Cow::Owned(format!("{at}{name}")) }
+}
+
 impl Demand {
     fn judge(&self, sent: &Sent<'_>, found: &mut Found<'_>) {
         match self {
             Self::Together { at, of: [one, other] } => {
-                for at in *at {
-                    let (one, other) = (format!("{at}{one}"), format!("{at}{other}"));
+                for at in at.iter().filter(|at| at.is_empty() || sent.has(at)) {
+                    let (one, other) = (joined(at, one), joined(at, other));
                     match (sent.has(&one), sent.has(&other)) {
                         (true, false) => found(&other, MISSING),
                         (false, true) => found(&one, MISSING),
@@ -328,9 +334,9 @@ impl Demand {
                 }
             }
             Self::Needs { at, when, need } => {
-                for at in *at {
-                    if when.iter().any(|when| sent.has(&format!("{at}{when}"))) {
-                        need.iter().map(|need| format!("{at}{need}")).filter(|need| !sent.has(need)).for_each(|need| {
+                for at in at.iter().filter(|at| at.is_empty() || sent.has(at)) {
+                    if when.iter().any(|when| sent.has(&joined(at, when))) {
+                        need.iter().map(|need| joined(at, need)).filter(|need| !sent.has(need)).for_each(|need| {
                             found(&need, MISSING);
                         });
                     }

@@ -181,8 +181,15 @@ pub(super) fn brand(pan: &str) -> Option<&'static str> {
 pub(super) fn stamped(mut answer: Value, at: DateTime<Utc>) -> Value {
     answer["buildNumber"] = json!(BUILD);
     answer["timestamp"] = json!(at.format("%Y-%m-%d %H:%M:%S%z").to_string());
-    answer["ndc"] = json!(format!("{}-{}", new_id(), new_id()));
+    let mut bytes = [0; 32];
+    getrandom::fill(&mut bytes).expect("the system has randomness");
+    answer["ndc"] = json!(format!("{}-{}", hex::encode(&bytes[..16]), hex::encode(&bytes[16..])));
     answer
+}
+
+/// As it is written; `to_string` would go through the slower formatter.
+pub(super) fn text(answer: &Value) -> String {
+    serde_json::to_string(answer).expect("a JSON value with text for keys can be written")
 }
 
 /// The `result` object.

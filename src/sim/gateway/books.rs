@@ -8,6 +8,7 @@ use std::path::Path;
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, named_params, params};
 use serde_json::Value;
 
+use super::answer::text;
 use super::ledger::{Entry, Kind, Ledger, State};
 
 const SCHEMA: &str = "
@@ -154,9 +155,9 @@ impl Books {
     pub(super) fn asked(&mut self, booking: &Booking, decided: bool) -> rusqlite::Result<()> {
         let transaction = self.0.transaction()?;
         let later = booking.later.as_ref();
-        transaction.prepare_cached("UPDATE payment SET hidden = ?, later_in = ?, answer = ? WHERE id = ?")?.execute(
-            params![booking.hidden, later.map(|(left, _)| *left), booking.answer.to_string(), booking.entry.id],
-        )?;
+        transaction
+            .prepare_cached("UPDATE payment SET hidden = ?, later_in = ?, answer = ? WHERE id = ?")?
+            .execute(params![booking.hidden, later.map(|(left, _)| *left), text(&booking.answer), booking.entry.id])?;
         if decided {
             transaction
                 .prepare_cached("UPDATE payment SET state = ? WHERE id = ?")?
@@ -268,10 +269,10 @@ fn insert(db: &Connection, new: &Booking) -> rusqlite::Result<()> {
             entry.captures,
             new.at,
             new.short_id,
-            new.answer.to_string(),
+            text(&new.answer),
             new.hidden,
             later.as_ref().map(|(questions, _)| *questions),
-            later.as_ref().map(|(_, answer)| answer.to_string()),
+            later.as_ref().map(|(_, answer)| text(answer)),
             new.first_reversal,
             new.registration,
             new.instruction.as_ref().map(Value::to_string),

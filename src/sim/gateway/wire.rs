@@ -21,7 +21,9 @@ pub(super) struct CutLine;
 pub(super) async fn deliver(delivery: Delivery, at: DateTime<Utc>) -> Result<Response<Reply>, CutLine> {
     const JSON: HeaderValue = HeaderValue::from_static("application/json;charset=UTF-8");
     let (status, reply) = match delivery {
-        Delivery::Answer(status, value) => (status, Reply::whole(answer::stamped(value, at).to_string().into_bytes())),
+        Delivery::Answer(status, value) => {
+            (status, Reply::whole(answer::text(&answer::stamped(value, at)).into_bytes()))
+        }
         Delivery::Raw(status, bytes) => (status, Reply::whole(bytes)),
         Delivery::Half(bytes) => return Ok(half(bytes)),
         Delivery::Redirect(location) => {
