@@ -389,7 +389,7 @@ fn a_sale_that_is_cancelled_leaves_nothing_to_the_next() {
         (AbortRace::AbortWins, "tap tap", Behaviour::SilentAfter, EndState::TakenBack),
         (AbortRace::AbortWins, "tap tap", Behaviour::PendingThenApproved, EndState::Approved),
     ] {
-        let card_wins = race != AbortRace::AbortWins;
+        let card_wins = matches!(race, AbortRace::CardWins(_));
         let world = World::with(race, &format!("on waiting 1: {first_hand}\non waiting 2: tap tap\n"));
         world.lock().wishes.extend([1, 2].map(|number| Wish::new(number, Kind::Sale, AMOUNT + number as u64)));
         // Whichever of the two is asked for first.
