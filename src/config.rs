@@ -382,10 +382,12 @@ mod defaults {
         10_000
     }
 
-    /// Issuers answer within 30 s; after this the sale is looked up and reversed (security: 5, host timeout).
+    /// Longer than any host is waited for, several times.
     pub(super) fn resend_after_s() -> u64 {
         180
     }
+
+    /// Issuers answer within 30 s; after this the sale is looked up and reversed (security: 5, host timeout).
     pub(super) fn answer_timeout_ms() -> u64 {
         40_000
     }

@@ -130,9 +130,9 @@ const CONNECT_TIMEOUT_MS: std::ops::RangeInclusive<u64> = 100..=60_000;
 const ANSWER_TIMEOUT_MS: std::ops::RangeInclusive<u64> = 500..=100_000;
 /// From the slowest dock to the fastest UART.
 const BAUD: std::ops::RangeInclusive<u32> = 1_200..=4_000_000;
-/// An hour at least (a late approval), a month at most (journals are kept longer).
-/// Shorter serves tests alone.
+/// Less than a host may take serves tests alone; a day at most, for somebody waits for the money.
 const RESEND_S: std::ops::RangeInclusive<u64> = 1..=86_400;
+/// An hour at least (a late approval), a month at most (journals are kept longer).
 const ABSENCE_H: std::ops::RangeInclusive<u64> = 1..=720;
 /// Refunds and disputes of a quarter at least; a hundred years are for ever.
 const KEEP_DAYS: std::ops::RangeInclusive<u64> = 90..=36_500;

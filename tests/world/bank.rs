@@ -52,10 +52,12 @@ pub(crate) enum Behaviour {
     ApprovesInAnotherCurrency,
     /// Approves, and says "declined" to the chip.
     ContradictsItself,
+    /// Does nothing, and answers with the approval of somebody else's payment.
+    MixesUp,
 }
 
 impl Behaviour {
-    pub(crate) const ALL: [Self; 16] = [
+    pub(crate) const ALL: [Self; 17] = [
         Self::Approves,
         Self::Declines,
         Self::ApprovesPart,
@@ -72,6 +74,7 @@ impl Behaviour {
         Self::ApprovesMore,
         Self::ApprovesInAnotherCurrency,
         Self::ContradictsItself,
+        Self::MixesUp,
     ];
 }
 
@@ -90,6 +93,10 @@ pub(crate) enum Trouble {
     SilentAfter,
     /// The access token was revoked.
     Refuses,
+    /// The list holds everybody's payments.
+    ListsAll,
+    /// HTTP 404 to every query, for good; reversals are taken.
+    NeverFinds,
 }
 
 /// One line of the ledger.
@@ -257,6 +264,20 @@ impl State {
         match behaviour {
             Behaviour::FailsBefore => return said(500, json!({"result": {"code": "900.100.100"}})),
             Behaviour::SilentBefore => return Reply::Silence,
+            Behaviour::MixesUp => {
+                let stranger = Entry {
+                    id: "f".repeat(32),
+                    kind: request.get("paymentType").unwrap_or_default().to_owned(),
+                    asked: minor(request.get("amount").unwrap_or_default()),
+                    approved: minor(request.get("amount").unwrap_or_default()),
+                    currency: "EUR".to_owned(),
+                    reference: "of-another-shop".to_owned(),
+                    refers_to: None,
+                    state: EntryState::Approved,
+                    reversed: false,
+                };
+                return said(200, shown(&stranger));
+            }
             Behaviour::BooksLate => {
                 self.bank.late.push((self.now() + LATE, request.clone()));
                 return Reply::Silence;
@@ -279,9 +300,15 @@ impl State {
 
     fn question(&mut self, request: &Request) -> Reply {
         let counts = request.is_reversal() || request.path.starts_with("/v1/query");
-        let trouble = if counts { self.bank.troubles.pop_front() } else { None };
-        match trouble {
-            Some(Trouble::CannotFind) => return said(404, json!({"result": {"code": "700.400.580"}})),
+        let never = self.bank.troubles.front() == Some(&Trouble::NeverFinds);
+        let trouble = match never {
+            true => (!request.is_reversal()).then_some(Trouble::NeverFinds),
+            false => counts.then(|| self.bank.troubles.pop_front()).flatten(),
+        };
+        match trouble.filter(|_| counts) {
+            Some(Trouble::CannotFind | Trouble::NeverFinds) => {
+                return said(404, json!({"result": {"code": "700.400.580"}}));
+            }
             Some(Trouble::Fails) => return said(500, json!({})),
             Some(Trouble::Garbage) => return Reply::Bytes(b"HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\n[{]".to_vec()),
             Some(Trouble::Silent) => return Reply::Silence,
@@ -292,7 +319,11 @@ impl State {
                 }
                 return Reply::Silence;
             }
-            None => {}
+            Some(Trouble::ListsAll) if !request.is_reversal() => {
+                let all: Vec<_> = self.bank.ledger.iter().map(shown).collect();
+                return said(200, json!({"result": {"code": "000.000.100"}, "payments": all}));
+            }
+            Some(Trouble::ListsAll) | None => {}
         }
         if request.is_reversal() {
             let answer = self.carry_out(request, Behaviour::Approves);

@@ -32,7 +32,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use pos_agent::sim::reader::device::Device;
-use pos_agent::sim::reader::{self, Script};
+use pos_agent::sim::reader::{self, AbortRace, Script};
 use tempfile::TempDir;
 use tokio::sync::Notify;
 use tokio::time::Instant;
@@ -88,8 +88,13 @@ const BEGINNING_AFTER_BUILD_MS: i64 = 24 * 3600 * 1000;
 impl World {
     /// A shop that opens. The cardholder follows `script`.
     pub(crate) fn new(script: &str) -> Self {
+        Self::with(AbortRace::AbortWins, script)
+    }
+
+    /// The same, with a reader in which a cancel meets the card in this way.
+    pub(crate) fn with(race: AbortRace, script: &str) -> Self {
         let folder = tempfile::Builder::new().prefix("world").tempdir_in(memory()).unwrap();
-        let options = reader::Options { removes_card: true, ..reader::Options::default() };
+        let options = reader::Options { removes_card: true, race, ..reader::Options::default() };
         let mut device = Device::new(options);
         device.follow(script.parse::<Script>().unwrap(), Duration::ZERO);
         let state = State {
