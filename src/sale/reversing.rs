@@ -220,12 +220,14 @@ impl Sale {
     }
 
     /// A payment that is not there now will not come any more: it is old enough by the wall clock, and, since that clock may
-    /// have jumped, it was not there for a good while of this process either.
+    /// have jumped, it was not there for a good while of this process either. What this process itself has watched for all of the
+    /// time needs no wall clock: a sale may have begun under one that was a year ahead.
     fn absence_is_final(&mut self, now: Now, deadlines: Deadlines) -> bool {
         let first_absent = *self.volatile.reversal.first_absent.get_or_insert(now.monotonic);
         let age_ms = now.unix_ms.saturating_sub(self.order.started_unix_ms);
         let old = u128::try_from(age_ms).unwrap_or(0) >= deadlines.absence_final.as_millis();
-        old && now.monotonic.saturating_sub(first_absent) >= deadlines.absence_final.min(WATCHED_ABSENCE)
+        let watched = now.monotonic.saturating_sub(first_absent);
+        watched >= deadlines.absence_final || (old && watched >= WATCHED_ABSENCE)
     }
 
     fn reversal_answered(&mut self, payment: &str, reversal: Reversal, now: Now) -> Step {

@@ -360,6 +360,23 @@ fn a_clock_that_jumps_ahead_does_not_make_an_absence_final() {
 }
 
 #[test]
+fn a_sale_that_began_under_a_clock_gone_wrong_does_not_stay_open_for_ever() {
+    let mut sale = Trace::asked(EntryMode::NfcIcc);
+    let _ = sale.on(unknown());
+    // A year ahead when it began, and right again since.
+    let right = |s: u64| Now { unix_ms: STARTED_MS - 365 * 24 * 3600 * 1000, ..at(s) };
+    let absent = || Event::Inquired(Inquiry::Payments(Vec::new()));
+    for s in [5, 7200, 24 * 3600] {
+        let step = sale.sale.handle(absent(), right(s), DEADLINES);
+        let _ = sale.commit(step);
+        assert!(sale.is_unconfirmed(), "{s} s");
+    }
+    let step = sale.sale.handle(absent(), right(5 + 24 * 3600), DEADLINES);
+    let _ = sale.commit(step);
+    assert!(matches!(sale.outcome(), Some(Outcome::Reversed { .. })));
+}
+
+#[test]
 fn a_late_approval_is_found_and_reversed() {
     let mut sale = Trace::asked(EntryMode::NfcIcc);
     let _ = sale.on(unknown());
