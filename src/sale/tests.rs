@@ -373,7 +373,7 @@ fn a_sale_that_began_under_a_clock_gone_wrong_does_not_stay_open_for_ever() {
     }
     let step = sale.sale.handle(absent(), right(5 + 24 * 3600), DEADLINES);
     let _ = sale.commit(step);
-    assert!(matches!(sale.outcome(), Some(Outcome::Reversed { .. })));
+    assert!(matches!(sale.outcome(), Some(Outcome::Declined { .. })));
 }
 
 #[test]
