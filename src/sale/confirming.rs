@@ -2,10 +2,10 @@
 //! takes (design: path of a sale, 9).
 //!
 //! Undoing it would be no safer than finishing it, so it is finished: found approved, it is done; found declined, it is
-//! declined; not found for a while (config: `resend-after-s`), it is sent again under the
-//! same reference, written down before. From the first doubt on no answer
-//! ends it but an approval: what is declined or not sent the second time may have been carried out the first. What the gateway holds of the
-//! earlier transaction bounds what a request that arrives late could do twice: no more can be captured or refunded than is left.
+//! declined; not found for a while (config: `resend-after-s`), it is sent again under the same reference, written down before.
+//! From the first doubt on no answer to a request ends it but an approval: what is declined or not sent the second time may have
+//! been carried out the first. What the gateway holds of the earlier transaction bounds what a request that arrives late could do
+//! twice: no more can be captured or refunded than is left.
 
 use std::time::Duration;
 
