@@ -342,25 +342,8 @@ fn entries(step: &Step) -> impl Iterator<Item = Entry<'_>> {
             _ => (None, None, None),
         };
         let why = why.map(|why| text(why));
-        Entry { at: time(step.unix_ms), entry: step.entry, is: name(record), payment, reversal, why }
+        Entry { at: time(step.unix_ms), entry: step.entry, is: record.name(), payment, reversal, why }
     })
-}
-
-fn name(record: &Record) -> &'static str {
-    match record {
-        Record::Started { .. } => "started",
-        Record::TipTyped { .. } => "tip-typed",
-        Record::Asked { .. } => "asked",
-        Record::HostApproved { .. } => "host-approved",
-        Record::SignatureAsked { .. } => "signature-asked",
-        Record::Reversing { .. } => "reversing",
-        Record::Confirming { .. } => "confirming",
-        Record::ReversalAsked { .. } => "reversal-asked",
-        Record::ReversalDone { .. } => "reversal-done",
-        Record::Quarantined { .. } => "quarantined",
-        Record::CardFinal { .. } => "card-final",
-        Record::Ended { .. } => "ended",
-    }
 }
 
 /// A text from outside, without card numbers, and without what stands behind one in a track (ISO 7813: `=`, `D` or `^`).

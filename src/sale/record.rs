@@ -250,6 +250,27 @@ pub enum Record {
     },
 }
 
+impl Record {
+    /// Its kind, as the journal writes it.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Started { .. } => "started",
+            Self::TipTyped { .. } => "tip-typed",
+            Self::Asked { .. } => "asked",
+            Self::HostApproved { .. } => "host-approved",
+            Self::SignatureAsked { .. } => "signature-asked",
+            Self::Reversing { .. } => "reversing",
+            Self::Confirming { .. } => "confirming",
+            Self::ReversalAsked { .. } => "reversal-asked",
+            Self::ReversalDone { .. } => "reversal-done",
+            Self::Quarantined { .. } => "quarantined",
+            Self::CardFinal { .. } => "card-final",
+            Self::Ended { .. } => "ended",
+        }
+    }
+}
+
 /// A payment at the gateway.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

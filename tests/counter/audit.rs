@@ -34,21 +34,7 @@ impl Kept {
 
     /// The names of its records, in their order.
     pub fn kinds(&self) -> Vec<&'static str> {
-        let kind = |record: &Record| match record {
-            Record::Started { .. } => "started",
-            Record::TipTyped { .. } => "tip-typed",
-            Record::Asked { .. } => "asked",
-            Record::HostApproved { .. } => "host-approved",
-            Record::SignatureAsked { .. } => "signature-asked",
-            Record::Reversing { .. } => "reversing",
-            Record::Confirming { .. } => "confirming",
-            Record::ReversalAsked { .. } => "reversal-asked",
-            Record::ReversalDone { .. } => "reversal-done",
-            Record::Quarantined { .. } => "quarantined",
-            Record::CardFinal { .. } => "card-final",
-            Record::Ended { .. } => "ended",
-        };
-        self.records.iter().map(kind).collect()
+        self.records.iter().map(Record::name).collect()
     }
 }
 
