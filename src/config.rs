@@ -252,6 +252,9 @@ pub struct Assumptions {
     pub pending: Vec<String>,
     /// With HTTP 200 or 400.
     pub declined: Vec<String>,
+    /// The gateway refuses a `merchantTransactionId` that it has seen before, whatever became of the first request. Then a capture or
+    /// refund without an answer can be sent again after `resend-after-s`; else only when its absence is final.
+    pub refuses_repeated_references: bool,
     /// How long a payment that the gateway does not know may still appear, in hours, before it is taken as absent.
     pub absence_final_after_h: u64,
     /// The prefixes of the wallets' parameters, three at most.
@@ -282,6 +285,35 @@ pub struct TillToken {
     pub token_file: PathBuf,
 }
 
+/// What a till may do beyond the sales of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Right {
+    /// Refer to the transactions of other tills: a purchase is returned at another till.
+    AnyTill,
+    /// Refer to payments that this terminal's journal does not know, by their ids at the gateway.
+    UnknownPayment,
+}
+
+/// The rights of one way in.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(transparent)]
+pub struct Rights(std::collections::BTreeSet<Right>);
+
+impl Rights {
+    /// Whether this is one of them.
+    #[must_use]
+    pub fn has(&self, right: Right) -> bool {
+        self.0.contains(&right)
+    }
+}
+
+impl FromIterator<Right> for Rights {
+    fn from_iter<T: IntoIterator<Item = Right>>(rights: T) -> Self {
+        Self(rights.into_iter().collect())
+    }
+}
+
 /// Where the journal lies, and how long it keeps.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
@@ -304,6 +336,7 @@ impl Default for Assumptions {
             approved: list(&["000.000.", "000.100.1", "000.300.", "000.600."]),
             pending: list(&["000.200."]),
             declined: list(&["1", "2", "3", "4", "5", "6", "7", "800."]),
+            refuses_repeated_references: false,
             absence_final_after_h: 24,
             wallets: Vec::new(),
             schemes: Vec::new(),

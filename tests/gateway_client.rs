@@ -376,7 +376,7 @@ async fn a_payment_is_retrieved_queried_and_reversed() {
     assert_eq!((found[0].id.as_str(), found[0].state), (ID, FoundState::Approved));
     assert!(matches!(client.query(REFERENCE).await, Inquiry::CannotAsk { .. }));
     let reverse = || client.reverse(ID, eur("12.34"), "4711-43-ff");
-    assert_eq!(reverse().await, Reversal::Done { id: "b".repeat(32) });
+    assert_eq!(reverse().await, Reversal::Done { id: "b".repeat(32), amount: ApprovedAmount::NotSaid });
     // A refused token says nothing about the payment.
     assert!(matches!(reverse().await, Reversal::NotSent { .. }));
     assert!(matches!(reverse().await, Reversal::Unknown { .. }));

@@ -73,6 +73,7 @@ async fn every_outcome_is_taken_for_what_it_is() {
             Answer::Throttled(_) => "throttled".to_owned(),
             Answer::NotSent { .. } => "not sent".to_owned(),
             Answer::Unknown { .. } => "unknown".to_owned(),
+            Answer::NotOurs { .. } => "not ours".to_owned(),
         };
         assert_eq!(said, expected, "{amount}: {answer:?}");
         assert_eq!(shop.gateway.ledger().charged(&reference).len(), charged, "{amount}");

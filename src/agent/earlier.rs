@@ -32,6 +32,7 @@ impl Agent {
 
     fn later_than(&self, kind: till::Kind, of: &Of, amount: Option<Amount>) -> Result<(Kind, Amount), Refused> {
         let (earlier, left) = match of {
+            Of::Number(number) => return Err(not_possible(format!("sale {number} is not known here"))),
             Of::Payment(payment) => (Earlier { payment: checked_id("payment", payment)?, number: None }, None),
             Of::Reference { till, reference } => {
                 let (sale, _) = self.find(till, reference)?;
@@ -133,6 +134,7 @@ pub(super) fn is_the_same(wanted: &Wanted, sale: &Sale, view: &SaleView) -> bool
     let order = sale.order();
     let of = match &wanted.of {
         None => true,
+        Some(Of::Number(number)) => order.kind.of().is_some_and(|of| of.number == Some(*number)),
         Some(Of::Payment(payment)) => order.kind.of().is_some_and(|of| of.payment == *payment),
         Some(Of::Reference { reference, .. }) => view.of.as_ref() == Some(reference),
     };

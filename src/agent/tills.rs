@@ -44,6 +44,10 @@ impl Agent {
                 Ok((sale, view)) => self.signature(sale.order().number, accepted, view, reply),
                 Err(refused) => drop(reply.send(Err(refused))),
             },
+            Command::Settle { number, reply, .. } => {
+                let why = format!("sale {number} does not wait for a person's decision");
+                let _ = reply.send(Err(Refused::NotPossible { why }));
+            }
             Command::Receipt { till, reference, copy, reply } => {
                 let answer = self.find(&till, &reference).map(|(sale, _)| self.receipt_text(&sale, copy));
                 let _ = reply.send(answer);

@@ -348,6 +348,6 @@ pub(super) fn gateway_state(answer: &Answer) -> String {
     match answer {
         Answer::Approved(_) | Answer::Declined(_) | Answer::Pending { .. } => "answers".to_owned(),
         Answer::Throttled(_) => "has too many requests".to_owned(),
-        Answer::NotSent { why } | Answer::Unknown { why } => why.clone(),
+        Answer::NotSent { why } | Answer::Unknown { why } | Answer::NotOurs { why } => why.clone(),
     }
 }

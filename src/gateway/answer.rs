@@ -84,17 +84,13 @@ pub(super) fn reversal(reply: &Reply, payment: &str, asked: &Asked, assumptions:
         return Reversal::Unknown { why: "the gateway's answer is for the reversal of another payment".to_owned() };
     }
     match read(reply, Some(asked), assumptions, &[200, 400]) {
-        Answer::Approved(approval) => match approval.amount {
-            ApprovedAmount::NotSaid => Reversal::Done { id: approval.id },
-            ApprovedAmount::Said(amount) if amount == asked.amount => Reversal::Done { id: approval.id },
-            _ => Reversal::Unknown { why: "the gateway reversed another amount than asked for".to_owned() },
-        },
+        Answer::Approved(approval) => Reversal::Done { id: approval.id, amount: approval.amount },
         Answer::Declined(refusal) => Reversal::Refused { why: refusal.reason },
         // Not processed is as good as not sent: it may be asked again.
         Answer::Throttled(refusal) => Reversal::NotSent { why: refusal.reason },
         Answer::Pending { .. } => Reversal::Unknown { why: "the gateway has not decided the reversal yet".to_owned() },
         Answer::NotSent { why } => Reversal::NotSent { why },
-        Answer::Unknown { why } => Reversal::Unknown { why },
+        Answer::Unknown { why } | Answer::NotOurs { why } => Reversal::Unknown { why },
     }
 }
 
@@ -293,6 +289,7 @@ mod tests {
             Answer::Throttled(_) => "throttled",
             Answer::NotSent { .. } => "not sent",
             Answer::Unknown { .. } => "unknown",
+            Answer::NotOurs { .. } => "not ours",
         };
         let redirect = format!(r#"{{"id":"{ID}","result":{{"code":"100.100.101"}},"redirect":{{"url":"https://x"}}}}"#);
         for (status, body, expected) in [

@@ -31,6 +31,12 @@ pub enum Answer {
         /// What happened, for a person.
         why: String,
     },
+    /// An answer that cannot be to this request: of another kind of transaction, or with the id of another one. It proves nothing
+    /// about this request, and a person must hear of it.
+    NotOurs {
+        /// What is wrong with it, for a person.
+        why: String,
+    },
 }
 
 /// An approval.
@@ -177,10 +183,12 @@ pub enum FoundState {
 /// What became of a request to reverse a payment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reversal {
-    /// The gateway confirmed it.
+    /// The gateway reversed something: [`ApprovedAmount`] tells how much.
     Done {
         /// Id of the reversal.
         id: String,
+        /// How much was reversed, as the gateway says it.
+        amount: ApprovedAmount,
     },
     /// The gateway refused it.
     Refused {

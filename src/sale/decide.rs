@@ -167,6 +167,7 @@ impl Sale {
             Answer::Throttled(refusal) => self.throttled(*refusal, now, deadlines),
             Answer::NotSent { why } => self.end(Outcome::NotSent { why }, None),
             Answer::Unknown { why } => self.unknown(&why, None),
+            Answer::NotOurs { why } => self.unknown(&why, None).alarm(&why),
         }
     }
 

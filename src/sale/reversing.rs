@@ -239,7 +239,7 @@ impl Sale {
             return self.wait(now, "an answer came that belongs to another request");
         };
         match reversal {
-            Reversal::Done { id } => {
+            Reversal::Done { id, .. } => {
                 let done = Record::ReversalDone { payment: asked.id.clone(), reversal: id };
                 if reversing.known.as_ref().is_some_and(|known| known.id == asked.id) {
                     let mut step = self.end_reversed();

@@ -206,7 +206,7 @@ fn the_chip_refuses_after_approval_and_the_payment_is_reversed() {
         let _ = sale.on(approved());
         assert_eq!(sale.on(event), [Action::Tell, reverse_known()]);
         assert!(sale.is_unconfirmed(), "never declined while the gateway may hold an approval");
-        let done = reversal_answered(Reversal::Done { id: "rv1".to_owned() });
+        let done = reversal_answered(Reversal::Done { id: "rv1".to_owned(), amount: ApprovedAmount::NotSaid });
         assert_eq!(sale.on(done), [Action::Tell, Action::Print(Paper::Copies)]);
         assert!(matches!(sale.outcome(), Some(Outcome::Reversed { .. })));
     }
@@ -316,7 +316,10 @@ fn unknown_is_looked_up_and_reversed_never_sent_again() {
     let reverse = Action::Reverse { payment: "p1".to_owned(), amount: eur(1234) };
     assert_eq!(sale.on(Event::Inquired(Inquiry::Payments(list.clone()))), [reverse]);
     // Another look after the reversal: every approved match must be gone.
-    let done = Event::ReversalAnswered { payment: "p1".to_owned(), reversal: Reversal::Done { id: "rv1".to_owned() } };
+    let done = Event::ReversalAnswered {
+        payment: "p1".to_owned(),
+        reversal: Reversal::Done { id: "rv1".to_owned(), amount: ApprovedAmount::NotSaid },
+    };
     assert_eq!(sale.on(done), [Action::Query]);
     assert_eq!(sale.on(Event::Inquired(Inquiry::Payments(list))), [Action::Tell]);
     assert!(matches!(sale.outcome(), Some(Outcome::Reversed { .. })));
@@ -554,7 +557,7 @@ fn a_part_is_taken_by_a_till_that_said_so_and_else_goes_back_at_once() {
         assert_eq!(*reverse, Action::Reverse { payment: KNOWN.to_owned(), amount: eur(600) });
         assert!(refuses.is_unconfirmed(), "never declined while the gateway holds an approval");
         assert_eq!(refuses.on(said(false)), []);
-        let done = reversal_answered(Reversal::Done { id: "rv1".to_owned() });
+        let done = reversal_answered(Reversal::Done { id: "rv1".to_owned(), amount: ApprovedAmount::NotSaid });
         assert_eq!(refuses.on(done), [Action::Tell, Action::Print(Paper::Copies)]);
         assert_eq!(refuses.outcome(), Some(&Outcome::Reversed { why: why.to_owned() }), "{entry:?}");
     }

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{broadcast, mpsc, oneshot};
 
+use crate::config::Rights;
 use crate::money::{Amount, Currency};
 
 pub mod http;
@@ -84,6 +85,15 @@ pub enum Command {
         /// The sale as it stands; unchanged when no signature was waited for.
         reply: oneshot::Sender<Result<SaleView, Refused>>,
     },
+    /// Tell what becomes of an open sale of a journal that was found to be an old copy.
+    Settle {
+        /// The sale's number.
+        number: u64,
+        /// What was paid stays; otherwise it is reversed.
+        keep: bool,
+        /// The sale as it stands.
+        reply: oneshot::Sender<Result<SaleView, Refused>>,
+    },
     /// A receipt as text.
     Receipt {
         /// The till's name.
@@ -146,6 +156,8 @@ pub struct Wanted {
     pub accept_partial: bool,
     /// What it refers to: of a capture, refund, reversal, increment or reauthorisation.
     pub of: Option<Of>,
+    /// What the caller may do beyond the sales of its own.
+    pub rights: Rights,
     /// The stored card data to charge.
     pub registration: Option<String>,
     /// Parameters for the gateway, by their flat names or nested.
@@ -162,7 +174,9 @@ pub enum Of {
         /// The reference.
         reference: String,
     },
-    /// By its payment id at the gateway, when this terminal's journal does not have it.
+    /// By its number in this terminal's journal, whichever till's it is.
+    Number(u64),
+    /// By its payment id at the gateway.
     Payment(String),
 }
 

@@ -174,6 +174,11 @@ async fn play(
                 let known = sales.get(&(till.clone(), reference.clone())).cloned();
                 let _ = reply.send(known.ok_or(Refused::NoSuchSale { till, reference }));
             }
+            Command::Settle { number, reply, .. } => {
+                let known = sales.values().find(|sale: &&SaleView| sale.number == number).cloned();
+                let unknown = Refused::NotPossible { why: format!("there is no sale {number}") };
+                let _ = reply.send(known.ok_or(unknown));
+            }
             Command::Receipt { reference, copy, reply, .. } => {
                 let _ = reply.send(Ok(format!("{copy:?} copy of {reference}\nGrüße\n")));
             }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use pos_agent::config::Right;
 use pos_agent::money::{Amount, Currency};
 use pos_agent::till::{Command, Kind, Of, Outcome, Progress, Refused, SaleView, State as Standing, Wanted};
 use tokio::sync::{broadcast, mpsc, oneshot};
@@ -87,6 +88,7 @@ impl Wish {
             manual: false,
             accept_partial: self.accepts_part,
             of: self.of.clone().map(Of::Payment),
+            rights: [Right::AnyTill, Right::UnknownPayment].into_iter().collect(),
             registration: (self.kind == Kind::ByRegistration).then(|| "f".repeat(32)),
             parameters: serde_json::Map::new(),
         }

@@ -220,7 +220,8 @@ fn wanted(app: &App, caller: &Caller, asked: SaleRequest) -> Result<Wanted, Fail
     }
     let till = caller.0.to_string();
     let (ask_tip, manual, accept_partial) = (tip.is_some(), entry.is_some(), accept_partial.unwrap_or(false));
-    Ok(Wanted { till, reference, kind, amount, ask_tip, manual, accept_partial, of, registration, parameters })
+    let rights = crate::config::Rights::default();
+    Ok(Wanted { till, reference, kind, amount, ask_tip, manual, accept_partial, of, rights, registration, parameters })
 }
 
 #[derive(Deserialize)]
