@@ -207,6 +207,12 @@ impl Gateway {
         &self.options.entity_id
     }
 
+    /// How it thinks.
+    #[must_use]
+    pub fn manners(&self) -> Manners {
+        self.options.manners
+    }
+
     /// A copy of what it has charged, declined and reversed so far.
     ///
     /// # Panics
