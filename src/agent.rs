@@ -8,6 +8,7 @@ mod act;
 pub(crate) mod clock;
 mod earlier;
 mod expiry;
+mod old_copy;
 mod recovery;
 mod tills;
 mod totals;
@@ -283,7 +284,8 @@ enum Done {
     Paid { sale: u64, answer: Answer, took: Duration },
     Polled { sale: u64, answer: Answer },
     Inquired { sale: u64, inquiry: Inquiry },
-    Reversed { sale: u64, payment: String, reversal: Reversal },
+    Reversed { sale: u64, reference: String, reversal: Reversal },
+    Listed { known: Result<Vec<String>, String> },
     Counted { page: Result<Vec<Sale>, journal::Error>, counting: Box<totals::Counting> },
     Listed { sales: Result<Vec<Sale>, journal::Error>, reply: oneshot::Sender<Result<Vec<SaleView>, Refused>> },
 }
@@ -539,7 +541,9 @@ impl Agent {
             }
             Done::Polled { sale, answer } => (sale, sale::Event::Answered(answer)),
             Done::Inquired { sale, inquiry } => (sale, sale::Event::Inquired(inquiry)),
-            Done::Reversed { sale, payment, reversal } => (sale, sale::Event::ReversalAnswered { payment, reversal }),
+            Done::Reversed { sale, reference, reversal } => {
+                (sale, sale::Event::ReversalAnswered { reference, reversal })
+            }
             Done::Counted { page, counting } => return self.counted(page, *counting),
             Done::Listed { sales, reply } => {
                 let sales = sales.map_err(refused_by_journal);
@@ -593,6 +597,7 @@ fn deadlines(config: &Config) -> Deadlines {
     Deadlines {
         pending: Duration::from_millis(config.gateway.answer_timeout_ms),
         resend: Duration::from_secs(config.gateway.resend_after_s),
+        refuses_repeats: config.gateway.assumptions.refuses_repeated_references,
         absence_final: Duration::from_secs(config.gateway.assumptions.absence_final_after_h * 3600),
         signature: terminal.confirm_signature.then(|| Duration::from_secs(terminal.signature_timeout_s)),
     }
