@@ -27,7 +27,8 @@ impl Agent {
         let stuck = self.sales.get(&order.number).is_some_and(|active| active.stuck);
         let kind = kind_of(&order.kind);
         let of = order.kind.of().map(|of| {
-            let known = of.number.and_then(|number| self.journal.reference(number).ok().flatten());
+            let known =
+                of.number.and_then(|number| self.journal.key(number).ok().flatten().map(|(_, reference)| reference));
             known.unwrap_or_else(|| of.payment.clone())
         });
         let (state, outcome, text) = if stuck {
