@@ -38,6 +38,7 @@ use crate::wire::Way;
 
 use act::Trace;
 use clock::Clock;
+use old_copy::OldCopy;
 use recovery::refused_by_journal;
 
 /// Why the agent does not start. Each tells what to do.
@@ -224,6 +225,7 @@ struct Agent {
     /// The journal could not be written: no sale is taken until it can be again.
     journal_fault: Option<JournalFault>,
     last_number: u64,
+    old_copy: OldCopy,
     gateway: gateway::Client,
     /// The last thing the gateway did, for the status.
     gateway_state: String,
@@ -285,7 +287,7 @@ enum Done {
     Polled { sale: u64, answer: Answer },
     Inquired { sale: u64, inquiry: Inquiry },
     Reversed { sale: u64, reference: String, reversal: Reversal },
-    Listed { known: Result<Vec<String>, String> },
+    References { references: Result<Vec<String>, String> },
     Counted { page: Result<Vec<Sale>, journal::Error>, counting: Box<totals::Counting> },
     Listed { sales: Result<Vec<Sale>, journal::Error>, reply: oneshot::Sender<Result<Vec<SaleView>, Refused>> },
 }
@@ -351,6 +353,7 @@ impl Agent {
             journal,
             journal_fault: None,
             last_number: opened.last_number,
+            old_copy: OldCopy::new(&opened, config.gateway.assumptions.query_by_date),
             gateway,
             gateway_state: "not asked yet".to_owned(),
             expiry_log: expiry::Log::default(),
@@ -377,6 +380,7 @@ impl Agent {
     /// Hands on what actions left behind, until nothing is left; then forgets what is settled.
     fn settle(&mut self) {
         self.warn_of_expiry();
+        self.look_for_old_copy();
         if self.journal_fault.as_ref().is_some_and(|fault| fault.retry_at <= self.clock.monotonic()) {
             self.retry_journal();
         }
@@ -544,6 +548,7 @@ impl Agent {
             Done::Reversed { sale, reference, reversal } => {
                 (sale, sale::Event::ReversalAnswered { reference, reversal })
             }
+            Done::References { references } => return self.references_listed(references),
             Done::Counted { page, counting } => return self.counted(page, *counting),
             Done::Listed { sales, reply } => {
                 let sales = sales.map_err(refused_by_journal);
@@ -558,7 +563,7 @@ impl Agent {
         let sales = self.sales.values().filter_map(Active::deadline).min();
         let retry = self.journal_fault.as_ref().map(|fault| fault.retry_at);
         let far = self.clock.monotonic() + Duration::from_secs(3600);
-        self.clock.instant([sales, retry, Some(far)].into_iter().flatten().min().unwrap_or(far))
+        self.clock.instant([sales, retry, self.old_copy.due(), Some(far)].into_iter().flatten().min().unwrap_or(far))
     }
 
     fn deadline_passed(&mut self) {

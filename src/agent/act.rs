@@ -42,8 +42,10 @@ impl Agent {
             }
             Action::AnswerCard(answer) => self.answer_card(number, *answer),
             Action::Query { references } => self.query(number, references),
-            Action::Reverse { .. } if self.old_copy.holds_back(number) => self.old_copy.keep(number, action),
-            Action::Reverse { payment, amount, reference } => {
+            Action::Reverse { .. } => {
+                let Some(Action::Reverse { payment, amount, reference }) = self.may_leave(number, action) else {
+                    return;
+                };
                 let (gateway, done) = (self.gateway.clone(), self.done.clone());
                 let turn = self.turn(number);
                 tokio::spawn(async move {

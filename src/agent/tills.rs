@@ -44,9 +44,9 @@ impl Agent {
                 Ok((sale, view)) => self.signature(sale.order().number, accepted, view, reply),
                 Err(refused) => drop(reply.send(Err(refused))),
             },
-            Command::Settle { number, reply, .. } => {
-                let why = format!("sale {number} does not wait for a person's decision");
-                let _ = reply.send(Err(Refused::NotPossible { why }));
+            Command::Settle { number, keep, reply } => {
+                let settled = self.settle_sale(number, keep);
+                let _ = reply.send(settled);
             }
             Command::Receipt { till, reference, copy, reply } => {
                 let answer = self.find(&till, &reference).map(|(sale, _)| self.receipt_text(&sale, copy));

@@ -184,6 +184,7 @@ impl Agent {
         attention.extend(
             unconfirmed.iter().map(|view| format!("sale {} of till {}: {}", view.reference, view.till, view.text)),
         );
+        attention.extend(self.old_copy.attention());
         attention.extend(self.gateway.attention());
         let signatures = self.sales.values().filter(|active| active.sale.standing() == Standing::AtSignature);
         attention.extend(signatures.map(|active| {

@@ -338,7 +338,7 @@ fn entries(step: &Step) -> impl Iterator<Item = Entry<'_>> {
             Record::Reversing { why, payment, .. } => {
                 (payment.as_ref().map(|payment| payment.id.as_str()), None, Some(why))
             }
-            Record::Confirming { why } | Record::Quarantined { why } => (None, None, Some(why)),
+            Record::Confirming { why } | Record::Quarantined { why } | Record::Held { why } => (None, None, Some(why)),
             _ => (None, None, None),
         };
         let why = why.map(|why| text(why));

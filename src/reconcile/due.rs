@@ -76,6 +76,8 @@ pub(super) fn payments(record: &Record) -> [Option<&str>; 2] {
         | Record::Asked { .. }
         | Record::Confirming { .. }
         | Record::Quarantined { .. }
+        | Record::Held { .. }
+        | Record::Settled { .. }
         | Record::CardFinal { .. } => [None, None],
     }
 }

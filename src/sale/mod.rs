@@ -59,6 +59,8 @@ pub struct Sale {
     asked_unix_ms: i64,
     /// Why a person must decide before anything goes on.
     held: Option<String>,
+    /// A person has decided.
+    decided: bool,
     /// Facts of the card, as far as they are known: they fill the receipt.
     card: Option<CardFacts>,
     /// Facts of the host, as far as they are known.
@@ -410,6 +412,7 @@ impl Sale {
             tries: 0,
             asked_unix_ms: 0,
             held: None,
+            decided: false,
             card: None,
             host: HostFacts::default(),
             steps: 0,
@@ -485,6 +488,18 @@ impl Sale {
     #[must_use]
     pub fn is_settled(&self) -> bool {
         matches!(self.state, State::Ended(_)) && !self.volatile.card_open
+    }
+
+    /// Whether a person has decided what becomes of it.
+    #[must_use]
+    pub fn is_decided(&self) -> bool {
+        self.decided
+    }
+
+    /// Whether its request was, or was about to be, sent.
+    #[must_use]
+    pub fn was_asked(&self) -> bool {
+        self.tries > 0
     }
 
     /// Whether it waits for a person to decide what becomes of it ([`Event::Settle`]).
@@ -611,6 +626,7 @@ impl Sale {
             Record::Held { why } => self.held = Some(why.clone()),
             Record::Settled { keep } => {
                 self.held = None;
+                self.decided = true;
                 if let State::Reversing(reversing) = &mut self.state {
                     reversing.keep = *keep;
                 }
