@@ -94,7 +94,7 @@ impl Client {
         // A kept connection may have died in silence: its loss shows at the first try, the second opens a new one.
         let mut why = String::new();
         for _ in 1..=2 {
-            let path = &self.0.gateway.assumptions.warm_path;
+            let path = self.0.gateway.assumptions.warm_path.as_deref().unwrap_or("/");
             match self.get("warm", &self.0.payments, path, &[]).await {
                 Ok(reply) if matches!(reply.status, 401 | 403) => {
                     let status = reply.status;

@@ -115,7 +115,7 @@ impl Probe {
     /// # Errors
     /// When there is no whole answer in time.
     pub async fn round_trip(&mut self) -> Result<Duration, String> {
-        let path = self.address.path(&self.gateway.assumptions.warm_path, &[]);
+        let path = self.address.path(&self.gateway.assumptions.probe_path, &[]);
         let start = Instant::now();
         self.get(&path).await?;
         Ok(start.elapsed())
