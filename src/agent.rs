@@ -218,6 +218,7 @@ async fn work(mut agent: Agent, mut ends: Ends, till: Option<TillEnd>, shutdown:
 struct Agent {
     config: Config,
     max_amount: Option<Amount>,
+    max_credit_amount: Option<Amount>,
     deadlines: Deadlines,
     clock: Clock,
     random: Random,
@@ -331,6 +332,8 @@ impl Agent {
             Currency::from_code(&config.terminal.currency).map_err(|cause| Error::Money { key: "currency", cause })?;
         let max_amount = config.terminal.max_amount.as_deref().map(|text| Amount::parse(text, currency)).transpose();
         let max_amount = max_amount.map_err(|cause| Error::Money { key: "max-amount", cause })?;
+        let max = config.terminal.max_credit_amount.as_deref().map(|text| Amount::parse(text, currency)).transpose();
+        let max_credit_amount = max.map_err(|cause| Error::Money { key: "max-credit-amount", cause })?;
         let way = surroundings.reader;
         let (reader, from_reader) = reader::spawn(reader::Settings { way, ..act::reader_settings(&config, &clock) });
         // The channel ends with the printers' tasks.
@@ -347,6 +350,7 @@ impl Agent {
         let (done, from_tasks) = mpsc::channel(64);
         let mut agent = Self {
             max_amount,
+            max_credit_amount,
             deadlines: deadlines(&config),
             clock,
             random: surroundings.random,

@@ -18,6 +18,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("card", &["emv"]),
     ("wire", &[]),
     ("sale", &["money", "card"]),
+    ("follow_up", &["sale", "money"]),
     ("journal", &["sale", "money", "card"]),
     ("reconcile", &["sale", "money"]),
     // Devices never know each other; they speak the words of `money`, `card` and `emv`.
@@ -32,7 +33,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "agent",
         &[
             "money", "emv", "card", "sale", "journal", "reader", "gateway", "printer", "till", "config", "systemd",
-            "wire",
+            "wire", "follow_up",
         ],
     ),
     // The agent's ways to the devices, walked without an agent; of the agent itself only which clock can be right.
@@ -61,7 +62,7 @@ const CLOSED_TO_SIM: &[&str] = &["session", "port"];
 const OPEN_TO_SIM: &[&str] = &["gateway", "parameter"];
 
 /// Modules that decide and never act: no clock, no I/O, no async.
-const PURE: &[&str] = &["money", "emv", "card", "sale", "reconcile"];
+const PURE: &[&str] = &["money", "emv", "card", "sale", "follow_up", "reconcile"];
 
 /// What a pure module has no use for, as tokens in a row.
 const IMPURE: &[&[&str]] = &[

@@ -8,7 +8,6 @@ use crate::money::Amount;
 use crate::sale::{self, Order, Sale};
 use crate::till::{self, Command, Refused, SaleView, Wanted};
 
-use super::earlier::is_the_same;
 use super::recovery::refused_by_journal;
 use super::{Active, Agent, Done, NUDGED, act, clock, words};
 
@@ -83,7 +82,7 @@ impl Agent {
         match self.find(&wanted.till, &wanted.reference) {
             Ok((sale, mut view)) => {
                 view.replayed = true;
-                return if is_the_same(&wanted, &sale, &view) {
+                return if self.is_the_same(&wanted, &sale, &view)? {
                     Ok(view)
                 } else {
                     Err(Refused::AmountDiffers { reference: wanted.reference, known: words::what_it_is(&sale) })

@@ -24,7 +24,9 @@ impl Transaction {
         if self.held == Held::Certainly { self.amount.minor() } else { 0 }
     }
 
-    fn possible(&self) -> u64 {
+    /// What may stand of it by itself, whatever refers to it.
+    #[must_use]
+    pub fn possible(&self) -> u64 {
         if self.held == Held::Not { 0 } else { self.amount.minor() }
     }
 
