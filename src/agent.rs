@@ -540,14 +540,14 @@ impl Agent {
                     active.trace.answered(self.clock.monotonic());
                 }
                 self.gateway_state = words::gateway_state(&answer);
-                (sale, sale::Event::Answered(answer))
+                (sale, sale::Event::Answered(self.with_an_id_of_its_own(sale, answer)))
             }
             Done::Warmed { warm } => {
                 self.gateway_state = warm.err().unwrap_or_else(|| "answers".to_owned());
                 self.expiry_log.look_again();
                 return;
             }
-            Done::Polled { sale, answer } => (sale, sale::Event::Answered(answer)),
+            Done::Polled { sale, answer } => (sale, sale::Event::Answered(self.with_an_id_of_its_own(sale, answer))),
             Done::Inquired { sale, inquiry } => (sale, sale::Event::Inquired(inquiry)),
             Done::Reversed { sale, reference, reversal } => {
                 (sale, sale::Event::ReversalAnswered { reference, reversal })
@@ -561,6 +561,22 @@ impl Agent {
             }
         };
         self.advance(number, event);
+    }
+
+    /// An answer with the id of another transaction is not one to this request, whatever else it says.
+    fn with_an_id_of_its_own(&self, number: u64, answer: Answer) -> Answer {
+        let id = match &answer {
+            Answer::Approved(approval) => &approval.id,
+            Answer::Pending { id } => id,
+            _ => return answer,
+        };
+        let earlier = self.sales.get(&number).and_then(|active| active.sale.order().kind.of());
+        let of_another = earlier.is_some_and(|of| of.payment == *id)
+            || self.journal.of_payment(id).is_ok_and(|owner| owner.is_some_and(|owner| owner != number));
+        if of_another {
+            return Answer::NotOurs { why: format!("the gateway answered with payment {id}, which is another transaction's") };
+        }
+        answer
     }
 
     fn next_deadline(&self) -> Instant {

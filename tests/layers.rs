@@ -32,8 +32,19 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "agent",
         &[
-            "money", "emv", "card", "sale", "journal", "reader", "gateway", "printer", "till", "config", "systemd",
-            "wire", "follow_up",
+            "money",
+            "emv",
+            "card",
+            "sale",
+            "journal",
+            "reader",
+            "gateway",
+            "printer",
+            "till",
+            "config",
+            "systemd",
+            "wire",
+            "follow_up",
         ],
     ),
     // The agent's ways to the devices, walked without an agent; of the agent itself only which clock can be right.
