@@ -574,7 +574,9 @@ impl Agent {
         let of_another = earlier.is_some_and(|of| of.payment == *id)
             || self.journal.of_payment(id).is_ok_and(|owner| owner.is_some_and(|owner| owner != number));
         if of_another {
-            return Answer::NotOurs { why: format!("the gateway answered with payment {id}, which is another transaction's") };
+            return Answer::NotOurs {
+                why: format!("the gateway answered with payment {id}, which is another transaction's"),
+            };
         }
         answer
     }

@@ -44,7 +44,9 @@ impl Agent {
         };
         let (of, amount) = match self.earlier(of)? {
             Ok(sale) => self.of_known(follow, &sale, wanted)?,
-            Err(payment) => (Earlier { payment: payment.clone(), number: None }, self.of_unknown(follow, &payment, wanted)?),
+            Err(payment) => {
+                (Earlier { payment: payment.clone(), number: None }, self.of_unknown(follow, &payment, wanted)?)
+            }
         };
         let kind = match follow {
             Follow::Capture => Kind::Capture { of },
@@ -99,7 +101,8 @@ impl Agent {
             (Left::Any(_), None) => return Err(not_possible("an increment needs an amount".to_owned())),
         };
         let payment = sale.host().id.clone();
-        let payment = payment.ok_or_else(|| not_possible(format!("the payment id of {} is not known", order.reference)))?;
+        let payment =
+            payment.ok_or_else(|| not_possible(format!("the payment id of {} is not known", order.reference)))?;
         Ok((Earlier { payment, number: Some(order.number) }, amount))
     }
 
@@ -205,10 +208,7 @@ impl Agent {
             Kind::ByRegistration { registration } => wanted.registration.as_ref() == Some(registration),
             _ => true,
         };
-        Ok(wanted.kind == view.kind
-            && of
-            && registration
-            && wanted.amount.is_none_or(|amount| amount == order.amount))
+        Ok(wanted.kind == view.kind && of && registration && wanted.amount.is_none_or(|amount| amount == order.amount))
     }
 }
 

@@ -69,7 +69,6 @@ impl OldCopy {
         }
     }
 
-
     /// When it is asked next.
     pub(super) fn due(&self) -> Option<Duration> {
         if let Look::Due(at) = self.look { Some(at) } else { None }
@@ -194,7 +193,9 @@ impl Agent {
     pub(super) fn settle_sale(&mut self, number: u64, keep: bool) -> Result<SaleView, Refused> {
         let waits = self.sales.get(&number).is_some_and(|active| active.sale.is_held() && !active.stuck);
         if !waits {
-            let why = format!("transaction {number} does not wait for a person's decision; pos-agent status lists those that do");
+            let why = format!(
+                "transaction {number} does not wait for a person's decision; pos-agent status lists those that do"
+            );
             return Err(Refused::NotPossible { why });
         }
         tracing::warn!(sale = number, keep, "a person has decided what becomes of a sale of an old copy");

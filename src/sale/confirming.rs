@@ -20,8 +20,8 @@ use super::back_off;
 use super::decide::outcome_of;
 use super::reversing::{LOOKS_BEFORE_SENDING, cannot_be_asked, is_final};
 use super::{
-    Action, Answer, ApprovedAmount, CardAnswer, Deadlines, Event, Found, FoundState, HostFacts, Inquiry, Kind, Now, Outcome,
-    Paper, Record, Sale, State, Step,
+    Action, Answer, ApprovedAmount, CardAnswer, Deadlines, Event, Found, FoundState, HostFacts, Inquiry, Kind, Now,
+    Outcome, Paper, Record, Sale, State, Step,
 };
 
 /// What a person mended at the gateway is noticed within a day.
@@ -158,8 +158,8 @@ impl Sale {
             return self.look_later(now, "the gateway declined one try, and an earlier one may still be carried out");
         }
         // A gateway that is slow may still carry out what it has read.
-        let quiet =
-            self.volatile.confirming.absent >= LOOKS_BEFORE_SENDING && now.monotonic.saturating_sub(since) >= deadlines.resend;
+        let quiet = self.volatile.confirming.absent >= LOOKS_BEFORE_SENDING
+            && now.monotonic.saturating_sub(since) >= deadlines.resend;
         let may_go = match self.order.kind {
             Kind::Reversal { .. } => quiet,
             Kind::Credit if nothing_comes => {

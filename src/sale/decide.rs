@@ -126,7 +126,8 @@ impl Sale {
                 step
             }
             FirstAnswer::Declined | FirstAnswer::GoOnline => {
-                Step::write([Record::Asked { card: Some(facts), again_unix_ms: None }]).then([Action::Ask, Action::Tell])
+                Step::write([Record::Asked { card: Some(facts), again_unix_ms: None }])
+                    .then([Action::Ask, Action::Tell])
             }
         }
     }

@@ -5,9 +5,9 @@
 //! Captures, refunds, reversals and credits are not held: they are only looked up, under references of their own, and what is found
 //! is what became of them in either copy.
 
+use super::decide::outcome_of;
 use super::record::Record;
 use super::{Action, Event, Now, Outcome, Sale, State, Step, reversing};
-use super::decide::outcome_of;
 
 impl Sale {
     /// Holds it, where something would be taken back by itself.

@@ -293,8 +293,12 @@ impl Sale {
                 Err(doubt) => return self.doubted(doubt, now),
             }
         }
-        let known_is_open = is.known_rest().filter(|known| payments(found).all(|one| one.id != known.id));
-        if let Some(known) = known_is_open {
+        let not_listed = is.known.as_ref().filter(|known| payments(found).all(|one| one.id != known.id));
+        let not_given_back = match not_listed.map(|known| look_up::left(is, known, found)).transpose() {
+            Ok(left) => left.flatten().and(not_listed),
+            Err(doubt) => return self.doubted(doubt, now),
+        };
+        if let Some(known) = not_given_back {
             // The gateway approved it: a list without it proves nothing, however old it is.
             let why = format!("the gateway does not list payment {}, which it approved; look at it there", known.id);
             return if self.absence_is_final(now, deadlines) {
