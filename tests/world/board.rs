@@ -147,6 +147,7 @@ fn write_config(world: &World) -> std::path::PathBuf {
 id = "12345678"
 merchant = ["Corner Shop"]
 currency = "EUR"
+max-credit-amount = "1000.00"
 card-timeout-s = 60
 
 [reader]
