@@ -102,8 +102,8 @@ impl Shop {
 id = "12345678"
 merchant = ["Corner Shop", "1 Market Street", "Springfield"]
 currency = "EUR"
-max-credit-amount = "1000.00"
 card-timeout-s = 60
+max-credit-amount = "1000.00"
 
 [reader]
 protocol = "miura-mpi"

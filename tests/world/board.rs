@@ -147,8 +147,8 @@ fn write_config(world: &World) -> std::path::PathBuf {
 id = "12345678"
 merchant = ["Corner Shop"]
 currency = "EUR"
-max-credit-amount = "1000.00"
 card-timeout-s = 60
+max-credit-amount = "1000.00"
 
 [reader]
 protocol = "miura-mpi"
