@@ -15,6 +15,7 @@ mod load;
 mod logo;
 mod printer;
 mod secret;
+mod socket;
 
 pub use assumptions::{Assumptions, ID, NotFound, QueryMethod, Zone};
 pub use check::Fault;
@@ -22,6 +23,7 @@ pub use load::{Error, load, parse, read};
 pub use logo::{Logo, LogoError, logo_file};
 pub use printer::{CodePage, Copies, Cut, FlowControl, Part, Printer, Value, qr_parts};
 pub use secret::{SecretError, key_credential, key_file, secret_credential, secret_file};
+pub use socket::Socket;
 
 /// Where the configuration is when nobody says otherwise.
 pub const DEFAULT_PATH: &str = "/etc/pos-agent/config.toml";
@@ -59,6 +61,9 @@ pub struct Terminal {
     pub currency: String,
     /// Largest amount of one sale in `currency`, as `5000.00`; without it what the gateway can take.
     pub max_amount: Option<String>,
+    /// Largest amount in `currency` that may be given without an earlier payment that this terminal knows: a credit, or a refund of a
+    /// payment that its journal does not have. Absent: nothing may be given so, and no value means "no limit".
+    pub max_credit_amount: Option<String>,
     /// How long a customer may take to present a card, in seconds.
     #[serde(default = "defaults::card_timeout_s")]
     pub card_timeout_s: u64,
@@ -238,8 +243,8 @@ pub enum TestMode {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Till {
-    /// Unix socket for the command line and tills on the board.
-    pub socket: PathBuf,
+    /// For the command line and tills on the board.
+    pub socket: Socket,
     /// Loopback address for tills over HTTP; without `token` entries nothing listens there.
     pub http: SocketAddr,
     /// One entry per till.
@@ -254,6 +259,9 @@ pub struct TillToken {
     pub till: String,
     /// File with its bearer token, readable by its owner alone.
     pub token_file: PathBuf,
+    /// What it may do beyond the sales of its own; nothing, unless it is written here.
+    #[serde(default)]
+    pub rights: Rights,
 }
 
 /// What a till may do beyond the sales of its own.
@@ -310,11 +318,7 @@ impl Default for ReaderPrompts {
 
 impl Default for Till {
     fn default() -> Self {
-        Self {
-            socket: PathBuf::from("/run/pos-agent/till.sock"),
-            http: SocketAddr::from(([127, 0, 0, 1], 8650)),
-            token: Vec::new(),
-        }
+        Self { socket: Socket::default(), http: SocketAddr::from(([127, 0, 0, 1], 8650)), token: Vec::new() }
     }
 }
 

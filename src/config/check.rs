@@ -165,6 +165,9 @@ fn terminal(terminal: &Terminal) -> Result<(), Fault> {
     if let Some(max) = &terminal.max_amount {
         Amount::parse(max, currency).map_err(|error| money("terminal.max-amount", error))?;
     }
+    if let Some(max) = &terminal.max_credit_amount {
+        Amount::parse(max, currency).map_err(|error| money("terminal.max-credit-amount", error))?;
+    }
     within("terminal.card-timeout-s", terminal.card_timeout_s, &CARD_TIMEOUT_S)?;
     within("terminal.signature-timeout-s", terminal.signature_timeout_s, &SIGNATURE_TIMEOUT_S)?;
     terminal.location.as_ref().map_or(Ok(()), location)
@@ -389,8 +392,8 @@ fn logo(n: usize, printer: &Printer) -> Result<(), Fault> {
 }
 
 fn till(till: &Till) -> Result<(), Fault> {
-    absolute("till.socket", &till.socket)?;
-    let length = till.socket.as_os_str().len();
+    absolute("till.socket", &till.socket.path)?;
+    let length = till.socket.path.as_os_str().len();
     check(
         length <= MAX_SOCKET_PATH,
         "till.socket",
