@@ -12,6 +12,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
+use chrono::DateTime;
 use hyper::body::{Body as _, Frame, Incoming, SizeHint};
 use hyper::client::conn::http1::{self, SendRequest};
 use hyper::header::{DATE, HeaderValue, LOCATION};
@@ -194,9 +195,10 @@ impl Line {
         &self.made
     }
 
-    /// The `Date` of the latest answer.
-    pub(super) fn date(&self) -> Option<&HeaderValue> {
-        self.date.as_ref()
+    /// The `Date` of the latest answer, in seconds since 1970.
+    pub(super) fn gateway_unix_s(&self) -> Option<i64> {
+        let date = self.date.as_ref()?.to_str().ok()?;
+        DateTime::parse_from_rfc2822(date).ok().map(|date| date.timestamp())
     }
 
     /// Sends one request and reads its whole answer.
