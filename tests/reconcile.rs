@@ -207,6 +207,30 @@ there are differences: see the lines above the table"
     );
 }
 
+/// The header says which column is where: the document's file with its columns turned round says the same. A reason that stands
+/// on a settled line is nobody's: reasons are of chargebacks only.
+#[test]
+fn columns_are_read_by_their_names_and_reasons_are_of_chargebacks_only() {
+    let plain = TYPED.replace("\"not recognised; \"\"never there\"\"\"", "not recognised");
+    let with_reasons = plain.replace(";Erika Mustermann;;;", ";Erika Mustermann;000.100.299;nobody's reason;");
+    assert_ne!(with_reasons, plain);
+    let turned = |file: &str| -> String {
+        file.lines().map(|line| line.split(';').rev().collect::<Vec<_>>().join(";") + "\n").collect()
+    };
+    let told = |lines: &str, turn: bool| {
+        let file = format!("{HEADER}\n{lines}");
+        let file = if turn { turned(&file) } else { file };
+        let (findings, summary) = reconcile(ledger(&journal()), NO_PERIOD, file.as_bytes());
+        (findings.iter().map(ToString::to_string).collect::<Vec<_>>(), summary.to_string())
+    };
+    let expected = told(&plain, false);
+    assert_eq!(told(&plain, true), expected);
+    let (findings, summary) = told(&with_reasons, true);
+    assert_eq!(summary, expected.1);
+    let reasons = findings.iter().filter(|told| told.contains("nobody's reason"));
+    assert_eq!(reasons.count(), 1, "that of the chargeback reversal: {findings:#?}");
+}
+
 /// Columns in another order, a column nobody knows, no `TransactionId`: matched by the payment's id. A reversal's row, which
 /// has an id of its own, belongs to its sale.
 #[test]

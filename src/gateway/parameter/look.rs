@@ -89,9 +89,12 @@ pub(super) fn three_ri(sent: &Sent<'_>, found: &mut Found<'_>) {
 
 pub(super) fn exemption_version(sent: &Sent<'_>, found: &mut Found<'_>) {
     let asked = sent.has("threeDSecure.challengeIndicator") || sent.has("threeDSecure.exemptionFlag");
-    let version = sent.get("threeDSecure.version").and_then(format::version);
-    if asked && version.is_some_and(|version| version < (2, 2)) {
-        found("threeDSecure.version", "too low");
+    match sent.get("threeDSecure.version").map(format::version) {
+        _ if !asked => {}
+        None => found("threeDSecure.version", MISSING),
+        Some(Some(version)) if version < (2, 2) => found("threeDSecure.version", "too low"),
+        // A version that is none is told by its format.
+        Some(_) => {}
     }
 }
 

@@ -19,17 +19,25 @@
 //!   is held to 2048 characters. Nothing may be empty, except values of custom pairs and `job.year`.
 //! - A note beats a letter: `card.holder` and `shipping.city` are "letters" but hold the spaces and marks of names, no digits;
 //!   `shipping.method` takes PUDO, which its list has, although it has fewer than five letters.
-//! - Of two bounds the narrower holds: `recipient.phone` has 25 characters at most in all.
+//! - The lengths of `merchant.billing.mobile` and `recipient.phone` count what follows the first character: a plus and 25 digits
+//!   fit, although AN25 stands beside them. Other telephone numbers have 25 characters in all.
 //! - `paymentType` is two capital letters, as each of its values in the query's list that can be one.
 //! - `sequence` takes FINAL and nothing else. Letters in names and towns are those of any alphabet, in codes A to Z.
 //! - A date is a day that the calendar has. Hours run from 00 to 23, also where the document writes hh.
-//! - Every index ends at 1000, as that of cart items does. It has no leading zeros.
+//! - Only the index of cart items has an end, 1000. No index has leading zeros.
+//! - A pair of coordinates is in degrees: a latitude from -90 to 90, a comma, a longitude from -180 to 180. Of `pos.location` the
+//!   two come together.
 //! - A call takes the rows of `payment`, and more (see [`Call::takes`]); only what the document binds to another call is
 //!   refused. `amount` and `currency` are required of payments, checkouts and schedules, not of what refers to a payment or
-//!   stores payment data.
+//!   stores payment data. An increment or reauthorisation is a payment with `referenceUuid`.
+//! - `pos.entryMode` is required where a card is read: of payments and of what stores a card. `pos.terminalId` is required wherever
+//!   POS fields are sent. A card's number and expiry are required where a card is given, not where a stored one pays, and not
+//!   beside an `overrideHolder` that comes with `card.holder` alone.
 //! - 3-D Secure 2 is asked for by any `threeDSecure.v2.*` and by any field of the browser that it makes mandatory.
 //!   `threeDSecure.deviceInfo` (an app) or `threeDSecure.threeRIInd` (no customer there) replaces the browser.
-//! - "Both must be flagged" of an exemption: `challengeIndicator` and `exemptionFlag` come together.
+//! - "Both must be flagged" of an exemption: `challengeIndicator` and `exemptionFlag` come together. They "need version 2.2 or
+//!   higher": `threeDSecure.version` says so; a version that nobody says could be lower.
+//! - An answer may hold fields that are not in the table (interface: Versioning): they are told, and are no violation.
 //! - Not judged, as the document leaves it to others: which brands can be detected, where a purpose code is mandatory, the
 //!   lengths that one fraud service sets to `risk.channelId` and `risk.serviceId`, check digits of an IBAN, lists of currencies
 //!   and countries, what `street1` holds beside a `houseNumber1`.
@@ -63,10 +71,14 @@ pub struct Row {
     pub format: Format,
     /// Whether it must be there.
     pub need: Need,
+    /// The calls in which it must; empty means all that take it.
+    pub needed_in: &'static [Call],
     /// Its value must not be shown: card data, account data, tokens.
     pub secret: bool,
     /// The call it belongs to, when that is not the call of its section.
     pub call: Option<Call>,
+    /// The column of the reconciliation file that it is, by the name in the header.
+    pub column: Option<&'static str>,
     /// What it means.
     pub meaning: &'static str,
 }
@@ -100,6 +112,10 @@ pub enum Call {
     Payment,
     /// `POST /v1/payments/{id}`: capture, reversal, refund and similar.
     FollowUp,
+    /// `POST /v1/registrations/{id}/payments`: stored payment data pay.
+    ByRegistration,
+    /// `POST /v1/payments` with `referenceUuid`: more is reserved, or what was reserved is reserved anew.
+    Increment,
     /// A checkout of the hosted widget is created.
     Checkout,
     /// Payment data are stored without a payment.
@@ -215,17 +231,34 @@ pub fn find(name: &str) -> Option<&'static Row> {
     near.find(|known| known.row.name == name && of_requests(known.section)).map(|known| known.row)
 }
 
-/// Every parameter that goes by this name: those of requests, or, when there is none, the fields of responses. A name can have
-/// a format for each of several calls.
+/// Every parameter that goes by this name: those that `direction` has, or, when there is none, those of the other one, or the
+/// column of the reconciliation file. A name can have a format for each of several calls.
 ///
 /// # Errors
 /// Why it is no name of the table.
-pub fn named(name: &str, names: &Names) -> Result<Vec<Parameter>, Unfit> {
-    let request = matching(name, names, Direction::Request);
-    match request {
-        Err(Unfit::Unknown) => matching(name, names, Direction::Response),
+pub fn named(name: &str, names: &Names, direction: Direction) -> Result<Vec<Parameter>, Unfit> {
+    let other = match direction {
+        Direction::Request => Direction::Response,
+        Direction::Response => Direction::Request,
+    };
+    let known = matching(name, names, direction).or_else(|unfit| match unfit {
+        Unfit::Unknown => matching(name, names, other),
+        unfit => Err(unfit),
+    });
+    match known {
+        Err(Unfit::Unknown) => {
+            let columns: Vec<Parameter> = all().filter(|parameter| parameter.row.column == Some(name)).collect();
+            if columns.is_empty() { Err(Unfit::Unknown) } else { Ok(columns) }
+        }
         known => known,
     }
+}
+
+/// The name in the interface of a column of the reconciliation file; of `MatchedTransactions`, the first.
+#[must_use]
+pub fn of_column(column: &str) -> Option<String> {
+    let row = all().find(|parameter| parameter.row.column == Some(column))?.row;
+    Some(row.name.replace("[n]", "[0]"))
 }
 
 /// The parameter that goes by this name in a call.
@@ -348,6 +381,8 @@ impl Call {
     pub const ALL: &'static [Self] = &[
         Self::Payment,
         Self::FollowUp,
+        Self::ByRegistration,
+        Self::Increment,
         Self::Checkout,
         Self::Registration,
         Self::Schedule,
@@ -364,6 +399,8 @@ impl Call {
             Self::Any => "any",
             Self::Payment => "payment",
             Self::FollowUp => "follow-up",
+            Self::ByRegistration => "by-registration",
+            Self::Increment => "increment",
             Self::Checkout => "checkout",
             Self::Registration => "registration",
             Self::Schedule => "schedule",
@@ -378,9 +415,11 @@ impl Call {
     #[must_use]
     pub fn takes(self, row: Self) -> bool {
         match self {
-            Self::Payment | Self::FollowUp | Self::Checkout | Self::Registration | Self::Schedule => {
+            Self::Payment | Self::ByRegistration | Self::Checkout | Self::Registration | Self::Schedule => {
                 matches!(row, Self::Any | Self::Payment | Self::Schedule) || row == self
             }
+            // A time table is for what is paid with payment data, not for what refers to a payment.
+            Self::FollowUp | Self::Increment => matches!(row, Self::Any | Self::Payment),
             Self::Any | Self::Query | Self::Report | Self::Webhook | Self::Reconciliation => {
                 row == Self::Any || row == self
             }

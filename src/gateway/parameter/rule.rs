@@ -58,6 +58,10 @@ pub struct Broken {
     pub rule: &'static Rule,
 }
 
+/// With `true`, one of [`HOLDERS`] may replace the empty one of stored payment data (interface: Tokenization and registration).
+pub(super) const OVERRIDE: &str = "overrideHolder";
+pub(super) const HOLDERS: [&str; 2] = ["card.holder", "bankAccount.holder"];
+
 pub(super) const MISSING: &str = "required and not sent";
 
 /// Every rule, in the document's order.
@@ -191,7 +195,7 @@ pub static RULES: &[Rule] = &[
     },
     Rule {
         name: "exemption-version",
-        says: "an exemption needs 3-D Secure 2.2 or higher",
+        says: "an exemption needs threeDSecure.version 2.2 or higher",
         clause: "3D Secure, exemption requests",
         direction: Direction::Request,
         calls: &[],
@@ -222,8 +226,16 @@ pub static RULES: &[Rule] = &[
         demand: Demand::Look(look::redirect_parameters),
     },
     Rule {
+        name: "location",
+        says: "a place has a latitude and a longitude",
+        clause: "Point of sale",
+        direction: Direction::Request,
+        calls: &[],
+        demand: Demand::Together { at: &["pos.location."], of: ["latitude", "longitude"] },
+    },
+    Rule {
         name: "chargeback-reason",
-        says: "result.code and result.description are of chargebacks only",
+        says: "result.code and result.description (ReasonCode, ReasonDesc) are of chargebacks only",
         clause: "Reconciliation file",
         direction: Direction::Response,
         calls: &[Call::Reconciliation],
@@ -273,7 +285,8 @@ impl Rule {
 }
 
 impl<'a> Sent<'a> {
-    /// What a form of `call` holds. Of a name that is there twice the last value counts.
+    /// What a form of `call` holds. Of a name that is there twice the last value counts; a holder that replaces an empty stored one
+    /// is passed over, as it is no account of its own.
     pub fn new(
         fields: impl IntoIterator<Item = (&'a str, &'a str)>,
         names: &'a Names,
@@ -281,7 +294,11 @@ impl<'a> Sent<'a> {
         call: Call,
         from_client_side: bool,
     ) -> Self {
-        Self { fields: fields.into_iter().collect(), names, call, direction, from_client_side }
+        let mut fields: BTreeMap<&str, &str> = fields.into_iter().collect();
+        if fields.get(OVERRIDE) == Some(&"true") {
+            fields.retain(|name, _| !HOLDERS.contains(name));
+        }
+        Self { fields, names, call, direction, from_client_side }
     }
 
     /// Whether a field is there; with a dot at its end, any field that begins so.
