@@ -63,16 +63,38 @@ impl Shop {
     }
 
     pub(crate) async fn pay(&self, form: &Form) -> (u16, Value) {
-        read(self.send("v1/payments", form).await.unwrap()).await
+        read(self.asked("POST", "v1/payments", Some(form)).await).await
     }
 
     pub(crate) async fn post(&self, path: &str, form: &[(&str, &str)]) -> (u16, Value) {
-        read(self.send(path, &owned(form)).await.unwrap()).await
+        read(self.asked("POST", path, Some(&owned(form))).await).await
     }
 
     pub(crate) async fn get(&self, path: &str) -> (u16, Value) {
-        let url = format!("{}{path}", self.gateway.base_url());
-        read(self.client.get(url).bearer_auth(self.gateway.token()).send().await.unwrap()).await
+        read(self.asked("GET", path, None).await).await
+    }
+
+    /// Sends it, and goes once where it is redirected to: the same method, the same body.
+    pub(crate) async fn asked(&self, method: &str, path: &str, form: Option<&Form>) -> reqwest::Response {
+        let url = reqwest::Url::parse(&self.gateway.base_url()).unwrap().join(path).unwrap();
+        let first = self.ask(method, url.clone(), form).await;
+        if first.status() != 307 {
+            return first;
+        }
+        let there = url.join(first.headers()["location"].to_str().unwrap()).unwrap();
+        assert_eq!(there.origin(), url.origin());
+        let second = self.ask(method, there, form).await;
+        assert_ne!(second.status(), 307, "redirected twice");
+        second
+    }
+
+    async fn ask(&self, method: &str, url: reqwest::Url, form: Option<&Form>) -> reqwest::Response {
+        let method = reqwest::Method::from_bytes(method.as_bytes()).unwrap();
+        let request = self.client.request(method, url).bearer_auth(self.gateway.token());
+        let Some(form) = form else { return request.send().await.unwrap() };
+        let body = form_urlencoded::Serializer::new(String::new()).extend_pairs(form).finish();
+        let kind = "application/x-www-form-urlencoded; charset=UTF-8";
+        request.header("Content-Type", kind).body(body).send().await.unwrap()
     }
 
     /// Pays, and expects a refusal for this reason before there is a payment.
@@ -142,6 +164,10 @@ fn flatten(name: &str, value: &Value, fields: &mut Vec<(String, String)>) {
             }
         }
         Value::String(text) => fields.push((name.to_owned(), text.clone())),
+        // Whether amounts are text is not documented.
+        Value::Number(number) if name == "amount" => {
+            fields.push((name.to_owned(), format!("{:.2}", number.as_f64().unwrap())));
+        }
         other => panic!("{name} is {other}: no text"),
     }
 }
