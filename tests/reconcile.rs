@@ -80,7 +80,7 @@ fn reversing(number: u64, amount: Amount) -> Vec<Record> {
     let paid = Payment { id: payment(number), amount };
     vec![
         Record::Reversing { why: "cut".to_owned(), payment: Some(paid.clone()), host: None },
-        Record::ReversalAsked { payment: paid },
+        Record::ReversalAsked { payment: paid, reference: None },
     ]
 }
 
@@ -91,7 +91,8 @@ fn sale(number: u64, minor: u64, day: &str, outcome: Option<Outcome>) -> Vec<Vec
     match outcome {
         Some(outcome @ Outcome::Reversed { .. }) => {
             steps.push(reversing(number, amount));
-            let done = Record::ReversalDone { payment: payment(number), reversal: payment(number + 1_000_000) };
+            let done =
+                Record::ReversalDone { payment: payment(number), reversal: payment(number + 1_000_000), amount: None };
             steps.push(vec![done, ended(outcome, None)]);
         }
         Some(outcome @ (Outcome::Cancelled { .. } | Outcome::NotSent { .. })) => steps.push(vec![ended(outcome, None)]),

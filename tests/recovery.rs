@@ -236,7 +236,13 @@ fn much_in_doubt(path: &std::path::Path) {
     let (mut journal, _) = Journal::open(path).unwrap();
     let now = Now { monotonic: Duration::from_secs(1), unix_ms: 1_700_000_000_000 };
     let patience = Duration::from_secs(86_400);
-    let deadlines = Deadlines { pending: patience, resend: patience, absence_final: patience, signature: None };
+    let deadlines = Deadlines {
+        pending: patience,
+        resend: patience,
+        absence_final: patience,
+        signature: None,
+        refuses_repeats: false,
+    };
     for number in 1..=OPEN {
         let (mut sale, step) = Sale::begin(Order {
             kind: sale::Kind::ByRegistration { registration: "8ac7a4a1000000000000000000000007".to_owned() },
