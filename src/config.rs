@@ -261,6 +261,9 @@ pub struct Assumptions {
     pub wallets: Vec<String>,
     /// The card schemes' names in parameters of 3-D Secure, six at most.
     pub schemes: Vec<String>,
+    /// Parameters that this gateway is known not to take, by their names in `pos-agent parameters list`; one that ends with a dot
+    /// stands for all that begin so. A till that adds one is refused before the card is asked for.
+    pub parameters_not_taken: Vec<String>,
 }
 
 /// Where tills connect.
@@ -340,6 +343,7 @@ impl Default for Assumptions {
             absence_final_after_h: 24,
             wallets: Vec::new(),
             schemes: Vec::new(),
+            parameters_not_taken: Vec::new(),
         }
     }
 }

@@ -16,6 +16,7 @@ use super::{
     CodePage, Config, Gateway, Journal, Location, ManualEntryCommand, Part, Printer, Reader, Terminal, Till, logo_file,
     qr_parts,
 };
+use crate::gateway::parameter;
 use crate::money::{Amount, Currency};
 
 /// One value that cannot be used.
@@ -354,6 +355,15 @@ fn assumptions(gateway: &Gateway) -> Result<(), Fault> {
             "write what stands before the dot in the names of its parameters",
         )?;
     }
+    let unknown = assumed.parameters_not_taken.iter().find(|entry| !parameter::means_any(entry));
+    ensure(unknown.is_none(), "gateway.assumptions.parameters-not-taken", || {
+        let unknown = unknown.map(String::as_str).unwrap_or_default();
+        (
+            format!("\"{}\" is no parameter of a request, and none begins so", parameter::shown(unknown)),
+            "write names as pos-agent parameters list shows them, or a beginning with a dot at its end: \"corporate.\""
+                .to_owned(),
+        )
+    })?;
     within("gateway.assumptions.absence-final-after-h", assumed.absence_final_after_h, &ABSENCE_H)
 }
 
