@@ -210,6 +210,34 @@ const REQUESTS: &[(&str, &str, u16, &str, &str)] = &[
         "reference",
         "without spaces",
     ),
+    (
+        "a parameter of another call",
+        r#"{"reference":"R1","amount":"12.34","parameters":{"sequence":"FINAL"}}"#,
+        422,
+        "parameter",
+        "sequence: must not be sent here",
+    ),
+    (
+        "a parameter that does not fit, with an escape in it",
+        r#"{"reference":"R1","amount":"12.34","parameters":{"locale":"\u001b[2Jtoo long"}}"#,
+        422,
+        "parameter",
+        "locale: is too long",
+    ),
+    (
+        "a card number where a parameter's name should be",
+        r#"{"reference":"R1","amount":"12.34","parameters":{"4111111111111119":"x"}}"#,
+        422,
+        "parameter",
+        "****************: unknown parameter",
+    ),
+    (
+        "a token among the parameters",
+        r#"{"reference":"R1","amount":"12.34","parameters":{"Authorization":"Bearer x"}}"#,
+        422,
+        "parameter",
+        "Authorization: the terminal says this itself",
+    ),
     ("a reference with a control byte", r#"{"reference":"R\u001b1","amount":"12.34"}"#, 422, "reference", "printable"),
 ];
 

@@ -257,6 +257,18 @@ const BAD: &[(&str, &str, &[&str])] = &[
     ("query-path = \"/v1/query\"", "registration-payment-path = \"v1/{id}\"", &["gateway.assumptions.registration-payment-path"]),
     ("query-path = \"/v1/query\"", "absence-final-after-h = 0", &["gateway.assumptions.absence-final-after-h"]),
     ("query-path = \"/v1/query\"", "wallets = [\"a\", \"b\", \"c\", \"d\"]", &["gateway.assumptions.wallets", "at most 3"]),
+    (
+        "query-path = \"/v1/query\"",
+        "parameters-not-taken = [\"corporate.\", \"corporat.\"]",
+        &["gateway.assumptions.parameters-not-taken", "\"corporat.\" is no parameter of a request", "pos-agent parameters list"],
+    ),
+    (
+        "query-path = \"/v1/query\"",
+        "parameters-not-taken = [\"cart.items[0].sku\"]",
+        &["gateway.assumptions.parameters-not-taken", "cart.items[0].sku"],
+    ),
+    ("query-path = \"/v1/query\"", "parameters-not-taken = [\"result.code\"]", &["parameters-not-taken", "result.code"]),
+    ("query-path = \"/v1/query\"", "parameters-not-taken = [\"\"]", &["parameters-not-taken"]),
     ("query-path = \"/v1/query\"", "schemes = [\"one.two\"]", &["gateway.assumptions.schemes", "letters, digits"]),
     // Tills and the journal.
     ("127.0.0.1:8650", "0.0.0.0:8650", &["till.http", "not a loopback address", "127.0.0.1:8650"]),

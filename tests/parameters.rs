@@ -382,7 +382,7 @@ fn judged(form: &str, asked: &Asked<'_>) -> Vec<String> {
 
 /// Rule | call | a form that keeps it | a form that breaks it | the field that is named.
 fn cases() -> Vec<(&'static str, Call, String, String, &'static str)> {
-    use Call::{Checkout, FollowUp, Payment, Query};
+    use Call::{ByRegistration, Checkout, FollowUp, Increment, Payment, Query};
     let iban = format!("{BANK}&bankAccount.iban=DE89370400440532013000&bankAccount.bic=DEUTDEFF");
     let with = |more: &str| format!("{SALE}{more}");
     let name = "&customer.givenName=Jane&customer.surname=Jones";
@@ -393,6 +393,9 @@ fn cases() -> Vec<(&'static str, Call, String, String, &'static str)> {
     let seller = "&marketPlace.sellers[0].id=S1&cart.items[7].sellerId=";
     let french = "&threeDSecure.schemeData[CB-ITEMSNB]=3";
     let exempt = "&threeDSecure.challengeIndicator=02&threeDSecure.exemptionFlag=01&threeDSecure.version=2.2.0";
+    let refund = |more: &str| format!("amount=1.00&currency=EUR&paymentType=RF{more}");
+    let increment = "amount=1.00&currency=EUR&paymentType=PA&referenceUuid=1\
+        &standingInstruction.industryPractice=INCREMENTAL_AUTH";
     let stored = "&overrideHolder=true&bankAccount.holder=Jane%20Jones";
     let without = |form: &str, field: &str| {
         let kept: Vec<&str> = form.split('&').filter(|pair| !pair.starts_with(&format!("{field}="))).collect();
@@ -517,6 +520,41 @@ fn cases() -> Vec<(&'static str, Call, String, String, &'static str)> {
             "threeDSecure.version",
         ),
         ("exemption-version", Payment, with("&threeDSecure.version=2.1.0"), String::new(), ""),
+        ("reference-given", Increment, increment.to_owned(), without(increment, "referenceUuid"), "referenceUuid"),
+        (
+            "reference-given",
+            Increment,
+            increment.to_owned(),
+            without(increment, "standingInstruction.industryPractice"),
+            "standingInstruction.industryPractice",
+        ),
+        ("sequence", FollowUp, refund("&sequence=FINAL"), String::new(), ""),
+        ("sequence", Payment, with(""), with("&sequence=FINAL"), "sequence"),
+        ("sequence", ByRegistration, with(""), with("&sequence=FINAL"), "sequence"),
+        ("sequence", Increment, increment.to_owned(), format!("{increment}&sequence=FINAL"), "sequence"),
+        (
+            "captures",
+            Payment,
+            with("&numberOfCaptures=98").replace("DB", "PA"),
+            with("&numberOfCaptures=3"),
+            "numberOfCaptures",
+        ),
+        ("captures", ByRegistration, with(""), with("&numberOfCaptures=3").replace("DB", "CD"), "numberOfCaptures"),
+        ("captures", FollowUp, refund(""), refund("&numberOfCaptures=3"), "numberOfCaptures"),
+        ("captures", Checkout, with("&numberOfCaptures=3&overridePaymentType[VISA]=PA"), String::new(), ""),
+        ("payment-data", FollowUp, refund("&cart.items[0].name=Tea"), refund(CARD), "card.expiryYear"),
+        (
+            "payment-data",
+            Increment,
+            increment.to_owned(),
+            format!("{increment}&%3Cwallet_b%3E.paymentToken=1"),
+            "<wallet_b>.paymentToken",
+        ),
+        ("create-registration", Payment, with("&createRegistration=true"), String::new(), ""),
+        ("create-registration", FollowUp, refund(""), refund("&createRegistration=true"), "createRegistration"),
+        ("create-registration", ByRegistration, with(""), with("&createRegistration=true"), "createRegistration"),
+        ("override-holder", ByRegistration, with("&overrideHolder=true"), String::new(), ""),
+        ("override-holder", FollowUp, refund(""), refund("&overrideHolder=true"), "overrideHolder"),
         // A holder that replaces an empty stored one is no account of its own.
         ("bank-account-number", Payment, with(stored), with(&stored.replace("true", "false")), "bankAccount.number"),
         (
@@ -773,6 +811,7 @@ fn a_call_takes_its_own_parameters() {
             "recurringMigration.amount: not a parameter of this call; of registration",
         ),
         (Call::Payment, true, "createRegistration=true&job.hour=8-18&chargebackResultCode=000.100.200", ""),
+        (Call::FollowUp, false, "job.hour=8-18", "job.hour: not a parameter of this call; of schedule"),
     ] {
         let said = judged(&format!("{SALE}&{form}"), &asked(call, &names));
         assert_eq!(said.is_empty(), good, "{said:?}");

@@ -91,11 +91,17 @@ impl Agent {
             Err(Refused::NoSuchSale { .. }) => {}
             Err(refused) => return Err(refused),
         }
-        let call = match wanted.kind {
-            till::Kind::Capture | till::Kind::Refund | till::Kind::Reversal => Call::FollowUp,
-            _ => Call::Payment,
+        let (call, payment_type) = match wanted.kind {
+            till::Kind::Sale => (Call::Payment, "DB"),
+            till::Kind::PreAuthorisation => (Call::Payment, "PA"),
+            till::Kind::Credit => (Call::Payment, "CD"),
+            till::Kind::ByRegistration => (Call::ByRegistration, "DB"),
+            till::Kind::Capture => (Call::FollowUp, "CP"),
+            till::Kind::Refund => (Call::FollowUp, "RF"),
+            till::Kind::Reversal => (Call::FollowUp, "RV"),
+            till::Kind::Increment | till::Kind::Reauthorisation => (Call::Increment, "PA"),
         };
-        let parameters = added::parameters(&wanted.parameters, call, &self.config.gateway.assumptions)
+        let parameters = added::parameters(&wanted.parameters, call, payment_type, &self.config.gateway.assumptions)
             .map_err(|problem| Refused::Parameter { name: problem.name, why: problem.why })?;
         let (kind, amount) = self.kind_and_amount(&wanted)?;
         self.may_begin(&kind, amount)?;

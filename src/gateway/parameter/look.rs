@@ -18,6 +18,20 @@ pub(super) fn reference(sent: &Sent<'_>, found: &mut Found<'_>) {
     }
 }
 
+pub(super) fn captures(sent: &Sent<'_>, found: &mut Found<'_>) {
+    if sent.has("numberOfCaptures") && sent.get("paymentType").is_some_and(|kind| kind != "PA") {
+        found("numberOfCaptures", "must not be sent here");
+    }
+}
+
+pub(super) fn payment_data(sent: &Sent<'_>, found: &mut Found<'_>) {
+    const DATA: [&str; 5] = ["card.", "virtualAccount.", "bankAccount.", "tokenAccount.", "giftCard."];
+    let wallets: Vec<String> = sent.names.wallets.iter().map(|wallet| format!("{wallet}.")).collect();
+    for beginning in DATA.into_iter().chain(wallets.iter().map(String::as_str)) {
+        sent.under(beginning).for_each(|(name, _)| found(name, "must not be sent here"));
+    }
+}
+
 pub(super) fn wallet(sent: &Sent<'_>, found: &mut Found<'_>) {
     for wallet in &sent.names.wallets {
         let (token, source) = (format!("{wallet}.paymentToken"), format!("{wallet}.source"));

@@ -27,6 +27,8 @@
 //! - Only the index of cart items has an end, 1000. No index has leading zeros.
 //! - A pair of coordinates is in degrees: a latitude from -90 to 90, a comma, a longitude from -180 to 180. Of `pos.location` the
 //!   two come together.
+//! - What refers to a payment brings no payment data and no time table, stores nothing and overrides nothing; `sequence` is its
+//!   alone. `numberOfCaptures` is of reservations: `paymentType` PA.
 //! - A call takes the rows of `payment`, and more (see [`Call::takes`]); only what the document binds to another call is
 //!   refused. `amount` and `currency` are required of payments, checkouts and schedules, not of what refers to a payment or
 //!   stores payment data. An increment or reauthorisation is a payment with `referenceUuid`.
@@ -252,6 +254,19 @@ pub fn named(name: &str, names: &Names, direction: Direction) -> Result<Vec<Para
         }
         known => known,
     }
+}
+
+/// Whether an entry of a list of parameters means this one, by its name in the table: the name itself, or, when the entry ends
+/// with a dot, everything that begins so.
+#[must_use]
+pub fn means(entry: &str, name: &str) -> bool {
+    entry == name || entry.ends_with('.') && name.starts_with(entry)
+}
+
+/// Whether an entry of such a list means any parameter of a request.
+#[must_use]
+pub fn means_any(entry: &str) -> bool {
+    all().any(|parameter| parameter.section.direction == Direction::Request && means(entry, &parameter.name()))
 }
 
 /// The name in the interface of a column of the reconciliation file; of `MatchedTransactions`, the first.

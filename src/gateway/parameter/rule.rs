@@ -31,6 +31,8 @@ enum Demand {
     Either { when: &'static str, of: [&'static str; 2] },
     /// With `one`, none of the others may be there.
     Apart { one: &'static str, others: &'static [&'static str] },
+    /// None of these may be there.
+    Absent(&'static [&'static str]),
     /// What takes a look at values.
     Look(fn(&Sent<'_>, &mut Found<'_>)),
 }
@@ -64,6 +66,10 @@ pub(super) const HOLDERS: [&str; 2] = ["card.holder", "bankAccount.holder"];
 
 pub(super) const MISSING: &str = "required and not sent";
 
+/// The calls that do not refer to a payment by its path.
+const NOT_FOLLOWING: &[Call] =
+    &[Call::Payment, Call::ByRegistration, Call::Increment, Call::Checkout, Call::Registration, Call::Schedule];
+
 /// Every rule, in the document's order.
 pub static RULES: &[Rule] = &[
     Rule {
@@ -89,6 +95,58 @@ pub static RULES: &[Rule] = &[
         direction: Direction::Request,
         calls: &[Call::FollowUp],
         demand: Demand::Look(look::reference),
+    },
+    Rule {
+        name: "reference-given",
+        says: "an increment or reauthorisation says which payment, and which of the two it is",
+        clause: "Basic payment parameters; Card on file",
+        direction: Direction::Request,
+        calls: &[Call::Increment],
+        demand: Demand::Needs {
+            at: &[""],
+            when: &["paymentType"],
+            need: &["referenceUuid", "standingInstruction.industryPractice"],
+        },
+    },
+    Rule {
+        name: "sequence",
+        says: "sequence marks the last one of what refers to a payment: of its captures, reversals, refunds",
+        clause: "Basic payment parameters",
+        direction: Direction::Request,
+        calls: NOT_FOLLOWING,
+        demand: Demand::Absent(&["sequence"]),
+    },
+    Rule {
+        name: "captures",
+        says: "numberOfCaptures is of reservations (paymentType PA)",
+        clause: "Basic payment parameters",
+        direction: Direction::Request,
+        calls: &[Call::Payment, Call::ByRegistration, Call::FollowUp],
+        demand: Demand::Look(look::captures),
+    },
+    Rule {
+        name: "payment-data",
+        says: "what refers to a payment brings no payment data: those of the payment count",
+        clause: "Card account to Token account; Gift card",
+        direction: Direction::Request,
+        calls: &[Call::FollowUp, Call::Increment],
+        demand: Demand::Look(look::payment_data),
+    },
+    Rule {
+        name: "create-registration",
+        says: "createRegistration is of what brings payment data of its own",
+        clause: "Tokenization and registration parameters",
+        direction: Direction::Request,
+        calls: &[Call::FollowUp, Call::Increment, Call::ByRegistration],
+        demand: Demand::Absent(&["createRegistration"]),
+    },
+    Rule {
+        name: "override-holder",
+        says: "overrideHolder is of payments with stored payment data",
+        clause: "Tokenization and registration parameters",
+        direction: Direction::Request,
+        calls: &[Call::FollowUp, Call::Increment, Call::Registration],
+        demand: Demand::Absent(&["overrideHolder"]),
     },
     Rule {
         name: "wallet",
@@ -279,6 +337,7 @@ impl Rule {
                 }
                 Demand::Either { of, .. } => of.contains(&field),
                 Demand::Apart { one, others } => one == field || others.contains(&field),
+                Demand::Absent(names) => names.contains(&field),
                 Demand::Look(_) => false,
             }
     }
@@ -368,6 +427,9 @@ impl Demand {
                 if sent.has(one) && others.iter().any(|other| sent.has(other)) {
                     found(one, "must not be sent here");
                 }
+            }
+            Self::Absent(names) => {
+                names.iter().filter(|name| sent.has(name)).for_each(|name| found(name, "must not be sent here"));
             }
             Self::Look(look) => look(sent, found),
         }
