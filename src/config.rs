@@ -239,43 +239,6 @@ pub enum TestMode {
     Internal,
 }
 
-<<<<<<< HEAD
-=======
-/// What the interface documents call "not shown" (design: Reading the interface documents). Paths are relative to `url`.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
-pub struct Assumptions {
-    /// Path of the query by `merchantTransactionId`.
-    pub query_path: String,
-    /// The query's answer names the `merchantTransactionId` of each payment. What does not name it is then not believed to be
-    /// ours; only a gateway that never names it needs `false`.
-    pub query_echoes_reference: bool,
-    /// Path of the cheap request that opens the connection before the card is read; any answer serves.
-    pub warm_path: String,
-    /// Result codes by prefix, tried in this order: throttled, approved, pending, declined. Only codes of the form
-    /// `000.000.000` are compared; any other is unknown.
-    pub throttled: Vec<String>,
-    /// With HTTP 200.
-    pub approved: Vec<String>,
-    /// With HTTP 200; a `redirect` means the same.
-    pub pending: Vec<String>,
-    /// With HTTP 200 or 400.
-    pub declined: Vec<String>,
-    /// The gateway refuses a `merchantTransactionId` that it has seen before, whatever became of the first request. Then a capture or
-    /// refund without an answer can be sent again after `resend-after-s`; else only when its absence is final.
-    pub refuses_repeated_references: bool,
-    /// How long a payment that the gateway does not know may still appear, in hours, before it is taken as absent.
-    pub absence_final_after_h: u64,
-    /// The prefixes of the wallets' parameters, three at most.
-    pub wallets: Vec<String>,
-    /// The card schemes' names in parameters of 3-D Secure, six at most.
-    pub schemes: Vec<String>,
-    /// Parameters that this gateway is known not to take, by their names in `pos-agent parameters list`; one that ends with a dot
-    /// stands for all that begin so. A till that adds one is refused before the card is asked for.
-    pub parameters_not_taken: Vec<String>,
-}
-
->>>>>>> h-param
 /// Where tills connect.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
@@ -341,29 +304,6 @@ pub struct Journal {
     pub keep_days: u32,
 }
 
-<<<<<<< HEAD
-=======
-impl Default for Assumptions {
-    fn default() -> Self {
-        let list = |codes: &[&str]| codes.iter().map(|code| (*code).to_owned()).collect();
-        Self {
-            query_path: "/v1/query".to_owned(),
-            query_echoes_reference: true,
-            warm_path: "/".to_owned(),
-            throttled: list(&["800.120.100"]),
-            approved: list(&["000.000.", "000.100.1", "000.300.", "000.600."]),
-            pending: list(&["000.200."]),
-            declined: list(&["1", "2", "3", "4", "5", "6", "7", "800."]),
-            refuses_repeated_references: false,
-            absence_final_after_h: 24,
-            wallets: Vec::new(),
-            schemes: Vec::new(),
-            parameters_not_taken: Vec::new(),
-        }
-    }
-}
-
->>>>>>> h-param
 impl Default for ReaderPrompts {
     fn default() -> Self {
         Self {

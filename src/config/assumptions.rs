@@ -5,7 +5,8 @@
 use chrono::FixedOffset;
 use serde::Deserialize;
 
-use super::check::{Fault, check, is_made_of, within};
+use super::check::{Fault, check, ensure, is_made_of, within};
+use crate::gateway::parameter;
 
 /// Where the id of a payment or registration stands in a path.
 pub const ID: &str = "{id}";
@@ -65,6 +66,9 @@ pub struct Assumptions {
     pub wallets: Vec<String>,
     /// The card schemes' names in parameters of 3-D Secure, six at most.
     pub schemes: Vec<String>,
+    /// Parameters that this gateway is known not to take, by their names in `pos-agent parameters list`; one that ends with a dot
+    /// stands for all that begin so. A till that adds one is refused before the card is asked for.
+    pub parameters_not_taken: Vec<String>,
 }
 
 /// How the query is sent.
@@ -200,6 +204,7 @@ impl Default for Assumptions {
             absence_final_after_h: 24,
             wallets: Vec::new(),
             schemes: Vec::new(),
+            parameters_not_taken: Vec::new(),
         }
     }
 }
@@ -239,6 +244,15 @@ pub(super) fn faults(assumed: &Assumptions) -> Result<(), Fault> {
             "write what stands before the dot in the names of its parameters",
         )?;
     }
+    let unknown = assumed.parameters_not_taken.iter().find(|entry| !parameter::means_any(entry));
+    ensure(unknown.is_none(), "gateway.assumptions.parameters-not-taken", || {
+        let unknown = unknown.map(String::as_str).unwrap_or_default();
+        (
+            format!("\"{}\" is no parameter of a request, and none begins so", parameter::shown(unknown)),
+            "write names as pos-agent parameters list shows them, or a beginning with a dot at its end: \"corporate.\""
+                .to_owned(),
+        )
+    })?;
     within("gateway.assumptions.absence-final-after-h", assumed.absence_final_after_h, &ABSENCE_H)
 }
 

@@ -17,7 +17,6 @@ use super::{
     CodePage, Config, Gateway, Journal, Location, ManualEntryCommand, Part, Printer, Reader, Terminal, Till, logo_file,
     qr_parts,
 };
-use crate::gateway::parameter;
 use crate::money::{Amount, Currency};
 
 /// One value that cannot be used.
@@ -326,52 +325,6 @@ fn url(text: &str) -> Result<(), Fault> {
     }
 }
 
-<<<<<<< HEAD
-=======
-fn assumptions(gateway: &Gateway) -> Result<(), Fault> {
-    let assumed = &gateway.assumptions;
-    for (key, path) in [("query-path", &assumed.query_path), ("warm-path", &assumed.warm_path)] {
-        let fits = path.starts_with('/') && path.bytes().all(|b| b.is_ascii_graphic() && !b"?#".contains(&b));
-        let key = format!("gateway.assumptions.{key}");
-        check(fits, &key, "must be a path without ? and #", "write it as \"/v1/query\"")?;
-    }
-    for (key, codes) in [
-        ("throttled", &assumed.throttled),
-        ("approved", &assumed.approved),
-        ("pending", &assumed.pending),
-        ("declined", &assumed.declined),
-    ] {
-        // An empty prefix would be every code.
-        let prefix = |code: &String| is_made_of(code, 11, |b| b.is_ascii_digit() || b == b'.');
-        check(
-            !codes.is_empty() && codes.iter().all(prefix),
-            &format!("gateway.assumptions.{key}"),
-            "must be a list of at least one prefix of a result code (digits and dots, up to 11)",
-            "write it as [\"000.000.\"], or leave it out for the default",
-        )?;
-    }
-    for (key, names, most) in [("wallets", &assumed.wallets, 3), ("schemes", &assumed.schemes, 6)] {
-        let name = |name: &String| is_made_of(name, 32, |b| b.is_ascii_alphanumeric() || b == b'_');
-        check(
-            names.len() <= most && names.iter().all(name),
-            &format!("gateway.assumptions.{key}"),
-            &format!("must be a list of at most {most} words of letters, digits and _"),
-            "write what stands before the dot in the names of its parameters",
-        )?;
-    }
-    let unknown = assumed.parameters_not_taken.iter().find(|entry| !parameter::means_any(entry));
-    ensure(unknown.is_none(), "gateway.assumptions.parameters-not-taken", || {
-        let unknown = unknown.map(String::as_str).unwrap_or_default();
-        (
-            format!("\"{}\" is no parameter of a request, and none begins so", parameter::shown(unknown)),
-            "write names as pos-agent parameters list shows them, or a beginning with a dot at its end: \"corporate.\""
-                .to_owned(),
-        )
-    })?;
-    within("gateway.assumptions.absence-final-after-h", assumed.absence_final_after_h, &ABSENCE_H)
-}
-
->>>>>>> h-param
 fn printers(printers: &[Printer]) -> Result<(), Fault> {
     check(
         printers.len() <= MAX_PRINTERS,
@@ -540,7 +493,7 @@ pub(super) fn check(fits: bool, key: &str, wrong: &str, remedy: &str) -> Result<
     if fits { Ok(()) } else { Err(fault(key, wrong, remedy)) }
 }
 
-fn ensure(fits: bool, key: &str, why: impl FnOnce() -> (String, String)) -> Result<(), Fault> {
+pub(super) fn ensure(fits: bool, key: &str, why: impl FnOnce() -> (String, String)) -> Result<(), Fault> {
     if fits {
         return Ok(());
     }
