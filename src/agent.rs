@@ -8,6 +8,7 @@ mod act;
 pub(crate) mod clock;
 mod earlier;
 mod expiry;
+mod probing;
 mod recovery;
 mod tills;
 mod totals;
@@ -228,6 +229,10 @@ struct Agent {
     gateway_state: String,
     /// What was logged of certificates that end.
     expiry_log: expiry::Log,
+    /// When the gateway is asked again whether it answers.
+    probe_at: Duration,
+    /// The gateway's clock in seconds since 1970, and when it said so.
+    gateway_date: Option<(i64, Duration)>,
     done: mpsc::Sender<Done>,
     /// One place for each of [`AT_ONCE`].
     earlier_sales: Arc<Semaphore>,
@@ -280,6 +285,7 @@ struct JournalFault {
 /// What a spawned task brought.
 enum Done {
     Warmed { warm: Result<(), String> },
+    Probed { probed: Result<gateway::Probed, String> },
     Paid { sale: u64, answer: Answer, took: Duration },
     Polled { sale: u64, answer: Answer },
     Inquired { sale: u64, inquiry: Inquiry },
@@ -352,6 +358,8 @@ impl Agent {
             gateway,
             gateway_state: "not asked yet".to_owned(),
             expiry_log: expiry::Log::default(),
+            probe_at: Duration::ZERO,
+            gateway_date: None,
             done,
             earlier_sales: Arc::new(Semaphore::new(AT_ONCE)),
             reader,
@@ -375,6 +383,7 @@ impl Agent {
     /// Hands on what actions left behind, until nothing is left; then forgets what is settled.
     fn settle(&mut self) {
         self.warn_of_expiry();
+        self.probe_daily();
         if self.journal_fault.as_ref().is_some_and(|fault| fault.retry_at <= self.clock.monotonic()) {
             self.retry_journal();
         }
@@ -533,10 +542,16 @@ impl Agent {
                 (sale, sale::Event::Answered(answer))
             }
             Done::Warmed { warm } => {
-                self.gateway_state = warm.err().unwrap_or_else(|| "answers".to_owned());
+                match warm {
+                    // An open line is less than an answer.
+                    Ok(()) if self.gateway_state == probing::ANSWERS => {}
+                    Ok(()) => "connected".clone_into(&mut self.gateway_state),
+                    Err(why) => self.gateway_state = why,
+                }
                 self.expiry_log.look_again();
                 return;
             }
+            Done::Probed { probed } => return self.probed(probed),
             Done::Polled { sale, answer } => (sale, sale::Event::Answered(answer)),
             Done::Inquired { sale, inquiry } => (sale, sale::Event::Inquired(inquiry)),
             Done::Reversed { sale, payment, reversal } => (sale, sale::Event::ReversalAnswered { payment, reversal }),
