@@ -9,6 +9,7 @@ pub(crate) mod clock;
 mod earlier;
 mod expiry;
 mod old_copy;
+mod probing;
 mod recovery;
 mod tills;
 mod totals;
@@ -232,6 +233,10 @@ struct Agent {
     gateway_state: String,
     /// What was logged of certificates that end.
     expiry_log: expiry::Log,
+    /// When the gateway is asked again whether it answers.
+    probe_at: Duration,
+    /// The gateway's clock in seconds since 1970, and when it said so.
+    gateway_date: Option<(i64, Duration)>,
     done: mpsc::Sender<Done>,
     /// One place for each of [`AT_ONCE`].
     earlier_sales: Arc<Semaphore>,
@@ -284,6 +289,7 @@ struct JournalFault {
 /// What a spawned task brought.
 enum Done {
     Warmed { warm: Result<(), String> },
+    Probed { probed: Result<gateway::Probed, String> },
     Paid { sale: u64, answer: Answer, took: Duration },
     Polled { sale: u64, answer: Answer },
     Inquired { sale: u64, inquiry: Inquiry },
@@ -361,6 +367,8 @@ impl Agent {
             gateway,
             gateway_state: "not asked yet".to_owned(),
             expiry_log: expiry::Log::default(),
+            probe_at: Duration::ZERO,
+            gateway_date: None,
             done,
             earlier_sales: Arc::new(Semaphore::new(AT_ONCE)),
             reader,
@@ -385,6 +393,7 @@ impl Agent {
     fn settle(&mut self) {
         self.warn_of_expiry();
         self.look_for_old_copy();
+        self.probe_daily();
         if self.journal_fault.as_ref().is_some_and(|fault| fault.retry_at <= self.clock.monotonic()) {
             self.retry_journal();
         }
@@ -543,11 +552,17 @@ impl Agent {
                 (sale, sale::Event::Answered(self.with_an_id_of_its_own(sale, answer)))
             }
             Done::Warmed { warm } => {
-                self.gateway_state = warm.err().unwrap_or_else(|| "answers".to_owned());
+                match warm {
+                    // An open line is less than an answer.
+                    Ok(()) if self.gateway_state == probing::ANSWERS => {}
+                    Ok(()) => "connected".clone_into(&mut self.gateway_state),
+                    Err(why) => self.gateway_state = why,
+                }
                 self.expiry_log.look_again();
                 return;
             }
             Done::Polled { sale, answer } => (sale, sale::Event::Answered(self.with_an_id_of_its_own(sale, answer))),
+            Done::Probed { probed } => return self.probed(probed),
             Done::Inquired { sale, inquiry } => (sale, sale::Event::Inquired(inquiry)),
             Done::Reversed { sale, reference, reversal } => {
                 (sale, sale::Event::ReversalAnswered { reference, reversal })

@@ -263,7 +263,7 @@ async fn a_request_that_is_not_as_documented_is_refused() {
 fn nothing_began(counter: &Counter, commands: &[u16]) {
     assert!(counter.kept().is_empty(), "a sale was recorded");
     assert_eq!(counter.shop.reader.counters().commands, commands, "the reader was told something");
-    assert_eq!(counter.shop.gateway.counters().connections, 0);
+    assert!(counter.shop.gateway.counters().requests <= 1, "more than the probe of each start");
 }
 
 #[tokio::test]
@@ -324,7 +324,8 @@ async fn without_a_reader_that_encrypts_no_sale_begins() {
         for word in *words {
             assert!(said.iter().all(|said| said.contains(word)), "{what}: \"{word}\" is not in: {said:?}");
         }
-        assert!(counter.kept().is_empty() && counter.shop.gateway.counters().connections == 0, "{what}");
+        // Each start is one probe.
+        assert!(counter.kept().is_empty() && counter.shop.gateway.counters().requests <= 1, "{what}");
     }
 }
 

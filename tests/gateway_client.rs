@@ -129,20 +129,70 @@ async fn the_longest_values_fit_the_form() {
 }
 
 #[tokio::test]
-async fn a_warm_connection_is_used_again_and_its_handshake_is_over_before_the_payment() {
-    let shop = Shop::new(vec![Act::Answer(http("404 Not Found", "{}")), Act::Answer(approved())]).await;
+async fn warming_up_opens_tls_and_requests_nothing() {
+    let shop = Shop::new(vec![Act::Answer(approved())]).await;
+    shop.client.warm().await.unwrap();
+    shop.client.warm().await.unwrap();
+    shop.server.handshakes(1).await;
+    let warm = [Event::Connected(1), Event::Handshake(1)];
+    assert_eq!(shop.server.events(), warm);
+    assert!(matches!(shop.pay().await, Answer::Approved(_)));
+    assert_eq!(shop.server.events(), [&warm[..], &[Event::Request(1)]].concat());
+    assert!(shop.server.requests()[0].starts_with("POST /v1/payments "));
+    // Over the line that the payment left there is nothing to do.
+    shop.client.warm().await.unwrap();
+    assert_eq!(shop.server.events().len(), 3);
+    shop.server.finish();
+}
+
+#[tokio::test]
+async fn a_line_that_is_known_to_be_dead_is_replaced_when_warming_up() {
+    let shop = Shop::new(vec![Act::AnswerAndClose(approved()), Act::Answer(approved())]).await;
+    assert!(matches!(shop.pay().await, Answer::Approved(_)));
+    shop.server.closed(1).await;
+    // Its end is heard by a task of its own.
+    until_a_line_is_opened(&shop, 2).await;
+    assert!(matches!(shop.pay().await, Answer::Approved(_)));
+    let events = shop.server.events();
+    assert_eq!(events[events.len() - 1], Event::Request(2), "the payment needed no handshake: {events:?}");
+    assert_eq!(events.len(), 6, "{events:?}");
+    shop.server.finish();
+}
+
+/// Warms up again and again until the server has seen so many handshakes.
+async fn until_a_line_is_opened(shop: &Shop, handshakes: usize) {
+    let seen = || shop.server.events().iter().filter(|event| matches!(event, Event::Handshake(_))).count();
+    while seen() < handshakes {
+        shop.client.warm().await.unwrap();
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn warming_up_over_a_path_of_the_settings_makes_a_request() {
+    let ping = |gateway: &mut config::Gateway, _: &mut config::Terminal| {
+        gateway.assumptions.warm_path = Some("/v1/ping".to_owned());
+    };
+    let shop = Shop::with(vec![Act::Answer(http("404 Not Found", "{}")), Act::Answer(approved())], ping).await;
     shop.client.warm().await.unwrap();
     let warm = [Event::Connected(1), Event::Handshake(1), Event::Request(1)];
     assert_eq!(shop.server.events(), warm);
     assert!(matches!(shop.pay().await, Answer::Approved(_)));
     assert_eq!(shop.server.events(), [&warm[..], &[Event::Request(1)]].concat());
     let requests = shop.server.requests();
-    assert!(requests[0].starts_with("GET / HTTP/1.1\r\n") && requests[1].starts_with("POST /v1/payments "));
+    assert!(requests[0].starts_with("GET /v1/ping HTTP/1.1\r\n") && requests[1].starts_with("POST /v1/payments "));
+    // It tells what is wrong with the token, which an open line cannot.
+    let shop = Shop::with(vec![Act::Answer(http("403 Forbidden", "{}"))], ping).await;
+    let why = shop.client.warm().await.unwrap_err();
+    assert_eq!(why, "refuses our access token (HTTP 403); check [gateway] token-file");
 }
 
 #[tokio::test]
 async fn a_warm_connection_that_the_gateway_closed_costs_a_new_one_and_never_a_second_payment() {
-    let shop = Shop::new(vec![Act::AnswerAndClose(http("200 OK", "{}")), Act::Answer(approved())]).await;
+    let ping = |gateway: &mut config::Gateway, _: &mut config::Terminal| {
+        gateway.assumptions.warm_path = Some("/".to_owned());
+    };
+    let shop = Shop::with(vec![Act::AnswerAndClose(http("200 OK", "{}")), Act::Answer(approved())], ping).await;
     shop.client.warm().await.unwrap();
     shop.server.closed(1).await;
     assert!(matches!(shop.pay().await, Answer::Approved(_)));

@@ -86,17 +86,19 @@ impl Client {
         Ok(Self(Arc::new(Inner { address, payments, others, files, gateway, terminal })))
     }
 
-    /// Opens the connection, or makes sure that the open one is alive, so that a payment needs one round trip. Whatever is
-    /// answered serves. The error is a sentence for a technician: the status shows it, no sale depends on it.
+    /// Opens the connection, TLS included, so that a payment needs one round trip. With a `warm-path` a request is made over it too, and
+    /// whatever is answered serves. The error is a sentence for a technician: the status shows it, no sale depends on it.
     ///
     /// # Errors
-    /// When no line could be opened, or the gateway refuses the access token.
+    /// When no line could be opened, or, with a `warm-path`, the gateway does not answer or refuses the access token.
     pub async fn warm(&self) -> Result<(), String> {
         self.0.files.refresh();
+        let Some(path) = &self.0.gateway.assumptions.warm_path else {
+            return self.0.payments.warm().await;
+        };
         // A kept connection may have died in silence: its loss shows at the first try, the second opens a new one.
         let mut why = String::new();
         for _ in 1..=2 {
-            let path = self.0.gateway.assumptions.warm_path.as_deref().unwrap_or("/");
             match self.get("warm", &self.0.payments, path).await {
                 Ok(reply) if matches!(reply.status, 401 | 403) => {
                     let status = reply.status;
