@@ -7,7 +7,8 @@
 //! | `table/` | the rows, one file for each chapter of the document, in its order: to be laid beside it |
 //! | `format` | what a value must look like; `characters` what it is made of, `cron` the fields of a time table |
 //! | `name` | what a name must look like: indexes, keys in brackets, names that are settings |
-//! | `rule` | what fields demand of each other; `look` those that are more than a pattern |
+//! | `call` | the calls, and which rows each of them takes |
+//! | `rules` | what fields demand of each other; `rule` how that is judged, `look` those that are more than a pattern |
 //! | `form` | a whole form, read from its encoding and judged |
 //!
 //! **To add a parameter, add a row.** A row that is in several places of the document (`shipping.customer.*`,
@@ -44,6 +45,7 @@
 //!   lengths that one fraud service sets to `risk.channelId` and `risk.serviceId`, check digits of an IBAN, lists of currencies
 //!   and countries, what `street1` holds beside a `houseNumber1`.
 
+mod call;
 mod characters;
 mod cron;
 pub mod form;
@@ -52,12 +54,14 @@ mod look;
 mod name;
 mod nearest;
 pub mod rule;
+mod rules;
 mod table;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+pub use call::Call;
 pub use characters::Of;
 pub use format::{Format, Problem};
 pub use name::{Names, Unfit, shown};
@@ -103,35 +107,6 @@ pub enum Direction {
     Request,
     /// From the gateway.
     Response,
-}
-
-/// A call of the interface, or another way in which fields travel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Call {
-    /// Of a row: every call.
-    Any,
-    /// `POST /v1/payments`, and what refers to it.
-    Payment,
-    /// `POST /v1/payments/{id}`: capture, reversal, refund and similar.
-    FollowUp,
-    /// `POST /v1/registrations/{id}/payments`: stored payment data pay.
-    ByRegistration,
-    /// `POST /v1/payments` with `referenceUuid`: more is reserved, or what was reserved is reserved anew.
-    Increment,
-    /// A checkout of the hosted widget is created.
-    Checkout,
-    /// Payment data are stored without a payment.
-    Registration,
-    /// A subscription is set up.
-    Schedule,
-    /// The query of transactions.
-    Query,
-    /// A report over a time frame.
-    Report,
-    /// A notification, from the gateway.
-    Webhook,
-    /// A line of the reconciliation file.
-    Reconciliation,
 }
 
 /// Rows that stand together in the document and share what follows.
@@ -388,62 +363,5 @@ impl Direction {
             Self::Request => "request",
             Self::Response => "response",
         }
-    }
-}
-
-impl Call {
-    /// Those that a form can be judged for.
-    pub const ALL: &'static [Self] = &[
-        Self::Payment,
-        Self::FollowUp,
-        Self::ByRegistration,
-        Self::Increment,
-        Self::Checkout,
-        Self::Registration,
-        Self::Schedule,
-        Self::Query,
-        Self::Report,
-        Self::Webhook,
-        Self::Reconciliation,
-    ];
-
-    /// In one word.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Any => "any",
-            Self::Payment => "payment",
-            Self::FollowUp => "follow-up",
-            Self::ByRegistration => "by-registration",
-            Self::Increment => "increment",
-            Self::Checkout => "checkout",
-            Self::Registration => "registration",
-            Self::Schedule => "schedule",
-            Self::Query => "query",
-            Self::Report => "report",
-            Self::Webhook => "webhook",
-            Self::Reconciliation => "reconciliation",
-        }
-    }
-
-    /// Whether a request of this call may hold a row of `row`.
-    #[must_use]
-    pub fn takes(self, row: Self) -> bool {
-        match self {
-            Self::Payment | Self::ByRegistration | Self::Checkout | Self::Registration | Self::Schedule => {
-                matches!(row, Self::Any | Self::Payment | Self::Schedule) || row == self
-            }
-            // A time table is for what is paid with payment data, not for what refers to a payment.
-            Self::FollowUp | Self::Increment => matches!(row, Self::Any | Self::Payment),
-            Self::Any | Self::Query | Self::Report | Self::Webhook | Self::Reconciliation => {
-                row == Self::Any || row == self
-            }
-        }
-    }
-
-    /// Whether a response of this call may hold a row of `row`.
-    #[must_use]
-    pub fn gives(self, row: Self) -> bool {
-        row == self || row == Self::Any || row == Self::Payment && self != Self::Reconciliation
     }
 }
