@@ -7,7 +7,7 @@
 //! credit.
 
 use crate::config::Right;
-use crate::follow_up::{Follow, Left, Transaction};
+use crate::follow_up::{Follow, Left, Refusal, Transaction};
 use crate::money::Amount;
 use crate::sale::{Earlier, Kind, Sale, Standing};
 use crate::till::{self, Of, Refused, SaleView, Wanted};
@@ -84,7 +84,13 @@ impl Agent {
             );
             return Err(not_possible(why));
         }
-        let left = self.left(follow, sale)?.map_err(|why| not_possible(format!("{}: {why}", order.reference)))?;
+        let left = self.left(follow, sale)?.map_err(|why| match why {
+            Refusal::NeverFollows => {
+                let earlier = super::words::kind_of(&order.kind).as_str();
+                not_possible(format!("there is no {} of a {earlier}", wanted.kind.as_str()))
+            }
+            why => not_possible(format!("{}: {why}", order.reference)),
+        })?;
         let amount = match (left, wanted.amount) {
             (Left::Nothing, _) => return Err(not_possible("nothing is left of the earlier transaction".to_owned())),
             (Left::UpTo(left), Some(amount)) if amount.currency() != left.currency() => {
@@ -147,7 +153,7 @@ impl Agent {
     }
 
     /// How much of a transaction may follow in this way.
-    fn left(&self, follow: Follow, sale: &Sale) -> Result<Result<Left, crate::follow_up::Refusal>, Refused> {
+    fn left(&self, follow: Follow, sale: &Sale) -> Result<Result<Left, Refusal>, Refused> {
         let root = match &sale.order().kind {
             Kind::Increment { of } => of.number,
             _ => None,
@@ -184,7 +190,7 @@ impl Agent {
         if matches!(sale.standing(), Standing::Ended(_)) {
             match self.left(follow, sale) {
                 Ok(Ok(Left::UpTo(left))) => view.left = Some(left.decimal()),
-                Ok(Err(crate::follow_up::Refusal::HoldsNothing)) | Err(_) => {}
+                Ok(Err(Refusal::HoldsNothing)) | Err(_) => {}
                 Ok(_) => view.left = Some("0".to_owned()),
             }
         }
