@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use pos_agent::gateway::parameter::form::{Asked, judge};
+use pos_agent::gateway::parameter::form::{Asked, judge, unknown};
 use pos_agent::gateway::parameter::{Call, Direction, Names};
 use pos_agent::sim::gateway::{Gateway, Options, State, start};
 use rustls_pki_types::CertificateDer;
@@ -126,7 +126,7 @@ pub(crate) async fn read(response: reqwest::Response) -> (u16, Value) {
 
 /// Fields that the interface does not list for an answer ("clients must accept new fields"): what a capture refers to, which
 /// parameter failed, the payments of a query, and the stored card that the answer to `createRegistration` carries.
-const NOT_LISTED: &[&str] = &["referencedId", "result.parameterErrors", "payments", "registration.id", "padding"];
+const NOT_LISTED: &[&str] = &["referencedId", "result.parameterErrors", "payments", "padding"];
 
 /// Holds every field of an answer against the table of the interface (what it is not asked for here: `id`, which an answer that
 /// failed has not).
@@ -144,6 +144,7 @@ fn is_as_documented(answer: &Value) {
     flatten("", answer, &mut fields);
     let names = Names::default();
     let asked = Asked { direction: Direction::Response, call: Call::Payment, from_client_side: false, names: &names };
+    assert_eq!(unknown(&fields, &names), Vec::<String>::new(), "not in the table\n{answer}");
     let wrong: Vec<String> = judge(&fields, &asked).iter().map(ToString::to_string).collect();
     let missing_id = |line: &&String| line.starts_with("id: required") && answer["amount"].is_null();
     assert!(wrong.iter().all(|line| missing_id(&line)), "{wrong:?}\n{answer}");
@@ -216,6 +217,7 @@ pub(crate) fn base(amount: &str, reference: &str, entry_mode: &str) -> Form {
         ("pos.transactionSource", "POS"),
         ("pos.deviceId", "26011234"),
         ("pos.location.latitude", "+48.13513"),
+        ("pos.location.longitude", "+11.58203"),
         ("pos.transactionSequenceNumber", "1"),
     ])
 }

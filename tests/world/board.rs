@@ -148,6 +148,7 @@ id = "12345678"
 merchant = ["Corner Shop"]
 currency = "EUR"
 card-timeout-s = 60
+max-credit-amount = "1000.00"
 
 [reader]
 protocol = "miura-mpi"
