@@ -9,6 +9,7 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
+mod assumptions;
 mod check;
 mod load;
 mod logo;
@@ -16,6 +17,7 @@ mod printer;
 mod secret;
 mod socket;
 
+pub use assumptions::{Assumptions, ID, NotFound, QueryMethod, Zone};
 pub use check::Fault;
 pub use load::{Error, load, parse, read};
 pub use logo::{Logo, LogoError, logo_file};
@@ -237,37 +239,6 @@ pub enum TestMode {
     Internal,
 }
 
-/// What the interface documents call "not shown" (design: Reading the interface documents). Paths are relative to `url`.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
-pub struct Assumptions {
-    /// Path of the query by `merchantTransactionId`.
-    pub query_path: String,
-    /// The query's answer names the `merchantTransactionId` of each payment. What does not name it is then not believed to be
-    /// ours; only a gateway that never names it needs `false`.
-    pub query_echoes_reference: bool,
-    /// Path of the cheap request that opens the connection before the card is read; any answer serves.
-    pub warm_path: String,
-    /// Result codes by prefix, tried in this order: throttled, approved, pending, declined. Only codes of the form
-    /// `000.000.000` are compared; any other is unknown.
-    pub throttled: Vec<String>,
-    /// With HTTP 200.
-    pub approved: Vec<String>,
-    /// With HTTP 200; a `redirect` means the same.
-    pub pending: Vec<String>,
-    /// With HTTP 200 or 400.
-    pub declined: Vec<String>,
-    /// The gateway refuses a `merchantTransactionId` that it has seen before, whatever became of the first request. Then a capture or
-    /// refund without an answer can be sent again after `resend-after-s`; else only when its absence is final.
-    pub refuses_repeated_references: bool,
-    /// How long a payment that the gateway does not know may still appear, in hours, before it is taken as absent.
-    pub absence_final_after_h: u64,
-    /// The prefixes of the wallets' parameters, three at most.
-    pub wallets: Vec<String>,
-    /// The card schemes' names in parameters of 3-D Secure, six at most.
-    pub schemes: Vec<String>,
-}
-
 /// Where tills connect.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
@@ -331,25 +302,6 @@ pub struct Journal {
     /// How many days on which it took a transaction the journal keeps. What is older and settled is taken out between sales; a till that
     /// repeats such an old reference begins a new transaction.
     pub keep_days: u32,
-}
-
-impl Default for Assumptions {
-    fn default() -> Self {
-        let list = |codes: &[&str]| codes.iter().map(|code| (*code).to_owned()).collect();
-        Self {
-            query_path: "/v1/query".to_owned(),
-            query_echoes_reference: true,
-            warm_path: "/".to_owned(),
-            throttled: list(&["800.120.100"]),
-            approved: list(&["000.000.", "000.100.1", "000.300.", "000.600."]),
-            pending: list(&["000.200."]),
-            declined: list(&["1", "2", "3", "4", "5", "6", "7", "800."]),
-            refuses_repeated_references: false,
-            absence_final_after_h: 24,
-            wallets: Vec::new(),
-            schemes: Vec::new(),
-        }
-    }
 }
 
 impl Default for ReaderPrompts {

@@ -2,7 +2,7 @@
 //! unknown; no text of the body is quoted in a reason but the gateway's own description, cleaned.
 //!
 //! Assumed, where the interface is silent:
-//! - amounts are JSON strings (`"12.34"`); a JSON number is "unreadable", not an amount;
+//! - an amount is a JSON string with two decimals (`"12.34"`), or a JSON number with at most two (`12.34`, `12.3`, `12`);
 //! - an `amount` without a `currency` is in the currency asked for; where none was, it is "unreadable";
 //! - a `merchantTransactionId` in an answer echoes the request's; another one means the answer is not ours;
 //! - 800.120.100 says "not processed" at any HTTP status below 500.
@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use super::chip;
 use super::code::{self, Class};
+use super::json;
 use super::kept;
 use super::request::Asked;
 use super::text::{self, Lines};
@@ -31,7 +32,7 @@ pub(super) struct Reply {
 impl Reply {
     /// The body for a person, or why there is nothing to show.
     pub(super) fn shown(&self) -> Result<Value, String> {
-        let body = serde_json::from_slice::<Value>(&self.body).ok();
+        let body = json::read(&self.body);
         let said = body.as_ref().and_then(|body| text_at(body, "/result/description"));
         let said = said.and_then(|said| text::clean(said, Lines::Join)).map(|said| format!(": {said}"));
         let said = said.unwrap_or_default();
@@ -190,7 +191,7 @@ pub(super) fn is_payment_id(id: &str) -> bool {
 
 /// The body as one JSON object with nothing behind it.
 fn object(body: &[u8]) -> Option<Value> {
-    serde_json::from_slice(body).ok().filter(Value::is_object)
+    json::read(body).filter(Value::is_object)
 }
 
 /// The text at a JSON pointer.
@@ -346,7 +347,15 @@ mod tests {
             (r#","amount":"12.34","currency":"ZZZ""#, ApprovedAmount::Unreadable),
             (r#","amount":"12.3","currency":"EUR""#, ApprovedAmount::Unreadable),
             (r#","amount":"0.00","currency":"EUR""#, ApprovedAmount::Unreadable),
-            (r#","amount":12.34,"currency":"EUR""#, ApprovedAmount::Unreadable),
+            (r#","amount":12.34,"currency":"EUR""#, said("12.34", eur)),
+            (r#","amount":12.3,"currency":"EUR""#, said("12.30", eur)),
+            (r#","amount":12"#, said("12.00", eur)),
+            (r#","amount":10.00,"currency":"EUR""#, said("10.00", eur)),
+            (r#","amount":12.340,"currency":"EUR""#, ApprovedAmount::Unreadable),
+            (r#","amount":1.234e1,"currency":"EUR""#, ApprovedAmount::Unreadable),
+            (r#","amount":-12.34,"currency":"EUR""#, ApprovedAmount::Unreadable),
+            (r#","amount":0.00,"currency":"EUR""#, ApprovedAmount::Unreadable),
+            (r#","amount":"12","currency":"EUR""#, ApprovedAmount::Unreadable),
             (r#","amount":null,"currency":null"#, ApprovedAmount::NotSaid),
         ] {
             let body = format!(r#"{{"id":"{ID}","result":{{"code":"000.000.000"}}{fields}}}"#);

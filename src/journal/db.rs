@@ -56,6 +56,8 @@ pub struct Opened {
     /// copy, that happened later. `None` without a transaction. While a transaction is open that was taken over from another journal,
     /// it is the last thing that the other one knew, when that is earlier.
     pub known_until_unix_ms: Option<i64>,
+    /// This journal was found to be an old copy before, and what it did not know had numbers up to this one; zero when it was not.
+    pub old_copy_above: u64,
 }
 
 /// A sale that is open, as a pos-agent wrote it (its entries have the right hashes), and that this program cannot read: a later one
@@ -104,7 +106,8 @@ impl Db {
         let aside = set_aside.iter().map(|aside| aside.number.unsigned_abs());
         let known_until_unix_ms = self.known_until(&open.chain(aside).collect::<Vec<_>>())?;
         let (last_number, last_unix_ms) = (last_number.unsigned_abs(), self.last_unix_ms);
-        Ok(Opened { unsettled, set_aside, last_number, last_unix_ms, known_until_unix_ms })
+        let old_copy_above = self.old_copy_above()?;
+        Ok(Opened { unsettled, set_aside, last_number, last_unix_ms, known_until_unix_ms, old_copy_above })
     }
 
     /// A second connection, for reading beside the one that writes.

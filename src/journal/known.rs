@@ -4,7 +4,7 @@ use rusqlite::{OptionalExtension, params};
 use serde_json::Value;
 
 use super::Error;
-use super::chain::Mark;
+use super::chain::{Head, Mark};
 use super::db::{Db, STEPS_OF_SALE, failed};
 
 /// What another board's journal became here.
@@ -52,8 +52,8 @@ impl Db {
     /// When it cannot be read.
     pub fn knows(&self, reference: &str) -> Result<bool, Error> {
         let taken = self.taken()?;
-        // Terminal, number, random digits.
-        let number = reference.rsplit('-').nth(1).and_then(|number| number.parse::<i64>().ok());
+        // Terminal, number, random digits, and which reversal it is.
+        let number = reference.split('-').nth(1).and_then(|number| number.parse::<i64>().ok());
         for added in std::iter::once(0).chain(taken.iter().map(|taken| taken.added)) {
             let first = number.and_then(|number| number.checked_add(added)?.checked_mul(STEPS_OF_SALE));
             let Some(first) = first else { continue };
@@ -65,6 +65,33 @@ impl Db {
         // A journal that was taken over may itself have taken one over: then nobody knows how much was added.
         let sql = "SELECT records FROM step WHERE instr(records, ?1) > 0";
         Ok(!taken.is_empty() && self.any_holds(sql, params![reference], reference)?)
+    }
+
+    /// Writes into the book that this journal was found to be an old copy.
+    pub(super) fn mark_old_copy(&mut self, above: u64, unix_ms: i64) -> Result<(), Error> {
+        let head = match self.head.take() {
+            Some(head) => head,
+            None => Head::read(&self.connection)?,
+        };
+        self.head = Some(Mark::OldCopy { above }.write(&self.connection, head, unix_ms)?);
+        Ok(())
+    }
+
+    /// The highest number of a reference that was found before to be missing here; zero when none was. A journal that was taken over
+    /// after that may lack others.
+    pub(super) fn old_copy_above(&self) -> Result<u64, Error> {
+        let mut select = self.connection.prepare_cached("SELECT what FROM mark ORDER BY entry").map_err(failed)?;
+        let mut rows = select.query([]).map_err(failed)?;
+        let mut found = 0;
+        while let Some(row) = rows.next().map_err(failed)? {
+            let what: String = row.get(0).map_err(failed)?;
+            match serde_json::from_str(&what) {
+                Ok(Mark::OldCopy { above }) => found = found.max(above),
+                Ok(Mark::Adopted { .. }) => found = 0,
+                _ => {}
+            }
+        }
+        Ok(found)
     }
 
     fn any_holds(&self, sql: &str, parameters: impl rusqlite::Params, reference: &str) -> Result<bool, Error> {

@@ -261,6 +261,15 @@ impl Journal {
         self.db.knows(merchant_transaction_id)
     }
 
+    /// Writes into the book that this journal was found to be an old copy: the gateway held references with numbers up to `above` that
+    /// it did not know.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn mark_old_copy(&mut self, above: u64, unix_ms: i64) -> Result<(), Error> {
+        self.db.mark_old_copy(above, unix_ms)
+    }
+
     /// What refers to the transaction of this number: captures, refunds, reversals, oldest first.
     ///
     /// # Errors

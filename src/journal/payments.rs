@@ -42,7 +42,7 @@ fn ids(record: &Record) -> Vec<(&str, Role)> {
         Record::HostApproved { payment, host, .. } => {
             std::iter::once(payment.as_str()).chain(host.id.as_deref()).map(own).collect()
         }
-        Record::SignatureAsked { payment, .. } | Record::ReversalAsked { payment } => vec![own(&payment.id)],
+        Record::SignatureAsked { payment, .. } | Record::ReversalAsked { payment, .. } => vec![own(&payment.id)],
         Record::Reversing { payment, host, .. } => {
             let payment = payment.as_ref().map(|payment| payment.id.as_str());
             let host = host.as_ref().and_then(|host| host.id.as_deref());
@@ -54,6 +54,8 @@ fn ids(record: &Record) -> Vec<(&str, Role)> {
         | Record::Confirming { .. }
         | Record::ReversalDone { .. }
         | Record::Quarantined { .. }
+        | Record::Held { .. }
+        | Record::Settled { .. }
         | Record::CardFinal { .. } => Vec::new(),
     }
 }
