@@ -141,7 +141,7 @@ fn found(entry: &Value, assumptions: &Assumptions) -> Option<Found> {
         Some(Class::Approved) => FoundState::Approved,
         Some(Class::Declined) => FoundState::Declined,
         Some(Class::Pending | Class::Throttled) => FoundState::Undecided,
-        None => FoundState::Unclear,
+        Some(Class::Uncertain) | None => FoundState::Unclear,
     };
     Some(Found {
         id: payment_id(entry)?,
@@ -198,6 +198,37 @@ mod tests {
             one,
         ] {
             assert_eq!(query(200, &body), Inquiry::Payments(vec![expected.clone()]), "{body}");
+        }
+    }
+
+    #[test]
+    fn a_found_payment_is_handed_on_as_it_is() {
+        let state = |code: &str| {
+            let Inquiry::Payments(found) = query(200, &entry('a', "DB", OURS, "").replace("000.100.110", code)) else {
+                panic!("{code}")
+            };
+            found[0].state
+        };
+        for (code, expected) in [
+            ("000.000.000", FoundState::Approved),
+            ("800.100.152", FoundState::Declined),
+            ("000.200.000", FoundState::Undecided),
+            ("100.400.500", FoundState::Unclear),
+            ("900.100.100", FoundState::Unclear),
+            ("00", FoundState::Unclear),
+            ("", FoundState::Unclear),
+        ] {
+            assert_eq!(state(code), expected, "{code}");
+        }
+        let eur = Currency::from_code("EUR").unwrap();
+        for (written, expected) in [
+            ("12.34", ApprovedAmount::Said(Amount::parse("12.34", eur).unwrap())),
+            ("1", ApprovedAmount::Said(Amount::parse("1.00", eur).unwrap())),
+            ("1.234", ApprovedAmount::Unreadable),
+        ] {
+            let body = entry('a', "DB", OURS, "").replace("\"12.34\"", written);
+            let Inquiry::Payments(found) = query(200, &body) else { panic!("{body}") };
+            assert_eq!(found[0].amount, expected, "{body}");
         }
     }
 
