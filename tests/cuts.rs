@@ -28,7 +28,7 @@ use tokio::time::sleep;
 use world::World;
 use world::bank::{Behaviour, LATE, Trouble};
 use world::board::End;
-use world::people::{Told, Wish};
+use world::people::{Earlier, Told, Wish};
 use world::points::{CUTS, Cut, PHASES, Phase, Place, Plan};
 use world::verdict::{END_STATES, EndState};
 
@@ -111,7 +111,7 @@ fn prepare(world: &World, scene: &Scene) {
         Kind::Reversal => Some(("DB", AMOUNT)),
         _ => None,
     };
-    let of = of.map(|(kind, minor)| state.bank.earlier(kind, minor));
+    let of = of.map(|(kind, minor)| Earlier::Payment(state.bank.earlier(kind, minor)));
     // Somebody else's payment of the same amount.
     state.bank.earlier("DB", AMOUNT);
     state.wishes.push(Wish { of, accepts_part: scene.accepts_part, ..Wish::new(1, scene.kind, AMOUNT) });
@@ -146,7 +146,7 @@ fn scenes() -> Vec<Scene> {
             accepts_part: false,
         };
         if kind != Kind::Reversal {
-            scenes.extend(Behaviour::ALL.map(|behaviour| scene(behaviour, &[])));
+            scenes.extend(Behaviour::played().iter().map(|behaviour| scene(*behaviour, &[])));
         } else {
             scenes.push(scene(Behaviour::Approves, &[]));
         }

@@ -13,7 +13,8 @@ use pos_agent::journal::{self, Moment, Watch};
 use tokio::sync::{broadcast, mpsc};
 use tokio::time::Instant;
 
-use super::bank;
+use super::desk;
+use super::manners::Manners;
 use super::people::Till;
 use super::points::{Fate, Place};
 use super::{World, cable, hardware};
@@ -136,12 +137,16 @@ pub(super) fn write_files(folder: &Path) {
         fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
     };
     private("gateway-token", "OGE4Mjk0MTc0YjdlY2IyODAxNGI5Njk5MjIwMDE1Y2N8c3k2S0pzVDg=");
-    fs::write(folder.join("ca.pem"), bank::tls(0).0).unwrap();
+    fs::write(folder.join("ca.pem"), desk::tls(0).0).unwrap();
 }
+
+/// What the configuration says of a gateway that takes each reference once.
+const OF_LITERAL: &str = "refuses-repeated-references = true\n";
 
 fn write_config(world: &World) -> std::path::PathBuf {
     let folder = world.folder().display();
     let journal = world.journal();
+    let of_literal = if world.lock().bank.manners == Manners::Literal { OF_LITERAL } else { "" };
     let text = format!(
         r#"[terminal]
 id = "12345678"
@@ -167,7 +172,7 @@ A000000003 = "VISA"
 
 [gateway.assumptions]
 absence-final-after-h = 1
-
+{of_literal}
 [[printer]]
 port = "/dev/null"
 columns = 42

@@ -1,19 +1,25 @@
-//! The judge: the invariants of the design, held against the bank's ledger, the printed bytes and what the tills were told. It
-//! never asks the agent, and never reads its journal.
+//! The judge: the invariants of the design, held against what the bank was asked for and booked, the printed bytes and what the
+//! tills were told. It never asks the agent, and never reads its journal.
 //!
 //! | | at every moment |
 //! |---|---|
 //! | charged once | the ledger holds at most one un-reversed approval for a wish |
 //! | the right amount | nothing is asked of the bank that no till wished |
+//! | never more than there is | what goes back of a payment, or is captured of a reservation, asked for under different references, is together no more than was approved |
+//! | asked once | a payment is never sent twice, a capture or refund only under the same reference |
 //! | never told too early | a till that was told "nothing was charged" finds nothing held, then or ever after |
-//! | never taken back | what a till was told is approved stays, with that amount |
+//! | never taken back | what a till was told is approved stays, with that amount, until a till reverses it |
 //! | paper | what a receipt says of the outcome was or becomes what the till is told |
 //! | | **when everything works again** |
 //! | nothing stays open | every wish ends by itself, or waits loudly for a person |
+//!
+//! What the agent asks for counts, not what a bank without rules makes of it: a request that such a bank books twice was asked once,
+//! and is counted apart (`Bank::booked_twice`).
 
-use super::bank::{Entry, EntryState};
 use super::hardware::lines;
-use super::people::{Told, Wish};
+use super::ledger::{ABSENCE_FINAL, Became, Entry, EntryState};
+use super::manners::Manners;
+use super::people::{Earlier, Told, Wish};
 use super::{State, World};
 
 #[derive(Default)]
@@ -22,24 +28,22 @@ pub(crate) struct Verdict {
 }
 
 impl State {
-    fn violation(&mut self, why: String) {
+    pub(crate) fn violation(&mut self, why: String) {
         let now = self.now();
         self.verdict.violations.push(format!("at {now:?}: {why}"));
     }
 
     /// The ledger's entries of a wish.
     pub(crate) fn entries(&self, wish: &Wish) -> impl Iterator<Item = &Entry> {
-        let (kind, minor, of) = (wish.payment_type(), wish.minor, wish.of.clone());
-        self.bank.ledger.iter().filter(move |entry| {
-            entry.kind == kind
-                && entry.reference != "of-an-earlier-day"
-                && entry.asked == minor
-                && (of.is_none() || entry.refers_to == of)
-        })
+        let number = wish.number;
+        self.bank.ledger.iter().filter(move |entry| entry.wish == Some(number))
     }
 
+    /// What stands of a wish. What the bank booked twice of one request that may be sent twice is its own doing.
     fn held(&self, wish: &Wish) -> Vec<u64> {
-        self.entries(wish).filter(|entry| entry.holds()).map(|entry| entry.approved).collect()
+        let may_be_sent_again = wish.is_later();
+        let counts = |entry: &&Entry| entry.stands() > 0 && !(entry.again && may_be_sent_again);
+        self.entries(wish).filter(counts).map(Entry::stands).collect()
     }
 
     /// Something was booked.
@@ -58,22 +62,81 @@ impl State {
                 self.violation(format!("{} was taken back, and its till was told that it is approved", wish.reference));
             }
         }
-        let wishes = self.wishes.clone();
-        let ours = |entry: &Entry| {
-            entry.reference == "of-an-earlier-day"
-                || wishes.iter().any(|wish| {
-                    // A reversal undoes a wish's own payment, with what was approved of it.
-                    let own = self.entries(wish).any(|own| {
-                        entry.kind == "RV" && entry.refers_to.as_ref() == Some(&own.id) && entry.asked == own.approved
-                    });
-                    own || self.entries(wish).any(|own| own.id == entry.id)
-                })
-        };
-        let strange: Vec<_> =
-            self.bank.ledger.iter().filter(|entry| !ours(entry)).map(|entry| format!("{entry:?}")).collect();
-        for entry in strange {
-            self.violation(format!("nobody wished this: {entry}"));
+    }
+
+    /// A request was read, and its fate is known.
+    pub(super) fn judge_asked(&mut self, place: usize) {
+        let asked = self.bank.asked[place].clone();
+        let what = &asked.what;
+        if let Some(why) = self.not_wished(place) {
+            self.violation(format!("{why}: {asked:?}"));
         }
+        let others = || self.bank.asked.iter().take(place).filter(|other| other.fate != Became::NotProcessed);
+        let under_it = others().filter(|other| other.what.reference == what.reference).max_by_key(|other| other.at);
+        if let Some(before) = under_it.cloned() {
+            let absent = asked.at.saturating_sub(before.at) >= ABSENCE_FINAL;
+            let may_be_sooner = self.bank.manners == Manners::Literal || !super::in_full();
+            let why = match what.kind.as_str() {
+                "RV" if before.what != *what && super::in_full() => {
+                    Some("a reversal goes under another request's reference")
+                }
+                "RV" => None,
+                "CP" | "RF" if before.what != *what => Some("something else was sent under the same reference"),
+                "CP" | "RF" if !absent && !may_be_sooner => Some("sent again before its absence was final"),
+                "CP" | "RF" => None,
+                _ => Some("a payment was sent again"),
+            };
+            if let Some(why) = why {
+                self.violation(format!("{why}: {asked:?} after {before:?}"));
+            }
+        }
+        if let Some(why) = what.payment.clone().and_then(|payment| self.asked_too_much(&payment)) {
+            self.violation(why);
+        }
+    }
+
+    /// Why a request is not what a till wished, and nothing that the agent may do by itself.
+    fn not_wished(&self, place: usize) -> Option<&'static str> {
+        let asked = &self.bank.asked[place];
+        let what = &asked.what;
+        if let Some(wish) = asked.wish.map(|number| self.wishes.iter().find(|wish| wish.number == number)) {
+            let Some(wish) = wish else { return Some("nobody wished this") };
+            let of = match &wish.of {
+                None => what.payment.is_none(),
+                Some(Earlier::Payment(id)) => what.payment.as_ref() == Some(id),
+                Some(Earlier::Wish { number, .. }) => {
+                    let by_id = wish.named.as_ref().is_some_and(|id| Some(id) == what.payment.as_ref());
+                    let earlier = self.wishes.iter().find(|earlier| earlier.number == *number);
+                    let mut entries = earlier.into_iter().flat_map(|earlier| self.entries(earlier));
+                    by_id || entries.any(|entry| Some(&entry.id) == what.payment.as_ref())
+                }
+            };
+            let right = what.kind == wish.payment_type() && what.minor == wish.minor && what.currency == "EUR" && of;
+            return (!right).then_some("the till wished something else");
+        }
+        // What the agent does by itself: it reverses a wish's own payment, in its currency.
+        let undone = self.bank.ledger.iter().find(|entry| Some(&entry.id) == what.payment.as_ref());
+        let Some(undone) = undone.filter(|entry| entry.wish.is_some() && what.kind == "RV") else {
+            return Some("nobody wished this");
+        };
+        let own = what.reference.strip_prefix(&undone.reference);
+        if own.is_none() || what.minor > undone.approved || what.currency != undone.currency {
+            return Some("a reversal that undoes something else");
+        }
+        if !super::in_full() {
+            return None;
+        }
+        let number = own.and_then(|end| end.strip_prefix("-r")).and_then(|number| number.parse::<u32>().ok());
+        if number.is_none() {
+            return Some("a reversal without a reference of its own");
+        }
+        if undone.kind == "CD" {
+            return Some("a credit was reversed by itself");
+        }
+        let begun = self.bank.asked.iter().find(|asked| asked.what.reference == undone.reference);
+        let of_before = begun.is_some_and(|begun| begun.board < asked.board);
+        (of_before && self.bank.dates_told_to != Some(asked.board))
+            .then_some("reversed after a start, before the gateway had answered what it knows of this terminal")
     }
 
     /// A till was told something.
@@ -96,9 +159,15 @@ impl State {
 }
 
 impl Wish {
-    /// What was decided before is finished with what the bank gives; a payment in part is the cashier's to take.
+    /// What was decided before is finished with what the bank gives, and a credit that was given stands; a payment in part is the
+    /// cashier's to take.
     fn may_be_partial(&self) -> bool {
-        matches!(self.payment_type(), "DB" | "PA" | "CD")
+        matches!(self.payment_type(), "DB" | "PA")
+    }
+
+    /// Captures, refunds and reversals are finished rather than undone: their request may be sent again.
+    fn is_later(&self) -> bool {
+        matches!(self.payment_type(), "CP" | "RF" | "RV")
     }
 }
 
@@ -146,7 +215,7 @@ impl World {
                     if !held.is_empty() {
                         state.violation(format!("{}: nothing charged, and the bank holds {held:?}", wish.reference));
                     }
-                    let taken_back = state.entries(&wish).any(|entry| entry.reversed);
+                    let taken_back = state.entries(&wish).any(|entry| entry.taken_back > 0);
                     if taken_back { EndState::TakenBack } else { EndState::NothingCharged }
                 }
                 Some(Told::Unconfirmed { needs_a_person: true }) => EndState::ForAPerson,
