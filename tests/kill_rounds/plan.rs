@@ -150,9 +150,12 @@ impl Plan {
     pub fn draw(random: &mut Random, euros: u64) -> Self {
         let mut deals = deals(random, euros * 100);
         let first = By::draw(random);
-        for deal in &mut deals {
+        for n in 0..deals.len() {
             // What a till with a token has begun the other may see to as well.
-            deal.by = if deal.of.is_some() && first == By::Token { By::draw(random) } else { first };
+            let by = deals[n].of.map_or(first, |of| deals[of].by);
+            let is_later = deals[n].of.is_some();
+            let deal = &mut deals[n];
+            deal.by = if is_later && by == By::Token { By::draw(random) } else { by };
             if deal.of.is_some() && deal.named == Named::Reference && random.below(3) == 0 {
                 deal.named = Named::Payment;
             }
@@ -239,7 +242,7 @@ fn deals(random: &mut Random, minor: u64) -> Vec<Wish> {
             let first = approved(random, Kind::PreAuthorisation);
             let capture = Wish { amount: Some(minor / 2), ..follow(Kind::Capture, 0) };
             let back = if random.below(3) == 0 { Kind::Reversal } else { Kind::Refund };
-            let amount = (back == Kind::Refund).then(|| minor / 4 + random.below(50));
+            let amount = (back == Kind::Refund).then(|| minor / 400 * 100 + random.below(50));
             vec![first, capture, Wish { amount, ..follow(back, 1) }]
         }
         26..=28 => {
