@@ -30,7 +30,7 @@ use world::bank::{Behaviour, LATE, Trouble};
 use world::board::End;
 use world::people::{Earlier, Told, Wish};
 use world::points::{CUTS, Cut, PHASES, Phase, Place, Plan};
-use world::verdict::{END_STATES, EndState};
+use world::verdict::{Broken, END_STATES, EndState, Violation};
 
 /// What is wished, of whom, and how the bank takes it.
 #[derive(Clone, Debug)]
@@ -71,7 +71,7 @@ const KINDS: [(&str, Kind, &str); 12] = [
 struct Run {
     points: [Vec<Place>; 2],
     fired: [Option<Place>; 2],
-    violations: Vec<String>,
+    violations: Vec<Violation>,
     end: EndState,
 }
 
@@ -217,6 +217,7 @@ struct Tally {
     places: BTreeMap<Place, usize>,
     ends: BTreeMap<EndState, usize>,
     wrong: Vec<String>,
+    broken: Broken,
 }
 
 impl Tally {
@@ -224,6 +225,7 @@ impl Tally {
         self.runs += 1;
         *self.ends.entry(run.end).or_default() += 1;
         let story = || format!("{} cut at {plans:?} ({:?})", scene.title(), run.fired);
+        self.broken.add(&run.violations, &scene.title());
         for violation in &run.violations {
             self.wrong.push(format!("{}: {violation}", story()));
         }
@@ -253,6 +255,7 @@ impl Tally {
         }
         let _ = writeln!(text, "  cuts by place: {:?}", self.places);
         let _ = writeln!(text, "  end states: {:?}", self.ends);
+        text += &self.broken.to_string();
         for wrong in self.wrong.iter().take(12) {
             let _ = writeln!(text, "  WRONG {wrong}");
         }
@@ -419,10 +422,14 @@ fn a_sale_that_is_cancelled_leaves_nothing_to_the_next() {
         assert!(
             violations.is_empty(),
             "{first_hand}, card wins: {card_wins}, {behaviour:?}: {}",
-            violations.join("\n")
+            in_lines(&violations)
         );
         assert_eq!(ends, [end, EndState::Approved], "{first_hand}, card wins: {card_wins}, {behaviour:?}");
     }
+}
+
+fn in_lines(violations: &[Violation]) -> String {
+    violations.iter().map(|violation| format!("{violation}\n")).collect()
 }
 
 /// The answer ends after each of its bytes.
