@@ -572,6 +572,7 @@ fn whatever_of_a_commit_reached_the_disk_the_journal_opens_and_the_sale_settles(
 /// A life whose power is cut after the commit at `at`, of which only a part reached the disk; and how many such parts there are.
 fn damaged(scene: &Scene, at: usize, variant: Option<usize>) -> (Run, usize) {
     let world = World::new(scene.hand);
+    world.has_sold_before();
     prepare(&world, scene);
     world.boot(async |mut till| {
         till.until_ready().await;
