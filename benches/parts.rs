@@ -131,7 +131,7 @@ fn journal_commit(criterion: &mut Criterion) {
                 local_time: "2027-01-15 09:00:00".to_owned(),
             };
             db.write(number, 0, 0, &[Record::Started { order }]).expect("written");
-            let asked = Record::Asked { card: Some(presented().facts) };
+            let asked = Record::Asked { card: Some(presented().facts), again_unix_ms: None };
             db.write(number, 1, 0, &[asked]).expect("written");
             if db.wants_tidying() {
                 db.checkpoint().expect("written");

@@ -166,7 +166,7 @@ fn steps(number: u64, amount: Amount, card: &CardFacts) -> [[Record; 1]; 4] {
     };
     [
         [Record::Started { order }],
-        [Record::Asked { card: Some(card.clone()) }],
+        [Record::Asked { card: Some(card.clone()), again_unix_ms: None }],
         [Record::HostApproved { payment: payment(number), approved: amount, host }],
         [Record::Ended { outcome: Outcome::Approved, host: None, card: Some(card.clone()) }],
     ]

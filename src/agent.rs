@@ -8,6 +8,8 @@ mod act;
 pub(crate) mod clock;
 mod earlier;
 mod expiry;
+mod old_copy;
+mod probing;
 mod recovery;
 mod tills;
 mod totals;
@@ -37,6 +39,7 @@ use crate::wire::Way;
 
 use act::Trace;
 use clock::Clock;
+use old_copy::OldCopy;
 use recovery::refused_by_journal;
 
 /// Why the agent does not start. Each tells what to do.
@@ -216,6 +219,7 @@ async fn work(mut agent: Agent, mut ends: Ends, till: Option<TillEnd>, shutdown:
 struct Agent {
     config: Config,
     max_amount: Option<Amount>,
+    max_credit_amount: Option<Amount>,
     deadlines: Deadlines,
     clock: Clock,
     random: Random,
@@ -223,11 +227,16 @@ struct Agent {
     /// The journal could not be written: no sale is taken until it can be again.
     journal_fault: Option<JournalFault>,
     last_number: u64,
+    old_copy: OldCopy,
     gateway: gateway::Client,
     /// The last thing the gateway did, for the status.
     gateway_state: String,
     /// What was logged of certificates that end.
     expiry_log: expiry::Log,
+    /// When the gateway is asked again whether it answers.
+    probe_at: Duration,
+    /// The gateway's clock in seconds since 1970, and when it said so.
+    gateway_date: Option<(i64, Duration)>,
     done: mpsc::Sender<Done>,
     /// One place for each of [`AT_ONCE`].
     earlier_sales: Arc<Semaphore>,
@@ -280,10 +289,12 @@ struct JournalFault {
 /// What a spawned task brought.
 enum Done {
     Warmed { warm: Result<(), String> },
+    Probed { probed: Result<gateway::Probed, String> },
     Paid { sale: u64, answer: Answer, took: Duration },
     Polled { sale: u64, answer: Answer },
     Inquired { sale: u64, inquiry: Inquiry },
-    Reversed { sale: u64, payment: String, reversal: Reversal },
+    Reversed { sale: u64, reference: String, reversal: Reversal },
+    References { references: Result<Vec<String>, String> },
     Counted { page: Result<Vec<Sale>, journal::Error>, counting: Box<totals::Counting> },
     Listed { sales: Result<Vec<Sale>, journal::Error>, reply: oneshot::Sender<Result<Vec<SaleView>, Refused>> },
 }
@@ -327,6 +338,8 @@ impl Agent {
             Currency::from_code(&config.terminal.currency).map_err(|cause| Error::Money { key: "currency", cause })?;
         let max_amount = config.terminal.max_amount.as_deref().map(|text| Amount::parse(text, currency)).transpose();
         let max_amount = max_amount.map_err(|cause| Error::Money { key: "max-amount", cause })?;
+        let max = config.terminal.max_credit_amount.as_deref().map(|text| Amount::parse(text, currency)).transpose();
+        let max_credit_amount = max.map_err(|cause| Error::Money { key: "max-credit-amount", cause })?;
         let way = surroundings.reader;
         let (reader, from_reader) = reader::spawn(reader::Settings { way, ..act::reader_settings(&config, &clock) });
         // The channel ends with the printers' tasks.
@@ -343,15 +356,19 @@ impl Agent {
         let (done, from_tasks) = mpsc::channel(64);
         let mut agent = Self {
             max_amount,
+            max_credit_amount,
             deadlines: deadlines(&config),
             clock,
             random: surroundings.random,
             journal,
             journal_fault: None,
             last_number: opened.last_number,
+            old_copy: OldCopy::new(&opened, config.gateway.assumptions.query_by_date),
             gateway,
             gateway_state: "not asked yet".to_owned(),
             expiry_log: expiry::Log::default(),
+            probe_at: Duration::ZERO,
+            gateway_date: None,
             done,
             earlier_sales: Arc::new(Semaphore::new(AT_ONCE)),
             reader,
@@ -375,6 +392,8 @@ impl Agent {
     /// Hands on what actions left behind, until nothing is left; then forgets what is settled.
     fn settle(&mut self) {
         self.warn_of_expiry();
+        self.look_for_old_copy();
+        self.probe_daily();
         if self.journal_fault.as_ref().is_some_and(|fault| fault.retry_at <= self.clock.monotonic()) {
             self.retry_journal();
         }
@@ -530,16 +549,25 @@ impl Agent {
                     active.trace.answered(self.clock.monotonic());
                 }
                 self.gateway_state = words::gateway_state(&answer);
-                (sale, sale::Event::Answered(answer))
+                (sale, sale::Event::Answered(self.with_an_id_of_its_own(sale, answer)))
             }
             Done::Warmed { warm } => {
-                self.gateway_state = warm.err().unwrap_or_else(|| "answers".to_owned());
+                match warm {
+                    // An open line is less than an answer.
+                    Ok(()) if self.gateway_state == probing::ANSWERS => {}
+                    Ok(()) => "connected".clone_into(&mut self.gateway_state),
+                    Err(why) => self.gateway_state = why,
+                }
                 self.expiry_log.look_again();
                 return;
             }
-            Done::Polled { sale, answer } => (sale, sale::Event::Answered(answer)),
+            Done::Polled { sale, answer } => (sale, sale::Event::Answered(self.with_an_id_of_its_own(sale, answer))),
+            Done::Probed { probed } => return self.probed(probed),
             Done::Inquired { sale, inquiry } => (sale, sale::Event::Inquired(inquiry)),
-            Done::Reversed { sale, payment, reversal } => (sale, sale::Event::ReversalAnswered { payment, reversal }),
+            Done::Reversed { sale, reference, reversal } => {
+                (sale, sale::Event::ReversalAnswered { reference, reversal })
+            }
+            Done::References { references } => return self.references_listed(references),
             Done::Counted { page, counting } => return self.counted(page, *counting),
             Done::Listed { sales, reply } => {
                 let sales = sales.map_err(refused_by_journal);
@@ -550,11 +578,29 @@ impl Agent {
         self.advance(number, event);
     }
 
+    /// An answer with the id of another transaction is not one to this request, whatever else it says.
+    fn with_an_id_of_its_own(&self, number: u64, answer: Answer) -> Answer {
+        let id = match &answer {
+            Answer::Approved(approval) => &approval.id,
+            Answer::Pending { id } => id,
+            _ => return answer,
+        };
+        let earlier = self.sales.get(&number).and_then(|active| active.sale.order().kind.of());
+        let of_another = earlier.is_some_and(|of| of.payment == *id)
+            || self.journal.of_payment(id).is_ok_and(|owner| owner.is_some_and(|owner| owner != number));
+        if of_another {
+            return Answer::NotOurs {
+                why: format!("the gateway answered with payment {id}, which is another transaction's"),
+            };
+        }
+        answer
+    }
+
     fn next_deadline(&self) -> Instant {
         let sales = self.sales.values().filter_map(Active::deadline).min();
         let retry = self.journal_fault.as_ref().map(|fault| fault.retry_at);
         let far = self.clock.monotonic() + Duration::from_secs(3600);
-        self.clock.instant([sales, retry, Some(far)].into_iter().flatten().min().unwrap_or(far))
+        self.clock.instant([sales, retry, self.old_copy.due(), Some(far)].into_iter().flatten().min().unwrap_or(far))
     }
 
     fn deadline_passed(&mut self) {
@@ -593,6 +639,7 @@ fn deadlines(config: &Config) -> Deadlines {
     Deadlines {
         pending: Duration::from_millis(config.gateway.answer_timeout_ms),
         resend: Duration::from_secs(config.gateway.resend_after_s),
+        refuses_repeats: config.gateway.assumptions.refuses_repeated_references,
         absence_final: Duration::from_secs(config.gateway.assumptions.absence_final_after_h * 3600),
         signature: terminal.confirm_signature.then(|| Duration::from_secs(terminal.signature_timeout_s)),
     }

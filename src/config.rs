@@ -9,17 +9,21 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
+mod assumptions;
 mod check;
 mod load;
 mod logo;
 mod printer;
 mod secret;
+mod socket;
 
+pub use assumptions::{Assumptions, ID, NotFound, QueryMethod, Zone};
 pub use check::Fault;
 pub use load::{Error, load, parse, read};
 pub use logo::{Logo, LogoError, logo_file};
 pub use printer::{CodePage, Copies, Cut, FlowControl, Part, Printer, Value, qr_parts};
 pub use secret::{SecretError, key_credential, key_file, secret_credential, secret_file};
+pub use socket::Socket;
 
 /// Where the configuration is when nobody says otherwise.
 pub const DEFAULT_PATH: &str = "/etc/pos-agent/config.toml";
@@ -57,6 +61,9 @@ pub struct Terminal {
     pub currency: String,
     /// Largest amount of one sale in `currency`, as `5000.00`; without it what the gateway can take.
     pub max_amount: Option<String>,
+    /// Largest amount in `currency` that may be given without an earlier payment that this terminal knows: a credit, or a refund of a
+    /// payment that its journal does not have. Absent: nothing may be given so, and no value means "no limit".
+    pub max_credit_amount: Option<String>,
     /// How long a customer may take to present a card, in seconds.
     #[serde(default = "defaults::card_timeout_s")]
     pub card_timeout_s: u64,
@@ -232,43 +239,12 @@ pub enum TestMode {
     Internal,
 }
 
-/// What the interface documents call "not shown" (design: Reading the interface documents). Paths are relative to `url`.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
-pub struct Assumptions {
-    /// Path of the query by `merchantTransactionId`.
-    pub query_path: String,
-    /// The query's answer names the `merchantTransactionId` of each payment. What does not name it is then not believed to be
-    /// ours; only a gateway that never names it needs `false`.
-    pub query_echoes_reference: bool,
-    /// Path of the cheap request that opens the connection before the card is read; any answer serves.
-    pub warm_path: String,
-    /// Result codes by prefix, tried in this order: throttled, approved, pending, declined. Only codes of the form
-    /// `000.000.000` are compared; any other is unknown.
-    pub throttled: Vec<String>,
-    /// With HTTP 200.
-    pub approved: Vec<String>,
-    /// With HTTP 200; a `redirect` means the same.
-    pub pending: Vec<String>,
-    /// With HTTP 200 or 400.
-    pub declined: Vec<String>,
-    /// The gateway refuses a `merchantTransactionId` that it has seen before, whatever became of the first request. Then a capture or
-    /// refund without an answer can be sent again after `resend-after-s`; else only when its absence is final.
-    pub refuses_repeated_references: bool,
-    /// How long a payment that the gateway does not know may still appear, in hours, before it is taken as absent.
-    pub absence_final_after_h: u64,
-    /// The prefixes of the wallets' parameters, three at most.
-    pub wallets: Vec<String>,
-    /// The card schemes' names in parameters of 3-D Secure, six at most.
-    pub schemes: Vec<String>,
-}
-
 /// Where tills connect.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Till {
-    /// Unix socket for the command line and tills on the board.
-    pub socket: PathBuf,
+    /// For the command line and tills on the board.
+    pub socket: Socket,
     /// Loopback address for tills over HTTP; without `token` entries nothing listens there.
     pub http: SocketAddr,
     /// One entry per till.
@@ -283,6 +259,9 @@ pub struct TillToken {
     pub till: String,
     /// File with its bearer token, readable by its owner alone.
     pub token_file: PathBuf,
+    /// What it may do beyond the sales of its own; nothing, unless it is written here.
+    #[serde(default)]
+    pub rights: Rights,
 }
 
 /// What a till may do beyond the sales of its own.
@@ -325,25 +304,6 @@ pub struct Journal {
     pub keep_days: u32,
 }
 
-impl Default for Assumptions {
-    fn default() -> Self {
-        let list = |codes: &[&str]| codes.iter().map(|code| (*code).to_owned()).collect();
-        Self {
-            query_path: "/v1/query".to_owned(),
-            query_echoes_reference: true,
-            warm_path: "/".to_owned(),
-            throttled: list(&["800.120.100"]),
-            approved: list(&["000.000.", "000.100.1", "000.300.", "000.600."]),
-            pending: list(&["000.200."]),
-            declined: list(&["1", "2", "3", "4", "5", "6", "7", "800."]),
-            refuses_repeated_references: false,
-            absence_final_after_h: 24,
-            wallets: Vec::new(),
-            schemes: Vec::new(),
-        }
-    }
-}
-
 impl Default for ReaderPrompts {
     fn default() -> Self {
         Self {
@@ -358,11 +318,7 @@ impl Default for ReaderPrompts {
 
 impl Default for Till {
     fn default() -> Self {
-        Self {
-            socket: PathBuf::from("/run/pos-agent/till.sock"),
-            http: SocketAddr::from(([127, 0, 0, 1], 8650)),
-            token: Vec::new(),
-        }
+        Self { socket: Socket::default(), http: SocketAddr::from(([127, 0, 0, 1], 8650)), token: Vec::new() }
     }
 }
 

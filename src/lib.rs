@@ -23,7 +23,8 @@
 //! | the chip hears it and confirms | `reader/miura/completing.rs` |
 //! | the cardholder signs | `sale/signature.rs` |
 //! | no answer, or the chip refuses | `sale/reversing.rs` |
-//! | a capture, refund or reversal: which, and what is left; without an answer | `agent/earlier.rs`, `sale/confirming.rs` |
+//! | a capture, refund or reversal: which, whose, and what is left; without an answer | `agent/earlier.rs`, `follow_up/mod.rs` `left`, `sale/confirming.rs` |
+//! | the journal is an old copy: nothing is reversed by itself | `agent/old_copy.rs`, `sale/held.rs` |
 //! | the power fails, or the disk is full | `agent/recovery.rs` `resume`, then `sale/decide.rs` again |
 //! | the receipts | `printer/layout.rs`, `printer/escpos.rs`, `printer/port.rs` |
 //!
@@ -51,6 +52,8 @@ pub mod doctor;
 
 // The core: every transition says what to write, then what to do.
 pub mod sale;
+// What may follow a transaction, and how much of it is left.
+pub mod follow_up;
 // What survives the power: SQLite, written before anything is done.
 pub mod journal;
 // The gateway's settlement file against the journal.

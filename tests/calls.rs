@@ -231,6 +231,113 @@ async fn what_a_till_adds_is_judged_before_the_card_is_asked_for() {
     assert_eq!(answer.get("customParameters.waiter").map(String::as_str), Some("Ann"), "{answer:?}");
 }
 
+/// Kind | the parameter | its value | what is said of it. Each is known to the interface, and has no place in this call.
+const NOT_OF_THIS_CALL: &[(&str, &str, &str, &str)] = &[
+    ("sale", "numberOfCaptures", "3", "reservations"),
+    ("sale", "sequence", "FINAL", "refers to a payment"),
+    ("sale", "overrideHolder", "true", "stored card"),
+    ("sale", "referenceUuid", "8ac7a4a17e0b1c3a017e0b1c3a017e0b", "the terminal says this itself"),
+    ("sale", "Authorization", "Bearer 4711abcdefghij", "the terminal says this itself"),
+    ("sale", "card.number", "4111111111111119", "the terminal says this itself"),
+    ("sale", "<wallet_a>.paymentToken", "4711abcdefghij", "a card pays"),
+    ("sale", "job.hour", "8-18", "no subscription"),
+    ("sale", "integrity", "true", "no page"),
+    ("sale", "limit", "100", "of query"),
+    ("sale", "date.from", "2026-01-01", "of report, query"),
+    ("sale", "ReasonCode", "000.100.201", "unknown"),
+    ("pre-authorisation", "sequence", "FINAL", "refers to a payment"),
+    ("pre-authorisation", "overrideHolder", "true", "stored card"),
+    ("credit", "numberOfCaptures", "3", "reservations"),
+    ("credit", "sequence", "FINAL", "refers to a payment"),
+    ("by-registration", "createRegistration", "true", "payment data of its own"),
+    ("by-registration", "numberOfCaptures", "3", "reservations"),
+    ("by-registration", "sequence", "FINAL", "refers to a payment"),
+    ("by-registration", "card.number", "4111111111111119", "the terminal says this itself"),
+    ("by-registration", "referenceUuid", "8ac7a4a17e0b1c3a017e0b1c3a017e0b", "the terminal says this itself"),
+    ("by-registration", "job.hour", "8-18", "no subscription"),
+    ("capture", "createRegistration", "true", "payment data of its own"),
+    ("capture", "numberOfCaptures", "3", "reservations"),
+    ("capture", "overrideHolder", "true", "stored"),
+    ("capture", "card.holder", "Jane Jones", "the terminal says this itself"),
+    ("capture", "job.hour", "8-18", "of schedule"),
+    ("refund", "createRegistration", "true", "payment data of its own"),
+    ("refund", "referenceUuid", "8ac7a4a17e0b1c3a017e0b1c3a017e0b", "the terminal says this itself"),
+    ("reversal", "createRegistration", "true", "payment data of its own"),
+    ("reversal", "numberOfCaptures", "3", "reservations"),
+    ("increment", "createRegistration", "true", "payment data of its own"),
+    ("increment", "sequence", "FINAL", "refers to a payment"),
+    ("increment", "referenceUuid", "8ac7a4a17e0b1c3a017e0b1c3a017e0b", "the terminal says this itself"),
+    ("increment", "standingInstruction.industryPractice", "INCREMENTAL_AUTH", "the terminal says this itself"),
+    ("reauthorisation", "overrideHolder", "true", "stored"),
+    ("reauthorisation", "standingInstruction.industryPractice", "REAUTHORIZATION", "the terminal says this itself"),
+];
+
+/// A transaction of a kind with one parameter, flat or nested.
+fn with_parameter(kind: &str, parameter: &str, value: &str, nested: bool) -> Value {
+    let parameters = match parameter.split_once('.') {
+        Some((above, below)) if nested && !below.contains('.') => json!({ above: { below: value } }),
+        _ => json!({ parameter: value }),
+    };
+    let mut body = json!({"kind": kind, "reference": "p", "amount": "1.00", "parameters": parameters});
+    match kind {
+        "by-registration" => body["registration"] = json!("8ac7a4a17e0b1c3a017e0b1c3a017e0b"),
+        "capture" | "refund" | "reversal" | "increment" | "reauthorisation" => body["of"] = json!("earlier"),
+        _ => {}
+    }
+    body
+}
+
+#[tokio::test]
+async fn a_parameter_of_another_call_is_refused_before_anything_begins() {
+    let counter = Counter::open().await;
+    let at_rest = counter.shop.reader.counters().commands;
+    for (kind, parameter, value, says) in NOT_OF_THIS_CALL {
+        for nested in [false, true] {
+            let (status, code, message) = counter.refused(with_parameter(kind, parameter, value, nested)).await;
+            assert_eq!((status, code.as_str()), (422, "parameter"), "{kind} {parameter}: {message}");
+            let name = parameter.split('.').next().unwrap();
+            assert!(message.contains(name) && message.contains(says), "{kind} {parameter}: {message}");
+            assert!(value.len() < 5 || !message.contains(value), "{kind} {parameter}: {message}");
+        }
+    }
+    assert!(counter.kept().is_empty(), "a transaction was recorded");
+    assert_eq!(counter.shop.reader.counters().commands, at_rest, "the reader was told something");
+    let ledger = counter.shop.gateway.ledger();
+    assert!(ledger.entries().is_empty() && ledger.refusals().is_empty(), "the gateway was asked");
+}
+
+/// What this gateway is known not to take is refused the same way; what else begins so is not.
+#[tokio::test]
+async fn a_parameter_that_this_gateway_does_not_take_is_refused_before_anything_begins() {
+    let mut options = pos_agent::sim::shop::Options::default();
+    options.config.push((
+        "[till]".to_owned(),
+        "[gateway.assumptions]\nparameters-not-taken = [\"corporate.\", \"cart.items[n].sku\", \"customParameters[name]\", \
+         \"locale\"]\n\n[till]"
+            .to_owned(),
+    ));
+    let counter = Counter::open_with(options).await;
+    let at_rest = counter.shop.reader.counters().commands;
+    for (kind, parameter, value) in [
+        ("sale", "corporate.name", "a company of value"),
+        ("sale", "cart.items[7].sku", "a number of value"),
+        ("credit", "customParameters[waiter]", "a person of value"),
+        ("refund", "corporate.city", "a town of value"),
+        ("by-registration", "locale", "de_DE"),
+    ] {
+        let (status, code, message) = counter.refused(with_parameter(kind, parameter, value, false)).await;
+        assert_eq!((status, code.as_str()), (422, "parameter"), "{kind} {parameter}: {message}");
+        assert!(message.contains(parameter) && message.contains("this gateway does not take it"), "{message}");
+        assert!(!message.contains(value), "{message}");
+    }
+    assert!(counter.kept().is_empty(), "a transaction was recorded");
+    assert_eq!(counter.shop.reader.counters().commands, at_rest, "the reader was told something");
+    let ledger = counter.shop.gateway.ledger();
+    assert!(ledger.entries().is_empty() && ledger.refusals().is_empty(), "the gateway was asked");
+    let parameters = json!({"cart.items[7].name": "Tea", "cart.items[7].price": "1.00", "merchantMemo": "Table seven"});
+    counter.with_card(json!({"reference": "p", "amount": "12.34", "parameters": parameters})).await;
+}
+
 #[tokio::test]
 async fn a_throttled_sale_is_sent_again_and_charged_once() {
     let counter = Counter::open().await;

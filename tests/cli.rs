@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
-use pos_agent::till::{Outcome, SaleView};
+use pos_agent::till::{Of, Outcome, SaleView};
 
 use fake_agent::Shop;
 
@@ -58,12 +58,24 @@ fn help_teaches_and_wrong_usage_is_64() {
         assert!(stdout(&help).contains(word), "{word}");
     }
     assert!(stdout(&run(&["sale", "--help"])).contains("Ctrl-C"));
+    let help = run(&["settle", "--help"]);
+    for word in ["old copy of itself", "wait for a person", "back office", "--keep leaves what was paid", "Exit codes"]
+    {
+        assert!(stdout(&help).contains(word), "{word}: {}", stdout(&help));
+    }
     let version = run(&["--version"]);
     assert_eq!((code(&version), stdout(&version).trim()), (0, concat!("pos-agent ", env!("CARGO_PKG_VERSION"))));
     for wrong in [
         &["nonsense"][..],
         &[],
         &["refund"],
+        &["refund", "r", "--number", "17"],
+        &["refund", "--number", "17", "--payment", "p"],
+        &["reverse", "--number", "x"],
+        &["settle"],
+        &["settle", "17"],
+        &["settle", "17", "--keep", "--reverse"],
+        &["settle", "r", "--keep"],
         &["signature", "r"],
         &["sale", "12.34", "--nonsense"],
         &["sale", "1", "2"],
@@ -255,6 +267,40 @@ async fn json_is_one_line_and_the_steps_are_elsewhere() {
     assert_eq!(serde_json::from_str::<SaleView>(stdout(&output)).unwrap(), sale);
     let output = shop.verb(&["status", "--json"]).await;
     assert_eq!(serde_json::from_str::<serde_json::Value>(stdout(&output)).unwrap()["terminalId"], "4711");
+}
+
+#[tokio::test]
+async fn an_earlier_transaction_is_named_by_its_number() {
+    let mut shop = fake_agent::open(64).await;
+    let number = |shop: &mut Shop| shop.wanted.borrow_and_update().clone().and_then(|wanted| wanted.of);
+    for verb in ["capture", "refund", "reverse", "increment", "reauthorise"] {
+        let output = shop.verb(&[verb, "--number", "17", "--amount", "1.00", "--reference", "approved"]).await;
+        assert_eq!((code(&output), number(&mut shop)), (0, Some(Of::Number(17))), "{verb}: {}", stderr(&output));
+    }
+    shop.verb(&["refund", "--payment", "p", "--amount", "1.00", "--reference", "approved"]).await;
+    assert_eq!(number(&mut shop), Some(Of::Payment("p".to_owned())));
+    shop.verb(&["refund", "r", "--till", "till-2", "--amount", "1.00", "--reference", "approved"]).await;
+    let (till, reference) = ("till-2".to_owned(), "r".to_owned());
+    assert_eq!(number(&mut shop), Some(Of::Reference { till, reference }));
+}
+
+#[tokio::test]
+async fn a_person_settles_what_waits_for_one() {
+    let shop = fake_agent::open(64).await;
+    for reference in ["unconfirmed", "approved"] {
+        shop.sale(reference).await;
+    }
+    let output = shop.verb(&["settle", "1", "--reverse"]).await;
+    let shown = "unconfirmed of till local: unconfirmed\nbeing reversed\n";
+    assert_eq!((code(&output), stdout(&output)), (0, shown), "{}", stderr(&output));
+    let output = shop.verb(&["settle", "1", "--keep", "--json"]).await;
+    let sale: SaleView = serde_json::from_str(stdout(&output)).unwrap();
+    assert_eq!((code(&output), sale.number, sale.outcome), (0, 1, Some(Outcome::Approved)));
+    for number in ["1", "2", "99"] {
+        let output = shop.verb(&["settle", number, "--keep"]).await;
+        assert_eq!(code(&output), 65, "{number}");
+        assert!(stderr(&output).contains("does not wait for a person"), "{}", stderr(&output));
+    }
 }
 
 #[tokio::test]

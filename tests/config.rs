@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use pos_agent::config::{self, Config};
+use pos_agent::config::{self, Config, Right, Rights, Socket};
 
 /// A good file; `@` stands for the folder with the files it names.
 const GOOD: &str = r#"
@@ -94,6 +94,31 @@ fn a_good_file_is_taken_as_written() {
 }
 
 #[test]
+fn a_token_has_no_rights_and_the_socket_has_all_unless_it_is_written_otherwise() {
+    let folder = Folder::new();
+    let both: Rights = [Right::AnyTill, Right::UnknownPayment].into_iter().collect();
+    let config = folder.load(GOOD).unwrap();
+    assert_eq!((&config.till.token[0].rights, &config.till.socket.rights), (&Rights::default(), &both));
+    assert_eq!(config.terminal.max_credit_amount, None, "nothing may be given");
+    let with = GOOD
+        .replace("till = \"till-1\"", "till = \"till-1\"\nrights = [\"any-till\", \"unknown-payment\"]")
+        .replace("card-timeout-s = 60", "max-credit-amount = \"50.00\"");
+    let config = folder.load(&with).unwrap();
+    assert_eq!((&config.till.token[0].rights, &config.till.token[1].rights), (&both, &Rights::default()));
+    assert_eq!(config.terminal.max_credit_amount.as_deref(), Some("50.00"));
+    // As a table, in whole or in part.
+    let socket = |text: &str| folder.load(&GOOD.replace("\"@/till.sock\"", text)).unwrap().till.socket;
+    let written = folder.0.path().join("till.sock");
+    assert_eq!(socket("\"@/till.sock\""), Socket { path: written.clone(), rights: both.clone() });
+    assert_eq!(socket("{ path = \"@/till.sock\" }"), Socket { path: written.clone(), rights: both });
+    let none = socket("{ path = \"@/till.sock\", rights = [] }");
+    assert_eq!(none, Socket { path: written, rights: Rights::default() });
+    let one = socket("{ rights = [\"any-till\"] }");
+    assert!(one.rights.has(Right::AnyTill) && !one.rights.has(Right::UnknownPayment));
+    assert_eq!(one.path, Path::new("/run/pos-agent/till.sock"));
+}
+
+#[test]
 fn there_are_two_printers_or_one_or_none() {
     let folder = Folder::new();
     let names = |text: &str| -> Vec<String> {
@@ -150,6 +175,9 @@ const BAD: &[(&str, &str, &[&str])] = &[
     ("Corner Shop", "Corner\\u001bShop", &["terminal.merchant", "control character"]),
     ("\"EUR\"", "\"eur\"", &["terminal.currency", "unknown currency", "ISO 4217"]),
     ("\"5000.00\"", "\"5000.0\"", &["terminal.max-amount", "EUR amounts have 2 decimals"]),
+    ("card-timeout-s = 60", "max-credit-amount = \"20.0\"", &["terminal.max-credit-amount", "EUR amounts have 2 decimals"]),
+    ("card-timeout-s = 60", "max-credit-amount = \"0.00\"", &["terminal.max-credit-amount", "zero"]),
+    ("card-timeout-s = 60", "max-credit-amount = false", &["terminal.max-credit-amount", "a string"]),
     ("card-timeout-s = 60", "card-timeout-s = 4", &["terminal.card-timeout-s", "4 is not between 5 and 600"]),
     ("card-timeout-s = 60", "card-timeout-s = 601", &["terminal.card-timeout-s", "601"]),
     ("48.137154", "148.1", &["terminal.location.latitude", "up to 2 digits"]),
@@ -212,8 +240,35 @@ const BAD: &[(&str, &str, &[&str])] = &[
     ("\"/v1/query\"", "\"v1/query\"", &["gateway.assumptions.query-path"]),
     ("query-path = \"/v1/query\"", "approved = []", &["gateway.assumptions.approved", "at least one"]),
     ("query-path = \"/v1/query\"", "declined = [\"\"]", &["gateway.assumptions.declined"]),
+    ("query-path = \"/v1/query\"", "uncertain = [\"x\"]", &["gateway.assumptions.uncertain", "digits and dots"]),
+    ("query-path = \"/v1/query\"", "declined-at-400 = [\"\"]", &["gateway.assumptions.declined-at-400"]),
+    ("query-path = \"/v1/query\"", "query-method = \"PUT\"", &["gateway.assumptions.query-method", "`GET`", "`POST`"]),
+    ("query-path = \"/v1/query\"", "query-list = []", &["gateway.assumptions.query-list", "holds the list"]),
+    ("query-path = \"/v1/query\"", "query-list = [\"a b\"]", &["gateway.assumptions.query-list"]),
+    ("query-path = \"/v1/query\"", "query-not-found = [\"404\"]", &["gateway.assumptions.query-not-found", "404 700.400.580"]),
+    ("query-path = \"/v1/query\"", "query-not-found = [\"403 700.400.580\"]", &["gateway.assumptions.query-not-found", "not 401 and 403"]),
+    ("query-path = \"/v1/query\"", "query-not-found = [\"400 800.120.100\"]", &["gateway.assumptions.query-not-found", "throttled"]),
+    ("query-path = \"/v1/query\"", "query-date-zone = \"CET\"", &["gateway.assumptions.query-date-zone", "+01:00"]),
+    ("query-path = \"/v1/query\"", "query-by-date = \"no\"", &["gateway.assumptions.query-by-date", "boolean"]),
+    ("query-path = \"/v1/query\"", "warm-path = \"\"", &["gateway.assumptions.warm-path"]),
+    ("query-path = \"/v1/query\"", "probe-path = \"/?x\"", &["gateway.assumptions.probe-path", "write it as \"/\""]),
+    ("query-path = \"/v1/query\"", "follow-up-path = \"/v1/payments\"", &["gateway.assumptions.follow-up-path", "{id} once"]),
+    ("query-path = \"/v1/query\"", "follow-up-path = \"/v1/{id}/{id}\"", &["gateway.assumptions.follow-up-path", "{id} once"]),
+    ("query-path = \"/v1/query\"", "registration-payment-path = \"v1/{id}\"", &["gateway.assumptions.registration-payment-path"]),
     ("query-path = \"/v1/query\"", "absence-final-after-h = 0", &["gateway.assumptions.absence-final-after-h"]),
     ("query-path = \"/v1/query\"", "wallets = [\"a\", \"b\", \"c\", \"d\"]", &["gateway.assumptions.wallets", "at most 3"]),
+    (
+        "query-path = \"/v1/query\"",
+        "parameters-not-taken = [\"corporate.\", \"corporat.\"]",
+        &["gateway.assumptions.parameters-not-taken", "\"corporat.\" is no parameter of a request", "pos-agent parameters list"],
+    ),
+    (
+        "query-path = \"/v1/query\"",
+        "parameters-not-taken = [\"cart.items[0].sku\"]",
+        &["gateway.assumptions.parameters-not-taken", "cart.items[0].sku"],
+    ),
+    ("query-path = \"/v1/query\"", "parameters-not-taken = [\"result.code\"]", &["parameters-not-taken", "result.code"]),
+    ("query-path = \"/v1/query\"", "parameters-not-taken = [\"\"]", &["parameters-not-taken"]),
     ("query-path = \"/v1/query\"", "schemes = [\"one.two\"]", &["gateway.assumptions.schemes", "letters, digits"]),
     // Tills and the journal.
     ("127.0.0.1:8650", "0.0.0.0:8650", &["till.http", "not a loopback address", "127.0.0.1:8650"]),
@@ -223,6 +278,14 @@ const BAD: &[(&str, &str, &[&str])] = &[
     ("@/till-2.token", "@/till-1.token", &["till.token[1].token-file", "same token"]),
     ("@/till-2.token", "@/none.token", &["till.token[1].token-file", "/none.token", "cannot be read", "mode 0600"]),
     ("@/till.sock", "till.sock", &["till.socket", "absolute path"]),
+    ("\"@/till.sock\"", "{ path = \"till.sock\" }", &["till.socket", "absolute path"]),
+    ("\"@/till.sock\"", "{ rights = [\"all\"] }",
+        &["till.socket.rights[0]", "unknown variant `all`", "`any-till`", "`unknown-payment`"]),
+    ("\"@/till.sock\"", "{ right = [] }", &["till.socket.right", "unknown field `right`", "`rights`"]),
+    ("\"@/till.sock\"", "[\"@/till.sock\"]", &["till.socket", "a path, or a table [till.socket] with path and rights"]),
+    ("till = \"till-2\"", "till = \"till-2\"\nrights = [\"any-till\", \"refunds\"]",
+        &["till.token[1].rights[1]", "unknown variant `refunds`", "`any-till`", "`unknown-payment`"]),
+    ("till = \"till-2\"", "till = \"till-2\"\nrights = \"any-till\"", &["till.token[1].rights", "sequence"]),
     ("@/journal.db", "journal.db", &["journal.path", "absolute path"]),
     ("[journal]", "[journal]\nkeep-days = 89", &["journal.keep-days", "89 is not between 90 and 36500"]),
     ("[journal]", "[journal]\nkeep-days = -1", &["journal.keep-days", "-1"]),

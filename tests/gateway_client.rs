@@ -14,7 +14,8 @@ use std::time::{Duration, UNIX_EPOCH};
 use https::{Act, Authority, Event, Server};
 use pos_agent::card::{CardFacts, EntryMode, FirstAnswer, Presented, SealedCard, SealedPin, Wiped};
 use pos_agent::config;
-use pos_agent::gateway::{Client, Error, Payment, Token, request};
+use pos_agent::gateway::probe::Probe;
+use pos_agent::gateway::{Client, Clock, Error, On, Payment, Token, WithoutCard, request};
 use pos_agent::money::{Amount, Currency};
 use pos_agent::sale::{Answer, ApprovedAmount, FoundState, Inquiry, Reversal};
 
@@ -129,20 +130,70 @@ async fn the_longest_values_fit_the_form() {
 }
 
 #[tokio::test]
-async fn a_warm_connection_is_used_again_and_its_handshake_is_over_before_the_payment() {
-    let shop = Shop::new(vec![Act::Answer(http("404 Not Found", "{}")), Act::Answer(approved())]).await;
+async fn warming_up_opens_tls_and_requests_nothing() {
+    let shop = Shop::new(vec![Act::Answer(approved())]).await;
+    shop.client.warm().await.unwrap();
+    shop.client.warm().await.unwrap();
+    shop.server.handshakes(1).await;
+    let warm = [Event::Connected(1), Event::Handshake(1)];
+    assert_eq!(shop.server.events(), warm);
+    assert!(matches!(shop.pay().await, Answer::Approved(_)));
+    assert_eq!(shop.server.events(), [&warm[..], &[Event::Request(1)]].concat());
+    assert!(shop.server.requests()[0].starts_with("POST /v1/payments "));
+    // Over the line that the payment left there is nothing to do.
+    shop.client.warm().await.unwrap();
+    assert_eq!(shop.server.events().len(), 3);
+    shop.server.finish();
+}
+
+#[tokio::test]
+async fn a_line_that_is_known_to_be_dead_is_replaced_when_warming_up() {
+    let shop = Shop::new(vec![Act::AnswerAndClose(approved()), Act::Answer(approved())]).await;
+    assert!(matches!(shop.pay().await, Answer::Approved(_)));
+    shop.server.closed(1).await;
+    // Its end is heard by a task of its own.
+    until_a_line_is_opened(&shop, 2).await;
+    assert!(matches!(shop.pay().await, Answer::Approved(_)));
+    let events = shop.server.events();
+    assert_eq!(events[events.len() - 1], Event::Request(2), "the payment needed no handshake: {events:?}");
+    assert_eq!(events.len(), 6, "{events:?}");
+    shop.server.finish();
+}
+
+/// Warms up again and again until the server has seen so many handshakes.
+async fn until_a_line_is_opened(shop: &Shop, handshakes: usize) {
+    let seen = || shop.server.events().iter().filter(|event| matches!(event, Event::Handshake(_))).count();
+    while seen() < handshakes {
+        shop.client.warm().await.unwrap();
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn warming_up_over_a_path_of_the_settings_makes_a_request() {
+    let ping = |gateway: &mut config::Gateway, _: &mut config::Terminal| {
+        gateway.assumptions.warm_path = Some("/v1/ping".to_owned());
+    };
+    let shop = Shop::with(vec![Act::Answer(http("404 Not Found", "{}")), Act::Answer(approved())], ping).await;
     shop.client.warm().await.unwrap();
     let warm = [Event::Connected(1), Event::Handshake(1), Event::Request(1)];
     assert_eq!(shop.server.events(), warm);
     assert!(matches!(shop.pay().await, Answer::Approved(_)));
     assert_eq!(shop.server.events(), [&warm[..], &[Event::Request(1)]].concat());
     let requests = shop.server.requests();
-    assert!(requests[0].starts_with("GET / HTTP/1.1\r\n") && requests[1].starts_with("POST /v1/payments "));
+    assert!(requests[0].starts_with("GET /v1/ping HTTP/1.1\r\n") && requests[1].starts_with("POST /v1/payments "));
+    // It tells what is wrong with the token, which an open line cannot.
+    let shop = Shop::with(vec![Act::Answer(http("403 Forbidden", "{}"))], ping).await;
+    let why = shop.client.warm().await.unwrap_err();
+    assert_eq!(why, "refuses our access token (HTTP 403); check [gateway] token-file");
 }
 
 #[tokio::test]
 async fn a_warm_connection_that_the_gateway_closed_costs_a_new_one_and_never_a_second_payment() {
-    let shop = Shop::new(vec![Act::AnswerAndClose(http("200 OK", "{}")), Act::Answer(approved())]).await;
+    let ping = |gateway: &mut config::Gateway, _: &mut config::Terminal| {
+        gateway.assumptions.warm_path = Some("/".to_owned());
+    };
+    let shop = Shop::with(vec![Act::AnswerAndClose(http("200 OK", "{}")), Act::Answer(approved())], ping).await;
     shop.client.warm().await.unwrap();
     shop.server.closed(1).await;
     assert!(matches!(shop.pay().await, Answer::Approved(_)));
@@ -183,6 +234,185 @@ async fn every_other_redirect_is_unknown_and_not_followed() {
         assert_eq!(shop.server.requests().len(), posts);
         shop.server.finish();
     }
+}
+
+#[tokio::test]
+async fn one_307_is_followed_on_every_request() {
+    let to = |location: &str| {
+        Act::Answer(
+            format!("HTTP/1.1 307 Temporary Redirect\r\nLocation: {location}\r\nContent-Length: 0\r\n\r\n").into(),
+        )
+    };
+    let reversed = format!(r#"{{"id":"{}","paymentType":"RV","result":{{"code":"000.100.110"}}}}"#, "b".repeat(32));
+    let list = format!(r#"{{"payments":[{}]}}"#, approval_json());
+    let shop = Shop::new(vec![
+        to("/eu/poll?x=1"),
+        Act::Answer(approved()),
+        to("/eu/query?y=2"),
+        Act::Answer(http("200 OK", &list)),
+        to("/eu/reverse"),
+        Act::Answer(http("200 OK", &reversed)),
+    ])
+    .await;
+    assert!(matches!(shop.client.payment(ID).await, Answer::Approved(_)));
+    assert!(matches!(shop.client.query(REFERENCE).await, Inquiry::Payments(found) if found.len() == 1));
+    let answer = shop.client.reverse(ID, eur("12.34"), "4711-43-ff").await;
+    assert!(matches!(answer, Reversal::Done { .. }), "{answer:?}");
+    let requests = shop.server.requests();
+    for (request, begins) in
+        requests.iter().skip(1).step_by(2).zip(["GET /eu/poll?x=1 ", "GET /eu/query?y=2 ", "POST "])
+    {
+        assert!(request.starts_with(begins) && request.contains("Bearer T0ken-of.the_shop=="), "{request}");
+    }
+    assert_eq!(requests[5], requests[4].replace(&format!("POST /v1/payments/{ID} "), "POST /eu/reverse "));
+    shop.server.finish();
+
+    // Not to another host, not twice; what comes of it proves nothing.
+    for script in [
+        vec![to("https://other.example/v1/query")],
+        vec![to("/a"), to("/b")],
+        vec![to("/a"), Act::AnswerAndClose(http("500 Internal Server Error", ""))],
+        vec![to("/a"), Act::Cut(Vec::new())],
+    ] {
+        let requests = script.len();
+        let shop = Shop::new(script).await;
+        let inquiry = shop.client.query(REFERENCE).await;
+        assert!(matches!(inquiry, Inquiry::CannotAsk { .. }), "{inquiry:?}");
+        assert_eq!(shop.server.requests().len(), requests);
+    }
+}
+
+#[tokio::test]
+async fn a_query_may_be_a_post_with_the_same_parameters_in_its_body() {
+    let empty = || Act::Answer(http("200 OK", "[]"));
+    let shop = Shop::with(vec![empty(), empty(), empty()], |gateway, _| {
+        gateway.assumptions.query_method = config::QueryMethod::Post;
+        gateway.assumptions.query_path = "/v1/find".to_owned();
+    })
+    .await;
+    assert_eq!(shop.client.query(REFERENCE).await, Inquiry::Payments(Vec::new()));
+    assert_eq!(shop.client.find(&[("shortId".to_owned(), "1&2".to_owned())]).await, Ok(Vec::new()));
+    assert_eq!(shop.client.references_between(0, 1_999).await, Ok(Vec::new()));
+    let entity = "entityId=0123456789abcdef0123456789abcdef";
+    let bodies = [
+        format!("{entity}&merchantTransactionId={REFERENCE}&includeLinkedTransactions=true"),
+        format!("{entity}&shortId=1%262"),
+        format!("{entity}&date.from=1970-01-01+00%3A00%3A00&date.to=1970-01-01+00%3A00%3A01&limit=100"),
+    ];
+    for (request, expected) in shop.server.requests().iter().zip(bodies) {
+        let (head, body) = request.split_once("\r\n\r\n").unwrap();
+        assert!(head.starts_with("POST /v1/find HTTP/1.1\r\n"), "{head}");
+        assert!(head.contains("application/x-www-form-urlencoded; charset=UTF-8"), "{head}");
+        assert_eq!(body, expected);
+    }
+    shop.server.finish();
+}
+
+#[tokio::test]
+async fn how_a_gateway_says_that_nothing_is_there_is_a_setting() {
+    let not_found = || http("404 Not Found", r#"{"result":{"code":"700.400.580","description":"cannot find"}}"#);
+    let elsewhere = http("200 OK", &format!(r#"{{"data":[{}]}}"#, approval_json()));
+    let shop = Shop::new(vec![Act::Answer(not_found()), Act::Answer(elsewhere.clone())]).await;
+    let Inquiry::CannotAsk { why } = shop.client.query(REFERENCE).await else { panic!("404 means: cannot ask") };
+    assert!(why.contains("query-path and query-not-found"), "{why}");
+    let Inquiry::CannotAsk { why } = shop.client.query(REFERENCE).await else { panic!("no list") };
+    assert!(why.contains("query-list"), "{why}");
+
+    let other = http("404 Not Found", r#"{"result":{"code":"200.300.404"}}"#);
+    let all_the_same =
+        http("404 Not Found", &format!(r#"{{"result":{{"code":"700.400.580"}},"data":[{}]}}"#, approval_json()));
+    let shop = Shop::with(
+        vec![
+            Act::Answer(not_found()),
+            Act::Answer(elsewhere),
+            Act::Answer(other),
+            Act::Answer(http("404 Not Found", "")),
+            Act::Answer(all_the_same),
+            Act::Answer(not_found()),
+        ],
+        |gateway, _| {
+            gateway.assumptions.query_list = vec!["data".to_owned()];
+            gateway.assumptions.query_not_found = vec!["404 700.400.580".to_owned().try_into().unwrap()];
+        },
+    )
+    .await;
+    assert_eq!(shop.client.query(REFERENCE).await, Inquiry::Payments(Vec::new()));
+    assert!(matches!(shop.client.query(REFERENCE).await, Inquiry::Payments(found) if found.len() == 1));
+    for what in ["another code", "no code", "a payment is listed"] {
+        assert!(matches!(shop.client.query(REFERENCE).await, Inquiry::CannotAsk { .. }), "{what}");
+    }
+    assert_eq!(shop.client.references_between(0, 1_000).await, Ok(Vec::new()));
+    shop.server.finish();
+}
+
+#[tokio::test]
+async fn the_references_of_a_span_are_found_in_windows_that_are_halved() {
+    let list = |references: &[&str]| {
+        let entries: Vec<String> =
+            references.iter().map(|text| format!(r#"{{"merchantTransactionId":"{text}"}}"#)).collect();
+        Act::Answer(http("200 OK", &format!(r#"{{"payments":[{}]}}"#, entries.join(","))))
+    };
+    let full = vec!["9999-1-x"; 100];
+    let script = vec![list(&full), list(&["4711-7-a", "471-1-b"]), list(&["4711-8-c", "4711-7-a"])];
+    let shop = Shop::with(script, |gateway, _| {
+        gateway.assumptions.query_date_zone = "+01:00".to_owned().try_into().unwrap();
+    })
+    .await;
+    // 2024-05-01 10:00:00 to 10:00:03 UTC.
+    let found = shop.client.references_between(1_714_557_600_500, 1_714_557_603_400).await;
+    assert_eq!(found, Ok(vec!["4711-7-a".to_owned(), "4711-8-c".to_owned()]));
+    let entity = "GET /v1/query?entityId=0123456789abcdef0123456789abcdef";
+    for (request, (from, to)) in shop.server.requests().iter().zip([("00", "03"), ("00", "01"), ("02", "03")]) {
+        let day = "2024-05-01+11%3A00%3A";
+        let line = format!("{entity}&date.from={day}{from}&date.to={day}{to}&limit=100 HTTP/1.1\r\n");
+        assert!(request.starts_with(&line), "{request}");
+    }
+    shop.server.finish();
+
+    // One window that was not answered, and nothing is known.
+    for answer in
+        [http("500 Internal Server Error", ""), http("400 Bad Request", r#"{"result":{"code":"800.120.100"}}"#)]
+    {
+        let shop = Shop::new(vec![list(&full), list(&["4711-7-a"]), Act::Answer(answer)]).await;
+        assert!(shop.client.references_between(0, 9_000).await.is_err());
+        shop.server.finish();
+    }
+    let shop = Shop::new(vec![list(&full)]).await;
+    let why = shop.client.references_between(5_000, 5_999).await.unwrap_err();
+    assert!(why.contains("single second") && why.contains("query-by-date = false"), "{why}");
+}
+
+#[tokio::test]
+async fn the_probe_needs_no_token_and_gives_the_gateways_time() {
+    let dated = "HTTP/1.1 401 Unauthorized\r\nDate: Wed, 01 May 2024 10:00:00 GMT\r\nContent-Length: 2\r\n\r\n{}";
+    let shop = Shop::new(vec![
+        Act::Answer(dated.into()),
+        Act::Answer(http("404 Not Found", "")),
+        Act::AnswerAndClose(b"what?\r\n\r\n".to_vec()),
+    ])
+    .await;
+    assert_eq!(shop.client.probe().await.map(|probed| probed.unix_s), Ok(Some(1_714_557_600)));
+    assert_eq!(shop.client.probe().await.map(|probed| probed.unix_s), Ok(None), "without a date");
+    assert!(shop.client.probe().await.is_err());
+    let requests = shop.server.requests();
+    assert!(requests[0].starts_with("GET / HTTP/1.1\r\n"), "{}", requests[0]);
+    assert!(!requests[0].to_ascii_lowercase().contains("authorization"), "{}", requests[0]);
+    // Each time a handshake is looked at.
+    assert_eq!(shop.server.events().iter().filter(|event| matches!(event, Event::Handshake(_))).count(), 3);
+
+    let shop = Shop::with(vec![Act::Answer(http("200 OK", ""))], |gateway, _| {
+        gateway.assumptions.probe_path = "/v1/ping".to_owned();
+    })
+    .await;
+    assert!(shop.client.probe().await.is_ok());
+    assert!(shop.server.requests()[0].starts_with("GET /v1/ping HTTP/1.1\r\n"));
+
+    // A gateway that cannot be verified is not asked.
+    let (ours, other) = (Authority::new(), Authority::new());
+    let shop = Shop::at(Server::start(other.server("127.0.0.1", (2020, 2090)), Vec::new()).await, &ours, |_, _| {});
+    let why = shop.client.probe().await.unwrap_err();
+    assert!(why.contains("not signed by a CA of [gateway] ca-file"), "{why}");
+    assert!(shop.server.requests().is_empty());
 }
 
 #[tokio::test]
@@ -316,7 +546,11 @@ async fn refusals_say_what_to_do() {
             "not charged: the gateway did not find an access token it can read (HTTP 401); check [gateway] token-file",
         ),
         ("403 Forbidden", "not charged: the gateway refused our access token (HTTP 403); check [gateway] token-file"),
-        ("404 Not Found", "not charged: the gateway has nothing at this address (HTTP 404); check [gateway] url"),
+        (
+            "404 Not Found",
+            "not charged: the gateway has nothing at this address (HTTP 404); check [gateway] url and the paths of \
+             [gateway.assumptions]",
+        ),
     ] {
         let shop = Shop::new(vec![Act::Answer(http(status, "{}"))]).await;
         let Answer::Declined(refusal) = shop.pay().await else { panic!("{status}") };
@@ -376,7 +610,8 @@ async fn a_payment_is_retrieved_queried_and_reversed() {
     assert_eq!((found[0].id.as_str(), found[0].state), (ID, FoundState::Approved));
     assert!(matches!(client.query(REFERENCE).await, Inquiry::CannotAsk { .. }));
     let reverse = || client.reverse(ID, eur("12.34"), "4711-43-ff");
-    assert_eq!(reverse().await, Reversal::Done { id: "b".repeat(32), amount: ApprovedAmount::NotSaid });
+    let amount = ApprovedAmount::Said(eur("12.34"));
+    assert_eq!(reverse().await, Reversal::Done { id: "b".repeat(32), amount });
     // A refused token says nothing about the payment.
     assert!(matches!(reverse().await, Reversal::NotSent { .. }));
     assert!(matches!(reverse().await, Reversal::Unknown { .. }));
@@ -396,6 +631,61 @@ async fn a_payment_is_retrieved_queried_and_reversed() {
     // A path cannot be slipped in as an id.
     assert!(matches!(client.payment("../../x").await, Answer::Unknown { .. }));
     assert!(matches!(client.reverse("x", eur("12.34"), "4711-43-ff").await, Reversal::Refused { .. }));
+    shop.server.finish();
+}
+
+#[tokio::test]
+async fn the_paths_that_the_interface_does_not_show_are_settings() {
+    let answer = |kind: &str| {
+        let body = format!(r#"{{"id":"{}","paymentType":"{kind}","result":{{"code":"000.100.110"}}}}"#, "b".repeat(32));
+        Act::Answer(http("200 OK", &body))
+    };
+    let shop = Shop::with(vec![answer("CP"), answer("DB"), answer("RV")], |gateway, _| {
+        gateway.assumptions.follow_up_path = "/v2/{id}/follow".to_owned();
+        gateway.assumptions.registration_payment_path = "/v2/cards/{id}".to_owned();
+    })
+    .await;
+    let ask = |payment_type, on| {
+        let amount = eur("12.34");
+        let (merchant_transaction_id, parameters) = (REFERENCE, &[][..]);
+        let asked = WithoutCard { payment_type, on, amount, merchant_transaction_id, parameters };
+        shop.client.pay(shop.client.prepare_without_card(&asked).unwrap())
+    };
+    assert!(matches!(ask("CP", On::Payment(ID)).await, Answer::Approved(_)));
+    assert!(matches!(ask("DB", On::Registration(ID)).await, Answer::Approved(_)));
+    let reversal = shop.client.reverse(ID, eur("12.34"), "4711-43-ff").await;
+    assert!(matches!(reversal, Reversal::Done { .. }), "{reversal:?}");
+    let requests = shop.server.requests();
+    for (request, path) in requests.iter().zip(["/v2/@/follow", "/v2/cards/@", "/v2/@/follow"]) {
+        assert!(request.starts_with(&format!("POST {} HTTP/1.1\r\n", path.replace('@', ID))), "{request}");
+    }
+    shop.server.finish();
+}
+
+#[tokio::test]
+async fn what_the_doctor_asks_goes_the_way_of_the_settings() {
+    let moved = "HTTP/1.1 307 Temporary Redirect\r\nLocation: /eu/find\r\nContent-Length: 0\r\n\r\n";
+    let not_found = http("404 Not Found", r#"{"result":{"code":"700.400.580"}}"#);
+    let shop = Shop::with(
+        vec![Act::Answer(http("404 Not Found", "")), Act::Answer(moved.into()), Act::Answer(not_found)],
+        |gateway, _| {
+            gateway.assumptions.probe_path = "/ping".to_owned();
+            gateway.assumptions.query_method = config::QueryMethod::Post;
+            gateway.assumptions.query_not_found = vec!["404 700.400.580".to_owned().try_into().unwrap()];
+        },
+    )
+    .await;
+    let mut probe = Probe::new(&shop.gateway, Some(shop.token()), Clock::from(UNIX_EPOCH)).unwrap();
+    probe.connect().await.unwrap();
+    probe.round_trip().await.unwrap();
+    let asked = probe.ask(REFERENCE).await.unwrap();
+    assert_eq!((asked.status, asked.inquiry), (404, Inquiry::Payments(Vec::new())));
+    let requests = shop.server.requests();
+    let (authorized, body) = ("Bearer T0ken-of.the_shop==", format!("&merchantTransactionId={REFERENCE}&"));
+    assert!(requests[0].starts_with("GET /ping ") && !requests[0].contains(authorized), "{}", requests[0]);
+    for (request, begins) in requests[1..].iter().zip(["POST /v1/query ", "POST /eu/find "]) {
+        assert!(request.starts_with(begins) && request.contains(authorized) && request.contains(&body), "{request}");
+    }
     shop.server.finish();
 }
 
@@ -453,6 +743,8 @@ fn futures_can_go_to_another_thread() {
     send(|client| client.warm());
     send(|client| client.payment(ID));
     send(|client| client.query(REFERENCE));
+    send(|client| client.references_between(0, 1));
+    send(|client| client.probe());
     send(|client| client.reverse(ID, eur("1.00"), REFERENCE));
     fn pay(client: &'static Client, prepared: pos_agent::gateway::PreparedPayment) -> impl Send {
         client.pay(prepared)

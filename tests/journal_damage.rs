@@ -234,7 +234,7 @@ async fn on_a_full_disk_the_agent_does_not_start_and_a_running_one_takes_no_sale
     assert_eq!((status, body["error"]["code"].as_str().or(body["code"].as_str())), (503, Some("journal")), "{body}");
     let status = counter.status().await;
     assert!(!status.ready && status.attention.iter().any(|line| line.contains("journal")), "{status:?}");
-    assert_eq!(counter.shop.gateway.counters().requests, 0);
+    assert!(counter.shop.gateway.counters().requests <= 1, "more than the probe of the start");
     limit(None);
     counter.until_ready().await;
     // The same reference again: it is the first time that it is written.

@@ -18,21 +18,36 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("card", &["emv"]),
     ("wire", &[]),
     ("sale", &["money", "card"]),
+    ("follow_up", &["sale", "money"]),
     ("journal", &["sale", "money", "card"]),
     ("reconcile", &["sale", "money"]),
     // Devices never know each other; they speak the words of `money`, `card` and `emv`.
     ("reader", &["money", "card", "emv", "config", "wire"]),
     // `sale` for its vocabulary of host answers.
     ("gateway", &["money", "card", "emv", "config", "sale", "wire"]),
+    // The interface's table knows nobody: whoever sends or judges parameters may read it.
+    ("gateway::parameter", &[]),
     ("printer", &["sale", "money", "card", "config", "wire"]),
     ("till", &["money", "config"]),
-    ("config", &["money", "card", "emv"]),
+    // Of the gateway the interface's table of parameters alone (`OPEN_TABLE`): a list of them is checked when the file is read.
+    ("config", &["money", "card", "emv", "gateway"]),
     ("systemd", &[]),
     (
         "agent",
         &[
-            "money", "emv", "card", "sale", "journal", "reader", "gateway", "printer", "till", "config", "systemd",
+            "money",
+            "emv",
+            "card",
+            "sale",
+            "journal",
+            "reader",
+            "gateway",
+            "printer",
+            "till",
+            "config",
+            "systemd",
             "wire",
+            "follow_up",
         ],
     ),
     // The agent's ways to the devices, walked without an agent; of the agent itself only which clock can be right.
@@ -46,7 +61,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("main", &["cli"]),
     // The outside world knows the agent by its wires only: the devices' bytes and messages.
     ("sim", &["emv", "money", "card", "reader", "printer"]),
-    // Of the agent's gateway the table of parameters alone (`OPEN_TO_SIM`).
+    // Of the agent's gateway the table of parameters alone (`OPEN_TABLE`).
     ("sim::gateway", &["emv", "money", "card", "gateway"]),
     ("sim::shop", &["emv", "money", "card", "config"]),
     ("bin::pos-sim", &["sim", "money", "config"]),
@@ -56,12 +71,14 @@ const MAY_USE: &[(&str, &[&str])] = &[
 /// device and must not share its rules, or both would make the same mistake.
 const CLOSED_TO_SIM: &[&str] = &["session", "port"];
 
-/// The one room of the agent's gateway that its simulation enters: the interface's data model. What the agent makes of it
-/// stays closed.
-const OPEN_TO_SIM: &[&str] = &["gateway", "parameter"];
+/// The one room of the agent's gateway that its simulation and the configuration enter: the interface's data model, which knows
+/// neither. What the agent makes of it stays closed.
+const OPEN_TABLE: &[&str] = &["gateway", "parameter"];
+/// Those for whom the rest of that module is closed.
+const TABLE_ONLY: &[&str] = &["sim", "config"];
 
 /// Modules that decide and never act: no clock, no I/O, no async.
-const PURE: &[&str] = &["money", "emv", "card", "sale", "reconcile"];
+const PURE: &[&str] = &["money", "emv", "card", "sale", "follow_up", "reconcile"];
 
 /// What a pure module has no use for, as tokens in a row.
 const IMPURE: &[&[&str]] = &[
@@ -201,12 +218,14 @@ fn check(file: &Path, source: &str, modules: &[String]) -> Vec<String> {
     for (line, path) in paths(&production(source), own.len(), modules) {
         let used = path[0].as_str();
         let own_module = own.first().is_some_and(|own| own == used);
-        let closed = own.first().is_some_and(|own| own == "sim")
-            && used != "sim"
-            && (path.iter().any(|part| CLOSED_TO_SIM.contains(&part.as_str()))
-                || used == OPEN_TO_SIM[0] && path.get(1).is_none_or(|room| room != OPEN_TO_SIM[1]));
+        let is = |modules: &[&str]| own.first().is_some_and(|own| modules.contains(&own.as_str()));
+        let closed = is(&["sim"]) && used != "sim" && path.iter().any(|part| CLOSED_TO_SIM.contains(&part.as_str()));
+        let beside_the_table =
+            is(TABLE_ONLY) && used == OPEN_TABLE[0] && path.get(1).is_none_or(|room| room != OPEN_TABLE[1]);
         let rule = if !own_module && !allowed.contains(&used) {
             format!("`{row}` may use {allowed:?}")
+        } else if beside_the_table {
+            format!("of `{}` only `{}` is open to {TABLE_ONLY:?}", OPEN_TABLE[0], OPEN_TABLE[1])
         } else if closed {
             format!("`sim` may use what a device says, not its {CLOSED_TO_SIM:?}")
         } else {
@@ -429,11 +448,14 @@ fn finds_a_planted_violation_and_says_where() {
 }
 
 #[test]
-fn the_simulated_gateway_enters_the_table_of_parameters_and_no_other_room() {
+fn the_table_of_parameters_is_open_and_no_other_room_beside_it() {
     assert_eq!(planted("src/sim/gateway/form.rs", "use crate::gateway::parameter::{form, Call};").len(), 0);
     assert_eq!(planted("src/sim/gateway/form.rs", "use crate::gateway::{parameter, request};").len(), 1);
     assert_eq!(planted("src/sim/gateway/form.rs", "use crate::gateway;").len(), 1);
     assert_eq!(planted("src/sim/reader/port.rs", "use crate::gateway::parameter;").len(), 1);
+    assert_eq!(planted("src/config/check.rs", "use crate::gateway::parameter;").len(), 0);
+    assert_eq!(planted("src/config/check.rs", "use crate::gateway::request;").len(), 1);
+    assert_eq!(planted("src/gateway/parameter/name.rs", "use crate::config::Assumptions;").len(), 1);
 }
 
 #[test]

@@ -98,6 +98,17 @@ fn the_table_has_every_field_of_the_document_and_no_other() {
 }
 
 #[test]
+fn the_columns_of_the_file_are_those_of_the_document() {
+    let columns: BTreeSet<(&str, String)> =
+        parameter::all().filter_map(|parameter| Some((parameter.row.column?, parameter.name().into_owned()))).collect();
+    let typed =
+        data_model::COLUMNS.iter().flat_map(|(column, names)| names.iter().map(|name| (*column, (*name).to_owned())));
+    assert_eq!(columns, typed.collect());
+    let lines = parameter::all().filter(|parameter| parameter.call() == Call::Reconciliation).count();
+    assert_eq!(columns.len(), lines, "every field of a line is a column");
+}
+
+#[test]
 fn every_row_is_explained_in_words_and_secrets_are_known() {
     for parameter in parameter::all() {
         assert!(!parameter.row.meaning.is_empty(), "{}", parameter.name());
@@ -241,15 +252,25 @@ fn names_have_indexes_and_keys_in_brackets() {
         "merchant.billing.city",
         "merchant.shipping.method",
         "resultDetails.ExtendedDescription",
+        // Only the items of a cart have a largest index (interface: Cart items; Limits).
+        "airline.passengers[0].legs[1001].taxAmount",
+        "airline.passengers[123456789012345678901234567890].name",
+        "cart.payments[1001].name",
+        "marketPlace.sellers[5000].id",
+        "redirect.parameters[1001].value",
+        "matchedTransactions.payment[1001].id",
     ] {
-        assert!(named(name, &names).is_ok(), "{name}");
+        assert!(named(name, &names, Direction::Request).is_ok(), "{name}");
     }
     for (name, says) in [
         ("cart.items[1001].name", "from 0 to 1000"),
         ("cart.items[01].name", "from 0 to 1000"),
         ("cart.items[-1].name", "from 0 to 1000"),
         ("cart.items[n].name", "from 0 to 1000"),
-        ("airline.passengers[0].legs[1001].taxAmount", "from 0 to 1000"),
+        ("cart.items[1001].recipient.email", "from 0 to 1000"),
+        ("airline.passengers[0].legs[01].taxAmount", "a whole number without zeros before it"),
+        ("airline.passengers[-1].name", "a whole number without zeros before it"),
+        ("cart.payments[n].name", "a whole number without zeros before it"),
         ("cart.items[].name", "wrong brackets"),
         ("cart.items[0.name", "wrong brackets"),
         ("cart.items0].name", "wrong brackets"),
@@ -275,7 +296,7 @@ fn names_have_indexes_and_keys_in_brackets() {
         ("merchant.shipping.customer.givenName", "unknown"),
         (&"a".repeat(161), "longer than 160"),
     ] {
-        let said = named(name, &names).unwrap_err().to_string();
+        let said = named(name, &names, Direction::Request).unwrap_err().to_string();
         assert!(said.contains(says), "{name}: {said}");
     }
 }
@@ -293,9 +314,9 @@ fn wallets_and_schemes_are_settings() {
         ("threeDSecure.v2.TWO.requestorId", true),
         ("threeDSecure.v2.THREE.requestorId", false),
     ] {
-        assert_eq!(named(name, &names).is_ok(), known, "{name}");
+        assert_eq!(named(name, &names, Direction::Request).is_ok(), known, "{name}");
     }
-    let found = form::alone("firstPay.paymentTokem", "x", &names).unwrap();
+    let found = form::alone("firstPay.paymentTokem", "x", &names, Direction::Request).unwrap();
     assert_eq!(found.rule, "did you mean firstPay.paymentToken?");
 }
 
@@ -307,12 +328,12 @@ fn a_name_can_have_a_format_for_each_call() {
     assert_eq!(format(Call::Query), Ok(Format::Moment));
     assert_eq!(format(Call::Payment), Err(Unfit::OtherCall { of: vec![Call::Report, Call::Query] }));
     for (value, good) in [("2026-01-02", true), ("2026-01-02 03:04:05", true), ("2026-01-02 03:04", false)] {
-        assert_eq!(form::alone("date.from", value, &names).is_none(), good, "{value}");
+        assert_eq!(form::alone("date.from", value, &names, Direction::Request).is_none(), good, "{value}");
     }
     let reference = |call| named_in("merchantTransactionId", &names, Direction::Request, call).unwrap().row.format;
     assert!(reference(Call::Query).fits("short") && !reference(Call::Payment).fits("short"));
     // Requests come first: a response's looser format does not excuse a request.
-    assert!(form::alone("card.expiryMonth", "13", &names).is_some());
+    assert!(form::alone("card.expiryMonth", "13", &names, Direction::Request).is_some());
 }
 
 #[test]
@@ -361,7 +382,7 @@ fn judged(form: &str, asked: &Asked<'_>) -> Vec<String> {
 
 /// Rule | call | a form that keeps it | a form that breaks it | the field that is named.
 fn cases() -> Vec<(&'static str, Call, String, String, &'static str)> {
-    use Call::{Checkout, FollowUp, Payment, Query};
+    use Call::{ByRegistration, Checkout, FollowUp, Increment, Payment, Query};
     let iban = format!("{BANK}&bankAccount.iban=DE89370400440532013000&bankAccount.bic=DEUTDEFF");
     let with = |more: &str| format!("{SALE}{more}");
     let name = "&customer.givenName=Jane&customer.surname=Jones";
@@ -371,7 +392,11 @@ fn cases() -> Vec<(&'static str, Call, String, String, &'static str)> {
         "&%3Cwallet_b%3E.source=app&threeDSecure.verificationId=AAAAAAAAAAAAAAAAAAAAAAAAAAA%3D&threeDSecure.eci=05";
     let seller = "&marketPlace.sellers[0].id=S1&cart.items[7].sellerId=";
     let french = "&threeDSecure.schemeData[CB-ITEMSNB]=3";
-    let exempt = "&threeDSecure.challengeIndicator=02&threeDSecure.exemptionFlag=01";
+    let exempt = "&threeDSecure.challengeIndicator=02&threeDSecure.exemptionFlag=01&threeDSecure.version=2.2.0";
+    let refund = |more: &str| format!("amount=1.00&currency=EUR&paymentType=RF{more}");
+    let increment = "amount=1.00&currency=EUR&paymentType=PA&referenceUuid=1\
+        &standingInstruction.industryPractice=INCREMENTAL_AUTH";
+    let stored = "&overrideHolder=true&bankAccount.holder=Jane%20Jones";
     let without = |form: &str, field: &str| {
         let kept: Vec<&str> = form.split('&').filter(|pair| !pair.starts_with(&format!("{field}="))).collect();
         kept.join("&")
@@ -472,14 +497,79 @@ fn cases() -> Vec<(&'static str, Call, String, String, &'static str)> {
             with("&threeDSecure.channel=3&standingInstruction.source=CIT"),
             "threeDSecure.channel",
         ),
-        ("exemption", Payment, with(exempt), with("&threeDSecure.challengeIndicator=02"), "threeDSecure.exemptionFlag"),
-        ("exemption", Payment, with(exempt), with("&threeDSecure.exemptionFlag=01"), "threeDSecure.challengeIndicator"),
+        (
+            "exemption",
+            Payment,
+            with(exempt),
+            without(&with(exempt), "threeDSecure.exemptionFlag"),
+            "threeDSecure.exemptionFlag",
+        ),
+        (
+            "exemption",
+            Payment,
+            with(exempt),
+            without(&with(exempt), "threeDSecure.challengeIndicator"),
+            "threeDSecure.challengeIndicator",
+        ),
+        ("exemption-version", Payment, with(exempt), with(&exempt.replace("2.2.0", "2.1.0")), "threeDSecure.version"),
         (
             "exemption-version",
             Payment,
-            with(&format!("{exempt}&threeDSecure.version=2.2.0")),
-            with(&format!("{exempt}&threeDSecure.version=2.1.0")),
+            with(&exempt.replace("2.2.0", "2.10.0")),
+            without(&with(exempt), "threeDSecure.version"),
             "threeDSecure.version",
+        ),
+        ("exemption-version", Payment, with("&threeDSecure.version=2.1.0"), String::new(), ""),
+        ("reference-given", Increment, increment.to_owned(), without(increment, "referenceUuid"), "referenceUuid"),
+        (
+            "reference-given",
+            Increment,
+            increment.to_owned(),
+            without(increment, "standingInstruction.industryPractice"),
+            "standingInstruction.industryPractice",
+        ),
+        ("sequence", FollowUp, refund("&sequence=FINAL"), String::new(), ""),
+        ("sequence", Payment, with(""), with("&sequence=FINAL"), "sequence"),
+        ("sequence", ByRegistration, with(""), with("&sequence=FINAL"), "sequence"),
+        ("sequence", Increment, increment.to_owned(), format!("{increment}&sequence=FINAL"), "sequence"),
+        (
+            "captures",
+            Payment,
+            with("&numberOfCaptures=98").replace("DB", "PA"),
+            with("&numberOfCaptures=3"),
+            "numberOfCaptures",
+        ),
+        ("captures", ByRegistration, with(""), with("&numberOfCaptures=3").replace("DB", "CD"), "numberOfCaptures"),
+        ("captures", FollowUp, refund(""), refund("&numberOfCaptures=3"), "numberOfCaptures"),
+        ("captures", Checkout, with("&numberOfCaptures=3&overridePaymentType[VISA]=PA"), String::new(), ""),
+        ("payment-data", FollowUp, refund("&cart.items[0].name=Tea"), refund(CARD), "card.expiryYear"),
+        (
+            "payment-data",
+            Increment,
+            increment.to_owned(),
+            format!("{increment}&%3Cwallet_b%3E.paymentToken=1"),
+            "<wallet_b>.paymentToken",
+        ),
+        ("create-registration", Payment, with("&createRegistration=true"), String::new(), ""),
+        ("create-registration", FollowUp, refund(""), refund("&createRegistration=true"), "createRegistration"),
+        ("create-registration", ByRegistration, with(""), with("&createRegistration=true"), "createRegistration"),
+        ("override-holder", ByRegistration, with("&overrideHolder=true"), String::new(), ""),
+        ("override-holder", FollowUp, refund(""), refund("&overrideHolder=true"), "overrideHolder"),
+        // A holder that replaces an empty stored one is no account of its own.
+        ("bank-account-number", Payment, with(stored), with(&stored.replace("true", "false")), "bankAccount.number"),
+        (
+            "location",
+            Payment,
+            with("&pos.entryMode=ICC&pos.terminalId=1&pos.location.latitude=1.5&pos.location.longitude=-1.5"),
+            with("&pos.entryMode=ICC&pos.terminalId=1&pos.location.latitude=1.5"),
+            "pos.location.longitude",
+        ),
+        (
+            "location",
+            FollowUp,
+            "paymentType=RF&pos.terminalId=1".to_owned(),
+            "paymentType=RF&pos.terminalId=1&pos.location.longitude=1.5".to_owned(),
+            "pos.location.latitude",
         ),
         (
             "scheme-use-case",
@@ -616,6 +706,14 @@ fn answers_have_rules_too() {
     }
     let both = format!("{good}&redirect.parameters[0].name=a&redirect.parameters[0].value=b");
     assert_eq!(judged(&both, &answer), Vec::<String>::new());
+    // New fields are tolerated, and told by their names (interface: Versioning).
+    let newer = format!("{good}&registration.id={id}&novelty=1&card.colour=blue");
+    assert_eq!(judged(&newer, &answer), Vec::<String>::new());
+    let pairs = form::decode(newer.as_bytes()).unwrap();
+    assert_eq!(form::unknown(&pairs, &names), ["novelty", "card.colour"]);
+    // A known field is held to its format all the same, and a request may hold nothing unknown.
+    assert_eq!(judged(&format!("{good}&registration.id=short"), &answer).len(), 1);
+    assert_eq!(judged(&format!("{SALE}&novelty=1"), &asked(Call::Payment, &names)).len(), 1);
     // Of notifications only (interface: Payment response fields, referencedId).
     let said = judged(&format!("{good}&referencedId={id}"), &answer);
     assert!(said[0].starts_with("referencedId: not a parameter of this call; of webhook"), "{said:?}");
@@ -635,7 +733,7 @@ fn answers_have_rules_too() {
 
 #[test]
 fn what_is_required_binds_within_its_group() {
-    use Call::{Checkout, FollowUp, Payment, Query, Registration, Report};
+    use Call::{ByRegistration, Checkout, FollowUp, Payment, Query, Registration, Report};
     let names = Names::default();
     let missing = |form: &str, call| -> Vec<String> {
         let said = judged(form, &asked(call, &names));
@@ -665,6 +763,30 @@ fn what_is_required_binds_within_its_group() {
     ] {
         assert_eq!(missing(&format!("{SALE}&{field}"), Payment), fields, "{field}");
     }
+    // The card is read for a payment; what refers to one says its POS fields without an entry mode, and what is paid with
+    // stored data needs no number.
+    let override_holder = "overrideHolder=true&card.holder=Jane%20Jones";
+    for (call, form, fields) in [
+        (FollowUp, "paymentType=RF&pos.terminalId=1&pos.transactionSequenceNumber=2", &[][..]),
+        (FollowUp, "paymentType=RF&pos.transactionSource=POS", &["pos.terminalId"]),
+        (ByRegistration, &format!("{SALE}&pos.terminalId=1"), &[]),
+        (ByRegistration, &format!("{SALE}&card.cvv=123"), &[]),
+        (Payment, &format!("{SALE}&{override_holder}"), &[]),
+        (ByRegistration, &format!("{SALE}&{override_holder}"), &[]),
+        (Checkout, &format!("{SALE}&{override_holder}"), &[]),
+        (
+            Payment,
+            &format!("{SALE}&overrideHolder=false&card.holder=Jane%20Jones"),
+            &["card.number", "card.expiryMonth", "card.expiryYear"],
+        ),
+        (
+            Payment,
+            &format!("{SALE}&{override_holder}&card.cvv=123"),
+            &["card.number", "card.expiryMonth", "card.expiryYear"],
+        ),
+    ] {
+        assert_eq!(missing(form, call), fields, "{form}");
+    }
     let bank = missing(&format!("{SALE}&paymentBrand=X&transactionDueDate=2026-01-01&bankAccount.country=DE"), Payment);
     assert_eq!(bank, ["bankAccount.holder", "bankAccount.number", "bankAccount.bankCode"]);
 }
@@ -689,6 +811,7 @@ fn a_call_takes_its_own_parameters() {
             "recurringMigration.amount: not a parameter of this call; of registration",
         ),
         (Call::Payment, true, "createRegistration=true&job.hour=8-18&chargebackResultCode=000.100.200", ""),
+        (Call::FollowUp, false, "job.hour=8-18", "job.hour: not a parameter of this call; of schedule"),
     ] {
         let said = judged(&format!("{SALE}&{form}"), &asked(call, &names));
         assert_eq!(said.is_empty(), good, "{said:?}");
@@ -737,13 +860,14 @@ fn bounds(format: Format) -> (Vec<String>, Vec<String>) {
             words.iter().map(|word| (*word).to_owned()).collect(),
             words.iter().map(|word| format!("{word}.")).collect(),
         ),
-        Format::Phone(min, _) => {
-            let after = |length: usize| format!("+{}", "1".repeat(length));
-            let mut bad = vec![after(25)];
+        // Both count what follows the first character.
+        Format::Phone(min, max) => {
+            let after = |length: u8| format!("+{}", "1".repeat(length.into()));
+            let mut bad = vec![after(max + 1)];
             if min > 0 {
-                bad.push(after(usize::from(min) - 1));
+                bad.push(after(min - 1));
             }
-            (vec![after(min.into()), after(24)], bad)
+            (vec![after(min), after(max)], bad)
         }
         Format::Url(_, max) => {
             let address = |length: usize| format!("https://a/{}", "a".repeat(length - 10));
@@ -806,7 +930,9 @@ proptest! {
         }
         let beyond = name.replace(&format!("[{index}]"), "[1001]");
         if beyond != name {
-            prop_assert_eq!(named_in(&beyond, &names, parameter.section.direction, call).unwrap_err(), Unfit::Index);
+            let found = named_in(&beyond, &names, parameter.section.direction, call).map(|found| found.row.format);
+            let is_item = name.starts_with("cart.items[");
+            prop_assert_eq!(found, if is_item { Err(Unfit::ItemIndex) } else { Ok(parameter.row.format) });
         }
     }
 
@@ -830,7 +956,7 @@ proptest! {
     #[test]
     fn no_name_makes_the_parser_panic(name in "[a-z.\\[\\]0-9<>_é]{0,30}|(cart\\.items|airline\\.passengers|customParameters|customer)[\\[\\].0-9a-z]{0,12}") {
         let names = Names::default();
-        let _ = named(&name, &names);
+        let _ = named(&name, &names, Direction::Request);
         let _ = parameter::nearest(&name, &names);
         prop_assert!(parameter::shown(&name).chars().count() <= 97);
     }
@@ -927,6 +1053,86 @@ fn check_judges_each_value_alone() {
     );
     assert_eq!(run(&["check"]).0, 64);
     assert_eq!(run(&["check", "amount=1.00", "--call", "sale"]).0, 64);
+}
+
+/// New fields of an answer are tolerated, and named (interface: Versioning).
+#[test]
+fn check_judges_an_answer_with_and_without_a_call() {
+    const ID: &str = "registration.id=8ac7a4a17e0b1c3a017e0b1c3a017e0b";
+    let (code, text, aside) = run(&["check", "--response", ID, "result.code=000.100.110", "card.type=CREDIT"]);
+    assert_eq!((code, text.as_str(), aside.as_str()), (0, "good: 3 checked\n", ""));
+    let (code, text, aside) = run(&["check", "--response", "novelty=1", "result.code=000.100.110"]);
+    assert_eq!((code, text.as_str()), (0, "good: 2 checked\n"));
+    assert_eq!(aside, "novelty: not in the interface's documents; tolerated, as an answer may hold new fields\n");
+    // The format of an answer, not that of a request of the same name; a structure of the request may come back.
+    assert_eq!(run(&["check", "--response", "card.expiryMonth=99", "customer.sex=M"]).0, 0);
+    let (code, text, _) = run(&["check", "--response", "result.code=x", "customer.sex=X", "registration.id=1"]);
+    assert_eq!((code, text.lines().count()), (65, 3), "{text}");
+    let (code, text, aside) = run(&["check", "--response", "--call", "payment", "novelty=1", ID]);
+    assert_eq!(code, 65, "what must be there is missing");
+    assert!(!text.contains("novelty") && aside.starts_with("novelty: "), "{text}{aside}");
+    // No value of an unknown field is shown, and no number that stands in the place of its name.
+    let (code, text, aside) = run(&["check", "--response", "4111111111111119=4111111111111119"]);
+    assert!(code == 0 && !text.contains("1119") && !aside.contains("1119"), "{text}{aside}");
+    assert_eq!(run(&["check", "novelty=1"]).0, 65);
+}
+
+/// Lines of the file by the names that its header has.
+#[test]
+fn check_knows_the_columns_of_the_reconciliation_file() {
+    let columns = data_model::COLUMNS.iter().map(|(column, _)| *column);
+    let mut known = 0;
+    for column in columns {
+        let (code, text, said) = run(&["show", column]);
+        assert_eq!(code, 0, "{column}: {said}");
+        assert!(text.contains(&format!("column     {column}\n")), "{column}: {text}");
+        known += 1;
+    }
+    assert_eq!(known, 38);
+    let id = "8ac7a4a17e0b1c3a017e0b1c3a017e0b";
+    let line = |kind: &str, more: &str| {
+        let form = format!(
+            "ReconciliationType={kind}&PaymentType=DEBIT&Cashflow=POS&ClearingInstituteMerchantId=CLRMID01&MerchantAccountId={id}\
+             &PspId={id}&MerchantId={id}&UniqueID={id}&TransactionId=12345678-1&Amount=1.00&Currency=EUR&SettlementAmount=1.00\
+             &SettlementCurrency=EUR&SettlementFxRate=1.00&SettlementDate=2026-01-02&SettlementStatus=SUCCESS\
+             &SettlementFileFormat=X&ClearingInsitituteName=Y&MatchedTransactions={id}{more}"
+        );
+        check_form(form.as_bytes(), &["--call", "reconciliation"])
+    };
+    assert_eq!(line("SETTLED", "").0, 0, "{}", line("SETTLED", "").1);
+    assert_eq!(line("CHARGEBACK", "&ReasonCode=000.100.201&ReasonDesc=x").0, 0);
+    assert_eq!(line("CHARGEBACK REVERSAL", "&ReasonCode=000.100.201").0, 65, "a space has to be encoded");
+    assert_eq!(line("CHARGEBACK+REVERSAL", "&ReasonCode=000.100.201").0, 0);
+    let (code, text, _) = line("SETTLED", "&ReasonCode=000.100.201");
+    assert_eq!(code, 65);
+    assert!(text.starts_with("result.code: must not be sent here; ") && text.contains("ReasonCode"), "{text}");
+    assert_eq!(run(&["check", "Cashflow=NEG", "ReasonCode=000.100.201", "TransactionId=12345678-1"]).0, 0);
+    assert_eq!(run(&["check", "Cashflow=neutral"]).0, 65);
+    assert_eq!(line("SETTLED", "&amount=1.00").1, "amount: sent twice; each parameter is sent once\n");
+}
+
+/// Names and places are those of any script, with the spaces and marks that people write them with.
+#[test]
+fn names_and_places_are_of_any_script() {
+    for (name, values) in [
+        ("card.holder", &["Zoë O'Neil-Müller", "Анна Петрова", "王 小明", "محمد علي", "Jose\u{301} Núñez"][..]),
+        ("customer.givenName", &["Zoë", "Жанна", "王", "Jose\u{301}"]),
+        ("customer.surname", &["O'Neil-Müller", "नई दिल्ली"]),
+        ("merchant.name", &["CAFÉ*Größe 7", "кафе", "寿司屋"]),
+        ("merchant.city", &["São Paulo", "Saint-Étienne", "東京", "नई दिल्ली"]),
+        ("billing.city", &["L'Haÿ-les-Roses", "Αθήνα"]),
+        ("billing.street1", &["Große Straße 7b", "ул. Ленина, 5"]),
+        ("billing.state", &["Île.de.France", "Московская"]),
+        ("shipping.city", &["'s-Hertogenbosch", "Санкт-Петербург"]),
+        ("corporate.city", &["Łódź"]),
+        ("sender.city", &["São Paulo", "Łódź 4"]),
+        ("sender.surname", &["Müller", "Петрова"]),
+        ("recipient.nationality", &["française", "česká republika"]),
+    ] {
+        for value in values {
+            assert_eq!(form::alone(name, value, &Names::default(), Direction::Request), None, "{name} {value}");
+        }
+    }
 }
 
 #[test]

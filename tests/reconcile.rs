@@ -80,7 +80,7 @@ fn reversing(number: u64, amount: Amount) -> Vec<Record> {
     let paid = Payment { id: payment(number), amount };
     vec![
         Record::Reversing { why: "cut".to_owned(), payment: Some(paid.clone()), host: None },
-        Record::ReversalAsked { payment: paid },
+        Record::ReversalAsked { payment: paid, reference: None },
     ]
 }
 
@@ -91,7 +91,8 @@ fn sale(number: u64, minor: u64, day: &str, outcome: Option<Outcome>) -> Vec<Vec
     match outcome {
         Some(outcome @ Outcome::Reversed { .. }) => {
             steps.push(reversing(number, amount));
-            let done = Record::ReversalDone { payment: payment(number), reversal: payment(number + 1_000_000) };
+            let done =
+                Record::ReversalDone { payment: payment(number), reversal: payment(number + 1_000_000), amount: None };
             steps.push(vec![done, ended(outcome, None)]);
         }
         Some(outcome @ (Outcome::Cancelled { .. } | Outcome::NotSent { .. })) => steps.push(vec![ended(outcome, None)]),
@@ -205,6 +206,30 @@ rows of other terminals                      1  99.00 EUR
 
 there are differences: see the lines above the table"
     );
+}
+
+/// The header says which column is where: the document's file with its columns turned round says the same. A reason that stands
+/// on a settled line is nobody's: reasons are of chargebacks only.
+#[test]
+fn columns_are_read_by_their_names_and_reasons_are_of_chargebacks_only() {
+    let plain = TYPED.replace("\"not recognised; \"\"never there\"\"\"", "not recognised");
+    let with_reasons = plain.replace(";Erika Mustermann;;;", ";Erika Mustermann;000.100.299;nobody's reason;");
+    assert_ne!(with_reasons, plain);
+    let turned = |file: &str| -> String {
+        file.lines().map(|line| line.split(';').rev().collect::<Vec<_>>().join(";") + "\n").collect()
+    };
+    let told = |lines: &str, turn: bool| {
+        let file = format!("{HEADER}\n{lines}");
+        let file = if turn { turned(&file) } else { file };
+        let (findings, summary) = reconcile(ledger(&journal()), NO_PERIOD, file.as_bytes());
+        (findings.iter().map(ToString::to_string).collect::<Vec<_>>(), summary.to_string())
+    };
+    let expected = told(&plain, false);
+    assert_eq!(told(&plain, true), expected);
+    let (findings, summary) = told(&with_reasons, true);
+    assert_eq!(summary, expected.1);
+    let reasons = findings.iter().filter(|told| told.contains("nobody's reason"));
+    assert_eq!(reasons.count(), 1, "that of the chargeback reversal: {findings:#?}");
 }
 
 /// Columns in another order, a column nobody knows, no `TransactionId`: matched by the payment's id. A reversal's row, which

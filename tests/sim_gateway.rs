@@ -4,6 +4,12 @@
 
 #[path = "support/card_reader.rs"]
 mod card_reader;
+#[path = "support/gateway_counter.rs"]
+mod gateway_counter;
+#[path = "sim_gateway/literal.rs"]
+mod literal;
+#[path = "sim_gateway/permissive.rs"]
+mod permissive;
 #[path = "support/shop_client.rs"]
 mod shop_client;
 

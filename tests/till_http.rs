@@ -4,10 +4,10 @@
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use pos_agent::config::Till;
+use pos_agent::config::{Right, Rights, Socket, Till, TillToken};
 use pos_agent::money::Currency;
 use pos_agent::till::http::{self, Error};
-use pos_agent::till::{Progress, ReceiptCopy};
+use pos_agent::till::{Of, Progress, ReceiptCopy};
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::net::{TcpStream, UnixStream};
@@ -277,6 +277,77 @@ async fn each_till_sees_its_own_and_the_socket_sees_all() {
 }
 
 #[tokio::test]
+async fn what_a_caller_may_do_goes_with_what_it_wants() {
+    let mut shop = fake_agent::open(16).await;
+    let body = |named: &str| format!(r#"{{"reference":"r","kind":"refund","amount":"1.00",{named}}}"#);
+    let wanted = |shop: &mut Shop| shop.wanted.borrow_and_update().clone().unwrap();
+    let both: Rights = [Right::AnyTill, Right::UnknownPayment].into_iter().collect();
+    shop.post("/v1/sales", &body(r#""number":17"#)).await;
+    let told = wanted(&mut shop);
+    assert_eq!((told.of, told.rights), (Some(Of::Number(17)), both), "the person at the terminal");
+    for (n, rights) in [(1, Rights::default()), (2, [Right::AnyTill].into_iter().collect())] {
+        let request = post_request("/v1/sales", &(token(n) + JSON), body(r#""number":17"#).as_bytes());
+        shop.tcp(&request).await;
+        let told = wanted(&mut shop);
+        assert_eq!((told.till, told.of, told.rights), (format!("till-{n}"), Some(Of::Number(17)), rights));
+    }
+    shop.post("/v1/sales", &body(r#""of":"o","till":"till-2""#)).await;
+    let of = Of::Reference { till: "till-2".into(), reference: "o".into() };
+    assert_eq!(wanted(&mut shop).of, Some(of));
+    shop.post("/v1/sales", &body(r#""payment":"p""#)).await;
+    assert_eq!(wanted(&mut shop).of, Some(Of::Payment("p".into())));
+    // One of them, and a whole number.
+    for (named, words) in [
+        (r#""of":"o","number":17"#, "of, number and payment: give one of them"),
+        (r#""number":17,"payment":"p""#, "of, number and payment: give one of them"),
+        (r#""of":"o","payment":"p""#, "of, number and payment: give one of them"),
+        (r#""till":"till-2""#, "of: a refund needs it"),
+        (r#""number":17,"till":"till-2""#, "till: goes with of"),
+        (r#""number":"17""#, "number: "),
+        (r#""number":-1"#, "number: "),
+        (r#""number":1.5"#, "number: "),
+        (r#""number":17,"rights":["any-till"]"#, "unknown field `rights`"),
+    ] {
+        let answer = shop.post("/v1/sales", &body(named)).await;
+        let message = answer.json()["error"]["message"].as_str().unwrap().to_owned();
+        assert!(answer.code() == "malformed" && message.contains(words), "{named}: {message}");
+    }
+    assert!(!shop.wanted.has_changed().unwrap(), "nothing of that was asked");
+    let named = r#"{"reference":"r","amount":"1.00","number":17}"#;
+    assert_eq!(shop.post("/v1/sales", named).await.code(), "malformed", "a sale refers to nothing");
+}
+
+#[tokio::test]
+async fn only_the_person_at_the_terminal_settles() {
+    let shop = fake_agent::open(16).await;
+    for reference in ["unconfirmed", "r"] {
+        shop.post("/v1/sales", &sale(reference, "1.00")).await;
+    }
+    for n in [1, 2] {
+        let request = post_request("/v1/settle/1", &(token(n) + JSON), br#"{"keep":true}"#);
+        let answer = shop.tcp(&request).await;
+        assert_eq!((answer.0, answer.code().as_str()), (403, "forbidden"));
+    }
+    for (path, body, status, code) in [
+        ("/v1/settle/one", r#"{"keep":true}"#, 400, "malformed"),
+        ("/v1/settle/-1", r#"{"keep":true}"#, 400, "malformed"),
+        ("/v1/settle/1", "", 400, "malformed"),
+        ("/v1/settle/1", r#"{"keep":"true"}"#, 400, "malformed"),
+        ("/v1/settle/1", r#"{"keep":true,"reverse":true}"#, 400, "malformed"),
+        ("/v1/settle/2", r#"{"keep":true}"#, 422, "not-possible"),
+        ("/v1/settle/9", r#"{"keep":true}"#, 422, "not-possible"),
+    ] {
+        let answer = shop.post(path, body).await;
+        assert_eq!((answer.0, answer.code().as_str()), (status, code), "{path} {body}: {}", answer.2);
+    }
+    assert_eq!(shop.get("/v1/settle/1").await.code(), "method-not-allowed");
+    let answer = shop.post("/v1/settle/1", r#"{"keep":false}"#).await;
+    assert_eq!((answer.0, &answer.json()["state"]), (200, &"unconfirmed".into()), "it is being reversed");
+    let answer = shop.post("/v1/settle/1", r#"{"keep":true}"#).await;
+    assert_eq!((answer.0, &answer.json()["outcome"]), (200, &"approved".into()));
+}
+
+#[tokio::test]
 async fn receipts_are_text_and_sales_can_be_cancelled() {
     let shop = fake_agent::open(16).await;
     shop.post("/v1/sales", &sale("r", "1.00")).await;
@@ -447,7 +518,7 @@ fn mode(path: &Path) -> u32 {
 }
 
 async fn serve(socket: PathBuf) -> Result<http::Bound, Error> {
-    let config = Till { socket, ..Till::default() };
+    let config = Till { socket: Socket::at(&socket), ..Till::default() };
     let eur = Currency::from_code("EUR").unwrap();
     http::serve(&config, eur, mpsc::channel(1).0, broadcast::channel(1).0, std::future::pending()).await
 }
@@ -476,10 +547,10 @@ async fn a_stale_socket_is_replaced_and_a_living_one_is_not() {
 async fn an_address_in_use_is_named_with_its_remedy() {
     let shop = fake_agent::open(4).await;
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let entry =
-        pos_agent::config::TillToken { till: "till-1".into(), token_file: shop.folder.path().join("till-1.token") };
+    let token_file = shop.folder.path().join("till-1.token");
+    let entry = TillToken { till: "till-1".into(), token_file, rights: Rights::default() };
     let socket = shop.folder.path().join("other.sock");
-    let config = Till { socket: socket.clone(), http: taken.local_addr().unwrap(), token: vec![entry] };
+    let config = Till { socket: Socket::at(&socket), http: taken.local_addr().unwrap(), token: vec![entry] };
     let eur = Currency::from_code("EUR").unwrap();
     let error = http::serve(&config, eur, mpsc::channel(1).0, broadcast::channel(1).0, std::future::pending()).await;
     let error = error.unwrap_err().to_string();

@@ -49,6 +49,26 @@ async fn a_gateway_changes_its_ca_and_nobody_changes_the_terminal() {
 }
 
 #[tokio::test]
+async fn a_handshake_without_a_request_is_verified_as_any() {
+    let (ours, other) = (Ca::new("ours"), Ca::new("other"));
+    for (ca, expected) in [(&ours, Ok(())), (&other, Err(NOT_OURS.to_owned()))] {
+        let desk = Desk::new(&[&ours], ca.server(LONG), 0).await;
+        let client = desk.client_with(LONG_NOW, &|gateway| gateway.assumptions.warm_path = None);
+        assert_eq!(client.warm().await, expected);
+        // New files are taken, and with them a new line.
+        desk.write("ca.pem", &[ours.pem(), other.pem()].concat());
+        assert_eq!(client.warm().await, Ok(()));
+        assert_eq!(client.warm().await, Ok(()));
+        let expected = if expected.is_ok() { 2 } else { 1 };
+        desk.server.handshakes(expected).await;
+        let seen = desk.server.events();
+        let handshakes = seen.iter().filter(|event| matches!(event, https::Event::Handshake(_))).count();
+        assert_eq!(handshakes, expected, "{seen:?}");
+        assert!(desk.server.requests().is_empty());
+    }
+}
+
+#[tokio::test]
 async fn files_that_are_replaced_are_used_without_a_restart() {
     let (old, next) = (Ca::new("old"), Ca::new("next"));
     let desk = Desk::new(&[&old], next.server(LONG), 3).await;
@@ -102,10 +122,13 @@ async fn a_gateway_that_asks_for_a_certificate_gets_ours() {
         let asking = || ca.server_asking(LONG, &clients, versions);
 
         let desk = Desk::new(&[&ca], asking(), 2).await;
+        let probed = desk.client(LONG_NOW).probe().await.unwrap_err();
         let without = desk.client(LONG_NOW).warm().await.unwrap_err();
         // TLS 1.2 has no word for a certificate that is missing.
         let tls12 = versions[0] == &version::TLS12;
-        assert!(without.starts_with("the gateway asks for a certificate of ours") || tls12, "{without}");
+        for why in [probed, without] {
+            assert!(why.starts_with("the gateway asks for a certificate of ours") || tls12, "{why}");
+        }
 
         desk.our_certificate(&clients);
         assert_eq!(desk.client_with(LONG_NOW, &|gateway| desk.ours(gateway)).warm().await, Ok(()));
@@ -468,6 +491,8 @@ impl Desk {
             path("ca.pem")
         ))
         .unwrap();
+        // With a request: it shows the token, and what a gateway of TLS 1.3 says only after the handshake.
+        gateway.assumptions.warm_path = Some("/".to_owned());
         change(&mut gateway);
         gateway
     }

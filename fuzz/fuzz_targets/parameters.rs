@@ -12,7 +12,7 @@ use pos_agent::gateway::parameter::{Call, Direction, Names, named, nearest, show
 fuzz_target!(|bytes: &[u8]| {
     let names = Names::default();
     if let Ok(name) = std::str::from_utf8(bytes) {
-        if let Ok(known) = named(name, &names) {
+        if let Ok(known) = named(name, &names, Direction::Request) {
             assert!(!known.is_empty());
         } else {
             let _ = nearest(name, &names);

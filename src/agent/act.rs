@@ -10,7 +10,7 @@ use crate::config::{self, Config, Copies};
 use crate::gateway::{self, On, PreparedPayment, WithoutCard};
 use crate::printer;
 use crate::reader::{self, Arm, Completion, Order};
-use crate::sale::{self, Action, CardAnswer, Copy, Event, Kind, Paper, Sale, Standing};
+use crate::sale::{self, Action, CardAnswer, Copy, Event, Found, Inquiry, Kind, Paper, Sale, Standing};
 use crate::till::{PrintView, Refused};
 
 use super::clock::{self, Clock};
@@ -41,16 +41,17 @@ impl Agent {
                 });
             }
             Action::AnswerCard(answer) => self.answer_card(number, *answer),
-            Action::Query => self.query(number),
-            Action::Reverse { payment, amount } => {
-                let Some(active) = self.sales.get(&number) else { return };
-                let reference = active.sale.order().merchant_transaction_id.clone();
+            Action::Query { references } => self.query(number, references),
+            Action::Reverse { .. } => {
+                let Some(Action::Reverse { payment, amount, reference }) = self.may_leave(number, action) else {
+                    return;
+                };
                 let (gateway, done) = (self.gateway.clone(), self.done.clone());
                 let turn = self.turn(number);
                 tokio::spawn(async move {
                     let _turn = turn.await;
                     let reversal = gateway.reverse(&payment, amount, &reference).await;
-                    let _ = done.send(Done::Reversed { sale: number, payment, reversal }).await;
+                    let _ = done.send(Done::Reversed { sale: number, reference, reversal }).await;
                 });
             }
             Action::Alarm { why } => self.alarm(number, &why),
@@ -109,16 +110,12 @@ impl Agent {
         self.inbox.push_back((number, Event::CannotAsk { why }));
     }
 
-    fn query(&mut self, number: u64) {
-        let Some(active) = self.sales.get(&number) else {
-            return;
-        };
-        let reference = active.sale.order().merchant_transaction_id.clone();
+    fn query(&mut self, number: u64, references: Vec<String>) {
         let (gateway, done) = (self.gateway.clone(), self.done.clone());
         let turn = self.turn(number);
         tokio::spawn(async move {
             let _turn = turn.await;
-            let inquiry = gateway.query(&reference).await;
+            let inquiry = look_up(&gateway, &references).await;
             let _ = done.send(Done::Inquired { sale: number, inquiry }).await;
         });
     }
@@ -196,6 +193,25 @@ impl Agent {
     pub(super) fn printers(&self) -> impl Iterator<Item = (&config::Printer, &printer::Handle)> {
         self.config.printer.iter().zip(&self.printers)
     }
+}
+
+/// What the gateway knows under the first reference, with all that is linked to it, and what carries one of the others. One question
+/// without an answer is none at all.
+async fn look_up(gateway: &gateway::Client, references: &[String]) -> Inquiry {
+    let mut all: Vec<Found> = Vec::new();
+    for (nth, reference) in references.iter().enumerate() {
+        let found = match gateway.query(reference).await {
+            Inquiry::Payments(found) => found,
+            cannot_ask @ Inquiry::CannotAsk { .. } => return cannot_ask,
+        };
+        for one in found {
+            let of_it = nth == 0 || one.reference.as_ref() == Some(reference);
+            if of_it && all.iter().all(|known| known.id != one.id) {
+                all.push(one);
+            }
+        }
+    }
+    Inquiry::Payments(all)
 }
 
 /// Whether a printer prints a copy by itself.

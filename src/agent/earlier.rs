@@ -1,11 +1,15 @@
-//! Transactions that refer to an earlier one: which it is, whether it allows them, and what is left of it.
+//! Transactions that refer to an earlier one: which it is, whose it is, and whether this till may. How much of it is left is `follow_up`'s
+//! business, from what the journal knows: everything that refers to it, by whatever name.
 //!
-//! What is left is reckoned from the journal: everything that refers to the earlier transaction and has not failed counts, also
-//! what is still unconfirmed, so that two refunds in one moment cannot be more than the payment. The gateway holds its own
-//! account and has the last word.
+//! An earlier transaction is named by its till's reference, by its number in this journal, or by its payment id at the gateway. An id
+//! that this journal knows is that transaction, with its rest and its owner. Another till's needs the right `any-till`; an id that
+//! this journal does not know needs the right `unknown-payment`, and money is given for it only within `max-credit-amount`, as for a
+//! credit.
 
+use crate::config::Right;
+use crate::follow_up::{Follow, Left, Refusal, Transaction};
 use crate::money::Amount;
-use crate::sale::{Earlier, Kind, Outcome, Sale, Standing};
+use crate::sale::{Earlier, Kind, Sale, Standing};
 use crate::till::{self, Of, Refused, SaleView, Wanted};
 
 use super::Agent;
@@ -20,185 +24,209 @@ impl Agent {
         let kind = match (wanted.kind, &wanted.of, &wanted.registration) {
             (till::Kind::Sale, ..) => Kind::Sale,
             (till::Kind::PreAuthorisation, ..) => Kind::PreAuthorisation,
-            (till::Kind::Credit, ..) => Kind::Credit,
+            (till::Kind::Credit, ..) => {
+                let amount = amount(wanted.amount)?;
+                self.may_give(amount, 0)?;
+                return Ok((Kind::Credit, amount));
+            }
             (till::Kind::ByRegistration, _, Some(registration)) => {
                 Kind::ByRegistration { registration: checked_id("registration", registration)? }
             }
-            (kind, Some(of), _) => return self.later_than(kind, of, wanted.amount),
+            (kind, Some(of), _) => return self.later_than(kind, of, wanted),
             (kind, ..) => return Err(not_possible(format!("a {} needs what it refers to", kind.as_str()))),
         };
         Ok((kind, amount(wanted.amount)?))
     }
 
-    fn later_than(&self, kind: till::Kind, of: &Of, amount: Option<Amount>) -> Result<(Kind, Amount), Refused> {
-        let (earlier, left) = match of {
-            Of::Number(number) => return Err(not_possible(format!("sale {number} is not known here"))),
-            Of::Payment(payment) => (Earlier { payment: checked_id("payment", payment)?, number: None }, None),
-            Of::Reference { till, reference } => {
-                let (sale, _) = self.find(till, reference)?;
-                let (payment, charged) = charged(&sale)?;
-                fits(kind, &sale)?;
-                let left = self.left(kind, &sale, charged)?;
-                // What is added to a reservation has no bound but the terminal's own.
-                let left = (kind != till::Kind::Increment).then_some(left);
-                (Earlier { payment, number: Some(sale.order().number) }, left)
+    fn later_than(&self, kind: till::Kind, of: &Of, wanted: &Wanted) -> Result<(Kind, Amount), Refused> {
+        let Some(follow) = follow(kind) else {
+            return Err(not_possible(format!("a {} refers to nothing", kind.as_str())));
+        };
+        let (of, amount) = match self.earlier(of)? {
+            Ok(sale) => self.of_known(follow, &sale, wanted)?,
+            Err(payment) => {
+                (Earlier { payment: payment.clone(), number: None }, self.of_unknown(follow, &payment, wanted)?)
             }
         };
-        let asked = match (amount, left) {
-            (Some(amount), Some(Some(left))) if amount.currency() != left.currency() => {
-                return Err(not_possible(format!("the earlier transaction is in {}", left.currency())));
-            }
-            (Some(amount), Some(Some(left))) if amount.minor() > left.minor() => {
-                return Err(Refused::Amount { why: format!("{amount} is more than is left: {left}") });
-            }
-            (_, Some(None)) => return Err(not_possible("nothing is left of the earlier transaction".to_owned())),
-            (Some(amount), _) => amount,
-            (None, Some(Some(left))) => left,
-            (None, None) => {
-                return Err(not_possible("an amount is needed: this terminal does not know the payment".to_owned()));
-            }
+        let kind = match follow {
+            Follow::Capture => Kind::Capture { of },
+            Follow::Refund => Kind::Refund { of },
+            Follow::Reversal => Kind::Reversal { of },
+            Follow::Increment => Kind::Increment { of },
+            Follow::Reauthorisation => Kind::Reauthorisation { of },
         };
-        let of = earlier;
-        let kind = match kind {
-            till::Kind::Capture => Kind::Capture { of },
-            till::Kind::Refund => Kind::Refund { of },
-            till::Kind::Reversal => Kind::Reversal { of },
-            till::Kind::Increment => Kind::Increment { of },
-            till::Kind::Reauthorisation => Kind::Reauthorisation { of },
-            other => return Err(not_possible(format!("a {} refers to nothing", other.as_str()))),
-        };
-        Ok((kind, asked))
+        Ok((kind, amount))
     }
 
-    /// The amount that this kind may still have of the earlier transaction; `None` when that is nothing.
-    fn left(&self, kind: till::Kind, sale: &Sale, charged: Amount) -> Result<Option<Amount>, Refused> {
-        let later = self.journal.later(sale.order().number).map_err(refused_by_journal)?;
-        let counted = |wanted: fn(&Kind) -> bool| {
-            later.iter().filter(move |later| wanted(&later.order().kind)).filter_map(counts)
-        };
-        if counted(|kind| matches!(kind, Kind::Reversal { .. })).next().is_some() {
-            return Err(not_possible("the earlier transaction was reversed, or is being reversed".to_owned()));
-        }
-        let reserved_anew = counted(|kind| matches!(kind, Kind::Reauthorisation { .. })).next().is_some();
-        if reserved_anew && kind != till::Kind::Reversal {
-            return Err(not_possible("it was reserved anew: refer to the reauthorisation".to_owned()));
-        }
-        let captures = || later.iter().filter(|later| matches!(later.order().kind, Kind::Capture { .. }));
-        let taken = |wanted| {
-            counted(wanted).try_fold(Some(charged), |left, amount| match left {
-                Some(left) if left == amount => Some(None),
-                Some(left) => left.less(amount).map(Some),
-                None => None,
-            })
-        };
-        // More than there was is as good as nothing.
-        let left = match kind {
-            till::Kind::Capture => {
-                if let Some(why) = no_more_captures(sale, captures()) {
-                    return Err(not_possible(why));
+    /// The earlier transaction of this journal, or the id of a payment that it does not know.
+    fn earlier(&self, of: &Of) -> Result<Result<Sale, String>, Refused> {
+        let number = match of {
+            Of::Reference { till, reference } => return self.find(till, reference).map(|(sale, _)| Ok(sale)),
+            Of::Number(number) => *number,
+            Of::Payment(payment) => {
+                let payment = checked_id("payment", payment)?;
+                match self.journal.of_payment(&payment).map_err(refused_by_journal)? {
+                    Some(number) => number,
+                    None => return Ok(Err(payment)),
                 }
-                let reserved = counted(|kind| matches!(kind, Kind::Increment { .. }))
-                    .try_fold(charged, |sum, more| sum.plus(more).ok());
-                let reserved = reserved.unwrap_or(charged);
-                counted(|kind| matches!(kind, Kind::Capture { .. })).try_fold(Some(reserved), |left, amount| match left
-                {
-                    Some(left) if left == amount => Some(None),
-                    Some(left) => left.less(amount).map(Some),
-                    None => None,
-                })
             }
-            till::Kind::Refund => taken(|kind| matches!(kind, Kind::Refund { .. })),
-            _ => Some(Some(charged)),
         };
-        Ok(left.flatten())
+        let sale = self.journal.number(number).map_err(refused_by_journal)?;
+        sale.map(Ok).ok_or_else(|| not_possible(format!("this terminal has no transaction of the number {number}")))
+    }
+
+    fn of_known(&self, follow: Follow, sale: &Sale, wanted: &Wanted) -> Result<(Earlier, Amount), Refused> {
+        let order = sale.order();
+        if order.till != wanted.till && !wanted.rights.has(Right::AnyTill) {
+            let why = format!(
+                "transaction {} is one of till {}; to refer to it, till {} needs the right any-till ([[till.token]] rights)",
+                order.number, order.till, wanted.till
+            );
+            return Err(not_possible(why));
+        }
+        let left = self.left(follow, sale)?.map_err(|why| match why {
+            Refusal::NeverFollows => {
+                let earlier = super::words::kind_of(&order.kind).as_str();
+                not_possible(format!("there is no {} of a {earlier}", wanted.kind.as_str()))
+            }
+            why => not_possible(format!("{}: {why}", order.reference)),
+        })?;
+        let amount = match (left, wanted.amount) {
+            (Left::Nothing, _) => return Err(not_possible("nothing is left of the earlier transaction".to_owned())),
+            (Left::UpTo(left), Some(amount)) if amount.currency() != left.currency() => {
+                return Err(not_possible(format!("the earlier transaction is in {}", left.currency())));
+            }
+            (Left::Any(currency), Some(amount)) if amount.currency() != currency => {
+                return Err(not_possible(format!("the earlier transaction is in {currency}")));
+            }
+            (Left::UpTo(left), Some(amount)) if amount.minor() > left.minor() => {
+                return Err(Refused::Amount { why: format!("{amount} is more than is left: {left}") });
+            }
+            (_, Some(amount)) => amount,
+            (Left::UpTo(left), None) => left,
+            (Left::Any(_), None) => return Err(not_possible("an increment needs an amount".to_owned())),
+        };
+        let payment = sale.host().id.clone();
+        let payment =
+            payment.ok_or_else(|| not_possible(format!("the payment id of {} is not known", order.reference)))?;
+        Ok((Earlier { payment, number: Some(order.number) }, amount))
+    }
+
+    fn of_unknown(&self, follow: Follow, payment: &str, wanted: &Wanted) -> Result<Amount, Refused> {
+        if !wanted.rights.has(Right::UnknownPayment) {
+            let why = format!(
+                "this terminal does not know payment {payment}; to refer to it all the same, till {} needs the right unknown-payment \
+                 ([[till.token]] rights)",
+                wanted.till
+            );
+            return Err(not_possible(why));
+        }
+        let amount = wanted.amount;
+        let amount = amount
+            .ok_or_else(|| not_possible("an amount is needed: this terminal does not know the payment".to_owned()))?;
+        if matches!(follow, Follow::Refund | Follow::Reversal) {
+            // What may have been given for it already counts.
+            let earlier = self.journal.referring_to(payment).map_err(refused_by_journal)?;
+            let gives = |sale: &&Sale| matches!(sale.order().kind, Kind::Refund { .. } | Kind::Reversal { .. });
+            let given = earlier.iter().filter(gives).map(|sale| Transaction::of(sale, Vec::new()).possible()).sum();
+            self.may_give(amount, given)?;
+        }
+        Ok(amount)
+    }
+
+    /// Whether money may be given without an earlier payment that this journal knows; `given` was given for the same one.
+    fn may_give(&self, amount: Amount, given: u64) -> Result<(), Refused> {
+        let refused = |why: String| Err(Refused::Amount { why });
+        match self.max_credit_amount {
+            None => refused(
+                "no money is given without an earlier payment that this terminal knows; to allow it, set [terminal] max-credit-amount"
+                    .to_owned(),
+            ),
+            Some(max) if max.currency() != amount.currency() => {
+                refused(format!("money is given in {} only; see [terminal] max-credit-amount", max.currency()))
+            }
+            Some(max) if amount.minor().saturating_add(given) > max.minor() => {
+                refused(format!("{amount} is above the limit of {max} for money that is given; see [terminal] max-credit-amount"))
+            }
+            Some(_) => Ok(()),
+        }
+    }
+
+    /// How much of a transaction may follow in this way.
+    fn left(&self, follow: Follow, sale: &Sale) -> Result<Result<Left, Refusal>, Refused> {
+        let root = match &sale.order().kind {
+            Kind::Increment { of } => of.number,
+            _ => None,
+        };
+        let root = root.map(|number| self.journal.number(number)).transpose().map_err(refused_by_journal)?.flatten();
+        let root = root.map(|root| self.with_later(&root, 2)).transpose()?;
+        Ok(self.with_later(sale, 2)?.left(follow, root.as_ref()))
+    }
+
+    /// A transaction with what refers to it, and what refers to that.
+    fn with_later(&self, sale: &Sale, depth: u8) -> Result<Transaction, Refused> {
+        let mut later = Vec::new();
+        if depth > 0 {
+            let mut sales = self.journal.later(sale.order().number).map_err(refused_by_journal)?;
+            if let Some(id) = &sale.host().id {
+                // Referred to by its id when this journal did not know it.
+                sales.extend(self.journal.referring_to(id).map_err(refused_by_journal)?);
+            }
+            for one in &sales {
+                later.push(self.with_later(one, depth - 1)?);
+            }
+        }
+        Ok(Transaction::of(sale, later))
     }
 
     /// The view of one sale: with what can still be captured or refunded, and all that the gateway said.
     pub(super) fn with_what_is_left(&self, sale: &Sale, mut view: SaleView) -> SaleView {
         view.answer.clone_from(&sale.host().more);
-        let kind = match sale.order().kind {
-            Kind::PreAuthorisation | Kind::Reauthorisation { .. } => till::Kind::Capture,
-            Kind::Sale | Kind::ByRegistration { .. } | Kind::Capture { .. } => till::Kind::Refund,
+        let follow = match sale.order().kind {
+            Kind::PreAuthorisation | Kind::Reauthorisation { .. } => Follow::Capture,
+            Kind::Sale | Kind::ByRegistration { .. } | Kind::Capture { .. } => Follow::Refund,
             _ => return view,
         };
-        if let Ok((_, charged)) = charged(sale) {
-            let left = self.left(kind, sale, charged).ok().flatten();
-            view.left = Some(left.map_or_else(|| "0".to_owned(), Amount::decimal));
+        if matches!(sale.standing(), Standing::Ended(_)) {
+            match self.left(follow, sale) {
+                Ok(Ok(Left::UpTo(left))) => view.left = Some(left.decimal()),
+                Ok(Err(Refusal::HoldsNothing)) | Err(_) => {}
+                Ok(_) => view.left = Some("0".to_owned()),
+            }
         }
         view
     }
-}
 
-/// Whether a wish is the stored transaction: then it is answered again.
-pub(super) fn is_the_same(wanted: &Wanted, sale: &Sale, view: &SaleView) -> bool {
-    let order = sale.order();
-    let of = match &wanted.of {
-        None => true,
-        Some(Of::Number(number)) => order.kind.of().is_some_and(|of| of.number == Some(*number)),
-        Some(Of::Payment(payment)) => order.kind.of().is_some_and(|of| of.payment == *payment),
-        Some(Of::Reference { reference, .. }) => view.of.as_ref() == Some(reference),
-    };
-    let registration = match &order.kind {
-        Kind::ByRegistration { registration } => wanted.registration.as_ref() == Some(registration),
-        _ => true,
-    };
-    wanted.kind == view.kind && of && registration && wanted.amount.is_none_or(|amount| amount == order.amount)
-}
-
-/// The payment and the amount that it holds.
-fn charged(sale: &Sale) -> Result<(String, Amount), Refused> {
-    let reference = &sale.order().reference;
-    let amount = match sale.standing() {
-        Standing::Ended(Outcome::Approved) => sale.amount(),
-        Standing::Ended(Outcome::PartiallyApproved { amount }) => *amount,
-        Standing::Ended(_) => {
-            return Err(not_possible(format!("{reference} holds no money: it was not approved, or was reversed")));
-        }
-        _ => return Err(not_possible(format!("{reference} has not ended yet; wait for its end"))),
-    };
-    let payment = sale.host().id.clone();
-    let payment = payment.ok_or_else(|| not_possible(format!("the payment id of {reference} is not known")))?;
-    Ok((payment, amount))
-}
-
-/// Whether this kind can follow that transaction.
-fn fits(kind: till::Kind, sale: &Sale) -> Result<(), Refused> {
-    let earlier = &sale.order().kind;
-    let fits = match kind {
-        till::Kind::Capture | till::Kind::Increment | till::Kind::Reauthorisation => {
-            matches!(earlier, Kind::PreAuthorisation | Kind::Reauthorisation { .. })
-        }
-        till::Kind::Refund => matches!(earlier, Kind::Sale | Kind::ByRegistration { .. } | Kind::Capture { .. }),
-        till::Kind::Reversal => !matches!(earlier, Kind::Reversal { .. }),
-        _ => false,
-    };
-    let earlier = super::words::kind_of(earlier).as_str();
-    if fits { Ok(()) } else { Err(not_possible(format!("there is no {} of a {earlier}", kind.as_str()))) }
-}
-
-/// The amount of a later transaction that counts: all that may be at the gateway.
-fn counts(later: &Sale) -> Option<Amount> {
-    match later.standing() {
-        Standing::Ended(Outcome::Approved) => Some(later.amount()),
-        Standing::Ended(Outcome::PartiallyApproved { amount }) => Some(*amount),
-        Standing::Ended(_) => None,
-        _ => Some(later.amount()),
+    /// Whether a wish is the stored transaction: then it is answered again. The earlier transaction's till is part of what it is.
+    pub(super) fn is_the_same(&self, wanted: &Wanted, sale: &Sale, view: &SaleView) -> Result<bool, Refused> {
+        let order = sale.order();
+        let of = match (&wanted.of, order.kind.of()) {
+            (None, None) => true,
+            (Some(Of::Payment(payment)), Some(of)) => of.payment == *payment,
+            (Some(Of::Number(number)), Some(of)) => of.number == Some(*number),
+            (Some(Of::Reference { till, reference }), Some(of)) => {
+                let key = of.number.map(|number| self.journal.key(number)).transpose().map_err(refused_by_journal)?;
+                key.flatten().is_some_and(|key| key == (till.clone(), reference.clone()))
+            }
+            (Some(_), None) | (None, Some(_)) => false,
+        };
+        let registration = match &order.kind {
+            Kind::ByRegistration { registration } => wanted.registration.as_ref() == Some(registration),
+            _ => true,
+        };
+        Ok(wanted.kind == view.kind && of && registration && wanted.amount.is_none_or(|amount| amount == order.amount))
     }
 }
 
-/// Why a pre-authorisation takes no further capture: one said it was the last, or there were as many as allowed (interface: Basic
-/// payment parameters, `sequence`, `numberOfCaptures`).
-fn no_more_captures<'a>(sale: &Sale, captures: impl Iterator<Item = &'a Sale>) -> Option<String> {
-    let parameter = |sale: &'a Sale, name: &str| {
-        sale.order().parameters.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
-    };
-    let most = sale.order().parameters.iter().find(|(name, _)| name == "numberOfCaptures");
-    let most = most.and_then(|(_, value)| value.parse::<usize>().ok()).unwrap_or(usize::MAX);
-    let captures: Vec<&Sale> = captures.filter(|capture| counts(capture).is_some()).collect();
-    if captures.iter().any(|capture| parameter(capture, "sequence") == Some("FINAL")) {
-        return Some("the last capture was the final one".to_owned());
+fn follow(kind: till::Kind) -> Option<Follow> {
+    match kind {
+        till::Kind::Capture => Some(Follow::Capture),
+        till::Kind::Refund => Some(Follow::Refund),
+        till::Kind::Reversal => Some(Follow::Reversal),
+        till::Kind::Increment => Some(Follow::Increment),
+        till::Kind::Reauthorisation => Some(Follow::Reauthorisation),
+        till::Kind::Sale | till::Kind::PreAuthorisation | till::Kind::Credit | till::Kind::ByRegistration => None,
     }
-    (captures.len() >= most).then(|| format!("{most} captures were allowed, and made"))
 }
 
 fn checked_id(name: &str, id: &str) -> Result<String, Refused> {

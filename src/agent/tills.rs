@@ -8,7 +8,6 @@ use crate::money::Amount;
 use crate::sale::{self, Order, Sale};
 use crate::till::{self, Command, Refused, SaleView, Wanted};
 
-use super::earlier::is_the_same;
 use super::recovery::refused_by_journal;
 use super::{Active, Agent, Done, NUDGED, act, clock, words};
 
@@ -44,9 +43,9 @@ impl Agent {
                 Ok((sale, view)) => self.signature(sale.order().number, accepted, view, reply),
                 Err(refused) => drop(reply.send(Err(refused))),
             },
-            Command::Settle { number, reply, .. } => {
-                let why = format!("sale {number} does not wait for a person's decision");
-                let _ = reply.send(Err(Refused::NotPossible { why }));
+            Command::Settle { number, keep, reply } => {
+                let settled = self.settle_sale(number, keep);
+                let _ = reply.send(settled);
             }
             Command::Receipt { till, reference, copy, reply } => {
                 let answer = self.find(&till, &reference).map(|(sale, _)| self.receipt_text(&sale, copy));
@@ -83,7 +82,7 @@ impl Agent {
         match self.find(&wanted.till, &wanted.reference) {
             Ok((sale, mut view)) => {
                 view.replayed = true;
-                return if is_the_same(&wanted, &sale, &view) {
+                return if self.is_the_same(&wanted, &sale, &view)? {
                     Ok(view)
                 } else {
                     Err(Refused::AmountDiffers { reference: wanted.reference, known: words::what_it_is(&sale) })
@@ -92,11 +91,17 @@ impl Agent {
             Err(Refused::NoSuchSale { .. }) => {}
             Err(refused) => return Err(refused),
         }
-        let call = match wanted.kind {
-            till::Kind::Capture | till::Kind::Refund | till::Kind::Reversal => Call::FollowUp,
-            _ => Call::Payment,
+        let (call, payment_type) = match wanted.kind {
+            till::Kind::Sale => (Call::Payment, "DB"),
+            till::Kind::PreAuthorisation => (Call::Payment, "PA"),
+            till::Kind::Credit => (Call::Payment, "CD"),
+            till::Kind::ByRegistration => (Call::ByRegistration, "DB"),
+            till::Kind::Capture => (Call::FollowUp, "CP"),
+            till::Kind::Refund => (Call::FollowUp, "RF"),
+            till::Kind::Reversal => (Call::FollowUp, "RV"),
+            till::Kind::Increment | till::Kind::Reauthorisation => (Call::Increment, "PA"),
         };
-        let parameters = added::parameters(&wanted.parameters, call, &self.config.gateway.assumptions)
+        let parameters = added::parameters(&wanted.parameters, call, payment_type, &self.config.gateway.assumptions)
             .map_err(|problem| Refused::Parameter { name: problem.name, why: problem.why })?;
         let (kind, amount) = self.kind_and_amount(&wanted)?;
         self.may_begin(&kind, amount)?;

@@ -10,6 +10,7 @@ use crate::sale::{Answer, Copy, Kind, Outcome, Sale, Standing};
 use crate::till::{self, CardView, KeysView, PrinterView, Progress, ReceiptCopy, SaleView, State, StatusView};
 
 use super::Agent;
+use super::probing::ANSWERS;
 
 impl From<ReceiptCopy> for Copy {
     fn from(copy: ReceiptCopy) -> Self {
@@ -27,7 +28,8 @@ impl Agent {
         let stuck = self.sales.get(&order.number).is_some_and(|active| active.stuck);
         let kind = kind_of(&order.kind);
         let of = order.kind.of().map(|of| {
-            let known = of.number.and_then(|number| self.journal.reference(number).ok().flatten());
+            let known =
+                of.number.and_then(|number| self.journal.key(number).ok().flatten().map(|(_, reference)| reference));
             known.unwrap_or_else(|| of.payment.clone())
         });
         let (state, outcome, text) = if stuck {
@@ -183,7 +185,9 @@ impl Agent {
         attention.extend(
             unconfirmed.iter().map(|view| format!("sale {} of till {}: {}", view.reference, view.till, view.text)),
         );
+        attention.extend(self.old_copy.attention());
         attention.extend(self.gateway.attention());
+        attention.extend(self.clocks_differ());
         let signatures = self.sales.values().filter(|active| active.sale.standing() == Standing::AtSignature);
         attention.extend(signatures.map(|active| {
             let order = active.sale.order();
@@ -346,7 +350,7 @@ fn step_words(step: &Step) -> (&'static str, String) {
 /// What the status says of the gateway after an answer.
 pub(super) fn gateway_state(answer: &Answer) -> String {
     match answer {
-        Answer::Approved(_) | Answer::Declined(_) | Answer::Pending { .. } => "answers".to_owned(),
+        Answer::Approved(_) | Answer::Declined(_) | Answer::Pending { .. } => ANSWERS.to_owned(),
         Answer::Throttled(_) => "has too many requests".to_owned(),
         Answer::NotSent { why } | Answer::Unknown { why } | Answer::NotOurs { why } => why.clone(),
     }

@@ -29,7 +29,7 @@ impl Check {
         if config.printer.is_empty() {
             out::say("  printer   none, receipts are kept");
         }
-        out::say(&format!("  tills     {}", config.till.socket.display()));
+        out::say(&format!("  tills     {}", config.till.socket.path.display()));
         for entry in &config.till.token {
             out::say(&format!("            {} at http://{}", entry.till, config.till.http));
         }

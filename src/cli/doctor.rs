@@ -65,9 +65,8 @@ impl Doctor {
 
     /// The agent at the socket of the configuration, or at the usual one.
     async fn agent(&self) -> Agent {
-        let socket =
-            config::read(&self.config).map_or_else(|_| config::Till::default().socket, |config| config.till.socket);
-        match Daemon::at(socket).get("/v1/status").await {
+        let till = config::read(&self.config).map_or_else(|_| config::Till::default(), |config| config.till);
+        match Daemon::at(till.socket.path).get("/v1/status").await {
             Ok(status) => Agent::Answers(status),
             Err(daemon::Error::Unreachable { cause, .. }) => match cause.kind() {
                 io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => Agent::Absent,

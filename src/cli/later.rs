@@ -13,12 +13,15 @@ use crate::till::Kind;
 #[derive(Debug, Args)]
 pub(super) struct Earlier {
     /// The earlier transaction's reference
-    #[arg(required_unless_present = "payment", conflicts_with = "payment")]
+    #[arg(required_unless_present_any = ["number", "payment"], conflicts_with_all = ["number", "payment"])]
     of: Option<String>,
+    /// Its number in this terminal's journal, whichever till's it is (`pos-agent journal` lists them)
+    #[arg(long, value_name = "N", conflicts_with = "payment")]
+    number: Option<u64>,
     /// Its payment id at the gateway, when this terminal does not know it
     #[arg(long, value_name = "ID")]
     payment: Option<String>,
-    /// The till that began it
+    /// The till that began the transaction of this reference
     #[arg(long, value_name = "NAME", default_value = "local")]
     till: String,
     /// How much [default: all that is left]
@@ -79,13 +82,14 @@ impl Earlier {
         if let Some(currency) = &self.currency {
             wanted["currency"] = currency.as_str().into();
         }
-        match (&self.of, &self.payment) {
-            (Some(of), _) => {
+        match (&self.of, self.number, &self.payment) {
+            (Some(of), ..) => {
                 wanted["of"] = of.as_str().into();
                 wanted["till"] = self.till.as_str().into();
             }
-            (None, Some(payment)) => wanted["payment"] = payment.as_str().into(),
-            (None, None) => return Err(Stop::new(Exit::Usage, "name the earlier transaction")),
+            (None, Some(number), _) => wanted["number"] = number.into(),
+            (None, None, Some(payment)) => wanted["payment"] = payment.as_str().into(),
+            (None, None, None) => return Err(Stop::new(Exit::Usage, "name the earlier transaction")),
         }
         self.flow.run(wanted).await
     }

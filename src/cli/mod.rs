@@ -26,6 +26,7 @@ mod receipt;
 mod reconcile;
 mod run;
 mod sale;
+mod settle;
 mod show;
 mod signature;
 mod status;
@@ -93,6 +94,8 @@ enum Verb {
     Cancel(cancel::Cancel),
     /// Accept or refuse the signature of a sale that waits for it
     Signature(signature::Signature),
+    /// Keep or reverse a sale that waits for a person because the journal is an old copy
+    Settle(settle::Settle),
     /// Show the receipt of a sale
     Receipt(receipt::Receipt),
     /// List the sales of all tills, oldest first; verify, export or adopt the journal
@@ -132,6 +135,7 @@ impl Arguments {
             Verb::Status(verb) => runtime.block_on(verb.run()),
             Verb::Cancel(verb) => runtime.block_on(verb.run()),
             Verb::Signature(verb) => runtime.block_on(verb.run()),
+            Verb::Settle(verb) => runtime.block_on(verb.run()),
             Verb::Receipt(verb) => runtime.block_on(verb.run()),
             Verb::Journal(verb) => runtime.block_on(verb.run()),
             Verb::Totals(verb) => runtime.block_on(verb.run()),
@@ -168,9 +172,11 @@ impl Where {
         let socket = match (&self.socket, &self.config) {
             (Some(socket), _) => socket.clone(),
             // Only the path is wanted: the tokens that the file names are not for every user who may take a payment.
-            (None, Some(file)) => config::read(file)?.till.socket,
-            (None, None) => config::read(Path::new(DEFAULT_PATH))
-                .map_or_else(|_| config::Till::default().socket, |config| config.till.socket),
+            (None, Some(file)) => config::read(file)?.till.socket.path,
+            (None, None) => {
+                let till = config::read(Path::new(DEFAULT_PATH)).map_or_else(|_| config::Till::default(), |it| it.till);
+                till.socket.path
+            }
         };
         Ok(Daemon::at(socket))
     }

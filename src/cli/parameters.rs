@@ -35,6 +35,7 @@ Examples:
   pos-agent parameters show date.from               all about one
   pos-agent parameters check amount=12.34 limit=99  each value alone
   pos-agent parameters check --form body --call payment
+  pos-agent parameters check --response result.code=000.100.110
 
 Exit code: 0 when all is good; 65 with one line for each violation: parameter: problem; rule";
 
@@ -75,8 +76,8 @@ struct Check {
     /// Judge all of it as one form of this call: also what must be there, and what fields demand of each other
     #[arg(long, value_name = "CALL", value_parser = call)]
     call: Option<Call>,
-    /// It is an answer of the gateway, not a request
-    #[arg(long, requires = "call")]
+    /// It is an answer of the gateway, not a request: fields that nobody knows are told, and are no violation
+    #[arg(long)]
     response: bool,
     /// It comes from the customer's browser, not from the merchant's server
     #[arg(long, requires = "call")]
@@ -94,6 +95,8 @@ struct View {
     direction: &'static str,
     call: &'static str,
     secret: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    column: Option<&'static str>,
     meaning: &'static str,
 }
 
@@ -154,6 +157,7 @@ fn view(parameter: &Parameter) -> View {
         direction: parameter.section.direction.as_str(),
         call: parameter.call().as_str(),
         secret: parameter.row.secret,
+        column: parameter.row.column,
         meaning: parameter.row.meaning,
     }
 }
@@ -171,7 +175,8 @@ fn line(view: &View) -> String {
 impl Show {
     fn run(self, names: &Names) -> Result<Exit, Stop> {
         let listed: Vec<Parameter> = parameter::all().filter(|parameter| parameter.name() == self.name).collect();
-        let found = if listed.is_empty() { parameter::named(&self.name, names) } else { Ok(listed) };
+        let found =
+            if listed.is_empty() { parameter::named(&self.name, names, Direction::Request) } else { Ok(listed) };
         let found = found.map_err(|why| {
             let meant = nearest(&self.name, names).map_or(String::new(), |meant| format!("; did you mean {meant}?"));
             Stop::new(Exit::Data, format!("{}: {why}{meant}", shown(&self.name)))
@@ -187,14 +192,19 @@ impl Show {
 }
 
 fn explain(parameter: &Parameter) {
-    let View { name, format, says, required, group, direction, call, secret, meaning } = view(parameter);
+    let View { name, format, says, required, group, direction, call, secret, column, meaning } = view(parameter);
+    let needed_in: Vec<&str> = parameter.row.needed_in.iter().map(|call| call.as_str()).collect();
+    let needed_in = if needed_in.is_empty() { String::new() } else { format!(" in {}", needed_in.join(", ")) };
     out::say(&name);
     out::say(&format!("  meaning    {meaning}"));
     out::say(&format!("  format     {format}: {says}"));
-    out::say(&format!("  need       {required}"));
+    out::say(&format!("  need       {required}{needed_in}"));
     out::say(&format!("  group      {group} ({})", parameter.section.title));
     out::say(&format!("  direction  {direction}"));
     out::say(&format!("  call       {call}"));
+    if let Some(column) = column {
+        out::say(&format!("  column     {column}"));
+    }
     out::say(&format!("  secret     {}", if secret { "yes" } else { "no" }));
     for rule in rule::RULES.iter().filter(|rule| rule.names(&name)) {
         out::say(&format!("  rule       {} ({})", rule.says, rule.name));
@@ -211,15 +221,22 @@ impl Check {
             Ok(pairs) => (pairs, Vec::new()),
             Err(violations) => (Vec::new(), violations),
         };
+        let answers = self.response || matches!(self.call, Some(Call::Webhook | Call::Reconciliation));
+        let direction = if answers { Direction::Response } else { Direction::Request };
         if violations.is_empty() {
             violations = match self.call {
                 Some(call) => {
-                    let answers = self.response || matches!(call, Call::Webhook | Call::Reconciliation);
-                    let direction = if answers { Direction::Response } else { Direction::Request };
                     form::judge(&pairs, &Asked { direction, call, from_client_side: self.from_client_side, names })
                 }
-                None => form::each(&pairs, names),
+                None => form::each(&pairs, names, direction),
             };
+        }
+        if answers {
+            for name in form::unknown(&pairs, names) {
+                out::aside(&format!(
+                    "{name}: not in the interface's documents; tolerated, as an answer may hold new fields"
+                ));
+            }
         }
         violations.iter().for_each(|violation| out::say(&violation.to_string()));
         if violations.len() >= MOST_VIOLATIONS {

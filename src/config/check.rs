@@ -11,6 +11,7 @@ use hyper::Uri;
 use rustls_pki_types::CertificateDer;
 use rustls_pki_types::pem::PemObject;
 
+use super::assumptions;
 use super::secret::{SecretError, credential_is_there, key_file, secret_file};
 use super::{
     CodePage, Config, Gateway, Journal, Location, ManualEntryCommand, Part, Printer, Reader, Terminal, Till, logo_file,
@@ -69,7 +70,7 @@ impl Config {
             reader(&self.reader),
             gateway(&self.gateway),
             client_certificate(&self.gateway),
-            assumptions(&self.gateway),
+            assumptions::faults(&self.gateway.assumptions),
             printers(&self.printer),
             till(&self.till),
             journal(&self.journal),
@@ -132,8 +133,6 @@ const ANSWER_TIMEOUT_MS: std::ops::RangeInclusive<u64> = 500..=100_000;
 const BAUD: std::ops::RangeInclusive<u32> = 1_200..=4_000_000;
 /// Less than a host may take serves tests alone; a day at most, for somebody waits for the money.
 const RESEND_S: std::ops::RangeInclusive<u64> = 1..=86_400;
-/// An hour at least (a late approval), a month at most (journals are kept longer).
-const ABSENCE_H: std::ops::RangeInclusive<u64> = 1..=720;
 /// Refunds and disputes of a quarter at least; a hundred years are for ever.
 const KEEP_DAYS: std::ops::RangeInclusive<u64> = 90..=36_500;
 /// One for each copy.
@@ -165,6 +164,9 @@ fn terminal(terminal: &Terminal) -> Result<(), Fault> {
     let currency = Currency::from_code(&terminal.currency).map_err(|error| money("terminal.currency", error))?;
     if let Some(max) = &terminal.max_amount {
         Amount::parse(max, currency).map_err(|error| money("terminal.max-amount", error))?;
+    }
+    if let Some(max) = &terminal.max_credit_amount {
+        Amount::parse(max, currency).map_err(|error| money("terminal.max-credit-amount", error))?;
     }
     within("terminal.card-timeout-s", terminal.card_timeout_s, &CARD_TIMEOUT_S)?;
     within("terminal.signature-timeout-s", terminal.signature_timeout_s, &SIGNATURE_TIMEOUT_S)?;
@@ -323,40 +325,6 @@ fn url(text: &str) -> Result<(), Fault> {
     }
 }
 
-fn assumptions(gateway: &Gateway) -> Result<(), Fault> {
-    let assumed = &gateway.assumptions;
-    for (key, path) in [("query-path", &assumed.query_path), ("warm-path", &assumed.warm_path)] {
-        let fits = path.starts_with('/') && path.bytes().all(|b| b.is_ascii_graphic() && !b"?#".contains(&b));
-        let key = format!("gateway.assumptions.{key}");
-        check(fits, &key, "must be a path without ? and #", "write it as \"/v1/query\"")?;
-    }
-    for (key, codes) in [
-        ("throttled", &assumed.throttled),
-        ("approved", &assumed.approved),
-        ("pending", &assumed.pending),
-        ("declined", &assumed.declined),
-    ] {
-        // An empty prefix would be every code.
-        let prefix = |code: &String| is_made_of(code, 11, |b| b.is_ascii_digit() || b == b'.');
-        check(
-            !codes.is_empty() && codes.iter().all(prefix),
-            &format!("gateway.assumptions.{key}"),
-            "must be a list of at least one prefix of a result code (digits and dots, up to 11)",
-            "write it as [\"000.000.\"], or leave it out for the default",
-        )?;
-    }
-    for (key, names, most) in [("wallets", &assumed.wallets, 3), ("schemes", &assumed.schemes, 6)] {
-        let name = |name: &String| is_made_of(name, 32, |b| b.is_ascii_alphanumeric() || b == b'_');
-        check(
-            names.len() <= most && names.iter().all(name),
-            &format!("gateway.assumptions.{key}"),
-            &format!("must be a list of at most {most} words of letters, digits and _"),
-            "write what stands before the dot in the names of its parameters",
-        )?;
-    }
-    within("gateway.assumptions.absence-final-after-h", assumed.absence_final_after_h, &ABSENCE_H)
-}
-
 fn printers(printers: &[Printer]) -> Result<(), Fault> {
     check(
         printers.len() <= MAX_PRINTERS,
@@ -424,8 +392,8 @@ fn logo(n: usize, printer: &Printer) -> Result<(), Fault> {
 }
 
 fn till(till: &Till) -> Result<(), Fault> {
-    absolute("till.socket", &till.socket)?;
-    let length = till.socket.as_os_str().len();
+    absolute("till.socket", &till.socket.path)?;
+    let length = till.socket.path.as_os_str().len();
     check(
         length <= MAX_SOCKET_PATH,
         "till.socket",
@@ -482,7 +450,7 @@ fn digits(key: &str, text: &str, remedy: &str) -> Result<(), Fault> {
     check(is_digits(text, 32), key, "must be 1 to 32 digits", remedy)
 }
 
-fn within(key: &str, value: u64, bounds: &std::ops::RangeInclusive<u64>) -> Result<(), Fault> {
+pub(super) fn within(key: &str, value: u64, bounds: &std::ops::RangeInclusive<u64>) -> Result<(), Fault> {
     ensure(bounds.contains(&value), key, || {
         let (least, most) = (bounds.start(), bounds.end());
         (format!("{value} is not between {least} and {most}"), "leave it out for the default".to_owned())
@@ -517,15 +485,15 @@ fn is_digits(text: &str, most: usize) -> bool {
     is_made_of(text, most, |byte| byte.is_ascii_digit())
 }
 
-fn is_made_of(text: &str, most: usize, allowed: impl Fn(u8) -> bool) -> bool {
+pub(super) fn is_made_of(text: &str, most: usize, allowed: impl Fn(u8) -> bool) -> bool {
     (1..=most).contains(&text.len()) && text.bytes().all(allowed)
 }
 
-fn check(fits: bool, key: &str, wrong: &str, remedy: &str) -> Result<(), Fault> {
+pub(super) fn check(fits: bool, key: &str, wrong: &str, remedy: &str) -> Result<(), Fault> {
     if fits { Ok(()) } else { Err(fault(key, wrong, remedy)) }
 }
 
-fn ensure(fits: bool, key: &str, why: impl FnOnce() -> (String, String)) -> Result<(), Fault> {
+pub(super) fn ensure(fits: bool, key: &str, why: impl FnOnce() -> (String, String)) -> Result<(), Fault> {
     if fits {
         return Ok(());
     }

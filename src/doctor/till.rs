@@ -10,7 +10,7 @@ use super::{Agent, Report};
 use crate::config::Config;
 
 pub(super) async fn look(report: &mut Report<'_>, config: &Config, agent: &Agent) {
-    let socket = &config.till.socket;
+    let socket = &config.till.socket.path;
     let shown = socket.display();
     let facts = fs::symlink_metadata(socket);
     match (agent, &facts) {

@@ -1,15 +1,17 @@
 //! Parameters that a till adds to its sale: flat names (`cart.items[0].name`) or nested JSON become the flat names that the
-//! gateway takes (interface: What the service does). What the terminal itself says is not the till's to add.
+//! gateway takes (interface: What the service does). What the terminal itself says is not the till's to add, and what this call or
+//! this gateway does not take is refused here, before a card is asked for.
 
 use serde_json::{Map, Value};
 
 use super::parameter::form::{self, Asked};
-use super::parameter::{Call, Direction, Names};
+use super::parameter::{self, Call, Direction, Names, named_in, shown};
 use super::request::MAX_PARAMETERS;
 use crate::config::Assumptions;
 
 /// Names that belong to the terminal: it knows them better, or they would be card data.
-const OWNED: [&str; 12] = [
+const OWNED: [&str; 13] = [
+    "Authorization",
     "amount",
     "currency",
     "entityId",
@@ -25,6 +27,8 @@ const OWNED: [&str; 12] = [
 ];
 /// Other means of payment and proofs of them: at the counter the card pays, and the journal keeps none of these.
 const OTHER_MEANS: [&str; 5] = ["bankAccount", "virtualAccount", "giftCard", "threeDSecure", "recurringMigration"];
+/// Which of the two kinds of increment it is; the terminal says it there.
+const PRACTICE: &str = "standingInstruction.industryPractice";
 /// Structures whose members are keys in brackets (interface: Custom parameters and others).
 const KEYED: [&str; 4] = ["customParameters", "merchant.data", "risk.parameters", "threeDSecure.schemeData"];
 /// Deepest nesting: `airline.passengers[0].legs[0].carrierCode` has five levels.
@@ -41,34 +45,53 @@ pub struct Problem {
 }
 
 /// The till's parameters by their flat names, in the order of their names; each is known to the interface's data model and
-/// fits it, and together they break no rule of it.
+/// fits it, this call and this gateway take it, and together they break no rule. `payment_type` is what the terminal will say.
 ///
 /// # Errors
 /// The first that cannot be sent.
 pub fn parameters(
     added: &Map<String, Value>,
     call: Call,
+    payment_type: &str,
     assumptions: &Assumptions,
 ) -> Result<Vec<(String, String)>, Problem> {
     if added.is_empty() {
         return Ok(Vec::new());
     }
-    let flat = flattened(added)?;
-    let first_words = || flat.iter().map(|(name, _)| (name, first_word(name)));
-    let wallet = |word: &str| assumptions.wallets.iter().any(|wallet| wallet == word);
-    if let Some((name, _)) = first_words().find(|(_, word)| OTHER_MEANS.contains(word) || wallet(word)) {
-        return Err(problem(name, "a card pays at this terminal; leave it out"));
-    }
+    let mut flat = flattened(added)?;
     let names = Names::new(&assumptions.wallets, &assumptions.schemes);
-    let asked = Asked { direction: Direction::Request, call, from_client_side: false, names: &names };
-    // What the terminal adds itself is not there yet, and is not the till's to miss.
-    let violation = form::judge(&flat, &asked).into_iter().find(|violation| !is_owned(&violation.name));
-    match violation {
-        Some(violation) => {
-            Err(Problem { why: format!("{}; {}", violation.problem, violation.rule), name: violation.name })
-        }
-        None => Ok(flat),
+    let other_means = |word: &str| OTHER_MEANS.contains(&word) || names.wallets.iter().any(|wallet| wallet == word);
+    let is_the_terminals = |name: &str| is_owned(name) || call == Call::Increment && name == PRACTICE;
+    for (name, _) in &flat {
+        let why = match first_word(name) {
+            _ if is_the_terminals(name) => "the terminal says this itself; leave it out",
+            word if other_means(word) => "a card pays at this terminal; leave it out",
+            "integrity" => "it is for the script of a page, and a terminal shows no page; leave it out",
+            "overrideHolder" if call == Call::Payment => {
+                "it is for a stored card, and here a card is read; leave it out, or pay by registration"
+            }
+            "job" if matches!(call, Call::Payment | Call::ByRegistration) => {
+                "a terminal makes payments and sets up no subscription; leave it out"
+            }
+            _ => continue,
+        };
+        return Err(problem(name, why));
     }
+    // Some rules look at what kind of payment it is. What else the terminal adds is not there yet, and not the till's to miss.
+    flat.push(("paymentType".to_owned(), payment_type.to_owned()));
+    let asked = Asked { direction: Direction::Request, call, from_client_side: false, names: &names };
+    let violation = form::judge(&flat, &asked).into_iter().find(|violation| !is_the_terminals(&violation.name));
+    flat.pop();
+    if let Some(violation) = violation {
+        return Err(Problem { why: format!("{}; {}", violation.problem, violation.rule), name: violation.name });
+    }
+    for (name, _) in &flat {
+        let Ok(known) = named_in(name, &names, Direction::Request, call) else { continue };
+        if assumptions.parameters_not_taken.iter().any(|entry| parameter::means(entry, &known.name())) {
+            return Err(problem(name, "this gateway does not take it (parameters-not-taken); leave it out"));
+        }
+    }
+    Ok(flat)
 }
 
 fn is_owned(name: &str) -> bool {
@@ -128,8 +151,7 @@ fn flatten(name: String, value: &Value, depth: usize, flat: &mut Vec<(String, St
 }
 
 fn problem(name: &str, why: &str) -> Problem {
-    let name = name.chars().filter(|c| !c.is_control()).take(100).collect();
-    Problem { name, why: why.to_owned() }
+    Problem { name: shown(name), why: why.to_owned() }
 }
 
 #[cfg(test)]
@@ -138,7 +160,7 @@ mod tests {
 
     fn read(text: &str) -> Result<Vec<(String, String)>, String> {
         let json: Value = serde_json::from_str(text).unwrap();
-        let read = parameters(json.as_object().unwrap(), Call::Payment, &Assumptions::default());
+        let read = parameters(json.as_object().unwrap(), Call::Payment, "DB", &Assumptions::default());
         read.map_err(|problem| problem.to_string())
     }
 
@@ -160,6 +182,7 @@ mod tests {
             (r#"{"giftCard":{"pin":"1234"}}"#, "giftCard.pin: a card pays at this terminal; leave it out"),
             (r#"{"threeDSecure.eci":"05"}"#, "threeDSecure.eci: a card pays at this terminal; leave it out"),
             (r#"{"pos.entryMode":"ICC"}"#, "pos.entryMode: the terminal says this itself; leave it out"),
+            (r#"{"4111111111111119":null}"#, "****************: it is null; leave it out"),
             (r#"{"taxAmount":1.5}"#, "taxAmount: write it as a string: a number could be rounded"),
             (r#"{"taxAmount":null}"#, "taxAmount: it is null; leave it out"),
             (

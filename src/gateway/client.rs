@@ -1,8 +1,8 @@
 //! The gateway over HTTP: a line kept open, each request sent at most once, every wait with a deadline.
 //!
 //! What a failure means rests on [`super::line`]: before the request was handed over to an open line nothing can have been
-//! read, and the sale is "not sent"; from then on it is "unknown". The one 307 is followed here, by hand, after a complete
-//! answer said that nothing was done.
+//! read, and the sale is "not sent"; from then on it is "unknown". One 307 to the same host is followed here on any request, by hand,
+//! after a complete answer said that nothing was done.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,15 +16,17 @@ use tokio::time::{Instant, timeout};
 use super::added::Problem;
 use super::address::Address;
 use super::answer::{self, Reply};
+use super::by_date::Search;
 use super::clock::Clock;
 use super::files::Files;
 use super::kept;
 use super::line::{Body, Exchange, Lines};
 use super::parameter::form::{self, Asked};
 use super::parameter::{Call, Direction, Names};
+use super::probe::Probed;
 use super::request::{self, PreparedPayment};
 use super::{Error, Payment, Token, WithoutCard, inquiry, token};
-use crate::config;
+use crate::config::{self, Assumptions, QueryMethod};
 use crate::money::Amount;
 use crate::sale::{Answer, Inquiry, Reversal};
 use crate::wire::Way;
@@ -84,18 +86,20 @@ impl Client {
         Ok(Self(Arc::new(Inner { address, payments, others, files, gateway, terminal })))
     }
 
-    /// Opens the connection, or makes sure that the open one is alive, so that a payment needs one round trip. Whatever is
-    /// answered serves. The error is a sentence for a technician: the status shows it, no sale depends on it.
+    /// Opens the connection, TLS included, so that a payment needs one round trip. With a `warm-path` a request is made over it too, and
+    /// whatever is answered serves. The error is a sentence for a technician: the status shows it, no sale depends on it.
     ///
     /// # Errors
-    /// When no line could be opened, or the gateway refuses the access token.
+    /// When no line could be opened, or, with a `warm-path`, the gateway does not answer or refuses the access token.
     pub async fn warm(&self) -> Result<(), String> {
         self.0.files.refresh();
+        let Some(path) = &self.0.gateway.assumptions.warm_path else {
+            return self.0.payments.warm().await;
+        };
         // A kept connection may have died in silence: its loss shows at the first try, the second opens a new one.
         let mut why = String::new();
         for _ in 1..=2 {
-            let path = &self.0.gateway.assumptions.warm_path;
-            match self.get("warm", &self.0.payments, path, &[]).await {
+            match self.get("warm", &self.0.payments, path).await {
                 Ok(reply) if matches!(reply.status, 401 | 403) => {
                     let status = reply.status;
                     return Err(format!("refuses our access token (HTTP {status}); check [gateway] token-file"));
@@ -137,7 +141,7 @@ impl Client {
         if !answer::is_payment_id(id) {
             return Answer::Unknown { why: "the payment's id is not one of the gateway".to_owned() };
         }
-        match self.get("retrieve", &self.0.payments, &format!("/v1/payments/{id}"), &[]).await {
+        match self.get("retrieve", &self.0.payments, &format!("/v1/payments/{id}")).await {
             Ok(reply) => answer::retrieval(&reply, id, &self.0.gateway.assumptions),
             Err(Failure::NotSent(why) | Failure::Unknown(why)) => Answer::Unknown { why },
         }
@@ -151,7 +155,7 @@ impl Client {
         if !answer::is_payment_id(id) {
             return Err("a payment's id is 32 letters and digits".to_owned());
         }
-        match self.get("show", &self.0.others, &format!("/v1/payments/{id}"), &[]).await {
+        match self.get("show", &self.0.others, &format!("/v1/payments/{id}")).await {
             Ok(reply) => reply.shown().map(|body| kept::shown(&body)),
             Err(Failure::NotSent(why) | Failure::Unknown(why)) => Err(why),
         }
@@ -180,9 +184,54 @@ impl Client {
         let entity = [("entityId", self.0.gateway.entity_id.as_str())];
         let parameters: Vec<(&str, &str)> =
             entity.into_iter().chain(filters.iter().map(|(name, value)| (name.as_str(), value.as_str()))).collect();
-        match self.get("find", &self.0.others, &assumptions.query_path, &parameters).await {
-            Ok(reply) => Ok(inquiry::listed(&reply.shown()?, assumptions)?.into_iter().map(kept::shown).collect()),
+        match self.ask("find", &parameters).await {
+            Ok(reply) => match inquiry::listed(&reply, assumptions) {
+                Ok(entries) => Ok(entries.iter().map(kept::shown).collect()),
+                // A refusal is told in the gateway's own words.
+                Err(why) => Err(reply.shown().err().unwrap_or(why)),
+            },
             Err(Failure::NotSent(why) | Failure::Unknown(why)) => Err(why),
+        }
+    }
+
+    /// All `merchantTransactionId`s of this terminal that the gateway knows between two times, in milliseconds since 1970; whole seconds,
+    /// both ends included. Nothing moves by it.
+    ///
+    /// # Errors
+    /// When the gateway does not answer all of it, in a sentence. What it did answer proves nothing then.
+    pub async fn references_between(&self, from_unix_ms: i64, to_unix_ms: i64) -> Result<Vec<String>, String> {
+        self.0.files.refresh();
+        let assumptions = &self.0.gateway.assumptions;
+        let mut search = Search::new(&self.0.terminal.id, from_unix_ms, to_unix_ms);
+        while let Some(window) = search.next()? {
+            let window_asked = window.parameters(assumptions)?;
+            let mut parameters = vec![("entityId", self.0.gateway.entity_id.as_str())];
+            parameters.extend(window_asked.iter().map(|(name, value)| (*name, value.as_str())));
+            let reply = match self.ask("query by date", &parameters).await {
+                Ok(reply) => reply,
+                Err(Failure::NotSent(why) | Failure::Unknown(why)) => return Err(why),
+            };
+            search.take(window, &inquiry::listed(&reply, assumptions)?)?;
+        }
+        Ok(search.finish())
+    }
+
+    /// Asks whether the gateway answers and what time it has, without our token and on a line of its own, so that the daily look is at a
+    /// new handshake. Whatever is answered serves.
+    ///
+    /// # Errors
+    /// When there is no answer over TLS that was verified, in a sentence with its remedy.
+    pub async fn probe(&self) -> Result<Probed, String> {
+        let mut line = self.0.others.open().await?;
+        let path = self.0.address.path(&self.0.gateway.assumptions.probe_path, &[]);
+        let request = request_of(&self.0.address, None, Method::GET, &path, None)?;
+        let ms = self.0.gateway.answer_timeout_ms;
+        let start = Instant::now();
+        match timeout(Duration::from_millis(ms), line.exchange(request)).await {
+            Ok(Exchange::Answered(_)) => Ok(Probed { unix_s: line.gateway_unix_s(), round_trip: start.elapsed() }),
+            Ok(Exchange::HandedBack(_)) => Err(line.why_ended().unwrap_or_else(|| CLOSED_AT_ONCE.to_owned())),
+            Ok(Exchange::Broken(why)) => Err(why),
+            Err(_) => Err(format!("the gateway did not answer within {ms} ms")),
         }
     }
 
@@ -191,63 +240,61 @@ impl Client {
         self.0.files.refresh();
         let assumptions = &self.0.gateway.assumptions;
         let parameters = query_parameters(&self.0.gateway, merchant_transaction_id);
-        match self.get("query", &self.0.others, &assumptions.query_path, &parameters).await {
+        match self.ask("query", &parameters).await {
             Ok(reply) => inquiry::read(&reply, merchant_transaction_id, assumptions),
             Err(Failure::NotSent(why) | Failure::Unknown(why)) => Inquiry::CannotAsk { why },
         }
     }
 
-    /// Reverses a payment: `POST /v1/payments/{id}` with paymentType RV, once. `merchant_transaction_id` is the reversal's
+    /// Reverses a payment: a POST to the `follow-up-path` of the settings with paymentType RV, once. `merchant_transaction_id` is the reversal's
     /// own reference.
     pub async fn reverse(&self, payment_id: &str, amount: Amount, merchant_transaction_id: &str) -> Reversal {
         self.0.files.refresh();
-        if !answer::is_payment_id(payment_id) {
-            return Reversal::Refused { why: "not reversed: the payment's id is not one of the gateway".to_owned() };
-        }
-        let prepared = match request::reversal(&self.0.gateway, amount, merchant_transaction_id) {
+        let prepared = match request::reversal(&self.0.gateway, payment_id, amount, merchant_transaction_id) {
             Ok(prepared) => prepared,
             Err(error) => return Reversal::Refused { why: format!("not reversed: {error}") },
         };
-        match self.post("reverse", &self.0.others, &format!("/v1/payments/{payment_id}"), &prepared.body).await {
+        match self.post("reverse", &self.0.others, &prepared.path, &prepared.body).await {
             Ok(reply) => answer::reversal(&reply, payment_id, &prepared.asked, &self.0.gateway.assumptions),
             Err(Failure::NotSent(why)) => Reversal::NotSent { why },
             Err(Failure::Unknown(why)) => Reversal::Unknown { why },
         }
     }
 
-    /// One POST, and a second one to the same host when the first was answered with 307 (interface: Errors).
+    /// One POST.
     async fn post(&self, what: &'static str, lines: &Lines, path: &str, body: &Bytes) -> Result<Reply, Failure> {
         let path = self.0.address.path(path, &[]);
-        let reply = self.exchange(what, lines, Method::POST, &path, Some(body)).await?;
-        if reply.status != 307 {
-            return Ok(reply);
-        }
-        let target = reply.location.as_deref().and_then(|location| self.0.address.same_place(location));
-        let Some(target) = target else {
-            return Err(Failure::Unknown(
-                "the gateway redirects to another host (HTTP 307), which is not followed".to_owned(),
-            ));
-        };
-        match self.exchange(what, lines, Method::POST, &target, Some(body)).await {
-            Ok(reply) if reply.status == 307 => {
-                Err(Failure::Unknown("the gateway redirects twice (HTTP 307)".to_owned()))
-            }
+        self.followed(what, lines, &Method::POST, &path, Some(body)).await
+    }
+
+    /// One GET. Nothing moves by it.
+    async fn get(&self, what: &'static str, lines: &Lines, path: &str) -> Result<Reply, Failure> {
+        self.followed(what, lines, &Method::GET, &self.0.address.path(path, &[]), None).await
+    }
+
+    /// One query, by the method of the settings. Nothing moves by it.
+    async fn ask(&self, what: &'static str, parameters: &[(&str, &str)]) -> Result<Reply, Failure> {
+        let (method, path, body) = query_of(&self.0.address, &self.0.gateway.assumptions, parameters);
+        self.followed(what, &self.0.others, &method, &path, body.as_ref()).await
+    }
+
+    /// One request, and a second one to the same host when the first was answered with 307 (interface: Errors).
+    async fn followed(
+        &self,
+        what: &'static str,
+        lines: &Lines,
+        method: &Method,
+        path: &str,
+        body: Option<&Bytes>,
+    ) -> Result<Reply, Failure> {
+        let reply = self.exchange(what, lines, method.clone(), path, body).await?;
+        let Some(target) = redirect(&self.0.address, &reply).map_err(Failure::Unknown)? else { return Ok(reply) };
+        match self.exchange(what, lines, method.clone(), &target, body).await {
+            Ok(reply) if reply.status == 307 => Err(Failure::Unknown(TWICE.to_owned())),
             // The request has been on the wire once: from here nothing is "not sent" any more.
             Err(Failure::NotSent(why)) => Err(Failure::Unknown(format!("after a redirect (HTTP 307): {why}"))),
             other => other,
         }
-    }
-
-    /// One GET. Nothing moves by it.
-    async fn get(
-        &self,
-        what: &'static str,
-        lines: &Lines,
-        path: &str,
-        parameters: &[(&str, &str)],
-    ) -> Result<Reply, Failure> {
-        let path = self.0.address.path(path, parameters);
-        self.exchange(what, lines, Method::GET, &path, None).await
     }
 
     /// One request with its two deadlines: until a line stands, and from there to the end of the answer.
@@ -272,8 +319,7 @@ impl Client {
                     request = unsent;
                 }
                 Ok(Exchange::HandedBack(_)) => {
-                    let why =
-                        line.why_ended().unwrap_or_else(|| "the gateway closed the connection at once".to_owned());
+                    let why = line.why_ended().unwrap_or_else(|| CLOSED_AT_ONCE.to_owned());
                     break Err(Failure::NotSent(why));
                 }
                 Ok(Exchange::Answered(reply)) => {
@@ -315,6 +361,38 @@ pub(super) fn query_parameters<'a>(gateway: &'a config::Gateway, reference: &'a 
         ("includeLinkedTransactions", "true"),
     ]
 }
+
+/// A query as it goes on the wire: method, path and body.
+pub(super) fn query_of(
+    address: &Address,
+    assumptions: &Assumptions,
+    parameters: &[(&str, &str)],
+) -> (Method, String, Option<Bytes>) {
+    let path = &assumptions.query_path;
+    match assumptions.query_method {
+        QueryMethod::Get => (Method::GET, address.path(path, parameters), None),
+        QueryMethod::Post => {
+            let form = form_urlencoded::Serializer::new(String::new()).extend_pairs(parameters).finish();
+            (Method::POST, address.path(path, &[]), Some(form.into()))
+        }
+    }
+}
+
+/// Where a 307 leads; `None` when the answer is none.
+///
+/// # Errors
+/// When it leads to another host, in a sentence.
+pub(super) fn redirect(address: &Address, reply: &Reply) -> Result<Option<String>, String> {
+    if reply.status != 307 {
+        return Ok(None);
+    }
+    let target = reply.location.as_deref().and_then(|location| address.same_place(location));
+    target.map(Some).ok_or_else(|| "the gateway redirects to another host (HTTP 307), which is not followed".to_owned())
+}
+
+/// What a second redirect in a row is.
+pub(super) const TWICE: &str = "the gateway redirects twice (HTTP 307)";
+const CLOSED_AT_ONCE: &str = "the gateway closed the connection at once";
 
 /// One request as it goes on the wire.
 pub(super) fn request_of(

@@ -1,9 +1,11 @@
-//! The answer to a query by `merchantTransactionId`, read. Only an answered query with an empty list means "not there"
-//! (design: path of a sale, 9): whatever is not surely a list of payments, and surely the one asked for, is "cannot ask".
+//! The answer to a query by `merchantTransactionId` or by date, read. Only an answer that surely means "nothing" means "not there"
+//! (design: path of a sale, 9): whatever is not surely a list of payments, and surely the one asked for, is "cannot ask". What is
+//! found is handed on as it is: the sale judges amounts, currencies and codes.
 //!
-//! Assumed, as the interface shows no answer of a query:
-//! - HTTP 200 with a JSON object that holds the list as `payments` or `records`, or a bare list, or a single payment;
+//! Assumed, as the interface shows no answer of a query (`[gateway.assumptions]`):
+//! - HTTP 200 with a JSON object that holds the list in a field of `query-list`, or a bare list, or a single payment;
 //! - an empty list counts only with no `result.code`, an approved one, or 700.400.580 ("cannot find transaction");
+//! - further answers that mean "nothing is there", by HTTP status and result code, stand in `query-not-found`;
 //! - a linked transaction (capture, reversal, refund) may carry a `merchantTransactionId` of its own. A payment (DB, PA, CD)
 //!   that carries another one than asked for is not ours and never shown, so that nothing of it can be reversed; when
 //!   nothing else was found, the gateway did not understand the question.
@@ -12,7 +14,8 @@ use serde_json::Value;
 
 use super::answer::{Reply, amount, is_payment_id, payment_id, text_at};
 use super::code::{self, Class};
-use crate::config::Assumptions;
+use super::json;
+use crate::config::{Assumptions, NotFound};
 use crate::sale::{Found, FoundState, Inquiry};
 
 /// "Cannot find transaction", beside an empty list.
@@ -22,19 +25,11 @@ const PAYMENTS: [&str; 3] = ["DB", "PA", "CD"];
 
 /// What the query found.
 pub(super) fn read(reply: &Reply, merchant_transaction_id: &str, assumptions: &Assumptions) -> Inquiry {
-    let status = reply.status;
-    if status != 200 {
-        return cannot(format!(
-            "the gateway does not answer the query (HTTP {status}); check [gateway.assumptions] query-path"
-        ));
-    }
-    let Ok(body) = serde_json::from_slice::<Value>(&reply.body) else {
-        return cannot("the gateway's answer to the query is not JSON".to_owned());
+    let entries = match listed(reply, assumptions) {
+        Ok(entries) => entries,
+        Err(why) => return cannot(why),
     };
-    let Some(entries) = entries(&body, assumptions) else {
-        return cannot("the gateway's answer to the query holds no list of payments".to_owned());
-    };
-    let nameless = |entry: &&Value| {
+    let nameless = |entry: &Value| {
         text_at(entry, "/merchantTransactionId").is_none()
             && text_at(entry, "/paymentType").is_none_or(|kind| PAYMENTS.contains(&kind))
     };
@@ -46,13 +41,20 @@ pub(super) fn read(reply: &Reply, merchant_transaction_id: &str, assumptions: &A
                 .to_owned(),
         );
     }
-    let ours = |entry: &&&Value| {
+    let ours = |entry: &&Value| {
         let other = text_at(entry, "/merchantTransactionId").is_some_and(|id| id != merchant_transaction_id);
         !(other && text_at(entry, "/paymentType").is_none_or(|kind| PAYMENTS.contains(&kind)))
     };
-    let kept: Vec<&&Value> = entries.iter().filter(ours).collect();
+    let kept: Vec<&Value> = entries.iter().filter(ours).collect();
     if kept.is_empty() && !entries.is_empty() {
         return cannot("the gateway answered the query with other payments than the one asked for".to_owned());
+    }
+    if kept.iter().any(|entry| is_payment_under(entry, merchant_transaction_id))
+        && entries.iter().any(|entry| is_strangers_payment(entry, merchant_transaction_id))
+        && kept.iter().any(|entry| is_of_nobody(entry, merchant_transaction_id))
+    {
+        let why = "the gateway answered the query with other payments too, and does not say whose reversals and refunds are listed";
+        return cannot(why.to_owned());
     }
     match kept.into_iter().map(|entry| found(entry, assumptions)).collect::<Option<Vec<_>>>() {
         Some(payments) => Inquiry::Payments(payments),
@@ -60,29 +62,77 @@ pub(super) fn read(reply: &Reply, merchant_transaction_id: &str, assumptions: &A
     }
 }
 
-/// The entries of a list, for a person.
-///
-/// # Errors
-/// When there is none, in a sentence.
-pub(super) fn listed<'a>(body: &'a Value, assumptions: &Assumptions) -> Result<Vec<&'a Value>, String> {
-    entries(body, assumptions).ok_or_else(|| "its answer holds no list of payments".to_owned())
+fn is_payment_under(entry: &Value, reference: &str) -> bool {
+    text_at(entry, "/merchantTransactionId") == Some(reference)
+        && text_at(entry, "/paymentType").is_some_and(|kind| PAYMENTS.contains(&kind))
 }
 
-/// The entries of the list, wherever it is.
-fn entries<'a>(body: &'a Value, assumptions: &Assumptions) -> Option<Vec<&'a Value>> {
-    let holder = match body {
-        Value::Array(_) => Some(body),
-        _ => ["payments", "records"].iter().find_map(|name| body.get(name)),
+fn is_strangers_payment(entry: &Value, reference: &str) -> bool {
+    text_at(entry, "/merchantTransactionId").is_some_and(|other| other != reference)
+        && text_at(entry, "/paymentType").is_some_and(|kind| PAYMENTS.contains(&kind))
+}
+
+/// A reversal or refund that neither our reference nor a `referencedId` says to be one of the payment: in a list of that payment
+/// alone it is linked to it, in a list of others too it may be linked to any. Our own reversals carry a reference made of the sale's.
+fn is_of_nobody(entry: &Value, reference: &str) -> bool {
+    matches!(text_at(entry, "/paymentType"), Some("RV" | "RF"))
+        && text_at(entry, "/referencedId").is_none()
+        && text_at(entry, "/merchantTransactionId").is_none_or(|other| !other.starts_with(reference))
+}
+
+/// The entries of an answered query; none when the gateway answered that nothing is there.
+///
+/// # Errors
+/// When the gateway did not answer the question, in a sentence.
+pub(super) fn listed(reply: &Reply, assumptions: &Assumptions) -> Result<Vec<Value>, String> {
+    let status = reply.status;
+    let body = json::read(&reply.body);
+    if body.as_ref().is_some_and(|body| says_nothing_is_there(status, body, assumptions)) {
+        return Ok(Vec::new());
+    }
+    if status != 200 {
+        return Err(format!(
+            "the gateway does not answer the query (HTTP {status}); check [gateway.assumptions] query-path and query-not-found"
+        ));
+    }
+    let body = body.ok_or("the gateway's answer to the query is not JSON")?;
+    entries(body, assumptions).ok_or_else(|| {
+        "the gateway's answer to the query holds no list of payments; check [gateway.assumptions] query-list".to_owned()
+    })
+}
+
+/// Whether it is an answer of `query-not-found`, and holds no payment all the same.
+fn says_nothing_is_there(status: u16, body: &Value, assumptions: &Assumptions) -> bool {
+    let code = text_at(body, "/result/code");
+    let named = |answer: &NotFound| answer.status == status && Some(answer.code.as_str()) == code;
+    let holds_some = || {
+        let list = list(body, assumptions);
+        list.is_some_and(|list| list.as_array().is_none_or(|list| !list.is_empty())) || is_payment(body)
     };
-    let Some(list) = holder else {
-        return payment_id(body).and(text_at(body, "/paymentType")).map(|_| vec![body]);
+    assumptions.query_not_found.iter().any(named) && !holds_some()
+}
+
+/// The list, wherever it is.
+fn list<'a>(body: &'a Value, assumptions: &Assumptions) -> Option<&'a Value> {
+    if body.is_array() { Some(body) } else { assumptions.query_list.iter().find_map(|name| body.get(name)) }
+}
+
+/// A single payment.
+fn is_payment(body: &Value) -> bool {
+    payment_id(body).is_some() && text_at(body, "/paymentType").is_some()
+}
+
+/// The entries of the list.
+fn entries(body: Value, assumptions: &Assumptions) -> Option<Vec<Value>> {
+    let Some(list) = list(&body, assumptions) else {
+        return is_payment(&body).then(|| vec![body]);
     };
     let list = list.as_array()?;
     let fine = body.pointer("/result/code").is_none_or(|code| {
         let code = code.as_str().unwrap_or("");
         code == NO_MATCH || code::class(code, assumptions) == Some(Class::Approved)
     });
-    (fine || !list.is_empty()).then(|| list.iter().collect())
+    (fine || !list.is_empty()).then(|| list.clone())
 }
 
 /// One entry; `None` when it has no id or no type: what cannot be read cannot be ruled out either.
@@ -91,7 +141,7 @@ fn found(entry: &Value, assumptions: &Assumptions) -> Option<Found> {
         Some(Class::Approved) => FoundState::Approved,
         Some(Class::Declined) => FoundState::Declined,
         Some(Class::Pending | Class::Throttled) => FoundState::Undecided,
-        None => FoundState::Unclear,
+        Some(Class::Uncertain) | None => FoundState::Unclear,
     };
     Some(Found {
         id: payment_id(entry)?,
@@ -152,6 +202,37 @@ mod tests {
     }
 
     #[test]
+    fn a_found_payment_is_handed_on_as_it_is() {
+        let state = |code: &str| {
+            let Inquiry::Payments(found) = query(200, &entry('a', "DB", OURS, "").replace("000.100.110", code)) else {
+                panic!("{code}")
+            };
+            found[0].state
+        };
+        for (code, expected) in [
+            ("000.000.000", FoundState::Approved),
+            ("800.100.152", FoundState::Declined),
+            ("000.200.000", FoundState::Undecided),
+            ("100.400.500", FoundState::Unclear),
+            ("900.100.100", FoundState::Unclear),
+            ("00", FoundState::Unclear),
+            ("", FoundState::Unclear),
+        ] {
+            assert_eq!(state(code), expected, "{code}");
+        }
+        let eur = Currency::from_code("EUR").unwrap();
+        for (written, expected) in [
+            ("12.34", ApprovedAmount::Said(Amount::parse("12.34", eur).unwrap())),
+            ("1", ApprovedAmount::Said(Amount::parse("1.00", eur).unwrap())),
+            ("1.234", ApprovedAmount::Unreadable),
+        ] {
+            let body = entry('a', "DB", OURS, "").replace("\"12.34\"", written);
+            let Inquiry::Payments(found) = query(200, &body) else { panic!("{body}") };
+            assert_eq!(found[0].amount, expected, "{body}");
+        }
+    }
+
+    #[test]
     fn only_an_answered_empty_list_means_not_there() {
         for body in [
             "[]",
@@ -191,6 +272,20 @@ mod tests {
         assert_eq!(found[1].refers_to.as_deref(), Some("a".repeat(32).as_str()));
         // A gateway that ignores the question has not answered it.
         assert!(matches!(query(200, &format!("[{other}]")), Inquiry::CannotAsk { .. }));
+    }
+
+    #[test]
+    fn a_strangers_reversal_in_a_mixed_list_is_nobodys() {
+        let (ours, other) = (entry('a', "DB", OURS, ""), entry('b', "DB", "4711-2-bb", ""));
+        let linked = entry('c', "RF", "of-the-back-office", "");
+        let own = entry('d', "RV", &format!("{OURS}-r1"), "");
+        // In a list of the payment alone it is linked to it.
+        let Inquiry::Payments(found) = query(200, &format!("[{ours},{linked},{own}]")) else { panic!() };
+        assert_eq!(found.len(), 3);
+        assert!(matches!(query(200, &format!("[{other},{ours},{own}]")), Inquiry::Payments(_)));
+        assert!(matches!(query(200, &format!("[{other},{ours},{linked}]")), Inquiry::CannotAsk { .. }));
+        let named = entry('c', "RF", "of-the-back-office", &format!(r#","referencedId":"{}""#, "b".repeat(32)));
+        assert!(matches!(query(200, &format!("[{other},{ours},{named}]")), Inquiry::Payments(_)));
     }
 
     proptest! {

@@ -12,6 +12,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
+use chrono::DateTime;
 use hyper::body::{Body as _, Frame, Incoming, SizeHint};
 use hyper::client::conn::http1::{self, SendRequest};
 use hyper::header::{DATE, HeaderValue, LOCATION};
@@ -33,7 +34,8 @@ use crate::wire::{Stream, Way};
 /// Largest answer, in bytes: the interface's longest response is below 32 KiB; a query of 100 entries fits.
 const MAX_ANSWER: usize = 256 * 1024;
 /// How long an idle line is trusted: load balancers close idle connections after 60 s, mobile networks forget them later. A
-/// card that comes after it costs a new handshake, whose failure is a clean "not sent".
+/// card that comes after it costs a new handshake, whose failure is a clean "not sent". When a sale begins, a line that is half as old
+/// is replaced: it shall outlive the customer's search for the card.
 const IDLE: Duration = Duration::from_secs(50);
 
 /// Opens lines and keeps one that is idle.
@@ -105,7 +107,22 @@ impl Lines {
         }
     }
 
-    /// Keeps a line whose answer was read to its end.
+    /// Makes sure that a line stands open and will for a while: the idle one, or a new one. Nothing is sent over it. The idle one is
+    /// known to be dead only when its end was heard.
+    pub(super) async fn warm(&self) -> Result<(), String> {
+        let (edition, half) = (self.files.edition(), IDLE / 2);
+        let fresh = |line: &Line| {
+            line.is_usable() && line.edition == edition && line.kept_at.is_none_or(|at| at.elapsed() < half)
+        };
+        if self.idle.lock().unwrap_or_else(PoisonError::into_inner).as_ref().is_some_and(fresh) {
+            return Ok(());
+        }
+        let line = self.open().await?;
+        self.keep(line);
+        Ok(())
+    }
+
+    /// Keeps a line whose answer was read to its end, or over which nothing was sent yet.
     pub(super) fn keep(&self, line: Line) {
         if !line.sender.is_closed() {
             let kept = Line { kept_at: Some(Instant::now()), ..line };
@@ -194,9 +211,10 @@ impl Line {
         &self.made
     }
 
-    /// The `Date` of the latest answer.
-    pub(super) fn date(&self) -> Option<&HeaderValue> {
-        self.date.as_ref()
+    /// The `Date` of the latest answer, in seconds since 1970.
+    pub(super) fn gateway_unix_s(&self) -> Option<i64> {
+        let date = self.date.as_ref()?.to_str().ok()?;
+        DateTime::parse_from_rfc2822(date).ok().map(|date| date.timestamp())
     }
 
     /// Sends one request and reads its whole answer.

@@ -1,24 +1,25 @@
 //! The payment gateway's client: packs a sale into the interface's parameters, sends it once, reads the answer.
 //!
-//! It never retries, never follows by itself (one 307 to the same host excepted), and says
+//! It never retries, never follows by itself (one 307 to the same host excepted, on any request), and says
 //! [`Answer::NotSent`](crate::sale::Answer::NotSent) only when the TLS handshake was not complete: everything else that went
 //! wrong is [`Answer::Unknown`](crate::sale::Answer::Unknown) (design: path of a sale, 6). What to do about an unknown is the
 //! sale's decision, not this module's.
 //!
 //! ```text
 //! Payment ─▶ request (a form, each value checked against parameter) ─▶ client (HTTP) ─▶ line (over tls) ─▶ wire
-//!  Answer ◀─ answer, inquiry (JSON to meaning by code, chip, text) ◀───────┘
+//!  Answer ◀─ answer, inquiry, by_date (json to meaning by code, chip, text) ◀┘
 //!
 //! files (CA, certificate, key, token: read again when they change) ─▶ tls ─▶ verifier (webpki, clock, pins)
 //! probe: the same way, step by step, for `pos-agent doctor`
 //! ```
 //!
 //! What the interface documents do not show is a setting, [`crate::config::Assumptions`]; what is assumed beyond it stands
-//! under "Assumed" in the heads of `answer` and `inquiry`.
+//! under "Assumed" in the heads of `answer`, `inquiry` and `by_date`.
 
 pub mod added;
 mod address;
 mod answer;
+mod by_date;
 pub mod certificate;
 mod chip;
 mod client;
@@ -26,6 +27,7 @@ mod clock;
 mod code;
 mod files;
 mod inquiry;
+mod json;
 mod kept;
 mod line;
 pub mod parameter;
@@ -45,6 +47,7 @@ use crate::money::Amount;
 pub use certificate::{Certificate, Expiry};
 pub use client::Client;
 pub use clock::{Clock, Time};
+pub use probe::Probed;
 pub use request::PreparedPayment;
 pub use token::Token;
 
@@ -87,7 +90,7 @@ pub struct WithoutCard<'a> {
 /// What a request without a card refers to.
 #[derive(Clone, Copy, Debug)]
 pub enum On<'a> {
-    /// `POST /v1/payments/{id}` (design: Reading the interface documents).
+    /// A POST to the `follow-up-path` of the settings (design: Reading the interface documents).
     Payment(&'a str),
     /// `POST /v1/payments` with `referenceUuid`, and the industry practice it is (interface: Card on file).
     Reference {
@@ -96,7 +99,7 @@ pub enum On<'a> {
         /// `standingInstruction.industryPractice`: INCREMENTAL_AUTH or REAUTHORIZATION.
         practice: &'a str,
     },
-    /// `POST /v1/registrations/{id}/payments`.
+    /// A POST to the `registration-payment-path` of the settings.
     Registration(&'a str),
 }
 

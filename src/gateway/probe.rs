@@ -1,5 +1,5 @@
 //! The way to the gateway step by step, for `pos-agent doctor`: the same files, certificates and lines as a payment has, and
-//! nothing that could move money: the request that warms a line, and the query.
+//! nothing that could move money: the probe without a token, and the query.
 //!
 //! It judges nothing: what a step found and how long it took is told, what it means is the doctor's business.
 
@@ -8,16 +8,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use chrono::DateTime;
+use bytes::Bytes;
 use hyper::Method;
 use tokio::time::{Instant, timeout};
 
 use super::address::Address;
 use super::answer::Reply;
-use super::client::{query_parameters, request_of};
+use super::client::{TWICE, query_of, query_parameters, redirect, request_of};
 use super::files::Files;
 use super::line::{Exchange, Line, Lines};
-use super::{Certificate, Clock, Error, Expiry, Token, inquiry};
+use super::{Certificate, Clock, Error, Expiry, Token, inquiry, json};
 use crate::config;
 use crate::sale::Inquiry;
 
@@ -25,6 +25,15 @@ pub use super::line::Connection;
 
 /// Where systemd puts the credentials of a unit; root may look into it.
 const CREDENTIALS: &str = "/run/credentials/pos-agent.service";
+
+/// What a probe found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Probed {
+    /// The gateway's clock (`Date`), in seconds since 1970, when it says one.
+    pub unix_s: Option<i64>,
+    /// From the request to the end of its answer, on a line that stood.
+    pub round_trip: Duration,
+}
 
 /// What became of a query.
 #[derive(Debug)]
@@ -110,22 +119,21 @@ impl Probe {
         self.files.expiries()
     }
 
-    /// Sends the request that keeps a line warm, and tells how long its answer took.
+    /// Sends the probe, without our token, and tells how long its answer took; any answer serves.
     ///
     /// # Errors
     /// When there is no whole answer in time.
     pub async fn round_trip(&mut self) -> Result<Duration, String> {
-        let path = self.address.path(&self.gateway.assumptions.warm_path, &[]);
+        let path = self.address.path(&self.gateway.assumptions.probe_path, &[]);
         let start = Instant::now();
-        self.get(&path).await?;
+        self.send(None, &Method::GET, &path, None).await?;
         Ok(start.elapsed())
     }
 
     /// The gateway's clock in its latest answer, in seconds since 1970.
     #[must_use]
     pub fn gateway_unix_s(&self) -> Option<i64> {
-        let date = self.line.as_ref()?.date()?.to_str().ok()?;
-        DateTime::parse_from_rfc2822(date).ok().map(|date| date.timestamp())
+        self.line.as_ref()?.gateway_unix_s()
     }
 
     /// Asks what became of a reference.
@@ -133,22 +141,35 @@ impl Probe {
     /// # Errors
     /// When there is no whole answer in time.
     pub async fn ask(&mut self, reference: &str) -> Result<Asked, String> {
-        let assumptions = self.gateway.assumptions.clone();
-        let path = self.address.path(&assumptions.query_path, &query_parameters(&self.gateway, reference));
-        let reply = self.get(&path).await?;
-        let description = serde_json::from_slice::<serde_json::Value>(&reply.body).ok().and_then(|body| {
+        let gateway = self.gateway.clone();
+        let assumptions = &gateway.assumptions;
+        let (method, path, body) = query_of(&self.address, assumptions, &query_parameters(&gateway, reference));
+        let token = self.files.token();
+        let mut reply = self.send(token.as_ref(), &method, &path, body.as_ref()).await?;
+        if let Some(target) = redirect(&self.address, &reply)? {
+            reply = self.send(token.as_ref(), &method, &target, body.as_ref()).await?;
+            if reply.status == 307 {
+                return Err(format!("{TWICE}; check [gateway] url and [gateway.assumptions] query-path"));
+            }
+        }
+        let description = json::read(&reply.body).and_then(|body| {
             body.pointer("/result/description")?.as_str().map(|text| text.chars().take(160).collect())
         });
-        Ok(Asked { status: reply.status, inquiry: inquiry::read(&reply, reference, &assumptions), description })
+        Ok(Asked { status: reply.status, inquiry: inquiry::read(&reply, reference, assumptions), description })
     }
 
-    async fn get(&mut self, path: &str) -> Result<Reply, String> {
-        let token = self.files.token();
+    async fn send(
+        &mut self,
+        token: Option<&Token>,
+        method: &Method,
+        path: &str,
+        body: Option<&Bytes>,
+    ) -> Result<Reply, String> {
         let ms = self.gateway.answer_timeout_ms;
         let mut why = None;
         // A line that the gateway closed meanwhile is no fault; one that it closes at once is.
         for _ in 1..=2 {
-            let request = request_of(&self.address, token.as_ref(), Method::GET, path, None)?;
+            let request = request_of(&self.address, token, method.clone(), path, body)?;
             let mut line = match self.line.take() {
                 Some(line) => line,
                 None => self.lines.open().await?,

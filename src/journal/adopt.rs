@@ -19,7 +19,7 @@ use super::chain::{Head, Mark, Row};
 use super::db::{Db, STEPS_OF_SALE, failed, unreadable};
 use super::open::{beside, look_at};
 use super::verify::verify;
-use super::{Error, is_held};
+use super::{Error, is_held, payments};
 
 /// What was taken over.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -247,6 +247,7 @@ fn steps(transaction: &Transaction<'_>, theirs: &Connection, head: Head, added: 
         let put = "INSERT INTO step(id, sale, unix_ms, records, entry, chain) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
         let mut put = transaction.prepare_cached(put).map_err(failed)?;
         put.execute(params![id, sale, unix_ms, text, head.entry, head.hash]).map_err(failed)?;
+        payments::add_text(transaction, sale, &text)?;
     }
     Ok(head)
 }

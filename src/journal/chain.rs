@@ -136,6 +136,12 @@ pub(super) enum Mark {
         /// Their first entry here.
         first: i64,
     },
+    /// This journal was found to be an old copy of itself: the gateway held references that it did not know. What was open then waits
+    /// for a person.
+    OldCopy {
+        /// The highest number in them; this journal's numbers went on above it.
+        above: u64,
+    },
     /// Old transactions were taken out.
     Pruned {
         /// How many.

@@ -10,7 +10,7 @@ use crate::sale::{Record, Sale};
 
 use super::chain::{Head, Row};
 use super::retention::Retention;
-use super::{Error, open};
+use super::{Error, open, payments};
 
 /// Steps after which the WAL is copied into the file: some ten sales. A step writes two to seven pages.
 const TIDY_AFTER: u32 = 40;
@@ -33,6 +33,8 @@ pub struct Db {
     pub(super) retention: Retention,
     /// Steps written since the WAL was copied.
     writes: u32,
+    /// Steps written since the file says how far the index of payments goes: it is said with a sale's beginning.
+    unmarked: u32,
     /// Sales that ended and are not marked as settled yet: that is done with the next sale's beginning.
     ended: Vec<i64>,
     /// Held as long as the file is open for writing: one agent per journal.
@@ -50,6 +52,12 @@ pub struct Opened {
     pub last_number: u64,
     /// Wall clock of the latest record, milliseconds since 1970: no later clock can be right if it is earlier.
     pub last_unix_ms: i64,
+    /// Wall clock of the last thing that this journal knows, from which on it is looked for what it does not know: should it be an old
+    /// copy, that happened later. `None` without a transaction. While a transaction is open that was taken over from another journal,
+    /// it is the last thing that the other one knew, when that is earlier.
+    pub known_until_unix_ms: Option<i64>,
+    /// This journal was found to be an old copy before, and what it did not know had numbers up to this one; zero when it was not.
+    pub old_copy_above: u64,
 }
 
 /// A sale that is open, as a pos-agent wrote it (its entries have the right hashes), and that this program cannot read: a later one
@@ -81,6 +89,7 @@ impl Db {
             error => error,
         };
         let opened = db.read_all_that_is_open().map_err(refused)?;
+        payments::catch_up(&mut db.connection).map_err(refused)?;
         open::trust(&db.connection, path)?;
         db.checkpoint()?;
         Ok((db, opened))
@@ -93,8 +102,12 @@ impl Db {
         let recent = last_number.saturating_sub(RECENT_SALES).saturating_mul(STEPS_OF_SALE);
         self.last_unix_ms = self.number(&format!("SELECT coalesce(max(unix_ms), 0) FROM step WHERE id >= {recent}"))?;
         let (unsettled, set_aside) = self.open_sales()?;
+        let open = unsettled.iter().map(|sale| sale.order().number);
+        let aside = set_aside.iter().map(|aside| aside.number.unsigned_abs());
+        let known_until_unix_ms = self.known_until(&open.chain(aside).collect::<Vec<_>>())?;
         let (last_number, last_unix_ms) = (last_number.unsigned_abs(), self.last_unix_ms);
-        Ok(Opened { unsettled, set_aside, last_number, last_unix_ms })
+        let old_copy_above = self.old_copy_above()?;
+        Ok(Opened { unsettled, set_aside, last_number, last_unix_ms, known_until_unix_ms, old_copy_above })
     }
 
     /// A second connection, for reading beside the one that writes.
@@ -109,8 +122,8 @@ impl Db {
 
     /// Over a connection that nothing is written through.
     pub(super) fn reading(connection: Connection) -> Self {
-        let (head, retention) = (None, Retention::default());
-        Self { connection, head, last_unix_ms: 0, retention, writes: 0, ended: Vec::new(), _lock: None }
+        let (head, retention, ended) = (None, Retention::default(), Vec::new());
+        Self { connection, head, last_unix_ms: 0, retention, writes: 0, unmarked: 0, ended, _lock: None }
     }
 
     /// Writes what step number `place` of a sale recorded; when it returns, that is on the disk.
@@ -138,12 +151,23 @@ impl Db {
                 params![sale, order.till, order.reference, earlier],
             )?;
             put(&transaction, INSERT_STEP, step)?;
+            payments::add(&transaction, sale, records)?;
+            if self.unmarked >= TIDY_AFTER {
+                payments::all_until(&transaction, next.entry)?;
+                // Should the writing fail, a start reads a little more.
+                self.unmarked = 0;
+            }
             self.retention.began(&transaction, sale, unix_ms)?;
             for ended in &self.ended {
                 put(&transaction, "UPDATE sale SET settled = 1 WHERE number = ?1", params![ended])?;
             }
             transaction.commit().map_err(failed)?;
             self.ended.clear();
+        } else if payments::name_one(records) {
+            let transaction = self.connection.transaction().map_err(failed)?;
+            put(&transaction, INSERT_STEP, step)?;
+            payments::add(&transaction, sale, records)?;
+            transaction.commit().map_err(failed)?;
         } else {
             // One statement is one transaction: the shortest way to the disk.
             put(&self.connection, INSERT_STEP, step)?;
@@ -154,6 +178,7 @@ impl Db {
         self.head = Some(next);
         self.last_unix_ms = self.last_unix_ms.max(unix_ms);
         self.writes += 1;
+        self.unmarked += 1;
         Ok(())
     }
 
@@ -203,15 +228,25 @@ impl Db {
         numbers.into_iter().map(|number| self.replay(number)).collect()
     }
 
-    /// The till's reference of the transaction of this number.
+    /// The transaction of this number.
     ///
     /// # Errors
     /// When it cannot be read.
-    pub fn reference(&self, number: u64) -> Result<Option<String>, Error> {
-        let number = i64::try_from(number).map_err(failed)?;
+    pub fn at(&self, number: u64) -> Result<Option<Sale>, Error> {
+        let known = self.key(number)?.is_some();
+        known.then(|| self.replay(i64::try_from(number).map_err(failed)?)).transpose()
+    }
+
+    /// The till and the reference of the transaction of this number.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn key(&self, number: u64) -> Result<Option<(String, String)>, Error> {
+        // What SQLite cannot count nobody has been given.
+        let Ok(number) = i64::try_from(number) else { return Ok(None) };
         self.connection
-            .prepare_cached("SELECT reference FROM sale WHERE number = ?1")
-            .and_then(|mut select| select.query_row([number], |row| row.get(0)).optional())
+            .prepare_cached("SELECT till, reference FROM sale WHERE number = ?1")
+            .and_then(|mut select| select.query_row([number], |row| Ok((row.get(0)?, row.get(1)?))).optional())
             .map_err(failed)
     }
 
@@ -284,20 +319,25 @@ impl Db {
     }
 
     pub(super) fn replay(&self, number: i64) -> Result<Sale, Error> {
+        let first = number.saturating_mul(STEPS_OF_SALE);
+        Sale::replay(&self.steps(number)?).ok_or_else(|| unreadable(first, &"the sale has no beginning"))
+    }
+
+    /// What the steps of a sale wrote; nothing, when there is none.
+    pub(super) fn steps(&self, number: i64) -> Result<Vec<Vec<Record>>, Error> {
         let mut select = self
             .connection
             .prepare_cached("SELECT id, records FROM step WHERE id >= ?1 AND id < ?2 ORDER BY id")
             .map_err(failed)?;
         let first = number.saturating_mul(STEPS_OF_SALE);
         let mut rows = select.query([first, first.saturating_add(STEPS_OF_SALE)]).map_err(failed)?;
-        let (mut steps, mut last) = (Vec::new(), first);
+        let mut steps = Vec::new();
         while let Some(row) = rows.next().map_err(failed)? {
             let id: i64 = row.get(0).map_err(failed)?;
             let text: String = row.get(1).map_err(|error| unreadable(id, &error))?;
             steps.push(serde_json::from_str(&text).map_err(|error| unreadable(id, &error))?);
-            last = id;
         }
-        Sale::replay(&steps).ok_or_else(|| unreadable(last, &"the sale has no beginning"))
+        Ok(steps)
     }
 
     pub(super) fn numbers(&self, sql: &str, params: impl rusqlite::Params) -> Result<Vec<i64>, Error> {

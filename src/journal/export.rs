@@ -331,14 +331,14 @@ fn entries(step: &Step) -> impl Iterator<Item = Entry<'_>> {
     step.records.iter().map(|record| {
         let (payment, reversal, why) = match record {
             Record::HostApproved { payment, .. } => (Some(payment.as_str()), None, None),
-            Record::SignatureAsked { payment, .. } | Record::ReversalAsked { payment } => {
+            Record::SignatureAsked { payment, .. } | Record::ReversalAsked { payment, .. } => {
                 (Some(payment.id.as_str()), None, None)
             }
-            Record::ReversalDone { payment, reversal } => (Some(payment.as_str()), Some(reversal.as_str()), None),
+            Record::ReversalDone { payment, reversal, .. } => (Some(payment.as_str()), Some(reversal.as_str()), None),
             Record::Reversing { why, payment, .. } => {
                 (payment.as_ref().map(|payment| payment.id.as_str()), None, Some(why))
             }
-            Record::Confirming { why } | Record::Quarantined { why } => (None, None, Some(why)),
+            Record::Confirming { why } | Record::Quarantined { why } | Record::Held { why } => (None, None, Some(why)),
             _ => (None, None, None),
         };
         let why = why.map(|why| text(why));

@@ -10,6 +10,7 @@
 //! | `mark` | what the book says of itself, an entry like a step: adopted, pruned, entered later |
 //! | `gap` | entries that were taken out, with the hash from which the chain goes on |
 //! | `day` | a date on which transactions began, with the first of them: what retention counts |
+//! | `payment` | an id at the gateway: of a transaction's own payment, or of one that it refers to and the journal does not know |
 //! | `about` | the format that the tables have; `PRAGMA user_version` is the oldest that may use them (`open.rs`) |
 //!
 //! **An account book.** Steps and marks are entries in the order of their commits, each with a hash over itself and the entry before it
@@ -30,7 +31,9 @@ mod chain;
 mod db;
 mod export;
 mod inspect;
+mod known;
 mod open;
+mod payments;
 mod reading;
 mod retention;
 mod verify;
@@ -217,12 +220,54 @@ impl Journal {
         self.db.find(till, reference)
     }
 
-    /// The till's reference of the transaction of this number.
+    /// The transaction of this number.
     ///
     /// # Errors
     /// When it cannot be read.
-    pub fn reference(&self, number: u64) -> Result<Option<String>, Error> {
-        self.db.reference(number)
+    pub fn number(&self, number: u64) -> Result<Option<Sale>, Error> {
+        self.db.at(number)
+    }
+
+    /// The till and the reference of the transaction of this number.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn key(&self, number: u64) -> Result<Option<(String, String)>, Error> {
+        self.db.key(number)
+    }
+
+    /// The number of the transaction whose own payment at the gateway has this id. A reversal that was made by itself is nobody's own
+    /// payment. Whatever the index says, the transaction's steps name the id.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn of_payment(&self, id: &str) -> Result<Option<u64>, Error> {
+        self.db.of_payment(id)
+    }
+
+    /// What refers to an earlier payment by this id because the journal did not know it, oldest first.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub fn referring_to(&self, id: &str) -> Result<Vec<Sale>, Error> {
+        self.db.referring_to(id)
+    }
+
+    /// Whether a transaction of this journal sent a request under this reference at the gateway (`merchantTransactionId`).
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn knows(&self, merchant_transaction_id: &str) -> Result<bool, Error> {
+        self.db.knows(merchant_transaction_id)
+    }
+
+    /// Writes into the book that this journal was found to be an old copy: the gateway held references with numbers up to `above` that
+    /// it did not know.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn mark_old_copy(&mut self, above: u64, unix_ms: i64) -> Result<(), Error> {
+        self.db.mark_old_copy(above, unix_ms)
     }
 
     /// What refers to the transaction of this number: captures, refunds, reversals, oldest first.

@@ -22,8 +22,8 @@ use super::chain::{Head, Mark, Row};
 use super::db::{BUSY, failed, unreadable};
 use super::{Error, wal};
 
-/// The format that this program brings a journal up to: 3 has entries and hashes.
-pub(super) const FORMAT: i64 = 3;
+/// The format that this program brings a journal up to: 3 has entries and hashes, 4 an index of payments.
+pub(super) const FORMAT: i64 = 4;
 /// The oldest format whose programs may read and write what this one writes.
 const OLDEST_READER: i64 = 2;
 /// Size of the WAL file, in bytes, that is made at the start: `TIDY_AFTER` steps of six pages. A commit that overwrites a file costs
@@ -61,6 +61,11 @@ const BOOK: &str = "
     CREATE TABLE day(date INTEGER PRIMARY KEY, first INTEGER NOT NULL);
     CREATE TABLE about(format INTEGER NOT NULL);
     INSERT INTO about VALUES (3);";
+/// Format 4: the index of payments, and the last entry up to which all are in it.
+const PAYMENTS: &str = "
+    CREATE TABLE payment(id TEXT NOT NULL, own INTEGER NOT NULL, sale INTEGER NOT NULL, PRIMARY KEY(id, own, sale)) WITHOUT ROWID;
+    ALTER TABLE about ADD COLUMN payments INTEGER NOT NULL DEFAULT 0;
+    UPDATE about SET format = 4;";
 
 /// Opens the file, or makes it, with its settings asserted and every step entered.
 pub(super) fn writable(path: &Path) -> Result<(Connection, File), Error> {
@@ -166,7 +171,7 @@ fn make(path: &Path, name: &str) -> Result<(), Error> {
     }
     let connection = Connection::open(&new).map_err(|error| refused(name, &error))?;
     let sql = format!(
-        "PRAGMA synchronous=FULL; BEGIN; {TABLES} {EARLIER} {BOOK} PRAGMA user_version={OLDEST_READER}; COMMIT;"
+        "PRAGMA synchronous=FULL; BEGIN; {TABLES} {EARLIER} {BOOK} {PAYMENTS} PRAGMA user_version={OLDEST_READER}; COMMIT;"
     );
     connection.execute_batch(&sql).map_err(|error| refused(name, &error))?;
     connection.close().map_err(|(_, error)| refused(name, &error))?;
@@ -177,12 +182,16 @@ fn make(path: &Path, name: &str) -> Result<(), Error> {
 
 /// Brings the tables of an earlier program up to date: by adding, so that it can still use them.
 fn migrate(connection: &mut Connection, version: i64, name: &str) -> Result<(), Error> {
-    let has_book = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'about'";
     let refused = |error: rusqlite::Error| refused(name, &error);
-    if connection.query_row(has_book, [], |row| row.get::<_, i64>(0)).map_err(refused)? > 0 {
+    let has = |table: &str| {
+        let sql = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ?1";
+        connection.query_row(sql, [table], |row| row.get::<_, i64>(0)).map(|found| found > 0).map_err(refused)
+    };
+    let (has_book, has_payments) = (has("about")?, has("payment")?);
+    if has_book && has_payments {
         return Ok(());
     }
-    // Once in a journal's life, and every row is written anew: nothing of that on top of damage.
+    // Once in a journal's life, and every row is read or written anew: nothing of that on top of damage.
     let check: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(refused)?;
     if check != "ok" {
         return Err(Error::Damaged { path: name.to_owned(), cause: check });
@@ -191,9 +200,13 @@ fn migrate(connection: &mut Connection, version: i64, name: &str) -> Result<(), 
     if version < 2 {
         transaction.execute_batch(&format!("{EARLIER} PRAGMA user_version=2;")).map_err(refused)?;
     }
-    transaction.execute_batch(BOOK).map_err(refused)?;
-    let days = "INSERT INTO day SELECT unix_ms / ?1, min(sale) FROM step WHERE id & 0xFFFFF = 0 GROUP BY 1";
-    transaction.execute(days, [MILLISECONDS_OF_A_DAY]).map_err(refused)?;
+    if !has_book {
+        transaction.execute_batch(BOOK).map_err(refused)?;
+        let days = "INSERT INTO day SELECT unix_ms / ?1, min(sale) FROM step WHERE id & 0xFFFFF = 0 GROUP BY 1";
+        transaction.execute(days, [MILLISECONDS_OF_A_DAY]).map_err(refused)?;
+    }
+    // Empty: what is in the book is read into it once all that is open could be read.
+    transaction.execute_batch(PAYMENTS).map_err(refused)?;
     transaction.commit().map_err(refused)
 }
 

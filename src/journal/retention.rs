@@ -11,10 +11,11 @@
 
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
-use super::Error;
 use super::chain::{Gap, GapsHash, Hash, Head, Mark};
 use super::db::{Db, STEPS_OF_SALE, failed, put};
 use super::open::MILLISECONDS_OF_A_DAY;
+use super::{Error, payments};
+use crate::sale::{Record, Sale};
 
 /// Families of transactions that leave in one transaction of the file: it stands between two sales, and is one sync.
 const AT_ONCE: u32 = 16;
@@ -61,6 +62,7 @@ impl Retention {
 struct Leaving {
     number: i64,
     entries: Vec<(i64, Hash)>,
+    steps: Vec<Vec<Record>>,
 }
 
 impl Db {
@@ -112,9 +114,11 @@ impl Db {
             let settled = "SELECT settled FROM sale WHERE number = ?1";
             let settled: i64 = self.connection.query_row(settled, [number], |row| row.get(0)).map_err(failed)?;
             // What cannot be read is not known to be settled.
-            let can_leave = number < bound && settled == 1 && self.replay(number).is_ok_and(|sale| sale.is_settled());
-            let Some(entries) = (if can_leave { self.entries(number)? } else { None }) else { return Ok(None) };
-            leaving.push(Leaving { number, entries });
+            let steps = if number < bound && settled == 1 { self.steps(number).ok() } else { None };
+            let steps = steps.filter(|steps| Sale::replay(steps).is_some_and(|sale| sale.is_settled()));
+            let Some(steps) = steps else { return Ok(None) };
+            let Some(entries) = self.entries(number)? else { return Ok(None) };
+            leaving.push(Leaving { number, entries, steps });
         }
         Ok(Some(leaving))
     }
@@ -138,11 +142,12 @@ impl Db {
         let transaction = self.connection.transaction().map_err(failed)?;
         let mut gone: Vec<(i64, Hash)> = leaving.iter().flat_map(|one| one.entries.clone()).collect();
         let steps = gone.len() as u64;
-        for Leaving { number, .. } in leaving {
+        for Leaving { number, steps, .. } in leaving {
             let first = number.saturating_mul(STEPS_OF_SALE);
             let end = first.saturating_add(STEPS_OF_SALE);
             put(&transaction, "DELETE FROM step WHERE id >= ?1 AND id < ?2", params![first, end])?;
             put(&transaction, "DELETE FROM sale WHERE number = ?1", params![number])?;
+            payments::forget(&transaction, *number, steps)?;
         }
         put(&transaction, "DELETE FROM day WHERE first < ?1", params![bound])?;
         gone.extend(marks_of_earlier_prunings(&transaction, bound)?);

@@ -64,18 +64,20 @@ pub(super) fn takes_back(sale: &Sale) -> Option<(u64, Amount)> {
 pub(super) fn payments(record: &Record) -> [Option<&str>; 2] {
     match record {
         Record::HostApproved { payment, .. } => [Some(payment), None],
-        Record::SignatureAsked { payment, .. } | Record::ReversalAsked { payment } => [Some(&payment.id), None],
+        Record::SignatureAsked { payment, .. } | Record::ReversalAsked { payment, .. } => [Some(&payment.id), None],
         Record::Reversing { payment, host, .. } => {
             let host = host.as_ref().and_then(|host| host.id.as_deref());
             [payment.as_ref().map(|payment| payment.id.as_str()), host]
         }
-        Record::ReversalDone { payment, reversal } => [Some(payment), Some(reversal)],
+        Record::ReversalDone { payment, reversal, .. } => [Some(payment), Some(reversal)],
         Record::Ended { host, .. } => [host.as_ref().and_then(|host| host.id.as_deref()), None],
         Record::Started { .. }
         | Record::TipTyped { .. }
         | Record::Asked { .. }
         | Record::Confirming { .. }
         | Record::Quarantined { .. }
+        | Record::Held { .. }
+        | Record::Settled { .. }
         | Record::CardFinal { .. } => [None, None],
     }
 }

@@ -1,27 +1,31 @@
-//! What follows a capture, refund or reversal without an answer: look up, and carry it out if it was not, for as long as it
+//! What follows a capture, refund, reversal or credit without an answer: look up, and carry it out if it was not, for as long as it
 //! takes (design: path of a sale, 9).
 //!
-//! Undoing it would be no safer than finishing it, so it is finished: found approved, it is done; found declined, it is
-//! declined; not found for a while (config: `resend-after-s`), it is sent again under the same reference, written down before.
+//! Undoing it would be no safer than finishing it, so it is finished: found approved, it is done; found declined, it is declined. Not
+//! found, it is sent again under the same reference, written down before; and each is carried out **at most once** (design: invariant
+//! 11), so when that may be depends on what a request that arrives late could do twice:
+//!
+//! | | sent again |
+//! |---|---|
+//! | reversal | after `resend-after-s`: what is reversed already is not reversed again |
+//! | capture, refund | when its absence is final; after `resend-after-s` if the gateway refuses repeated references |
+//! | credit | never: its card is gone. When its absence is final it was not carried out |
+//!
 //! From the first doubt on no answer to a request ends it but an approval: what is declined or not sent the second time may have
-//! been carried out the first. What the gateway holds of the earlier transaction bounds what a request that arrives late could do
-//! twice: no more can be captured or refunded than is left.
+//! been carried out the first. So a listed decline is the end only when every try is listed so, or none can come any more.
 
 use std::time::Duration;
 
 use super::back_off;
 use super::decide::outcome_of;
-use super::reversing::cannot_be_asked;
+use super::reversing::{LOOKS_BEFORE_SENDING, cannot_be_asked, is_final};
 use super::{
-    Action, Answer, ApprovedAmount, Deadlines, Event, Found, FoundState, HostFacts, Inquiry, Now, Outcome, Paper,
-    Record, Sale, State, Step,
+    Action, Answer, ApprovedAmount, CardAnswer, Deadlines, Event, Found, FoundState, HostFacts, Inquiry, Kind, Now,
+    Outcome, Paper, Record, Sale, State, Step,
 };
 
 /// What a person mended at the gateway is noticed within a day.
 const QUARANTINE_WAIT: Duration = Duration::from_secs(24 * 3600);
-/// Looks that must not find it before it is sent again: a request may be on its way while the first look is answered.
-const LOOKS_BEFORE_SENDING: u32 = 2;
-
 /// What the records say.
 #[derive(Clone, Debug)]
 pub(super) struct Confirming {
@@ -76,7 +80,11 @@ impl Sale {
         timers.in_flight = true;
         timers.absent = 0;
         timers.absent_since = None;
-        Step::write([Record::Confirming { why: why.to_owned() }]).then([Action::Tell, Action::Query])
+        let query = self.query(None);
+        let step = Step::write([Record::Confirming { why: why.to_owned() }]);
+        // The card of a credit has not had its answer yet.
+        let waits = self.volatile.card_open && matches!(self.state, State::Asked);
+        step.then(waits.then(|| Action::AnswerCard(Box::new(CardAnswer::decline())))).then([Action::Tell, query])
     }
 
     pub(super) fn handle_confirming(&mut self, event: Event, now: Now, deadlines: Deadlines) -> Step {
@@ -92,6 +100,10 @@ impl Sale {
                 if new { step.alarm(&cannot_be_asked(&why)) } else { step }
             }
             Event::Inquired(Inquiry::Payments(found)) => self.looked(&found, now, deadlines),
+            Event::CardSaid { .. } | Event::ReaderLost => {
+                self.volatile.card_open = false;
+                Step::none()
+            }
             // The answer to an earlier request says what became of it, however late.
             Event::Answered(Answer::Approved(approval)) => {
                 self.carried_out(&approval.id, approval.amount, Some(approval.facts), now)
@@ -102,7 +114,7 @@ impl Sale {
 
     fn look(&mut self) -> Step {
         self.volatile.confirming.in_flight = true;
-        Step::act([Action::Query])
+        Step::act([self.query(None)])
     }
 
     fn looked(&mut self, found: &[Found], now: Now, deadlines: Deadlines) -> Step {
@@ -128,7 +140,12 @@ impl Sale {
             return self
                 .needs_a_person("the gateway's result code for it is not known; look at it at the gateway", now);
         }
-        if ours().next().is_some() {
+        let timers = &mut self.volatile.confirming;
+        timers.absent += 1;
+        let since = *timers.absent_since.get_or_insert(now.monotonic);
+        let nothing_comes = is_final(since, self.asked_unix_ms, now, deadlines);
+        let declined = u32::try_from(ours().count()).unwrap_or(u32::MAX);
+        if declined >= self.tries.max(1) || (declined > 0 && nothing_comes) {
             let why = "the gateway declined it".to_owned();
             return self.confirmed(Outcome::Declined { why }, None);
         }
@@ -137,15 +154,25 @@ impl Sale {
             let why = why.clone();
             return self.needs_a_person(&why, now);
         }
-        let timers = &mut self.volatile.confirming;
-        timers.absent += 1;
-        let since = *timers.absent_since.get_or_insert(now.monotonic);
+        if declined > 0 {
+            return self.look_later(now, "the gateway declined one try, and an earlier one may still be carried out");
+        }
         // A gateway that is slow may still carry out what it has read.
-        let quiet = now.monotonic.saturating_sub(since) >= deadlines.resend;
-        if timers.absent < LOOKS_BEFORE_SENDING || !quiet {
+        let quiet = self.volatile.confirming.absent >= LOOKS_BEFORE_SENDING
+            && now.monotonic.saturating_sub(since) >= deadlines.resend;
+        let may_go = match self.order.kind {
+            Kind::Reversal { .. } => quiet,
+            Kind::Credit if nothing_comes => {
+                let why = "the gateway never received it".to_owned();
+                return self.confirmed(Outcome::Declined { why }, None);
+            }
+            Kind::Credit => false,
+            _ => nothing_comes || (quiet && deadlines.refuses_repeats),
+        };
+        if !may_go {
             return self.look_later(now, "the gateway does not know it (yet)");
         }
-        Step::write([Record::Asked { card: None }]).then([Action::Ask])
+        Step::write([Record::Asked { card: None, again_unix_ms: Some(now.unix_ms) }]).then([Action::Ask])
     }
 
     fn carried_out(&mut self, id: &str, amount: ApprovedAmount, host: Option<HostFacts>, now: Now) -> Step {
@@ -159,11 +186,14 @@ impl Sale {
             }
         };
         let host = host.unwrap_or_else(|| HostFacts { id: Some(id.to_owned()), ..self.host.clone() });
-        self.confirmed(outcome_of(amount, asked), Some(host))
+        let step = self.confirmed(outcome_of(amount, asked), Some(host));
+        self.alarm_of_a_part(step, amount)
     }
 
     fn confirmed(&mut self, outcome: Outcome, host: Option<HostFacts>) -> Step {
-        Step::write([Record::Ended { outcome, host, card: None }]).then([Action::Tell, Action::Print(Paper::Copies)])
+        let ended = Step::write([Record::Ended { outcome, host, card: None }]).then([Action::Tell]);
+        // A card that is still open prints with its last word.
+        if self.volatile.card_open { ended } else { ended.then([Action::Print(Paper::Copies)]) }
     }
 
     fn needs_a_person(&mut self, why: &str, now: Now) -> Step {

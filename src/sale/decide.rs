@@ -9,7 +9,7 @@ use crate::money::Amount;
 use super::back_off;
 use super::record::Payment;
 use super::{
-    ARC_APPROVE, Action, Answer, Approval, ApprovedAmount, CardAnswer, Deadlines, Event, ForChip, HostFacts, Now,
+    ARC_APPROVE, Action, Answer, Approval, ApprovedAmount, CardAnswer, Deadlines, Event, ForChip, HostFacts, Kind, Now,
     Outcome, Paper, Poll, Record, Refusal, Sale, State, Step, Throttled,
 };
 
@@ -19,9 +19,13 @@ const POLL_EVERY: Duration = Duration::from_secs(1);
 impl Sale {
     /// What `event` means for this sale. An event that means nothing in the present state gives an empty step.
     pub fn handle(&mut self, event: Event, now: Now, deadlines: Deadlines) -> Step {
+        if self.is_held() {
+            return self.handle_held(event, now);
+        }
         match (&self.state, event) {
+            (_, Event::OldCopy { why }) => self.hold(why),
             (State::Waiting, Event::Proceed) if !self.order.kind.needs_card() => {
-                Step::write([Record::Asked { card: None }]).then([Action::Ask, Action::Tell])
+                Step::write([Record::Asked { card: None, again_unix_ms: None }]).then([Action::Ask, Action::Tell])
             }
             (State::Waiting, Event::TipTyped { tip }) if self.volatile.typing => self.tip_typed(tip),
             (State::Waiting, Event::CardRead { facts, first_answer }) if !self.volatile.typing => {
@@ -122,7 +126,8 @@ impl Sale {
                 step
             }
             FirstAnswer::Declined | FirstAnswer::GoOnline => {
-                Step::write([Record::Asked { card: Some(facts) }]).then([Action::Ask, Action::Tell])
+                Step::write([Record::Asked { card: Some(facts), again_unix_ms: None }])
+                    .then([Action::Ask, Action::Tell])
             }
         }
     }
@@ -215,7 +220,8 @@ impl Sale {
             self.volatile.throttled.as_mut().filter(|it| it.at.is_some_and(|at| at <= now.monotonic))
         {
             throttled.at = None;
-            return Step::write([Record::Asked { card: self.card.clone() }]).then([Action::Ask]);
+            let again_unix_ms = (self.tries > 1).then_some(now.unix_ms);
+            return Step::write([Record::Asked { card: self.card.clone(), again_unix_ms }]).then([Action::Ask]);
         }
         match &mut self.volatile.poll {
             Some(poll) if now.monotonic >= poll.at => {
@@ -245,7 +251,11 @@ impl Sale {
         let payment = Payment { id, amount: approved };
         if contradicts_approval(&for_chip) {
             let why = "the gateway approved, but its answer to the chip says declined";
-            return self.reverse(why, Some(payment), Some(facts));
+            return if self.order.kind.is_undone_when_unknown() {
+                self.reverse(why, Some(payment), Some(facts))
+            } else {
+                self.confirm(why)
+            };
         }
         if approved != asked && self.order.kind.till_may_refuse_a_part() && !self.order.accept_partial {
             let why = format!(
@@ -258,7 +268,8 @@ impl Sale {
             self.order.kind.card_has_a_say() && self.card.as_ref().is_some_and(|card| card.entry.card_confirms());
         let host_approved = Record::HostApproved { payment: payment.id.clone(), approved, host: facts };
         if !by_chip {
-            let mut step = self.charged(payment, None, now, deadlines);
+            let step = self.charged(payment, None, now, deadlines);
+            let mut step = self.alarm_of_a_part(step, approved);
             step.records.insert(0, host_approved);
             if self.volatile.card_open {
                 // The paper waits for the card's last word.
@@ -290,6 +301,18 @@ impl Sale {
         let mut step = self.confirm(why).alarm(why);
         step.records.push(Record::Quarantined { why: format!("{why}; look at it at the gateway") });
         step
+    }
+
+    /// No gateway should reverse a part of what it was asked for. The till hears the part, and can have the rest reversed.
+    pub(super) fn alarm_of_a_part(&self, step: Step, amount: Amount) -> Step {
+        match self.order.kind {
+            Kind::Reversal { .. } if amount != self.amount => step.alarm(&format!(
+                "the gateway reversed only {} of {}; the rest is still charged",
+                amount.decimal(),
+                self.amount
+            )),
+            _ => step,
+        }
     }
 
     fn declined(&mut self, refusal: Refusal) -> Step {

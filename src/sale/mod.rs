@@ -12,8 +12,10 @@
 //! | AtChip | `HostApproved`, on the disk before the chip hears it | in progress | `Reversing` the known payment |
 //! | AtSignature | `SignatureAsked`: approved, the cardholder signs | check the signature | goes on waiting for it |
 //! | Reversing | `Reversing` | unconfirmed, reversing | goes on, looking up before it sends anything again |
-//! | Confirming | `Confirming`: a capture, refund or reversal without an answer | unconfirmed | goes on, looking up before it sends anything again |
+//! | Confirming | `Confirming`: a capture, refund, reversal or credit without an answer | unconfirmed | goes on, looking up before it sends anything again |
 //! | Ended | `Ended` | the outcome | nothing to do |
+//!
+//! In each state but the first and the last a sale can be held (`Held`): then nothing goes on until a person has decided.
 //!
 //! What needs no card (captures, refunds, …) is `Asked` as soon as it is recorded. A tap, a swipe and a typed card never enter
 //! AtChip: the host's approval is final and `HostApproved` and `Ended` (or `SignatureAsked`) are written together. Times are
@@ -23,6 +25,8 @@ mod answer;
 mod back_off;
 mod confirming;
 mod decide;
+mod held;
+mod look_up;
 mod receipt;
 mod record;
 mod reversing;
@@ -49,6 +53,14 @@ pub struct Sale {
     state: State,
     /// A request of this transaction once had no answer: no later answer can say that nothing happened.
     doubted: bool,
+    /// How often the request was sent, and may have been read: once, and again each time its absence was believed.
+    tries: u32,
+    /// When the request was last sent, milliseconds since 1970, UTC.
+    asked_unix_ms: i64,
+    /// Why a person must decide before anything goes on.
+    held: Option<String>,
+    /// A person has decided.
+    decided: bool,
     /// Facts of the card, as far as they are known: they fill the receipt.
     card: Option<CardFacts>,
     /// Facts of the host, as far as they are known.
@@ -123,9 +135,12 @@ pub struct Deadlines {
     pub pending: Duration,
     /// How long an absent payment may still appear (config: `absence-final-after-h`; design: path of a sale, 9).
     pub absence_final: Duration,
-    /// How long a capture, refund or reversal without an answer must have been absent before it is sent again: longer than a gateway
-    /// may take to carry out what it has read (config: `resend-after-s`).
+    /// How long a reversal without an answer must have been absent before it is sent again: longer than a gateway may take to carry
+    /// out what it has read (config: `resend-after-s`).
     pub resend: Duration,
+    /// The gateway refuses a reference that it has seen before. Then a capture or refund is sent again as soon as a reversal; else
+    /// only when its absence is final (config: `refuses-repeated-references`; design: invariant 11).
+    pub refuses_repeats: bool,
     /// How long somebody at the counter may take to compare a signature; without an answer the payment is reversed, for an
     /// approval whose signature nobody looked at is not the shop's to keep. `None`: the slip is signed and nobody is asked
     /// (config: `confirm-signature`, `signature-timeout-s`).
@@ -174,8 +189,8 @@ pub enum Event {
     Inquired(Inquiry),
     /// The gateway answered a reversal.
     ReversalAnswered {
-        /// The payment that was to be reversed.
-        payment: String,
+        /// The reversal's own reference.
+        reference: String,
         /// What became of it.
         reversal: Reversal,
     },
@@ -183,6 +198,16 @@ pub enum Event {
     SignatureChecked {
         /// Whether it is the card's.
         accepted: bool,
+    },
+    /// This journal was found to be an old copy of itself.
+    OldCopy {
+        /// How that shows.
+        why: String,
+    },
+    /// A person has decided what becomes of a sale that is held.
+    Settle {
+        /// What was paid stays; otherwise it is reversed.
+        keep: bool,
     },
     /// The till wants to cancel.
     CancelAsked,
@@ -213,14 +238,19 @@ pub enum Action {
     },
     /// Give the card its answer.
     AnswerCard(Box<CardAnswer>),
-    /// Look up what became of the sale's `merchantTransactionId`.
-    Query,
-    /// Reverse a payment.
+    /// Look up what the gateway knows under these references, the sale's own first, with all that is linked to it.
+    Query {
+        /// Our references at the gateway.
+        references: Vec<String>,
+    },
+    /// Reverse a payment, or what is left of it.
     Reverse {
         /// Its id.
         payment: String,
-        /// Its amount.
+        /// How much of it.
         amount: Amount,
+        /// The reversal's own reference.
+        reference: String,
     },
     /// A person must hear of it: what no gateway should do was done, or nothing goes on by itself.
     Alarm {
@@ -379,6 +409,10 @@ impl Sale {
             order,
             state: State::Waiting,
             doubted: false,
+            tries: 0,
+            asked_unix_ms: 0,
+            held: None,
+            decided: false,
             card: None,
             host: HostFacts::default(),
             steps: 0,
@@ -425,6 +459,13 @@ impl Sale {
     /// How it stands.
     #[must_use]
     pub fn standing(&self) -> Standing<'_> {
+        if let (Some(held), false) = (&self.held, matches!(self.state, State::Ended(_))) {
+            let why = match &self.state {
+                State::Reversing(reversing) => &reversing.why,
+                _ => held,
+            };
+            return Standing::Unconfirmed { why, trouble: None, quarantined: Some(held) };
+        }
         match &self.state {
             State::Waiting => Standing::Waiting,
             State::Asked | State::AtChip { .. } => Standing::InProgress,
@@ -449,6 +490,24 @@ impl Sale {
         matches!(self.state, State::Ended(_)) && !self.volatile.card_open
     }
 
+    /// Whether a person has decided what becomes of it.
+    #[must_use]
+    pub fn is_decided(&self) -> bool {
+        self.decided
+    }
+
+    /// Whether its request was, or was about to be, sent.
+    #[must_use]
+    pub fn was_asked(&self) -> bool {
+        self.tries > 0
+    }
+
+    /// Whether it waits for a person to decide what becomes of it ([`Event::Settle`]).
+    #[must_use]
+    pub fn is_held(&self) -> bool {
+        self.held.is_some() && !matches!(self.state, State::Ended(_))
+    }
+
     /// Whether a card was read and has not been answered yet.
     #[must_use]
     pub fn card_waits(&self) -> bool {
@@ -471,6 +530,7 @@ impl Sale {
     #[must_use]
     pub fn deadline(&self) -> Option<Duration> {
         match &self.state {
+            _ if self.held.is_some() => None,
             State::Asked => {
                 let throttled = self.volatile.throttled.as_ref().and_then(|throttled| throttled.at);
                 self.volatile.poll.as_ref().map(|poll| poll.at).into_iter().chain(throttled).min()
@@ -525,10 +585,15 @@ impl Sale {
                 self.tip = *tip;
                 self.amount = *total;
             }
-            Record::Asked { card } => {
+            Record::Asked { card, again_unix_ms } => {
                 if let Some(card) = card {
                     self.card = Some(card.clone());
                 }
+                // One that the gateway did not process (throttled) is the same try.
+                if self.tries == 0 || matches!(self.state, State::Confirming(_)) {
+                    self.tries += 1;
+                }
+                self.asked_unix_ms = again_unix_ms.unwrap_or(self.order.started_unix_ms);
                 self.state = State::Asked;
             }
             Record::HostApproved { payment, approved, host } => {
@@ -553,9 +618,17 @@ impl Sale {
             }
             Record::ReversalAsked { .. } | Record::ReversalDone { .. } | Record::Quarantined { .. } => {
                 match &mut self.state {
-                    State::Reversing(reversing) => reversing.apply(record),
+                    State::Reversing(reversing) => reversing.apply(record, &self.order.merchant_transaction_id),
                     State::Confirming(confirming) => confirming.apply(record),
                     _ => {}
+                }
+            }
+            Record::Held { why } => self.held = Some(why.clone()),
+            Record::Settled { keep } => {
+                self.held = None;
+                self.decided = true;
+                if let State::Reversing(reversing) = &mut self.state {
+                    reversing.keep = *keep;
                 }
             }
             Record::CardFinal { card } => self.card = Some(card.clone()),

@@ -101,10 +101,11 @@ impl Kind {
     }
 
     /// Whether an unknown outcome is reversed. Captures, refunds and reversals are carried out instead: they were decided, and
-    /// undoing them is no safer than finishing them (design: path of a sale, 9).
+    /// undoing them is no safer than finishing them (design: path of a sale, 9). A credit stands as it is found: money that was paid
+    /// out is not taken back by itself (design: invariant 11).
     #[must_use]
     pub fn is_undone_when_unknown(&self) -> bool {
-        !matches!(self, Self::Capture { .. } | Self::Refund { .. } | Self::Reversal { .. })
+        !matches!(self, Self::Capture { .. } | Self::Refund { .. } | Self::Reversal { .. } | Self::Credit)
     }
 
     /// Whether a lower approval is the till's to take or to leave: here somebody stands at the counter, and what is missing must be
@@ -181,6 +182,9 @@ pub enum Record {
         /// The card, when one was read.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         card: Option<CardFacts>,
+        /// When, milliseconds since 1970, UTC, if it is sent again after it had no answer: its absence counts from here.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        again_unix_ms: Option<i64>,
     },
     /// The host approved; the chip is about to hear it.
     HostApproved {
@@ -215,10 +219,13 @@ pub enum Record {
         /// What happened.
         why: String,
     },
-    /// A reversal is about to be sent.
+    /// A reversal is about to be sent. Written anew before it is sent again, under the same reference.
     ReversalAsked {
-        /// The payment to reverse.
+        /// The payment to reverse, and how much of it.
         payment: Payment,
+        /// The reversal's own reference at the gateway. Earlier programs gave it none: they sent the sale's.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reference: Option<String>,
     },
     /// The gateway confirmed a reversal.
     ReversalDone {
@@ -226,6 +233,20 @@ pub enum Record {
         payment: String,
         /// Id of the reversal.
         reversal: String,
+        /// How much was reversed; all that was asked for when it is absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        amount: Option<Amount>,
+    },
+    /// This journal was found to be an old copy: what became of the sale since, it does not know. Nothing goes on until a person has
+    /// decided.
+    Held {
+        /// Why.
+        why: String,
+    },
+    /// A person has decided.
+    Settled {
+        /// What was paid stays; otherwise it is reversed.
+        keep: bool,
     },
     /// Retrying cannot mend it; it is shown, and retried daily.
     Quarantined {
@@ -264,6 +285,8 @@ impl Record {
             Self::Confirming { .. } => "confirming",
             Self::ReversalAsked { .. } => "reversal-asked",
             Self::ReversalDone { .. } => "reversal-done",
+            Self::Held { .. } => "held",
+            Self::Settled { .. } => "settled",
             Self::Quarantined { .. } => "quarantined",
             Self::CardFinal { .. } => "card-final",
             Self::Ended { .. } => "ended",

@@ -1,19 +1,27 @@
 //! What follows an unknown outcome: look up, reverse, look again, for as long as it takes (design: path of a sale, 9).
 //!
-//! Nothing here ever sends a payment. A reversal is written down before it is sent; one whose fate is unknown is looked up
-//! before it is sent again. "Not there" is believed only from an answered query, and only after a settable time.
+//! Nothing here ever sends a payment. Each reversal has a reference of its own, is written down before it is sent, and keeps its
+//! reference when it is sent again; one whose fate is unknown is looked up before. How much is left to reverse is reckoned from what
+//! the look shows (`look_up`), so that a reversal of a part is that part, and the rest goes back under its own reference. "Not there"
+//! is believed only from an answered query, and only after a settable time.
 
 use std::time::Duration;
 
+use crate::money::Amount;
+
 use super::back_off;
+use super::look_up::{self, Doubt, Own, may_be_charged, payments};
 use super::record::Payment;
 use super::{
-    Action, ApprovedAmount, CardAnswer, Deadlines, Event, Found, FoundState, HostFacts, Inquiry, Now, Outcome, Paper,
-    Record, Reversal, Sale, State, Step,
+    Action, CardAnswer, Deadlines, Event, Found, FoundState, HostFacts, Inquiry, Now, Outcome, Paper, Record, Reversal,
+    Sale, State, Step,
 };
 
 /// A quarantined reversal is retried daily: what a person mended at the gateway is then noticed.
 const QUARANTINE_WAIT: Duration = Duration::from_secs(24 * 3600);
+
+/// Looks that must not show a reversal before it is sent again: a request may be on its way while the first look is answered.
+pub(super) const LOOKS_BEFORE_SENDING: u32 = 2;
 
 /// How long an absence must have been watched by one process before it can be final.
 const WATCHED_ABSENCE: Duration = Duration::from_secs(3600);
@@ -24,13 +32,41 @@ pub(super) struct Reversing {
     /// What happened.
     pub(super) why: String,
     /// The payment when the gateway named it; else it must be looked up.
-    known: Option<Payment>,
+    pub(super) known: Option<Payment>,
     /// A reversal that was sent (or was about to be) and is not confirmed.
-    asked: Option<Payment>,
-    /// Payments whose reversal was confirmed.
-    reversed: Vec<String>,
+    pub(super) open: Option<Request>,
+    /// What was confirmed.
+    pub(super) done: Vec<Done>,
+    /// How many references were given to reversals.
+    references: u32,
+    /// A person has decided that what is found stays.
+    pub(super) keep: bool,
     /// Retrying cannot mend it.
     pub(super) quarantined: Option<String>,
+}
+
+/// A reversal under one reference.
+#[derive(Clone, Debug)]
+pub(super) struct Request {
+    /// The payment, and how much of it.
+    pub(super) payment: Payment,
+    /// Its own reference at the gateway.
+    pub(super) reference: String,
+    /// How often it was sent.
+    pub(super) tries: u32,
+}
+
+/// A reversal that the gateway confirmed.
+#[derive(Clone, Debug)]
+pub(super) struct Done {
+    /// The payment.
+    pub(super) payment: String,
+    /// Id of the reversal.
+    pub(super) id: String,
+    /// Its own reference.
+    pub(super) reference: String,
+    /// How much.
+    pub(super) amount: Amount,
 }
 
 /// What a power cut may forget about a reversal.
@@ -39,12 +75,15 @@ pub(super) struct Timers {
     due: Option<Duration>,
     in_flight: bool,
     tries: u32,
-    /// The last reversal certainly did not reach the gateway: it may be sent again without looking.
+    /// The reversal certainly did not reach the gateway, this time or before: it may be sent again without looking.
     certainly_unsent: bool,
     /// The gateway refused the last reversal; if a look shows it still charged, retrying cannot mend it.
     refused: Option<String>,
     /// When the gateway first said that it knows no such payment.
     first_absent: Option<Duration>,
+    /// Looks in a row that did not show the open reversal, and when the first of them was answered.
+    reversal_absent: u32,
+    reversal_absent_since: Option<Duration>,
     /// The receipt "not confirmed" was printed.
     printed: bool,
     /// Why the last try did not settle it.
@@ -59,38 +98,60 @@ impl Timers {
 
 impl Reversing {
     pub(super) fn new(why: String, known: Option<Payment>) -> Self {
-        Self { why, known, asked: None, reversed: Vec::new(), quarantined: None }
+        Self { why, known, open: None, done: Vec::new(), references: 0, keep: false, quarantined: None }
     }
 
-    /// Confirmed to us, or listed with an approved reversal.
-    fn is_reversed(&self, id: &str, found: &[Found]) -> bool {
-        let listed = |one: &Found| {
-            one.payment_type == "RV" && one.state == FoundState::Approved && one.refers_to.as_deref() == Some(id)
-        };
-        self.reversed.iter().any(|reversed| reversed == id) || found.iter().any(listed)
-    }
-
-    pub(super) fn apply(&mut self, record: &Record) {
+    /// `of_sale` is the sale's own reference, under which earlier programs sent its reversals.
+    pub(super) fn apply(&mut self, record: &Record, of_sale: &str) {
         match record {
-            Record::ReversalAsked { payment } => {
-                self.asked = Some(payment.clone());
+            Record::ReversalAsked { payment, reference } => {
+                let reference = reference.as_deref().unwrap_or(of_sale);
+                match &mut self.open {
+                    Some(open) if open.reference == reference => open.tries += 1,
+                    _ => {
+                        self.references += 1;
+                        self.open =
+                            Some(Request { payment: payment.clone(), reference: reference.to_owned(), tries: 1 });
+                    }
+                }
                 self.quarantined = None;
             }
-            Record::ReversalDone { payment, .. } => {
-                self.asked = None;
-                self.reversed.push(payment.clone());
+            Record::ReversalDone { payment, reversal, amount } => {
+                let Some(open) = self.open.take() else { return };
+                let amount = amount.unwrap_or(open.payment.amount);
+                let (payment, id) = (payment.clone(), reversal.clone());
+                self.done.push(Done { payment, id, reference: open.reference, amount });
             }
             Record::Quarantined { why } => self.quarantined = Some(why.clone()),
             _ => {}
         }
     }
+
+    /// Each reversal has a reference of its own (interface: `merchantTransactionId` should be unique), made of the sale's.
+    fn next_reference(&self, of_sale: &str) -> String {
+        format!("{of_sale}-r{}", self.references + 1)
+    }
+
+    /// What is left of the payment that the answer named, by what was confirmed alone; `None` when that is nothing.
+    fn known_rest(&self) -> Option<Payment> {
+        let known = self.known.as_ref()?;
+        let back = self.done.iter().filter(|done| done.payment == known.id).map(|done| done.amount.minor()).sum();
+        let left = less(known.amount, back)?;
+        Some(Payment { id: known.id.clone(), amount: left })
+    }
+}
+
+/// What is left of an amount; `None` when that is nothing.
+pub(super) fn less(amount: Amount, minor: u64) -> Option<Amount> {
+    let left = amount.minor().checked_sub(minor)?;
+    Amount::from_minor(left, amount.currency()).ok().filter(|left| left.minor() > 0)
 }
 
 impl Sale {
     /// Begins to reverse: written first, then the card is declined, the till told, and the gateway asked.
     pub(super) fn reverse(&mut self, why: &str, payment: Option<Payment>, host: Option<HostFacts>) -> Step {
         self.volatile.poll = None;
-        self.volatile.reversal = Timers { in_flight: true, ..Timers::default() };
+        self.volatile.reversal = Timers { in_flight: true, certainly_unsent: true, ..Timers::default() };
         let reversing = Record::Reversing { why: why.to_owned(), payment: payment.clone(), host };
         let mut step = Step::write([reversing]);
         // Only a card that has not had its answer yet: at the chip it had one.
@@ -100,25 +161,24 @@ impl Sale {
         step = step.then([Action::Tell]);
         match payment {
             Some(payment) => {
-                step.records.push(Record::ReversalAsked { payment: payment.clone() });
-                step.then([Action::Reverse { payment: payment.id, amount: payment.amount }])
+                let reference = Reversing::new(String::new(), None).next_reference(self.reference());
+                let asked = ask_reversal(payment, reference);
+                step.records.extend(asked.records);
+                step.then(asked.actions)
             }
-            None => step.then([Action::Query]),
+            None => step.then([self.query(None)]),
         }
     }
 
     pub(super) fn handle_reversing(&mut self, event: Event, now: Now, deadlines: Deadlines) -> Step {
         match event {
-            Event::Restarted => {
-                self.volatile.reversal.due = Some(now.monotonic);
-                self.try_again()
-            }
+            Event::Restarted => self.look_for_reversal(now),
             Event::DeadlinePassed if self.volatile.reversal.due().is_some_and(|due| due <= now.monotonic) => {
                 self.try_again()
             }
             Event::Nudged if self.volatile.reversal.due().is_some() && !self.is_quarantined() => self.try_again(),
             Event::Inquired(inquiry) => self.inquired(inquiry, now, deadlines),
-            Event::ReversalAnswered { payment, reversal } => self.reversal_answered(&payment, reversal, now),
+            Event::ReversalAnswered { reference, reversal } => self.reversal_answered(&reference, reversal, now),
             Event::CardSaid { facts, .. } => {
                 self.volatile.card_open = false;
                 match facts {
@@ -134,6 +194,24 @@ impl Sale {
         }
     }
 
+    /// Our reference at the gateway.
+    pub(super) fn reference(&self) -> &str {
+        &self.order.merchant_transaction_id
+    }
+
+    /// The question what became of it, and of a request of its own.
+    pub(super) fn query(&self, own: Option<&str>) -> Action {
+        let own = own.filter(|own| *own != self.reference());
+        let references = [self.reference()].into_iter().chain(own).map(str::to_owned);
+        Action::Query { references: references.collect() }
+    }
+
+    /// Takes it up where the records end. Nothing is known of a request that the power may have cut: it is looked up.
+    pub(super) fn look_for_reversal(&mut self, now: Now) -> Step {
+        self.volatile.reversal.due = Some(now.monotonic);
+        self.try_again()
+    }
+
     /// Sends the reversal when it surely has not been sent; otherwise looks first.
     fn try_again(&mut self) -> Step {
         let State::Reversing(reversing) = &self.state else {
@@ -141,15 +219,16 @@ impl Sale {
         };
         let timers = &mut self.volatile.reversal;
         timers.in_flight = true;
-        let unsent = std::mem::take(&mut timers.certainly_unsent);
-        let ready = match (&reversing.asked, &reversing.known) {
-            (Some(asked), _) if unsent => Some(asked.clone()),
-            (None, Some(known)) if !reversing.reversed.contains(&known.id) => Some(known.clone()),
-            _ => None,
-        };
-        match ready {
-            Some(payment) => ask_reversal(payment),
-            None => Step::act([Action::Query]),
+        match (&reversing.open, reversing.known_rest()) {
+            (Some(open), _) if timers.certainly_unsent => ask_reversal(open.payment.clone(), open.reference.clone()),
+            (None, Some(rest)) if !reversing.keep => {
+                timers.certainly_unsent = true;
+                ask_reversal(rest, reversing.next_reference(&self.order.merchant_transaction_id))
+            }
+            (open, _) => {
+                let own = open.as_ref().map(|open| open.reference.clone());
+                Step::act([self.query(own.as_deref())])
+            }
         }
     }
 
@@ -161,13 +240,65 @@ impl Sale {
         let State::Reversing(reversing) = &self.state else {
             return Step::none();
         };
-        if let Some(charged) =
-            payments(&found).find(|one| may_be_charged(one) && !reversing.is_reversed(&one.id, &found))
-        {
-            return self.charge_found(charged, now);
+        let mut is = reversing.clone();
+        let mut first = Step::none();
+        // Our reference tells what became of our request.
+        let own = match is.open.as_ref().map(|open| look_up::own(open, &found)).transpose() {
+            Ok(own) => own,
+            Err(doubt) => return self.doubted(doubt, now),
+        };
+        if let (Some(Own::Done(id, amount)), Some(open)) = (&own, &is.open) {
+            let (payment, asked) = (open.payment.id.clone(), open.payment.amount);
+            let done = Record::ReversalDone { payment, reversal: id.clone(), amount: Some(*amount) };
+            is.apply(&done, self.reference());
+            first = with_alarm_of_a_part(Step::write([done]), *amount, asked);
         }
-        let known_is_open = reversing.known.as_ref().filter(|known| !reversing.is_reversed(&known.id, &found));
-        if let Some(known) = known_is_open.filter(|known| payments(&found).all(|one| one.id != known.id)) {
+        let step = self.charged_or_not(&is, own.as_ref(), &found, now, deadlines);
+        first.records.extend(step.records);
+        first.then(step.actions)
+    }
+
+    /// Asks for what is left of a payment under our reference; without one it is the end, or a wait.
+    fn charged_or_not(
+        &mut self,
+        is: &Reversing,
+        own: Option<&Own>,
+        found: &[Found],
+        now: Now,
+        deadlines: Deadlines,
+    ) -> Step {
+        for one in payments(found).filter(|one| may_be_charged(one)) {
+            let known = is.known.as_ref().filter(|known| known.id == one.id);
+            // The answer itself named it: its own amount is what must go back.
+            let Some(amount) = self.amount_of(one).or(known.map(|known| known.amount)) else {
+                let id = &one.id;
+                let why = format!("payment {id} carries our reference with another amount; look at it at the gateway");
+                return self.quarantine(&why, now);
+            };
+            let payment = Payment { id: one.id.clone(), amount };
+            match look_up::left(is, &payment, found) {
+                Ok(None) => {}
+                Ok(Some(left)) if is.keep => return self.kept(&payment.id, left),
+                Ok(Some(left)) => {
+                    let step = self.ask_for_the_rest(is, own, Payment { id: payment.id, amount: left }, now, deadlines);
+                    return match &is.known {
+                        // Another one than the answer named: it goes back like every match, and somebody must hear of it.
+                        Some(known) if known.id != one.id => step.alarm(&format!(
+                            "the gateway holds payment {} under our reference, besides {}",
+                            one.id, known.id
+                        )),
+                        _ => step,
+                    };
+                }
+                Err(doubt) => return self.doubted(doubt, now),
+            }
+        }
+        let not_listed = is.known.as_ref().filter(|known| payments(found).all(|one| one.id != known.id));
+        let not_given_back = match not_listed.map(|known| look_up::left(is, known, found)).transpose() {
+            Ok(left) => left.flatten().and(not_listed),
+            Err(doubt) => return self.doubted(doubt, now),
+        };
+        if let Some(known) = not_given_back {
             // The gateway approved it: a list without it proves nothing, however old it is.
             let why = format!("the gateway does not list payment {}, which it approved; look at it there", known.id);
             return if self.absence_is_final(now, deadlines) {
@@ -176,14 +307,13 @@ impl Sale {
                 self.wait(now, &why)
             };
         }
-        let known_is_reversed = reversing.known.is_some() && known_is_open.is_none();
-        if known_is_reversed || !reversing.reversed.is_empty() || payments(&found).any(may_be_charged) {
+        if is.known.is_some() || !is.done.is_empty() || payments(found).any(may_be_charged) {
             return self.end_reversed();
         }
-        if payments(&found).any(|one| one.state == FoundState::Undecided) {
+        if payments(found).any(|one| one.state == FoundState::Undecided) {
             return self.wait(now, "the gateway has not decided yet");
         }
-        let why = if payments(&found).next().is_some() {
+        let why = if payments(found).next().is_some() {
             "the gateway declined it"
         } else if self.absence_is_final(now, deadlines) {
             "the gateway never received it"
@@ -193,29 +323,54 @@ impl Sale {
         self.end_settled(Outcome::Declined { why: why.to_owned() })
     }
 
-    /// A payment under our reference may be charged: it goes back, if it is ours by its amount too.
-    fn charge_found(&mut self, payment: &Found, now: Now) -> Step {
-        let State::Reversing(reversing) = &self.state else {
-            return Step::none();
+    /// What is left goes back: under a new reference, or, when a request for it has no answer, under that one again and only when
+    /// the gateway has not known it for long enough.
+    fn ask_for_the_rest(
+        &mut self,
+        is: &Reversing,
+        own: Option<&Own>,
+        rest: Payment,
+        now: Now,
+        deadlines: Deadlines,
+    ) -> Step {
+        if let Some(why) = self.volatile.reversal.refused.take() {
+            return self.quarantine(&format!("the gateway refuses to reverse payment {} ({why})", rest.id), now);
+        }
+        let timers = &mut self.volatile.reversal;
+        let next = is.next_reference(&self.order.merchant_transaction_id);
+        let Some(open) = is.open.as_ref().filter(|open| open.payment.id == rest.id) else {
+            timers.certainly_unsent = true;
+            return ask_reversal(rest, next);
         };
-        // Another one than the answer named: it goes back like every match, and somebody must hear of it.
-        let another =
-            reversing.known.as_ref().filter(|known| known.id != payment.id).map(|known| {
-                format!("the gateway holds payment {} under our reference, besides {}", payment.id, known.id)
-            });
-        let known = reversing.known.clone().filter(|known| known.id == payment.id);
-        match (self.amount_of(payment), known) {
-            (Some(amount), _) => {
-                let step = self.reverse_found(Payment { id: payment.id.clone(), amount }, now);
-                if let Some(why) = another { step.alarm(&why) } else { step }
-            }
-            // The answer itself named it: its own amount is what must go back.
-            (None, Some(known)) => self.reverse_found(known, now),
-            (None, None) => {
-                let id = &payment.id;
-                let why = format!("payment {id} carries our reference with another amount; look at it at the gateway");
-                self.quarantine(&why, now)
-            }
+        if let Some(Own::Declined(times)) = own
+            && *times >= open.tries
+        {
+            timers.certainly_unsent = true;
+            return ask_reversal(rest, next);
+        }
+        if timers.certainly_unsent && open.payment == rest {
+            return ask_reversal(rest, open.reference.clone());
+        }
+        timers.reversal_absent += 1;
+        let since = *timers.reversal_absent_since.get_or_insert(now.monotonic);
+        let absent = now.monotonic.saturating_sub(since);
+        let quiet = timers.reversal_absent >= LOOKS_BEFORE_SENDING && absent >= deadlines.resend;
+        if quiet && open.payment == rest && own == Some(&Own::Absent) {
+            (timers.reversal_absent, timers.reversal_absent_since) = (0, None);
+            return ask_reversal(rest, open.reference.clone());
+        }
+        if absent >= deadlines.absence_final {
+            // Whatever was sent under the open reference does not come any more.
+            timers.certainly_unsent = true;
+            return ask_reversal(rest, next);
+        }
+        self.wait(now, "the gateway does not know the reversal (yet); it is sent again when it still does not")
+    }
+
+    fn doubted(&mut self, doubt: Doubt, now: Now) -> Step {
+        match doubt {
+            Doubt::Wait(why) => self.wait(now, &why),
+            Doubt::Person(why) => self.quarantine(&why, now),
         }
     }
 
@@ -224,51 +379,66 @@ impl Sale {
     /// time needs no wall clock: a sale may have begun under one that was a year ahead.
     fn absence_is_final(&mut self, now: Now, deadlines: Deadlines) -> bool {
         let first_absent = *self.volatile.reversal.first_absent.get_or_insert(now.monotonic);
-        let age_ms = now.unix_ms.saturating_sub(self.order.started_unix_ms);
-        let old = u128::try_from(age_ms).unwrap_or(0) >= deadlines.absence_final.as_millis();
-        let watched = now.monotonic.saturating_sub(first_absent);
-        watched >= deadlines.absence_final || (old && watched >= WATCHED_ABSENCE)
+        is_final(first_absent, self.order.started_unix_ms, now, deadlines)
     }
 
-    fn reversal_answered(&mut self, payment: &str, reversal: Reversal, now: Now) -> Step {
+    fn reversal_answered(&mut self, reference: &str, reversal: Reversal, now: Now) -> Step {
         let State::Reversing(reversing) = &self.state else {
             return Step::none();
         };
         // The answer to an earlier request (before a restart, of another match) says nothing about this one: look.
-        let Some(asked) = reversing.asked.clone().filter(|asked| asked.id == payment) else {
+        let Some(asked) = reversing.open.clone().filter(|asked| asked.reference == reference) else {
             return self.wait(now, "an answer came that belongs to another request");
         };
+        let timers = &mut self.volatile.reversal;
         match reversal {
-            Reversal::Done { id, .. } => {
-                let done = Record::ReversalDone { payment: asked.id.clone(), reversal: id };
-                if reversing.known.as_ref().is_some_and(|known| known.id == asked.id) {
-                    let mut step = self.end_reversed();
-                    step.records.insert(0, done);
-                    step
-                } else {
-                    // Found by a look: look again, every approved match must go.
-                    Step::write([done]).then([Action::Query])
-                }
+            Reversal::Done { id, .. } if reversing.done.iter().any(|done| done.id == id) => {
+                timers.certainly_unsent = false;
+                self.wait(now, "the gateway answered with an earlier reversal")
             }
-            Reversal::NotSent { why } => {
-                self.volatile.reversal.certainly_unsent = true;
+            Reversal::Done { id, amount } => match look_up::said(amount, asked.payment.amount) {
+                Some(amount) if amount.minor() <= asked.payment.amount.minor() => self.reversed(asked, id, amount),
+                _ => {
+                    timers.certainly_unsent = false;
+                    let why = look_up::another_amount(&id, asked.payment.amount);
+                    self.quarantine(&why, now)
+                }
+            },
+            Reversal::NotSent { why } => self.wait(now, &why),
+            Reversal::Unknown { why } => {
+                timers.certainly_unsent = false;
                 self.wait(now, &why)
             }
-            Reversal::Unknown { why } => self.wait(now, &why),
             Reversal::Refused { why } => {
-                self.volatile.reversal.refused = Some(why);
-                Step::act([Action::Query])
+                timers.certainly_unsent = false;
+                timers.refused = Some(why);
+                Step::act([self.query(Some(reference))])
             }
         }
     }
 
-    fn reverse_found(&mut self, payment: Payment, now: Now) -> Step {
-        match self.volatile.reversal.refused.take() {
-            Some(why) => {
-                self.quarantine(&format!("the gateway refuses to reverse payment {} ({why})", payment.id), now)
+    /// The gateway confirmed a reversal: the end, the rest of a payment that is known, or another look.
+    fn reversed(&mut self, asked: Request, id: String, amount: Amount) -> Step {
+        let State::Reversing(reversing) = &self.state else {
+            return Step::none();
+        };
+        let record = Record::ReversalDone { payment: asked.payment.id.clone(), reversal: id, amount: Some(amount) };
+        let mut is = reversing.clone();
+        is.apply(&record, self.reference());
+        let done = with_alarm_of_a_part(Step::write([record]), amount, asked.payment.amount);
+        let named = is.known.as_ref().is_some_and(|known| known.id == asked.payment.id);
+        let next = match is.known_rest() {
+            // Found by a look: look again, every approved match must go.
+            _ if !named => Step::act([self.query(None)]),
+            None => self.end_reversed(),
+            Some(rest) => {
+                self.volatile.reversal.certainly_unsent = true;
+                ask_reversal(rest, is.next_reference(self.reference()))
             }
-            None => ask_reversal(payment),
-        }
+        };
+        let mut step = done;
+        step.records.extend(next.records);
+        step.then(next.actions)
     }
 
     fn quarantine(&mut self, why: &str, now: Now) -> Step {
@@ -327,17 +497,9 @@ impl Sale {
         matches!(&self.state, State::Reversing(reversing) if reversing.quarantined.as_deref() == Some(why))
     }
 
-    /// The amount to reverse, when a found payment is ours: amount and currency must match too.
-    fn amount_of(&self, payment: &Found) -> Option<crate::money::Amount> {
-        let asked = self.amount;
-        match payment.amount {
-            ApprovedAmount::NotSaid => Some(asked),
-            // A partial approval is ours as well.
-            ApprovedAmount::Said(said) if said.currency() == asked.currency() && said.minor() <= asked.minor() => {
-                Some(said)
-            }
-            ApprovedAmount::Said(_) | ApprovedAmount::Unreadable => None,
-        }
+    /// The amount to reverse, when a found payment is ours: amount and currency must match too. A partial approval is ours as well.
+    fn amount_of(&self, payment: &Found) -> Option<Amount> {
+        look_up::said(payment.amount, self.amount).filter(|said| said.minor() <= self.amount.minor())
     }
 }
 
@@ -346,17 +508,23 @@ pub(super) fn cannot_be_asked(why: &str) -> String {
     format!("the gateway cannot be asked what became of it: {why}")
 }
 
-/// The payments of a list. Linked captures and refunds are somebody else's doing: to reverse a refund would charge the customer.
-fn payments(found: &[Found]) -> impl Iterator<Item = &Found> {
-    found.iter().filter(|one| matches!(one.payment_type.as_str(), "DB" | "PA" | "CD"))
+/// Whether what was first absent then, and sent at that time of the wall clock, does not come any more.
+pub(super) fn is_final(first_absent: Duration, sent_unix_ms: i64, now: Now, deadlines: Deadlines) -> bool {
+    let age_ms = now.unix_ms.saturating_sub(sent_unix_ms);
+    let old = u128::try_from(age_ms).unwrap_or(0) >= deadlines.absence_final.as_millis();
+    let watched = now.monotonic.saturating_sub(first_absent);
+    watched >= deadlines.absence_final || (old && watched >= WATCHED_ABSENCE)
 }
 
-/// What may be charged is reversed like what is: the gateway knows better, and a refusal is shown to a person.
-fn may_be_charged(one: &Found) -> bool {
-    matches!(one.state, FoundState::Approved | FoundState::Unclear)
+/// No gateway should reverse a part of what it was asked for.
+fn with_alarm_of_a_part(step: Step, amount: Amount, asked: Amount) -> Step {
+    if amount == asked {
+        return step;
+    }
+    step.alarm(&format!("the gateway reversed only {} of {asked}; the rest is reversed too", amount.decimal()))
 }
 
-fn ask_reversal(payment: Payment) -> Step {
-    Step::write([Record::ReversalAsked { payment: payment.clone() }])
-        .then([Action::Reverse { payment: payment.id, amount: payment.amount }])
+fn ask_reversal(payment: Payment, reference: String) -> Step {
+    let asked = Record::ReversalAsked { payment: payment.clone(), reference: Some(reference.clone()) };
+    Step::write([asked]).then([Action::Reverse { payment: payment.id, amount: payment.amount, reference }])
 }

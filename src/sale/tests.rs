@@ -7,6 +7,7 @@ use crate::money::Currency;
 
 const DEADLINES: Deadlines = Deadlines {
     resend: Duration::from_secs(1),
+    refuses_repeats: true,
     pending: Duration::from_secs(40),
     absence_final: Duration::from_secs(24 * 3600),
     signature: Some(Duration::from_secs(180)),
@@ -146,12 +147,31 @@ impl Standing<'_> {
 }
 
 fn reverse_known() -> Action {
-    Action::Reverse { payment: "8ac7a4a1000000000000000000000001".to_owned(), amount: eur(1234) }
+    reverse("8ac7a4a1000000000000000000000001", 1234, 1)
+}
+
+/// The reference of a reversal.
+fn own(nth: u32) -> String {
+    format!("{}-r{nth}", order().merchant_transaction_id)
+}
+
+fn reverse(payment: &str, minor: u64, nth: u32) -> Action {
+    Action::Reverse { payment: payment.to_owned(), amount: eur(minor), reference: own(nth) }
+}
+
+/// The look at the sale alone.
+fn query() -> Action {
+    Action::Query { references: vec![order().merchant_transaction_id] }
+}
+
+/// The look at the sale and at the reversal that has no answer.
+fn query_with(nth: u32) -> Action {
+    Action::Query { references: vec![order().merchant_transaction_id, own(nth)] }
 }
 
 /// The answer to the reversal of the payment that the gateway approved.
 fn reversal_answered(reversal: Reversal) -> Event {
-    Event::ReversalAnswered { payment: "8ac7a4a1000000000000000000000001".to_owned(), reversal }
+    Event::ReversalAnswered { reference: own(1), reversal }
 }
 
 fn said(confirmed: bool) -> Event {
@@ -287,7 +307,7 @@ fn power_cuts_find_the_state_that_the_disk_says() {
     assert!(matches!(waiting.outcome(), Some(Outcome::Cancelled { .. })));
 
     let mut asked = Trace::asked(EntryMode::Icc);
-    assert_eq!(asked.cut(), [Action::Tell, Action::Query]);
+    assert_eq!(asked.cut(), [Action::Tell, query()]);
     assert!(asked.is_unconfirmed());
 
     let mut at_chip = Trace::asked(EntryMode::Icc);
@@ -303,24 +323,24 @@ fn power_cuts_find_the_state_that_the_disk_says() {
     let mut reversing = Trace::asked(EntryMode::Icc);
     let _ = reversing.on(approved());
     let _ = reversing.on(said(false));
-    assert_eq!(reversing.cut(), [Action::Query]);
+    assert_eq!(reversing.cut(), [query_with(1)]);
 }
 
 #[test]
 fn unknown_is_looked_up_and_reversed_never_sent_again() {
     let mut sale = Trace::asked(EntryMode::Icc);
     let actions = sale.on(unknown());
-    assert!(matches!(actions.as_slice(), [Action::AnswerCard(_), Action::Tell, Action::Query]), "{actions:?}");
+    assert!(matches!(actions.as_slice(), [Action::AnswerCard(_), Action::Tell, Action::Query { .. }]), "{actions:?}");
     assert!(sale.is_unconfirmed());
     let list = vec![found("DB", "p1", FoundState::Approved, None)];
-    let reverse = Action::Reverse { payment: "p1".to_owned(), amount: eur(1234) };
+    let reverse = reverse("p1", 1234, 1);
     assert_eq!(sale.on(Event::Inquired(Inquiry::Payments(list.clone()))), [reverse]);
     // Another look after the reversal: every approved match must be gone.
     let done = Event::ReversalAnswered {
-        payment: "p1".to_owned(),
+        reference: own(1),
         reversal: Reversal::Done { id: "rv1".to_owned(), amount: ApprovedAmount::NotSaid },
     };
-    assert_eq!(sale.on(done), [Action::Query]);
+    assert_eq!(sale.on(done), [query()]);
     assert_eq!(sale.on(Event::Inquired(Inquiry::Payments(list))), [Action::Tell]);
     assert!(matches!(sale.outcome(), Some(Outcome::Reversed { .. })));
     assert_eq!(sale.on(Event::CardSaid { confirmed: false, facts: None }), [Action::Print(Paper::Copies)]);
@@ -344,10 +364,10 @@ fn only_an_answered_empty_list_means_absent_and_only_after_a_day() {
     let _ = sale.on(unknown());
     let _ = sale.on_at(empty(), 5);
     assert!(sale.is_unconfirmed());
-    assert_eq!(sale.on_at(Event::DeadlinePassed, 86_300), [Action::Query]);
+    assert_eq!(sale.on_at(Event::DeadlinePassed, 86_300), [query()]);
     let _ = sale.on_at(empty(), 86_300);
     assert!(sale.is_unconfirmed(), "a late approval can still come");
-    assert_eq!(sale.on_at(Event::DeadlinePassed, 87_000), [Action::Query]);
+    assert_eq!(sale.on_at(Event::DeadlinePassed, 87_000), [query()]);
     let _ = sale.on_at(empty(), 87_000);
     assert!(matches!(sale.outcome(), Some(Outcome::Declined { .. })));
 }
@@ -384,10 +404,10 @@ fn a_late_approval_is_found_and_reversed() {
     let mut sale = Trace::asked(EntryMode::NfcIcc);
     let _ = sale.on(unknown());
     let _ = sale.on_at(Event::Inquired(Inquiry::Payments(Vec::new())), 5);
-    assert_eq!(sale.on_at(Event::DeadlinePassed, 60), [Action::Query]);
+    assert_eq!(sale.on_at(Event::DeadlinePassed, 60), [query()]);
     let late = vec![found("DB", "p1", FoundState::Approved, None)];
     let actions = sale.on_at(Event::Inquired(Inquiry::Payments(late)), 60);
-    assert_eq!(actions, [Action::Reverse { payment: "p1".to_owned(), amount: eur(1234) }]);
+    assert_eq!(actions, [reverse("p1", 1234, 1)]);
 }
 
 #[test]
@@ -396,7 +416,7 @@ fn a_reversal_of_unknown_fate_is_looked_up_and_a_linked_one_counts() {
     let _ = sale.on(approved());
     let _ = sale.on(said(false));
     let _ = sale.on(reversal_answered(Reversal::Unknown { why: "cut".to_owned() }));
-    assert_eq!(sale.on_at(Event::DeadlinePassed, 100), [Action::Query]);
+    assert_eq!(sale.on_at(Event::DeadlinePassed, 100), [query_with(1)]);
     let id = "8ac7a4a1000000000000000000000001";
     let list = vec![found("DB", id, FoundState::Approved, None), found("RV", "r1", FoundState::Approved, Some(id))];
     let _ = sale.on_at(Event::Inquired(Inquiry::Payments(list)), 100);
@@ -416,7 +436,7 @@ fn a_refused_reversal_is_quarantined_after_a_look_and_retried_daily() {
     let _ = sale.on(approved());
     let _ = sale.on(said(false));
     let refused = reversal_answered(Reversal::Refused { why: "not allowed".to_owned() });
-    assert_eq!(sale.on(refused), [Action::Query]);
+    assert_eq!(sale.on(refused), [query_with(1)]);
     let list = vec![found("DB", "8ac7a4a1000000000000000000000001", FoundState::Approved, None)];
     let actions = sale.on(Event::Inquired(Inquiry::Payments(list)));
     assert!(
@@ -426,7 +446,7 @@ fn a_refused_reversal_is_quarantined_after_a_look_and_retried_daily() {
     assert!(matches!(sale.sale.standing(), Standing::Unconfirmed { quarantined: Some(_), .. }));
     assert_eq!(sale.on_at(Event::Nudged, 10), [], "the next sale does not hammer it");
     assert_eq!(sale.on_at(Event::DeadlinePassed, 10), []);
-    assert_eq!(sale.on_at(Event::DeadlinePassed, 86_500), [Action::Query]);
+    assert_eq!(sale.on_at(Event::DeadlinePassed, 86_500), [query_with(1)]);
 }
 
 #[test]
@@ -464,7 +484,7 @@ fn tries_come_less_and_less_often_and_never_stop() {
             assert_eq!(sale.commit(step), []);
             now.monotonic = due;
             let step = sale.sale.handle(Event::DeadlinePassed, now, DEADLINES);
-            assert_eq!(sale.commit(step), [Action::Query]);
+            assert!(matches!(sale.commit(step).as_slice(), [Action::Query { .. }]));
         }
         for (n, wait) in waits.iter().enumerate() {
             let least = Duration::from_secs(1 << n.min(16)).min(Duration::from_secs(300));
@@ -478,10 +498,10 @@ fn a_found_payment_whose_code_no_rule_knows_is_reversed_or_shown_to_a_person() {
     let mut sale = Trace::asked(EntryMode::NfcIcc);
     let _ = sale.on(unknown());
     let list = || Event::Inquired(Inquiry::Payments(vec![found("DB", "p1", FoundState::Unclear, None)]));
-    assert_eq!(sale.on(list()), [Action::Reverse { payment: "p1".to_owned(), amount: eur(1234) }]);
+    assert_eq!(sale.on(list()), [reverse("p1", 1234, 1)]);
     let reversal = Reversal::Refused { why: "not an approved payment".to_owned() };
-    let refused = Event::ReversalAnswered { payment: "p1".to_owned(), reversal };
-    assert_eq!(sale.on(refused), [Action::Query]);
+    let refused = Event::ReversalAnswered { reference: own(1), reversal };
+    assert_eq!(sale.on(refused), [query_with(1)]);
     let _ = sale.on(list());
     assert!(matches!(sale.sale.standing(), Standing::Unconfirmed { quarantined: Some(_), .. }));
 }
@@ -536,7 +556,7 @@ fn contradictions_between_result_and_chip_are_unknown() {
     };
     let mut sale = Trace::asked(EntryMode::Icc);
     let actions = sale.on(Event::Answered(Answer::Declined(Box::new(refusal))));
-    assert!(actions.contains(&Action::Query) && sale.is_unconfirmed(), "{actions:?}");
+    assert!(actions.contains(&query()) && sale.is_unconfirmed(), "{actions:?}");
 }
 
 #[test]
@@ -552,9 +572,9 @@ fn a_part_is_taken_by_a_till_that_said_so_and_else_goes_back_at_once() {
         let mut refuses = Trace::asked(entry);
         let actions = refuses.on(part());
         // The chip hears "declined" first of all; the known payment goes back without a look.
-        let [Action::AnswerCard(card), Action::Tell, reverse] = actions.as_slice() else { panic!("{actions:?}") };
+        let [Action::AnswerCard(card), Action::Tell, sent] = actions.as_slice() else { panic!("{actions:?}") };
         assert_eq!(card.arc, *b"Z1");
-        assert_eq!(*reverse, Action::Reverse { payment: KNOWN.to_owned(), amount: eur(600) });
+        assert_eq!(*sent, reverse(KNOWN, 600, 1));
         assert!(refuses.is_unconfirmed(), "never declined while the gateway holds an approval");
         assert_eq!(refuses.on(said(false)), []);
         let done = reversal_answered(Reversal::Done { id: "rv1".to_owned(), amount: ApprovedAmount::NotSaid });
@@ -564,7 +584,7 @@ fn a_part_is_taken_by_a_till_that_said_so_and_else_goes_back_at_once() {
     let registration = || Kind::ByRegistration { registration: "8ac7a4a1000000000000000000000007".to_owned() };
     let mut stored = without_card(registration());
     let actions = stored.on(part());
-    assert!(actions.contains(&Action::Reverse { payment: KNOWN.to_owned(), amount: eur(600) }), "{actions:?}");
+    assert!(actions.contains(&reverse(KNOWN, 600, 1)), "{actions:?}");
     // What was decided before takes what it gets.
     let mut refund = without_card(Kind::Refund { of: of() });
     let _ = refund.on(part());
@@ -575,9 +595,11 @@ fn a_part_is_taken_by_a_till_that_said_so_and_else_goes_back_at_once() {
 fn a_part_that_was_on_the_way_back_when_the_power_failed_still_goes_back() {
     let mut sale = Trace::asked(EntryMode::Icc);
     let _ = sale.on(answered_amount(ApprovedAmount::Said(eur(600))));
-    assert_eq!(sale.cut(), [Action::Query], "looked up before it is sent again");
+    assert_eq!(sale.cut(), [query_with(1)], "looked up before it is sent again");
     let part = Found { amount: ApprovedAmount::Said(eur(600)), ..found("DB", KNOWN, FoundState::Approved, None) };
-    assert_eq!(sale.on(listed(vec![part])), [Action::Reverse { payment: KNOWN.to_owned(), amount: eur(600) }]);
+    assert_eq!(sale.on(listed(vec![part.clone()])), [Action::Print(Paper::Copies)], "it may be on its way");
+    assert_eq!(sale.on_at(Event::DeadlinePassed, 10), [query_with(1)]);
+    assert_eq!(sale.on_at(listed(vec![part]), 10), [reverse(KNOWN, 600, 1)]);
 }
 
 fn answered_amount(amount: ApprovedAmount) -> Event {
@@ -592,7 +614,7 @@ fn alarms(actions: &[Action]) -> usize {
 fn more_than_asked_another_currency_or_something_unreadable_is_unknown_and_an_alarm() {
     let mut sale = Trace::asked(EntryMode::NfcIcc);
     let actions = sale.on(answered_amount(ApprovedAmount::Said(eur(1235))));
-    assert!(actions.contains(&Action::Reverse { payment: KNOWN.to_owned(), amount: eur(1235) }), "{actions:?}");
+    assert!(actions.contains(&reverse(KNOWN, 1235, 1)), "{actions:?}");
     assert_eq!(alarms(&actions), 1, "{actions:?}");
 
     let usd = Amount::from_minor(1234, Currency::from_code("USD").unwrap()).unwrap();
@@ -624,7 +646,8 @@ fn an_answer_about_another_payment_is_unknown_and_an_alarm() {
     for answer in [Answer::Approved(Box::new(approval)), Answer::Pending { id: other() }, declined(Some(other()))] {
         let mut sale = polled();
         let actions = sale.on_at(Event::Answered(answer.clone()), 3);
-        let [Action::AnswerCard(card), Action::Tell, Action::Query, Action::Alarm { why }] = actions.as_slice() else {
+        let [Action::AnswerCard(card), Action::Tell, Action::Query { .. }, Action::Alarm { why }] = actions.as_slice()
+        else {
             panic!("{answer:?}: {actions:?}")
         };
         assert_eq!(card.arc, *b"Z1");
@@ -639,7 +662,7 @@ fn an_answer_about_another_payment_is_unknown_and_an_alarm() {
     let mut reversing = reversal_unknown();
     let list = vec![found("DB", &other(), FoundState::Approved, None)];
     let actions = reversing.on(listed(list));
-    assert!(actions.contains(&Action::Reverse { payment: other(), amount: eur(1234) }), "{actions:?}");
+    assert!(actions.contains(&reverse(&other(), 1234, 2)), "under a reference of its own: {actions:?}");
     assert_eq!(alarms(&actions), 1, "{actions:?}");
 }
 
@@ -675,7 +698,7 @@ fn pending_is_asked_for_until_the_deadline_and_then_unknown() {
     assert!(sale.outcome().is_none());
     assert_eq!(sale.on_at(Event::DeadlinePassed, 4), [Action::Poll { payment: "p1".to_owned() }]);
     let actions = sale.on_at(pending(), 41);
-    assert!(actions.contains(&Action::Query) && sale.is_unconfirmed(), "{actions:?}");
+    assert!(actions.contains(&query()) && sale.is_unconfirmed(), "{actions:?}");
 }
 
 #[test]
@@ -738,7 +761,7 @@ fn records_hold_nothing_that_card_rules_forbid() {
 fn payments_in_records_keep_their_form() {
     // Journals of earlier versions must stay readable: this line is never edited.
     let line = r#"{"kind":"reversal-asked","payment":{"id":"p1","amount":{"minor":1234,"currency":"EUR"}}}"#;
-    let record = Record::ReversalAsked { payment: Payment { id: "p1".to_owned(), amount: eur(1234) } };
+    let record = Record::ReversalAsked { payment: Payment { id: "p1".to_owned(), amount: eur(1234) }, reference: None };
     assert_eq!(serde_json::from_str::<Record>(line).unwrap(), record);
     assert_eq!(serde_json::to_string(&record).unwrap(), line);
 }
@@ -812,10 +835,10 @@ fn a_throttled_request_alone_is_sent_again_and_written_down_before() {
     let due = sale.sale.deadline().unwrap();
     assert!(due > Duration::from_secs(1) && due < Duration::from_secs(3), "{due:?}");
     assert_eq!(sale.on_at(Event::DeadlinePassed, 3), [Action::Ask]);
-    assert!(matches!(sale.written.last().unwrap().as_slice(), [Record::Asked { card: Some(_) }]));
+    assert!(matches!(sale.written.last().unwrap().as_slice(), [Record::Asked { card: Some(_), .. }]));
     assert_eq!(sale.on_at(Event::DeadlinePassed, 4), [], "it is on its way");
     // The power fails while it is on its way: nobody knows.
-    assert_eq!(sale.cut(), [Action::Tell, Action::Query]);
+    assert_eq!(sale.cut(), [Action::Tell, query()]);
 
     let mut impatient = Trace::asked(EntryMode::Icc);
     let mut seconds = 1;
@@ -839,16 +862,16 @@ fn a_throttled_request_alone_is_sent_again_and_written_down_before() {
 fn a_refund_without_an_answer_is_looked_up_and_carried_out() {
     let kind = || Kind::Refund { of: of() };
     let mut refund = without_card(kind());
-    assert_eq!(refund.on(unknown()), [Action::Tell, Action::Query]);
+    assert_eq!(refund.on(unknown()), [Action::Tell, query()]);
     assert!(refund.is_unconfirmed());
     // The earlier payment alone is listed: the refund is not there. Not once, but twice, and then it is sent again.
     let earlier =
         || listed(vec![Found { reference: Some("other".to_owned()), ..found("DB", "p0", FoundState::Approved, None) }]);
     assert_eq!(refund.on(earlier()), [Action::Print(Paper::Copies)]);
-    assert_eq!(refund.on_at(Event::DeadlinePassed, 10), [Action::Query]);
+    assert_eq!(refund.on_at(Event::DeadlinePassed, 10), [query()]);
     assert_eq!(refund.on_at(earlier(), 10), [Action::Ask]);
-    assert!(matches!(refund.written.last().unwrap().as_slice(), [Record::Asked { card: None }]));
-    assert_eq!(refund.cut(), [Action::Tell, Action::Query], "after a power cut it is looked up again");
+    assert!(matches!(refund.written.last().unwrap().as_slice(), [Record::Asked { card: None, .. }]));
+    assert_eq!(refund.cut(), [Action::Tell, query()], "after a power cut it is looked up again");
     let done = listed(vec![found("RF", "rf1", FoundState::Approved, Some("p0"))]);
     assert_eq!(refund.on(done), [Action::Tell, Action::Print(Paper::Copies)]);
     assert_eq!((refund.outcome(), refund.sale.host().id.as_deref()), (Some(&Outcome::Approved), Some("rf1")));
@@ -886,9 +909,9 @@ fn what_reserves_or_charges_without_a_card_is_reversed_when_unknown() {
         Kind::ByRegistration { registration: "8ac7a4a1000000000000000000000007".to_owned() },
     ] {
         let mut sale = without_card(kind.clone());
-        assert_eq!(sale.on(unknown()), [Action::Tell, Action::Query], "{kind:?}");
+        assert_eq!(sale.on(unknown()), [Action::Tell, query()], "{kind:?}");
         let list = vec![found(kind.payment_type(), "p1", FoundState::Approved, None)];
-        assert_eq!(sale.on(listed(list)), [Action::Reverse { payment: "p1".to_owned(), amount: eur(1234) }]);
+        assert_eq!(sale.on(listed(list)), [reverse("p1", 1234, 1)]);
 
         let mut approved_at_once = without_card(kind);
         assert_eq!(approved_at_once.on(approved()), [Action::Tell, Action::Print(Paper::Copies)]);
@@ -935,14 +958,14 @@ fn what_was_in_doubt_once_is_not_ended_by_an_answer_that_says_nothing_of_the_fir
         Answer::Declined(Box::new(refusal())),
     ] {
         let mut refund = sent_again();
-        assert_eq!(refund.on(Event::Answered(answer.clone())), [Action::Tell, Action::Query], "{answer:?}");
+        assert_eq!(refund.on(Event::Answered(answer.clone())), [Action::Tell, query()], "{answer:?}");
         assert!(refund.is_unconfirmed(), "{answer:?}");
         let late = listed(vec![found("RF", "rf1", FoundState::Approved, None)]);
         let _ = refund.on(late);
         assert_eq!(refund.outcome(), Some(&Outcome::Approved), "{answer:?}");
     }
     let mut lost = sent_again();
-    assert_eq!(lost.on(Event::CannotAsk { why: "too long".to_owned() }), [Action::Tell, Action::Query]);
+    assert_eq!(lost.on(Event::CannotAsk { why: "too long".to_owned() }), [Action::Tell, query()]);
 }
 
 #[test]
@@ -968,3 +991,5 @@ fn what_needs_no_card_and_was_not_asked_for_is_cancelled_by_a_power_cut() {
     let _ = refund.cut();
     assert!(matches!(refund.outcome(), Some(Outcome::Cancelled { .. })));
 }
+
+mod given_back;

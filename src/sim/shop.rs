@@ -103,6 +103,7 @@ id = "12345678"
 merchant = ["Corner Shop", "1 Market Street", "Springfield"]
 currency = "EUR"
 card-timeout-s = 60
+max-credit-amount = "1000.00"
 
 [reader]
 protocol = "miura-mpi"

@@ -118,15 +118,15 @@ pub async fn serve(
 ) -> Result<Bound, Error> {
     let door = Door::loopback(&config.token)?;
     let tcp = if config.token.is_empty() { None } else { Some(bind_loopback(config.http).await?) };
-    let unix = bind_socket(&config.socket).await?;
+    let unix = bind_socket(&config.socket.path).await?;
     let address = tcp.as_ref().and_then(|tcp| tcp.local_addr().ok());
 
     let (stop, stopped) = watch::channel(false);
     let stopped = Stopped(stopped);
     let app = Arc::new(App { commands, progress, currency, stopped: stopped.clone() });
-    let local = listen(unix, api::router(Arc::clone(&app), Door::Local), stopped.clone());
+    let local = listen(unix, api::router(Arc::clone(&app), Door::Local(config.socket.rights.clone())), stopped.clone());
     let remote = tcp.map(|tcp| tokio::spawn(listen(tcp, api::router(app, door), stopped)));
-    let socket = config.socket.clone();
+    let socket = config.socket.path.clone();
     let identity = identity(&socket);
     tokio::spawn(async move {
         shutdown.await;
@@ -142,7 +142,7 @@ pub async fn serve(
             let _ = std::fs::remove_file(&socket);
         }
     });
-    Ok(Bound { socket: config.socket.clone(), http: address, done })
+    Ok(Bound { socket: config.socket.path.clone(), http: address, done })
 }
 
 /// Tells everything that is being served when the shutdown was asked for.

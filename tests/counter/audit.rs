@@ -25,6 +25,15 @@ impl Kept {
         self.records.iter().any(|record| matches!(record, Record::Asked { .. }))
     }
 
+    /// Whether it is written that a request is about to be sent under this reference: the payment's, or a reversal's own.
+    pub fn announced(&self, reference: &str) -> bool {
+        (self.order.merchant_transaction_id == reference && self.asked())
+            || self
+                .records
+                .iter()
+                .any(|record| matches!(record, Record::ReversalAsked { reference: Some(own), .. } if own == reference))
+    }
+
     pub fn ended(&self) -> Option<&Outcome> {
         self.records.iter().find_map(|record| match record {
             Record::Ended { outcome, .. } => Some(outcome),

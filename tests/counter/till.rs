@@ -96,7 +96,7 @@ impl Counter {
         let kept = self.kept();
         for entry in self.shop.gateway.ledger().entries() {
             let id = entry.merchant_transaction_id.as_deref().unwrap();
-            let announced = kept.iter().any(|kept| kept.order.merchant_transaction_id == id && kept.asked());
+            let announced = kept.iter().any(|kept| kept.announced(id));
             assert!(announced, "{what}: {id} is at the gateway before it is in the journal");
         }
     }

@@ -150,7 +150,7 @@ merchant.billing.middleName O x:Q!%
 merchant.billing.companyName O an:1-60
 merchant.billing.phone O an:1-25
 merchant.billing.workPhone O an:1-25
-merchant.billing.mobile O x:+12345;+498912345678901234567890!+1234;x12345;+4989123456789012345678901
+merchant.billing.mobile O x:+12345;+4989123456789012345678901;0~(89)~12/34-5.6!+1234;x12345;+49891234567890123456789012
 merchant.billing.email O an:6-128
 
 # shipping request payment 26
@@ -220,7 +220,7 @@ recipient.givenName O x:Jane!Jane.
 recipient.middleName O x:Q!Q.
 recipient.surname O x:Jones!O'Neil
 recipient.birthDate O x:1980-01-31!1980-02-31
-recipient.phone O x:+1234567;+49~891234567!+123456;1-x;+4989123456789012345678901
+recipient.phone O x:+1234567;+49~891234567;+4989123456789012345678901!+123456;1-x;+49891234567890123456789012
 recipient.accountNumber O an:1-32
 recipient.street O an:1-100
 recipient.city O an:1-50
@@ -245,12 +245,12 @@ merchant.state O an:1-50
 merchant.countryCode O n:1-3
 merchant.country O a:2-2
 merchant.postcode O x:12345-678;AB1!A_B;AB1~2CD;12345678901234567
-merchant.geographicCoordinates O an:1-20
+merchant.geographicCoordinates O x:48.1,11.5;-33.8688,+151.2093;-90,180;48.135100,11.582000!48.1;48.1,;,11.5;48.1;91,0;0,181;48.1,11.5,1;a,b;48.1~11.5;48.135100000,11.5820000
 merchant.serviceLocationCity O an:1-100
 merchant.serviceLocationState O an:1-50
 merchant.serviceLocationCountryCode O an:1-3
 merchant.serviceLocationPostCode O an:1-16
-merchant.serviceLocationGeographicCoordinates O an:1-20
+merchant.serviceLocationGeographicCoordinates O x:48.1,11.5;-33.8688,+151.2093;-90,180;48.135100,11.582000!48.1;48.1,;,11.5;48.1;91,0;0,181;48.1,11.5,1;a,b;48.1~11.5;48.135100000,11.5820000
 merchant.additionalContact O an:1-255
 merchant.phone O an:1-25
 merchant.customerContactPhone O an:1-25
@@ -380,6 +380,9 @@ airline.passengers[n].legs[n].carrierCode C an:1-255
 createRegistration O v:true|false
 overrideHolder O v:true|false
 
+# registration response payment 1
+registration.id C ld:32-32
+
 # recurring-migration request registration 6
 recurringMigration.paymentType R v:DB|CD|PA
 recurringMigration.amount O x:1;12345678;12345678.90!123456789;1.5;1.
@@ -490,8 +493,8 @@ risk.accountToken O an:1-64
 job.name O an:1-64
 job.year O x:%;*;1970;2099;2026-2030;2026,2028;*/2;2026/3!1969;2100;26;L;?
 job.month O x:1;12;*;1-6;1,6;*/3;2-12/5!0;13;JAN;6-1;?;1,;/3;*/0;*/13
-job.dayOfMonth O x:1;31;*;?;L;LW;L-3;15W;1-15;1,15;*/5!0;32;W;L15;1#2;L,1;32W;1-;~
-job.dayOfWeek O x:1;7;SUN;SAT;MON-FRI;MON,WED;?;*;L;6L;FRIL;6#3;FRI#1;2/2!0;8;SUNDAY;sun;6#6;6#0;#1;LW;15W
+job.dayOfMonth O x:1;31;*;?;L;LW;L-3;15W;1-15;1,15;*/5;L,1;1,15W;L-3,LW,20-25!0;32;W;L15;1#2;32W;1-;~;L,32;?,1;L,;,L;15W,LL
+job.dayOfWeek O x:1;7;SUN;SAT;MON-FRI;MON,WED;?;*;L;6L;FRIL;6#3;FRI#1;2/2;MON#1,FRI#3;6L,2;MON-WED,FRIL,L!0;8;MON#1,?;MON#6,FRI;6L,;15W,L;SUNDAY;sun;6#6;6#0;#1;LW;15W
 job.hour O x:0;23;*;8-18;8,12;*/6!24;-1;?;L
 job.minute O x:0;59;05!60;-1;*;*/5;1-2;%
 job.second O x:0;59;*;*/10;0,30!60;?
@@ -502,7 +505,7 @@ job.noticeNumber O n:1-16
 job.noticeCallable O v:ANYTIME|DURATION_END
 job.durationUnit O v:YEAR|MONTH|WEEK|DAY|HOUR|MINUTE|SECOND
 job.durationNumber O n:1-16
-job.expression O x:0~0~0~1~*~?~*;0~0~12~?~*~MON-FRI;0~*/15~8-18~L~1~?~2026-2030!0~0~0~1~*;0~0~0~1~*~?~*~*;60~0~0~1~*~?;0~0~0~?~0~1;%
+job.expression O x:0~0~0~1~*~?~*;0~0~12~?~*~MON-FRI;0~*/15~8-18~L~1~?~2026-2030;0~0~12~15W,L~*~?;0~0~12~?~*~MON#1,FRIL!0~0~0~1~*;0~0~0~1~*~?~*~*;60~0~0~1~*~?;0~0~0~?~0~1;%
 
 # response response payment 28
 paymentType C x:DB!DBX;D1
@@ -625,4 +628,46 @@ pub(crate) const REPEATED: &[(&str, &str, &str, &[&str], usize)] = &[
     ),
     ("merchant-billing", "billing.", "merchant.billing.", &[], 10),
     ("merchant-shipping", "shipping.", "merchant.shipping.", &[], 26),
+];
+
+/// The columns of the reconciliation file and the names that they have in the interface, in the document's order.
+pub(crate) const COLUMNS: &[(&str, &[&str])] = &[
+    ("ReconciliationType", &["recordType"]),
+    ("PaymentType", &["transactionType"]),
+    ("Cashflow", &["settlement.cashflow"]),
+    ("ClearingInstituteMerchantId", &["clearingInstitute.merchantId"]),
+    ("MerchantAccountId", &["merchantAccount.id"]),
+    ("MerchantAccountName", &["merchantAccount.name"]),
+    ("PspId", &["pspEntityId"]),
+    ("DivisionId", &["divisionEntityId"]),
+    ("MerchantId", &["merchantEntityId"]),
+    ("SettlementTxId", &["settlement.id"]),
+    ("UniqueID", &["payment.id"]),
+    ("ShortId", &["ShortId"]),
+    ("ConnectorTxId1", &["clearingInstitute.txId1"]),
+    ("ConnectorTxId2", &["clearingInstitute.txId2"]),
+    ("ConnectorTxId3", &["clearingInstitute.txId3"]),
+    ("TransactionId", &["merchantTransactionId"]),
+    ("InvoiceId", &["merchantInvoiceId"]),
+    ("Amount", &["amount"]),
+    ("Currency", &["currency"]),
+    ("Brand", &["paymentBrand"]),
+    ("TxRequestTime", &["presentmentDate"]),
+    ("SettlementAmount", &["settlement.amount"]),
+    ("SettlementCurrency", &["settlement.currency"]),
+    ("SettlementFee", &["settlement.fee"]),
+    ("SettlementFxRate", &["settlement.fxRate"]),
+    ("SettlementDate", &["settlement.date"]),
+    ("SettlementStatus", &["settlement.status"]),
+    ("Descriptor", &["descriptor"]),
+    ("AccountNumberLast4", &["card.last4Digits", "bankAccount.last4Digits"]),
+    ("BankCode", &["bankAccount.bankCode"]),
+    ("AccountHolder", &["card.holder", "bankAccount.holder"]),
+    ("ReasonCode", &["result.code"]),
+    ("ReasonDesc", &["result.description"]),
+    ("SettlementFileFormat", &["settlement.format"]),
+    ("ClearingInsitituteName", &["clearingInstitute.name"]),
+    ("MatchingStatus", &["matchedTransactions.status"]),
+    ("MatchedTransactions", &["matchedTransactions.payment[n].id"]),
+    ("ChargebackId", &["chargebackTransaction.id"]),
 ];

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex};
 
-use pos_agent::sim::gateway::Kind;
+use pos_agent::sim::gateway::{Kind, Manners};
 use pos_agent::sim::reader::deck::Chip;
 use pos_agent::sim::reader::{Card, Entry, Script, WaitsFor, card};
 use pos_agent::sim::shop::Options;
@@ -76,6 +76,8 @@ pub struct Row {
     pub mode: Option<&'static str>,
     /// What stands on the merchant's copy, and, but for the signature, on the customer's.
     pub words: &'static [&'static str],
+    /// The gateway of its shop; without one it is the row's number that chooses.
+    pub manners: Option<Manners>,
 }
 
 impl Row {
@@ -93,7 +95,13 @@ impl Row {
             usual: end,
             mode: None,
             words: &[],
+            manners: None,
         }
+    }
+
+    /// What it is, with its gateway.
+    fn named(&self) -> String {
+        format!("{} gateway, {}", self.manners.unwrap_or_default().as_str(), self.what)
     }
 
     /// Another customer, with another card.
@@ -104,18 +112,45 @@ impl Row {
     }
 }
 
-/// Plays the rows in so many shops at once; a row that fails is named with what differed, and the others go on.
-/// Gives how often a reader was started anew.
+/// The one gateway that a person wants to look at.
+fn only() -> Option<Manners> {
+    let name = std::env::var("POS_AGENT_GATEWAY").ok()?;
+    let known = Manners::ALL.into_iter().find(|one| one.as_str() == name);
+    Some(known.unwrap_or_else(|| panic!("POS_AGENT_GATEWAY is checked, permissive or literal")))
+}
+
+/// The gateway of the row with this number: each in turn, and another turn for each three, so that no column of a table meets one
+/// gateway alone. `POS_AGENT_SEED=N` turns them all.
+pub fn gateway_of(number: usize) -> Manners {
+    let seed = std::env::var("POS_AGENT_SEED").map_or(0, |text| text.parse().expect("POS_AGENT_SEED is a number"));
+    only().unwrap_or_else(|| Manners::in_turn((number + number / 3) as u64 + seed))
+}
+
+/// Plays the rows in so many shops at once, at the least one of each gateway; a row that fails is named with what differed, and
+/// the others go on. Gives how often a reader was started anew.
 pub async fn run(what: &str, shops: usize, rows: Vec<Row>) -> usize {
     let count = rows.len();
-    let rows = Arc::new(Mutex::new(VecDeque::from(rows)));
+    let mut queues: [VecDeque<Row>; 3] = Default::default();
+    for (number, row) in rows.into_iter().enumerate() {
+        let manners = row.manners.unwrap_or_else(|| gateway_of(number));
+        if only().is_some_and(|only| only != manners) {
+            continue;
+        }
+        let queue = Manners::ALL.iter().position(|one| *one == manners).unwrap();
+        queues[queue].push_back(Row { manners: Some(manners), ..row });
+    }
+    let counts = queues.each_ref().map(VecDeque::len);
+    assert!(only().is_some() || counts.iter().all(|rows| *rows > 0), "{what}: every gateway has rows: {counts:?}");
+    let queues = queues.map(|rows| Arc::new(Mutex::new(rows)));
     let mut lanes = JoinSet::new();
-    for _ in 0..shops.min(count) {
-        lanes.spawn(lane(Arc::clone(&rows)));
+    for number in 0..shops.clamp(3, count) {
+        lanes.spawn(lane(Arc::clone(&queues[number % 3])));
     }
     let (failures, restarts): (Vec<_>, Vec<_>) = lanes.join_all().await.into_iter().unzip();
     let failures: Vec<String> = failures.into_iter().flatten().collect();
-    println!("{count} {what}");
+    let counts: Vec<_> =
+        Manners::ALL.iter().zip(counts).map(|(one, rows)| format!("{rows} {}", one.as_str())).collect();
+    println!("{count} {what}: {}", counts.join(", "));
     assert!(failures.is_empty(), "{} of {count} {what}:\n{}", failures.len(), failures.join("\n"));
     restarts.into_iter().sum()
 }
@@ -128,7 +163,7 @@ async fn lane(rows: Arc<Mutex<VecDeque<Row>>>) -> (Vec<String>, usize) {
     while let Some(row) = next() {
         let mut open = match terminal.take() {
             Some(open) => open,
-            None => Terminal::open().await,
+            None => Terminal::open(row.manners.unwrap_or_default()).await,
         };
         let played = async {
             open.play(&row).await?;
@@ -137,8 +172,8 @@ async fn lane(rows: Arc<Mutex<VecDeque<Row>>>) -> (Vec<String>, usize) {
         };
         match tokio::time::timeout(2 * PATIENCE, played).await {
             Ok(Ok(())) => terminal = Some(open),
-            Ok(Err(why)) => failures.push(format!("{}: {why}", row.what)),
-            Err(_) => failures.push(format!("{}: no end; status {:?}", row.what, open.counter.status().await)),
+            Ok(Err(why)) => failures.push(format!("{}: {why}", row.named())),
+            Err(_) => failures.push(format!("{}: no end; status {:?}", row.named(), open.counter.status().await)),
         }
     }
     if let Some(open) = terminal {
@@ -158,8 +193,9 @@ struct Terminal {
 }
 
 impl Terminal {
-    async fn open() -> Self {
+    async fn open(manners: Manners) -> Self {
         let mut options = Options::default();
+        options.gateway.manners = manners;
         options.config.push(("answer-timeout-ms = 10000".to_owned(), "answer-timeout-ms = 5000".to_owned()));
         let counter = Counter::open_with(options).await;
         let ears = counter.listen().await;

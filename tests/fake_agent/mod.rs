@@ -6,15 +6,15 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
-use pos_agent::config::{Till, TillToken};
+use pos_agent::config::{Right, Socket, Till, TillToken};
 use pos_agent::money::{Amount, Currency};
 use pos_agent::till::http::{self, Bound};
 use pos_agent::till::{
     Command, Kind, Outcome, PrintView, PrinterView, Progress, Refused, SaleView, State, StatusView, Wanted,
 };
-use tokio::sync::{broadcast, mpsc, oneshot};
+use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
-/// The tokens of the tills `till-1` and `till-2`.
+/// The tokens of the tills `till-1`, which has no rights, and `till-2`, which has `any-till`.
 pub(crate) const TOKENS: [&str; 2] = ["0123456789abcdef-1", "0123456789abcdef-2"];
 
 /// What follows the answer to `POST /v1/sales`, by reference. A reference that is not here stays waiting for a card.
@@ -57,6 +57,8 @@ pub(crate) struct Shop {
     pub(crate) http: std::net::SocketAddr,
     pub(crate) progress: broadcast::Sender<Progress>,
     pub(crate) stop: mpsc::Sender<oneshot::Sender<()>>,
+    /// What a till wanted last.
+    pub(crate) wanted: watch::Receiver<Option<Wanted>>,
 }
 
 /// Opens a shop; `ring` is the capacity of the broadcast.
@@ -66,17 +68,19 @@ pub(crate) async fn open(ring: usize) -> Shop {
         let file = folder.path().join(format!("till-{n}.token"));
         fs::write(&file, TOKENS[n - 1]).unwrap();
         fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
-        TillToken { till: format!("till-{n}"), token_file: file }
+        let rights = (n == 2).then_some(Right::AnyTill).into_iter().collect();
+        TillToken { till: format!("till-{n}"), token_file: file, rights }
     });
     let socket = folder.path().join("till.sock");
-    let config = Till { socket: socket.clone(), http: ([127, 0, 0, 1], 0).into(), token: tokens.to_vec() };
+    let config = Till { socket: Socket::at(&socket), http: ([127, 0, 0, 1], 0).into(), token: tokens.to_vec() };
     let (commands, heard) = mpsc::channel(8);
     let (progress, _) = broadcast::channel(ring);
     let mut wires = Server { config, commands, progress: progress.clone(), running: None };
     let http = wires.start().await;
     let (stop, stopped) = mpsc::channel(1);
-    tokio::spawn(play(heard, wires, stopped));
-    Shop { folder, socket, http, progress, stop }
+    let (wants, wanted) = watch::channel(None);
+    tokio::spawn(play(heard, wires, stopped, wants));
+    Shop { folder, socket, http, progress, stop, wanted }
 }
 
 struct Server {
@@ -110,6 +114,7 @@ async fn play(
     mut heard: mpsc::Receiver<Command>,
     mut server: Server,
     mut stopped: mpsc::Receiver<oneshot::Sender<()>>,
+    wants: watch::Sender<Option<Wanted>>,
 ) {
     let mut sales = BTreeMap::new();
     loop {
@@ -124,6 +129,7 @@ async fn play(
         };
         match command {
             Command::Begin { wanted, reply } => {
+                wants.send_replace(Some(*wanted.clone()));
                 let Wanted { till, reference, amount, .. } = *wanted;
                 let amount = amount.expect("a sale has an amount");
                 if reference == "drop" {
@@ -174,10 +180,17 @@ async fn play(
                 let known = sales.get(&(till.clone(), reference.clone())).cloned();
                 let _ = reply.send(known.ok_or(Refused::NoSuchSale { till, reference }));
             }
-            Command::Settle { number, reply, .. } => {
-                let known = sales.values().find(|sale: &&SaleView| sale.number == number).cloned();
-                let unknown = Refused::NotPossible { why: format!("there is no sale {number}") };
-                let _ = reply.send(known.ok_or(unknown));
+            Command::Settle { number, keep, reply } => {
+                let waits = |sale: &&SaleView| sale.number == number && sale.state == State::Unconfirmed;
+                let known = sales.values().find(waits).cloned().map(|mut sale| {
+                    sale.text = "being reversed".into();
+                    if keep {
+                        end(&mut sales, &mut sale, Outcome::Approved);
+                    }
+                    sale
+                });
+                let why = format!("sale {number} does not wait for a person's decision");
+                let _ = reply.send(known.ok_or(Refused::NotPossible { why }));
             }
             Command::Receipt { reference, copy, reply, .. } => {
                 let _ = reply.send(Ok(format!("{copy:?} copy of {reference}\nGrüße\n")));

@@ -123,9 +123,8 @@ impl Counter {
     }
 
     pub(crate) async fn delete(&self, id: &str) -> (u16, Value) {
-        let gateway = &self.shop.gateway;
-        let url = format!("{}v1/registrations/{id}?entityId={}", gateway.base_url(), gateway.entity_id());
-        let response = self.shop.client.delete(url).bearer_auth(gateway.token()).send().await.unwrap();
+        let path = format!("v1/registrations/{id}?entityId={}", self.shop.gateway.entity_id());
+        let response = self.shop.asked("DELETE", &path, None).await;
         let status = response.status().as_u16();
         (status, serde_json::from_slice(&response.bytes().await.unwrap()).unwrap())
     }

@@ -93,6 +93,13 @@ impl Server {
         seen.events.iter().copied().filter(|event| !matches!(event, Event::Closed(_))).collect()
     }
 
+    /// Waits until so many handshakes are done on this side too: in TLS 1.3 the client is done before.
+    pub(crate) async fn handshakes(&self, count: usize) {
+        while self.events().iter().filter(|event| matches!(event, Event::Handshake(_))).count() < count {
+            tokio::task::yield_now().await;
+        }
+    }
+
     /// The requests it received, head and body.
     pub(crate) fn requests(&self) -> Vec<String> {
         self.seen.lock().unwrap().requests.clone()

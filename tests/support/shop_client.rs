@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use pos_agent::gateway::parameter::form::{Asked, judge};
+use pos_agent::gateway::parameter::form::{Asked, judge, unknown};
 use pos_agent::gateway::parameter::{Call, Direction, Names};
 use pos_agent::sim::gateway::{Gateway, Options, State, start};
 use rustls_pki_types::CertificateDer;
@@ -63,16 +63,38 @@ impl Shop {
     }
 
     pub(crate) async fn pay(&self, form: &Form) -> (u16, Value) {
-        read(self.send("v1/payments", form).await.unwrap()).await
+        read(self.asked("POST", "v1/payments", Some(form)).await).await
     }
 
     pub(crate) async fn post(&self, path: &str, form: &[(&str, &str)]) -> (u16, Value) {
-        read(self.send(path, &owned(form)).await.unwrap()).await
+        read(self.asked("POST", path, Some(&owned(form))).await).await
     }
 
     pub(crate) async fn get(&self, path: &str) -> (u16, Value) {
-        let url = format!("{}{path}", self.gateway.base_url());
-        read(self.client.get(url).bearer_auth(self.gateway.token()).send().await.unwrap()).await
+        read(self.asked("GET", path, None).await).await
+    }
+
+    /// Sends it, and goes once where it is redirected to: the same method, the same body.
+    pub(crate) async fn asked(&self, method: &str, path: &str, form: Option<&Form>) -> reqwest::Response {
+        let url = reqwest::Url::parse(&self.gateway.base_url()).unwrap().join(path).unwrap();
+        let first = self.ask(method, url.clone(), form).await;
+        if first.status() != 307 {
+            return first;
+        }
+        let there = url.join(first.headers()["location"].to_str().unwrap()).unwrap();
+        assert_eq!(there.origin(), url.origin());
+        let second = self.ask(method, there, form).await;
+        assert_ne!(second.status(), 307, "redirected twice");
+        second
+    }
+
+    async fn ask(&self, method: &str, url: reqwest::Url, form: Option<&Form>) -> reqwest::Response {
+        let method = reqwest::Method::from_bytes(method.as_bytes()).unwrap();
+        let request = self.client.request(method, url).bearer_auth(self.gateway.token());
+        let Some(form) = form else { return request.send().await.unwrap() };
+        let body = form_urlencoded::Serializer::new(String::new()).extend_pairs(form).finish();
+        let kind = "application/x-www-form-urlencoded; charset=UTF-8";
+        request.header("Content-Type", kind).body(body).send().await.unwrap()
     }
 
     /// Pays, and expects a refusal for this reason before there is a payment.
@@ -104,7 +126,7 @@ pub(crate) async fn read(response: reqwest::Response) -> (u16, Value) {
 
 /// Fields that the interface does not list for an answer ("clients must accept new fields"): what a capture refers to, which
 /// parameter failed, the payments of a query, and the stored card that the answer to `createRegistration` carries.
-const NOT_LISTED: &[&str] = &["referencedId", "result.parameterErrors", "payments", "registration.id", "padding"];
+const NOT_LISTED: &[&str] = &["referencedId", "result.parameterErrors", "payments", "padding"];
 
 /// Holds every field of an answer against the table of the interface (what it is not asked for here: `id`, which an answer that
 /// failed has not).
@@ -122,6 +144,7 @@ fn is_as_documented(answer: &Value) {
     flatten("", answer, &mut fields);
     let names = Names::default();
     let asked = Asked { direction: Direction::Response, call: Call::Payment, from_client_side: false, names: &names };
+    assert_eq!(unknown(&fields, &names), Vec::<String>::new(), "not in the table\n{answer}");
     let wrong: Vec<String> = judge(&fields, &asked).iter().map(ToString::to_string).collect();
     let missing_id = |line: &&String| line.starts_with("id: required") && answer["amount"].is_null();
     assert!(wrong.iter().all(|line| missing_id(&line)), "{wrong:?}\n{answer}");
@@ -141,6 +164,10 @@ fn flatten(name: &str, value: &Value, fields: &mut Vec<(String, String)>) {
             }
         }
         Value::String(text) => fields.push((name.to_owned(), text.clone())),
+        // Whether amounts are text is not documented.
+        Value::Number(number) if name == "amount" => {
+            fields.push((name.to_owned(), format!("{:.2}", number.as_f64().unwrap())));
+        }
         other => panic!("{name} is {other}: no text"),
     }
 }
@@ -190,6 +217,7 @@ pub(crate) fn base(amount: &str, reference: &str, entry_mode: &str) -> Form {
         ("pos.transactionSource", "POS"),
         ("pos.deviceId", "26011234"),
         ("pos.location.latitude", "+48.13513"),
+        ("pos.location.longitude", "+11.58203"),
         ("pos.transactionSequenceNumber", "1"),
     ])
 }

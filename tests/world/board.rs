@@ -140,8 +140,6 @@ pub(super) fn write_files(folder: &Path) {
     fs::write(folder.join("ca.pem"), desk::tls(0).0).unwrap();
 }
 
-/// What the terminal's section says besides.
-const MORE_OF_TERMINAL: &str = "";
 /// What the configuration says of a gateway that takes each reference once.
 const OF_LITERAL: &str = "refuses-repeated-references = true\n";
 
@@ -155,7 +153,8 @@ id = "12345678"
 merchant = ["Corner Shop"]
 currency = "EUR"
 card-timeout-s = 60
-{MORE_OF_TERMINAL}
+max-credit-amount = "1000.00"
+
 [reader]
 protocol = "miura-mpi"
 port = "/dev/null"

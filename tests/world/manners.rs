@@ -22,7 +22,7 @@ pub(crate) enum Manners {
 pub(crate) const MANNERS: [Manners; 3] = [Manners::Checked, Manners::Permissive, Manners::Literal];
 
 /// The gateways that are played with when nobody says so: `POS_AGENT_GATEWAYS=permissive,literal` plays with others.
-const PLAYED: &[Manners] = &[Manners::Checked];
+const PLAYED: &[Manners] = &MANNERS;
 
 /// The gateways that are played with.
 pub(crate) fn played() -> &'static [Manners] {

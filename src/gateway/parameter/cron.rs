@@ -1,8 +1,9 @@
 //! The fields of a subscription's time table (interface: Scheduling): numbers, `,` `-` `*` `/`, and for days `?` `L` `W` `#`.
 //!
-//! Assumed where the interface lists characters only, after the usual reading of such expressions: a range runs upwards; `/`
-//! follows `*`, a number or a range; `?`, `L`, `W` and `#` stand alone in their field; `job.minute` takes a number alone, as
-//! its row lists nothing else, but the minutes of `job.expression` may be written like its seconds.
+//! Assumed where the interface lists characters only, after the usual reading of such expressions: what stands between commas is
+//! judged by itself, `L`, `W` and `#` included; a range runs upwards; `/` follows `*`, a number or a range; `?`, which says that
+//! the field says nothing, stands alone; `job.minute` takes a number alone, as its row lists nothing else, but the minutes of
+//! `job.expression` may be written like its seconds.
 
 use super::format::Problem;
 
@@ -47,15 +48,18 @@ impl Cron {
     /// A field with everything that it may hold.
     fn field(self, value: &str) -> Result<(), Problem> {
         match self {
-            Self::DayOfMonth if self.last_or_nearest(value) => Ok(()),
-            Self::DayOfWeek if self.last_or_nth(value) => Ok(()),
             Self::DayOfMonth | Self::DayOfWeek if value == "?" => Ok(()),
             _ => value.split(',').try_for_each(|item| self.item(item)),
         }
     }
 
-    /// `*`, `5`, `1-5`, each with a step or without.
+    /// What stands between two commas: a day counted in another way, or `*`, `5`, `1-5`, each with a step or without.
     fn item(self, item: &str) -> Result<(), Problem> {
+        match self {
+            Self::DayOfMonth if self.last_or_nearest(item) => return Ok(()),
+            Self::DayOfWeek if self.last_or_nth(item) => return Ok(()),
+            _ => {}
+        }
         let (base, step) = match item.split_once('/') {
             Some((base, step)) => (base, Some(step)),
             None => (item, None),

@@ -2,11 +2,12 @@
 //!
 //! Nothing here shows a value. It sends nothing; how the agent writes a form is in `request`.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt;
 
-use super::rule::Sent;
-use super::{Binds, Call, Direction, Names, Need, Row, SECTIONS, Unfit, named, named_in, nearest, shown};
+use super::rule::{HOLDERS, OVERRIDE, Sent};
+use super::{Binds, Call, Direction, Names, Need, Row, SECTIONS, Unfit, named, named_in, nearest, of_column, shown};
 
 /// Longest form in bytes: 1001 items of a cart with 4 KiB each.
 pub const LONGEST: usize = 1001 * 4096;
@@ -108,12 +109,14 @@ fn text(encoded: &[u8]) -> Result<String, &'static str> {
     String::from_utf8(bytes).map_err(|_| "not UTF-8")
 }
 
-/// Judges one value alone: it is good when one of the formats that its name has takes it.
+/// Judges one value alone: it is good when one of the formats that its name has takes it. In an answer, an unknown field is
+/// good.
 #[must_use]
-pub fn alone(name: &str, value: &str, names: &Names) -> Option<Violation> {
-    let known = match named(name, names) {
+pub fn alone(name: &str, value: &str, names: &Names, direction: Direction) -> Option<Violation> {
+    let known = match named(name, names, direction) {
         Ok(known) => known,
-        Err(unfit) => return Some(unknown(name, &unfit, names)),
+        Err(Unfit::Unknown) if direction == Direction::Response => return None,
+        Err(unfit) => return Some(unfitting(name, &unfit, names)),
     };
     let mut problem = None;
     for parameter in &known {
@@ -134,14 +137,11 @@ pub fn alone(name: &str, value: &str, names: &Names) -> Option<Violation> {
 
 /// Judges the pairs of a form, each alone, and that none is there twice.
 #[must_use]
-pub fn each(pairs: &[(String, String)], names: &Names) -> Vec<Violation> {
+pub fn each(pairs: &[(String, String)], names: &Names, direction: Direction) -> Vec<Violation> {
     let mut seen = BTreeSet::new();
-    let judged =
-        pairs.iter().filter_map(
-            |(name, value)| {
-                if seen.insert(name.as_str()) { alone(name, value, names) } else { Some(twice(name)) }
-            },
-        );
+    let judged = pairs.iter().filter_map(|(name, value)| {
+        if seen.insert(name.as_str()) { alone(name, value, names, direction) } else { Some(twice(name)) }
+    });
     judged.take(MOST_VIOLATIONS).collect()
 }
 
@@ -149,30 +149,50 @@ fn twice(name: &str) -> Violation {
     Violation::new(name, "sent twice", "each parameter is sent once")
 }
 
+/// The fields of an answer that are not in the table, by their names as they may be shown. They are no violation: answers may
+/// hold new fields at any time (interface: Versioning).
+#[must_use]
+pub fn unknown(pairs: &[(String, String)], names: &Names) -> Vec<String> {
+    let is_unknown = |name: &str| matches!(named(name, names, Direction::Response), Err(Unfit::Unknown));
+    pairs.iter().filter(|(name, _)| is_unknown(name)).map(|(name, _)| shown(name)).take(MOST_VIOLATIONS).collect()
+}
+
+/// The fields of a form by their names in the interface. Those of a line of the reconciliation file may have the names of its
+/// header.
+fn by_name<'a>(pairs: &'a [(String, String)], call: Call) -> impl Iterator<Item = (Cow<'a, str>, &'a str)> {
+    pairs.iter().map(move |(name, value)| {
+        let column = if call == Call::Reconciliation { of_column(name) } else { None };
+        (column.map_or(Cow::Borrowed(name.as_str()), Cow::Owned), value.as_str())
+    })
+}
+
 /// Judges a whole form: every name and value, what must be there, and what fields demand of each other. Past
-/// [`MOST_VIOLATIONS`] the rest is not told.
+/// [`MOST_VIOLATIONS`] the rest is not told. Unknown fields of an answer are passed over ([`unknown`] tells them).
 #[must_use]
 pub fn judge(pairs: &[(String, String)], asked: &Asked<'_>) -> Vec<Violation> {
     let mut violations = Vec::new();
     let (mut seen, mut groups) = (BTreeSet::new(), BTreeSet::new());
-    for (name, value) in pairs {
+    let overrides = pairs.iter().any(|(name, value)| name == OVERRIDE && value == "true");
+    for (name, value) in by_name(pairs, asked.call) {
         if violations.len() >= MOST_VIOLATIONS {
             return violations;
         }
-        if !seen.insert(name.as_str()) {
-            violations.push(twice(name));
-            continue;
-        }
-        match named_in(name, asked.names, asked.direction, asked.call) {
+        match named_in(&name, asked.names, asked.direction, asked.call) {
+            _ if seen.contains(&name) => violations.push(twice(&name)),
             Ok(parameter) => {
-                groups.insert(parameter.section.group);
-                let format = parameter.format_of(name);
+                // A holder for stored payment data needs no number beside it.
+                if !(overrides && HOLDERS.contains(&&*name)) {
+                    groups.insert(parameter.section.group);
+                }
+                let format = parameter.format_of(&name);
                 if let Err(problem) = format.check(value) {
-                    violations.push(Violation::new(name, problem.to_string(), format!("must be {format}")));
+                    violations.push(Violation::new(&name, problem.to_string(), format!("must be {format}")));
                 }
             }
-            Err(unfit) => violations.push(unknown(name, &unfit, asked.names)),
+            Err(Unfit::Unknown) if asked.direction == Direction::Response => {}
+            Err(unfit) => violations.push(unfitting(&name, &unfit, asked.names)),
         }
+        seen.insert(name);
     }
     violations.extend(missing(&seen, &groups, asked));
     violations.extend(broken(pairs, asked));
@@ -182,7 +202,8 @@ pub fn judge(pairs: &[(String, String)], asked: &Asked<'_>) -> Vec<Violation> {
 
 /// The rules over several fields that a form breaks, and nothing else.
 pub fn broken(pairs: &[(String, String)], asked: &Asked<'_>) -> Vec<Violation> {
-    let fields = pairs.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    let fields: Vec<(Cow<'_, str>, &str)> = by_name(pairs, asked.call).collect();
+    let fields = fields.iter().map(|(name, value)| (&**name, *value));
     let sent = Sent::new(fields, asked.names, asked.direction, asked.call, asked.from_client_side);
     let told = |broken: &super::rule::Broken| {
         Violation::new(&broken.name, broken.problem, format!("{} ({})", broken.rule.says, broken.rule.name))
@@ -191,7 +212,7 @@ pub fn broken(pairs: &[(String, String)], asked: &Asked<'_>) -> Vec<Violation> {
 }
 
 /// Required rows that are not there, of the groups that bind.
-fn missing(seen: &BTreeSet<&str>, groups: &BTreeSet<&str>, asked: &Asked<'_>) -> Vec<Violation> {
+fn missing(seen: &BTreeSet<Cow<'_, str>>, groups: &BTreeSet<&str>, asked: &Asked<'_>) -> Vec<Violation> {
     let binding = |binds: Binds, group: &str| match binds {
         Binds::Used => groups.contains(group),
         Binds::Always(calls) => calls.contains(&asked.call),
@@ -206,7 +227,8 @@ fn missing(seen: &BTreeSet<&str>, groups: &BTreeSet<&str>, asked: &Asked<'_>) ->
         if !binding(section.binds, section.group) {
             continue;
         }
-        let absent = |row: &&Row| row.need == Need::Required && !seen.contains(row.name);
+        let needed = |row: &Row| row.needed_in.is_empty() || row.needed_in.contains(&asked.call);
+        let absent = |row: &&Row| row.need == Need::Required && needed(row) && !seen.contains(row.name);
         for row in section.rows.iter().filter(absent) {
             if !of_call(row.call.unwrap_or(section.call)) || missing.iter().any(|told| told.name == row.name) {
                 continue;
@@ -218,7 +240,7 @@ fn missing(seen: &BTreeSet<&str>, groups: &BTreeSet<&str>, asked: &Asked<'_>) ->
     missing
 }
 
-fn unknown(name: &str, unfit: &Unfit, names: &Names) -> Violation {
+fn unfitting(name: &str, unfit: &Unfit, names: &Names) -> Violation {
     match unfit {
         Unfit::Unknown => {
             let meant = nearest(name, names);

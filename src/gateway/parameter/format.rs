@@ -43,8 +43,7 @@ pub enum Format {
     Moment,
     /// yyyy-MM-dd HH:mm:ss and the distance from UTC: `+0000` or `+00:00`.
     Stamp,
-    /// A telephone number: plus or digit, then from so many to so many digits, spaces, dots, parentheses, slashes, hyphens;
-    /// 25 characters together at most.
+    /// A telephone number: plus or digit, then from so many to so many digits, spaces, dots, parentheses, slashes, hyphens.
     Phone(u8, u8),
     /// Two letters, two digits, then 11 to 27 letters or digits.
     Iban,
@@ -52,6 +51,8 @@ pub enum Format {
     Bic,
     /// Two letters or three digits.
     CountryEither,
+    /// Latitude, comma, longitude, both in degrees; 20 characters at most.
+    Coordinates,
     /// `2.1.0`: the major number is 1 or 2.
     Version,
     /// `000.100.2` and two digits.
@@ -147,6 +148,7 @@ impl Format {
                 let letters = value.len() == 2 && value.bytes().all(|c| c.is_ascii_alphabetic());
                 holds(letters || value.len() == 3 && all_digits(value), Problem::Shape)
             }
+            Self::Coordinates => coordinates(value),
             Self::Version => holds(version(value).is_some_and(|(major, _)| matches!(major, 1 | 2)), Problem::Shape),
             Self::ChargebackCode => {
                 let rest = value.strip_prefix("000.100.2");
@@ -193,6 +195,7 @@ impl Format {
             Self::Iban => "AN31, IBAN".to_owned(),
             Self::Bic => "AN11, 8 or 11".to_owned(),
             Self::CountryEither => "A2 or N3".to_owned(),
+            Self::Coordinates => "AN20, latitude,longitude".to_owned(),
             Self::Version => "version".to_owned(),
             Self::ChargebackCode => "000.100.2nn".to_owned(),
             Self::OneOf(words) => words.join("|"),
@@ -230,12 +233,18 @@ impl fmt::Display for Format {
             Self::Day => write!(f, "a day as yyyy-MM-dd"),
             Self::Moment => write!(f, "yyyy-MM-dd HH:mm:ss"),
             Self::Stamp => write!(f, "yyyy-MM-dd HH:mm:ss and the distance from UTC, as +0000"),
-            Self::Phone(min, _) => {
-                write!(f, "plus or a digit, then {min} to 24 digits, spaces, dots, parentheses, slashes and hyphens")
+            Self::Phone(min, max) => {
+                write!(f, "plus or a digit, then {min} to {max} digits, spaces, dots, parentheses, slashes and hyphens")
             }
             Self::Iban => write!(f, "two letters, two digits, then 11 to 27 letters or digits"),
             Self::Bic => write!(f, "8 or 11 letters and digits"),
             Self::CountryEither => write!(f, "two letters or three digits"),
+            Self::Coordinates => {
+                write!(
+                    f,
+                    "a latitude from -90 to 90, a comma and a longitude from -180 to 180, of at most 20 characters"
+                )
+            }
             Self::Version => write!(f, "a version such as 2.1.0, whose first number is 1 or 2"),
             Self::ChargebackCode => write!(f, "000.100.2 and two digits"),
             Self::OneOf([word]) => write!(f, "{word}"),
@@ -340,14 +349,12 @@ fn stamp(value: &str) -> Result<(), Problem> {
 }
 
 fn phone(value: &str, min: u8, max: u8) -> Result<(), Problem> {
-    // AN25 bounds the whole, whatever the note says of what follows the first character.
-    const LONGEST: usize = 25;
     let Some(rest) = value.strip_prefix(|c: char| c == '+' || c.is_ascii_digit()) else { return Err(Problem::Shape) };
     if !rest.bytes().all(|c| c.is_ascii_digit() || b" .()/-".contains(&c)) {
         Err(Problem::Character)
     } else if rest.len() < usize::from(min) {
         Err(Problem::Short(value.len()))
-    } else if rest.len() > usize::from(max) || value.len() > LONGEST {
+    } else if rest.len() > usize::from(max) {
         Err(Problem::Long(value.len()))
     } else {
         Ok(())
@@ -358,6 +365,20 @@ fn iban(value: &str) -> Result<(), Problem> {
     Of::LettersDigits.check(value, 15, 31)?;
     let fits = value[..2].bytes().all(|c| c.is_ascii_alphabetic()) && all_digits(&value[2..4]);
     if fits { Ok(()) } else { Err(Problem::Shape) }
+}
+
+/// Degrees, as a map writes them: 48.1351,11.582. As many decimals as there is room for, or none.
+fn coordinates(value: &str) -> Result<(), Problem> {
+    const LONGEST: u16 = 20;
+    Of::Text.check(value, 1, LONGEST)?;
+    let (latitude, longitude) = value.split_once(',').ok_or(Problem::Shape)?;
+    let degrees = |text: &str, most: f64| {
+        decimal(text, true, 3, (1, 20), true)?;
+        let degrees: f64 = text.parse().map_err(|_| Problem::Shape)?;
+        if degrees.abs() <= most { Ok(()) } else { Err(Problem::Bounds) }
+    };
+    degrees(latitude, 90.0)?;
+    degrees(longitude, 180.0)
 }
 
 /// Major and minor number of `2.1.0`.

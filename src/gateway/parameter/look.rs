@@ -18,6 +18,20 @@ pub(super) fn reference(sent: &Sent<'_>, found: &mut Found<'_>) {
     }
 }
 
+pub(super) fn captures(sent: &Sent<'_>, found: &mut Found<'_>) {
+    if sent.has("numberOfCaptures") && sent.get("paymentType").is_some_and(|kind| kind != "PA") {
+        found("numberOfCaptures", "must not be sent here");
+    }
+}
+
+pub(super) fn payment_data(sent: &Sent<'_>, found: &mut Found<'_>) {
+    const DATA: [&str; 5] = ["card.", "virtualAccount.", "bankAccount.", "tokenAccount.", "giftCard."];
+    let wallets: Vec<String> = sent.names.wallets.iter().map(|wallet| format!("{wallet}.")).collect();
+    for beginning in DATA.into_iter().chain(wallets.iter().map(String::as_str)) {
+        sent.under(beginning).for_each(|(name, _)| found(name, "must not be sent here"));
+    }
+}
+
 pub(super) fn wallet(sent: &Sent<'_>, found: &mut Found<'_>) {
     for wallet in &sent.names.wallets {
         let (token, source) = (format!("{wallet}.paymentToken"), format!("{wallet}.source"));
@@ -89,9 +103,12 @@ pub(super) fn three_ri(sent: &Sent<'_>, found: &mut Found<'_>) {
 
 pub(super) fn exemption_version(sent: &Sent<'_>, found: &mut Found<'_>) {
     let asked = sent.has("threeDSecure.challengeIndicator") || sent.has("threeDSecure.exemptionFlag");
-    let version = sent.get("threeDSecure.version").and_then(format::version);
-    if asked && version.is_some_and(|version| version < (2, 2)) {
-        found("threeDSecure.version", "too low");
+    match sent.get("threeDSecure.version").map(format::version) {
+        _ if !asked => {}
+        None => found("threeDSecure.version", MISSING),
+        Some(Some(version)) if version < (2, 2) => found("threeDSecure.version", "too low"),
+        // A version that is none is told by its format.
+        Some(_) => {}
     }
 }
 

@@ -7,7 +7,8 @@
 //! | `table/` | the rows, one file for each chapter of the document, in its order: to be laid beside it |
 //! | `format` | what a value must look like; `characters` what it is made of, `cron` the fields of a time table |
 //! | `name` | what a name must look like: indexes, keys in brackets, names that are settings |
-//! | `rule` | what fields demand of each other; `look` those that are more than a pattern |
+//! | `call` | the calls, and which rows each of them takes |
+//! | `rules` | what fields demand of each other; `rule` how that is judged, `look` those that are more than a pattern |
 //! | `form` | a whole form, read from its encoding and judged |
 //!
 //! **To add a parameter, add a row.** A row that is in several places of the document (`shipping.customer.*`,
@@ -19,21 +20,32 @@
 //!   is held to 2048 characters. Nothing may be empty, except values of custom pairs and `job.year`.
 //! - A note beats a letter: `card.holder` and `shipping.city` are "letters" but hold the spaces and marks of names, no digits;
 //!   `shipping.method` takes PUDO, which its list has, although it has fewer than five letters.
-//! - Of two bounds the narrower holds: `recipient.phone` has 25 characters at most in all.
+//! - The lengths of `merchant.billing.mobile` and `recipient.phone` count what follows the first character: a plus and 25 digits
+//!   fit, although AN25 stands beside them. Other telephone numbers have 25 characters in all.
 //! - `paymentType` is two capital letters, as each of its values in the query's list that can be one.
 //! - `sequence` takes FINAL and nothing else. Letters in names and towns are those of any alphabet, in codes A to Z.
 //! - A date is a day that the calendar has. Hours run from 00 to 23, also where the document writes hh.
-//! - Every index ends at 1000, as that of cart items does. It has no leading zeros.
+//! - Only the index of cart items has an end, 1000. No index has leading zeros.
+//! - A pair of coordinates is in degrees: a latitude from -90 to 90, a comma, a longitude from -180 to 180. Of `pos.location` the
+//!   two come together.
+//! - What refers to a payment brings no payment data and no time table, stores nothing and overrides nothing; `sequence` is its
+//!   alone. `numberOfCaptures` is of reservations: `paymentType` PA.
 //! - A call takes the rows of `payment`, and more (see [`Call::takes`]); only what the document binds to another call is
 //!   refused. `amount` and `currency` are required of payments, checkouts and schedules, not of what refers to a payment or
-//!   stores payment data.
+//!   stores payment data. An increment or reauthorisation is a payment with `referenceUuid`.
+//! - `pos.entryMode` is required where a card is read: of payments and of what stores a card. `pos.terminalId` is required wherever
+//!   POS fields are sent. A card's number and expiry are required where a card is given, not where a stored one pays, and not
+//!   beside an `overrideHolder` that comes with `card.holder` alone.
 //! - 3-D Secure 2 is asked for by any `threeDSecure.v2.*` and by any field of the browser that it makes mandatory.
 //!   `threeDSecure.deviceInfo` (an app) or `threeDSecure.threeRIInd` (no customer there) replaces the browser.
-//! - "Both must be flagged" of an exemption: `challengeIndicator` and `exemptionFlag` come together.
+//! - "Both must be flagged" of an exemption: `challengeIndicator` and `exemptionFlag` come together. They "need version 2.2 or
+//!   higher": `threeDSecure.version` says so; a version that nobody says could be lower.
+//! - An answer may hold fields that are not in the table (interface: Versioning): they are told, and are no violation.
 //! - Not judged, as the document leaves it to others: which brands can be detected, where a purpose code is mandatory, the
 //!   lengths that one fraud service sets to `risk.channelId` and `risk.serviceId`, check digits of an IBAN, lists of currencies
 //!   and countries, what `street1` holds beside a `houseNumber1`.
 
+mod call;
 mod characters;
 mod cron;
 pub mod form;
@@ -42,12 +54,14 @@ mod look;
 mod name;
 mod nearest;
 pub mod rule;
+mod rules;
 mod table;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+pub use call::Call;
 pub use characters::Of;
 pub use format::{Format, Problem};
 pub use name::{Names, Unfit, shown};
@@ -63,10 +77,14 @@ pub struct Row {
     pub format: Format,
     /// Whether it must be there.
     pub need: Need,
+    /// The calls in which it must; empty means all that take it.
+    pub needed_in: &'static [Call],
     /// Its value must not be shown: card data, account data, tokens.
     pub secret: bool,
     /// The call it belongs to, when that is not the call of its section.
     pub call: Option<Call>,
+    /// The column of the reconciliation file that it is, by the name in the header.
+    pub column: Option<&'static str>,
     /// What it means.
     pub meaning: &'static str,
 }
@@ -89,31 +107,6 @@ pub enum Direction {
     Request,
     /// From the gateway.
     Response,
-}
-
-/// A call of the interface, or another way in which fields travel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Call {
-    /// Of a row: every call.
-    Any,
-    /// `POST /v1/payments`, and what refers to it.
-    Payment,
-    /// `POST /v1/payments/{id}`: capture, reversal, refund and similar.
-    FollowUp,
-    /// A checkout of the hosted widget is created.
-    Checkout,
-    /// Payment data are stored without a payment.
-    Registration,
-    /// A subscription is set up.
-    Schedule,
-    /// The query of transactions.
-    Query,
-    /// A report over a time frame.
-    Report,
-    /// A notification, from the gateway.
-    Webhook,
-    /// A line of the reconciliation file.
-    Reconciliation,
 }
 
 /// Rows that stand together in the document and share what follows.
@@ -215,17 +208,47 @@ pub fn find(name: &str) -> Option<&'static Row> {
     near.find(|known| known.row.name == name && of_requests(known.section)).map(|known| known.row)
 }
 
-/// Every parameter that goes by this name: those of requests, or, when there is none, the fields of responses. A name can have
-/// a format for each of several calls.
+/// Every parameter that goes by this name: those that `direction` has, or, when there is none, those of the other one, or the
+/// column of the reconciliation file. A name can have a format for each of several calls.
 ///
 /// # Errors
 /// Why it is no name of the table.
-pub fn named(name: &str, names: &Names) -> Result<Vec<Parameter>, Unfit> {
-    let request = matching(name, names, Direction::Request);
-    match request {
-        Err(Unfit::Unknown) => matching(name, names, Direction::Response),
+pub fn named(name: &str, names: &Names, direction: Direction) -> Result<Vec<Parameter>, Unfit> {
+    let other = match direction {
+        Direction::Request => Direction::Response,
+        Direction::Response => Direction::Request,
+    };
+    let known = matching(name, names, direction).or_else(|unfit| match unfit {
+        Unfit::Unknown => matching(name, names, other),
+        unfit => Err(unfit),
+    });
+    match known {
+        Err(Unfit::Unknown) => {
+            let columns: Vec<Parameter> = all().filter(|parameter| parameter.row.column == Some(name)).collect();
+            if columns.is_empty() { Err(Unfit::Unknown) } else { Ok(columns) }
+        }
         known => known,
     }
+}
+
+/// Whether an entry of a list of parameters means this one, by its name in the table: the name itself, or, when the entry ends
+/// with a dot, everything that begins so.
+#[must_use]
+pub fn means(entry: &str, name: &str) -> bool {
+    entry == name || entry.ends_with('.') && name.starts_with(entry)
+}
+
+/// Whether an entry of such a list means any parameter of a request.
+#[must_use]
+pub fn means_any(entry: &str) -> bool {
+    all().any(|parameter| parameter.section.direction == Direction::Request && means(entry, &parameter.name()))
+}
+
+/// The name in the interface of a column of the reconciliation file; of `MatchedTransactions`, the first.
+#[must_use]
+pub fn of_column(column: &str) -> Option<String> {
+    let row = all().find(|parameter| parameter.row.column == Some(column))?.row;
+    Some(row.name.replace("[n]", "[0]"))
 }
 
 /// The parameter that goes by this name in a call.
@@ -340,56 +363,5 @@ impl Direction {
             Self::Request => "request",
             Self::Response => "response",
         }
-    }
-}
-
-impl Call {
-    /// Those that a form can be judged for.
-    pub const ALL: &'static [Self] = &[
-        Self::Payment,
-        Self::FollowUp,
-        Self::Checkout,
-        Self::Registration,
-        Self::Schedule,
-        Self::Query,
-        Self::Report,
-        Self::Webhook,
-        Self::Reconciliation,
-    ];
-
-    /// In one word.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Any => "any",
-            Self::Payment => "payment",
-            Self::FollowUp => "follow-up",
-            Self::Checkout => "checkout",
-            Self::Registration => "registration",
-            Self::Schedule => "schedule",
-            Self::Query => "query",
-            Self::Report => "report",
-            Self::Webhook => "webhook",
-            Self::Reconciliation => "reconciliation",
-        }
-    }
-
-    /// Whether a request of this call may hold a row of `row`.
-    #[must_use]
-    pub fn takes(self, row: Self) -> bool {
-        match self {
-            Self::Payment | Self::FollowUp | Self::Checkout | Self::Registration | Self::Schedule => {
-                matches!(row, Self::Any | Self::Payment | Self::Schedule) || row == self
-            }
-            Self::Any | Self::Query | Self::Report | Self::Webhook | Self::Reconciliation => {
-                row == Self::Any || row == self
-            }
-        }
-    }
-
-    /// Whether a response of this call may hold a row of `row`.
-    #[must_use]
-    pub fn gives(self, row: Self) -> bool {
-        row == self || row == Self::Any || row == Self::Payment && self != Self::Reconciliation
     }
 }

@@ -9,8 +9,9 @@ use super::{Call, Need};
 
 /// Longest name: the longest of the table has 62 characters, a key 64, and two indexes.
 pub(super) const LONGEST: usize = 160;
-/// Largest index (interface: Limits, cart item index).
-pub(super) const LARGEST_INDEX: usize = 1000;
+/// The one list whose indexes have an end (interface: Cart items; Limits, cart item index), and that end.
+const ITEMS: &str = "cart.items[n]";
+pub(super) const LARGEST_ITEM: usize = 1000;
 
 /// Names that the document leaves out: settings. What it writes instead is the default.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,9 +66,12 @@ pub enum Unfit {
     /// The row has nothing in brackets here.
     #[error("the name has brackets where {0} has none")]
     Surplus(String),
-    /// Not a number, or too large.
-    #[error("the index must be a whole number from 0 to {LARGEST_INDEX}")]
+    /// Not a number.
+    #[error("the index must be a whole number without zeros before it: 0, 1, 2, …")]
     Index,
+    /// Not a number, or larger than that of any item.
+    #[error("the index must be a whole number from 0 to {LARGEST_ITEM}")]
+    ItemIndex,
     /// Not a key of this row.
     #[error("the key in brackets must be {0}")]
     Key(&'static str),
@@ -180,8 +184,14 @@ fn bracket(pattern: &str, known: Option<&str>, given: Option<&str>) -> Result<bo
     match known {
         "n" => {
             let plain = given.bytes().all(|c| c.is_ascii_digit()) && (given == "0" || !given.starts_with('0'));
-            let small = given.parse::<usize>().is_ok_and(|index| index <= LARGEST_INDEX);
-            if plain && small { Ok(true) } else { Err(Unfit::Index) }
+            if pattern.starts_with(ITEMS) {
+                let small = given.parse::<usize>().is_ok_and(|index| index <= LARGEST_ITEM);
+                if plain && small { Ok(true) } else { Err(Unfit::ItemIndex) }
+            } else if plain {
+                Ok(true)
+            } else {
+                Err(Unfit::Index)
+            }
         }
         "brand" => key(given, 1..=32, "", "1 to 32 letters, digits and underscores"),
         "name" | "key" => key(given, 3..=64, ".", "3 to 64 letters, digits, dots and underscores"),
@@ -195,11 +205,11 @@ fn key(given: &str, length: std::ops::RangeInclusive<usize>, more: &str, rule: &
 }
 
 /// A name from outside, as it may be shown: cut, without control characters, and with its digits hidden when they are more than
-/// two indexes have: they could be a card number in the wrong place.
+/// two items have: they could be a card number in the wrong place.
 #[must_use]
 pub fn shown(name: &str) -> String {
     const LONGEST_SHOWN: usize = 96;
-    let hide = name.chars().filter(|c| c.is_numeric()).count() > 2 * LARGEST_INDEX.to_string().len();
+    let hide = name.chars().filter(|c| c.is_numeric()).count() > 2 * LARGEST_ITEM.to_string().len();
     let show = |c: char| match c {
         c if c.is_control() => '\u{FFFD}',
         c if hide && c.is_numeric() => '*',

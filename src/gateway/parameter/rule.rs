@@ -1,11 +1,13 @@
-//! What the fields of one form demand of each other: each rule has a name, its sentence and its clause.
+//! What the fields of one form demand of each other: what a rule is, and how a form is held against it. The rules are in `rules`.
 //!
 //! What a field demands of its own value is its `format`. Which call takes it is in its row.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use super::{Call, Direction, Names, look};
+use super::{Call, Direction, Names};
+
+pub use super::rules::RULES;
 
 /// One rule over several fields.
 pub struct Rule {
@@ -15,14 +17,14 @@ pub struct Rule {
     pub says: &'static str,
     /// Where the interface says so.
     pub clause: &'static str,
-    direction: Direction,
+    pub(super) direction: Direction,
     /// The calls it holds in; empty means all.
-    calls: &'static [Call],
-    demand: Demand,
+    pub(super) calls: &'static [Call],
+    pub(super) demand: Demand,
 }
 
 /// The shapes of rules. A name that ends in a dot stands for every name that begins so.
-enum Demand {
+pub(super) enum Demand {
     /// One of the two needs the other, under each of these beginnings.
     Together { at: &'static [&'static str], of: [&'static str; 2] },
     /// With any of `when`, all of `need` must be there, under each of these beginnings.
@@ -31,6 +33,8 @@ enum Demand {
     Either { when: &'static str, of: [&'static str; 2] },
     /// With `one`, none of the others may be there.
     Apart { one: &'static str, others: &'static [&'static str] },
+    /// None of these may be there.
+    Absent(&'static [&'static str]),
     /// What takes a look at values.
     Look(fn(&Sent<'_>, &mut Found<'_>)),
 }
@@ -58,202 +62,11 @@ pub struct Broken {
     pub rule: &'static Rule,
 }
 
-pub(super) const MISSING: &str = "required and not sent";
+/// With `true`, one of [`HOLDERS`] may replace the empty one of stored payment data (interface: Tokenization and registration).
+pub(super) const OVERRIDE: &str = "overrideHolder";
+pub(super) const HOLDERS: [&str; 2] = ["card.holder", "bankAccount.holder"];
 
-/// Every rule, in the document's order.
-pub static RULES: &[Rule] = &[
-    Rule {
-        name: "brand",
-        says: "paymentBrand may be missing only where a card shows its brand",
-        clause: "Basic payment parameters",
-        direction: Direction::Request,
-        calls: &[Call::Payment],
-        demand: Demand::Needs { at: &[""], when: &["bankAccount.", "virtualAccount."], need: &["paymentBrand"] },
-    },
-    Rule {
-        name: "payment-type",
-        says: "what refers to a payment says what it is",
-        clause: "Basic payment parameters",
-        direction: Direction::Request,
-        calls: &[Call::FollowUp],
-        demand: Demand::Look(look::payment_type),
-    },
-    Rule {
-        name: "reference",
-        says: "referenceUuid replaces the payment's id in the path",
-        clause: "Basic payment parameters",
-        direction: Direction::Request,
-        calls: &[Call::FollowUp],
-        demand: Demand::Look(look::reference),
-    },
-    Rule {
-        name: "wallet",
-        says: "a wallet gives either its token, which the service decrypts, or the source of data that are decrypted already",
-        clause: "Mobile-wallet payments",
-        direction: Direction::Request,
-        calls: &[],
-        demand: Demand::Look(look::wallet),
-    },
-    Rule {
-        name: "wallet-decrypted",
-        says: "decrypted wallet data are a card's number and expiry with threeDSecure.verificationId and threeDSecure.eci",
-        clause: "Mobile-wallet payments",
-        direction: Direction::Request,
-        calls: &[],
-        demand: Demand::Look(look::wallet_decrypted),
-    },
-    Rule {
-        name: "bank-account-number",
-        says: "a bank account has a number or an IBAN",
-        clause: "Bank account",
-        direction: Direction::Request,
-        calls: &[],
-        demand: Demand::Either { when: "bankAccount.", of: ["bankAccount.number", "bankAccount.iban"] },
-    },
-    Rule {
-        name: "bank-code",
-        says: "a bank account has a bank code or a BIC",
-        clause: "Bank account",
-        direction: Direction::Request,
-        calls: &[],
-        demand: Demand::Either { when: "bankAccount.", of: ["bankAccount.bankCode", "bankAccount.bic"] },
-    },
-    Rule {
-        name: "customer-name",
-        says: "givenName and surname come with any other field of the customer",
-        clause: "Customer",
-        direction: Direction::Request,
-        calls: &[],
-        demand: Demand::Needs { at: &[""], when: &["customer."], need: &["customer.givenName", "customer.surname"] },
-    },
-    Rule {
-        name: "identification",
-        says: "kind and number of an identification document come together",
-        clause: "Customer",
-        direction: Direction::Request,
-        calls: &[],
-        demand: Demand::Together {
-            at: &["customer.", "shipping.customer."],
-            of: ["identificationDocType", "identificationDocId"],
-        },
-    },
-    Rule {
-        name: "three-d-secure-2",
-        says: "3-D Secure 2 needs the browser (or threeDSecure.deviceInfo, or threeDSecure.threeRIInd) and the billing address",
-        clause: "Customer; Billing address; 3D Secure",
-        direction: Direction::Request,
-        calls: &[],
-        demand: Demand::Look(look::three_d_secure_2),
-    },
-    Rule {
-        name: "street",
-        says: "street1 and street2 together are not digits only",
-        clause: "Billing address",
-        direction: Direction::Request,
-        calls: &[],
-        demand: Demand::Look(look::street),
-    },
-    Rule {
-        name: "house-number",
-        says: "houseNumber2 comes only with houseNumber1",
-        clause: "Billing address; Shipping address",
-        direction: Direction::Request,
-        calls: &[],
-        demand: Demand::Needs {
-            at: &["billing.", "merchant.billing.", "shipping.", "merchant.shipping."],
-            when: &["houseNumber2"],
-            need: &["houseNumber1"],
-        },
-    },
-    Rule {
-        name: "seller",
-        says: "items of a marketplace name one of its sellers",
-        clause: "Marketplace",
-        direction: Direction::Request,
-        calls: &[],
-        demand: Demand::Look(look::seller),
-    },
-    Rule {
-        name: "three-ri",
-        says: "threeDSecure.channel is only for what the merchant starts",
-        clause: "3D Secure",
-        direction: Direction::Request,
-        calls: &[],
-        demand: Demand::Look(look::three_ri),
-    },
-    Rule {
-        name: "exemption",
-        says: "challengeIndicator and exemptionFlag come together",
-        clause: "3D Secure, exemption requests",
-        direction: Direction::Request,
-        calls: &[],
-        demand: Demand::Together { at: &["threeDSecure."], of: ["challengeIndicator", "exemptionFlag"] },
-    },
-    Rule {
-        name: "exemption-version",
-        says: "an exemption needs 3-D Secure 2.2 or higher",
-        clause: "3D Secure, exemption requests",
-        direction: Direction::Request,
-        calls: &[],
-        demand: Demand::Look(look::exemption_version),
-    },
-    Rule {
-        name: "scheme-use-case",
-        says: "scheme data need CB-USECASE, except where no payment is authenticated and it is neither recurring nor in installments",
-        clause: "Custom parameters and scheme data",
-        direction: Direction::Request,
-        calls: &[],
-        demand: Demand::Look(look::scheme_use_case),
-    },
-    Rule {
-        name: "client-side",
-        says: "from the client side, names of custom parameters begin with SHOPPER_",
-        clause: "Custom parameters and scheme data",
-        direction: Direction::Request,
-        calls: &[],
-        demand: Demand::Look(look::client_side),
-    },
-    Rule {
-        name: "redirect-parameters",
-        says: "a name and a value of the same index belong together",
-        clause: "Asynchronous payments",
-        direction: Direction::Response,
-        calls: &[],
-        demand: Demand::Look(look::redirect_parameters),
-    },
-    Rule {
-        name: "chargeback-reason",
-        says: "result.code and result.description are of chargebacks only",
-        clause: "Reconciliation file",
-        direction: Direction::Response,
-        calls: &[Call::Reconciliation],
-        demand: Demand::Look(look::chargeback_reason),
-    },
-    Rule {
-        name: "installments",
-        says: "installments with 3-D Secure say how many they are",
-        clause: "Card on file",
-        direction: Direction::Request,
-        calls: &[],
-        demand: Demand::Look(look::installments),
-    },
-    Rule {
-        name: "time-frame",
-        says: "merchantTransactionId cannot be asked for together with a time frame",
-        clause: "Query parameters",
-        direction: Direction::Request,
-        calls: &[Call::Query],
-        demand: Demand::Apart { one: "merchantTransactionId", others: &["date.from", "date.to"] },
-    },
-    Rule {
-        name: "time-frame-ends",
-        says: "date.from and date.to come together",
-        clause: "Query parameters",
-        direction: Direction::Request,
-        calls: &[Call::Query],
-        demand: Demand::Together { at: &["date."], of: ["from", "to"] },
-    },
-];
+pub(super) const MISSING: &str = "required and not sent";
 
 impl Rule {
     /// Whether the rule is about a field, by its name in the table.
@@ -267,13 +80,15 @@ impl Rule {
                 }
                 Demand::Either { of, .. } => of.contains(&field),
                 Demand::Apart { one, others } => one == field || others.contains(&field),
+                Demand::Absent(names) => names.contains(&field),
                 Demand::Look(_) => false,
             }
     }
 }
 
 impl<'a> Sent<'a> {
-    /// What a form of `call` holds. Of a name that is there twice the last value counts.
+    /// What a form of `call` holds. Of a name that is there twice the last value counts; a holder that replaces an empty stored one
+    /// is passed over, as it is no account of its own.
     pub fn new(
         fields: impl IntoIterator<Item = (&'a str, &'a str)>,
         names: &'a Names,
@@ -281,7 +96,11 @@ impl<'a> Sent<'a> {
         call: Call,
         from_client_side: bool,
     ) -> Self {
-        Self { fields: fields.into_iter().collect(), names, call, direction, from_client_side }
+        let mut fields: BTreeMap<&str, &str> = fields.into_iter().collect();
+        if fields.get(OVERRIDE) == Some(&"true") {
+            fields.retain(|name, _| !HOLDERS.contains(name));
+        }
+        Self { fields, names, call, direction, from_client_side }
     }
 
     /// Whether a field is there; with a dot at its end, any field that begins so.
@@ -351,6 +170,9 @@ impl Demand {
                 if sent.has(one) && others.iter().any(|other| sent.has(other)) {
                     found(one, "must not be sent here");
                 }
+            }
+            Self::Absent(names) => {
+                names.iter().filter(|name| sent.has(name)).for_each(|name| found(name, "must not be sent here"));
             }
             Self::Look(look) => look(sent, found),
         }

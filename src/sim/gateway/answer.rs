@@ -7,6 +7,7 @@ use super::books::Face;
 use super::form::{Form, Invalid};
 use super::host::Delivery;
 use super::ledger::{Entry, State};
+use super::manners::Manners;
 use super::outcomes::Outcome;
 use super::refusal::Rule;
 
@@ -31,6 +32,7 @@ pub(super) struct Told<'a> {
     pub instruction: Option<&'a Value>,
     pub short_id: &'a str,
     pub at: DateTime<Utc>,
+    pub manners: Manners,
 }
 
 /// Letters of the checks that were made.
@@ -55,12 +57,15 @@ pub(super) fn payment(told: &Told<'_>, code: &str, description: &str) -> Value {
     let mut answer = json!({
         "id": entry.id,
         "paymentType": entry.kind.as_str(),
-        "amount": entry.amount,
+        "amount": told.manners.amount(&entry.id, &entry.amount),
         "currency": entry.currency,
         "result": result(code, description),
         "resultDetails": { "AcquirerResponse": told.acquirer, "ShortId": told.short_id },
     });
-    for (name, value) in [("merchantTransactionId", &entry.merchant_transaction_id), ("referencedId", &entry.refers_to)]
+    // What it refers to is said in webhooks only (data-model: Webhook notification body).
+    let refers_to = entry.refers_to.as_ref().filter(|_| !told.manners.is_literal());
+    for (name, value) in
+        [("merchantTransactionId", entry.merchant_transaction_id.as_ref()), ("referencedId", refers_to)]
     {
         if let Some(value) = value {
             answer[name] = json!(value);
@@ -156,7 +161,7 @@ fn pos(told: &Told<'_>) -> Value {
         });
     }
     if let Some(icc) = told.icc {
-        pos["iccDataResponse"] = json!(icc);
+        pos["iccDataResponse"] = json!(told.manners.hex(&entry.id, icc));
     }
     pos
 }
@@ -198,19 +203,21 @@ pub(super) fn result(code: &str, description: &str) -> Value {
 }
 
 /// HTTP 400: a parameter is not as documented.
-pub(super) fn invalid(invalid: &Invalid) -> Delivery {
+pub(super) fn invalid(invalid: &Invalid, manners: Manners) -> Delivery {
     let description = format!("invalid or missing parameter: {invalid}");
-    about(result("200.300.404", &shortened(description)), &invalid.name, &invalid.why)
+    about(result("200.300.404", &shortened(description)), &invalid.name, &invalid.why, manners)
 }
 
 /// HTTP 400: a rule about money does not allow it.
-pub(super) fn failed(rule: &Rule) -> Delivery {
-    about(result(rule.code, rule.description), rule.name, rule.description)
+pub(super) fn failed(rule: &Rule, manners: Manners) -> Delivery {
+    about(result(rule.code, rule.description), rule.name, rule.description, manners)
 }
 
 /// Which parameter failed; how that is answered is not documented.
-fn about(mut result: Value, name: &str, message: &str) -> Delivery {
-    result["parameterErrors"] = json!([{ "name": name, "message": message }]);
+fn about(mut result: Value, name: &str, message: &str, manners: Manners) -> Delivery {
+    if !manners.is_literal() {
+        result["parameterErrors"] = json!([{ "name": name, "message": message }]);
+    }
     Delivery::Answer(400, json!({ "result": result }))
 }
 

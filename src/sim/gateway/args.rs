@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 
-use super::{Certificate, Demand, Options, outcomes, start};
+use super::{Certificate, Demand, Manners, Options, outcomes, start};
 
 /// The gateway's arguments.
 #[derive(Debug, clap::Args)]
@@ -46,6 +46,31 @@ pub struct Args {
     /// Wait so long before each answer
     #[arg(long, value_name = "MS", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=600_000))]
     pub delay_ms: u64,
+    #[command(flatten)]
+    manners: MannersArgs,
+}
+
+/// How the gateway thinks; as we read the interface without either.
+#[derive(Clone, Copy, Debug, Default, clap::Args)]
+pub struct MannersArgs {
+    /// Book whatever can be read, whatever became of the earlier payment, and as often as it comes: a bank without rules
+    #[arg(long, conflicts_with = "literal")]
+    permissive: bool,
+    /// Do nothing that the interface does not say, and all that it says
+    #[arg(long)]
+    literal: bool,
+}
+
+impl MannersArgs {
+    /// What they mean.
+    #[must_use]
+    pub fn manners(self) -> Manners {
+        match (self.permissive, self.literal) {
+            (true, _) => Manners::Permissive,
+            (_, true) => Manners::Literal,
+            _ => Manners::Checked,
+        }
+    }
 }
 
 fn rate(text: &str) -> Result<u32, String> {
@@ -72,6 +97,7 @@ impl Args {
             entity_id: self.entity_id.clone().unwrap_or(default.entity_id),
             certificate: self.valid_days.map_or(default.certificate, Certificate::EndsIn),
             demand: Demand { client_ca, tls12: self.tls12 },
+            manners: self.manners.manners(),
             ledger: self.ledger.clone(),
             throttle: self.throttle,
             clock: self.clock,
@@ -112,7 +138,7 @@ mod tests {
         for (cents, _, what) in outcomes::TABLE.iter().chain(outcomes::REVERSALS) {
             assert!(help.contains(&format!(".{cents:02}  {what}")), "{what}");
         }
-        for option in ["--ledger", "--throttle", "--clock", "--delay-ms"] {
+        for option in ["--ledger", "--throttle", "--clock", "--delay-ms", "--permissive", "--literal"] {
             assert!(help.contains(option), "{option}");
         }
     }

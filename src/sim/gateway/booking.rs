@@ -19,7 +19,9 @@ pub(super) struct Draft<'a> {
     pub kind: Kind,
     /// What was asked for.
     pub amount: Amount,
-    /// The payment that it follows.
+    /// The id of the payment that it follows.
+    pub refers_to: Option<&'a str>,
+    /// That payment; a bank without rules need not know it.
     pub of: Option<&'a Booking>,
     pub face: Option<Face>,
     pub icc: Option<String>,
@@ -39,6 +41,7 @@ impl<'a> Draft<'a> {
             form,
             kind,
             amount,
+            refers_to: None,
             of: None,
             face: None,
             icc: None,
@@ -48,6 +51,11 @@ impl<'a> Draft<'a> {
             stores: false,
             instruction: None,
         }
+    }
+
+    /// What follows the payment with this id.
+    pub(super) fn after(form: &'a Form, kind: Kind, amount: Amount, refers_to: &'a str) -> Self {
+        Self { refers_to: Some(refers_to), ..Self::new(form, kind, amount) }
     }
 }
 
@@ -70,6 +78,7 @@ impl Host {
                 ("000.200.000", "transaction pending", State::Pending)
             }
             (None, Outcome::StrangeCode) => ("999.999.999", "a code that no list knows", State::Approved),
+            (None, Outcome::ShortCode) => ("00", "approved", State::Approved),
             (None, _) => answer::approved(form.get("testMode")),
         };
         let amount = if declined.is_some() { draft.amount } else { approved_amount(&draft, outcome)? };
@@ -81,7 +90,7 @@ impl Host {
             currency: amount.currency().code().to_owned(),
             state,
             code: code.to_owned(),
-            refers_to: draft.of.map(|of| of.entry.id.clone()),
+            refers_to: draft.refers_to.map(str::to_owned),
             entry_mode: form.get("pos.entryMode").map(str::to_owned),
             parameters: form.names(),
             practice: form.get("standingInstruction.industryPractice").map(str::to_owned),
@@ -104,6 +113,7 @@ impl Host {
             instruction: draft.instruction.as_ref(),
             short_id: &short_id,
             at,
+            manners: self.manners(),
         };
         let stored = draft.face.clone().filter(|_| draft.stores && declined.is_none()).map(|face| Registration {
             id: answer::new_id(),
@@ -180,7 +190,7 @@ fn approved_amount(draft: &Draft<'_>, outcome: Outcome) -> Result<Amount, Invali
     let minor = match outcome {
         Outcome::Partial => minor / 2,
         // What follows a payment is never more than was asked: the books would not be right.
-        Outcome::HigherAmount if draft.of.is_none() => minor + 10_u64.pow(u32::from(currency.exponent())),
+        Outcome::HigherAmount if draft.refers_to.is_none() => minor + 10_u64.pow(u32::from(currency.exponent())),
         _ => minor,
     };
     Amount::from_minor(minor, currency).map_err(|why| Invalid::new("amount", why.to_string()))

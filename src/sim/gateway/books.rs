@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::answer::text;
 use super::ledger::{Entry, Kind, Ledger, State};
+use super::standing::Standing;
 
 const SCHEMA: &str = "
     CREATE TABLE IF NOT EXISTS payment (
@@ -48,6 +49,7 @@ const SCHEMA: &str = "
         payment TEXT,
         is_deleted INTEGER NOT NULL DEFAULT 0
     ) STRICT;
+    CREATE TABLE IF NOT EXISTS registered (reference TEXT PRIMARY KEY) STRICT;
     CREATE TABLE IF NOT EXISTS refusal (n INTEGER PRIMARY KEY, why TEXT NOT NULL) STRICT;
 ";
 
@@ -133,7 +135,8 @@ impl Books {
         rows.query_map([id], booking)?.collect()
     }
 
-    /// Books an entry; an approved reversal takes its payment back, with what added to it. A new stored card goes with it.
+    /// Books an entry; approved reversals of the whole take their payment back, with what added to it. A new stored card goes with
+    /// it.
     pub(super) fn enter(&mut self, new: &Booking, stored: Option<&Registration>) -> rusqlite::Result<()> {
         let takes_back = new.entry.kind == Kind::Reversal && new.entry.state == State::Approved;
         if stored.is_none() && !takes_back {
@@ -188,7 +191,7 @@ impl Books {
         let sql = format!(
             "WITH RECURSIVE found (n, depth) AS (SELECT n, 0 FROM payment WHERE {index}{MATCHES} {})
              SELECT payment.* FROM payment JOIN (SELECT n, min(depth) AS depth FROM found GROUP BY n) USING (n)
-             ORDER BY depth, n LIMIT :limit",
+             ORDER BY depth, at, n LIMIT :limit",
             if wanted.with_linked { linked } else { "" },
         );
         let parameters = named_params! {
@@ -209,9 +212,24 @@ impl Books {
         Ok(())
     }
 
-    /// Stores a card without a payment.
-    pub(super) fn store(&mut self, new: &Registration) -> rusqlite::Result<()> {
-        store(&self.0, new)
+    /// Stores a card without a payment; its request may have had a reference.
+    pub(super) fn store(&mut self, new: &Registration, reference: Option<&str>) -> rusqlite::Result<()> {
+        let transaction = self.0.transaction()?;
+        store(&transaction, new)?;
+        transaction
+            .prepare_cached("INSERT OR IGNORE INTO registered (reference) SELECT ?1 WHERE ?1 IS NOT NULL")?
+            .execute([reference])?;
+        transaction.commit()
+    }
+
+    /// Whether something was booked or stored with this reference.
+    pub(super) fn knows(&self, reference: &str) -> rusqlite::Result<bool> {
+        self.0
+            .prepare_cached(
+                "SELECT EXISTS (SELECT 1 FROM payment WHERE reference = ?1)
+                    OR EXISTS (SELECT 1 FROM registered WHERE reference = ?1)",
+            )?
+            .query_row([reference], |row| row.get(0))
     }
 
     /// The stored card with this id.
@@ -290,8 +308,15 @@ fn store(db: &Connection, new: &Registration) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// The payment of a reversal is reversed, and so is what added to it.
+/// The payment of a reversal is reversed, and so is what added to it, when nothing is left of them.
 fn take_back(db: &Connection, reversal: &Entry) -> rusqlite::Result<()> {
+    let mut of = db.prepare_cached("SELECT * FROM payment WHERE id = ?")?;
+    let Some(payment) = of.query_row([&reversal.refers_to], entry).optional()? else { return Ok(()) };
+    let mut after = db.prepare_cached("SELECT * FROM payment WHERE refers_to = ? ORDER BY n")?;
+    let after: Vec<Entry> = after.query_map([&payment.id], entry)?.collect::<rusqlite::Result<_>>()?;
+    if !Standing::of(&payment, after.iter()).is_reversed {
+        return Ok(());
+    }
     db.prepare_cached(
         "UPDATE payment SET state = 'reversed' WHERE state = 'approved' AND (id = ?1
             OR (refers_to = ?1 AND practice = 'INCREMENTAL_AUTH'))",

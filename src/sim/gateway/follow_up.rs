@@ -2,7 +2,7 @@
 
 use super::booking::Draft;
 use super::books::Booking;
-use super::form::{self, Form, Invalid};
+use super::form::{self, Invalid};
 use super::host::{Delivery, Host, money};
 use super::ledger::{Entry, Kind, State};
 use super::outcomes;
@@ -16,8 +16,7 @@ const OTHER_CURRENCY: Refusal =
 impl Host {
     /// `POST /v1/payments/{id}`.
     pub(super) fn referencing(&mut self, id: &str, body: &[u8]) -> Result<Delivery, Refusal> {
-        let form = Form::parse(body, form::REFERENCING)?;
-        self.check_entity(&form, true)?;
+        let form = self.form(body, form::REFERENCING)?;
         let kind = match form.required("paymentType")? {
             "CP" => Kind::Capture,
             "RV" => Kind::Reversal,
@@ -28,11 +27,14 @@ impl Host {
             return Err(Invalid::new("amount", "amount and currency come together").into());
         }
         let asked = form.get("amount").map(|_| money(&form)).transpose()?;
-        let of = self.books.find(id)?.ok_or(Refusal::NotFound)?;
+        let of = self.books.find(id)?;
+        if of.is_none() && !self.manners().books_all() {
+            return Err(Refusal::NotFound);
+        }
         // The cents choose for captures and refunds; a reversal has the cents of its payment, which have chosen already.
         let outcome = match kind {
             Kind::Reversal => {
-                let first = of.first_reversal.map(outcomes::for_cents);
+                let first = of.as_ref().and_then(|of| of.first_reversal).map(outcomes::for_cents);
                 if first.is_some() {
                     self.books.take_first_reversal(id)?;
                 }
@@ -44,8 +46,25 @@ impl Host {
         if let Some(instead) = self.before(outcome, form.get("amount").unwrap_or(kind.as_str()), &path) {
             return Ok(instead);
         }
-        let amount = self.allowed(kind, &of, asked)?;
-        self.book(Draft { of: Some(&of), ..Draft::new(&form, kind, amount) }, outcome)
+        let amount = match &of {
+            Some(of) if !self.manners().books_all() => self.allowed(kind, of, asked)?,
+            _ => self.whatever(of.as_ref(), asked)?,
+        };
+        self.book(Draft { of: of.as_ref(), ..Draft::after(&form, kind, amount, id) }, outcome)
+    }
+
+    /// The amount that a bank without rules books: what is asked for, or all of the payment.
+    fn whatever(&self, of: Option<&Booking>, asked: Option<Amount>) -> Result<Amount, Refusal> {
+        match (asked, of) {
+            (Some(asked), _) => Ok(asked),
+            (None, None) => Err(Invalid::new("amount", "required: nobody knows the payment").into()),
+            (None, Some(of)) => {
+                let standing = Standing::of(&of.entry, self.books.following(&of.entry.id)?.iter());
+                let currency = of.entry.currency().ok_or(OTHER_CURRENCY)?;
+                Ok(Amount::from_minor(standing.authorised, currency)
+                    .map_err(|why| Invalid::new("amount", why.to_string()))?)
+            }
+        }
     }
 
     /// The amount that may be booked.
@@ -77,7 +96,10 @@ impl Host {
                     "cannot refund (refund volume exceeded or tx reversed or invalid workflow?)",
                 ),
             ),
-            _ => (standing.authorised, rule("amount", "700.100.200", "non matching reference amount")),
+            _ => (
+                standing.authorised.saturating_sub(standing.reversed),
+                rule("amount", "700.100.200", "non matching reference amount"),
+            ),
         };
         match asked {
             Some(asked) if asked.minor() > most || kind == Kind::Reversal && asked.minor() != most => Err(too_much),

@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::LazyLock;
 
+use super::manners::Manners;
 use crate::gateway::parameter::form::{self, Asked};
 use crate::gateway::parameter::{Call, Direction, Names, Parameter, named_in, shown};
 
@@ -35,27 +36,30 @@ impl fmt::Display for Invalid {
 
 /// The decoded parameters of a request, each name once, in their order.
 #[derive(Default)]
-pub(super) struct Form(Vec<(String, String)>);
+pub(super) struct Form {
+    pairs: Vec<(String, String)>,
+    manners: Manners,
+}
 
 impl Form {
     /// Decodes `application/x-www-form-urlencoded`, checks every name and value against the table, and what fields demand of
     /// each other. What must be there is asked for by [`Form::required`].
-    pub(super) fn parse(encoded: &[u8], taken: &Taken) -> Result<Self, Invalid> {
+    pub(super) fn parse(encoded: &[u8], taken: &Taken, manners: Manners) -> Result<Self, Invalid> {
         let pairs = form::decode(encoded).map_err(|wrong| match wrong.name.as_str() {
             "form" => Invalid::new("body", wrong.problem),
             _ => Invalid::new(wrong.name, wrong.problem),
         })?;
         let names = Names::default();
         let asked = Asked { direction: Direction::Request, call: taken.call, from_client_side: false, names: &names };
-        let mut form = Self::default();
+        let mut form = Self { manners, ..Self::default() };
         for (name, value) in pairs {
             if form.get(&name).is_some() {
                 return Err(Invalid::new(shown(&name), "sent twice"));
             }
-            check(&name, &value, taken, &asked)?;
-            form.0.push((name, value));
+            check(&name, &value, taken, &asked, manners)?;
+            form.pairs.push((name, value));
         }
-        match form::broken(&form.0, &asked).into_iter().next() {
+        match form::broken(&form.pairs, &asked).into_iter().next() {
             Some(broken) => Err(Invalid::new(broken.name, format!("{}; {}", broken.problem, broken.rule))),
             None => Ok(form),
         }
@@ -63,7 +67,7 @@ impl Form {
 
     /// The value of a parameter.
     pub(super) fn get(&self, name: &str) -> Option<&str> {
-        self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+        self.pairs.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
     /// The value of a parameter that must be there.
@@ -71,10 +75,10 @@ impl Form {
         self.get(name).ok_or_else(|| Invalid::new(name, "required and not sent"))
     }
 
-    /// The bytes of a parameter in hex, whose letters must be upper case.
+    /// The bytes of a parameter in hex, whose letters must be upper case; the interface's letter is silent about that.
     pub(super) fn hex(&self, name: &str) -> Result<Option<Vec<u8>>, Invalid> {
         let Some(value) = self.get(name) else { return Ok(None) };
-        if value.bytes().any(|c| c.is_ascii_lowercase()) {
+        if !self.manners.is_literal() && value.bytes().any(|c| c.is_ascii_lowercase()) {
             return Err(Invalid::new(name, "hex digits A to F must be upper case"));
         }
         hex::decode(value).map(Some).map_err(|_| Invalid::new(name, "not an even number of hex digits"))
@@ -82,12 +86,12 @@ impl Form {
 
     /// The names, in their order.
     pub(super) fn names(&self) -> Vec<String> {
-        self.0.iter().map(|(name, _)| name.clone()).collect()
+        self.pairs.iter().map(|(name, _)| name.clone()).collect()
     }
 
     /// All pairs.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+        self.pairs.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 }
 
@@ -250,7 +254,7 @@ static ROWS: LazyLock<HashMap<(&str, &str), Parameter>> = LazyLock::new(|| {
     all.into_iter().flat_map(|taken| taken.names.iter().filter_map(move |name| row(taken.call, name))).collect()
 });
 
-fn check(name: &str, value: &str, taken: &Taken, asked: &Asked<'_>) -> Result<(), Invalid> {
+fn check(name: &str, value: &str, taken: &Taken, asked: &Asked<'_>, manners: Manners) -> Result<(), Invalid> {
     let known = match ROWS.get(&(asked.call.as_str(), name)) {
         Some(row) => Ok(*row),
         None => named_in(name, asked.names, asked.direction, asked.call),
@@ -265,7 +269,11 @@ fn check(name: &str, value: &str, taken: &Taken, asked: &Asked<'_>) -> Result<()
         return Err(Invalid::new(shown(name), "not a parameter of this request: it has no place at the counter"));
     }
     let format = known.format_of(name);
-    if format.fits(value) { Ok(()) } else { Err(Invalid::new(shown(name), format!("must be {format}"))) }
+    if format.fits(value) && manners.takes(format, value) {
+        Ok(())
+    } else {
+        Err(Invalid::new(shown(name), format!("must be {format}")))
+    }
 }
 
 #[cfg(test)]
@@ -273,7 +281,7 @@ mod tests {
     use super::*;
 
     fn wrong(body: &str) -> String {
-        match Form::parse(body.as_bytes(), PAYMENT) {
+        match Form::parse(body.as_bytes(), PAYMENT, Manners::Checked) {
             Ok(_) => panic!("{body} was taken"),
             Err(invalid) => invalid.to_string(),
         }
@@ -281,7 +289,8 @@ mod tests {
 
     #[test]
     fn decodes_percent_plus_and_utf8() {
-        let form = Form::parse("descriptor=Caf%C3%A9+%26+co&amount=12.34".as_bytes(), PAYMENT).unwrap();
+        let form =
+            Form::parse("descriptor=Caf%C3%A9+%26+co&amount=12.34".as_bytes(), PAYMENT, Manners::Checked).unwrap();
         assert_eq!(form.get("descriptor"), Some("Café & co"));
         assert_eq!(form.names(), ["descriptor", "amount"]);
     }
@@ -315,9 +324,12 @@ mod tests {
 
     #[test]
     fn hex_is_upper_case_and_whole_bytes() {
-        let form =
-            Form::parse(b"pos.iccDataRequest=9F02&pos.encryptedSred.data=9f02&pos.encryptedSred.ksn=9F0", PAYMENT)
-                .unwrap();
+        let form = Form::parse(
+            b"pos.iccDataRequest=9F02&pos.encryptedSred.data=9f02&pos.encryptedSred.ksn=9F0",
+            PAYMENT,
+            Manners::Checked,
+        )
+        .unwrap();
         assert_eq!(form.hex("pos.iccDataRequest").unwrap().unwrap(), [0x9F, 0x02]);
         assert!(form.hex("pos.encryptedSred.data").is_err());
         assert!(form.hex("pos.encryptedSred.ksn").is_err());
@@ -335,14 +347,21 @@ mod tests {
             let said = wrong(body);
             assert!(said.starts_with(says) && !said.contains("4111"), "{body}: {said}");
         }
-        assert!(Form::parse(b"customParameters[a.b_c]=anything", PAYMENT).is_ok());
+        assert!(Form::parse(b"customParameters[a.b_c]=anything", PAYMENT, Manners::Checked).is_ok());
     }
 
     #[test]
     fn the_query_has_formats_and_rules_of_its_own() {
-        assert!(Form::parse(b"limit=99", QUERY).is_err());
-        assert!(Form::parse(b"limit=100&date.from=2026-01-01+00:00:00&date.to=2026-01-02+00:00:00", QUERY).is_ok());
+        assert!(Form::parse(b"limit=99", QUERY, Manners::Checked).is_err());
+        assert!(
+            Form::parse(
+                b"limit=100&date.from=2026-01-01+00:00:00&date.to=2026-01-02+00:00:00",
+                QUERY,
+                Manners::Checked
+            )
+            .is_ok()
+        );
         let both = b"merchantTransactionId=a&date.from=2026-01-01+00:00:00&date.to=2026-01-02+00:00:00";
-        assert!(Form::parse(both, QUERY).is_err());
+        assert!(Form::parse(both, QUERY, Manners::Checked).is_err());
     }
 }

@@ -15,6 +15,7 @@ use super::form::{self, Form, Invalid};
 use super::instruction;
 use super::issuer::{self, ChipData, Declined, Issuer};
 use super::ledger::Kind;
+use super::manners::{self, Arrived, Detours, Manners};
 use super::outcomes::{self, Outcome};
 use super::refusal::Refusal;
 use super::sealed::{KeySets, Sealed};
@@ -49,6 +50,9 @@ pub(super) struct Host {
     pub(super) key_sets: KeySets,
     pub(super) issuer: Issuer,
     redirected: HashSet<String>,
+    pub(super) detours: Detours,
+    /// The request under way was redirected: it is not redirected again.
+    pub(super) again: bool,
     /// Between a request and its answer.
     pub(super) delay: Duration,
     /// Outcomes that a test has ordered for the next requests.
@@ -74,14 +78,15 @@ impl Host {
             key_sets: KeySets::default(),
             issuer: Issuer::new(),
             redirected: HashSet::new(),
+            detours: Detours::default(),
+            again: false,
             forced: VecDeque::new(),
         })
     }
 
     /// `POST /v1/payments`.
     pub(super) fn payment(&mut self, body: &[u8]) -> Result<Delivery, Refusal> {
-        let form = Form::parse(body, form::PAYMENT)?;
-        self.check_entity(&form, true)?;
+        let form = self.form(body, form::PAYMENT)?;
         if form.get("referenceUuid").is_some() || instruction::renews_or_adds(&form) {
             return self.increment(&form);
         }
@@ -124,20 +129,39 @@ impl Host {
         self.book(draft, outcome)
     }
 
+    /// How it thinks.
+    pub(super) fn manners(&self) -> Manners {
+        self.options.manners
+    }
+
+    /// The form of a request that may move money: of this entity, and with a reference of its own where one is demanded. Only what
+    /// was booked has used its reference.
+    pub(super) fn form(&self, body: &[u8], taken: &form::Taken) -> Result<Form, Refusal> {
+        let form = Form::parse(body, taken, self.manners())?;
+        self.check_entity(&form, true)?;
+        match form.get("merchantTransactionId").filter(|_| self.manners().is_literal()) {
+            Some(reference) if self.books.knows(reference)? => Err(manners::USED),
+            _ => Ok(form),
+        }
+    }
+
     /// Refuses a request: nothing is booked, and why is noted.
     pub(super) fn refuse(&mut self, refusal: &Refusal) -> Delivery {
         if let Some(why) = refusal.note() {
             tracing::info!("gateway: refused: {why}");
             if let Err(error) = self.books.refuse(&why) {
-                return Refusal::Books(error).answer();
+                return Refusal::Books(error).answer(self.manners());
             }
         }
-        refusal.answer()
+        refusal.answer(self.manners())
     }
 
     /// What was ordered, or what the cents of the amount choose.
     pub(super) fn outcome(&mut self, amount: Option<&str>) -> Outcome {
-        self.forced.pop_front().unwrap_or_else(|| amount.map_or(Outcome::Approve, outcomes::for_amount))
+        let manners = self.manners();
+        self.forced
+            .pop_front()
+            .unwrap_or_else(|| amount.map_or(Outcome::Approve, |amount| outcomes::for_amount(amount, manners)))
     }
 
     /// The faults that come before anything is done.
@@ -148,8 +172,10 @@ impl Host {
             Outcome::Silence { processed: false } => Some(Delivery::Silence),
             Outcome::Cut { processed: false } => Some(Delivery::Cut),
             Outcome::RedirectElsewhere => Some(Delivery::Redirect(format!("https://elsewhere.test{path}"))),
-            Outcome::RedirectOnce if self.redirected.insert(format!("{path} {key}")) => {
-                Some(Delivery::Redirect(path.to_owned()))
+            Outcome::RedirectOnce if !self.again && self.redirected.insert(format!("{path} {key}")) => {
+                let asked = Arrived { path, query: "", again: false };
+                let literal = self.manners().is_literal();
+                Some(Delivery::Redirect(if literal { manners::elsewhere(asked, false, None) } else { path.to_owned() }))
             }
             _ => None,
         }

@@ -6,7 +6,7 @@
 use super::booking::Draft;
 use super::form::{Form, Invalid};
 use super::host::{Delivery, Host, money};
-use super::ledger::{Kind, State};
+use super::ledger::{Entry, Kind, State};
 use super::refusal::{Refusal, rule};
 use super::standing::Standing;
 use crate::money::Amount;
@@ -35,12 +35,22 @@ impl Host {
         }
         form.required("merchantTransactionId")?;
         let amount = money(form)?;
-        let of = self.books.find(reference)?.ok_or_else(|| Invalid::new(REFERENCE, "matches no payment"))?;
+        let of = self.books.find(reference)?;
+        if of.is_none() && !self.manners().books_all() {
+            return Err(Invalid::new(REFERENCE, "matches no payment").into());
+        }
         let outcome = self.outcome(form.get("amount"));
         if let Some(instead) = self.before(outcome, form.required("merchantTransactionId")?, "/v1/payments") {
             return Ok(instead);
         }
-        let held = &of.entry;
+        if let Some(of) = of.as_ref().filter(|_| !self.manners().books_all()) {
+            self.may_follow(&of.entry, adds, amount)?;
+        }
+        self.book(Draft { of: of.as_ref(), ..Draft::after(form, Kind::PreAuthorisation, amount, reference) }, outcome)
+    }
+
+    /// Whether a pre-authorisation may be raised by this, or replaced.
+    fn may_follow(&self, held: &Entry, adds: bool, amount: Amount) -> Result<(), Refusal> {
         if held.kind != Kind::PreAuthorisation
             || held.is_increment()
             || matches!(held.state, State::Declined | State::Pending)
@@ -62,9 +72,6 @@ impl Host {
         let too_large = rule("amount", "700.100.300", "invalid amount (probably too large)");
         let total = is.authorised.saturating_add(amount.minor());
         let fits = if adds { Amount::from_minor(total, amount.currency()).is_ok() } else { amount.minor() <= is.left };
-        if !fits {
-            return Err(too_large);
-        }
-        self.book(Draft { of: Some(&of), ..Draft::new(form, Kind::PreAuthorisation, amount) }, outcome)
+        if fits { Ok(()) } else { Err(too_large) }
     }
 }

@@ -6,7 +6,8 @@
 //! ([`outcomes::TABLE`]).
 //!
 //! What may follow a payment follows: capture, reversal, refund, increments, stored cards, standing instructions. What its state
-//! does not allow is refused by a result code and the parameter's name, and changes nothing.
+//! does not allow is refused by a result code and the parameter's name, and changes nothing. That is one reading of the interface;
+//! [`Manners`] has two more: a bank without rules, and the interface's letter.
 //!
 //! What it is not: a model of settlement, 3-D Secure, wallets or the hosted widget; what belongs to those is refused by name.
 //!
@@ -22,7 +23,7 @@
 //! |---|---|
 //! | `POST /v1/payments` | DB, PA or CD with a card at the counter; PA with `referenceUuid`: more, or again |
 //! | `POST /v1/payments/{id}` | CP, RV or RF |
-//! | `GET /v1/payments/{id}`, `GET /v1/query` | what became of it |
+//! | `GET /v1/payments/{id}`, `GET` or `POST /v1/query` | what became of it |
 //! | `POST /v1/registrations` | stores a card that was read |
 //! | `POST /v1/registrations/{id}/payments` | DB or PA with it |
 //! | `DELETE /v1/registrations/{id}` | forgets it |
@@ -54,6 +55,7 @@ mod increment;
 mod instruction;
 mod issuer;
 mod ledger;
+mod manners;
 mod metered;
 pub mod outcomes;
 mod query;
@@ -82,6 +84,7 @@ pub use args::{Args, run};
 pub use certificate::{Certificate, Demand};
 pub use counters::{Counters, Seen, Times};
 pub use ledger::{Entry, Kind, Ledger, State};
+pub use manners::Manners;
 pub use outcomes::Outcome;
 
 /// How to start a gateway.
@@ -99,6 +102,8 @@ pub struct Options {
     pub demand: Demand,
     /// How much is checked.
     pub mode: Mode,
+    /// How it thinks.
+    pub manners: Manners,
     /// The file of the books; without one they are in memory.
     pub ledger: Option<PathBuf>,
     /// Requests in a second of its clock; more are throttled.
@@ -118,6 +123,7 @@ impl Default for Options {
             certificate: Certificate::Good,
             demand: Demand::default(),
             mode: Mode::Checked,
+            manners: Manners::Checked,
             ledger: None,
             throttle: None,
             clock: None,
@@ -199,6 +205,12 @@ impl Gateway {
     #[must_use]
     pub fn entity_id(&self) -> &str {
         &self.options.entity_id
+    }
+
+    /// How it thinks.
+    #[must_use]
+    pub fn manners(&self) -> Manners {
+        self.options.manners
     }
 
     /// A copy of what it has charged, declined and reversed so far.

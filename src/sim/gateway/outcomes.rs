@@ -4,6 +4,8 @@
 
 use std::fmt::Write as _;
 
+use super::manners::Manners;
+
 /// What happens to one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
@@ -75,6 +77,8 @@ pub enum Outcome {
     RedirectElsewhere,
     /// Approved at HTTP 200 with a result code that no list knows.
     StrangeCode,
+    /// Approved at HTTP 200 with a result code of two characters.
+    ShortCode,
 }
 
 /// One row: cents, outcome, and what a person reads about it.
@@ -136,9 +140,19 @@ pub const REVERSALS: &[Row] = &[
     (92, Outcome::FirstReversal(73), "approved; its first reversal is processed, then cut off"),
 ];
 
+/// More rows of a gateway that is the interface's letter: result codes have two to eleven digits and dots (behaviour: Errors).
+pub const SHORT_CODES: &[Row] = &[
+    (58, decline("05", "do not honour", *b"05"), "declined, with the result code 05"),
+    (59, decline("000.4", "not permitted", *b"57"), "declined, with the result code 000.4"),
+    (93, decline("1.2.3", "insufficient funds", *b"51"), "declined, with the result code 1.2.3"),
+    (94, Outcome::ShortCode, "approved, with the result code 00"),
+];
+
 /// The outcome for an amount in the gateway's form, by its last two digits.
-pub(super) fn for_amount(amount: &str) -> Outcome {
-    amount.rsplit('.').next().and_then(|digits| digits.parse().ok()).map_or(Outcome::Approve, for_cents)
+pub(super) fn for_amount(amount: &str, manners: Manners) -> Outcome {
+    let cents = amount.rsplit('.').next().and_then(|digits| digits.parse().ok());
+    let short = SHORT_CODES.iter().find(|(row, ..)| manners.is_literal() && cents == Some(*row));
+    short.map_or_else(|| cents.map_or(Outcome::Approve, for_cents), |(_, outcome, _)| *outcome)
 }
 
 /// The outcome of these cents.
@@ -166,6 +180,10 @@ pub fn help() -> String {
     for (cents, _, what) in TABLE.iter().chain(REVERSALS) {
         let _ = writeln!(text, "  .{cents:02}  {what}");
     }
+    text.push_str("With --literal also:\n");
+    for (cents, _, what) in SHORT_CODES {
+        let _ = writeln!(text, "  .{cents:02}  {what}");
+    }
     text.push_str(
         "The same of captures, refunds and payments with a stored card. A reversal is of the whole payment: what it meets is\n\
          chosen by the payment's cents, .81, .82 and .84 to .92.\n\
@@ -185,16 +203,21 @@ mod tests {
 
     #[test]
     fn cents_choose_and_everything_else_approves() {
-        assert_eq!(for_amount("1.60"), Outcome::Partial);
-        assert_eq!(for_amount("1000.72"), Outcome::Cut { processed: false });
+        let checked = |amount| for_amount(amount, Manners::Checked);
+        assert_eq!(checked("1.60"), Outcome::Partial);
+        assert_eq!(checked("1000.72"), Outcome::Cut { processed: false });
         for approved in ["12.34", "1.00", "0.01", "9999999999.50", "60.99", "1.93"] {
-            assert_eq!(for_amount(approved), Outcome::Approve, "{approved}");
+            assert_eq!(checked(approved), Outcome::Approve, "{approved}");
         }
+        for (cents, outcome, _) in SHORT_CODES {
+            assert_eq!(for_amount(&format!("1.{cents}"), Manners::Literal), *outcome);
+        }
+        assert_eq!(for_amount("1.60", Manners::Literal), Outcome::Partial);
     }
 
     #[test]
     fn each_row_stands_once_and_leaves_the_everyday_cents_alone() {
-        let rows: Vec<u8> = TABLE.iter().chain(REVERSALS).map(|(cents, ..)| *cents).collect();
+        let rows: Vec<u8> = TABLE.iter().chain(REVERSALS).chain(SHORT_CODES).map(|(cents, ..)| *cents).collect();
         for (n, cents) in rows.iter().enumerate() {
             assert!(*cents > 50, ".{cents:02}");
             assert!(!rows[..n].contains(cents), ".{cents:02}");

@@ -14,15 +14,16 @@ const LIMIT: u32 = 100;
 impl Host {
     /// `GET /v1/payments/{id}`.
     pub(super) fn retrieve(&mut self, id: &str, query: &[u8]) -> Result<Delivery, Refusal> {
-        self.check_entity(&Form::parse(query, form::RETRIEVAL)?, false)?;
+        self.check_entity(&Form::parse(query, form::RETRIEVAL, self.manners())?, false)?;
         let booking = self.books.find(id)?.ok_or(Refusal::NotFound)?;
         let payment = self.ask(booking)?.ok_or(Refusal::NotFound)?;
         Ok(Delivery::Answer(200, payment))
     }
 
-    /// `GET /v1/query`. What is found stands in the order in which it came, and behind it what follows it.
-    pub(super) fn query(&mut self, query: &[u8]) -> Result<Delivery, Refusal> {
-        let form = Form::parse(query, form::QUERY)?;
+    /// `GET /v1/query` by its query string, `POST /v1/query` by its body: which of them is not documented. What is found stands in the
+    /// order of its time, and behind it what follows it.
+    pub(super) fn query(&mut self, asked: &[u8]) -> Result<Delivery, Refusal> {
+        let form = Form::parse(asked, form::QUERY, self.manners())?;
         self.check_entity(&form, true)?;
         let time = |name: &str| form.get(name).map(|text| NaiveDateTime::parse_from_str(text, "%Y-%m-%d %H:%M:%S"));
         let frame = match (time("date.from"), time("date.to")) {
@@ -33,7 +34,8 @@ impl Host {
             _ => return Err(Invalid::new("date.from", "date.from and date.to come together, in this order").into()),
         };
         let reference = form.get("merchantTransactionId");
-        if reference.is_some() == frame.is_some() {
+        // Every filter is optional (data-model: Query parameters); that both do not go together is the form's.
+        if !self.manners().is_literal() && reference.is_some() == frame.is_some() {
             return Err(Invalid::new("merchantTransactionId", "either it or date.from and date.to").into());
         }
         // Every payment here is one by card (CC).

@@ -4,6 +4,7 @@
 use super::answer;
 use super::form::Invalid;
 use super::host::Delivery;
+use super::manners::Manners;
 
 /// Why not.
 #[derive(Debug)]
@@ -54,10 +55,10 @@ impl Refusal {
     }
 
     /// What is answered.
-    pub(super) fn answer(&self) -> Delivery {
+    pub(super) fn answer(&self, manners: Manners) -> Delivery {
         match self {
-            Self::Invalid(invalid) => answer::invalid(invalid),
-            Self::Rule(rule) => answer::failed(rule),
+            Self::Invalid(invalid) => answer::invalid(invalid, manners),
+            Self::Rule(rule) => answer::failed(rule, manners),
             Self::NotFound => answer::not_found(),
             Self::Books(error) => {
                 tracing::error!("gateway: the ledger failed: {error}");

@@ -6,64 +6,94 @@ use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap};
 use super::answer;
 use super::form::Invalid;
 use super::host::{Delivery, Host};
+use super::manners::Arrived;
 use super::refusal::Refusal;
 
 /// A request whose token is right.
 pub(super) struct Asked<'a> {
     pub method: &'a Method,
-    pub path: &'a str,
-    pub query: &'a [u8],
+    pub arrived: Arrived<'a>,
     pub headers: &'a HeaderMap,
     /// `None`: it was too long, or ended early.
     pub body: Option<&'a [u8]>,
 }
 
-/// What a path names.
-enum Place<'a> {
-    Payments,
-    Payment(&'a str),
+/// What a method and a path name.
+enum Operation<'a> {
+    Pay,
+    FollowUp(&'a str),
+    Retrieve(&'a str),
+    /// With its parameters in the query string, or in the body.
     Query,
-    Registrations,
-    Registration(&'a str),
-    WithRegistration(&'a str),
+    QueryByBody,
+    Register,
+    Deregister(&'a str),
+    PayStored(&'a str),
 }
 
-fn place(path: &str) -> Option<Place<'_>> {
+/// A method that a path does not take is an endpoint that does not exist.
+fn operation<'a>(method: &Method, path: &'a str) -> Option<Operation<'a>> {
     let parts: Vec<&str> = path.strip_prefix("/v1/")?.split('/').collect();
-    Some(match parts.as_slice() {
-        ["payments"] => Place::Payments,
-        ["payments", id] if is_id(id) => Place::Payment(id),
-        ["query"] => Place::Query,
-        ["registrations"] => Place::Registrations,
-        ["registrations", id] if is_id(id) => Place::Registration(id),
-        ["registrations", id, "payments"] if is_id(id) => Place::WithRegistration(id),
+    Some(match (method.as_str(), parts.as_slice()) {
+        ("POST", ["payments"]) => Operation::Pay,
+        ("POST", ["payments", id]) if is_id(id) => Operation::FollowUp(id),
+        ("GET", ["payments", id]) if is_id(id) => Operation::Retrieve(id),
+        ("GET", ["query"]) => Operation::Query,
+        ("POST", ["query"]) => Operation::QueryByBody,
+        ("POST", ["registrations"]) => Operation::Register,
+        ("DELETE", ["registrations", id]) if is_id(id) => Operation::Deregister(id),
+        ("POST", ["registrations", id, "payments"]) if is_id(id) => Operation::PayStored(id),
         _ => return None,
     })
 }
 
-/// Does what is asked. A method that a path does not take is an endpoint that does not exist.
+impl Operation<'_> {
+    /// What is counted together (behaviour: Limits, "the number of requests to an operation").
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Pay => "payment",
+            Self::FollowUp(_) => "follow-up",
+            Self::Retrieve(_) => "retrieval",
+            Self::Query | Self::QueryByBody => "query",
+            Self::Register => "registration",
+            Self::Deregister(_) => "deregistration",
+            Self::PayStored(_) => "stored card",
+        }
+    }
+}
+
+/// Does what is asked.
 pub(super) fn route(host: &mut Host, asked: &Asked<'_>) -> Delivery {
-    if host.throttle.refuses(host.clock.now()) {
+    let operation = operation(asked.method, asked.arrived.path);
+    let literal = host.manners().is_literal();
+    if literal && operation.is_some() {
+        host.again = asked.arrived.again;
+        if let Some(elsewhere) = host.detours.next(asked.method, asked.arrived, asked.headers) {
+            return Delivery::Redirect(elsewhere);
+        }
+    }
+    let together = if literal { operation.as_ref().map(Operation::name) } else { Some("all") };
+    if together.is_some_and(|name| host.throttle.refuses(name, host.clock.now())) {
         return answer::throttled();
     }
-    let done = match (asked.method.as_str(), place(asked.path)) {
-        ("POST", Some(Place::Payments)) => form(asked).and_then(|body| host.payment(body)),
-        ("POST", Some(Place::Payment(id))) => form(asked).and_then(|body| host.referencing(id, body)),
-        ("GET", Some(Place::Payment(id))) => host.retrieve(id, asked.query),
-        ("GET", Some(Place::Query)) => host.query(asked.query),
-        ("POST", Some(Place::Registrations)) => form(asked).and_then(|body| host.register(body)),
-        ("DELETE", Some(Place::Registration(id))) => host.deregister(id, asked.query),
-        ("POST", Some(Place::WithRegistration(id))) => {
-            form(asked).and_then(|body| host.pay_with_registration(id, body))
-        }
-        _ => Err(Refusal::NotFound),
+    let query = asked.arrived.query.as_bytes();
+    let done = match operation {
+        Some(Operation::Pay) => form(asked).and_then(|body| host.payment(body)),
+        Some(Operation::FollowUp(id)) => form(asked).and_then(|body| host.referencing(id, body)),
+        Some(Operation::Retrieve(id)) => host.retrieve(id, query),
+        Some(Operation::Query) => host.query(query),
+        Some(Operation::QueryByBody) => form(asked).and_then(|body| host.query(body)),
+        Some(Operation::Register) => form(asked).and_then(|body| host.register(body)),
+        Some(Operation::Deregister(id)) => host.deregister(id, query),
+        Some(Operation::PayStored(id)) => form(asked).and_then(|body| host.pay_with_registration(id, body)),
+        None => Err(Refusal::NotFound),
     };
     done.unwrap_or_else(|refusal| host.refuse(&refusal))
 }
 
 /// The body of a request that may have one.
 fn form<'a>(asked: &Asked<'a>) -> Result<&'a [u8], Refusal> {
-    check_form(asked.headers, asked.query)?;
+    check_form(asked.headers, asked.arrived.query)?;
     Ok(asked.body.ok_or_else(|| Invalid::new("body", "too long, or ends early"))?)
 }
 
@@ -90,7 +120,7 @@ pub(super) fn authorized(headers: &HeaderMap, token: &str) -> Result<(), Deliver
 }
 
 /// Request data are body parameters, form-encoded and UTF-8 (data-model: What the service does; behaviour: Authentication, 6).
-fn check_form(headers: &HeaderMap, query: &[u8]) -> Result<(), Invalid> {
+fn check_form(headers: &HeaderMap, query: &str) -> Result<(), Invalid> {
     if !query.is_empty() {
         return Err(Invalid::new("query string", "parameters of a POST belong into its body"));
     }

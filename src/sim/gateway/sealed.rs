@@ -183,11 +183,12 @@ fn ksn(form: &Form, name: &str) -> Result<Option<Ksn>, Invalid> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::manners::Manners;
     use super::*;
 
     fn form(parameters: &[(&str, &str)]) -> Form {
         let body = parameters.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join("&");
-        Form::parse(body.as_bytes(), super::super::form::PAYMENT).unwrap()
+        Form::parse(body.as_bytes(), super::super::form::PAYMENT, Manners::Checked).unwrap()
     }
 
     fn swipe(data: &str, ksn: &str) -> Sealed {

@@ -17,6 +17,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
+use super::answer;
 use super::host::{Delivery, Host};
 use super::metered::{self, Clock, Metered};
 use super::route::{self, Asked};
@@ -197,7 +198,9 @@ async fn handle(
     shared.requests.fetch_add(1, Ordering::Relaxed);
     let (head, body) = request.into_parts();
     let body = whole(body).await;
-    let path = head.uri.path();
+    let manners = shared.options.manners;
+    let arrived = manners.arrived(head.uri.path(), head.uri.query().unwrap_or_default());
+    let path = arrived.path;
     shared.sees(Seen::Request { method: head.method.as_str(), path });
     let payment = head.method == Method::POST && path == "/v1/payments";
     if payment && let Some(read) = clock.last_read() {
@@ -208,20 +211,14 @@ async fn handle(
     }
     let (delivery, now, delay) = {
         let delivery = if head.method == Method::GET && path == "/" {
-            Some(Delivery::Raw(200, b"{}".to_vec()))
+            Some(if manners.is_literal() { answer::not_found() } else { Delivery::Raw(200, b"{}".to_vec()) })
         } else if shared.options.mode == Mode::Constant {
             Some(Delivery::Raw(200, CONSTANT.to_vec()))
         } else {
             route::authorized(&head.headers, &shared.options.token).err()
         };
         let mut host = shared.host();
-        let asked = Asked {
-            method: &head.method,
-            path,
-            query: head.uri.query().unwrap_or_default().as_bytes(),
-            headers: &head.headers,
-            body: body.as_deref(),
-        };
+        let asked = Asked { method: &head.method, arrived, headers: &head.headers, body: body.as_deref() };
         let delivery = delivery.unwrap_or_else(|| route::route(&mut host, &asked));
         (delivery, host.clock.now(), host.delay)
     };

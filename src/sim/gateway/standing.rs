@@ -18,7 +18,9 @@ pub(super) struct Standing {
     pub captures: usize,
     /// A capture or refund said FINAL.
     pub is_final: bool,
-    /// Reversed, or a reversal is pending.
+    /// What was taken back, or is being taken back, by reversals of it.
+    pub reversed: u64,
+    /// All of it is reversed, or its reversal is pending.
     pub is_reversed: bool,
     /// Another pre-authorisation has taken its place.
     pub is_renewed: bool,
@@ -28,7 +30,6 @@ impl Standing {
     /// Of `payment`, with what refers to it.
     pub(super) fn of<'a>(payment: &Entry, following: impl Iterator<Item = &'a Entry>) -> Self {
         let mut is = Self { authorised: payment.minor(), ..Self::default() };
-        is.is_reversed = payment.state == State::Reversed;
         let mut taken = 0;
         for entry in following {
             let counts = matches!(entry.state, State::Approved | State::Pending);
@@ -47,12 +48,13 @@ impl Standing {
                     is.given_back += entry.minor();
                     is.is_final |= entry.is_last;
                 }
-                Kind::Reversal if counts => is.is_reversed = true,
+                Kind::Reversal if counts && entry.currency == payment.currency => is.reversed += entry.minor(),
                 _ => {}
             }
         }
+        is.is_reversed = payment.state == State::Reversed || is.reversed > 0 && is.reversed >= is.authorised;
         let open = payment.state == State::Approved && !is.is_reversed && !is.is_renewed && !is.is_final;
-        is.left = if open { is.authorised.saturating_sub(taken) } else { 0 };
+        is.left = if open { is.authorised.saturating_sub(taken).saturating_sub(is.reversed) } else { 0 };
         is
     }
 }
@@ -99,6 +101,10 @@ mod tests {
         assert_eq!(left(&held, &[renewed]), 0);
         assert_eq!(left(&held, &[entry(Kind::Reversal, "100.00", Pending)]), 0);
         assert_eq!(left(&held, &[entry(Kind::Reversal, "100.00", Declined)]), 10_000);
+        // A part that was taken back is gone, and the rest is there.
+        assert_eq!(left(&held, &[entry(Kind::Reversal, "40.00", Approved)]), 6_000);
+        let parts = [entry(Kind::Reversal, "40.00", Approved), entry(Kind::Reversal, "60.00", Approved)];
+        assert!(Standing::of(&held, parts.iter()).is_reversed);
         let sale = entry(Kind::Debit, "10.00", Approved);
         assert_eq!(left(&sale, &[entry(Kind::Refund, "3.33", Approved), entry(Kind::Refund, "1.00", Pending)]), 567);
         assert_eq!(left(&entry(Kind::Debit, "10.00", Declined), &[]), 0);

@@ -1,5 +1,7 @@
 //! Too many requests (behaviour: Limits): so many in each second of the gateway's clock, or the next few whatever the time.
-//! A throttled request is not processed.
+//! A throttled request is not processed. What is counted together has one name.
+
+use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
 
@@ -8,7 +10,7 @@ use chrono::{DateTime, Utc};
 pub(super) struct Throttle {
     per_second: Option<u32>,
     second: i64,
-    taken: u32,
+    taken: HashMap<&'static str, u32>,
     next: u32,
 }
 
@@ -22,18 +24,20 @@ impl Throttle {
         self.next = requests;
     }
 
-    /// Counts a request; whether it is one too many.
-    pub(super) fn refuses(&mut self, now: DateTime<Utc>) -> bool {
+    /// Counts a request to `operation`; whether it is one too many.
+    pub(super) fn refuses(&mut self, operation: &'static str, now: DateTime<Utc>) -> bool {
         if self.next > 0 {
             self.next -= 1;
             return true;
         }
         let Some(most) = self.per_second else { return false };
         if self.second != now.timestamp() {
-            (self.second, self.taken) = (now.timestamp(), 0);
+            self.second = now.timestamp();
+            self.taken.clear();
         }
-        self.taken = self.taken.saturating_add(1);
-        self.taken > most
+        let taken = self.taken.entry(operation).or_default();
+        *taken = taken.saturating_add(1);
+        *taken > most
     }
 }
 
@@ -45,11 +49,13 @@ mod tests {
     fn each_second_has_its_share_and_the_next_ones_can_be_named() {
         let at = |second| DateTime::from_timestamp(second, 0).unwrap();
         let mut throttle = Throttle::new(Some(2));
-        let refused: Vec<bool> = [5, 5, 5, 6, 6, 6].into_iter().map(|second| throttle.refuses(at(second))).collect();
+        let refused: Vec<bool> =
+            [5, 5, 5, 6, 6, 6].into_iter().map(|second| throttle.refuses("all", at(second))).collect();
         assert_eq!(refused, [false, false, true, false, false, true]);
+        assert!(!throttle.refuses("query", at(6)), "another operation has its own count");
         let mut throttle = Throttle::new(None);
-        assert!((0..1000).all(|_| !throttle.refuses(at(5))));
+        assert!((0..1000).all(|_| !throttle.refuses("all", at(5))));
         throttle.next(2);
-        assert_eq!([throttle.refuses(at(5)), throttle.refuses(at(5)), throttle.refuses(at(5))], [true, true, false]);
+        assert_eq!([0; 3].map(|_| throttle.refuses("all", at(5))), [true, true, false]);
     }
 }

@@ -29,7 +29,7 @@ pub(super) async fn deliver(delivery: Delivery, at: DateTime<Utc>) -> Result<Res
         Delivery::Redirect(location) => {
             let mut response = Response::new(Reply::whole(Vec::new()));
             *response.status_mut() = StatusCode::TEMPORARY_REDIRECT;
-            let location = HeaderValue::try_from(location).expect("made of a path and letters and digits");
+            let location = HeaderValue::try_from(location).expect("made of what came as the request's own address");
             response.headers_mut().insert(LOCATION, location);
             return Ok(response);
         }

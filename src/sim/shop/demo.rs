@@ -14,6 +14,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use self::agent::Agent;
 use super::{Options, Shop};
 use crate::sim::fault::Faults;
+use crate::sim::gateway;
 use crate::sim::reader::deck::{Chip, Tap};
 use crate::sim::reader::{self, Card, Entry, Pace, WaitsFor, deck};
 
@@ -51,6 +52,8 @@ pub struct Args {
     /// Begin with the gateway's line pulled out.
     #[arg(long)]
     gateway_off: bool,
+    #[command(flatten)]
+    manners: gateway::args::MannersArgs,
     /// The agent to run; by default it is built first, without the simulators.
     #[arg(long, value_name = "PROGRAM")]
     agent: Option<PathBuf>,
@@ -89,6 +92,7 @@ pub async fn run(args: Args) -> io::Result<u8> {
     let pace = if args.once { Pace::INSTANT } else { Pace::HUMAN };
     let options = Options {
         reader: reader::Options { pace, removes_card: args.once, ..reader::Options::default() },
+        gateway: gateway::Options { manners: args.manners.manners(), ..gateway::Options::default() },
         gateway_line: on_screen.then(|| line.clone()),
         ..Options::default()
     };

@@ -10,6 +10,7 @@
 //! | `POST /v1/sales/{reference}/signature` `{"accepted"}` | the sale: ended, or being reversed |
 //! | `GET /v1/sales/{reference}/receipt[?copy=customer]` | text |
 //! | `POST /v1/sales/{reference}/receipt[?copy=customer]` | 202: it is printed again, marked as a duplicate; `{"printer","state","waiting"}` |
+//! | `POST /v1/settle/{number}` `{"keep"}` | the sale: what was paid stays, or is reversed; on the Unix socket only |
 //! | `GET /v1/payments/{id}` | the payment as the gateway knows it, by its flat names; on the Unix socket only |
 //! | `GET /v1/query?NAME=VALUE&…` | `{"payments":[…]}`, by the interface's query parameters; on the Unix socket only |
 //! | `POST /v1/reader/amount` `{"currency"}` | `{"amount","currency"}` as typed at the reader; nothing is begun by it |
@@ -17,8 +18,10 @@
 //! | `GET /v1/events` | server-sent events |
 //!
 //! `"kind"` is `sale` when it is left out; `pre-authorisation` and `credit` take a card too. `capture`, `refund`, `reversal`,
-//! `increment` and `reauthorisation` need no card but the earlier transaction: `"of":"its reference"`, or `"payment":"its id"` when
-//! this terminal's journal does not have it; without an `amount` all that is left is meant. `by-registration` charges stored card
+//! `increment` and `reauthorisation` need no card but the earlier transaction: `"of":"its reference"`, or `"number":17`, its number in
+//! this terminal's journal, which names another till's too (for callers with the right `any-till`), or `"payment":"its id"` at
+//! the gateway (one that the journal does not know: for callers with the right `unknown-payment`). Without an `amount` all that is
+//! left is meant. `by-registration` charges stored card
 //! data: `"registration":"its id"`. `"parameters":{…}` are the gateway's, flat (`"cart.items[0].name"`) or nested.
 //!
 //! `"tip":"ask"` lets the cardholder type a tip at the reader, which is charged on top of the amount. `"entry":"manual"` lets the
@@ -28,7 +31,8 @@
 //! `awaiting-signature` waits for its `signature`. `wait-s` ends there too, for somebody at the counter is asked.
 //!
 //! On the Unix socket `?till=NAME` names the till whose sale is shown, cancelled or printed: the person at the terminal may see to
-//! every till's sales. A till has its own only.
+//! every till's sales. A till has its own only. `settle` is for the sales of before that wait for a person because the journal was found
+//! to be an old copy of itself.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -91,6 +95,7 @@ pub(super) fn router(app: Arc<App>, door: Door) -> Router {
         .route("/v1/sales/{reference}/cancel", post(cancel))
         .route("/v1/sales/{reference}/signature", post(signature))
         .route("/v1/sales/{reference}/receipt", get(receipt).post(print))
+        .route("/v1/settle/{number}", post(settle))
         .route("/v1/totals", get(totals))
         .route("/v1/payments/{id}", get(payment))
         .route("/v1/query", get(query))
@@ -131,6 +136,8 @@ struct SaleRequest {
     of: Option<String>,
     /// The till of `of`; only the person at the terminal may name another's.
     till: Option<String>,
+    /// Its number in the journal.
+    number: Option<u64>,
     payment: Option<String>,
     registration: Option<String>,
     #[serde(default)]
@@ -174,6 +181,7 @@ fn wanted(app: &App, caller: &Caller, asked: SaleRequest) -> Result<Wanted, Fail
         accept_partial,
         of,
         till,
+        number,
         payment,
         registration,
         parameters,
@@ -186,11 +194,17 @@ fn wanted(app: &App, caller: &Caller, asked: SaleRequest) -> Result<Wanted, Fail
     };
     let amount = amount.map(|text| Amount::parse(&text, currency)).transpose();
     let amount = amount.map_err(|error| Failure::value("amount", error.to_string()))?;
-    let of = match (of, payment) {
-        (Some(_), Some(_)) => return Err(Failure::malformed("of and payment: give one of them")),
-        (Some(of), None) => Some(Of::Reference { till: caller.whose(till)?, reference: checked_reference(of)? }),
-        (None, Some(payment)) => Some(Of::Payment(payment)),
-        (None, None) => None,
+    if till.is_some() && (number.is_some() || payment.is_some()) {
+        return Err(Failure::malformed(
+            "till: goes with of; a number and a payment name one transaction by themselves",
+        ));
+    }
+    let of = match (of, number, payment) {
+        (Some(of), None, None) => Some(Of::Reference { till: caller.whose(till)?, reference: checked_reference(of)? }),
+        (None, Some(number), None) => Some(Of::Number(number)),
+        (None, None, Some(payment)) => Some(Of::Payment(payment)),
+        (None, None, None) => None,
+        _ => return Err(Failure::malformed("of, number and payment: give one of them")),
     };
     let missing = |field: &str| Failure::malformed(format!("{field}: a {word} needs it"));
     let strange = |field: &str| Failure::malformed(format!("{field}: a {word} has none"));
@@ -218,9 +232,9 @@ fn wanted(app: &App, caller: &Caller, asked: SaleRequest) -> Result<Wanted, Fail
     if accept_partial.is_some() && !pays {
         return Err(strange("acceptPartial"));
     }
-    let till = caller.0.to_string();
+    let till = caller.till.to_string();
     let (ask_tip, manual, accept_partial) = (tip.is_some(), entry.is_some(), accept_partial.unwrap_or(false));
-    let rights = crate::config::Rights::default();
+    let rights = caller.rights.clone();
     Ok(Wanted { till, reference, kind, amount, ask_tip, manual, accept_partial, of, rights, registration, parameters })
 }
 
@@ -308,7 +322,7 @@ async fn list(
     if !(1..=most).contains(&limit) {
         return Err(Failure::malformed(format!("limit is 1 to {most}; ask for the rest with since")));
     }
-    let till = (!caller.sees_all()).then(|| caller.0.to_string());
+    let till = (!caller.sees_all()).then(|| caller.till.to_string());
     let sales = app.ask(|reply| Command::List { till, since, limit, reply }).await??;
     Ok(Json(Sales { sales }))
 }
@@ -336,7 +350,7 @@ async fn totals(
     }
     // One that is after `since` is counted there; one that is named twice is counted once.
     let carried: BTreeSet<u64> = carried.into_iter().filter(|number| *number <= since).collect();
-    let (till, carried) = ((!caller.sees_all()).then(|| caller.0.to_string()), carried.into_iter().collect());
+    let (till, carried) = ((!caller.sees_all()).then(|| caller.till.to_string()), carried.into_iter().collect());
     let counted = app.ask_within(COUNT_DEADLINE, |reply| Command::Totals { till, since, carried, reply });
     Ok(Json(counted.await??))
 }
@@ -384,6 +398,24 @@ async fn signature(
     Ok(Json(app.ask(|reply| Command::Signature { till, reference, accepted, reply }).await??))
 }
 
+/// What a person found out about a sale that waits for one.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Settlement {
+    keep: bool,
+}
+
+async fn settle(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    number: Result<Path<u64>, PathRejection>,
+    Body(Settlement { keep }): Body<Settlement>,
+) -> Result<Json<SaleView>, Failure> {
+    of_the_terminal(&caller)?;
+    let Path(number) = number.map_err(|error| Failure::malformed(error.body_text()))?;
+    Ok(Json(app.ask(|reply| Command::Settle { number, keep, reply }).await??))
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ReceiptQuery {
@@ -422,7 +454,11 @@ fn of_the_terminal(caller: &Caller) -> Result<(), Failure> {
     if caller.sees_all() {
         return Ok(());
     }
-    Err(Failure::new(StatusCode::FORBIDDEN, "forbidden", "only the person at the terminal may ask this"))
+    Err(Failure::new(
+        StatusCode::FORBIDDEN,
+        "forbidden",
+        "only the person at the terminal may ask this: it has the Unix socket",
+    ))
 }
 
 async fn payment(
@@ -481,8 +517,8 @@ async fn status(
 ) -> Result<Json<StatusView>, Failure> {
     let mut status = app.ask(|reply| Command::Status { reply }).await?;
     if !caller.sees_all() {
-        status.current = status.current.filter(|sale| *sale.till == *caller.0);
-        status.unconfirmed.retain(|sale| *sale.till == *caller.0);
+        status.current = status.current.filter(|sale| *sale.till == *caller.till);
+        status.unconfirmed.retain(|sale| *sale.till == *caller.till);
     }
     Ok(Json(status))
 }

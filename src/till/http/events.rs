@@ -50,7 +50,7 @@ async fn forward(
         }
         next = tokio::select! {
             heard = progress.recv() => match heard {
-                Ok(step) if caller.sees_all() || step.till.is_empty() || *step.till == *caller.0 => Some(event(&step)),
+                Ok(step) if caller.sees_all() || step.till.is_empty() || *step.till == *caller.till => Some(event(&step)),
                 Ok(_) => None,
                 Err(broadcast::error::RecvError::Lagged(missed)) => {
                     Some(Bytes::from(format!("event: lagged\ndata: {{\"missed\":{missed}}}\n\n")))

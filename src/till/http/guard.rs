@@ -15,45 +15,48 @@ use zeroize::Zeroizing;
 
 use super::Error;
 use super::failure::Failure;
-use crate::config::{self, TillToken};
+use crate::config::{self, Rights, TillToken};
 
 /// The name of every caller on the Unix socket.
 pub(super) const LOCAL: &str = "local";
 
-/// The till that asks; every handler may rely on it.
+/// The till that asks, and what it may do beyond sales of its own; every handler may rely on it.
 #[derive(Clone, Debug)]
-pub(super) struct Caller(pub(super) Arc<str>);
+pub(super) struct Caller {
+    pub(super) till: Arc<str>,
+    pub(super) rights: Rights,
+}
 
 impl Caller {
     /// Whether it may see the sales of every till.
     pub(super) fn sees_all(&self) -> bool {
-        &*self.0 == LOCAL
+        &*self.till == LOCAL
     }
 
     /// The till whose sale is meant: the caller's own, or the one that is named by somebody who sees all.
     pub(super) fn whose(&self, named: Option<String>) -> Result<String, Failure> {
         match named {
-            Some(till) if self.sees_all() || *till == *self.0 => Ok(till),
+            Some(till) if self.sees_all() || *till == *self.till => Ok(till),
             Some(_) => {
                 let message = "a till has its own sales only; leave out ?till=";
                 Err(Failure::new(StatusCode::FORBIDDEN, "forbidden", message))
             }
-            None => Ok(self.0.to_string()),
+            None => Ok(self.till.to_string()),
         }
     }
 }
 
 /// A way in.
 pub(super) enum Door {
-    /// The Unix socket.
-    Local,
+    /// The Unix socket, and what whoever may open it may do.
+    Local(Rights),
     /// Loopback TCP with these tokens.
     Loopback(Vec<Key>),
 }
 
-/// A till and its token, which is wiped when dropped and never printed.
+/// A till with its token, which is wiped when dropped and never printed.
 pub(super) struct Key {
-    till: Arc<str>,
+    caller: Caller,
     token: Zeroizing<String>,
 }
 
@@ -63,14 +66,15 @@ impl Door {
         let key = |entry: &TillToken| {
             let token = config::secret_file(&entry.token_file)
                 .map_err(|cause| Error::Token { till: entry.till.clone(), cause })?;
-            Ok(Key { till: entry.till.as_str().into(), token })
+            let caller = Caller { till: entry.till.as_str().into(), rights: entry.rights.clone() };
+            Ok(Key { caller, token })
         };
         tills.iter().map(key).collect::<Result<_, _>>().map(Self::Loopback)
     }
 
     fn admit(&self, headers: &HeaderMap) -> Result<Caller, Failure> {
         let keys = match self {
-            Self::Local => return Ok(Caller(LOCAL.into())),
+            Self::Local(rights) => return Ok(Caller { till: LOCAL.into(), rights: rights.clone() }),
             Self::Loopback(keys) => keys,
         };
         no_foreign_page(headers)?;
@@ -79,7 +83,7 @@ impl Door {
         // Every token is compared, and each in constant time: how long it takes tells nothing but its length.
         for key in keys {
             if bool::from(key.token.as_bytes().ct_eq(given)) {
-                caller = Some(Caller(Arc::clone(&key.till)));
+                caller = Some(key.caller.clone());
             }
         }
         caller.ok_or_else(|| {

@@ -1,18 +1,21 @@
 //! What is paid with (interface: Card account, Mobile-wallet payments, Virtual account, Bank account, Token account).
 
-use super::{Binds, Format, MONTH, OPEN, Of, Section, an, c, letters, o, of, one_of, r, section, text};
+use super::{Binds, Call, Format, MONTH, OPEN, Of, Section, an, c, letters, o, of, one_of, r, section, text};
 
 const DIGITS_3_4: Format = Format::Chars(Of::Digits, 3, 4);
 const SOURCE: Format = one_of(&["web", "app"]);
+
+/// Where a card is given, not the one that is stored or was paid with.
+const GIVEN: &[Call] = &[Call::Payment, Call::Checkout, Call::Registration, Call::Schedule];
 
 pub(super) const CARD: Section = section(
     "card",
     "Card account",
     &[
         o("card.holder", Format::Chars(Of::NoDigits, 3, 128), "name on the card").secret(),
-        r("card.number", Format::Chars(Of::Digits, 8, 32), "the card's number").secret(),
-        r("card.expiryMonth", MONTH, "month in which it ends").secret(),
-        r("card.expiryYear", Format::Year, "year in which it ends").secret(),
+        r("card.number", Format::Chars(Of::Digits, 8, 32), "the card's number").secret().needed_in(GIVEN),
+        r("card.expiryMonth", MONTH, "month in which it ends").secret().needed_in(GIVEN),
+        r("card.expiryYear", Format::Year, "year in which it ends").secret().needed_in(GIVEN),
         c("card.cvv", DIGITS_3_4, "security code").secret(),
         o("card.numberType", one_of(&["PAN", "DPAN"]), "the card's own number, or a device's"),
     ],

@@ -55,6 +55,7 @@ pub static SECTIONS: &[Section] = &[
     cart::MARKETPLACE,
     airline::SECTION,
     registration::SECTION,
+    registration::RESPONSE,
     registration::MIGRATION,
     three_d_secure::AUTHENTICATION,
     three_d_secure::PAYMENT,
@@ -122,7 +123,7 @@ const fn one_of(words: &'static [&'static str]) -> Format {
 }
 
 const fn row(name: &'static str, format: Format, need: Need, meaning: &'static str) -> Row {
-    Row { name, format, need, secret: false, call: None, meaning }
+    Row { name, format, need, needed_in: &[], secret: false, call: None, column: None, meaning }
 }
 
 /// Required.
@@ -150,6 +151,18 @@ impl Row {
     /// Of another call than its section.
     const fn of(mut self, call: Call) -> Self {
         self.call = Some(call);
+        self
+    }
+
+    /// Required in these calls alone.
+    const fn needed_in(mut self, calls: &'static [Call]) -> Self {
+        self.needed_in = calls;
+        self
+    }
+
+    /// A column of the reconciliation file.
+    const fn column(mut self, column: &'static str) -> Self {
+        self.column = Some(column);
         self
     }
 }

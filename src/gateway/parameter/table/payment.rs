@@ -52,7 +52,7 @@ pub(super) const BASIC: Section = section(
         ),
     ],
 )
-.binds(Binds::Always(&[Call::Payment, Call::Checkout, Call::Schedule]));
+.binds(Binds::Always(&[Call::Payment, Call::ByRegistration, Call::Increment, Call::Checkout, Call::Schedule]));
 
 pub(super) const FOREX: Section = section(
     "forex",

@@ -1,6 +1,6 @@
 //! The terminal (interface: Point of sale).
 
-use super::{Format, Of, Section, an, n, o, of, one_of, r, section};
+use super::{Call, Format, Of, Section, an, n, o, of, one_of, r, section};
 
 const SEALED: Format = of(Of::LettersDigits, 2048);
 
@@ -22,7 +22,8 @@ pub(super) const REQUEST: Section = section(
             "pos.entryMode",
             one_of(&["MANUAL", "MAGSTRIPE", "MAGSTRIPE_AS_FALLBACK", "ICC", "NFC_ICC", "NFC_MAGSTRIPE"]),
             "how the card was read",
-        ),
+        )
+        .needed_in(&[Call::Payment, Call::Registration]),
         o("pos.iccDataRequest", SEALED, "what the chip says to its issuer (TLVs)").secret(),
         o("pos.location.accuracy", n(32), "how exact the place is"),
         o("pos.location.latitude", coordinate(2), "where the terminal stands, north"),

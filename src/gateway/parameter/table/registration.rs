@@ -1,6 +1,6 @@
 //! Payment data that are stored for later (interface: Tokenization and registration parameters, Recurring migration).
 
-use super::{BOOL, Call, Format, Section, an, c, o, one_of, r, section};
+use super::{BOOL, Call, Format, ID, Section, an, c, o, one_of, r, section};
 
 pub(super) const SECTION: Section = section(
     "registration",
@@ -10,6 +10,13 @@ pub(super) const SECTION: Section = section(
         o("overrideHolder", BOOL, "the holder sent now replaces an empty one that is stored, for this payment"),
     ],
 );
+
+pub(super) const RESPONSE: Section = section(
+    "registration",
+    "Tokenization and registration parameters: response",
+    &[c("registration.id", ID, "payment data that createRegistration stored")],
+)
+.response();
 
 pub(super) const MIGRATION: Section = section(
     "recurring-migration",

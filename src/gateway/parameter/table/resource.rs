@@ -13,4 +13,11 @@ pub(super) const SECTION: Section = section(
     ],
 )
 .response()
-.binds(Binds::Always(&[Call::Payment, Call::FollowUp, Call::Checkout, Call::Registration]));
+.binds(Binds::Always(&[
+    Call::Payment,
+    Call::FollowUp,
+    Call::ByRegistration,
+    Call::Increment,
+    Call::Checkout,
+    Call::Registration,
+]));

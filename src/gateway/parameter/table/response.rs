@@ -46,7 +46,7 @@ pub(super) const SECTION: Section = section(
     ],
 )
 .response()
-.binds(Binds::Always(&[Call::Payment, Call::FollowUp]));
+.binds(Binds::Always(&[Call::Payment, Call::FollowUp, Call::ByRegistration, Call::Increment]));
 
 pub(super) const BANK_ACCOUNT: Section = section(
     "merchant-bank-account",

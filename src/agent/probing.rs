@@ -1,0 +1,86 @@
+//! The daily look at the gateway: whether it answers, and what time it has. No sale depends on it.
+
+use std::time::Duration;
+
+use super::{Agent, Done};
+use crate::gateway::Probed;
+
+/// How often it is asked.
+const DAY: Duration = Duration::from_secs(24 * 3600);
+/// When it did not answer it is asked again: a board starts before its network does.
+const AGAIN: Duration = Duration::from_secs(3600);
+/// Clocks that are so far apart are worth a warning: answers take seconds, and a receipt shows minutes.
+const CLOCKS_DIFFER_S: u64 = 5 * 60;
+/// What the status says of a gateway that answered.
+pub(super) const ANSWERS: &str = "answers";
+
+impl Agent {
+    /// Asks when it is time; cheap when it is not.
+    pub(super) fn probe_daily(&mut self) {
+        let now = self.clock.monotonic();
+        if self.at_reader.is_some() || now < self.probe_at {
+            // A sale has no time for it.
+            return;
+        }
+        self.probe_at = now + DAY;
+        let (gateway, done) = (self.gateway.clone(), self.done.clone());
+        tokio::spawn(async move {
+            let probed = gateway.probe().await;
+            let _ = done.send(Done::Probed { probed }).await;
+        });
+    }
+
+    /// What came of it.
+    pub(super) fn probed(&mut self, probed: Result<Probed, String>) {
+        let now = self.clock.monotonic();
+        // A handshake may have shown another certificate.
+        self.expiry_log.look_again();
+        match probed {
+            Ok(Probed { unix_s, round_trip }) => {
+                tracing::debug!(?unix_s, round_trip_us = round_trip.as_micros(), "the gateway answers");
+                ANSWERS.clone_into(&mut self.gateway_state);
+                self.gateway_date = unix_s.map(|unix_s| (unix_s, now)).or(self.gateway_date);
+                if let Some(warning) = self.clocks_differ() {
+                    tracing::warn!("{warning}");
+                }
+            }
+            Err(why) => {
+                tracing::warn!(%why, "the gateway does not answer");
+                self.gateway_state = why;
+                self.probe_at = now + AGAIN;
+            }
+        }
+    }
+
+    /// A sentence with its remedy when the gateway's clock and ours are far apart.
+    pub(super) fn clocks_differ(&self) -> Option<String> {
+        let (then, at) = self.gateway_date?;
+        let age = self.clock.monotonic().saturating_sub(at).as_secs();
+        far_apart(then.saturating_add_unsigned(age), self.clock.unix_ms() / 1000)
+    }
+}
+
+fn far_apart(theirs: i64, ours: i64) -> Option<String> {
+    let apart = theirs.abs_diff(ours);
+    (apart > CLOCKS_DIFFER_S).then(|| {
+        format!(
+            "the gateway's clock and the board's are {apart} s apart; set the board's clock (timedatectl); if it is right, tell \
+             the gateway's operator"
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clocks_may_be_five_minutes_apart() {
+        assert_eq!(far_apart(1_000, 1_300), None);
+        assert_eq!(far_apart(1_300, 1_000), None);
+        for (theirs, ours) in [(1_301, 1_000), (1_000, 1_301), (i64::MAX, i64::MIN)] {
+            let said = far_apart(theirs, ours).unwrap();
+            assert!(said.contains(" s apart; set the board's clock"), "{said}");
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! `pos-agent settle`: tell what becomes of a sale that waits for a person because the journal was found to be an old copy.
+
+use clap::Args;
+
+use super::exit::{Exit, Stop};
+use super::{Where, out};
+use crate::till::SaleView;
+
+/// Arguments.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+After this terminal's journal was found to be an old copy of itself, the sales that were open in it wait for a person: since the copy was
+made they may have been paid, and the customer may have gone with the goods. Look in the gateway's back office, or on the receipts,
+whether the customer paid. --keep leaves what was paid; --reverse takes it back.
+
+Which sales wait: pos-agent status.
+
+Exit codes: 0 done: kept, or being reversed; 65 there is no such sale, or it does not wait for a person.")]
+pub(super) struct Settle {
+    /// The sale's number
+    #[arg(value_name = "N")]
+    number: u64,
+    /// What was paid stays paid
+    #[arg(long, conflicts_with = "reverse", required_unless_present = "reverse")]
+    keep: bool,
+    /// What was paid is taken back, once the gateway confirms it
+    #[arg(long)]
+    reverse: bool,
+    /// The sale as one JSON object, as tills get it
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    daemon: Where,
+}
+
+impl Settle {
+    pub(super) async fn run(self) -> Result<Exit, Stop> {
+        let path = format!("/v1/settle/{}", self.number);
+        let sale: SaleView = self.daemon.daemon()?.post(&path, &serde_json::json!({ "keep": self.keep })).await?;
+        if self.json {
+            out::say_json(&sale);
+        } else {
+            out::say(&format!("{} of till {}: {}", sale.reference, sale.till, out::standing(&sale)));
+            out::say(&sale.text);
+        }
+        Ok(Exit::Success)
+    }
+}

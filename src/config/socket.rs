@@ -1,0 +1,74 @@
+//! The Unix socket in the configuration: its path alone, or a table with its path and the rights of whoever may open it.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserializer, MapAccess, Visitor};
+
+use super::{Right, Rights};
+
+/// The Unix socket for the command line and tills on the board.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Socket {
+    /// Where it is.
+    pub path: PathBuf,
+    /// What whoever may open it may do beyond sales of its own; all, unless something else is written: it is the person at the
+    /// terminal.
+    pub rights: Rights,
+}
+
+impl Default for Socket {
+    fn default() -> Self {
+        Self::at(Path::new("/run/pos-agent/till.sock"))
+    }
+}
+
+impl Socket {
+    /// A socket whose callers have every right.
+    #[must_use]
+    pub fn at(path: &Path) -> Self {
+        Self { path: path.to_owned(), rights: [Right::AnyTill, Right::UnknownPayment].into_iter().collect() }
+    }
+}
+
+/// The table.
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+struct Table {
+    path: PathBuf,
+    rights: Rights,
+}
+
+impl Default for Table {
+    fn default() -> Self {
+        let Socket { path, rights } = Socket::default();
+        Self { path, rights }
+    }
+}
+
+impl<'de> Deserialize<'de> for Socket {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct PathOrTable;
+
+        impl<'de> Visitor<'de> for PathOrTable {
+            type Value = Socket;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a path, or a table [till.socket] with path and rights")
+            }
+
+            fn visit_str<E>(self, path: &str) -> Result<Socket, E> {
+                Ok(Socket::at(Path::new(path)))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Socket, A::Error> {
+                let Table { path, rights } = Table::deserialize(MapAccessDeserializer::new(map))?;
+                Ok(Socket { path, rights })
+            }
+        }
+
+        deserializer.deserialize_any(PathOrTable)
+    }
+}

@@ -1,0 +1,281 @@
+//! What may follow a transaction, and how much of it is left: captures, refunds, reversals, increments, reauthorisations. Pure: sums
+//! over what the journal knows; who may ask is the agent's business, and the gateway has the last word.
+//!
+//! Two kinds of sums (design: invariant 10):
+//! - what may still be **taken** (captures, what is reserved anew) counts only what is certainly reserved: an increment counts when it
+//!   was approved, and not while a reversal of it is open;
+//! - what may still be **given back** (refunds, reversals) counts everything that may have been given: also what has no answer yet.
+//!
+//! | what happened | capture, reauthorisation | increment | refund | reversal |
+//! |---|---|---|---|---|
+//! | nothing | what is reserved | any amount | what was paid | all of it |
+//! | an increment | and the increment | any amount | – | and the increment; while it is open: wait |
+//! | a capture | the rest | any amount | – | none: reverse or refund the capture |
+//! | the last capture (`FINAL`) | none | none | – | none |
+//! | a reauthorisation | none: refer to that | none | – | none |
+//! | a refund | – | – | the rest | none: refund the rest |
+//! | the last refund (`FINAL`) | – | – | none | none |
+//! | a reversal of a part | the rest | any amount | the rest | the rest |
+//! | a reversal without an answer | none: wait | none: wait | none: wait | none: wait |
+//! | a reversal of all | none | none | none | none |
+//!
+//! Refunds and reversals themselves are the end: nothing follows them. An increment can be reversed as long as its reservation has
+//! not been captured, reserved anew or reversed.
+
+mod sums;
+
+use crate::money::{Amount, Currency};
+use crate::sale::{Kind, Outcome, Sale, Standing};
+
+/// What is wanted of an earlier transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Follow {
+    /// What is reserved is taken.
+    Capture,
+    /// What was paid goes back.
+    Refund,
+    /// It is undone.
+    Reversal,
+    /// More is reserved.
+    Increment,
+    /// What is left is reserved anew.
+    Reauthorisation,
+}
+
+/// What a transaction is to those that follow it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    /// A sale, by a card or by stored card data.
+    Payment,
+    /// A pre-authorisation.
+    Reservation,
+    /// What a pre-authorisation was renewed as; a reservation too.
+    Reauthorisation,
+    /// More of a reservation.
+    Increment,
+    /// What was taken of a reservation.
+    Capture,
+    /// What went back.
+    Refund,
+    /// What was undone.
+    Reversal,
+    /// Money to a card without an earlier payment.
+    Credit,
+}
+
+/// Whether the gateway holds it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Held {
+    /// It was approved.
+    Certainly,
+    /// It has no end yet.
+    Perhaps,
+    /// It was declined, taken back, or never sent.
+    Not,
+}
+
+/// A transaction as far as it counts, with all that refers to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Transaction {
+    /// What it is.
+    pub what: What,
+    /// What was approved; while it has no end, what was asked for.
+    pub amount: Amount,
+    /// Whether it stands.
+    pub held: Held,
+    /// Nothing of its kind follows (interface: `sequence` = FINAL).
+    pub is_last: bool,
+    /// So many captures are allowed (interface: `numberOfCaptures`).
+    pub most_captures: Option<usize>,
+    /// What refers to it.
+    pub later: Vec<Transaction>,
+}
+
+/// How much a later transaction may be of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Left {
+    /// Nothing.
+    Nothing,
+    /// So much at most.
+    UpTo(Amount),
+    /// Any amount of this currency: what is added to a reservation has no bound but the terminal's own.
+    Any(Currency),
+}
+
+/// Why nothing may follow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// Such a transaction never follows.
+    #[error("it is a transaction that cannot be followed by this one")]
+    NeverFollows,
+    /// It was not approved, or was taken back.
+    #[error("it holds no money: it was not approved, or was reversed")]
+    HoldsNothing,
+    /// It has no end yet.
+    #[error("it has not ended yet; wait for its end")]
+    NotEnded,
+    /// It was reversed.
+    #[error("the earlier transaction was reversed")]
+    Reversed,
+    /// A reversal has no answer yet.
+    #[error("the earlier transaction is being reversed; wait for the end of that")]
+    BeingReversed,
+    /// It was refunded, in whole or in part.
+    #[error("a refund of the earlier transaction was made or is being made: refund the rest instead")]
+    Refunded,
+    /// It was captured, in whole or in part.
+    #[error("it was captured, or is being captured: reverse or refund the capture instead")]
+    Captured,
+    /// It was reserved anew.
+    #[error("it was reserved anew: refer to the reauthorisation")]
+    ReservedAnew,
+    /// More is being reserved.
+    #[error("an increment of it has not ended yet; wait for its end")]
+    IncrementOpen,
+    /// One capture or refund said that it was the last.
+    #[error("the last {what} was the final one")]
+    Final {
+        /// Capture or refund.
+        what: &'static str,
+    },
+    /// As many captures as allowed.
+    #[error("{most} captures were allowed, and made")]
+    CapturesMade {
+        /// So many.
+        most: usize,
+    },
+    /// The reservation behind an increment was captured, reserved anew or reversed.
+    #[error("the pre-authorisation of this increment was captured, reserved anew or reversed")]
+    ReservationUsed,
+    /// Something that counts is in another currency.
+    #[error("something that follows it is in another currency; look at it at the gateway")]
+    OtherCurrency,
+}
+
+impl Transaction {
+    /// From the journal: a transaction with those that refer to it.
+    #[must_use]
+    pub fn of(sale: &Sale, later: Vec<Self>) -> Self {
+        let what = match sale.order().kind {
+            Kind::Sale | Kind::ByRegistration { .. } => What::Payment,
+            Kind::PreAuthorisation => What::Reservation,
+            Kind::Reauthorisation { .. } => What::Reauthorisation,
+            Kind::Increment { .. } => What::Increment,
+            Kind::Capture { .. } => What::Capture,
+            Kind::Refund { .. } => What::Refund,
+            Kind::Reversal { .. } => What::Reversal,
+            Kind::Credit => What::Credit,
+        };
+        let (held, amount) = match sale.standing() {
+            Standing::Ended(Outcome::Approved) => (Held::Certainly, sale.amount()),
+            Standing::Ended(Outcome::PartiallyApproved { amount }) => (Held::Certainly, *amount),
+            Standing::Ended(_) => (Held::Not, sale.amount()),
+            _ => (Held::Perhaps, sale.amount()),
+        };
+        let parameter = |name: &str| {
+            sale.order().parameters.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+        };
+        Self {
+            what,
+            amount,
+            held,
+            is_last: parameter("sequence") == Some("FINAL"),
+            most_captures: parameter("numberOfCaptures").and_then(|most| most.parse().ok()),
+            later,
+        }
+    }
+
+    /// How much of it may follow in this way. `root` is the reservation behind an increment.
+    ///
+    /// # Errors
+    /// Why nothing may.
+    pub fn left(&self, follow: Follow, root: Option<&Self>) -> Result<Left, Refusal> {
+        match self.held {
+            Held::Not => return Err(Refusal::HoldsNothing),
+            Held::Perhaps => return Err(Refusal::NotEnded),
+            Held::Certainly => {}
+        }
+        let is_reservation = matches!(self.what, What::Reservation | What::Reauthorisation);
+        let gives_back = matches!(self.what, What::Payment | What::Capture);
+        match follow {
+            Follow::Capture | Follow::Increment | Follow::Reauthorisation if !is_reservation => {
+                Err(Refusal::NeverFollows)
+            }
+            Follow::Refund if !gives_back => Err(Refusal::NeverFollows),
+            Follow::Reversal if matches!(self.what, What::Refund | What::Reversal) => Err(Refusal::NeverFollows),
+            Follow::Capture | Follow::Reauthorisation => self.to_take(follow),
+            Follow::Increment => self.may_grow().map(|()| Left::Any(self.amount.currency())),
+            Follow::Refund => self.to_refund(),
+            Follow::Reversal => self.to_reverse(root),
+        }
+    }
+
+    /// What is certainly reserved and may not have been taken.
+    fn to_take(&self, follow: Follow) -> Result<Left, Refusal> {
+        self.may_grow()?;
+        if let (Follow::Capture, Some(most)) = (follow, self.most_captures)
+            && self.those(What::Capture).filter(|capture| capture.possible_net() > 0).count() >= most
+        {
+            return Err(Refusal::CapturesMade { most });
+        }
+        Ok(self.up_to(self.certainly_reserved().saturating_sub(self.possibly(What::Capture)?)))
+    }
+
+    /// A reservation that is neither undone, nor renewed, nor closed.
+    fn may_grow(&self) -> Result<(), Refusal> {
+        self.not_reversed()?;
+        if self.possibly_renewed() {
+            return Err(Refusal::ReservedAnew);
+        }
+        self.not_closed(What::Capture, "capture")
+    }
+
+    fn to_refund(&self) -> Result<Left, Refusal> {
+        self.not_reversed()?;
+        self.not_closed(What::Refund, "refund")?;
+        let given = self.possibly(What::Refund)?.saturating_add(self.possibly(What::Reversal)?);
+        Ok(self.up_to(self.amount.minor().saturating_sub(given)))
+    }
+
+    fn to_reverse(&self, root: Option<&Self>) -> Result<Left, Refusal> {
+        self.not_reversed()?;
+        if self.possibly(What::Refund)? > 0 {
+            return Err(Refusal::Refunded);
+        }
+        if self.possibly(What::Capture)? > 0 {
+            return Err(Refusal::Captured);
+        }
+        if self.possibly_renewed() {
+            return Err(Refusal::ReservedAnew);
+        }
+        if self.those(What::Increment).any(|more| more.held == Held::Perhaps || more.has_open_reversal()) {
+            return Err(Refusal::IncrementOpen);
+        }
+        if let (What::Increment, Some(root)) = (self.what, root)
+            && (root.possibly(What::Capture)? > 0 || root.possibly_renewed() || root.possibly(What::Reversal)? > 0)
+        {
+            return Err(Refusal::ReservationUsed);
+        }
+        Ok(self.up_to(self.certainly_reserved()))
+    }
+
+    /// Reversed in whole, or a reversal is open.
+    fn not_reversed(&self) -> Result<(), Refusal> {
+        if self.has_open_reversal() {
+            return Err(Refusal::BeingReversed);
+        }
+        if self.certainly_reserved() == 0 { Err(Refusal::Reversed) } else { Ok(()) }
+    }
+
+    fn not_closed(&self, by: What, what: &'static str) -> Result<(), Refusal> {
+        let closed = self.those(by).any(|one| one.is_last && one.possible_net() > 0);
+        if closed { Err(Refusal::Final { what }) } else { Ok(()) }
+    }
+
+    fn up_to(&self, minor: u64) -> Left {
+        Amount::from_minor(minor, self.amount.currency()).map_or(Left::Nothing, Left::UpTo)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,62 @@
+//! The sums behind what is left: what certainly stands, and what may stand. In minor units of the transaction's currency.
+
+use super::{Held, Refusal, Transaction, What};
+
+impl Transaction {
+    /// Those of one kind that refer to it.
+    pub(super) fn those(&self, what: What) -> impl Iterator<Item = &Self> {
+        self.later.iter().filter(move |later| later.what == what)
+    }
+
+    /// What certainly stands of it: nothing of what may have been reversed.
+    fn certain_net(&self) -> u64 {
+        let reversed = self.those(What::Reversal).map(Self::possible).sum();
+        self.certain().saturating_sub(reversed)
+    }
+
+    /// What may stand of it: all but what was certainly reversed.
+    pub(super) fn possible_net(&self) -> u64 {
+        let reversed = self.those(What::Reversal).map(Self::certain).sum();
+        self.possible().saturating_sub(reversed)
+    }
+
+    fn certain(&self) -> u64 {
+        if self.held == Held::Certainly { self.amount.minor() } else { 0 }
+    }
+
+    /// What may stand of it by itself, whatever refers to it.
+    #[must_use]
+    pub fn possible(&self) -> u64 {
+        if self.held == Held::Not { 0 } else { self.amount.minor() }
+    }
+
+    /// What is certainly there, before anything was taken or refunded: the amount with its increments, less every reversal that may
+    /// have been. An increment in another currency adds nothing.
+    pub(super) fn certainly_reserved(&self) -> u64 {
+        let same = |more: &&Self| more.amount.currency() == self.amount.currency();
+        let more: u64 = self.those(What::Increment).filter(same).map(Self::certain_net).sum();
+        let reversed: u64 = self.those(What::Reversal).map(Self::possible).sum();
+        self.amount.minor().saturating_add(more).saturating_sub(reversed)
+    }
+
+    /// The sum of one kind that may stand.
+    pub(super) fn possibly(&self, what: What) -> Result<u64, Refusal> {
+        let mut sum: u64 = 0;
+        for one in self.those(what) {
+            let net = one.possible_net();
+            if net > 0 && one.amount.currency() != self.amount.currency() {
+                return Err(Refusal::OtherCurrency);
+            }
+            sum = sum.saturating_add(net);
+        }
+        Ok(sum)
+    }
+
+    pub(super) fn possibly_renewed(&self) -> bool {
+        self.those(What::Reauthorisation).any(|renewed| renewed.possible_net() > 0)
+    }
+
+    pub(super) fn has_open_reversal(&self) -> bool {
+        self.those(What::Reversal).any(|reversal| reversal.held == Held::Perhaps)
+    }
+}

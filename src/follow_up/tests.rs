@@ -1,0 +1,288 @@
+//! What may follow, cell by cell, and random histories against a bank's own sums.
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn eur(minor: u64) -> Amount {
+    Amount::from_minor(minor, Currency::from_code("EUR").unwrap()).unwrap()
+}
+
+fn usd(minor: u64) -> Amount {
+    Amount::from_minor(minor, Currency::from_code("USD").unwrap()).unwrap()
+}
+
+fn one(what: What, minor: u64, held: Held) -> Transaction {
+    Transaction { what, amount: eur(minor), held, is_last: false, most_captures: None, later: Vec::new() }
+}
+
+fn with(mut of: Transaction, later: impl IntoIterator<Item = Transaction>) -> Transaction {
+    of.later.extend(later);
+    of
+}
+
+fn stands(what: What, minor: u64) -> Transaction {
+    one(what, minor, Held::Certainly)
+}
+
+fn last(of: Transaction) -> Transaction {
+    Transaction { is_last: true, ..of }
+}
+
+/// What happened to a transaction of 100.00, by name.
+fn happened(of: What) -> Vec<(&'static str, Transaction)> {
+    let is = || stands(of, 10_000);
+    let open = |what, minor| one(what, minor, Held::Perhaps);
+    let mut all = vec![
+        ("nothing", is()),
+        ("reversal of a part", with(is(), [stands(What::Reversal, 4000)])),
+        ("reversal open", with(is(), [open(What::Reversal, 4000)])),
+        ("reversal of all", with(is(), [stands(What::Reversal, 10_000)])),
+        ("reversal declined", with(is(), [one(What::Reversal, 10_000, Held::Not)])),
+    ];
+    if matches!(of, What::Payment | What::Capture) {
+        all.extend([
+            ("refund of a part", with(is(), [stands(What::Refund, 3000)])),
+            ("refund open", with(is(), [open(What::Refund, 3000)])),
+            ("refund of all", with(is(), [stands(What::Refund, 10_000)])),
+            ("last refund", with(is(), [last(stands(What::Refund, 3000))])),
+            ("refund and reversal", with(is(), [stands(What::Refund, 3000), stands(What::Reversal, 2000)])),
+        ]);
+    }
+    if matches!(of, What::Reservation | What::Reauthorisation) {
+        let reversed = |of: Transaction, minor, held| with(of, [one(What::Reversal, minor, held)]);
+        all.extend([
+            ("increment", with(is(), [stands(What::Increment, 5000)])),
+            ("increment open", with(is(), [open(What::Increment, 5000)])),
+            ("increment declined", with(is(), [one(What::Increment, 5000, Held::Not)])),
+            ("increment reversed", with(is(), [reversed(stands(What::Increment, 5000), 5000, Held::Certainly)])),
+            ("increment being reversed", with(is(), [reversed(stands(What::Increment, 5000), 5000, Held::Perhaps)])),
+            (
+                "increment in another currency",
+                with(is(), [Transaction { amount: usd(5000), ..stands(What::Increment, 5000) }]),
+            ),
+            ("capture", with(is(), [stands(What::Capture, 3000)])),
+            ("capture open", with(is(), [open(What::Capture, 3000)])),
+            ("capture reversed", with(is(), [reversed(stands(What::Capture, 3000), 3000, Held::Certainly)])),
+            ("capture being reversed", with(is(), [reversed(stands(What::Capture, 3000), 3000, Held::Perhaps)])),
+            ("last capture", with(is(), [last(stands(What::Capture, 3000))])),
+            ("reauthorisation", with(is(), [stands(What::Reauthorisation, 9000)])),
+            ("reauthorisation open", with(is(), [open(What::Reauthorisation, 9000)])),
+        ]);
+    }
+    all
+}
+
+/// One cell: an amount in minor units, or the word of a refusal.
+fn cell(of: &Transaction, follow: Follow) -> String {
+    match of.left(follow, None) {
+        Ok(Left::UpTo(amount)) => amount.minor().to_string(),
+        Ok(Left::Nothing) => "0".to_owned(),
+        Ok(Left::Any(_)) => "any".to_owned(),
+        Err(refusal) => format!("{refusal:?}").split([' ', '{']).next().unwrap().to_owned(),
+    }
+}
+
+#[test]
+fn what_a_reversal_may_do_after_what_cell_by_cell() {
+    let payment: &[(&str, &str, &str)] = &[
+        ("nothing", "10000", "10000"),
+        ("reversal of a part", "6000", "6000"),
+        ("reversal open", "BeingReversed", "BeingReversed"),
+        ("reversal of all", "Reversed", "Reversed"),
+        ("reversal declined", "10000", "10000"),
+        ("refund of a part", "Refunded", "7000"),
+        ("refund open", "Refunded", "7000"),
+        ("refund of all", "Refunded", "0"),
+        ("last refund", "Refunded", "Final"),
+        ("refund and reversal", "Refunded", "5000"),
+    ];
+    for what in [What::Payment, What::Capture] {
+        let all = happened(what);
+        assert_eq!(all.len(), payment.len());
+        for ((name, of), (named, reversal, refund)) in all.iter().zip(payment) {
+            assert_eq!(name, named);
+            assert_eq!(cell(of, Follow::Reversal), *reversal, "{what:?}, {name}: reversal");
+            assert_eq!(cell(of, Follow::Refund), *refund, "{what:?}, {name}: refund");
+            for never in [Follow::Capture, Follow::Increment, Follow::Reauthorisation] {
+                assert_eq!(cell(of, never), "NeverFollows", "{what:?}, {name}: {never:?}");
+            }
+        }
+    }
+    let reservation: &[(&str, &str, &str, &str)] = &[
+        ("nothing", "10000", "10000", "any"),
+        ("reversal of a part", "6000", "6000", "any"),
+        ("reversal open", "BeingReversed", "BeingReversed", "BeingReversed"),
+        ("reversal of all", "Reversed", "Reversed", "Reversed"),
+        ("reversal declined", "10000", "10000", "any"),
+        ("increment", "15000", "15000", "any"),
+        ("increment open", "IncrementOpen", "10000", "any"),
+        ("increment declined", "10000", "10000", "any"),
+        ("increment reversed", "10000", "10000", "any"),
+        ("increment being reversed", "IncrementOpen", "10000", "any"),
+        ("increment in another currency", "10000", "10000", "any"),
+        ("capture", "Captured", "7000", "any"),
+        ("capture open", "Captured", "7000", "any"),
+        ("capture reversed", "10000", "10000", "any"),
+        ("capture being reversed", "Captured", "7000", "any"),
+        ("last capture", "Captured", "Final", "Final"),
+        ("reauthorisation", "ReservedAnew", "ReservedAnew", "ReservedAnew"),
+        ("reauthorisation open", "ReservedAnew", "ReservedAnew", "ReservedAnew"),
+    ];
+    for what in [What::Reservation, What::Reauthorisation] {
+        let all = happened(what);
+        assert_eq!(all.len(), reservation.len());
+        for ((name, of), (named, reversal, take, grow)) in all.iter().zip(reservation) {
+            assert_eq!(name, named);
+            assert_eq!(cell(of, Follow::Reversal), *reversal, "{what:?}, {name}: reversal");
+            assert_eq!(cell(of, Follow::Capture), *take, "{what:?}, {name}: capture");
+            assert_eq!(cell(of, Follow::Reauthorisation), *take, "{what:?}, {name}: reauthorisation");
+            assert_eq!(cell(of, Follow::Increment), *grow, "{what:?}, {name}: increment");
+            assert_eq!(cell(of, Follow::Refund), "NeverFollows", "{what:?}, {name}: refund");
+        }
+    }
+    for (name, of) in happened(What::Credit).iter().zip(["10000", "6000", "BeingReversed", "Reversed", "10000"]) {
+        assert_eq!(cell(&name.1, Follow::Reversal), of, "a credit, {}", name.0);
+    }
+    for end in [What::Refund, What::Reversal] {
+        for follow in FOLLOWS {
+            assert_eq!(cell(&stands(end, 100), follow), "NeverFollows", "{end:?}, {follow:?}");
+        }
+    }
+}
+
+#[test]
+fn an_increment_is_reversed_while_its_reservation_is_untouched() {
+    let increment = stands(What::Increment, 5000);
+    let left = |root: &Transaction| increment.left(Follow::Reversal, Some(root));
+    let root = || stands(What::Reservation, 10_000);
+    assert_eq!(left(&root()), Ok(Left::UpTo(eur(5000))));
+    for used in [
+        stands(What::Capture, 1),
+        one(What::Capture, 1, Held::Perhaps),
+        stands(What::Reversal, 1),
+        one(What::Reauthorisation, 1, Held::Perhaps),
+    ] {
+        assert_eq!(left(&with(root(), [used.clone()])), Err(Refusal::ReservationUsed), "{used:?}");
+    }
+}
+
+#[test]
+fn nothing_follows_what_holds_nothing_or_has_no_end() {
+    for follow in FOLLOWS {
+        for what in [What::Payment, What::Reservation] {
+            assert_eq!(one(what, 100, Held::Not).left(follow, None), Err(Refusal::HoldsNothing));
+            assert_eq!(one(what, 100, Held::Perhaps).left(follow, None), Err(Refusal::NotEnded));
+        }
+    }
+}
+
+#[test]
+fn captures_end_at_the_allowed_number() {
+    let of = Transaction { most_captures: Some(2), ..stands(What::Reservation, 10_000) };
+    let capture = || stands(What::Capture, 100);
+    assert_eq!(with(of.clone(), [capture()]).left(Follow::Capture, None), Ok(Left::UpTo(eur(9900))));
+    let two = with(of, [capture(), one(What::Capture, 100, Held::Perhaps)]);
+    assert_eq!(two.left(Follow::Capture, None), Err(Refusal::CapturesMade { most: 2 }));
+}
+
+#[test]
+fn a_refund_in_another_currency_is_for_a_person() {
+    let strange = Transaction { amount: usd(100), ..stands(What::Refund, 100) };
+    let of = with(stands(What::Payment, 10_000), [strange]);
+    assert_eq!(of.left(Follow::Refund, None), Err(Refusal::OtherCurrency));
+}
+
+const FOLLOWS: [Follow; 5] =
+    [Follow::Capture, Follow::Refund, Follow::Reversal, Follow::Increment, Follow::Reauthorisation];
+
+/// A wish of a random history: what, how much of what is left in thousandths (more than 1000 is too much), what the journal hears, and
+/// what the bank truly did when the journal hears nothing.
+type Wish = (u8, u64, u8, bool, usize);
+
+/// The bank's own sums over a history in which every open request ended as the bank decided.
+#[derive(Clone, Default)]
+struct Bank {
+    /// Carried out, by the place of the transaction in the history.
+    truly: Vec<bool>,
+}
+
+/// Lets a till make its wishes as far as `left` allows, and gives the history with the truth of each later transaction.
+fn live(of: What, wishes: &[Wish]) -> (Transaction, Bank) {
+    let mut history = stands(of, 10_000);
+    let mut bank = Bank::default();
+    for (which, share, heard, truth, answered) in wishes {
+        let follow = FOLLOWS[usize::from(*which) % FOLLOWS.len()];
+        let Ok(left) = history.left(follow, None) else { continue };
+        let most = match left {
+            Left::Nothing => continue,
+            Left::UpTo(left) => left.minor(),
+            Left::Any(_) => 5000,
+        };
+        let minor = most * share / 1000;
+        if minor == 0 || minor > most {
+            continue;
+        }
+        let what = match follow {
+            Follow::Capture => What::Capture,
+            Follow::Refund => What::Refund,
+            Follow::Reversal => What::Reversal,
+            Follow::Increment => What::Increment,
+            Follow::Reauthorisation => What::Reauthorisation,
+        };
+        let (held, truly) = match heard % 3 {
+            0 => (Held::Certainly, true),
+            1 => (Held::Not, false),
+            _ => (Held::Perhaps, *truth),
+        };
+        history.later.push(one(what, minor, held));
+        bank.truly.push(truly);
+        // Some open request gets its answer now: the truth.
+        if !history.later.is_empty() {
+            let number = answered % history.later.len();
+            if history.later[number].held == Held::Perhaps && answered % 2 == 0 {
+                let truth = if bank.truly[number] { Held::Certainly } else { Held::Not };
+                history.later[number].held = truth;
+            }
+        }
+    }
+    (history, bank)
+}
+
+impl Bank {
+    fn sum(&self, history: &Transaction, what: What) -> u64 {
+        let done = history.later.iter().zip(&self.truly).filter(|(later, truly)| later.what == what && **truly);
+        done.map(|(later, _)| later.amount.minor()).sum()
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    /// Whatever became of what had no answer, a payment never gives back more than was paid.
+    #[test]
+    fn no_history_gives_back_more_than_was_paid(
+        wishes in proptest::collection::vec((0_u8..5, 1_u64..1100, 0_u8..3, any::<bool>(), 0_usize..40), 0..20)
+    ) {
+        for of in [What::Payment, What::Capture, What::Credit] {
+            let (history, bank) = live(of, &wishes);
+            let given = bank.sum(&history, What::Refund) + bank.sum(&history, What::Reversal);
+            prop_assert!(given <= 10_000, "{given} of {history:?}");
+        }
+    }
+
+    /// And of a reservation never more is taken, given back or reserved anew than the bank truly holds.
+    #[test]
+    fn no_history_takes_more_than_is_reserved(
+        wishes in proptest::collection::vec((0_u8..5, 1_u64..1100, 0_u8..3, any::<bool>(), 0_usize..40), 0..20)
+    ) {
+        for of in [What::Reservation, What::Reauthorisation] {
+            let (history, bank) = live(of, &wishes);
+            let reserved = 10_000 + bank.sum(&history, What::Increment);
+            let taken = bank.sum(&history, What::Capture);
+            let anew = bank.sum(&history, What::Reauthorisation);
+            let reversed = bank.sum(&history, What::Reversal);
+            prop_assert!(taken + reversed + anew <= reserved, "{taken} {reversed} {anew} of {reserved}: {history:?}");
+        }
+    }
+}

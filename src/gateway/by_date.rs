@@ -1,0 +1,226 @@
+//! Which of our references the gateway knows of a span of time: the query by `date.from` and `date.to`, in windows that are halved
+//! until fewer entries come back than a query may return. Pure: it says what to ask next and reads what was answered.
+//!
+//! Assumed, as the interface is silent:
+//! - both ends belong to the window, and seconds are the finest step;
+//! - the dates are in the zone of [`crate::config::Assumptions::query_date_zone`];
+//! - a list that is shorter than `limit` is whole.
+
+use std::collections::BTreeSet;
+
+use chrono::{DateTime, Datelike};
+use serde_json::Value;
+
+use super::answer::text_at;
+use crate::config::Assumptions;
+
+/// The `limit` that is asked for: the interface's least, so that one answer stays small (interface: Query parameters).
+const LIMIT: usize = 100;
+/// Most questions of one search: enough for a year of a busy entity, and an end for one that never answers less.
+const MOST_ASKED: usize = 4096;
+/// Most references that are kept: more transactions than a terminal makes while a journal is away.
+const MOST_FOUND: usize = 10_000;
+
+/// A window in seconds since 1970; both ends belong to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Window {
+    from: i64,
+    to: i64,
+}
+
+/// A search under way.
+pub(super) struct Search {
+    prefix: String,
+    open: Vec<Window>,
+    asked: usize,
+    found: BTreeSet<String>,
+}
+
+impl Search {
+    /// For the references of a terminal, between two times in milliseconds since 1970.
+    pub(super) fn new(terminal_id: &str, from_unix_ms: i64, to_unix_ms: i64) -> Self {
+        let (from, to) = (from_unix_ms.div_euclid(1000), to_unix_ms.div_euclid(1000));
+        let open = if from <= to { vec![Window { from, to }] } else { Vec::new() };
+        Self { prefix: format!("{terminal_id}-"), open, asked: 0, found: BTreeSet::new() }
+    }
+
+    /// What to ask next; `None` when all is answered.
+    ///
+    /// # Errors
+    /// When enough was asked.
+    pub(super) fn next(&mut self) -> Result<Option<Window>, String> {
+        let Some(window) = self.open.pop() else { return Ok(None) };
+        self.asked += 1;
+        if self.asked > MOST_ASKED {
+            return Err(format!(
+                "the gateway has more transactions in this time than {MOST_ASKED} queries by date can list; check that \
+                 [gateway.assumptions] query-path heeds date.from and date.to, or set query-by-date = false"
+            ));
+        }
+        Ok(Some(window))
+    }
+
+    /// Takes what was answered for a window.
+    ///
+    /// # Errors
+    /// When the window cannot be halved any more, or more was found than is kept.
+    pub(super) fn take(&mut self, window: Window, entries: &[Value]) -> Result<(), String> {
+        let Window { from, to } = window;
+        if entries.len() < LIMIT {
+            let references = entries.iter().filter_map(|entry| text_at(entry, "/merchantTransactionId"));
+            self.found.extend(references.filter(|text| text.starts_with(&self.prefix)).map(str::to_owned));
+            return if self.found.len() > MOST_FOUND {
+                Err(format!("the gateway knows more than {MOST_FOUND} references of this terminal in this time"))
+            } else {
+                Ok(())
+            };
+        }
+        if from == to {
+            return Err(format!(
+                "the gateway answers the query by date with {LIMIT} entries or more for a single second; check that it heeds \
+                 date.from and date.to, or set [gateway.assumptions] query-by-date = false"
+            ));
+        }
+        let middle = from + (to - from) / 2;
+        // The last is asked first: the earlier half.
+        self.open.extend([Window { from: middle + 1, to }, Window { from, to: middle }]);
+        Ok(())
+    }
+
+    /// What was found, each once.
+    pub(super) fn finish(self) -> Vec<String> {
+        self.found.into_iter().collect()
+    }
+}
+
+impl Window {
+    /// As parameters of the query.
+    ///
+    /// # Errors
+    /// When the interface has no date for it.
+    pub(super) fn parameters(self, assumptions: &Assumptions) -> Result<[(&'static str, String); 3], String> {
+        let zone = assumptions.query_date_zone.offset();
+        let written = |unix_s: i64| {
+            let date = DateTime::from_timestamp(unix_s, 0).map(|utc| utc.with_timezone(&zone).naive_local());
+            let date = date.filter(|date| (1..=9999).contains(&date.year()));
+            let date = date.ok_or_else(|| format!("{unix_s} seconds since 1970 have no date that a query takes"))?;
+            Ok::<_, String>(date.format("%Y-%m-%d %H:%M:%S").to_string())
+        };
+        Ok([("date.from", written(self.from)?), ("date.to", written(self.to)?), ("limit", LIMIT.to_string())])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+    use crate::config::Zone;
+
+    /// What a bank with these (second, reference) answers; at most `LIMIT` of them.
+    fn answered(bank: &[(i64, String)], window: Window) -> Vec<Value> {
+        let within = bank.iter().filter(|(at, _)| (window.from..=window.to).contains(at));
+        within.take(LIMIT).map(|(_, reference)| json!({ "merchantTransactionId": reference })).collect()
+    }
+
+    fn searched(bank: &[(i64, String)], from_ms: i64, to_ms: i64) -> Result<Vec<String>, String> {
+        let mut search = Search::new("4711", from_ms, to_ms);
+        while let Some(window) = search.next()? {
+            search.take(window, &answered(bank, window))?;
+        }
+        Ok(search.finish())
+    }
+
+    #[test]
+    fn only_this_terminals_references_are_found_and_each_once() {
+        let entries: Vec<Value> = ["4711-1-a", "4711-1-a", "47110-1-b", "4711", "x-4711-1"]
+            .iter()
+            .map(|reference| json!({ "merchantTransactionId": reference }))
+            .chain([json!({}), json!({ "merchantTransactionId": 7 })])
+            .collect();
+        let mut search = Search::new("4711", 0, 0);
+        let window = search.next().unwrap().unwrap();
+        search.take(window, &entries).unwrap();
+        assert_eq!(search.next(), Ok(None));
+        assert_eq!(search.finish(), ["4711-1-a"]);
+        assert_eq!(searched(&[(1, "4711-1".to_owned())], 5000, 4000), Ok(Vec::new()), "an empty span");
+    }
+
+    #[test]
+    fn a_second_that_is_full_is_an_error_and_so_is_a_gateway_that_ignores_the_dates() {
+        let bank: Vec<_> = (0..100).map(|n| (7, format!("4711-{n}"))).collect();
+        let error = searched(&bank, 0, 100_000).unwrap_err();
+        assert!(error.contains("single second") && error.contains("query-by-date = false"), "{error}");
+        assert_eq!(searched(&bank[1..], 0, 100_000).map(|found| found.len()), Ok(99));
+        let full: Vec<Value> = (0..100).map(|_| json!({})).collect();
+        let mut search = Search::new("4711", 0, i64::MAX);
+        let error = loop {
+            let window = search.next().unwrap().unwrap();
+            if let Err(error) = search.take(window, &full) {
+                break error;
+            }
+        };
+        assert!(search.asked < 100 && error.contains("query-by-date = false"), "{error}");
+    }
+
+    #[test]
+    fn there_is_an_end_to_questions_and_to_what_is_kept() {
+        // A stranger's payment in each second.
+        let mut search = Search::new("4711", 0, 400_000_000);
+        let error = loop {
+            match search.next() {
+                Ok(window) => {
+                    let window = window.unwrap();
+                    let seconds = usize::try_from(window.to - window.from + 1).unwrap();
+                    let strangers = vec![json!({ "merchantTransactionId": "x-1" }); seconds.min(LIMIT)];
+                    search.take(window, &strangers).unwrap();
+                }
+                Err(error) => break error,
+            }
+        };
+        assert!(error.contains("4096 queries"), "{error}");
+        let mut search = Search::new("4711", 0, 400_000_000);
+        let mut take = |numbers: std::ops::Range<usize>| {
+            let ours: Vec<_> = numbers.map(|n| json!({ "merchantTransactionId": format!("4711-{n}") })).collect();
+            search.take(Window { from: 0, to: 0 }, &ours)
+        };
+        (0..100).for_each(|part| take(part * 99..part * 99 + 99).unwrap());
+        assert_eq!(take(9_900..9_999).map(|()| take(9_999..10_000)), Ok(Ok(())));
+        assert!(take(10_000..10_001).unwrap_err().contains("10000 references"));
+    }
+
+    #[test]
+    fn dates_are_written_in_the_zone_of_the_settings() {
+        let window = |from, to| Window { from, to };
+        let written = |zone: &str, from, to| {
+            let query_date_zone = Zone::try_from(zone.to_owned()).unwrap();
+            window(from, to).parameters(&Assumptions { query_date_zone, ..Assumptions::default() })
+        };
+        let plain = written("+00:00", 1_714_557_599, 1_714_557_600).unwrap();
+        let named = |name, text: &str| (name, text.to_owned());
+        assert_eq!(
+            plain,
+            [named("date.from", "2024-05-01 09:59:59"), named("date.to", "2024-05-01 10:00:00"), named("limit", "100")]
+        );
+        assert_eq!(written("+05:30", 1_714_557_599, 1_714_557_600).unwrap()[0].1, "2024-05-01 15:29:59");
+        assert_eq!(written("-10:00", 0, 0).unwrap()[0].1, "1969-12-31 14:00:00");
+        assert!(written("+00:00", 0, i64::MAX).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn all_of_a_span_and_nothing_beside_it_is_found(
+            seconds in proptest::collection::vec(-500_i64..500, 0..400),
+            from_ms in -600_000_i64..600_000,
+            length_ms in 0_i64..900_000,
+        ) {
+            let bank: Vec<_> = seconds.iter().enumerate().map(|(n, at)| (*at, format!("4711-{n}"))).collect();
+            let (from, to) = (from_ms.div_euclid(1000), (from_ms + length_ms).div_euclid(1000));
+            let mut expected: Vec<_> =
+                bank.iter().filter(|(at, _)| (from..=to).contains(at)).map(|(_, reference)| reference.clone()).collect();
+            expected.sort();
+            prop_assert_eq!(searched(&bank, from_ms, from_ms + length_ms), Ok(expected));
+        }
+    }
+}

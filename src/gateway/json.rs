@@ -1,0 +1,177 @@
+//! JSON read so that no amount passes through a binary fraction: an `amount` that is a number becomes the text that an `amount` in a
+//! string has, digit by digit, or stays what cannot be read.
+
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+use serde_json::{Map, Number, Value};
+
+/// The one field whose digits matter.
+const AMOUNT: &str = "amount";
+
+/// The whole of `body` as one JSON value with nothing behind it.
+pub(super) fn read(body: &[u8]) -> Option<Value> {
+    serde_json::from_slice::<Exact>(body).ok().map(|exact| exact.0)
+}
+
+struct Exact(Value);
+
+impl<'de> Deserialize<'de> for Exact {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Reader).map(Self)
+    }
+}
+
+struct Reader;
+
+impl<'de> Visitor<'de> for Reader {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_bool<E>(self, yes: bool) -> Result<Value, E> {
+        Ok(Value::Bool(yes))
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<Value, E> {
+        Ok(Value::from(number))
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<Value, E> {
+        Ok(Value::from(number))
+    }
+
+    fn visit_f64<E>(self, number: f64) -> Result<Value, E> {
+        Ok(Number::from_f64(number).map_or(Value::Null, Value::Number))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Value, E> {
+        Ok(Value::from(text))
+    }
+
+    fn visit_string<E>(self, text: String) -> Result<Value, E> {
+        Ok(Value::String(text))
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Value, A::Error> {
+        let mut values = Vec::new();
+        while let Some(Exact(value)) = sequence.next_element()? {
+            values.push(value);
+        }
+        Ok(Value::Array(values))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
+        let mut object = Map::new();
+        while let Some(name) = members.next_key::<String>()? {
+            let value = if name == AMOUNT {
+                amount(&members.next_value::<Box<RawValue>>()?)
+            } else {
+                members.next_value::<Exact>()?.0
+            };
+            object.insert(name, value);
+        }
+        Ok(Value::Object(object))
+    }
+}
+
+/// A text or null stays as it is, a number with at most two decimals gets its two; of anything else nothing is kept but that it is
+/// there, for it cannot be an amount.
+fn amount(raw: &RawValue) -> Value {
+    let text = raw.get();
+    if text == "null" {
+        return Value::Null;
+    }
+    let written = serde_json::from_str::<String>(text).ok().or_else(|| two_decimals(text));
+    written.map_or_else(|| Value::Object(Map::new()), Value::String)
+}
+
+/// `12` as `12.00`, `12.3` as `12.30`; nothing for a sign, an exponent, or a third decimal.
+fn two_decimals(number: &str) -> Option<String> {
+    let (integer, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let fits = !integer.is_empty() && digits(integer) && digits(fraction) && fraction.len() <= 2;
+    fits.then(|| format!("{integer}.{fraction:0<2}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn an_amount_keeps_its_digits() {
+        for (number, expected) in [
+            ("12.34", Some("12.34")),
+            ("12.3", Some("12.30")),
+            ("12", Some("12.00")),
+            ("10.00", Some("10.00")),
+            ("0", Some("0.00")),
+            ("99999999999999.99", Some("99999999999999.99")),
+            // Every one of these is the binary fraction that 12.34, 12, 0.3 are.
+            ("12.340", None),
+            ("12.340000000000000001", None),
+            ("1.234e1", None),
+            ("12e0", None),
+            ("12E0", None),
+            ("0.30000000000000004", None),
+            ("-12.34", None),
+            ("-0", None),
+            ("true", None),
+            ("[12.34]", None),
+            (r#"{"value":12.34}"#, None),
+        ] {
+            let body = format!(r#"{{"n":{{"amount": {number} }}}}"#);
+            let found = read(body.as_bytes()).unwrap();
+            let found = found.pointer("/n/amount").unwrap();
+            assert_eq!(found.as_str(), expected, "{number}");
+            assert!(expected.is_some() || found.is_object(), "{number}: it is there, and no amount");
+        }
+        let body = br#"[{"amount":"12.3"},{"amount":null},{"amount":"1\u0032.00"}]"#;
+        assert_eq!(read(body).unwrap(), serde_json::json!([{"amount":"12.3"},{"amount":null},{"amount":"12.00"}]));
+    }
+
+    #[test]
+    fn the_rest_is_read_as_ever() {
+        for text in [
+            r#"{"a":[1,-2,3.5,1e300,true,null,"x\n"],"b":{"c":{}},"a":2}"#,
+            "[]",
+            "3",
+            "",
+            "{",
+            "{} {}",
+            "[1,]",
+            "\u{feff}{}",
+        ] {
+            assert_eq!(read(text.as_bytes()), serde_json::from_str(text).ok(), "{text}");
+        }
+        assert_eq!(read(b"{\"a\":\"\xFF\"}"), None);
+        assert_eq!(read(b"{\"amount\":\"\xFF\"}"), None);
+        // Depth has its limit, with and without the field that is read apart.
+        assert_eq!(read("[".repeat(100_000).as_bytes()), None);
+        assert_eq!(read(r#"{"a":"#.repeat(100_000).as_bytes()), None);
+        let deep = r#"{"amount":"#.repeat(20_000) + "1" + &"}".repeat(20_000);
+        assert_eq!(read(deep.as_bytes()), Some(serde_json::json!({"amount":{}})));
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_make_it_panic(body in proptest::collection::vec(any::<u8>(), 0..256)) {
+            let _ = read(&body);
+        }
+
+        #[test]
+        fn cents_are_exact(cents in 0_u64..10_000_000_000_00) {
+            let (whole, part) = (cents / 100, cents % 100);
+            let body = format!(r#"{{"amount":{whole}.{part:02}}}"#);
+            let found = read(body.as_bytes()).unwrap();
+            prop_assert_eq!(found["amount"].as_str().unwrap(), format!("{whole}.{part:02}"));
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! What an old copy of the journal is known by: until when it knows, and whether one of our references at the gateway is in it.
+
+use rusqlite::{OptionalExtension, params};
+use serde_json::Value;
+
+use super::Error;
+use super::chain::{Head, Mark};
+use super::db::{Db, STEPS_OF_SALE, failed};
+
+/// What another board's journal became here.
+struct Taken {
+    /// Its first entry here.
+    first: i64,
+    /// The entry of the mark behind its last one.
+    mark: i64,
+    /// What was added to its numbers.
+    added: i64,
+}
+
+impl Db {
+    /// The wall clock of the last thing that this journal knows, in milliseconds since 1970: what it does not know happened later.
+    /// `None` without a transaction. While a transaction is open that was taken over from another journal, it is the last thing
+    /// that the other one knew, when that is earlier: its own board may have gone on after the copy was made.
+    pub(super) fn known_until(&self, open: &[u64]) -> Result<Option<i64>, Error> {
+        let any = "SELECT count(*) FROM (SELECT 1 FROM sale LIMIT 1)";
+        if self.connection.query_row(any, [], |row| row.get::<_, i64>(0)).map_err(failed)? == 0 {
+            return Ok(None);
+        }
+        let mut until = self.last_unix_ms;
+        for Taken { first, mark, .. } in self.taken()? {
+            let mut is_open = false;
+            for number in open {
+                let id = i64::try_from(*number).map_err(failed)?.saturating_mul(STEPS_OF_SALE);
+                let begun = "SELECT entry FROM step WHERE id = ?1";
+                let begun: Option<Option<i64>> =
+                    self.connection.query_row(begun, [id], |row| row.get(0)).optional().map_err(failed)?;
+                is_open |= begun.flatten().is_some_and(|entry| (first..mark).contains(&entry));
+            }
+            if is_open {
+                let last = "SELECT max(unix_ms) FROM step WHERE entry >= ?1 AND entry < ?2";
+                let last: Option<i64> =
+                    self.connection.query_row(last, [first, mark], |row| row.get(0)).map_err(failed)?;
+                until = last.map_or(until, |last| until.min(last));
+            }
+        }
+        Ok(Some(until))
+    }
+
+    /// Whether a transaction of this journal sent a request under this reference at the gateway (`merchantTransactionId`).
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn knows(&self, reference: &str) -> Result<bool, Error> {
+        let taken = self.taken()?;
+        // Terminal, number, random digits, and which reversal it is.
+        let number = reference.split('-').nth(1).and_then(|number| number.parse::<i64>().ok());
+        for added in std::iter::once(0).chain(taken.iter().map(|taken| taken.added)) {
+            let first = number.and_then(|number| number.checked_add(added)?.checked_mul(STEPS_OF_SALE));
+            let Some(first) = first else { continue };
+            let sql = "SELECT records FROM step WHERE id >= ?1 AND id < ?2 AND instr(records, ?3) > 0";
+            if self.any_holds(sql, params![first, first.saturating_add(STEPS_OF_SALE), reference], reference)? {
+                return Ok(true);
+            }
+        }
+        // A journal that was taken over may itself have taken one over: then nobody knows how much was added.
+        let sql = "SELECT records FROM step WHERE instr(records, ?1) > 0";
+        Ok(!taken.is_empty() && self.any_holds(sql, params![reference], reference)?)
+    }
+
+    /// Writes into the book that this journal was found to be an old copy.
+    pub(super) fn mark_old_copy(&mut self, above: u64, unix_ms: i64) -> Result<(), Error> {
+        let head = match self.head.take() {
+            Some(head) => head,
+            None => Head::read(&self.connection)?,
+        };
+        self.head = Some(Mark::OldCopy { above }.write(&self.connection, head, unix_ms)?);
+        Ok(())
+    }
+
+    /// The highest number of a reference that was found before to be missing here; zero when none was. A journal that was taken over
+    /// after that may lack others.
+    pub(super) fn old_copy_above(&self) -> Result<u64, Error> {
+        let mut select = self.connection.prepare_cached("SELECT what FROM mark ORDER BY entry").map_err(failed)?;
+        let mut rows = select.query([]).map_err(failed)?;
+        let mut found = 0;
+        while let Some(row) = rows.next().map_err(failed)? {
+            let what: String = row.get(0).map_err(failed)?;
+            match serde_json::from_str(&what) {
+                Ok(Mark::OldCopy { above }) => found = found.max(above),
+                Ok(Mark::Adopted { .. }) => found = 0,
+                _ => {}
+            }
+        }
+        Ok(found)
+    }
+
+    fn any_holds(&self, sql: &str, parameters: impl rusqlite::Params, reference: &str) -> Result<bool, Error> {
+        let mut select = self.connection.prepare_cached(sql).map_err(failed)?;
+        let mut rows = select.query(parameters).map_err(failed)?;
+        while let Some(row) = rows.next().map_err(failed)? {
+            let text = row.get_ref(0).map_err(failed)?;
+            let records = text.as_str().ok().and_then(|text| serde_json::from_str(text).ok());
+            if records.is_some_and(|records| holds(&records, reference)) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn taken(&self) -> Result<Vec<Taken>, Error> {
+        let sql = "SELECT entry, what FROM mark ORDER BY entry";
+        let mut select = self.connection.prepare_cached(sql).map_err(failed)?;
+        let mut rows = select.query([]).map_err(failed)?;
+        let mut taken = Vec::new();
+        while let Some(row) = rows.next().map_err(failed)? {
+            let (mark, what): (i64, String) = row.get(0).and_then(|mark| Ok((mark, row.get(1)?))).map_err(failed)?;
+            if let Ok(Mark::Adopted { first, added, .. }) = serde_json::from_str(&what) {
+                taken.push(Taken { first, mark, added: i64::try_from(added).map_err(failed)? });
+            }
+        }
+        Ok(taken)
+    }
+}
+
+/// Whether a record has this reference as one of ours, whatever the field is called: later requests of a transaction have their own.
+/// What the till or the gateway said under whatever name is not ours.
+fn holds(records: &Value, reference: &str) -> bool {
+    match records {
+        Value::String(text) => text == reference,
+        Value::Array(values) => values.iter().any(|value| holds(value, reference)),
+        Value::Object(fields) => fields.iter().any(|(name, value)| match name.as_str() {
+            "order" => value.get("merchantTransactionId").and_then(Value::as_str) == Some(reference),
+            "host" => false,
+            _ => holds(value, reference),
+        }),
+        _ => false,
+    }
+}

@@ -1,0 +1,66 @@
+//! A sale that waits for a person, because its journal was found to be an old copy: the gateway holds transactions of this terminal
+//! that this journal does not know, so it cannot know what became of the sale since. What a till was told is approved there may not be
+//! reversed here (design: path of a sale, 8 to 10; the one exception to invariants 2 and 3).
+//!
+//! Captures, refunds, reversals and credits are not held: they are only looked up, under references of their own, and what is found
+//! is what became of them in either copy.
+
+use super::decide::outcome_of;
+use super::record::Record;
+use super::{Action, Event, Now, Outcome, Sale, State, Step, reversing};
+
+impl Sale {
+    /// Holds it, where something would be taken back by itself.
+    pub(super) fn hold(&self, why: String) -> Step {
+        match self.state {
+            State::AtChip { .. } | State::AtSignature { .. } | State::Reversing(_) => {
+                let alarm = Action::Alarm { why: why.clone() };
+                Step::write([Record::Held { why }]).then([Action::Tell, alarm])
+            }
+            _ => Step::none(),
+        }
+    }
+
+    /// Nothing goes on but what a person decides.
+    pub(super) fn handle_held(&mut self, event: Event, now: Now) -> Step {
+        match event {
+            Event::Settle { keep } => self.settled_by_person(keep, now),
+            // The card is out of the reader's way all the same.
+            Event::CardSaid { .. } | Event::ReaderLost => {
+                self.volatile.card_open = false;
+                Step::none()
+            }
+            _ => Step::none(),
+        }
+    }
+
+    fn settled_by_person(&mut self, keep: bool, now: Now) -> Step {
+        let settled = Record::Settled { keep };
+        let mut step = match &self.state {
+            State::AtSignature { payment } if keep => {
+                let outcome = outcome_of(payment.amount, self.amount);
+                Step::write([Record::Ended { outcome, host: None, card: None }]).then([Action::Tell])
+            }
+            State::AtSignature { payment } => {
+                let payment = payment.clone();
+                self.reverse("taken back by a person's decision", Some(payment), None)
+            }
+            State::Reversing(_) => {
+                self.volatile.reversal = reversing::Timers::default();
+                self.look_for_reversal(now).then([Action::Tell])
+            }
+            _ => return Step::none(),
+        };
+        step.records.insert(0, settled);
+        step
+    }
+
+    /// What was found stays, for a person has decided so.
+    pub(super) fn kept(&mut self, id: &str, left: crate::money::Amount) -> Step {
+        let host = super::HostFacts { id: Some(id.to_owned()), ..self.host.clone() };
+        let outcome: Outcome = outcome_of(left, self.amount);
+        self.volatile.reversal = reversing::Timers::default();
+        Step::write([Record::Ended { outcome, host: Some(host), card: None }])
+            .then([Action::Tell, Action::Print(super::Paper::Copies)])
+    }
+}

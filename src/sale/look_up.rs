@@ -1,0 +1,141 @@
+//! What a look-up shows of a payment that is to be reversed: how much of it is still charged. It decides nothing and sends nothing.
+//!
+//! Our own reference tells what became of our request; what is left of the payment is what was approved less **every** approved
+//! reversal and refund of it, whoever made it. The interface names `referencedId` in webhooks only, so nothing rests on it: a
+//! transaction belongs to the payment by our reference, or because the list was asked for with all that is linked to the one payment
+//! in it. Where a gateway does name it, it is heeded.
+//!
+//! Amounts, currencies and codes are judged as strictly as those of a direct answer: what cannot be read is nobody's to guess.
+
+use crate::money::Amount;
+
+use super::record::Payment;
+use super::reversing::{Request, Reversing, less};
+use super::{ApprovedAmount, Found, FoundState};
+
+/// Why a list does not tell how much is left.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Doubt {
+    /// A later look will.
+    Wait(String),
+    /// No look will: a person must see to it.
+    Person(String),
+}
+
+/// What became of our own reversal.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Own {
+    /// Carried out: the id of the reversal, and how much.
+    Done(String, Amount),
+    /// Listed as declined, so many times.
+    Declined(u32),
+    /// Not listed.
+    Absent,
+}
+
+/// The payments of a list. Linked captures and refunds are somebody else's doing: to reverse a refund would charge the customer.
+pub(super) fn payments(found: &[Found]) -> impl Iterator<Item = &Found> {
+    found.iter().filter(|one| matches!(one.payment_type.as_str(), "DB" | "PA" | "CD"))
+}
+
+/// What may be charged is reversed like what is: the gateway knows better, and a refusal is shown to a person.
+pub(super) fn may_be_charged(one: &Found) -> bool {
+    matches!(one.state, FoundState::Approved | FoundState::Unclear)
+}
+
+/// What became of the reversal that was asked for.
+pub(super) fn own(request: &Request, found: &[Found]) -> Result<Own, Doubt> {
+    let ours = |one: &&Found| one.payment_type == "RV" && one.reference.as_ref() == Some(&request.reference);
+    let other = |one: &&Found| one.refers_to.as_ref().is_some_and(|id| *id != request.payment.id);
+    if let Some(strange) = found.iter().filter(ours).find(other) {
+        return Err(Doubt::Person(format!("the gateway's reversal {} is one of another payment", strange.id)));
+    }
+    let asked = request.payment.amount;
+    let mut declined = 0;
+    for one in found.iter().filter(ours) {
+        match one.state {
+            FoundState::Approved => {
+                return match said(one.amount, asked) {
+                    Some(amount) if amount.minor() <= asked.minor() => Ok(Own::Done(one.id.clone(), amount)),
+                    _ => Err(Doubt::Person(another_amount(&one.id, asked))),
+                };
+            }
+            FoundState::Undecided => {
+                return Err(Doubt::Wait("the gateway has not decided the reversal yet".to_owned()));
+            }
+            FoundState::Unclear => return Err(Doubt::Person(strange_code(&one.id))),
+            FoundState::Declined => declined += 1,
+        }
+    }
+    Ok(if declined > 0 { Own::Declined(declined) } else { Own::Absent })
+}
+
+/// What is left of a payment; `None` when all of it was given back.
+pub(super) fn left(is: &Reversing, payment: &Payment, found: &[Found]) -> Result<Option<Amount>, Doubt> {
+    let confirmed = is.done.iter().filter(|done| done.payment == payment.id);
+    let mut back: u64 = confirmed.map(|done| done.amount.minor()).sum();
+    for one in found.iter().filter(|one| matches!(one.payment_type.as_str(), "RV" | "RF")) {
+        if one.state == FoundState::Declined || is.done.iter().any(|done| done.id == one.id) {
+            continue;
+        }
+        if !belongs(is, one, payment, found)? {
+            continue;
+        }
+        match one.state {
+            FoundState::Approved => match one.amount {
+                ApprovedAmount::Said(said) if said.currency() == payment.amount.currency() => {
+                    back = back.saturating_add(said.minor());
+                }
+                _ => {
+                    let id = &one.id;
+                    let why = format!("what the gateway gave back of it with {id} cannot be read; look at it there");
+                    return Err(Doubt::Person(why));
+                }
+            },
+            FoundState::Undecided => {
+                return Err(Doubt::Wait("the gateway has not decided yet what it gives back of it".to_owned()));
+            }
+            FoundState::Unclear => return Err(Doubt::Person(strange_code(&one.id))),
+            FoundState::Declined => {}
+        }
+    }
+    Ok(less(payment.amount, back))
+}
+
+/// Whether a reversal or refund is one of this payment.
+fn belongs(is: &Reversing, one: &Found, payment: &Payment, found: &[Found]) -> Result<bool, Doubt> {
+    if let Some(id) = &one.refers_to {
+        return Ok(*id == payment.id);
+    }
+    let asked = is.open.iter().map(|open| (&open.reference, &open.payment.id));
+    let confirmed = is.done.iter().map(|done| (&done.reference, &done.payment));
+    let of = asked.chain(confirmed).find(|(reference, _)| Some(*reference) == one.reference.as_ref());
+    if let Some((_, id)) = of {
+        return Ok(*id == payment.id);
+    }
+    if payments(found).filter(|other| may_be_charged(other)).count() <= 1 {
+        return Ok(true);
+    }
+    Err(Doubt::Person(format!(
+        "the gateway holds several payments under our reference, and does not say which of them {} gave back",
+        one.id
+    )))
+}
+
+/// What an approved transaction is for: an absent amount is the one that was asked for; `None` in another currency, or unreadable.
+pub(super) fn said(amount: ApprovedAmount, asked: Amount) -> Option<Amount> {
+    match amount {
+        ApprovedAmount::NotSaid => Some(asked),
+        ApprovedAmount::Said(said) if said.currency() == asked.currency() => Some(said),
+        ApprovedAmount::Said(_) | ApprovedAmount::Unreadable => None,
+    }
+}
+
+/// The gateway did something else than it was asked for.
+pub(super) fn another_amount(id: &str, asked: Amount) -> String {
+    format!("the gateway reversed another amount than {asked} with {id}; look at it there")
+}
+
+fn strange_code(id: &str) -> String {
+    format!("the gateway's result code for {id} is not known; look at it at the gateway")
+}

@@ -1,0 +1,306 @@
+//! What goes back, how often, and under which reference: reversals in part, what others gave back, what is sent again, what a person
+//! must decide.
+
+use super::*;
+
+fn with_amount(found: Found, minor: u64) -> Found {
+    Found { amount: ApprovedAmount::Said(eur(minor)), ..found }
+}
+
+/// A reversal or refund in a list of a gateway that names no `referencedId`.
+fn linked(kind: &str, id: &str, minor: u64, reference: String) -> Found {
+    with_amount(Found { reference: Some(reference), ..found(kind, id, FoundState::Approved, None) }, minor)
+}
+
+fn charged() -> Found {
+    found("DB", "p1", FoundState::Approved, None)
+}
+
+/// The answer was lost, the payment was found, and its reversal was sent.
+fn being_reversed() -> Trace {
+    let mut sale = Trace::asked(EntryMode::NfcIcc);
+    let _ = sale.on(unknown());
+    assert_eq!(sale.on(listed(vec![charged()])), [reverse("p1", 1234, 1)]);
+    sale
+}
+
+fn answered(nth: u32, reversal: Reversal) -> Event {
+    Event::ReversalAnswered { reference: own(nth), reversal }
+}
+
+fn done(id: &str, minor: u64) -> Reversal {
+    Reversal::Done { id: id.to_owned(), amount: ApprovedAmount::Said(eur(minor)) }
+}
+
+fn lost() -> Reversal {
+    Reversal::Unknown { why: "no answer in time".to_owned() }
+}
+
+fn is_for_a_person(sale: &Trace) -> bool {
+    matches!(sale.sale.standing(), Standing::Unconfirmed { quarantined: Some(_), .. })
+}
+
+#[test]
+fn a_reversal_of_a_part_that_a_look_shows_is_that_part_and_the_rest_goes_back_under_its_own_reference() {
+    let mut sale = being_reversed();
+    let _ = sale.on(answered(1, lost()));
+    assert_eq!(sale.on_at(Event::DeadlinePassed, 10), [query_with(1)]);
+    let part = linked("RV", "rv1", 100, own(1));
+    let actions = sale.on_at(listed(vec![charged(), part.clone()]), 10);
+    assert!(actions.contains(&reverse("p1", 1134, 2)), "{actions:?}");
+    assert_eq!(alarms(&actions), 1, "{actions:?}");
+    assert!(sale.is_unconfirmed(), "9.00 are charged: nobody is told that nothing is");
+
+    // After a power cut the same: the part is on the disk.
+    assert_eq!(sale.cut(), [query_with(2)]);
+    let rest = linked("RV", "rv2", 1134, own(2));
+    let _ = sale.on(listed(vec![charged(), part, rest]));
+    assert!(matches!(sale.outcome(), Some(Outcome::Reversed { .. })));
+}
+
+#[test]
+fn a_reversal_answered_in_part_goes_on_with_exactly_the_rest_and_a_refused_rest_is_for_a_person() {
+    let mut sale = Trace::asked(EntryMode::Icc);
+    let _ = sale.on(approved());
+    let _ = sale.on(said(false));
+    let actions = sale.on(answered(1, done("rv1", 100)));
+    assert!(actions.contains(&reverse(KNOWN, 1134, 2)), "the payment is known: no look is needed: {actions:?}");
+    assert_eq!(alarms(&actions), 1);
+    // The same answer again is not one to the rest.
+    let _ = sale.on(answered(2, done("rv1", 1134)));
+    assert!(sale.is_unconfirmed());
+
+    let mut refused = Trace::asked(EntryMode::Icc);
+    let _ = refused.on(approved());
+    let _ = refused.on(said(false));
+    let _ = refused.on(answered(1, done("rv1", 100)));
+    assert_eq!(refused.on(answered(2, Reversal::Refused { why: "no".to_owned() })), [query_with(2)]);
+    let known = found("DB", KNOWN, FoundState::Approved, None);
+    let actions = refused.on(listed(vec![known, linked("RV", "rv1", 100, own(1))]));
+    assert_eq!(alarms(&actions), 1, "{actions:?}");
+    assert!(is_for_a_person(&refused));
+}
+
+#[test]
+fn what_others_gave_back_is_not_given_back_again() {
+    for kind in ["RF", "RV"] {
+        let mut sale = Trace::asked(EntryMode::NfcIcc);
+        let _ = sale.on(unknown());
+        let theirs = linked(kind, "x1", 200, "of-the-back-office".to_owned());
+        assert_eq!(sale.on(listed(vec![charged(), theirs])), [reverse("p1", 1034, 1)], "{kind}");
+
+        let mut all = Trace::asked(EntryMode::NfcIcc);
+        let _ = all.on(unknown());
+        let _ = all.on(listed(vec![charged(), linked(kind, "x1", 1234, "of-the-back-office".to_owned())]));
+        assert!(matches!(all.outcome(), Some(Outcome::Reversed { .. })), "{kind}");
+    }
+}
+
+#[test]
+fn whose_reversal_it_is_must_be_known_where_several_payments_are_listed() {
+    let two = || vec![charged(), found("DB", "p2", FoundState::Approved, None)];
+    let mut sale = Trace::asked(EntryMode::NfcIcc);
+    let _ = sale.on(unknown());
+    let _ = sale.on(listed([two(), vec![linked("RF", "x1", 200, "theirs".to_owned())]].concat()));
+    assert!(is_for_a_person(&sale));
+
+    // Where the gateway names it, it is heeded.
+    let mut named = Trace::asked(EntryMode::NfcIcc);
+    let _ = named.on(unknown());
+    let of_second = Found { refers_to: Some("p2".to_owned()), ..linked("RF", "x1", 200, "theirs".to_owned()) };
+    let actions = named.on(listed([two(), vec![of_second]].concat()));
+    assert_eq!(actions, [reverse("p1", 1234, 1)]);
+}
+
+#[test]
+fn a_reversal_of_more_or_of_another_currency_is_for_a_person_found_or_answered() {
+    let usd = Amount::from_minor(1234, Currency::from_code("USD").unwrap()).unwrap();
+    for amount in [ApprovedAmount::Said(eur(1235)), ApprovedAmount::Said(usd), ApprovedAmount::Unreadable] {
+        let mut direct = being_reversed();
+        let actions = direct.on(answered(1, Reversal::Done { id: "rv1".to_owned(), amount }));
+        assert_eq!(alarms(&actions), 1, "{amount:?}: {actions:?}");
+        assert!(is_for_a_person(&direct), "{amount:?}");
+
+        let mut listed_so = being_reversed();
+        let _ = listed_so.on(answered(1, lost()));
+        let _ = listed_so.on_at(Event::DeadlinePassed, 10);
+        let strange = Found { amount, ..linked("RV", "rv1", 1, own(1)) };
+        let actions = listed_so.on_at(listed(vec![charged(), strange]), 10);
+        assert_eq!(alarms(&actions), 1, "{amount:?}: {actions:?}");
+        assert!(is_for_a_person(&listed_so), "{amount:?}");
+    }
+}
+
+#[test]
+fn a_lost_reversal_is_sent_again_under_its_reference_and_only_after_looks_that_do_not_show_it() {
+    let mut sale = being_reversed();
+    let _ = sale.on(answered(1, lost()));
+    for seconds in [10, 11] {
+        assert_eq!(sale.on_at(Event::DeadlinePassed, seconds * 10), [query_with(1)]);
+        let actions = sale.on_at(listed(vec![charged()]), seconds * 10);
+        match seconds {
+            10 => assert!(!actions.iter().any(|action| matches!(action, Action::Reverse { .. })), "{actions:?}"),
+            _ => assert_eq!(actions, [reverse("p1", 1234, 1)], "the same reference"),
+        }
+    }
+    // One look that could not be answered in between does not count.
+    let _ = sale.on_at(answered(1, lost()), 111);
+    let _ = sale.on_at(Event::DeadlinePassed, 200);
+    let cannot = sale.on_at(Event::Inquired(Inquiry::CannotAsk { why: "HTTP 500".to_owned() }), 200);
+    assert!(!cannot.iter().any(|action| matches!(action, Action::Reverse { .. })), "{cannot:?}");
+}
+
+#[test]
+fn a_listed_decline_of_the_second_try_is_not_final_while_the_first_may_come() {
+    let mut sale = being_reversed();
+    let _ = sale.on(answered(1, lost()));
+    for seconds in [100, 110] {
+        let _ = sale.on_at(Event::DeadlinePassed, seconds);
+        let _ = sale.on_at(listed(vec![charged()]), seconds);
+    }
+    // Sent twice, and one of the two is listed as declined.
+    let _ = sale.on_at(answered(1, lost()), 111);
+    let declined = Found { state: FoundState::Declined, ..linked("RV", "rv1", 1234, own(1)) };
+    let _ = sale.on_at(Event::DeadlinePassed, 200);
+    let actions = sale.on_at(listed(vec![charged(), declined.clone()]), 200);
+    assert!(!actions.iter().any(|action| matches!(action, Action::Reverse { .. })), "{actions:?}");
+    // Both: nothing can come of it any more, and a new one goes.
+    let _ = sale.on_at(Event::DeadlinePassed, 600);
+    let both = vec![charged(), declined.clone(), Found { id: "rv2".to_owned(), ..declined }];
+    assert_eq!(sale.on_at(listed(both), 600), [reverse("p1", 1234, 2)]);
+}
+
+const KEEPS_ALL: Deadlines = Deadlines { refuses_repeats: false, ..DEADLINES };
+const DAY: u64 = 24 * 3600;
+
+fn look(sale: &mut Trace, found: Vec<Found>, seconds: u64) -> Vec<Action> {
+    let step = sale.sale.handle(listed(found), at(seconds), KEEPS_ALL);
+    sale.commit(step)
+}
+
+#[test]
+fn a_capture_or_refund_is_sent_again_only_when_its_absence_is_final() {
+    for kind in [Kind::Refund { of: of() }, Kind::Capture { of: of() }] {
+        let mut sale = without_card(kind.clone());
+        let _ = sale.on(unknown());
+        for seconds in [5, 600, 3600, DAY - 3700, DAY - 10] {
+            assert!(!look(&mut sale, Vec::new(), seconds).contains(&Action::Ask), "{kind:?} after {seconds} s");
+        }
+        assert_eq!(look(&mut sale, Vec::new(), DAY + 10), [Action::Ask], "{kind:?}");
+        // The second one is not believed absent after an hour because the first is old.
+        let _ = sale.on_at(unknown(), DAY + 20);
+        for seconds in [DAY + 30, DAY + 8000] {
+            assert!(!look(&mut sale, Vec::new(), seconds).contains(&Action::Ask), "{kind:?} after {seconds} s");
+        }
+        // One listed decline of two tries is no end before that either.
+        let declined = || vec![found(kind.payment_type(), "x1", FoundState::Declined, None)];
+        let _ = look(&mut sale, declined(), DAY + 9000);
+        assert!(sale.is_unconfirmed(), "{kind:?}");
+        let _ = look(&mut sale, declined(), 2 * DAY + 100);
+        assert!(matches!(sale.outcome(), Some(Outcome::Declined { .. })), "{kind:?}");
+    }
+    // A reversal can be sent again earlier: what is reversed is not reversed again.
+    let mut reversal = without_card(Kind::Reversal { of: of() });
+    let _ = reversal.on(unknown());
+    assert!(!look(&mut reversal, Vec::new(), 5).contains(&Action::Ask));
+    assert_eq!(look(&mut reversal, Vec::new(), 60), [Action::Ask]);
+}
+
+fn credit_without_answer() -> Trace {
+    let (sale, step) = Sale::begin(Order { kind: Kind::Credit, ..order() });
+    let mut credit = Trace { sale, written: Vec::new() };
+    let _ = credit.commit(step);
+    let read = Event::CardRead { facts: facts(EntryMode::Icc), first_answer: FirstAnswer::GoOnline };
+    let _ = credit.on(read);
+    let actions = credit.on(unknown());
+    assert!(
+        matches!(actions.as_slice(), [Action::AnswerCard(_), Action::Tell, Action::Query { .. }]),
+        "the card is answered: {actions:?}"
+    );
+    let _ = credit.on(said(false));
+    credit
+}
+
+#[test]
+fn a_credit_is_never_sent_again_and_never_taken_back() {
+    let mut absent = credit_without_answer();
+    for seconds in [5, 600, 3600, DAY - 10] {
+        let actions = absent.on_at(listed(Vec::new()), seconds);
+        assert!(!actions.contains(&Action::Ask) && absent.is_unconfirmed(), "after {seconds} s: {actions:?}");
+    }
+    let _ = absent.on_at(listed(Vec::new()), DAY + 10);
+    assert!(matches!(absent.outcome(), Some(Outcome::Declined { .. })), "it was not carried out");
+
+    let mut there = credit_without_answer();
+    let actions = there.on(listed(vec![found("CD", "cd1", FoundState::Approved, None)]));
+    assert!(!actions.iter().any(|action| matches!(action, Action::Reverse { .. })), "{actions:?}");
+    assert_eq!((there.outcome(), there.sale.host().id.as_deref()), (Some(&Outcome::Approved), Some("cd1")));
+
+    let mut cut = credit_without_answer();
+    assert_eq!(cut.cut(), [query()]);
+}
+
+/// A sale of a journal that is an old copy, found open and looked up.
+fn held() -> Trace {
+    let mut sale = Trace::asked(EntryMode::NfcIcc);
+    assert_eq!(sale.cut(), [Action::Tell, query()]);
+    let actions = sale.on(Event::OldCopy { why: "old copy".to_owned() });
+    assert!(matches!(actions.as_slice(), [Action::Tell, Action::Alarm { .. }]), "{actions:?}");
+    assert!(is_for_a_person(&sale));
+    sale
+}
+
+#[test]
+fn a_sale_of_an_old_copy_waits_for_a_person_whatever_happens() {
+    let mut sale = held();
+    for event in [
+        listed(vec![charged()]),
+        listed(Vec::new()),
+        Event::DeadlinePassed,
+        Event::Nudged,
+        Event::Restarted,
+        answered(1, done("rv1", 1234)),
+    ] {
+        assert_eq!(sale.on_at(event.clone(), 100_000), [], "{event:?}");
+    }
+    assert_eq!(sale.cut(), [], "also after a power cut");
+    assert_eq!(sale.sale.deadline(), None);
+    assert!(is_for_a_person(&sale));
+}
+
+#[test]
+fn a_person_keeps_or_reverses_what_an_old_copy_does_not_know() {
+    let mut kept = held();
+    assert_eq!(kept.on(Event::Settle { keep: true }), [query(), Action::Tell]);
+    let actions = kept.on(listed(vec![charged()]));
+    assert!(!actions.iter().any(|action| matches!(action, Action::Reverse { .. })), "{actions:?}");
+    assert_eq!((kept.outcome(), kept.sale.host().id.as_deref()), (Some(&Outcome::Approved), Some("p1")));
+    assert_eq!(kept.on(Event::Settle { keep: false }), [], "once");
+
+    // What was given back meanwhile is not kept.
+    let mut in_part = held();
+    let _ = in_part.on(Event::Settle { keep: true });
+    let _ = in_part.on(listed(vec![charged(), linked("RF", "x1", 234, "theirs".to_owned())]));
+    assert_eq!(in_part.outcome(), Some(&Outcome::PartiallyApproved { amount: eur(1000) }));
+
+    let mut back = held();
+    assert_eq!(back.on(Event::Settle { keep: false }), [query(), Action::Tell]);
+    assert_eq!(back.on(listed(vec![charged()])), [reverse("p1", 1234, 1)]);
+
+    // The signature was being compared when the copy was made.
+    let signed = || {
+        let facts = CardFacts { cvm: Some(crate::card::Cvm::Signature), ..facts(EntryMode::Magstripe) };
+        let mut sale = Trace::begin();
+        let _ = sale.on(Event::CardRead { facts, first_answer: FirstAnswer::GoOnline });
+        let _ = sale.on(approved());
+        let _ = sale.cut();
+        let _ = sale.on(Event::OldCopy { why: "old copy".to_owned() });
+        assert_eq!(sale.on_at(Event::DeadlinePassed, 10_000), [], "nobody has looked at it, and it stays");
+        sale
+    };
+    let mut sale = signed();
+    let _ = sale.on(Event::Settle { keep: true });
+    assert_eq!(sale.outcome(), Some(&Outcome::Approved));
+    let mut sale = signed();
+    assert!(sale.on(Event::Settle { keep: false }).contains(&reverse_known()));
+}
