@@ -120,14 +120,14 @@ const CHIPS: &[&str] = &["chip-no-cvm", "chip-no-cvm", "chip-pin", "chip-offline
 /// person, but .64, .70 and .72 (not processed), of which only a day's absence is believed: see `settled` in `till`.
 const PAYMENT_CENTS: &[u64] = &[
     51, 55, 60, 60, 61, 61, 63, 64, 65, 66, 67, 69, 70, 71, 71, 72, 73, 75, 76, 77, 78, 79, 80, 81, 82, 85, 87, 88, 89,
-    90, 91, 92,
+    90, 91, 92, 95, 96,
 ];
 
 /// The same of a capture or a refund. What would never end (silence each time) is ordered once instead.
 const LATER_CENTS: &[u64] = &[51, 61, 65, 66, 67, 71, 73, 78];
 
 /// Payments whose first reversal meets something that ends without a person.
-const REVERSED_CENTS: &[u64] = &[10, 10, 85, 87, 88, 89, 90, 91, 92, 95];
+const REVERSED_CENTS: &[u64] = &[10, 10, 85, 87, 88, 89, 90, 91, 92, 95, 96, 96];
 
 const ONCE: &[Outcome] = &[
     Outcome::Silence { processed: false },
