@@ -655,3 +655,6 @@ impl Active {
         self.sale.deadline().filter(|_| !self.stuck)
     }
 }
+
+#[cfg(test)]
+mod tests;
