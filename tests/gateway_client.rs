@@ -14,7 +14,8 @@ use std::time::{Duration, UNIX_EPOCH};
 use https::{Act, Authority, Event, Server};
 use pos_agent::card::{CardFacts, EntryMode, FirstAnswer, Presented, SealedCard, SealedPin, Wiped};
 use pos_agent::config;
-use pos_agent::gateway::{Client, Error, Payment, Token, request};
+use pos_agent::gateway::probe::Probe;
+use pos_agent::gateway::{Client, Clock, Error, On, Payment, Token, WithoutCard, request};
 use pos_agent::money::{Amount, Currency};
 use pos_agent::sale::{Answer, ApprovedAmount, FoundState, Inquiry, Reversal};
 
@@ -545,7 +546,11 @@ async fn refusals_say_what_to_do() {
             "not charged: the gateway did not find an access token it can read (HTTP 401); check [gateway] token-file",
         ),
         ("403 Forbidden", "not charged: the gateway refused our access token (HTTP 403); check [gateway] token-file"),
-        ("404 Not Found", "not charged: the gateway has nothing at this address (HTTP 404); check [gateway] url"),
+        (
+            "404 Not Found",
+            "not charged: the gateway has nothing at this address (HTTP 404); check [gateway] url and the paths of \
+             [gateway.assumptions]",
+        ),
     ] {
         let shop = Shop::new(vec![Act::Answer(http(status, "{}"))]).await;
         let Answer::Declined(refusal) = shop.pay().await else { panic!("{status}") };
@@ -626,6 +631,61 @@ async fn a_payment_is_retrieved_queried_and_reversed() {
     // A path cannot be slipped in as an id.
     assert!(matches!(client.payment("../../x").await, Answer::Unknown { .. }));
     assert!(matches!(client.reverse("x", eur("12.34"), "4711-43-ff").await, Reversal::Refused { .. }));
+    shop.server.finish();
+}
+
+#[tokio::test]
+async fn the_paths_that_the_interface_does_not_show_are_settings() {
+    let answer = |kind: &str| {
+        let body = format!(r#"{{"id":"{}","paymentType":"{kind}","result":{{"code":"000.100.110"}}}}"#, "b".repeat(32));
+        Act::Answer(http("200 OK", &body))
+    };
+    let shop = Shop::with(vec![answer("CP"), answer("DB"), answer("RV")], |gateway, _| {
+        gateway.assumptions.follow_up_path = "/v2/{id}/follow".to_owned();
+        gateway.assumptions.registration_payment_path = "/v2/cards/{id}".to_owned();
+    })
+    .await;
+    let ask = |payment_type, on| {
+        let amount = eur("12.34");
+        let (merchant_transaction_id, parameters) = (REFERENCE, &[][..]);
+        let asked = WithoutCard { payment_type, on, amount, merchant_transaction_id, parameters };
+        shop.client.pay(shop.client.prepare_without_card(&asked).unwrap())
+    };
+    assert!(matches!(ask("CP", On::Payment(ID)).await, Answer::Approved(_)));
+    assert!(matches!(ask("DB", On::Registration(ID)).await, Answer::Approved(_)));
+    let reversal = shop.client.reverse(ID, eur("12.34"), "4711-43-ff").await;
+    assert!(matches!(reversal, Reversal::Done { .. }), "{reversal:?}");
+    let requests = shop.server.requests();
+    for (request, path) in requests.iter().zip(["/v2/@/follow", "/v2/cards/@", "/v2/@/follow"]) {
+        assert!(request.starts_with(&format!("POST {} HTTP/1.1\r\n", path.replace('@', ID))), "{request}");
+    }
+    shop.server.finish();
+}
+
+#[tokio::test]
+async fn what_the_doctor_asks_goes_the_way_of_the_settings() {
+    let moved = "HTTP/1.1 307 Temporary Redirect\r\nLocation: /eu/find\r\nContent-Length: 0\r\n\r\n";
+    let not_found = http("404 Not Found", r#"{"result":{"code":"700.400.580"}}"#);
+    let shop = Shop::with(
+        vec![Act::Answer(http("404 Not Found", "")), Act::Answer(moved.into()), Act::Answer(not_found)],
+        |gateway, _| {
+            gateway.assumptions.probe_path = "/ping".to_owned();
+            gateway.assumptions.query_method = config::QueryMethod::Post;
+            gateway.assumptions.query_not_found = vec!["404 700.400.580".to_owned().try_into().unwrap()];
+        },
+    )
+    .await;
+    let mut probe = Probe::new(&shop.gateway, Some(shop.token()), Clock::from(UNIX_EPOCH)).unwrap();
+    probe.connect().await.unwrap();
+    probe.round_trip().await.unwrap();
+    let asked = probe.ask(REFERENCE).await.unwrap();
+    assert_eq!((asked.status, asked.inquiry), (404, Inquiry::Payments(Vec::new())));
+    let requests = shop.server.requests();
+    let (authorized, body) = ("Bearer T0ken-of.the_shop==", format!("&merchantTransactionId={REFERENCE}&"));
+    assert!(requests[0].starts_with("GET /ping ") && !requests[0].contains(authorized), "{}", requests[0]);
+    for (request, begins) in requests[1..].iter().zip(["POST /v1/query ", "POST /eu/find "]) {
+        assert!(request.starts_with(begins) && request.contains(authorized) && request.contains(&body), "{request}");
+    }
     shop.server.finish();
 }
 

@@ -18,8 +18,9 @@ use std::time::{Duration, Instant};
 
 use tokio::time::sleep;
 use world::World;
-use world::people::{Till, Told};
-use world::verdict::EndState;
+use world::manners::{self, Manners};
+use world::people::{Till, Told, Wish};
+use world::verdict::{Broken, EndState, Violation};
 use world::weather::{self, Dice, FAULTS, Fault};
 
 /// Without a number of storms: so many that `cargo test` stays short.
@@ -29,10 +30,15 @@ const BOARDS: usize = 4;
 
 /// What a storm came to.
 struct Storm {
-    violations: Vec<String>,
+    manners: Manners,
+    violations: Vec<Violation>,
+    /// What was wished, and how it ended.
+    kinds: Vec<&'static str>,
     ends: Vec<EndState>,
     boards: usize,
     faults: Vec<Fault>,
+    /// What a bank without rules booked twice of one request.
+    twice: usize,
     /// Virtual time.
     lasted: Duration,
 }
@@ -40,6 +46,12 @@ struct Storm {
 fn storm(seed: u64) -> Storm {
     let mut dice = Dice::new(seed);
     let world = World::new(&weather::customers(&mut dice));
+    let manners = dice.pick(manners::played());
+    {
+        let bank = &mut world.lock().bank;
+        bank.manners = manners;
+        bank.redirects = dice.pick(&[0, 0, 1, 3, 7]);
+    }
     weather::wishes(&world, &mut dice);
     let count = world.lock().wishes.len();
     let faults = Mutex::new(Vec::new());
@@ -63,7 +75,7 @@ fn storm(seed: u64) -> Storm {
             };
             tokio::select! {
                 () = weather => {}
-                () = shop(&till, &world, inside, count) => {}
+                () = shop(&till, &world, inside) => {}
             }
         });
         if end == world::board::End::Done && dice.once_in(2) {
@@ -83,21 +95,35 @@ fn storm(seed: u64) -> Storm {
     });
     let (violations, ends) = world.judge();
     let faults = faults.into_inner().unwrap();
-    Storm { violations, ends, boards, faults, lasted: world.now() }
+    let state = world.lock();
+    let kinds = state.wishes.iter().map(|wish| wish.kind.as_str()).collect();
+    let twice = state.bank.booked_twice();
+    Storm { manners, violations, kinds, ends, boards, faults, twice, lasted: state.now() }
 }
 
 /// Three tills at once, each with its wishes in order.
-async fn shop(till: &Till, world: &World, seed: u64, count: usize) {
+async fn shop(till: &Till, world: &World, seed: u64) {
     let mut dice = Dice::new(seed);
     let seeds = [dice.next(), dice.next(), dice.next()];
-    let one = |number: usize| one_till(till.another(), world, number, count, seeds[number]);
+    let one = |number: usize| one_till(till.another(), world, number, seeds[number]);
     tokio::join!(one(0), one(1), one(2));
 }
 
-async fn one_till(mut till: Till, world: &World, number: usize, count: usize, seed: u64) {
+async fn one_till(mut till: Till, world: &World, number: usize, seed: u64) {
     let mut dice = Dice::new(seed);
-    for wish in (number..count).step_by(3) {
+    let name = format!("till-{}", number + 1);
+    let own = |(at, wish): (usize, &Wish)| (wish.till == name).then_some(at);
+    let wishes: Vec<usize> = world.lock().wishes.iter().enumerate().filter_map(own).collect();
+    for wish in wishes {
         sleep(dice.ms(8000)).await;
+        // Mostly a till asks for what refers to another transaction when that has ended.
+        let patience = if dice.once_in(6) { 0 } else { 1 + dice.below(120) };
+        for _ in 0..patience {
+            if world.lock().earlier_has_ended(wish) {
+                break;
+            }
+            sleep(Duration::from_secs(1)).await;
+        }
         for _ in 0..1 + dice.below(4) {
             match world.lock().wishes[wish].told.last() {
                 Some(told) if told.is_final() && !matches!(told, Told::Unknown(_)) => break,
@@ -123,8 +149,12 @@ struct Tally {
     boards: usize,
     faults: BTreeMap<Fault, usize>,
     ends: BTreeMap<EndState, usize>,
+    /// Transactions by gateway and kind.
+    kinds: BTreeMap<(Manners, &'static str), usize>,
+    twice: BTreeMap<Manners, usize>,
     lasted: Duration,
     wrong: Vec<String>,
+    broken: Broken,
 }
 
 #[test]
@@ -155,10 +185,16 @@ fn after_every_storm_ledger_tills_and_receipts_agree() {
                     for fault in storm.faults {
                         *tally.faults.entry(fault).or_default() += 1;
                     }
+                    for kind in storm.kinds {
+                        *tally.kinds.entry((storm.manners, kind)).or_default() += 1;
+                    }
+                    *tally.twice.entry(storm.manners).or_default() += storm.twice;
                     for end in storm.ends {
                         *tally.ends.entry(end).or_default() += 1;
                     }
-                    tally.wrong.extend(storm.violations.iter().map(|why| format!("POS_AGENT_SEED={seed}: {why}")));
+                    let place = format!("{:?}, POS_AGENT_SEED={seed}", storm.manners);
+                    tally.broken.add(&storm.violations, &place);
+                    tally.wrong.extend(storm.violations.iter().map(|violation| format!("{place}: {violation}")));
                 }
             });
         }
@@ -179,13 +215,24 @@ fn after_every_storm_ledger_tills_and_receipts_agree() {
     );
     println!("  faults: {:?}", tally.faults);
     println!("  end states: {:?}", tally.ends);
+    for (manners, twice) in &tally.twice {
+        let kinds: Vec<_> = (tally.kinds.iter())
+            .filter(|((of, _), _)| of == manners)
+            .map(|((_, kind), count)| format!("{kind} {count}"))
+            .collect();
+        println!("  {manners:?}: {}; booked twice of one request: {twice}", kinds.join(", "));
+    }
     assert!(
         tally.wrong.is_empty(),
-        "{} violations\n{}",
+        "{} violations\n{}{}",
         tally.wrong.len(),
+        tally.broken,
         tally.wrong[..tally.wrong.len().min(20)].join("\n")
     );
     if storms >= FEW {
+        for manners in manners::played() {
+            assert!(tally.twice.contains_key(manners), "no storm with the {manners:?} gateway");
+        }
         for fault in FAULTS {
             assert!(tally.faults.contains_key(&fault), "no storm with {fault:?}");
         }

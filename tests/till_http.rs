@@ -302,6 +302,7 @@ async fn what_a_caller_may_do_goes_with_what_it_wants() {
         (r#""number":17,"payment":"p""#, "of, number and payment: give one of them"),
         (r#""of":"o","payment":"p""#, "of, number and payment: give one of them"),
         (r#""till":"till-2""#, "of: a refund needs it"),
+        (r#""number":17,"till":"till-2""#, "till: goes with of"),
         (r#""number":"17""#, "number: "),
         (r#""number":-1"#, "number: "),
         (r#""number":1.5"#, "number: "),

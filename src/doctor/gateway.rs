@@ -109,7 +109,7 @@ fn expiries(report: &mut Report<'_>, probe: &Probe, now: i64, days: u64) {
     }
 }
 
-/// Round trips on the warm line, and the gateway's clock.
+/// Round trips on the warm line, without our token, and the gateway's clock.
 async fn answers(report: &mut Report<'_>, probe: &mut Probe) -> bool {
     let mut times = Vec::with_capacity(TRIPS);
     for _ in 0..TRIPS {
@@ -152,6 +152,11 @@ async fn lets_us_in(report: &mut Report<'_>, probe: &mut Probe, config: &Config)
     let words = description.map(|text| format!(": {text}")).unwrap_or_default();
     let path = &config.gateway.assumptions.query_path;
     match (status, inquiry) {
+        // First: what means this is a setting (`query-not-found`).
+        (_, Inquiry::Payments(found)) if found.is_empty() => {
+            report.ok(format!("lets us in, and {path} finds nothing for a reference that nobody had"));
+            true
+        }
         (401 | 403, _) => {
             let file = config.gateway.token_file.as_ref().map_or_else(
                 || "the credential's file and restart the agent".to_owned(),
@@ -163,17 +168,15 @@ async fn lets_us_in(report: &mut Report<'_>, probe: &mut Probe, config: &Config)
         }
         (404, _) => {
             let seen = format!("there is no query at {path} (HTTP 404{words})");
-            report.fault(seen, "ask its operator for the path and set [gateway.assumptions] query-path");
+            let remedy = "ask its operator for the path and set [gateway.assumptions] query-path, or query-not-found if that is its \
+                          way to say that nothing is there";
+            report.fault(seen, remedy);
             false
         }
         (400, _) => {
             let seen = format!("it refuses the query (HTTP 400{words})");
-            report.fault(seen, "check [gateway] entity-id and [gateway.assumptions] query-path");
+            report.fault(seen, "check [gateway] entity-id and [gateway.assumptions] query-path and query-method");
             false
-        }
-        (_, Inquiry::Payments(found)) if found.is_empty() => {
-            report.ok(format!("lets us in, and {path} finds nothing for a reference that nobody had"));
-            true
         }
         (_, Inquiry::Payments(_)) => {
             let seen = format!("{path} finds payments for a reference that nobody had");

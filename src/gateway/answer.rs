@@ -5,7 +5,9 @@
 //! - an amount is a JSON string with two decimals (`"12.34"`), or a JSON number with at most two (`12.34`, `12.3`, `12`);
 //! - an `amount` without a `currency` is in the currency asked for; where none was, it is "unreadable";
 //! - a `merchantTransactionId` in an answer echoes the request's; another one means the answer is not ours;
-//! - 800.120.100 says "not processed" at any HTTP status below 500.
+//! - a `paymentType` in an approval or pending answer is the request's; another one means the answer is not ours;
+//! - 800.120.100 says "not processed" at any HTTP status below 500;
+//! - HTTP 401, 403 and 404 say "not processed" too, unless the body says that something was done or names a payment.
 
 use serde_json::Value;
 
@@ -48,43 +50,73 @@ impl Reply {
     }
 }
 
-/// The answer to `POST /v1/payments`.
+/// The answer to a POST for a payment, or for what follows one.
 pub(super) fn payment(reply: &Reply, asked: &Asked, assumptions: &Assumptions) -> Answer {
-    if let Some(why) = refused_request(reply.status) {
-        // Status alone decides: the gateway did not take the request, whatever the body says.
-        let facts = object(&reply.body).map(|body| facts(&body)).unwrap_or_default();
-        let reason = format!("not charged: {why}");
-        return Answer::Declined(Box::new(Refusal { reason, for_chip: ForChip::default(), facts }));
-    }
-    read(reply, Some(asked), assumptions, &[200, 400])
-}
-
-/// The answer to `GET /v1/payments/{id}`. Here 400, 401, 403 and 404 speak of our question, not of the payment.
-pub(super) fn retrieval(reply: &Reply, id: &str, assumptions: &Assumptions) -> Answer {
-    match object(&reply.body) {
-        // Without an id it is a word about our question, as 700.400.580 "cannot find transaction". Another payment's id is the
-        // sale's business: it knows which one it asked for.
-        Some(body)
-            if reply.status == 200 && text_at(&body, "/id").is_none_or(|said| said != id && !is_payment_id(said)) =>
-        {
-            unknown("the gateway answered without the id of the payment that was asked for")
+    match refused_request(reply, asked, assumptions) {
+        Some(Ok(why)) => {
+            let facts = object(&reply.body).map(|body| facts(&body)).unwrap_or_default();
+            let reason = format!("not charged: {why}");
+            Answer::Declined(Box::new(Refusal { reason, for_chip: ForChip::default(), facts }))
         }
-        _ => read(reply, None, assumptions, &[200]),
+        Some(Err(why)) => Answer::Unknown { why },
+        None => read(reply, asked, assumptions),
     }
 }
 
-/// The answer to a reversal of `payment`.
+/// The answer to `GET /v1/payments/{id}`. It is about the payment only when it has the payment's id and something that payments
+/// have: the result of the question itself ("no such session", "too many requests") comes with an id and a code too, and is never
+/// the outcome of the payment. Here 400, 401, 403 and 404 speak of our question as well.
+pub(super) fn retrieval(reply: &Reply, id: &str, assumptions: &Assumptions) -> Answer {
+    let status = reply.status;
+    if status != 200 {
+        return unknown(&format!("the gateway does not say what became of the payment (HTTP {status})"));
+    }
+    let Some(body) = object(&reply.body) else {
+        return unknown("the gateway's answer about the payment is not a JSON object");
+    };
+    let is_there = |name: &str| body.get(name).is_some_and(|value| !value.is_null());
+    if !["paymentType", "merchantTransactionId", "amount"].into_iter().any(is_there) {
+        return unknown("the gateway answered the question, and not what became of the payment");
+    }
+    match payment_id(&body) {
+        Some(said) if said == id => {}
+        Some(_) => {
+            return Answer::NotOurs { why: "the gateway answered with another payment than asked for".to_owned() };
+        }
+        None => return unknown("the gateway answered without the id of the payment that was asked for"),
+    }
+    let code = text_at(&body, "/result/code").unwrap_or("");
+    match code::class(code, assumptions) {
+        Some(Class::Approved) => approval(&body, None),
+        Some(Class::Pending) => pending(&body),
+        _ if is_redirected(&body) => pending(&body),
+        Some(Class::Declined) => Answer::Declined(Box::new(refusal(&body, "declined"))),
+        _ => unknown("the payment's result code says nothing this program knows"),
+    }
+}
+
+/// The answer to a reversal of `payment`. How much was reversed is not judged here.
 pub(super) fn reversal(reply: &Reply, payment: &str, asked: &Asked, assumptions: &Assumptions) -> Reversal {
-    if let Some(why) = refused_request(reply.status) {
-        let why = format!("not reversed: {why}");
-        // A token is mended without the payment's help: as good as not sent, it may be asked again at once then.
-        return if matches!(reply.status, 401 | 403) { Reversal::NotSent { why } } else { Reversal::Refused { why } };
+    match refused_request(reply, asked, assumptions) {
+        Some(Err(why)) => return Reversal::Unknown { why },
+        Some(Ok(why)) => {
+            let why = format!("not reversed: {why}");
+            // A token is mended without the payment's help: as good as not sent, it may be asked again at once then.
+            let token = matches!(reply.status, 401 | 403);
+            return if token { Reversal::NotSent { why } } else { Reversal::Refused { why } };
+        }
+        None => {}
     }
-    let refers_to = object(&reply.body).and_then(|body| text_at(&body, "/referencedId").map(str::to_owned));
-    if refers_to.is_some_and(|id| id != payment) {
-        return Reversal::Unknown { why: "the gateway's answer is for the reversal of another payment".to_owned() };
+    let answer = read(reply, asked, assumptions);
+    if let (Some(body), false) = (object(&reply.body), matches!(answer, Answer::Throttled(_))) {
+        if text_at(&body, "/referencedId").is_some_and(|id| id != payment) {
+            return Reversal::Unknown { why: "the gateway's answer is for the reversal of another payment".to_owned() };
+        }
+        if text_at(&body, "/id") == Some(payment) {
+            return Reversal::Unknown { why: "the gateway's answer is the payment, and not its reversal".to_owned() };
+        }
     }
-    match read(reply, Some(asked), assumptions, &[200, 400]) {
+    match answer {
         Answer::Approved(approval) => Reversal::Done { id: approval.id, amount: approval.amount },
         Answer::Declined(refusal) => Reversal::Refused { why: refusal.reason },
         // Not processed is as good as not sent: it may be asked again.
@@ -95,7 +127,7 @@ pub(super) fn reversal(reply: &Reply, payment: &str, asked: &Asked, assumptions:
     }
 }
 
-fn read(reply: &Reply, asked: Option<&Asked>, assumptions: &Assumptions, may_decline: &[u16]) -> Answer {
+fn read(reply: &Reply, asked: &Asked, assumptions: &Assumptions) -> Answer {
     let status = reply.status;
     if status >= 500 {
         return unknown(&format!("the gateway failed (HTTP {status})"));
@@ -103,24 +135,44 @@ fn read(reply: &Reply, asked: Option<&Asked>, assumptions: &Assumptions, may_dec
     let Some(body) = object(&reply.body) else {
         return unknown(&format!("the gateway's answer (HTTP {status}) is not a JSON object"));
     };
-    let echo = text_at(&body, "/merchantTransactionId").zip(asked);
-    if echo.is_some_and(|(echo, asked)| echo != asked.merchant_transaction_id) {
+    let echo = text_at(&body, "/merchantTransactionId");
+    if echo.is_some_and(|echo| echo != asked.merchant_transaction_id) {
         return unknown("the gateway's answer is for another merchantTransactionId");
     }
     let code = text_at(&body, "/result/code").unwrap_or("");
+    let ours = |answer: Answer| another_kind(&body, asked).map_or(answer, |why| Answer::NotOurs { why });
     match code::class(code, assumptions) {
         Some(Class::Throttled) => Answer::Throttled(Box::new(refusal(&body, "too many requests"))),
-        Some(Class::Approved) if status == 200 => approval(&body, asked),
-        Some(Class::Pending) if status == 200 => pending(&body),
+        Some(Class::Approved) if status == 200 => ours(approval(&body, Some(asked))),
+        Some(Class::Pending) if status == 200 => ours(pending(&body)),
         Some(Class::Approved | Class::Pending) => {
             unknown(&format!("the gateway's result code and its HTTP status ({status}) contradict each other"))
         }
-        _ if status == 200 && body.pointer("/redirect").is_some_and(Value::is_object) => pending(&body),
-        Some(Class::Declined) if may_decline.contains(&status) => {
+        _ if status == 200 && is_redirected(&body) => ours(pending(&body)),
+        Some(Class::Declined) if matches!(status, 200 | 400) => Answer::Declined(Box::new(refusal(&body, "declined"))),
+        None if status == 400 && code::is_declined_at_400(code, assumptions) => {
             Answer::Declined(Box::new(refusal(&body, "declined")))
         }
         _ => unknown(&format!("the gateway's result code says nothing this program knows (HTTP {status})")),
     }
+}
+
+/// Why an answer cannot be to what was asked: it is of another `paymentType`.
+fn another_kind(body: &Value, asked: &Asked) -> Option<String> {
+    let kind = match body.get("paymentType") {
+        None | Some(Value::Null) => return None,
+        Some(kind) => kind.as_str().unwrap_or(""),
+    };
+    // Of the body only what cannot be anything else is repeated.
+    let shown = Some(kind).filter(|kind| kind.len() == 2 && kind.bytes().all(|byte| byte.is_ascii_uppercase()));
+    let (shown, asked) = (shown.unwrap_or("of another form"), &asked.payment_type);
+    (kind != asked)
+        .then(|| format!("the gateway answered another kind of transaction (paymentType {shown}, not {asked})"))
+}
+
+/// A payment that needs more steps is pending (interface: States and transitions).
+fn is_redirected(body: &Value) -> bool {
+    body.pointer("/redirect").is_some_and(Value::is_object)
 }
 
 fn approval(body: &Value, asked: Option<&Asked>) -> Answer {
@@ -151,14 +203,32 @@ fn refusal(body: &Value, otherwise: &str) -> Refusal {
     Refusal { reason, for_chip: for_chip(body), facts }
 }
 
-/// What a POST that the gateway did not take needs, by HTTP status (interface: Errors).
-fn refused_request(status: u16) -> Option<&'static str> {
-    match status {
-        401 => Some("the gateway did not find an access token it can read (HTTP 401); check [gateway] token-file"),
-        403 => Some("the gateway refused our access token (HTTP 403); check [gateway] token-file"),
-        404 => Some("the gateway has nothing at this address (HTTP 404); check [gateway] url"),
-        _ => None,
+/// Whether HTTP status 401, 403 or 404 says that the gateway did not take a POST (interface: Errors): then what that needs. When the
+/// body says that something was done, or names a payment, the two contradict each other, and nobody knows: then why, as an error.
+fn refused_request(reply: &Reply, asked: &Asked, assumptions: &Assumptions) -> Option<Result<String, String>> {
+    let status = reply.status;
+    let what = match status {
+        401 => "the gateway did not find an access token it can read (HTTP 401); check [gateway] token-file",
+        403 => "the gateway refused our access token (HTTP 403); check [gateway] token-file",
+        404 => {
+            "the gateway has nothing at this address (HTTP 404); check [gateway] url and the paths of [gateway.assumptions]"
+        }
+        _ => return None,
+    };
+    let Some(body) = object(&reply.body) else { return Some(Ok(what.to_owned())) };
+    let class = text_at(&body, "/result/code").and_then(|code| code::class(code, assumptions));
+    if class == Some(Class::Throttled) {
+        // Not processed; the id in such a body is that of the request.
+        return None;
     }
+    let done = matches!(class, Some(Class::Approved | Class::Pending)) || is_redirected(&body);
+    let ours = text_at(&body, "/merchantTransactionId") == Some(&asked.merchant_transaction_id);
+    if done || ours || payment_id(&body).is_some() {
+        return Some(Err(format!(
+            "the gateway did not take the request (HTTP {status}), and its answer speaks of a payment all the same"
+        )));
+    }
+    Some(Ok(what.to_owned()))
 }
 
 /// `amount` and `currency`; without a currency the amount is in `or_in`.
@@ -248,7 +318,12 @@ mod tests {
 
     fn asked() -> Asked {
         let amount = Amount::parse("12.34", Currency::from_code("EUR").unwrap()).unwrap();
-        Asked { merchant_transaction_id: "4711-1-aa".to_owned(), amount }
+        Asked { merchant_transaction_id: "4711-1-aa".to_owned(), amount, payment_type: "DB".to_owned() }
+    }
+
+    /// As [`asked`], for the reversal of `ID`.
+    fn asked_reversal() -> Asked {
+        Asked { payment_type: "RV".to_owned(), ..asked() }
     }
 
     fn answer(status: u16, body: &str) -> Answer {
@@ -325,12 +400,106 @@ mod tests {
             (200, "{".repeat(5000), "unknown"),
             (401, String::new(), "declined"),
             (403, "garbage".to_owned(), "declined"),
-            (404, coded("200.300.404"), "declined"),
+            (404, r#"{"result":{"code":"200.300.404"}}"#.to_owned(), "declined"),
             (405, coded("200.300.404"), "unknown"),
             (200, approved().replace("4711-1-aa", "4711-1-ab"), "unknown"),
         ] {
             assert_eq!(kind(status, &body), expected, "HTTP {status} {body}");
         }
+    }
+
+    #[test]
+    fn a_refused_request_that_names_a_payment_is_unknown() {
+        for status in [401, 403, 404] {
+            for (body, refused) in [
+                (String::new(), true),
+                ("garbage".to_owned(), true),
+                (r#"{"result":{"code":"200.300.404"}}"#.to_owned(), true),
+                (r#"{"id":"n-1","result":{"code":"900.100.100"}}"#.to_owned(), true),
+                (r#"{"merchantTransactionId":"4711-2-bb","result":{"code":"200.300.404"}}"#.to_owned(), true),
+                // It says that something was done, or of which payment it speaks.
+                (r#"{"result":{"code":"000.000.000"}}"#.to_owned(), false),
+                (r#"{"result":{"code":"000.200.000"}}"#.to_owned(), false),
+                (r#"{"redirect":{"url":"https://x"}}"#.to_owned(), false),
+                (format!(r#"{{"id":"{ID}","result":{{"code":"800.100.152"}}}}"#), false),
+                (r#"{"merchantTransactionId":"4711-1-aa","result":{"code":"800.100.152"}}"#.to_owned(), false),
+                (approved(), false),
+            ] {
+                assert_eq!(matches!(answer(status, &body), Answer::Declined(_)), refused, "HTTP {status} {body}");
+                assert_eq!(matches!(answer(status, &body), Answer::Unknown { .. }), !refused, "HTTP {status} {body}");
+                let reply = Reply { status, location: None, body: body.as_bytes().to_vec() };
+                let reversed = reversal(&reply, &"d".repeat(32), &asked_reversal(), &Assumptions::default());
+                assert_eq!(
+                    matches!(reversed, Reversal::Unknown { .. }),
+                    !refused,
+                    "HTTP {status} {body}: {reversed:?}"
+                );
+            }
+            // What was throttled was not processed; its id is that of the request.
+            let throttled = format!(r#"{{"id":"{ID}","result":{{"code":"800.120.100"}}}}"#);
+            assert!(matches!(answer(status, &throttled), Answer::Throttled(_)), "{status}");
+            let reply = Reply { status, location: None, body: throttled.into_bytes() };
+            let reversed = reversal(&reply, ID, &asked_reversal(), &Assumptions::default());
+            assert!(matches!(reversed, Reversal::NotSent { .. }), "{reversed:?}");
+        }
+    }
+
+    #[test]
+    fn an_answer_of_another_kind_is_not_ours() {
+        for kind in ["RV", "PA", "db", ""] {
+            let body = approved().replace("\"DB\"", &format!("\"{kind}\""));
+            assert!(matches!(answer(200, &body), Answer::NotOurs { .. }), "{body}");
+            let pending = body.replace("000.100.110", "000.200.000");
+            assert!(matches!(answer(200, &pending), Answer::NotOurs { .. }), "{pending}");
+        }
+        assert!(matches!(answer(200, &approved().replace("\"DB\"", "7")), Answer::NotOurs { .. }));
+        assert!(matches!(answer(200, &approved().replace("\"DB\"", "null")), Answer::Approved(_)), "absent");
+    }
+
+    #[test]
+    fn a_code_on_no_list_is_unknown_whatever_it_looks_like() {
+        let coded = |code: &str| format!(r#"{{"id":"{ID}","result":{{"code":"{code}"}}}}"#);
+        for code in
+            ["00", "10", "000", "000.000.", "800.", "800.100", "1.2.3.4.5.6", "800.100.1522", "900.100.100", "999"]
+        {
+            for status in [200, 400, 402] {
+                let kind = answer(status, &coded(code));
+                assert!(matches!(kind, Answer::Unknown { .. }), "HTTP {status} {code}: {kind:?}");
+            }
+        }
+        // Known elsewhere as pending, uncertain or an error of the system.
+        for code in [
+            "100.400.500",
+            "800.400.500",
+            "600.100.100",
+            "800.500.100",
+            "800.600.100",
+            "800.700.100",
+            "800.800.400",
+            "800.800.800",
+        ] {
+            for status in [200, 400] {
+                assert!(matches!(answer(status, &coded(code)), Answer::Unknown { .. }), "HTTP {status} {code}");
+            }
+        }
+        for code in ["100.400.501", "800.400.100", "800.800.100", "600.200.100"] {
+            assert!(matches!(answer(400, &coded(code)), Answer::Declined(_)), "{code}");
+        }
+    }
+
+    #[test]
+    fn further_codes_are_declined_with_400_alone() {
+        let further = ["910.", "00", "900."].map(str::to_owned).to_vec();
+        let assumptions = Assumptions { declined_at_400: further, ..Assumptions::default() };
+        let read = |status, code: &str| {
+            let body = format!(r#"{{"id":"{ID}","result":{{"code":"{code}"}}}}"#).into_bytes();
+            payment(&Reply { status, location: None, body }, &asked(), &assumptions)
+        };
+        assert!(matches!(read(400, "910.100.100"), Answer::Declined(_)));
+        assert!(matches!(read(400, "00"), Answer::Declined(_)));
+        assert!(matches!(read(200, "910.100.100"), Answer::Unknown { .. }));
+        assert!(matches!(read(402, "910.100.100"), Answer::Unknown { .. }));
+        assert!(matches!(read(400, "900.100.100"), Answer::Unknown { .. }), "uncertain comes first");
     }
 
     #[test]
@@ -383,22 +552,36 @@ mod tests {
     }
 
     #[test]
-    fn asking_for_a_payment_says_nothing_about_it_by_http_status() {
+    fn the_answer_to_a_question_is_the_payments_only_when_it_is_about_it() {
         let get = |status, body: &str| {
             let reply = Reply { status, location: None, body: body.as_bytes().to_vec() };
             retrieval(&reply, ID, &Assumptions::default())
         };
         assert!(matches!(get(200, &approved()), Answer::Approved(_)));
+        // What the question came to has an id and a code too.
+        let said =
+            |code: &str, more: &str| format!(r#"{{"id":"{ID}","result":{{"code":"{code}"}},"ndc":"n-1"{more}}}"#);
+        for code in ["800.120.100", "200.300.404", "800.100.152", "000.000.000", "000.200.000", "700.400.580"] {
+            assert!(matches!(get(200, &said(code, "")), Answer::Unknown { .. }), "{code}");
+            assert!(matches!(get(400, &said(code, "")), Answer::Unknown { .. }), "{code}");
+        }
+        for more in [r#","paymentType":"DB""#, r#","merchantTransactionId":"4711-1-aa""#, r#","amount":"12.34""#] {
+            assert!(matches!(get(200, &said("800.100.152", more)), Answer::Declined(_)), "{more}");
+            assert!(matches!(get(200, &said("000.000.000", more)), Answer::Approved(_)), "{more}");
+            assert!(matches!(get(200, &said("000.200.000", more)), Answer::Pending { .. }), "{more}");
+            // No payment is ever throttled; the question was.
+            assert!(matches!(get(200, &said("800.120.100", more)), Answer::Unknown { .. }), "{more}");
+        }
+        assert!(matches!(get(200, &said("800.100.152", r#","amount":null"#)), Answer::Unknown { .. }));
+        // Another payment's id is an alarm, and no id is a word about the question.
+        assert!(matches!(get(200, &approved().replace(ID, &"0".repeat(32))), Answer::NotOurs { .. }));
         assert!(matches!(get(200, &approved().replace(ID, "short")), Answer::Unknown { .. }));
-        // Another payment's id is handed on: the sale knows which one it asked for.
-        let other = "0".repeat(32);
-        assert!(
-            matches!(get(200, &approved().replace(ID, &other)), Answer::Approved(approval) if approval.id == other)
-        );
-        let absent = r#"{"result":{"code":"700.400.580","description":"cannot find transaction"}}"#;
-        assert!(matches!(get(200, absent), Answer::Unknown { .. }), "a pending payment is not declined by it");
         for status in [400, 401, 403, 404] {
             assert!(matches!(get(status, r#"{"result":{"code":"200.300.404"}}"#), Answer::Unknown { .. }), "{status}");
+            assert!(
+                matches!(get(status, &said("800.100.152", r#","amount":"12.34""#)), Answer::Unknown { .. }),
+                "{status}"
+            );
         }
     }
 
@@ -406,7 +589,7 @@ mod tests {
     fn a_reversal_that_a_wrong_token_stopped_may_be_asked_again() {
         let reversed = |status| {
             let reply = Reply { status, location: None, body: Vec::new() };
-            reversal(&reply, ID, &asked(), &Assumptions::default())
+            reversal(&reply, ID, &asked_reversal(), &Assumptions::default())
         };
         for status in [401, 403] {
             assert!(matches!(reversed(status), Reversal::NotSent { .. }), "{status}");
@@ -419,12 +602,25 @@ mod tests {
         let reversed = |fields: &str| {
             let body = format!(r#"{{"id":"{}","result":{{"code":"000.000.000"}}{fields}}}"#, "b".repeat(32));
             let reply = Reply { status: 200, location: None, body: body.into_bytes() };
-            reversal(&reply, ID, &asked(), &Assumptions::default())
+            reversal(&reply, ID, &asked_reversal(), &Assumptions::default())
         };
         assert!(matches!(reversed(""), Reversal::Done { .. }), "what is absent proves nothing");
         assert!(matches!(reversed(&format!(r#","referencedId":"{ID}""#)), Reversal::Done { .. }));
         let other = format!(r#","referencedId":"{}""#, "c".repeat(32));
         assert!(matches!(reversed(&other), Reversal::Unknown { .. }));
+        assert!(matches!(reversed(r#","paymentType":"RV""#), Reversal::Done { .. }));
+        assert!(matches!(reversed(r#","paymentType":"RF""#), Reversal::Unknown { .. }));
+        // How much was reversed is the sale's to judge.
+        let amount = Amount::parse("1.00", asked().amount.currency()).unwrap();
+        let Reversal::Done { amount: said, .. } = reversed(r#","amount":1.0,"currency":"EUR""#) else { panic!() };
+        assert_eq!(said, ApprovedAmount::Said(amount));
+        // The payment's own id is not a reversal's.
+        for code in ["000.000.000", "800.100.152", "000.200.000"] {
+            let body = format!(r#"{{"id":"{ID}","result":{{"code":"{code}"}}}}"#).into_bytes();
+            let reply = Reply { status: 200, location: None, body };
+            let reversed = reversal(&reply, ID, &asked_reversal(), &Assumptions::default());
+            assert!(matches!(reversed, Reversal::Unknown { .. }), "{code}: {reversed:?}");
+        }
     }
 
     #[test]
@@ -442,7 +638,8 @@ mod tests {
         fn no_bytes_make_the_reader_panic(status in 100_u16..600, body in proptest::collection::vec(any::<u8>(), 0..512)) {
             let reply = Reply { status, location: None, body };
             let _ = payment(&reply, &asked(), &Assumptions::default());
-            let _ = reversal(&reply, ID, &asked(), &Assumptions::default());
+            let _ = reversal(&reply, ID, &asked_reversal(), &Assumptions::default());
+            let _ = retrieval(&reply, ID, &Assumptions::default());
         }
 
         #[test]

@@ -246,18 +246,15 @@ impl Client {
         }
     }
 
-    /// Reverses a payment: `POST /v1/payments/{id}` with paymentType RV, once. `merchant_transaction_id` is the reversal's
+    /// Reverses a payment: a POST to the `follow-up-path` of the settings with paymentType RV, once. `merchant_transaction_id` is the reversal's
     /// own reference.
     pub async fn reverse(&self, payment_id: &str, amount: Amount, merchant_transaction_id: &str) -> Reversal {
         self.0.files.refresh();
-        if !answer::is_payment_id(payment_id) {
-            return Reversal::Refused { why: "not reversed: the payment's id is not one of the gateway".to_owned() };
-        }
-        let prepared = match request::reversal(&self.0.gateway, amount, merchant_transaction_id) {
+        let prepared = match request::reversal(&self.0.gateway, payment_id, amount, merchant_transaction_id) {
             Ok(prepared) => prepared,
             Err(error) => return Reversal::Refused { why: format!("not reversed: {error}") },
         };
-        match self.post("reverse", &self.0.others, &format!("/v1/payments/{payment_id}"), &prepared.body).await {
+        match self.post("reverse", &self.0.others, &prepared.path, &prepared.body).await {
             Ok(reply) => answer::reversal(&reply, payment_id, &prepared.asked, &self.0.gateway.assumptions),
             Err(Failure::NotSent(why)) => Reversal::NotSent { why },
             Err(Failure::Unknown(why)) => Reversal::Unknown { why },

@@ -1,7 +1,7 @@
-//! What a `result.code` means, by the prefix lists of the settings (design: Reading the interface documents).
+//! What a `result.code` means, by the lists of the settings (design: Reading the interface documents).
 //!
-//! The interface does not show the catalogue of codes. A code that no list knows, or that does not look like `000.000.000`,
-//! means nothing.
+//! The interface does not show the catalogue of codes: two to eleven digits and dots. A code that no list knows means nothing, at
+//! any HTTP status. The default lists are for codes of the form `000.000.000` alone.
 
 use crate::config::Assumptions;
 
@@ -10,6 +10,8 @@ use crate::config::Assumptions;
 pub(super) enum Class {
     /// Not processed: too many requests.
     Throttled,
+    /// Pending, uncertain or an error of the system: it may have been carried out.
+    Uncertain,
     /// Approved.
     Approved,
     /// Not decided yet.
@@ -18,26 +20,27 @@ pub(super) enum Class {
     Declined,
 }
 
-/// The first list, in the order throttled, approved, pending, declined, that has a prefix of `code`.
+/// The first list, in the order throttled, uncertain, approved, pending, declined, that has `code`.
 pub(super) fn class(code: &str, assumptions: &Assumptions) -> Option<Class> {
-    if !is_code(code) {
-        return None;
-    }
     let lists = [
         (&assumptions.throttled, Class::Throttled),
+        (&assumptions.uncertain, Class::Uncertain),
         (&assumptions.approved, Class::Approved),
         (&assumptions.pending, Class::Pending),
         (&assumptions.declined, Class::Declined),
     ];
-    // An empty prefix would match everything; it is taken as a slip.
-    let known = |list: &[String]| list.iter().any(|prefix| !prefix.is_empty() && code.starts_with(prefix.as_str()));
+    let known = |list: &[String]| is_code(code) && Assumptions::is_listed(list, code);
     lists.into_iter().find(|(list, _)| known(list)).map(|(_, class)| class)
 }
 
-/// Three groups of three digits with dots between.
+/// Whether a code that is on no other list means declined when HTTP 400 comes with it.
+pub(super) fn is_declined_at_400(code: &str, assumptions: &Assumptions) -> bool {
+    class(code, assumptions).is_none() && is_code(code) && Assumptions::is_listed(&assumptions.declined_at_400, code)
+}
+
+/// Two to eleven digits and dots (interface: Errors).
 fn is_code(code: &str) -> bool {
-    code.len() == 11
-        && code.bytes().enumerate().all(|(n, byte)| if n == 3 || n == 7 { byte == b'.' } else { byte.is_ascii_digit() })
+    (2..=11).contains(&code.len()) && code.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
 }
 
 #[cfg(test)]
@@ -61,7 +64,11 @@ mod tests {
             ("100.100.101", Some(Class::Declined)),
             ("700.400.580", Some(Class::Declined)),
             ("800.100.152", Some(Class::Declined)),
-            ("900.100.100", None),
+            ("900.100.100", Some(Class::Uncertain)),
+            ("100.400.500", Some(Class::Uncertain)),
+            ("800.500.110", Some(Class::Uncertain)),
+            ("800.800.400", Some(Class::Uncertain)),
+            ("800.800.300", Some(Class::Declined)),
             ("810.100.100", None),
             ("", None),
             ("000.000.0", None),
@@ -69,14 +76,46 @@ mod tests {
             ("000-000-000", None),
             ("000.000.00x", None),
             ("000.000.٠0", None),
+            ("00", None),
+            ("1", None),
+            ("10", None),
+            ("000.000.", None),
+            ("100.400", None),
+            ("12345678901", None),
         ] {
             assert_eq!(class(code, &assumptions), expected, "{code}");
         }
     }
 
     #[test]
-    fn an_empty_prefix_matches_nothing() {
+    fn an_empty_entry_matches_nothing() {
         let assumptions = Assumptions { approved: vec![String::new()], ..Assumptions::default() };
-        assert_eq!(class("900.100.100", &assumptions), None);
+        assert_eq!(class("810.100.100", &assumptions), None);
+        assert_eq!(class("", &assumptions), None);
+    }
+
+    #[test]
+    fn an_unusual_code_is_known_when_it_is_listed_whole() {
+        let list = |codes: &[&str]| codes.iter().map(|code| (*code).to_owned()).collect();
+        let assumptions = Assumptions {
+            approved: list(&["00", "12.34", "000.000."]),
+            declined: list(&["05", "1"]),
+            declined_at_400: list(&["05", "96", "800.120.100"]),
+            ..Assumptions::default()
+        };
+        for (code, expected) in [
+            ("00", Some(Class::Approved)),
+            ("12.34", Some(Class::Approved)),
+            ("05", Some(Class::Declined)),
+            ("000", None),
+            ("00.", None),
+            ("100.100.100", Some(Class::Declined)),
+            ("001.100.100", None),
+        ] {
+            assert_eq!(class(code, &assumptions), expected, "{code}");
+        }
+        // What another list says of a code stands.
+        let at_400 = ["05", "96", "800.120.100"].map(|code| is_declined_at_400(code, &assumptions));
+        assert_eq!(at_400, [false, true, false]);
     }
 }

@@ -49,10 +49,35 @@ pub(super) fn read(reply: &Reply, merchant_transaction_id: &str, assumptions: &A
     if kept.is_empty() && !entries.is_empty() {
         return cannot("the gateway answered the query with other payments than the one asked for".to_owned());
     }
+    if kept.iter().any(|entry| is_payment_under(entry, merchant_transaction_id))
+        && entries.iter().any(|entry| is_strangers_payment(entry, merchant_transaction_id))
+        && kept.iter().any(|entry| is_of_nobody(entry, merchant_transaction_id))
+    {
+        let why = "the gateway answered the query with other payments too, and does not say whose reversals and refunds are listed";
+        return cannot(why.to_owned());
+    }
     match kept.into_iter().map(|entry| found(entry, assumptions)).collect::<Option<Vec<_>>>() {
         Some(payments) => Inquiry::Payments(payments),
         None => cannot("the gateway's answer to the query holds a payment that cannot be read".to_owned()),
     }
+}
+
+fn is_payment_under(entry: &Value, reference: &str) -> bool {
+    text_at(entry, "/merchantTransactionId") == Some(reference)
+        && text_at(entry, "/paymentType").is_some_and(|kind| PAYMENTS.contains(&kind))
+}
+
+fn is_strangers_payment(entry: &Value, reference: &str) -> bool {
+    text_at(entry, "/merchantTransactionId").is_some_and(|other| other != reference)
+        && text_at(entry, "/paymentType").is_some_and(|kind| PAYMENTS.contains(&kind))
+}
+
+/// A reversal or refund that neither our reference nor a `referencedId` says to be one of the payment: in a list of that payment
+/// alone it is linked to it, in a list of others too it may be linked to any. Our own reversals carry a reference made of the sale's.
+fn is_of_nobody(entry: &Value, reference: &str) -> bool {
+    matches!(text_at(entry, "/paymentType"), Some("RV" | "RF"))
+        && text_at(entry, "/referencedId").is_none()
+        && text_at(entry, "/merchantTransactionId").is_none_or(|other| !other.starts_with(reference))
 }
 
 /// The entries of an answered query; none when the gateway answered that nothing is there.
@@ -116,7 +141,7 @@ fn found(entry: &Value, assumptions: &Assumptions) -> Option<Found> {
         Some(Class::Approved) => FoundState::Approved,
         Some(Class::Declined) => FoundState::Declined,
         Some(Class::Pending | Class::Throttled) => FoundState::Undecided,
-        None => FoundState::Unclear,
+        Some(Class::Uncertain) | None => FoundState::Unclear,
     };
     Some(Found {
         id: payment_id(entry)?,
@@ -177,6 +202,37 @@ mod tests {
     }
 
     #[test]
+    fn a_found_payment_is_handed_on_as_it_is() {
+        let state = |code: &str| {
+            let Inquiry::Payments(found) = query(200, &entry('a', "DB", OURS, "").replace("000.100.110", code)) else {
+                panic!("{code}")
+            };
+            found[0].state
+        };
+        for (code, expected) in [
+            ("000.000.000", FoundState::Approved),
+            ("800.100.152", FoundState::Declined),
+            ("000.200.000", FoundState::Undecided),
+            ("100.400.500", FoundState::Unclear),
+            ("900.100.100", FoundState::Unclear),
+            ("00", FoundState::Unclear),
+            ("", FoundState::Unclear),
+        ] {
+            assert_eq!(state(code), expected, "{code}");
+        }
+        let eur = Currency::from_code("EUR").unwrap();
+        for (written, expected) in [
+            ("12.34", ApprovedAmount::Said(Amount::parse("12.34", eur).unwrap())),
+            ("1", ApprovedAmount::Said(Amount::parse("1.00", eur).unwrap())),
+            ("1.234", ApprovedAmount::Unreadable),
+        ] {
+            let body = entry('a', "DB", OURS, "").replace("\"12.34\"", written);
+            let Inquiry::Payments(found) = query(200, &body) else { panic!("{body}") };
+            assert_eq!(found[0].amount, expected, "{body}");
+        }
+    }
+
+    #[test]
     fn only_an_answered_empty_list_means_not_there() {
         for body in [
             "[]",
@@ -216,6 +272,20 @@ mod tests {
         assert_eq!(found[1].refers_to.as_deref(), Some("a".repeat(32).as_str()));
         // A gateway that ignores the question has not answered it.
         assert!(matches!(query(200, &format!("[{other}]")), Inquiry::CannotAsk { .. }));
+    }
+
+    #[test]
+    fn a_strangers_reversal_in_a_mixed_list_is_nobodys() {
+        let (ours, other) = (entry('a', "DB", OURS, ""), entry('b', "DB", "4711-2-bb", ""));
+        let linked = entry('c', "RF", "of-the-back-office", "");
+        let own = entry('d', "RV", &format!("{OURS}-r1"), "");
+        // In a list of the payment alone it is linked to it.
+        let Inquiry::Payments(found) = query(200, &format!("[{ours},{linked},{own}]")) else { panic!() };
+        assert_eq!(found.len(), 3);
+        assert!(matches!(query(200, &format!("[{other},{ours},{own}]")), Inquiry::Payments(_)));
+        assert!(matches!(query(200, &format!("[{other},{ours},{linked}]")), Inquiry::CannotAsk { .. }));
+        let named = entry('c', "RF", "of-the-back-office", &format!(r#","referencedId":"{}""#, "b".repeat(32)));
+        assert!(matches!(query(200, &format!("[{other},{ours},{named}]")), Inquiry::Payments(_)));
     }
 
     proptest! {

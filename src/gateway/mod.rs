@@ -90,7 +90,7 @@ pub struct WithoutCard<'a> {
 /// What a request without a card refers to.
 #[derive(Clone, Copy, Debug)]
 pub enum On<'a> {
-    /// `POST /v1/payments/{id}` (design: Reading the interface documents).
+    /// A POST to the `follow-up-path` of the settings (design: Reading the interface documents).
     Payment(&'a str),
     /// `POST /v1/payments` with `referenceUuid`, and the industry practice it is (interface: Card on file).
     Reference {
@@ -99,7 +99,7 @@ pub enum On<'a> {
         /// `standingInstruction.industryPractice`: INCREMENTAL_AUTH or REAUTHORIZATION.
         practice: &'a str,
     },
-    /// `POST /v1/registrations/{id}/payments`.
+    /// A POST to the `registration-payment-path` of the settings.
     Registration(&'a str),
 }
 

@@ -10,7 +10,7 @@ use super::answer::is_payment_id;
 use super::parameter::{self, Misfit};
 use super::{On, Payment, WithoutCard};
 use crate::card::{Presented, SealedPin};
-use crate::config;
+use crate::config::{self, ID};
 use crate::money::{Amount, MoneyError};
 
 /// Where payments are made.
@@ -77,6 +77,8 @@ pub(super) struct Asked {
     pub(super) merchant_transaction_id: String,
     /// What was asked for.
     pub(super) amount: Amount,
+    /// `paymentType`.
+    pub(super) payment_type: String,
 }
 
 /// The form of a sale (interface: Basic payment parameters, Authentication, Point of sale).
@@ -118,7 +120,11 @@ pub(super) fn payment(
     Ok(PreparedPayment {
         path: PAYMENTS.to_owned(),
         body: form.finish(),
-        asked: Asked { merchant_transaction_id: payment.merchant_transaction_id.to_owned(), amount: payment.amount },
+        asked: Asked {
+            merchant_transaction_id: payment.merchant_transaction_id.to_owned(),
+            amount: payment.amount,
+            payment_type: payment.payment_type.to_owned(),
+        },
     })
 }
 
@@ -131,36 +137,39 @@ pub(super) fn without_card(gateway: &config::Gateway, asked: &WithoutCard<'_>) -
     basics(&mut form, gateway, asked.payment_type, asked.amount, asked.merchant_transaction_id)?;
     form.parameters(asked.parameters)?;
     let path = match asked.on {
-        On::Payment(id) => format!("{PAYMENTS}/{}", checked_id(id)?),
-        On::Registration(id) => format!("/v1/registrations/{}/payments", checked_id(id)?),
+        On::Payment(id) => with_id(&gateway.assumptions.follow_up_path, id)?,
+        On::Registration(id) => with_id(&gateway.assumptions.registration_payment_path, id)?,
         On::Reference { payment, practice } => {
             form.text("referenceUuid", payment)?;
             form.text("standingInstruction.industryPractice", practice)?;
             PAYMENTS.to_owned()
         }
     };
-    let asked = Asked { merchant_transaction_id: asked.merchant_transaction_id.to_owned(), amount: asked.amount };
+    let asked = Asked {
+        merchant_transaction_id: asked.merchant_transaction_id.to_owned(),
+        amount: asked.amount,
+        payment_type: asked.payment_type.to_owned(),
+    };
     Ok(PreparedPayment { path, body: form.finish(), asked })
 }
 
-/// An id that becomes part of a path must be one: 32 letters and digits (interface: Resources).
-fn checked_id(id: &str) -> Result<&str, Error> {
-    if is_payment_id(id) { Ok(id) } else { Err(Error::NoId) }
+/// A path of the settings with its id, which must be one: 32 letters and digits (interface: Resources).
+fn with_id(path: &str, id: &str) -> Result<String, Error> {
+    if is_payment_id(id) { Ok(path.replace(ID, id)) } else { Err(Error::NoId) }
 }
 
-/// The form of a reversal: `POST /v1/payments/{id}` with paymentType RV (design: Reading the interface documents).
+/// The form of a reversal: what refers to an earlier payment, with paymentType RV (design: Reading the interface documents).
 ///
 /// # Errors
 /// The first value that does not fit.
 pub(super) fn reversal(
     gateway: &config::Gateway,
+    payment: &str,
     amount: Amount,
     merchant_transaction_id: &str,
 ) -> Result<PreparedPayment, Error> {
-    let mut form = Form::new(&[]);
-    basics(&mut form, gateway, "RV", amount, merchant_transaction_id)?;
-    let asked = Asked { merchant_transaction_id: merchant_transaction_id.to_owned(), amount };
-    Ok(PreparedPayment { path: String::new(), body: form.finish(), asked })
+    let on = On::Payment(payment);
+    without_card(gateway, &WithoutCard { payment_type: "RV", on, amount, merchant_transaction_id, parameters: &[] })
 }
 
 fn basics(

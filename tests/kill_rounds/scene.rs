@@ -272,7 +272,7 @@ impl Scene {
                 inner.seen.connected = true;
                 Moment::Connected
             }
-            // The line is kept warm by it; it is about no payment.
+            // The probe of each start; it is about no payment.
             gateway::Seen::Request { path: "/", .. } | gateway::Seen::Answer { path: "/", .. } => return,
             gateway::Seen::Request { method: "POST", .. } => {
                 inner.seen.asked = true;

@@ -54,7 +54,7 @@ impl Terminal {
         options.gateway.manners = manners;
         let loopback = free_address();
         let mut changes = vec![
-            ("answer-timeout-ms = 10000", "answer-timeout-ms = 700\nresend-after-s = 1".to_owned()),
+            ("answer-timeout-ms = 10000", "answer-timeout-ms = 700".to_owned()),
             // The amounts of a round are its name.
             ("max-credit-amount = \"1000.00\"", "max-credit-amount = \"9999999.00\"".to_owned()),
             ("http = \"127.0.0.1:0\"", format!("http = \"{loopback}\"")),

@@ -1,22 +1,20 @@
-//! The bank: the gateway and everything behind it, with a ledger in memory. It is written from the interface and shares nothing
-//! with the agent, nor with `pos-sim`'s gateway. It books what it is told as often as it is told: whoever sends a payment twice
-//! is charged twice.
+//! The bank: the gateway and everything behind it, with a ledger in memory (`ledger.rs`). It is written from the interface and shares
+//! nothing with the agent, nor with `pos-sim`'s gateway. What it says and refuses is in `manners.rs`, its end of the line in `desk.rs`.
+//!
+//! | manners | what it books |
+//! |---|---|
+//! | checked | what its own rules allow: no more goes back, or is captured, than there is |
+//! | permissive | everything it is told, as often as it is told |
+//! | literal | as permissive, but each reference once; it says and takes only what the interface says |
 
-use std::collections::VecDeque;
-use std::sync::{Arc, OnceLock};
+use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
-use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, KeyUsagePurpose, date_time_ymd};
-use rustls::ServerConfig;
-use rustls_pki_types::PrivateKeyDer;
 use serde_json::{Value, json};
-use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
-use tokio_rustls::LazyConfigAcceptor;
-use tokio_rustls::server::TlsStream;
 
-use super::cable::Link;
-use super::points::{Fate, Phase, Place};
-use super::{State, World};
+use super::State;
+use super::ledger::{Asked, Became, EARLIER_DAY, Entry, EntryState, Practice, What};
+use super::manners::{Manners, Shows, id_of, shown};
 
 /// When a request is carried out whose line was cut before it was: longer than any answer is waited for.
 pub(crate) const LATE: Duration = Duration::from_secs(90);
@@ -24,6 +22,8 @@ pub(crate) const LATE: Duration = Duration::from_secs(90);
 const LATE_ANSWER: Duration = Duration::from_secs(25);
 /// How long a payment is pending.
 const PENDING: Duration = Duration::from_secs(3);
+/// What is reversed of a payment by a bank that reverses a part, in minor units.
+const PART: u64 = 100;
 
 /// How the bank treats the next payments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -54,10 +54,19 @@ pub(crate) enum Behaviour {
     ContradictsItself,
     /// Does nothing, and answers with the approval of somebody else's payment.
     MixesUp,
+    /// Approves a part, and says nothing.
+    ApprovesPartSilently,
+    /// Does nothing, and answers with an approval of another kind.
+    ApprovesAnotherKind,
+    /// Does nothing, and answers with an approval whose id was seen before.
+    ApprovesAnOldId,
+    /// Booked, and the approval comes with HTTP 401, 403 or 404.
+    ApprovesAndRefuses,
 }
 
 impl Behaviour {
-    pub(crate) const ALL: [Self; 17] = [
+    /// All of them; those of the second look are the last.
+    pub(crate) const ALL: [Self; 21] = [
         Self::Approves,
         Self::Declines,
         Self::ApprovesPart,
@@ -75,10 +84,19 @@ impl Behaviour {
         Self::ApprovesInAnotherCurrency,
         Self::ContradictsItself,
         Self::MixesUp,
+        Self::ApprovesPartSilently,
+        Self::ApprovesAnotherKind,
+        Self::ApprovesAnOldId,
+        Self::ApprovesAndRefuses,
     ];
+
+    /// Those that are played.
+    pub(crate) fn played() -> &'static [Self] {
+        if super::in_full() { &Self::ALL } else { &Self::ALL[..17] }
+    }
 }
 
-/// How the bank treats what comes after: questions and reversals, so many times before it is well again.
+/// How the bank treats what comes after: questions and the agent's own reversals, so many times before it is well again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Trouble {
     /// HTTP 404 to a query.
@@ -95,82 +113,143 @@ pub(crate) enum Trouble {
     Refuses,
     /// The list holds everybody's payments.
     ListsAll,
-    /// HTTP 404 to every query, for good; reversals are taken.
+    /// HTTP 404 to every query by reference, for good; reversals are taken.
     NeverFinds,
+    /// A reversal is carried out in part, and the answer says so.
+    ReversesPart,
+    /// A reversal is carried out in part, and nothing is said.
+    ReversesPartSilently,
 }
 
-/// One line of the ledger.
-#[derive(Clone, Debug)]
-pub(crate) struct Entry {
-    pub(crate) id: String,
-    pub(crate) kind: String,
-    /// What was asked for, in minor units.
-    pub(crate) asked: u64,
-    pub(crate) approved: u64,
-    pub(crate) currency: String,
-    pub(crate) reference: String,
-    pub(crate) refers_to: Option<String>,
-    pub(crate) state: EntryState,
-    pub(crate) reversed: bool,
-}
+impl Trouble {
+    /// What can befall a question or a reversal; those of the second look are the last.
+    pub(crate) const ALL: [Self; 8] = [
+        Self::CannotFind,
+        Self::Fails,
+        Self::Garbage,
+        Self::Silent,
+        Self::SilentAfter,
+        Self::Refuses,
+        Self::ReversesPart,
+        Self::ReversesPartSilently,
+    ];
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum EntryState {
-    Approved,
-    Declined,
-    Pending { until: Duration, approve: bool },
-}
+    /// Those that are played.
+    pub(crate) fn played() -> &'static [Self] {
+        if super::in_full() { &Self::ALL } else { &Self::ALL[..6] }
+    }
 
-impl Entry {
-    /// Money moved, and did not move back.
-    pub(crate) fn holds(&self) -> bool {
-        self.state == EntryState::Approved && !self.reversed
+    /// It befalls reversals alone.
+    fn is_of_a_reversal(self) -> bool {
+        matches!(self, Self::ReversesPart | Self::ReversesPartSilently)
     }
 }
 
 /// A request, read whole.
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
-    method: String,
-    path: String,
-    form: Vec<(String, String)>,
+    pub(crate) method: String,
+    pub(crate) path: String,
+    /// Path and query as they were asked for.
+    pub(crate) target: String,
+    pub(crate) token: Option<String>,
+    pub(crate) is_form: bool,
+    pub(crate) form: Vec<(String, String)>,
 }
 
 impl Request {
-    fn get(&self, name: &str) -> Option<&str> {
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
         self.form.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
-    /// A payment, as opposed to a question or a reversal.
-    fn moves_money(&self) -> bool {
-        self.method == "POST" && !self.is_reversal()
+    pub(super) fn text(&self, name: &str) -> String {
+        self.get(name).unwrap_or_default().to_owned()
+    }
+
+    /// By GET, or by POST with body parameters.
+    pub(super) fn is_query(&self) -> bool {
+        self.path.starts_with("/v1/query")
+    }
+
+    /// What a till wished, as opposed to a question and to what the agent reverses by itself.
+    pub(crate) fn is_wish(&self) -> bool {
+        self.moves_money() && !self.is_reversal()
+    }
+
+    /// Something may be booked by it.
+    pub(crate) fn moves_money(&self) -> bool {
+        self.method == "POST" && !self.is_query()
     }
 
     fn is_reversal(&self) -> bool {
-        self.get("paymentType") == Some("RV")
+        self.get("paymentType") == Some("RV") && self.wish().is_none()
+    }
+
+    /// The till's wish: every wish carries a note of its number, and what the agent does by itself carries none.
+    fn wish(&self) -> Option<usize> {
+        self.get("merchantMemo")?.strip_prefix("wish number ")?.parse().ok()
+    }
+
+    /// The payment that it refers to.
+    pub(super) fn payment(&self) -> Option<String> {
+        let in_path = self.path.strip_prefix("/v1/payments/").map(str::to_owned);
+        in_path.or_else(|| self.get("referenceUuid").map(str::to_owned))
+    }
+
+    fn practice(&self) -> Option<Practice> {
+        match self.get("standingInstruction.industryPractice") {
+            Some("INCREMENTAL_AUTH") => Some(Practice::Increment),
+            Some("REAUTHORIZATION") => Some(Practice::Anew),
+            _ => None,
+        }
+    }
+
+    fn what(&self) -> What {
+        What {
+            reference: self.text("merchantTransactionId"),
+            payment: self.payment(),
+            kind: self.text("paymentType"),
+            minor: minor(&self.text("amount")),
+            currency: self.text("currency"),
+        }
     }
 }
 
 /// What is done with a request.
-enum Reply {
-    Answer { status: u16, body: Value, after: Duration },
+pub(super) enum Reply {
+    Answer {
+        status: u16,
+        body: Value,
+        after: Duration,
+    },
+    /// HTTP 307 to another path.
+    Moved(String),
     Bytes(Vec<u8>),
     Silence,
 }
 
 #[derive(Default)]
 pub(crate) struct Bank {
+    pub(crate) manners: Manners,
     pub(crate) ledger: Vec<Entry>,
+    /// Every request that could move money and was read.
+    pub(crate) asked: Vec<Asked>,
     /// For each payment in turn; the last one stays.
     pub(crate) behaviours: VecDeque<Behaviour>,
     /// For each question and reversal in turn.
     pub(crate) troubles: VecDeque<Trouble>,
     throttled: u32,
-    /// Requests that are carried out later.
-    late: Vec<(Duration, Request)>,
+    /// Requests that are carried out later, with their places in `asked`.
+    late: Vec<(Duration, Request, usize)>,
     /// Nobody answers.
     pub(crate) away: bool,
     pub(crate) token_revoked: bool,
+    /// Every so manieth request is answered with a redirect; 0 is none (literal).
+    pub(crate) redirects: u64,
+    /// When each operation was asked for lately (literal).
+    pub(super) operations: BTreeMap<String, VecDeque<Duration>>,
+    /// The board to which a query by date was answered last.
+    pub(crate) dates_told_to: Option<usize>,
     /// Answers are cut after so many bytes.
     pub(crate) answers_end_after: Option<usize>,
     /// How long the last answer to a payment was, in bytes.
@@ -194,16 +273,22 @@ impl Bank {
             asked: minor,
             approved: minor,
             currency: "EUR".to_owned(),
-            reference: "of-an-earlier-day".to_owned(),
+            reference: EARLIER_DAY.to_owned(),
+            wish: None,
             refers_to: None,
+            practice: None,
             state: EntryState::Approved,
-            reversed: false,
+            declined_with: "",
+            reversed: 0,
+            taken_back: 0,
+            at: Duration::ZERO,
+            again: false,
         });
         id
     }
 
     fn next_id(&self) -> String {
-        format!("{:032x}", self.ledger.len() + 1)
+        id_of(self.manners, self.ledger.len())
     }
 
     pub(crate) fn next_late(&self) -> Option<Duration> {
@@ -211,7 +296,16 @@ impl Bank {
             EntryState::Pending { until, .. } => Some(until),
             _ => None,
         });
-        self.late.iter().map(|(at, _)| *at).chain(pending).min()
+        self.late.iter().map(|(at, ..)| *at).chain(pending).min()
+    }
+
+    /// What was booked more than once of one request: the risk that stays with a bank without rules.
+    pub(crate) fn booked_twice(&self) -> usize {
+        self.ledger.iter().filter(|entry| entry.again && entry.state == EntryState::Approved).count()
+    }
+
+    fn entry_mut(&mut self, id: Option<&String>) -> Option<&mut Entry> {
+        self.ledger.iter_mut().find(|entry| Some(&entry.id) == id)
     }
 }
 
@@ -219,35 +313,79 @@ impl State {
     /// Carries out what is due.
     pub(crate) fn bank_goes_on(&mut self) {
         let now = self.now();
-        for number in 0..self.bank.ledger.len() {
-            if let EntryState::Pending { until, approve } = self.bank.ledger[number].state
+        for place in 0..self.bank.ledger.len() {
+            if let EntryState::Pending { until, approve } = self.bank.ledger[place].state
                 && until <= now
             {
-                let state = if approve { EntryState::Approved } else { EntryState::Declined };
-                self.bank.ledger[number].state = state;
+                self.bank.ledger[place].state = if approve { EntryState::Approved } else { EntryState::Declined };
+                self.moved(place);
                 self.booked();
             }
         }
-        let due: Vec<_> = self.bank.late.extract_if(.., |(at, _)| *at <= now).collect();
-        for (_, request) in due {
-            let _ = self.carry_out(&request, Behaviour::Approves);
+        let due: Vec<_> = self.bank.late.extract_if(.., |(at, ..)| *at <= now).collect();
+        for (_, request, asked) in due {
+            let _ = self.carry_out(&request, asked, Behaviour::Approves);
         }
     }
 
+    /// A request was read, and the line was cut before anything was done: it is carried out later.
+    pub(super) fn carried_out_later(&mut self, request: Request) {
+        let asked = self.read(&request, Became::Late);
+        self.bank.late.push((self.now() + LATE, request, asked));
+        self.judge_asked(asked);
+    }
+
+    /// Enters a request that may move money; its place.
+    fn read(&mut self, request: &Request, fate: Became) -> usize {
+        let (at, board) = (self.now(), self.board());
+        self.bank.asked.push(Asked { what: request.what(), wish: request.wish(), at, board, fate });
+        self.bank.asked.len() - 1
+    }
+
     /// The answer to a request, and all that it does to the ledger.
-    fn bank_answers(&mut self, request: &Request) -> Reply {
+    pub(super) fn bank_answers(&mut self, request: &Request) -> Reply {
         self.bank_goes_on();
         self.bank.requests += 1;
-        if self.bank.token_revoked {
-            return said(401, json!({"result": {"code": "800.900.300", "description": "invalid authentication"}}));
+        if let Some(reply) = self.turned_away(request) {
+            return reply;
         }
         if !request.moves_money() {
             return self.question(request);
+        }
+        let asked = self.read(request, Became::Lost);
+        let reply = self.payment(request, asked);
+        self.judge_asked(asked);
+        reply
+    }
+
+    /// What is refused before anything is looked at.
+    fn turned_away(&mut self, request: &Request) -> Option<Reply> {
+        let now = self.now();
+        let reply = match self.bank.refuses(request, now) {
+            None if self.bank.token_revoked => {
+                said(401, json!({"result": {"code": "800.900.300", "description": "invalid authentication"}}))
+            }
+            None => return None,
+            // A redirect is not read to its end.
+            Some(reply @ Reply::Moved(_)) => return Some(reply),
+            Some(reply) => reply,
+        };
+        if request.moves_money() {
+            let asked = self.read(request, Became::NotProcessed);
+            self.judge_asked(asked);
+        }
+        Some(reply)
+    }
+
+    fn payment(&mut self, request: &Request, asked: usize) -> Reply {
+        if !request.is_wish() {
+            return self.reversal(request, asked);
         }
         let behaviours = &mut self.bank.behaviours;
         let behaviour = match behaviours.front().copied() {
             Some(Behaviour::Throttles) if self.bank.throttled < 2 => {
                 self.bank.throttled += 1;
+                self.bank.asked[asked].fate = Became::NotProcessed;
                 return said(400, json!({"result": {"code": "800.120.100", "description": "too many requests"}}));
             }
             Some(Behaviour::Throttles) => {
@@ -267,102 +405,159 @@ impl State {
             Behaviour::MixesUp => {
                 let stranger = Entry {
                     id: "f".repeat(32),
-                    kind: request.get("paymentType").unwrap_or_default().to_owned(),
-                    asked: minor(request.get("amount").unwrap_or_default()),
-                    approved: minor(request.get("amount").unwrap_or_default()),
-                    currency: "EUR".to_owned(),
                     reference: "of-another-shop".to_owned(),
-                    refers_to: None,
-                    state: EntryState::Approved,
-                    reversed: false,
+                    ..self.approval_of_nothing(request)
                 };
-                return said(200, shown(&stranger));
+                return said(200, shown(&stranger, Shows::default()));
+            }
+            Behaviour::ApprovesAnotherKind => {
+                let kind = if request.get("paymentType") == Some("RF") { "DB" } else { "RF" };
+                let other = Entry { kind: kind.to_owned(), ..self.approval_of_nothing(request) };
+                return said(200, shown(&other, Shows::default()));
+            }
+            Behaviour::ApprovesAnOldId => {
+                if let Some(id) = self.id_seen_before(request) {
+                    let old = Entry { id, ..self.approval_of_nothing(request) };
+                    return said(200, shown(&old, Shows::default()));
+                }
             }
             Behaviour::BooksLate => {
-                self.bank.late.push((self.now() + LATE, request.clone()));
+                self.bank.asked[asked].fate = Became::Late;
+                self.bank.late.push((self.now() + LATE, request.clone(), asked));
                 return Reply::Silence;
             }
             _ => {}
         }
-        let answer = self.carry_out(request, behaviour);
+        let (status, answer) = self.carry_out(request, asked, behaviour);
         match behaviour {
             Behaviour::FailsAfter => said(500, json!({"result": {"code": "900.100.100"}})),
             Behaviour::Garbage => Reply::Bytes(b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n<html>\x00\xFF}".to_vec()),
-            Behaviour::SilentAfter => Reply::Silence,
+            Behaviour::SilentAfter | Behaviour::ApprovesPartSilently => Reply::Silence,
             Behaviour::AnswersLate => Reply::Answer { status: 200, body: answer, after: LATE_ANSWER },
-            _ => {
-                let code = answer.pointer("/result/code").and_then(Value::as_str).unwrap_or("");
-                let status = if code.starts_with("000.") { 200 } else { 400 };
-                Reply::Answer { status, body: answer, after: Duration::ZERO }
+            Behaviour::ApprovesAndRefuses => {
+                let status = [401, 403, 404][self.bank.ledger.len() % 3];
+                said(status, answer)
             }
+            _ => said(status, answer),
+        }
+    }
+
+    /// An approval as it would be, had something been booked.
+    fn approval_of_nothing(&self, request: &Request) -> Entry {
+        let what = request.what();
+        Entry {
+            id: self.bank.next_id(),
+            kind: what.kind,
+            asked: what.minor,
+            approved: what.minor,
+            currency: what.currency,
+            reference: what.reference,
+            wish: None,
+            refers_to: what.payment,
+            practice: request.practice(),
+            state: EntryState::Approved,
+            declined_with: "",
+            reversed: 0,
+            taken_back: 0,
+            at: self.now(),
+            again: false,
+        }
+    }
+
+    /// The id of an earlier payment of this terminal, or the one that the request refers to.
+    fn id_seen_before(&self, request: &Request) -> Option<String> {
+        let ours = |entry: &&Entry| entry.wish.is_some() && entry.state == EntryState::Approved;
+        let own = self.bank.ledger.iter().rev().find(ours).map(|entry| entry.id.clone());
+        own.or_else(|| request.payment())
+    }
+
+    /// What befalls the next question or reversal.
+    fn next_trouble(&mut self, of_a_reversal: bool) -> Option<Trouble> {
+        match self.bank.troubles.front().copied()? {
+            Trouble::NeverFinds => (!of_a_reversal).then_some(Trouble::NeverFinds),
+            trouble if trouble.is_of_a_reversal() && !of_a_reversal => None,
+            _ => self.bank.troubles.pop_front(),
+        }
+    }
+
+    /// What the agent reverses by itself.
+    fn reversal(&mut self, request: &Request, asked: usize) -> Reply {
+        let trouble = self.next_trouble(true);
+        match trouble {
+            Some(Trouble::CannotFind) => {
+                self.bank.asked[asked].fate = Became::Refused;
+                return said(404, json!({"result": {"code": "700.400.580"}}));
+            }
+            Some(Trouble::Refuses) => {
+                self.bank.asked[asked].fate = Became::NotProcessed;
+                return said(403, json!({}));
+            }
+            Some(Trouble::Fails) => return said(500, json!({})),
+            Some(Trouble::Garbage) => return Reply::Bytes(GARBAGE.to_vec()),
+            Some(Trouble::Silent) => return Reply::Silence,
+            _ => {}
+        }
+        let in_part = matches!(trouble, Some(Trouble::ReversesPart | Trouble::ReversesPartSilently));
+        let behaviour = if in_part { Behaviour::ApprovesPart } else { Behaviour::Approves };
+        let (status, answer) = self.carry_out(request, asked, behaviour);
+        match trouble {
+            Some(Trouble::SilentAfter | Trouble::ReversesPartSilently) => Reply::Silence,
+            _ => said(status, answer),
         }
     }
 
     fn question(&mut self, request: &Request) -> Reply {
-        let counts = request.is_reversal() || request.path.starts_with("/v1/query");
-        let never = self.bank.troubles.front() == Some(&Trouble::NeverFinds);
-        let trouble = match never {
-            true => (!request.is_reversal()).then_some(Trouble::NeverFinds),
-            false => counts.then(|| self.bank.troubles.pop_front()).flatten(),
-        };
-        match trouble.filter(|_| counts) {
-            Some(Trouble::CannotFind | Trouble::NeverFinds) => {
-                return said(404, json!({"result": {"code": "700.400.580"}}));
-            }
+        let by_date = request.get("date.from").is_some();
+        // What is looked up at a start, before anything was asked, is nobody's trouble.
+        let counts = request.is_query() && !(by_date && self.bank.asked.is_empty());
+        let trouble = if counts { self.next_trouble(false) } else { None };
+        match trouble {
+            Some(Trouble::CannotFind) => return said(404, json!({"result": {"code": "700.400.580"}})),
+            Some(Trouble::NeverFinds) if !by_date => return said(404, json!({"result": {"code": "700.400.580"}})),
             Some(Trouble::Fails) => return said(500, json!({})),
-            Some(Trouble::Garbage) => return Reply::Bytes(b"HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\n[{]".to_vec()),
-            Some(Trouble::Silent) => return Reply::Silence,
+            Some(Trouble::Garbage) => return Reply::Bytes(GARBAGE.to_vec()),
+            Some(Trouble::Silent | Trouble::SilentAfter) => return Reply::Silence,
             Some(Trouble::Refuses) => return said(403, json!({})),
-            Some(Trouble::SilentAfter) => {
-                if request.is_reversal() {
-                    let _ = self.carry_out(request, Behaviour::Approves);
-                }
-                return Reply::Silence;
-            }
-            Some(Trouble::ListsAll) if !request.is_reversal() => {
-                let all: Vec<_> = self.bank.ledger.iter().map(shown).collect();
+            Some(Trouble::ListsAll) => {
+                let shows = Shows::in_a_list(self.bank.manners);
+                let all: Vec<_> = self.bank.ledger.iter().map(|entry| shown(entry, shows)).collect();
                 return said(200, json!({"result": {"code": "000.000.100"}, "payments": all}));
             }
-            Some(Trouble::ListsAll) | None => {}
+            _ => {}
         }
-        if request.is_reversal() {
-            let answer = self.carry_out(request, Behaviour::Approves);
-            let approved = answer.pointer("/result/code") == Some(&json!("000.000.000"));
-            return said(if approved { 200 } else { 400 }, answer);
+        if request.is_query() {
+            let (status, body) = self.bank.found(request);
+            if by_date && status == 200 {
+                self.bank.dates_told_to = Some(self.board());
+            }
+            return said(status, body);
         }
         if let Some(id) = request.path.strip_prefix("/v1/payments/") {
             let found = self.bank.ledger.iter().find(|entry| entry.id == id);
             return match found {
-                Some(entry) => said(200, shown(entry)),
+                Some(entry) => said(200, shown(entry, Shows::to_a_request(self.bank.manners, entry))),
                 None => said(404, json!({"result": {"code": "700.400.580"}})),
             };
         }
-        if request.path.starts_with("/v1/query") {
-            let reference = request.get("merchantTransactionId").unwrap_or_default();
-            let of_it = |entry: &&Entry| entry.reference == reference;
-            let ids: Vec<_> = self.bank.ledger.iter().filter(of_it).map(|entry| entry.id.clone()).collect();
-            let linked = |entry: &&Entry| {
-                entry.reference == reference || entry.refers_to.as_ref().is_some_and(|id| ids.contains(id))
-            };
-            let found: Vec<_> = self.bank.ledger.iter().filter(linked).map(shown).collect();
-            return said(200, json!({"result": {"code": "000.000.100"}, "payments": found}));
-        }
-        said(200, json!({}))
+        let status = if self.bank.manners == Manners::Literal { 404 } else { 200 };
+        said(status, json!({}))
     }
 
-    /// Books a request.
-    fn carry_out(&mut self, request: &Request, behaviour: Behaviour) -> Value {
-        let text = |name: &str| request.get(name).unwrap_or_default().to_owned();
-        let kind = text("paymentType");
-        let asked = minor(&text("amount"));
-        let refers_to = (request.path.strip_prefix("/v1/payments/").map(str::to_owned))
-            .or_else(|| request.get("referenceUuid").map(str::to_owned));
-        let allowed = self.allows(&kind, asked, refers_to.as_deref());
+    /// Books a request: HTTP status and answer.
+    fn carry_out(&mut self, request: &Request, asked: usize, behaviour: Behaviour) -> (u16, Value) {
+        let what = request.what();
+        if let Some((status, body)) = self.bank.refuses_to_book(&what) {
+            self.bank.asked[asked].fate = Became::Refused;
+            return (status, body);
+        }
+        let allowed = self.bank.allows(&what);
+        let minor = what.minor;
         let (approved, currency) = match behaviour {
-            Behaviour::ApprovesPart => (asked / 2 + 1, text("currency")),
-            Behaviour::ApprovesMore => (asked + 100, text("currency")),
-            Behaviour::ApprovesInAnotherCurrency => (asked, "USD".to_owned()),
-            _ => (asked, text("currency")),
+            Behaviour::ApprovesPart if !request.is_wish() => (PART.min(minor), what.currency.clone()),
+            Behaviour::ApprovesPart | Behaviour::ApprovesPartSilently => (minor / 2 + 1, what.currency.clone()),
+            Behaviour::ApprovesMore => (minor + 100, what.currency.clone()),
+            Behaviour::ApprovesInAnotherCurrency => (minor, "USD".to_owned()),
+            _ => (minor, what.currency.clone()),
         };
         let until = self.now() + PENDING;
         let state = match behaviour {
@@ -372,253 +567,64 @@ impl State {
             Behaviour::PendingThenDeclined => EntryState::Pending { until, approve: false },
             _ => EntryState::Approved,
         };
-        let id = self.bank.next_id();
-        if state == EntryState::Approved && kind == "RV" {
-            let undone = self.bank.ledger.iter_mut().find(|entry| Some(&entry.id) == refers_to.as_ref());
-            undone.unwrap().reversed = true;
-        }
-        let entry = Entry {
-            id,
-            kind,
-            asked,
+        let place = self.bank.ledger.len();
+        let again = self.bank.asked.iter().any(|asked| {
+            let booked = |place: usize| self.bank.ledger[place].state != EntryState::Declined;
+            asked.what == what && matches!(asked.fate, Became::Booked(place) if booked(place))
+        });
+        self.bank.asked[asked].fate = Became::Booked(place);
+        self.bank.ledger.push(Entry {
+            id: self.bank.next_id(),
+            kind: what.kind,
+            asked: minor,
             approved,
             currency,
-            reference: text("merchantTransactionId"),
-            refers_to,
+            reference: what.reference,
+            wish: request.wish(),
+            refers_to: what.payment,
+            practice: request.practice(),
             state,
-            reversed: false,
-        };
-        let mut answer = shown(&entry);
+            declined_with: self.bank.manners.declines_with(place),
+            reversed: 0,
+            taken_back: 0,
+            at: self.now(),
+            again,
+        });
+        self.moved(place);
+        let entry = &self.bank.ledger[place];
+        let mut answer = shown(entry, Shows::to_a_request(self.bank.manners, entry));
         if behaviour == Behaviour::ContradictsItself {
             // 8A "05": do not honour.
-            answer["pos"]["iccDataResponse"] = json!("8A023035");
+            answer["pos"]["iccDataResponse"] = json!(if place % 2 == 0 { "8A023035" } else { "8a023035" });
         }
-        self.bank.ledger.push(entry);
         self.booked();
-        answer
+        (if state == EntryState::Declined { 400 } else { 200 }, answer)
     }
 
-    /// Whether the state of an earlier transaction allows it.
-    fn allows(&self, kind: &str, asked: u64, refers_to: Option<&str>) -> bool {
-        let Some(id) = refers_to else { return true };
-        let Some(earlier) = self.bank.ledger.iter().find(|entry| entry.id == id) else { return false };
-        let taken: u64 = (self.bank.ledger.iter())
-            .filter(|entry| entry.refers_to.as_deref() == Some(id) && entry.kind == kind && entry.holds())
-            .map(|entry| entry.approved)
-            .sum();
-        match kind {
-            "RV" => earlier.holds(),
-            "CP" | "RF" => earlier.holds() && taken + asked <= earlier.approved,
-            _ => earlier.holds(),
+    /// What an entry does to the payment that it refers to.
+    fn moved(&mut self, place: usize) {
+        let entry = self.bank.ledger[place].clone();
+        if entry.kind != "RV" || entry.state != EntryState::Approved {
+            return;
+        }
+        if let Some(undone) = self.bank.entry_mut(entry.refers_to.as_ref()) {
+            undone.reversed += entry.approved;
+            if entry.wish.is_none() {
+                undone.taken_back += entry.approved;
+            }
         }
     }
 }
 
-fn said(status: u16, body: Value) -> Reply {
-    Reply::Answer { status, body, after: Duration::ZERO }
-}
+/// An answer that cannot be read.
+const GARBAGE: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\n[{]";
 
-/// An entry as the interface shows it.
-fn shown(entry: &Entry) -> Value {
-    let (code, description) = match entry.state {
-        EntryState::Approved => ("000.000.000", "Transaction succeeded"),
-        EntryState::Declined => ("800.100.152", "transaction declined by authorization system"),
-        EntryState::Pending { .. } => ("000.200.000", "transaction pending"),
-    };
-    let amount = entry.approved;
-    let mut shown = json!({
-        "id": entry.id,
-        "paymentType": entry.kind,
-        "amount": format!("{}.{:02}", amount / 100, amount % 100),
-        "currency": entry.currency,
-        "merchantTransactionId": entry.reference,
-        "result": {"code": code, "description": description},
-    });
-    if let Some(id) = &entry.refers_to {
-        shown["referencedId"] = json!(id);
-    }
-    shown
+pub(super) fn said(status: u16, body: Value) -> Reply {
+    Reply::Answer { status, body, after: Duration::ZERO }
 }
 
 /// `12.34` in minor units.
 fn minor(amount: &str) -> u64 {
     let digits: String = amount.chars().filter(char::is_ascii_digit).collect();
     digits.parse().unwrap_or(0)
-}
-
-/// One connection.
-pub(crate) async fn serve(world: World, link: Arc<Link>, wire: DuplexStream) {
-    let Ok(start) = LazyConfigAcceptor::new(rustls::server::Acceptor::default(), wire).await else { return };
-    if end_here(&world, Place::Gateway(Phase::InHandshake)) {
-        return;
-    }
-    let certificate = world.lock().bank.certificate;
-    let Ok(mut line) = start.into_stream(tls(certificate).1).await else { return };
-    if end_here(&world, Place::Gateway(Phase::HandshakeDone)) {
-        return;
-    }
-    while let Some(request) = read(&mut line).await {
-        match world.pass(Place::Gateway(Phase::RequestRead)) {
-            Fate::Happens => {}
-            Fate::Dead => return,
-            fate @ (Fate::Cut | Fate::Last) => {
-                let mut state = world.lock();
-                if request.method == "POST" {
-                    let at = state.now() + LATE;
-                    state.bank.late.push((at, request));
-                }
-                drop(state);
-                if fate == Fate::Last {
-                    world.die();
-                }
-                return;
-            }
-        }
-        let fate = world.pass(Place::Gateway(Phase::Processed));
-        if fate == Fate::Dead {
-            return;
-        }
-        let reply = world.lock().bank_answers(&request);
-        if fate != Fate::Happens {
-            if fate == Fate::Last {
-                world.die();
-            }
-            return;
-        }
-        let bytes = match reply {
-            Reply::Silence => {
-                // Until the other side has enough of it.
-                let _ = line.read(&mut [0; 16]).await;
-                return;
-            }
-            Reply::Bytes(bytes) => bytes,
-            Reply::Answer { status, body, after } => {
-                tokio::time::sleep(after).await;
-                http(status, &body)
-            }
-        };
-        if answer(&world, &link, &mut line, &bytes, request.moves_money()).await.is_none() {
-            return;
-        }
-    }
-}
-
-async fn answer(
-    world: &World,
-    link: &Link,
-    line: &mut TlsStream<DuplexStream>,
-    bytes: &[u8],
-    moves_money: bool,
-) -> Option<()> {
-    let mut bytes = bytes;
-    if moves_money {
-        let ends_after = {
-            let mut state = world.lock();
-            state.bank.last_answer = bytes.len();
-            state.bank.answers_end_after.take()
-        };
-        if let Some(end) = ends_after {
-            bytes = &bytes[..end.min(bytes.len())];
-            line.write_all(bytes).await.ok()?;
-            line.flush().await.ok()?;
-            return None;
-        }
-    }
-    let (first, rest) = bytes.split_at(bytes.len() / 2);
-    let fate = world.pass(Place::Gateway(Phase::AnswerHalfSent));
-    if fate == Fate::Dead {
-        return None;
-    }
-    line.write_all(first).await.ok()?;
-    line.flush().await.ok()?;
-    match fate {
-        Fate::Happens => {}
-        Fate::Last => {
-            world.die();
-            return None;
-        }
-        Fate::Cut | Fate::Dead => return None,
-    }
-    link.answer_is_whole();
-    line.write_all(rest).await.ok()?;
-    line.flush().await.ok()
-}
-
-/// Passes a point at which nothing but the line is at stake.
-fn end_here(world: &World, place: Place) -> bool {
-    match world.pass(place) {
-        Fate::Happens => false,
-        Fate::Last => {
-            world.die();
-            true
-        }
-        Fate::Cut | Fate::Dead => true,
-    }
-}
-
-fn http(status: u16, body: &Value) -> Vec<u8> {
-    let body = body.to_string();
-    let head =
-        format!("HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n", body.len());
-    [head.into_bytes(), body.into_bytes()].concat()
-}
-
-/// One request of the agent; `None` when the line ends.
-async fn read(line: &mut TlsStream<DuplexStream>) -> Option<Request> {
-    let mut bytes = Vec::new();
-    loop {
-        if let Some(request) = whole(&bytes) {
-            return Some(request);
-        }
-        if line.read_buf(&mut bytes).await.ok()? == 0 {
-            return None;
-        }
-    }
-}
-
-fn whole(bytes: &[u8]) -> Option<Request> {
-    let end = bytes.windows(4).position(|four| four == b"\r\n\r\n")? + 4;
-    let head = std::str::from_utf8(&bytes[..end]).ok()?;
-    let length = head.lines().find_map(|line| {
-        let (name, value) = line.split_once(':')?;
-        name.eq_ignore_ascii_case("content-length").then(|| value.trim().parse::<usize>().ok())?
-    });
-    let body = bytes.get(end..end + length.unwrap_or(0))?;
-    let mut words = head.split(' ');
-    let (method, target) = (words.next()?.to_owned(), words.next()?);
-    let (path, query) = target.split_once('?').unwrap_or((target, ""));
-    let form = if method == "GET" { query.as_bytes() } else { body };
-    let form = form_urlencoded::parse(form).into_owned().collect();
-    Some(Request { method, path: path.to_owned(), form })
-}
-
-/// The bank's certificates, each of its own CA: the CA as PEM, and the server's side of TLS. Made once for all worlds.
-pub(crate) fn tls(number: usize) -> (String, Arc<ServerConfig>) {
-    static MADE: OnceLock<Vec<(String, Arc<ServerConfig>)>> = OnceLock::new();
-    MADE.get_or_init(|| (0..2).map(|_| made()).collect())[number].clone()
-}
-
-fn made() -> (String, Arc<ServerConfig>) {
-    let mut ca = CertificateParams::new(Vec::<String>::new()).unwrap();
-    ca.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-    ca.key_usages = vec![KeyUsagePurpose::KeyCertSign];
-    ca.not_before = date_time_ymd(2020, 1, 1);
-    ca.not_after = date_time_ymd(2090, 1, 1);
-    let key = KeyPair::generate().unwrap();
-    let pem = ca.self_signed(&key).unwrap().pem();
-    let ca = Issuer::new(ca, key);
-    let mut leaf = CertificateParams::new(vec!["bank.test".to_owned()]).unwrap();
-    leaf.use_authority_key_identifier_extension = true;
-    leaf.not_before = date_time_ymd(2020, 1, 1);
-    leaf.not_after = date_time_ymd(2090, 1, 1);
-    let key = KeyPair::generate().unwrap();
-    let certificate = leaf.signed_by(&key, &ca).unwrap();
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let config = ServerConfig::builder_with_provider(provider)
-        .with_protocol_versions(&[&rustls::version::TLS13])
-        .unwrap()
-        .with_no_client_auth()
-        .with_single_cert(vec![certificate.der().clone()], PrivateKeyDer::Pkcs8(key.serialize_der().into()))
-        .unwrap();
-    (pem, Arc::new(config))
 }

@@ -10,7 +10,7 @@ use pos_agent::wire::{Opening, Stream, Way};
 use tokio::io::{AsyncRead, AsyncWrite, DuplexStream, ReadBuf};
 
 use super::World;
-use super::bank;
+use super::desk;
 use super::points::{Fate, Phase, Place};
 
 /// A TLS record of application data that is longer holds a request; shorter ones are the end of the handshake and of the line.
@@ -55,7 +55,7 @@ fn connect(world: &World) -> io::Result<Box<dyn Stream>> {
     }
     let (ours, theirs) = tokio::io::duplex(64 * 1024);
     let link = Arc::new(Link::default());
-    tokio::spawn(bank::serve(world.clone(), Arc::clone(&link), theirs));
+    tokio::spawn(desk::serve(world.clone(), Arc::clone(&link), theirs));
     if fate == Fate::Last {
         world.die();
     }

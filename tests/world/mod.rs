@@ -5,15 +5,18 @@
 //! ```text
 //!   till (people.rs) ──▶ the agent, booted on a board (board.rs) ──▶ reader (hardware.rs: the simulated device and its person)
 //!                              │            │
-//!                       journal's files     └──▶ bank (bank.rs) over TLS on a cable (cable.rs), printer (hardware.rs)
+//!                       journal's files     └──▶ bank (bank.rs) over TLS (desk.rs) on a cable (cable.rs), printer (hardware.rs)
 //! ```
+//!
+//! The bank has manners (manners.rs): one checks what it books, one books whatever it is told, one takes the interface at its word.
 //!
 //! Everything that can be seen from outside passes a numbered point (points.rs): a commit of the journal, a frame of the reader, a
 //! phase of a request, a piece of paper, a message to a till. A plan names a number, and there the power or the line is cut.
 //! When the power is cut the disk is kept as it is in that moment, everything on its way is lost, and a new board boots from that
 //! disk. What the bank has read it goes on with.
 //!
-//! `verdict.rs` is the judge. It reads the bank's ledger, the printed bytes and what the tills were told, and never the agent.
+//! `verdict.rs` is the judge. It reads what the bank was asked for and booked (ledger.rs), the printed bytes and what the tills were
+//! told, and never the agent.
 
 #![allow(dead_code, reason = "each test uses its part of the world")]
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
@@ -21,7 +24,10 @@
 pub(crate) mod bank;
 pub(crate) mod board;
 pub(crate) mod cable;
+pub(crate) mod desk;
 pub(crate) mod hardware;
+pub(crate) mod ledger;
+pub(crate) mod manners;
 pub(crate) mod people;
 pub(crate) mod points;
 pub(crate) mod verdict;
@@ -126,6 +132,11 @@ impl World {
         world
     }
 
+    /// Its first board has the disk of one that has sold for a while.
+    pub(crate) fn has_sold_before(&self) {
+        board::used_disk(&self.journal_of(0));
+    }
+
     pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -222,6 +233,11 @@ impl State {
         self.dead
     }
 
+    /// Which board this is, of all that were booted from the disk.
+    pub(crate) fn board(&self) -> usize {
+        self.boots
+    }
+
     /// 128 bits that no other sale of this world has.
     fn next_random(&mut self) -> [u8; 16] {
         let mut dice = weather::Dice::new(self.randoms);
@@ -237,6 +253,13 @@ impl State {
         let since = i64::try_from(self.now().as_millis()).unwrap_or(i64::MAX);
         beginning_ms() + since + self.clock_off_ms
     }
+}
+
+/// Whether all is played and judged: also what the agent does not stand yet. `POS_AGENT_IN_FULL=1` plays it all the same.
+pub(crate) fn in_full() -> bool {
+    const IN_FULL: bool = false;
+    static CHOSEN: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
+    *CHOSEN.get_or_init(|| IN_FULL || std::env::var_os("POS_AGENT_IN_FULL").is_some())
 }
 
 /// The moment at which every world begins.

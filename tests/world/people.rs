@@ -11,18 +11,43 @@ use tokio::time::sleep;
 use super::points::{Fate, Place};
 use super::{State, World};
 
-/// Something a till wants. No two wishes of a world have the same amount: it is how the bank's ledger is read.
+/// Something a till wants. Each has a number of its own, which its request carries to the bank as a note: so the ledger is read.
 #[derive(Clone, Debug)]
 pub(crate) struct Wish {
+    pub(crate) number: usize,
     pub(crate) till: String,
     pub(crate) reference: String,
     pub(crate) kind: Kind,
     pub(crate) minor: u64,
-    /// The payment of an earlier day that it refers to.
-    pub(crate) of: Option<String>,
+    pub(crate) of: Option<Earlier>,
     pub(crate) accepts_part: bool,
     /// Everything that the till was told of it, in order.
     pub(crate) told: Vec<Told>,
+    /// Its number in the terminal's journal, and its payment's id, once the till was told.
+    pub(crate) in_journal: Option<u64>,
+    pub(crate) payment: Option<String>,
+    /// The id by which it named an earlier payment.
+    pub(crate) named: Option<String>,
+}
+
+/// What a wish refers to.
+#[derive(Clone, Debug)]
+pub(crate) enum Earlier {
+    /// A payment of an earlier day, by its id.
+    Payment(String),
+    /// Another wish, by its number.
+    Wish { number: usize, by: By },
+}
+
+/// How a till names an earlier transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum By {
+    /// Its till's reference.
+    Reference,
+    /// Its number in the terminal's journal.
+    Number,
+    /// The payment's id.
+    Payment,
 }
 
 /// What a till was told of a wish.
@@ -54,6 +79,7 @@ impl Told {
 impl Wish {
     pub(crate) fn new(number: usize, kind: Kind, minor: u64) -> Self {
         Self {
+            number,
             till: format!("till-{}", number % 3 + 1),
             reference: format!("R{number}"),
             kind,
@@ -61,6 +87,9 @@ impl Wish {
             of: None,
             accepts_part: false,
             told: Vec::new(),
+            in_journal: None,
+            payment: None,
+            named: None,
         }
     }
 
@@ -76,7 +105,7 @@ impl Wish {
         }
     }
 
-    fn wanted(&self) -> Wanted {
+    fn wanted(&self, of: Option<Of>) -> Wanted {
         let currency = Currency::from_code("EUR").unwrap();
         let amount = Amount::parse(&format!("{}.{:02}", self.minor / 100, self.minor % 100), currency).unwrap();
         Wanted {
@@ -87,10 +116,12 @@ impl Wish {
             ask_tip: false,
             manual: false,
             accept_partial: self.accepts_part,
-            of: self.of.clone().map(Of::Payment),
+            of,
             rights: [Right::AnyTill, Right::UnknownPayment].into_iter().collect(),
             registration: (self.kind == Kind::ByRegistration).then(|| "f".repeat(32)),
-            parameters: serde_json::Map::new(),
+            parameters: [("merchantMemo".to_owned(), format!("wish number {}", self.number).into())]
+                .into_iter()
+                .collect(),
         }
     }
 }
@@ -113,19 +144,21 @@ impl Till {
 
     /// Waits until the terminal can take a sale, at most some minutes.
     pub(crate) async fn until_ready(&self) {
-        for _ in 0..3000 {
+        let mut pause = Duration::from_millis(100);
+        for _ in 0..150 {
             let (reply, answer) = oneshot::channel();
             let _ = self.commands.send(Command::Status { reply }).await;
             if answer.await.is_ok_and(|status| status.ready) {
                 return;
             }
-            sleep(Duration::from_millis(100)).await;
+            sleep(pause).await;
+            pause = (pause * 2).min(Duration::from_secs(2));
         }
     }
 
     /// Asks for a wish, or hears what became of it.
     pub(crate) async fn ask(&self, wish: usize) {
-        let wanted = self.world.lock().wishes[wish].wanted();
+        let wanted = self.world.lock().wanted(wish);
         let (reply, answer) = oneshot::channel();
         let _ = self.commands.send(Command::Begin { wanted: Box::new(wanted), reply }).await;
         if let Ok(answer) = answer.await {
@@ -204,6 +237,16 @@ impl Till {
         }
     }
 
+    /// A person decides what becomes of a sale of a journal that is an old copy.
+    pub(crate) async fn settle(&self, wish: usize, keep: bool) {
+        let number = self.world.lock().wishes[wish].in_journal.unwrap();
+        let (reply, answer) = oneshot::channel();
+        let _ = self.commands.send(Command::Settle { number, keep, reply }).await;
+        if let Ok(answer) = answer.await {
+            self.hear(wish, &answer);
+        }
+    }
+
     fn is_final(&self, wish: usize) -> bool {
         self.world.lock().wishes[wish].told.last().is_some_and(Told::is_final)
     }
@@ -212,7 +255,13 @@ impl Till {
     fn hear(&self, wish: usize, answer: &Result<SaleView, Refused>) {
         let fate = self.world.pass(Place::Till);
         if matches!(fate, Fate::Happens | Fate::Last) {
-            self.world.lock().tell(wish, told(answer));
+            let mut state = self.world.lock();
+            if let Ok(view) = answer {
+                let wish = &mut state.wishes[wish];
+                wish.in_journal = Some(view.number);
+                wish.payment.clone_from(&view.payment_id);
+            }
+            state.tell(wish, told(answer));
         }
         if fate == Fate::Last {
             self.world.die();
@@ -241,6 +290,39 @@ fn told(answer: &Result<SaleView, Refused>) -> Told {
 }
 
 impl State {
+    /// Whether what a wish refers to has ended, as far as its till was told.
+    pub(crate) fn earlier_has_ended(&self, wish: usize) -> bool {
+        match &self.wishes[wish].of {
+            Some(Earlier::Wish { number, .. }) => {
+                let earlier = self.wishes.iter().find(|earlier| earlier.number == *number);
+                earlier.is_none_or(|earlier| earlier.told.last().is_some_and(Told::is_final))
+            }
+            _ => true,
+        }
+    }
+
+    /// A wish as the till says it. What it refers to it names once, and keeps to that.
+    fn wanted(&mut self, wish: usize) -> Wanted {
+        let of = match self.wishes[wish].of.clone() {
+            None => None,
+            Some(Earlier::Payment(id)) => Some(Of::Payment(id)),
+            Some(Earlier::Wish { number, by }) => {
+                let earlier = self.wishes.iter().find(|earlier| earlier.number == number).unwrap();
+                let named = self.wishes[wish].named.clone().or_else(|| earlier.payment.clone());
+                Some(match (by, earlier.in_journal, named) {
+                    (By::Number, Some(number), _) => Of::Number(number),
+                    (By::Payment, _, Some(id)) => {
+                        self.wishes[wish].named = Some(id.clone());
+                        Of::Payment(id)
+                    }
+                    // What the till was not told it cannot say.
+                    _ => Of::Reference { till: earlier.till.clone(), reference: earlier.reference.clone() },
+                })
+            }
+        };
+        self.wishes[wish].wanted(of)
+    }
+
     /// A till is told something of a wish: noted, and judged at once.
     fn tell(&mut self, wish: usize, told: Told) {
         if self.wishes[wish].told.last() != Some(&told) {

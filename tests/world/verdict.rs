@@ -1,45 +1,98 @@
-//! The judge: the invariants of the design, held against the bank's ledger, the printed bytes and what the tills were told. It
-//! never asks the agent, and never reads its journal.
+//! The judge: the invariants of the design, held against what the bank was asked for and booked, the printed bytes and what the
+//! tills were told. It never asks the agent, and never reads its journal.
 //!
 //! | | at every moment |
 //! |---|---|
 //! | charged once | the ledger holds at most one un-reversed approval for a wish |
 //! | the right amount | nothing is asked of the bank that no till wished |
+//! | never more than there is | what goes back of a payment, or is captured of a reservation, asked for under different references, is together no more than was approved |
+//! | asked once | a payment is never sent twice, a capture or refund only under the same reference |
 //! | never told too early | a till that was told "nothing was charged" finds nothing held, then or ever after |
-//! | never taken back | what a till was told is approved stays, with that amount |
+//! | never taken back | what a till was told is approved stays, with that amount, until a till reverses it |
 //! | paper | what a receipt says of the outcome was or becomes what the till is told |
 //! | | **when everything works again** |
 //! | nothing stays open | every wish ends by itself, or waits loudly for a person |
+//!
+//! What the agent asks for counts, not what a bank without rules makes of it: a request that such a bank books twice was asked once,
+//! and is counted apart (`Bank::booked_twice`).
 
-use super::bank::{Entry, EntryState};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
 use super::hardware::lines;
-use super::people::{Told, Wish};
+use super::ledger::{ABSENCE_FINAL, Became, Entry, EntryState};
+use super::manners::Manners;
+use super::people::{Earlier, Told, Wish};
 use super::{State, World};
+
+const NOTHING_TOLD: &str = "nothing is charged, its till was told, and the bank holds something";
+const ANOTHER_TOLD: &str = "its till was told that it is approved, and the bank holds something else";
 
 #[derive(Default)]
 pub(crate) struct Verdict {
-    pub(crate) violations: Vec<String>,
+    pub(crate) violations: Vec<Violation>,
+}
+
+/// A rule that was broken.
+#[derive(Clone, Debug)]
+pub(crate) struct Violation {
+    pub(crate) rule: &'static str,
+    /// How.
+    how: String,
+    at: Duration,
+}
+
+impl std::fmt::Display for Violation {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "at {:?}: {}: {}", self.at, self.rule, self.how)
+    }
+}
+
+/// The rules that were broken, how often, and where first.
+#[derive(Default)]
+pub(crate) struct Broken(BTreeMap<(&'static str, String), usize>);
+
+impl Broken {
+    pub(crate) fn add(&mut self, violations: &[Violation], place: &str) {
+        for violation in violations {
+            *self.0.entry((violation.rule, place.to_owned())).or_default() += 1;
+        }
+    }
+}
+
+impl std::fmt::Display for Broken {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut rules: BTreeMap<&str, (usize, Vec<&str>)> = BTreeMap::new();
+        for ((rule, place), count) in &self.0 {
+            let (all, places) = rules.entry(rule).or_default();
+            *all += count;
+            places.push(place);
+        }
+        for (rule, (count, places)) in rules {
+            let some = places[..places.len().min(4)].join("; ");
+            writeln!(f, "  BROKEN {count} times, in {} plays: {rule}: {some}", places.len())?;
+        }
+        Ok(())
+    }
 }
 
 impl State {
-    fn violation(&mut self, why: String) {
-        let now = self.now();
-        self.verdict.violations.push(format!("at {now:?}: {why}"));
+    fn violation(&mut self, rule: &'static str, how: String) {
+        let at = self.now();
+        self.verdict.violations.push(Violation { rule, how, at });
     }
 
     /// The ledger's entries of a wish.
     pub(crate) fn entries(&self, wish: &Wish) -> impl Iterator<Item = &Entry> {
-        let (kind, minor, of) = (wish.payment_type(), wish.minor, wish.of.clone());
-        self.bank.ledger.iter().filter(move |entry| {
-            entry.kind == kind
-                && entry.reference != "of-an-earlier-day"
-                && entry.asked == minor
-                && (of.is_none() || entry.refers_to == of)
-        })
+        let number = wish.number;
+        self.bank.ledger.iter().filter(move |entry| entry.wish == Some(number))
     }
 
+    /// What stands of a wish. What the bank booked twice of one request that may be sent twice is its own doing.
     fn held(&self, wish: &Wish) -> Vec<u64> {
-        self.entries(wish).filter(|entry| entry.holds()).map(|entry| entry.approved).collect()
+        let may_be_sent_again = wish.is_later();
+        let counts = |entry: &&Entry| entry.stands() > 0 && !(entry.again && may_be_sent_again);
+        self.entries(wish).filter(counts).map(Entry::stands).collect()
     }
 
     /// Something was booked.
@@ -48,32 +101,92 @@ impl State {
             let wish = self.wishes[number].clone();
             let held = self.held(&wish);
             if held.len() > 1 {
-                self.violation(format!("{} is charged {} times", wish.reference, held.len()));
+                self.violation("charged more than once", format!("{}, {} times", wish.reference, held.len()));
             }
             if !held.is_empty() && wish.told.iter().any(|told| matches!(told, Told::Nothing(_))) {
-                self.violation(format!("{} is charged, and its till was told that nothing is", wish.reference));
+                self.violation("charged after its till was told that nothing is", wish.reference.clone());
             }
             let promised = wish.told.iter().any(|told| matches!(told, Told::Approved { .. }));
             if promised && held.is_empty() {
-                self.violation(format!("{} was taken back, and its till was told that it is approved", wish.reference));
+                self.violation("taken back after its till was told that it is approved", wish.reference.clone());
             }
         }
-        let wishes = self.wishes.clone();
-        let ours = |entry: &Entry| {
-            entry.reference == "of-an-earlier-day"
-                || wishes.iter().any(|wish| {
-                    // A reversal undoes a wish's own payment, with what was approved of it.
-                    let own = self.entries(wish).any(|own| {
-                        entry.kind == "RV" && entry.refers_to.as_ref() == Some(&own.id) && entry.asked == own.approved
-                    });
-                    own || self.entries(wish).any(|own| own.id == entry.id)
-                })
-        };
-        let strange: Vec<_> =
-            self.bank.ledger.iter().filter(|entry| !ours(entry)).map(|entry| format!("{entry:?}")).collect();
-        for entry in strange {
-            self.violation(format!("nobody wished this: {entry}"));
+    }
+
+    /// A request was read, and its fate is known.
+    pub(super) fn judge_asked(&mut self, place: usize) {
+        let asked = self.bank.asked[place].clone();
+        let what = &asked.what;
+        if let Some(why) = self.not_wished(place) {
+            self.violation(why, format!("{asked:?}"));
         }
+        let others = || self.bank.asked.iter().take(place).filter(|other| other.fate != Became::NotProcessed);
+        let under_it = others().filter(|other| other.what.reference == what.reference).max_by_key(|other| other.at);
+        if let Some(before) = under_it.cloned() {
+            let absent = asked.at.saturating_sub(before.at) >= ABSENCE_FINAL;
+            let may_be_sooner = self.bank.manners == Manners::Literal || !super::in_full();
+            let why = match what.kind.as_str() {
+                "RV" if before.what != *what && super::in_full() => {
+                    Some("a reversal goes under another request's reference")
+                }
+                "RV" => None,
+                "CP" | "RF" if before.what != *what => Some("something else was sent under the same reference"),
+                "CP" | "RF" if !absent && !may_be_sooner => Some("sent again before its absence was final"),
+                "CP" | "RF" => None,
+                _ => Some("a payment was sent again"),
+            };
+            if let Some(why) = why {
+                self.violation(why, format!("{asked:?} after {before:?}"));
+            }
+        }
+        let too_much = what.payment.clone().and_then(|payment| self.asked_too_much(&payment));
+        if let Some((rule, how)) = too_much {
+            self.violation(rule, how);
+        }
+    }
+
+    /// Why a request is not what a till wished, and nothing that the agent may do by itself.
+    fn not_wished(&self, place: usize) -> Option<&'static str> {
+        let asked = &self.bank.asked[place];
+        let what = &asked.what;
+        if let Some(wish) = asked.wish.map(|number| self.wishes.iter().find(|wish| wish.number == number)) {
+            let Some(wish) = wish else { return Some("nobody wished this") };
+            let of = match &wish.of {
+                None => what.payment.is_none(),
+                Some(Earlier::Payment(id)) => what.payment.as_ref() == Some(id),
+                Some(Earlier::Wish { number, .. }) => {
+                    let by_id = wish.named.as_ref().is_some_and(|id| Some(id) == what.payment.as_ref());
+                    let earlier = self.wishes.iter().find(|earlier| earlier.number == *number);
+                    let mut entries = earlier.into_iter().flat_map(|earlier| self.entries(earlier));
+                    by_id || entries.any(|entry| Some(&entry.id) == what.payment.as_ref())
+                }
+            };
+            let right = what.kind == wish.payment_type() && what.minor == wish.minor && what.currency == "EUR" && of;
+            return (!right).then_some("the till wished something else");
+        }
+        // What the agent does by itself: it reverses a wish's own payment, in its currency.
+        let undone = self.bank.ledger.iter().find(|entry| Some(&entry.id) == what.payment.as_ref());
+        let Some(undone) = undone.filter(|entry| entry.wish.is_some() && what.kind == "RV") else {
+            return Some("nobody wished this");
+        };
+        let own = what.reference.strip_prefix(&undone.reference);
+        if own.is_none() || what.minor > undone.approved || what.currency != undone.currency {
+            return Some("a reversal that undoes something else");
+        }
+        if !super::in_full() {
+            return None;
+        }
+        let number = own.and_then(|end| end.strip_prefix("-r")).and_then(|number| number.parse::<u32>().ok());
+        if number.is_none() {
+            return Some("a reversal without a reference of its own");
+        }
+        if undone.kind == "CD" {
+            return Some("a credit was reversed by itself");
+        }
+        let begun = self.bank.asked.iter().find(|asked| asked.what.reference == undone.reference);
+        let of_before = begun.is_some_and(|begun| begun.board < asked.board);
+        (of_before && self.bank.dates_told_to != Some(asked.board))
+            .then_some("reversed after a start, before the gateway had answered what it knows of this terminal")
     }
 
     /// A till was told something.
@@ -82,13 +195,13 @@ impl State {
         let held = self.held(&wish);
         match wish.told.last() {
             Some(Told::Nothing(text)) if !held.is_empty() => {
-                self.violation(format!("{}: told {text:?} while the bank holds {held:?}", wish.reference));
+                self.violation(NOTHING_TOLD, format!("{}: told {text:?}, held {held:?}", wish.reference));
             }
             Some(Told::Approved { minor }) if held != [*minor] => {
-                self.violation(format!("{}: told approved {minor} while the bank holds {held:?}", wish.reference));
+                self.violation(ANOTHER_TOLD, format!("{}: told {minor}, held {held:?}", wish.reference));
             }
             Some(Told::Approved { minor }) if *minor != wish.minor && !wish.accepts_part && wish.may_be_partial() => {
-                self.violation(format!("{}: {minor} taken for {} without being asked", wish.reference, wish.minor));
+                self.violation("a part was taken unasked", format!("{}: {minor} of {}", wish.reference, wish.minor));
             }
             _ => {}
         }
@@ -96,9 +209,15 @@ impl State {
 }
 
 impl Wish {
-    /// What was decided before is finished with what the bank gives; a payment in part is the cashier's to take.
+    /// What was decided before is finished with what the bank gives, and a credit that was given stands; a payment in part is the
+    /// cashier's to take.
     fn may_be_partial(&self) -> bool {
-        matches!(self.payment_type(), "DB" | "PA" | "CD")
+        matches!(self.payment_type(), "DB" | "PA")
+    }
+
+    /// Captures, refunds and reversals are finished rather than undone: their request may be sent again.
+    fn is_later(&self) -> bool {
+        matches!(self.payment_type(), "CP" | "RF" | "RV")
     }
 }
 
@@ -128,7 +247,7 @@ pub(crate) const END_STATES: [EndState; 6] = [
 
 impl World {
     /// The last judgement, when everything has had its time: the violations, and how each wish ended.
-    pub(crate) fn judge(&self) -> (Vec<String>, Vec<EndState>) {
+    pub(crate) fn judge(&self) -> (Vec<Violation>, Vec<EndState>) {
         let mut state = self.lock();
         state.bank_goes_on();
         let mut ends = Vec::new();
@@ -138,33 +257,32 @@ impl World {
             let end = match wish.told.last() {
                 Some(Told::Approved { minor }) => {
                     if held != [*minor] {
-                        state.violation(format!("{}: approved {minor}, and the bank holds {held:?}", wish.reference));
+                        state.violation(ANOTHER_TOLD, format!("{}: in the end {minor}, held {held:?}", wish.reference));
                     }
                     if *minor == wish.minor { EndState::Approved } else { EndState::ApprovedInPart }
                 }
                 Some(Told::Nothing(_)) => {
                     if !held.is_empty() {
-                        state.violation(format!("{}: nothing charged, and the bank holds {held:?}", wish.reference));
+                        state.violation(NOTHING_TOLD, format!("{}: in the end, held {held:?}", wish.reference));
                     }
-                    let taken_back = state.entries(&wish).any(|entry| entry.reversed);
+                    let taken_back = state.entries(&wish).any(|entry| entry.taken_back > 0);
                     if taken_back { EndState::TakenBack } else { EndState::NothingCharged }
                 }
                 Some(Told::Unconfirmed { needs_a_person: true }) => EndState::ForAPerson,
                 Some(Told::Unknown(_)) | None => {
                     if state.entries(&wish).any(|entry| entry.state != EntryState::Declined) {
-                        state
-                            .violation(format!("{}: not known to the terminal, and asked of the bank", wish.reference));
+                        state.violation("asked of the bank, and not known to the terminal", wish.reference.clone());
                     }
                     EndState::NeverBegan
                 }
                 Some(told) => {
-                    state.violation(format!("{} does not end: {told:?}", wish.reference));
+                    state.violation("does not end", format!("{}: {told:?}", wish.reference));
                     EndState::ForAPerson
                 }
             };
             ends.push(end);
             if let Err(why) = state.judge_paper(&wish) {
-                state.violation(why);
+                state.violation("a receipt says something else", why);
             }
         }
         (state.verdict.violations.clone(), ends)

@@ -7,8 +7,9 @@ use pos_agent::till::Kind;
 use tokio::time::sleep;
 
 use super::World;
-use super::bank::{self, Behaviour, Trouble};
-use super::people::Wish;
+use super::bank::{Behaviour, Trouble};
+use super::desk;
+use super::people::{By, Earlier, Wish};
 
 /// Random numbers that are the same for the same seed (splitmix64).
 #[derive(Clone)]
@@ -101,13 +102,14 @@ pub(crate) fn customers(dice: &mut Dice) -> String {
     (1..=24).map(|nth| format!("on waiting {nth}: {}\n", dice.pick(&hands))).collect()
 }
 
-/// What the tills want, with amounts of their own.
+/// What the tills want of cards, and of payments of earlier days.
 pub(crate) fn wishes(world: &World, dice: &mut Dice) {
     let kinds = [
         Kind::Sale,
         Kind::Sale,
         Kind::Sale,
         Kind::Sale,
+        Kind::PreAuthorisation,
         Kind::PreAuthorisation,
         Kind::Credit,
         Kind::ByRegistration,
@@ -127,24 +129,55 @@ pub(crate) fn wishes(world: &World, dice: &mut Dice) {
             Kind::Reversal => Some(("DB", minor)),
             _ => None,
         };
-        let of = of.map(|(kind, minor)| state.bank.earlier(kind, minor));
+        let of = of.map(|(kind, minor)| Earlier::Payment(state.bank.earlier(kind, minor)));
         let wish = Wish::new(usize::try_from(number).unwrap(), kind, minor);
         state.wishes.push(Wish { of, accepts_part: dice.once_in(2), ..wish });
     }
+    if super::in_full() {
+        later_wishes(&mut state.wishes, dice);
+    }
     for _ in 0..dice.below(6) {
-        let behaviour = if dice.once_in(2) { Behaviour::Approves } else { dice.pick(&Behaviour::ALL) };
+        let behaviour = if dice.once_in(2) { Behaviour::Approves } else { dice.pick(Behaviour::played()) };
         state.bank.behaviours.push_back(behaviour);
     }
-    let troubles = [
-        Trouble::CannotFind,
-        Trouble::Fails,
-        Trouble::Garbage,
-        Trouble::Silent,
-        Trouble::SilentAfter,
-        Trouble::Refuses,
-    ];
     for _ in 0..dice.below(4) {
-        state.bank.troubles.push_back(dice.pick(&troubles));
+        state.bank.troubles.push_back(dice.pick(Trouble::played()));
+    }
+}
+
+/// What the tills want of the transactions of this storm, their own and each other's: also more than there is, twice, and what makes no
+/// sense.
+fn later_wishes(wishes: &mut Vec<Wish>, dice: &mut Dice) {
+    let later = [Kind::Capture, Kind::Refund, Kind::Reversal, Kind::Increment, Kind::Reauthorisation];
+    let mut base = dice.below(wishes.len() as u64);
+    for _ in 0..dice.below(6) {
+        // Several of one transaction are what goes wrong.
+        if dice.once_in(3) {
+            base = dice.below(wishes.len() as u64);
+        }
+        let earlier = wishes[usize::try_from(base).unwrap()].clone();
+        let kind = match earlier.kind {
+            _ if dice.once_in(12) => dice.pick(&later),
+            Kind::PreAuthorisation | Kind::Reauthorisation => {
+                dice.pick(&[Kind::Capture, Kind::Capture, Kind::Increment, Kind::Reauthorisation, Kind::Reversal])
+            }
+            Kind::Sale | Kind::ByRegistration | Kind::Capture => {
+                dice.pick(&[Kind::Refund, Kind::Refund, Kind::Reversal])
+            }
+            _ => Kind::Reversal,
+        };
+        let all = earlier.minor;
+        let minor = match dice.below(6) {
+            0 => all / 3 + dice.below(50),
+            1 => all / 2 + 1,
+            2 => all + 1 + dice.below(300),
+            _ => all,
+        };
+        let by = dice.pick(&[By::Reference, By::Number, By::Payment]);
+        let number = wishes.len();
+        let till = if dice.once_in(2) { earlier.till } else { format!("till-{}", dice.below(3) + 1) };
+        let of = Some(Earlier::Wish { number: earlier.number, by });
+        wishes.push(Wish { till, of, accepts_part: dice.once_in(2), ..Wish::new(number, kind, minor) });
     }
 }
 
@@ -200,7 +233,7 @@ pub(crate) async fn happens(world: &World, fault: Fault, dice: &mut Dice) {
 impl World {
     /// Trusts both of the bank's CAs from now on.
     fn technician_comes(&self) {
-        let both = bank::tls(0).0 + &bank::tls(1).0;
+        let both = desk::tls(0).0 + &desk::tls(1).0;
         fs::write(self.folder().join("ca.pem"), both).unwrap();
     }
 

@@ -194,6 +194,11 @@ fn wanted(app: &App, caller: &Caller, asked: SaleRequest) -> Result<Wanted, Fail
     };
     let amount = amount.map(|text| Amount::parse(&text, currency)).transpose();
     let amount = amount.map_err(|error| Failure::value("amount", error.to_string()))?;
+    if till.is_some() && (number.is_some() || payment.is_some()) {
+        return Err(Failure::malformed(
+            "till: goes with of; a number and a payment name one transaction by themselves",
+        ));
+    }
     let of = match (of, number, payment) {
         (Some(of), None, None) => Some(Of::Reference { till: caller.whose(till)?, reference: checked_reference(of)? }),
         (None, Some(number), None) => Some(Of::Number(number)),
