@@ -36,7 +36,8 @@ mod terminal;
 #[path = "kill_rounds/till.rs"]
 mod till;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use plan::{By, Named, Plan, Random, Wish};
@@ -273,10 +274,7 @@ async fn run(terminal: &mut Terminal, till: &Till, plan: &Plan, name: &str, live
         let more = || later.lock().unwrap().iter().any(|restart| restart.kill.is_some());
         while scene.is_armed() || more() || scene.fell().is_empty() {
             scene.strike();
-            let mut later = later.lock().unwrap();
-            let away = later.front().is_some_and(|next| next.away);
-            *later = [Restart { kill: None, away }].into();
-            drop(later);
+            leave_alone(&later);
             until_settled_again(till, first).await?;
         }
         until_settled_again(till, first).await?;
@@ -302,6 +300,13 @@ async fn run(terminal: &mut Terminal, till: &Till, plan: &Plan, name: &str, live
         }
     }
     Ok(())
+}
+
+/// No more kills: the next start is the last one, and meets the gateway as it was to be met.
+fn leave_alone(later: &Mutex<VecDeque<Restart>>) {
+    let mut later = later.lock().unwrap();
+    let away = later.front().is_some_and(|next| next.away);
+    *later = [Restart { kill: None, away }].into();
 }
 
 /// Why a transaction cannot be followed.

@@ -203,7 +203,7 @@ impl Wish {
 
 fn deals(random: &mut Random, minor: u64) -> Vec<Wish> {
     let approved = |random: &mut Random, kind| payment(kind, minor + random.below(50), a_card(random), true);
-    match random.below(32) {
+    match random.below(34) {
         kind @ 0..=5 => {
             let card = if kind == 5 { ("chip-signature", Entry::Insert) } else { (*random.of(CHIPS), Entry::Insert) };
             vec![payment(Kind::Sale, minor + cents(random), card, random.below(3) > 0)]
@@ -250,6 +250,11 @@ fn deals(random: &mut Random, minor: u64) -> Vec<Wish> {
             let Wish { amount, once, .. } = later(random, Kind::Credit, minor);
             vec![Wish { amount, once, ..credit }]
         }
+        // The card refuses what the host has approved: the agent reverses it by itself, and that meets something.
+        29 | 30 => {
+            let amount = minor + *random.of(REVERSED_CENTS);
+            vec![payment(Kind::Sale, amount, ("chip-refuses", Entry::Insert), true)]
+        }
         _ => {
             let first = Wish { stores: true, ..approved(random, Kind::Sale) };
             // Its amounts are no other round's: above all first ones, and their halves below all halves of those.
@@ -262,7 +267,7 @@ fn deals(random: &mut Random, minor: u64) -> Vec<Wish> {
 /// What the other till wants of the same earlier transaction, when it is not the same.
 fn rival(random: &mut Random, deals: &[Wish]) -> Option<Wish> {
     let [first, .., last] = deals else { return None };
-    if last.of != Some(0) || random.below(2) == 0 {
+    if last.of != Some(0) || random.below(4) == 0 {
         return None;
     }
     let all = if first.kind == Kind::Sale { Kind::Refund } else { Kind::Capture };

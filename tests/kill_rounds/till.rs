@@ -52,10 +52,23 @@ impl Deal {
         self.told.iter().map(|told| &told.view).rfind(|view| view.outcome.is_some())
     }
 
+    /// Whether it goes on by nothing that the terminal could do.
+    pub fn needs_a_person(&self) -> bool {
+        self.told.last().is_some_and(|told| told.view.needs_person.is_some())
+    }
+
+    /// A euro more than was asked was approved (`pos-sim gateway --help`, .79): when that comes to light in a look-up, it is for a person.
+    pub fn may_need_a_person(&self) -> bool {
+        self.of.is_none() && self.wish.amount.is_some_and(|minor| minor % 100 == 79)
+    }
+
     /// For the counts: how it ended, as the till heard it.
     pub fn ended_as(&self) -> &'static str {
         if self.refused.is_some() {
             return "refused at the terminal";
+        }
+        if self.needs_a_person() {
+            return "not confirmed: needs a person";
         }
         let Some(last) = self.end() else { return "not confirmed: the gateway does not know it" };
         match last.outcome.unwrap() {
@@ -99,7 +112,8 @@ impl Book {
             self.wrong.lock().unwrap().get_or_insert(text);
             return;
         };
-        let is_news = |last: &Told| (last.view.state, last.view.outcome) != (view.state, view.outcome);
+        let what = |view: &SaleView| (view.state, view.outcome, view.needs_person.is_some());
+        let is_news = |last: &Told| what(&last.view) != what(&view);
         if deals[at].told.last().is_none_or(is_news) {
             let (outcome, text) = (view.outcome, &view.text);
             self.scene.note(format!("the till hears ({how}) {}: {:?} {outcome:?}: {text}", view.reference, view.state));
@@ -335,10 +349,14 @@ impl Till {
         }
     }
 
-    /// Ended; or waiting for nothing but the end of the day, where the gateway has nothing (see [`NOT_THERE`]).
+    /// Ended; or waiting for nothing but the end of the day, where the gateway has nothing (see [`NOT_THERE`]), or for a person.
     fn is_settled(&self, view: &SaleView) -> bool {
         match view.state {
             State::Ended => true,
+            State::Unconfirmed if view.needs_person.is_some() => {
+                let deals = self.book.deals();
+                deals.iter().any(|deal| deal.reference == view.reference && deal.may_need_a_person())
+            }
             State::Unconfirmed if view.text.contains(NOT_THERE) => {
                 let deals = self.book.deals();
                 let deal = deals.iter().find(|deal| deal.reference == view.reference).unwrap();

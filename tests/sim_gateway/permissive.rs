@@ -154,3 +154,37 @@ async fn the_cents_choose_here_too() {
     assert_eq!((status, answer.get("amount").and_then(Value::as_str)), (200, Some("5.00")));
     assert_eq!(counter.left(&sale).as_deref(), Some("5.00"));
 }
+
+/// What a reversal may meet beside the wire's own faults: half of it is carried out, or it is found late. Here the second request is
+/// booked again, elsewhere it is refused.
+#[tokio::test]
+async fn a_reversal_of_a_half_and_one_that_is_found_late() {
+    for manners in Manners::ALL {
+        let mut counter = Counter::with(Options { manners, ..Options::default() }).await;
+        let sale = counter.paid("DB", "9.95", &[]).await;
+        assert_eq!(counter.follow(&sale, "RV", Some("9.95"), &[]).await.0, 200);
+        assert_eq!(booked(&counter, Kind::Reversal), ["4.97 EUR"], "{manners:?}");
+        assert_eq!((state(&counter, &sale), counter.left(&sale).as_deref()), (State::Approved, Some("4.98")));
+        assert_eq!(counter.follow(&sale, "RV", Some("4.98"), &[]).await.0, 200);
+        assert_eq!(state(&counter, &sale), State::Reversed);
+
+        let sale = counter.paid("DB", "9.96", &[]).await;
+        let entity = counter.shop.gateway.entity_id().to_owned();
+        let form = [("entityId", entity.as_str()), ("paymentType", "RV"), ("merchantTransactionId", "late-00001-r1")];
+        let path = format!("v1/payments/{sale}");
+        let reverse = async || counter.shop.send(&path, &crate::shop_client::owned(&form)).await;
+        // The interface's letter may redirect it first.
+        let mut first = reverse().await;
+        while first.as_ref().is_ok_and(|answer| answer.status() == 307) {
+            first = reverse().await;
+        }
+        assert!(first.is_err() && state(&counter, &sale) == State::Reversed, "{manners:?}");
+        for found in [0, 0, 0, 0, 1] {
+            assert_eq!(counter.found("merchantTransactionId=late-00001-r1").await.len(), found, "{manners:?}");
+        }
+        let again = counter.shop.post(&path, &form).await.0;
+        let expected = if manners == Manners::Permissive { (200, 2) } else { (400, 1) };
+        let times = booked(&counter, Kind::Reversal).iter().filter(|amount| *amount == "9.96 EUR").count();
+        assert_eq!((again, times), expected, "{manners:?}");
+    }
+}

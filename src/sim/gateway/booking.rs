@@ -140,7 +140,13 @@ impl Host {
         let booking = Booking {
             at: at.timestamp(),
             answer,
-            hidden: if outcome == Outcome::LateApproval && state == State::Approved { 2 } else { 0 },
+            hidden: match (outcome, entry.kind) {
+                (Outcome::LateApproval, _) if state != State::Approved => 0,
+                // So long that an agent may ask for it again.
+                (Outcome::LateApproval, Kind::Reversal) => 4,
+                (Outcome::LateApproval, _) => 2,
+                _ => 0,
+            },
             later,
             first_reversal: outcome.first_reversal().filter(|_| state == State::Approved),
             registration: used.cloned(),

@@ -51,7 +51,7 @@ pub enum Outcome {
         /// Whether it was approved.
         processed: bool,
     },
-    /// Approved, line cut, and the first two questions after it (query or retrieval) do not find it yet.
+    /// Approved, line cut, and the first two questions after it (query or retrieval) do not find it yet; of a reversal the first four.
     LateApproval,
     /// Approved, line cut, and the first reversal of it is answered with HTTP 500 and not processed.
     ReversalFailsOnce,
@@ -142,7 +142,7 @@ pub const REVERSALS: &[Row] = &[
     (
         96,
         Outcome::FirstReversal(80),
-        "approved; its first reversal is processed, cut off, not found by the first two questions",
+        "approved; its first reversal is processed, cut off, not found by the first four questions",
     ),
 ];
 
