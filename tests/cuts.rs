@@ -173,6 +173,8 @@ fn settle(world: &World) -> End {
             till.wants(0).await;
         }
         sleep(LATE + Duration::from_secs(60)).await;
+        // What waited for a person may have gone on since.
+        till.look(0).await;
     })
 }
 
