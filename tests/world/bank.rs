@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use super::State;
 use super::ledger::{Asked, Became, EARLIER_DAY, Entry, EntryState, Practice, What};
 use super::manners::{Manners, Shows, id_of, shown};
+use super::people::Told;
 
 /// When a request is carried out whose line was cut before it was: longer than any answer is waited for.
 pub(crate) const LATE: Duration = Duration::from_secs(90);
@@ -464,11 +465,11 @@ impl State {
         }
     }
 
-    /// The id of an earlier payment of this terminal, or the one that the request refers to.
+    /// The id of an earlier payment that a till was told of, or the one that the request refers to.
     fn id_seen_before(&self, request: &Request) -> Option<String> {
-        let ours = |entry: &&Entry| entry.wish.is_some() && entry.state == EntryState::Approved;
-        let own = self.bank.ledger.iter().rev().find(ours).map(|entry| entry.id.clone());
-        own.or_else(|| request.payment())
+        let other = self.wishes.iter().rev().filter(|wish| Some(wish.number) != request.wish());
+        let told = other.filter(|wish| wish.told.iter().any(Told::is_final)).find_map(|wish| wish.payment.clone());
+        told.or_else(|| request.payment())
     }
 
     /// What befalls the next question or reversal.

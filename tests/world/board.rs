@@ -50,15 +50,17 @@ impl World {
             let agent = agent::run_in(self.surroundings(), Tills { commands, progress }, config, std::future::pending());
             let agent = tokio::spawn(agent);
             tokio::spawn(bank_works(self.clone()));
-            tokio::select! {
+            let end = tokio::select! {
                 biased;
                 () = self.0.died.notified() => End::Cut,
                 ended = agent => End::NotStarted(ended.unwrap().err().map_or_else(String::new, |error| error.to_string())),
                 () = people(till) => End::Done,
-            }
+            };
+            // As long as its clock runs: the world's time is the sum of all boards'.
+            self.lock().points.rest();
+            self.die();
+            end
         });
-        self.lock().points.rest();
-        self.die();
         drop(runtime);
         // A board that was switched off has told of it; the next one has not died yet.
         let _ = futures_now(self.0.died.notified());

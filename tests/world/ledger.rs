@@ -73,6 +73,11 @@ impl Entry {
     fn certain(&self) -> u64 {
         if self.state == EntryState::Approved { self.approved } else { 0 }
     }
+
+    /// What is there, or may come.
+    fn possible(&self) -> u64 {
+        if matches!(self.state, EntryState::Pending { .. }) { self.asked } else { self.certain() }
+    }
 }
 
 /// A request that the bank read whole.
@@ -112,31 +117,40 @@ pub(crate) enum Became {
     Booked(usize),
 }
 
+/// What one thing that was asked moves.
+#[derive(Default)]
+struct Moves {
+    surely: Option<u64>,
+    perhaps: u64,
+}
+
 impl State {
-    /// What may have moved, or may still move, by each thing that was asked of a payment.
+    /// What moved, or may still move, by each thing that was asked of a payment.
     pub(super) fn asked_of(&self, payment: &str) -> BTreeMap<What, u64> {
-        let (mut things, now) = (BTreeMap::new(), self.now());
+        let (mut things, now) = (BTreeMap::<What, Moves>::new(), self.now());
         for asked in self.bank.asked.iter().filter(|asked| asked.what.payment.as_deref() == Some(payment)) {
-            let may = match asked.fate {
-                Became::NotProcessed | Became::Refused => 0,
-                Became::Late => asked.what.minor,
-                Became::Lost if now.saturating_sub(asked.at) < ABSENCE_FINAL => asked.what.minor,
-                Became::Lost => 0,
+            let moves = things.entry(asked.what.clone()).or_default();
+            match asked.fate {
+                Became::NotProcessed | Became::Refused => {}
+                Became::Late => moves.perhaps = asked.what.minor,
+                Became::Lost if now.saturating_sub(asked.at) < ABSENCE_FINAL => moves.perhaps = asked.what.minor,
+                Became::Lost => {}
                 Became::Booked(place) => {
                     let entry = &self.bank.ledger[place];
                     match entry.state {
-                        EntryState::Declined => 0,
-                        EntryState::Pending { .. } => entry.asked,
-                        // What goes back of a refund or capture was not given or taken in the end.
-                        EntryState::Approved => entry.approved.min(entry.asked).saturating_sub(entry.reversed),
+                        EntryState::Declined => {}
+                        EntryState::Pending { .. } => moves.perhaps = entry.asked,
+                        // What goes back of a refund or capture was not given or taken in the end. A bank without rules books one
+                        // request twice: that is one thing asked.
+                        EntryState::Approved => {
+                            let net = entry.approved.min(entry.asked).saturating_sub(entry.reversed);
+                            moves.surely = moves.surely.max(Some(net));
+                        }
                     }
                 }
-            };
-            let most: &mut u64 = things.entry(asked.what.clone()).or_default();
-            // A bank without rules books one request twice: that is one thing asked.
-            *most = (*most).max(may);
+            }
         }
-        things
+        things.into_iter().map(|(what, moves)| (what, moves.surely.unwrap_or(moves.perhaps))).collect()
     }
 
     /// Whether more was asked of a payment than there is: the rule that is broken, and how.
@@ -176,10 +190,8 @@ impl State {
                 ));
             }
             let back: u64 = of_part.iter().filter(|(what, _)| what.kind != "CP").map(|(_, may)| may).sum();
-            let there = match part.state {
-                EntryState::Pending { .. } => part.asked,
-                _ => part.certain(),
-            };
+            // A reservation is given free together with what was added to it.
+            let there = if part.kind == "PA" && part.id == base.id { u64::MAX } else { part.possible() };
             if back > there {
                 return Some((
                     "more asked back than there is",
@@ -189,10 +201,10 @@ impl State {
             all.extend(of_part);
         }
         // What is taken of a reservation, and what of it is given free, come out of what is certainly reserved.
-        let reserved: u64 = parts.iter().map(|part| part.certain()).sum();
-        let taken: u64 = all.iter().filter(|(what, _)| what.kind == "CP").map(|(_, may)| may).sum();
-        let free: u64 = all.iter().filter(|(what, _)| what.kind == "RV").map(|(_, may)| may).sum();
+        let sum = |kind: &str| all.iter().filter(|(what, _)| what.kind == kind).map(|(_, may)| may).sum::<u64>();
+        let (taken, free) = (sum("CP"), sum("RV"));
+        let reserved: u64 = parts.iter().map(|part| if taken > 0 { part.certain() } else { part.possible() }).sum();
         let how = || format!("{taken} captured and {free} given free of {reserved} of {}: {all:?}", base.id);
-        (base.kind == "PA" && taken > 0 && taken + free > reserved).then(|| ("more captured than is reserved", how()))
+        (base.kind == "PA" && taken + free > reserved).then(|| ("more captured or given free than is reserved", how()))
     }
 }

@@ -214,7 +214,7 @@ impl Bank {
             .sum();
         match what.kind.as_str() {
             "RV" | "RF" => {
-                let fits = of_it("RV") + of_it("RF") + what.minor <= earlier.approved && of_it("CP") == 0;
+                let fits = of_it("RV") + of_it("RF") + what.minor <= earlier.approved + more && of_it("CP") == 0;
                 earlier.holds() && fits && (what.kind == "RV" || earlier.kind != "PA")
             }
             "CP" => {

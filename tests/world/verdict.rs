@@ -17,6 +17,7 @@
 //! and is counted apart (`Bank::booked_twice`).
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::time::Duration;
 
 use super::hardware::lines;
@@ -286,6 +287,30 @@ impl World {
             }
         }
         (state.verdict.violations.clone(), ends)
+    }
+}
+
+impl World {
+    /// What was wished, asked, booked, told and printed, for whoever looks for the reason of a violation.
+    pub(crate) fn story(&self) -> String {
+        let state = self.lock();
+        let mut text = String::new();
+        for wish in &state.wishes {
+            let Wish { number, till, reference, kind, minor, of, accepts_part, told, .. } = wish;
+            let part = if *accepts_part { ", or a part" } else { "" };
+            let _ =
+                writeln!(text, "wish {number}: {till} {reference} {kind:?} {minor}{part} of {of:?}\n  told {told:?}");
+        }
+        for asked in &state.bank.asked {
+            let _ = writeln!(text, "{asked:?}");
+        }
+        for entry in &state.bank.ledger {
+            let _ = writeln!(text, "{entry:?}");
+        }
+        for paper in &state.printer.papers {
+            let _ = writeln!(text, "paper: {}", lines(paper).join(" | "));
+        }
+        text
     }
 }
 
