@@ -363,7 +363,7 @@ impl Agent {
             journal,
             journal_fault: None,
             last_number: opened.last_number,
-            old_copy: OldCopy::new(&opened, config.gateway.assumptions.query_by_date),
+            old_copy: OldCopy::new(&opened, can_be_asked_by_date(&config.gateway.assumptions)),
             gateway,
             gateway_state: "not asked yet".to_owned(),
             expiry_log: expiry::Log::default(),
@@ -631,6 +631,11 @@ impl Agent {
             .is_some_and(|number| self.sales.get(&number).is_some_and(|active| !active.sale.is_settled()));
         !sale_runs || self.asks_the_clock().duration_since(since) > STOP_PATIENCE
     }
+}
+
+/// A gateway that names no references in its lists shows none by date either.
+fn can_be_asked_by_date(assumptions: &config::Assumptions) -> bool {
+    assumptions.query_by_date && assumptions.query_echoes_reference
 }
 
 /// The core's deadlines from the configuration.

@@ -9,6 +9,7 @@
 //! `POS_AGENT_CUTS=1` cuts at every point, `POS_AGENT_CUTS=48` (the default) at every 48th; every kind and every behaviour is
 //! always there. A sale that the bank does not know is looked up for an hour, and one look is like the other: behind the first
 //! 120 points of a run a tenth is cut. `POS_AGENT_PAIRS=1` makes every pair of cuts, `POS_AGENT_PAIRS=48` (the default) a sample.
+//! Each scene is played with each gateway (`world/manners.rs`); a sample of cuts is shared by them.
 //! `POS_AGENT_SCENE=sale, chip / Approves / []` plays only the scenes whose name has this in it.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
@@ -28,15 +29,19 @@ use tokio::time::sleep;
 use world::World;
 use world::bank::{Behaviour, LATE, Trouble};
 use world::board::End;
-use world::people::{Earlier, Told, Wish};
+use world::manners::{self, Manners};
+use world::people::{By, Earlier, Till, Told, Wish};
 use world::points::{CUTS, Cut, PHASES, Phase, Place, Plan};
-use world::verdict::{END_STATES, EndState};
+use world::verdict::{Broken, END_STATES, EndState, Violation};
 
 /// What is wished, of whom, and how the bank takes it.
 #[derive(Clone, Debug)]
 struct Scene {
+    manners: Manners,
     name: &'static str,
     kind: Kind,
+    /// What it refers to in this world: a transaction that ended before the cuts begin.
+    of: Option<(Kind, By)>,
     /// What the cardholder does when the reader waits.
     hand: &'static str,
     behaviour: Behaviour,
@@ -46,33 +51,51 @@ struct Scene {
 
 impl Scene {
     fn title(&self) -> String {
-        format!("{} / {:?} / {:?}", self.name, self.behaviour, self.troubles)
+        format!("{} / {:?} / {:?} / {:?}", self.name, self.behaviour, self.troubles, self.manners)
+    }
+
+    /// The same with every gateway.
+    fn with_every_gateway(self) -> impl Iterator<Item = Self> {
+        manners::played().iter().map(move |manners| Self { manners: *manners, ..self.clone() })
     }
 }
 
 const CHIP: &str = "on waiting: insert chip-no-cvm";
 
-const KINDS: [(&str, Kind, &str); 12] = [
-    ("sale, chip", Kind::Sale, CHIP),
-    ("sale, tap", Kind::Sale, "on waiting: tap tap"),
-    ("sale, swipe", Kind::Sale, "on waiting: swipe swipe"),
-    ("sale, chip that refuses", Kind::Sale, "on waiting: insert chip-refuses"),
-    ("pre-authorisation", Kind::PreAuthorisation, CHIP),
-    ("credit", Kind::Credit, CHIP),
-    ("by registration", Kind::ByRegistration, ""),
-    ("capture", Kind::Capture, ""),
-    ("refund", Kind::Refund, ""),
-    ("reversal", Kind::Reversal, ""),
-    ("increment", Kind::Increment, ""),
-    ("reauthorisation", Kind::Reauthorisation, ""),
+type OneKind = (&'static str, Kind, &'static str, Option<(Kind, By)>);
+
+const KINDS: [OneKind; 16] = [
+    ("sale, chip", Kind::Sale, CHIP, None),
+    ("sale, tap", Kind::Sale, "on waiting: tap tap", None),
+    ("sale, swipe", Kind::Sale, "on waiting: swipe swipe", None),
+    ("sale, chip that refuses", Kind::Sale, "on waiting: insert chip-refuses", None),
+    ("pre-authorisation", Kind::PreAuthorisation, CHIP, None),
+    ("credit", Kind::Credit, CHIP, None),
+    ("by registration", Kind::ByRegistration, "", None),
+    ("capture", Kind::Capture, "", None),
+    ("refund", Kind::Refund, "", None),
+    ("reversal", Kind::Reversal, "", None),
+    ("increment", Kind::Increment, "", None),
+    ("reauthorisation", Kind::Reauthorisation, "", None),
+    ("capture, by number", Kind::Capture, CHIP, Some((Kind::PreAuthorisation, By::Number))),
+    ("refund, by reference", Kind::Refund, CHIP, Some((Kind::Sale, By::Reference))),
+    ("reversal, by payment", Kind::Reversal, CHIP, Some((Kind::Sale, By::Payment))),
+    ("increment, by reference", Kind::Increment, CHIP, Some((Kind::PreAuthorisation, By::Reference))),
 ];
+
+/// Those that are played.
+fn kinds() -> &'static [OneKind] {
+    if world::in_full() { &KINDS } else { &KINDS[..12] }
+}
 
 /// What a run came to.
 struct Run {
     points: [Vec<Place>; 2],
     fired: [Option<Place>; 2],
-    violations: Vec<String>,
+    violations: Vec<Violation>,
     end: EndState,
+    /// What the bank booked twice of one request.
+    twice: usize,
 }
 
 const AMOUNT: u64 = 1234;
@@ -82,7 +105,7 @@ fn live(scene: &Scene, first: Option<Plan>, second: Option<Plan>) -> Run {
     let world = World::new(scene.hand);
     prepare(&world, scene);
     world.boot(async |mut till| {
-        till.until_ready().await;
+        before(&mut till, &world).await;
         world.plan(first);
         till.wants(0).await;
         sleep(Duration::from_secs(60)).await;
@@ -100,12 +123,28 @@ fn live(scene: &Scene, first: Option<Plan>, second: Option<Plan>) -> Run {
         settle(&world);
     }
     let (violations, ends) = world.judge();
-    Run { points: [one.0, two.0], fired: [one.1, two.1], violations, end: ends[0] }
+    let twice = world.lock().bank.booked_twice();
+    Run { points: [one.0, two.0], fired: [one.1, two.1], violations, end: ends[0], twice }
+}
+
+/// What was before: the transaction that the wish refers to, from another till.
+async fn before(till: &mut Till, world: &World) {
+    till.until_ready().await;
+    if world.lock().wishes.len() > 1 {
+        let behaviours = std::mem::take(&mut world.lock().bank.behaviours);
+        till.wants(1).await;
+        till.until_ready().await;
+        world.lock().bank.behaviours = behaviours;
+    }
 }
 
 fn prepare(world: &World, scene: &Scene) {
     let mut state = world.lock();
+    state.bank.manners = scene.manners;
+    // Every third request goes elsewhere first, where the gateway does that.
+    state.bank.redirects = 3;
     let of = match scene.kind {
+        _ if scene.of.is_some() => None,
         Kind::Capture | Kind::Increment | Kind::Reauthorisation => Some(("PA", 5000)),
         Kind::Refund => Some(("DB", 5000)),
         Kind::Reversal => Some(("DB", AMOUNT)),
@@ -114,7 +153,11 @@ fn prepare(world: &World, scene: &Scene) {
     let of = of.map(|(kind, minor)| Earlier::Payment(state.bank.earlier(kind, minor)));
     // Somebody else's payment of the same amount.
     state.bank.earlier("DB", AMOUNT);
+    let of = of.or(scene.of.map(|(_, by)| Earlier::Wish { number: 2, by }));
     state.wishes.push(Wish { of, accepts_part: scene.accepts_part, ..Wish::new(1, scene.kind, AMOUNT) });
+    if let Some((kind, _)) = scene.of {
+        state.wishes.push(Wish::new(2, kind, AMOUNT));
+    }
     state.bank.behaviours.push_back(scene.behaviour);
     state.bank.troubles.extend(&scene.troubles);
 }
@@ -130,48 +173,47 @@ fn settle(world: &World) -> End {
             till.wants(0).await;
         }
         sleep(LATE + Duration::from_secs(60)).await;
+        // What waits for a person is tried again after a start, and may have ended since.
+        till.look(0).await;
     })
 }
 
 /// Every kind with every behaviour, and lost answers with every trouble while it is looked up.
 fn scenes() -> Vec<Scene> {
     let mut scenes = Vec::new();
-    for (name, kind, hand) in KINDS {
+    for (name, kind, hand, of) in kinds().iter().copied() {
         let scene = |behaviour, troubles: &[Trouble]| Scene {
+            manners: Manners::Checked,
             name,
             kind,
+            of,
             hand,
             behaviour,
             troubles: troubles.to_vec(),
             accepts_part: false,
         };
-        if kind != Kind::Reversal {
+        if kind != Kind::Reversal || world::in_full() {
             scenes.extend(Behaviour::played().iter().map(|behaviour| scene(*behaviour, &[])));
         } else {
             scenes.push(scene(Behaviour::Approves, &[]));
         }
-        let troubled = [
-            Trouble::CannotFind,
-            Trouble::Fails,
-            Trouble::Garbage,
-            Trouble::Silent,
-            Trouble::SilentAfter,
-            Trouble::Refuses,
-        ];
         if matches!(name, "sale, chip" | "sale, tap" | "refund" | "reversal" | "by registration") {
-            scenes.extend(troubled.map(|trouble| scene(Behaviour::SilentAfter, &[trouble; 3])));
+            scenes.extend(Trouble::played().iter().map(|trouble| scene(Behaviour::SilentAfter, &[*trouble; 3])));
         }
     }
-    let partial = |(name, kind, hand)| Scene {
+    let partial = |(name, kind, hand, of): OneKind| Scene {
+        manners: Manners::Checked,
         name,
         kind,
+        of,
         hand,
         behaviour: Behaviour::ApprovesPart,
         troubles: Vec::new(),
         accepts_part: true,
     };
-    scenes.extend(KINDS.into_iter().filter(|(_, kind, _)| *kind == Kind::Sale).map(partial));
+    scenes.extend(KINDS.into_iter().filter(|(_, kind, ..)| *kind == Kind::Sale).map(partial));
     scenes.extend(long_troubles());
+    let mut scenes: Vec<_> = scenes.into_iter().flat_map(Scene::with_every_gateway).collect();
     scenes.retain(|scene| chosen().is_none_or(|part| scene.title().contains(&part)));
     assert!(!scenes.is_empty(), "POS_AGENT_SCENE: no scene has this in its name");
     scenes
@@ -179,8 +221,10 @@ fn scenes() -> Vec<Scene> {
 
 /// A gateway that cannot be asked for longer than a lost refund waits to be sent again; one whose lists hold everybody's payments.
 fn long_troubles() -> [Scene; 2] {
-    let scene =
-        |name, kind, hand, behaviour, troubles| Scene { name, kind, hand, behaviour, troubles, accepts_part: false };
+    let scene = |name, kind, hand, behaviour, troubles| {
+        let manners = Manners::Checked;
+        Scene { manners, name, kind, of: None, hand, behaviour, troubles, accepts_part: false }
+    };
     [
         scene("refund", Kind::Refund, "", Behaviour::SilentAfter, vec![Trouble::CannotFind; 16]),
         scene("sale, chip", Kind::Sale, CHIP, Behaviour::SilentBefore, vec![Trouble::ListsAll; 3]),
@@ -211,19 +255,27 @@ fn everywhere<T: Sync>(all: &[T], work: impl Fn(&T) + Sync) {
 #[derive(Default)]
 struct Tally {
     runs: usize,
-    /// Cuts made, by kind and behaviour.
-    cuts: BTreeMap<(&'static str, String), usize>,
+    /// Runs and cuts made, by gateway, kind and behaviour.
+    cuts: BTreeMap<(Manners, &'static str, String), (usize, usize)>,
+    /// What a bank without rules booked twice of one request.
+    twice: BTreeMap<Manners, usize>,
     /// Cuts made, by place.
     places: BTreeMap<Place, usize>,
     ends: BTreeMap<EndState, usize>,
     wrong: Vec<String>,
+    broken: Broken,
 }
 
 impl Tally {
     fn add(&mut self, scene: &Scene, plans: &[Plan], run: &Run) {
         self.runs += 1;
         *self.ends.entry(run.end).or_default() += 1;
+        *self.twice.entry(scene.manners).or_default() += run.twice;
+        let cuts = self.cuts.entry((scene.manners, scene.name, format!("{:?}", scene.behaviour))).or_default();
+        cuts.0 += 1;
+        cuts.1 += run.fired.iter().take(plans.len()).flatten().count();
         let story = || format!("{} cut at {plans:?} ({:?})", scene.title(), run.fired);
+        self.broken.add(&run.violations, &scene.title());
         for violation in &run.violations {
             self.wrong.push(format!("{}: {violation}", story()));
         }
@@ -234,7 +286,6 @@ impl Tally {
             match fired {
                 Some(place) => {
                     *self.places.entry(*place).or_default() += 1;
-                    *self.cuts.entry((scene.name, format!("{:?}", scene.behaviour))).or_default() += 1;
                 }
                 None => self.wrong.push(format!("{}: the cut at {} was not made", story(), plan.at)),
             }
@@ -244,15 +295,17 @@ impl Tally {
     fn report(&self, title: &str, start: Instant) -> String {
         let mut text =
             format!("{title}: {} runs in {:?}, {} violations\n", self.runs, start.elapsed(), self.wrong.len());
-        let mut kinds: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-        for ((kind, behaviour), cuts) in &self.cuts {
-            kinds.entry(kind).or_default().push(format!("{behaviour} {cuts}"));
+        let mut kinds: BTreeMap<(Manners, &str), Vec<String>> = BTreeMap::new();
+        for ((manners, kind, behaviour), (_, cuts)) in &self.cuts {
+            kinds.entry((*manners, kind)).or_default().push(format!("{behaviour} {cuts}"));
         }
-        for (kind, behaviours) in kinds {
-            let _ = writeln!(text, "  cuts, {kind}: {}", behaviours.join(", "));
+        for ((manners, kind), behaviours) in kinds {
+            let _ = writeln!(text, "  cuts, {manners:?}, {kind}: {}", behaviours.join(", "));
         }
+        let _ = writeln!(text, "  booked twice of one request: {:?}", self.twice);
         let _ = writeln!(text, "  cuts by place: {:?}", self.places);
         let _ = writeln!(text, "  end states: {:?}", self.ends);
+        text += &self.broken.to_string();
         for wrong in self.wrong.iter().take(12) {
             let _ = writeln!(text, "  WRONG {wrong}");
         }
@@ -268,6 +321,8 @@ fn every(name: &str) -> usize {
 
 /// The points that are cut out of so many; each scene begins with another one, so that a sample has all kinds of points.
 fn sampled(points: usize, every: usize, scene: usize) -> impl Iterator<Item = usize> {
+    // A sample is shared by the gateways; all is all for each.
+    let every = if every == 1 { 1 } else { every * manners::played().len() };
     (0..points).filter(move |at| (at + scene * 7).is_multiple_of(if *at < 120 { every } else { every * 10 }))
 }
 
@@ -296,6 +351,14 @@ fn whatever_is_cut_nothing_is_lost_and_nobody_is_charged_twice() {
     }
     for end in END_STATES {
         assert!(tally.ends.contains_key(&end), "no run ended as {end:?}");
+    }
+    for manners in manners::played() {
+        for behaviour in Behaviour::played() {
+            for (name, kind, ..) in kinds().iter().filter(|(_, kind, ..)| *kind != Kind::Reversal || world::in_full()) {
+                let seen = tally.cuts.contains_key(&(*manners, name, format!("{behaviour:?}")));
+                assert!(seen, "no {kind:?} ({name}) that {behaviour:?} with the {manners:?} gateway");
+            }
+        }
     }
     for place in PHASES.map(Place::Gateway).into_iter().chain([
         Place::Commit,
@@ -352,16 +415,18 @@ fn a_second_cut_during_the_recovery_changes_nothing() {
 fn a_payment_that_the_answer_named_is_settled_without_a_question() {
     let start = Instant::now();
     let tally = Mutex::new(Tally::default());
-    let of_a_card = KINDS.into_iter().filter(|(_, kind, _)| matches!(kind, Kind::Sale | Kind::PreAuthorisation));
-    let scenes: Vec<_> = (of_a_card.map(|(name, kind, hand)| Scene {
+    let of_a_card = KINDS.into_iter().filter(|(_, kind, ..)| matches!(kind, Kind::Sale | Kind::PreAuthorisation));
+    let scenes = of_a_card.map(|(name, kind, hand, of)| Scene {
+        manners: Manners::Checked,
         name,
         kind,
+        of,
         hand,
         behaviour: Behaviour::Approves,
         troubles: vec![Trouble::NeverFinds],
         accepts_part: false,
-    }))
-    .collect();
+    });
+    let scenes: Vec<_> = scenes.flat_map(Scene::with_every_gateway).collect();
     everywhere(&scenes, |scene| {
         let points = &live(scene, None, None).points[0];
         let answered = points.iter().rposition(|place| *place == Place::Gateway(Phase::AnswerRead)).unwrap();
@@ -419,10 +484,14 @@ fn a_sale_that_is_cancelled_leaves_nothing_to_the_next() {
         assert!(
             violations.is_empty(),
             "{first_hand}, card wins: {card_wins}, {behaviour:?}: {}",
-            violations.join("\n")
+            in_lines(&violations)
         );
         assert_eq!(ends, [end, EndState::Approved], "{first_hand}, card wins: {card_wins}, {behaviour:?}");
     }
+}
+
+fn in_lines(violations: &[Violation]) -> String {
+    violations.iter().map(|violation| format!("{violation}\n")).collect()
 }
 
 /// The answer ends after each of its bytes.
@@ -464,7 +533,7 @@ fn answered(scene: &Scene, ends_after: Option<usize>) -> (Run, usize) {
     });
     let length = world.lock().bank.last_answer;
     let (violations, ends) = world.judge();
-    (Run { points: Default::default(), fired: [None; 2], violations, end: ends[0] }, length)
+    (Run { points: Default::default(), fired: [None; 2], violations, end: ends[0], twice: 0 }, length)
 }
 
 /// A page of the WAL with its head, and the WAL's own head.
@@ -505,6 +574,7 @@ fn whatever_of_a_commit_reached_the_disk_the_journal_opens_and_the_sale_settles(
 /// A life whose power is cut after the commit at `at`, of which only a part reached the disk; and how many such parts there are.
 fn damaged(scene: &Scene, at: usize, variant: Option<usize>) -> (Run, usize) {
     let world = World::new(scene.hand);
+    world.has_sold_before();
     prepare(&world, scene);
     world.boot(async |mut till| {
         till.until_ready().await;
@@ -522,7 +592,7 @@ fn damaged(scene: &Scene, at: usize, variant: Option<usize>) -> (Run, usize) {
     }
     settle(&world);
     let (violations, ends) = world.judge();
-    (Run { points: Default::default(), fired: [fired, None], violations, end: ends[0] }, parts.len())
+    (Run { points: Default::default(), fired: [fired, None], violations, end: ends[0], twice: 0 }, parts.len())
 }
 
 /// What of the frames between `old` and `new` may be on the disk: every choice of whole frames, every frame torn at a sector, the

@@ -44,7 +44,7 @@ impl World {
                 state.booted = Some(Instant::now());
             }
             let (sender, commands) = mpsc::channel(32);
-            let (progress, _) = broadcast::channel(1024);
+            let (progress, _) = broadcast::channel(256);
             let till = Till::new(self.clone(), sender, &progress);
             let config = config::load(&write_config(self)).unwrap();
             let agent = agent::run_in(self.surroundings(), Tills { commands, progress }, config, std::future::pending());
@@ -198,30 +198,57 @@ pub(super) fn copy_disk(from: &Path, to: &Path) {
         let (from, to) = (name(from), name(to));
         let Ok(mut file) = fs::File::open(&from) else { continue };
         let length = file.metadata().unwrap().len();
-        let mut bytes = vec![0; usize::try_from(length).unwrap().min(ROOM)];
-        file.read_exact(&mut bytes).unwrap();
-        // The room behind the last frame is long and empty.
-        while bytes.ends_with(&[0; 4096]) {
-            bytes.truncate(bytes.len() - 4096);
-        }
-        if bytes.len() == ROOM {
-            file.read_to_end(&mut bytes).unwrap();
-        }
+        let bytes = written(&mut file, length);
         let mut copy = fs::File::create(&to).unwrap();
         copy.write_all(&bytes).unwrap();
         copy.set_len(length).unwrap();
     }
 }
 
-/// So much of a file is copied at once. What lies behind it in a WAL that is not so full was never written, in a world so short.
-const ROOM: usize = 256 * 1024;
+/// Of a file what was written: the room behind it is long and empty.
+fn written(file: &mut fs::File, length: u64) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(AT_ONCE * 6);
+    while (bytes.len() as u64) < length {
+        let start = bytes.len();
+        file.take(AT_ONCE as u64).read_to_end(&mut bytes).unwrap();
+        if bytes[start..].iter().all(|byte| *byte == 0) {
+            bytes.truncate(start);
+            break;
+        }
+    }
+    bytes
+}
 
-/// A journal that was made and never written to: to make one takes longer than the sales of a day.
+/// So much of a file is copied at once; longer than any room that a world leaves between what it writes.
+const AT_ONCE: usize = 16 * 1024;
+
+/// A journal that was made, and whose WAL is as long as it gets and was not written to: to make one takes longer than the sales of a
+/// day.
 pub(super) fn new_disk(to: &Path) {
+    static MADE: OnceLock<Vec<u8>> = OnceLock::new();
+    let database = MADE.get_or_init(|| {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("new.db");
+        drop(journal::Journal::open(&path).unwrap());
+        // Without the pages that making room for the WAL has left.
+        let connection = rusqlite::Connection::open(&path).unwrap();
+        connection.execute_batch("PRAGMA journal_mode = DELETE; VACUUM; PRAGMA journal_mode = WAL;").unwrap();
+        drop(connection);
+        fs::read(&path).unwrap()
+    });
+    fs::write(to, database).unwrap();
+    fs::File::create(format!("{}-wal", to.display())).unwrap().set_len(WAL_BYTES).unwrap();
+}
+
+/// As long as the journal makes its WAL.
+const WAL_BYTES: u64 = 1 << 20;
+
+/// The disk of a terminal that has sold for a while: behind what is written its WAL holds what was written before.
+pub(super) fn used_disk(to: &Path) {
     static MADE: OnceLock<Vec<(&str, Vec<u8>)>> = OnceLock::new();
     let files = MADE.get_or_init(|| {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("new.db");
+        let path = folder.path().join("used.db");
         let journal = journal::Journal::open(&path).unwrap();
         let copy = folder.path().join("copy.db");
         copy_disk(&path, &copy);

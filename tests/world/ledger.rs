@@ -139,11 +139,11 @@ impl State {
         things
     }
 
-    /// Whether more was asked of a payment than there is. The sentence says what.
-    pub(super) fn asked_too_much(&self, payment: &str) -> Option<String> {
+    /// Whether more was asked of a payment than there is: the rule that is broken, and how.
+    pub(super) fn asked_too_much(&self, payment: &str) -> Option<(&'static str, String)> {
         let Some(entry) = self.bank.ledger.iter().find(|entry| entry.id == payment) else {
             let asked: u64 = self.asked_of(payment).values().sum();
-            return (asked > 0).then(|| format!("{asked} asked of payment {payment}, which never was"));
+            return (asked > 0).then(|| ("asked of a payment that never was", format!("{asked} of {payment}")));
         };
         // What is added to a reservation is part of it.
         let base = match entry.practice {
@@ -170,7 +170,10 @@ impl State {
                 _ => false,
             };
             if let Some((what, _)) = of_part.iter().find(strange) {
-                return Some(format!("{} asked of a {}: {what:?}", what.kind, part.kind));
+                return Some((
+                    "a kind that cannot follow the other",
+                    format!("{} of {}: {what:?}", what.kind, part.kind),
+                ));
             }
             let back: u64 = of_part.iter().filter(|(what, _)| what.kind != "CP").map(|(_, may)| may).sum();
             let there = match part.state {
@@ -178,7 +181,10 @@ impl State {
                 _ => part.certain(),
             };
             if back > there {
-                return Some(format!("{back} asked back of {there} of payment {}: {of_part:?}", part.id));
+                return Some((
+                    "more asked back than there is",
+                    format!("{back} of {there} of {}: {of_part:?}", part.id),
+                ));
             }
             all.extend(of_part);
         }
@@ -186,7 +192,7 @@ impl State {
         let reserved: u64 = parts.iter().map(|part| part.certain()).sum();
         let taken: u64 = all.iter().filter(|(what, _)| what.kind == "CP").map(|(_, may)| may).sum();
         let free: u64 = all.iter().filter(|(what, _)| what.kind == "RV").map(|(_, may)| may).sum();
-        (base.kind == "PA" && taken > 0 && taken + free > reserved)
-            .then(|| format!("{taken} captured and {free} given free of {reserved} reserved as {}: {all:?}", base.id))
+        let how = || format!("{taken} captured and {free} given free of {reserved} of {}: {all:?}", base.id);
+        (base.kind == "PA" && taken > 0 && taken + free > reserved).then(|| ("more captured than is reserved", how()))
     }
 }

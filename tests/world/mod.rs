@@ -132,6 +132,11 @@ impl World {
         world
     }
 
+    /// Its first board has the disk of one that has sold for a while.
+    pub(crate) fn has_sold_before(&self) {
+        board::used_disk(&self.journal_of(0));
+    }
+
     pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -16,21 +16,70 @@
 //! What the agent asks for counts, not what a bank without rules makes of it: a request that such a bank books twice was asked once,
 //! and is counted apart (`Bank::booked_twice`).
 
+use std::collections::BTreeMap;
+use std::time::Duration;
+
 use super::hardware::lines;
 use super::ledger::{ABSENCE_FINAL, Became, Entry, EntryState};
 use super::manners::Manners;
 use super::people::{Earlier, Told, Wish};
 use super::{State, World};
 
+const NOTHING_TOLD: &str = "nothing is charged, its till was told, and the bank holds something";
+const ANOTHER_TOLD: &str = "its till was told that it is approved, and the bank holds something else";
+
 #[derive(Default)]
 pub(crate) struct Verdict {
-    pub(crate) violations: Vec<String>,
+    pub(crate) violations: Vec<Violation>,
+}
+
+/// A rule that was broken.
+#[derive(Clone, Debug)]
+pub(crate) struct Violation {
+    pub(crate) rule: &'static str,
+    /// How.
+    how: String,
+    at: Duration,
+}
+
+impl std::fmt::Display for Violation {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "at {:?}: {}: {}", self.at, self.rule, self.how)
+    }
+}
+
+/// The rules that were broken, how often, and where first.
+#[derive(Default)]
+pub(crate) struct Broken(BTreeMap<(&'static str, String), usize>);
+
+impl Broken {
+    pub(crate) fn add(&mut self, violations: &[Violation], place: &str) {
+        for violation in violations {
+            *self.0.entry((violation.rule, place.to_owned())).or_default() += 1;
+        }
+    }
+}
+
+impl std::fmt::Display for Broken {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut rules: BTreeMap<&str, (usize, Vec<&str>)> = BTreeMap::new();
+        for ((rule, place), count) in &self.0 {
+            let (all, places) = rules.entry(rule).or_default();
+            *all += count;
+            places.push(place);
+        }
+        for (rule, (count, places)) in rules {
+            let some = places[..places.len().min(4)].join("; ");
+            writeln!(f, "  BROKEN {count} times, in {} plays: {rule}: {some}", places.len())?;
+        }
+        Ok(())
+    }
 }
 
 impl State {
-    pub(crate) fn violation(&mut self, why: String) {
-        let now = self.now();
-        self.verdict.violations.push(format!("at {now:?}: {why}"));
+    fn violation(&mut self, rule: &'static str, how: String) {
+        let at = self.now();
+        self.verdict.violations.push(Violation { rule, how, at });
     }
 
     /// The ledger's entries of a wish.
@@ -52,14 +101,14 @@ impl State {
             let wish = self.wishes[number].clone();
             let held = self.held(&wish);
             if held.len() > 1 {
-                self.violation(format!("{} is charged {} times", wish.reference, held.len()));
+                self.violation("charged more than once", format!("{}, {} times", wish.reference, held.len()));
             }
             if !held.is_empty() && wish.told.iter().any(|told| matches!(told, Told::Nothing(_))) {
-                self.violation(format!("{} is charged, and its till was told that nothing is", wish.reference));
+                self.violation("charged after its till was told that nothing is", wish.reference.clone());
             }
             let promised = wish.told.iter().any(|told| matches!(told, Told::Approved { .. }));
             if promised && held.is_empty() {
-                self.violation(format!("{} was taken back, and its till was told that it is approved", wish.reference));
+                self.violation("taken back after its till was told that it is approved", wish.reference.clone());
             }
         }
     }
@@ -69,7 +118,7 @@ impl State {
         let asked = self.bank.asked[place].clone();
         let what = &asked.what;
         if let Some(why) = self.not_wished(place) {
-            self.violation(format!("{why}: {asked:?}"));
+            self.violation(why, format!("{asked:?}"));
         }
         let others = || self.bank.asked.iter().take(place).filter(|other| other.fate != Became::NotProcessed);
         let under_it = others().filter(|other| other.what.reference == what.reference).max_by_key(|other| other.at);
@@ -87,11 +136,12 @@ impl State {
                 _ => Some("a payment was sent again"),
             };
             if let Some(why) = why {
-                self.violation(format!("{why}: {asked:?} after {before:?}"));
+                self.violation(why, format!("{asked:?} after {before:?}"));
             }
         }
-        if let Some(why) = what.payment.clone().and_then(|payment| self.asked_too_much(&payment)) {
-            self.violation(why);
+        let too_much = what.payment.clone().and_then(|payment| self.asked_too_much(&payment));
+        if let Some((rule, how)) = too_much {
+            self.violation(rule, how);
         }
     }
 
@@ -145,13 +195,13 @@ impl State {
         let held = self.held(&wish);
         match wish.told.last() {
             Some(Told::Nothing(text)) if !held.is_empty() => {
-                self.violation(format!("{}: told {text:?} while the bank holds {held:?}", wish.reference));
+                self.violation(NOTHING_TOLD, format!("{}: told {text:?}, held {held:?}", wish.reference));
             }
             Some(Told::Approved { minor }) if held != [*minor] => {
-                self.violation(format!("{}: told approved {minor} while the bank holds {held:?}", wish.reference));
+                self.violation(ANOTHER_TOLD, format!("{}: told {minor}, held {held:?}", wish.reference));
             }
             Some(Told::Approved { minor }) if *minor != wish.minor && !wish.accepts_part && wish.may_be_partial() => {
-                self.violation(format!("{}: {minor} taken for {} without being asked", wish.reference, wish.minor));
+                self.violation("a part was taken unasked", format!("{}: {minor} of {}", wish.reference, wish.minor));
             }
             _ => {}
         }
@@ -197,7 +247,7 @@ pub(crate) const END_STATES: [EndState; 6] = [
 
 impl World {
     /// The last judgement, when everything has had its time: the violations, and how each wish ended.
-    pub(crate) fn judge(&self) -> (Vec<String>, Vec<EndState>) {
+    pub(crate) fn judge(&self) -> (Vec<Violation>, Vec<EndState>) {
         let mut state = self.lock();
         state.bank_goes_on();
         let mut ends = Vec::new();
@@ -207,13 +257,13 @@ impl World {
             let end = match wish.told.last() {
                 Some(Told::Approved { minor }) => {
                     if held != [*minor] {
-                        state.violation(format!("{}: approved {minor}, and the bank holds {held:?}", wish.reference));
+                        state.violation(ANOTHER_TOLD, format!("{}: in the end {minor}, held {held:?}", wish.reference));
                     }
                     if *minor == wish.minor { EndState::Approved } else { EndState::ApprovedInPart }
                 }
                 Some(Told::Nothing(_)) => {
                     if !held.is_empty() {
-                        state.violation(format!("{}: nothing charged, and the bank holds {held:?}", wish.reference));
+                        state.violation(NOTHING_TOLD, format!("{}: in the end, held {held:?}", wish.reference));
                     }
                     let taken_back = state.entries(&wish).any(|entry| entry.taken_back > 0);
                     if taken_back { EndState::TakenBack } else { EndState::NothingCharged }
@@ -221,19 +271,18 @@ impl World {
                 Some(Told::Unconfirmed { needs_a_person: true }) => EndState::ForAPerson,
                 Some(Told::Unknown(_)) | None => {
                     if state.entries(&wish).any(|entry| entry.state != EntryState::Declined) {
-                        state
-                            .violation(format!("{}: not known to the terminal, and asked of the bank", wish.reference));
+                        state.violation("asked of the bank, and not known to the terminal", wish.reference.clone());
                     }
                     EndState::NeverBegan
                 }
                 Some(told) => {
-                    state.violation(format!("{} does not end: {told:?}", wish.reference));
+                    state.violation("does not end", format!("{}: {told:?}", wish.reference));
                     EndState::ForAPerson
                 }
             };
             ends.push(end);
             if let Err(why) = state.judge_paper(&wish) {
-                state.violation(why);
+                state.violation("a receipt says something else", why);
             }
         }
         (state.verdict.violations.clone(), ends)
