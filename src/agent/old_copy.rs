@@ -21,6 +21,9 @@ use super::{Agent, Done};
 const SLACK_MS: i64 = 24 * 3600 * 1000;
 /// The wait after the first question without an answer; it doubles up to [`LONGEST_WAIT`].
 const FIRST_WAIT: Duration = Duration::from_secs(2);
+/// No board went on for so many transactions after it was copied; a number further up is not one that ours may go on above, for
+/// numbers end.
+const MOST_MISSING: u64 = 1_000_000;
 /// A shop's network comes back within minutes.
 const LONGEST_WAIT: Duration = Duration::from_secs(300);
 
@@ -169,7 +172,9 @@ impl Agent {
     }
 
     fn is_old_copy(&mut self, strange: &[String]) {
-        let above = strange.iter().filter_map(|reference| number_of(reference)).max().unwrap_or_default();
+        let furthest = self.last_number.saturating_add(MOST_MISSING);
+        let numbers = strange.iter().filter_map(|reference| number_of(reference));
+        let above = numbers.filter(|number| *number <= furthest).max().unwrap_or_default();
         let (count, last) = (strange.len(), strange.last().map_or("", String::as_str));
         let how = format!("the gateway holds {count} references of this terminal that it does not know, as {last}");
         tracing::error!(above, %how, "ALARM: this journal is an old copy");

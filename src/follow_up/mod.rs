@@ -88,7 +88,7 @@ pub struct Transaction {
     /// So many captures are allowed (interface: `numberOfCaptures`).
     pub most_captures: Option<usize>,
     /// What refers to it.
-    pub later: Vec<Transaction>,
+    pub later: Vec<Self>,
 }
 
 /// How much a later transaction may be of.

@@ -161,7 +161,7 @@ impl Sale {
         step = step.then([Action::Tell]);
         match payment {
             Some(payment) => {
-                let reference = Reversing::new(String::new(), None).next_reference(self.reference());
+                let reference = Reversing::new(String::new(), None).next_reference(self.our_reference());
                 let asked = ask_reversal(payment, reference);
                 step.records.extend(asked.records);
                 step.then(asked.actions)
@@ -195,14 +195,14 @@ impl Sale {
     }
 
     /// Our reference at the gateway.
-    pub(super) fn reference(&self) -> &str {
+    pub(super) fn our_reference(&self) -> &str {
         &self.order.merchant_transaction_id
     }
 
     /// The question what became of it, and of a request of its own.
     pub(super) fn query(&self, own: Option<&str>) -> Action {
-        let own = own.filter(|own| *own != self.reference());
-        let references = [self.reference()].into_iter().chain(own).map(str::to_owned);
+        let own = own.filter(|own| *own != self.our_reference());
+        let references = [self.our_reference()].into_iter().chain(own).map(str::to_owned);
         Action::Query { references: references.collect() }
     }
 
@@ -250,7 +250,7 @@ impl Sale {
         if let (Some(Own::Done(id, amount)), Some(open)) = (&own, &is.open) {
             let (payment, asked) = (open.payment.id.clone(), open.payment.amount);
             let done = Record::ReversalDone { payment, reversal: id.clone(), amount: Some(*amount) };
-            is.apply(&done, self.reference());
+            is.apply(&done, self.our_reference());
             first = with_alarm_of_a_part(Step::write([done]), *amount, asked);
         }
         let step = self.charged_or_not(&is, own.as_ref(), &found, now, deadlines);
@@ -424,7 +424,7 @@ impl Sale {
         };
         let record = Record::ReversalDone { payment: asked.payment.id.clone(), reversal: id, amount: Some(amount) };
         let mut is = reversing.clone();
-        is.apply(&record, self.reference());
+        is.apply(&record, self.our_reference());
         let done = with_alarm_of_a_part(Step::write([record]), amount, asked.payment.amount);
         let named = is.known.as_ref().is_some_and(|known| known.id == asked.payment.id);
         let next = match is.known_rest() {
@@ -433,7 +433,7 @@ impl Sale {
             None => self.end_reversed(),
             Some(rest) => {
                 self.volatile.reversal.certainly_unsent = true;
-                ask_reversal(rest, is.next_reference(self.reference()))
+                ask_reversal(rest, is.next_reference(self.our_reference()))
             }
         };
         let mut step = done;
