@@ -596,7 +596,7 @@ impl State {
         let mut answer = shown(entry, Shows::to_a_request(self.bank.manners, entry));
         if behaviour == Behaviour::ContradictsItself {
             // 8A "05": do not honour.
-            answer["pos"]["iccDataResponse"] = json!(if place % 2 == 0 { "8A023035" } else { "8a023035" });
+            answer["pos"]["iccDataResponse"] = json!(if place.is_multiple_of(2) { "8A023035" } else { "8a023035" });
         }
         self.booked();
         (if state == EntryState::Declined { 400 } else { 200 }, answer)
