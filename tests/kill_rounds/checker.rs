@@ -121,8 +121,7 @@ pub fn told(books: &Books, deals: &[Deal], at: usize, view: &SaleView) -> Result
         return Err(format!("DOUBLE CHARGE: {} holds {held:?}", deal.reference));
     }
     // Once a reversal was asked for, the gateway may have carried it out at any moment.
-    let being_reversed =
-        deals.iter().any(|later| later.wish.kind == Kind::Reversal && later.of.as_ref() == Some(&deal.reference));
+    let being_reversed = reversals(deals, deal).next().is_some();
     let Some(due) = due(view, deal, &held).filter(|_| !being_reversed) else { return Ok(()) };
     if held != due || (view.outcome == Some(Outcome::Approved) && due.is_empty()) {
         let (reference, outcome, text) = (&deal.reference, view.outcome, &view.text);
@@ -157,10 +156,7 @@ fn one(ledger: &Ledger, books: &Books, deals: &[Deal], deal: &Deal) -> Result<()
         };
     }
     // What the tills were told of reversals of it.
-    let reversals =
-        deals.iter().filter(|later| later.wish.kind == Kind::Reversal && later.of.as_ref() == Some(&deal.reference));
-    let taken_back: u64 =
-        reversals.filter_map(Deal::end).filter_map(|end| end.approved_amount.as_deref()).map(minor).sum();
+    let taken_back: u64 = reversals(deals, deal).filter_map(reversed).sum();
     let mut ends: Vec<_> = deal.told.iter().filter_map(|told| told.view.outcome).collect();
     ends.dedup();
     if ends.len() > 1 {
@@ -198,6 +194,20 @@ fn one(ledger: &Ledger, books: &Books, deals: &[Deal], deal: &Deal) -> Result<()
         }
     }
     Ok(())
+}
+
+/// What a till has asked for that undoes this; of an increment also what undoes its reservation.
+fn reversals<'a>(deals: &'a [Deal], deal: &'a Deal) -> impl Iterator<Item = &'a Deal> {
+    let of_it = move |later: &Deal| {
+        let with_all = deal.wish.kind == Kind::Increment && later.of == deal.of;
+        later.of.as_ref() == Some(&deal.reference) || with_all
+    };
+    deals.iter().filter(move |later| later.wish.kind == Kind::Reversal && of_it(later))
+}
+
+/// What was taken back by it, as the till was told.
+fn reversed(reversal: &Deal) -> Option<u64> {
+    reversal.end()?.approved_amount.as_deref().map(minor)
 }
 
 fn is_full(view: &SaleView) -> bool {
@@ -295,11 +305,7 @@ impl Paper {
             matches!(entry.state, gateway::State::Approved | gateway::State::Reversed)
                 && minor(&entry.amount) == self.amount
         });
-        let reversed_at_the_till = deals.iter().any(|later| {
-            later.wish.kind == Kind::Reversal
-                && later.of.as_ref() == Some(&deal.reference)
-                && later.end().is_some_and(|end| end.approved_amount.is_some())
-        });
+        let reversed_at_the_till = reversals(deals, deal).any(|reversal| reversed(reversal).is_some());
         let is_true = match self.verdict {
             Verdict::Approved if self.to_sign || reversed_at_the_till => ever,
             Verdict::Approved => held == [self.amount],

@@ -8,6 +8,7 @@ use std::fs;
 use std::net::Ipv4Addr;
 use std::os::unix::process::ExitStatusExt;
 use std::process::Stdio;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -52,7 +53,7 @@ impl Terminal {
         let mut options = Options::default();
         options.reader.removes_card = true;
         options.gateway.manners = manners;
-        let loopback = free_address();
+        let loopback = own_address();
         let mut changes = vec![
             ("answer-timeout-ms = 10000", "answer-timeout-ms = 700".to_owned()),
             // The amounts of a round are its name.
@@ -127,10 +128,13 @@ impl Drop for Terminal {
     }
 }
 
-/// Where nobody listens, and the agent can after each of its starts.
-fn free_address() -> String {
-    let taken = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-    taken.local_addr().unwrap().to_string()
+/// Where the agent can listen after each of its starts: on a loopback address that no other terminal has, so that nothing takes the
+/// port while the agent is down, as connections do that go out from 127.0.0.1.
+fn own_address() -> String {
+    static TERMINALS: AtomicU32 = AtomicU32::new(1);
+    let [.., high, low] = std::process::id().to_be_bytes();
+    let [.., terminal] = TERMINALS.fetch_add(1, Ordering::Relaxed).to_be_bytes();
+    format!("127.{}.{low}.{}:8480", 1 + high % 254, 1 + terminal % 254)
 }
 
 fn start(shop: &Shop, scene: &Scene) -> Child {
