@@ -363,7 +363,7 @@ impl Agent {
             journal,
             journal_fault: None,
             last_number: opened.last_number,
-            old_copy: OldCopy::new(&opened, config.gateway.assumptions.query_by_date),
+            old_copy: OldCopy::new(&opened, can_be_asked_by_date(&config.gateway.assumptions)),
             gateway,
             gateway_state: "not asked yet".to_owned(),
             expiry_log: expiry::Log::default(),
@@ -633,6 +633,11 @@ impl Agent {
     }
 }
 
+/// A gateway that names no references in its lists shows none by date either.
+fn can_be_asked_by_date(assumptions: &config::Assumptions) -> bool {
+    assumptions.query_by_date && assumptions.query_echoes_reference
+}
+
 /// The core's deadlines from the configuration.
 fn deadlines(config: &Config) -> Deadlines {
     let terminal = &config.terminal;
@@ -655,3 +660,6 @@ impl Active {
         self.sale.deadline().filter(|_| !self.stuck)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -180,9 +180,7 @@ async fn a_refund_whose_answer_is_lost_is_found_or_carried_out_once() {
     // The cents choose what the gateway does: silence before it has processed, silence after it.
     for amount in ["1.70", "1.71"] {
         let mut options = pos_agent::sim::shop::Options::default();
-        options
-            .config
-            .push(("answer-timeout-ms = 10000".to_owned(), "answer-timeout-ms = 1000\nresend-after-s = 1".to_owned()));
+        options.config.push(("answer-timeout-ms = 10000".to_owned(), "answer-timeout-ms = 1000".to_owned()));
         let counter = Counter::open_with(options).await;
         counter.with_card(json!({"reference": "s", "amount": "12.34"})).await;
         let (status, answer) =

@@ -173,7 +173,7 @@ fn settle(world: &World) -> End {
             till.wants(0).await;
         }
         sleep(LATE + Duration::from_secs(60)).await;
-        // What waited for a person may have gone on since.
+        // What waits for a person is tried again after a start, and may have ended since.
         till.look(0).await;
     })
 }

@@ -20,6 +20,7 @@ impl Counter {
         let counter = Self::open_with(options).await;
         let probed = counter.still("probed", |seen| seen.requests == 1).await;
         assert_eq!((probed.connections, probed.handshakes), (1, 1), "nothing else is opened before there is a sale");
+        counter.until_status("the probe's answer", |status| status.gateway.ends_with(": answers")).await;
         counter
     }
 

@@ -92,7 +92,7 @@ fn storm(seed: u64) -> Storm {
             till.until_final(wish, Duration::from_secs(5 * 24 * 3600)).await;
         }
         sleep(Duration::from_secs(300)).await;
-        // What waited for a person may have gone on since.
+        // What waits for a person is tried again after a start, and may have ended since.
         for wish in 0..count {
             till.look(wish).await;
         }

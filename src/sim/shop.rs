@@ -117,6 +117,7 @@ ca-file = "{folder}/ca.pem"
 test-mode = "EXTERNAL"
 connect-timeout-ms = 5000
 answer-timeout-ms = 10000
+resend-after-s = 1
 
 [gateway.brand-by-aid]
 A000000003 = "VISA"

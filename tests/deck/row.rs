@@ -196,7 +196,9 @@ impl Terminal {
     async fn open(manners: Manners) -> Self {
         let mut options = Options::default();
         options.gateway.manners = manners;
-        options.config.push(("answer-timeout-ms = 10000".to_owned(), "answer-timeout-ms = 5000".to_owned()));
+        options
+            .config
+            .push(("answer-timeout-ms = 10000".to_owned(), "answer-timeout-ms = 5000\nresend-after-s = 1".to_owned()));
         let counter = Counter::open_with(options).await;
         let ears = counter.listen().await;
         Self { counter, ears, sales: 0 }

@@ -1,53 +1,105 @@
 //! The judge. It reads the gateway's ledger, the printed bytes and what the till was told, and never the agent's journal.
 //!
 //! A payment is found in the ledger by its amount, which belongs to one reference alone; what follows a payment by the payment
-//! that it refers to.
+//! that it refers to, and by its amount where two tills want a part of it. No gateway is believed to keep any rule: what is counted is
+//! what the agent asked for.
 
-use pos_agent::sim::gateway::{self, Entry, Ledger};
+use pos_agent::sim::gateway::{self, Entry, Ledger, Manners};
 use pos_agent::till::{Kind, Outcome, SaleView};
 
-use super::plan::{decimal, minor};
+use super::plan::{Named, Wish, decimal, minor};
 use super::till::Deal;
 
-/// The payments of a sale or pre-authorisation, whatever became of them. A partial approval has half of the amount, rounded down to
-/// a cent, and a wrong one a euro more (`pos-sim gateway --help`, .60 and .79).
-fn payments<'a>(ledger: &'a Ledger, deal: &Deal) -> Vec<&'a Entry> {
-    let asked = deal.wish.amount.unwrap_or_default();
-    let kind = match deal.wish.kind {
-        Kind::PreAuthorisation => gateway::Kind::PreAuthorisation,
-        _ => gateway::Kind::Debit,
-    };
-    let ours = |entry: &&Entry| entry.kind == kind && [asked, asked / 2, asked + 100].contains(&minor(&entry.amount));
-    ledger.entries().iter().filter(ours).collect()
+/// What was asked of the gateway and carried out. Requests after a payment with the same reference, payment, kind and amount are one
+/// thing asked: that a bank without rules books it as often as it comes is not the agent's doing, and is counted apart.
+pub struct Books {
+    entries: Vec<Entry>,
+    /// How much a bank has booked beyond what was asked.
+    residual: Vec<Entry>,
 }
 
-/// The entries of a transaction: its payments, or what was done with the payment that it refers to.
-fn entries<'a>(ledger: &'a Ledger, deals: &[Deal], deal: &Deal) -> Vec<&'a Entry> {
-    let kind = match deal.wish.kind {
+impl Books {
+    pub fn of(ledger: &Ledger) -> Self {
+        let (mut entries, mut residual) = (Vec::<Entry>::new(), Vec::new());
+        for entry in ledger.entries() {
+            let is_same = |other: &Entry| {
+                let what = |one: &Entry| {
+                    (one.merchant_transaction_id.clone(), one.refers_to.clone(), one.kind, one.amount.clone())
+                };
+                carried_out(other) && what(other) == what(entry) && other.currency == entry.currency
+            };
+            let again = entry.refers_to.is_some() && entry.merchant_transaction_id.is_some() && carried_out(entry);
+            if again && entries.iter().any(is_same) {
+                residual.push(entry.clone());
+            } else {
+                entries.push(entry.clone());
+            }
+        }
+        Self { entries, residual }
+    }
+
+    /// What was booked more often than asked, which only a bank without rules may do.
+    pub fn residual(&self, manners: Manners) -> Result<usize, String> {
+        match self.residual.first() {
+            Some(twice) if manners != Manners::Permissive => Err(format!("carried out more than once: {twice:?}")),
+            _ => Ok(self.residual.len()),
+        }
+    }
+
+    /// What refers to this entry and was carried out.
+    fn after(&self, id: &str, kind: gateway::Kind) -> impl Iterator<Item = &Entry> {
+        self.entries
+            .iter()
+            .filter(move |entry| entry.kind == kind && carried_out(entry) && entry.refers_to.as_deref() == Some(id))
+    }
+
+    /// What reversals have taken back of it, in minor units.
+    fn taken_back(&self, id: &str) -> u64 {
+        let approved = |entry: &&Entry| entry.state == gateway::State::Approved;
+        self.after(id, gateway::Kind::Reversal).filter(approved).map(|entry| minor(&entry.amount)).sum()
+    }
+}
+
+fn carried_out(entry: &Entry) -> bool {
+    entry.state != gateway::State::Declined
+}
+
+fn kind_of(wish: &Wish) -> gateway::Kind {
+    match wish.kind {
+        Kind::PreAuthorisation | Kind::Increment | Kind::Reauthorisation => gateway::Kind::PreAuthorisation,
         Kind::Capture => gateway::Kind::Capture,
         Kind::Refund => gateway::Kind::Refund,
         Kind::Reversal => gateway::Kind::Reversal,
-        _ => return payments(ledger, deal),
-    };
+        Kind::Credit => gateway::Kind::Credit,
+        Kind::Sale | Kind::ByRegistration => gateway::Kind::Debit,
+    }
+}
+
+/// The entries of a transaction, whatever became of them: its payments, or what was done with the payment that it refers to. A partial
+/// approval has half of the amount, rounded down to a cent, and a wrong one a euro more (`pos-sim gateway --help`, .60 and .79).
+fn entries<'a>(books: &'a Books, deals: &[Deal], deal: &Deal) -> Vec<&'a Entry> {
+    let kind = kind_of(&deal.wish);
+    let of_kind = books.entries.iter().filter(|entry| entry.kind == kind);
+    if deal.of.is_none() || deal.wish.named == Named::StoredCard {
+        let asked = deal.wish.amount.unwrap_or_default();
+        let amounts = [asked, asked / 2, asked + 100];
+        return of_kind.filter(|entry| entry.refers_to.is_none() && amounts.contains(&minor(&entry.amount))).collect();
+    }
     let first = deals.iter().find(|first| Some(&first.reference) == deal.of.as_ref());
     let ids: Vec<&str> =
-        first.map_or_else(Vec::new, |first| payments(ledger, first)).iter().map(|one| &*one.id).collect();
-    let refers = |entry: &&Entry| entry.kind == kind && entry.refers_to.as_deref().is_some_and(|id| ids.contains(&id));
-    ledger.entries().iter().filter(refers).collect()
+        first.map_or_else(Vec::new, |first| entries(books, deals, first)).iter().map(|one| &*one.id).collect();
+    // Two tills may want a part of the same payment at once: each another one.
+    let amount = deal.wish.amount.filter(|_| deal.wish.kind != Kind::Reversal);
+    let ours = |entry: &&Entry| amount.is_none_or(|asked| minor(&entry.amount) == asked);
+    of_kind.filter(|entry| entry.refers_to.as_deref().is_some_and(|id| ids.contains(&id))).filter(ours).collect()
 }
 
 /// What the gateway holds of it as approved and not taken back, in minor units: two are a double charge.
-pub fn holds(ledger: &Ledger, deals: &[Deal], deal: &Deal) -> Vec<u64> {
-    let entries = entries(ledger, deals, deal);
-    let reversed = |id: &str| {
-        ledger.entries().iter().any(|other| {
-            other.kind == gateway::Kind::Reversal
-                && other.state == gateway::State::Approved
-                && other.refers_to.as_deref() == Some(id)
-        })
-    };
-    let held = entries.into_iter().filter(|entry| entry.state == gateway::State::Approved && !reversed(&entry.id));
-    held.map(|entry| minor(&entry.amount)).collect()
+pub fn holds(books: &Books, deals: &[Deal], deal: &Deal) -> Vec<u64> {
+    let held = entries(books, deals, deal).into_iter().filter(|entry| entry.state == gateway::State::Approved);
+    held.map(|entry| minor(&entry.amount).saturating_sub(books.taken_back(&entry.id)))
+        .filter(|rest| *rest > 0)
+        .collect()
 }
 
 /// What the gateway should hold after the till was told this.
@@ -62,9 +114,9 @@ fn due(view: &SaleView, deal: &Deal, held: &[u64]) -> Option<Vec<u64>> {
 }
 
 /// In the moment of telling: at most one charge, and what was told is what is held.
-pub fn told(ledger: &Ledger, deals: &[Deal], at: usize, view: &SaleView) -> Result<(), String> {
+pub fn told(books: &Books, deals: &[Deal], at: usize, view: &SaleView) -> Result<(), String> {
     let deal = &deals[at];
-    let held = holds(ledger, deals, deal);
+    let held = holds(books, deals, deal);
     if held.len() > 1 {
         return Err(format!("DOUBLE CHARGE: {} holds {held:?}", deal.reference));
     }
@@ -85,46 +137,60 @@ pub fn told(ledger: &Ledger, deals: &[Deal], at: usize, view: &SaleView) -> Resu
 
 /// At the end, when everything is settled.
 pub fn settled(ledger: &Ledger, deals: &[Deal], receipts: &[String]) -> Result<(), String> {
+    let books = Books::of(ledger);
     for deal in deals {
-        one(ledger, deals, deal).map_err(|why| format!("{}: {why}", deal.reference))?;
+        one(ledger, &books, deals, deal).map_err(|why| format!("{}: {why}", deal.reference))?;
     }
-    stranger(ledger, deals)?;
+    stranger(&books, deals)?;
+    books.entries.iter().try_for_each(|payment| beyond(&books, payment))?;
     let papers: Vec<Paper> = receipts.iter().flat_map(|text| Paper::read(text)).collect();
-    papers.iter().try_for_each(|paper| paper.check(ledger, deals))
+    papers.iter().try_for_each(|paper| paper.check(&books, deals))
 }
 
-fn one(ledger: &Ledger, deals: &[Deal], deal: &Deal) -> Result<(), String> {
-    let (held, entries) = (holds(ledger, deals, deal), entries(ledger, deals, deal));
-    let reversal = deals.iter().find(|later| {
-        later.wish.kind == Kind::Reversal && later.of.as_ref() == Some(&deal.reference) && is_approved(later)
-    });
+fn one(ledger: &Ledger, books: &Books, deals: &[Deal], deal: &Deal) -> Result<(), String> {
+    let (held, entries) = (holds(books, deals, deal), entries(books, deals, deal));
+    if deal.refused.is_some() {
+        return if entries.is_empty() && deal.told.is_empty() {
+            Ok(())
+        } else {
+            Err(format!("the terminal refused it, and the gateway has {entries:#?}"))
+        };
+    }
+    // What the tills were told of reversals of it.
+    let reversals =
+        deals.iter().filter(|later| later.wish.kind == Kind::Reversal && later.of.as_ref() == Some(&deal.reference));
+    let taken_back: u64 =
+        reversals.filter_map(Deal::end).filter_map(|end| end.approved_amount.as_deref()).map(minor).sum();
     let mut ends: Vec<_> = deal.told.iter().filter_map(|told| told.view.outcome).collect();
     ends.dedup();
     if ends.len() > 1 {
         return Err(format!("the till was told more than one end: {ends:?}"));
     }
     // A payment is sent once. What follows one may be sent again, when it was looked up and not found.
-    let carried_out = entries.iter().filter(|entry| entry.state != gateway::State::Declined).count();
-    if carried_out > 1 || (deal.wish.card.is_some() && entries.len() > 1) {
+    if entries.iter().filter(|entry| carried_out(entry)).count() > 1 || (deal.wish.card.is_some() && entries.len() > 1)
+    {
         return Err(format!("carried out or sent more than once: {entries:#?}"));
     }
     let expected = match deal.end() {
         // The gateway does not know it.
         None => Vec::new(),
-        Some(_) if reversal.is_some() => Vec::new(),
-        Some(view) => due(view, deal, &held).unwrap_or_default(),
+        Some(view) => {
+            let due = due(view, deal, &held).unwrap_or_default();
+            due.into_iter().map(|due| due.saturating_sub(taken_back)).filter(|rest| *rest > 0).collect()
+        }
     };
-    if held != expected || (deal.end().is_some_and(is_full) && reversal.is_none() && held.is_empty()) {
+    if held != expected || (deal.end().is_some_and(is_full) && taken_back == 0 && held.is_empty()) {
         let end = deal.end().map(|view| (view.outcome, &view.text));
         return Err(format!("the gateway holds {held:?}; the till was told {end:?}"));
     }
     // Not only now: no approval may have come after the till was told of no charge.
     for told in &deal.told {
         let uncharged = matches!(told.view.outcome, Some(Outcome::Declined | Outcome::Cancelled | Outcome::NotSent));
-        let late =
-            ledger.entries().iter().skip(told.entries).find(|entry| {
-                entries.iter().any(|ours| ours.id == entry.id) && entry.state != gateway::State::Declined
-            });
+        let late = ledger
+            .entries()
+            .iter()
+            .skip(told.entries)
+            .find(|entry| entries.iter().any(|ours| ours.id == entry.id) && carried_out(entry));
         if let Some(late) = late.filter(|_| uncharged) {
             return Err(format!("the till was told {:?}, and after that the gateway got {late:?}", told.view.text));
         }
@@ -136,14 +202,39 @@ fn is_full(view: &SaleView) -> bool {
     view.outcome == Some(Outcome::Approved)
 }
 
-fn is_approved(deal: &Deal) -> bool {
-    deal.end().is_some_and(is_full)
+/// Whatever became of it, no more is taken or given back under different references than the payment allows.
+fn beyond(books: &Books, payment: &Entry) -> Result<(), String> {
+    use gateway::Kind::{Capture, Credit, Debit, PreAuthorisation, Refund, Reversal};
+    let sum = |kind, counts: fn(&Entry) -> bool| -> u64 {
+        books.after(&payment.id, kind).filter(|entry| counts(entry)).map(|entry| minor(&entry.amount)).sum()
+    };
+    let increments = books.after(&payment.id, PreAuthorisation);
+    let increments = increments.map(|more| minor(&more.amount).saturating_sub(books.taken_back(&more.id)));
+    let most = if carried_out(payment) { minor(&payment.amount) + increments.sum::<u64>() } else { 0 };
+    let stands = |entry: &Entry| entry.state != gateway::State::Reversed;
+    let used = match payment.kind {
+        Debit | Capture | PreAuthorisation => sum(Capture, stands) + sum(Refund, |_| true) + sum(Reversal, |_| true),
+        Credit => sum(Refund, |_| true) + sum(Reversal, |_| true),
+        Refund | Reversal => [Capture, Refund, Reversal].into_iter().map(|kind| sum(kind, |_| true)).sum(),
+    };
+    let foreign = books.entries.iter().find(|entry| {
+        entry.refers_to.as_deref() == Some(&payment.id) && carried_out(entry) && entry.currency != payment.currency
+    });
+    if let Some(foreign) = foreign {
+        return Err(format!("CURRENCY: {foreign:?} of {payment:?}"));
+    }
+    let most = if matches!(payment.kind, Refund | Reversal) { 0 } else { most };
+    if used <= most {
+        return Ok(());
+    }
+    let after: Vec<_> = books.entries.iter().filter(|entry| entry.refers_to.as_deref() == Some(&payment.id)).collect();
+    Err(format!("BEYOND: {} of {} was taken or given back: {payment:?}, then {after:#?}", decimal(used), decimal(most)))
 }
 
 /// Nothing is in the ledger for which no till has asked.
-fn stranger(ledger: &Ledger, deals: &[Deal]) -> Result<(), String> {
-    let asked: Vec<&str> = deals.iter().flat_map(|deal| entries(ledger, deals, deal)).map(|entry| &*entry.id).collect();
-    let strange = ledger.entries().iter().find(|entry| {
+fn stranger(books: &Books, deals: &[Deal]) -> Result<(), String> {
+    let asked: Vec<&str> = deals.iter().flat_map(|deal| entries(books, deals, deal)).map(|entry| &*entry.id).collect();
+    let strange = books.entries.iter().find(|entry| {
         // The agent's own reversals are nobody's wish; what they refer to is.
         let id = entry.refers_to.as_ref().filter(|_| entry.kind == gateway::Kind::Reversal).unwrap_or(&entry.id);
         !asked.contains(&&**id)
@@ -193,17 +284,19 @@ impl Paper {
         Some(Self { reference, amount: amount?, verdict, to_sign: text.contains("Signature:") })
     }
 
-    fn check(&self, ledger: &Ledger, deals: &[Deal]) -> Result<(), String> {
+    fn check(&self, books: &Books, deals: &[Deal]) -> Result<(), String> {
         let deal = deals.iter().find(|deal| deal.reference == self.reference);
         let deal = deal.ok_or_else(|| format!("a receipt for {}, for which nobody asked", self.reference))?;
-        let held = holds(ledger, deals, deal);
-        let ever = entries(ledger, deals, deal);
+        let held = holds(books, deals, deal);
+        let ever = entries(books, deals, deal);
         let ever = ever.iter().any(|entry| {
             matches!(entry.state, gateway::State::Approved | gateway::State::Reversed)
                 && minor(&entry.amount) == self.amount
         });
         let reversed_at_the_till = deals.iter().any(|later| {
-            later.wish.kind == Kind::Reversal && later.of.as_ref() == Some(&deal.reference) && is_approved(later)
+            later.wish.kind == Kind::Reversal
+                && later.of.as_ref() == Some(&deal.reference)
+                && later.end().is_some_and(|end| end.approved_amount.is_some())
         });
         let is_true = match self.verdict {
             Verdict::Approved if self.to_sign || reversed_at_the_till => ever,

@@ -1,4 +1,5 @@
-//! What one round does, drawn from its seed: who pays what and how, how the gateway behaves, and when the power goes.
+//! What one round does, drawn from its seed: who pays what and how, what follows it and at which till, how the gateway behaves, when
+//! the power goes, and whether the gateway is there when it comes back.
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
@@ -6,15 +7,19 @@ use pos_agent::sim::gateway::Outcome;
 use pos_agent::sim::reader::Entry;
 use pos_agent::till::Kind;
 
-/// One round: a transaction, perhaps one that follows it, and the kills.
+/// One round: a transaction, perhaps some that follow it, and the kills.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// Never empty; the second refers to the first.
+    /// Never empty; the later ones follow earlier ones.
     pub deals: Vec<Wish>,
+    /// What the other till asks for at the same time as the last of them, of the same earlier transaction.
+    pub rival: Option<Wish>,
     /// During which of them the first kill comes.
     pub victim: usize,
     /// The first comes in the victim's life, each further one in the recovery after the one before.
     pub kills: Vec<Moment>,
+    /// Whether the gateway is away when the agent starts after each of them.
+    pub away: Vec<bool>,
     /// The till sends its request twice at once.
     pub twice: bool,
 }
@@ -23,13 +28,57 @@ pub struct Plan {
 #[derive(Clone, Debug)]
 pub struct Wish {
     pub kind: Kind,
-    /// Minor units; a reversal has none.
+    pub by: By,
+    /// The number of the earlier transaction in its round; the first has none.
+    pub of: Option<usize>,
+    pub named: Named,
+    /// The gateway is to keep the card.
+    pub stores: bool,
+    /// Minor units; without it all that is left is meant.
     pub amount: Option<u64>,
     pub card: Option<(&'static str, Entry)>,
     /// What the gateway does with the next request that it gets, once.
     pub once: Option<Outcome>,
     /// Whether the signature is found to be the card's, if one is asked for.
     pub signature: bool,
+}
+
+/// Which till asks. They share the terminal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    /// The person at the terminal, on the Unix socket: may refer to the transactions of any till.
+    Socket,
+    /// A till with a token: has its own transactions only.
+    Token,
+}
+
+impl By {
+    /// The till's name.
+    pub fn till(self) -> &'static str {
+        match self {
+            Self::Socket => "local",
+            Self::Token => "till-1",
+        }
+    }
+
+    fn other(self) -> Self {
+        if self == Self::Socket { Self::Token } else { Self::Socket }
+    }
+
+    fn draw(random: &mut Random) -> Self {
+        if random.below(3) == 0 { Self::Token } else { Self::Socket }
+    }
+}
+
+/// How an earlier transaction is named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Named {
+    /// By its till and reference.
+    Reference,
+    /// By its payment id at the gateway.
+    Payment,
+    /// By the card that the gateway has kept.
+    StoredCard,
 }
 
 /// When the power goes.
@@ -71,14 +120,14 @@ const CHIPS: &[&str] = &["chip-no-cvm", "chip-no-cvm", "chip-pin", "chip-offline
 /// person, but .64, .70 and .72 (not processed), of which only a day's absence is believed: see `settled` in `till`.
 const PAYMENT_CENTS: &[u64] = &[
     51, 55, 60, 60, 61, 61, 63, 64, 65, 66, 67, 69, 70, 71, 71, 72, 73, 75, 76, 77, 78, 79, 80, 81, 82, 85, 87, 88, 89,
-    90, 91, 92,
+    90, 91, 92, 95, 96,
 ];
 
 /// The same of a capture or a refund. What would never end (silence each time) is ordered once instead.
 const LATER_CENTS: &[u64] = &[51, 61, 65, 66, 67, 71, 73, 78];
 
 /// Payments whose first reversal meets something that ends without a person.
-const REVERSED_CENTS: &[u64] = &[10, 10, 85, 87, 88, 89, 90, 91, 92];
+const REVERSED_CENTS: &[u64] = &[10, 10, 85, 87, 88, 89, 90, 91, 92, 95, 96, 96];
 
 const ONCE: &[Outcome] = &[
     Outcome::Silence { processed: false },
@@ -87,24 +136,51 @@ const ONCE: &[Outcome] = &[
     Outcome::Throttle,
 ];
 
+/// The same, carried out.
+const ONCE_CARRIED_OUT: &[Outcome] = &[
+    Outcome::Silence { processed: true },
+    Outcome::Cut { processed: true },
+    Outcome::ServerError { processed: true },
+    Outcome::Garbage,
+    Outcome::PendingThenApproved,
+];
+
 impl Plan {
     /// The plan of a round; `euros` is even and belongs to this round alone, so that its amounts name it in the ledger.
     pub fn draw(random: &mut Random, euros: u64) -> Self {
-        let deals = deals(random, euros * 100);
+        let mut deals = deals(random, euros * 100);
+        let first = By::draw(random);
+        for n in 0..deals.len() {
+            // What a till with a token has begun the other may see to as well.
+            let by = deals[n].of.map_or(first, |of| deals[of].by);
+            let is_later = deals[n].of.is_some();
+            let deal = &mut deals[n];
+            deal.by = if is_later && by == By::Token { By::draw(random) } else { by };
+            if deal.of.is_some() && deal.named == Named::Reference && random.below(3) == 0 {
+                deal.named = Named::Payment;
+            }
+        }
+        let rival = rival(random, &deals);
         let victim = if random.below(6) == 0 { 0 } else { deals.len() - 1 };
         let signs = deals[victim].card.is_some_and(|(name, _)| name == "swipe" || name == "chip-signature");
         let mut kills = vec![if signs && random.below(3) == 0 { Moment::ToldSignature } else { moment(random) }];
         while kills.len() < 3 && random.below(2) == 0 {
             kills.push(again(random));
         }
-        Self { deals, victim, kills, twice: random.below(4) == 0 }
+        let away = kills.iter().map(|_| random.below(4) == 0).collect();
+        Self { deals, rival, victim, kills, away, twice: random.below(4) == 0 }
     }
 
     /// For whoever repeats it.
     pub fn told(&self) -> String {
         let deals: Vec<_> = self.deals.iter().map(Wish::told).collect();
+        let rival = self.rival.as_ref().map_or_else(String::new, |rival| format!(", and at once {}", rival.told()));
         let twice = if self.twice { ", each asked twice at once" } else { "" };
-        format!("{}{twice}; killed in number {} at {:?}", deals.join(", then "), self.victim + 1, self.kills)
+        let (number, kills, away) = (self.victim + 1, &self.kills, &self.away);
+        format!(
+            "{}{rival}{twice}; killed in number {number} at {kills:?}, gateway away after it {away:?}",
+            deals.join(", then ")
+        )
     }
 }
 
@@ -112,9 +188,11 @@ impl Wish {
     pub fn told(&self) -> String {
         let amount = self.amount.map_or_else(|| "of all".to_owned(), decimal);
         let card = self.card.map_or_else(String::new, |(name, entry)| format!(" with {name} ({entry:?})"));
+        let of = self.of.map_or_else(String::new, |of| format!(" of number {} by {:?}", of + 1, self.named));
         let once = self.once.map_or_else(String::new, |once| format!(" (once: {once:?})"));
+        let stores = if self.stores { " (the card is kept)" } else { "" };
         let refused = if self.signature { "" } else { " (signature refused)" };
-        format!("{} {amount}{card}{once}{refused}", self.kind.as_str())
+        format!("{} {amount}{of}{card}{once}{stores}{refused} at {}", self.kind.as_str(), self.by.till())
     }
 
     /// By what the life of such a transaction is remembered.
@@ -125,7 +203,7 @@ impl Wish {
 
 fn deals(random: &mut Random, minor: u64) -> Vec<Wish> {
     let approved = |random: &mut Random, kind| payment(kind, minor + random.below(50), a_card(random), true);
-    match random.below(20) {
+    match random.below(32) {
         kind @ 0..=5 => {
             let card = if kind == 5 { ("chip-signature", Entry::Insert) } else { (*random.of(CHIPS), Entry::Insert) };
             vec![payment(Kind::Sale, minor + cents(random), card, random.below(3) > 0)]
@@ -147,28 +225,90 @@ fn deals(random: &mut Random, minor: u64) -> Vec<Wish> {
             let first = approved(random, Kind::Sale);
             vec![first, later(random, Kind::Refund, minor / 2)]
         }
-        _ => {
+        18..=20 => {
             let amount = minor + *random.of(REVERSED_CENTS);
             let kind = *random.of(&[Kind::Sale, Kind::PreAuthorisation]);
             let first = payment(kind, amount, a_card(random), true);
-            let reversal = Wish { kind: Kind::Reversal, amount: None, card: None, once: None, signature: true };
-            vec![first, reversal]
+            vec![first, Wish { amount: None, ..follow(Kind::Reversal, 0) }]
+        }
+        21..=23 => {
+            let first = approved(random, Kind::PreAuthorisation);
+            let more = later(random, Kind::Increment, minor / 5 * 2);
+            // All that is reserved by now, whatever became of the increment; or what was reserved at first.
+            let amount = if random.below(2) == 0 { None } else { Some(minor / 2) };
+            vec![first, more, Wish { amount, ..follow(Kind::Capture, 0) }]
+        }
+        24 | 25 => {
+            let first = approved(random, Kind::PreAuthorisation);
+            let capture = Wish { amount: Some(minor / 2), ..follow(Kind::Capture, 0) };
+            let back = if random.below(3) == 0 { Kind::Reversal } else { Kind::Refund };
+            let amount = (back == Kind::Refund).then(|| minor / 400 * 100 + random.below(50));
+            vec![first, capture, Wish { amount, ..follow(back, 1) }]
+        }
+        26..=28 => {
+            let credit = approved(random, Kind::Credit);
+            let Wish { amount, once, .. } = later(random, Kind::Credit, minor);
+            vec![Wish { amount, once, ..credit }]
+        }
+        _ => {
+            let first = Wish { stores: true, ..approved(random, Kind::Sale) };
+            // Its amounts are no other round's: above all first ones, and their halves below all halves of those.
+            let again = Wish { named: Named::StoredCard, ..later(random, Kind::ByRegistration, minor / 2 * 3) };
+            vec![first, again]
         }
     }
 }
 
-fn payment(kind: Kind, amount: u64, card: (&'static str, Entry), signature: bool) -> Wish {
-    Wish { kind, amount: Some(amount), card: Some(card), once: None, signature }
+/// What the other till wants of the same earlier transaction, when it is not the same.
+fn rival(random: &mut Random, deals: &[Wish]) -> Option<Wish> {
+    let [first, .., last] = deals else { return None };
+    if last.of != Some(0) || random.below(2) == 0 {
+        return None;
+    }
+    let all = if first.kind == Kind::Sale { Kind::Refund } else { Kind::Capture };
+    let kind = match last.kind {
+        Kind::Reversal => all,
+        Kind::Refund | Kind::Capture if last.amount.is_some() => *random.of(&[all, Kind::Reversal]),
+        Kind::Capture => Kind::Reversal,
+        _ => return None,
+    };
+    let amount = first.amount.filter(|_| kind == all);
+    let named = *random.of(&[Named::Reference, Named::Payment]);
+    Some(Wish { by: last.by.other(), named, amount, ..follow(kind, 0) })
 }
 
-/// A capture or refund of a part.
+fn payment(kind: Kind, amount: u64, card: (&'static str, Entry), signature: bool) -> Wish {
+    Wish {
+        kind,
+        by: By::Socket,
+        of: None,
+        named: Named::Reference,
+        stores: false,
+        amount: Some(amount),
+        card: Some(card),
+        once: None,
+        signature,
+    }
+}
+
+fn follow(kind: Kind, of: usize) -> Wish {
+    Wish { of: Some(of), card: None, ..payment(kind, 0, ("", Entry::Insert), true) }
+}
+
+/// What follows the first payment of a round, of a part.
 fn later(random: &mut Random, kind: Kind, minor: u64) -> Wish {
     let (cents, once) = match random.below(8) {
         0..=2 => (random.below(50), None),
         3 | 4 => (random.below(50), Some(*random.of(ONCE))),
         _ => (*random.of(LATER_CENTS), None),
     };
-    Wish { kind, amount: Some(minor / 100 * 100 + cents), card: None, once, signature: true }
+    // What is reserved by an increment is captured with the rest: its cents would choose what becomes of that.
+    let (cents, once) = match (kind, once) {
+        (Kind::Increment, None) if cents >= 50 => (0, Some(*random.of(ONCE_CARRIED_OUT))),
+        (Kind::Increment, once) => (0, once),
+        _ => (cents, once),
+    };
+    Wish { amount: Some(minor / 100 * 100 + cents), once, ..follow(kind, 0) }
 }
 
 /// One that is approved without a person at the counter.

@@ -122,6 +122,8 @@ struct Inner {
     story: Vec<String>,
     began: Instant,
     fell: Vec<Stage>,
+    /// Starts of this round that found the gateway away.
+    away: usize,
     started: Instant,
     /// How long a recovery takes, as far as it was seen.
     recovery: Duration,
@@ -140,6 +142,7 @@ impl Scene {
             story: Vec::new(),
             began: Instant::now(),
             fell: Vec::new(),
+            away: 0,
             started: Instant::now(),
             recovery: LONGEST_RECOVERY,
         };
@@ -155,6 +158,7 @@ impl Scene {
     pub fn round_begins(&self) {
         let mut inner = self.inner();
         (inner.armed, inner.story, inner.fell, inner.began) = (None, Vec::new(), Vec::new(), Instant::now());
+        inner.away = 0;
     }
 
     pub fn note(&self, what: impl Into<String>) {
@@ -168,6 +172,18 @@ impl Scene {
     /// Where the kills of this round fell.
     pub fn fell(&self) -> Vec<Stage> {
         self.inner().fell.clone()
+    }
+
+    /// The agent is about to start, and the gateway is not there.
+    pub fn gateway_away(&self) {
+        let mut inner = self.inner();
+        inner.away += 1;
+        inner.note("the gateway is away");
+    }
+
+    /// How many starts of this round found it so.
+    pub fn times_away(&self) -> usize {
+        self.inner().away
     }
 
     pub fn deal_begins(&self) {
@@ -256,7 +272,7 @@ impl Scene {
                 inner.seen.connected = true;
                 Moment::Connected
             }
-            // The line is kept warm by it; it is about no payment.
+            // The probe of each start; it is about no payment.
             gateway::Seen::Request { path: "/", .. } | gateway::Seen::Answer { path: "/", .. } => return,
             gateway::Seen::Request { method: "POST", .. } => {
                 inner.seen.asked = true;

@@ -9,6 +9,7 @@ use std::net::Ipv4Addr;
 use std::os::unix::process::ExitStatusExt;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use pos_agent::sim::reader::{WaitsFor, card};
 use pos_agent::sim::shop::{Options, Shop};
@@ -19,25 +20,50 @@ use tokio::task::JoinHandle;
 
 use super::plan::Moment;
 use super::scene::Scene;
+use pos_agent::sim::gateway::Manners;
 
 pub struct Terminal {
     pub shop: Arc<Shop>,
     pub scene: Arc<Scene>,
-    /// Kills that are still to come, after the next restarts.
-    pub later: Arc<Mutex<VecDeque<Moment>>>,
+    /// What is still to come with the next restarts.
+    pub later: Arc<Mutex<VecDeque<Restart>>>,
+    /// Where the till with a token asks.
+    pub loopback: String,
     child: Child,
     printer_line: JoinHandle<()>,
     /// How long the log was when the round began.
     log_at: usize,
 }
 
+/// What one start of the agent meets.
+#[derive(Clone, Copy, Debug)]
+pub struct Restart {
+    /// The next kill.
+    pub kill: Option<Moment>,
+    /// The gateway is away at the start, and comes back.
+    pub away: bool,
+}
+
+/// How long the gateway is away: longer than the agent takes to start, and than its first question.
+const AWAY: Duration = Duration::from_millis(400);
+
 impl Terminal {
-    pub async fn open() -> Self {
+    pub async fn open(manners: Manners) -> Self {
         let mut options = Options::default();
         options.reader.removes_card = true;
-        options
-            .config
-            .push(("answer-timeout-ms = 10000".to_owned(), "answer-timeout-ms = 700\nresend-after-s = 1".to_owned()));
+        options.gateway.manners = manners;
+        let loopback = free_address();
+        let mut changes = vec![
+            ("answer-timeout-ms = 10000", "answer-timeout-ms = 700".to_owned()),
+            // The amounts of a round are its name.
+            ("max-credit-amount = \"1000.00\"", "max-credit-amount = \"9999999.00\"".to_owned()),
+            ("http = \"127.0.0.1:0\"", format!("http = \"{loopback}\"")),
+        ];
+        if manners == Manners::Literal {
+            let letter = "[gateway.assumptions]\nrefuses-repeated-references = true\nquery-method = \"POST\"";
+            changes.push(("[gateway.brand-by-aid]", format!("{letter}\n\n[gateway.brand-by-aid]")));
+        }
+        options.config.extend(changes.into_iter().map(|(what, with)| (what.to_owned(), with)));
         let shop = Arc::new(Shop::open(options).await.unwrap());
         let scene = Scene::new();
         let (at_gateway, at_reader) = (Arc::clone(&scene), Arc::clone(&scene));
@@ -45,7 +71,7 @@ impl Terminal {
         assert!(shop.reader.at_continue(move || at_reader.continued()));
         let printer_line = watched_printer(&shop, &scene).await;
         let child = start(&shop, &scene);
-        Self { shop, scene, later: Arc::default(), child, printer_line, log_at: 0 }
+        Self { shop, scene, later: Arc::default(), loopback, child, printer_line, log_at: 0 }
     }
 
     pub fn round_begins(&mut self) {
@@ -62,12 +88,27 @@ impl Terminal {
             }
             // The terminal is dark: the customer takes the card.
             self.shop.reader.remove();
-            self.child = start(&self.shop, &self.scene);
             let next = self.later.lock().unwrap().pop_front();
-            if let Some(moment) = next {
+            if next.is_some_and(|next| next.away) {
+                self.gateway_goes_away().await;
+            }
+            self.child = start(&self.shop, &self.scene);
+            if let Some(moment) = next.and_then(|next| next.kill) {
                 self.scene.arm(moment, self.scene.recovery());
             }
         }
+    }
+
+    /// It is there again a while later.
+    async fn gateway_goes_away(&self) {
+        self.shop.gateway.set_offline(true).await.unwrap();
+        self.scene.gateway_away();
+        let (shop, scene) = (Arc::clone(&self.shop), Arc::clone(&self.scene));
+        tokio::spawn(async move {
+            tokio::time::sleep(AWAY).await;
+            shop.gateway.set_offline(false).await.unwrap();
+            scene.note("the gateway is there again");
+        });
     }
 
     fn log(&self) -> String {
@@ -84,6 +125,12 @@ impl Drop for Terminal {
     fn drop(&mut self) {
         self.printer_line.abort();
     }
+}
+
+/// Where nobody listens, and the agent can after each of its starts.
+fn free_address() -> String {
+    let taken = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    taken.local_addr().unwrap().to_string()
 }
 
 fn start(shop: &Shop, scene: &Scene) -> Child {

@@ -6,23 +6,25 @@
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use pos_agent::sim::shop::Shop;
+use pos_agent::sim::gateway::Manners;
+use pos_agent::sim::shop::{Shop, TILL_TOKEN};
 use pos_agent::till::{Kind, Outcome, Progress, SaleView, State, StatusView};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
-use super::checker;
-use super::plan::{Wish, decimal};
+use super::checker::{self, Books};
+use super::plan::{By, Named, Wish, decimal};
 use super::scene::Scene;
 
 /// How often a till asks again when no event tells it to.
 const ASK_AGAIN: Duration = Duration::from_millis(10);
 
-/// The words of an unconfirmed sale that the gateway does not know. After a day of it, an hour of which one process must have
-/// watched, it ends as declined (`absence-final-after-h`, 1 at least): no test can wait for that.
-const NOT_THERE: &str = "the gateway does not know it; a late approval would be reversed";
+/// The words of an unconfirmed transaction that the gateway does not know. After a day of it, an hour of which one process must have
+/// watched, a payment ends as declined (`absence-final-after-h`, 1 at least), and a capture or refund is sent again: no test can wait
+/// for that. A reversal is sent again at once; so is a capture or a refund, if the gateway takes a reference once only.
+const NOT_THERE: &str = "the gateway does not know it";
 
 /// One transaction in the till's book.
 #[derive(Clone, Debug)]
@@ -31,6 +33,8 @@ pub struct Deal {
     pub wish: Wish,
     /// The reference that it refers to.
     pub of: Option<String>,
+    /// Why the terminal has not begun it, where that may be.
+    pub refused: Option<String>,
     /// Each thing that it was told, when it was another than before.
     pub told: Vec<Told>,
 }
@@ -50,6 +54,9 @@ impl Deal {
 
     /// For the counts: how it ended, as the till heard it.
     pub fn ended_as(&self) -> &'static str {
+        if self.refused.is_some() {
+            return "refused at the terminal";
+        }
         let Some(last) = self.end() else { return "not confirmed: the gateway does not know it" };
         match last.outcome.unwrap() {
             Outcome::Approved => "approved",
@@ -67,6 +74,8 @@ pub struct Book {
     shop: Arc<Shop>,
     scene: Arc<Scene>,
     deals: Mutex<Vec<Deal>>,
+    /// Whose life the hand at the plug follows.
+    followed: Mutex<String>,
     wrong: Mutex<Option<String>>,
     news: Notify,
 }
@@ -96,15 +105,14 @@ impl Book {
             self.scene.note(format!("the till hears ({how}) {}: {:?} {outcome:?}: {text}", view.reference, view.state));
             deals[at].told.push(Told { view: view.clone(), entries: ledger.entries().len() });
         }
-        if let Err(why) = checker::told(&ledger, &deals, at, &view) {
+        if let Err(why) = checker::told(&Books::of(&ledger), &deals, at, &view) {
             self.wrong.lock().unwrap().get_or_insert(why);
         }
-        let is_last = at + 1 == deals.len();
         drop(deals);
-        if is_last {
+        if *self.followed.lock().unwrap() == view.reference {
             self.scene.told(view.state);
         }
-        self.news.notify_one();
+        self.news.notify_waiters();
     }
 }
 
@@ -113,43 +121,81 @@ impl Book {
 pub enum Failed {
     /// The line is gone: the agent was killed.
     Lost,
+    /// The terminal does not begin it: what is left of the earlier transaction, or whose it is, does not allow it.
+    Refused(String),
     /// It should not have been said.
     Wrong(String),
+}
+
+/// Whether the terminal may refuse to begin it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// Never: nothing stands in its way.
+    Never,
+    /// Another till wants something of the same at the same time.
+    May,
+    /// It is of another till's transaction, and this till may not.
+    Must,
 }
 
 type Answer<T> = Result<T, Failed>;
 
 pub struct Till {
     pub book: Arc<Book>,
+    /// The gateway takes a reference once only, and the agent knows.
+    sends_again: bool,
     http: reqwest::Client,
+    /// Of the till with a token.
+    loopback: (reqwest::Client, String),
     ears: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl Till {
-    pub fn new(shop: &Arc<Shop>, scene: &Arc<Scene>) -> Self {
+    pub fn new(shop: &Arc<Shop>, scene: &Arc<Scene>, loopback: String) -> Self {
         let http =
             reqwest::Client::builder().unix_socket(shop.socket()).no_proxy().pool_max_idle_per_host(0).build().unwrap();
         let book = Book {
             shop: Arc::clone(shop),
             scene: Arc::clone(scene),
             deals: Mutex::default(),
+            followed: Mutex::default(),
             wrong: Mutex::default(),
             news: Notify::new(),
         };
-        Self { book: Arc::new(book), http, ears: Mutex::new(None) }
+        let own = reqwest::Client::builder().no_proxy().pool_max_idle_per_host(0).build().unwrap();
+        let sends_again = shop.gateway.manners() == Manners::Literal;
+        Self { book: Arc::new(book), sends_again, http, loopback: (own, loopback), ears: Mutex::new(None) }
+    }
+
+    /// The moments of this transaction are those that the hand at the plug waits for.
+    pub fn follows(&self, reference: &str) {
+        reference.clone_into(&mut self.book.followed.lock().unwrap());
     }
 
     /// Asks for this, and does not rest until it is settled, through every restart.
-    pub async fn carry_out(&self, wish: &Wish, reference: &str, of: Option<&str>, twice: bool) -> Result<(), String> {
-        self.book.scene.note(format!("the till asks for {reference}: {}", wish.told()));
-        let (reference_text, of) = (reference.to_owned(), of.map(str::to_owned));
-        self.book.deals().push(Deal { reference: reference_text, wish: wish.clone(), of, told: Vec::new() });
+    pub async fn carry_out(
+        &self,
+        wish: &Wish,
+        reference: &str,
+        of: Option<&str>,
+        twice: bool,
+        refusal: Refusal,
+    ) -> Result<(), String> {
+        self.book.scene.note(format!("a till asks for {reference}: {}", wish.told()));
+        let (named, of) = (reference.to_owned(), of.map(str::to_owned));
+        let deal = Deal { reference: named, wish: wish.clone(), of, refused: None, told: Vec::new() };
+        self.book.deals().push(deal);
         // The first time nothing is known of it, and the question would only be asked for practice.
         let mut is_new = true;
         loop {
             let life = async {
                 if is_new || self.find(reference).await?.is_none() {
                     self.begin(reference, twice).await?;
+                }
+                if refusal == Refusal::Must {
+                    return Err(Failed::Wrong(format!(
+                        "STRANGER: {reference} was begun, of another till's transaction"
+                    )));
                 }
                 self.until_settled(reference).await
             };
@@ -159,15 +205,22 @@ impl Till {
                     return self.book.wrong();
                 }
                 Err(Failed::Lost) => is_new = false,
-                Err(Failed::Wrong(why)) => return Err(why),
+                Err(Failed::Refused(why)) if refusal != Refusal::Never => {
+                    self.book.scene.note(format!("{reference} is refused: {why}"));
+                    let mut deals = self.book.deals();
+                    deals.iter_mut().find(|deal| deal.reference == reference).unwrap().refused = Some(why);
+                    return Ok(());
+                }
+                Err(Failed::Refused(why) | Failed::Wrong(why)) => return Err(format!("{reference}: {why}")),
             }
+            tokio::time::sleep(ASK_AGAIN).await;
             self.until_serving().await;
         }
     }
 
     /// How many sales wait for the end of the day (see [`NOT_THERE`]).
     pub fn waiting(&self) -> usize {
-        self.book.deals().iter().filter(|deal| deal.end().is_none()).count()
+        self.book.deals().iter().filter(|deal| deal.end().is_none() && deal.refused.is_none()).count()
     }
 
     /// Waits until it can take a sale and has no receipt left to print.
@@ -195,7 +248,7 @@ impl Till {
             match self.until_settled(reference).await {
                 Ok(()) => return self.book.wrong(),
                 Err(Failed::Lost) => self.until_serving().await,
-                Err(Failed::Wrong(why)) => return Err(why),
+                Err(Failed::Refused(why) | Failed::Wrong(why)) => return Err(why),
             }
         }
     }
@@ -221,7 +274,8 @@ impl Till {
 
     /// The sale, when it is known.
     async fn find(&self, reference: &str) -> Answer<Option<SaleView>> {
-        let found: Option<SaleView> = self.get(&format!("sales/{reference}")).await?;
+        let found: Option<SaleView> =
+            self.get(&format!("sales/{reference}?till={}", self.by(reference).till())).await?;
         if let Some(view) = &found {
             self.book.hears(view.clone(), "by asking");
         }
@@ -247,6 +301,9 @@ impl Till {
                 }
                 // The reader of a terminal that was just started is not open yet.
                 (503, Some("not-ready")) => tokio::time::sleep(ASK_AGAIN).await,
+                (403 | 422, Some("forbidden" | "not-possible" | "amount")) => {
+                    return Err(Failed::Refused(format!("{status} {said}")));
+                }
                 _ => return Err(Failed::Wrong(format!("{reference} is refused: {status} {said}"))),
             }
         }
@@ -267,7 +324,8 @@ impl Till {
                 };
                 self.book.scene.note(format!("the signature is {}", if accepted { "accepted" } else { "refused" }));
                 let body = json!({ "accepted": accepted });
-                let (status, said) = self.send(&format!("sales/{reference}/signature"), &body).await?;
+                let path = format!("sales/{reference}/signature?till={}", self.by(reference).till());
+                let (status, said) = self.send(By::Socket, &path, &body).await?;
                 let view = serde_json::from_value(said).map_err(|why| Failed::Wrong(format!("{status}: {why}")))?;
                 self.book.hears(view, "by asking");
                 continue;
@@ -284,33 +342,68 @@ impl Till {
             State::Unconfirmed if view.text.contains(NOT_THERE) => {
                 let deals = self.book.deals();
                 let deal = deals.iter().find(|deal| deal.reference == view.reference).unwrap();
-                matches!(deal.wish.kind, Kind::Sale | Kind::PreAuthorisation)
-                    && checker::holds(&self.book.shop.gateway.ledger(), &deals, deal).is_empty()
+                let goes_on = match deal.wish.kind {
+                    Kind::Reversal => true,
+                    Kind::Capture | Kind::Refund => self.sends_again,
+                    _ => false,
+                };
+                !goes_on && checker::holds(&Books::of(&self.book.shop.gateway.ledger()), &deals, deal).is_empty()
             }
             _ => false,
         }
     }
 
     async fn post(&self, reference: &str) -> Answer<(u16, Value)> {
-        let body = {
+        let (by, body) = {
             let deals = self.book.deals();
             let deal = deals.iter().find(|deal| deal.reference == reference).unwrap();
+            let first = deals.iter().find(|first| Some(&first.reference) == deal.of.as_ref());
+            let earlier = first.and_then(Deal::end);
             let mut body = json!({ "reference": reference, "kind": deal.wish.kind.as_str() });
             if let Some(amount) = deal.wish.amount {
                 body["amount"] = decimal(amount).into();
                 body["currency"] = "EUR".into();
             }
-            if let Some(of) = &deal.of {
-                body["of"] = of.as_str().into();
+            if deal.wish.stores {
+                body["parameters"] = json!({ "createRegistration": "true" });
             }
-            body
+            match (first, earlier, deal.wish.named) {
+                (None, ..) => {}
+                (Some(first), _, Named::Reference) => {
+                    body["of"] = first.reference.as_str().into();
+                    if first.wish.by != deal.wish.by {
+                        body["till"] = first.wish.by.till().into();
+                    }
+                }
+                (_, earlier, Named::Payment) => {
+                    body["payment"] = earlier.and_then(|view| view.payment_id.clone()).into()
+                }
+                (_, earlier, Named::StoredCard) => {
+                    body["registration"] = earlier.and_then(|view| view.registration.clone()).into();
+                }
+            }
+            (deal.wish.by, body)
         };
-        self.send("sales", &body).await
+        self.send(by, "sales", &body).await
     }
 
-    async fn send(&self, path: &str, body: &Value) -> Answer<(u16, Value)> {
-        let request = self.http.post(format!("http://till/v1/{path}")).header("content-type", "application/json");
-        let answer = request.body(body.to_string()).send().await.map_err(|_| Failed::Lost)?;
+    /// Whose transaction this is.
+    fn by(&self, reference: &str) -> By {
+        self.book.deals().iter().find(|deal| deal.reference == reference).unwrap().wish.by
+    }
+
+    async fn send(&self, by: By, path: &str, body: &Value) -> Answer<(u16, Value)> {
+        let (client, address) = &self.loopback;
+        let request = match by {
+            By::Socket => self.http.post(format!("http://till/v1/{path}")),
+            By::Token => client.post(format!("http://{address}/v1/{path}")).bearer_auth(TILL_TOKEN),
+        };
+        let answer = request
+            .header("content-type", "application/json")
+            .body(body.to_string())
+            .send()
+            .await
+            .map_err(|_| Failed::Lost)?;
         let status = answer.status().as_u16();
         let text = answer.text().await.map_err(|_| Failed::Lost)?;
         let said = serde_json::from_str(&text).map_err(|why| Failed::Wrong(format!("{path}: {why}: {text}")))?;

@@ -59,6 +59,17 @@ fn a_reversal_of_a_part_that_a_look_shows_is_that_part_and_the_rest_goes_back_un
 }
 
 #[test]
+fn a_part_that_was_approved_and_whose_answer_is_lost_goes_back_with_its_own_amount() {
+    let part = || with_amount(charged(), 800);
+    let mut sale = Trace::asked(EntryMode::NfcIcc);
+    let _ = sale.on(unknown());
+    assert_eq!(sale.on(listed(vec![part()])), [reverse("p1", 800, 1)]);
+    assert_eq!(sale.on(answered(1, done("rv1", 800))), [query()]);
+    let _ = sale.on(listed(vec![part(), linked("RV", "rv1", 800, own(1))]));
+    assert!(matches!(sale.outcome(), Some(Outcome::Reversed { .. })), "{:?}", sale.sale.standing());
+}
+
+#[test]
 fn a_reversal_answered_in_part_goes_on_with_exactly_the_rest_and_a_refused_rest_is_for_a_person() {
     let mut sale = Trace::asked(EntryMode::Icc);
     let _ = sale.on(approved());

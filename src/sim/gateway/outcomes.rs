@@ -138,6 +138,12 @@ pub const REVERSALS: &[Row] = &[
     (90, Outcome::FirstReversal(71), "approved; its first reversal is processed, then silence"),
     (91, Outcome::FirstReversal(72), "approved; its first reversal is cut off, not processed"),
     (92, Outcome::FirstReversal(73), "approved; its first reversal is processed, then cut off"),
+    (95, Outcome::FirstReversal(60), "approved; its first reversal takes back half of what it asked for"),
+    (
+        96,
+        Outcome::FirstReversal(80),
+        "approved; its first reversal is processed, cut off, not found by the first two questions",
+    ),
 ];
 
 /// More rows of a gateway that is the interface's letter: result codes have two to eleven digits and dots (behaviour: Errors).
@@ -186,7 +192,7 @@ pub fn help() -> String {
     }
     text.push_str(
         "The same of captures, refunds and payments with a stored card. A reversal is of the whole payment: what it meets is\n\
-         chosen by the payment's cents, .81, .82 and .84 to .92.\n\
+         chosen by the payment's cents, .81, .82, .84 to .92, .95 and .96.\n\
          Billing address of every test card: billing.street1=1 Test Street, billing.postcode=12345; security code 123, of an\n\
          American-express-type card 1234.\n",
     );

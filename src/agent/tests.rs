@@ -1,0 +1,338 @@
+//! What may follow an earlier transaction, whose answer it is, and what waits when the journal is an old copy: asked of a whole terminal
+//! whose wires are silent. Nothing is sent here; what is sent, and what becomes of it, is played in the world of `tests/world`.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use tempfile::TempDir;
+
+use super::*;
+use crate::config::{Right, Rights};
+use crate::sale::{Action, Approval, ApprovedAmount, Earlier, Event, ForChip, HostFacts, Kind, Order, Standing};
+use crate::till::{Of, Wanted};
+use crate::wire;
+
+const TERMINAL: &str = "12345678";
+/// A payment at the gateway that no journal here knows.
+const UNKNOWN: &str = "8ac7a4a18f00000000000000000000aa";
+
+/// A terminal with its journal, and no wire that says anything.
+struct Terminal {
+    agent: Agent,
+    _ends: Ends,
+    _commands: mpsc::Sender<Command>,
+}
+
+impl Terminal {
+    /// Starts with the journal in this folder.
+    fn start(folder: &Path, settings: &str) -> Self {
+        let config = config::load(&write_files(folder, settings)).unwrap();
+        let silent: wire::Way = Arc::new(|| Box::pin(std::future::pending()));
+        let board = || DateTime::from_timestamp_millis(clock::built_unix_ms() + 24 * 3600 * 1000).unwrap();
+        let surroundings = Surroundings {
+            reader: Some(Arc::clone(&silent)),
+            gateway: Some(Arc::clone(&silent)),
+            printer: Some(silent),
+            board: Arc::new(board),
+            ..Surroundings::default()
+        };
+        let (commands, receiver) = mpsc::channel(1);
+        let (progress, _) = broadcast::channel(64);
+        let (agent, ends) = Agent::start(config, surroundings, Tills { commands: receiver, progress }).unwrap();
+        Self { agent, _ends: ends, _commands: commands }
+    }
+
+    /// Enters a transaction of before: asked for, and answered.
+    fn enter(&mut self, number: u64, till: &str, kind: Kind, minor: u64, answer: Option<Answer>) {
+        let order = Order {
+            kind,
+            parameters: Vec::new(),
+            number,
+            till: till.to_owned(),
+            reference: format!("R{number}"),
+            amount: eur(minor),
+            ask_tip: false,
+            manual: false,
+            accept_partial: false,
+            terminal_id: TERMINAL.to_owned(),
+            merchant_transaction_id: reference(number),
+            started_unix_ms: self.agent.now().unix_ms,
+            local_time: "2026-11-20 13:00:00".to_owned(),
+        };
+        let (mut sale, first) = Sale::begin(order);
+        let now = self.agent.now();
+        let _ = self.agent.journal.commit(&mut sale, first, now.unix_ms).unwrap();
+        for event in [Some(Event::Proceed), answer.map(Event::Answered)].into_iter().flatten() {
+            let step = sale.handle(event, now, self.agent.deadlines);
+            let _ = self.agent.journal.commit(&mut sale, step, now.unix_ms).unwrap();
+        }
+    }
+
+    /// A sale of before, approved.
+    fn sold(&mut self, number: u64, till: &str, minor: u64) {
+        self.enter(number, till, stored_card(), minor, Some(approved(&id(number))));
+    }
+
+    fn refunded(&mut self, number: u64, till: &str, of: Earlier, minor: u64) {
+        self.enter(number, till, Kind::Refund { of }, minor, Some(approved(&id(number))));
+    }
+
+    fn may(&self, wanted: &Wanted) -> Result<(Kind, Amount), String> {
+        self.agent.kind_and_amount(wanted).map_err(|refused| refused.to_string())
+    }
+
+    fn standing(&self, number: u64) -> Standing<'_> {
+        self.agent.sales[&number].sale.standing()
+    }
+
+    fn is_held(&self, number: u64) -> bool {
+        self.agent.sales[&number].sale.is_held()
+    }
+}
+
+fn write_files(folder: &Path, settings: &str) -> std::path::PathBuf {
+    let token = folder.join("token");
+    fs::write(&token, "OGE4Mjk0MTc0YjdlY2IyODAxNGI5Njk5MjIwMDE1Y2N8c3k2S0pzVDg=").unwrap();
+    fs::set_permissions(&token, fs::Permissions::from_mode(0o600)).unwrap();
+    let mut authority = rcgen::CertificateParams::new(Vec::new()).unwrap();
+    authority.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+    let authority = authority.self_signed(&rcgen::KeyPair::generate().unwrap()).unwrap();
+    fs::write(folder.join("ca.pem"), authority.pem()).unwrap();
+    let path = folder.join("config.toml");
+    let text = format!(
+        r#"[terminal]
+id = "{TERMINAL}"
+merchant = ["Corner Shop"]
+currency = "EUR"
+{settings}
+
+[reader]
+protocol = "miura-mpi"
+port = "/dev/null"
+
+[gateway]
+url = "https://bank.test"
+entity-id = "8a8294174b7ecb28014b9699220015ca"
+token-file = "{folder}/token"
+ca-file = "{folder}/ca.pem"
+
+[journal]
+path = "{folder}/journal.db"
+"#,
+        folder = folder.display()
+    );
+    fs::write(&path, text).unwrap();
+    path
+}
+
+fn eur(minor: u64) -> Amount {
+    Amount::from_minor(minor, Currency::from_code("EUR").unwrap()).unwrap()
+}
+
+/// Our reference at the gateway.
+fn reference(number: u64) -> String {
+    format!("{TERMINAL}-{number}-{number:032x}")
+}
+
+/// The payment of a transaction.
+fn id(number: u64) -> String {
+    format!("{number:032}")
+}
+
+/// The kind of sale that needs no card.
+fn stored_card() -> Kind {
+    Kind::ByRegistration { registration: "f".repeat(32) }
+}
+
+fn approved(id: &str) -> Answer {
+    Answer::Approved(Box::new(Approval {
+        id: id.to_owned(),
+        amount: ApprovedAmount::NotSaid,
+        for_chip: ForChip::default(),
+        facts: HostFacts { id: Some(id.to_owned()), ..HostFacts::default() },
+    }))
+}
+
+fn lost() -> Answer {
+    Answer::Unknown { why: "no answer in time".to_owned() }
+}
+
+fn refund(till: &str, of: Of, minor: u64, rights: &[Right]) -> Wanted {
+    Wanted {
+        till: till.to_owned(),
+        reference: "new".to_owned(),
+        kind: till::Kind::Refund,
+        amount: Some(eur(minor)),
+        ask_tip: false,
+        manual: false,
+        accept_partial: false,
+        of: Some(of),
+        rights: rights.iter().copied().collect::<Rights>(),
+        registration: None,
+        parameters: serde_json::Map::new(),
+    }
+}
+
+fn by_reference(till: &str, number: u64) -> Of {
+    Of::Reference { till: till.to_owned(), reference: format!("R{number}") }
+}
+
+fn in_journal(number: u64) -> Earlier {
+    Earlier { payment: id(number), number: Some(number) }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_id_that_the_journal_knows_is_that_sale_with_its_rest() {
+    let folder = TempDir::new().unwrap();
+    let mut terminal = Terminal::start(folder.path(), "");
+    terminal.sold(1, "till-1", 1000);
+    let by_id = || Of::Payment(id(1));
+    let refund_of_it = (Kind::Refund { of: in_journal(1) }, eur(1000));
+    assert_eq!(terminal.may(&refund("till-1", by_id(), 1000, &[])), Ok(refund_of_it));
+    let more = terminal.may(&refund("till-1", by_id(), 1001, &[])).unwrap_err();
+    assert!(more.contains("more than is left: 10.00 EUR"), "{more}");
+    // However it was named, what was given counts.
+    terminal.refunded(2, "till-1", in_journal(1), 300);
+    terminal.refunded(3, "till-1", Earlier { payment: id(1), number: None }, 200);
+    for of in [by_id(), Of::Number(1), by_reference("till-1", 1)] {
+        let more = terminal.may(&refund("till-1", of.clone(), 501, &[])).unwrap_err();
+        assert!(more.contains("more than is left: 5.00 EUR"), "{of:?}: {more}");
+        assert!(terminal.may(&refund("till-1", of, 500, &[])).is_ok());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn another_tills_sale_needs_the_right_however_it_is_named() {
+    let folder = TempDir::new().unwrap();
+    let mut terminal = Terminal::start(folder.path(), "");
+    terminal.sold(1, "till-1", 1000);
+    for of in [Of::Payment(id(1)), Of::Number(1), by_reference("till-1", 1)] {
+        assert!(terminal.may(&refund("till-1", of.clone(), 100, &[])).is_ok(), "{of:?}");
+        let refused = terminal.may(&refund("till-2", of.clone(), 100, &[Right::UnknownPayment])).unwrap_err();
+        assert!(refused.contains("the right any-till"), "{of:?}: {refused}");
+        let returned = terminal.may(&refund("till-2", of.clone(), 100, &[Right::AnyTill]));
+        assert_eq!(returned, Ok((Kind::Refund { of: in_journal(1) }, eur(100))), "{of:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn for_an_unknown_payment_and_by_credit_nothing_is_given_beyond_the_limit() {
+    let unknown = |minor, rights: &[Right]| refund("till-1", Of::Payment(UNKNOWN.to_owned()), minor, rights);
+    let credit = |minor| Wanted { kind: till::Kind::Credit, of: None, ..unknown(minor, &[]) };
+    let folder = TempDir::new().unwrap();
+    {
+        let closed = Terminal::start(folder.path(), "");
+        let refused = closed.may(&unknown(1, &[Right::UnknownPayment])).unwrap_err();
+        assert!(refused.contains("max-credit-amount"), "nothing may be given: {refused}");
+        assert!(closed.may(&credit(1)).is_err());
+    }
+    let mut terminal = Terminal::start(folder.path(), "max-credit-amount = \"50.00\"");
+    let refused = terminal.may(&unknown(1, &[Right::AnyTill])).unwrap_err();
+    assert!(refused.contains("the right unknown-payment"), "{refused}");
+    assert!(terminal.may(&unknown(5001, &[Right::UnknownPayment])).is_err());
+    let of = || Earlier { payment: UNKNOWN.to_owned(), number: None };
+    assert_eq!(terminal.may(&unknown(5000, &[Right::UnknownPayment])), Ok((Kind::Refund { of: of() }, eur(5000))));
+    // What was given for it before counts, and what may have been given.
+    terminal.refunded(1, "till-2", of(), 1000);
+    terminal.enter(2, "till-1", Kind::Reversal { of: of() }, 1500, Some(lost()));
+    let refused = terminal.may(&unknown(2501, &[Right::UnknownPayment])).unwrap_err();
+    assert!(refused.contains("above the limit of 50.00 EUR"), "{refused}");
+    assert!(terminal.may(&unknown(2500, &[Right::UnknownPayment])).is_ok());
+    assert!(terminal.may(&credit(5000)).is_ok() && terminal.may(&credit(5001)).is_err());
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_earlier_till_is_part_of_what_was_asked_for() {
+    let folder = TempDir::new().unwrap();
+    let mut terminal = Terminal::start(folder.path(), "");
+    terminal.sold(1, "till-1", 1000);
+    terminal.refunded(2, "till-3", in_journal(1), 100);
+    let (sale, view) = terminal.agent.find("till-3", "R2").unwrap();
+    for (of, is_it) in [
+        (by_reference("till-1", 1), true),
+        (Of::Number(1), true),
+        (Of::Payment(id(1)), true),
+        // The same reference of another till is another sale.
+        (by_reference("till-2", 1), false),
+        (by_reference("till-1", 3), false),
+        (Of::Number(3), false),
+        (Of::Payment(id(3)), false),
+    ] {
+        let wanted = Wanted { reference: "R2".to_owned(), ..refund("till-3", of.clone(), 100, &[Right::AnyTill]) };
+        assert_eq!(terminal.agent.is_the_same(&wanted, &sale, &view).ok(), Some(is_it), "{of:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_with_the_id_of_another_transaction_is_not_taken() {
+    let folder = TempDir::new().unwrap();
+    {
+        let mut before = Terminal::start(folder.path(), "");
+        before.sold(1, "till-1", 1000);
+        before.enter(2, "till-1", stored_card(), 1000, None);
+        before.enter(3, "till-1", Kind::Refund { of: Earlier { payment: UNKNOWN.to_owned(), number: None } }, 1, None);
+    }
+    let terminal = Terminal::start(folder.path(), "");
+    for (number, payment, is_ours) in
+        [(2, id(2), true), (2, id(1), false), (3, id(3), true), (3, UNKNOWN.to_owned(), false)]
+    {
+        let pending = Answer::Pending { id: payment.clone() };
+        for answer in [approved(&payment), pending] {
+            let taken = terminal.agent.with_an_id_of_its_own(number, answer.clone());
+            assert_eq!(!matches!(taken, Answer::NotOurs { .. }), is_ours, "{number}: {answer:?}");
+        }
+    }
+}
+
+fn reversal() -> Action {
+    Action::Reverse { payment: id(1), amount: eur(1000), reference: format!("{}-r1", reference(1)) }
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_reversal_of_before_leaves_until_the_gateway_has_named_its_references() {
+    let folder = TempDir::new().unwrap();
+    Terminal::start(folder.path(), "").enter(1, "till-1", stored_card(), 1000, None);
+    let mut terminal = Terminal::start(folder.path(), "");
+    terminal.agent.settle();
+    assert_eq!(
+        terminal.agent.may_leave(1, reversal()),
+        None,
+        "it is not known yet whether this journal is an old copy"
+    );
+    terminal.agent.references_listed(Err("HTTP 500".to_owned()));
+    assert_eq!(terminal.agent.may_leave(1, reversal()), None, "nor after a question without an answer");
+    assert_eq!(terminal.agent.may_leave(2, reversal()), Some(reversal()), "what began since is this board's own");
+    terminal.agent.references_listed(Ok(vec![reference(1), "somebody-elses".to_owned()]));
+    assert_eq!(terminal.agent.may_leave(1, reversal()), Some(reversal()));
+    // A gateway that cannot be asked by date is a setting.
+    drop(terminal);
+    let settings = "[gateway.assumptions]\nquery-by-date = false";
+    let mut terminal = Terminal::start(folder.path(), settings);
+    assert_eq!(terminal.agent.may_leave(1, reversal()), Some(reversal()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_sales_of_an_old_copy_wait_for_a_person_also_after_a_restart() {
+    let folder = TempDir::new().unwrap();
+    Terminal::start(folder.path(), "").enter(1, "till-1", stored_card(), 1000, None);
+    let references = || vec![reference(1), reference(5)];
+    {
+        let mut terminal = Terminal::start(folder.path(), "");
+        terminal.agent.settle();
+        assert_eq!(terminal.agent.may_leave(1, reversal()), None);
+        terminal.agent.references_listed(Ok(references()));
+        assert!(terminal.is_held(1), "{:?}", terminal.standing(1));
+        assert_eq!(terminal.agent.last_number, 5, "numbers go on above what the gateway holds");
+        assert_eq!(terminal.agent.may_leave(1, reversal()), None);
+    }
+    // What was found once is not found again, and what waited waits.
+    let mut terminal = Terminal::start(folder.path(), "");
+    terminal.agent.settle();
+    assert!(terminal.is_held(1), "{:?}", terminal.standing(1));
+    terminal.agent.references_listed(Ok(references()));
+    assert!(matches!(terminal.standing(1), Standing::Unconfirmed { quarantined: Some(_), .. }));
+    assert!(terminal.agent.settle_sale(1, false).is_ok());
+    assert!(!terminal.is_held(1));
+    assert_eq!(terminal.agent.may_leave(1, reversal()), Some(reversal()), "a person has decided");
+}
