@@ -51,6 +51,7 @@ fn storm(seed: u64) -> Storm {
         let bank = &mut world.lock().bank;
         bank.manners = manners;
         bank.redirects = dice.pick(&[0, 0, 1, 3, 7]);
+        bank.asked_by_post = dice.once_in(2);
     }
     weather::wishes(&world, &mut dice);
     let count = world.lock().wishes.len();
