@@ -1,123 +1,171 @@
-//! A journal that is an old copy of itself: restored while a sale was open in it, after its board had gone on. What a till was told is
-//! approved may not be reversed by it. The real agent, the real command line, a real file.
+//! A journal that is an old copy of itself: it was restored from a backup, and holds a sale as open that has long ended. Nothing of
+//! before is reversed by itself then: the open sales wait for a person. And a journal that is whole waits no longer for that than the
+//! gateway does.
 
-#![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
+#![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
-mod counter;
+mod world;
 
-use std::fs;
-use std::path::PathBuf;
+use std::time::Duration;
 
-use counter::{Counter, ended, within};
-use pos_agent::sim::gateway::Kind;
-use pos_agent::sim::reader::Entry::Tap;
-use pos_agent::till::{Outcome, State};
+use pos_agent::till::Kind;
+use tokio::time::sleep;
+use world::World;
+use world::bank::Behaviour;
+use world::manners::{self, Manners};
+use world::people::{Told, Wish};
+use world::verdict::EndState;
 
-/// The journal with its WAL, as they are on the disk now.
-struct Backup(Vec<(PathBuf, Vec<u8>)>);
+const HOUR: Duration = Duration::from_secs(3600);
 
-impl Backup {
-    fn of(counter: &Counter) -> Self {
-        let files = ["journal.db", "journal.db-wal"].map(|name| counter.shop.folder().join(name));
-        Self(files.map(|file| (file.clone(), fs::read(&file).unwrap())).into())
+/// Payments of another terminal in the time that is asked for: more than the gateway lists at once, so that it is asked for a part of the
+/// time after the other. The literal gateway throttles who asks so often.
+fn others(manners: Manners) -> u32 {
+    if manners == Manners::Literal { 60 } else { 300 }
+}
+
+/// A terminal whose journal is the copy that was made while its first sale was pending; that sale ended, and a second one was made.
+/// The till was told of both.
+fn with_an_old_copy(manners: Manners, hand: &str) -> World {
+    let world = World::new(&format!("on waiting 1: {hand}\non waiting 2: tap tap\non waiting 3: tap tap\n"));
+    {
+        let mut state = world.lock();
+        state.bank.manners = manners;
+        state.bank.elsewhere(others(manners), Duration::from_secs(600));
+        state.bank.behaviours.push_back(Behaviour::PendingThenApproved);
+        state.wishes.extend((1..=3).map(|number| Wish::new(number, Kind::Sale, 1000 + number as u64)));
     }
-
-    fn restore(&self) {
-        for (file, bytes) in &self.0 {
-            fs::write(file, bytes).unwrap();
+    // In the middle of the other terminal's business.
+    world.wait(24 * HOUR);
+    world.boot(async |mut till| {
+        till.until_ready().await;
+        till.ask(0).await;
+        while world.lock().bank.asked.is_empty() {
+            sleep(Duration::from_millis(50)).await;
         }
-        let _ = fs::remove_file(self.0[0].0.with_extension("db-shm"));
+        world.keep_copy();
+        till.until_final(0, HOUR).await;
+        till.until_ready().await;
+        till.wants(1).await;
+    });
+    assert!(matches!(world.lock().wishes[1].told.last(), Some(Told::Approved { .. })));
+    world.wait(HOUR);
+    world.put_copy_back();
+    world
+}
+
+fn reversals(world: &World) -> usize {
+    world.lock().bank.asked.iter().filter(|asked| asked.what.kind == "RV").count()
+}
+
+fn last_told(world: &World, wish: usize) -> Option<Told> {
+    world.lock().wishes[wish].told.last().cloned()
+}
+
+#[test]
+fn an_old_copy_reverses_nothing_by_itself_and_asks_a_person() {
+    for manners in manners::played() {
+        let world = with_an_old_copy(*manners, "insert chip-no-cvm");
+        assert!(matches!(last_told(&world, 0), Some(Told::Approved { .. })), "{manners:?}");
+        world.boot(async |mut till| {
+            till.until_ready().await;
+            sleep(48 * HOUR).await;
+            till.look(0).await;
+            // New sales go on, under numbers that no sale had.
+            till.wants(2).await;
+        });
+        assert_eq!(reversals(&world), 0, "{manners:?}: {}", world.story());
+        assert_eq!(last_told(&world, 0), Some(Told::Unconfirmed { needs_a_person: true }), "{manners:?}");
+        let numbers: Vec<_> = world.lock().wishes.iter().map(|wish| wish.in_journal.unwrap()).collect();
+        assert!(numbers[2] > numbers[1], "{manners:?}: {numbers:?}");
+        // Also after another start it waits; the person knows the receipt.
+        world.boot(async |mut till| {
+            sleep(HOUR).await;
+            till.look(0).await;
+            assert_eq!(last_told(&world, 0), Some(Told::Unconfirmed { needs_a_person: true }), "{manners:?}");
+            till.settle(0, true).await;
+            till.until_final(0, 6 * HOUR).await;
+        });
+        let (violations, ends) = world.judge();
+        assert!(violations.is_empty(), "{manners:?}: {violations:?}\n{}", world.story());
+        assert_eq!(ends, [EndState::Approved; 3], "{manners:?}");
     }
 }
 
-fn reversals(counter: &Counter) -> usize {
-    counter.shop.gateway.ledger().entries().iter().filter(|entry| entry.kind == Kind::Reversal).count()
+/// The card refused, and the sale was reversed after the copy was made: it is found gone back, and goes back once.
+#[test]
+fn what_has_gone_back_does_not_go_back_again() {
+    for manners in manners::played() {
+        let world = with_an_old_copy(*manners, "insert chip-refuses");
+        assert!(matches!(last_told(&world, 0), Some(Told::Nothing(_))), "{manners:?}");
+        assert_eq!(reversals(&world), 1, "{manners:?}");
+        world.boot(async |mut till| {
+            till.until_ready().await;
+            sleep(48 * HOUR).await;
+            till.look(0).await;
+            if last_told(&world, 0) == Some(Told::Unconfirmed { needs_a_person: true }) {
+                till.settle(0, false).await;
+                till.until_final(0, 6 * HOUR).await;
+            }
+        });
+        assert_eq!(reversals(&world), 1, "{manners:?}: {}", world.story());
+        assert!(matches!(last_told(&world, 0), Some(Told::Nothing(_))), "{manners:?}");
+        let (violations, _) = world.judge();
+        assert!(violations.is_empty(), "{manners:?}: {violations:?}\n{}", world.story());
+    }
 }
 
-/// R1 is approved after a while and R2 after it; the terminal then starts from a copy in which R1 was being asked for.
-async fn restored() -> Counter {
-    let mut counter = Counter::open().await;
-    // Pending at first: the gateway holds it, and the journal knows that it was asked for.
-    counter.sell("R1", "10.61", "tap", Tap).await;
-    within("the gateway's book", async {
-        while counter.shop.gateway.ledger().entries().is_empty() {
-            tokio::task::yield_now().await;
+/// The gateway is away when the terminal starts: nobody knows whether the journal is an old copy, and nothing is reversed.
+#[test]
+fn as_long_as_the_gateway_cannot_be_asked_nothing_of_before_is_reversed() {
+    for manners in manners::played() {
+        let world = with_an_old_copy(*manners, "insert chip-no-cvm");
+        world.lock().bank.away = true;
+        world.boot(async |till| {
+            till.until_ready().await;
+            sleep(10 * HOUR).await;
+            till.look(0).await;
+            assert_eq!(last_told(&world, 0), Some(Told::Unconfirmed { needs_a_person: false }), "{manners:?}");
+            world.lock().bank.away = false;
+            sleep(HOUR).await;
+            till.look(0).await;
+        });
+        assert_eq!(last_told(&world, 0), Some(Told::Unconfirmed { needs_a_person: true }), "{manners:?}");
+        assert_eq!(reversals(&world), 0, "{manners:?}: {}", world.story());
+    }
+}
+
+/// The journal is whole, and the power was cut while the sale was pending: it is reversed once the gateway was asked by date, however many
+/// payments of others lie in that time. That nothing leaves before is the judge's rule.
+#[test]
+fn a_journal_that_is_whole_goes_on_as_soon_as_the_gateway_was_asked() {
+    for manners in manners::played() {
+        let world = World::new("on waiting 1: insert chip-no-cvm");
+        {
+            let mut state = world.lock();
+            state.bank.manners = *manners;
+            state.bank.elsewhere(others(*manners), Duration::from_secs(600));
+            state.bank.behaviours.push_back(Behaviour::PendingThenApproved);
+            state.wishes.push(Wish::new(1, Kind::Sale, 1001));
         }
-    })
-    .await;
-    let backup = Backup::of(&counter);
-    assert_eq!(ended(&counter.until_ended("R1").await), Some(Outcome::Approved));
-    counter.until_ready().await;
-    counter.sell("R2", "12.34", "tap", Tap).await;
-    assert_eq!(ended(&counter.until_ended("R2").await), Some(Outcome::Approved));
-    counter.stop_agent().await;
-    backup.restore();
-    counter.start_agent();
-    counter.until_ready().await;
-    counter.until("R1", "the open sale waiting for a person", |view| view.needs_person.is_some()).await;
-    counter
-}
-
-#[tokio::test]
-async fn what_was_told_approved_is_not_reversed_by_an_old_copy_and_a_person_keeps_it() {
-    let mut counter = restored().await;
-    assert_eq!(reversals(&counter), 0);
-    let status = counter.until_status("ready", |status| status.ready).await;
-    assert!(status.attention.iter().any(|line| line.contains("this journal is an old copy")), "{:?}", status.attention);
-    assert!(counter.show("R1").await.needs_person.unwrap().contains("pos-agent settle 1 --keep, or --reverse"));
-
-    // Numbers go on above those that are missing, and selling goes on.
-    counter.sell("R3", "5.00", "tap", Tap).await;
-    let sold = counter.until_ended("R3").await;
-    assert_eq!((ended(&sold), sold.number), (Some(Outcome::Approved), 3));
-
-    // A start later it is the same, and what was sold since is nobody's to decide.
-    counter.until_ready().await;
-    counter.stop_agent().await;
-    counter.start_agent();
-    counter.until_ready().await;
-    assert!(counter.show("R1").await.needs_person.is_some());
-    assert_eq!(reversals(&counter), 0);
-
-    let settled = counter.verb(&["settle", "1", "--keep"]).await.unwrap();
-    assert_eq!(settled.status.code(), Some(0), "{settled:?}");
-    assert_eq!(ended(&counter.until_ended("R1").await), Some(Outcome::Approved));
-    assert_eq!((reversals(&counter), counter.charged().len()), (0, 3));
-    // Once.
-    let again = counter.verb(&["settle", "1", "--reverse"]).await.unwrap();
-    assert_eq!(again.status.code(), Some(65), "{again:?}");
-    assert_eq!(counter.charged(), ["10.61 EUR", "12.34 EUR", "5.00 EUR"]);
-}
-
-#[tokio::test]
-async fn a_person_has_it_reversed() {
-    let counter = restored().await;
-    let settled = counter.verb(&["settle", "1", "--reverse"]).await.unwrap();
-    assert_eq!(settled.status.code(), Some(0), "{settled:?}");
-    let view = counter.until_ended("R1").await;
-    assert_eq!(ended(&view), Some(Outcome::Declined));
-    assert!(view.text.contains("reversed"), "{}", view.text);
-    assert_eq!(counter.charged(), ["12.34 EUR"]);
-}
-
-/// A journal that is whole makes nobody wait, and a reversal waits for a gateway that is away at the start.
-#[tokio::test]
-async fn a_whole_journal_reverses_what_is_open_as_soon_as_the_gateway_can_be_asked() {
-    let mut counter = Counter::open().await;
-    counter.sell("R1", "10.61", "tap", Tap).await;
-    within("the gateway's book", async {
-        while counter.shop.gateway.ledger().entries().is_empty() {
-            tokio::task::yield_now().await;
-        }
-    })
-    .await;
-    counter.cut_power().await;
-    counter.shop.gateway.set_offline(true).await.unwrap();
-    counter.start_agent();
-    counter.until_ready().await;
-    assert_eq!(counter.show("R1").await.state, State::Unconfirmed);
-    counter.shop.gateway.set_offline(false).await.unwrap();
-    assert_eq!(ended(&counter.until_ended("R1").await), Some(Outcome::Declined));
-    assert!(counter.status().await.attention.iter().all(|line| !line.contains("old copy")));
-    assert_eq!(counter.charged(), Vec::<String>::new());
+        world.wait(24 * HOUR);
+        world.boot(async |till| {
+            till.until_ready().await;
+            till.ask(0).await;
+            while world.lock().bank.asked.is_empty() {
+                sleep(Duration::from_millis(50)).await;
+            }
+        });
+        world.lock().bank.away = true;
+        world.boot(async |mut till| {
+            till.until_ready().await;
+            sleep(HOUR).await;
+            assert_eq!(reversals(&world), 0, "{manners:?}");
+            world.lock().bank.away = false;
+            till.until_final(0, HOUR).await;
+        });
+        let (violations, ends) = world.judge();
+        assert!(violations.is_empty(), "{manners:?}: {violations:?}\n{}", world.story());
+        assert_eq!(ends, [EndState::TakenBack], "{manners:?}: {}", world.story());
+    }
 }

@@ -52,6 +52,7 @@ fn storm(seed: u64) -> Storm {
         let bank = &mut world.lock().bank;
         bank.manners = manners;
         bank.redirects = dice.pick(&[0, 0, 1, 3, 7]);
+        bank.asked_by_post = dice.once_in(2);
     }
     weather::wishes(&world, &mut dice);
     let count = world.lock().wishes.len();
@@ -93,7 +94,7 @@ fn storm(seed: u64) -> Storm {
             till.until_final(wish, Duration::from_secs(5 * 24 * 3600)).await;
         }
         sleep(Duration::from_secs(300)).await;
-        // What waited for a person may have gone on since.
+        // What waits for a person is tried again after a start, and may have ended since.
         for wish in 0..count {
             till.look(wish).await;
         }

@@ -66,7 +66,6 @@ pub(crate) enum Behaviour {
 }
 
 impl Behaviour {
-    /// All of them; those of the second look are the last.
     pub(crate) const ALL: [Self; 21] = [
         Self::Approves,
         Self::Declines,
@@ -90,11 +89,6 @@ impl Behaviour {
         Self::ApprovesAnOldId,
         Self::ApprovesAndRefuses,
     ];
-
-    /// Those that are played.
-    pub(crate) fn played() -> &'static [Self] {
-        if super::in_full() { &Self::ALL } else { &Self::ALL[..17] }
-    }
 }
 
 /// How the bank treats what comes after: questions and the agent's own reversals, so many times before it is well again.
@@ -123,7 +117,7 @@ pub(crate) enum Trouble {
 }
 
 impl Trouble {
-    /// What can befall a question or a reversal; those of the second look are the last.
+    /// What can befall a question or a reversal.
     pub(crate) const ALL: [Self; 8] = [
         Self::CannotFind,
         Self::Fails,
@@ -134,11 +128,6 @@ impl Trouble {
         Self::ReversesPart,
         Self::ReversesPartSilently,
     ];
-
-    /// Those that are played.
-    pub(crate) fn played() -> &'static [Self] {
-        if super::in_full() { &Self::ALL } else { &Self::ALL[..6] }
-    }
 
     /// It befalls reversals alone.
     fn is_of_a_reversal(self) -> bool {
@@ -247,6 +236,8 @@ pub(crate) struct Bank {
     pub(crate) token_revoked: bool,
     /// Every so manieth request is answered with a redirect; 0 is none (literal).
     pub(crate) redirects: u64,
+    /// It is set up to be asked by POST.
+    pub(crate) asked_by_post: bool,
     /// When each operation was asked for lately (literal).
     pub(super) operations: BTreeMap<String, VecDeque<Duration>>,
     /// The board to which a query by date was answered last.
@@ -286,6 +277,16 @@ impl Bank {
             again: false,
         });
         id
+    }
+
+    /// Payments of another terminal of the shop, one every so often.
+    pub(crate) fn elsewhere(&mut self, count: u32, every: Duration) {
+        for number in 0..count {
+            let id = self.earlier("DB", 100);
+            let entry = self.entry_mut(Some(&id)).unwrap();
+            entry.reference = format!("87654321-{}-{id}", number + 1);
+            entry.at = every * number;
+        }
     }
 
     fn next_id(&self) -> String {

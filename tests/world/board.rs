@@ -148,7 +148,12 @@ const OF_LITERAL: &str = "refuses-repeated-references = true\n";
 fn write_config(world: &World) -> std::path::PathBuf {
     let folder = world.folder().display();
     let journal = world.journal();
-    let of_literal = if world.lock().bank.manners == Manners::Literal { OF_LITERAL } else { "" };
+    let (literal, by_post) = {
+        let bank = &world.lock().bank;
+        (bank.manners == Manners::Literal, bank.asked_by_post)
+    };
+    let of_literal = if literal { OF_LITERAL } else { "" };
+    let by_post = if literal && by_post { "query-method = \"POST\"\n" } else { "" };
     let text = format!(
         r#"[terminal]
 id = "12345678"
@@ -174,7 +179,7 @@ A000000003 = "VISA"
 
 [gateway.assumptions]
 absence-final-after-h = 1
-{of_literal}
+{of_literal}{by_post}
 [[printer]]
 port = "/dev/null"
 columns = 42

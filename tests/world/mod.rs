@@ -207,6 +207,21 @@ impl World {
         self.folder().join("before.db")
     }
 
+    /// Keeps a copy of the disk as it is now.
+    pub(crate) fn keep_copy(&self) {
+        board::copy_disk(&self.journal(), &self.kept());
+    }
+
+    /// The next board boots from the copy that was kept.
+    pub(crate) fn put_copy_back(&self) {
+        assert!(self.is_dead(), "a copy is put back between two boards");
+        board::copy_disk(&self.kept(), &self.journal());
+    }
+
+    fn kept(&self) -> PathBuf {
+        self.folder().join("kept.db")
+    }
+
     /// Virtual time since the world began.
     pub(crate) fn now(&self) -> Duration {
         self.lock().now()
@@ -253,13 +268,6 @@ impl State {
         let since = i64::try_from(self.now().as_millis()).unwrap_or(i64::MAX);
         beginning_ms() + since + self.clock_off_ms
     }
-}
-
-/// Whether all is played and judged: also what the agent does not stand yet. `POS_AGENT_IN_FULL=1` plays it all the same.
-pub(crate) fn in_full() -> bool {
-    const IN_FULL: bool = false;
-    static CHOSEN: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
-    *CHOSEN.get_or_init(|| IN_FULL || std::env::var_os("POS_AGENT_IN_FULL").is_some())
 }
 
 /// The moment at which every world begins.

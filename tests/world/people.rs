@@ -295,7 +295,8 @@ impl State {
         match &self.wishes[wish].of {
             Some(Earlier::Wish { number, .. }) => {
                 let earlier = self.wishes.iter().find(|earlier| earlier.number == *number);
-                earlier.is_none_or(|earlier| earlier.told.last().is_some_and(Told::is_final))
+                let last = earlier.and_then(|earlier| earlier.told.last());
+                last.is_some_and(|told| told.is_final() && !matches!(told, Told::Unknown(_)))
             }
             _ => true,
         }

@@ -125,11 +125,9 @@ impl State {
         let under_it = others().filter(|other| other.what.reference == what.reference).max_by_key(|other| other.at);
         if let Some(before) = under_it.cloned() {
             let absent = asked.at.saturating_sub(before.at) >= ABSENCE_FINAL;
-            let may_be_sooner = self.bank.manners == Manners::Literal || !super::in_full();
+            let may_be_sooner = self.bank.manners == Manners::Literal;
             let why = match what.kind.as_str() {
-                "RV" if before.what != *what && super::in_full() => {
-                    Some("a reversal goes under another request's reference")
-                }
+                "RV" if before.what != *what => Some("a reversal goes under another request's reference"),
                 "RV" => None,
                 "CP" | "RF" if before.what != *what => Some("something else was sent under the same reference"),
                 "CP" | "RF" if !absent && !may_be_sooner => Some("sent again before its absence was final"),
@@ -173,9 +171,6 @@ impl State {
         let own = what.reference.strip_prefix(&undone.reference);
         if own.is_none() || what.minor > undone.approved || what.currency != undone.currency {
             return Some("a reversal that undoes something else");
-        }
-        if !super::in_full() {
-            return None;
         }
         let number = own.and_then(|end| end.strip_prefix("-r")).and_then(|number| number.parse::<u32>().ok());
         if number.is_none() {

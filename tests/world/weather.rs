@@ -133,15 +133,13 @@ pub(crate) fn wishes(world: &World, dice: &mut Dice) {
         let wish = Wish::new(usize::try_from(number).unwrap(), kind, minor);
         state.wishes.push(Wish { of, accepts_part: dice.once_in(2), ..wish });
     }
-    if super::in_full() {
-        later_wishes(&mut state.wishes, dice);
-    }
+    later_wishes(&mut state.wishes, dice);
     for _ in 0..dice.below(6) {
-        let behaviour = if dice.once_in(2) { Behaviour::Approves } else { dice.pick(Behaviour::played()) };
+        let behaviour = if dice.once_in(2) { Behaviour::Approves } else { dice.pick(&Behaviour::ALL) };
         state.bank.behaviours.push_back(behaviour);
     }
     for _ in 0..dice.below(4) {
-        state.bank.troubles.push_back(dice.pick(Trouble::played()));
+        state.bank.troubles.push_back(dice.pick(&Trouble::ALL));
     }
 }
 
