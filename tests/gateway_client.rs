@@ -15,7 +15,7 @@ use https::{Act, Authority, Event, Server};
 use pos_agent::card::{CardFacts, EntryMode, FirstAnswer, Presented, SealedCard, SealedPin, Wiped};
 use pos_agent::config;
 use pos_agent::gateway::probe::Probe;
-use pos_agent::gateway::{Client, Clock, Error, On, Payment, Token, WithoutCard, request};
+use pos_agent::gateway::{Client, Clock, Error, Expected, On, Payment, Token, WithoutCard, request};
 use pos_agent::money::{Amount, Currency};
 use pos_agent::sale::{Answer, ApprovedAmount, FoundState, Inquiry, Reversal};
 
@@ -254,7 +254,7 @@ async fn one_307_is_followed_on_every_request() {
         Act::Answer(http("200 OK", &reversed)),
     ])
     .await;
-    assert!(matches!(shop.client.payment(ID).await, Answer::Approved(_)));
+    assert!(matches!(shop.client.payment(ID, &expected()).await, Answer::Approved(_)));
     assert!(matches!(shop.client.query(REFERENCE).await, Inquiry::Payments(found) if found.len() == 1));
     let answer = shop.client.reverse(ID, eur("12.34"), "4711-43-ff").await;
     assert!(matches!(answer, Reversal::Done { .. }), "{answer:?}");
@@ -279,6 +279,93 @@ async fn one_307_is_followed_on_every_request() {
         let inquiry = shop.client.query(REFERENCE).await;
         assert!(matches!(inquiry, Inquiry::CannotAsk { .. }), "{inquiry:?}");
         assert_eq!(shop.server.requests().len(), requests);
+    }
+}
+
+#[tokio::test]
+async fn a_307_that_speaks_of_a_payment_is_not_followed() {
+    let to = |body: &str| {
+        let length = body.len();
+        let head = format!("HTTP/1.1 307 Temporary Redirect\r\nLocation: /eu/x\r\nContent-Length: {length}\r\n\r\n");
+        Act::Answer((head + body).into())
+    };
+    let id = format!(r#"{{"id":"{ID}"}}"#);
+    let ours = format!(r#"{{"merchantTransactionId":"{REFERENCE}"}}"#);
+    let declined = format!(r#"{{"id":"{ID}","result":{{"code":"800.100.152"}}}}"#);
+    for body in [
+        &approval_json(),
+        r#"{"result":{"code":"000.100.110"}}"#,
+        r#"{"result":{"code":"000.200.000"}}"#,
+        r#"{"redirect":{"url":"https://x"}}"#,
+        &id,
+        &ours,
+        &declined,
+    ] {
+        // The second answer of the script is never reached.
+        let shop = Shop::new(vec![to(body), to(body)]).await;
+        let answer = shop.pay().await;
+        assert!(matches!(answer, Answer::Unknown { .. }), "{body}: {answer:?}");
+        assert_eq!(shop.server.requests().len(), 1, "{body}");
+        let reversal = shop.client.reverse(ID, eur("12.34"), REFERENCE).await;
+        assert!(matches!(reversal, Reversal::Unknown { .. }), "{body}: {reversal:?}");
+        assert_eq!(shop.server.requests().len(), 2, "{body}");
+    }
+    let another = r#"{"merchantTransactionId":"somebody-else","result":{"code":"200.300.404"}}"#;
+    for body in ["", "<html>moved</html>", "{}", r#"{"id":"n-1"}"#, another] {
+        let shop = Shop::new(vec![to(body), Act::Answer(approved())]).await;
+        let answer = shop.pay().await;
+        assert!(matches!(answer, Answer::Approved(_)), "{body}: {answer:?}");
+        shop.server.finish();
+    }
+    // A question moves nothing, and may be asked elsewhere whatever was said.
+    let post = |gateway: &mut config::Gateway, _: &mut config::Terminal| {
+        gateway.assumptions.query_method = config::QueryMethod::Post
+    };
+    let shop = Shop::with(vec![to(&approval_json()), Act::Answer(http("200 OK", "[]"))], post).await;
+    assert_eq!(shop.client.query(REFERENCE).await, Inquiry::Payments(Vec::new()));
+    shop.server.finish();
+}
+
+#[tokio::test]
+async fn several_questions_about_one_sale_are_one_answer() {
+    let own = format!("{REFERENCE}-r1");
+    let entry = |id: char, kind: &str, reference: &str, code: &str| {
+        let id = id.to_string().repeat(32);
+        format!(
+            r#"{{"id":"{id}","paymentType":"{kind}","amount":"12.34","currency":"EUR","merchantTransactionId":"{reference}","result":{{"code":"{code}"}}}}"#
+        )
+    };
+    let list = |entries: &[&String]| {
+        let entries: Vec<&str> = entries.iter().map(|entry| entry.as_str()).collect();
+        Act::Answer(http("200 OK", &format!("[{}]", entries.join(","))))
+    };
+    let (approved, declined) = ("000.100.110", "800.100.152");
+    let payment = entry('a', "DB", REFERENCE, approved);
+    let (reversed, refused) = (entry('b', "RV", &own, approved), entry('b', "RV", &own, declined));
+    let (linked, strange) = (entry('c', "RF", "back-office", approved), entry('d', "RF", "back-office-2", approved));
+    let references = [REFERENCE.to_owned(), own.clone()];
+
+    // Of the first all that is linked, of the second what carries it, and each once.
+    let shop = Shop::new(vec![list(&[&payment, &linked]), list(&[&reversed, &strange])]).await;
+    let Inquiry::Payments(found) = shop.client.look_up(&references).await else { panic!() };
+    let kinds: Vec<_> = found.iter().map(|found| found.payment_type.as_str()).collect();
+    assert_eq!(kinds, ["DB", "RF", "RV"]);
+    shop.server.finish();
+    let shop = Shop::new(vec![list(&[&payment, &reversed]), list(&[&reversed])]).await;
+    assert!(matches!(shop.client.look_up(&references).await, Inquiry::Payments(found) if found.len() == 2));
+    shop.server.finish();
+
+    // What the two say of one payment must be the same, whoever says it first.
+    for (first, second) in [(&reversed, &refused), (&refused, &reversed)] {
+        let shop = Shop::new(vec![list(&[&payment, first]), list(&[second])]).await;
+        let Inquiry::CannotAsk { why } = shop.client.look_up(&references).await else { panic!() };
+        assert_eq!(why, format!("the gateway lists payment {} twice, and differently", "b".repeat(32)));
+        shop.server.finish();
+    }
+    // One question without an answer is none at all.
+    for script in [vec![list(&[&payment]), Act::Cut(Vec::new())], vec![Act::Cut(Vec::new())]] {
+        let shop = Shop::new(script).await;
+        assert!(matches!(shop.client.look_up(&references).await, Inquiry::CannotAsk { .. }));
     }
 }
 
@@ -604,8 +691,8 @@ async fn a_payment_is_retrieved_queried_and_reversed() {
     ])
     .await;
     let client = &shop.client;
-    assert!(matches!(client.payment(ID).await, Answer::Approved(_)));
-    assert!(matches!(client.payment(ID).await, Answer::Unknown { .. }));
+    assert!(matches!(client.payment(ID, &expected()).await, Answer::Approved(_)));
+    assert!(matches!(client.payment(ID, &expected()).await, Answer::Unknown { .. }));
     let Inquiry::Payments(found) = client.query(REFERENCE).await else { panic!() };
     assert_eq!((found[0].id.as_str(), found[0].state), (ID, FoundState::Approved));
     assert!(matches!(client.query(REFERENCE).await, Inquiry::CannotAsk { .. }));
@@ -629,7 +716,7 @@ async fn a_payment_is_retrieved_queried_and_reversed() {
          &merchantTransactionId=4711-43-ff&testMode=EXTERNAL"
     );
     // A path cannot be slipped in as an id.
-    assert!(matches!(client.payment("../../x").await, Answer::Unknown { .. }));
+    assert!(matches!(client.payment("../../x", &expected()).await, Answer::Unknown { .. }));
     assert!(matches!(client.reverse("x", eur("12.34"), "4711-43-ff").await, Reversal::Refused { .. }));
     shop.server.finish();
 }
@@ -741,7 +828,8 @@ fn a_token_file_must_exist_be_private_and_hold_one_line() {
 fn futures_can_go_to_another_thread() {
     fn send<T: Send>(_: impl FnOnce(&'static Client) -> T) {}
     send(|client| client.warm());
-    send(|client| client.payment(ID));
+    send(|client| client.payment(ID, Box::leak(Box::new(expected()))));
+    send(|client| client.look_up(&[]));
     send(|client| client.query(REFERENCE));
     send(|client| client.references_between(0, 1));
     send(|client| client.probe());
@@ -842,6 +930,12 @@ fn payment(presented: &Presented) -> Payment<'_> {
         pin_entry: true,
         presented,
     }
+}
+
+/// What an answer to [`payment`] is held against.
+fn expected() -> Expected {
+    let (merchant_transaction_id, payment_type) = (REFERENCE.to_owned(), "DB".to_owned());
+    Expected { merchant_transaction_id, amount: eur("12.34"), payment_type }
 }
 
 fn presented() -> Presented {

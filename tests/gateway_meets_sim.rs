@@ -13,7 +13,7 @@ use std::time::UNIX_EPOCH;
 use card_reader::{ChipRead, Reader};
 use pos_agent::card::{CardFacts, EntryMode, FirstAnswer, Presented, SealedCard, SealedPin, Wiped};
 use pos_agent::config;
-use pos_agent::gateway::{Client, Payment, Token};
+use pos_agent::gateway::{Client, Expected, Payment, Token};
 use pos_agent::money::{Amount, Currency};
 use pos_agent::sale::{Answer, ApprovedAmount, FoundState, Inquiry, Reversal};
 use pos_agent::sim::gateway::{Certificate, Gateway, Options, Outcome, start};
@@ -112,7 +112,9 @@ async fn an_unknown_is_found_and_reversed_once() {
     let [payment] = found.as_slice() else { panic!("{found:?}") };
     assert_eq!((payment.payment_type.as_str(), payment.state), ("DB", FoundState::Approved));
     assert_eq!(payment.amount, ApprovedAmount::Said(eur("7.80")));
-    assert!(matches!(shop.client.payment(&payment.id).await, Answer::Approved(_)));
+    let (merchant_transaction_id, payment_type) = (reference.to_owned(), "DB".to_owned());
+    let expected = Expected { merchant_transaction_id, amount: eur("7.80"), payment_type };
+    assert!(matches!(shop.client.payment(&payment.id, &expected).await, Answer::Approved(_)));
 
     let refused = shop.client.reverse(&payment.id, eur("7.00"), reference).await;
     assert!(matches!(refused, Reversal::Refused { .. }), "{refused:?}");

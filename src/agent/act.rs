@@ -7,10 +7,10 @@ use std::time::Duration;
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::config::{self, Config, Copies};
-use crate::gateway::{self, On, PreparedPayment, WithoutCard};
+use crate::gateway::{self, Expected, On, PreparedPayment, WithoutCard};
 use crate::printer;
 use crate::reader::{self, Arm, Completion, Order};
-use crate::sale::{self, Action, CardAnswer, Copy, Event, Found, Inquiry, Kind, Paper, Sale, Standing};
+use crate::sale::{self, Action, CardAnswer, Copy, Event, Kind, Paper, Sale, Standing};
 use crate::till::{PrintView, Refused};
 
 use super::clock::{self, Clock};
@@ -34,9 +34,18 @@ impl Agent {
             }
             Action::Ask => self.ask(number),
             Action::Poll { payment } => {
+                let Some(active) = self.sales.get(&number) else {
+                    return;
+                };
+                let order = active.sale.order();
+                let asked = Expected {
+                    merchant_transaction_id: order.merchant_transaction_id.clone(),
+                    amount: active.sale.amount(),
+                    payment_type: order.kind.payment_type().to_owned(),
+                };
                 let (gateway, done) = (self.gateway.clone(), self.done.clone());
                 tokio::spawn(async move {
-                    let answer = gateway.payment(&payment).await;
+                    let answer = gateway.payment(&payment, &asked).await;
                     let _ = done.send(Done::Polled { sale: number, answer }).await;
                 });
             }
@@ -115,7 +124,7 @@ impl Agent {
         let turn = self.turn(number);
         tokio::spawn(async move {
             let _turn = turn.await;
-            let inquiry = look_up(&gateway, &references).await;
+            let inquiry = gateway.look_up(&references).await;
             let _ = done.send(Done::Inquired { sale: number, inquiry }).await;
         });
     }
@@ -193,25 +202,6 @@ impl Agent {
     pub(super) fn printers(&self) -> impl Iterator<Item = (&config::Printer, &printer::Handle)> {
         self.config.printer.iter().zip(&self.printers)
     }
-}
-
-/// What the gateway knows under the first reference, with all that is linked to it, and what carries one of the others. One question
-/// without an answer is none at all.
-async fn look_up(gateway: &gateway::Client, references: &[String]) -> Inquiry {
-    let mut all: Vec<Found> = Vec::new();
-    for (nth, reference) in references.iter().enumerate() {
-        let found = match gateway.query(reference).await {
-            Inquiry::Payments(found) => found,
-            cannot_ask @ Inquiry::CannotAsk { .. } => return cannot_ask,
-        };
-        for one in found {
-            let of_it = nth == 0 || one.reference.as_ref() == Some(reference);
-            if of_it && all.iter().all(|known| known.id != one.id) {
-                all.push(one);
-            }
-        }
-    }
-    Inquiry::Payments(all)
 }
 
 /// Whether a printer prints a copy by itself.

@@ -3,11 +3,13 @@
 //!
 //! Assumed, where the interface is silent:
 //! - an amount is a JSON string with two decimals (`"12.34"`), or a JSON number with at most two (`12.34`, `12.3`, `12`);
-//! - an `amount` without a `currency` is in the currency asked for; where none was, it is "unreadable";
+//! - an `amount` without a `currency` is in the currency asked for; in a list, where none was, it is "unreadable";
 //! - a `merchantTransactionId` in an answer echoes the request's; another one means the answer is not ours;
 //! - a `paymentType` in an approval or pending answer is the request's; another one means the answer is not ours;
+//! - what is said of a pending payment later names the same two, also when it is declined;
 //! - 800.120.100 says "not processed" at any HTTP status below 500;
-//! - HTTP 401, 403 and 404 say "not processed" too, unless the body says that something was done or names a payment.
+//! - HTTP 401, 403 and 404 say "not processed" too, and 307 "not here", unless the body says that something was done or names a
+//!   payment.
 
 use serde_json::Value;
 
@@ -15,7 +17,7 @@ use super::chip;
 use super::code::{self, Class};
 use super::json;
 use super::kept;
-use super::request::Asked;
+use super::request::Expected;
 use super::text::{self, Lines};
 use crate::config::Assumptions;
 use crate::money::{Amount, Currency};
@@ -51,7 +53,7 @@ impl Reply {
 }
 
 /// The answer to a POST for a payment, or for what follows one.
-pub(super) fn payment(reply: &Reply, asked: &Asked, assumptions: &Assumptions) -> Answer {
+pub(super) fn payment(reply: &Reply, asked: &Expected, assumptions: &Assumptions) -> Answer {
     match refused_request(reply, asked, assumptions) {
         Some(Ok(why)) => {
             let facts = object(&reply.body).map(|body| facts(&body)).unwrap_or_default();
@@ -65,8 +67,9 @@ pub(super) fn payment(reply: &Reply, asked: &Asked, assumptions: &Assumptions) -
 
 /// The answer to `GET /v1/payments/{id}`. It is about the payment only when it has the payment's id and something that payments
 /// have: the result of the question itself ("no such session", "too many requests") comes with an id and a code too, and is never
-/// the outcome of the payment. Here 400, 401, 403 and 404 speak of our question as well.
-pub(super) fn retrieval(reply: &Reply, id: &str, assumptions: &Assumptions) -> Answer {
+/// the outcome of the payment. Here 400, 401, 403 and 404 speak of our question as well. An id alone does not make it ours: another
+/// reference or kind than `asked` is another payment's outcome.
+pub(super) fn retrieval(reply: &Reply, id: &str, asked: &Expected, assumptions: &Assumptions) -> Answer {
     let status = reply.status;
     if status != 200 {
         return unknown(&format!("the gateway does not say what became of the payment (HTTP {status})"));
@@ -86,17 +89,21 @@ pub(super) fn retrieval(reply: &Reply, id: &str, assumptions: &Assumptions) -> A
         None => return unknown("the gateway answered without the id of the payment that was asked for"),
     }
     let code = text_at(&body, "/result/code").unwrap_or("");
+    let ours = |answer: Answer| {
+        let why = another_reference(&body, asked).map(str::to_owned).or_else(|| another_kind(&body, asked));
+        why.map_or(answer, |why| Answer::NotOurs { why })
+    };
     match code::class(code, assumptions) {
-        Some(Class::Approved) => approval(&body, None),
-        Some(Class::Pending) => pending(&body),
-        _ if is_redirected(&body) => pending(&body),
-        Some(Class::Declined) => Answer::Declined(Box::new(refusal(&body, "declined"))),
+        Some(Class::Approved) => ours(approval(&body, asked)),
+        Some(Class::Pending) => ours(pending(&body)),
+        _ if is_redirected(&body) => ours(pending(&body)),
+        Some(Class::Declined) => ours(Answer::Declined(Box::new(refusal(&body, "declined")))),
         _ => unknown("the payment's result code says nothing this program knows"),
     }
 }
 
 /// The answer to a reversal of `payment`. How much was reversed is not judged here.
-pub(super) fn reversal(reply: &Reply, payment: &str, asked: &Asked, assumptions: &Assumptions) -> Reversal {
+pub(super) fn reversal(reply: &Reply, payment: &str, asked: &Expected, assumptions: &Assumptions) -> Reversal {
     match refused_request(reply, asked, assumptions) {
         Some(Err(why)) => return Reversal::Unknown { why },
         Some(Ok(why)) => {
@@ -127,7 +134,7 @@ pub(super) fn reversal(reply: &Reply, payment: &str, asked: &Asked, assumptions:
     }
 }
 
-fn read(reply: &Reply, asked: &Asked, assumptions: &Assumptions) -> Answer {
+fn read(reply: &Reply, asked: &Expected, assumptions: &Assumptions) -> Answer {
     let status = reply.status;
     if status >= 500 {
         return unknown(&format!("the gateway failed (HTTP {status})"));
@@ -135,15 +142,14 @@ fn read(reply: &Reply, asked: &Asked, assumptions: &Assumptions) -> Answer {
     let Some(body) = object(&reply.body) else {
         return unknown(&format!("the gateway's answer (HTTP {status}) is not a JSON object"));
     };
-    let echo = text_at(&body, "/merchantTransactionId");
-    if echo.is_some_and(|echo| echo != asked.merchant_transaction_id) {
-        return unknown("the gateway's answer is for another merchantTransactionId");
+    if let Some(why) = another_reference(&body, asked) {
+        return unknown(why);
     }
     let code = text_at(&body, "/result/code").unwrap_or("");
     let ours = |answer: Answer| another_kind(&body, asked).map_or(answer, |why| Answer::NotOurs { why });
     match code::class(code, assumptions) {
         Some(Class::Throttled) => Answer::Throttled(Box::new(refusal(&body, "too many requests"))),
-        Some(Class::Approved) if status == 200 => ours(approval(&body, Some(asked))),
+        Some(Class::Approved) if status == 200 => ours(approval(&body, asked)),
         Some(Class::Pending) if status == 200 => ours(pending(&body)),
         Some(Class::Approved | Class::Pending) => {
             unknown(&format!("the gateway's result code and its HTTP status ({status}) contradict each other"))
@@ -157,8 +163,14 @@ fn read(reply: &Reply, asked: &Asked, assumptions: &Assumptions) -> Answer {
     }
 }
 
+/// Why an answer cannot be to what was asked: it echoes another `merchantTransactionId`.
+fn another_reference(body: &Value, asked: &Expected) -> Option<&'static str> {
+    let echo = text_at(body, "/merchantTransactionId")?;
+    (echo != asked.merchant_transaction_id).then_some("the gateway's answer is for another merchantTransactionId")
+}
+
 /// Why an answer cannot be to what was asked: it is of another `paymentType`.
-fn another_kind(body: &Value, asked: &Asked) -> Option<String> {
+fn another_kind(body: &Value, asked: &Expected) -> Option<String> {
     let kind = match body.get("paymentType") {
         None | Some(Value::Null) => return None,
         Some(kind) => kind.as_str().unwrap_or(""),
@@ -175,13 +187,13 @@ fn is_redirected(body: &Value) -> bool {
     body.pointer("/redirect").is_some_and(Value::is_object)
 }
 
-fn approval(body: &Value, asked: Option<&Asked>) -> Answer {
+fn approval(body: &Value, asked: &Expected) -> Answer {
     let Some(id) = payment_id(body) else {
         return unknown("the gateway approved without a payment id of 32 letters and digits");
     };
     Answer::Approved(Box::new(Approval {
         id,
-        amount: amount(body, asked.map(|asked| asked.amount.currency())),
+        amount: amount(body, Some(asked.amount.currency())),
         for_chip: for_chip(body),
         facts: facts(body),
     }))
@@ -205,7 +217,7 @@ fn refusal(body: &Value, otherwise: &str) -> Refusal {
 
 /// Whether HTTP status 401, 403 or 404 says that the gateway did not take a POST (interface: Errors): then what that needs. When the
 /// body says that something was done, or names a payment, the two contradict each other, and nobody knows: then why, as an error.
-fn refused_request(reply: &Reply, asked: &Asked, assumptions: &Assumptions) -> Option<Result<String, String>> {
+fn refused_request(reply: &Reply, asked: &Expected, assumptions: &Assumptions) -> Option<Result<String, String>> {
     let status = reply.status;
     let what = match status {
         401 => "the gateway did not find an access token it can read (HTTP 401); check [gateway] token-file",
@@ -221,14 +233,33 @@ fn refused_request(reply: &Reply, asked: &Asked, assumptions: &Assumptions) -> O
         // Not processed; the id in such a body is that of the request.
         return None;
     }
-    let done = matches!(class, Some(Class::Approved | Class::Pending)) || is_redirected(&body);
-    let ours = text_at(&body, "/merchantTransactionId") == Some(&asked.merchant_transaction_id);
-    if done || ours || payment_id(&body).is_some() {
+    if speaks_of_a_payment(&body, class, asked) {
         return Some(Err(format!(
             "the gateway did not take the request (HTTP {status}), and its answer speaks of a payment all the same"
         )));
     }
     Some(Ok(what.to_owned()))
+}
+
+/// Why a 307 to a POST that moves money must not be followed: its body says that something was done, or names a payment.
+///
+/// # Errors
+/// That, in a sentence.
+pub(super) fn may_be_sent_elsewhere(reply: &Reply, asked: &Expected, assumptions: &Assumptions) -> Result<(), String> {
+    let Some(body) = object(&reply.body) else { return Ok(()) };
+    let class = text_at(&body, "/result/code").and_then(|code| code::class(code, assumptions));
+    if speaks_of_a_payment(&body, class, asked) {
+        let status = reply.status;
+        return Err(format!("the gateway redirects (HTTP {status}), and its answer speaks of a payment all the same"));
+    }
+    Ok(())
+}
+
+/// Whether an answer that says "not taken" by its HTTP status says by its body that something was done, or of which payment it is.
+fn speaks_of_a_payment(body: &Value, class: Option<Class>, asked: &Expected) -> bool {
+    let done = matches!(class, Some(Class::Approved | Class::Pending)) || is_redirected(body);
+    let ours = text_at(body, "/merchantTransactionId") == Some(&asked.merchant_transaction_id);
+    done || ours || payment_id(body).is_some()
 }
 
 /// `amount` and `currency`; without a currency the amount is in `or_in`.
@@ -316,14 +347,14 @@ mod tests {
 
     const ID: &str = "8ac7a4a08f0c1d2e018f0c3b5a6b7c8d";
 
-    fn asked() -> Asked {
+    fn asked() -> Expected {
         let amount = Amount::parse("12.34", Currency::from_code("EUR").unwrap()).unwrap();
-        Asked { merchant_transaction_id: "4711-1-aa".to_owned(), amount, payment_type: "DB".to_owned() }
+        Expected { merchant_transaction_id: "4711-1-aa".to_owned(), amount, payment_type: "DB".to_owned() }
     }
 
     /// As [`asked`], for the reversal of `ID`.
-    fn asked_reversal() -> Asked {
-        Asked { payment_type: "RV".to_owned(), ..asked() }
+    fn asked_reversal() -> Expected {
+        Expected { payment_type: "RV".to_owned(), ..asked() }
     }
 
     fn answer(status: u16, body: &str) -> Answer {
@@ -555,7 +586,7 @@ mod tests {
     fn the_answer_to_a_question_is_the_payments_only_when_it_is_about_it() {
         let get = |status, body: &str| {
             let reply = Reply { status, location: None, body: body.as_bytes().to_vec() };
-            retrieval(&reply, ID, &Assumptions::default())
+            retrieval(&reply, ID, &asked(), &Assumptions::default())
         };
         assert!(matches!(get(200, &approved()), Answer::Approved(_)));
         // What the question came to has an id and a code too.
@@ -583,6 +614,29 @@ mod tests {
                 "{status}"
             );
         }
+    }
+
+    #[test]
+    fn what_is_said_of_a_pending_payment_is_held_against_what_was_asked() {
+        let get = |body: &str| {
+            let reply = Reply { status: 200, location: None, body: body.as_bytes().to_vec() };
+            retrieval(&reply, ID, &asked(), &Assumptions::default())
+        };
+        for code in ["000.100.110", "000.200.000", "800.100.152"] {
+            let body = approved().replace("000.100.110", code);
+            assert!(!matches!(get(&body), Answer::NotOurs { .. } | Answer::Unknown { .. }), "{body}");
+            for (ours, other) in
+                [("4711-1-aa", "somebody-else"), ("4711-1-aa", ""), ("\"DB\"", "\"RF\""), ("\"DB\"", "7")]
+            {
+                let body = body.replace(ours, other);
+                assert!(matches!(get(&body), Answer::NotOurs { .. }), "{body}: {:?}", get(&body));
+            }
+            let redirected = body.replace(code, "100.100.101").replace("\"DB\"", "\"RF\"");
+            let redirected = redirected.replace("\"ndc\"", "\"redirect\":{\"url\":\"https://x\"},\"ndc\"");
+            assert!(matches!(get(&redirected), Answer::NotOurs { .. }), "{redirected}");
+        }
+        let Answer::Approved(approval) = get(&approved().replace("\"currency\":\"EUR\",", "")) else { panic!() };
+        assert_eq!(approval.amount, ApprovedAmount::Said(asked().amount), "in the currency asked for");
     }
 
     #[test]
@@ -639,7 +693,7 @@ mod tests {
             let reply = Reply { status, location: None, body };
             let _ = payment(&reply, &asked(), &Assumptions::default());
             let _ = reversal(&reply, ID, &asked_reversal(), &Assumptions::default());
-            let _ = retrieval(&reply, ID, &Assumptions::default());
+            let _ = retrieval(&reply, ID, &asked(), &Assumptions::default());
         }
 
         #[test]

@@ -2,7 +2,8 @@
 //!
 //! What a failure means rests on [`super::line`]: before the request was handed over to an open line nothing can have been
 //! read, and the sale is "not sent"; from then on it is "unknown". One 307 to the same host is followed here on any request, by hand,
-//! after a complete answer said that nothing was done.
+//! after a complete answer said that nothing was done. A request that moves money is not sent elsewhere when the body of its 307 says
+//! that something was done, or names a payment: it is "unknown".
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -24,11 +25,11 @@ use super::line::{Body, Exchange, Lines};
 use super::parameter::form::{self, Asked};
 use super::parameter::{Call, Direction, Names};
 use super::probe::Probed;
-use super::request::{self, PreparedPayment};
+use super::request::{self, Expected, PreparedPayment};
 use super::{Error, Payment, Token, WithoutCard, inquiry, token};
 use crate::config::{self, Assumptions, QueryMethod};
 use crate::money::Amount;
-use crate::sale::{Answer, Inquiry, Reversal};
+use crate::sale::{Answer, Found, Inquiry, Reversal};
 use crate::wire::Way;
 
 /// The gateway. Cheap to clone; clones share the connection.
@@ -129,20 +130,21 @@ impl Client {
 
     /// Sends a request, once. From this call on the money may move.
     pub async fn pay(&self, prepared: PreparedPayment) -> Answer {
-        match self.post("pay", &self.0.payments, &prepared.path, &prepared.body).await {
+        match self.post("pay", &self.0.payments, &prepared).await {
             Ok(reply) => answer::payment(&reply, &prepared.asked, &self.0.gateway.assumptions),
             Err(Failure::NotSent(why)) => Answer::NotSent { why },
             Err(Failure::Unknown(why)) => Answer::Unknown { why },
         }
     }
 
-    /// What became of a pending payment: `GET /v1/payments/{id}`. Everything but a clear answer is unknown.
-    pub async fn payment(&self, id: &str) -> Answer {
+    /// What became of a pending payment: `GET /v1/payments/{id}`. Everything but a clear answer is unknown, and one that is not of
+    /// what was asked is not ours.
+    pub async fn payment(&self, id: &str, asked: &Expected) -> Answer {
         if !answer::is_payment_id(id) {
             return Answer::Unknown { why: "the payment's id is not one of the gateway".to_owned() };
         }
         match self.get("retrieve", &self.0.payments, &format!("/v1/payments/{id}")).await {
-            Ok(reply) => answer::retrieval(&reply, id, &self.0.gateway.assumptions),
+            Ok(reply) => answer::retrieval(&reply, id, asked, &self.0.gateway.assumptions),
             Err(Failure::NotSent(why) | Failure::Unknown(why)) => Answer::Unknown { why },
         }
     }
@@ -246,6 +248,27 @@ impl Client {
         }
     }
 
+    /// What the gateway knows under the first reference, with all that is linked to it, and what carries one of the others. One
+    /// question without an answer is none at all, and neither are two answers that contradict each other.
+    pub async fn look_up(&self, references: &[String]) -> Inquiry {
+        let mut all: Vec<Found> = Vec::new();
+        for (nth, reference) in references.iter().enumerate() {
+            let found = match self.query(reference).await {
+                Inquiry::Payments(found) => found,
+                cannot_ask @ Inquiry::CannotAsk { .. } => return cannot_ask,
+            };
+            for one in found {
+                let of_it = nth == 0 || one.reference.as_ref() == Some(reference);
+                match inquiry::is_known(&all, &one) {
+                    Ok(false) if of_it => all.push(one),
+                    Ok(_) => {}
+                    Err(why) => return Inquiry::CannotAsk { why },
+                }
+            }
+        }
+        Inquiry::Payments(all)
+    }
+
     /// Reverses a payment: a POST to the `follow-up-path` of the settings with paymentType RV, once. `merchant_transaction_id` is the reversal's
     /// own reference.
     pub async fn reverse(&self, payment_id: &str, amount: Amount, merchant_transaction_id: &str) -> Reversal {
@@ -254,31 +277,34 @@ impl Client {
             Ok(prepared) => prepared,
             Err(error) => return Reversal::Refused { why: format!("not reversed: {error}") },
         };
-        match self.post("reverse", &self.0.others, &prepared.path, &prepared.body).await {
+        match self.post("reverse", &self.0.others, &prepared).await {
             Ok(reply) => answer::reversal(&reply, payment_id, &prepared.asked, &self.0.gateway.assumptions),
             Err(Failure::NotSent(why)) => Reversal::NotSent { why },
             Err(Failure::Unknown(why)) => Reversal::Unknown { why },
         }
     }
 
-    /// One POST.
-    async fn post(&self, what: &'static str, lines: &Lines, path: &str, body: &Bytes) -> Result<Reply, Failure> {
-        let path = self.0.address.path(path, &[]);
-        self.followed(what, lines, &Method::POST, &path, Some(body)).await
+    /// One POST that moves money.
+    async fn post(&self, what: &'static str, lines: &Lines, prepared: &PreparedPayment) -> Result<Reply, Failure> {
+        let path = self.0.address.path(&prepared.path, &[]);
+        let may_follow =
+            |reply: &Reply| answer::may_be_sent_elsewhere(reply, &prepared.asked, &self.0.gateway.assumptions);
+        self.followed(what, lines, &Method::POST, &path, Some(&prepared.body), may_follow).await
     }
 
     /// One GET. Nothing moves by it.
     async fn get(&self, what: &'static str, lines: &Lines, path: &str) -> Result<Reply, Failure> {
-        self.followed(what, lines, &Method::GET, &self.0.address.path(path, &[]), None).await
+        self.followed(what, lines, &Method::GET, &self.0.address.path(path, &[]), None, |_| Ok(())).await
     }
 
     /// One query, by the method of the settings. Nothing moves by it.
     async fn ask(&self, what: &'static str, parameters: &[(&str, &str)]) -> Result<Reply, Failure> {
         let (method, path, body) = query_of(&self.0.address, &self.0.gateway.assumptions, parameters);
-        self.followed(what, &self.0.others, &method, &path, body.as_ref()).await
+        self.followed(what, &self.0.others, &method, &path, body.as_ref(), |_| Ok(())).await
     }
 
-    /// One request, and a second one to the same host when the first was answered with 307 (interface: Errors).
+    /// One request, and a second one to the same host when the first was answered with 307 (interface: Errors) and this answer
+    /// `may` be followed; the error is why not.
     async fn followed(
         &self,
         what: &'static str,
@@ -286,9 +312,11 @@ impl Client {
         method: &Method,
         path: &str,
         body: Option<&Bytes>,
+        may: impl Fn(&Reply) -> Result<(), String> + Send,
     ) -> Result<Reply, Failure> {
         let reply = self.exchange(what, lines, method.clone(), path, body).await?;
         let Some(target) = redirect(&self.0.address, &reply).map_err(Failure::Unknown)? else { return Ok(reply) };
+        may(&reply).map_err(Failure::Unknown)?;
         match self.exchange(what, lines, method.clone(), &target, body).await {
             Ok(reply) if reply.status == 307 => Err(Failure::Unknown(TWICE.to_owned())),
             // The request has been on the wire once: from here nothing is "not sent" any more.

@@ -8,7 +8,12 @@
 //! - further answers that mean "nothing is there", by HTTP status and result code, stand in `query-not-found`;
 //! - a linked transaction (capture, reversal, refund) may carry a `merchantTransactionId` of its own. A payment (DB, PA, CD)
 //!   that carries another one than asked for is not ours and never shown, so that nothing of it can be reversed; when
-//!   nothing else was found, the gateway did not understand the question.
+//!   nothing else was found, the gateway did not understand the question;
+//! - a payment is listed once: what is listed again and alike is that payment, and what is listed again and differently, in one answer
+//!   or in two about the same sale, is no answer. Which of the two is true nobody knows;
+//! - a `paymentType` is two upper-case letters or digits.
+
+use std::collections::BTreeMap;
 
 use serde_json::Value;
 
@@ -25,7 +30,7 @@ const PAYMENTS: [&str; 3] = ["DB", "PA", "CD"];
 
 /// What the query found.
 pub(super) fn read(reply: &Reply, merchant_transaction_id: &str, assumptions: &Assumptions) -> Inquiry {
-    let entries = match listed(reply, assumptions) {
+    let entries = match listed(reply, assumptions).and_then(each_once) {
         Ok(entries) => entries,
         Err(why) => return cannot(why),
     };
@@ -60,6 +65,45 @@ pub(super) fn read(reply: &Reply, merchant_transaction_id: &str, assumptions: &A
         Some(payments) => Inquiry::Payments(payments),
         None => cannot("the gateway's answer to the query holds a payment that cannot be read".to_owned()),
     }
+}
+
+/// The entries, each of them once. An id is the same in capitals too: nobody promises that it is another's then.
+///
+/// # Errors
+/// When a payment is listed twice, and differently, in a sentence.
+fn each_once(entries: Vec<Value>) -> Result<Vec<Value>, String> {
+    let mut once: Vec<Value> = Vec::with_capacity(entries.len());
+    let mut places: BTreeMap<String, usize> = BTreeMap::new();
+    for entry in entries {
+        // What has no id is not left out: it makes the answer unreadable.
+        if let Some(id) = payment_id(&entry) {
+            if let Some(place) = places.get(&id.to_ascii_lowercase()) {
+                let known = &once[*place];
+                if *known != entry {
+                    return Err(differently(&payment_id(known).unwrap_or(id)));
+                }
+                continue;
+            }
+            places.insert(id.to_ascii_lowercase(), once.len());
+        }
+        once.push(entry);
+    }
+    Ok(once)
+}
+
+/// Whether a payment was found before: another question about the same sale may find it again.
+///
+/// # Errors
+/// When it was found differently, in a sentence.
+pub(super) fn is_known(all: &[Found], one: &Found) -> Result<bool, String> {
+    match all.iter().find(|known| known.id.eq_ignore_ascii_case(&one.id)) {
+        Some(known) if known != one => Err(differently(&known.id)),
+        known => Ok(known.is_some()),
+    }
+}
+
+fn differently(id: &str) -> String {
+    format!("the gateway lists payment {id} twice, and differently")
 }
 
 fn is_payment_under(entry: &Value, reference: &str) -> bool {
@@ -135,7 +179,7 @@ fn entries(body: Value, assumptions: &Assumptions) -> Option<Vec<Value>> {
     (fine || !list.is_empty()).then(|| list.clone())
 }
 
-/// One entry; `None` when it has no id or no type: what cannot be read cannot be ruled out either.
+/// One entry; `None` when it has no id or no type that is one: what cannot be read cannot be ruled out either.
 fn found(entry: &Value, assumptions: &Assumptions) -> Option<Found> {
     let state = match text_at(entry, "/result/code").and_then(|code| code::class(code, assumptions)) {
         Some(Class::Approved) => FoundState::Approved,
@@ -145,12 +189,17 @@ fn found(entry: &Value, assumptions: &Assumptions) -> Option<Found> {
     };
     Some(Found {
         id: payment_id(entry)?,
-        payment_type: text_at(entry, "/paymentType").filter(|kind| kind.len() == 2 && kind.is_ascii())?.to_owned(),
+        payment_type: text_at(entry, "/paymentType").filter(|kind| is_kind(kind))?.to_owned(),
         amount: amount(entry, None),
         state,
         reference: text_at(entry, "/merchantTransactionId").map(str::to_owned),
         refers_to: text_at(entry, "/referencedId").filter(|id| is_payment_id(id)).map(str::to_owned),
     })
+}
+
+/// Two upper-case letters or digits.
+fn is_kind(text: &str) -> bool {
+    text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit())
 }
 
 fn cannot(why: String) -> Inquiry {
@@ -286,6 +335,64 @@ mod tests {
         assert!(matches!(query(200, &format!("[{other},{ours},{linked}]")), Inquiry::CannotAsk { .. }));
         let named = entry('c', "RF", "of-the-back-office", &format!(r#","referencedId":"{}""#, "b".repeat(32)));
         assert!(matches!(query(200, &format!("[{other},{ours},{named}]")), Inquiry::Payments(_)));
+    }
+
+    #[test]
+    fn a_payment_that_is_listed_twice_and_differently_is_no_answer() {
+        let approved = entry('a', "DB", OURS, "");
+        let reversal = entry('c', "RV", &format!("{OURS}-r1"), "");
+        let declined = approved.replace("000.100.110", "800.100.152");
+        // What the sale does not look at is other content too.
+        let later = approved.replace("\"paymentType\"", "\"timestamp\":\"2026-11-22 10:00:00\",\"paymentType\"");
+        let strangers = approved.replace(OURS, "4711-2-bb");
+        let upper = approved.replace(&"a".repeat(32), &"A".repeat(32));
+        let unreadable = approved.replace("\"DB\"", "\"db\"");
+        for other in [&declined, &later, &strangers, &upper, &unreadable] {
+            for (first, second) in [(&approved, other), (other, &approved)] {
+                let body = format!("[{first},{reversal},{second}]");
+                let Inquiry::CannotAsk { why } = query(200, &body) else { panic!("{body}") };
+                let id = payment_id(&json::read(first.as_bytes()).unwrap()).unwrap();
+                assert_eq!(why, format!("the gateway lists payment {id} twice, and differently"), "{body}");
+            }
+        }
+        // Alike it is one.
+        let Inquiry::Payments(found) = query(200, &format!("[{approved},{reversal},{approved}]")) else { panic!() };
+        let kinds: Vec<_> = found.iter().map(|payment| payment.payment_type.as_str()).collect();
+        assert_eq!(kinds, ["DB", "RV"]);
+    }
+
+    #[test]
+    fn what_two_questions_find_is_put_together_by_the_same_rule() {
+        let found = |body: &str| {
+            let Inquiry::Payments(mut found) = query(200, body) else { panic!("{body}") };
+            found.remove(0)
+        };
+        let approved = found(&entry('a', "DB", OURS, ""));
+        assert_eq!(is_known(&[], &approved), Ok(false));
+        assert_eq!(is_known(&[found(&entry('b', "DB", OURS, ""))], &approved), Ok(false));
+        assert_eq!(is_known(std::slice::from_ref(&approved), &approved), Ok(true));
+        let declined = found(&entry('a', "DB", OURS, "").replace("000.100.110", "800.100.152"));
+        let upper = Found { id: "A".repeat(32), ..approved.clone() };
+        let nameless = Found { reference: None, ..approved.clone() };
+        for other in [declined, upper, nameless] {
+            for (first, second) in [(&approved, &other), (&other, &approved)] {
+                let why = is_known(std::slice::from_ref(first), second).unwrap_err();
+                assert_eq!(why, format!("the gateway lists payment {} twice, and differently", first.id));
+            }
+        }
+    }
+
+    #[test]
+    fn a_kind_is_two_upper_case_letters_or_digits() {
+        for kind in ["DB", "RV", "3D", "CP"] {
+            assert!(matches!(query(200, &entry('a', kind, OURS, "")), Inquiry::Payments(_)), "{kind}");
+        }
+        for kind in ["rv", "Rv", "db", "d\\u0000", "\\u0000\\u0000", "D ", "D-", "  ", "ÄB", "DBX", "D", ""] {
+            for reference in [OURS, "4711-1-aa-r1"] {
+                let body = format!("[{},{}]", entry('a', "DB", OURS, ""), entry('b', kind, reference, ""));
+                assert!(matches!(query(200, &body), Inquiry::CannotAsk { .. }), "{body}");
+            }
+        }
     }
 
     proptest! {

@@ -1,6 +1,7 @@
 //! The payment gateway's client: packs a sale into the interface's parameters, sends it once, reads the answer.
 //!
-//! It never retries, never follows by itself (one 307 to the same host excepted, on any request), and says
+//! It never retries, never follows by itself (one 307 to the same host excepted, on any request, unless its body speaks of a payment
+//! that was asked for), and says
 //! [`Answer::NotSent`](crate::sale::Answer::NotSent) only when the TLS handshake was not complete: everything else that went
 //! wrong is [`Answer::Unknown`](crate::sale::Answer::Unknown) (design: path of a sale, 6). What to do about an unknown is the
 //! sale's decision, not this module's.
@@ -48,7 +49,7 @@ pub use certificate::{Certificate, Expiry};
 pub use client::Client;
 pub use clock::{Clock, Time};
 pub use probe::Probed;
-pub use request::PreparedPayment;
+pub use request::{Expected, PreparedPayment};
 pub use token::Token;
 
 /// One payment to ask for.

@@ -60,7 +60,7 @@ pub enum Error {
 pub struct PreparedPayment {
     pub(super) path: String,
     pub(super) body: Bytes,
-    pub(super) asked: Asked,
+    pub(super) asked: Expected,
 }
 
 impl std::fmt::Debug for PreparedPayment {
@@ -70,15 +70,15 @@ impl std::fmt::Debug for PreparedPayment {
     }
 }
 
-/// What an answer is compared with.
+/// What an answer is compared with: one that says otherwise is not the answer to what was asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Asked {
+pub struct Expected {
     /// Our reference.
-    pub(super) merchant_transaction_id: String,
-    /// What was asked for.
-    pub(super) amount: Amount,
+    pub merchant_transaction_id: String,
+    /// What was asked for. Another amount is the sale's to judge; an answer without a currency is in this one.
+    pub amount: Amount,
     /// `paymentType`.
-    pub(super) payment_type: String,
+    pub payment_type: String,
 }
 
 /// The form of a sale (interface: Basic payment parameters, Authentication, Point of sale).
@@ -120,7 +120,7 @@ pub(super) fn payment(
     Ok(PreparedPayment {
         path: PAYMENTS.to_owned(),
         body: form.finish(),
-        asked: Asked {
+        asked: Expected {
             merchant_transaction_id: payment.merchant_transaction_id.to_owned(),
             amount: payment.amount,
             payment_type: payment.payment_type.to_owned(),
@@ -145,7 +145,7 @@ pub(super) fn without_card(gateway: &config::Gateway, asked: &WithoutCard<'_>) -
             PAYMENTS.to_owned()
         }
     };
-    let asked = Asked {
+    let asked = Expected {
         merchant_transaction_id: asked.merchant_transaction_id.to_owned(),
         amount: asked.amount,
         payment_type: asked.payment_type.to_owned(),
