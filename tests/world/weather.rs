@@ -120,7 +120,7 @@ pub(crate) fn wishes(world: &World, dice: &mut Dice) {
         Kind::Reauthorisation,
     ];
     let mut state = world.lock();
-    for number in 0..2 + dice.below(4) {
+    for number in 0..1 + dice.below(4) {
         let kind = dice.pick(&kinds);
         let minor = 1000 + 200 * number + dice.below(90);
         let of = match kind {
@@ -148,7 +148,7 @@ pub(crate) fn wishes(world: &World, dice: &mut Dice) {
 fn later_wishes(wishes: &mut Vec<Wish>, dice: &mut Dice) {
     let later = [Kind::Capture, Kind::Refund, Kind::Reversal, Kind::Increment, Kind::Reauthorisation];
     let mut base = dice.below(wishes.len() as u64);
-    for _ in 0..dice.below(6) {
+    for _ in 0..dice.below(5) {
         // Several of one transaction are what goes wrong.
         let is_an_end = matches!(wishes[usize::try_from(base).unwrap()].kind, Kind::Refund | Kind::Reversal);
         if is_an_end || dice.once_in(3) {
