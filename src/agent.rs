@@ -236,6 +236,8 @@ struct Agent {
     /// When the gateway is asked again whether it answers.
     probe_at: Duration,
     /// The gateway's clock in seconds since 1970, and when it said so.
+    /// Whether the gateway was probed, whatever came of it.
+    was_probed: bool,
     gateway_date: Option<(i64, Duration)>,
     done: mpsc::Sender<Done>,
     /// One place for each of [`AT_ONCE`].
@@ -362,13 +364,14 @@ impl Agent {
             random: surroundings.random,
             journal,
             journal_fault: None,
-            last_number: opened.last_number,
+            last_number: opened.last_number.max(opened.old_copy.above),
             old_copy: OldCopy::new(&opened, can_be_asked_by_date(&config.gateway.assumptions)),
             gateway,
             gateway_state: "not asked yet".to_owned(),
             expiry_log: expiry::Log::default(),
             probe_at: Duration::ZERO,
             gateway_date: None,
+            was_probed: false,
             done,
             earlier_sales: Arc::new(Semaphore::new(AT_ONCE)),
             reader,
@@ -563,8 +566,11 @@ impl Agent {
             }
             Done::Polled { sale, answer } => (sale, sale::Event::Answered(self.with_an_id_of_its_own(sale, answer))),
             Done::Probed { probed } => return self.probed(probed),
-            Done::Inquired { sale, inquiry } => (sale, sale::Event::Inquired(inquiry)),
+            Done::Inquired { sale, inquiry } => {
+                (sale, sale::Event::Inquired(self.with_payments_of_its_own(sale, inquiry)))
+            }
             Done::Reversed { sale, reference, reversal } => {
+                let reversal = self.with_a_reversal_of_its_own(sale, reversal);
                 (sale, sale::Event::ReversalAnswered { reference, reversal })
             }
             Done::References { references } => return self.references_listed(references),
@@ -586,14 +592,48 @@ impl Agent {
             _ => return answer,
         };
         let earlier = self.sales.get(&number).and_then(|active| active.sale.order().kind.of());
-        let of_another = earlier.is_some_and(|of| of.payment == *id)
-            || self.journal.of_payment(id).is_ok_and(|owner| owner.is_some_and(|owner| owner != number));
+        let of_another =
+            earlier.is_some_and(|of| sale::is_same_payment(&of.payment, id)) || self.is_of_another(number, id);
         if of_another {
             return Answer::NotOurs {
                 why: format!("the gateway answered with payment {id}, which is another transaction's"),
             };
         }
         answer
+    }
+
+    /// A list that shows another transaction's payment under this one's reference says nothing: what would be done by it would be done
+    /// to the other one.
+    fn with_payments_of_its_own(&self, number: u64, inquiry: Inquiry) -> Inquiry {
+        let Inquiry::Payments(found) = &inquiry else { return inquiry };
+        let Some(reference) = self.sales.get(&number).map(|active| &active.sale.order().merchant_transaction_id) else {
+            return inquiry;
+        };
+        let named = found.iter().filter(|one| one.reference.as_ref().is_none_or(|named| named == reference));
+        let mut foreign = named.filter(|one| self.is_of_another(number, &one.id));
+        match foreign.next() {
+            Some(one) => Inquiry::CannotAsk {
+                why: format!(
+                    "it lists payment {} under our reference, which is another transaction's; look at it there",
+                    one.id
+                ),
+            },
+            None => inquiry,
+        }
+    }
+
+    /// A reversal has an id of its own.
+    fn with_a_reversal_of_its_own(&self, number: u64, reversal: Reversal) -> Reversal {
+        match reversal {
+            Reversal::Done { id, .. } if self.is_of_another(number, &id) => Reversal::Unknown {
+                why: format!("the gateway answered with payment {id}, which is another transaction's"),
+            },
+            reversal => reversal,
+        }
+    }
+
+    fn is_of_another(&self, number: u64, id: &str) -> bool {
+        self.journal.of_payment(id).is_ok_and(|owner| owner.is_some_and(|owner| owner != number))
     }
 
     fn next_deadline(&self) -> Instant {

@@ -9,7 +9,7 @@
 use crate::config::Right;
 use crate::follow_up::{Follow, Left, Refusal, Transaction};
 use crate::money::Amount;
-use crate::sale::{Earlier, Kind, Sale, Standing};
+use crate::sale::{Earlier, Kind, Sale, Standing, is_same_payment};
 use crate::till::{self, Of, Refused, SaleView, Wanted};
 
 use super::Agent;
@@ -26,6 +26,7 @@ impl Agent {
             (till::Kind::PreAuthorisation, ..) => Kind::PreAuthorisation,
             (till::Kind::Credit, ..) => {
                 let amount = amount(wanted.amount)?;
+                self.is_whole_for(0)?;
                 self.may_give(amount, 0)?;
                 return Ok((Kind::Credit, amount));
             }
@@ -79,11 +80,12 @@ impl Agent {
         let order = sale.order();
         if order.till != wanted.till && !wanted.rights.has(Right::AnyTill) {
             let why = format!(
-                "transaction {} is one of till {}; to refer to it, till {} needs the right any-till ([[till.token]] rights)",
-                order.number, order.till, wanted.till
+                "that transaction is another till's; to refer to it, till {} needs the right any-till ([[till.token]] rights)",
+                wanted.till
             );
             return Err(not_possible(why));
         }
+        self.is_whole_for(order.number)?;
         let left = self.left(follow, sale)?.map_err(|why| match why {
             Refusal::NeverFollows => {
                 let earlier = super::words::kind_of(&order.kind).as_str();
@@ -113,6 +115,7 @@ impl Agent {
     }
 
     fn of_unknown(&self, follow: Follow, payment: &str, wanted: &Wanted) -> Result<Amount, Refused> {
+        self.is_whole_for(0)?;
         if !wanted.rights.has(Right::UnknownPayment) {
             let why = format!(
                 "this terminal does not know payment {payment}; to refer to it all the same, till {} needs the right unknown-payment \
@@ -202,7 +205,7 @@ impl Agent {
         let order = sale.order();
         let of = match (&wanted.of, order.kind.of()) {
             (None, None) => true,
-            (Some(Of::Payment(payment)), Some(of)) => of.payment == *payment,
+            (Some(Of::Payment(payment)), Some(of)) => is_same_payment(&of.payment, payment),
             (Some(Of::Number(number)), Some(of)) => of.number == Some(*number),
             (Some(Of::Reference { till, reference }), Some(of)) => {
                 let key = of.number.map(|number| self.journal.key(number)).transpose().map_err(refused_by_journal)?;

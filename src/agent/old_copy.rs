@@ -6,13 +6,19 @@
 //! go on above the highest, and the open sales wait for a person (`pos-agent settle`). New sales go on meanwhile. A gateway that cannot
 //! be asked by date is a setting (`query-by-date`), and then nothing waits for it.
 //!
-//! The sale that was under way when the copy was made shows too: the journal says that its request was never sent, and the gateway
+//! What was given back or taken since, such a journal does not know either: nothing follows a transaction of before it was found, and
+//! until the gateway was asked nothing is given back, taken or paid out on what the journal says.
+//!
+//! The gateway's times are the gateway's: where its clock and the board's differ (the probe tells), the time that is asked for is moved
+//! by the difference. The sale that was under way when the copy was made shows too: the journal says that its request was never sent, and the gateway
 //! holds it.
 
 use std::time::Duration;
 
+use crate::follow_up::{Held, Transaction};
 use crate::journal::{self, Opened};
-use crate::sale::{self, Action, Event};
+use crate::money::Amount;
+use crate::sale::{self, Action, Event, Kind, Sale};
 use crate::till::{Refused, SaleView};
 
 use super::{Agent, Done};
@@ -48,8 +54,8 @@ pub(super) struct OldCopy {
     known_until_unix_ms: i64,
     /// The highest number at the start: what came later is this board's own.
     before: u64,
-    /// References up to this number were found to be missing before, and what was open then waits for a person already.
-    noticed: u64,
+    /// What was found before: what was open then waits for a person already, and what was done then is not known.
+    noticed: journal::OldCopy,
     tries: u32,
     /// Why the last question had no answer.
     trouble: Option<String>,
@@ -65,7 +71,7 @@ impl OldCopy {
             look: if known.is_some() { Look::Due(Duration::ZERO) } else { Look::Over },
             known_until_unix_ms: known.unwrap_or_default(),
             before: opened.last_number,
-            noticed: opened.old_copy_above,
+            noticed: opened.old_copy.clone(),
             tries: 0,
             trouble: None,
             waiting: Vec::new(),
@@ -96,6 +102,14 @@ impl OldCopy {
 impl Agent {
     /// Gives a reversal back when it may leave.
     pub(super) fn may_leave(&mut self, number: u64, reversal: Action) -> Option<Action> {
+        if let Action::Reverse { payment, amount, reference } = &reversal
+            && self.is_given_back_by_id(number, payment, *amount)
+        {
+            let why = "it is being given back by its payment id, or was: looked up before anything more is".to_owned();
+            let reversal = sale::Reversal::Unknown { why };
+            self.inbox.push_back((number, Event::ReversalAnswered { reference: reference.clone(), reversal }));
+            return None;
+        }
         let decided = self.sales.get(&number).is_some_and(|active| active.sale.is_decided());
         if number > self.old_copy.before || decided {
             return Some(reversal);
@@ -114,15 +128,29 @@ impl Agent {
         }
     }
 
+    /// Whether a till had this payment given back by its id before the journal knew whose it is, and together it would be too much, or
+    /// nobody knows yet.
+    fn is_given_back_by_id(&self, number: u64, payment: &str, amount: Amount) -> bool {
+        let Ok(referring) = self.journal.referring_to(payment) else { return true };
+        let gives = |sale: &&Sale| matches!(sale.order().kind, Kind::Refund { .. } | Kind::Reversal { .. });
+        let given: Vec<_> = referring.iter().filter(gives).map(|sale| Transaction::of(sale, Vec::new())).collect();
+        let sum: u64 = given.iter().map(Transaction::possible).sum();
+        let whole = self.sales.get(&number).map_or(0, |active| active.sale.amount().minor());
+        given.iter().any(|given| given.held == Held::Perhaps) || (sum > 0 && sum.saturating_add(amount.minor()) > whole)
+    }
+
     /// Asks the gateway when it is time.
     pub(super) fn look_for_old_copy(&mut self) {
-        if self.old_copy.due().is_none_or(|at| at > self.clock.monotonic()) {
+        // After the first probe: it tells how far the gateway's clock is from ours.
+        if self.old_copy.due().is_none_or(|at| at > self.clock.monotonic()) || !self.was_probed {
             return;
         }
         self.old_copy.look = Look::Asking;
         let (now, known) = (self.clock.unix_ms(), self.old_copy.known_until_unix_ms);
-        // A clock that was ahead, or is behind, must not make the window too short.
-        let (from, to) = (known.min(now).saturating_sub(SLACK_MS), known.max(now).saturating_add(SLACK_MS));
+        // A clock that was ahead, or is behind, must not make the window too short, neither the gateway's nor ours.
+        let apart_ms = self.gateway_is_ahead_s().saturating_mul(1000);
+        let from = known.min(now).saturating_add(apart_ms.min(0)).saturating_sub(SLACK_MS);
+        let to = known.max(now).saturating_add(apart_ms.max(0)).saturating_add(SLACK_MS);
         let (gateway, done, places) = (self.gateway.clone(), self.done.clone(), self.earlier_sales.clone());
         tokio::spawn(async move {
             let _turn = places.acquire_owned().await;
@@ -159,12 +187,17 @@ impl Agent {
         let mut strange = Vec::new();
         for reference in references {
             let Some(number) = number_of(&reference) else { continue };
+            if number > self.last_number.saturating_add(MOST_MISSING) {
+                // No board went on so far; who sent it is for a person to find out, and nothing here rests on it.
+                tracing::error!(%reference, "ALARM: the gateway holds a reference like ours with a number that ours cannot have");
+                continue;
+            }
             let known = self.journal.knows(&reference)? && {
                 let sale = self.journal.number(number)?;
                 // One that was taken over has another number here.
                 sale.is_none_or(|sale| sale.order().merchant_transaction_id != reference || sale.was_asked())
             };
-            if !known && number > self.old_copy.noticed {
+            if !known && !self.old_copy.noticed.references.contains(&mark_of(&reference)) {
                 strange.push(reference);
             }
         }
@@ -172,9 +205,7 @@ impl Agent {
     }
 
     fn is_old_copy(&mut self, strange: &[String]) {
-        let furthest = self.last_number.saturating_add(MOST_MISSING);
-        let numbers = strange.iter().filter_map(|reference| number_of(reference));
-        let above = numbers.filter(|number| *number <= furthest).max().unwrap_or_default();
+        let above = strange.iter().filter_map(|reference| number_of(reference)).max().unwrap_or_default();
         let (count, last) = (strange.len(), strange.last().map_or("", String::as_str));
         let how = format!("the gateway holds {count} references of this terminal that it does not know, as {last}");
         tracing::error!(above, %how, "ALARM: this journal is an old copy");
@@ -188,10 +219,40 @@ impl Agent {
         }
         // Only when all of them wait: else the next start must find it again.
         let all_wait = !before.iter().any(|number| self.sales.get(number).is_some_and(|active| active.stuck));
-        let unix_ms = self.now().unix_ms;
-        if all_wait && let Err(error) = self.journal.mark_old_copy(above, unix_ms) {
+        let noticed = &mut self.old_copy.noticed;
+        noticed.above = noticed.above.max(above);
+        noticed.before = noticed.before.max(self.old_copy.before);
+        noticed.references.extend(strange.iter().map(|reference| mark_of(reference)));
+        let (found, unix_ms) = (noticed.clone(), self.now().unix_ms);
+        if all_wait && let Err(error) = self.journal.mark_old_copy(&found, unix_ms) {
             self.journal_is_faulty(&error);
         }
+    }
+
+    /// Whether the journal knows all that was done with the transaction of this number, as far as it can be known. Zero stands for what
+    /// this journal does not know anyway, and for money that is given without a payment.
+    pub(super) fn is_whole_for(&self, number: u64) -> Result<(), Refused> {
+        let OldCopy { look, before, noticed, .. } = &self.old_copy;
+        if number > 0 && number <= noticed.before {
+            let why = format!(
+                "transaction {number} is older than the moment at which this journal was found to be an old copy: what was given \
+                 back or taken of it since is not known here; see to it in the gateway's back office"
+            );
+            return Err(Refused::NotPossible { why });
+        }
+        if number <= *before && matches!(look, Look::Due(_) | Look::Asking) {
+            let why = "the gateway has not said yet whether this journal is an old copy, which would not know what was given back; \
+                       try again in a moment";
+            return Err(Refused::NotReady { why: why.to_owned() });
+        }
+        Ok(())
+    }
+
+    /// By how much the gateway's clock is ahead of ours, in seconds, as the latest probe told.
+    fn gateway_is_ahead_s(&self) -> i64 {
+        let Some((then, at)) = self.gateway_date else { return 0 };
+        let age = self.clock.monotonic().saturating_sub(at).as_secs();
+        then.saturating_add_unsigned(age).saturating_sub(self.clock.unix_ms() / 1000)
     }
 
     /// A person has decided what becomes of a sale that waits.
@@ -215,6 +276,14 @@ fn waits_for_person(number: u64) -> String {
         "this journal is an old copy and does not know what became of the sale; find out at the gateway or on the receipts whether it \
          was paid, then: pos-agent settle {number} --keep, or --reverse"
     )
+}
+
+/// What of a reference is kept in the book, to know it again: all but the terminal and the second half of its random bits.
+fn mark_of(reference: &str) -> String {
+    let mut parts = reference.split('-').skip(1);
+    let (number, random) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+    let half = random.get(..16).unwrap_or(random);
+    parts.fold(format!("{number}-{half}"), |mark, part| format!("{mark}-{part}"))
 }
 
 /// The number in one of our references: terminal, number, 128 random bits, and which reversal it is.

@@ -33,6 +33,7 @@ impl Agent {
     /// What came of it.
     pub(super) fn probed(&mut self, probed: Result<Probed, String>) {
         let now = self.clock.monotonic();
+        self.was_probed = true;
         // A handshake may have shown another certificate.
         self.expiry_log.look_again();
         match probed {

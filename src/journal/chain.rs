@@ -139,8 +139,9 @@ pub(super) enum Mark {
     /// This journal was found to be an old copy of itself: the gateway held references that it did not know. What was open then waits
     /// for a person.
     OldCopy {
-        /// The highest number in them; this journal's numbers went on above it.
-        above: u64,
+        /// What was found, with what was found before.
+        #[serde(flatten)]
+        found: super::OldCopy,
     },
     /// Old transactions were taken out.
     Pruned {

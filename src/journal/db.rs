@@ -9,6 +9,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use crate::sale::{Record, Sale};
 
 use super::chain::{Head, Row};
+use super::known::OldCopy;
 use super::retention::Retention;
 use super::{Error, open, payments};
 
@@ -56,8 +57,8 @@ pub struct Opened {
     /// copy, that happened later. `None` without a transaction. While a transaction is open that was taken over from another journal,
     /// it is the last thing that the other one knew, when that is earlier.
     pub known_until_unix_ms: Option<i64>,
-    /// This journal was found to be an old copy before, and what it did not know had numbers up to this one; zero when it was not.
-    pub old_copy_above: u64,
+    /// What this journal was found not to know before; empty when it never was an old copy.
+    pub old_copy: OldCopy,
 }
 
 /// A sale that is open, as a pos-agent wrote it (its entries have the right hashes), and that this program cannot read: a later one
@@ -106,8 +107,8 @@ impl Db {
         let aside = set_aside.iter().map(|aside| aside.number.unsigned_abs());
         let known_until_unix_ms = self.known_until(&open.chain(aside).collect::<Vec<_>>())?;
         let (last_number, last_unix_ms) = (last_number.unsigned_abs(), self.last_unix_ms);
-        let old_copy_above = self.old_copy_above()?;
-        Ok(Opened { unsettled, set_aside, last_number, last_unix_ms, known_until_unix_ms, old_copy_above })
+        let old_copy = self.old_copy()?;
+        Ok(Opened { unsettled, set_aside, last_number, last_unix_ms, known_until_unix_ms, old_copy })
     }
 
     /// A second connection, for reading beside the one that writes.

@@ -1,11 +1,25 @@
 //! What an old copy of the journal is known by: until when it knows, and whether one of our references at the gateway is in it.
 
+use std::collections::BTreeSet;
+
 use rusqlite::{OptionalExtension, params};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::Error;
 use super::chain::{Head, Mark};
 use super::db::{Db, STEPS_OF_SALE, failed};
+
+/// What a journal was found not to know, when it was an old copy of itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OldCopy {
+    /// The highest number in the references that it did not know: its numbers go on above it.
+    pub above: u64,
+    /// The highest number of its own at that time: what became of these transactions since, it does not know.
+    pub before: u64,
+    /// The references, each by its number and half of its random digits.
+    pub references: BTreeSet<String>,
+}
 
 /// What another board's journal became here.
 struct Taken {
@@ -68,30 +82,26 @@ impl Db {
     }
 
     /// Writes into the book that this journal was found to be an old copy.
-    pub(super) fn mark_old_copy(&mut self, above: u64, unix_ms: i64) -> Result<(), Error> {
+    pub(super) fn mark_old_copy(&mut self, found: &OldCopy, unix_ms: i64) -> Result<(), Error> {
         let head = match self.head.take() {
             Some(head) => head,
             None => Head::read(&self.connection)?,
         };
-        self.head = Some(Mark::OldCopy { above }.write(&self.connection, head, unix_ms)?);
+        self.head = Some(Mark::OldCopy { found: found.clone() }.write(&self.connection, head, unix_ms)?);
         Ok(())
     }
 
-    /// The highest number of a reference that was found before to be missing here; zero when none was. A journal that was taken over
-    /// after that may lack others.
-    pub(super) fn old_copy_above(&self) -> Result<u64, Error> {
-        let mut select = self.connection.prepare_cached("SELECT what FROM mark ORDER BY entry").map_err(failed)?;
+    /// What was found before, when this journal was an old copy.
+    pub(super) fn old_copy(&self) -> Result<OldCopy, Error> {
+        let mut select = self.connection.prepare_cached("SELECT what FROM mark ORDER BY entry DESC").map_err(failed)?;
         let mut rows = select.query([]).map_err(failed)?;
-        let mut found = 0;
         while let Some(row) = rows.next().map_err(failed)? {
             let what: String = row.get(0).map_err(failed)?;
-            match serde_json::from_str(&what) {
-                Ok(Mark::OldCopy { above }) => found = found.max(above),
-                Ok(Mark::Adopted { .. }) => found = 0,
-                _ => {}
+            if let Ok(Mark::OldCopy { found }) = serde_json::from_str(&what) {
+                return Ok(found);
             }
         }
-        Ok(found)
+        Ok(OldCopy::default())
     }
 
     fn any_holds(&self, sql: &str, parameters: impl rusqlite::Params, reference: &str) -> Result<bool, Error> {

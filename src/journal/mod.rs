@@ -49,6 +49,7 @@ pub use chain::Head;
 pub use db::{Db, Opened, SetAside};
 pub use export::{Closing, Transaction};
 pub use inspect::{Inspection, Sales, inspect, is_held};
+pub use known::OldCopy;
 pub use reading::Reading;
 pub use verify::{Altered, Verdict};
 
@@ -261,13 +262,13 @@ impl Journal {
         self.db.knows(merchant_transaction_id)
     }
 
-    /// Writes into the book that this journal was found to be an old copy: the gateway held references with numbers up to `above` that
-    /// it did not know.
+    /// Writes into the book that this journal was found to be an old copy: the gateway held references that it did not
+    /// know.
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn mark_old_copy(&mut self, above: u64, unix_ms: i64) -> Result<(), Error> {
-        self.db.mark_old_copy(above, unix_ms)
+    pub fn mark_old_copy(&mut self, found: &OldCopy, unix_ms: i64) -> Result<(), Error> {
+        self.db.mark_old_copy(found, unix_ms)
     }
 
     /// What refers to the transaction of this number: captures, refunds, reversals, oldest first.

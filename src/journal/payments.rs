@@ -8,7 +8,7 @@
 
 use rusqlite::{Connection, params};
 
-use crate::sale::{Record, Sale};
+use crate::sale::{Record, Sale, is_same_payment};
 
 use super::Error;
 use super::db::{Db, failed, put};
@@ -42,6 +42,7 @@ fn ids(record: &Record) -> Vec<(&str, Role)> {
         Record::HostApproved { payment, host, .. } => {
             std::iter::once(payment.as_str()).chain(host.id.as_deref()).map(own).collect()
         }
+        Record::Pending { payment } => vec![own(payment)],
         Record::SignatureAsked { payment, .. } | Record::ReversalAsked { payment, .. } => vec![own(&payment.id)],
         Record::Reversing { payment, host, .. } => {
             let payment = payment.as_ref().map(|payment| payment.id.as_str());
@@ -69,7 +70,7 @@ pub(super) fn name_one(records: &[Record]) -> bool {
 pub(super) fn add(connection: &Connection, sale: i64, records: &[Record]) -> Result<(), Error> {
     for (id, role) in records.iter().flat_map(ids) {
         let sql = "INSERT OR IGNORE INTO payment(id, own, sale) VALUES (?1, ?2, ?3)";
-        put(connection, sql, params![id, role.own(), sale])?;
+        put(connection, sql, params![id.to_ascii_lowercase(), role.own(), sale])?;
     }
     Ok(())
 }
@@ -83,7 +84,7 @@ pub(super) fn add_text(connection: &Connection, sale: i64, text: &str) -> Result
 pub(super) fn forget(connection: &Connection, sale: i64, steps: &[Vec<Record>]) -> Result<(), Error> {
     for (id, role) in steps.iter().flatten().flat_map(ids) {
         let sql = "DELETE FROM payment WHERE id = ?1 AND own = ?2 AND sale = ?3";
-        put(connection, sql, params![id, role.own(), sale])?;
+        put(connection, sql, params![id.to_ascii_lowercase(), role.own(), sale])?;
     }
     Ok(())
 }
@@ -125,6 +126,11 @@ pub(super) fn catch_up(connection: &mut Connection) -> Result<(), Error> {
     }
 }
 
+/// Ids are compared without their case, and stand in the index in lower case.
+fn is_named((named, is): (&str, Role), id: &str, role: Role) -> bool {
+    is == role && is_same_payment(named, id)
+}
+
 impl Db {
     /// The number of the transaction whose own payment at the gateway has this id; of the first, should a gateway have given it twice.
     ///
@@ -132,7 +138,7 @@ impl Db {
     /// When it cannot be read.
     pub fn of_payment(&self, id: &str) -> Result<Option<u64>, Error> {
         for number in self.named(id, Role::Own)? {
-            if self.steps(number)?.iter().flatten().flat_map(ids).any(|named| named == (id, Role::Own)) {
+            if self.steps(number)?.iter().flatten().flat_map(ids).any(|named| is_named(named, id, Role::Own)) {
                 return Ok(Some(number.unsigned_abs()));
             }
         }
@@ -147,7 +153,7 @@ impl Db {
         let mut referring = Vec::new();
         for number in self.named(id, Role::Earlier)? {
             let steps = self.steps(number)?;
-            if steps.iter().flatten().flat_map(ids).any(|named| named == (id, Role::Earlier)) {
+            if steps.iter().flatten().flat_map(ids).any(|named| is_named(named, id, Role::Earlier)) {
                 referring.extend(Sale::replay(&steps));
             }
         }
@@ -155,6 +161,9 @@ impl Db {
     }
 
     fn named(&self, id: &str, role: Role) -> Result<Vec<i64>, Error> {
-        self.numbers("SELECT sale FROM payment WHERE id = ?1 AND own = ?2 ORDER BY sale", params![id, role.own()])
+        self.numbers(
+            "SELECT sale FROM payment WHERE id = ?1 AND own = ?2 ORDER BY sale",
+            params![id.to_ascii_lowercase(), role.own()],
+        )
     }
 }

@@ -63,7 +63,7 @@ pub(super) fn takes_back(sale: &Sale) -> Option<(u64, Amount)> {
 /// The payments at the gateway that a record names, reversals too: each may have rows of its own.
 pub(super) fn payments(record: &Record) -> [Option<&str>; 2] {
     match record {
-        Record::HostApproved { payment, .. } => [Some(payment), None],
+        Record::HostApproved { payment, .. } | Record::Pending { payment } => [Some(payment), None],
         Record::SignatureAsked { payment, .. } | Record::ReversalAsked { payment, .. } => [Some(&payment.id), None],
         Record::Reversing { payment, host, .. } => {
             let host = host.as_ref().and_then(|host| host.id.as_deref());

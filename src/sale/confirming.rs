@@ -123,6 +123,12 @@ impl Sale {
         if same_kind().any(|one| one.reference.is_none()) {
             return self.needs_a_person("the gateway does not say whose the transactions are; look at them there", now);
         }
+        let another = |one: &&Found| one.payment_type != kind && one.state != FoundState::Declined;
+        if let Some(strange) = found.iter().filter(another).find(|one| one.reference.as_ref() == Some(&reference)) {
+            // It carries our reference, so it is not absent; what it did nobody can say.
+            let why = super::look_up::another_kind(strange);
+            return self.needs_a_person(&why, now);
+        }
         let ours = || same_kind().filter(|one| one.reference.as_ref() == Some(&reference));
         let mut approved = ours().filter(|one| one.state == FoundState::Approved);
         match (approved.next(), approved.next()) {

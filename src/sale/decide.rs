@@ -10,7 +10,7 @@ use super::back_off;
 use super::record::Payment;
 use super::{
     ARC_APPROVE, Action, Answer, Approval, ApprovedAmount, CardAnswer, Deadlines, Event, ForChip, HostFacts, Kind, Now,
-    Outcome, Paper, Poll, Record, Refusal, Sale, State, Step, Throttled,
+    Outcome, Paper, Poll, Record, Refusal, Sale, State, Step, Throttled, is_same_payment,
 };
 
 /// How often a pending payment is asked for: a person decides in a banking app, seconds matter little.
@@ -157,8 +157,10 @@ impl Sale {
                 if now.monotonic >= until {
                     return self.unknown("the gateway did not decide in time", None);
                 }
-                self.volatile.poll = Some(Poll { payment: id, at: now.monotonic + POLL_EVERY, until });
-                Step::act([Action::Tell])
+                let first = self.volatile.poll.is_none();
+                self.volatile.poll = Some(Poll { payment: id.clone(), at: now.monotonic + POLL_EVERY, until });
+                let step = if first { Step::write([Record::Pending { payment: id }]) } else { Step::none() };
+                step.then([Action::Tell])
             }
             // A question for a pending payment that got no answer says nothing about the payment.
             Answer::Throttled(_) | Answer::NotSent { .. } | Answer::Unknown { .. } if polling => {
@@ -178,7 +180,7 @@ impl Sale {
 
     /// Whether an answer names another payment than the pending one that was asked for. One that names none proves nothing.
     fn is_another(&self, id: Option<&String>) -> bool {
-        self.volatile.poll.as_ref().zip(id).is_some_and(|(poll, id)| poll.payment != *id)
+        self.volatile.poll.as_ref().zip(id).is_some_and(|(poll, id)| !is_same_payment(&poll.payment, id))
     }
 
     fn another_payment(&mut self, id: &str) -> Step {

@@ -37,9 +37,12 @@ impl Sale {
     fn settled_by_person(&mut self, keep: bool, now: Now) -> Step {
         let settled = Record::Settled { keep };
         let mut step = match &self.state {
+            // It may have been taken back since: looked up before anybody is told that it stands.
             State::AtSignature { payment } if keep => {
-                let outcome = outcome_of(payment.amount, self.amount);
-                Step::write([Record::Ended { outcome, host: None, card: None }]).then([Action::Tell])
+                let why = "its signature was being compared when the copy was made".to_owned();
+                let looked = Record::Reversing { why, payment: Some(payment.clone()), host: None };
+                self.volatile.reversal = reversing::Timers::waiting();
+                return Step::write([looked, settled]).then([Action::Tell, self.query(None)]);
             }
             State::AtSignature { payment } => {
                 let payment = payment.clone();

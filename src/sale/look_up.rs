@@ -9,7 +9,7 @@
 
 use crate::money::Amount;
 
-use super::record::Payment;
+use super::record::{Payment, is_same_payment};
 use super::reversing::{Request, Reversing, less};
 use super::{ApprovedAmount, Found, FoundState};
 
@@ -35,7 +35,22 @@ pub(super) enum Own {
 
 /// The payments of a list. Linked captures and refunds are somebody else's doing: to reverse a refund would charge the customer.
 pub(super) fn payments(found: &[Found]) -> impl Iterator<Item = &Found> {
-    found.iter().filter(|one| matches!(one.payment_type.as_str(), "DB" | "PA" | "CD"))
+    found.iter().filter(|one| is_payment(one))
+}
+
+fn is_payment(one: &Found) -> bool {
+    matches!(one.payment_type.as_str(), "DB" | "PA" | "CD")
+}
+
+/// What carries the payment's own reference and is neither a payment nor what gives one back: listed so, it is not absent, and nobody
+/// can say what it did.
+pub(super) fn strange_kind<'a>(found: &'a [Found], reference: &str) -> Option<&'a Found> {
+    found.iter().find(|one| {
+        one.reference.as_deref() == Some(reference)
+            && !is_payment(one)
+            && !matches!(one.payment_type.as_str(), "RV" | "RF")
+            && one.state != FoundState::Declined
+    })
 }
 
 /// What may be charged is reversed like what is: the gateway knows better, and a refusal is shown to a person.
@@ -45,8 +60,14 @@ pub(super) fn may_be_charged(one: &Found) -> bool {
 
 /// What became of the reversal that was asked for.
 pub(super) fn own(request: &Request, found: &[Found]) -> Result<Own, Doubt> {
-    let ours = |one: &&Found| one.payment_type == "RV" && one.reference.as_ref() == Some(&request.reference);
-    let other = |one: &&Found| one.refers_to.as_ref().is_some_and(|id| *id != request.payment.id);
+    let named = |one: &&Found| one.reference.as_ref() == Some(&request.reference);
+    // Earlier programs sent their reversals under the sale's own reference.
+    let another = |one: &&Found| one.payment_type != "RV" && !is_payment(one) && one.state != FoundState::Declined;
+    if let Some(strange) = found.iter().filter(named).find(another) {
+        return Err(Doubt::Person(another_kind(strange)));
+    }
+    let ours = |one: &&Found| one.payment_type == "RV" && named(one);
+    let other = |one: &&Found| one.refers_to.as_ref().is_some_and(|id| !is_same_payment(id, &request.payment.id));
     if let Some(strange) = found.iter().filter(ours).find(other) {
         return Err(Doubt::Person(format!("the gateway's reversal {} is one of another payment", strange.id)));
     }
@@ -72,14 +93,16 @@ pub(super) fn own(request: &Request, found: &[Found]) -> Result<Own, Doubt> {
 
 /// What is left of a payment; `None` when all of it was given back.
 pub(super) fn left(is: &Reversing, payment: &Payment, found: &[Found]) -> Result<Option<Amount>, Doubt> {
-    let confirmed = is.done.iter().filter(|done| done.payment == payment.id);
+    let confirmed = is.done.iter().filter(|done| is_same_payment(&done.payment, &payment.id));
     let mut back: u64 = confirmed.map(|done| done.amount.minor()).sum();
-    for one in found.iter().filter(|one| matches!(one.payment_type.as_str(), "RV" | "RF")) {
-        if one.state == FoundState::Declined || is.done.iter().any(|done| done.id == one.id) {
+    let later = |one: &&Found| !is_payment(one) && one.payment_type != "CP" && one.state != FoundState::Declined;
+    for one in found.iter().filter(later) {
+        if is.done.iter().any(|done| is_same_payment(&done.id, &one.id)) || !belongs(is, one, payment, found)? {
             continue;
         }
-        if !belongs(is, one, payment, found)? {
-            continue;
+        if !matches!(one.payment_type.as_str(), "RV" | "RF") {
+            // The interface lists kinds without their meanings: nobody can say what this one did with the money.
+            return Err(Doubt::Person(another_kind(one)));
         }
         match one.state {
             FoundState::Approved => match one.amount {
@@ -105,13 +128,13 @@ pub(super) fn left(is: &Reversing, payment: &Payment, found: &[Found]) -> Result
 /// Whether a reversal or refund is one of this payment.
 fn belongs(is: &Reversing, one: &Found, payment: &Payment, found: &[Found]) -> Result<bool, Doubt> {
     if let Some(id) = &one.refers_to {
-        return Ok(*id == payment.id);
+        return Ok(is_same_payment(id, &payment.id));
     }
     let asked = is.open.iter().map(|open| (&open.reference, &open.payment.id));
     let confirmed = is.done.iter().map(|done| (&done.reference, &done.payment));
     let of = asked.chain(confirmed).find(|(reference, _)| Some(*reference) == one.reference.as_ref());
     if let Some((_, id)) = of {
-        return Ok(*id == payment.id);
+        return Ok(is_same_payment(id, &payment.id));
     }
     if payments(found).filter(|other| may_be_charged(other)).count() <= 1 {
         return Ok(true);
@@ -134,6 +157,11 @@ pub(super) fn said(amount: ApprovedAmount, asked: Amount) -> Option<Amount> {
 /// The gateway did something else than it was asked for.
 pub(super) fn another_amount(id: &str, asked: Amount) -> String {
     format!("the gateway reversed another amount than {asked} with {id}; look at it there")
+}
+
+/// The gateway lists something as another kind than it was asked for.
+pub(super) fn another_kind(one: &Found) -> String {
+    format!("the gateway lists {} as a transaction of kind {}; look at it there", one.id, one.payment_type)
 }
 
 fn strange_code(id: &str) -> String {

@@ -36,7 +36,7 @@ use std::time::Duration;
 
 pub use answer::{Answer, Approval, ApprovedAmount, ForChip, Found, FoundState, HostFacts, Inquiry, Refusal, Reversal};
 pub use receipt::{Copy, Receipt, ReceiptOutcome};
-pub use record::{Earlier, Kind, Order, Outcome, Payment, Record};
+pub use record::{Earlier, Kind, Order, Outcome, Payment, Record, is_same_payment};
 
 use crate::card::{CardFacts, FirstAnswer};
 use crate::money::Amount;
@@ -623,6 +623,8 @@ impl Sale {
                     _ => {}
                 }
             }
+            // It is known by this id; nothing else changes.
+            Record::Pending { .. } => {}
             Record::Held { why } => self.held = Some(why.clone()),
             Record::Settled { keep } => {
                 self.held = None;

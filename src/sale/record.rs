@@ -186,6 +186,11 @@ pub enum Record {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         again_unix_ms: Option<i64>,
     },
+    /// The gateway has not decided, and named the payment that it will be asked for: until the end nothing may follow it.
+    Pending {
+        /// Payment id.
+        payment: String,
+    },
     /// The host approved; the chip is about to hear it.
     HostApproved {
         /// Payment id.
@@ -279,6 +284,7 @@ impl Record {
             Self::Started { .. } => "started",
             Self::TipTyped { .. } => "tip-typed",
             Self::Asked { .. } => "asked",
+            Self::Pending { .. } => "pending",
             Self::HostApproved { .. } => "host-approved",
             Self::SignatureAsked { .. } => "signature-asked",
             Self::Reversing { .. } => "reversing",
@@ -292,6 +298,13 @@ impl Record {
             Self::Ended { .. } => "ended",
         }
     }
+}
+
+/// Whether two ids are of one payment at the gateway. They are written in hexadecimal digits as a rule, and a gateway may write them in
+/// either case (interface: identifiers): two payments are never told apart by that alone.
+#[must_use]
+pub fn is_same_payment(one: &str, other: &str) -> bool {
+    one.eq_ignore_ascii_case(other)
 }
 
 /// A payment at the gateway.

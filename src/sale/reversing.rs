@@ -11,7 +11,7 @@ use crate::money::Amount;
 
 use super::back_off;
 use super::look_up::{self, Doubt, Own, may_be_charged, payments};
-use super::record::Payment;
+use super::record::{Payment, is_same_payment};
 use super::{
     Action, CardAnswer, Deadlines, Event, Found, FoundState, HostFacts, Inquiry, Now, Outcome, Paper, Record, Reversal,
     Sale, State, Step,
@@ -91,6 +91,11 @@ pub(super) struct Timers {
 }
 
 impl Timers {
+    /// While a question is on its way.
+    pub(super) fn waiting() -> Self {
+        Self { in_flight: true, ..Self::default() }
+    }
+
     pub(super) fn due(&self) -> Option<Duration> {
         if self.in_flight { None } else { self.due }
     }
@@ -135,10 +140,20 @@ impl Reversing {
     /// What is left of the payment that the answer named, by what was confirmed alone; `None` when that is nothing.
     fn known_rest(&self) -> Option<Payment> {
         let known = self.known.as_ref()?;
-        let back = self.done.iter().filter(|done| done.payment == known.id).map(|done| done.amount.minor()).sum();
+        let back = self
+            .done
+            .iter()
+            .filter(|done| is_same_payment(&done.payment, &known.id))
+            .map(|done| done.amount.minor())
+            .sum();
         let left = less(known.amount, back)?;
         Some(Payment { id: known.id.clone(), amount: left })
     }
+}
+
+/// Whether the open request is for all that is left.
+fn is_whole(open: &Payment, rest: &Payment) -> bool {
+    is_same_payment(&open.id, &rest.id) && open.amount == rest.amount
 }
 
 /// What is left of an amount; `None` when that is nothing.
@@ -240,6 +255,9 @@ impl Sale {
         let State::Reversing(reversing) = &self.state else {
             return Step::none();
         };
+        if let Some(strange) = look_up::strange_kind(&found, self.our_reference()) {
+            return self.quarantine(&look_up::another_kind(strange), now);
+        }
         let mut is = reversing.clone();
         let mut first = Step::none();
         // Our reference tells what became of our request.
@@ -268,7 +286,7 @@ impl Sale {
         deadlines: Deadlines,
     ) -> Step {
         for one in payments(found).filter(|one| may_be_charged(one)) {
-            let known = is.known.as_ref().filter(|known| known.id == one.id);
+            let known = is.known.as_ref().filter(|known| is_same_payment(&known.id, &one.id));
             // The answer itself named it: its own amount is what must go back.
             let Some(amount) = self.amount_of(one).or(known.map(|known| known.amount)) else {
                 let id = &one.id;
@@ -283,7 +301,7 @@ impl Sale {
                     let step = self.ask_for_the_rest(is, own, Payment { id: payment.id, amount: left }, now, deadlines);
                     return match &is.known {
                         // Another one than the answer named: it goes back like every match, and somebody must hear of it.
-                        Some(known) if known.id != one.id => step.alarm(&format!(
+                        Some(known) if !is_same_payment(&known.id, &one.id) => step.alarm(&format!(
                             "the gateway holds payment {} under our reference, besides {}",
                             one.id, known.id
                         )),
@@ -293,7 +311,8 @@ impl Sale {
                 Err(doubt) => return self.doubted(doubt, now),
             }
         }
-        let not_listed = is.known.as_ref().filter(|known| payments(found).all(|one| one.id != known.id));
+        let not_listed =
+            is.known.as_ref().filter(|known| payments(found).all(|one| !is_same_payment(&one.id, &known.id)));
         let not_given_back = match not_listed.map(|known| look_up::left(is, known, found)).transpose() {
             Ok(left) => left.flatten().and(not_listed),
             Err(doubt) => return self.doubted(doubt, now),
@@ -338,7 +357,7 @@ impl Sale {
         }
         let timers = &mut self.volatile.reversal;
         let next = is.next_reference(&self.order.merchant_transaction_id);
-        let Some(open) = is.open.as_ref().filter(|open| open.payment.id == rest.id) else {
+        let Some(open) = is.open.as_ref().filter(|open| is_same_payment(&open.payment.id, &rest.id)) else {
             timers.certainly_unsent = true;
             return ask_reversal(rest, next);
         };
@@ -348,14 +367,14 @@ impl Sale {
             timers.certainly_unsent = true;
             return ask_reversal(rest, next);
         }
-        if timers.certainly_unsent && open.payment == rest {
+        if timers.certainly_unsent && is_whole(&open.payment, &rest) {
             return ask_reversal(rest, open.reference.clone());
         }
         timers.reversal_absent += 1;
         let since = *timers.reversal_absent_since.get_or_insert(now.monotonic);
         let absent = now.monotonic.saturating_sub(since);
         let quiet = timers.reversal_absent >= LOOKS_BEFORE_SENDING && absent >= deadlines.resend;
-        if quiet && open.payment == rest && own == Some(&Own::Absent) {
+        if quiet && is_whole(&open.payment, &rest) && own == Some(&Own::Absent) {
             (timers.reversal_absent, timers.reversal_absent_since) = (0, None);
             return ask_reversal(rest, open.reference.clone());
         }
@@ -392,7 +411,7 @@ impl Sale {
         };
         let timers = &mut self.volatile.reversal;
         match reversal {
-            Reversal::Done { id, .. } if reversing.done.iter().any(|done| done.id == id) => {
+            Reversal::Done { id, .. } if reversing.done.iter().any(|done| is_same_payment(&done.id, &id)) => {
                 timers.certainly_unsent = false;
                 self.wait(now, "the gateway answered with an earlier reversal")
             }
@@ -426,7 +445,7 @@ impl Sale {
         let mut is = reversing.clone();
         is.apply(&record, self.our_reference());
         let done = with_alarm_of_a_part(Step::write([record]), amount, asked.payment.amount);
-        let named = is.known.as_ref().is_some_and(|known| known.id == asked.payment.id);
+        let named = is.known.as_ref().is_some_and(|known| is_same_payment(&known.id, &asked.payment.id));
         let next = match is.known_rest() {
             // Found by a look: look again, every approved match must go.
             _ if !named => Step::act([self.query(None)]),

@@ -274,6 +274,12 @@ impl Scene {
             }
             // The probe of each start; it is about no payment.
             gateway::Seen::Request { path: "/", .. } | gateway::Seen::Answer { path: "/", .. } => return,
+            // A query may be a POST too.
+            gateway::Seen::Request { path: "/v1/query", .. } => {
+                inner.seen.looked = true;
+                Moment::Looked
+            }
+            gateway::Seen::Answer { path: "/v1/query", .. } => return,
             gateway::Seen::Request { method: "POST", .. } => {
                 inner.seen.asked = true;
                 Moment::Asked

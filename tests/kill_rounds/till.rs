@@ -25,6 +25,8 @@ const ASK_AGAIN: Duration = Duration::from_millis(10);
 /// watched, a payment ends as declined (`absence-final-after-h`, 1 at least), and a capture or refund is sent again: no test can wait
 /// for that. A reversal is sent again at once; so is a capture or a refund, if the gateway takes a reference once only.
 const NOT_THERE: &str = "the gateway does not know it";
+/// It was sent twice, and one try was declined: as long as the other may come, the end of the day is waited for as well.
+const DECLINED_ONCE: &str = "an earlier one may still be carried out";
 
 /// One transaction in the till's book.
 #[derive(Clone, Debug)]
@@ -357,10 +359,11 @@ impl Till {
                 let deals = self.book.deals();
                 deals.iter().any(|deal| deal.reference == view.reference && deal.may_need_a_person())
             }
-            State::Unconfirmed if view.text.contains(NOT_THERE) => {
+            State::Unconfirmed if view.text.contains(NOT_THERE) || view.text.contains(DECLINED_ONCE) => {
                 let deals = self.book.deals();
                 let deal = deals.iter().find(|deal| deal.reference == view.reference).unwrap();
                 let goes_on = match deal.wish.kind {
+                    _ if view.text.contains(DECLINED_ONCE) => false,
                     Kind::Reversal => true,
                     Kind::Capture | Kind::Refund => self.sends_again,
                     _ => false,

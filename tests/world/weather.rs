@@ -150,7 +150,8 @@ fn later_wishes(wishes: &mut Vec<Wish>, dice: &mut Dice) {
     let mut base = dice.below(wishes.len() as u64);
     for _ in 0..dice.below(6) {
         // Several of one transaction are what goes wrong.
-        if dice.once_in(3) {
+        let is_an_end = matches!(wishes[usize::try_from(base).unwrap()].kind, Kind::Refund | Kind::Reversal);
+        if is_an_end || dice.once_in(3) {
             base = dice.below(wishes.len() as u64);
         }
         let earlier = wishes[usize::try_from(base).unwrap()].clone();

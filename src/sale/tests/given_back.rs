@@ -251,6 +251,59 @@ fn a_credit_is_never_sent_again_and_never_taken_back() {
     assert_eq!(cut.cut(), [query()]);
 }
 
+#[test]
+fn an_id_in_the_other_case_is_the_same_payment() {
+    let upper = KNOWN.to_uppercase();
+    let mut sale = Trace::asked(EntryMode::Icc);
+    let _ = sale.on(approved());
+    let _ = sale.on(said(false));
+    let _ = sale.on(answered(1, lost()));
+    let _ = sale.on_at(Event::DeadlinePassed, 10);
+    let listed_so = vec![found("DB", &upper, FoundState::Approved, None), linked("RV", "rv1", 1234, own(1))];
+    let _ = sale.on_at(listed(listed_so), 10);
+    assert!(matches!(sale.outcome(), Some(Outcome::Reversed { .. })), "it is not reversed a second time");
+}
+
+#[test]
+fn what_carries_our_reference_as_another_kind_is_not_absent() {
+    for kind in ["RB", "CP", "VD", "CR"] {
+        let ours = || Found {
+            reference: Some(order().merchant_transaction_id),
+            ..found(kind, "x1", FoundState::Approved, None)
+        };
+        let mut sale = Trace::asked(EntryMode::NfcIcc);
+        let _ = sale.on(unknown());
+        for seconds in [5, DAY + 10, 2 * DAY] {
+            let _ = sale.on_at(listed(vec![ours()]), seconds);
+            assert!(is_for_a_person(&sale), "a sale as {kind} after {seconds} s");
+        }
+        let mut refund = without_card(Kind::Refund { of: of() });
+        let _ = refund.on(unknown());
+        for seconds in [5, DAY + 10, 2 * DAY] {
+            assert!(!look(&mut refund, vec![ours()], seconds).contains(&Action::Ask), "a refund as {kind}");
+            assert!(is_for_a_person(&refund), "a refund as {kind} after {seconds} s");
+        }
+        // A clerk's, of the whole payment: whether it gave it back nobody can say.
+        let mut voided = Trace::asked(EntryMode::NfcIcc);
+        let _ = voided.on(unknown());
+        let clerks = linked(kind, "x1", 1234, "of-the-back-office".to_owned());
+        let actions = voided.on(listed(vec![charged(), clerks]));
+        assert_eq!(actions.contains(&reverse("p1", 1234, 1)), kind == "CP", "{kind}: {actions:?}");
+    }
+}
+
+#[test]
+fn a_pending_payment_is_known_by_its_id_from_then_on() {
+    let mut sale = Trace::asked(EntryMode::NfcIcc);
+    let pending = || Event::Answered(Answer::Pending { id: KNOWN.to_owned() });
+    assert_eq!(sale.on(pending()), [Action::Tell]);
+    assert_eq!(sale.written.last().unwrap().as_slice(), [Record::Pending { payment: KNOWN.to_owned() }]);
+    let steps = sale.written.len();
+    let _ = sale.on_at(Event::DeadlinePassed, 2);
+    let _ = sale.on_at(pending(), 2);
+    assert_eq!(sale.written.len(), steps, "once");
+}
+
 /// A sale of a journal that is an old copy, found open and looked up.
 fn held() -> Trace {
     let mut sale = Trace::asked(EntryMode::NfcIcc);
@@ -310,8 +363,14 @@ fn a_person_keeps_or_reverses_what_an_old_copy_does_not_know() {
         sale
     };
     let mut sale = signed();
-    let _ = sale.on(Event::Settle { keep: true });
+    assert_eq!(sale.on(Event::Settle { keep: true }), [Action::Tell, query()], "it may have been taken back since");
+    let _ = sale.on(listed(vec![found("DB", KNOWN, FoundState::Approved, None)]));
     assert_eq!(sale.outcome(), Some(&Outcome::Approved));
+    let mut sale = signed();
+    let _ = sale.on(Event::Settle { keep: true });
+    let gone = linked("RV", "rv1", 1234, "theirs".to_owned());
+    let _ = sale.on(listed(vec![found("DB", KNOWN, FoundState::Approved, None), gone]));
+    assert!(matches!(sale.outcome(), Some(Outcome::Reversed { .. })));
     let mut sale = signed();
     assert!(sale.on(Event::Settle { keep: false }).contains(&reverse_known()));
 }
