@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use super::answer::is_payment_id;
 use super::text::{self, Lines};
 use crate::card::mask_pans;
 
@@ -62,6 +63,12 @@ fn is_below(name: &str, names: &[&str]) -> bool {
         .any(|above| name.strip_prefix(above).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '['])))
 }
 
+/// An id of the gateway's is no card number, whatever digits stand in it, and with one of them masked nothing could be paid by it
+/// (interface: identifiers, exactly 32 letters and digits).
+fn is_id(name: &str, text: &str) -> bool {
+    matches!(name, "id" | "registrationId" | "registration.id") && is_payment_id(text)
+}
+
 /// What else an answer says.
 pub(super) fn rest(body: &Value) -> BTreeMap<String, String> {
     let mut kept = BTreeMap::new();
@@ -87,7 +94,8 @@ fn collect(
         return;
     }
     let mut keep = |text: &str| {
-        if let Some(clean) = text::clean(&mask_pans(text), Lines::Join) {
+        let clean = if is_id(name, text) { Some(text.to_owned()) } else { text::clean(&mask_pans(text), Lines::Join) };
+        if let Some(clean) = clean {
             kept.insert(
                 name.chars().filter(|c| !c.is_control()).take(128).collect(),
                 clean.chars().take(LONGEST).collect(),
@@ -151,6 +159,18 @@ mod tests {
         let shown = shown(&body);
         assert!(shown.contains_key("result.code") && shown.contains_key("card.bin"));
         assert!(!shown.contains_key("card.holder") && !shown.contains_key("customer.givenName"));
+    }
+
+    #[test]
+    fn an_id_is_kept_whole_whatever_digits_stand_in_it() {
+        // Sixteen digits of it are a test card's number.
+        let id = "ab4761739001010119cdef0123456789";
+        let body = serde_json::json!({"registrationId": id, "registration": {"id": id}, "note": id, "id2": id});
+        let kept = rest(&body);
+        assert_eq!((kept["registrationId"].as_str(), kept["registration.id"].as_str()), (id, id));
+        assert!(!kept["note"].contains("4761739001010119"), "{kept:?}");
+        let long = serde_json::json!({"registrationId": "4761739001010119"});
+        assert!(!rest(&long)["registrationId"].contains("4761739001010119"), "a card number is no id");
     }
 
     #[test]
