@@ -114,6 +114,26 @@ impl Backup {
     }
 }
 
+/// A copy that is restored before anything was sold on it is found again, and numbers stay above.
+#[tokio::test]
+async fn what_was_found_missing_stays_known_after_a_start_without_a_sale() {
+    let mut counter = restored().await;
+    counter.stop_agent().await;
+    counter.start_agent();
+    counter.until_ready().await;
+    assert!(counter.show("R1").await.needs_person.is_some());
+    counter.sell("R3", "5.00", "tap", Tap).await;
+    assert_eq!(counter.until_ended("R3").await.number, 5);
+    assert_eq!(reversals(&counter), 0);
+}
+
+impl Counter {
+    /// All of R0 is to be given back.
+    async fn refund(&self, reference: &str) -> (u16, Value) {
+        self.post_sale(&format!(r#"{{"reference":"{reference}","kind":"refund","of":"R0"}}"#)).await
+    }
+}
+
 fn reversals(counter: &Counter) -> usize {
     counter.shop.gateway.ledger().entries().iter().filter(|entry| entry.kind == Kind::Reversal).count()
 }
@@ -121,10 +141,13 @@ fn reversals(counter: &Counter) -> usize {
 /// R1 is approved after a while and R2 after it; the terminal then starts from a copy in which R1 was being asked for.
 async fn restored() -> Counter {
     let mut counter = Counter::open().await;
+    counter.sell("R0", "20.00", "tap", Tap).await;
+    assert_eq!(ended(&counter.until_ended("R0").await), Some(Outcome::Approved));
+    counter.until_ready().await;
     // Pending at first: the gateway holds it, and the journal knows that it was asked for.
     counter.sell("R1", "10.61", "tap", Tap).await;
     within("the gateway's book", async {
-        while counter.shop.gateway.ledger().entries().is_empty() {
+        while counter.shop.gateway.ledger().entries().len() < 2 {
             tokio::task::yield_now().await;
         }
     })
@@ -134,6 +157,9 @@ async fn restored() -> Counter {
     counter.until_ready().await;
     counter.sell("R2", "12.34", "tap", Tap).await;
     assert_eq!(ended(&counter.until_ended("R2").await), Some(Outcome::Approved));
+    let (status, body) = counter.refund("F0").await;
+    assert_eq!(status, 201, "{body}");
+    assert_eq!(ended(&counter.until_ended("F0").await), Some(Outcome::Approved));
     counter.stop_agent().await;
     backup.restore();
     counter.start_agent();
@@ -148,12 +174,16 @@ async fn what_was_told_approved_is_not_reversed_by_an_old_copy_and_a_person_keep
     assert_eq!(reversals(&counter), 0);
     let status = counter.until_status("ready", |status| status.ready).await;
     assert!(status.attention.iter().any(|line| line.contains("this journal is an old copy")), "{:?}", status.attention);
-    assert!(counter.show("R1").await.needs_person.unwrap().contains("pos-agent settle 1 --keep, or --reverse"));
+    assert!(counter.show("R1").await.needs_person.unwrap().contains("pos-agent settle 2 --keep, or --reverse"));
+    // R0 was refunded after the copy was made, under this very reference: not again.
+    let (status, body) = counter.refund("F0").await;
+    assert_eq!(status, 422, "{body}");
+    assert!(body.to_string().contains("back office"), "{body}");
 
     // Numbers go on above those that are missing, and selling goes on.
     counter.sell("R3", "5.00", "tap", Tap).await;
     let sold = counter.until_ended("R3").await;
-    assert_eq!((ended(&sold), sold.number), (Some(Outcome::Approved), 3));
+    assert_eq!((ended(&sold), sold.number), (Some(Outcome::Approved), 5));
 
     // A start later it is the same, and what was sold since is nobody's to decide.
     counter.until_ready().await;
@@ -162,13 +192,14 @@ async fn what_was_told_approved_is_not_reversed_by_an_old_copy_and_a_person_keep
     counter.until_ready().await;
     assert!(counter.show("R1").await.needs_person.is_some());
     assert_eq!(reversals(&counter), 0);
+    assert_eq!(counter.refund("F0").await.0, 422);
 
-    let settled = counter.verb(&["settle", "1", "--keep"]).await.unwrap();
+    let settled = counter.verb(&["settle", "2", "--keep"]).await.unwrap();
     assert_eq!(settled.status.code(), Some(0), "{settled:?}");
     assert_eq!(ended(&counter.until_ended("R1").await), Some(Outcome::Approved));
     assert_eq!((reversals(&counter), counter.charged().len()), (0, 3));
     // Once.
-    let again = counter.verb(&["settle", "1", "--reverse"]).await.unwrap();
+    let again = counter.verb(&["settle", "2", "--reverse"]).await.unwrap();
     assert_eq!(again.status.code(), Some(65), "{again:?}");
     assert_eq!(counter.charged(), ["10.61 EUR", "12.34 EUR", "5.00 EUR"]);
 }
@@ -176,7 +207,7 @@ async fn what_was_told_approved_is_not_reversed_by_an_old_copy_and_a_person_keep
 #[tokio::test]
 async fn a_person_has_it_reversed() {
     let counter = restored().await;
-    let settled = counter.verb(&["settle", "1", "--reverse"]).await.unwrap();
+    let settled = counter.verb(&["settle", "2", "--reverse"]).await.unwrap();
     assert_eq!(settled.status.code(), Some(0), "{settled:?}");
     let view = counter.until_ended("R1").await;
     assert_eq!(ended(&view), Some(Outcome::Declined));
