@@ -25,6 +25,8 @@ use super::{Agent, Done};
 
 /// A day before the last thing that is known: clocks of board and gateway may differ, and zones.
 const SLACK_MS: i64 = 24 * 3600 * 1000;
+/// Ten minutes before the first thing that it holds.
+const SETUP_SLACK_MS: i64 = 10 * 60 * 1000;
 /// The wait after the first question without an answer; it doubles up to [`LONGEST_WAIT`].
 const FIRST_WAIT: Duration = Duration::from_secs(2);
 /// No board went on for so many transactions after it was copied; a number further up is not one that ours may go on above, for
@@ -52,6 +54,9 @@ pub(super) struct OldCopy {
     look: Look,
     /// The wall clock of the last thing that the journal knew at the start.
     known_until_unix_ms: i64,
+    /// The wall clock of the first thing that it holds: what the gateway holds from before that is another journal's, of a terminal that
+    /// was set up anew.
+    first_unix_ms: i64,
     /// The highest number at the start: what came later is this board's own.
     before: u64,
     /// What was found before: what was open then waits for a person already, and what was done then is not known.
@@ -70,6 +75,7 @@ impl OldCopy {
         Self {
             look: if known.is_some() { Look::Due(Duration::ZERO) } else { Look::Over },
             known_until_unix_ms: known.unwrap_or_default(),
+            first_unix_ms: opened.first_unix_ms,
             before: opened.last_number,
             noticed: opened.old_copy.clone(),
             tries: 0,
@@ -146,11 +152,8 @@ impl Agent {
             return;
         }
         self.old_copy.look = Look::Asking;
-        let (now, known) = (self.clock.unix_ms(), self.old_copy.known_until_unix_ms);
-        // A clock that was ahead, or is behind, must not make the window too short, neither the gateway's nor ours.
-        let apart_ms = self.gateway_is_ahead_s().saturating_mul(1000);
-        let from = known.min(now).saturating_add(apart_ms.min(0)).saturating_sub(SLACK_MS);
-        let to = known.max(now).saturating_add(apart_ms.max(0)).saturating_add(SLACK_MS);
+        let OldCopy { known_until_unix_ms: known, first_unix_ms: first, .. } = self.old_copy;
+        let (from, to) = window(known, first, self.clock.unix_ms(), self.gateway_is_ahead_s().saturating_mul(1000));
         let (gateway, done, places) = (self.gateway.clone(), self.done.clone(), self.earlier_sales.clone());
         tokio::spawn(async move {
             let _turn = places.acquire_owned().await;
@@ -271,6 +274,17 @@ impl Agent {
     }
 }
 
+/// The time that the gateway is asked for, in its own clock: what happened after the last thing that the journal knows. `first` is
+/// the first thing that it holds, `apart` by how much the gateway's clock is ahead; all in milliseconds.
+fn window(known: i64, first: i64, now: i64, apart: i64) -> (i64, i64) {
+    let first = first.saturating_sub(SETUP_SLACK_MS);
+    // A first record from the future was written by a clock gone wrong, and bounds nothing.
+    let first = if first <= now { first } else { i64::MIN };
+    // A clock that was ahead, or is behind, must not make the window too short, neither the gateway's nor ours.
+    let from = known.min(now).saturating_sub(SLACK_MS).max(first).saturating_add(apart.min(0));
+    (from, known.max(now).saturating_add(SLACK_MS).saturating_add(apart.max(0)))
+}
+
 fn waits_for_person(number: u64) -> String {
     format!(
         "this journal is an old copy and does not know what became of the sale; find out at the gateway or on the receipts whether it \
@@ -297,6 +311,30 @@ fn number_of(reference: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_window_holds_all_that_may_have_happened_since_whatever_the_clocks_say() {
+        const HOUR: i64 = 3600 * 1000;
+        let (old, now) = (0, 1_800_000_000_000);
+        let holds = |known, first, apart, at| {
+            let (from, to) = window(known, first, now, apart);
+            (from..=to).contains(&at)
+        };
+        let copied = now - 48 * HOUR;
+        for (known, what) in [(copied, "an hour ago"), (now + 365 * 24 * HOUR, "written a year ahead")] {
+            assert!(holds(known, old, 0, now - HOUR), "{what}");
+        }
+        for apart in [-72 * HOUR, 72 * HOUR] {
+            assert!(holds(copied, old, apart, now - HOUR + apart), "the gateway's clock is {apart} ms ahead");
+            assert!(holds(copied, old, apart, copied + HOUR + apart), "the gateway's clock is {apart} ms ahead");
+        }
+        // A terminal that was set up anew two hours ago: what its predecessor did is not its own.
+        let set_up = now - 2 * HOUR;
+        assert!(!holds(now - HOUR, set_up, 0, now - 3 * HOUR));
+        assert!(holds(now - HOUR, set_up, 0, now - HOUR));
+        // Unless its clock was ahead then.
+        assert!(holds(now - HOUR, now + HOUR, 0, now - 3 * HOUR));
+    }
 
     #[test]
     fn the_number_is_read_from_our_references_alone() {
