@@ -372,9 +372,10 @@ fn a_second_cut_during_the_recovery_changes_nothing() {
     let of_a_sale = |scene: &Scene| matches!(scene.kind, Kind::Sale | Kind::PreAuthorisation);
     // A sample leaves out scenes too.
     let scenes = scenes().into_iter().filter(of_a_sale).enumerate();
-    // So that each gateway has its turn, whatever the stride.
-    let turn = |number: usize| number + number / manners::played().len();
-    let scenes: Vec<_> = scenes.filter(|(number, _)| turn(*number) % (stride / 8).max(1) == 0).collect();
+    // One of so many, and each gateway has its turn.
+    let (gateways, one_of) = (manners::played().len(), (stride / 8).max(1));
+    let turn = |number: usize| number / gateways + number % gateways * one_of.div_ceil(gateways);
+    let scenes: Vec<_> = scenes.filter(|(number, _)| turn(*number).is_multiple_of(one_of)).collect();
     everywhere(&scenes, |(scene_number, scene)| {
         let whole = live(scene, None, None);
         // What the reader says matters to the first board alone.
