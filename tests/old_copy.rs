@@ -20,9 +20,7 @@ const HOUR: Duration = Duration::from_secs(3600);
 
 /// Payments of another terminal in the time that is asked for: more than the gateway lists at once, so that it is asked for a part of the
 /// time after the other. The literal gateway throttles who asks so often.
-fn others(manners: Manners) -> u32 {
-    if manners == Manners::Literal { 60 } else { 300 }
-}
+const OTHERS: u32 = 300;
 
 /// A terminal whose journal is the copy that was made while its first sale was pending; that sale ended, and a second one was made.
 /// The till was told of both.
@@ -31,7 +29,7 @@ fn with_an_old_copy(manners: Manners, hand: &str) -> World {
     {
         let mut state = world.lock();
         state.bank.manners = manners;
-        state.bank.elsewhere(others(manners), Duration::from_secs(600));
+        state.bank.elsewhere(OTHERS, Duration::from_secs(600));
         state.bank.behaviours.push_back(Behaviour::PendingThenApproved);
         state.wishes.extend((1..=3).map(|number| Wish::new(number, Kind::Sale, 1000 + number as u64)));
     }
@@ -144,7 +142,7 @@ fn a_journal_that_is_whole_goes_on_as_soon_as_the_gateway_was_asked() {
         {
             let mut state = world.lock();
             state.bank.manners = *manners;
-            state.bank.elsewhere(others(*manners), Duration::from_secs(600));
+            state.bank.elsewhere(OTHERS, Duration::from_secs(600));
             state.bank.behaviours.push_back(Behaviour::PendingThenApproved);
             state.wishes.push(Wish::new(1, Kind::Sale, 1001));
         }
