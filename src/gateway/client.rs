@@ -12,7 +12,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderValue, USER_AGENT};
 use hyper::{Method, Request};
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
 use super::added::Problem;
 use super::address::Address;
@@ -31,6 +31,11 @@ use crate::config::{self, Assumptions, QueryMethod};
 use crate::money::Amount;
 use crate::sale::{Answer, Found, Inquiry, Reversal};
 use crate::wire::Way;
+
+/// The pause before a question is asked again that the gateway had no time for; it doubles up to [`LONGEST_PAUSE`].
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+/// After it the search is given up, and begun anew later: together a minute, longer than a gateway counts requests for.
+const LONGEST_PAUSE: Duration = Duration::from_secs(32);
 
 /// The gateway. Cheap to clone; clones share the connection.
 #[derive(Clone)]
@@ -209,9 +214,17 @@ impl Client {
             let window_asked = window.parameters(assumptions)?;
             let mut parameters = vec![("entityId", self.0.gateway.entity_id.as_str())];
             parameters.extend(window_asked.iter().map(|(name, value)| (*name, value.as_str())));
-            let reply = match self.ask("query by date", &parameters).await {
-                Ok(reply) => reply,
-                Err(Failure::NotSent(why) | Failure::Unknown(why)) => return Err(why),
+            let mut pause = FIRST_PAUSE;
+            let reply = loop {
+                match self.ask("query by date", &parameters).await {
+                    // Too many questions: this one again, a little later; what was answered before stands.
+                    Ok(reply) if pause <= LONGEST_PAUSE && inquiry::is_throttled(&reply, assumptions) => {
+                        sleep(pause).await;
+                        pause *= 2;
+                    }
+                    Ok(reply) => break reply,
+                    Err(Failure::NotSent(why) | Failure::Unknown(why)) => return Err(why),
+                }
             };
             search.take(window, &inquiry::listed(&reply, assumptions)?)?;
         }

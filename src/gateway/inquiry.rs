@@ -124,6 +124,12 @@ fn is_of_nobody(entry: &Value, reference: &str) -> bool {
         && text_at(entry, "/merchantTransactionId").is_none_or(|other| !other.starts_with(reference))
 }
 
+/// Whether the gateway had too many requests to answer the question.
+pub(super) fn is_throttled(reply: &Reply, assumptions: &Assumptions) -> bool {
+    let code = json::read(&reply.body).and_then(|body| text_at(&body, "/result/code").map(str::to_owned));
+    code.is_some_and(|code| code::class(&code, assumptions) == Some(Class::Throttled))
+}
+
 /// The entries of an answered query; none when the gateway answered that nothing is there.
 ///
 /// # Errors
