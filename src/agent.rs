@@ -640,7 +640,7 @@ impl Agent {
         let sales = self.sales.values().filter_map(Active::deadline).min();
         let retry = self.journal_fault.as_ref().map(|fault| fault.retry_at);
         let far = self.clock.monotonic() + Duration::from_secs(3600);
-        self.clock.instant([sales, retry, self.old_copy.due(), Some(far)].into_iter().flatten().min().unwrap_or(far))
+        self.clock.instant([sales, retry, self.old_copy_due(), Some(far)].into_iter().flatten().min().unwrap_or(far))
     }
 
     fn deadline_passed(&mut self) {

@@ -85,7 +85,7 @@ impl OldCopy {
     }
 
     /// When it is asked next.
-    pub(super) fn due(&self) -> Option<Duration> {
+    fn due(&self) -> Option<Duration> {
         if let Look::Due(at) = self.look { Some(at) } else { None }
     }
 
@@ -145,10 +145,14 @@ impl Agent {
         given.iter().any(|given| given.held == Held::Perhaps) || (sum > 0 && sum.saturating_add(amount.minor()) > whole)
     }
 
+    /// When the gateway is asked next: after the first probe, which tells how far its clock is from ours, and wakes the loop itself.
+    pub(super) fn old_copy_due(&self) -> Option<Duration> {
+        self.old_copy.due().filter(|_| self.was_probed)
+    }
+
     /// Asks the gateway when it is time.
     pub(super) fn look_for_old_copy(&mut self) {
-        // After the first probe: it tells how far the gateway's clock is from ours.
-        if self.old_copy.due().is_none_or(|at| at > self.clock.monotonic()) || !self.was_probed {
+        if self.old_copy_due().is_none_or(|at| at > self.clock.monotonic()) {
             return;
         }
         self.old_copy.look = Look::Asking;
