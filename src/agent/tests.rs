@@ -336,3 +336,64 @@ async fn the_sales_of_an_old_copy_wait_for_a_person_also_after_a_restart() {
     assert!(!terminal.is_held(1));
     assert_eq!(terminal.agent.may_leave(1, reversal()), Some(reversal()), "a person has decided");
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_list_or_a_reversal_with_the_id_of_another_transaction_is_not_taken() {
+    let folder = TempDir::new().unwrap();
+    {
+        let mut before = Terminal::start(folder.path(), "");
+        before.sold(1, "till-1", 1000);
+        before.enter(2, "till-1", stored_card(), 1000, None);
+    }
+    let terminal = Terminal::start(folder.path(), "");
+    for (payment, is_ours) in [(id(2), true), (id(1), false), (id(1).to_uppercase(), false)] {
+        let found = sale::Found {
+            id: payment.clone(),
+            payment_type: "DB".to_owned(),
+            amount: ApprovedAmount::Said(eur(1000)),
+            state: sale::FoundState::Approved,
+            reference: Some(reference(2)),
+            refers_to: None,
+        };
+        let listed = terminal.agent.with_payments_of_its_own(2, Inquiry::Payments(vec![found.clone()]));
+        assert_eq!(matches!(listed, Inquiry::Payments(_)), is_ours, "{payment}");
+        let reversal = Reversal::Done { id: payment.clone(), amount: ApprovedAmount::NotSaid };
+        let reversal = terminal.agent.with_a_reversal_of_its_own(2, reversal);
+        assert_eq!(matches!(reversal, Reversal::Done { .. }), is_ours, "{payment}");
+        // What another transaction is linked to it by is not under our reference.
+        let linked = sale::Found { reference: Some(reference(1)), ..found };
+        let listed = terminal.agent.with_payments_of_its_own(2, Inquiry::Payments(vec![linked]));
+        assert!(matches!(listed, Inquiry::Payments(_)), "{payment}");
+    }
+}
+
+/// The answer to a sale was lost, and a till had its payment refunded by its id before this journal knew whose it is.
+#[tokio::test(start_paused = true)]
+async fn what_is_being_given_back_by_its_id_is_not_reversed_on_top() {
+    let folder = TempDir::new().unwrap();
+    let of_unknown = || Kind::Refund { of: Earlier { payment: UNKNOWN.to_owned(), number: None } };
+    {
+        let mut before = Terminal::start(folder.path(), "");
+        before.enter(1, "till-1", stored_card(), 1000, None);
+        before.enter(2, "till-2", of_unknown(), 1000, None);
+    }
+    let settings = "[gateway.assumptions]\nquery-by-date = false";
+    let mut terminal = Terminal::start(folder.path(), settings);
+    let reversal = |minor| Action::Reverse {
+        payment: UNKNOWN.to_uppercase(),
+        amount: eur(minor),
+        reference: format!("{}-r1", reference(1)),
+    };
+    assert_eq!(terminal.agent.may_leave(1, reversal(1000)), None, "the refund has no end yet");
+    drop(terminal);
+    // Of another one a part was refunded: the rest may go back.
+    let other = TempDir::new().unwrap();
+    {
+        let mut before = Terminal::start(other.path(), settings);
+        before.enter(1, "till-1", stored_card(), 1000, None);
+        before.enter(2, "till-2", of_unknown(), 400, Some(approved(&id(2))));
+    }
+    let mut terminal = Terminal::start(other.path(), settings);
+    assert_eq!(terminal.agent.may_leave(1, reversal(1000)), None, "more than there is");
+    assert_eq!(terminal.agent.may_leave(1, reversal(600)), Some(reversal(600)));
+}
