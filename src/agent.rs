@@ -552,6 +552,9 @@ impl Agent {
                     active.trace.answered(self.clock.monotonic());
                 }
                 self.gateway_state = words::gateway_state(&answer);
+                if matches!(answer, Answer::Approved(_) | Answer::Declined(_)) {
+                    self.old_copy.nudge(self.clock.monotonic());
+                }
                 (sale, sale::Event::Answered(self.with_an_id_of_its_own(sale, answer)))
             }
             Done::Warmed { warm } => {

@@ -190,7 +190,7 @@ impl Agent {
             Kind::Sale | Kind::ByRegistration { .. } | Kind::Capture { .. } => Follow::Refund,
             _ => return view,
         };
-        if matches!(sale.standing(), Standing::Ended(_)) {
+        if matches!(sale.standing(), Standing::Ended(_)) && self.is_whole_for(sale.order().number).is_ok() {
             match self.left(follow, sale) {
                 Ok(Ok(Left::UpTo(left))) => view.left = Some(left.decimal()),
                 Ok(Err(Refusal::HoldsNothing)) | Err(_) => {}

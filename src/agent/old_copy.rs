@@ -13,6 +13,7 @@
 //! by the difference. The sale that was under way when the copy was made shows too: the journal says that its request was never sent, and the gateway
 //! holds it.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::follow_up::{Held, Transaction};
@@ -66,6 +67,8 @@ pub(super) struct OldCopy {
     trouble: Option<String>,
     /// Reversals that wait.
     waiting: Vec<(u64, Action)>,
+    /// What was given of sales by their payment ids when their reversals were last held against it.
+    given_by_id: BTreeMap<u64, u64>,
 }
 
 impl OldCopy {
@@ -81,6 +84,14 @@ impl OldCopy {
             tries: 0,
             trouble: None,
             waiting: Vec::new(),
+            given_by_id: BTreeMap::new(),
+        }
+    }
+
+    /// The gateway answers again: a good moment to ask.
+    pub(super) fn nudge(&mut self, now: Duration) {
+        if let Look::Due(at) = &mut self.look {
+            *at = now.min(*at);
         }
     }
 
@@ -95,10 +106,14 @@ impl OldCopy {
             (Look::Found(how), _) => Some(format!(
                 "this journal is an old copy: {how}; open sales of before wait for pos-agent settle NUMBER --keep or --reverse"
             )),
-            (Look::Due(_) | Look::Asking, Some(why)) if !self.waiting.is_empty() => Some(format!(
-                "{} reversals wait until the gateway says whether this journal is an old copy: {why}; if it cannot be asked by date, \
-                 set [gateway.assumptions] query-by-date = false",
-                self.waiting.len()
+            (Look::Due(_) | Look::Asking, Some(why)) => Some(format!(
+                "the gateway has not said whether this journal is an old copy ({why}); until it does, refunds, captures and credits are \
+                 refused and reversals of before wait; if it cannot be asked by date, set [gateway.assumptions] query-by-date = false"
+            )),
+            _ if self.noticed.before > 0 => Some(format!(
+                "this journal was found to be an old copy: what was given back or taken of transactions up to number {} is not known \
+                 here, and is the gateway's back office's business",
+                self.noticed.before
             )),
             _ => None,
         }
@@ -112,7 +127,7 @@ impl Agent {
             && self.is_given_back_by_id(number, payment, *amount)
         {
             let why = "it is being given back by its payment id, or was: looked up before anything more is".to_owned();
-            let reversal = sale::Reversal::Unknown { why };
+            let reversal = sale::Reversal::HeldBack { why };
             self.inbox.push_back((number, Event::ReversalAnswered { reference: reference.clone(), reversal }));
             return None;
         }
@@ -136,13 +151,16 @@ impl Agent {
 
     /// Whether a till had this payment given back by its id before the journal knew whose it is, and together it would be too much, or
     /// nobody knows yet.
-    fn is_given_back_by_id(&self, number: u64, payment: &str, amount: Amount) -> bool {
+    fn is_given_back_by_id(&mut self, number: u64, payment: &str, amount: Amount) -> bool {
         let Ok(referring) = self.journal.referring_to(payment) else { return true };
         let gives = |sale: &&Sale| matches!(sale.order().kind, Kind::Refund { .. } | Kind::Reversal { .. });
         let given: Vec<_> = referring.iter().filter(gives).map(|sale| Transaction::of(sale, Vec::new())).collect();
         let sum: u64 = given.iter().map(Transaction::possible).sum();
         let whole = self.sales.get(&number).map_or(0, |active| active.sale.amount().minor());
-        given.iter().any(|given| given.held == Held::Perhaps) || (sum > 0 && sum.saturating_add(amount.minor()) > whole)
+        // The list by which the amount was reckoned must be younger than the last of them.
+        let looked = self.old_copy.given_by_id.insert(number, sum) == Some(sum);
+        given.iter().any(|given| given.held == Held::Perhaps)
+            || (sum > 0 && (!looked || sum.saturating_add(amount.minor()) > whole))
     }
 
     /// When the gateway is asked next: after the first probe, which tells how far its clock is from ours, and wakes the loop itself.
@@ -154,6 +172,12 @@ impl Agent {
     pub(super) fn look_for_old_copy(&mut self) {
         if self.old_copy_due().is_none_or(|at| at > self.clock.monotonic()) {
             return;
+        }
+        if self.old_copy.tries == 0
+            && let Err(error) = self.journal.look_from(Some(self.old_copy.known_until_unix_ms))
+        {
+            self.old_copy.look = Look::Due(self.clock.monotonic() + FIRST_WAIT);
+            return self.journal_is_faulty(&error);
         }
         self.old_copy.look = Look::Asking;
         let OldCopy { known_until_unix_ms: known, first_unix_ms: first, .. } = self.old_copy;
@@ -181,6 +205,7 @@ impl Agent {
             }
             Ok(strange) if strange.is_empty() => {
                 self.old_copy.look = Look::Over;
+                self.look_is_answered();
                 for (number, reversal) in std::mem::take(&mut self.old_copy.waiting) {
                     self.act(number, reversal);
                 }
@@ -199,11 +224,16 @@ impl Agent {
                 tracing::error!(%reference, "ALARM: the gateway holds a reference like ours with a number that ours cannot have");
                 continue;
             }
-            let known = self.journal.knows(&reference)? && {
-                let sale = self.journal.number(number)?;
-                // One that was taken over has another number here.
-                sale.is_none_or(|sale| sale.order().merchant_transaction_id != reference || sale.was_asked())
-            };
+            let known = self.journal.knows(&reference)?
+                && match self.journal.number(number) {
+                    // One that was taken over has another number here.
+                    Ok(sale) => {
+                        sale.is_none_or(|sale| sale.order().merchant_transaction_id != reference || sale.was_asked())
+                    }
+                    // A later program's, set aside: it is in the book.
+                    Err(journal::Error::Unreadable { .. }) => true,
+                    Err(error) => return Err(error),
+                };
             if !known && !self.old_copy.noticed.references.contains(&mark_of(&reference)) {
                 strange.push(reference);
             }
@@ -226,6 +256,7 @@ impl Agent {
         }
         // Only when all of them wait: else the next start must find it again.
         let all_wait = !before.iter().any(|number| self.sales.get(number).is_some_and(|active| active.stuck));
+        self.look_is_answered();
         let noticed = &mut self.old_copy.noticed;
         noticed.above = noticed.above.max(above);
         noticed.before = noticed.before.max(self.old_copy.before);
@@ -233,6 +264,13 @@ impl Agent {
         let (found, unix_ms) = (noticed.clone(), self.now().unix_ms);
         if all_wait && let Err(error) = self.journal.mark_old_copy(&found, unix_ms) {
             self.journal_is_faulty(&error);
+        }
+    }
+
+    /// A start later it need not be asked from here any more.
+    fn look_is_answered(&mut self) {
+        if let Err(error) = self.journal.look_from(None) {
+            tracing::warn!(%error, "the journal could not note that the gateway was asked; the next start asks from earlier");
         }
     }
 
@@ -308,8 +346,15 @@ fn mark_of(reference: &str) -> String {
 fn number_of(reference: &str) -> Option<u64> {
     let mut parts = reference.split('-').skip(1);
     let (number, random) = (parts.next()?, parts.next()?);
-    let ours = random.len() == 32 && random.bytes().all(|digit| digit.is_ascii_hexdigit());
-    number.parse().ok().filter(|_| ours)
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit());
+    let ours = random.len() == 32 && random.bytes().all(|digit| digit.is_ascii_hexdigit()) && digits(number);
+    // Behind it stands nothing, or which reversal it is.
+    let ends = match (parts.next(), parts.next()) {
+        (None, _) => true,
+        (Some(nth), None) => nth.strip_prefix('r').is_some_and(digits),
+        _ => false,
+    };
+    number.parse().ok().filter(|_| ours && ends)
 }
 
 #[cfg(test)]
@@ -345,6 +390,9 @@ mod tests {
         for (reference, number) in [
             ("12345678-7-00112233445566778899aabbccddeeff", Some(7)),
             ("12345678-4711-00112233445566778899aabbccddeeff-r2", Some(4711)),
+            ("12345678-7-00112233445566778899aabbccddeeff-refund", None),
+            ("12345678-7-00112233445566778899aabbccddeeff-r1-2", None),
+            ("12345678-+7-00112233445566778899aabbccddeeff", None),
             ("12345678-7-0011", None),
             ("12345678-x-00112233445566778899aabbccddeeff", None),
             ("12345678", None),

@@ -19,7 +19,7 @@ use super::chain::{Head, Mark, Row};
 use super::db::{Db, STEPS_OF_SALE, failed, unreadable};
 use super::open::{beside, look_at};
 use super::verify::verify;
-use super::{Error, is_held, payments};
+use super::{Error, is_held, known, payments};
 
 /// What was taken over.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -176,7 +176,22 @@ fn take_over(db: &mut Db, theirs: &Connection, file: &Path, unix_ms: i64) -> Res
         added: added.unsigned_abs(),
         first: before.entry + 1,
     };
-    let head = mark.write(&transaction, head, unix_ms)?;
+    let mut head = mark.write(&transaction, head, unix_ms)?;
+    // What the other board did after the copy was made is asked for from the last thing that the copy knows.
+    let sql = "SELECT min(coalesce((SELECT whole_until FROM about), max(unix_ms)), max(unix_ms)) FROM step";
+    let until: Option<i64> = theirs.query_row(sql, [], |row| row.get(0)).map_err(failed)?;
+    let sql = "UPDATE about SET whole_until = min(coalesce(whole_until, ?1), ?1)";
+    transaction.execute(sql, params![until]).map_err(failed)?;
+    // And what it was found not to know, this journal does not know either.
+    let (ours, found) = (known::old_copy(&transaction)?, known::old_copy(theirs)?);
+    if found != known::OldCopy::default() {
+        let found = known::OldCopy {
+            above: ours.above.max(found.above),
+            before: ours.before.max(found.before.saturating_add(added.unsigned_abs())),
+            references: ours.references.into_iter().chain(found.references).collect(),
+        };
+        head = Mark::OldCopy { found }.write(&transaction, head, unix_ms)?;
+    }
     transaction.commit().map_err(failed)?;
     db.checkpoint()?;
     Ok((transactions, added.unsigned_abs(), their_head, head))

@@ -57,7 +57,7 @@ pub struct Opened {
     /// copy, that happened later. `None` without a transaction. While a transaction is open that was taken over from another journal,
     /// it is the last thing that the other one knew, when that is earlier.
     pub known_until_unix_ms: Option<i64>,
-    /// Wall clock of the first step that this journal holds; zero without one.
+    /// Wall clock of the first step that this journal holds; zero without one, and where another journal was taken over.
     pub first_unix_ms: i64,
     /// What this journal was found not to know before; empty when it never was an old copy.
     pub old_copy: OldCopy,
@@ -110,7 +110,9 @@ impl Db {
         let known_until_unix_ms = self.known_until(&open.chain(aside).collect::<Vec<_>>())?;
         let (last_number, last_unix_ms) = (last_number.unsigned_abs(), self.last_unix_ms);
         let old_copy = self.old_copy()?;
-        let first_unix_ms = self.number("SELECT coalesce((SELECT unix_ms FROM step ORDER BY id LIMIT 1), 0)")?;
+        let first = "SELECT coalesce((SELECT unix_ms FROM step ORDER BY id LIMIT 1), 0)";
+        // What was taken over from another journal is older than its place here says.
+        let first_unix_ms = if self.has_taken()? { 0 } else { self.number(first)? };
         Ok(Opened { unsettled, set_aside, last_number, last_unix_ms, known_until_unix_ms, first_unix_ms, old_copy })
     }
 

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use rusqlite::{OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, params};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::Error;
 use super::chain::{Head, Mark};
-use super::db::{Db, STEPS_OF_SALE, failed};
+use super::db::{Db, STEPS_OF_SALE, failed, put};
 
 /// What a journal was found not to know, when it was an old copy of itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,7 +40,11 @@ impl Db {
         if self.connection.query_row(any, [], |row| row.get::<_, i64>(0)).map_err(failed)? == 0 {
             return Ok(None);
         }
-        let mut until = self.last_unix_ms;
+        // A look for an old copy that had no answer goes on from where it began, over any number of starts.
+        let unanswered = "SELECT whole_until FROM about";
+        let unanswered: Option<i64> =
+            self.connection.query_row(unanswered, [], |row| row.get(0)).optional().map_err(failed)?.flatten();
+        let mut until = unanswered.map_or(self.last_unix_ms, |until| until.min(self.last_unix_ms));
         for Taken { first, mark, .. } in self.taken()? {
             let mut is_open = false;
             for number in open {
@@ -81,6 +85,11 @@ impl Db {
         Ok(!taken.is_empty() && self.any_holds(sql, params![reference], reference)?)
     }
 
+    /// From when on a look for an old copy is under way; `None` when it was answered. It is no part of the book.
+    pub(super) fn look_from(&self, unix_ms: Option<i64>) -> Result<(), Error> {
+        put(&self.connection, "UPDATE about SET whole_until = ?1 WHERE whole_until IS NOT ?1", params![unix_ms])
+    }
+
     /// Writes into the book that this journal was found to be an old copy.
     pub(super) fn mark_old_copy(&mut self, found: &OldCopy, unix_ms: i64) -> Result<(), Error> {
         let head = match self.head.take() {
@@ -93,15 +102,7 @@ impl Db {
 
     /// What was found before, when this journal was an old copy.
     pub(super) fn old_copy(&self) -> Result<OldCopy, Error> {
-        let mut select = self.connection.prepare_cached("SELECT what FROM mark ORDER BY entry DESC").map_err(failed)?;
-        let mut rows = select.query([]).map_err(failed)?;
-        while let Some(row) = rows.next().map_err(failed)? {
-            let what: String = row.get(0).map_err(failed)?;
-            if let Ok(Mark::OldCopy { found }) = serde_json::from_str(&what) {
-                return Ok(found);
-            }
-        }
-        Ok(OldCopy::default())
+        old_copy(&self.connection)
     }
 
     fn any_holds(&self, sql: &str, parameters: impl rusqlite::Params, reference: &str) -> Result<bool, Error> {
@@ -117,6 +118,10 @@ impl Db {
         Ok(false)
     }
 
+    pub(super) fn has_taken(&self) -> Result<bool, Error> {
+        Ok(!self.taken()?.is_empty())
+    }
+
     fn taken(&self) -> Result<Vec<Taken>, Error> {
         let sql = "SELECT entry, what FROM mark ORDER BY entry";
         let mut select = self.connection.prepare_cached(sql).map_err(failed)?;
@@ -130,6 +135,19 @@ impl Db {
         }
         Ok(taken)
     }
+}
+
+/// What a journal was found not to know, as its latest mark of that says.
+pub(super) fn old_copy(connection: &Connection) -> Result<OldCopy, Error> {
+    let mut select = connection.prepare("SELECT what FROM mark ORDER BY entry DESC").map_err(failed)?;
+    let mut rows = select.query([]).map_err(failed)?;
+    while let Some(row) = rows.next().map_err(failed)? {
+        let what: String = row.get(0).map_err(failed)?;
+        if let Ok(Mark::OldCopy { found }) = serde_json::from_str(&what) {
+            return Ok(found);
+        }
+    }
+    Ok(OldCopy::default())
 }
 
 /// Whether a record has this reference as one of ours, whatever the field is called: later requests of a transaction have their own.

@@ -262,6 +262,14 @@ impl Journal {
         self.db.knows(merchant_transaction_id)
     }
 
+    /// Keeps from when on it is being looked whether this journal is an old copy, for the next start; `None`: the look was answered.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn look_from(&self, unix_ms: Option<i64>) -> Result<(), Error> {
+        self.db.look_from(unix_ms)
+    }
+
     /// Writes into the book that this journal was found to be an old copy: the gateway held references that it did not
     /// know.
     ///

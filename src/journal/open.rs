@@ -65,6 +65,7 @@ const BOOK: &str = "
 const PAYMENTS: &str = "
     CREATE TABLE payment(id TEXT NOT NULL, own INTEGER NOT NULL, sale INTEGER NOT NULL, PRIMARY KEY(id, own, sale)) WITHOUT ROWID;
     ALTER TABLE about ADD COLUMN payments INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE about ADD COLUMN whole_until INTEGER;
     UPDATE about SET format = 4;";
 
 /// Opens the file, or makes it, with its settings asserted and every step entered.

@@ -200,6 +200,11 @@ pub enum Reversal {
         /// What happened.
         why: String,
     },
+    /// It was not sent, for something else may have given the payment back: look before it is.
+    HeldBack {
+        /// What happened.
+        why: String,
+    },
     /// Nobody knows; look it up before sending again.
     Unknown {
         /// What happened.

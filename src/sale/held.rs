@@ -49,7 +49,7 @@ impl Sale {
                 self.reverse("taken back by a person's decision", Some(payment), None)
             }
             State::Reversing(_) => {
-                self.volatile.reversal = reversing::Timers::default();
+                self.volatile.reversal = self.volatile.reversal.anew();
                 self.look_for_reversal(now).then([Action::Tell])
             }
             _ => return Step::none(),

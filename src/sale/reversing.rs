@@ -77,6 +77,8 @@ pub(super) struct Timers {
     tries: u32,
     /// The reversal certainly did not reach the gateway, this time or before: it may be sent again without looking.
     certainly_unsent: bool,
+    /// Not without a look all the same.
+    look_first: bool,
     /// The gateway refused the last reversal; if a look shows it still charged, retrying cannot mend it.
     refused: Option<String>,
     /// When the gateway first said that it knows no such payment.
@@ -91,6 +93,11 @@ pub(super) struct Timers {
 }
 
 impl Timers {
+    /// Begins anew with a look; what never left has not left since.
+    pub(super) fn anew(&self) -> Self {
+        Self { certainly_unsent: self.certainly_unsent, look_first: true, ..Self::default() }
+    }
+
     /// While a question is on its way.
     pub(super) fn waiting() -> Self {
         Self { in_flight: true, ..Self::default() }
@@ -235,7 +242,9 @@ impl Sale {
         let timers = &mut self.volatile.reversal;
         timers.in_flight = true;
         match (&reversing.open, reversing.known_rest()) {
-            (Some(open), _) if timers.certainly_unsent => ask_reversal(open.payment.clone(), open.reference.clone()),
+            (Some(open), _) if timers.certainly_unsent && !timers.look_first => {
+                ask_reversal(open.payment.clone(), open.reference.clone())
+            }
             (None, Some(rest)) if !reversing.keep => {
                 timers.certainly_unsent = true;
                 ask_reversal(rest, reversing.next_reference(&self.order.merchant_transaction_id))
@@ -259,6 +268,7 @@ impl Sale {
             return self.quarantine(&look_up::another_kind(strange), now);
         }
         let mut is = reversing.clone();
+        self.volatile.reversal.look_first = false;
         let mut first = Step::none();
         // Our reference tells what became of our request.
         let own = match is.open.as_ref().map(|open| look_up::own(open, &found)).transpose() {
@@ -367,8 +377,9 @@ impl Sale {
             timers.certainly_unsent = true;
             return ask_reversal(rest, next);
         }
-        if timers.certainly_unsent && is_whole(&open.payment, &rest) {
-            return ask_reversal(rest, open.reference.clone());
+        if timers.certainly_unsent {
+            let reference = if is_whole(&open.payment, &rest) { open.reference.clone() } else { next };
+            return ask_reversal(rest, reference);
         }
         timers.reversal_absent += 1;
         let since = *timers.reversal_absent_since.get_or_insert(now.monotonic);
@@ -424,6 +435,10 @@ impl Sale {
                 }
             },
             Reversal::NotSent { why } => self.wait(now, &why),
+            Reversal::HeldBack { why } => {
+                timers.look_first = true;
+                self.wait(now, &why)
+            }
             Reversal::Unknown { why } => {
                 timers.certainly_unsent = false;
                 self.wait(now, &why)
