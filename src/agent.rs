@@ -236,8 +236,9 @@ struct Agent {
     /// When the gateway is asked again whether it answers.
     probe_at: Duration,
     /// The gateway's clock in seconds since 1970, and when it said so.
-    /// Whether the gateway was probed, whatever came of it.
+    /// Whether the gateway answered a probe, and how often it did not before.
     was_probed: bool,
+    probe_tries: u8,
     gateway_date: Option<(i64, Duration)>,
     done: mpsc::Sender<Done>,
     /// One place for each of [`AT_ONCE`].
@@ -372,6 +373,7 @@ impl Agent {
             probe_at: Duration::ZERO,
             gateway_date: None,
             was_probed: false,
+            probe_tries: 0,
             done,
             earlier_sales: Arc::new(Semaphore::new(AT_ONCE)),
             reader,
@@ -554,6 +556,9 @@ impl Agent {
                 self.gateway_state = words::gateway_state(&answer);
                 if matches!(answer, Answer::Approved(_) | Answer::Declined(_)) {
                     self.old_copy.nudge(self.clock.monotonic());
+                    if !self.was_probed {
+                        self.probe_at = self.probe_at.min(self.clock.monotonic());
+                    }
                 }
                 (sale, sale::Event::Answered(self.with_an_id_of_its_own(sale, answer)))
             }
@@ -643,7 +648,9 @@ impl Agent {
         let sales = self.sales.values().filter_map(Active::deadline).min();
         let retry = self.journal_fault.as_ref().map(|fault| fault.retry_at);
         let far = self.clock.monotonic() + Duration::from_secs(3600);
-        self.clock.instant([sales, retry, self.old_copy_due(), Some(far)].into_iter().flatten().min().unwrap_or(far))
+        let probe = (!self.was_probed && self.at_reader.is_none()).then_some(self.probe_at);
+        self.clock
+            .instant([sales, retry, self.old_copy_due(), probe, Some(far)].into_iter().flatten().min().unwrap_or(far))
     }
 
     fn deadline_passed(&mut self) {

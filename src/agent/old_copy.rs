@@ -88,6 +88,11 @@ impl OldCopy {
         }
     }
 
+    /// Why the gateway has not been asked yet.
+    pub(super) fn cannot_be_asked(&mut self, why: String) {
+        self.trouble = Some(why);
+    }
+
     /// The gateway answers again: a good moment to ask.
     pub(super) fn nudge(&mut self, now: Duration) {
         if let Look::Due(at) = &mut self.look {

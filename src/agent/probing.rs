@@ -9,6 +9,11 @@ use crate::gateway::Probed;
 const DAY: Duration = Duration::from_secs(24 * 3600);
 /// When it did not answer it is asked again: a board starts before its network does.
 const AGAIN: Duration = Duration::from_secs(3600);
+/// Until it has answered once it is asked again sooner, twice as late each time: how far the clocks are apart must be known before it
+/// is looked whether the journal is an old copy.
+const SOON: Duration = Duration::from_secs(1);
+/// A shop's network comes back within minutes.
+const LONGEST: Duration = Duration::from_secs(300);
 /// Clocks that are so far apart are worth a warning: answers take seconds, and a receipt shows minutes.
 const CLOCKS_DIFFER_S: u64 = 5 * 60;
 /// What the status says of a gateway that answered.
@@ -33,11 +38,11 @@ impl Agent {
     /// What came of it.
     pub(super) fn probed(&mut self, probed: Result<Probed, String>) {
         let now = self.clock.monotonic();
-        self.was_probed = true;
         // A handshake may have shown another certificate.
         self.expiry_log.look_again();
         match probed {
             Ok(Probed { unix_s, round_trip }) => {
+                self.was_probed = true;
                 tracing::debug!(?unix_s, round_trip_us = round_trip.as_micros(), "the gateway answers");
                 ANSWERS.clone_into(&mut self.gateway_state);
                 self.gateway_date = unix_s.map(|unix_s| (unix_s, now)).or(self.gateway_date);
@@ -48,7 +53,14 @@ impl Agent {
             Err(why) => {
                 tracing::warn!(%why, "the gateway does not answer");
                 self.gateway_state = why;
-                self.probe_at = now + AGAIN;
+                let soon = (SOON * 2_u32.saturating_pow(self.probe_tries.into())).min(LONGEST);
+                self.probe_tries = self.probe_tries.saturating_add(1).min(16);
+                self.probe_at = now + if self.was_probed { AGAIN } else { soon };
+                if !self.was_probed {
+                    let why = &self.gateway_state;
+                    self.old_copy
+                        .cannot_be_asked(format!("its time is not known: {why}; see [gateway.assumptions] probe-path"));
+                }
             }
         }
     }
