@@ -261,14 +261,18 @@ impl Agent {
         }
         // Only when all of them wait: else the next start must find it again.
         let all_wait = !before.iter().any(|number| self.sales.get(number).is_some_and(|active| active.stuck));
-        self.look_is_answered();
         let noticed = &mut self.old_copy.noticed;
         noticed.above = noticed.above.max(above);
         noticed.before = noticed.before.max(self.old_copy.before);
         noticed.references.extend(strange.iter().map(|reference| mark_of(reference)));
         let (found, unix_ms) = (noticed.clone(), self.now().unix_ms);
-        if all_wait && let Err(error) = self.journal.mark_old_copy(&found, unix_ms) {
-            self.journal_is_faulty(&error);
+        if !all_wait {
+            return;
+        }
+        // Only what is in the book is answered: until then the next start asks from where this one did.
+        match self.journal.mark_old_copy(&found, unix_ms) {
+            Ok(()) => self.look_is_answered(),
+            Err(error) => self.journal_is_faulty(&error),
         }
     }
 
