@@ -162,6 +162,16 @@ fn a_lost_reversal_is_sent_again_under_its_reference_and_only_after_looks_that_d
 }
 
 #[test]
+fn a_reversal_that_was_held_back_has_not_left_and_the_rest_goes_at_once_after_a_look() {
+    let mut sale = being_reversed();
+    let _ = sale.on(answered(1, Reversal::HeldBack { why: "it is being given back by its id".to_owned() }));
+    assert!(sale.is_unconfirmed());
+    assert_eq!(sale.on_at(Event::DeadlinePassed, 10), [query_with(1)], "not without a look");
+    let theirs = linked("RF", "x1", 200, "of-another-till".to_owned());
+    assert_eq!(sale.on_at(listed(vec![charged(), theirs]), 10), [reverse("p1", 1034, 2)], "exactly the rest");
+}
+
+#[test]
 fn a_listed_decline_of_the_second_try_is_not_final_while_the_first_may_come() {
     let mut sale = being_reversed();
     let _ = sale.on(answered(1, lost()));
