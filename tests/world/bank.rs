@@ -521,6 +521,10 @@ impl State {
             Some(Trouble::Silent | Trouble::SilentAfter) => return Reply::Silence,
             Some(Trouble::Refuses) => return said(403, json!({})),
             Some(Trouble::ListsAll) => {
+                // All that it holds is also what it holds of this terminal.
+                if by_date {
+                    self.bank.dates_told_to = Some(self.board());
+                }
                 let shows = Shows::in_a_list(self.bank.manners);
                 let all: Vec<_> = self.bank.ledger.iter().map(|entry| shown(entry, shows)).collect();
                 return said(200, json!({"result": {"code": "000.000.100"}, "payments": all}));
