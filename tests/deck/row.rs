@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex};
 
-use pos_agent::sim::gateway::{Kind, Manners};
+use pos_agent::sim::gateway::{Kind, Manners, Seen};
 use pos_agent::sim::reader::deck::Chip;
 use pos_agent::sim::reader::{Card, Entry, Script, WaitsFor, card};
 use pos_agent::sim::shop::Options;
@@ -42,7 +42,7 @@ pub enum Moment {
     Pin,
     Answer,
     Asked,
-    /// The gateway is asked and says "pending".
+    /// The gateway has read the request and has not looked at it yet.
     Host,
     Continue,
     Ended,
@@ -190,6 +190,9 @@ struct Terminal {
     counter: Counter,
     ears: Ears,
     sales: u32,
+    /// What the reader does when the next payment arrives at the gateway. The gateway gives it out itself, before it answers: a till
+    /// that hears "in progress" may hear it when a decline is already at the card, and the fault would meet the next sale.
+    at_gateway: Arc<Mutex<Option<Script>>>,
 }
 
 impl Terminal {
@@ -199,17 +202,32 @@ impl Terminal {
         options.config.push(("answer-timeout-ms = 10000".to_owned(), "answer-timeout-ms = 5000".to_owned()));
         let counter = Counter::open_with(options).await;
         let ears = counter.listen().await;
-        Self { counter, ears, sales: 0 }
+        let at_gateway: Arc<Mutex<Option<Script>>> = Arc::default();
+        let (due, reader) = (Arc::clone(&at_gateway), counter.shop.reader.clone());
+        let is_first = counter.shop.gateway.watch(move |seen| {
+            if seen == (Seen::Request { method: "POST", path: "/v1/payments" })
+                && let Some(script) = due.lock().unwrap().take()
+            {
+                reader.follow(script);
+            }
+        });
+        assert!(is_first, "the gateway has one watcher");
+        Self { counter, ears, sales: 0, at_gateway }
     }
 
     async fn play(&mut self, row: &Row) -> Result<(), String> {
         self.sales += 1;
         let reference = format!("R{}", self.sales);
-        let Self { counter, ears, .. } = self;
+        let Self { counter, ears, at_gateway, .. } = self;
         let script: Script = row.script.parse().unwrap();
-        let later = row.at.event().is_none();
         counter.shop.reader.remove();
-        counter.shop.reader.follow(if later { Script::default() } else { script.clone() });
+        let (now, at_request, after) = match row.at {
+            Moment::Host => (Script::default(), Some(script), None),
+            Moment::After => (Script::default(), None, Some(script)),
+            _ => (script, None, None),
+        };
+        counter.shop.reader.follow(now);
+        *at_gateway.lock().unwrap() = at_request;
         // A till that wants a part has to say so with its request.
         let part = row.allowed.contains(&End::Partial);
         let wanted = serde_json::json!({ "reference": reference, "amount": row.amount, "acceptPartial": part });
@@ -221,7 +239,7 @@ impl Terminal {
         let mut printer = counter.shop.printer.watch();
         let before = printer.borrow().len();
         let sale = async {
-            let view = hear(counter, ears, &reference, row, script).await?;
+            let view = hear(counter, ears, &reference, after).await?;
             let end = end_of(&view);
             let due = if end == End::Nothing { 0 } else { 2 };
             // A reversal that takes longer has receipts of its own before the last ones.
@@ -327,15 +345,13 @@ pub fn end_of(view: &SaleView) -> End {
     }
 }
 
-/// Listens to a sale up to its end, and does what has to be done in it: the fault that comes late, the signature.
+/// Listens to a sale up to its end, and does what has to be done in it: the fault that comes `after`, the signature.
 async fn hear(
     counter: &Counter,
     ears: &mut Ears,
     reference: &str,
-    row: &Row,
-    script: Script,
+    mut after: Option<Script>,
 ) -> Result<SaleView, String> {
-    let mut script = Some(script);
     loop {
         let step = ears.next().await;
         let Some(view) = step.sale.filter(|sale| sale.reference == reference) else { continue };
@@ -345,12 +361,8 @@ async fn hear(
             let held = counter.charged_for(reference);
             differs(held.is_empty(), "the till was told", &"no charge", &(&view.text, held))?;
         }
-        let due = match row.at {
-            Moment::Host => view.state == State::InProgress,
-            Moment::After => matches!(view.state, State::AwaitingSignature | State::Ended),
-            _ => false,
-        };
-        if due && let Some(script) = script.take() {
+        let due = matches!(view.state, State::AwaitingSignature | State::Ended);
+        if due && let Some(script) = after.take() {
             counter.shop.reader.follow(script);
         }
         match view.state {
