@@ -8,8 +8,9 @@
 
 use crate::config::Right;
 use crate::follow_up::{Follow, Left, Refusal, Transaction};
+use crate::gateway::added;
 use crate::money::Amount;
-use crate::sale::{Earlier, Kind, Sale, Standing, is_same_payment};
+use crate::sale::{Earlier, Kind, Order, Sale, Standing, is_same_payment};
 use crate::till::{self, Of, Refused, SaleView, Wanted};
 
 use super::Agent;
@@ -217,8 +218,17 @@ impl Agent {
             Kind::ByRegistration { registration } => wanted.registration.as_ref() == Some(registration),
             _ => true,
         };
-        Ok(wanted.kind == view.kind && of && registration && wanted.amount.is_none_or(|amount| amount == order.amount))
+        let amount = wanted.amount.is_none_or(|amount| amount == order.amount);
+        Ok(wanted.kind == view.kind && of && registration && amount && has_its_particulars(wanted, order))
     }
+}
+
+/// Whether a wish says what the stored transaction was begun with beside its kind, amount and what it refers to.
+fn has_its_particulars(wanted: &Wanted, order: &Order) -> bool {
+    wanted.ask_tip == order.ask_tip
+        && wanted.manual == order.manual
+        && wanted.accept_partial == order.accept_partial
+        && added::are_the_same(&wanted.parameters, &order.parameters)
 }
 
 fn follow(kind: till::Kind) -> Option<Follow> {

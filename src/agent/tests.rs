@@ -13,6 +13,8 @@ use crate::sale::{Action, Approval, ApprovedAmount, Earlier, Event, ForChip, Hos
 use crate::till::{Of, Wanted};
 use crate::wire;
 
+mod same_reference;
+
 const TERMINAL: &str = "12345678";
 /// A payment at the gateway that no journal here knows.
 const UNKNOWN: &str = "8ac7a4a18f00000000000000000000aa";

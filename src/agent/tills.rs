@@ -2,6 +2,7 @@
 
 use tokio::sync::oneshot;
 
+use crate::emv::pan;
 use crate::gateway::added;
 use crate::gateway::parameter::Call;
 use crate::money::Amount;
@@ -78,7 +79,7 @@ impl Agent {
     }
 
     /// A new sale, or the stored one under the same till and reference (design: path of a sale, 1).
-    fn begin_sale(&mut self, wanted: Wanted) -> Result<SaleView, Refused> {
+    pub(super) fn begin_sale(&mut self, wanted: Wanted) -> Result<SaleView, Refused> {
         match self.find(&wanted.till, &wanted.reference) {
             Ok((sale, mut view)) => {
                 view.replayed = true;
@@ -90,6 +91,10 @@ impl Agent {
             }
             Err(Refused::NoSuchSale { .. }) => {}
             Err(refused) => return Err(refused),
+        }
+        if pan::is_in(&wanted.reference) {
+            let why = "it looks like a card number, which belongs into the reader alone; use another reference";
+            return Err(Refused::Parameter { name: "reference".to_owned(), why: why.to_owned() });
         }
         let (call, payment_type) = match wanted.kind {
             till::Kind::Sale => (Call::Payment, "DB"),

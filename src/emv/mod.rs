@@ -4,6 +4,7 @@
 //! I/O, keeps nothing and decrypts nothing.
 
 pub mod luhn;
+pub mod pan;
 pub mod tag;
 pub mod tlv;
 pub mod track2;

@@ -8,6 +8,7 @@ use super::parameter::form::{self, Asked};
 use super::parameter::{self, Call, Direction, Names, named_in, shown};
 use super::request::MAX_PARAMETERS;
 use crate::config::Assumptions;
+use crate::emv::pan;
 
 /// Names that belong to the terminal: it knows them better, or they would be card data.
 const OWNED: [&str; 13] = [
@@ -62,8 +63,11 @@ pub fn parameters(
     let names = Names::new(&assumptions.wallets, &assumptions.schemes);
     let other_means = |word: &str| OTHER_MEANS.contains(&word) || names.wallets.iter().any(|wallet| wallet == word);
     let is_the_terminals = |name: &str| is_owned(name) || call == Call::Increment && name == PRACTICE;
-    for (name, _) in &flat {
+    for (name, value) in &flat {
         let why = match first_word(name) {
+            _ if pan::is_in(name) || (pan::is_in(value) && !is_telephone(name)) => {
+                "it looks like a card number, which belongs into the reader alone; leave it out"
+            }
             _ if is_the_terminals(name) => "the terminal says this itself; leave it out",
             word if other_means(word) => "a card pays at this terminal; leave it out",
             "integrity" => "it is for the script of a page, and a terminal shows no page; leave it out",
@@ -98,8 +102,19 @@ fn is_owned(name: &str) -> bool {
     OWNED.contains(&first_word(name))
 }
 
+/// The number of a telephone abroad may look like a card's.
+fn is_telephone(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    name.ends_with("phone") || name.ends_with("mobile")
+}
+
 fn first_word(name: &str) -> &str {
     name.split(['.', '[']).next().unwrap_or_default()
+}
+
+/// Whether a till asks with the parameters that were sent before, in whatever form it writes them now.
+pub(crate) fn are_the_same(added: &Map<String, Value>, sent: &[(String, String)]) -> bool {
+    flattened(added).is_ok_and(|flat| flat == sent)
 }
 
 fn flattened(added: &Map<String, Value>) -> Result<Vec<(String, String)>, Problem> {
@@ -201,6 +216,26 @@ mod tests {
         ] {
             assert_eq!(read(text).unwrap_err(), problem);
         }
+        for value in ["4222222222222", "374245001751006", "card 4761-7390-0101-0119", "6799998900000074316"] {
+            for name in [
+                "customParameters[note]",
+                "merchantMemo",
+                "customer.givenName",
+                "billing.street1",
+                "cart.items[0].name",
+            ] {
+                let refused = read(&format!(r#"{{"{name}":"{value}"}}"#)).unwrap_err();
+                assert!(refused.contains("looks like a card number"), "{name}: {refused}");
+                assert!(!refused.contains("7390") && !refused.contains(value), "{refused}");
+            }
+        }
+        assert!(
+            read(r#"{"customParameters[4761739001010119]":"1"}"#).unwrap_err().contains("looks like a card number")
+        );
+        // A telephone, and what is written on a packet.
+        let customer = r#"{"customer":{"givenName":"Ada","surname":"Poe","workPhone":"4222222222222"}}"#;
+        assert_eq!(read(customer).map(|flat| flat.len()), Ok(3));
+        assert!(read(r#"{"cart":{"items":[{"name":"4006381333931"}]}}"#).is_ok());
         let deep = format!("{}1{}", r#"{"a":"#.repeat(12), "}".repeat(12));
         assert!(read(&deep).unwrap_err().contains("nested too deeply"));
     }

@@ -487,8 +487,10 @@ pub struct PrintView {
 /// Why a command is not carried out. Nothing was recorded and nothing was charged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
-    /// The reference is known with another amount or currency.
-    #[error("reference {reference} is a sale of {known} already; use a new reference for another amount")]
+    /// The reference is known with another amount or currency, or was asked for with something else.
+    #[error(
+        "reference {reference} is a sale of {known} already, and was asked for in another way; use a new reference for another one"
+    )]
     AmountDiffers {
         /// The reference.
         reference: String,
