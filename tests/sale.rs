@@ -170,8 +170,10 @@ async fn a_tip_is_typed_at_the_reader_and_charged_on_top() {
         assert!(receipt.contains(word), "{word}\n{receipt}");
     }
     // Asked again it is the same sale, and with another amount it is not.
-    assert_eq!(counter.begin("R1", "12.34").await.1["replayed"], true);
+    let again = counter.post_sale(r#"{"reference":"R1","amount":"12.34","tip":"ask"}"#).await;
+    assert_eq!((again.0, &again.1["replayed"]), (200, &true.into()));
     assert_eq!(counter.begin("R1", "14.00").await.0, 409);
+    assert_eq!(counter.begin("R1", "12.34").await.0, 409, "it was asked for with a tip");
 }
 
 #[tokio::test]

@@ -386,6 +386,59 @@ mod tests {
         assert!(!format!("{facts:?}").contains("2031"));
     }
 
+    /// HTTP status | what the body says beside the reversal's id and kind | what became of the reversal.
+    #[test]
+    fn a_reversal_is_what_its_answer_says_and_nothing_of_what_was_asked() {
+        let amount = |minor, code: &str| Amount::from_minor(minor, Currency::from_code(code).unwrap()).unwrap();
+        let said = |minor, code: &str| Some(ApprovedAmount::Said(amount(minor, code)));
+        let approved = r#""result":{"code":"000.100.110"}"#;
+        let declined = r#""result":{"code":"800.100.152","description":"declined"}"#;
+        for (status, more, done) in [
+            (200, format!(r#"{approved},"amount":"12.34","currency":"EUR""#), said(1234, "EUR")),
+            (200, format!(r#"{approved},"amount":"6.17","currency":"EUR""#), said(617, "EUR")),
+            (200, format!(r#"{approved},"amount":"12.35","currency":"EUR""#), said(1235, "EUR")),
+            (200, format!(r#"{approved},"amount":"12.34","currency":"USD""#), said(1234, "USD")),
+            (200, format!(r#"{approved},"amount":"12.34""#), said(1234, "EUR")),
+            (200, approved.to_owned(), Some(ApprovedAmount::NotSaid)),
+            (200, format!(r#"{approved},"currency":"USD""#), Some(ApprovedAmount::Unreadable)),
+            (200, format!(r#"{approved},"amount":"12,34","currency":"EUR""#), Some(ApprovedAmount::Unreadable)),
+        ] {
+            let body = format!(r#"{{"id":"{}","paymentType":"RV",{more}}}"#, "b".repeat(32));
+            let reply = Reply { status, location: None, body: body.clone().into_bytes() };
+            let answer = reversal(&reply, ID, &asked_reversal(), &Assumptions::default());
+            let Reversal::Done { id, amount } = answer else { panic!("HTTP {status} {body}: {answer:?}") };
+            assert_eq!((id, Some(amount)), ("b".repeat(32), done), "{body}");
+        }
+        let is = |status, body: &str| {
+            let reply = Reply { status, location: None, body: body.as_bytes().to_vec() };
+            match reversal(&reply, ID, &asked_reversal(), &Assumptions::default()) {
+                Reversal::Done { .. } => "done",
+                Reversal::Refused { .. } => "refused",
+                Reversal::NotSent { .. } => "not sent",
+                Reversal::HeldBack { .. } => "held back",
+                Reversal::Unknown { .. } => "unknown",
+            }
+        };
+        let of = |kind: &str, more: &str| format!(r#"{{"id":"{}","paymentType":"{kind}",{more}}}"#, "b".repeat(32));
+        for (status, body, became) in [
+            (200, of("RV", declined), "refused"),
+            (400, of("RV", declined), "refused"),
+            (400, of("RV", approved), "unknown"),
+            (201, of("RV", approved), "unknown"),
+            (500, of("RV", declined), "unknown"),
+            (200, of("DB", approved), "unknown"),
+            (200, of("RV", r#""result":{"code":"000.200.000"}"#), "unknown"),
+            (200, of("RV", r#""result":{"code":"100.400.500"}"#), "unknown"),
+            (200, of("RV", r#""result":{"code":"800.120.100"}"#), "not sent"),
+            (401, "{}".to_owned(), "not sent"),
+            (404, "{}".to_owned(), "refused"),
+            (404, of("RV", approved), "unknown"),
+            (200, String::new(), "unknown"),
+        ] {
+            assert_eq!(is(status, &body), became, "HTTP {status} {body}");
+        }
+    }
+
     #[test]
     fn what_is_not_an_approval_is_told_apart() {
         let coded = |code: &str| format!(r#"{{"id":"{ID}","result":{{"code":"{code}"}}}}"#);
