@@ -10,15 +10,17 @@
 mod counter;
 #[path = "card_data/leak.rs"]
 mod leak;
+#[path = "card_data/log.rs"]
+mod log;
 #[path = "card_data/overheard.rs"]
 mod overheard;
 
-use std::io::{self, Write};
 use std::process::Stdio;
-use std::sync::{Arc, LazyLock, Mutex};
+use std::sync::LazyLock;
 
 use counter::{Counter, ended, within};
 use leak::{Kept, Secret};
+use log::LOG;
 use overheard::Overheard;
 use pos_agent::card::{CardFacts, EntryMode, FirstAnswer, Presented, SealedCard, SealedPin, Wiped};
 use pos_agent::emv::tlv;
@@ -28,7 +30,6 @@ use pos_agent::sim::reader::deck::DECK;
 use pos_agent::sim::shop::{Options, TILL_TOKEN};
 use pos_agent::till::{Outcome, State};
 use tokio::io::AsyncReadExt;
-use tracing_subscriber::EnvFilter;
 
 /// A way to pay, with the amount whose cents choose what the gateway does, and what the reader's script does.
 type Sale = (&'static str, Entry, &'static str, &'static str);
@@ -131,27 +132,6 @@ fn what_holds_card_data_shows_none_of_it() {
     }
 }
 
-/// The log of the whole process at its finest, without what the simulators and the tills of this test say.
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
-
-static LOG: LazyLock<Log> = LazyLock::new(|| {
-    let log = Log::default();
-    let (writer, filter) = (log.clone(), EnvFilter::new("trace,pos_agent::sim=off,hyper_util::client=off"));
-    tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false).with_writer(move || writer.clone()).init();
-    log
-});
-
-impl Write for Log {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
 /// A shop whose reader's line is overheard.
 async fn shop(overheard: &Overheard) -> Counter {
     let mut options = Options::default();
@@ -238,7 +218,7 @@ async fn neither_do_sales_in_every_kind_of_trouble() {
 /// Plays the sales, then numbers that are typed, then one at a reader that has stopped encrypting. `least` is how often each kind of
 /// secret must have been overheard.
 async fn leaves_nothing_behind(sales: &[Sale], least: [(&str, usize); 3]) {
-    let log = LOG.clone();
+    LazyLock::force(&LOG);
     let overheard = Overheard::listen().await;
     let mut counter = shop(&overheard).await;
     counter.start_agent();
@@ -268,7 +248,7 @@ async fn leaves_nothing_behind(sales: &[Sale], least: [(&str, usize); 3]) {
     kept.push(Kept::new("paper", counter.shop.printer.receipts().join("\n").as_bytes()));
     counter.stop_agent().await;
     kept.extend(files(&counter));
-    let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+    let log = String::from_utf8(LOG.so_far()).unwrap();
     kept.push(Kept::new("log", log.as_bytes()));
     for words in ["INFO", "DEBUG", "sale timing", "START CONTACTLESS TRANSACTION", "gateway answered"] {
         assert!(log.contains(words), "{words}: or nothing was looked at");

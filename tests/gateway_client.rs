@@ -201,6 +201,103 @@ async fn a_warm_connection_that_the_gateway_closed_costs_a_new_one_and_never_a_s
     shop.server.finish();
 }
 
+/// A line that stood open before, fresh or used, and fails under the request: the request may have been read, and is not sent again.
+#[tokio::test]
+async fn a_warm_line_that_fails_under_the_request_is_unknown_and_nothing_is_sent_twice() {
+    let head = || b"HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\r\n{\"id\":".to_vec();
+    let half = || approved()[..approved().len() / 2].to_vec();
+    let failures: [fn(Vec<u8>) -> Act; 2] = [Act::Cut, Act::AnswerAndClose];
+    for bytes in [Vec::new(), b"HTTP/1.1".to_vec(), head(), half()] {
+        for fails in failures {
+            for used in [false, true] {
+                let before = used.then(|| Act::Answer(http("404 Not Found", "{}")));
+                let script = before.into_iter().chain([fails(bytes.clone()), Act::Answer(approved())]).collect();
+                let shop = Shop::new(script).await;
+                if used {
+                    // An answered question leaves its line open for the next request.
+                    let _ = shop.client.reverse(ID, eur("12.34"), "4711-43-ff").await;
+                    let reversal = shop.client.reverse(ID, eur("12.34"), "4711-43-ff").await;
+                    assert!(matches!(reversal, Reversal::Unknown { .. }), "{bytes:?}: {reversal:?}");
+                } else {
+                    shop.client.warm().await.unwrap();
+                    shop.server.handshakes(1).await;
+                    let answer = shop.pay().await;
+                    assert!(matches!(answer, Answer::Unknown { .. }), "{bytes:?}: {answer:?}");
+                }
+                let events = shop.server.events();
+                let requests = 1 + usize::from(used);
+                assert_eq!(events.iter().filter(|event| matches!(event, Event::Request(_))).count(), requests);
+                assert_eq!(events.iter().filter(|event| matches!(event, Event::Connected(_))).count(), 1, "{events:?}");
+            }
+        }
+    }
+}
+
+/// The request was on the wire once, and nobody knows what the first gateway did with it: whatever fails after a 307 is unknown.
+#[tokio::test]
+async fn whatever_fails_after_a_307_is_unknown() {
+    let redirect =
+        || b"HTTP/1.1 307 Temporary Redirect\r\nLocation: /eu/v1/payments\r\nContent-Length: 0\r\n\r\n".to_vec();
+    type Script = fn(Vec<u8>) -> Vec<Act>;
+    let failures: [(&str, Script); 6] = [
+        ("nobody listens any more", |redirect| vec![Act::AnswerAsTheLast(redirect)]),
+        ("cut at once", |redirect| vec![Act::Answer(redirect), Act::Cut(Vec::new())]),
+        ("cut on a new line", |redirect| vec![Act::AnswerAndClose(redirect), Act::Cut(Vec::new())]),
+        ("half an answer", |redirect| vec![Act::AnswerAndClose(redirect), Act::Cut(approved()[..90].to_vec())]),
+        ("HTTP 500", |redirect| vec![Act::Answer(redirect), Act::Answer(http("500 X", "{}"))]),
+        ("not JSON", |redirect| vec![Act::Answer(redirect), Act::Answer(http("200 OK", "<html>"))]),
+    ];
+    for (what, script) in failures {
+        let shop = Shop::new(script(redirect())).await;
+        let answer = shop.pay().await;
+        assert!(matches!(answer, Answer::Unknown { .. }), "{what}: {answer:?}");
+        let shop = Shop::new(script(redirect())).await;
+        let reversal = shop.client.reverse(ID, eur("12.34"), "4711-43-ff").await;
+        assert!(matches!(reversal, Reversal::Unknown { .. }), "{what}: {reversal:?}");
+        let shop = Shop::new(script(redirect())).await;
+        let inquiry = shop.client.query(REFERENCE).await;
+        assert!(matches!(inquiry, Inquiry::CannotAsk { .. }), "{what}: {inquiry:?}");
+    }
+}
+
+/// A question that fails in any way is no list, and least of all an empty one.
+#[tokio::test]
+async fn a_question_that_fails_is_no_empty_list() {
+    let mut failures = vec![Act::Cut(Vec::new()), Act::Cut(http("200 OK", "[]")[..30].to_vec()), Act::Mute(Vec::new())];
+    failures.extend([Act::Silence, Act::Mute(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[".to_vec())]);
+    for (status, body) in [
+        ("500 X", "[]"),
+        ("503 X", r#"{"payments":[]}"#),
+        ("404 X", "[]"),
+        ("400 X", r#"{"payments":[]}"#),
+        ("401 X", "[]"),
+        ("429 X", "[]"),
+        ("204 X", ""),
+        ("200 OK", ""),
+        ("200 OK", "null"),
+        ("200 OK", "[}"),
+        ("200 OK", r#"{"payments":[],"result":{"code":"900.100.100"}}"#),
+        ("200 OK", r#"{"payments":[],"result":{"code":"800.120.100"}}"#),
+    ] {
+        failures.push(Act::Answer(http(status, body)));
+    }
+    for (number, act) in failures.into_iter().enumerate() {
+        let shop = Shop::with(vec![act], |gateway, _| gateway.answer_timeout_ms = 500).await;
+        let inquiry = shop.client.query(REFERENCE).await;
+        assert!(matches!(inquiry, Inquiry::CannotAsk { .. }), "{number}: {inquiry:?}");
+    }
+    // Of two questions about one sale the second fails: the first one's empty list says nothing either.
+    let empty = || Act::Answer(http("200 OK", "[]"));
+    let two = [REFERENCE.to_owned(), "4711-42-r1".to_owned()];
+    for script in [vec![empty(), Act::Cut(Vec::new())], vec![empty(), Act::Answer(http("500 X", "[]"))]] {
+        let shop = Shop::new(script).await;
+        let inquiry = shop.client.look_up(&two).await;
+        assert!(matches!(inquiry, Inquiry::CannotAsk { .. }), "{inquiry:?}");
+    }
+    let shop = Shop::new(vec![empty(), empty()]).await;
+    assert_eq!(shop.client.look_up(&two).await, Inquiry::Payments(Vec::new()));
+}
+
 #[tokio::test]
 async fn one_307_to_the_same_host_is_followed_with_the_same_body() {
     let elsewhere = "HTTP/1.1 307 Temporary Redirect\r\nLocation: /eu/v1/payments?x=1\r\nContent-Length: 2\r\n\r\n{}";

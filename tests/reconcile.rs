@@ -661,3 +661,41 @@ fn rows_of_sales_before_the_first_that_is_kept() {
         [(Kind::MissingAtTerminal, Some(3))]
     );
 }
+
+/// A part that was approved is due, and nothing of what was asked for; in any currency, and after a part of it was taken back.
+#[test]
+fn a_part_is_due_in_its_own_currency_less_what_was_taken_back() {
+    for (code, asked, part, back, rows) in [
+        ("EUR", 2000, 1000, 400, ["6.00", "10.00", "20.00", "4.00"]),
+        ("JPY", 1200, 600, 200, ["400.00", "600.00", "1200.00", "200.00"]),
+        ("KWD", 2460, 1230, 230, ["1.00", "1.23", "2.46", "0.23"]),
+    ] {
+        let money = |minor| Amount::from_minor(minor, Currency::from_code(code).unwrap()).unwrap();
+        let partly = Outcome::PartiallyApproved { amount: money(part) };
+        let sale = vec![vec![started(1, money(asked), "2026-11-20")], vec![ended(partly, Some(1))]];
+        let Record::Started { mut order } = started(2, money(back), "2026-11-20") else { unreachable!() };
+        order.kind =
+            pos_agent::sale::Kind::Reversal { of: pos_agent::sale::Earlier { payment: payment(1), number: Some(1) } };
+        let reversal = vec![vec![Record::Started { order }], vec![ended(Outcome::Approved, Some(2))]];
+        let row = |amount: &str, currency: &str| {
+            small(&[&format!(
+                "SETTLED;DEBIT;POS;{amount};{currency};{amount};{currency};2026-11-20;SUCCESS;{};",
+                reference(1)
+            )])
+        };
+        let [rest, whole, more, other] = rows;
+        let found = |journal: &[Vec<Vec<Record>>], file: String| -> Vec<Kind> {
+            let (findings, _) = reconcile(ledger(journal), NO_PERIOD, file.as_bytes());
+            findings.iter().map(|finding| finding.kind).collect()
+        };
+        let alone = &[sale.clone()][..];
+        let taken_back = &[sale.clone(), reversal][..];
+        assert_eq!(found(alone, row(whole, code)), [], "{code}");
+        for wrong in [more, rest, other] {
+            assert_eq!(found(alone, row(wrong, code)), [Kind::AmountDiffers], "{code} {wrong}");
+        }
+        assert_eq!(found(alone, row(whole, "CHF")), [Kind::CurrencyDiffers], "{code}");
+        assert_eq!(found(taken_back, row(rest, code)), [], "{code}");
+        assert_eq!(found(taken_back, row(whole, code)), [Kind::AmountDiffers], "{code}");
+    }
+}

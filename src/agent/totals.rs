@@ -167,7 +167,8 @@ impl Sums {
         let line = || Line { kind, currency, count: 0, minor: 0 };
         self.kinds.entry((kind.as_str(), currency.code())).or_insert_with(line).add(amount);
         self.schemes.entry((kind.as_str(), scheme, currency.code())).or_insert_with(line).add(amount);
-        if let Some(tip) = sale.tip() {
+        // What was approved pays for the sale first: of a part only what is above it is a tip.
+        if let Some(tip) = sale.tip().and_then(|_| amount.less(sale.order().amount)) {
             self.tips.entry(currency.code()).or_insert_with(line).add(tip);
         }
     }
@@ -198,6 +199,33 @@ fn decimal(minor: u128, currency: Currency) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sale::{Order, Record};
+
+    #[test]
+    fn a_tip_counts_as_far_as_it_was_approved() {
+        let eur = |minor| Amount::from_minor(minor, Currency::from_code("EUR").unwrap()).unwrap();
+        let order: Order = serde_json::from_value(serde_json::json!({
+            "number": 1, "till": "till-1", "reference": "R1", "amount": eur(1000), "askTip": true, "acceptPartial": true,
+            "terminalId": "12345678", "merchantTransactionId": "12345678-1-00000000000000000000000000000001",
+            "startedUnixMs": 0, "localTime": "2026-11-20 13:00:00",
+        }))
+        .unwrap();
+        for (approved, tip) in [(1500, Some(500)), (1400, Some(400)), (1001, Some(1)), (1000, None), (999, None)] {
+            let outcome = match approved {
+                1500 => Outcome::Approved,
+                part => Outcome::PartiallyApproved { amount: eur(part) },
+            };
+            let steps = [
+                vec![Record::Started { order: order.clone() }],
+                vec![Record::TipTyped { tip: Some(eur(500)), total: eur(1500) }],
+                vec![Record::Ended { outcome, host: None, card: None }],
+            ];
+            let sale = Sale::replay(&steps).unwrap();
+            let mut sums = Sums::default();
+            sums.moved(&sale, eur(approved));
+            assert_eq!(sums.tips.values().next().map(|line| line.minor), tip, "{approved}");
+        }
+    }
 
     #[test]
     fn sums_have_the_decimals_of_their_currency() {

@@ -36,6 +36,12 @@ impl Counter {
         (answer.status().as_u16(), answer.json_of().await)
     }
 
+    /// Any question: the status code and the answer.
+    pub async fn get(&self, path: &str) -> (u16, Value) {
+        let answer = self.http.get(format!("http://till{path}")).send().await.unwrap();
+        (answer.status().as_u16(), answer.json_of().await)
+    }
+
     /// The sale, when it is known.
     pub async fn find(&self, reference: &str) -> Option<SaleView> {
         let answer = self.http.get(format!("http://till/v1/sales/{reference}")).send().await.unwrap();

@@ -1,6 +1,8 @@
 //! An HTTPS server that follows a script, one act for each request it receives, and remembers what it saw. It knows nothing of
 //! payments: bytes in, bytes out. Not the simulated gateway.
 
+#![allow(dead_code, reason = "each test program uses a part of it")]
+
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -9,7 +11,7 @@ use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, KeyUsage
 use rustls_pki_types::PrivateKeyDer;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::watch;
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::{ServerConfig, crypto, version};
 use tokio_rustls::server::TlsStream;
@@ -26,7 +28,12 @@ pub(crate) enum Act {
     Mute(Vec<u8>),
     /// Sends nothing at all, until the client leaves.
     Silence,
+    /// Closes the port to everybody else, then answers and ends TLS and TCP properly: there is no other connection.
+    AnswerAsTheLast(Vec<u8>),
 }
+
+/// What the server does with each request that the script does not know.
+type Answers = Box<dyn FnMut(&str) -> Act + Send>;
 
 /// What the server saw, in order; the number is the connection's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +53,7 @@ struct Seen {
     events: Vec<Event>,
     requests: Vec<String>,
     script: VecDeque<Act>,
+    answers: Option<Answers>,
 }
 
 /// A running server; it ends with the test's runtime.
@@ -58,21 +66,42 @@ pub(crate) struct Server {
 impl Server {
     /// Listens on a free port of the loopback address.
     pub(crate) async fn start(tls: ServerConfig, script: Vec<Act>) -> Self {
+        Self::serving(tls, Seen { script: script.into(), ..Seen::default() }).await
+    }
+
+    /// As [`Self::start`]; what is done with a request, its head and body, is decided when it comes.
+    pub(crate) async fn answering(tls: ServerConfig, answers: impl FnMut(&str) -> Act + Send + 'static) -> Self {
+        Self::serving(tls, Seen { answers: Some(Box::new(answers)), ..Seen::default() }).await
+    }
+
+    async fn serving(tls: ServerConfig, seen: Seen) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let seen = Arc::new(Mutex::new(Seen { script: script.into(), ..Seen::default() }));
+        let seen = Arc::new(Mutex::new(seen));
+        let (leave, mut leaving) = mpsc::channel::<oneshot::Sender<()>>(1);
         let (closing, closed) = watch::channel(0);
         let acceptor = TlsAcceptor::from(Arc::new(tls));
         let shared = Arc::clone(&seen);
         tokio::spawn(async move {
             for number in 1.. {
-                let Ok((tcp, _)) = listener.accept().await else { return };
+                let tcp = tokio::select! {
+                    accepted = listener.accept() => accepted,
+                    left = leaving.recv() => {
+                        drop(listener);
+                        if let Some(left) = left {
+                            let _ = left.send(());
+                        }
+                        return;
+                    }
+                };
+                let Ok((tcp, _)) = tcp else { return };
                 let (acceptor, shared, closing) = (acceptor.clone(), Arc::clone(&shared), closing.clone());
+                let leave = leave.clone();
                 tokio::spawn(async move {
                     see(&shared, Event::Connected(number));
                     if let Ok(stream) = acceptor.accept(tcp).await {
                         see(&shared, Event::Handshake(number));
-                        serve(stream, number, &shared).await;
+                        serve(stream, number, &shared, &leave).await;
                     }
                     see(&shared, Event::Closed(number));
                     closing.send_modify(|count| *count += 1);
@@ -121,14 +150,21 @@ fn see(seen: &Mutex<Seen>, event: Event) {
     seen.lock().unwrap().events.push(event);
 }
 
-async fn serve(mut stream: TlsStream<TcpStream>, number: usize, seen: &Mutex<Seen>) {
+async fn serve(
+    mut stream: TlsStream<TcpStream>,
+    number: usize,
+    seen: &Mutex<Seen>,
+    leave: &mpsc::Sender<oneshot::Sender<()>>,
+) {
     let mut received = Vec::new();
     while let Some(request) = next_request(&mut stream, &mut received).await {
         see(seen, Event::Request(number));
         let act = {
             let mut seen = seen.lock().unwrap();
+            let act = seen.script.pop_front();
+            let act = act.or_else(|| seen.answers.as_mut().map(|answers| answers(&request)));
             seen.requests.push(request);
-            seen.script.pop_front()
+            act
         };
         // A client that has heard enough may leave while it is told more.
         match act.expect("a request the script does not know") {
@@ -152,6 +188,14 @@ async fn serve(mut stream: TlsStream<TcpStream>, number: usize, seen: &Mutex<See
                 let _ = stream.flush().await;
             }
             Act::Silence => {}
+            Act::AnswerAsTheLast(bytes) => {
+                let (left, when_left) = oneshot::channel();
+                leave.send(left).await.unwrap();
+                when_left.await.unwrap();
+                let _ = stream.write_all(&bytes).await;
+                let _ = stream.shutdown().await;
+                return;
+            }
         }
     }
 }
