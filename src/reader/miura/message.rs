@@ -100,6 +100,12 @@ pub mod tags {
         PIN_BLOCK = 0xDFAE04;
         /// PIN KSN.
         PIN_KSN = 0xDFAE05;
+        /// Masked track 1 of a swipe, ASCII.
+        MASKED_TRACK1 = 0xDFAE21;
+        /// Masked track 1 equivalent of a chip, ASCII.
+        MASKED_TRACK1_ICC = 0xDFAE56;
+        /// Masked track 2 of a contactless magstripe, BCD with nibble F.
+        MASKED_TRACK2_MSD = 0xDFAE6B;
         /// Masked track 2, ASCII.
         MASKED_TRACK2 = 0xDFAE22;
         /// Masked track 2 equivalent of a chip, BCD with nibble F.

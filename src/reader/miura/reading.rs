@@ -182,8 +182,23 @@ pub(super) fn has_clear_card_data(body: &[u8]) -> bool {
         );
         clear |= card_data && !object.value.is_empty();
         clear |= pan_text(object.tag, object.value).is_some_and(|pan| is_clear_pan(&pan));
+        clear |= other_copy(object.tag, object.value).is_some_and(|pan| is_clear_pan(&pan));
     });
     clear && walked.is_ok()
+}
+
+/// The PAN part of a masked element that no receipt takes its PAN from: both track 1, and track 2 of a contactless magstripe.
+fn other_copy(tag: Tag, value: &[u8]) -> Option<Zeroizing<String>> {
+    match tag {
+        tags::MASKED_TRACK2_MSD => pan_text(tags::MASKED_TRACK2_ICC, value),
+        tags::MASKED_TRACK1 | tags::MASKED_TRACK1_ICC => {
+            let characters = value.iter().map(|byte| char::from(byte & 0x7F)).skip_while(|c| matches!(c, '%' | 'B'));
+            let mut pan = Zeroizing::new(String::with_capacity(MAX_TRACK2));
+            pan.extend(characters.take_while(|c| *c != '^').take(MAX_TRACK2));
+            Some(pan)
+        }
+        _ => None,
+    }
 }
 
 /// A PAN of 13 or more places is masked between the sixth and the last four.
