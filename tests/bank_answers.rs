@@ -171,6 +171,9 @@ async fn a_reversal_is_never_taken_for_more_than_its_answer_says() {
 /// Card numbers of 13, 15, 16 and 19 places, each with a right check digit.
 const PANS: [&str; 4] = ["4222222222222", "374245001751006", "4761739001010119", "6799998900000074316"];
 
+/// What stands behind the number on a track: expiry, service code, discretionary data.
+const BEHIND: &str = "25122011234567890";
+
 fn in_groups(pan: &str, between: &str) -> String {
     let groups: Vec<_> = pan.as_bytes().chunks(4).map(|four| std::str::from_utf8(four).unwrap()).collect();
     groups.join(between)
@@ -186,6 +189,7 @@ const WRITINGS: &[Writing] = &[
     ("as a track", true, |pan| format!(";{pan}=2512201?")),
     ("with unseen characters between", true, |pan| pan.chars().flat_map(|digit| [digit, '\u{200B}']).collect()),
     ("with control characters between", true, |pan| pan.chars().flat_map(|digit| [digit, '\u{7}']).collect()),
+    ("with the rest of its track", false, |pan| format!(";{pan}={BEHIND}?")),
     ("in groups with spaces", false, |pan| in_groups(pan, " ")),
     ("in groups with dashes", false, |pan| in_groups(pan, "-")),
     ("with a space between all digits", false, |pan| pan.chars().flat_map(|digit| [digit, ' ']).collect()),
@@ -274,9 +278,10 @@ async fn card_numbers_in_a_banks_texts_go_no_further() {
         // Masked it is there: or nothing of these texts was kept, and nothing was looked at.
         let masked = format!("{}{}{}", &pan[..6], "*".repeat(pan.len() - 10), &pan[pan.len() - 4..]);
         assert!(told.contains(&masked), "{masked}");
-        let secret = Secret::text("a card number", pan);
-        for kept in &kept {
-            assert_eq!(kept.shows(&secret), None, "{}", kept.name);
+        for secret in [Secret::text("a card number", pan), Secret::text("the rest of a track", BEHIND)] {
+            for kept in &kept {
+                assert_eq!(kept.shows(&secret), None, "{}: {}", kept.name, secret.what);
+            }
         }
     }
 }
