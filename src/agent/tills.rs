@@ -79,7 +79,7 @@ impl Agent {
     }
 
     /// A new sale, or the stored one under the same till and reference (design: path of a sale, 1).
-    pub(super) fn begin_sale(&mut self, wanted: Wanted) -> Result<SaleView, Refused> {
+    fn begin_sale(&mut self, wanted: Wanted) -> Result<SaleView, Refused> {
         match self.find(&wanted.till, &wanted.reference) {
             Ok((sale, mut view)) => {
                 view.replayed = true;
@@ -91,10 +91,6 @@ impl Agent {
             }
             Err(Refused::NoSuchSale { .. }) => {}
             Err(refused) => return Err(refused),
-        }
-        if pan::is_in(&wanted.reference) {
-            let why = "it looks like a card number, which belongs into the reader alone; use another reference";
-            return Err(Refused::Parameter { name: "reference".to_owned(), why: why.to_owned() });
         }
         let (call, payment_type) = match wanted.kind {
             till::Kind::Sale => (Call::Payment, "DB"),
@@ -108,6 +104,10 @@ impl Agent {
         };
         let parameters = added::parameters(&wanted.parameters, call, payment_type, &self.config.gateway.assumptions)
             .map_err(|problem| Refused::Parameter { name: problem.name, why: problem.why })?;
+        if pan::is_in(&wanted.reference) {
+            let why = "it looks like a card number, which belongs into the reader alone; use another reference";
+            return Err(Refused::Parameter { name: "reference".to_owned(), why: why.to_owned() });
+        }
         let (kind, amount) = self.kind_and_amount(&wanted)?;
         self.may_begin(&kind, amount)?;
         let Some(local) = self.clock.local() else {

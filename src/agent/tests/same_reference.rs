@@ -2,8 +2,17 @@
 //! differs in.
 
 use serde_json::json;
+use tokio::sync::oneshot;
 
 use super::*;
+
+impl Terminal {
+    fn begin(&mut self, wanted: Wanted) -> Result<till::SaleView, Refused> {
+        let (reply, mut answer) = oneshot::channel();
+        self.agent.till_asks(Command::Begin { wanted: Box::new(wanted), reply });
+        answer.try_recv().expect("it is answered at once")
+    }
+}
 
 /// What a by-registration payment under the reference `R1` was asked for with, and then each thing that may differ.
 #[tokio::test(start_paused = true)]
@@ -19,13 +28,13 @@ async fn a_request_that_differs_in_anything_is_not_the_same() {
         parameters: parameters(json!({"customParameters": {"shop": "7", "table": "12"}})),
         ..refund("till-1", Of::Number(1), 1000, &[])
     };
-    let begun = terminal.agent.begin_sale(asked()).unwrap();
+    let begun = terminal.begin(asked()).unwrap();
     assert!(!begun.replayed);
-    let again = terminal.agent.begin_sale(asked()).unwrap();
+    let again = terminal.begin(asked()).unwrap();
     assert_eq!((again.replayed, again.number), (true, begun.number));
     // Written flat they are the same, in whatever order.
     let flat = parameters(json!({"customParameters[table]": 12, "customParameters[shop]": "7"}));
-    assert!(terminal.agent.begin_sale(Wanted { parameters: flat, ..asked() }).unwrap().replayed);
+    assert!(terminal.begin(Wanted { parameters: flat, ..asked() }).unwrap().replayed);
 
     let usd = Amount::from_minor(1000, Currency::from_code("USD").unwrap()).unwrap();
     let others = [
@@ -57,13 +66,13 @@ async fn a_request_that_differs_in_anything_is_not_the_same() {
         ),
     ];
     for (what, other) in others {
-        let answer = terminal.agent.begin_sale(other);
+        let answer = terminal.begin(other);
         assert!(matches!(answer, Err(Refused::AmountDiffers { .. })), "{what}: {answer:?}");
     }
     // Another till's same reference is another sale.
-    let others = terminal.agent.begin_sale(Wanted { till: "till-2".to_owned(), ..asked() }).unwrap();
+    let others = terminal.begin(Wanted { till: "till-2".to_owned(), ..asked() }).unwrap();
     assert_eq!((others.replayed, others.till.as_str(), others.number), (false, "till-2", begun.number + 1));
-    assert!(terminal.agent.begin_sale(asked()).unwrap().number == begun.number, "and changes nothing of the first");
+    assert!(terminal.begin(asked()).unwrap().number == begun.number, "and changes nothing of the first");
 }
 
 #[tokio::test(start_paused = true)]
@@ -78,7 +87,7 @@ async fn a_reference_that_is_a_card_number_is_refused_before_it_is_written_down(
             registration: Some("f".repeat(32)),
             ..refund("till-1", Of::Number(1), 1000, &[])
         };
-        let refused = terminal.agent.begin_sale(wanted).unwrap_err().to_string();
+        let refused = terminal.begin(wanted).unwrap_err().to_string();
         assert!(refused.contains("looks like a card number") && !refused.contains(&pan[6..9]), "{refused}");
     }
     assert_eq!(terminal.agent.last_number, 0);
