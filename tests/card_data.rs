@@ -22,7 +22,7 @@ use counter::{Counter, ended, within};
 use leak::{Kept, Secret};
 use log::LOG;
 use overheard::Overheard;
-use pos_agent::card::{CardFacts, EntryMode, FirstAnswer, Presented, SealedCard, SealedPin, Wiped};
+use pos_agent::card::{self, CardFacts, EntryMode, FirstAnswer, Presented, SealedCard, SealedPin, Wiped};
 use pos_agent::emv::tlv;
 use pos_agent::reader::link::{Decoder, Received};
 use pos_agent::sim::reader::Entry::{self, Insert, Swipe, Tap};
@@ -129,6 +129,29 @@ fn what_holds_card_data_shows_none_of_it() {
     ];
     for secret in &secrets {
         assert_eq!(kept.shows(secret), None, "{}: {said}", secret.what);
+    }
+}
+
+/// Whatever the reader adds, once or twice, at any depth: no tag of card data and no sealed block is in the chip's data for the host,
+/// also where the reader's masked copies may go.
+#[test]
+fn no_card_data_leave_in_the_chips_data_for_the_host() {
+    let (before, after) = ("9F0206000000001234", "95050000000000");
+    let object = |tag: &str, value: &str| format!("{tag}{:02X}{value}", value.len() / 2);
+    for tag in [
+        "56", "57", "5A", "5F20", "5F21", "5F22", "5F23", "5F24", "99", "9F1F", "9F20", "9F6B", "DFAE02", "DFAE03",
+        "DFAE04", "DFAE05",
+    ] {
+        for depth in 0..6 {
+            let one = object(tag, "4761739001010119");
+            let held =
+                ["70", "77", "E1", "BF0C", "61"].iter().take(depth).fold(one, |held, outer| object(outer, &held));
+            let tlvs = hex::decode(format!("{before}{held}{}{held}{after}", object(tag, ""))).unwrap();
+            for masked_too in [false, true] {
+                let sent = hex::encode_upper(card::for_host(&tlvs, masked_too).unwrap().expose());
+                assert_eq!(sent, format!("{before}{after}"), "{tag} at depth {depth}");
+            }
+        }
     }
 }
 

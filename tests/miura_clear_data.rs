@@ -123,7 +123,11 @@ fn an_amount_or_currency_that_is_said_twice_must_be_right_twice() {
             let again = nested(depth, again);
             if is_right {
                 is_read(&again);
-            } else {
+                continue;
+            }
+            // Neither the last one counts nor the first.
+            let then_right = format!("{again}9F02060000000012345F2A020978");
+            for again in [again, then_right] {
                 in_e4(
                     &again,
                     "> CONTINUE TRANSACTION E0048A025A31
