@@ -5,6 +5,7 @@
 
 mod counter;
 #[path = "support/https.rs"]
+#[allow(dead_code, reason = "other test programs use the rest")]
 mod https;
 #[path = "card_data/leak.rs"]
 #[allow(dead_code, reason = "another test program uses the rest")]
@@ -76,7 +77,7 @@ enum Then {
     /// The money is back, and the till hears that it was declined.
     Back,
     /// So much is reversed on top, and then it is back.
-    AndThen(&'static str),
+    Rest(&'static str),
     /// A person must look; the till hears no end.
     Person,
 }
@@ -88,7 +89,7 @@ const DECLINED: &str = "800.100.152";
 const REVERSALS: &[Answered] = &[
     ("as asked",               200, APPROVED, Some(("6.00", "EUR")), Then::Back),
     ("without an amount",      200, APPROVED, None,                  Then::Back),
-    ("a part",                 200, APPROVED, Some(("2.50", "EUR")), Then::AndThen("3.50")),
+    ("a part",                 200, APPROVED, Some(("2.50", "EUR")), Then::Rest("3.50")),
     ("declined at HTTP 200",   200, DECLINED, Some(("6.00", "EUR")), Then::Person),
     ("declined at HTTP 400",   400, DECLINED, Some(("6.00", "EUR")), Then::Person),
     ("another amount",         200, APPROVED, Some(("6.01", "EUR")), Then::Person),
@@ -150,7 +151,7 @@ async fn a_reversal_is_never_taken_for_more_than_its_answer_says() {
                 assert_eq!(ended(&view), Some(Outcome::Declined), "{what}: {}", view.text);
                 assert_eq!(asked(number + 1), ["6.00 EUR"], "{what}");
             }
-            Then::AndThen(rest) => {
+            Then::Rest(rest) => {
                 assert_eq!(ended(&view), Some(Outcome::Declined), "{what}: {}", view.text);
                 assert_eq!(asked(number + 1), ["6.00 EUR".to_owned(), format!("{rest} EUR")], "{what}");
             }

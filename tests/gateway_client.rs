@@ -6,6 +6,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on must say where")]
 
 #[path = "support/https.rs"]
+#[allow(dead_code, reason = "other test programs use the rest")]
 mod https;
 
 use std::os::unix::fs::PermissionsExt;
