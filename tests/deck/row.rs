@@ -9,6 +9,7 @@ use pos_agent::sim::reader::deck::Chip;
 use pos_agent::sim::reader::{Card, Entry, Script, WaitsFor, card};
 use pos_agent::sim::shop::Options;
 use pos_agent::till::{Outcome, SaleView, State};
+use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 use crate::counter::till::Ears;
@@ -195,8 +196,12 @@ struct Terminal {
     at_gateway: Arc<Mutex<Option<Script>>>,
 }
 
+/// So many shops are opened at once: on a busy machine a hundred that begin together keep each other from being ready in time.
+static OPENING: Semaphore = Semaphore::const_new(8);
+
 impl Terminal {
     async fn open(manners: Manners) -> Self {
+        let _turn = OPENING.acquire().await.unwrap();
         let mut options = Options::default();
         options.gateway.manners = manners;
         options.config.push(("answer-timeout-ms = 10000".to_owned(), "answer-timeout-ms = 5000".to_owned()));
