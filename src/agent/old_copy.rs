@@ -10,7 +10,7 @@
 //! until the gateway was asked nothing is given back, taken or paid out on what the journal says.
 //!
 //! The gateway's times are the gateway's: where its clock and the board's differ (the probe tells), the time that is asked for is moved
-//! by the difference. The sale that was under way when the copy was made shows too: the journal says that its request was never sent, and the gateway
+//! by the difference; a gateway that tells no time is taken to be within a day of ours. The sale that was under way when the copy was made shows too: the journal says that its request was never sent, and the gateway
 //! holds it.
 
 use std::collections::BTreeMap;
@@ -129,11 +129,10 @@ impl Agent {
     /// Gives a reversal back when it may leave.
     pub(super) fn may_leave(&mut self, number: u64, reversal: Action) -> Option<Action> {
         if let Action::Reverse { payment, amount, reference } = &reversal
-            && self.is_given_back_by_id(number, payment, *amount)
+            && let Some(held_back) = self.given_back_by_id(number, payment, *amount)
         {
-            let why = "it is being given back by its payment id, or was: looked up before anything more is".to_owned();
-            let reversal = sale::Reversal::HeldBack { why };
-            self.inbox.push_back((number, Event::ReversalAnswered { reference: reference.clone(), reversal }));
+            let answered = Event::ReversalAnswered { reference: reference.clone(), reversal: held_back };
+            self.inbox.push_back((number, answered));
             return None;
         }
         let decided = self.sales.get(&number).is_some_and(|active| active.sale.is_decided());
@@ -156,16 +155,32 @@ impl Agent {
 
     /// Whether a till had this payment given back by its id before the journal knew whose it is, and together it would be too much, or
     /// nobody knows yet.
-    fn is_given_back_by_id(&mut self, number: u64, payment: &str, amount: Amount) -> bool {
-        let Ok(referring) = self.journal.referring_to(payment) else { return true };
+    fn given_back_by_id(&mut self, number: u64, payment: &str, amount: Amount) -> Option<sale::Reversal> {
+        let held_back = |why: &str, for_person| Some(sale::Reversal::HeldBack { why: why.to_owned(), for_person });
+        let Ok(referring) = self.journal.referring_to(payment) else {
+            return held_back("the journal cannot be read for what was given back by its payment id", false);
+        };
         let gives = |sale: &&Sale| matches!(sale.order().kind, Kind::Refund { .. } | Kind::Reversal { .. });
         let given: Vec<_> = referring.iter().filter(gives).map(|sale| Transaction::of(sale, Vec::new())).collect();
         let sum: u64 = given.iter().map(Transaction::possible).sum();
         let whole = self.sales.get(&number).map_or(0, |active| active.sale.amount().minor());
         // The list by which the amount was reckoned must be younger than the last of them.
         let looked = self.old_copy.given_by_id.insert(number, sum) == Some(sum);
-        given.iter().any(|given| given.held == Held::Perhaps)
-            || (sum > 0 && (!looked || sum.saturating_add(amount.minor()) > whole))
+        if given.iter().any(|given| given.held == Held::Perhaps) {
+            return held_back("it is being given back by its payment id: looked up before anything more is", false);
+        }
+        if sum == 0 || (looked && sum.saturating_add(amount.minor()) <= whole) {
+            return None;
+        }
+        if looked {
+            // The gateway does not list what it gave back among what is linked to the payment, and a look will not change that.
+            let why = format!(
+                "it was given back by its payment id, and the gateway still shows {amount} of it as charged; look at payment {payment} \
+                 there"
+            );
+            return held_back(&why, true);
+        }
+        held_back("it was given back by its payment id: looked up before anything more is", false)
     }
 
     /// When the gateway is asked next: after the first probe, which tells how far its clock is from ours, and wakes the loop itself.

@@ -393,7 +393,53 @@ async fn what_is_being_given_back_by_its_id_is_not_reversed_on_top() {
         before.enter(1, "till-1", stored_card(), 1000, None);
         before.enter(2, "till-2", of_unknown(), 400, Some(approved(&id(2))));
     }
+    let held_back = |terminal: &mut Terminal| {
+        let answered = terminal.agent.inbox.pop_back();
+        let Some((1, Event::ReversalAnswered { reversal: Reversal::HeldBack { for_person, .. }, .. })) = answered
+        else {
+            panic!("{answered:?}");
+        };
+        for_person
+    };
     let mut terminal = Terminal::start(other.path(), settings);
     assert_eq!(terminal.agent.may_leave(1, reversal(1000)), None, "more than there is");
+    assert!(!held_back(&mut terminal), "a look may show it");
+    assert_eq!(terminal.agent.may_leave(1, reversal(1000)), None, "and the look did not show it");
+    assert!(held_back(&mut terminal), "the gateway does not list what is linked to the payment");
     assert_eq!(terminal.agent.may_leave(1, reversal(600)), Some(reversal(600)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_number_that_no_board_reaches_is_nobodys_and_stops_nothing() {
+    let folder = TempDir::new().unwrap();
+    Terminal::start(folder.path(), "").enter(1, "till-1", stored_card(), 1000, None);
+    let mut terminal = Terminal::start(folder.path(), "");
+    terminal.agent.settle();
+    assert_eq!(terminal.agent.may_leave(1, reversal()), None);
+    let giants = [1_000_002, u64::MAX / 2, u64::MAX].map(reference);
+    let overflow = format!("{TERMINAL}-{}0-{}", u64::MAX, "0".repeat(32));
+    terminal.agent.references_listed(Ok(giants.into_iter().chain([overflow]).collect()));
+    assert!(!terminal.is_held(1), "{:?}", terminal.standing(1));
+    assert_eq!(terminal.agent.last_number, 1);
+    assert_eq!(terminal.agent.may_leave(1, reversal()), Some(reversal()));
+    drop(terminal);
+    // The highest that is believed.
+    let mut terminal = Terminal::start(folder.path(), "");
+    terminal.agent.settle();
+    terminal.agent.references_listed(Ok(vec![reference(1_000_001)]));
+    assert!(terminal.is_held(1));
+    assert_eq!(terminal.agent.last_number, 1_000_001);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_look_for_an_old_copy_waits_for_the_gateways_time() {
+    let folder = TempDir::new().unwrap();
+    Terminal::start(folder.path(), "").enter(1, "till-1", stored_card(), 1000, None);
+    let mut terminal = Terminal::start(folder.path(), "");
+    assert_eq!(terminal.agent.old_copy_due(), None);
+    terminal.agent.probed(Err("HTTP 500".to_owned()));
+    assert_eq!(terminal.agent.old_copy_due(), None, "how far the clocks are apart is not known");
+    assert!(terminal.agent.old_copy.attention().is_some_and(|why| why.contains("probe-path")));
+    terminal.agent.probed(Ok(crate::gateway::Probed { unix_s: None, round_trip: Duration::from_millis(1) }));
+    assert!(terminal.agent.old_copy_due().is_some());
 }

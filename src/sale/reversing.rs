@@ -435,9 +435,9 @@ impl Sale {
                 }
             },
             Reversal::NotSent { why } => self.wait(now, &why),
-            Reversal::HeldBack { why } => {
+            Reversal::HeldBack { why, for_person } => {
                 timers.look_first = true;
-                self.wait(now, &why)
+                if for_person { self.quarantine(&why, now) } else { self.wait(now, &why) }
             }
             Reversal::Unknown { why } => {
                 timers.certainly_unsent = false;

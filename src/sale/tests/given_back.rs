@@ -164,11 +164,17 @@ fn a_lost_reversal_is_sent_again_under_its_reference_and_only_after_looks_that_d
 #[test]
 fn a_reversal_that_was_held_back_has_not_left_and_the_rest_goes_at_once_after_a_look() {
     let mut sale = being_reversed();
-    let _ = sale.on(answered(1, Reversal::HeldBack { why: "it is being given back by its id".to_owned() }));
+    let held_back = |for_person| Reversal::HeldBack { why: "it is given back by its id".to_owned(), for_person };
+    let _ = sale.on(answered(1, held_back(false)));
     assert!(sale.is_unconfirmed());
     assert_eq!(sale.on_at(Event::DeadlinePassed, 10), [query_with(1)], "not without a look");
     let theirs = linked("RF", "x1", 200, "of-another-till".to_owned());
     assert_eq!(sale.on_at(listed(vec![charged(), theirs]), 10), [reverse("p1", 1034, 2)], "exactly the rest");
+    // The gateway does not show what it gave back: a person must see to it, and the next look is a day later.
+    let _ = sale.on_at(answered(2, held_back(true)), 20);
+    assert!(matches!(sale.sale.standing(), Standing::Unconfirmed { quarantined: Some(_), .. }));
+    assert_eq!(sale.on_at(Event::DeadlinePassed, 3600), []);
+    assert_eq!(sale.on_at(Event::DeadlinePassed, DAY + 20), [query_with(2)], "not without a look");
 }
 
 #[test]
