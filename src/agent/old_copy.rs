@@ -10,8 +10,8 @@
 //! until the gateway was asked nothing is given back, taken or paid out on what the journal says.
 //!
 //! The gateway's times are the gateway's: where its clock and the board's differ (the probe tells), the time that is asked for is moved
-//! by the difference; a gateway that tells no time is taken to be within a day of ours. The sale that was under way when the copy was made shows too: the journal says that its request was never sent, and the gateway
-//! holds it.
+//! by the difference; a gateway that tells no time is taken to be within a day of ours. The sale that was under way when the copy was
+//! made shows too: the journal says that its request was never sent, and the gateway holds it.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
