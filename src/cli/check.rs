@@ -16,6 +16,19 @@ pub(super) struct Check {
     config: PathBuf,
 }
 
+/// Who may connect, and what each may do.
+fn tills(till: &config::Till) {
+    out::say(&format!("  tills     {}", till.socket.path.display()));
+    out::say("            root and the agent's own user: everything");
+    out::say(&format!("            others who may open it: {}", till.socket.rights));
+    for peer in &till.peer {
+        out::say(&format!("            user {}, for {}: {}", peer.uid, peer.tills.join(", "), peer.rights));
+    }
+    for entry in &till.token {
+        out::say(&format!("            {} at http://{}: {}", entry.till, till.http, entry.rights));
+    }
+}
+
 impl Check {
     pub(super) fn run(self) -> Result<Exit, Stop> {
         let config = config::load(&self.config)?;
@@ -29,10 +42,7 @@ impl Check {
         if config.printer.is_empty() {
             out::say("  printer   none, receipts are kept");
         }
-        out::say(&format!("  tills     {}", config.till.socket.path.display()));
-        for entry in &config.till.token {
-            out::say(&format!("            {} at http://{}", entry.till, config.till.http));
-        }
+        tills(&config.till);
         if let Some(name) = &config.gateway.token_credential
             && std::env::var_os("CREDENTIALS_DIRECTORY").is_none()
         {
