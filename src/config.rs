@@ -25,7 +25,7 @@ pub use logo::{Logo, LogoError, logo_file};
 pub use printer::{CodePage, Copies, Cut, FlowControl, Part, Printer, Value, qr_parts};
 pub use rights::{Right, Rights};
 pub use secret::{SecretError, key_credential, key_file, secret_credential, secret_file};
-pub use socket::{LOCAL, Socket};
+pub use socket::{LOCAL, Socket, is_nameless};
 
 /// Where the configuration is when nobody says otherwise.
 pub const DEFAULT_PATH: &str = "/etc/pos-agent/config.toml";

@@ -10,6 +10,10 @@ use crate::config::{self, DEFAULT_PATH};
 
 /// Arguments.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+It shows what everybody may do. Rights: sale, pre-authorise, capture, refund, reverse, credit, any-till, unknown-payment, totals, read.
+Sets of them: till (of a [[till.token]] whose rights are not written), group (of whoever may open the socket), several-tills (of a
+[[till.peer]], a program at the socket): all but credit, any-till and unknown-payment; root: all.")]
 pub(super) struct Check {
     /// The configuration
     #[arg(value_name = "CONFIG", default_value = DEFAULT_PATH)]
@@ -19,7 +23,7 @@ pub(super) struct Check {
 /// Who may connect, and what each may do.
 fn tills(till: &config::Till) {
     out::say(&format!("  tills     {}", till.socket.path.display()));
-    out::say("            root and the agent's own user: everything");
+    out::say("            root, and the agent's own user if it has no entry: everything");
     out::say(&format!("            others who may open it: {}", till.socket.rights));
     for peer in &till.peer {
         out::say(&format!("            user {}, for {}: {}", peer.uid, peer.tills.join(", "), peer.rights));

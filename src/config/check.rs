@@ -15,7 +15,7 @@ use super::assumptions;
 use super::secret::{SecretError, credential_is_there, key_file, secret_file};
 use super::{
     CodePage, Config, Gateway, Journal, LOCAL, Location, ManualEntryCommand, Part, Printer, Reader, Terminal, Till,
-    TillPeer, logo_file, qr_parts,
+    TillPeer, is_nameless, logo_file, qr_parts,
 };
 use crate::money::{Amount, Currency};
 
@@ -143,8 +143,6 @@ const MAX_QR: usize = 362;
 const EXPIRY_WARNING_DAYS: std::ops::RangeInclusive<u64> = 1..=365;
 /// Old and next, each for a few CAs.
 const MAX_PINS: usize = 16;
-/// The user that stands for those who cannot be named (proc_sys_kernel(5), overflowuid).
-const NOBODY: u32 = 65_534;
 /// `sun_path` holds 108 bytes with its end, and the socket is bound as `….new` first.
 const MAX_SOCKET_PATH: usize = 103;
 
@@ -430,9 +428,7 @@ fn peer(n: usize, peer: &TillPeer) -> Result<(), Fault> {
     let uid = format!("till.peer[{n}].uid");
     let remedy = "write the number of the user that the program runs as (id -u NAME)";
     check(peer.uid != 0, &uid, "root may do everything, and is not confined here", remedy)?;
-    // What the system says instead of a user that it cannot name where the agent runs (user_namespaces(7)).
-    let nameless = matches!(peer.uid, NOBODY | u32::MAX);
-    check(!nameless, &uid, "stands for every user that has no name here, and for none", remedy)?;
+    check(!is_nameless(peer.uid), &uid, "stands for every user that has no name here, and for none", remedy)?;
     let key = format!("till.peer[{n}].tills");
     check(!peer.tills.is_empty(), &key, "is empty", "write its tills as [\"till-1\", \"till-2\"], or leave it out")?;
     let mut names = BTreeSet::new();

@@ -13,6 +13,15 @@ use super::Rights;
 /// The till of whoever is at the socket and stands for no other: the terminal itself.
 pub const LOCAL: &str = "local";
 
+/// What the system calls each user that it cannot name where the agent runs (user_namespaces(7); proc_sys_kernel(5), overflowuid).
+const NOBODY: u32 = 65_534;
+
+/// Whether this is no user's number, but stands for any.
+#[must_use]
+pub fn is_nameless(uid: u32) -> bool {
+    matches!(uid, NOBODY | u32::MAX)
+}
+
 /// The Unix socket for the command line and tills on the board.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Socket {

@@ -994,3 +994,4 @@ fn what_needs_no_card_and_was_not_asked_for_is_cancelled_by_a_power_cut() {
 }
 
 mod given_back;
+mod who;

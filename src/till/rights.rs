@@ -11,7 +11,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::Kind;
-use crate::config::{self, LOCAL, Right, Rights, TillPeer, TillToken};
+use crate::config::{self, LOCAL, Right, Rights, TillPeer, TillToken, is_nameless};
 
 /// Who asked, for the journal: the till whose token was shown, or the user that a program at the socket runs as.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,6 +54,8 @@ enum Way {
     Token,
     Peer,
     Group,
+    /// The system does not say which user it is.
+    Nameless,
     Root,
 }
 
@@ -67,7 +69,8 @@ impl Caller {
 
     /// A program at the Unix socket, by the user that it runs as; `own` is the user of the agent.
     ///
-    /// The agent's own user is as root is: the journal, the tokens and the socket are its own, so nothing could be kept from it.
+    /// The agent's own user is as root is: the journal, the tokens and the socket are its own, so nothing could be kept from it. A user
+    /// that the system cannot name may be one of the configured programs: where there are any, it may do nothing.
     #[must_use]
     pub fn at_socket(uid: Option<u32>, own: u32, config: &config::Till) -> Self {
         let entry = |peer: &&TillPeer| Some(peer.uid) == uid;
@@ -78,6 +81,9 @@ impl Caller {
                 Self::new(Way::Peer, who, peer.tills.clone(), peer.rights.clone())
             }
             (Some(uid), None) if uid == own => Self::root(uid),
+            (uid, _) if uid.is_none_or(is_nameless) && !config.peer.is_empty() => {
+                Self::new(Way::Nameless, Who { token: None, uid }, local(), Rights::default())
+            }
             (uid, _) => Self::new(Way::Group, Who { token: None, uid }, local(), config.socket.rights.clone()),
         }
     }
@@ -154,6 +160,9 @@ impl Caller {
         match (self.0.way, token, uid) {
             (Way::Token, Some(till), _) => format!("{key} of the [[till.token]] with till = \"{till}\""),
             (Way::Peer, _, Some(uid)) => format!("{key} of the [[till.peer]] with uid = {uid}"),
+            (Way::Nameless, ..) => {
+                "the agent's unit: PrivateUsers=no, without which the system names no user to it".to_owned()
+            }
             (_, _, Some(uid)) => format!(
                 "{key} of a [[till.peer]] with uid = {uid}, or into [till.socket] rights for all who may open the socket"
             ),
@@ -454,8 +463,13 @@ mod tests {
         let (sale, credit) = (Verb::Begin(Kind::Sale), Verb::Begin(Kind::Credit));
         assert!(may(Some(0), credit) && may(Some(5), credit), "root, and the agent's own user");
         assert!(may(Some(7), Verb::Show) && !may(Some(7), sale), "its own entry and not the group's");
-        for group in [Some(8), Some(65_534), None] {
-            assert!(may(group, sale) && !may(group, Verb::Show) && !may(group, credit), "{group:?}");
+        assert!(may(Some(8), sale) && !may(Some(8), Verb::Show) && !may(Some(8), credit));
+        // One that the system cannot name may be the program that is confined.
+        for nameless in [Some(65_534), Some(u32::MAX), None] {
+            let denied = at(nameless).may(sale).unwrap_err().to_string();
+            assert!(denied.contains("PrivateUsers=no"), "{denied}");
+            let open = config::Till { peer: Vec::new(), ..config.clone() };
+            assert!(Caller::at_socket(nameless, 5, &open).may(sale).is_ok(), "the group's, where none is confined");
         }
         assert_eq!(at(Some(8)).who(), &Who { token: None, uid: Some(8) });
         // An entry for the agent's own user counts; root's is refused when the file is read.
