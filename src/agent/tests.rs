@@ -8,9 +8,9 @@ use std::path::Path;
 use tempfile::TempDir;
 
 use super::*;
-use crate::config::{Right, Rights};
+use crate::config::{Right, TillToken};
 use crate::sale::{Action, Approval, ApprovedAmount, Earlier, Event, ForChip, HostFacts, Kind, Order, Standing};
-use crate::till::{Of, Wanted};
+use crate::till::{Caller, Of, Wanted};
 use crate::wire;
 
 const TERMINAL: &str = "12345678";
@@ -51,6 +51,7 @@ impl Terminal {
             number,
             till: till.to_owned(),
             reference: format!("R{number}"),
+            by: None,
             amount: eur(minor),
             ask_tip: false,
             manual: false,
@@ -159,6 +160,8 @@ fn lost() -> Answer {
 }
 
 fn refund(till: &str, of: Of, minor: u64, rights: &[Right]) -> Wanted {
+    let rights = rights.iter().copied().collect();
+    let token = TillToken { till: till.to_owned(), token_file: "token".into(), rights };
     Wanted {
         till: till.to_owned(),
         reference: "new".to_owned(),
@@ -168,7 +171,7 @@ fn refund(till: &str, of: Of, minor: u64, rights: &[Right]) -> Wanted {
         manual: false,
         accept_partial: false,
         of: Some(of),
-        rights: rights.iter().copied().collect::<Rights>(),
+        caller: Caller::token(&token),
         registration: None,
         parameters: serde_json::Map::new(),
     }
@@ -332,7 +335,7 @@ async fn the_sales_of_an_old_copy_wait_for_a_person_also_after_a_restart() {
     assert!(terminal.is_held(1), "{:?}", terminal.standing(1));
     terminal.agent.references_listed(Ok(references()));
     assert!(matches!(terminal.standing(1), Standing::Unconfirmed { quarantined: Some(_), .. }));
-    assert!(terminal.agent.settle_sale(1, false).is_ok());
+    assert!(terminal.agent.settle_sale(1, false, &crate::till::Who::default()).is_ok());
     assert!(!terminal.is_held(1));
     assert_eq!(terminal.agent.may_leave(1, reversal()), Some(reversal()), "a person has decided");
 }
@@ -492,6 +495,7 @@ async fn what_was_never_sent_is_cancelled_only_when_the_gateway_does_not_hold_it
         accept_partial: false,
         terminal_id: TERMINAL.to_owned(),
         merchant_transaction_id: reference(number),
+        by: None,
         started_unix_ms: clock::built_unix_ms(),
         local_time: "2026-11-20 13:00:00".to_owned(),
     };
@@ -514,7 +518,7 @@ async fn what_was_never_sent_is_cancelled_only_when_the_gateway_does_not_hold_it
             assert_eq!(view(&terminal, number), (till::State::Unconfirmed, None), "the gateway was not asked yet");
             let (reply, mut said) = oneshot::channel();
             let known = terminal.agent.view_of(&terminal.agent.sales[&number].sale);
-            terminal.agent.cancel(number, known, reply);
+            terminal.agent.cancel(number, &till::Who::default(), known, reply);
             assert_eq!(said.try_recv().unwrap().unwrap().outcome, None, "nor may it be cancelled");
         }
         let Some(held) = held else { continue };

@@ -6,8 +6,8 @@ use chrono::{SecondsFormat, TimeZone, Utc};
 
 use crate::printer;
 use crate::reader::Step;
-use crate::sale::{Answer, Copy, Kind, Outcome, Sale, Standing};
-use crate::till::{self, CardView, KeysView, PrinterView, Progress, ReceiptCopy, SaleView, State, StatusView};
+use crate::sale::{self, Answer, Copy, Kind, Outcome, Sale, Standing};
+use crate::till::{self, CardView, KeysView, PrinterView, Progress, ReceiptCopy, SaleView, State, StatusView, Who};
 
 use super::Agent;
 use super::probing::ANSWERS;
@@ -19,6 +19,11 @@ impl From<ReceiptCopy> for Copy {
             ReceiptCopy::Merchant => Self::Merchant,
         }
     }
+}
+
+/// Who it was, for the journal.
+pub(super) fn recorded(who: &Who) -> sale::Who {
+    sale::Who { token: who.token.clone(), uid: who.uid }
 }
 
 impl Agent {
@@ -51,6 +56,7 @@ impl Agent {
         SaleView {
             till: order.till.clone(),
             reference: order.reference.clone(),
+            by: order.by.as_ref().map(|by| Who { token: by.token.clone(), uid: by.uid }),
             number: order.number,
             kind,
             of,
