@@ -489,6 +489,7 @@ async fn what_was_never_sent_is_cancelled_only_when_the_gateway_does_not_hold_it
         number,
         till: "till-1".to_owned(),
         reference: format!("R{number}"),
+        by: None,
         amount: eur(1000),
         ask_tip: false,
         manual: false,
