@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn a_reader_that_changes_at_each_start_does_not_fill_the_disk() {
         let mut known = Known::new(None);
-        let mut day = |seconds| (0..1000).filter(|n| known.may_record(Duration::from_secs(seconds + n))).count();
+        let mut day = |from: u64| (from..from + 1000).filter(|at| known.may_record(Duration::from_secs(*at))).count();
         assert_eq!((day(0), day(24 * 3600 + 1000)), (RECORDED, RECORDED));
     }
 }
