@@ -6,7 +6,7 @@
 //! right check digit too, and is masked as well: that is better than a leak.
 //!
 //! **What stands behind one in a track** goes with it (ISO 7813): after `=` or `D` the date, service code and discretionary data, after
-//! `^` the name and what follows it. There the form is proof enough: before `=` and `^` a wrong check digit or a number that is masked
+//! `^` the name and what follows it, and the sign itself. There the form is proof enough: before `=` and `^` a wrong check digit or a number that is masked
 //! already changes nothing. A number of a chip's tag `5A` in a row of hexadecimal digits is found by its tag and length.
 //!
 //! **What is spared**, or references and times would be lost: our own references at the gateway (terminal, number, 32 hexadecimal
@@ -114,6 +114,7 @@ impl Masked<'_> {
                 let from = sign + 1 + spaces(sign + 1);
                 if self.places_at(from) >= 4 {
                     self.hide_whole(group);
+                    self.hidden[sign] = true;
                     self.hide_while(from, |c| c.is_ascii_alphanumeric() || matches!(c, '*' | '='));
                 }
             }
@@ -122,9 +123,10 @@ impl Masked<'_> {
                 let from = sign + 1;
                 let name = self.chars[from..].iter().take(NAME).position(|c| *c == '^');
                 let behind = name.map_or(from, |length| {
-                    self.hide_while(from, |c| !matches!(c, '^' | '\n'));
+                    self.hidden[from..=from + length].fill(true);
                     from + length + 1
                 });
+                self.hidden[sign] = true;
                 self.hide_while(behind, |c| !c.is_whitespace() && c != '?');
             }
             Some('D' | 'd') if sign == group.end && self.places_at(sign + 1) >= 7 => {
@@ -134,7 +136,7 @@ impl Masked<'_> {
                     found |= self.hide_if_number(&(group.end - length..group.end).collect::<Vec<_>>());
                 }
                 if found {
-                    self.hide_while(sign + 1, |c| c.is_ascii_alphanumeric() || c == '*');
+                    self.hide_while(sign, |c| c.is_ascii_alphanumeric() || c == '*');
                 }
             }
             _ => {}
@@ -315,17 +317,17 @@ mod tests {
     #[test]
     fn what_stands_behind_it_in_a_track_goes_with_it() {
         for (text, expected) in [
-            (";4761739001010119=15122011234567890?", ";476173******0119=*****************?"),
-            ("4761739001010119=1512201", "476173******0119=*******"),
-            ("4761 7390 0101 0119 = 1512201", "4761 73** **** 0119 = *******"),
+            (";4761739001010119=15122011234567890?", ";476173******0119******************?"),
+            ("4761739001010119=1512201", "476173******0119********"),
+            ("4761 7390 0101 0119 = 1512201", "4761 73** **** 0119 * *******"),
             // The form is proof enough.
-            ("4761739001010118=1512201 next", "476173******0118=******* next"),
-            (";476173******0119=1512201********?", ";476173******0119=***************?"),
-            ("4761739001010119D15122011234567F", "476173******0119D***************"),
+            ("4761739001010118=1512201 next", "476173******0118******** next"),
+            (";476173******0119=1512201********?", ";476173******0119****************?"),
+            ("4761739001010119D15122011234567F", "476173******0119****************"),
             // Where the tag ends is not known: all that may be the number's middle is hidden.
-            ("57114761739001010119D15122011234567F", "5711476*********0119D***************"),
-            ("%B4761739001010119^DOE/JOHN A^1512201123400001?", "%B476173******0119^**********^****************?"),
-            ("B4761739001010119^1512201 x", "B476173******0119^******* x"),
+            ("57114761739001010119D15122011234567F", "5711476*********0119****************"),
+            ("%B4761739001010119^DOE/JOHN A^1512201123400001?", "%B476173******0119****************************?"),
+            ("B4761739001010119^1512201 x", "B476173******0119******** x"),
             ("9F2608AABB5A0847617390010101195F2401", "9F2608AABB5A08476173******01195F2401"),
             ("5A 08 47 61 73 90 01 01 01 19", "5A 08 47 61 73 ** ** ** 01 19"),
         ] {
@@ -388,7 +390,7 @@ mod tests {
         #[test]
         fn a_track_shows_nothing_behind_its_number((digits, _) in number(), rest in "[0-9]{7,17}", sign in "[=D]") {
             let masked = mask_pans(&format!(";{digits}{sign}{rest}?"));
-            prop_assert!(masked.ends_with(&format!("{sign}{}?", "*".repeat(rest.len()))), "{}", masked);
+            prop_assert!(masked.ends_with(&format!("{}?", "*".repeat(1 + rest.len()))), "{}", masked);
         }
 
         #[test]

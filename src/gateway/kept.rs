@@ -172,7 +172,7 @@ mod tests {
         let masked = "customParameters.4761-73**-****-0119";
         assert_eq!(names, ["card 476173******0119", masked, "customParameters.note", "customParameters.track"]);
         assert_eq!(kept["customParameters.note"], "4761 73** **** 0119");
-        assert_eq!(kept["customParameters.track"], "476173******0119=***********");
+        assert_eq!(kept["customParameters.track"], "476173******0119************");
     }
 
     #[test]

@@ -503,7 +503,7 @@ mod tests {
     #[test]
     fn every_event_and_every_action_is_read() {
         let all = "insert chip-pin, tap tap, swipe swipe, remove, type 9999, choose 2, key cancel, too-long, unplug 2s, \
-                   plug, reboot 1s, garbage 40, spoil, silent 5s, delay 300ms, clear, amount 1, wait 0ms";
+                   plug, reboot 1s, garbage 40, spoil, silent 5s, delay 300ms, clear, amount 1, wait 0ms, flood status, serial 30003639, version A 2";
         let expected = vec![
             Action::Present(Entry::Insert, deck::card("chip-pin").unwrap()),
             Action::Present(Entry::Tap, deck::card("tap").unwrap()),
@@ -523,6 +523,9 @@ mod tests {
             Action::Clear,
             Action::Amount(Some(1)),
             Action::Wait(Duration::ZERO),
+            Action::Flood(Some(Flood::Status)),
+            Action::Serial("30003639".to_owned()),
+            Action::Version("A".to_owned(), "2".to_owned()),
         ];
         assert_eq!(expected.len(), ACTIONS.len());
         for (name, when, _) in EVENTS {
