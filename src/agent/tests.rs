@@ -496,7 +496,6 @@ async fn what_was_never_sent_is_cancelled_only_when_the_gateway_does_not_hold_it
         accept_partial: false,
         terminal_id: TERMINAL.to_owned(),
         merchant_transaction_id: reference(number),
-        by: None,
         started_unix_ms: clock::built_unix_ms(),
         local_time: "2026-11-20 13:00:00".to_owned(),
     };
