@@ -190,14 +190,14 @@ const WRITINGS: &[Writing] = &[
     ("as a track", true, |pan| format!(";{pan}=2512201?")),
     ("with unseen characters between", true, |pan| pan.chars().flat_map(|digit| [digit, '\u{200B}']).collect()),
     ("with control characters between", true, |pan| pan.chars().flat_map(|digit| [digit, '\u{7}']).collect()),
-    ("with the rest of its track", false, |pan| format!(";{pan}={BEHIND}?")),
-    ("in groups with spaces", false, |pan| in_groups(pan, " ")),
-    ("in groups with dashes", false, |pan| in_groups(pan, "-")),
-    ("with a space between all digits", false, |pan| pan.chars().flat_map(|digit| [digit, ' ']).collect()),
+    ("with the rest of its track", true, |pan| format!(";{pan}={BEHIND}?")),
+    ("in groups with spaces", true, |pan| in_groups(pan, " ")),
+    ("in groups with dashes", true, |pan| in_groups(pan, "-")),
+    ("with a space between all digits", true, |pan| pan.chars().flat_map(|digit| [digit, ' ']).collect()),
 ];
 
 /// Whether the names of a bank's own fields are masked as well.
-const NAMES_TOO: bool = false;
+const NAMES_TOO: bool = true;
 
 /// Everything that is text in an answer, with the card number in it.
 fn full_of(text: &str, code: &str, payment: &str, kind: &str) -> Value {

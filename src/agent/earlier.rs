@@ -69,7 +69,7 @@ impl Agent {
                 let payment = checked_id("payment", payment)?;
                 match self.journal.of_payment(&payment).map_err(refused_by_journal)? {
                     Some(number) => number,
-                    None => return Ok(Err(payment)),
+                    None => return self.not_a_reversal_of_ours(payment).map(Err),
                 }
             }
         };
@@ -77,14 +77,20 @@ impl Agent {
         sale.map(Ok).ok_or_else(|| not_possible(format!("this terminal has no transaction of the number {number}")))
     }
 
+    /// The id of a payment that this journal does not know. What it reversed by itself it knows, and nothing follows that.
+    fn not_a_reversal_of_ours(&self, payment: String) -> Result<String, Refused> {
+        match self.journal.of_reversal(&payment).map_err(refused_by_journal)? {
+            None => Ok(payment),
+            Some(number) => Err(not_possible(format!(
+                "{payment} is the reversal of transaction {number}, which this terminal took back: nothing follows a reversal"
+            ))),
+        }
+    }
+
     fn of_known(&self, follow: Follow, sale: &Sale, wanted: &Wanted) -> Result<(Earlier, Amount), Refused> {
         let order = sale.order();
-        if order.till != wanted.till && !wanted.rights.has(Right::AnyTill) {
-            let why = format!(
-                "that transaction is another till's; to refer to it, till {} needs the right any-till ([[till.token]] rights)",
-                wanted.till
-            );
-            return Err(not_possible(why));
+        if order.till != wanted.till {
+            wanted.caller.needs(Right::AnyTill, "to refer to another till's transaction")?;
         }
         self.is_whole_for(order.number)?;
         let left = self.left(follow, sale)?.map_err(|why| match why {
@@ -117,14 +123,7 @@ impl Agent {
 
     fn of_unknown(&self, follow: Follow, payment: &str, wanted: &Wanted) -> Result<Amount, Refused> {
         self.is_whole_for(0)?;
-        if !wanted.rights.has(Right::UnknownPayment) {
-            let why = format!(
-                "this terminal does not know payment {payment}; to refer to it all the same, till {} needs the right unknown-payment \
-                 ([[till.token]] rights)",
-                wanted.till
-            );
-            return Err(not_possible(why));
-        }
+        wanted.caller.needs(Right::UnknownPayment, "to refer to a payment that this terminal does not know")?;
         let amount = wanted.amount;
         let amount = amount
             .ok_or_else(|| not_possible("an amount is needed: this terminal does not know the payment".to_owned()))?;

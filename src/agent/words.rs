@@ -6,8 +6,8 @@ use chrono::{SecondsFormat, TimeZone, Utc};
 
 use crate::printer;
 use crate::reader::Step;
-use crate::sale::{Answer, Copy, Kind, Outcome, Sale, Standing};
-use crate::till::{self, CardView, KeysView, PrinterView, Progress, ReceiptCopy, SaleView, State, StatusView};
+use crate::sale::{self, Answer, Copy, Kind, Outcome, Sale, Standing};
+use crate::till::{self, CardView, KeysView, PrinterView, Progress, ReceiptCopy, SaleView, State, StatusView, Who};
 
 use super::Agent;
 use super::probing::ANSWERS;
@@ -19,6 +19,11 @@ impl From<ReceiptCopy> for Copy {
             ReceiptCopy::Merchant => Self::Merchant,
         }
     }
+}
+
+/// Who it was, for the journal.
+pub(super) fn recorded(who: &Who) -> sale::Who {
+    sale::Who { token: who.token.clone(), uid: who.uid }
 }
 
 impl Agent {
@@ -35,6 +40,9 @@ impl Agent {
         let (state, outcome, text) = if stuck {
             let text = "UNCONFIRMED: the journal cannot be written; it is settled as soon as it can be";
             (State::Unconfirmed, None, text.to_owned())
+        } else if self.old_copy.holds_up(order.number) {
+            let text = "UNCONFIRMED: the terminal was restarted before it was sent; the gateway is being asked whether it knows it";
+            (State::Unconfirmed, None, text.to_owned())
         } else {
             standing(sale)
         };
@@ -48,6 +56,7 @@ impl Agent {
         SaleView {
             till: order.till.clone(),
             reference: order.reference.clone(),
+            by: order.by.as_ref().map(|by| Who { token: by.token.clone(), uid: by.uid }),
             number: order.number,
             kind,
             of,
@@ -215,6 +224,7 @@ impl Agent {
                     state: printer.state(),
                 })
                 .collect(),
+            reader_details: self.reader_view(),
             keys_left: self.keys_left,
             current,
             unconfirmed,

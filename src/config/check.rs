@@ -14,8 +14,8 @@ use rustls_pki_types::pem::PemObject;
 use super::assumptions;
 use super::secret::{SecretError, credential_is_there, key_file, secret_file};
 use super::{
-    CodePage, Config, Gateway, Journal, Location, ManualEntryCommand, Part, Printer, Reader, Terminal, Till, logo_file,
-    qr_parts,
+    CodePage, Config, Gateway, Journal, LOCAL, Location, ManualEntryCommand, Part, Printer, Reader, Terminal, Till,
+    TillPeer, is_nameless, logo_file, qr_parts,
 };
 use crate::money::{Amount, Currency};
 
@@ -141,6 +141,8 @@ const MAX_PRINTERS: usize = 2;
 const MAX_QR: usize = 362;
 /// A day at least; above a year every certificate would be one to warn of.
 const EXPIRY_WARNING_DAYS: std::ops::RangeInclusive<u64> = 1..=365;
+/// Readers that a shop may change between.
+const MAX_SERIALS: usize = 32;
 /// Old and next, each for a few CAs.
 const MAX_PINS: usize = 16;
 /// `sun_path` holds 108 bytes with its end, and the socket is bound as `….new` first.
@@ -198,6 +200,13 @@ fn location(location: &Location) -> Result<(), Fault> {
 fn reader(reader: &Reader) -> Result<(), Fault> {
     port("reader.port", &reader.port, "6543")?;
     within("reader.baud", u64::from(reader.baud), &(u64::from(*BAUD.start())..=u64::from(*BAUD.end())))?;
+    let fits = |serial: &String| is_made_of(serial, 32, |b| b.is_ascii_graphic());
+    check(
+        reader.serials.len() <= MAX_SERIALS && reader.serials.iter().all(fits),
+        "reader.serials",
+        "must be up to 32 serial numbers of 1 to 32 letters and digits",
+        "write them as pos-agent status shows them, or leave the key out",
+    )?;
     // Language::from_code of the reader knows the same codes.
     let known = ["en", "de", "fr", "es", "it", "nl", "pl"].contains(&reader.language.as_str());
     check(known, "reader.language", "is no language of the reader's texts", "write en, de, fr, es, it, nl or pl")?;
@@ -408,14 +417,40 @@ fn till(till: &Till) -> Result<(), Fault> {
     )?;
     let mut names = BTreeSet::new();
     for (n, entry) in till.token.iter().enumerate() {
-        let name = is_made_of(&entry.till, 32, |b| b.is_ascii_alphanumeric() || b"-_".contains(&b));
         let key = format!("till.token[{n}].till");
-        check(name, &key, "must be 1 to 32 letters, digits, - or _", "write it as \"till-1\"")?;
-        check(entry.till != "local", &key, "\"local\" is the name of the Unix socket", "choose another name")?;
+        till_name(&key, &entry.till)?;
+        check(entry.till != LOCAL, &key, "\"local\" is the name of the Unix socket", "choose another name")?;
         check(names.insert(&entry.till), &key, "two tills have the same name", "give each till its own")?;
         absolute(&format!("till.token[{n}].token-file"), &entry.token_file)?;
     }
+    let mut users = BTreeSet::new();
+    for (n, entry) in till.peer.iter().enumerate() {
+        peer(n, entry)?;
+        let key = format!("till.peer[{n}].uid");
+        check(users.insert(entry.uid), &key, "two entries have the same user", "write one entry with all its tills")?;
+    }
     Ok(())
+}
+
+/// A program at the socket with tills of its own. Another way in may stand for the same till: it has the same references then.
+fn peer(n: usize, peer: &TillPeer) -> Result<(), Fault> {
+    let uid = format!("till.peer[{n}].uid");
+    let remedy = "write the number of the user that the program runs as (id -u NAME)";
+    check(peer.uid != 0, &uid, "root may do everything, and is not confined here", remedy)?;
+    check(!is_nameless(peer.uid), &uid, "stands for every user that has no name here, and for none", remedy)?;
+    let key = format!("till.peer[{n}].tills");
+    check(!peer.tills.is_empty(), &key, "is empty", "write its tills as [\"till-1\", \"till-2\"], or leave it out")?;
+    let mut names = BTreeSet::new();
+    for till in &peer.tills {
+        till_name(&key, till)?;
+        check(names.insert(till), &key, "a till stands there twice", "name each once")?;
+    }
+    Ok(())
+}
+
+fn till_name(key: &str, name: &str) -> Result<(), Fault> {
+    let fits = is_made_of(name, 32, |b| b.is_ascii_alphanumeric() || b"-_".contains(&b));
+    check(fits, key, "must be 1 to 32 letters, digits, - or _", "write it as \"till-1\"")
 }
 
 /// `/dev/…` or `tcp://host:port`.

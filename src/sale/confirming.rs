@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use super::back_off;
 use super::decide::outcome_of;
-use super::reversing::{LOOKS_BEFORE_SENDING, cannot_be_asked, is_final};
+use super::reversing::{LOOKS_BEFORE_SENDING, NOT_LISTED_ANY_MORE, cannot_be_asked, is_final};
 use super::{
     Action, Answer, ApprovedAmount, CardAnswer, Deadlines, Event, Found, FoundState, HostFacts, Inquiry, Kind, Now,
     Outcome, Paper, Record, Sale, State, Step,
@@ -131,7 +131,10 @@ impl Sale {
         }
         let ours = || same_kind().filter(|one| one.reference.as_ref() == Some(&reference));
         let mut approved = ours().filter(|one| one.state == FoundState::Approved);
+        let undecided = ours().any(|one| one.state == FoundState::Undecided);
         match (approved.next(), approved.next()) {
+            // One more may come of it, and then a person must hear of it.
+            (Some(_), None) if undecided => {}
             (Some(done), None) => return self.carried_out(&done.id.clone(), done.amount, None, now),
             (Some(one), Some(two)) => {
                 let why = format!("the gateway carried it out twice ({}, {}); look at it there", one.id, two.id);
@@ -139,8 +142,17 @@ impl Sale {
             }
             (None, _) => {}
         }
-        if ours().any(|one| one.state == FoundState::Undecided) {
-            return self.look_later(now, "the gateway has not decided yet");
+        if ours().any(|one| one.state != FoundState::Declined) {
+            // Absent is what no look has shown for all of the time.
+            let timers = &mut self.volatile.confirming;
+            (timers.absent, timers.absent_since) = (0, None);
+        }
+        if let Some(one) = ours().find(|one| one.state == FoundState::Undecided) {
+            // Written once: what the gateway has had is not absent later.
+            let listed = (!self.was_listed).then(|| Record::Pending { payment: one.id.clone() });
+            let mut step = self.look_later(now, "the gateway has not decided yet");
+            step.records.extend(listed);
+            return step;
         }
         if ours().any(|one| one.state == FoundState::Unclear) {
             return self
@@ -162,6 +174,13 @@ impl Sale {
         }
         if declined > 0 {
             return self.look_later(now, "the gateway declined one try, and an earlier one may still be carried out");
+        }
+        if self.was_listed && declined == 0 {
+            return if nothing_comes {
+                self.needs_a_person(NOT_LISTED_ANY_MORE, now)
+            } else {
+                self.look_later(now, "the gateway does not list it any more")
+            };
         }
         // A gateway that is slow may still carry out what it has read.
         let quiet = self.volatile.confirming.absent >= LOOKS_BEFORE_SENDING
@@ -197,7 +216,7 @@ impl Sale {
     }
 
     fn confirmed(&mut self, outcome: Outcome, host: Option<HostFacts>) -> Step {
-        let ended = Step::write([Record::Ended { outcome, host, card: None }]).then([Action::Tell]);
+        let ended = Step::write([Record::Ended { outcome, host, card: None, by: None }]).then([Action::Tell]);
         // A card that is still open prints with its last word.
         if self.volatile.card_open { ended } else { ended.then([Action::Print(Paper::Copies)]) }
     }

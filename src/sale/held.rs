@@ -11,12 +11,20 @@ use super::{Action, Event, Now, Outcome, Sale, State, Step, reversing};
 
 impl Sale {
     /// Holds it, where something would be taken back by itself.
-    pub(super) fn hold(&self, why: String) -> Step {
+    pub(super) fn hold(&mut self, why: String) -> Step {
         match self.state {
             State::AtChip { .. } | State::AtSignature { .. } | State::Reversing(_) => {
                 let alarm = Action::Alarm { why: why.clone() };
                 Step::write([Record::Held { why }]).then([Action::Tell, alarm])
             }
+            // By this journal it was never sent; the gateway holds it.
+            State::Waiting if self.order.kind.is_undone_when_unknown() => {
+                let alarm = Action::Alarm { why: why.clone() };
+                let begun = "it had not been sent when the copy was made".to_owned();
+                let reversing = Record::Reversing { why: begun, payment: None, host: None, by: None };
+                Step::write([reversing, Record::Held { why }]).then([Action::Tell, alarm])
+            }
+            State::Waiting => self.confirm(&why),
             _ => Step::none(),
         }
     }
@@ -24,7 +32,7 @@ impl Sale {
     /// Nothing goes on but what a person decides.
     pub(super) fn handle_held(&mut self, event: Event, now: Now) -> Step {
         match event {
-            Event::Settle { keep } => self.settled_by_person(keep, now),
+            Event::Settle { keep, by } => self.settled_by_person(keep, now).by(by),
             // The card is out of the reader's way all the same.
             Event::CardSaid { .. } | Event::ReaderLost => {
                 self.volatile.card_open = false;
@@ -35,12 +43,12 @@ impl Sale {
     }
 
     fn settled_by_person(&mut self, keep: bool, now: Now) -> Step {
-        let settled = Record::Settled { keep };
+        let settled = Record::Settled { keep, by: None };
         let mut step = match &self.state {
             // It may have been taken back since: looked up before anybody is told that it stands.
             State::AtSignature { payment } if keep => {
                 let why = "its signature was being compared when the copy was made".to_owned();
-                let looked = Record::Reversing { why, payment: Some(payment.clone()), host: None };
+                let looked = Record::Reversing { why, payment: Some(payment.clone()), host: None, by: None };
                 self.volatile.reversal = reversing::Timers::waiting();
                 return Step::write([looked, settled]).then([Action::Tell, self.query(None)]);
             }
@@ -63,7 +71,7 @@ impl Sale {
         let host = super::HostFacts { id: Some(id.to_owned()), ..self.host.clone() };
         let outcome: Outcome = outcome_of(left, self.amount);
         self.volatile.reversal = reversing::Timers::default();
-        Step::write([Record::Ended { outcome, host: Some(host), card: None }])
+        Step::write([Record::Ended { outcome, host: Some(host), card: None, by: None }])
             .then([Action::Tell, Action::Print(super::Paper::Copies)])
     }
 }

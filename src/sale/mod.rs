@@ -36,7 +36,7 @@ use std::time::Duration;
 
 pub use answer::{Answer, Approval, ApprovedAmount, ForChip, Found, FoundState, HostFacts, Inquiry, Refusal, Reversal};
 pub use receipt::{Copy, Receipt, ReceiptOutcome};
-pub use record::{Earlier, Kind, Order, Outcome, Payment, Record, is_same_payment};
+pub use record::{Earlier, Kind, Order, Outcome, Payment, Record, Who, is_same_payment};
 
 use crate::card::{CardFacts, FirstAnswer};
 use crate::money::Amount;
@@ -53,6 +53,8 @@ pub struct Sale {
     state: State,
     /// A request of this transaction once had no answer: no later answer can say that nothing happened.
     doubted: bool,
+    /// The gateway has had it without a decision, as it answered or as a look showed: it is not "never received".
+    was_listed: bool,
     /// How often the request was sent, and may have been read: once, and again each time its absence was believed.
     tries: u32,
     /// When the request was last sent, milliseconds since 1970, UTC.
@@ -87,6 +89,8 @@ enum State {
 struct Volatile {
     /// The till asked to cancel, and the reader was told to stop.
     cancelling: bool,
+    /// Who asked to cancel.
+    cancelled_by: Option<Who>,
     /// The cardholder is asked for a tip; the card comes after it.
     typing: bool,
     /// Until when the signature must have been checked.
@@ -198,6 +202,8 @@ pub enum Event {
     SignatureChecked {
         /// Whether it is the card's.
         accepted: bool,
+        /// Who; nobody where the terminal accepts it by itself.
+        by: Option<Who>,
     },
     /// This journal was found to be an old copy of itself.
     OldCopy {
@@ -208,9 +214,14 @@ pub enum Event {
     Settle {
         /// What was paid stays; otherwise it is reversed.
         keep: bool,
+        /// Who.
+        by: Option<Who>,
     },
     /// The till wants to cancel.
-    CancelAsked,
+    CancelAsked {
+        /// Who; nobody when the terminal is being stopped.
+        by: Option<Who>,
+    },
     /// A good moment to try an open reversal again: the network is back, or the next sale begins.
     Nudged,
     /// A deadline of [`Sale::deadline`] has passed.
@@ -346,6 +357,16 @@ impl Step {
         self
     }
 
+    /// A person caused it.
+    fn by(mut self, who: Option<Who>) -> Self {
+        for record in &mut self.records {
+            if let Record::Reversing { by, .. } | Record::Settled { by, .. } | Record::Ended { by, .. } = record {
+                by.clone_from(&who);
+            }
+        }
+        self
+    }
+
     /// A person must hear of it too.
     fn alarm(self, why: &str) -> Self {
         self.then([Action::Alarm { why: why.to_owned() }])
@@ -409,6 +430,7 @@ impl Sale {
             order,
             state: State::Waiting,
             doubted: false,
+            was_listed: false,
             tries: 0,
             asked_unix_ms: 0,
             held: None,
@@ -606,7 +628,7 @@ impl Sale {
                 }
                 self.state = State::AtSignature { payment: payment.clone() };
             }
-            Record::Reversing { why, payment, host } => {
+            Record::Reversing { why, payment, host, by: _ } => {
                 if let Some(host) = host {
                     self.host = host.clone();
                 }
@@ -623,10 +645,10 @@ impl Sale {
                     _ => {}
                 }
             }
-            // It is known by this id; nothing else changes.
-            Record::Pending { .. } => {}
+            // It is known by this id.
+            Record::Pending { .. } => self.was_listed = true,
             Record::Held { why } => self.held = Some(why.clone()),
-            Record::Settled { keep } => {
+            Record::Settled { keep, by: _ } => {
                 self.held = None;
                 self.decided = true;
                 if let State::Reversing(reversing) = &mut self.state {
@@ -634,7 +656,7 @@ impl Sale {
                 }
             }
             Record::CardFinal { card } => self.card = Some(card.clone()),
-            Record::Ended { outcome, host, card } => {
+            Record::Ended { outcome, host, card, by: _ } => {
                 if let Some(host) = host {
                     self.host = host.clone();
                 }

@@ -13,8 +13,8 @@ use super::back_off;
 use super::look_up::{self, Doubt, Own, may_be_charged, payments};
 use super::record::{Payment, is_same_payment};
 use super::{
-    Action, CardAnswer, Deadlines, Event, Found, FoundState, HostFacts, Inquiry, Now, Outcome, Paper, Record, Reversal,
-    Sale, State, Step,
+    Action, ApprovedAmount, CardAnswer, Deadlines, Event, Found, FoundState, HostFacts, Inquiry, Now, Outcome, Paper,
+    Record, Reversal, Sale, State, Step,
 };
 
 /// A quarantined reversal is retried daily: what a person mended at the gateway is then noticed.
@@ -35,6 +35,8 @@ pub(super) struct Reversing {
     pub(super) known: Option<Payment>,
     /// A reversal that was sent (or was about to be) and is not confirmed.
     pub(super) open: Option<Request>,
+    /// What was sent before it, of other payments, and has no answer either.
+    pub(super) unanswered: Vec<Request>,
     /// What was confirmed.
     pub(super) done: Vec<Done>,
     /// How many references were given to reversals.
@@ -79,6 +81,8 @@ pub(super) struct Timers {
     certainly_unsent: bool,
     /// Not without a look all the same.
     look_first: bool,
+    /// What the payment that is to go back was approved with, as the list or the answer said by which the rest was reckoned.
+    whole: Option<Amount>,
     /// The gateway refused the last reversal; if a look shows it still charged, retrying cannot mend it.
     refused: Option<String>,
     /// When the gateway first said that it knows no such payment.
@@ -110,7 +114,16 @@ impl Timers {
 
 impl Reversing {
     pub(super) fn new(why: String, known: Option<Payment>) -> Self {
-        Self { why, known, open: None, done: Vec::new(), references: 0, keep: false, quarantined: None }
+        Self {
+            why,
+            known,
+            open: None,
+            unanswered: Vec::new(),
+            done: Vec::new(),
+            references: 0,
+            keep: false,
+            quarantined: None,
+        }
     }
 
     /// `of_sale` is the sale's own reference, under which earlier programs sent its reversals.
@@ -122,8 +135,11 @@ impl Reversing {
                     Some(open) if open.reference == reference => open.tries += 1,
                     _ => {
                         self.references += 1;
-                        self.open =
-                            Some(Request { payment: payment.clone(), reference: reference.to_owned(), tries: 1 });
+                        let asked = Request { payment: payment.clone(), reference: reference.to_owned(), tries: 1 };
+                        let before = self.open.replace(asked);
+                        // Of the same payment only what cannot come any more is followed by another request.
+                        self.unanswered.extend(before.filter(|one| !is_same_payment(&one.payment.id, &payment.id)));
+                        self.unanswered.retain(|one| !is_same_payment(&one.payment.id, &payment.id));
                     }
                 }
                 self.quarantined = None;
@@ -137,6 +153,14 @@ impl Reversing {
             Record::Quarantined { why } => self.quarantined = Some(why.clone()),
             _ => {}
         }
+    }
+
+    /// The payment of a request for a part of it, with all that it was when the part was reckoned.
+    fn whole_of(&self, open: &Request) -> Option<Payment> {
+        let Payment { id, amount } = &open.payment;
+        let confirmed = self.done.iter().filter(|done| is_same_payment(&done.payment, id));
+        let whole = confirmed.fold(amount.minor(), |whole, done| whole.saturating_add(done.amount.minor()));
+        Amount::from_minor(whole, amount.currency()).ok().map(|amount| Payment { id: id.clone(), amount })
     }
 
     /// Each reversal has a reference of its own (interface: `merchantTransactionId` should be unique), made of the sale's.
@@ -173,8 +197,9 @@ impl Sale {
     /// Begins to reverse: written first, then the card is declined, the till told, and the gateway asked.
     pub(super) fn reverse(&mut self, why: &str, payment: Option<Payment>, host: Option<HostFacts>) -> Step {
         self.volatile.poll = None;
-        self.volatile.reversal = Timers { in_flight: true, certainly_unsent: true, ..Timers::default() };
-        let reversing = Record::Reversing { why: why.to_owned(), payment: payment.clone(), host };
+        let whole = payment.as_ref().map(|payment| payment.amount);
+        self.volatile.reversal = Timers { in_flight: true, certainly_unsent: true, whole, ..Timers::default() };
+        let reversing = Record::Reversing { why: why.to_owned(), payment: payment.clone(), host, by: None };
         let mut step = Step::write([reversing]);
         // Only a card that has not had its answer yet: at the chip it had one.
         if self.volatile.card_open && matches!(self.state, State::Asked) {
@@ -216,15 +241,26 @@ impl Sale {
         }
     }
 
+    /// What the payment that is being reversed was approved with; `None` when that is not known since the last start.
+    #[must_use]
+    pub fn whole_to_reverse(&self) -> Option<Amount> {
+        self.volatile.reversal.whole
+    }
+
     /// Our reference at the gateway.
     pub(super) fn our_reference(&self) -> &str {
         &self.order.merchant_transaction_id
     }
 
-    /// The question what became of it, and of a request of its own.
+    /// The question what became of it, and of requests of its own.
     pub(super) fn query(&self, own: Option<&str>) -> Action {
         let own = own.filter(|own| *own != self.our_reference());
-        let references = [self.our_reference()].into_iter().chain(own).map(str::to_owned);
+        let unanswered = match &self.state {
+            State::Reversing(reversing) => reversing.unanswered.as_slice(),
+            _ => &[],
+        };
+        let unanswered = unanswered.iter().map(|one| one.reference.as_str());
+        let references = [self.our_reference()].into_iter().chain(own).chain(unanswered).map(str::to_owned);
         Action::Query { references: references.collect() }
     }
 
@@ -234,22 +270,19 @@ impl Sale {
         self.try_again()
     }
 
-    /// Sends the reversal when it surely has not been sent; otherwise looks first.
+    /// Sends the reversal when it surely has not been sent; otherwise looks first. What is left of a payment is asked for by a look
+    /// alone: the one before may have shown something that is not decided, or that a person must see to.
     fn try_again(&mut self) -> Step {
         let State::Reversing(reversing) = &self.state else {
             return Step::none();
         };
         let timers = &mut self.volatile.reversal;
         timers.in_flight = true;
-        match (&reversing.open, reversing.known_rest()) {
-            (Some(open), _) if timers.certainly_unsent && !timers.look_first => {
+        match &reversing.open {
+            Some(open) if timers.certainly_unsent && !timers.look_first && !reversing.keep => {
                 ask_reversal(open.payment.clone(), open.reference.clone())
             }
-            (None, Some(rest)) if !reversing.keep => {
-                timers.certainly_unsent = true;
-                ask_reversal(rest, reversing.next_reference(&self.order.merchant_transaction_id))
-            }
-            (open, _) => {
+            open => {
                 let own = open.as_ref().map(|open| open.reference.clone());
                 Step::act([self.query(own.as_deref())])
             }
@@ -268,12 +301,21 @@ impl Sale {
             return self.quarantine(&look_up::another_kind(strange), now);
         }
         let mut is = reversing.clone();
-        self.volatile.reversal.look_first = false;
+        if payments(&found).any(|one| one.state != FoundState::Declined) {
+            // Absent is what no look has shown for all of the time.
+            self.volatile.reversal.first_absent = None;
+        }
+        // Unless all of this list allows that something leaves, the next thing that does is reckoned from another one.
+        self.volatile.reversal.look_first = true;
         let mut first = Step::none();
         // Our reference tells what became of our request.
         let own = match is.open.as_ref().map(|open| look_up::own(open, &found)).transpose() {
             Ok(own) => own,
-            Err(doubt) => return self.doubted(doubt, now),
+            Err(doubt) => {
+                let timers = &mut self.volatile.reversal;
+                (timers.reversal_absent, timers.reversal_absent_since) = (0, None);
+                return self.doubted(doubt, now);
+            }
         };
         if let (Some(Own::Done(id, amount)), Some(open)) = (&own, &is.open) {
             let (payment, asked) = (open.payment.id.clone(), open.payment.amount);
@@ -281,7 +323,10 @@ impl Sale {
             is.apply(&done, self.our_reference());
             first = with_alarm_of_a_part(Step::write([done]), *amount, asked);
         }
-        let step = self.charged_or_not(&is, own.as_ref(), &found, now, deadlines);
+        let mut step = self.charged_or_not(&is, own.as_ref(), &found, now, deadlines);
+        if let Some(why) = look_up::told_otherwise(&is, &found).filter(|_| !step.records.is_empty()) {
+            step = step.alarm(&why);
+        }
         first.records.extend(step.records);
         first.then(step.actions)
     }
@@ -295,7 +340,12 @@ impl Sale {
         now: Now,
         deadlines: Deadlines,
     ) -> Step {
-        for one in payments(found).filter(|one| may_be_charged(one)) {
+        // A request without an answer comes first: its payment is still being looked after.
+        let open = is.open.as_ref().filter(|_| !self.volatile.reversal.certainly_unsent);
+        let is_open = |one: &Found| open.is_some_and(|open| is_same_payment(&open.payment.id, &one.id));
+        let mut charged: Vec<&Found> = payments(found).filter(|one| may_be_charged(one)).collect();
+        charged.sort_by_key(|one| !is_open(one));
+        for one in charged {
             let known = is.known.as_ref().filter(|known| is_same_payment(&known.id, &one.id));
             // The answer itself named it: its own amount is what must go back.
             let Some(amount) = self.amount_of(one).or(known.map(|known| known.amount)) else {
@@ -308,6 +358,7 @@ impl Sale {
                 Ok(None) => {}
                 Ok(Some(left)) if is.keep => return self.kept(&payment.id, left),
                 Ok(Some(left)) => {
+                    self.volatile.reversal.whole = Some(payment.amount);
                     let step = self.ask_for_the_rest(is, own, Payment { id: payment.id, amount: left }, now, deadlines);
                     return match &is.known {
                         // Another one than the answer named: it goes back like every match, and somebody must hear of it.
@@ -321,35 +372,77 @@ impl Sale {
                 Err(doubt) => return self.doubted(doubt, now),
             }
         }
-        let not_listed =
-            is.known.as_ref().filter(|known| payments(found).all(|one| !is_same_payment(&one.id, &known.id)));
-        let not_given_back = match not_listed.map(|known| look_up::left(is, known, found)).transpose() {
-            Ok(left) => left.flatten().and(not_listed),
-            Err(doubt) => return self.doubted(doubt, now),
-        };
-        if let Some(known) = not_given_back {
-            // The gateway approved it: a list without it proves nothing, however old it is.
-            let why = format!("the gateway does not list payment {}, which it approved; look at it there", known.id);
-            return if self.absence_is_final(now, deadlines) {
-                self.quarantine(&why, now)
-            } else {
-                self.wait(now, &why)
-            };
+        // Another one under our reference may still be approved, whatever went back of the others.
+        if let Some(one) = payments(found).find(|one| one.state == FoundState::Undecided) {
+            let id = one.id.clone();
+            return self.undecided(&id, now);
+        }
+        let seen = is.known.iter().cloned().chain(is.open.as_ref().and_then(|open| is.whole_of(open)));
+        if let Some(step) = self.charged_and_not_shown(is, &seen.collect::<Vec<_>>(), found, now, deadlines) {
+            return step;
         }
         if is.known.is_some() || !is.done.is_empty() || payments(found).any(may_be_charged) {
             return self.end_reversed();
         }
-        if payments(found).any(|one| one.state == FoundState::Undecided) {
-            return self.wait(now, "the gateway has not decided yet");
-        }
         let why = if payments(found).next().is_some() {
             "the gateway declined it"
         } else if self.absence_is_final(now, deadlines) {
+            if self.was_listed {
+                return self.quarantine(NOT_LISTED_ANY_MORE, now);
+            }
             "the gateway never received it"
         } else {
             return self.wait(now, "the gateway does not know it; a late approval would be reversed");
         };
         self.end_settled(Outcome::Declined { why: why.to_owned() })
+    }
+
+    /// The gateway has it, and has not decided: written once, for what it has had is not absent later.
+    fn undecided(&mut self, id: &str, now: Now) -> Step {
+        let listed = (!self.was_listed).then(|| Record::Pending { payment: id.to_owned() });
+        let mut step = self.wait(now, "the gateway has not decided yet");
+        step.records.extend(listed);
+        step
+    }
+
+    /// What the gateway approved, or listed as approved, and now does not show as charged, though not all of it went back: a list
+    /// without it proves nothing, however old it is.
+    fn charged_and_not_shown(
+        &mut self,
+        is: &Reversing,
+        seen: &[Payment],
+        found: &[Found],
+        now: Now,
+        deadlines: Deadlines,
+    ) -> Option<Step> {
+        let seen: Vec<Payment> =
+            is.known.iter().cloned().chain(is.open.as_ref().and_then(|open| is.whole_of(open))).collect();
+        for payment in &seen {
+            match look_up::left(is, payment, found) {
+                Ok(None) => continue,
+                Ok(Some(_)) => {}
+                Err(doubt) => return Some(self.doubted(doubt, now)),
+            }
+            let id = &payment.id;
+            let listed = payments(found).find(|one| is_same_payment(&one.id, id));
+            if listed.is_some_and(may_be_charged) {
+                continue;
+            }
+            if listed.is_some_and(|one| one.state == FoundState::Undecided) {
+                return Some(self.undecided(id, now));
+            }
+            if listed.is_some() {
+                let why = format!("the gateway lists payment {id} as declined, which it approved; look at it there");
+                return Some(self.quarantine(&why, now));
+            }
+            let why = format!("the gateway does not list payment {id}, which it approved; look at it there");
+            return Some(if self.absence_is_final(now, deadlines) {
+                self.quarantine(&why, now)
+            } else {
+                self.wait(now, &why)
+            });
+        }
+        None
     }
 
     /// What is left goes back: under a new reference, or, when a request for it has no answer, under that one again and only when
@@ -368,18 +461,24 @@ impl Sale {
         let timers = &mut self.volatile.reversal;
         let next = is.next_reference(&self.order.merchant_transaction_id);
         let Some(open) = is.open.as_ref().filter(|open| is_same_payment(&open.payment.id, &rest.id)) else {
+            if is.unanswered.iter().any(|one| is_same_payment(&one.payment.id, &rest.id)) {
+                let since = *timers.reversal_absent_since.get_or_insert(now.monotonic);
+                if now.monotonic.saturating_sub(since) < deadlines.absence_final {
+                    return self.wait(now, "a reversal of it was sent before and may still be carried out");
+                }
+            }
             timers.certainly_unsent = true;
-            return ask_reversal(rest, next);
+            return self.ask_anew(rest, next);
         };
         if let Some(Own::Declined(times)) = own
             && *times >= open.tries
         {
             timers.certainly_unsent = true;
-            return ask_reversal(rest, next);
+            return self.ask_anew(rest, next);
         }
         if timers.certainly_unsent {
             let reference = if is_whole(&open.payment, &rest) { open.reference.clone() } else { next };
-            return ask_reversal(rest, reference);
+            return self.ask_anew(rest, reference);
         }
         timers.reversal_absent += 1;
         let since = *timers.reversal_absent_since.get_or_insert(now.monotonic);
@@ -387,14 +486,19 @@ impl Sale {
         let quiet = timers.reversal_absent >= LOOKS_BEFORE_SENDING && absent >= deadlines.resend;
         if quiet && is_whole(&open.payment, &rest) && own == Some(&Own::Absent) {
             (timers.reversal_absent, timers.reversal_absent_since) = (0, None);
-            return ask_reversal(rest, open.reference.clone());
+            return self.ask_anew(rest, open.reference.clone());
         }
         if absent >= deadlines.absence_final {
             // Whatever was sent under the open reference does not come any more.
             timers.certainly_unsent = true;
-            return ask_reversal(rest, next);
+            return self.ask_anew(rest, next);
         }
         self.wait(now, "the gateway does not know the reversal (yet); it is sent again when it still does not")
+    }
+
+    fn ask_anew(&mut self, payment: Payment, reference: String) -> Step {
+        self.volatile.reversal.look_first = false;
+        ask_reversal(payment, reference)
     }
 
     fn doubted(&mut self, doubt: Doubt, now: Now) -> Step {
@@ -427,7 +531,9 @@ impl Sale {
                 self.wait(now, "the gateway answered with an earlier reversal")
             }
             Reversal::Done { id, amount } => match look_up::said(amount, asked.payment.amount) {
-                Some(amount) if amount.minor() <= asked.payment.amount.minor() => self.reversed(asked, id, amount),
+                Some(minor) if minor.minor() <= asked.payment.amount.minor() => {
+                    self.reversed(asked, id, minor, amount != ApprovedAmount::NotSaid)
+                }
                 _ => {
                     timers.certainly_unsent = false;
                     let why = look_up::another_amount(&id, asked.payment.amount);
@@ -435,9 +541,9 @@ impl Sale {
                 }
             },
             Reversal::NotSent { why } => self.wait(now, &why),
-            Reversal::HeldBack { why } => {
+            Reversal::HeldBack { why, for_person } => {
                 timers.look_first = true;
-                self.wait(now, &why)
+                if for_person { self.quarantine(&why, now) } else { self.wait(now, &why) }
             }
             Reversal::Unknown { why } => {
                 timers.certainly_unsent = false;
@@ -451,8 +557,9 @@ impl Sale {
         }
     }
 
-    /// The gateway confirmed a reversal: the end, the rest of a payment that is known, or another look.
-    fn reversed(&mut self, asked: Request, id: String, amount: Amount) -> Step {
+    /// The gateway confirmed a reversal: the end, the rest of a payment that is known, or another look. One also where the answer did
+    /// not say how much it was.
+    fn reversed(&mut self, asked: Request, id: String, amount: Amount, is_said: bool) -> Step {
         let State::Reversing(reversing) = &self.state else {
             return Step::none();
         };
@@ -463,11 +570,11 @@ impl Sale {
         let named = is.known.as_ref().is_some_and(|known| is_same_payment(&known.id, &asked.payment.id));
         let next = match is.known_rest() {
             // Found by a look: look again, every approved match must go.
-            _ if !named => Step::act([self.query(None)]),
+            _ if !named || !is_said => Step::act([self.query(None)]),
             None => self.end_reversed(),
             Some(rest) => {
                 self.volatile.reversal.certainly_unsent = true;
-                ask_reversal(rest, is.next_reference(self.our_reference()))
+                self.ask_anew(rest, is.next_reference(self.our_reference()))
             }
         };
         let mut step = done;
@@ -518,7 +625,7 @@ impl Sale {
 
     fn end_settled(&mut self, outcome: Outcome) -> Step {
         self.volatile.reversal = Timers::default();
-        let ended = Step::write([Record::Ended { outcome, host: None, card: None }]).then([Action::Tell]);
+        let ended = Step::write([Record::Ended { outcome, host: None, card: None, by: None }]).then([Action::Tell]);
         // A card that is still open prints with its last word.
         if self.volatile.card_open { ended } else { ended.then([Action::Print(Paper::Copies)]) }
     }
@@ -536,6 +643,10 @@ impl Sale {
         look_up::said(payment.amount, self.amount).filter(|said| said.minor() <= self.amount.minor())
     }
 }
+
+/// Of what the gateway once listed as not decided, or answered so.
+pub(super) const NOT_LISTED_ANY_MORE: &str =
+    "the gateway had it and had not decided, and does not list it any more; look at it there";
 
 /// What an alarm says of a query without an answer.
 pub(super) fn cannot_be_asked(why: &str) -> String {

@@ -30,6 +30,7 @@ fn order() -> Order {
         number: 7,
         till: "till-1".to_owned(),
         reference: "R1".to_owned(),
+        by: None,
         amount: eur(1234),
         ask_tip: false,
         manual: false,
@@ -226,7 +227,8 @@ fn the_chip_refuses_after_approval_and_the_payment_is_reversed() {
         let _ = sale.on(approved());
         assert_eq!(sale.on(event), [Action::Tell, reverse_known()]);
         assert!(sale.is_unconfirmed(), "never declined while the gateway may hold an approval");
-        let done = reversal_answered(Reversal::Done { id: "rv1".to_owned(), amount: ApprovedAmount::NotSaid });
+        let amount = ApprovedAmount::Said(eur(1234));
+        let done = reversal_answered(Reversal::Done { id: "rv1".to_owned(), amount });
         assert_eq!(sale.on(done), [Action::Tell, Action::Print(Paper::Copies)]);
         assert!(matches!(sale.outcome(), Some(Outcome::Reversed { .. })));
     }
@@ -241,7 +243,7 @@ fn a_signature_is_compared_before_the_sale_is_approved() {
         let _ = trace.on(approved());
         trace
     };
-    let check = |accepted| Event::SignatureChecked { accepted };
+    let check = |accepted| Event::SignatureChecked { accepted, by: None };
     let slip = Action::Print(Paper::SignatureSlip);
 
     // The chip confirms first; only then is there something to sign.
@@ -250,7 +252,7 @@ fn a_signature_is_compared_before_the_sale_is_approved() {
     let tc = Event::CardSaid { confirmed: true, facts: Some(Box::new(signed(EntryMode::Icc))) };
     assert_eq!(chip.on(tc), [Action::Tell, slip.clone()]);
     assert_eq!((chip.sale.standing(), chip.outcome()), (Standing::AtSignature, None));
-    assert_eq!(chip.on(Event::CancelAsked), [], "the money has moved");
+    assert_eq!(chip.on(Event::CancelAsked { by: None }), [], "the money has moved");
     assert_eq!(chip.cut(), [Action::Tell, slip.clone()]);
     assert_eq!(chip.on(check(true)), [Action::Tell, Action::Print(Paper::AfterSignature)]);
     assert_eq!(chip.outcome(), Some(&Outcome::Approved));
@@ -290,7 +292,7 @@ fn a_tip_is_charged_on_top_and_asked_for_before_the_card() {
     assert_eq!((none.sale.amount(), none.sale.tip()), (eur(1234), None));
 
     let mut cancelled = begin();
-    assert_eq!(cancelled.on(Event::CancelAsked), [Action::StopReader]);
+    assert_eq!(cancelled.on(Event::CancelAsked { by: None }), [Action::StopReader]);
     assert_eq!(cancelled.on(Event::TipTyped { tip: Some(eur(166)) }), [Action::Tell]);
     assert!(matches!(cancelled.outcome(), Some(Outcome::Cancelled { .. })));
 
@@ -577,7 +579,8 @@ fn a_part_is_taken_by_a_till_that_said_so_and_else_goes_back_at_once() {
         assert_eq!(*sent, reverse(KNOWN, 600, 1));
         assert!(refuses.is_unconfirmed(), "never declined while the gateway holds an approval");
         assert_eq!(refuses.on(said(false)), []);
-        let done = reversal_answered(Reversal::Done { id: "rv1".to_owned(), amount: ApprovedAmount::NotSaid });
+        let amount = ApprovedAmount::Said(eur(600));
+        let done = reversal_answered(Reversal::Done { id: "rv1".to_owned(), amount });
         assert_eq!(refuses.on(done), [Action::Tell, Action::Print(Paper::Copies)]);
         assert_eq!(refuses.outcome(), Some(&Outcome::Reversed { why: why.to_owned() }), "{entry:?}");
     }
@@ -669,20 +672,20 @@ fn an_answer_about_another_payment_is_unknown_and_an_alarm() {
 #[test]
 fn cancel_wins_before_the_request_left_and_loses_after() {
     let mut sale = Trace::begin();
-    assert_eq!(sale.on(Event::CancelAsked), [Action::StopReader]);
+    assert_eq!(sale.on(Event::CancelAsked { by: None }), [Action::StopReader]);
     assert_eq!(sale.on(Event::NoCard { why: "cancelled at the till".to_owned() }), [Action::Tell]);
     assert!(matches!(sale.outcome(), Some(Outcome::Cancelled { .. })));
 
     // The card was read in the same moment: it is declined, and nothing is sent.
     let mut sale = Trace::begin();
-    let _ = sale.on(Event::CancelAsked);
+    let _ = sale.on(Event::CancelAsked { by: None });
     let read = Event::CardRead { facts: facts(EntryMode::Icc), first_answer: FirstAnswer::GoOnline };
     let actions = sale.on(read);
     assert!(matches!(actions.as_slice(), [Action::AnswerCard(_), Action::Tell]), "{actions:?}");
     assert!(matches!(sale.outcome(), Some(Outcome::Cancelled { .. })));
 
     let mut sale = Trace::asked(EntryMode::Icc);
-    assert_eq!(sale.on(Event::CancelAsked), []);
+    assert_eq!(sale.on(Event::CancelAsked { by: None }), []);
 }
 
 #[test]
@@ -722,7 +725,7 @@ fn no_schedule_of_events_asks_twice() {
             said(true),
             said(false),
             Event::ReaderLost,
-            Event::CancelAsked,
+            Event::CancelAsked { by: None },
             Event::Nudged,
             Event::DeadlinePassed,
             Event::Restarted,
@@ -994,3 +997,4 @@ fn what_needs_no_card_and_was_not_asked_for_is_cancelled_by_a_power_cut() {
 
 mod given_back;
 mod reversal_answers;
+mod who;

@@ -1,14 +1,15 @@
 //! The JSON interface for tills: HTTP/1.1 on a Unix socket and, for tills with a token, on loopback TCP.
 //!
 //! ```text
-//!  Unix socket (0660), till "local" ─┐
-//!                                    ├─▶ guard (who asks?) ─▶ api (one function per verb) ─▶ Command ─▶ agent
-//!  127.0.0.1:8650, bearer token ─────┘                        events (server-sent)         ◀─ Progress ◀─┘
+//!  Unix socket (0660), by its user ─┐                        rights (may it?)
+//!                                   ├─▶ guard (who asks?) ─▶ api (one function per verb) ─▶ Command ─▶ agent
+//!  127.0.0.1:8650, bearer token ────┘                        events (server-sent)         ◀─ Progress ◀─┘
 //! ```
 //!
 //! This file binds, accepts and limits. It decides nothing about a sale: a request that breaks off leaves the sale as the
 //! agent knows it, and the till asks for its reference again.
 
+use std::convert::Infallible;
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
@@ -18,8 +19,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use axum::response::Response;
 use axum::serve::Listener;
+use hyper::Request;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, UnixListener, UnixStream};
@@ -28,7 +33,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use self::api::App;
-use self::guard::Door;
+use self::guard::{Door, HasPeer, Peer};
 use super::{Command, Progress};
 use crate::config::{self, SecretError};
 use crate::money::Currency;
@@ -124,7 +129,7 @@ pub async fn serve(
     let (stop, stopped) = watch::channel(false);
     let stopped = Stopped(stopped);
     let app = Arc::new(App { commands, progress, currency, stopped: stopped.clone() });
-    let local = listen(unix, api::router(Arc::clone(&app), Door::Local(config.socket.rights.clone())), stopped.clone());
+    let local = listen(unix, api::router(Arc::clone(&app), Door::Local(config.clone())), stopped.clone());
     let remote = tcp.map(|tcp| tokio::spawn(listen(tcp, api::router(app, door), stopped)));
     let socket = config.socket.path.clone();
     let identity = identity(&socket);
@@ -188,7 +193,7 @@ fn identity(path: &Path) -> Option<(u64, u64)> {
 
 async fn listen<L: Listener>(mut listener: L, router: Router, mut stopped: Stopped)
 where
-    L::Io: Send + Unpin + 'static,
+    L::Io: HasPeer + Send + Unpin + 'static,
 {
     let slots = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     loop {
@@ -210,13 +215,14 @@ where
 
 async fn connection<S>(stream: S, router: Router, mut stopped: Stopped, _slot: OwnedSemaphorePermit)
 where
-    S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Send + Unpin + 'static,
+    S: tokio::io::AsyncRead + tokio::io::AsyncWrite + HasPeer + Send + Unpin + 'static,
 {
+    let router = from_peer(stream.peer(), router);
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEADER_DEADLINE)
         .max_buf_size(READ_BUFFER)
-        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
+        .serve_connection(TokioIo::new(stream), router);
     tokio::pin!(connection);
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,
@@ -228,4 +234,16 @@ where
     if let Err(error) = ended {
         tracing::debug!(%error, "a till's connection ended early");
     }
+}
+
+/// The routes, each request of which carries who is at the other end.
+fn from_peer(
+    peer: Peer,
+    router: Router,
+) -> impl Service<Request<Incoming>, Response = Response, Error = Infallible, Future: Send> {
+    let router = TowerToHyperService::new(router);
+    service_fn(move |mut request: Request<Incoming>| {
+        request.extensions_mut().insert(peer);
+        router.call(request)
+    })
 }

@@ -164,11 +164,17 @@ fn a_lost_reversal_is_sent_again_under_its_reference_and_only_after_looks_that_d
 #[test]
 fn a_reversal_that_was_held_back_has_not_left_and_the_rest_goes_at_once_after_a_look() {
     let mut sale = being_reversed();
-    let _ = sale.on(answered(1, Reversal::HeldBack { why: "it is being given back by its id".to_owned() }));
+    let held_back = |for_person| Reversal::HeldBack { why: "it is given back by its id".to_owned(), for_person };
+    let _ = sale.on(answered(1, held_back(false)));
     assert!(sale.is_unconfirmed());
     assert_eq!(sale.on_at(Event::DeadlinePassed, 10), [query_with(1)], "not without a look");
     let theirs = linked("RF", "x1", 200, "of-another-till".to_owned());
     assert_eq!(sale.on_at(listed(vec![charged(), theirs]), 10), [reverse("p1", 1034, 2)], "exactly the rest");
+    // The gateway does not show what it gave back: a person must see to it, and the next look is a day later.
+    let _ = sale.on_at(answered(2, held_back(true)), 20);
+    assert!(matches!(sale.sale.standing(), Standing::Unconfirmed { quarantined: Some(_), .. }));
+    assert_eq!(sale.on_at(Event::DeadlinePassed, 3600), []);
+    assert_eq!(sale.on_at(Event::DeadlinePassed, DAY + 20), [query_with(2)], "not without a look");
 }
 
 #[test]
@@ -293,12 +299,13 @@ fn what_carries_our_reference_as_another_kind_is_not_absent() {
             assert!(!look(&mut refund, vec![ours()], seconds).contains(&Action::Ask), "a refund as {kind}");
             assert!(is_for_a_person(&refund), "a refund as {kind} after {seconds} s");
         }
-        // A clerk's, of the whole payment: whether it gave it back nobody can say.
+        // A clerk's, of the whole payment: whether it gave it back nobody can say, or it took it.
         let mut voided = Trace::asked(EntryMode::NfcIcc);
         let _ = voided.on(unknown());
         let clerks = linked(kind, "x1", 1234, "of-the-back-office".to_owned());
         let actions = voided.on(listed(vec![charged(), clerks]));
-        assert_eq!(actions.contains(&reverse("p1", 1234, 1)), kind == "CP", "{kind}: {actions:?}");
+        assert!(!actions.contains(&reverse("p1", 1234, 1)), "{kind}: {actions:?}");
+        assert!(is_for_a_person(&voided), "{kind}");
     }
 }
 
@@ -325,6 +332,26 @@ fn held() -> Trace {
 }
 
 #[test]
+fn what_had_not_been_sent_when_the_copy_was_made_and_is_at_the_gateway_is_not_cancelled() {
+    let copied = || Event::OldCopy { why: "the gateway holds it".to_owned() };
+    let mut sale = Trace::begin();
+    let actions = sale.on(copied());
+    assert_eq!((alarms(&actions), is_for_a_person(&sale)), (1, true), "{actions:?}");
+    assert_eq!(sale.cut(), [], "nor after a start");
+    assert!(sale.on(Event::Settle { keep: true, by: None }).contains(&query()));
+    let _ = sale.on(listed(vec![charged()]));
+    assert_eq!(sale.outcome(), Some(&Outcome::Approved));
+    // What is finished when it is not known is looked up.
+    let (refund, step) = Sale::begin(Order { kind: Kind::Refund { of: of() }, ..order() });
+    let mut refund = Trace { sale: refund, written: Vec::new() };
+    let _ = refund.commit(step);
+    assert_eq!(refund.on(copied()), [Action::Tell, query()]);
+    let reference = refund.sale.our_reference().to_owned();
+    let _ = refund.on(listed(vec![linked("RF", "rf1", 1234, reference)]));
+    assert_eq!(refund.outcome(), Some(&Outcome::Approved));
+}
+
+#[test]
 fn a_sale_of_an_old_copy_waits_for_a_person_whatever_happens() {
     let mut sale = held();
     for event in [
@@ -345,20 +372,20 @@ fn a_sale_of_an_old_copy_waits_for_a_person_whatever_happens() {
 #[test]
 fn a_person_keeps_or_reverses_what_an_old_copy_does_not_know() {
     let mut kept = held();
-    assert_eq!(kept.on(Event::Settle { keep: true }), [query(), Action::Tell]);
+    assert_eq!(kept.on(Event::Settle { keep: true, by: None }), [query(), Action::Tell]);
     let actions = kept.on(listed(vec![charged()]));
     assert!(!actions.iter().any(|action| matches!(action, Action::Reverse { .. })), "{actions:?}");
     assert_eq!((kept.outcome(), kept.sale.host().id.as_deref()), (Some(&Outcome::Approved), Some("p1")));
-    assert_eq!(kept.on(Event::Settle { keep: false }), [], "once");
+    assert_eq!(kept.on(Event::Settle { keep: false, by: None }), [], "once");
 
     // What was given back meanwhile is not kept.
     let mut in_part = held();
-    let _ = in_part.on(Event::Settle { keep: true });
+    let _ = in_part.on(Event::Settle { keep: true, by: None });
     let _ = in_part.on(listed(vec![charged(), linked("RF", "x1", 234, "theirs".to_owned())]));
     assert_eq!(in_part.outcome(), Some(&Outcome::PartiallyApproved { amount: eur(1000) }));
 
     let mut back = held();
-    assert_eq!(back.on(Event::Settle { keep: false }), [query(), Action::Tell]);
+    assert_eq!(back.on(Event::Settle { keep: false, by: None }), [query(), Action::Tell]);
     assert_eq!(back.on(listed(vec![charged()])), [reverse("p1", 1234, 1)]);
 
     // The signature was being compared when the copy was made.
@@ -373,14 +400,227 @@ fn a_person_keeps_or_reverses_what_an_old_copy_does_not_know() {
         sale
     };
     let mut sale = signed();
-    assert_eq!(sale.on(Event::Settle { keep: true }), [Action::Tell, query()], "it may have been taken back since");
+    assert_eq!(
+        sale.on(Event::Settle { keep: true, by: None }),
+        [Action::Tell, query()],
+        "it may have been taken back since"
+    );
     let _ = sale.on(listed(vec![found("DB", KNOWN, FoundState::Approved, None)]));
     assert_eq!(sale.outcome(), Some(&Outcome::Approved));
     let mut sale = signed();
-    let _ = sale.on(Event::Settle { keep: true });
+    let _ = sale.on(Event::Settle { keep: true, by: None });
     let gone = linked("RV", "rv1", 1234, "theirs".to_owned());
     let _ = sale.on(listed(vec![found("DB", KNOWN, FoundState::Approved, None), gone]));
     assert!(matches!(sale.outcome(), Some(Outcome::Reversed { .. })));
     let mut sale = signed();
-    assert!(sale.on(Event::Settle { keep: false }).contains(&reverse_known()));
+    assert!(sale.on(Event::Settle { keep: false, by: None }).contains(&reverse_known()));
+}
+
+#[test]
+fn a_second_payment_that_is_not_decided_is_waited_for_whatever_went_back_of_the_first() {
+    let undecided = || found("DB", "p2", FoundState::Undecided, None);
+    let mut sale = being_reversed();
+    assert_eq!(sale.on(answered(1, done("rv1", 1234))), [query()]);
+    let back = || linked("RV", "rv1", 1234, own(1));
+    let _ = sale.on(listed(vec![charged(), back(), undecided()]));
+    assert!(sale.is_unconfirmed() && sale.outcome().is_none(), "{:?}", sale.sale.standing());
+    // It is approved in the end, and goes back too.
+    let _ = sale.on_at(Event::DeadlinePassed, 100);
+    let approved = Found { state: FoundState::Approved, ..undecided() };
+    let named = |id: &str, one: Found| Found { refers_to: Some(id.to_owned()), ..one };
+    let actions = sale.on_at(listed(vec![charged(), named("p1", back()), approved]), 100);
+    assert_eq!(actions, [reverse("p2", 1234, 2)]);
+
+    // So it is with what is finished: one try was carried out, and the other may be.
+    let mut refund = without_card(Kind::Refund { of: of() });
+    let _ = refund.on(unknown());
+    let tries = |state| {
+        let ours = |id, state| Found { state, ..linked("RF", id, 1234, refund.sale.our_reference().to_owned()) };
+        vec![ours("rf1", FoundState::Approved), ours("rf2", state)]
+    };
+    let (both_open, one_declined) = (tries(FoundState::Undecided), tries(FoundState::Declined));
+    let _ = look(&mut refund, both_open, 10);
+    assert!(refund.is_unconfirmed() && refund.outcome().is_none(), "{:?}", refund.sale.standing());
+    let _ = look(&mut refund, one_declined, 20);
+    assert_eq!(refund.outcome(), Some(&Outcome::Approved));
+}
+
+/// The answer named the payment; a part of its reversal is found by a look that shows something else as well.
+#[test]
+fn after_a_part_the_rest_leaves_by_a_look_alone_that_allows_it() {
+    let known = || found("DB", KNOWN, FoundState::Approved, None);
+    let back_office = |state| Found { state, ..linked("RF", "rf1", 1034, "of-the-back-office".to_owned()) };
+    for (state, for_person) in [(FoundState::Undecided, false), (FoundState::Unclear, true)] {
+        let mut sale = Trace::asked(EntryMode::Icc);
+        let _ = sale.on(approved());
+        let _ = sale.on(said(false));
+        let _ = sale.on(answered(1, lost()));
+        let _ = sale.on_at(Event::DeadlinePassed, 10);
+        let found = || vec![known(), linked("RV", "rv1", 200, own(1)), back_office(state)];
+        let actions = sale.on_at(listed(found()), 10);
+        assert!(!actions.iter().any(|action| matches!(action, Action::Reverse { .. })), "{actions:?}");
+        assert_eq!(is_for_a_person(&sale), for_person);
+        let later = if for_person { 2 * DAY } else { 100 };
+        assert_eq!(sale.on_at(Event::DeadlinePassed, later), [query()], "{state:?}");
+        assert_eq!(sale.cut(), [query()], "{state:?}");
+        // The back office's refund was carried out: nothing is left.
+        let _ = sale
+            .on_at(listed(vec![known(), linked("RV", "rv1", 200, own(1)), back_office(FoundState::Approved)]), later);
+        assert!(matches!(sale.outcome(), Some(Outcome::Reversed { .. })), "{:?}", sale.sale.standing());
+    }
+}
+
+#[test]
+fn a_look_that_allows_nothing_is_followed_by_another_look() {
+    let refund = |state| Found { state, ..linked("RF", "rf1", 400, "of-another-till".to_owned()) };
+    let undecided = || listed(vec![charged(), refund(FoundState::Undecided)]);
+    let mut sale = being_reversed();
+    let _ = sale.on(answered(1, Reversal::HeldBack { why: "given back by its id".to_owned(), for_person: false }));
+    for seconds in [10, 100] {
+        assert_eq!(sale.on_at(Event::DeadlinePassed, seconds), [query_with(1)]);
+        let actions = sale.on_at(undecided(), seconds);
+        assert!(!actions.iter().any(|action| matches!(action, Action::Reverse { .. })), "{actions:?}");
+    }
+    let _ = sale.on_at(Event::DeadlinePassed, 1000);
+    let given = || listed(vec![charged(), refund(FoundState::Approved)]);
+    assert_eq!(sale.on_at(given(), 1000), [reverse("p1", 834, 2)], "exactly the rest");
+
+    // A person keeps what is left: nothing goes back, whatever a look does not show yet.
+    let mut kept = being_reversed();
+    let _ = kept.on(answered(1, Reversal::HeldBack { why: "given back by its id".to_owned(), for_person: false }));
+    let _ = kept.on(Event::OldCopy { why: "the gateway holds more".to_owned() });
+    assert!(kept.on(Event::Settle { keep: true, by: None }).contains(&query_with(1)));
+    let _ = kept.on_at(undecided(), 10);
+    assert_eq!(kept.on_at(Event::DeadlinePassed, 100), [query_with(1)]);
+    let _ = kept.on_at(given(), 100);
+    assert_eq!(kept.outcome(), Some(&Outcome::PartiallyApproved { amount: eur(834) }));
+}
+
+/// The answer to a reversal named no amount, or an id that is not the listed one's: a look tells how much it was.
+#[test]
+fn what_the_list_says_of_a_reversal_counts_and_not_what_its_answer_said() {
+    let silent = || Reversal::Done { id: "rv1".to_owned(), amount: ApprovedAmount::NotSaid };
+    for (answer, listed_id, listed_minor, rest) in [
+        (silent(), "rv1", 200, Some(1034)),
+        (done("rv1", 1234), "rv1", 200, Some(1034)),
+        (done("none-of-its", 200), "rv1", 200, Some(1034)),
+        (done("none-of-its", 1234), "rv1", 1234, None),
+    ] {
+        let mut sale = being_reversed();
+        assert!(sale.on(answered(1, answer.clone())).contains(&query()));
+        let actions = sale.on(listed(vec![charged(), linked("RV", listed_id, listed_minor, own(1))]));
+        match rest {
+            Some(rest) => {
+                assert!(actions.contains(&reverse("p1", rest, 2)), "{answer:?}: {actions:?}");
+                let agree = answer == done("none-of-its", 200);
+                assert_eq!(alarms(&actions), usize::from(!agree), "{answer:?}: {actions:?}");
+            }
+            None => assert!(matches!(sale.outcome(), Some(Outcome::Reversed { .. })), "{answer:?}"),
+        }
+    }
+    // Of a payment that is known without a look too.
+    let mut known = Trace::asked(EntryMode::Icc);
+    let _ = known.on(approved());
+    let _ = known.on(said(false));
+    assert_eq!(known.on(answered(1, silent())), [query()]);
+    let _ = known.on(listed(vec![found("DB", KNOWN, FoundState::Approved, None), linked("RV", "rv1", 1234, own(1))]));
+    assert!(matches!(known.outcome(), Some(Outcome::Reversed { .. })));
+}
+
+#[test]
+fn what_was_listed_as_approved_is_not_declined_or_absent_later() {
+    let declined = || Found { state: FoundState::Declined, ..charged() };
+    let mut sale = being_reversed();
+    let _ = sale.on(answered(1, lost()));
+    let _ = sale.on_at(Event::DeadlinePassed, 10);
+    let actions = sale.on_at(listed(vec![declined()]), 10);
+    assert_eq!((alarms(&actions), is_for_a_person(&sale)), (1, true), "{actions:?}");
+
+    let mut absent = being_reversed();
+    let _ = absent.on(answered(1, lost()));
+    for (seconds, for_person) in [(10, false), (DAY - 4000, false), (DAY + 10, true)] {
+        let _ = absent.on_at(listed(Vec::new()), seconds);
+        assert!(absent.outcome().is_none(), "after {seconds} s");
+        assert_eq!(is_for_a_person(&absent), for_person, "after {seconds} s");
+    }
+    // Known by an answer, and by an answer's part that went back.
+    let mut known = Trace::asked(EntryMode::Icc);
+    let _ = known.on(approved());
+    let _ = known.on(said(false));
+    let _ = known.on(answered(1, lost()));
+    let _ = known.on_at(Event::DeadlinePassed, 10);
+    let _ = known.on_at(listed(vec![found("DB", KNOWN, FoundState::Declined, None)]), 10);
+    assert!(is_for_a_person(&known));
+}
+
+/// The gateway's list lags behind for a moment, shows it as not decided all day, and is empty once.
+#[test]
+fn what_was_listed_is_never_taken_for_never_received() {
+    let undecided = || Found { state: FoundState::Undecided, ..charged() };
+    let mut sale = Trace::asked(EntryMode::NfcIcc);
+    let _ = sale.on(unknown());
+    let _ = sale.on_at(listed(Vec::new()), 2);
+    for seconds in [10, DAY - 5000, DAY + 10] {
+        let _ = sale.on_at(listed(vec![undecided()]), seconds);
+    }
+    for (seconds, for_person) in [(DAY + 20, false), (2 * DAY + 30, true)] {
+        let _ = sale.on_at(listed(Vec::new()), seconds);
+        assert!(sale.outcome().is_none(), "after {seconds} s: {:?}", sale.sale.standing());
+        assert_eq!(is_for_a_person(&sale), for_person, "after {seconds} s");
+    }
+    // Also after a start, and it is still taken back when it is approved in the end.
+    let _ = sale.cut();
+    assert!(sale.on_at(listed(vec![charged()]), 3 * DAY).contains(&reverse("p1", 1234, 1)));
+
+    let mut refund = without_card(Kind::Refund { of: of() });
+    let _ = refund.on(unknown());
+    let reference = refund.sale.our_reference().to_owned();
+    let pending = || vec![Found { state: FoundState::Undecided, ..linked("RF", "rf1", 1234, reference.clone()) }];
+    for (list, seconds) in [(Vec::new(), 2), (pending(), 10), (pending(), DAY + 10), (Vec::new(), DAY + 20)] {
+        assert!(!look(&mut refund, list, seconds).contains(&Action::Ask), "after {seconds} s");
+    }
+    assert!(!is_for_a_person(&refund));
+    assert!(!look(&mut refund, Vec::new(), 3 * DAY).contains(&Action::Ask));
+    assert!(is_for_a_person(&refund), "it was there, and is not there any more");
+
+    // A reversal that one look showed is not absent since before that look.
+    let mut reversal = being_reversed();
+    let _ = reversal.on(answered(1, lost()));
+    let on_its_way = || Found { state: FoundState::Undecided, ..linked("RV", "rv1", 1234, own(1)) };
+    for (seconds, shown) in [(10, false), (120, true), (130, false)] {
+        let _ = reversal.on_at(Event::DeadlinePassed, seconds);
+        let list = std::iter::once(charged()).chain(shown.then(on_its_way)).collect();
+        let actions = reversal.on_at(listed(list), seconds);
+        assert!(
+            !actions.iter().any(|action| matches!(action, Action::Reverse { .. })),
+            "after {seconds} s: {actions:?}"
+        );
+    }
+}
+
+/// A bank booked the sale twice, and lists the two in another order each time.
+#[test]
+fn a_reversal_without_an_answer_is_not_forgotten_over_another_payment() {
+    let second = || found("DB", "p2", FoundState::Approved, None);
+    let mut sale = Trace::asked(EntryMode::NfcIcc);
+    let _ = sale.on(unknown());
+    assert_eq!(sale.on(listed(vec![charged(), second()])), [reverse("p1", 1234, 1)]);
+    let _ = sale.on(answered(1, lost()));
+    let _ = sale.on_at(Event::DeadlinePassed, 2);
+    let actions = sale.on_at(listed(vec![second(), charged()]), 2);
+    assert!(!actions.iter().any(|action| matches!(action, Action::Reverse { .. })), "{actions:?}");
+    // The list leaves the first one out for a moment: the second goes back, and the first request is still remembered.
+    let _ = sale.on_at(Event::DeadlinePassed, 10);
+    assert!(sale.on_at(listed(vec![second()]), 10).contains(&reverse("p2", 1234, 2)));
+    let of =
+        |id: &str, nth| Found { refers_to: Some(id.to_owned()), ..linked("RV", &format!("rv{nth}"), 1234, own(nth)) };
+    let _ = sale.on_at(answered(2, done("rv2", 1234)), 11);
+    let actions = sale.on_at(listed(vec![second(), charged(), of("p2", 2)]), 12);
+    assert!(!actions.iter().any(|action| matches!(action, Action::Reverse { .. })), "{actions:?}");
+    assert_eq!(sale.cut(), [query_with(1)], "nor after a start");
+    let actions = sale.on_at(listed(vec![second(), charged(), of("p2", 2)]), 20);
+    assert!(!actions.iter().any(|action| matches!(action, Action::Reverse { .. })), "{actions:?}");
+    // Now it is listed, with what it was of.
+    let _ = sale.on_at(listed(vec![second(), charged(), of("p2", 2), of("p1", 1)]), 100);
+    assert!(matches!(sale.outcome(), Some(Outcome::Reversed { .. })), "{:?}", sale.sale.standing());
 }

@@ -16,23 +16,22 @@ use tokio::sync::{broadcast, mpsc};
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
 use super::Stopped;
-use super::guard::Caller;
-use crate::till::Progress;
+use crate::till::{Permit, Progress};
 
 /// A comment this often shows both ends that the other one lives; the command line gives up after three of them.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
 
-/// The stream for `caller`, from now on.
-pub(super) fn stream(caller: Caller, progress: broadcast::Receiver<Progress>, stopped: Stopped) -> Response {
+/// The stream for whoever has this permit, from now on.
+pub(super) fn stream(permit: Permit, progress: broadcast::Receiver<Progress>, stopped: Stopped) -> Response {
     let (sender, events) = mpsc::channel(1);
-    tokio::spawn(forward(caller, progress, stopped, sender));
+    tokio::spawn(forward(permit, progress, stopped, sender));
     let body = Body::new(Events(events));
     ([(header::CONTENT_TYPE, "text/event-stream")], body).into_response()
 }
 
 /// Ends when the listener, the agent or the program does.
 async fn forward(
-    caller: Caller,
+    permit: Permit,
     mut progress: broadcast::Receiver<Progress>,
     mut stopped: Stopped,
     listener: mpsc::Sender<Bytes>,
@@ -50,7 +49,7 @@ async fn forward(
         }
         next = tokio::select! {
             heard = progress.recv() => match heard {
-                Ok(step) if caller.sees_all() || step.till.is_empty() || *step.till == *caller.till => Some(event(&step)),
+                Ok(step) if step.till.is_empty() || permit.hears(&step.till) => Some(event(&step)),
                 Ok(_) => None,
                 Err(broadcast::error::RecvError::Lagged(missed)) => {
                     Some(Bytes::from(format!("event: lagged\ndata: {{\"missed\":{missed}}}\n\n")))
