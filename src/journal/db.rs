@@ -1,6 +1,5 @@
 //! The SQLite file behind the journal: writing steps, and reading sales back. Blocking; knows no thread.
 
-use std::fs::File;
 use std::path::Path;
 use std::time::Duration;
 
@@ -10,6 +9,7 @@ use crate::sale::{Record, Sale};
 
 use super::chain::{Head, Row};
 use super::known::OldCopy;
+use super::lock::{self, Lock};
 use super::retention::Retention;
 use super::{Error, open, payments};
 
@@ -38,8 +38,8 @@ pub struct Db {
     unmarked: u32,
     /// Sales that ended and are not marked as settled yet: that is done with the next sale's beginning.
     ended: Vec<i64>,
-    /// Held as long as the file is open for writing: one agent per journal.
-    _lock: Option<File>,
+    /// One agent per journal. The last field: it must be let go after the connection (`lock.rs`).
+    lock: Option<Lock>,
 }
 
 /// What the journal said when it was opened.
@@ -83,9 +83,10 @@ impl Db {
     /// # Errors
     /// See [`Error`]; an existing file is not changed then.
     pub fn open(path: &Path) -> Result<(Self, Opened), Error> {
+        let path = &lock::real(path)?;
         let (connection, lock) = open::writable(path)?;
         let name = path.display().to_string();
-        let mut db = Self { _lock: Some(lock), ..Self::reading(connection) };
+        let mut db = Self { lock: Some(lock), ..Self::reading(connection) };
         let refused = |error| match error {
             // A page that cannot be read is damage, whoever meets it.
             Error::Failed { cause } if cause.contains("malformed") => Error::Damaged { path: name.clone(), cause },
@@ -116,20 +117,20 @@ impl Db {
         Ok(Opened { unsettled, set_aside, last_number, last_unix_ms, known_until_unix_ms, first_unix_ms, old_copy })
     }
 
-    /// A second connection, for reading beside the one that writes.
-    ///
-    /// # Errors
-    /// When the file cannot be opened.
-    pub fn read(path: &Path) -> Result<Self, Error> {
-        let connection = Connection::open(path).map_err(failed)?;
-        connection.busy_timeout(BUSY).map_err(failed)?;
-        Ok(Self::reading(connection))
+    /// Opens a second connection, on whatever thread: for reading beside the one that writes, and for copying the WAL.
+    pub(super) fn beside(&self, path: &Path) -> impl FnOnce() -> Result<Self, Error> + Send + use<> {
+        let (path, lock) = (path.to_owned(), self.lock.clone());
+        move || {
+            let connection = Connection::open(path).map_err(failed)?;
+            connection.busy_timeout(BUSY).map_err(failed)?;
+            Ok(Self { lock, ..Self::reading(connection) })
+        }
     }
 
     /// Over a connection that nothing is written through.
     pub(super) fn reading(connection: Connection) -> Self {
         let (head, retention, ended) = (None, Retention::default(), Vec::new());
-        Self { connection, head, last_unix_ms: 0, retention, writes: 0, unmarked: 0, ended, _lock: None }
+        Self { connection, head, last_unix_ms: 0, retention, writes: 0, unmarked: 0, ended, lock: None }
     }
 
     /// Writes what step number `place` of a sale recorded; when it returns, that is on the disk.

@@ -2,7 +2,6 @@
 //!
 //! It mends nothing and judges nothing about money; a sale is replayed as the agent would.
 
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags};
@@ -10,6 +9,7 @@ use rusqlite::{Connection, OpenFlags};
 use crate::sale::{Outcome, Sale, Standing};
 
 use super::db::{BUSY, Db, failed};
+use super::lock::{self, is_held};
 use super::open::{FORMAT, look_at, refused};
 use super::verify::{Verdict, verify};
 use super::{Error, SetAside};
@@ -60,6 +60,8 @@ pub struct Sales {
 /// # Errors
 /// When it cannot be opened, or is no SQLite file.
 pub fn inspect(path: &Path) -> Result<Inspection, Error> {
+    let path = &lock::real(path)?;
+    lock::has_one_name(path)?;
     let name = path.display().to_string();
     let cannot_open = |error: rusqlite::Error| refused(&name, &error);
     // A WAL that is being written may look torn: of a journal that an agent holds SQLite alone knows.
@@ -81,18 +83,6 @@ pub fn inspect(path: &Path) -> Result<Inspection, Error> {
         _ => None,
     };
     Ok(Inspection { application_id, format, known_format: FORMAT, mode, damage, book, sales: sales(connection) })
-}
-
-/// Whether a process holds the lock of this journal: looked up in the system's list, never by taking it, for an agent that
-/// starts in this moment would find it taken.
-#[must_use]
-pub fn is_held(path: &Path) -> bool {
-    let Ok(facts) = std::fs::metadata(path.with_extension("lock")) else { return false };
-    let locks = std::fs::read_to_string("/proc/locks").unwrap_or_default();
-    // proc_locks(5): `1: FLOCK  ADVISORY  WRITE 4711 08:01:262153 0 EOF`, the device in hexadecimal.
-    let (major, minor) = (rustix::fs::major(facts.dev()), rustix::fs::minor(facts.dev()));
-    let file = format!("{major:02x}:{minor:02x}:{}", facts.ino());
-    locks.lines().any(|line| line.contains("FLOCK") && line.split_whitespace().any(|word| word == file))
 }
 
 /// SQLite's check of every page, without comparing the indices.

@@ -32,6 +32,7 @@ mod db;
 mod export;
 mod inspect;
 mod known;
+mod lock;
 mod open;
 mod payments;
 mod reading;
@@ -48,8 +49,9 @@ pub use adopt::{Adopted, adopt};
 pub use chain::Head;
 pub use db::{Db, Opened, SetAside};
 pub use export::{Closing, Transaction};
-pub use inspect::{Inspection, Sales, inspect, is_held};
+pub use inspect::{Inspection, Sales, inspect};
 pub use known::OldCopy;
+pub use lock::is_held;
 pub use reading::Reading;
 pub use verify::{Altered, Verdict};
 
@@ -82,6 +84,17 @@ pub enum Error {
     InUse {
         /// The file.
         path: String,
+    },
+    /// The file has more than one name, by hard links.
+    #[error(
+        "the journal {path} has {names} names (hard links), and its -wal file belongs to one of them; find them (find / -xdev -samefile \
+         {path}) and remove all but the one that the agent used last"
+    )]
+    Linked {
+        /// The file.
+        path: String,
+        /// How many.
+        names: u64,
     },
     /// SQLite did not accept a setting that the safety of payments rests on.
     #[error("the journal {path} cannot be written safely: SQLite reports {setting} = {found}; use a local disk")]
@@ -169,7 +182,8 @@ impl Journal {
     /// # Errors
     /// See [`Error`]; nothing is overwritten.
     pub fn open(path: &Path) -> Result<(Self, Opened), Error> {
-        let (db, opened) = Db::open(path)?;
+        let path = lock::real(path)?;
+        let (db, opened) = Db::open(&path)?;
         for SetAside { number, till, reference, cause } in &opened.set_aside {
             tracing::error!(
                 sale = number, %till, %reference, %cause,
@@ -178,7 +192,7 @@ impl Journal {
         }
         let journal = Self {
             db,
-            path: path.to_owned(),
+            path,
             tidying: None,
             #[cfg(feature = "sim")]
             watch: None,
@@ -305,8 +319,8 @@ impl Journal {
         since: u64,
         limit: u32,
     ) -> impl Future<Output = Result<Vec<Sale>, Error>> + Send + use<> {
-        let path = self.path.clone();
-        let read = tokio::task::spawn_blocking(move || Db::read(&path)?.list(till.as_deref(), since, limit));
+        let beside = self.db.beside(&self.path);
+        let read = tokio::task::spawn_blocking(move || beside()?.list(till.as_deref(), since, limit));
         async { read.await.map_err(|_| Error::Failed { cause: "the reading thread ended".to_owned() })? }
     }
 
@@ -326,9 +340,9 @@ impl Journal {
         if self.tidying.as_ref().is_some_and(|tidying| !tidying.is_finished()) || !self.db.wants_tidying() {
             return;
         }
-        let path = self.path.clone();
+        let beside = self.db.beside(&self.path);
         self.tidying = Some(tokio::task::spawn_blocking(move || {
-            if let Err(error) = Db::read(&path).and_then(|db| db.checkpoint()) {
+            if let Err(error) = beside().and_then(|db| db.checkpoint()) {
                 tracing::warn!(%error, "the journal's WAL could not be copied into the file; it grows until it can");
             }
         }));
