@@ -405,6 +405,7 @@ impl Agent {
         while let Some((number, event)) = self.inbox.pop_front() {
             self.advance(number, event);
         }
+        self.journal.keep_small(self.at_reader.is_some());
     }
 
     /// Tells tills and prints, in the order it was asked for; then forgets the sales that are settled.

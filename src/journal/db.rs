@@ -13,8 +13,6 @@ use super::lock::{self, Lock};
 use super::retention::Retention;
 use super::{Error, open, payments};
 
-/// Steps after which the WAL is copied into the file: some ten sales. A step writes two to seven pages.
-const TIDY_AFTER: u32 = 40;
 /// Steps of one sale that have room in `step.id`; a reversal that was tried every five minutes takes nine years for them.
 pub(super) const STEPS_OF_SALE: i64 = 1 << 20;
 /// Sales among whose records the latest time is looked for at the start.
@@ -32,10 +30,10 @@ pub struct Db {
     pub(super) last_unix_ms: i64,
     /// What is kept, and how long.
     pub(super) retention: Retention,
-    /// Steps written since the WAL was copied.
-    writes: u32,
+    /// Steps that were written, and transactions that were taken out.
+    pub(super) written: u64,
     /// Steps written since the file says how far the index of payments goes: it is said with a sale's beginning.
-    unmarked: u32,
+    unmarked: u64,
     /// Sales that ended and are not marked as settled yet: that is done with the next sale's beginning.
     ended: Vec<i64>,
     /// One agent per journal. The last field: it must be let go after the connection (`lock.rs`).
@@ -130,7 +128,7 @@ impl Db {
     /// Over a connection that nothing is written through.
     pub(super) fn reading(connection: Connection) -> Self {
         let (head, retention, ended) = (None, Retention::default(), Vec::new());
-        Self { connection, head, last_unix_ms: 0, retention, writes: 0, unmarked: 0, ended, lock: None }
+        Self { connection, head, last_unix_ms: 0, retention, written: 0, unmarked: 0, ended, lock: None }
     }
 
     /// Writes what step number `place` of a sale recorded; when it returns, that is on the disk.
@@ -159,7 +157,7 @@ impl Db {
             )?;
             put(&transaction, INSERT_STEP, step)?;
             payments::add(&transaction, sale, records)?;
-            if self.unmarked >= TIDY_AFTER {
+            if self.unmarked >= super::housekeeping::TIDY_AFTER {
                 payments::all_until(&transaction, next.entry)?;
                 // Should the writing fail, a start reads a little more.
                 self.unmarked = 0;
@@ -184,29 +182,29 @@ impl Db {
         }
         self.head = Some(next);
         self.last_unix_ms = self.last_unix_ms.max(unix_ms);
-        self.writes += 1;
+        self.written += 1;
         self.unmarked += 1;
         Ok(())
     }
 
-    /// Whether enough was written since the WAL was copied; asking begins to count anew.
-    pub fn wants_tidying(&mut self) -> bool {
-        let wants = self.writes >= TIDY_AFTER;
-        if wants {
-            self.writes = 0;
-        }
-        wants
+    /// How much was written since the file was opened: steps, and transactions that were taken out.
+    pub(super) fn written(&self) -> u64 {
+        self.written
     }
 
-    /// Copies the WAL into the file, as far as no reader holds it. The WAL keeps its size and is written from its beginning
-    /// again.
+    /// Copies the WAL into the file, as far as no reader holds it; whether that was all of it. Then it is written from its beginning
+    /// again, and keeps its size.
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn checkpoint(&self) -> Result<(), Error> {
+    pub fn checkpoint(&self) -> Result<bool, Error> {
         // A connection that has read nothing yet does not know that there is a WAL.
         self.number("SELECT count(*) FROM sale WHERE number < 0")?;
-        self.connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(())).map_err(failed)
+        let copied =
+            |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?));
+        let copied = self.connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], copied).map_err(failed)?;
+        // Busy, frames in the WAL, frames that were copied.
+        Ok(matches!(copied, (0, all, copied) if all == copied))
     }
 
     /// The sale of one till's reference.

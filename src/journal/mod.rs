@@ -30,6 +30,7 @@ mod adopt;
 mod chain;
 mod db;
 mod export;
+mod housekeeping;
 mod inspect;
 mod known;
 mod lock;
@@ -42,8 +43,6 @@ mod wal;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-
-use tokio::task::JoinHandle;
 
 pub use adopt::{Adopted, adopt};
 pub use chain::Head;
@@ -143,8 +142,8 @@ pub enum Error {
 pub struct Journal {
     db: Db,
     path: PathBuf,
-    /// The latest copying of the WAL into the file.
-    tidying: Option<JoinHandle<()>>,
+    /// How far the housekeeping has come.
+    house: housekeeping::House,
     /// Where tests cut the power.
     #[cfg(feature = "sim")]
     watch: Option<Watch>,
@@ -193,7 +192,7 @@ impl Journal {
         let journal = Self {
             db,
             path,
-            tidying: None,
+            house: housekeeping::House::default(),
             #[cfg(feature = "sim")]
             watch: None,
         };
@@ -327,32 +326,5 @@ impl Journal {
     /// From now on the transactions of this many days are kept, counted as `retention.rs` says; `None` keeps all.
     pub fn keep_days(&mut self, days: Option<u32>) {
         self.db.keep_days(days);
-    }
-
-    /// Takes out a few transactions that are old enough, and copies the WAL into the file when enough was written, on a thread of its
-    /// own. To be called between sales: when nothing is written meanwhile, the WAL begins anew.
-    pub fn tidy(&mut self) {
-        match self.db.prune() {
-            Ok(0) => {}
-            Ok(transactions) => tracing::info!(transactions, "old transactions were taken out of the journal"),
-            Err(error) => tracing::warn!(%error, "old transactions could not be taken out of the journal"),
-        }
-        if self.tidying.as_ref().is_some_and(|tidying| !tidying.is_finished()) || !self.db.wants_tidying() {
-            return;
-        }
-        let beside = self.db.beside(&self.path);
-        self.tidying = Some(tokio::task::spawn_blocking(move || {
-            if let Err(error) = beside().and_then(|db| db.checkpoint()) {
-                tracing::warn!(%error, "the journal's WAL could not be copied into the file; it grows until it can");
-            }
-        }));
-    }
-
-    /// Waits until the WAL is copied.
-    pub async fn tidied(&mut self) {
-        if let Some(tidying) = self.tidying.take() {
-            // A thread that panicked has copied nothing: the WAL grows until the next time.
-            let _ = tidying.await;
-        }
     }
 }
