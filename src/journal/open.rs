@@ -27,8 +27,8 @@ use super::{Error, wal};
 pub(super) const FORMAT: i64 = 4;
 /// The oldest format whose programs may read and write what this one writes.
 const OLDEST_READER: i64 = 2;
-/// Size of the WAL file, in bytes, that is made at the start: `TIDY_AFTER` (housekeeping.rs) steps of six pages. A commit that overwrites a file costs
-/// half of one that makes it longer (measured: one sync of the file's length less).
+/// Size of the WAL file, in bytes, that is made at the start: `TIDY_AFTER` steps (housekeeping.rs) of six pages. A commit that overwrites a
+/// file costs half of one that makes it longer (measured: one sync of the file's length less).
 const WAL_BYTES: u64 = 1 << 20;
 /// Steps that are entered later in one transaction.
 const ENTERED_AT_ONCE: u32 = 10_000;
