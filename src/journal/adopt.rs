@@ -17,7 +17,7 @@ use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
 use super::chain::{Head, Mark, Row};
 use super::db::{Db, STEPS_OF_SALE, failed, unreadable};
-use super::open::{beside, look_at};
+use super::open::{MILLISECONDS_OF_A_DAY, beside, look_at};
 use super::verify::verify;
 use super::{Error, known, lock, payments};
 
@@ -176,8 +176,11 @@ fn take_over(db: &mut Db, theirs: &Connection, file: &Path, unix_ms: i64) -> Res
     };
     let mut head = mark.write(&transaction, head, unix_ms)?;
     // What the other board did after the copy was made is asked for from the last thing that the copy knows.
-    let sql = "SELECT min(coalesce((SELECT whole_until FROM about), max(unix_ms)), max(unix_ms)) FROM step";
-    let until: Option<i64> = theirs.query_row(sql, [], |row| row.get(0)).map_err(failed)?;
+    // A time that is not over here either was written by a clock that was ahead, and says nothing.
+    let sql = "SELECT min(coalesce((SELECT whole_until FROM about), latest), latest)
+               FROM (SELECT coalesce(max(unix_ms), 0) AS latest FROM step WHERE unix_ms <= ?1)";
+    let over = unix_ms.saturating_add(MILLISECONDS_OF_A_DAY);
+    let until: i64 = theirs.query_row(sql, [over], |row| row.get(0)).map_err(failed)?;
     let sql = "UPDATE about SET whole_until = min(coalesce(whole_until, ?1), ?1)";
     transaction.execute(sql, params![until]).map_err(failed)?;
     // And what it was found not to know, this journal does not know either.

@@ -11,12 +11,11 @@ use super::chain::{Head, Row};
 use super::known::OldCopy;
 use super::lock::{self, Lock};
 use super::retention::Retention;
+use super::set_back::{self, SetBack};
 use super::{Error, open, payments};
 
 /// Steps of one sale that have room in `step.id`; a reversal that was tried every five minutes takes nine years for them.
 pub(super) const STEPS_OF_SALE: i64 = 1 << 20;
-/// Sales among whose records the latest time is looked for at the start.
-const RECENT_SALES: i64 = 100;
 /// How long a commit waits for another program that writes to the file, which none should.
 pub(super) const BUSY: Duration = Duration::from_secs(1);
 
@@ -28,6 +27,8 @@ pub struct Db {
     pub(super) head: Option<Head>,
     /// Wall clock of the latest step that was written or found.
     pub(super) last_unix_ms: i64,
+    /// When the clock was set back.
+    pub(super) set_backs: Vec<SetBack>,
     /// What is kept, and how long.
     pub(super) retention: Retention,
     /// Steps that were written, and transactions that were taken out.
@@ -49,7 +50,7 @@ pub struct Opened {
     pub set_aside: Vec<SetAside>,
     /// The highest number given to a sale.
     pub last_number: u64,
-    /// Wall clock of the latest record, milliseconds since 1970: no later clock can be right if it is earlier.
+    /// Wall clock of the latest record since the clock was set back last, milliseconds since 1970: no earlier clock can be right.
     pub last_unix_ms: i64,
     /// Wall clock of the last thing that this journal knows, from which on it is looked for what it does not know: should it be an old
     /// copy, that happened later. `None` without a transaction. While a transaction is open that was taken over from another journal,
@@ -100,13 +101,12 @@ impl Db {
     fn read_all_that_is_open(&mut self) -> Result<Opened, Error> {
         self.head = Some(Head::read(&self.connection)?);
         let last_number = self.number("SELECT coalesce(max(number), 0) FROM sale")?;
-        // The latest sales have the latest records, give or take a reversal; reading all of them would make a start slow.
-        let recent = last_number.saturating_sub(RECENT_SALES).saturating_mul(STEPS_OF_SALE);
-        self.last_unix_ms = self.number(&format!("SELECT coalesce(max(unix_ms), 0) FROM step WHERE id >= {recent}"))?;
+        self.set_backs = set_back::all(&self.connection)?;
+        self.last_unix_ms = set_back::latest(&self.connection, self.set_backs.last())?.unix_ms;
         let (unsettled, set_aside) = self.open_sales()?;
         let open = unsettled.iter().map(|sale| sale.order().number);
         let aside = set_aside.iter().map(|aside| aside.number.unsigned_abs());
-        let known_until_unix_ms = self.known_until(&open.chain(aside).collect::<Vec<_>>())?;
+        let known_until_unix_ms = self.known_until(&open.chain(aside).collect::<Vec<_>>(), i64::MAX)?;
         let (last_number, last_unix_ms) = (last_number.unsigned_abs(), self.last_unix_ms);
         let old_copy = self.old_copy()?;
         let first = "SELECT coalesce((SELECT unix_ms FROM step ORDER BY id LIMIT 1), 0)";
@@ -127,8 +127,8 @@ impl Db {
 
     /// Over a connection that nothing is written through.
     pub(super) fn reading(connection: Connection) -> Self {
-        let (head, retention, ended) = (None, Retention::default(), Vec::new());
-        Self { connection, head, last_unix_ms: 0, retention, written: 0, unmarked: 0, ended, lock: None }
+        let (head, retention, ended, set_backs) = (None, Retention::default(), Vec::new(), Vec::new());
+        Self { connection, head, last_unix_ms: 0, set_backs, retention, written: 0, unmarked: 0, ended, lock: None }
     }
 
     /// Writes what step number `place` of a sale recorded; when it returns, that is on the disk.
@@ -185,6 +185,14 @@ impl Db {
         self.written += 1;
         self.unmarked += 1;
         Ok(())
+    }
+
+    /// The book's last entry.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn head(&self) -> Result<Head, Error> {
+        Head::read(&self.connection)
     }
 
     /// How much was written since the file was opened: steps, and transactions that were taken out.
@@ -325,7 +333,8 @@ impl Db {
 
     pub(super) fn replay(&self, number: i64) -> Result<Sale, Error> {
         let first = number.saturating_mul(STEPS_OF_SALE);
-        Sale::replay(&self.steps(number)?).ok_or_else(|| unreadable(first, &"the sale has no beginning"))
+        let sale = self.replay_through(number, first)?;
+        sale.ok_or_else(|| unreadable(first, &"the sale has no beginning"))
     }
 
     /// What the steps of a sale wrote; nothing, when there is none.

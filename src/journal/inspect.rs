@@ -11,6 +11,7 @@ use crate::sale::{Outcome, Sale, Standing};
 use super::db::{BUSY, Db, failed};
 use super::lock::{self, is_held};
 use super::open::{FORMAT, look_at, refused};
+use super::set_back::{self, Latest, SetBack};
 use super::verify::{Verdict, verify};
 use super::{Error, SetAside};
 
@@ -49,8 +50,10 @@ pub struct Sales {
     pub quarantined: Vec<String>,
     /// Open ones that a later program wrote and this one cannot read.
     pub set_aside: Vec<SetAside>,
-    /// Wall clock of the latest record, milliseconds since 1970.
-    pub last_unix_ms: i64,
+    /// The latest time that counts.
+    pub latest: Latest,
+    /// When the clock was set back last.
+    pub set_back: Option<SetBack>,
     /// The latest one that the gateway approved.
     pub approved: Option<Sale>,
 }
@@ -95,12 +98,13 @@ fn check(connection: &Connection) -> rusqlite::Result<Vec<String>> {
 fn sales(connection: Connection) -> Result<Sales, Error> {
     let number = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0)).map_err(failed);
     let count = number("SELECT count(*) FROM sale")?.unsigned_abs();
-    let last_unix_ms = number("SELECT coalesce(max(unix_ms), 0) FROM step")?;
+    let set_back = set_back::all(&connection)?.pop();
+    let last = set_back::latest(&connection, set_back.as_ref())?;
     let latest = latest(&connection)?;
     let mut db = Db::reading(connection);
     let (unsettled, set_aside) = db.open_sales()?;
     let (open, quarantined) = (Vec::new(), Vec::new());
-    let mut sales = Sales { count, open, quarantined, set_aside, last_unix_ms, approved: None };
+    let mut sales = Sales { count, open, quarantined, set_aside, latest: last, set_back, approved: None };
     for sale in unsettled {
         let reference = format!("{} of till {}", sale.order().reference, sale.order().till);
         if matches!(sale.standing(), Standing::Unconfirmed { quarantined: Some(_), .. }) {

@@ -7,7 +7,7 @@
 //! |---|---|
 //! | `sale` | a transaction: its number, the till and reference that are its key, the earlier one it refers to, whether it is settled |
 //! | `step` | what one step of a sale wrote, as a JSON list of records; `id` is the sale's number and the step's place in it; `entry` and `chain` are its place and hash in the book |
-//! | `mark` | what the book says of itself, an entry like a step: adopted, pruned, entered later |
+//! | `mark` | what the book says of itself, an entry like a step: adopted, pruned, entered later, clock set back |
 //! | `gap` | entries that were taken out, with the hash from which the chain goes on |
 //! | `day` | a date on which transactions began, with the first of them: what retention counts |
 //! | `payment` | an id at the gateway: of a transaction's own payment, or of one that it refers to and the journal does not know |
@@ -38,6 +38,7 @@ mod open;
 mod payments;
 mod reading;
 mod retention;
+mod set_back;
 mod verify;
 mod wal;
 
@@ -52,6 +53,7 @@ pub use inspect::{Inspection, Sales, inspect};
 pub use known::OldCopy;
 pub use lock::is_held;
 pub use reading::Reading;
+pub use set_back::{CLOCKS_DIFFER_MS, Latest, SetBack};
 pub use verify::{Altered, Verdict};
 
 use crate::sale::{Action, Sale, Step, Written};
@@ -126,6 +128,12 @@ pub enum Error {
     /// A journal cannot be taken over.
     #[error("{why}")]
     NotAdopted {
+        /// Why, with the remedy.
+        why: String,
+    },
+    /// The clock need not, or may not, be set back.
+    #[error("{why}")]
+    ClockStays {
         /// Why, with the remedy.
         why: String,
     },

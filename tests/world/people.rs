@@ -146,14 +146,19 @@ impl Till {
     pub(crate) async fn until_ready(&self) {
         let mut pause = Duration::from_millis(100);
         for _ in 0..150 {
-            let (reply, answer) = oneshot::channel();
-            let _ = self.commands.send(Command::Status { reply }).await;
-            if answer.await.is_ok_and(|status| status.ready) {
+            if self.is_ready().await {
                 return;
             }
             sleep(pause).await;
             pause = (pause * 2).min(Duration::from_secs(2));
         }
+    }
+
+    /// Whether the terminal says that it can take a sale.
+    pub(crate) async fn is_ready(&self) -> bool {
+        let (reply, answer) = oneshot::channel();
+        let _ = self.commands.send(Command::Status { reply }).await;
+        answer.await.is_ok_and(|status| status.ready)
     }
 
     /// Asks for a wish, or hears what became of it.
