@@ -97,3 +97,36 @@ fn without_the_gateways_clock_it_waits_for_a_technician() {
     });
     assert_eq!(end, End::Done);
 }
+
+#[test]
+fn a_record_of_next_year_does_not_hide_that_the_journal_is_an_old_copy() {
+    const DAYS: Duration = Duration::from_secs(5 * 24 * 3600);
+    for by_a_technician in [false, true] {
+        let world = World::new("");
+        world.lock().points.plan(None);
+        world.lock().wishes = (1..=3).map(|number| Wish::new(number, Kind::ByRegistration, 500)).collect();
+        let end = world.boot(async |mut till| {
+            till.until_ready().await;
+            till.wants(0).await;
+            world.lock().clock_off_ms = YEAR_MS;
+            till.wants(1).await;
+            world.keep_copy();
+            // The board goes on, days before the copy comes back.
+            world.lock().clock_off_ms = 0;
+            till.wants(2).await;
+        });
+        assert_eq!(end, End::Done);
+        world.wait(DAYS);
+        world.put_copy_back();
+        if by_a_technician {
+            let now = world.lock().clock_ms();
+            Db::open(&world.journal()).unwrap().0.set_clock_back(now, "J. Doe").unwrap();
+        }
+        let end = world.boot(async |till| {
+            sleep(Duration::from_secs(600)).await;
+            let attention = till.attention().await;
+            assert!(attention.iter().any(|what| what.contains("this journal is an old copy")), "{attention:?}");
+        });
+        assert_eq!(end, End::Done);
+    }
+}

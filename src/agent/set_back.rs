@@ -6,7 +6,12 @@
 //! program was built: who has the gateway's line alone, or the reader's, sets nothing back. The reader's clock can only be a
 //! witness as long as it is not set by the clock that it is to bear witness against: see [`Clock::for_the_reader`].
 //!
+//! By the false time the gateway's certificate may have ended. So the probe, which shows no token, holds it against the reader's time
+//! instead ([`Clock::doubted`]); everything else goes on holding it against the floor. An impostor would need the key of a
+//! certificate that has really ended, and the reader's clock as well.
+//!
 //! [`Clock::for_the_reader`]: super::clock::Clock::for_the_reader
+//! [`Clock::doubted`]: super::clock::Clock::doubted
 
 use super::Agent;
 
