@@ -406,8 +406,7 @@ impl Sale {
 
     /// A payment that is not there now will not come any more: it is old enough by the wall clock, and, since that clock may
     /// have jumped, it was not there for a good while of this process either. What this process itself has watched for all of the
-    /// time needs no wall clock: a sale may have begun under one that was a year ahead, and nobody has set
-    /// that one back.
+    /// time needs no wall clock: a sale may have begun under one that was a year ahead.
     fn absence_is_final(&mut self, now: Now, deadlines: Deadlines) -> bool {
         let first_absent = *self.volatile.reversal.first_absent.get_or_insert(now.monotonic);
         is_final(first_absent, self.begun_unix_ms, now, deadlines)
