@@ -14,7 +14,8 @@
 //!
 //! A hard link is one name too many even when nobody uses it: SQLite keeps what was written last in a `-wal` file beside the name by
 //! which the journal was opened, and whoever opens the other name does not see it. Such a journal is refused ([`has_one_name`]). A
-//! symbolic link is followed first, so that all see the same `-wal`.
+//! symbolic link is followed first, so that all see the same `-wal`. A bind mount of the file alone, without its folder, cannot be
+//! told from the file: two programs are kept apart by the lock, and which name was used last only the technician knows.
 
 use std::fs::{self, File, Metadata};
 use std::io;

@@ -54,7 +54,7 @@ impl SetClockBack {
         let by = format!("{} (user {})", self.by, rustix::process::getuid().as_raw());
         let (set_back, head) = set_back(&path, now.timestamp_millis(), &by).map_err(|error| stop(&error))?;
         out::say(&format!(
-            "it is {}: that the journal has a record of {} keeps no clock from being right any more",
+            "it is {}: the record of {} is no reason any more not to believe a clock that is earlier",
             said(set_back.now_unix_ms),
             said(set_back.latest_unix_ms)
         ));
