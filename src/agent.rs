@@ -12,6 +12,7 @@ mod old_copy;
 mod probing;
 mod reader_change;
 mod recovery;
+mod set_back;
 mod tills;
 mod totals;
 mod turns;
@@ -259,11 +260,9 @@ struct Agent {
     expiry_log: expiry::Log,
     /// When the gateway is asked again whether it answers.
     probe_at: Duration,
-    /// The gateway's clock in seconds since 1970, and when it said so.
     /// Whether the gateway answered a probe, and how often it did not before.
     was_probed: bool,
     probe_tries: u8,
-    gateway_date: Option<(i64, Duration)>,
     done: mpsc::Sender<Done>,
     /// One place for each of [`AT_ONCE`].
     earlier_sales: Arc<Semaphore>,
@@ -398,7 +397,6 @@ impl Agent {
             gateway_state: "not asked yet".to_owned(),
             expiry_log: expiry::Log::default(),
             probe_at: Duration::ZERO,
-            gateway_date: None,
             was_probed: false,
             probe_tries: 0,
             done,
@@ -424,6 +422,7 @@ impl Agent {
 
     /// Hands on what actions left behind, until nothing is left; then forgets what is settled.
     fn settle(&mut self) {
+        self.look_at_the_clocks();
         self.warn_of_expiry();
         self.look_for_old_copy();
         self.probe_daily();
@@ -433,6 +432,7 @@ impl Agent {
         while let Some((number, event)) = self.inbox.pop_front() {
             self.advance(number, event);
         }
+        self.journal.keep_small(self.at_reader.is_some());
     }
 
     /// Tells tills and prints, in the order it was asked for; then forgets the sales that are settled.

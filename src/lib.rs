@@ -26,6 +26,7 @@
 //! | no answer, or the chip refuses | `sale/reversing.rs` |
 //! | a capture, refund or reversal: which, whose, and what is left; without an answer | `agent/earlier.rs`, `follow_up/mod.rs` `left`, `sale/confirming.rs` |
 //! | the journal is an old copy: nothing is reversed by itself | `agent/old_copy.rs`, `journal/known.rs`, `sale/held.rs` |
+//! | the board's clock was ahead, and is right again | `agent/clock.rs`, `agent/set_back.rs`, `journal/set_back.rs` |
 //! | what a look-up shows of a payment that is to be reversed | `sale/look_up.rs` |
 //! | the power fails, or the disk is full | `agent/recovery.rs` `resume`, then `sale/decide.rs` again |
 //! | the receipts | `printer/layout.rs`, `printer/escpos.rs`, `printer/port.rs` |

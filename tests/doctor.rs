@@ -86,6 +86,8 @@ const PLANTED: &[Planted] = &[
         probe: "journal", severity: FAULT, says: "has format 99", remedy: "install the later version again", exit: 74 },
     Planted { what: "a journal that another program has changed", options: FINE, plant: |shop| sql(shop, "PRAGMA journal_mode = DELETE"),
         probe: "journal", severity: FAULT, says: "is in journal mode delete", remedy: "restart the agent", exit: 74 },
+    Planted { what: "a journal with two hard links", options: FINE, plant: two_names,
+        probe: "journal", severity: FAULT, says: "has 2 names (hard links)", remedy: "remove all but the one that the agent used last", exit: 74 },
     Planted { what: "a damaged page", options: FINE, plant: damage,
         probe: "journal", severity: FAULT, says: "SQLite's check found damage", remedy: "do not delete it", exit: 74 },
     Planted { what: "a record that cannot be read", options: FINE,
@@ -95,6 +97,9 @@ const PLANTED: &[Planted] = &[
     Planted { what: "a clock that is behind the journal", options: FINE,
         plant: |shop| sold(shop, 1, now_ms() + 172_800_000),
         probe: "clock", severity: FAULT, says: "the journal's latest record is later", remedy: "timedatectl set-ntp true", exit: 69 },
+    Planted { what: "a record of a clock that was ahead", options: FINE,
+        plant: |shop| sold(shop, 17, now_ms() + 365 * 86_400_000),
+        probe: "clock", severity: FAULT, says: "(transaction 17)", remedy: "pos-agent journal set-clock-back", exit: 69 },
     // ---- gateway
     Planted { what: "a host that is not known", options: FINE, plant: |shop| url(shop, "https://gateway.invalid/"),
         probe: "gateway", severity: FAULT, says: "host name cannot be resolved", remedy: "check the network and [gateway] url", exit: 69 },
@@ -396,6 +401,14 @@ fn mode(shop: &Shop, file: &str, mode: u32) -> Held {
 
 fn write(shop: &Shop, file: &str, text: &str) -> Held {
     fs::write(shop.folder().join(file), text).unwrap();
+    Box::new(())
+}
+
+/// A journal of ours with a second name beside it.
+fn two_names(shop: &Shop) -> Held {
+    let path = shop.folder().join("journal.db");
+    drop(pos_agent::journal::Journal::open(&path).unwrap());
+    std::fs::hard_link(&path, shop.folder().join("second.db")).unwrap();
     Box::new(())
 }
 

@@ -56,8 +56,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("cli", &["till", "config", "money", "agent", "doctor", "gateway"]),
     // Reads the journal beside the daemon, or without one.
     ("cli::reconcile", &["config", "journal", "reconcile"]),
-    // Asks the daemon for the list; verifies, exports and adopts by itself.
-    ("cli::journal", &["till", "config", "journal"]),
+    // Asks the daemon for the list; verifies, exports and adopts by itself. Of the agent only which clock can be right.
+    ("cli::journal", &["till", "config", "journal", "agent"]),
     ("main", &["cli"]),
     // The outside world knows the agent by its wires only: the devices' bytes and messages.
     ("sim", &["emv", "money", "card", "reader", "printer"]),

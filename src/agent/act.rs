@@ -73,7 +73,7 @@ impl Agent {
     fn arm(&mut self, number: u64) {
         let (Some(active), Some(local)) = (self.sales.get(&number), self.clock.local()) else {
             self.at_reader = None;
-            self.inbox.push_back((number, Event::NoCard { why: clock::UNTRUSTED.to_owned() }));
+            self.inbox.push_back((number, Event::NoCard { why: self.clock.untrusted() }));
             return;
         };
         let arm = Arm {
@@ -247,7 +247,7 @@ pub(super) fn reader_settings(config: &Config, clock: &Clock) -> reader::Setting
         port: section.port.clone(),
         baud: section.baud,
         icc_masked_tags: config.gateway.send_masked_tags,
-        clock: Arc::new(move || clock.trusted_board().as_ref().map(clock::for_reader)),
+        clock: Arc::new(move || clock.for_the_reader()),
         manual_entry: section.manual_entry.then_some(reader::ManualEntry { command, verification_value }),
         // The check has refused every other code.
         language: reader::Language::from_code(&section.language).unwrap_or_default(),

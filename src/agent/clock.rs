@@ -3,21 +3,24 @@
 //! A board without a battery boots in 1970 (design: invariant 8; security: 4.3). No time before the build of this program
 //! or before the journal's latest record can be right. Until the board's clock is later, the reader's own clock serves, when
 //! that one is later; otherwise no sale is taken.
+//!
+//! The reader's clock and the gateway's `Date` are witnesses against a latest record that the board's clock alone has said: see
+//! `set_back.rs`.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::{Duration, UNIX_EPOCH};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use chrono::{DateTime, Datelike, Local, NaiveDate, NaiveDateTime, TimeZone, Timelike};
+use chrono::{DateTime, Datelike, Local, NaiveDate, NaiveDateTime, SecondsFormat, TimeZone, Timelike, Utc};
 use tokio::time::Instant;
 
 use super::Board;
 use crate::gateway;
+use crate::journal::CLOCKS_DIFFER_MS;
 use crate::reader::LocalTime;
 
 /// What a till hears when no clock can be trusted.
-pub(super) const UNTRUSTED: &str = "neither the board's clock nor the reader's can be right; set the board's clock \
-     (timedatectl) and wait a moment";
+const UNTRUSTED: &str = "neither the board's clock nor the reader's can be right";
 
 /// No program is in service for longer after its build: 15 years.
 const LONGEST_SERVICE_MS: i64 = 15 * 366 * 24 * 3600 * 1000;
@@ -39,16 +42,57 @@ pub(crate) fn floor_unix_ms(last_unix_ms: i64) -> i64 {
 pub(super) struct Clock {
     start: Instant,
     board: Board,
-    floor_unix_ms: i64,
-    /// What must be added to `start`'s age to get the reader's time; zero while it gave none.
-    reader_base_unix_ms: Arc<AtomicI64>,
+    floor_unix_ms: Arc<AtomicI64>,
+    reader: Witness,
+    /// The reader has told its time, right or wrong, before it was set.
+    reader_was_asked: Arc<AtomicBool>,
+    gateway: Witness,
+}
+
+/// A clock elsewhere: what must be added to the age of our own to get its time, in milliseconds since 1970; zero while it gave none.
+#[derive(Clone, Default)]
+struct Witness(Arc<AtomicI64>);
+
+impl Witness {
+    fn says(&self, unix_ms: i64, age_ms: i64) {
+        self.0.store(unix_ms.saturating_sub(age_ms), Ordering::Relaxed);
+    }
+
+    fn says_nothing(&self) {
+        self.0.store(0, Ordering::Relaxed);
+    }
+
+    fn time(&self, age_ms: i64) -> Option<i64> {
+        let base = self.0.load(Ordering::Relaxed);
+        (base != 0).then(|| base.saturating_add(age_ms))
+    }
 }
 
 impl Clock {
     /// `last_unix_ms` is the time of the journal's latest record.
     pub(super) fn new(board: Board, last_unix_ms: i64) -> Self {
-        let floor_unix_ms = floor_unix_ms(last_unix_ms);
-        Self { start: Instant::now(), board, floor_unix_ms, reader_base_unix_ms: Arc::default() }
+        let floor_unix_ms = Arc::new(AtomicI64::new(floor_unix_ms(last_unix_ms)));
+        let (reader, gateway) = (Witness::default(), Witness::default());
+        Self { start: Instant::now(), board, floor_unix_ms, reader, reader_was_asked: Arc::default(), gateway }
+    }
+
+    /// No clock that is earlier can be right.
+    fn floor(&self) -> i64 {
+        self.floor_unix_ms.load(Ordering::Relaxed)
+    }
+
+    fn age_ms(&self) -> i64 {
+        i64::try_from(self.monotonic().as_millis()).unwrap_or(i64::MAX)
+    }
+
+    /// The time by the reader's clock, whether it can be right or not; never before the program was built.
+    fn reader(&self) -> Option<i64> {
+        self.reader.time(self.age_ms())
+    }
+
+    /// The time by the gateway's clock, in milliseconds since 1970, when it has told it.
+    pub(super) fn gateway(&self) -> Option<i64> {
+        self.gateway.time(self.age_ms())
     }
 
     /// Since the start of the process.
@@ -63,29 +107,33 @@ impl Clock {
 
     /// For the gateway's certificates: the best time, or the earliest that it can be.
     pub(super) fn for_gateway(&self) -> gateway::Time {
-        let time = |unix_ms: i64| UNIX_EPOCH + Duration::from_millis(unix_ms.unsigned_abs());
         let board = (self.board)().timestamp_millis();
-        if board >= self.floor_unix_ms {
-            return gateway::Time::Known(time(board));
+        if board >= self.floor() {
+            return gateway::Time::Known(system(board));
         }
         match self.local() {
-            Some(local) => gateway::Time::Known(time(local.timestamp_millis())),
-            None => gateway::Time::AtLeast(time(self.floor_unix_ms)),
+            Some(local) => gateway::Time::Known(system(local.timestamp_millis())),
+            None => gateway::Time::AtLeast(system(self.floor())),
         }
+    }
+
+    /// For the probe alone: the reader's time, when only a record of the journal speaks against it. Should that record be of a clock gone
+    /// wrong, the gateway's certificate would be held against a time that has not come.
+    pub(super) fn doubted(&self) -> Option<gateway::Time> {
+        self.reader().filter(|_| self.local().is_none()).map(|reader| gateway::Time::Known(system(reader)))
     }
 
     /// Local time of the board, when it can be right.
     pub(super) fn trusted_board(&self) -> Option<DateTime<Local>> {
         let board = (self.board)().with_timezone(&Local);
-        (board.timestamp_millis() >= self.floor_unix_ms).then_some(board)
+        (board.timestamp_millis() >= self.floor()).then_some(board)
     }
 
     /// The best time there is: the board's, else the reader's; `None` when neither can be right.
     pub(super) fn local(&self) -> Option<DateTime<Local>> {
         self.trusted_board().or_else(|| {
-            let base = self.reader_base_unix_ms.load(Ordering::Relaxed);
-            let age = i64::try_from(self.monotonic().as_millis()).unwrap_or(i64::MAX);
-            (base != 0).then(|| Local.timestamp_millis_opt(base.saturating_add(age)).single()).flatten()
+            let reader = self.reader().filter(|reader| *reader >= self.floor())?;
+            Local.timestamp_millis_opt(reader).single()
         })
     }
 
@@ -93,23 +141,95 @@ impl Clock {
     pub(super) fn unix_ms(&self) -> i64 {
         // UTC alone: the local time zone would be looked up between a card and its request.
         let board = (self.board)().timestamp_millis();
-        if board >= self.floor_unix_ms {
+        let floor = self.floor();
+        if board >= floor {
             return board;
         }
-        self.local().map_or(self.floor_unix_ms, |local| local.timestamp_millis())
+        self.local().map_or(floor, |local| local.timestamp_millis())
     }
 
     /// Takes the reader's clock as read at its start-up, when it can be right.
     pub(super) fn reader_says(&self, time: Option<LocalTime>) {
-        let Some(unix_ms) = time.and_then(naive).and_then(|naive| Local.from_local_datetime(&naive).earliest()) else {
-            return;
-        };
-        let unix_ms = unix_ms.timestamp_millis();
-        if unix_ms >= self.floor_unix_ms {
-            let age = i64::try_from(self.monotonic().as_millis()).unwrap_or(0);
-            self.reader_base_unix_ms.store(unix_ms - age, Ordering::Relaxed);
+        self.reader_was_asked.store(true, Ordering::Relaxed);
+        // A reader that was set at once is not asked.
+        let Some(time) = time else { return };
+        let local = naive(time).and_then(|naive| Local.from_local_datetime(&naive).earliest());
+        // Its year has two digits: one that begins in 1970 says 2070.
+        let possible = built_unix_ms()..built_unix_ms() + LONGEST_SERVICE_MS;
+        match local.map(|local| local.timestamp_millis()).filter(|unix_ms| possible.contains(unix_ms)) {
+            Some(unix_ms) => self.reader.says(unix_ms, self.age_ms()),
+            None => self.reader.says_nothing(),
         }
     }
+
+    /// Takes the gateway's clock (`Date`), in seconds since 1970, when it said one.
+    pub(super) fn gateway_says(&self, unix_s: Option<i64>) {
+        if let Some(unix_s) = unix_s {
+            self.gateway.says(unix_s.saturating_mul(1000), self.age_ms());
+        }
+    }
+
+    /// What the reader's clock may be set to. It is a witness against the board's, so it is moved far only when the gateway says the same
+    /// as the board; while nobody has asked the gateway it is set when it is near, or cannot be right.
+    pub(super) fn for_the_reader(&self) -> Option<LocalTime> {
+        let board = self.trusted_board()?;
+        let unix_ms = board.timestamp_millis();
+        let may_be_set = match (self.gateway(), self.reader()) {
+            (Some(gateway), _) => are_near(gateway, unix_ms),
+            (None, Some(reader)) => are_near(reader, unix_ms),
+            (None, None) => self.reader_was_asked.load(Ordering::Relaxed),
+        };
+        may_be_set.then(|| {
+            self.reader.says(unix_ms, self.age_ms());
+            for_reader(&board)
+        })
+    }
+
+    /// The time, when no clock can be right because of the journal's latest record alone, and reader and gateway agree on an earlier one.
+    pub(super) fn agreed_earlier(&self) -> Option<i64> {
+        // UTC alone, as in `unix_ms`: it is asked in each turn of the loop.
+        if (self.board)().timestamp_millis() >= self.floor() {
+            return None;
+        }
+        let (reader, gateway) = (self.reader()?, self.gateway()?);
+        let now = reader.max(gateway);
+        let agree = are_near(reader, gateway) && reader.min(gateway) >= built_unix_ms();
+        (agree && now.saturating_add(CLOCKS_DIFFER_MS) < self.floor()).then_some(now)
+    }
+
+    /// The journal's latest record is none any more that a clock must be later than: it is `now_unix_ms`.
+    pub(super) fn set_back(&self, now_unix_ms: i64) {
+        let floor = floor_unix_ms(now_unix_ms.saturating_sub(CLOCKS_DIFFER_MS));
+        self.floor_unix_ms.store(floor, Ordering::Relaxed);
+    }
+
+    /// Why no clock can be right, with the remedy.
+    pub(super) fn untrusted(&self) -> String {
+        let board = (self.board)().timestamp_millis();
+        if board < built_unix_ms() {
+            return format!("{UNTRUSTED}; set the board's clock (timedatectl) and wait a moment");
+        }
+        format!(
+            "{UNTRUSTED}: the board's says {}, and the journal's latest record is of {}; set the board's clock (timedatectl) and wait a \
+             moment, or, if it is right, see pos-agent journal set-clock-back --help",
+            said(board),
+            said(self.floor())
+        )
+    }
+}
+
+/// A time as it is told.
+pub(super) fn said(unix_ms: i64) -> String {
+    let time = DateTime::<Utc>::from_timestamp_millis(unix_ms);
+    time.map_or_else(|| "no time".to_owned(), |time| time.to_rfc3339_opts(SecondsFormat::Secs, true))
+}
+
+fn are_near(one: i64, other: i64) -> bool {
+    one.abs_diff(other) <= CLOCKS_DIFFER_MS.unsigned_abs()
+}
+
+fn system(unix_ms: i64) -> SystemTime {
+    UNIX_EPOCH + Duration::from_millis(unix_ms.unsigned_abs())
 }
 
 /// A reader's time as a date; its year has no century.
@@ -136,7 +256,7 @@ pub(super) fn for_reader(local: &DateTime<Local>) -> LocalTime {
 
 #[cfg(test)]
 mod tests {
-    use chrono::Utc;
+    use chrono::TimeDelta;
 
     use super::*;
 
@@ -153,9 +273,9 @@ mod tests {
         assert!(clock.local().is_none() && clock.trusted_board().is_none());
         let floor = UNIX_EPOCH + Duration::from_millis(last.timestamp_millis().unsigned_abs());
         assert_eq!(clock.for_gateway(), gateway::Time::AtLeast(floor));
-        clock.reader_says(Some(for_reader(&(last - chrono::TimeDelta::days(2)))));
+        clock.reader_says(Some(for_reader(&(last - TimeDelta::days(2)))));
         assert!(clock.local().is_none(), "before the floor");
-        clock.reader_says(Some(for_reader(&(last + chrono::TimeDelta::days(2)))));
+        clock.reader_says(Some(for_reader(&(last + TimeDelta::days(2)))));
         assert!(clock.local().is_some_and(|local| local > last));
         assert!(matches!(clock.for_gateway(), gateway::Time::Known(time) if time > floor));
         assert!(Clock::new(Arc::new(Utc::now), 0).trusted_board().is_some());
@@ -171,5 +291,95 @@ mod tests {
         let (clock, _) = later();
         clock.reader_says(Some(LocalTime { year: 99, month: 13, day: 40, hour: 0, minute: 0, second: 0 }));
         assert!(clock.local().is_none());
+    }
+
+    /// A year ahead of the build: the journal's latest record; the board, a day after the build.
+    fn held_up() -> (Clock, DateTime<Local>) {
+        let day = 24 * 3600 * 1000;
+        let now = DateTime::<Utc>::from_timestamp_millis(built_unix_ms() + day).unwrap();
+        (Clock::new(Arc::new(move || now), built_unix_ms() + 365 * day), now.with_timezone(&Local))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_clock_goes_back_only_when_reader_and_gateway_agree() {
+        let minutes = TimeDelta::minutes;
+        let built = Local.timestamp_millis_opt(built_unix_ms()).unwrap();
+        let (_, now) = held_up();
+        // What the reader says | what the gateway says | whether that is the time.
+        for (reader, gateway, agree) in [
+            (Some(now), Some(now), true),
+            (Some(now), Some(now + minutes(4)), true),
+            (Some(now + minutes(4)), Some(now), true),
+            (Some(now), Some(now + minutes(6)), false),
+            (Some(now + minutes(6)), Some(now), false),
+            // Who has one line alone.
+            (Some(now), None, false),
+            (None, Some(now), false),
+            (Some(now - TimeDelta::hours(20)), Some(now), false),
+            (Some(now), Some(now - TimeDelta::hours(20)), false),
+            // Before the program was built.
+            (Some(built - minutes(1)), Some(built + minutes(1)), false),
+            (Some(built + minutes(1)), Some(built - minutes(1)), false),
+            // Not earlier than the record, or not by much.
+            (Some(now + TimeDelta::days(365)), Some(now + TimeDelta::days(365)), false),
+            (Some(now + TimeDelta::days(363)), Some(now + TimeDelta::days(363)), true),
+        ] {
+            let (clock, _) = held_up();
+            clock.reader_says(reader.as_ref().map(for_reader));
+            clock.gateway_says(gateway.map(|gateway| gateway.timestamp()));
+            assert_eq!(clock.agreed_earlier().is_some(), agree, "{reader:?} {gateway:?}");
+        }
+    }
+
+    #[test]
+    fn a_clock_that_was_set_back_goes_on_from_there() {
+        let (clock, now) = held_up();
+        assert!(clock.local().is_none());
+        let said = clock.untrusted();
+        assert!(said.contains("the journal's latest record is of") && said.contains("set-clock-back"), "{said}");
+        clock.set_back(now.timestamp_millis());
+        assert_eq!(clock.trusted_board(), Some(now));
+        assert!(clock.agreed_earlier().is_none());
+        // Never before the build, whoever says so.
+        clock.set_back(0);
+        assert_eq!(clock.floor(), built_unix_ms());
+    }
+
+    #[test]
+    fn the_probe_is_held_against_the_readers_time_only_while_no_clock_can_be_right() {
+        let (clock, now) = held_up();
+        assert_eq!(clock.doubted(), None);
+        clock.reader_says(Some(for_reader(&now)));
+        let Some(gateway::Time::Known(time)) = clock.doubted() else { panic!("no time") };
+        let unix_s = time.duration_since(UNIX_EPOCH).unwrap().as_secs();
+        assert!(unix_s.abs_diff(now.timestamp().unsigned_abs()) <= 1);
+        assert!(matches!(clock.for_gateway(), gateway::Time::AtLeast(_)), "payments and questions are not");
+        clock.set_back(now.timestamp_millis());
+        assert_eq!(clock.doubted(), None);
+    }
+
+    #[test]
+    fn a_board_that_the_gateway_contradicts_does_not_set_the_readers_clock() {
+        let board = Utc::now();
+        let local = board.with_timezone(&Local);
+        let hour = TimeDelta::hours(1);
+        let long_ago = Local.timestamp_millis_opt(0).unwrap();
+        // What the reader says | what the gateway says | whether the reader is set.
+        for (reader, gateway, is_set) in [
+            (None, None, false),
+            (Some(long_ago), None, true),
+            (Some(local), None, true),
+            (Some(local + hour), None, false),
+            (Some(local + hour), Some(local), true),
+            (Some(local), Some(local - hour), false),
+            (None, Some(local - hour), false),
+        ] {
+            let clock = Clock::new(Arc::new(move || board), 0);
+            if let Some(reader) = &reader {
+                clock.reader_says(Some(for_reader(reader)));
+            }
+            clock.gateway_says(gateway.map(|gateway| gateway.timestamp()));
+            assert_eq!(clock.for_the_reader().is_some(), is_set, "{reader:?} {gateway:?}");
+        }
     }
 }

@@ -220,21 +220,41 @@ impl Agent {
         if self.old_copy_due().is_none_or(|at| at > self.clock.monotonic()) {
             return;
         }
-        if self.old_copy.tries == 0
-            && let Err(error) = self.journal.look_from(Some(self.old_copy.known_until_unix_ms))
-        {
-            self.old_copy.look = Look::Due(self.clock.monotonic() + FIRST_WAIT);
-            return self.journal_is_faulty(&error);
-        }
+        let (from, to) = match self.window() {
+            Ok(window) => window,
+            Err(error) => {
+                self.old_copy.look = Look::Due(self.clock.monotonic() + FIRST_WAIT);
+                return self.journal_is_faulty(&error);
+            }
+        };
         self.old_copy.look = Look::Asking;
-        let OldCopy { known_until_unix_ms: known, first_unix_ms: first, .. } = self.old_copy;
-        let (from, to) = window(known, first, self.clock.unix_ms(), self.gateway_is_ahead_s().saturating_mul(1000));
         let (gateway, done, places) = (self.gateway.clone(), self.done.clone(), self.earlier_sales.clone());
         tokio::spawn(async move {
             let _turn = places.acquire_owned().await;
             let references = gateway.references_between(from, to).await;
             let _ = done.send(Done::References { references }).await;
         });
+    }
+
+    /// The time that the gateway is asked for, in its own clock; the journal keeps from when on, until there is an answer.
+    fn window(&mut self) -> Result<(i64, i64), journal::Error> {
+        let board = self.clock.unix_ms();
+        // While no clock here can be right the gateway's is the only one.
+        let (now, apart) = match (self.clock.local(), self.clock.gateway()) {
+            (None, Some(gateway)) => (gateway, 0),
+            _ => (board, self.gateway_is_ahead_s().saturating_mul(1000)),
+        };
+        // A record that is later was written by a clock that was ahead, and tells nothing of until when the journal knows.
+        let over = now.saturating_add(SLACK_MS);
+        if self.old_copy.known_until_unix_ms > over {
+            self.old_copy.known_until_unix_ms = self.journal.known_until(over)?.unwrap_or_default();
+        }
+        let OldCopy { known_until_unix_ms: known, first_unix_ms: first, .. } = self.old_copy;
+        if self.old_copy.tries == 0 {
+            self.journal.look_from(Some(known))?;
+        }
+        let (from, to) = window(known, first, now, apart);
+        Ok((from.max(0), to.max(board.saturating_add(SLACK_MS))))
     }
 
     /// The gateway named the references that it holds, or could not be asked.
@@ -355,9 +375,8 @@ impl Agent {
 
     /// By how much the gateway's clock is ahead of ours, in seconds, as the latest probe told.
     fn gateway_is_ahead_s(&self) -> i64 {
-        let Some((then, at)) = self.gateway_date else { return 0 };
-        let age = self.clock.monotonic().saturating_sub(at).as_secs();
-        then.saturating_add_unsigned(age).saturating_sub(self.clock.unix_ms() / 1000)
+        let Some(gateway) = self.clock.gateway() else { return 0 };
+        (gateway / 1000).saturating_sub(self.clock.unix_ms() / 1000)
     }
 
     /// A person has decided what becomes of a sale that waits.

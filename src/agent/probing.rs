@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use super::{Agent, Done};
-use crate::gateway::Probed;
+use crate::gateway::{self, Probed};
+use crate::journal;
 
 /// How often it is asked.
 const DAY: Duration = Duration::from_secs(24 * 3600);
@@ -14,8 +15,8 @@ const AGAIN: Duration = Duration::from_secs(3600);
 const SOON: Duration = Duration::from_secs(1);
 /// A shop's network comes back within minutes.
 const LONGEST: Duration = Duration::from_secs(300);
-/// Clocks that are so far apart are worth a warning: answers take seconds, and a receipt shows minutes.
-const CLOCKS_DIFFER_S: u64 = 5 * 60;
+/// Clocks that are so far apart are worth a warning.
+const CLOCKS_DIFFER_S: u64 = journal::CLOCKS_DIFFER_MS.unsigned_abs() / 1000;
 /// What the status says of a gateway that answered.
 pub(super) const ANSWERS: &str = "answers";
 
@@ -27,10 +28,16 @@ impl Agent {
             // A sale has no time for it.
             return;
         }
-        self.probe_at = now + DAY;
+        // Without a clock that can be right no sale is taken, and the gateway's may be the one that is missing.
+        self.probe_at = now + if self.clock.local().is_some() { DAY } else { AGAIN };
         let (gateway, done) = (self.gateway.clone(), self.done.clone());
+        // The certificate of a gateway may have ended by a time that a clock gone wrong has written.
+        let doubted = self.clock.doubted().map(|time| gateway::Clock::new(move || time));
         tokio::spawn(async move {
-            let probed = gateway.probe().await;
+            let probed = match doubted {
+                Some(clock) => gateway.probe_at(clock).await,
+                None => gateway.probe().await,
+            };
             let _ = done.send(Done::Probed { probed }).await;
         });
     }
@@ -45,7 +52,7 @@ impl Agent {
                 self.was_probed = true;
                 tracing::debug!(?unix_s, round_trip_us = round_trip.as_micros(), "the gateway answers");
                 ANSWERS.clone_into(&mut self.gateway_state);
-                self.gateway_date = unix_s.map(|unix_s| (unix_s, now)).or(self.gateway_date);
+                self.clock.gateway_says(unix_s);
                 if let Some(warning) = self.clocks_differ() {
                     tracing::warn!("{warning}");
                 }
@@ -67,17 +74,19 @@ impl Agent {
 
     /// A sentence with its remedy when the gateway's clock and ours are far apart.
     pub(super) fn clocks_differ(&self) -> Option<String> {
-        let (then, at) = self.gateway_date?;
-        let age = self.clock.monotonic().saturating_sub(at).as_secs();
-        far_apart(then.saturating_add_unsigned(age), self.clock.unix_ms() / 1000)
+        let theirs = self.clock.gateway()? / 1000;
+        match self.clock.trusted_board() {
+            Some(board) => far_apart(theirs, board.timestamp(), "the board's"),
+            None => far_apart(theirs, self.clock.local()?.timestamp(), "the reader's, which serves here,"),
+        }
     }
 }
 
-fn far_apart(theirs: i64, ours: i64) -> Option<String> {
+fn far_apart(theirs: i64, ours: i64, whose: &str) -> Option<String> {
     let apart = theirs.abs_diff(ours);
     (apart > CLOCKS_DIFFER_S).then(|| {
         format!(
-            "the gateway's clock and the board's are {apart} s apart; set the board's clock (timedatectl); if it is right, tell \
+            "the gateway's clock and {whose} are {apart} s apart; set the board's clock (timedatectl); if it is right, tell \
              the gateway's operator"
         )
     })
@@ -89,10 +98,10 @@ mod tests {
 
     #[test]
     fn clocks_may_be_five_minutes_apart() {
-        assert_eq!(far_apart(1_000, 1_300), None);
-        assert_eq!(far_apart(1_300, 1_000), None);
+        assert_eq!(far_apart(1_000, 1_300, "the board's"), None);
+        assert_eq!(far_apart(1_300, 1_000, "the board's"), None);
         for (theirs, ours) in [(1_301, 1_000), (1_000, 1_301), (i64::MAX, i64::MIN)] {
-            let said = far_apart(theirs, ours).unwrap();
+            let said = far_apart(theirs, ours, "the board's").unwrap();
             assert!(said.contains(" s apart; set the board's clock"), "{said}");
         }
     }

@@ -10,7 +10,7 @@ use crate::sale::{self, Order, Sale};
 use crate::till::{self, Command, Refused, SaleView, Wanted, Who};
 
 use super::recovery::refused_by_journal;
-use super::{Active, Agent, Done, NUDGED, act, clock, words};
+use super::{Active, Agent, Done, NUDGED, act, words};
 
 impl Agent {
     pub(super) fn till_asks(&mut self, command: Command) {
@@ -111,7 +111,7 @@ impl Agent {
         let (kind, amount) = self.kind_and_amount(&wanted)?;
         self.may_begin(&kind, amount)?;
         let Some(local) = self.clock.local() else {
-            return Err(Refused::NotReady { why: clock::UNTRUSTED.to_owned() });
+            return Err(Refused::NotReady { why: self.clock.untrusted() });
         };
         let now = self.now();
         // A number is given once, even when its sale cannot be written: a write that failed may yet be on the disk.

@@ -180,7 +180,7 @@ impl Agent {
         attention.extend(self.reader_state.as_ref().err().cloned());
         attention.extend(self.journal_fault.as_ref().map(|fault| fault.why.clone()));
         if self.clock.local().is_none() {
-            attention.push(super::clock::UNTRUSTED.to_owned());
+            attention.push(self.clock.untrusted());
         }
         let alone = self.printers.len() == 1;
         attention.extend(self.printers().filter_map(|(config, printer)| {

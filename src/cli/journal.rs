@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use self::adopt::Adopt;
 use self::export::Export;
+use self::set_clock_back::SetClockBack;
 use self::verify::Verify;
 use super::exit::{Exit, Stop};
 use super::{Where, out};
@@ -16,6 +17,7 @@ use crate::till::SaleView;
 
 mod adopt;
 mod export;
+mod set_clock_back;
 mod verify;
 
 /// Arguments.
@@ -42,6 +44,8 @@ enum Verb {
     Export(Export),
     /// Take over the journal of another board, to settle what is open there; the daemon must be stopped
     Adopt(Adopt),
+    /// Say that later times in the journal were written by a clock that was ahead; the daemon must be stopped
+    SetClockBack(SetClockBack),
 }
 
 /// Which journal: these verbs read the file themselves, whether the daemon runs or not.
@@ -73,7 +77,7 @@ impl Which {
 /// What the journal says, with the number for it.
 fn stop(error: &Error) -> Stop {
     let exit = match error {
-        Error::NotAdopted { .. } => Exit::Data,
+        Error::NotAdopted { .. } | Error::ClockStays { .. } => Exit::Data,
         _ => Exit::Io,
     };
     Stop::new(exit, error.to_string())
@@ -93,6 +97,7 @@ impl Journal {
             Some(Verb::Verify(verb)) => verb.run(),
             Some(Verb::Export(verb)) => verb.run(),
             Some(Verb::Adopt(verb)) => verb.run(),
+            Some(Verb::SetClockBack(verb)) => verb.run(),
             None => self.list().await,
         }
     }

@@ -6,6 +6,7 @@ use chrono::{DateTime, SecondsFormat, Utc};
 
 use super::{Past, Report};
 use crate::agent::clock::{built_unix_ms, floor_unix_ms};
+use crate::journal::Latest;
 
 /// Where systemd-timesyncd says that it has set the clock (systemd-timesyncd.service(8)).
 const SYNCHRONIZED: &str = "/run/systemd/timesync/synchronized";
@@ -15,10 +16,24 @@ const SAME: i64 = 5_000;
 const SET_IT: &str = "give the board a network with time (timedatectl set-ntp true), or set it by hand (timedatectl set-time), and fit \
                       a battery if it comes back";
 
+/// What else may be wrong when the board is behind the journal.
+const OR_SET_BACK: &str = "; but if the board's clock is right, that record was written by a clock that was ahead: the agent goes on by \
+                           itself when the reader's clock and the gateway's say so too, and otherwise a technician tells it (pos-agent \
+                           journal set-clock-back)";
+
 pub(super) fn look(report: &mut Report<'_>, past: &Past) {
-    match judge(Utc::now().timestamp_millis(), built_unix_ms(), past.last_unix_ms) {
+    match judge(Utc::now().timestamp_millis(), built_unix_ms(), past.latest) {
         Ok(seen) => report.ok(seen),
-        Err(seen) => report.fault(seen, SET_IT),
+        Err(Wrong::BeforeBuild(seen)) => report.fault(seen, SET_IT),
+        Err(Wrong::BeforeRecord(seen)) => report.fault(seen, format!("{SET_IT}{OR_SET_BACK}")),
+    }
+    if let Some(set_back) = &past.set_back {
+        report.note(format!(
+            "it was set back on {} by {}: until then records up to {} were written by a clock that was ahead",
+            said(set_back.now_unix_ms),
+            set_back.by,
+            said(set_back.latest_unix_ms)
+        ));
     }
     let synchronized = Path::new(SYNCHRONIZED);
     if synchronized.exists() {
@@ -31,23 +46,35 @@ pub(super) fn look(report: &mut Report<'_>, past: &Past) {
     }
 }
 
-fn judge(now: i64, built: i64, last: i64) -> Result<String, String> {
-    let time = |unix_ms| {
-        DateTime::<Utc>::from_timestamp_millis(unix_ms)
-            .map_or_else(|| "no time".to_owned(), |time| time.to_rfc3339_opts(SecondsFormat::Secs, true))
-    };
+/// Why the clock cannot be right.
+#[derive(Debug)]
+enum Wrong {
+    BeforeBuild(String),
+    BeforeRecord(String),
+}
+
+fn judge(now: i64, built: i64, latest: Latest) -> Result<String, Wrong> {
     if now < built {
-        return Err(format!("the board's clock says {}, and this program was built later, {}", time(now), time(built)));
+        let (now, built) = (said(now), said(built));
+        return Err(Wrong::BeforeBuild(format!(
+            "the board's clock says {now}, and this program was built later, {built}"
+        )));
     }
     // A record that no clock of a terminal in service could have written stops nothing (agent::clock).
-    if floor_unix_ms(last) > now + SAME {
-        return Err(format!(
-            "the board's clock says {}, and the journal's latest record is later, {}",
-            time(now),
-            time(last)
-        ));
+    if floor_unix_ms(latest.unix_ms) > now + SAME {
+        let whose = latest.number.map(|number| format!(" (transaction {number})")).unwrap_or_default();
+        return Err(Wrong::BeforeRecord(format!(
+            "the board's clock says {}, and the journal's latest record is later, {}{whose}",
+            said(now),
+            said(latest.unix_ms)
+        )));
     }
-    Ok(format!("the board's clock says {}, which can be right", time(now)))
+    Ok(format!("the board's clock says {}, which can be right", said(now)))
+}
+
+fn said(unix_ms: i64) -> String {
+    DateTime::<Utc>::from_timestamp_millis(unix_ms)
+        .map_or_else(|| "no time".to_owned(), |time| time.to_rfc3339_opts(SecondsFormat::Secs, true))
 }
 
 #[cfg(test)]
@@ -58,10 +85,13 @@ mod tests {
     fn a_clock_before_the_build_or_the_last_record_is_a_fault() {
         let built = built_unix_ms();
         let day = 24 * 3600 * 1000;
-        assert!(judge(built + day, built, 0).unwrap().ends_with("which can be right"));
-        assert!(judge(0, built, 0).unwrap_err().contains("1970-01-01T00:00:00Z, and this program was built later"));
-        assert!(judge(built + day, built, built + 2 * day).unwrap_err().contains("latest record is later"));
-        assert!(judge(built + day, built, built + day + 1).is_ok());
-        assert!(judge(built + day, built, i64::MAX).is_ok(), "a record from the far future stops nothing");
+        let judge = |now, unix_ms| judge(now, built, Latest { unix_ms, number: Some(17) });
+        assert!(judge(built + day, 0).unwrap().ends_with("which can be right"));
+        let Err(Wrong::BeforeBuild(seen)) = judge(0, 0) else { panic!("it can be right") };
+        assert!(seen.contains("1970-01-01T00:00:00Z, and this program was built later"), "{seen}");
+        let Err(Wrong::BeforeRecord(seen)) = judge(built + day, built + 2 * day) else { panic!("it can be right") };
+        assert!(seen.contains("latest record is later") && seen.ends_with("(transaction 17)"), "{seen}");
+        assert!(judge(built + day, built + day + 1).is_ok());
+        assert!(judge(built + day, i64::MAX).is_ok(), "a record from the far future stops nothing");
     }
 }

@@ -25,7 +25,7 @@ pub(super) async fn look(report: &mut Report<'_>, config: &Config, past: &Past) 
     let mut settings = config.gateway.clone();
     settings.connect_timeout_ms = settings.connect_timeout_ms.min(PATIENCE_MS);
     settings.answer_timeout_ms = settings.answer_timeout_ms.min(PATIENCE_MS);
-    let floor = UNIX_EPOCH + Duration::from_millis(floor_unix_ms(past.last_unix_ms).unsigned_abs());
+    let floor = UNIX_EPOCH + Duration::from_millis(floor_unix_ms(past.latest.unix_ms).unsigned_abs());
     let token = Token::load_from(&settings, credentials().as_deref());
     let has_token = token.is_ok();
     match &token {
@@ -41,7 +41,7 @@ pub(super) async fn look(report: &mut Report<'_>, config: &Config, past: &Past) 
         Ok(probe) => probe,
         Err(error) => return report.say(Severity::Fault, &error.to_string()),
     };
-    let now = Utc::now().timestamp().max(floor_unix_ms(past.last_unix_ms) / 1000);
+    let now = Utc::now().timestamp().max(floor_unix_ms(past.latest.unix_ms) / 1000);
     if reaches(report, &mut probe, now).await.is_none() {
         return;
     }

@@ -87,7 +87,7 @@ fn book(report: &mut Report<'_>, found: &Inspection) {
 }
 
 fn waiting(report: &mut Report<'_>, sales: Sales, agent: &Agent) -> Past {
-    let Sales { count, open, quarantined, set_aside, last_unix_ms, approved } = sales;
+    let Sales { count, open, quarantined, set_aside, latest, set_back, approved } = sales;
     report.ok(format!("sales: {count}, unconfirmed: {}", open.len()));
     for aside in &set_aside {
         let seen = format!("the open sale {} of till {} cannot be read by this program", aside.reference, aside.till);
@@ -101,7 +101,7 @@ fn waiting(report: &mut Report<'_>, sales: Sales, agent: &Agent) -> Past {
         let seen = format!("sales that wait for the agent, which does not run: {}", named(&open));
         report.warning(seen, "start it: it settles them by itself; do not charge these customers again");
     }
-    Past { last_unix_ms, approved, reader: None }
+    Past { latest, set_back, approved, reader: None }
 }
 
 fn named(references: &[String]) -> String {

@@ -24,7 +24,7 @@ use std::time::Duration;
 use serde::Serialize;
 use tokio::time::timeout;
 
-use crate::journal::ReaderChange;
+use crate::journal::{Latest, ReaderChange, SetBack};
 use crate::sale::Sale;
 use crate::till::StatusView;
 
@@ -202,7 +202,8 @@ impl Report<'_> {
 /// What the journal says that other probes need.
 #[derive(Debug, Default)]
 struct Past {
-    last_unix_ms: i64,
+    latest: Latest,
+    set_back: Option<SetBack>,
     approved: Option<Sale>,
     reader: Option<ReaderChange>,
 }

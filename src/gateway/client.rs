@@ -49,6 +49,8 @@ struct Inner {
     files: Arc<Files>,
     gateway: config::Gateway,
     terminal: config::Terminal,
+    /// The wire below TLS, when it is given instead of opened.
+    way: Option<Way>,
 }
 
 /// Why there is no whole answer.
@@ -89,7 +91,7 @@ impl Client {
         let lines = || Lines::new(address.clone(), Arc::clone(&files), connect).over(way.clone());
         let (payments, others) = (lines(), lines());
         let (gateway, terminal) = (gateway.clone(), terminal.clone());
-        Ok(Self(Arc::new(Inner { address, payments, others, files, gateway, terminal })))
+        Ok(Self(Arc::new(Inner { address, payments, others, files, gateway, terminal, way })))
     }
 
     /// Opens the connection, TLS included, so that a payment needs one round trip. With a `warm-path` a request is made over it too, and
@@ -237,7 +239,24 @@ impl Client {
     /// # Errors
     /// When there is no answer over TLS that was verified, in a sentence with its remedy.
     pub async fn probe(&self) -> Result<Probed, String> {
-        let mut line = self.0.others.open().await?;
+        self.probe_over(&self.0.others).await
+    }
+
+    /// [`Self::probe`] over a line that is used for nothing else, with the certificates judged at the time of another clock. Nothing is
+    /// shown there that an impostor could use: no token, no payment.
+    ///
+    /// # Errors
+    /// As [`Self::probe`].
+    pub async fn probe_at(&self, clock: Clock) -> Result<Probed, String> {
+        let files =
+            Files::new(&self.0.gateway, token::credentials(), None, clock).map_err(|error| error.to_string())?;
+        let connect = Duration::from_millis(self.0.gateway.connect_timeout_ms);
+        let lines = Lines::new(self.0.address.clone(), Arc::new(files), connect).over(self.0.way.clone());
+        self.probe_over(&lines).await
+    }
+
+    async fn probe_over(&self, lines: &Lines) -> Result<Probed, String> {
+        let mut line = lines.open().await?;
         let path = self.0.address.path(&self.0.gateway.assumptions.probe_path, &[]);
         let request = request_of(&self.0.address, None, Method::GET, &path, None)?;
         let ms = self.0.gateway.answer_timeout_ms;

@@ -17,9 +17,9 @@ use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
 use super::chain::{Head, Mark, Row};
 use super::db::{Db, STEPS_OF_SALE, failed, unreadable};
-use super::open::{beside, look_at};
+use super::open::{MILLISECONDS_OF_A_DAY, beside, look_at};
 use super::verify::verify;
-use super::{Error, is_held, known, payments};
+use super::{Error, known, lock, payments};
 
 /// What was taken over.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,11 +54,8 @@ impl Drop for Copy {
 /// # Errors
 /// See [`Error`]; then this journal is as it was. The file is never changed.
 pub fn adopt(path: &Path, file: &Path, terminal: Option<&str>, unix_ms: i64) -> Result<Adopted, Error> {
-    if same(path, file) {
+    if lock::are_same(path, file) {
         return Err(refused("this is the terminal's own journal; give the copy of the other board's".to_owned()));
-    }
-    if is_held(file) {
-        return Err(Error::InUse { path: file.display().to_string() });
     }
     if !file.is_file() {
         return Err(refused(format!(
@@ -66,12 +63,17 @@ pub fn adopt(path: &Path, file: &Path, terminal: Option<&str>, unix_ms: i64) -> 
             file.display()
         )));
     }
+    let file = &lock::real(file)?;
+    lock::has_one_name(file)?;
+    // No agent that starts there meanwhile may write to what is copied.
+    let still = lock::keep_still(file)?;
     look_at(file)?;
     // First of all the lock: an agent that runs must not find entries that it did not write.
     let (mut db, _) = Db::open(path)?;
     let copy = Copy(beside(path, ".adopting"));
     let with_wal = copied(file, &copy.0)
         .map_err(|error| refused(format!("{} cannot be copied ({error}); see to the disk's space", file.display())))?;
+    drop(still);
     let (theirs, opened) = Db::open(&copy.0.join("journal.db")).map_err(|error| of_file(error, file))?;
     if let Some(aside) = opened.set_aside.first() {
         let why = format!(
@@ -116,10 +118,6 @@ fn of_file(error: Error, file: &Path) -> Error {
         Error::Format { found, known, .. } => Error::Format { path, found, known },
         other => other,
     }
-}
-
-fn same(one: &Path, other: &Path) -> bool {
-    matches!((fs::canonicalize(one), fs::canonicalize(other)), (Ok(one), Ok(other)) if one == other)
 }
 
 /// Copies the file and its WAL; whether there was one.
@@ -178,8 +176,11 @@ fn take_over(db: &mut Db, theirs: &Connection, file: &Path, unix_ms: i64) -> Res
     };
     let mut head = mark.write(&transaction, head, unix_ms)?;
     // What the other board did after the copy was made is asked for from the last thing that the copy knows.
-    let sql = "SELECT min(coalesce((SELECT whole_until FROM about), max(unix_ms)), max(unix_ms)) FROM step";
-    let until: Option<i64> = theirs.query_row(sql, [], |row| row.get(0)).map_err(failed)?;
+    // A time that is not over here either was written by a clock that was ahead, and says nothing.
+    let sql = "SELECT min(coalesce((SELECT whole_until FROM about), latest), latest)
+               FROM (SELECT coalesce(max(unix_ms), 0) AS latest FROM step WHERE unix_ms <= ?1)";
+    let over = unix_ms.saturating_add(MILLISECONDS_OF_A_DAY);
+    let until: i64 = theirs.query_row(sql, [over], |row| row.get(0)).map_err(failed)?;
     let sql = "UPDATE about SET whole_until = min(coalesce(whole_until, ?1), ?1)";
     transaction.execute(sql, params![until]).map_err(failed)?;
     // And what it was found not to know, this journal does not know either.

@@ -149,6 +149,15 @@ pub(super) enum Mark {
         #[serde(flatten)]
         reader: super::KnownReader,
     },
+    /// What was written before this has times of a clock that was ahead: that a clock is earlier does not make it wrong.
+    ClockSetBack {
+        /// The latest of those times, milliseconds since 1970.
+        latest: i64,
+        /// What time it was, milliseconds since 1970.
+        now: i64,
+        /// Who says so.
+        by: String,
+    },
     /// Old transactions were taken out.
     Pruned {
         /// How many.

@@ -1,6 +1,5 @@
 //! The SQLite file behind the journal: writing steps, and reading sales back. Blocking; knows no thread.
 
-use std::fs::File;
 use std::path::Path;
 use std::time::Duration;
 
@@ -10,15 +9,13 @@ use crate::sale::{Record, Sale};
 
 use super::chain::{Head, Row};
 use super::known::OldCopy;
+use super::lock::{self, Lock};
 use super::retention::Retention;
+use super::set_back::{self, SetBack};
 use super::{Error, open, payments};
 
-/// Steps after which the WAL is copied into the file: some ten sales. A step writes two to seven pages.
-const TIDY_AFTER: u32 = 40;
 /// Steps of one sale that have room in `step.id`; a reversal that was tried every five minutes takes nine years for them.
 pub(super) const STEPS_OF_SALE: i64 = 1 << 20;
-/// Sales among whose records the latest time is looked for at the start.
-const RECENT_SALES: i64 = 100;
 /// How long a commit waits for another program that writes to the file, which none should.
 pub(super) const BUSY: Duration = Duration::from_secs(1);
 
@@ -30,16 +27,18 @@ pub struct Db {
     pub(super) head: Option<Head>,
     /// Wall clock of the latest step that was written or found.
     pub(super) last_unix_ms: i64,
+    /// When the clock was set back.
+    pub(super) set_backs: Vec<SetBack>,
     /// What is kept, and how long.
     pub(super) retention: Retention,
-    /// Steps written since the WAL was copied.
-    writes: u32,
+    /// Steps that were written, and transactions that were taken out.
+    pub(super) written: u64,
     /// Steps written since the file says how far the index of payments goes: it is said with a sale's beginning.
-    unmarked: u32,
+    unmarked: u64,
     /// Sales that ended and are not marked as settled yet: that is done with the next sale's beginning.
     ended: Vec<i64>,
-    /// Held as long as the file is open for writing: one agent per journal.
-    _lock: Option<File>,
+    /// One agent per journal. The last field: it must be let go after the connection (`lock.rs`).
+    lock: Option<Lock>,
 }
 
 /// What the journal said when it was opened.
@@ -51,7 +50,7 @@ pub struct Opened {
     pub set_aside: Vec<SetAside>,
     /// The highest number given to a sale.
     pub last_number: u64,
-    /// Wall clock of the latest record, milliseconds since 1970: no later clock can be right if it is earlier.
+    /// Wall clock of the latest record since the clock was set back last, milliseconds since 1970: no earlier clock can be right.
     pub last_unix_ms: i64,
     /// Wall clock of the last thing that this journal knows, from which on it is looked for what it does not know: should it be an old
     /// copy, that happened later. `None` without a transaction. While a transaction is open that was taken over from another journal,
@@ -83,9 +82,10 @@ impl Db {
     /// # Errors
     /// See [`Error`]; an existing file is not changed then.
     pub fn open(path: &Path) -> Result<(Self, Opened), Error> {
+        let path = &lock::real(path)?;
         let (connection, lock) = open::writable(path)?;
         let name = path.display().to_string();
-        let mut db = Self { _lock: Some(lock), ..Self::reading(connection) };
+        let mut db = Self { lock: Some(lock), ..Self::reading(connection) };
         let refused = |error| match error {
             // A page that cannot be read is damage, whoever meets it.
             Error::Failed { cause } if cause.contains("malformed") => Error::Damaged { path: name.clone(), cause },
@@ -101,13 +101,12 @@ impl Db {
     fn read_all_that_is_open(&mut self) -> Result<Opened, Error> {
         self.head = Some(Head::read(&self.connection)?);
         let last_number = self.number("SELECT coalesce(max(number), 0) FROM sale")?;
-        // The latest sales have the latest records, give or take a reversal; reading all of them would make a start slow.
-        let recent = last_number.saturating_sub(RECENT_SALES).saturating_mul(STEPS_OF_SALE);
-        self.last_unix_ms = self.number(&format!("SELECT coalesce(max(unix_ms), 0) FROM step WHERE id >= {recent}"))?;
+        self.set_backs = set_back::all(&self.connection)?;
+        self.last_unix_ms = set_back::latest(&self.connection, self.set_backs.last())?.unix_ms;
         let (unsettled, set_aside) = self.open_sales()?;
         let open = unsettled.iter().map(|sale| sale.order().number);
         let aside = set_aside.iter().map(|aside| aside.number.unsigned_abs());
-        let known_until_unix_ms = self.known_until(&open.chain(aside).collect::<Vec<_>>())?;
+        let known_until_unix_ms = self.known_until(&open.chain(aside).collect::<Vec<_>>(), i64::MAX)?;
         let (last_number, last_unix_ms) = (last_number.unsigned_abs(), self.last_unix_ms);
         let old_copy = self.old_copy()?;
         let first = "SELECT coalesce((SELECT unix_ms FROM step ORDER BY id LIMIT 1), 0)";
@@ -116,20 +115,20 @@ impl Db {
         Ok(Opened { unsettled, set_aside, last_number, last_unix_ms, known_until_unix_ms, first_unix_ms, old_copy })
     }
 
-    /// A second connection, for reading beside the one that writes.
-    ///
-    /// # Errors
-    /// When the file cannot be opened.
-    pub fn read(path: &Path) -> Result<Self, Error> {
-        let connection = Connection::open(path).map_err(failed)?;
-        connection.busy_timeout(BUSY).map_err(failed)?;
-        Ok(Self::reading(connection))
+    /// Opens a second connection, on whatever thread: for reading beside the one that writes, and for copying the WAL.
+    pub(super) fn beside(&self, path: &Path) -> impl FnOnce() -> Result<Self, Error> + Send + use<> {
+        let (path, lock) = (path.to_owned(), self.lock.clone());
+        move || {
+            let connection = Connection::open(path).map_err(failed)?;
+            connection.busy_timeout(BUSY).map_err(failed)?;
+            Ok(Self { lock, ..Self::reading(connection) })
+        }
     }
 
     /// Over a connection that nothing is written through.
     pub(super) fn reading(connection: Connection) -> Self {
-        let (head, retention, ended) = (None, Retention::default(), Vec::new());
-        Self { connection, head, last_unix_ms: 0, retention, writes: 0, unmarked: 0, ended, _lock: None }
+        let (head, retention, ended, set_backs) = (None, Retention::default(), Vec::new(), Vec::new());
+        Self { connection, head, last_unix_ms: 0, set_backs, retention, written: 0, unmarked: 0, ended, lock: None }
     }
 
     /// Writes what step number `place` of a sale recorded; when it returns, that is on the disk.
@@ -158,7 +157,7 @@ impl Db {
             )?;
             put(&transaction, INSERT_STEP, step)?;
             payments::add(&transaction, sale, records)?;
-            if self.unmarked >= TIDY_AFTER {
+            if self.unmarked >= super::housekeeping::TIDY_AFTER {
                 payments::all_until(&transaction, next.entry)?;
                 // Should the writing fail, a start reads a little more.
                 self.unmarked = 0;
@@ -183,29 +182,37 @@ impl Db {
         }
         self.head = Some(next);
         self.last_unix_ms = self.last_unix_ms.max(unix_ms);
-        self.writes += 1;
+        self.written += 1;
         self.unmarked += 1;
         Ok(())
     }
 
-    /// Whether enough was written since the WAL was copied; asking begins to count anew.
-    pub fn wants_tidying(&mut self) -> bool {
-        let wants = self.writes >= TIDY_AFTER;
-        if wants {
-            self.writes = 0;
-        }
-        wants
+    /// The book's last entry.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn head(&self) -> Result<Head, Error> {
+        Head::read(&self.connection)
     }
 
-    /// Copies the WAL into the file, as far as no reader holds it. The WAL keeps its size and is written from its beginning
-    /// again.
+    /// How much was written since the file was opened: steps, and transactions that were taken out.
+    pub(super) fn written(&self) -> u64 {
+        self.written
+    }
+
+    /// Copies the WAL into the file, as far as no reader holds it; whether that was all of it. Then it is written from its beginning
+    /// again, and keeps its size.
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn checkpoint(&self) -> Result<(), Error> {
+    pub fn checkpoint(&self) -> Result<bool, Error> {
         // A connection that has read nothing yet does not know that there is a WAL.
         self.number("SELECT count(*) FROM sale WHERE number < 0")?;
-        self.connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(())).map_err(failed)
+        let copied =
+            |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?));
+        let copied = self.connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], copied).map_err(failed)?;
+        // Busy, frames in the WAL, frames that were copied.
+        Ok(matches!(copied, (0, all, copied) if all == copied))
     }
 
     /// The sale of one till's reference.
@@ -326,7 +333,8 @@ impl Db {
 
     pub(super) fn replay(&self, number: i64) -> Result<Sale, Error> {
         let first = number.saturating_mul(STEPS_OF_SALE);
-        Sale::replay(&self.steps(number)?).ok_or_else(|| unreadable(first, &"the sale has no beginning"))
+        let sale = self.replay_through(number, first)?;
+        sale.ok_or_else(|| unreadable(first, &"the sale has no beginning"))
     }
 
     /// What the steps of a sale wrote; nothing, when there is none.

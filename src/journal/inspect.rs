@@ -2,7 +2,6 @@
 //!
 //! It mends nothing and judges nothing about money; a sale is replayed as the agent would.
 
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags};
@@ -10,8 +9,10 @@ use rusqlite::{Connection, OpenFlags};
 use crate::sale::{Outcome, Sale, Standing};
 
 use super::db::{BUSY, Db, failed};
+use super::lock::{self, is_held};
 use super::open::{FORMAT, look_at, refused};
 use super::reader::latest as latest_reader;
+use super::set_back::{self, Latest, SetBack};
 use super::verify::{Verdict, verify};
 use super::{Error, ReaderChange, SetAside};
 
@@ -52,8 +53,10 @@ pub struct Sales {
     pub quarantined: Vec<String>,
     /// Open ones that a later program wrote and this one cannot read.
     pub set_aside: Vec<SetAside>,
-    /// Wall clock of the latest record, milliseconds since 1970.
-    pub last_unix_ms: i64,
+    /// The latest time that counts.
+    pub latest: Latest,
+    /// When the clock was set back last.
+    pub set_back: Option<SetBack>,
     /// The latest one that the gateway approved.
     pub approved: Option<Sale>,
 }
@@ -63,6 +66,8 @@ pub struct Sales {
 /// # Errors
 /// When it cannot be opened, or is no SQLite file.
 pub fn inspect(path: &Path) -> Result<Inspection, Error> {
+    let path = &lock::real(path)?;
+    lock::has_one_name(path)?;
     let name = path.display().to_string();
     let cannot_open = |error: rusqlite::Error| refused(&name, &error);
     // A WAL that is being written may look torn: of a journal that an agent holds SQLite alone knows.
@@ -96,18 +101,6 @@ pub fn inspect(path: &Path) -> Result<Inspection, Error> {
     })
 }
 
-/// Whether a process holds the lock of this journal: looked up in the system's list, never by taking it, for an agent that
-/// starts in this moment would find it taken.
-#[must_use]
-pub fn is_held(path: &Path) -> bool {
-    let Ok(facts) = std::fs::metadata(path.with_extension("lock")) else { return false };
-    let locks = std::fs::read_to_string("/proc/locks").unwrap_or_default();
-    // proc_locks(5): `1: FLOCK  ADVISORY  WRITE 4711 08:01:262153 0 EOF`, the device in hexadecimal.
-    let (major, minor) = (rustix::fs::major(facts.dev()), rustix::fs::minor(facts.dev()));
-    let file = format!("{major:02x}:{minor:02x}:{}", facts.ino());
-    locks.lines().any(|line| line.contains("FLOCK") && line.split_whitespace().any(|word| word == file))
-}
-
 /// SQLite's check of every page, without comparing the indices.
 fn check(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let mut check = connection.prepare(&format!("PRAGMA quick_check({CHECK_LINES})"))?;
@@ -118,12 +111,13 @@ fn check(connection: &Connection) -> rusqlite::Result<Vec<String>> {
 fn sales(connection: Connection) -> Result<Sales, Error> {
     let number = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0)).map_err(failed);
     let count = number("SELECT count(*) FROM sale")?.unsigned_abs();
-    let last_unix_ms = number("SELECT coalesce(max(unix_ms), 0) FROM step")?;
+    let set_back = set_back::all(&connection)?.pop();
+    let last = set_back::latest(&connection, set_back.as_ref())?;
     let latest = latest(&connection)?;
     let mut db = Db::reading(connection);
     let (unsettled, set_aside) = db.open_sales()?;
     let (open, quarantined) = (Vec::new(), Vec::new());
-    let mut sales = Sales { count, open, quarantined, set_aside, last_unix_ms, approved: None };
+    let mut sales = Sales { count, open, quarantined, set_aside, latest: last, set_back, approved: None };
     for sale in unsettled {
         let reference = format!("{} of till {}", sale.order().reference, sale.order().till);
         if matches!(sale.standing(), Standing::Unconfirmed { quarantined: Some(_), .. }) {

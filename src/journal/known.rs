@@ -35,7 +35,9 @@ impl Db {
     /// The wall clock of the last thing that this journal knows, in milliseconds since 1970: what it does not know happened later.
     /// `None` without a transaction. While a transaction is open that was taken over from another journal, it is the last thing
     /// that the other one knew, when that is earlier: its own board may have gone on after the copy was made.
-    pub(super) fn known_until(&self, open: &[u64]) -> Result<Option<i64>, Error> {
+    ///
+    /// Times after `not_after` were written by a clock that was ahead, and say nothing.
+    pub(super) fn known_until(&self, open: &[u64], not_after: i64) -> Result<Option<i64>, Error> {
         let any = "SELECT count(*) FROM (SELECT 1 FROM sale LIMIT 1)";
         if self.connection.query_row(any, [], |row| row.get::<_, i64>(0)).map_err(failed)? == 0 {
             return Ok(None);
@@ -44,7 +46,14 @@ impl Db {
         let unanswered = "SELECT whole_until FROM about";
         let unanswered: Option<i64> =
             self.connection.query_row(unanswered, [], |row| row.get(0)).optional().map_err(failed)?.flatten();
-        let mut until = unanswered.map_or(self.last_unix_ms, |until| until.min(self.last_unix_ms));
+        let last = if self.last_unix_ms <= not_after {
+            self.last_unix_ms
+        } else {
+            let last = "SELECT unix_ms FROM step WHERE unix_ms <= ?1 ORDER BY id DESC LIMIT 1";
+            let last = self.connection.query_row(last, [not_after], |row| row.get(0)).optional();
+            last.map_err(failed)?.unwrap_or_default()
+        };
+        let mut until = unanswered.map_or(last, |until| until.min(last));
         for Taken { first, mark, .. } in self.taken()? {
             let mut is_open = false;
             for number in open {
@@ -55,13 +64,19 @@ impl Db {
                 is_open |= begun.flatten().is_some_and(|entry| (first..mark).contains(&entry));
             }
             if is_open {
-                let last = "SELECT max(unix_ms) FROM step WHERE entry >= ?1 AND entry < ?2";
-                let last: Option<i64> =
-                    self.connection.query_row(last, [first, mark], |row| row.get(0)).map_err(failed)?;
-                until = last.map_or(until, |last| until.min(last));
+                let last =
+                    "SELECT coalesce(max(unix_ms), 0) FROM step WHERE entry >= ?1 AND entry < ?2 AND unix_ms <= ?3";
+                let last = self.connection.query_row(last, [first, mark, not_after], |row| row.get(0));
+                until = until.min(last.map_err(failed)?);
             }
         }
         Ok(Some(until))
+    }
+
+    /// [`Self::known_until`] of all that is open, or is not marked as settled yet.
+    pub(super) fn known_until_at_most(&self, not_after: i64) -> Result<Option<i64>, Error> {
+        let open = self.numbers("SELECT number FROM sale WHERE settled = 0", [])?;
+        self.known_until(&open.iter().map(|number| number.unsigned_abs()).collect::<Vec<_>>(), not_after)
     }
 
     /// Whether a transaction of this journal sent a request under this reference at the gateway (`merchantTransactionId`).

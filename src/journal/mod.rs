@@ -7,7 +7,7 @@
 //! |---|---|
 //! | `sale` | a transaction: its number, the till and reference that are its key, the earlier one it refers to, whether it is settled |
 //! | `step` | what one step of a sale wrote, as a JSON list of records; `id` is the sale's number and the step's place in it; `entry` and `chain` are its place and hash in the book |
-//! | `mark` | what the book says of itself, an entry like a step: adopted, pruned, entered later, another reader |
+//! | `mark` | what the book says of itself, an entry like a step: adopted, pruned, entered later, another reader, clock set back |
 //! | `gap` | entries that were taken out, with the hash from which the chain goes on |
 //! | `day` | a date on which transactions began, with the first of them: what retention counts |
 //! | `payment` | an id at the gateway: of a transaction's own payment, or of one that it refers to and the journal does not know |
@@ -30,29 +30,32 @@ mod adopt;
 mod chain;
 mod db;
 mod export;
+mod housekeeping;
 mod inspect;
 mod known;
+mod lock;
 mod open;
 mod payments;
 mod reader;
 mod reading;
 mod retention;
+mod set_back;
 mod verify;
 mod wal;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use tokio::task::JoinHandle;
-
 pub use adopt::{Adopted, adopt};
 pub use chain::Head;
 pub use db::{Db, Opened, SetAside};
 pub use export::{Closing, Transaction};
-pub use inspect::{Inspection, Sales, inspect, is_held};
+pub use inspect::{Inspection, Sales, inspect};
 pub use known::OldCopy;
+pub use lock::is_held;
 pub use reader::{KnownReader, ReaderChange};
 pub use reading::Reading;
+pub use set_back::{CLOCKS_DIFFER_MS, Latest, SetBack};
 pub use verify::{Altered, Verdict};
 
 use crate::sale::{Action, Sale, Step, Written};
@@ -84,6 +87,17 @@ pub enum Error {
     InUse {
         /// The file.
         path: String,
+    },
+    /// The file has more than one name, by hard links.
+    #[error(
+        "the journal {path} has {names} names (hard links), and its -wal file belongs to one of them; find them (find / -xdev -samefile \
+         {path}) and remove all but the one that the agent used last"
+    )]
+    Linked {
+        /// The file.
+        path: String,
+        /// How many.
+        names: u64,
     },
     /// SQLite did not accept a setting that the safety of payments rests on.
     #[error("the journal {path} cannot be written safely: SQLite reports {setting} = {found}; use a local disk")]
@@ -119,6 +133,12 @@ pub enum Error {
         /// Why, with the remedy.
         why: String,
     },
+    /// The clock need not, or may not, be set back.
+    #[error("{why}")]
+    ClockStays {
+        /// Why, with the remedy.
+        why: String,
+    },
     /// A read or write failed.
     #[error("the journal failed ({cause}); check the disk's space and health")]
     Failed {
@@ -132,8 +152,8 @@ pub enum Error {
 pub struct Journal {
     db: Db,
     path: PathBuf,
-    /// The latest copying of the WAL into the file.
-    tidying: Option<JoinHandle<()>>,
+    /// How far the housekeeping has come.
+    house: housekeeping::House,
     /// Where tests cut the power.
     #[cfg(feature = "sim")]
     watch: Option<Watch>,
@@ -171,7 +191,8 @@ impl Journal {
     /// # Errors
     /// See [`Error`]; nothing is overwritten.
     pub fn open(path: &Path) -> Result<(Self, Opened), Error> {
-        let (db, opened) = Db::open(path)?;
+        let path = lock::real(path)?;
+        let (db, opened) = Db::open(&path)?;
         for SetAside { number, till, reference, cause } in &opened.set_aside {
             tracing::error!(
                 sale = number, %till, %reference, %cause,
@@ -180,8 +201,8 @@ impl Journal {
         }
         let journal = Self {
             db,
-            path: path.to_owned(),
-            tidying: None,
+            path,
+            house: housekeeping::House::default(),
             #[cfg(feature = "sim")]
             watch: None,
         };
@@ -331,40 +352,13 @@ impl Journal {
         since: u64,
         limit: u32,
     ) -> impl Future<Output = Result<Vec<Sale>, Error>> + Send + use<> {
-        let path = self.path.clone();
-        let read = tokio::task::spawn_blocking(move || Db::read(&path)?.list(till.as_deref(), since, limit));
+        let beside = self.db.beside(&self.path);
+        let read = tokio::task::spawn_blocking(move || beside()?.list(till.as_deref(), since, limit));
         async { read.await.map_err(|_| Error::Failed { cause: "the reading thread ended".to_owned() })? }
     }
 
     /// From now on the transactions of this many days are kept, counted as `retention.rs` says; `None` keeps all.
     pub fn keep_days(&mut self, days: Option<u32>) {
         self.db.keep_days(days);
-    }
-
-    /// Takes out a few transactions that are old enough, and copies the WAL into the file when enough was written, on a thread of its
-    /// own. To be called between sales: when nothing is written meanwhile, the WAL begins anew.
-    pub fn tidy(&mut self) {
-        match self.db.prune() {
-            Ok(0) => {}
-            Ok(transactions) => tracing::info!(transactions, "old transactions were taken out of the journal"),
-            Err(error) => tracing::warn!(%error, "old transactions could not be taken out of the journal"),
-        }
-        if self.tidying.as_ref().is_some_and(|tidying| !tidying.is_finished()) || !self.db.wants_tidying() {
-            return;
-        }
-        let path = self.path.clone();
-        self.tidying = Some(tokio::task::spawn_blocking(move || {
-            if let Err(error) = Db::read(&path).and_then(|db| db.checkpoint()) {
-                tracing::warn!(%error, "the journal's WAL could not be copied into the file; it grows until it can");
-            }
-        }));
-    }
-
-    /// Waits until the WAL is copied.
-    pub async fn tidied(&mut self) {
-        if let Some(tidying) = self.tidying.take() {
-            // A thread that panicked has copied nothing: the WAL grows until the next time.
-            let _ = tidying.await;
-        }
     }
 }

@@ -20,14 +20,15 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, params};
 
 use super::chain::{Head, Mark, Row};
 use super::db::{BUSY, failed, unreadable};
+use super::lock::{self, Lock};
 use super::{Error, wal};
 
 /// The format that this program brings a journal up to: 3 has entries and hashes, 4 an index of payments.
 pub(super) const FORMAT: i64 = 4;
 /// The oldest format whose programs may read and write what this one writes.
 const OLDEST_READER: i64 = 2;
-/// Size of the WAL file, in bytes, that is made at the start: `TIDY_AFTER` steps of six pages. A commit that overwrites a file costs
-/// half of one that makes it longer (measured: one sync of the file's length less).
+/// Size of the WAL file, in bytes, that is made at the start: `TIDY_AFTER` steps (housekeeping.rs) of six pages. A commit that overwrites a
+/// file costs half of one that makes it longer (measured: one sync of the file's length less).
 const WAL_BYTES: u64 = 1 << 20;
 /// Steps that are entered later in one transaction.
 const ENTERED_AT_ONCE: u32 = 10_000;
@@ -68,16 +69,19 @@ const PAYMENTS: &str = "
     ALTER TABLE about ADD COLUMN whole_until INTEGER;
     UPDATE about SET format = 4;";
 
-/// Opens the file, or makes it, with its settings asserted and every step entered.
-pub(super) fn writable(path: &Path) -> Result<(Connection, File), Error> {
+/// Opens the file at its real path, or makes it, with its settings asserted and every step entered.
+pub(super) fn writable(path: &Path) -> Result<(Connection, Lock), Error> {
     let name = path.display().to_string();
-    let lock = lock(path, &name)?;
+    let by_name = lock::Name::take(path)?;
     look_at(path)?;
     if !path.try_exists().map_err(|error| cannot_open(&name, &error))? {
         make(path, &name)?;
     }
+    // Before the connection, so that it is let go after it.
+    let lock = by_name.with_journal(path)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags).map_err(|error| refused(&name, &error))?;
+    lock.is_of(path)?;
     // Until the file is known to be sound, closing it must not copy its WAL into it.
     leave_the_wal(&connection, true).map_err(|error| refused(&name, &error))?;
     connection.busy_timeout(BUSY).map_err(|error| refused(&name, &error))?;
@@ -263,17 +267,6 @@ fn make_room(connection: &Connection, path: &Path) -> rusqlite::Result<()> {
     connection.execute_batch(&format!(
         "DROP TABLE IF EXISTS room; CREATE TABLE room(filler BLOB); INSERT INTO room VALUES (zeroblob({WAL_BYTES})); DROP TABLE room;"
     ))
-}
-
-/// One agent per journal: two would give the same numbers to different sales.
-fn lock(path: &Path, name: &str) -> Result<File, Error> {
-    let file = File::options().create(true).truncate(false).write(true).open(path.with_extension("lock"));
-    let file = file.map_err(|error| cannot_open(name, &error))?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(fs::TryLockError::WouldBlock) => Err(Error::InUse { path: name.to_owned() }),
-        Err(fs::TryLockError::Error(error)) => Err(cannot_open(name, &error)),
-    }
 }
 
 fn assert_setting(connection: &Connection, path: &str, setting: &'static str, wanted: &str) -> Result<(), Error> {

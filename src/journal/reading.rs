@@ -9,7 +9,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::db::{BUSY, STEPS_OF_SALE, failed, unreadable};
 use super::open::{oldest_reader, refused};
-use super::{Error, open};
+use super::{Error, lock, open};
 use crate::sale::Record;
 
 /// A journal open for reading.
@@ -24,6 +24,8 @@ impl Reading {
     /// # Errors
     /// [`Error::Open`], [`Error::Damaged`], [`Error::Format`].
     pub fn open(path: &Path) -> Result<Self, Error> {
+        let path = &lock::real(path)?;
+        lock::has_one_name(path)?;
         let name = path.display().to_string();
         let refused = |error: rusqlite::Error| refused(&name, &error);
         if path.metadata().is_ok_and(|facts| facts.len() == 0) {

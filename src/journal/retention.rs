@@ -158,6 +158,7 @@ impl Db {
         let mark = Mark::Pruned { transactions: leaving.len() as u64, steps, gaps: gaps_hash(&transaction)? };
         let head = mark.write(&transaction, head, self.last_unix_ms)?;
         transaction.commit().map_err(failed)?;
+        self.written += leaving.len() as u64;
         self.head = Some(head);
         Ok(())
     }

@@ -57,8 +57,10 @@ pub struct Sale {
     was_listed: bool,
     /// How often the request was sent, and may have been read: once, and again each time its absence was believed.
     tries: u32,
-    /// When the request was last sent, milliseconds since 1970, UTC.
+    /// When the request was last sent, milliseconds since 1970, UTC; at the latest, when the clock was set back since.
     asked_unix_ms: i64,
+    /// When it began, at the latest.
+    begun_unix_ms: i64,
     /// Why a person must decide before anything goes on.
     held: Option<String>,
     /// A person has decided.
@@ -423,10 +425,28 @@ impl Sale {
         Some(sale)
     }
 
+    /// Goes on replaying, from where the clock was set back.
+    #[must_use]
+    pub fn replay_on(mut self, steps: &[Vec<Record>]) -> Self {
+        for records in steps {
+            self.apply_step(records);
+        }
+        self
+    }
+
+    /// The clock was set back to this time (milliseconds since 1970, UTC): all that was done until now had been done by then, whatever
+    /// a clock that was ahead has written. From then on it counts as that old, and no older: a payment that is absent is neither
+    /// believed to be so too early, nor waited for until the wrong time has come.
+    pub fn clock_was_set_back(&mut self, unix_ms: i64) {
+        self.begun_unix_ms = self.begun_unix_ms.min(unix_ms);
+        self.asked_unix_ms = self.asked_unix_ms.min(unix_ms);
+    }
+
     fn waiting(order: Order) -> Self {
         Self {
             amount: order.amount,
             tip: None,
+            begun_unix_ms: order.started_unix_ms,
             order,
             state: State::Waiting,
             doubted: false,
@@ -615,7 +635,7 @@ impl Sale {
                 if self.tries == 0 || matches!(self.state, State::Confirming(_)) {
                     self.tries += 1;
                 }
-                self.asked_unix_ms = again_unix_ms.unwrap_or(self.order.started_unix_ms);
+                self.asked_unix_ms = again_unix_ms.unwrap_or(self.begun_unix_ms);
                 self.state = State::Asked;
             }
             Record::HostApproved { payment, approved, host } => {

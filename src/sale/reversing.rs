@@ -377,8 +377,7 @@ impl Sale {
             let id = one.id.clone();
             return self.undecided(&id, now);
         }
-        let seen = is.known.iter().cloned().chain(is.open.as_ref().and_then(|open| is.whole_of(open)));
-        if let Some(step) = self.charged_and_not_shown(is, &seen.collect::<Vec<_>>(), found, now, deadlines) {
+        if let Some(step) = self.charged_and_not_shown(is, found, now, deadlines) {
             return step;
         }
         if is.known.is_some() || !is.done.is_empty() || payments(found).any(may_be_charged) {
@@ -410,7 +409,6 @@ impl Sale {
     fn charged_and_not_shown(
         &mut self,
         is: &Reversing,
-        seen: &[Payment],
         found: &[Found],
         now: Now,
         deadlines: Deadlines,
@@ -513,7 +511,7 @@ impl Sale {
     /// time needs no wall clock: a sale may have begun under one that was a year ahead.
     fn absence_is_final(&mut self, now: Now, deadlines: Deadlines) -> bool {
         let first_absent = *self.volatile.reversal.first_absent.get_or_insert(now.monotonic);
-        is_final(first_absent, self.order.started_unix_ms, now, deadlines)
+        is_final(first_absent, self.begun_unix_ms, now, deadlines)
     }
 
     fn reversal_answered(&mut self, reference: &str, reversal: Reversal, now: Now) -> Step {

@@ -402,6 +402,45 @@ fn a_sale_that_began_under_a_clock_gone_wrong_does_not_stay_open_for_ever() {
 }
 
 #[test]
+fn a_sale_from_before_the_clock_was_set_back_counts_as_no_older_and_no_younger() {
+    const YEAR_MS: i64 = 365 * 24 * 3600 * 1000;
+    let absent = || Event::Inquired(Inquiry::Payments(Vec::new()));
+    let mut sale = Trace::asked(EntryMode::NfcIcc);
+    let _ = sale.on(unknown());
+    // It began under a clock that was a year ahead; a minute later that one is set back.
+    let right = |s: u64| Now { unix_ms: STARTED_MS - YEAR_MS + 60_000 + i64::try_from(s * 1000).unwrap(), ..at(s) };
+    sale.sale.clock_was_set_back(right(0).unix_ms);
+    // A terminal that is switched off each night: no process watches for a day.
+    let mut ended = None;
+    for morning in [0, 14 * 3600, 24 * 3600 - 10 * 3600, 24 * 3600 + 4 * 3600] {
+        let step = sale.sale.handle(Event::Restarted, right(morning), DEADLINES);
+        let _ = sale.commit(step);
+        sale.sale.volatile = Volatile::default();
+        for s in [0, 3599, 3600] {
+            let now = right(morning + s);
+            let step = sale.sale.handle(absent(), now, DEADLINES);
+            let _ = step.commit(&mut sale.sale, Written::after_sync());
+            if sale.sale.is_settled() {
+                ended = ended.or(Some(morning + s));
+            }
+        }
+    }
+    assert_eq!(ended, Some(24 * 3600 + 4 * 3600 + 3600), "a day by the right clock, and an hour of watching");
+    assert!(matches!(sale.outcome(), Some(Outcome::Declined { .. })));
+}
+
+#[test]
+fn a_request_that_is_made_again_after_the_clock_was_set_back_is_as_young_as_it_is() {
+    let mut sale = Trace::asked(EntryMode::NfcIcc);
+    sale.sale.clock_was_set_back(STARTED_MS - 1_000_000);
+    let again = |unix_ms| vec![Record::Asked { card: None, again_unix_ms: Some(unix_ms) }];
+    assert_eq!(sale.sale.asked_unix_ms, STARTED_MS - 1_000_000);
+    let sale = sale.sale.replay_on(&[again(STARTED_MS - 5)]);
+    assert_eq!((sale.asked_unix_ms, sale.begun_unix_ms), (STARTED_MS - 5, STARTED_MS - 1_000_000));
+    assert_eq!(sale.order().started_unix_ms, STARTED_MS, "what the receipt says stays");
+}
+
+#[test]
 fn a_late_approval_is_found_and_reversed() {
     let mut sale = Trace::asked(EntryMode::NfcIcc);
     let _ = sale.on(unknown());

@@ -86,9 +86,8 @@ pub fn open_journal(path: &Path) -> Result<(Journal, Opened), Error> {
 
 /// A program that another test starts in this moment has the lock of every journal of this process, until it is itself.
 pub fn until_free(path: &Path) {
-    let Ok(lock) = std::fs::File::open(path.with_extension("lock")) else { return };
-    for _ in 0..50_000 {
-        if lock.try_lock().is_ok() {
+    for _ in 0..10_000 {
+        if !pos_agent::journal::is_held(path) {
             return;
         }
         std::thread::yield_now();

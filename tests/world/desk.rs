@@ -3,6 +3,7 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use chrono::Datelike;
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, KeyUsagePurpose, date_time_ymd};
 use rustls::ServerConfig;
 use rustls::crypto::CryptoProvider;
@@ -179,10 +180,19 @@ fn whole(bytes: &[u8]) -> Option<Request> {
 /// The bank's certificates, each of its own CA: the CA as PEM, and the server's side of TLS. Made once for all worlds.
 pub(crate) fn tls(number: usize) -> (String, Arc<ServerConfig>) {
     static MADE: OnceLock<Vec<(String, Arc<ServerConfig>)>> = OnceLock::new();
-    MADE.get_or_init(|| (0..2).map(|_| made()).collect())[number].clone()
+    MADE.get_or_init(|| {
+        let soon = (chrono::Utc::now() + chrono::TimeDelta::days(180)).date_naive();
+        let day = |number: u32| u8::try_from(number).unwrap();
+        [(2090, 1, 1), (2090, 1, 1), (soon.year(), day(soon.month()), day(soon.day()))].map(made).into()
+    })[number]
+        .clone()
 }
 
-fn made() -> (String, Arc<ServerConfig>) {
+/// The certificate that ends within the year; the others outlive every world.
+pub(crate) const ENDS_SOON: usize = 2;
+
+/// `ends`: year, month, day.
+fn made(ends: (i32, u8, u8)) -> (String, Arc<ServerConfig>) {
     let mut ca = CertificateParams::new(Vec::<String>::new()).unwrap();
     ca.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     ca.key_usages = vec![KeyUsagePurpose::KeyCertSign];
@@ -194,7 +204,7 @@ fn made() -> (String, Arc<ServerConfig>) {
     let mut leaf = CertificateParams::new(vec!["bank.test".to_owned()]).unwrap();
     leaf.use_authority_key_identifier_extension = true;
     leaf.not_before = date_time_ymd(2020, 1, 1);
-    leaf.not_after = date_time_ymd(2090, 1, 1);
+    leaf.not_after = date_time_ymd(ends.0, ends.1, ends.2);
     let key = KeyPair::generate().unwrap();
     let certificate = leaf.signed_by(&key, &ca).unwrap();
     // The suite that costs least: a storm has a dozen handshakes.

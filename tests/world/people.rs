@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use pos_agent::money::{Amount, Currency};
 use pos_agent::till::{
-    Caller, Command, Kind, Of, Outcome, Progress, Refused, SaleView, State as Standing, Wanted, Who,
+    Caller, Command, Kind, Of, Outcome, Progress, Refused, SaleView, State as Standing, StatusView, Wanted, Who,
 };
 use tokio::sync::{broadcast, mpsc, oneshot};
 use tokio::time::sleep;
@@ -147,14 +147,28 @@ impl Till {
     pub(crate) async fn until_ready(&self) {
         let mut pause = Duration::from_millis(100);
         for _ in 0..150 {
-            let (reply, answer) = oneshot::channel();
-            let _ = self.commands.send(Command::Status { reply }).await;
-            if answer.await.is_ok_and(|status| status.ready) {
+            if self.is_ready().await {
                 return;
             }
             sleep(pause).await;
             pause = (pause * 2).min(Duration::from_secs(2));
         }
+    }
+
+    /// Whether the terminal says that it can take a sale.
+    pub(crate) async fn is_ready(&self) -> bool {
+        self.status().await.is_some_and(|status| status.ready)
+    }
+
+    /// What the terminal says that a person must see to.
+    pub(crate) async fn attention(&self) -> Vec<String> {
+        self.status().await.map_or_else(Vec::new, |status| status.attention)
+    }
+
+    async fn status(&self) -> Option<StatusView> {
+        let (reply, answer) = oneshot::channel();
+        let _ = self.commands.send(Command::Status { reply }).await;
+        answer.await.ok()
     }
 
     /// Asks for a wish, or hears what became of it.
