@@ -40,6 +40,7 @@ mod verify;
 mod wal;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::task::JoinHandle;
@@ -130,6 +131,8 @@ pub enum Error {
 pub struct Journal {
     db: Db,
     path: PathBuf,
+    /// The connection that lists are read through, once there was one.
+    reader: Arc<tokio::sync::Mutex<Option<Db>>>,
     /// The latest copying of the WAL into the file.
     tidying: Option<JoinHandle<()>>,
     /// Where tests cut the power.
@@ -179,6 +182,7 @@ impl Journal {
         let journal = Self {
             db,
             path: path.to_owned(),
+            reader: Arc::default(),
             tidying: None,
             #[cfg(feature = "sim")]
             watch: None,
@@ -295,7 +299,7 @@ impl Journal {
         self.db.unsettled()
     }
 
-    /// The sales with a number above `since`, oldest first; read on a thread of its own.
+    /// The sales with a number above `since`, oldest first; read on a thread of its own, one list at a time: who asks meanwhile waits.
     ///
     /// # Errors
     /// When they cannot be read.
@@ -305,9 +309,19 @@ impl Journal {
         since: u64,
         limit: u32,
     ) -> impl Future<Output = Result<Vec<Sale>, Error>> + Send + use<> {
-        let path = self.path.clone();
-        let read = tokio::task::spawn_blocking(move || Db::read(&path)?.list(till.as_deref(), since, limit));
-        async { read.await.map_err(|_| Error::Failed { cause: "the reading thread ended".to_owned() })? }
+        let (path, reader) = (self.path.clone(), Arc::clone(&self.reader));
+        async move {
+            let ended = || Error::Failed { cause: "the reading thread ended".to_owned() };
+            // The list itself holds the turn: it goes on when nobody waits for it any more.
+            let mut kept = reader.lock_owned().await;
+            let read = tokio::task::spawn_blocking(move || {
+                let db = kept.take().map_or_else(|| Db::read(&path), Ok)?;
+                let list = db.list(till.as_deref(), since, limit);
+                *kept = list.is_ok().then_some(db);
+                list
+            });
+            read.await.map_err(|_| ended())?
+        }
     }
 
     /// From now on the transactions of this many days are kept, counted as `retention.rs` says; `None` keeps all.

@@ -132,6 +132,8 @@ pub enum Command {
     },
     /// The terminal's state.
     Status {
+        /// The till's name: of the others' sales it is told nothing; `None` is told of every till's (the Unix socket).
+        till: Option<String>,
         /// The state.
         reply: oneshot::Sender<StatusView>,
     },
@@ -438,6 +440,9 @@ pub struct StatusView {
     pub gateway: String,
     /// The printers; none when receipts are kept without printing them.
     pub printers: Vec<PrinterView>,
+    /// Where tills with a token connect; absent when none has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub http: Option<PortView>,
     /// How many keys the reader has left, known from the first card after a start on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keys_left: Option<KeysView>,
@@ -446,6 +451,17 @@ pub struct StatusView {
     pub current: Option<SaleView>,
     /// Sales whose outcome is not known yet.
     pub unconfirmed: Vec<SaleView>,
+}
+
+/// The port where tills with a token connect.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PortView {
+    /// Its address.
+    pub address: String,
+    /// Why nobody can connect there, and what to do; it is tried again by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trouble: Option<String>,
 }
 
 /// A printer as tills see it.
@@ -503,6 +519,9 @@ pub enum Refused {
         /// Its reference.
         reference: String,
     },
+    /// Another till's sale is under way; which, is not this till's business.
+    #[error("the terminal is busy with a sale of another till; try again when that has ended")]
+    BusyElsewhere,
     /// No sale can be taken now.
     #[error("no sale can be taken: {why}")]
     NotReady {
@@ -555,4 +574,15 @@ pub enum Refused {
         /// Why, with the remedy.
         why: String,
     },
+}
+
+impl Refused {
+    /// As this till may hear it: without the references of other tills.
+    #[must_use]
+    pub fn told_to(self, till: &str) -> Self {
+        match self {
+            Self::Busy { till: other, .. } if other != till => Self::BusyElsewhere,
+            told => told,
+        }
+    }
 }

@@ -199,11 +199,13 @@ async fn play(
                 let printer = format!("{copy:?} of {reference}");
                 let _ = reply.send(Ok(PrintView { printer, state: "ok".into(), waiting: 1 }));
             }
-            Command::Status { reply } => {
-                let current = sales.values().find(|sale: &&SaleView| sale.state == State::WaitingForCard).cloned();
-                let unconfirmed = sales.values().filter(|sale| sale.state == State::Unconfirmed).cloned().collect();
+            Command::Status { till, reply } => {
+                let theirs = || sales.values().filter(|sale| till.as_ref().is_none_or(|till| *till == sale.till));
+                let current = theirs().find(|sale: &&SaleView| sale.state == State::WaitingForCard).cloned();
+                let unconfirmed = theirs().filter(|sale| sale.state == State::Unconfirmed).cloned().collect();
                 let _ = reply.send(StatusView {
                     keys_left: None,
+                    http: None,
                     version: "1.2.3".into(),
                     terminal_id: "4711".into(),
                     ready: true,

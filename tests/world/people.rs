@@ -147,7 +147,7 @@ impl Till {
         let mut pause = Duration::from_millis(100);
         for _ in 0..150 {
             let (reply, answer) = oneshot::channel();
-            let _ = self.commands.send(Command::Status { reply }).await;
+            let _ = self.commands.send(Command::Status { till: None, reply }).await;
             if answer.await.is_ok_and(|status| status.ready) {
                 return;
             }

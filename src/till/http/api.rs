@@ -47,16 +47,18 @@ use axum::routing::{get, post};
 use axum::{Json, Router, body, middleware};
 use serde::de::{Deserializer, Visitor};
 use serde::{Deserialize, Serialize};
-use tokio::sync::{broadcast, mpsc, oneshot};
+use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::Stopped;
 use super::events;
 use super::failure::Failure;
 use super::guard::{Caller, Door, guard};
+use super::list;
+use super::places::{Allowance, count};
 use crate::money::{Amount, Currency};
 use crate::till::{
-    CancelView, Command, Kind, Of, Progress, ReceiptCopy, Refused, SaleView, State as SaleState, StatusView,
+    CancelView, Command, Kind, Of, PortView, Progress, ReceiptCopy, Refused, SaleView, State as SaleState, StatusView,
     TotalsView, Wanted,
 };
 
@@ -85,6 +87,8 @@ pub(super) struct App {
     pub(super) progress: broadcast::Sender<Progress>,
     pub(super) currency: Currency,
     pub(super) stopped: Stopped,
+    /// How the port stands; `None` when no till has a token.
+    pub(super) port: watch::Receiver<Option<PortView>>,
 }
 
 /// The verbs behind a door.
@@ -114,6 +118,7 @@ pub(super) fn router(app: Arc<App>, door: Door) -> Router {
             Failure::new(StatusCode::METHOD_NOT_ALLOWED, "method-not-allowed", message)
         })
         .layer(DefaultBodyLimit::max(MAX_BODY))
+        .layer(middleware::from_fn(count))
         .layer(middleware::from_fn_with_state(Arc::new(door), guard))
         .with_state(app)
 }
@@ -164,7 +169,8 @@ async fn sale(
     Body(asked): Body<SaleRequest>,
 ) -> Result<Response, Failure> {
     let wanted = wanted(&app, &caller, asked)?;
-    let sale = app.ask(|reply| Command::Begin { wanted: Box::new(wanted), reply }).await??;
+    let sale = app.ask(|reply| Command::Begin { wanted: Box::new(wanted), reply }).await?;
+    let sale = sale.map_err(|refused| if caller.sees_all() { refused } else { refused.told_to(&caller.till) })?;
     let status = if sale.replayed { StatusCode::OK } else { StatusCode::CREATED };
     Ok((status, Json(sale)).into_response())
 }
@@ -306,16 +312,12 @@ struct ListQuery {
     limit: Option<u32>,
 }
 
-#[derive(Serialize)]
-struct Sales {
-    sales: Vec<SaleView>,
-}
-
 async fn list(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
+    Extension(allowance): Extension<Arc<Allowance>>,
     query: Result<Query<ListQuery>, QueryRejection>,
-) -> Result<Json<Sales>, Failure> {
+) -> Result<Response, Failure> {
     let Query(ListQuery { since, limit }) = query.map_err(|error| Failure::malformed(error.body_text()))?;
     let (usual, most) = LIST_LIMIT;
     let limit = limit.unwrap_or(usual);
@@ -323,8 +325,8 @@ async fn list(
         return Err(Failure::malformed(format!("limit is 1 to {most}; ask for the rest with since")));
     }
     let till = (!caller.sees_all()).then(|| caller.till.to_string());
-    let sales = app.ask(|reply| Command::List { till, since, limit, reply }).await??;
-    Ok(Json(Sales { sales }))
+    let turn = allowance.turn_to_read().await?;
+    list::answer(app, list::Wanted { till, since, limit }, turn).await
 }
 
 #[derive(Deserialize)]
@@ -339,6 +341,7 @@ struct TotalsQuery {
 async fn totals(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
+    Extension(allowance): Extension<Arc<Allowance>>,
     query: Result<Query<TotalsQuery>, QueryRejection>,
 ) -> Result<Json<TotalsView>, Failure> {
     let Query(TotalsQuery { since, carried }) = query.map_err(|error| Failure::malformed(error.body_text()))?;
@@ -351,6 +354,7 @@ async fn totals(
     // One that is after `since` is counted there; one that is named twice is counted once.
     let carried: BTreeSet<u64> = carried.into_iter().filter(|number| *number <= since).collect();
     let (till, carried) = ((!caller.sees_all()).then(|| caller.till.to_string()), carried.into_iter().collect());
+    let _turn = allowance.turn_to_read().await?;
     let counted = app.ask_within(COUNT_DEADLINE, |reply| Command::Totals { till, since, carried, reply });
     Ok(Json(counted.await??))
 }
@@ -515,21 +519,25 @@ async fn status(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
 ) -> Result<Json<StatusView>, Failure> {
-    let mut status = app.ask(|reply| Command::Status { reply }).await?;
-    if !caller.sees_all() {
-        status.current = status.current.filter(|sale| *sale.till == *caller.till);
-        status.unconfirmed.retain(|sale| *sale.till == *caller.till);
-    }
+    let till = (!caller.sees_all()).then(|| caller.till.to_string());
+    let mut status = app.ask(|reply| Command::Status { till, reply }).await?;
+    status.http.clone_from(&app.port.borrow());
+    status.attention.extend(status.http.as_ref().and_then(|port| port.trouble.clone()));
     Ok(Json(status))
 }
 
-async fn listen(State(app): State<Arc<App>>, Extension(caller): Extension<Caller>) -> Response {
-    events::stream(caller, app.progress.subscribe(), app.stopped.clone())
+async fn listen(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    Extension(allowance): Extension<Arc<Allowance>>,
+) -> Result<Response, Failure> {
+    let place = allowance.listener()?;
+    Ok(events::stream(caller, app.progress.subscribe(), app.stopped.clone(), place))
 }
 
 impl App {
     /// One command and its answer.
-    async fn ask<T>(&self, command: impl FnOnce(oneshot::Sender<T>) -> Command) -> Result<T, Failure> {
+    pub(super) async fn ask<T>(&self, command: impl FnOnce(oneshot::Sender<T>) -> Command) -> Result<T, Failure> {
         self.ask_within(ANSWER_DEADLINE, command).await
     }
 
