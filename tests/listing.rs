@@ -14,9 +14,11 @@ use pos_agent::sim::shop::Options;
 use program::{Terminal, get, own_address, token};
 
 const SALES: u64 = 3000;
-/// What the service's unit allows is 64 MiB; a debug build of the program with its simulators left out needs some of these already when idle.
-const MOST_MEMORY_KIB: u64 = 24 * 1024;
-/// What the service's unit allows.
+/// The service's unit allows 64 MiB.
+const MOST_KIB: u64 = 24 * 1024;
+/// A list is two or three pages of 40 KiB, and as many as there are tills are read at a time.
+const MORE_THAN_IDLE_KIB: u64 = 8 * 1024;
+/// What the service's unit allows (`TasksMax`).
 const MOST_THREADS: u64 = 32;
 
 #[tokio::test]
@@ -61,9 +63,12 @@ async fn many_long_lists_at_once_take_little_memory_and_few_threads() {
     for list in lists {
         refused += list.await.unwrap();
     }
-    let (most, threads) = (terminal.in_proc("VmHWM"), terminal.in_proc("Threads"));
-    let told = format!("idle {idle} kB, at most {most} kB, {threads} threads, {refused} refused");
-    assert!(most < MOST_MEMORY_KIB, "{told}");
+    let [most, own, threads] = ["VmHWM", "RssFile", "Threads"].map(|line| terminal.in_proc(line));
+    let told =
+        format!("idle {idle} kB, at most {most} kB, of it the program {own} kB; {threads} threads; {refused} refused");
+    // The pages of the program's own file are not counted: in an unoptimised build they are some 22 MB, and the system may drop them.
+    assert!(most - own < MOST_KIB, "{told}");
+    assert!(most - idle < MORE_THAN_IDLE_KIB, "{told}");
     assert!(threads < MOST_THREADS, "{told}");
     eprintln!("{told}");
 }
