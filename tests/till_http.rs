@@ -501,7 +501,8 @@ async fn a_user_at_the_socket_has_so_many_listeners() {
     for _ in 0..16 {
         held.push(events(UnixStream::connect(&shop.socket).await.unwrap(), "").await);
     }
-    let answer = shop.get("/v1/events").await;
+    let refused = tokio::time::timeout(std::time::Duration::from_secs(60), shop.get("/v1/events")).await;
+    let answer = refused.expect("it is listened for once more");
     assert_eq!((answer.0, answer.code().as_str()), (429, "too-many-listeners"));
     assert_eq!(shop.get("/v1/status").await.0, 200, "other questions are answered");
     held.pop();

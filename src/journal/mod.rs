@@ -131,13 +131,13 @@ pub enum Error {
 pub struct Journal {
     db: Db,
     path: PathBuf,
-    /// The connection that lists are read through, once there was one.
-    reader: Arc<tokio::sync::Mutex<Option<Db>>>,
     /// The latest copying of the WAL into the file.
     tidying: Option<JoinHandle<()>>,
     /// Where tests cut the power.
     #[cfg(feature = "sim")]
     watch: Option<Watch>,
+    /// The connection that lists are read through, once there was one.
+    reader: Arc<tokio::sync::Mutex<Option<Db>>>,
 }
 
 /// Sees each commit before and after it; what it answers before, the commit answers.
@@ -182,10 +182,10 @@ impl Journal {
         let journal = Self {
             db,
             path: path.to_owned(),
-            reader: Arc::default(),
             tidying: None,
             #[cfg(feature = "sim")]
             watch: None,
+            reader: Arc::default(),
         };
         Ok((journal, opened))
     }
