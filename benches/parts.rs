@@ -121,6 +121,7 @@ fn journal_commit(criterion: &mut Criterion) {
                 number,
                 till: "till-1".to_owned(),
                 reference: format!("R{number}"),
+                by: None,
                 amount: Amount::from_minor(1234, Currency::from_code("EUR").expect("a currency")).expect("not zero"),
                 ask_tip: false,
                 manual: false,

@@ -144,6 +144,7 @@ fn steps(number: u64, amount: Amount, card: &CardFacts) -> [[Record; 1]; 4] {
         number,
         till: "till-1".to_owned(),
         reference: format!("order-{number}"),
+        by: None,
         amount,
         ask_tip: false,
         manual: false,
@@ -168,7 +169,7 @@ fn steps(number: u64, amount: Amount, card: &CardFacts) -> [[Record; 1]; 4] {
         [Record::Started { order }],
         [Record::Asked { card: Some(card.clone()), again_unix_ms: None }],
         [Record::HostApproved { payment: payment(number), approved: amount, host }],
-        [Record::Ended { outcome: Outcome::Approved, host: None, card: Some(card.clone()) }],
+        [Record::Ended { outcome: Outcome::Approved, host: None, card: Some(card.clone()), by: None }],
     ]
 }
 

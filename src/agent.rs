@@ -666,7 +666,7 @@ impl Agent {
     fn stop_taking_sales(&mut self) {
         self.stopping = true;
         if let Some(number) = self.at_reader {
-            self.inbox.push_back((number, sale::Event::CancelAsked));
+            self.inbox.push_back((number, sale::Event::CancelAsked { by: None }));
         }
     }
 

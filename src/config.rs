@@ -14,6 +14,7 @@ mod check;
 mod load;
 mod logo;
 mod printer;
+mod rights;
 mod secret;
 mod socket;
 
@@ -22,8 +23,9 @@ pub use check::Fault;
 pub use load::{Error, load, parse, read};
 pub use logo::{Logo, LogoError, logo_file};
 pub use printer::{CodePage, Copies, Cut, FlowControl, Part, Printer, Value, qr_parts};
+pub use rights::{Right, Rights};
 pub use secret::{SecretError, key_credential, key_file, secret_credential, secret_file};
-pub use socket::Socket;
+pub use socket::{LOCAL, Socket, is_nameless};
 
 /// Where the configuration is when nobody says otherwise.
 pub const DEFAULT_PATH: &str = "/etc/pos-agent/config.toml";
@@ -249,6 +251,8 @@ pub struct Till {
     pub http: SocketAddr,
     /// One entry per till.
     pub token: Vec<TillToken>,
+    /// Programs at the socket that have rights or tills of their own.
+    pub peer: Vec<TillPeer>,
 }
 
 /// A till that may connect over HTTP.
@@ -259,38 +263,23 @@ pub struct TillToken {
     pub till: String,
     /// File with its bearer token, readable by its owner alone.
     pub token_file: PathBuf,
-    /// What it may do beyond the sales of its own; nothing, unless it is written here.
-    #[serde(default)]
+    /// What it may do.
+    #[serde(default = "Rights::till")]
     pub rights: Rights,
 }
 
-/// What a till may do beyond the sales of its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Right {
-    /// Refer to the transactions of other tills: a purchase is returned at another till.
-    AnyTill,
-    /// Refer to payments that this terminal's journal does not know, by their ids at the gateway.
-    UnknownPayment,
-}
-
-/// The rights of one way in.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(transparent)]
-pub struct Rights(std::collections::BTreeSet<Right>);
-
-impl Rights {
-    /// Whether this is one of them.
-    #[must_use]
-    pub fn has(&self, right: Right) -> bool {
-        self.0.contains(&right)
-    }
-}
-
-impl FromIterator<Right> for Rights {
-    fn from_iter<T: IntoIterator<Item = Right>>(rights: T) -> Self {
-        Self(rights.into_iter().collect())
-    }
+/// A program on the board that stands for tills of its own: a till's server, or a translator of another till protocol.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct TillPeer {
+    /// The number of the user that it runs as; the system says who is at the other end of the socket.
+    pub uid: u32,
+    /// The tills that it may speak for, and no others; with several it names one with each request.
+    #[serde(default = "defaults::local_till")]
+    pub tills: Vec<String>,
+    /// What it may do for them.
+    #[serde(default = "Rights::several_tills")]
+    pub rights: Rights,
 }
 
 /// Where the journal lies, and how long it keeps.
@@ -318,7 +307,12 @@ impl Default for ReaderPrompts {
 
 impl Default for Till {
     fn default() -> Self {
-        Self { socket: Socket::default(), http: SocketAddr::from(([127, 0, 0, 1], 8650)), token: Vec::new() }
+        Self {
+            socket: Socket::default(),
+            http: SocketAddr::from(([127, 0, 0, 1], 8650)),
+            token: Vec::new(),
+            peer: Vec::new(),
+        }
     }
 }
 
@@ -331,6 +325,11 @@ impl Default for Journal {
 
 /// Defaults with their reasons.
 mod defaults {
+    /// The till of the terminal itself.
+    pub(super) fn local_till() -> Vec<String> {
+        vec![super::LOCAL.to_owned()]
+    }
+
     /// Long enough to find a card, short enough that a forgotten sale ends before the next customer.
     pub(super) fn card_timeout_s() -> u64 {
         60

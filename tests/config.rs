@@ -94,28 +94,56 @@ fn a_good_file_is_taken_as_written() {
 }
 
 #[test]
-fn a_token_has_no_rights_and_the_socket_has_all_unless_it_is_written_otherwise() {
+fn who_is_not_said_to_have_rights_has_the_usual_ones() {
     let folder = Folder::new();
-    let both: Rights = [Right::AnyTill, Right::UnknownPayment].into_iter().collect();
+    let widened = |more: &[Right]| -> Rights {
+        Right::ALL.into_iter().filter(|right| Rights::till().has(*right) || more.contains(right)).collect()
+    };
+    let both = widened(&[Right::AnyTill, Right::UnknownPayment]);
     let config = folder.load(GOOD).unwrap();
-    assert_eq!((&config.till.token[0].rights, &config.till.socket.rights), (&Rights::default(), &both));
+    assert_eq!((&config.till.token[0].rights, &config.till.socket.rights), (&Rights::till(), &Rights::group()));
+    assert!(config.till.peer.is_empty());
     assert_eq!(config.terminal.max_credit_amount, None, "nothing may be given");
     let with = GOOD
         .replace("till = \"till-1\"", "till = \"till-1\"\nrights = [\"any-till\", \"unknown-payment\"]")
         .replace("card-timeout-s = 60", "max-credit-amount = \"50.00\"");
     let config = folder.load(&with).unwrap();
-    assert_eq!((&config.till.token[0].rights, &config.till.token[1].rights), (&both, &Rights::default()));
+    assert_eq!((&config.till.token[0].rights, &config.till.token[1].rights), (&both, &Rights::till()));
     assert_eq!(config.terminal.max_credit_amount.as_deref(), Some("50.00"));
     // As a table, in whole or in part.
     let socket = |text: &str| folder.load(&GOOD.replace("\"@/till.sock\"", text)).unwrap().till.socket;
     let written = folder.0.path().join("till.sock");
-    assert_eq!(socket("\"@/till.sock\""), Socket { path: written.clone(), rights: both.clone() });
-    assert_eq!(socket("{ path = \"@/till.sock\" }"), Socket { path: written.clone(), rights: both });
+    assert_eq!(socket("\"@/till.sock\""), Socket { path: written.clone(), rights: Rights::group() });
+    assert_eq!(socket("{ path = \"@/till.sock\" }"), Socket { path: written.clone(), rights: Rights::group() });
     let none = socket("{ path = \"@/till.sock\", rights = [] }");
     assert_eq!(none, Socket { path: written, rights: Rights::default() });
+    // As it was written before every verb was a right.
     let one = socket("{ rights = [\"any-till\"] }");
-    assert!(one.rights.has(Right::AnyTill) && !one.rights.has(Right::UnknownPayment));
+    assert_eq!(one.rights, widened(&[Right::AnyTill]));
     assert_eq!(one.path, Path::new("/run/pos-agent/till.sock"));
+    let exactly = socket("{ rights = [\"read\", \"any-till\"] }");
+    assert_eq!(exactly.rights, [Right::Read, Right::AnyTill].into_iter().collect());
+}
+
+#[test]
+fn a_program_at_the_socket_has_its_own_tills_and_rights() {
+    let folder = Folder::new();
+    let peers = |text: &str| folder.load(&GOOD.replace("[journal]", &format!("{text}\n[journal]"))).unwrap().till.peer;
+    let [peer] =
+        &peers("[[till.peer]]\nuid = 1234\ntills = [\"till-3\", \"till-4\"]\nrights = [\"till\", \"credit\"]")[..]
+    else {
+        panic!("one entry")
+    };
+    assert_eq!((peer.uid, peer.tills.as_slice()), (1234, ["till-3".to_owned(), "till-4".to_owned()].as_slice()));
+    assert!(peer.rights.has(Right::Credit) && peer.rights.has(Right::Refund) && !peer.rights.has(Right::AnyTill));
+    // What is left out: it is a program of the terminal itself, with the usual rights. It may share a till with a token.
+    let several =
+        peers("[[till.peer]]\nuid = 1234\n[[till.peer]]\nuid = 1235\ntills = [\"till-1\"]\nrights = [\"read\"]");
+    assert_eq!(
+        (several[0].tills.as_slice(), &several[0].rights),
+        (["local".to_owned()].as_slice(), &Rights::several_tills())
+    );
+    assert_eq!(several[1].rights, [Right::Read].into_iter().collect());
 }
 
 #[test]
@@ -140,10 +168,20 @@ fn the_examples_are_good() {
     let readme = fs::read_to_string(root.join("README.md")).expect("README.md exists");
     let blocks: Vec<_> = readme.split("```toml\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
     assert!(!blocks.is_empty(), "README.md shows no configuration");
-    for block in blocks {
+    for block in &blocks {
         let config = config::parse(block, Path::new("README.md")).unwrap_or_else(|error| panic!("{error}"));
         config.check_values().unwrap_or_else(|fault| panic!("README.md: {fault}"));
     }
+    // What is to be added to one of them.
+    let additions = readme.split("```ini\n").skip(1).map(|rest| rest.split("```").next().unwrap());
+    let mut rights = 0;
+    for addition in additions.filter(|block| block.contains("[till.")) {
+        let whole = format!("{}\n{addition}", blocks[0]);
+        let config = config::parse(&whole, Path::new("README.md")).unwrap_or_else(|error| panic!("{error}"));
+        config.check_values().unwrap_or_else(|fault| panic!("README.md: {fault}"));
+        rights += config.till.peer.len();
+    }
+    assert_eq!(rights, 1, "README.md shows a program at the socket");
     let mut boards = 0;
     for board in fs::read_dir(root.join("board")).expect("board/ exists") {
         let file = board.unwrap().path().join("config.toml");
@@ -280,12 +318,22 @@ const BAD: &[(&str, &str, &[&str])] = &[
     ("@/till.sock", "till.sock", &["till.socket", "absolute path"]),
     ("\"@/till.sock\"", "{ path = \"till.sock\" }", &["till.socket", "absolute path"]),
     ("\"@/till.sock\"", "{ rights = [\"all\"] }",
-        &["till.socket.rights[0]", "unknown variant `all`", "`any-till`", "`unknown-payment`"]),
+        &["till.socket.rights[0]", "unknown variant `all`", "`any-till`", "`unknown-payment`", "`several-tills`"]),
     ("\"@/till.sock\"", "{ right = [] }", &["till.socket.right", "unknown field `right`", "`rights`"]),
     ("\"@/till.sock\"", "[\"@/till.sock\"]", &["till.socket", "a path, or a table [till.socket] with path and rights"]),
     ("till = \"till-2\"", "till = \"till-2\"\nrights = [\"any-till\", \"refunds\"]",
         &["till.token[1].rights[1]", "unknown variant `refunds`", "`any-till`", "`unknown-payment`"]),
     ("till = \"till-2\"", "till = \"till-2\"\nrights = \"any-till\"", &["till.token[1].rights", "sequence"]),
+    ("[journal]", "[[till.peer]]\nuid = \"shop\"\n[journal]", &["till.peer[0].uid", "expected u32"]),
+    ("[journal]", "[[till.peer]]\ntills = [\"a\"]\n[journal]", &["till.peer[0]", "missing field `uid`"]),
+    ("[journal]", "[[till.peer]]\nuid = 0\n[journal]", &["till.peer[0].uid", "root may do everything", "id -u"]),
+    ("[journal]", "[[till.peer]]\nuid = 65534\n[journal]", &["till.peer[0].uid", "no name here", "id -u"]),
+    ("[journal]", "[[till.peer]]\nuid = 7\n[[till.peer]]\nuid = 7\n[journal]", &["till.peer[1].uid", "same user"]),
+    ("[journal]", "[[till.peer]]\nuid = 7\ntills = []\n[journal]", &["till.peer[0].tills", "is empty"]),
+    ("[journal]", "[[till.peer]]\nuid = 7\ntills = [\"a b\"]\n[journal]", &["till.peer[0].tills", "letters, digits"]),
+    ("[journal]", "[[till.peer]]\nuid = 7\ntills = [\"a\", \"a\"]\n[journal]", &["till.peer[0].tills", "twice"]),
+    ("[journal]", "[[till.peer]]\nuid = 7\nrights = [\"refunds\"]\n[journal]",
+        &["till.peer[0].rights[0]", "unknown variant `refunds`", "`refund`"]),
     ("@/journal.db", "journal.db", &["journal.path", "absolute path"]),
     ("[journal]", "[journal]\nkeep-days = 89", &["journal.keep-days", "89 is not between 90 and 36500"]),
     ("[journal]", "[journal]\nkeep-days = -1", &["journal.keep-days", "-1"]),

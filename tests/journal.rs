@@ -30,6 +30,7 @@ fn order(number: u64, reference: &str) -> Order {
         number,
         till: "till-1".to_owned(),
         reference: reference.to_owned(),
+        by: None,
         amount: Amount::from_minor(1234, Currency::from_code("EUR").unwrap()).unwrap(),
         ask_tip: false,
         manual: false,

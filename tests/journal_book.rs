@@ -514,6 +514,35 @@ fn an_export_has_what_a_dispute_needs_and_nothing_that_card_rules_forbid() {
     assert!(said(&output).starts_with("{\"number\":2,"), "{}", said(&output));
 }
 
+/// What was written before it was kept says of nobody that it was him.
+#[test]
+fn an_export_says_who_did_it_where_that_was_kept() {
+    let dir = TempDir::new().unwrap();
+    {
+        let mut db = open(&file(&dir));
+        sell(&mut db, 1, "of-before", NOON);
+        let mut order = book::order(2, "since");
+        order["by"] = serde_json::json!({"token": "till-1"});
+        let first = book::record(serde_json::json!({"kind": "started", "order": order}));
+        db.write(2, 0, NOON, &[first]).unwrap();
+        let outcome = serde_json::json!({"is": "cancelled", "why": "cancelled at the till"});
+        let last = serde_json::json!({"kind": "ended", "outcome": outcome, "by": {"uid": 1001}});
+        db.write(2, 1, NOON, &[book::record(last)]).unwrap();
+    }
+    well(&file(&dir));
+    let text = String::from_utf8(verb(&["export"], &file(&dir)).stdout).unwrap();
+    let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let [before, since, _] = &lines[..] else { panic!("{text}") };
+    assert!(!before.to_string().contains("\"by\""), "{before:#}");
+    assert_eq!(since["by"], serde_json::json!({"token": "till-1"}), "{since:#}");
+    assert_eq!(since["records"][0]["by"], serde_json::json!({"token": "till-1"}), "{since:#}");
+    assert_eq!(since["records"][1]["by"], serde_json::json!({"uid": 1001}), "{since:#}");
+    // It is in the chain: whoever changes it is found out.
+    sql(&file(&dir), "UPDATE step SET records = replace(records, '1001', '1002') WHERE sale = 2");
+    let altered = verify(&file(&dir)).altered.unwrap();
+    assert_eq!(altered.number, Some(2), "{altered:?}");
+}
+
 #[test]
 fn an_export_that_cannot_be_written_is_not_done() {
     let dir = TempDir::new().unwrap();

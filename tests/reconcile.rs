@@ -59,6 +59,7 @@ fn started(number: u64, amount: Amount, day: &str) -> Record {
             number,
             till: "till-1".to_owned(),
             reference: format!("R{number}"),
+            by: None,
             amount,
             ask_tip: false,
             manual: false,
@@ -73,13 +74,13 @@ fn started(number: u64, amount: Amount, day: &str) -> Record {
 
 fn ended(outcome: Outcome, number: Option<u64>) -> Record {
     let host = number.map(|number| HostFacts { id: Some(payment(number)), ..HostFacts::default() });
-    Record::Ended { outcome, host, card: None }
+    Record::Ended { outcome, host, card: None, by: None }
 }
 
 fn reversing(number: u64, amount: Amount) -> Vec<Record> {
     let paid = Payment { id: payment(number), amount };
     vec![
-        Record::Reversing { why: "cut".to_owned(), payment: Some(paid.clone()), host: None },
+        Record::Reversing { why: "cut".to_owned(), payment: Some(paid.clone()), host: None, by: None },
         Record::ReversalAsked { payment: paid, reference: None },
     ]
 }

@@ -250,6 +250,7 @@ fn much_in_doubt(path: &std::path::Path) {
             number,
             till: "local".to_owned(),
             reference: format!("doubt-{number}"),
+            by: None,
             amount: Amount::from_minor(1234, Currency::from_code("EUR").unwrap()).unwrap(),
             ask_tip: false,
             manual: false,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use pos_agent::config::{Right, Rights, Socket, Till, TillToken};
 use pos_agent::money::Currency;
 use pos_agent::till::http::{self, Error};
-use pos_agent::till::{Of, Progress, ReceiptCopy};
+use pos_agent::till::{Caller, Of, Progress, ReceiptCopy};
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::net::{TcpStream, UnixStream};
@@ -291,15 +291,16 @@ async fn what_a_caller_may_do_goes_with_what_it_wants() {
     let mut shop = fake_agent::open(16).await;
     let body = |named: &str| format!(r#"{{"reference":"r","kind":"refund","amount":"1.00",{named}}}"#);
     let wanted = |shop: &mut Shop| shop.wanted.borrow_and_update().clone().unwrap();
-    let both: Rights = [Right::AnyTill, Right::UnknownPayment].into_iter().collect();
     shop.post("/v1/sales", &body(r#""number":17"#)).await;
     let told = wanted(&mut shop);
-    assert_eq!((told.of, told.rights), (Some(Of::Number(17)), both), "the person at the terminal");
-    for (n, rights) in [(1, Rights::default()), (2, [Right::AnyTill].into_iter().collect())] {
+    let own = rustix::process::geteuid().as_raw();
+    assert_eq!((told.of, told.caller), (Some(Of::Number(17)), Caller::root(own)), "the person at the terminal");
+    for (n, rights) in [(1, Rights::till()), (2, fake_agent::usual_and(&[Right::AnyTill]))] {
         let request = post_request("/v1/sales", &(token(n) + JSON), body(r#""number":17"#).as_bytes());
         shop.tcp(&request).await;
         let told = wanted(&mut shop);
-        assert_eq!((told.till, told.of, told.rights), (format!("till-{n}"), Some(Of::Number(17)), rights));
+        let caller = Caller::token(&TillToken { till: told.till.clone(), token_file: "token".into(), rights });
+        assert_eq!((told.till, told.of, told.caller), (format!("till-{n}"), Some(Of::Number(17)), caller));
     }
     shop.post("/v1/sales", &body(r#""of":"o","till":"till-2""#)).await;
     let of = Of::Reference { till: "till-2".into(), reference: "o".into() };
@@ -560,9 +561,10 @@ async fn an_address_in_use_is_named_with_its_remedy_and_tried_again() {
     let shop = fake_agent::open(4).await;
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let token_file = shop.folder.path().join("till-1.token");
-    let entry = TillToken { till: "till-1".into(), token_file, rights: Rights::default() };
+    let entry = TillToken { till: "till-1".into(), token_file, rights: Rights::till() };
     let socket = shop.folder.path().join("other.sock");
-    let config = Till { socket: Socket::at(&socket), http: taken.local_addr().unwrap(), token: vec![entry] };
+    let config =
+        Till { socket: Socket::at(&socket), http: taken.local_addr().unwrap(), token: vec![entry], peer: vec![] };
     let eur = Currency::from_code("EUR").unwrap();
     let (commands, mut heard) = mpsc::channel(1);
     let bound = http::serve(&config, eur, commands, broadcast::channel(1).0, std::future::pending()).await.unwrap();

@@ -78,12 +78,8 @@ impl Agent {
 
     fn of_known(&self, follow: Follow, sale: &Sale, wanted: &Wanted) -> Result<(Earlier, Amount), Refused> {
         let order = sale.order();
-        if order.till != wanted.till && !wanted.rights.has(Right::AnyTill) {
-            let why = format!(
-                "that transaction is another till's; to refer to it, till {} needs the right any-till ([[till.token]] rights)",
-                wanted.till
-            );
-            return Err(not_possible(why));
+        if order.till != wanted.till {
+            wanted.caller.needs(Right::AnyTill, "to refer to another till's transaction")?;
         }
         self.is_whole_for(order.number)?;
         let left = self.left(follow, sale)?.map_err(|why| match why {
@@ -116,14 +112,7 @@ impl Agent {
 
     fn of_unknown(&self, follow: Follow, payment: &str, wanted: &Wanted) -> Result<Amount, Refused> {
         self.is_whole_for(0)?;
-        if !wanted.rights.has(Right::UnknownPayment) {
-            let why = format!(
-                "this terminal does not know payment {payment}; to refer to it all the same, till {} needs the right unknown-payment \
-                 ([[till.token]] rights)",
-                wanted.till
-            );
-            return Err(not_possible(why));
-        }
+        wanted.caller.needs(Right::UnknownPayment, "to refer to a payment that this terminal does not know")?;
         let amount = wanted.amount;
         let amount = amount
             .ok_or_else(|| not_possible("an amount is needed: this terminal does not know the payment".to_owned()))?;

@@ -20,9 +20,9 @@ use crate::follow_up::{Held, Transaction};
 use crate::journal::{self, Opened};
 use crate::money::Amount;
 use crate::sale::{self, Action, Event, Kind, Sale};
-use crate::till::{Refused, SaleView};
+use crate::till::{Refused, SaleView, Who};
 
-use super::{Agent, Done};
+use super::{Agent, Done, words};
 
 /// A day before the last thing that is known: clocks of board and gateway may differ, and zones.
 const SLACK_MS: i64 = 24 * 3600 * 1000;
@@ -313,7 +313,7 @@ impl Agent {
     }
 
     /// A person has decided what becomes of a sale that waits.
-    pub(super) fn settle_sale(&mut self, number: u64, keep: bool) -> Result<SaleView, Refused> {
+    pub(super) fn settle_sale(&mut self, number: u64, keep: bool, by: &Who) -> Result<SaleView, Refused> {
         let waits = self.sales.get(&number).is_some_and(|active| active.sale.is_held() && !active.stuck);
         if !waits {
             let why = format!(
@@ -321,8 +321,8 @@ impl Agent {
             );
             return Err(Refused::NotPossible { why });
         }
-        tracing::warn!(sale = number, keep, "a person has decided what becomes of a sale of an old copy");
-        self.advance(number, sale::Event::Settle { keep });
+        tracing::warn!(sale = number, keep, %by, "a person has decided what becomes of a sale of an old copy");
+        self.advance(number, sale::Event::Settle { keep, by: Some(words::recorded(by)) });
         let settled = self.sales.get(&number).map(|active| self.view_of(&active.sale));
         settled.ok_or_else(|| Refused::NotPossible { why: format!("transaction {number} has ended") })
     }

@@ -6,7 +6,7 @@ use crate::gateway::added;
 use crate::gateway::parameter::Call;
 use crate::money::Amount;
 use crate::sale::{self, Order, Sale};
-use crate::till::{self, Command, Refused, SaleView, Wanted};
+use crate::till::{self, Command, Refused, SaleView, Wanted, Who};
 
 use super::recovery::refused_by_journal;
 use super::{Active, Agent, Done, NUDGED, act, clock, words};
@@ -35,16 +35,16 @@ impl Agent {
                 });
             }
             Command::Totals { till, since, carried, reply } => self.begin_count(till, since, carried, reply),
-            Command::Cancel { till, reference, reply } => match self.find(&till, &reference) {
-                Ok((sale, view)) => self.cancel(sale.order().number, view, reply),
+            Command::Cancel { till, reference, by, reply } => match self.find(&till, &reference) {
+                Ok((sale, view)) => self.cancel(sale.order().number, &by, view, reply),
                 Err(refused) => drop(reply.send(Err(refused))),
             },
-            Command::Signature { till, reference, accepted, reply } => match self.find(&till, &reference) {
-                Ok((sale, view)) => self.signature(sale.order().number, accepted, view, reply),
+            Command::Signature { till, reference, accepted, by, reply } => match self.find(&till, &reference) {
+                Ok((sale, view)) => self.signature(sale.order().number, accepted, &by, view, reply),
                 Err(refused) => drop(reply.send(Err(refused))),
             },
-            Command::Settle { number, keep, reply } => {
-                let settled = self.settle_sale(number, keep);
+            Command::Settle { number, keep, by, reply } => {
+                let settled = self.settle_sale(number, keep, &by);
                 let _ = reply.send(settled);
             }
             Command::Receipt { till, reference, copy, reply } => {
@@ -73,7 +73,7 @@ impl Agent {
                     let _ = reply.send(found.map_err(|why| Refused::Gateway { why }));
                 });
             }
-            Command::Status { till, reply } => drop(reply.send(self.status(till.as_deref()))),
+            Command::Status { permit, reply } => drop(reply.send(self.status(|till| permit.hears(till)))),
         }
     }
 
@@ -118,6 +118,7 @@ impl Agent {
             number,
             till: wanted.till,
             reference: wanted.reference,
+            by: Some(words::recorded(wanted.caller.who())),
             amount,
             ask_tip: wanted.ask_tip,
             manual: wanted.manual,
@@ -206,11 +207,11 @@ impl Agent {
     }
 
     /// Cancel wins before the request left and loses after; the answer comes when it is known which.
-    fn cancel(&mut self, number: u64, view: SaleView, reply: oneshot::Sender<Result<SaleView, Refused>>) {
+    fn cancel(&mut self, number: u64, by: &Who, view: SaleView, reply: oneshot::Sender<Result<SaleView, Refused>>) {
         match self.sales.get_mut(&number) {
             Some(active) if !active.stuck && active.sale.can_be_cancelled() => {
                 active.cancels.push(reply);
-                self.advance(number, sale::Event::CancelAsked);
+                self.advance(number, sale::Event::CancelAsked { by: Some(words::recorded(by)) });
                 self.answer_cancels(number);
             }
             _ => drop(reply.send(Ok(view))),
@@ -236,12 +237,14 @@ impl Agent {
         &mut self,
         number: u64,
         accepted: bool,
+        by: &Who,
         view: SaleView,
         reply: oneshot::Sender<Result<SaleView, Refused>>,
     ) {
         match self.sales.get_mut(&number) {
             Some(active) if !active.stuck && active.sale.standing() == sale::Standing::AtSignature => {
-                self.advance(number, sale::Event::SignatureChecked { accepted });
+                let by = Some(words::recorded(by));
+                self.advance(number, sale::Event::SignatureChecked { accepted, by });
                 let view = self.sales.get(&number).map_or(view, |active| self.view_of(&active.sale));
                 let _ = reply.send(Ok(view));
             }

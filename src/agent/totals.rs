@@ -123,6 +123,7 @@ impl Agent {
         open.extend(views.iter().map(|view| view.number).filter(|number| *number <= seen));
         let _ = reply.send(Ok(TotalsView {
             terminal_id: self.config.terminal.id.clone(),
+            till,
             open: views,
             since,
             next: seen,

@@ -6,8 +6,8 @@ use chrono::{SecondsFormat, TimeZone, Utc};
 
 use crate::printer;
 use crate::reader::Step;
-use crate::sale::{Answer, Copy, Kind, Outcome, Sale, Standing};
-use crate::till::{self, CardView, KeysView, PrinterView, Progress, ReceiptCopy, SaleView, State, StatusView};
+use crate::sale::{self, Answer, Copy, Kind, Outcome, Sale, Standing};
+use crate::till::{self, CardView, KeysView, PrinterView, Progress, ReceiptCopy, SaleView, State, StatusView, Who};
 
 use super::probing::ANSWERS;
 use super::{Active, Agent};
@@ -19,6 +19,11 @@ impl From<ReceiptCopy> for Copy {
             ReceiptCopy::Merchant => Self::Merchant,
         }
     }
+}
+
+/// Who it was, for the journal.
+pub(super) fn recorded(who: &Who) -> sale::Who {
+    sale::Who { token: who.token.clone(), uid: who.uid }
 }
 
 impl Agent {
@@ -51,6 +56,7 @@ impl Agent {
         SaleView {
             till: order.till.clone(),
             reference: order.reference.clone(),
+            by: order.by.as_ref().map(|by| Who { token: by.token.clone(), uid: by.uid }),
             number: order.number,
             kind,
             of,
@@ -171,9 +177,9 @@ impl Agent {
         printer::text::plain(&lines, columns)
     }
 
-    /// The terminal's state, and of the sales those of this till; `None` is the person at the terminal, who sees them all.
-    pub(super) fn status(&self, till: Option<&str>) -> StatusView {
-        let is_theirs = |active: &&Active| till.is_none_or(|till| active.sale.order().till == till);
+    /// The terminal's state for somebody who `hears` of some tills: of the others' sales nothing is told.
+    pub(super) fn status(&self, hears: impl Fn(&str) -> bool) -> StatusView {
+        let is_theirs = |active: &&Active| hears(&active.sale.order().till);
         let current = self.at_reader.and_then(|number| self.sales.get(&number)).filter(is_theirs);
         let current = current.map(|active| self.view_of(&active.sale));
         let unconfirmed: Vec<_> = self

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::daemon::{in_path, in_query};
+use super::daemon::{in_path, of_till};
 use super::exit::{Exit, Stop};
 use super::{Where, out};
 use crate::till::{CancelView, Cancelled};
@@ -16,16 +16,16 @@ use crate::till::{CancelView, Cancelled};
 pub(super) struct Cancel {
     /// The sale's reference
     reference: String,
-    /// The till that began it
-    #[arg(long, value_name = "NAME", default_value = "local")]
-    till: String,
+    /// The till that began it [default: this user's own, local as a rule]
+    #[arg(long, value_name = "NAME")]
+    till: Option<String>,
     #[command(flatten)]
     daemon: Where,
 }
 
 impl Cancel {
     pub(super) async fn run(self) -> Result<Exit, Stop> {
-        let path = format!("/v1/sales/{}/cancel?till={}", in_path(&self.reference), in_query(&self.till));
+        let path = format!("/v1/sales/{}/cancel{}", in_path(&self.reference), of_till('?', self.till.as_deref()));
         let CancelView { cancel, cancel_text, .. } = self.daemon.daemon()?.post(&path, &serde_json::json!({})).await?;
         out::say(&cancel_text);
         Ok(if cancel == Cancelled::InTime { Exit::Success } else { Exit::Declined })

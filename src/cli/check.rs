@@ -10,10 +10,27 @@ use crate::config::{self, DEFAULT_PATH};
 
 /// Arguments.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+It shows what everybody may do. Rights: sale, pre-authorise, capture, refund, reverse, credit, any-till, unknown-payment, totals, read.
+Sets of them: till (of a [[till.token]] whose rights are not written), group (of whoever may open the socket), several-tills (of a
+[[till.peer]], a program at the socket): all but credit, any-till and unknown-payment; root: all.")]
 pub(super) struct Check {
     /// The configuration
     #[arg(value_name = "CONFIG", default_value = DEFAULT_PATH)]
     config: PathBuf,
+}
+
+/// Who may connect, and what each may do.
+fn tills(till: &config::Till) {
+    out::say(&format!("  tills     {}", till.socket.path.display()));
+    out::say("            root, and the agent's own user if it has no entry: everything");
+    out::say(&format!("            others who may open it: {}", till.socket.rights));
+    for peer in &till.peer {
+        out::say(&format!("            user {}, for {}: {}", peer.uid, peer.tills.join(", "), peer.rights));
+    }
+    for entry in &till.token {
+        out::say(&format!("            {} at http://{}: {}", entry.till, till.http, entry.rights));
+    }
 }
 
 impl Check {
@@ -29,10 +46,7 @@ impl Check {
         if config.printer.is_empty() {
             out::say("  printer   none, receipts are kept");
         }
-        out::say(&format!("  tills     {}", config.till.socket.path.display()));
-        for entry in &config.till.token {
-            out::say(&format!("            {} at http://{}", entry.till, config.till.http));
-        }
+        tills(&config.till);
         if let Some(name) = &config.gateway.token_credential
             && std::env::var_os("CREDENTIALS_DIRECTORY").is_none()
         {

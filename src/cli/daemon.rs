@@ -232,6 +232,11 @@ pub(super) fn in_path(reference: &str) -> String {
     in_query(reference).replace('+', "%20")
 }
 
+/// The till that a question is about, as a parameter after `before`; none when the daemon is to take the caller's own.
+pub(super) fn of_till(before: char, till: Option<&str>) -> String {
+    till.map_or_else(String::new, |till| format!("{before}till={}", in_query(till)))
+}
+
 /// A value inside a query.
 pub(super) fn in_query(value: &str) -> String {
     form_urlencoded::byte_serialize(value.as_bytes()).collect()

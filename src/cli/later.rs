@@ -21,9 +21,9 @@ pub(super) struct Earlier {
     /// Its payment id at the gateway, when this terminal does not know it
     #[arg(long, value_name = "ID")]
     payment: Option<String>,
-    /// The till that began the transaction of this reference
-    #[arg(long, value_name = "NAME", default_value = "local")]
-    till: String,
+    /// The till that began the transaction of this reference [default: this user's own, local as a rule]
+    #[arg(long, value_name = "NAME")]
+    till: Option<String>,
     /// How much [default: all that is left]
     #[arg(long)]
     amount: Option<String>,
@@ -85,7 +85,9 @@ impl Earlier {
         match (&self.of, self.number, &self.payment) {
             (Some(of), ..) => {
                 wanted["of"] = of.as_str().into();
-                wanted["till"] = self.till.as_str().into();
+                if let Some(till) = &self.till {
+                    wanted["till"] = till.as_str().into();
+                }
             }
             (None, Some(number), _) => wanted["number"] = number.into(),
             (None, None, Some(payment)) => wanted["payment"] = payment.as_str().into(),

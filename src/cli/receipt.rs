@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
-use super::daemon::{in_path, in_query};
+use super::daemon::{in_path, of_till};
 use super::exit::{Exit, Stop};
 use super::{Where, out};
 use crate::till::PrintView;
@@ -12,9 +12,9 @@ use crate::till::PrintView;
 pub(super) struct Receipt {
     /// The sale's reference
     reference: String,
-    /// The till that began it
-    #[arg(long, value_name = "NAME", default_value = "local")]
-    till: String,
+    /// The till that began it [default: this user's own, local as a rule]
+    #[arg(long, value_name = "NAME")]
+    till: Option<String>,
     /// Whose copy
     #[arg(long, value_enum, default_value_t = Copy::Customer)]
     copy: Copy,
@@ -37,8 +37,8 @@ impl Receipt {
             Copy::Customer => "customer",
             Copy::Merchant => "merchant",
         };
-        let (reference, till) = (in_path(&self.reference), in_query(&self.till));
-        let path = format!("/v1/sales/{reference}/receipt?copy={copy}&till={till}");
+        let (reference, till) = (in_path(&self.reference), of_till('&', self.till.as_deref()));
+        let path = format!("/v1/sales/{reference}/receipt?copy={copy}{till}");
         if self.print {
             let PrintView { printer, state, .. } = self.daemon.daemon()?.post(&path, &serde_json::json!({})).await?;
             out::say(&format!("the {copy}'s copy goes to {printer}, marked as a duplicate; the printer: {state}"));

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::daemon::{in_path, in_query};
+use super::daemon::{in_path, of_till};
 use super::exit::{Exit, Stop};
 use super::{Where, out};
 use crate::till::{SaleView, State};
@@ -15,9 +15,9 @@ use crate::till::{SaleView, State};
 pub(super) struct Show {
     /// Its reference
     reference: String,
-    /// The till that began it
-    #[arg(long, value_name = "NAME", default_value = "local")]
-    till: String,
+    /// The till that began it [default: this user's own, local as a rule]
+    #[arg(long, value_name = "NAME")]
+    till: Option<String>,
     /// One JSON object, as tills get it
     #[arg(long)]
     json: bool,
@@ -27,13 +27,16 @@ pub(super) struct Show {
 
 impl Show {
     pub(super) async fn run(self) -> Result<Exit, Stop> {
-        let path = format!("/v1/sales/{}?till={}", in_path(&self.reference), in_query(&self.till));
+        let path = format!("/v1/sales/{}{}", in_path(&self.reference), of_till('?', self.till.as_deref()));
         let sale: SaleView = self.daemon.daemon()?.get(&path).await?;
         if self.json {
             out::say_json(&sale);
         } else {
             out::say(&format!("{} {}: {}", sale.kind.as_str(), out::standing(&sale), out::sale_line(&sale)));
             out::say(&sale.text);
+            if let Some(by) = &sale.by {
+                out::say(&format!("asked for by {by}, at till {}", sale.till));
+            }
             if let Some(of) = &sale.of {
                 out::say(&format!("refers to {of}"));
             }

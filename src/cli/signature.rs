@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::daemon::{in_path, in_query};
+use super::daemon::{in_path, of_till};
 use super::exit::{Exit, Stop};
 use super::{Where, out};
 use crate::till::{SaleView, State};
@@ -20,9 +20,9 @@ pub(super) struct Signature {
     /// It is not: the payment is reversed
     #[arg(long)]
     refuse: bool,
-    /// The till that began the sale
-    #[arg(long, value_name = "NAME", default_value = "local")]
-    till: String,
+    /// The till that began the sale [default: this user's own, local as a rule]
+    #[arg(long, value_name = "NAME")]
+    till: Option<String>,
     #[command(flatten)]
     daemon: Where,
 }
@@ -31,15 +31,15 @@ impl Signature {
     pub(super) async fn run(self) -> Result<Exit, Stop> {
         let daemon = self.daemon.daemon()?;
         let sale = format!("/v1/sales/{}", in_path(&self.reference));
-        let till = in_query(&self.till);
-        let before: SaleView = daemon.get(&format!("{sale}?till={till}")).await?;
+        let till = of_till('?', self.till.as_deref());
+        let before: SaleView = daemon.get(&format!("{sale}{till}")).await?;
         if before.state != State::AwaitingSignature {
             out::say(&format!("{}: {}", out::standing(&before), before.text));
             return Ok(Exit::Declined);
         }
         let accepted = self.accept;
         let after: SaleView =
-            daemon.post(&format!("{sale}/signature?till={till}"), &serde_json::json!({ "accepted": accepted })).await?;
+            daemon.post(&format!("{sale}/signature{till}"), &serde_json::json!({ "accepted": accepted })).await?;
         out::say(&format!("{}: {}", out::standing(&after), after.text));
         Ok(Exit::Success)
     }

@@ -44,7 +44,7 @@ impl Totals {
 }
 
 fn report(totals: &TotalsView) {
-    let TotalsView { terminal_id, open, since, next, carried, .. } = totals;
+    let TotalsView { terminal_id, till, open, since, next, carried, .. } = totals;
     if !open.is_empty() {
         out::say(&format!("!!! {} WITHOUT AN END, in no sum below:", open.len()));
         for sale in open {
@@ -59,7 +59,8 @@ fn report(totals: &TotalsView) {
             out::say(&format!("!!!   {}", sale.text));
         }
     }
-    out::say(&format!("terminal {terminal_id}, numbers {} to {next}", since + 1));
+    let till = till.as_ref().map_or(String::new(), |till| format!(", till {till} alone"));
+    out::say(&format!("terminal {terminal_id}{till}, numbers {} to {next}", since + 1));
     let line = |sum: &Sum| {
         let what = sum.scheme.as_ref().map_or(sum.kind.as_str().to_owned(), |scheme| format!("  {scheme}"));
         out::say(&format!("{what:<24}{:>6}{:>16} {}", sum.count, sum.sum, sum.currency));

@@ -14,8 +14,8 @@ use rustls_pki_types::pem::PemObject;
 use super::assumptions;
 use super::secret::{SecretError, credential_is_there, key_file, secret_file};
 use super::{
-    CodePage, Config, Gateway, Journal, Location, ManualEntryCommand, Part, Printer, Reader, Terminal, Till, logo_file,
-    qr_parts,
+    CodePage, Config, Gateway, Journal, LOCAL, Location, ManualEntryCommand, Part, Printer, Reader, Terminal, Till,
+    TillPeer, is_nameless, logo_file, qr_parts,
 };
 use crate::money::{Amount, Currency};
 
@@ -408,14 +408,40 @@ fn till(till: &Till) -> Result<(), Fault> {
     )?;
     let mut names = BTreeSet::new();
     for (n, entry) in till.token.iter().enumerate() {
-        let name = is_made_of(&entry.till, 32, |b| b.is_ascii_alphanumeric() || b"-_".contains(&b));
         let key = format!("till.token[{n}].till");
-        check(name, &key, "must be 1 to 32 letters, digits, - or _", "write it as \"till-1\"")?;
-        check(entry.till != "local", &key, "\"local\" is the name of the Unix socket", "choose another name")?;
+        till_name(&key, &entry.till)?;
+        check(entry.till != LOCAL, &key, "\"local\" is the name of the Unix socket", "choose another name")?;
         check(names.insert(&entry.till), &key, "two tills have the same name", "give each till its own")?;
         absolute(&format!("till.token[{n}].token-file"), &entry.token_file)?;
     }
+    let mut users = BTreeSet::new();
+    for (n, entry) in till.peer.iter().enumerate() {
+        peer(n, entry)?;
+        let key = format!("till.peer[{n}].uid");
+        check(users.insert(entry.uid), &key, "two entries have the same user", "write one entry with all its tills")?;
+    }
     Ok(())
+}
+
+/// A program at the socket with tills of its own. Another way in may stand for the same till: it has the same references then.
+fn peer(n: usize, peer: &TillPeer) -> Result<(), Fault> {
+    let uid = format!("till.peer[{n}].uid");
+    let remedy = "write the number of the user that the program runs as (id -u NAME)";
+    check(peer.uid != 0, &uid, "root may do everything, and is not confined here", remedy)?;
+    check(!is_nameless(peer.uid), &uid, "stands for every user that has no name here, and for none", remedy)?;
+    let key = format!("till.peer[{n}].tills");
+    check(!peer.tills.is_empty(), &key, "is empty", "write its tills as [\"till-1\", \"till-2\"], or leave it out")?;
+    let mut names = BTreeSet::new();
+    for till in &peer.tills {
+        till_name(&key, till)?;
+        check(names.insert(till), &key, "a till stands there twice", "name each once")?;
+    }
+    Ok(())
+}
+
+fn till_name(key: &str, name: &str) -> Result<(), Fault> {
+    let fits = is_made_of(name, 32, |b| b.is_ascii_alphanumeric() || b"-_".contains(&b));
+    check(fits, key, "must be 1 to 32 letters, digits, - or _", "write it as \"till-1\"")
 }
 
 /// `/dev/…` or `tcp://host:port`.

@@ -1,4 +1,5 @@
-//! The Unix socket in the configuration: its path alone, or a table with its path and the rights of whoever may open it.
+//! The Unix socket in the configuration: its path alone, or a table with its path and the rights of whoever may open it and is
+//! neither root nor named in a `[[till.peer]]`.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -7,15 +8,26 @@ use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, MapAccess, Visitor};
 
-use super::{Right, Rights};
+use super::Rights;
+
+/// The till of whoever is at the socket and stands for no other: the terminal itself.
+pub const LOCAL: &str = "local";
+
+/// What the system calls each user that it cannot name where the agent runs (user_namespaces(7); proc_sys_kernel(5), overflowuid).
+const NOBODY: u32 = 65_534;
+
+/// Whether this is no user's number, but stands for any.
+#[must_use]
+pub fn is_nameless(uid: u32) -> bool {
+    matches!(uid, NOBODY | u32::MAX)
+}
 
 /// The Unix socket for the command line and tills on the board.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Socket {
     /// Where it is.
     pub path: PathBuf,
-    /// What whoever may open it may do beyond sales of its own; all, unless something else is written: it is the person at the
-    /// terminal.
+    /// What the group that may open it may do. Root and the agent's own user may do everything, whatever is written here.
     pub rights: Rights,
 }
 
@@ -26,10 +38,10 @@ impl Default for Socket {
 }
 
 impl Socket {
-    /// A socket whose callers have every right.
+    /// A socket that its group may use as usual.
     #[must_use]
     pub fn at(path: &Path) -> Self {
-        Self { path: path.to_owned(), rights: [Right::AnyTill, Right::UnknownPayment].into_iter().collect() }
+        Self { path: path.to_owned(), rights: Rights::group() }
     }
 }
 

@@ -7,7 +7,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use tokio::net::TcpListener;
 
 use super::{Agent, Report, Severity};
-use crate::config::Config;
+use crate::config::{self, Config};
 
 pub(super) async fn look(report: &mut Report<'_>, config: &Config, agent: &Agent) {
     let socket = &config.till.socket.path;
@@ -61,8 +61,23 @@ pub(super) async fn look(report: &mut Report<'_>, config: &Config, agent: &Agent
             report.fault(format!("{shown} cannot be looked at: {error}"), "run this as root, or check [till] socket");
         }
     }
+    without_rights(report, config);
     if !config.till.token.is_empty() {
         port(report, config, agent).await;
+    }
+}
+
+/// An empty list is exactly that; earlier versions took it for the usual rights.
+fn without_rights(report: &mut Report<'_>, config: &Config) {
+    let nothing = config::Rights::default();
+    let tokens = config.till.token.iter().filter(|entry| entry.rights == nothing);
+    let tokens = tokens.map(|entry| (format!("till {}", entry.till), "its [[till.token]]"));
+    let peers = config.till.peer.iter().filter(|entry| entry.rights == nothing);
+    for (who, entry) in tokens.chain(peers.map(|entry| (format!("user {}", entry.uid), "its [[till.peer]]"))) {
+        report.warning(
+            format!("{who} may do nothing: its list of rights is empty"),
+            format!("leave out rights in {entry} for the usual ones, or take the entry out"),
+        );
     }
 }
 

@@ -8,7 +8,7 @@ use rusqlite::Connection;
 use serde::Serialize;
 
 use crate::card::{CardFacts, Cryptogram, Cvm, mask_pans};
-use crate::sale::{HostFacts, Kind, Outcome, Record, Sale, Standing};
+use crate::sale::{HostFacts, Kind, Outcome, Record, Sale, Standing, Who};
 
 use super::chain::Head;
 use super::db::{STEPS_OF_SALE, failed};
@@ -59,6 +59,9 @@ struct Facts<'a> {
     merchant_transaction_id: &'a str,
     started_at: String,
     local_time: &'a str,
+    /// Who asked for it; absent when that was not kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    by: Option<&'a Who>,
     /// `ended`, or where it stands.
     standing: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -139,6 +142,9 @@ struct Entry<'a> {
     reversal: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<String>,
+    /// Who caused it, when a person did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    by: Option<&'a Who>,
 }
 
 /// The last line of an export: without it the file was cut off.
@@ -268,6 +274,7 @@ fn facts(sale: &Sale) -> Facts<'_> {
         merchant_transaction_id: &order.merchant_transaction_id,
         started_at: time(order.started_unix_ms),
         local_time: &order.local_time,
+        by: order.by.as_ref(),
         standing,
         outcome,
         approved: approved.map(|amount| amount.decimal()),
@@ -342,7 +349,12 @@ fn entries(step: &Step) -> impl Iterator<Item = Entry<'_>> {
             _ => (None, None, None),
         };
         let why = why.map(|why| text(why));
-        Entry { at: time(step.unix_ms), entry: step.entry, is: record.name(), payment, reversal, why }
+        let by = match record {
+            Record::Started { order } => order.by.as_ref(),
+            Record::Reversing { by, .. } | Record::Settled { by, .. } | Record::Ended { by, .. } => by.as_ref(),
+            _ => None,
+        };
+        Entry { at: time(step.unix_ms), entry: step.entry, is: record.name(), payment, reversal, why, by }
     })
 }
 

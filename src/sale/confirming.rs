@@ -197,7 +197,7 @@ impl Sale {
     }
 
     fn confirmed(&mut self, outcome: Outcome, host: Option<HostFacts>) -> Step {
-        let ended = Step::write([Record::Ended { outcome, host, card: None }]).then([Action::Tell]);
+        let ended = Step::write([Record::Ended { outcome, host, card: None, by: None }]).then([Action::Tell]);
         // A card that is still open prints with its last word.
         if self.volatile.card_open { ended } else { ended.then([Action::Print(Paper::Copies)]) }
     }

@@ -34,8 +34,9 @@ impl Sale {
             (State::Waiting, Event::NoCard { why }) => self.end(Outcome::Cancelled { why }, None),
             (State::Waiting, Event::ReaderLost) => self.cancelled("the reader went away before a card was read"),
             (State::Waiting, Event::Restarted) => self.cancelled("the terminal was restarted before a card was read"),
-            (State::Waiting, Event::CancelAsked) if !self.volatile.cancelling => {
+            (State::Waiting, Event::CancelAsked { by }) if !self.volatile.cancelling => {
                 self.volatile.cancelling = true;
+                self.volatile.cancelled_by = by;
                 Step::act([Action::StopReader])
             }
 
@@ -47,7 +48,9 @@ impl Sale {
                 self.unknown("the terminal was restarted before the gateway's answer was kept", None)
             }
             // A request that the gateway did not process need not be made again.
-            (State::Asked, Event::CancelAsked) if self.waits_to_ask_again() => self.cancelled("cancelled at the till"),
+            (State::Asked, Event::CancelAsked { by }) if self.waits_to_ask_again() => {
+                self.cancelled("cancelled at the till").by(by)
+            }
             (State::Asked, Event::ReaderLost | Event::CardSaid { .. }) if self.waits_to_ask_again() => {
                 self.volatile.card_open = false;
                 let why = "the card was gone before the gateway had time".to_owned();
@@ -318,8 +321,12 @@ impl Sale {
     }
 
     fn declined(&mut self, refusal: Refusal) -> Step {
-        let ended =
-            Record::Ended { outcome: Outcome::Declined { why: refusal.reason }, host: Some(refusal.facts), card: None };
+        let ended = Record::Ended {
+            outcome: Outcome::Declined { why: refusal.reason },
+            host: Some(refusal.facts),
+            card: None,
+            by: None,
+        };
         // An issuer may decline and still send scripts (EMV Book 3, 10.10).
         let answer = CardAnswer { scripts: refusal.for_chip.scripts, ..CardAnswer::decline() };
         Step::write([ended]).then(self.answer_card(answer)).then([Action::Tell])
@@ -332,7 +339,8 @@ impl Sale {
     /// Ends the sale without a charge; an open card is told, and the receipt waits for its last word. Where no card was
     /// read, nobody needs a receipt.
     fn end(&mut self, outcome: Outcome, host: Option<HostFacts>) -> Step {
-        let step = Step::write([Record::Ended { outcome, host, card: None }]);
+        let by = self.volatile.cancelled_by.clone().filter(|_| matches!(outcome, Outcome::Cancelled { .. }));
+        let step = Step::write([Record::Ended { outcome, host, card: None, by }]);
         let never_read = self.order.kind.needs_card() && self.card.is_none() && !self.volatile.card_open;
         let step = if never_read { step } else { step.then(self.answer_card(CardAnswer::decline())) };
         step.then([Action::Tell])

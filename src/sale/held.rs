@@ -24,7 +24,7 @@ impl Sale {
     /// Nothing goes on but what a person decides.
     pub(super) fn handle_held(&mut self, event: Event, now: Now) -> Step {
         match event {
-            Event::Settle { keep } => self.settled_by_person(keep, now),
+            Event::Settle { keep, by } => self.settled_by_person(keep, now).by(by),
             // The card is out of the reader's way all the same.
             Event::CardSaid { .. } | Event::ReaderLost => {
                 self.volatile.card_open = false;
@@ -35,12 +35,12 @@ impl Sale {
     }
 
     fn settled_by_person(&mut self, keep: bool, now: Now) -> Step {
-        let settled = Record::Settled { keep };
+        let settled = Record::Settled { keep, by: None };
         let mut step = match &self.state {
             // It may have been taken back since: looked up before anybody is told that it stands.
             State::AtSignature { payment } if keep => {
                 let why = "its signature was being compared when the copy was made".to_owned();
-                let looked = Record::Reversing { why, payment: Some(payment.clone()), host: None };
+                let looked = Record::Reversing { why, payment: Some(payment.clone()), host: None, by: None };
                 self.volatile.reversal = reversing::Timers::waiting();
                 return Step::write([looked, settled]).then([Action::Tell, self.query(None)]);
             }
@@ -63,7 +63,7 @@ impl Sale {
         let host = super::HostFacts { id: Some(id.to_owned()), ..self.host.clone() };
         let outcome: Outcome = outcome_of(left, self.amount);
         self.volatile.reversal = reversing::Timers::default();
-        Step::write([Record::Ended { outcome, host: Some(host), card: None }])
+        Step::write([Record::Ended { outcome, host: Some(host), card: None, by: None }])
             .then([Action::Tell, Action::Print(super::Paper::Copies)])
     }
 }

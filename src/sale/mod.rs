@@ -36,7 +36,7 @@ use std::time::Duration;
 
 pub use answer::{Answer, Approval, ApprovedAmount, ForChip, Found, FoundState, HostFacts, Inquiry, Refusal, Reversal};
 pub use receipt::{Copy, Receipt, ReceiptOutcome};
-pub use record::{Earlier, Kind, Order, Outcome, Payment, Record, is_same_payment};
+pub use record::{Earlier, Kind, Order, Outcome, Payment, Record, Who, is_same_payment};
 
 use crate::card::{CardFacts, FirstAnswer};
 use crate::money::Amount;
@@ -87,6 +87,8 @@ enum State {
 struct Volatile {
     /// The till asked to cancel, and the reader was told to stop.
     cancelling: bool,
+    /// Who asked to cancel.
+    cancelled_by: Option<Who>,
     /// The cardholder is asked for a tip; the card comes after it.
     typing: bool,
     /// Until when the signature must have been checked.
@@ -198,6 +200,8 @@ pub enum Event {
     SignatureChecked {
         /// Whether it is the card's.
         accepted: bool,
+        /// Who; nobody where the terminal accepts it by itself.
+        by: Option<Who>,
     },
     /// This journal was found to be an old copy of itself.
     OldCopy {
@@ -208,9 +212,14 @@ pub enum Event {
     Settle {
         /// What was paid stays; otherwise it is reversed.
         keep: bool,
+        /// Who.
+        by: Option<Who>,
     },
     /// The till wants to cancel.
-    CancelAsked,
+    CancelAsked {
+        /// Who; nobody when the terminal is being stopped.
+        by: Option<Who>,
+    },
     /// A good moment to try an open reversal again: the network is back, or the next sale begins.
     Nudged,
     /// A deadline of [`Sale::deadline`] has passed.
@@ -343,6 +352,16 @@ impl Step {
 
     fn then(mut self, actions: impl IntoIterator<Item = Action>) -> Self {
         self.actions.extend(actions);
+        self
+    }
+
+    /// A person caused it.
+    fn by(mut self, who: Option<Who>) -> Self {
+        for record in &mut self.records {
+            if let Record::Reversing { by, .. } | Record::Settled { by, .. } | Record::Ended { by, .. } = record {
+                by.clone_from(&who);
+            }
+        }
         self
     }
 
@@ -606,7 +625,7 @@ impl Sale {
                 }
                 self.state = State::AtSignature { payment: payment.clone() };
             }
-            Record::Reversing { why, payment, host } => {
+            Record::Reversing { why, payment, host, by: _ } => {
                 if let Some(host) = host {
                     self.host = host.clone();
                 }
@@ -626,7 +645,7 @@ impl Sale {
             // It is known by this id; nothing else changes.
             Record::Pending { .. } => {}
             Record::Held { why } => self.held = Some(why.clone()),
-            Record::Settled { keep } => {
+            Record::Settled { keep, by: _ } => {
                 self.held = None;
                 self.decided = true;
                 if let State::Reversing(reversing) = &mut self.state {
@@ -634,7 +653,7 @@ impl Sale {
                 }
             }
             Record::CardFinal { card } => self.card = Some(card.clone()),
-            Record::Ended { outcome, host, card } => {
+            Record::Ended { outcome, host, card, by: _ } => {
                 if let Some(host) = host {
                     self.host = host.clone();
                 }

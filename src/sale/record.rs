@@ -122,6 +122,19 @@ impl Kind {
     }
 }
 
+/// Who asked for something: a till by its token, or a program at the socket by the user that it runs as. Absent in records of before
+/// this was kept.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Who {
+    /// The till whose token was shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token: Option<String>,
+    /// The user's number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uid: Option<u32>,
+}
+
 /// The terms of a transaction; they never change. The word sale stands for every kind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -138,6 +151,9 @@ pub struct Order {
     pub till: String,
     /// The till's own reference.
     pub reference: String,
+    /// Who asked for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<Who>,
     /// What to charge, before a tip.
     pub amount: Amount,
     /// The cardholder is asked for a tip at the reader, before the card.
@@ -218,6 +234,9 @@ pub enum Record {
         /// What the host said, if it did.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         host: Option<HostFacts>,
+        /// Who caused it, when a person did: by refusing the signature.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<Who>,
     },
     /// Nobody knows what became of a capture, refund or reversal: it is looked up, and carried out if it was not.
     Confirming {
@@ -252,6 +271,9 @@ pub enum Record {
     Settled {
         /// What was paid stays; otherwise it is reversed.
         keep: bool,
+        /// Who.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<Who>,
     },
     /// Retrying cannot mend it; it is shown, and retried daily.
     Quarantined {
@@ -273,6 +295,9 @@ pub enum Record {
         /// The card's last word, when this record brings it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         card: Option<CardFacts>,
+        /// Who caused it, when a person did: by a cancel, or by accepting the signature.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<Who>,
     },
 }
 

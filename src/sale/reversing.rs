@@ -174,7 +174,7 @@ impl Sale {
     pub(super) fn reverse(&mut self, why: &str, payment: Option<Payment>, host: Option<HostFacts>) -> Step {
         self.volatile.poll = None;
         self.volatile.reversal = Timers { in_flight: true, certainly_unsent: true, ..Timers::default() };
-        let reversing = Record::Reversing { why: why.to_owned(), payment: payment.clone(), host };
+        let reversing = Record::Reversing { why: why.to_owned(), payment: payment.clone(), host, by: None };
         let mut step = Step::write([reversing]);
         // Only a card that has not had its answer yet: at the chip it had one.
         if self.volatile.card_open && matches!(self.state, State::Asked) {
@@ -518,7 +518,7 @@ impl Sale {
 
     fn end_settled(&mut self, outcome: Outcome) -> Step {
         self.volatile.reversal = Timers::default();
-        let ended = Step::write([Record::Ended { outcome, host: None, card: None }]).then([Action::Tell]);
+        let ended = Step::write([Record::Ended { outcome, host: None, card: None, by: None }]).then([Action::Tell]);
         // A card that is still open prints with its last word.
         if self.volatile.card_open { ended } else { ended.then([Action::Print(Paper::Copies)]) }
     }

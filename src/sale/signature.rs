@@ -28,7 +28,7 @@ impl Sale {
             }
             None => {
                 let outcome = outcome_of(payment.amount, self.amount);
-                let ended = Record::Ended { outcome, host: None, card };
+                let ended = Record::Ended { outcome, host: None, card, by: None };
                 Step::write([ended]).then([Action::Tell, Action::Print(Paper::Copies)])
             }
         }
@@ -40,14 +40,14 @@ impl Sale {
         };
         let payment = payment.clone();
         match event {
-            Event::SignatureChecked { accepted: true } => {
+            Event::SignatureChecked { accepted: true, by } => {
                 let outcome = outcome_of(payment.amount, self.amount);
-                let step = Step::write([Record::Ended { outcome, host: None, card: None }]).then([Action::Tell]);
+                let step = Step::write([Record::Ended { outcome, host: None, card: None, by }]).then([Action::Tell]);
                 // A card that has not had its last word prints all of it then.
                 if self.volatile.card_open { step } else { step.then([Action::Print(Paper::AfterSignature)]) }
             }
-            Event::SignatureChecked { accepted: false } => {
-                self.reverse("the signature was refused at the counter", Some(payment), None)
+            Event::SignatureChecked { accepted: false, by } => {
+                self.reverse("the signature was refused at the counter", Some(payment), None).by(by)
             }
             Event::DeadlinePassed if self.volatile.signature_until.is_some_and(|until| until <= now.monotonic) => {
                 self.reverse("nobody confirmed the signature in time", Some(payment), None)
@@ -58,7 +58,7 @@ impl Sale {
                 match deadlines.signature {
                     Some(_) => Step::act([Action::Tell, Action::Print(Paper::SignatureSlip)]),
                     // The shop no longer asks for it: the slip is signed, as with every other sale.
-                    None => self.handle_signature(Event::SignatureChecked { accepted: true }, now, deadlines),
+                    None => self.handle_signature(Event::SignatureChecked { accepted: true, by: None }, now, deadlines),
                 }
             }
             Event::CardSaid { facts, .. } if self.volatile.card_open => {

@@ -30,6 +30,7 @@ fn order() -> Order {
         number: 7,
         till: "till-1".to_owned(),
         reference: "R1".to_owned(),
+        by: None,
         amount: eur(1234),
         ask_tip: false,
         manual: false,
@@ -241,7 +242,7 @@ fn a_signature_is_compared_before_the_sale_is_approved() {
         let _ = trace.on(approved());
         trace
     };
-    let check = |accepted| Event::SignatureChecked { accepted };
+    let check = |accepted| Event::SignatureChecked { accepted, by: None };
     let slip = Action::Print(Paper::SignatureSlip);
 
     // The chip confirms first; only then is there something to sign.
@@ -250,7 +251,7 @@ fn a_signature_is_compared_before_the_sale_is_approved() {
     let tc = Event::CardSaid { confirmed: true, facts: Some(Box::new(signed(EntryMode::Icc))) };
     assert_eq!(chip.on(tc), [Action::Tell, slip.clone()]);
     assert_eq!((chip.sale.standing(), chip.outcome()), (Standing::AtSignature, None));
-    assert_eq!(chip.on(Event::CancelAsked), [], "the money has moved");
+    assert_eq!(chip.on(Event::CancelAsked { by: None }), [], "the money has moved");
     assert_eq!(chip.cut(), [Action::Tell, slip.clone()]);
     assert_eq!(chip.on(check(true)), [Action::Tell, Action::Print(Paper::AfterSignature)]);
     assert_eq!(chip.outcome(), Some(&Outcome::Approved));
@@ -290,7 +291,7 @@ fn a_tip_is_charged_on_top_and_asked_for_before_the_card() {
     assert_eq!((none.sale.amount(), none.sale.tip()), (eur(1234), None));
 
     let mut cancelled = begin();
-    assert_eq!(cancelled.on(Event::CancelAsked), [Action::StopReader]);
+    assert_eq!(cancelled.on(Event::CancelAsked { by: None }), [Action::StopReader]);
     assert_eq!(cancelled.on(Event::TipTyped { tip: Some(eur(166)) }), [Action::Tell]);
     assert!(matches!(cancelled.outcome(), Some(Outcome::Cancelled { .. })));
 
@@ -669,20 +670,20 @@ fn an_answer_about_another_payment_is_unknown_and_an_alarm() {
 #[test]
 fn cancel_wins_before_the_request_left_and_loses_after() {
     let mut sale = Trace::begin();
-    assert_eq!(sale.on(Event::CancelAsked), [Action::StopReader]);
+    assert_eq!(sale.on(Event::CancelAsked { by: None }), [Action::StopReader]);
     assert_eq!(sale.on(Event::NoCard { why: "cancelled at the till".to_owned() }), [Action::Tell]);
     assert!(matches!(sale.outcome(), Some(Outcome::Cancelled { .. })));
 
     // The card was read in the same moment: it is declined, and nothing is sent.
     let mut sale = Trace::begin();
-    let _ = sale.on(Event::CancelAsked);
+    let _ = sale.on(Event::CancelAsked { by: None });
     let read = Event::CardRead { facts: facts(EntryMode::Icc), first_answer: FirstAnswer::GoOnline };
     let actions = sale.on(read);
     assert!(matches!(actions.as_slice(), [Action::AnswerCard(_), Action::Tell]), "{actions:?}");
     assert!(matches!(sale.outcome(), Some(Outcome::Cancelled { .. })));
 
     let mut sale = Trace::asked(EntryMode::Icc);
-    assert_eq!(sale.on(Event::CancelAsked), []);
+    assert_eq!(sale.on(Event::CancelAsked { by: None }), []);
 }
 
 #[test]
@@ -722,7 +723,7 @@ fn no_schedule_of_events_asks_twice() {
             said(true),
             said(false),
             Event::ReaderLost,
-            Event::CancelAsked,
+            Event::CancelAsked { by: None },
             Event::Nudged,
             Event::DeadlinePassed,
             Event::Restarted,
@@ -993,3 +994,4 @@ fn what_needs_no_card_and_was_not_asked_for_is_cancelled_by_a_power_cut() {
 }
 
 mod given_back;
+mod who;

@@ -1,9 +1,9 @@
 //! The JSON interface for tills: HTTP/1.1 on a Unix socket and, for tills with a token, on loopback TCP.
 //!
 //! ```text
-//!  Unix socket (0660), till "local" ─┐
-//!                                    ├─▶ guard (who asks?) ─▶ places ─▶ api (one function per verb) ─▶ Command ─▶ agent
-//!  127.0.0.1:8650, bearer token ─────┘                      (how much?)  events (server-sent)         ◀─ Progress ◀─┘
+//!  Unix socket (0660), by its user ─┐                  rights (may it?)
+//!                                   ├─▶ guard ─▶ places ─▶ api (one function per verb) ─▶ Command ─▶ agent
+//!  127.0.0.1:8650, bearer token ────┘  (who?)  (how much?) events (server-sent)         ◀─ Progress ◀─┘
 //! ```
 //!
 //! This file accepts, and gives each connection its deadlines; `places` says who has to leave when there are many. Nothing here
@@ -15,6 +15,7 @@
 //! | the body of a request | 10 s | `api` |
 //! | an answer, or a page of a list, to be taken | [`WRITE_DEADLINE`] | `writing` |
 
+use std::convert::Infallible;
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
@@ -23,21 +24,22 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use axum::response::Response;
 use axum::serve::Listener;
 use hyper::Request;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
-use hyper::service::{Service as _, service_fn};
+use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpListener, TcpStream, UnixStream};
+use tokio::net::TcpListener;
 use tokio::sync::{broadcast, mpsc, watch};
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::timeout;
 
 use self::api::App;
-use self::guard::Door;
+use self::guard::{Door, HasPeer, Peer};
 use self::places::{Place, Places};
 use self::writing::Prompt;
 use super::{Command, PortView, Progress};
@@ -132,7 +134,7 @@ pub async fn serve(
     let stopped = Stopped(stopped);
     let (port, seen) = watch::channel(tcp.as_ref().map(|_| bind::seen(address.unwrap_or(config.http), refused)));
     let app = Arc::new(App { commands, progress, currency, stopped: stopped.clone(), port: seen });
-    let local = listen(unix, api::router(Arc::clone(&app), Door::Local(config.socket.rights.clone())), stopped.clone());
+    let local = listen(unix, api::router(Arc::clone(&app), Door::Local(config.clone())), stopped.clone());
     let wanted = config.http;
     let remote = tcp.map(|tcp| tokio::spawn(loopback(tcp, wanted, port, api::router(app, door), stopped)));
     let socket = config.socket.path.clone();
@@ -183,13 +185,16 @@ impl Stopped {
     }
 }
 
-async fn listen<L: Listener<Io: Wire>>(mut listener: L, router: Router, mut stopped: Stopped) {
+async fn listen<L>(mut listener: L, router: Router, mut stopped: Stopped)
+where
+    L: Listener<Io: HasPeer>,
+{
     let places = Arc::new(Places::default());
     let mut served = JoinSet::new();
     loop {
         tokio::select! {
             (stream, _) = listener.accept() => {
-                let place = places.enter(stream.peer());
+                let place = places.enter(stream.peer().0);
                 served.spawn(connection(stream, router.clone(), stopped.clone(), place));
                 // What is connected is heard before the next one comes, and has said who it is before it could have to leave.
                 tokio::task::yield_now().await;
@@ -202,36 +207,16 @@ async fn listen<L: Listener<Io: Wire>>(mut listener: L, router: Router, mut stop
     let _ = timeout(SHUTDOWN_DEADLINE, async { while served.join_next().await.is_some() {} }).await;
 }
 
-/// A connection of a till.
-trait Wire: AsyncRead + AsyncWrite + Send + Unpin + 'static {
-    /// The user at the other end, where the system knows it.
-    fn peer(&self) -> Option<u32>;
-}
-
-impl Wire for TcpStream {
-    fn peer(&self) -> Option<u32> {
-        None
-    }
-}
-
-impl Wire for UnixStream {
-    fn peer(&self) -> Option<u32> {
-        self.peer_cred().ok().map(|peer| peer.uid())
-    }
-}
-
-async fn connection<S: Wire>(stream: S, router: Router, mut stopped: Stopped, place: Arc<Place>) {
-    let router = TowerToHyperService::new(router);
-    let counted = Arc::clone(&place);
-    let service = service_fn(move |mut request: Request<Incoming>| {
-        request.extensions_mut().insert(Arc::clone(&counted));
-        router.call(request)
-    });
+async fn connection<S>(stream: S, router: Router, mut stopped: Stopped, place: Arc<Place>)
+where
+    S: AsyncRead + AsyncWrite + HasPeer + Send + Unpin + 'static,
+{
+    let router = from_peer(stream.peer(), Arc::clone(&place), router);
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEADER_DEADLINE)
         .max_buf_size(READ_BUFFER)
-        .serve_connection(TokioIo::new(Prompt::new(stream, WRITE_DEADLINE)), service);
+        .serve_connection(TokioIo::new(Prompt::new(stream, WRITE_DEADLINE)), router);
     tokio::pin!(connection);
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,
@@ -244,4 +229,18 @@ async fn connection<S: Wire>(stream: S, router: Router, mut stopped: Stopped, pl
     if let Err(error) = ended {
         tracing::debug!(%error, "a till's connection ended early");
     }
+}
+
+/// The routes, each request of which carries who is at the other end, and its connection's place.
+fn from_peer(
+    peer: Peer,
+    place: Arc<Place>,
+    router: Router,
+) -> impl Service<Request<Incoming>, Response = Response, Error = Infallible, Future: Send> {
+    let router = TowerToHyperService::new(router);
+    service_fn(move |mut request: Request<Incoming>| {
+        request.extensions_mut().insert(peer);
+        request.extensions_mut().insert(Arc::clone(&place));
+        router.call(request)
+    })
 }

@@ -9,12 +9,13 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{broadcast, mpsc, oneshot};
 
-use crate::config::Rights;
 use crate::money::{Amount, Currency};
 
 pub mod http;
+mod rights;
 mod totals;
 
+pub use rights::{Caller, Denied, Permit, Verb, Who};
 pub use totals::{Sum, TotalsView};
 
 /// What a till asks, with the place for the answer.
@@ -38,7 +39,7 @@ pub enum Command {
     },
     /// The sales with a number above `since`, oldest first, at most `limit`.
     List {
-        /// The till's name; `None` is every till's (the Unix socket).
+        /// The till's name; `None` is every till's.
         till: Option<String>,
         /// Sequence number to start after.
         since: u64,
@@ -49,7 +50,7 @@ pub enum Command {
     },
     /// Count for the closing of a day.
     Totals {
-        /// The till's name; `None` is every till's (the Unix socket).
+        /// The till's name; `None` is every till's.
         till: Option<String>,
         /// Sequence number to start after.
         since: u64,
@@ -71,6 +72,8 @@ pub enum Command {
         till: String,
         /// The reference.
         reference: String,
+        /// Who asks.
+        by: Who,
         /// The sale as it then stands; [`CancelView`] says what that means.
         reply: oneshot::Sender<Result<SaleView, Refused>>,
     },
@@ -82,6 +85,8 @@ pub enum Command {
         reference: String,
         /// It is; otherwise the payment is reversed.
         accepted: bool,
+        /// Who found that.
+        by: Who,
         /// The sale as it stands; unchanged when no signature was waited for.
         reply: oneshot::Sender<Result<SaleView, Refused>>,
     },
@@ -91,6 +96,8 @@ pub enum Command {
         number: u64,
         /// What was paid stays; otherwise it is reversed.
         keep: bool,
+        /// Who decided.
+        by: Who,
         /// The sale as it stands.
         reply: oneshot::Sender<Result<SaleView, Refused>>,
     },
@@ -132,8 +139,8 @@ pub enum Command {
     },
     /// The terminal's state.
     Status {
-        /// The till's name: of the others' sales it is told nothing; `None` is told of every till's (the Unix socket).
-        till: Option<String>,
+        /// Who asks: of the sales that it does not hear of it is told nothing.
+        permit: Permit,
         /// The state.
         reply: oneshot::Sender<StatusView>,
     },
@@ -142,7 +149,7 @@ pub enum Command {
 /// A transaction that a till wants. The word sale stands for every kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wanted {
-    /// The till's name; `local` for the Unix socket.
+    /// The till's name; `local` for the terminal itself.
     pub till: String,
     /// The till's own reference: 1 to 64 printable ASCII characters without spaces at the ends.
     pub reference: String,
@@ -158,8 +165,8 @@ pub struct Wanted {
     pub accept_partial: bool,
     /// What it refers to: of a capture, refund, reversal, increment or reauthorisation.
     pub of: Option<Of>,
-    /// What the caller may do beyond the sales of its own.
-    pub rights: Rights,
+    /// Who wants it, with its rights: what the transaction that it refers to asks for is known when that is found.
+    pub caller: Caller,
     /// The stored card data to charge.
     pub registration: Option<String>,
     /// Parameters for the gateway, by their flat names or nested.
@@ -308,6 +315,9 @@ pub struct SaleView {
     pub till: String,
     /// The till's reference.
     pub reference: String,
+    /// Who asked for it; absent when that was not kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<Who>,
     /// Sequence number in the journal.
     pub number: u64,
     /// What kind of transaction.
@@ -528,6 +538,9 @@ pub enum Refused {
         /// Why, with the remedy.
         why: String,
     },
+    /// The caller may not.
+    #[error("{0}")]
+    Denied(#[from] Denied),
     /// The earlier transaction does not allow it.
     #[error("{why}")]
     NotPossible {
@@ -577,11 +590,11 @@ pub enum Refused {
 }
 
 impl Refused {
-    /// As this till may hear it: without the references of other tills.
+    /// As somebody may hear it who `hears` of some tills: without the references of the others.
     #[must_use]
-    pub fn told_to(self, till: &str) -> Self {
+    pub fn told_to(self, hears: impl Fn(&str) -> bool) -> Self {
         match self {
-            Self::Busy { till: other, .. } if other != till => Self::BusyElsewhere,
+            Self::Busy { till, .. } if !hears(&till) => Self::BusyElsewhere,
             told => told,
         }
     }

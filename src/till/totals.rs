@@ -10,6 +10,9 @@ use super::{Kind, SaleView};
 pub struct TotalsView {
     /// Terminal id.
     pub terminal_id: String,
+    /// Whose transactions were counted; absent: every till's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub till: Option<String>,
     /// What has no end yet, whenever it began: it is in no sum below.
     pub open: Vec<SaleView>,
     /// Only transactions with a greater number were counted, and those of the last time's `carried` that have ended since.

@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
-use pos_agent::config::{Right, Socket, Till, TillToken};
+use pos_agent::config::{Right, Rights, Socket, Till, TillToken};
 use pos_agent::money::{Amount, Currency};
 use pos_agent::till::http::{self, Bound};
 use pos_agent::till::{
@@ -14,7 +14,7 @@ use pos_agent::till::{
 };
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
-/// The tokens of the tills `till-1`, which has no rights, and `till-2`, which has `any-till`.
+/// The tokens of the tills `till-1`, which has the usual rights, and `till-2`, which has `any-till` too.
 pub(crate) const TOKENS: [&str; 2] = ["0123456789abcdef-1", "0123456789abcdef-2"];
 
 /// What follows the answer to `POST /v1/sales`, by reference. A reference that is not here stays waiting for a card.
@@ -61,18 +61,30 @@ pub(crate) struct Shop {
     pub(crate) wanted: watch::Receiver<Option<Wanted>>,
 }
 
+/// The usual rights and more.
+pub(crate) fn usual_and(more: &[Right]) -> Rights {
+    Right::ALL.into_iter().filter(|right| Rights::till().has(*right) || more.contains(right)).collect()
+}
+
 /// Opens a shop; `ring` is the capacity of the broadcast.
 pub(crate) async fn open(ring: usize) -> Shop {
+    open_with(ring, |_| {}).await
+}
+
+/// Opens a shop with another configuration of its ways in.
+pub(crate) async fn open_with(ring: usize, change: impl FnOnce(&mut Till)) -> Shop {
     let folder = tempfile::tempdir().unwrap();
     let tokens = [1, 2].map(|n: usize| {
         let file = folder.path().join(format!("till-{n}.token"));
         fs::write(&file, TOKENS[n - 1]).unwrap();
         fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
-        let rights = (n == 2).then_some(Right::AnyTill).into_iter().collect();
+        let rights = if n == 2 { usual_and(&[Right::AnyTill]) } else { Rights::till() };
         TillToken { till: format!("till-{n}"), token_file: file, rights }
     });
     let socket = folder.path().join("till.sock");
-    let config = Till { socket: Socket::at(&socket), http: ([127, 0, 0, 1], 0).into(), token: tokens.to_vec() };
+    let (http, token) = (([127, 0, 0, 1], 0).into(), tokens.to_vec());
+    let mut config = Till { socket: Socket::at(&socket), http, token, peer: Vec::new() };
+    change(&mut config);
     let (commands, heard) = mpsc::channel(8);
     let (progress, _) = broadcast::channel(ring);
     let mut wires = Server { config, commands, progress: progress.clone(), running: None };
@@ -130,13 +142,13 @@ async fn play(
         match command {
             Command::Begin { wanted, reply } => {
                 wants.send_replace(Some(*wanted.clone()));
-                let Wanted { till, reference, amount, .. } = *wanted;
+                let Wanted { till, reference, amount, kind, .. } = *wanted;
                 let amount = amount.expect("a sale has an amount");
                 if reference == "drop" {
                     continue;
                 }
                 let amount = (amount.decimal(), amount.currency().code().to_owned());
-                let answer = sale(&sales, &till, &reference, amount);
+                let answer = sale(&sales, &till, &reference, amount).map(|sale| SaleView { kind, ..sale });
                 let begun = answer.clone().ok().filter(|sale| !sale.replayed);
                 let _ = reply.send(answer);
                 if let Some(sale) = begun {
@@ -164,7 +176,7 @@ async fn play(
                 list.truncate(limit as usize);
                 let _ = reply.send(Ok(list));
             }
-            Command::Cancel { till, reference, reply } => {
+            Command::Cancel { till, reference, reply, .. } => {
                 let mut known = sales.get(&(till.clone(), reference.clone())).cloned();
                 if let Some(sale) = known.as_mut().filter(|sale| sale.state == State::WaitingForCard) {
                     end(&mut sales, sale, Outcome::Cancelled);
@@ -180,7 +192,7 @@ async fn play(
                 let known = sales.get(&(till.clone(), reference.clone())).cloned();
                 let _ = reply.send(known.ok_or(Refused::NoSuchSale { till, reference }));
             }
-            Command::Settle { number, keep, reply } => {
+            Command::Settle { number, keep, reply, .. } => {
                 let waits = |sale: &&SaleView| sale.number == number && sale.state == State::Unconfirmed;
                 let known = sales.values().find(waits).cloned().map(|mut sale| {
                     sale.text = "being reversed".into();
@@ -199,8 +211,8 @@ async fn play(
                 let printer = format!("{copy:?} of {reference}");
                 let _ = reply.send(Ok(PrintView { printer, state: "ok".into(), waiting: 1 }));
             }
-            Command::Status { till, reply } => {
-                let theirs = || sales.values().filter(|sale| till.as_ref().is_none_or(|till| *till == sale.till));
+            Command::Status { permit, reply } => {
+                let theirs = || sales.values().filter(|sale| permit.hears(&sale.till));
                 let current = theirs().find(|sale: &&SaleView| sale.state == State::WaitingForCard).cloned();
                 let unconfirmed = theirs().filter(|sale| sale.state == State::Unconfirmed).cloned().collect();
                 let _ = reply.send(StatusView {
@@ -244,6 +256,7 @@ fn sale(sales: &Sales, till: &str, reference: &str, amount: (String, String)) ->
         None => Ok(SaleView {
             till: till.to_owned(),
             reference: reference.to_owned(),
+            by: None,
             number: sales.len() as u64 + 1,
             amount: amount.0,
             kind: Kind::Sale,

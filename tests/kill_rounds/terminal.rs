@@ -59,6 +59,8 @@ impl Terminal {
             // The amounts of a round are its name.
             ("max-credit-amount = \"1000.00\"", "max-credit-amount = \"9999999.00\"".to_owned()),
             ("http = \"127.0.0.1:0\"", format!("http = \"{loopback}\"")),
+            // The till pays out too.
+            ("till = \"till-1\"", "till = \"till-1\"\nrights = [\"till\", \"credit\"]".to_owned()),
         ];
         if manners == Manners::Literal {
             let letter = "[gateway.assumptions]\nrefuses-repeated-references = true\nquery-method = \"POST\"";

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use pos_agent::config::Right;
 use pos_agent::money::{Amount, Currency};
-use pos_agent::till::{Command, Kind, Of, Outcome, Progress, Refused, SaleView, State as Standing, Wanted};
+use pos_agent::till::{
+    Caller, Command, Kind, Of, Outcome, Progress, Refused, SaleView, State as Standing, Verb, Wanted, Who,
+};
 use tokio::sync::{broadcast, mpsc, oneshot};
 use tokio::time::sleep;
 
@@ -117,7 +118,7 @@ impl Wish {
             manual: false,
             accept_partial: self.accepts_part,
             of,
-            rights: [Right::AnyTill, Right::UnknownPayment].into_iter().collect(),
+            caller: Caller::root(0),
             registration: (self.kind == Kind::ByRegistration).then(|| "f".repeat(32)),
             parameters: [("merchantMemo".to_owned(), format!("wish number {}", self.number).into())]
                 .into_iter()
@@ -147,7 +148,8 @@ impl Till {
         let mut pause = Duration::from_millis(100);
         for _ in 0..150 {
             let (reply, answer) = oneshot::channel();
-            let _ = self.commands.send(Command::Status { till: None, reply }).await;
+            let _ =
+                self.commands.send(Command::Status { permit: Caller::root(0).may(Verb::Status).unwrap(), reply }).await;
             if answer.await.is_ok_and(|status| status.ready) {
                 return;
             }
@@ -186,7 +188,8 @@ impl Till {
             (state.wishes[wish].till.clone(), state.wishes[wish].reference.clone())
         };
         let (reply, answer) = oneshot::channel();
-        let _ = self.commands.send(Command::Signature { till, reference, accepted: true, reply }).await;
+        let _ =
+            self.commands.send(Command::Signature { till, reference, accepted: true, by: Who::default(), reply }).await;
         if let Ok(answer) = answer.await {
             self.hear(wish, &answer);
         }
@@ -200,7 +203,7 @@ impl Till {
             (state.wishes[wish].till.clone(), state.wishes[wish].reference.clone())
         };
         let (reply, answer) = oneshot::channel();
-        let _ = self.commands.send(Command::Cancel { till, reference, reply }).await;
+        let _ = self.commands.send(Command::Cancel { till, reference, by: Who::default(), reply }).await;
         // What a cancel is told is told to everybody too.
         let _ = answer.await;
     }
@@ -241,7 +244,7 @@ impl Till {
     pub(crate) async fn settle(&self, wish: usize, keep: bool) {
         let number = self.world.lock().wishes[wish].in_journal.unwrap();
         let (reply, answer) = oneshot::channel();
-        let _ = self.commands.send(Command::Settle { number, keep, reply }).await;
+        let _ = self.commands.send(Command::Settle { number, keep, by: Who::default(), reply }).await;
         if let Ok(answer) = answer.await {
             self.hear(wish, &answer);
         }

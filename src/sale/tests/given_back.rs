@@ -345,20 +345,20 @@ fn a_sale_of_an_old_copy_waits_for_a_person_whatever_happens() {
 #[test]
 fn a_person_keeps_or_reverses_what_an_old_copy_does_not_know() {
     let mut kept = held();
-    assert_eq!(kept.on(Event::Settle { keep: true }), [query(), Action::Tell]);
+    assert_eq!(kept.on(Event::Settle { keep: true, by: None }), [query(), Action::Tell]);
     let actions = kept.on(listed(vec![charged()]));
     assert!(!actions.iter().any(|action| matches!(action, Action::Reverse { .. })), "{actions:?}");
     assert_eq!((kept.outcome(), kept.sale.host().id.as_deref()), (Some(&Outcome::Approved), Some("p1")));
-    assert_eq!(kept.on(Event::Settle { keep: false }), [], "once");
+    assert_eq!(kept.on(Event::Settle { keep: false, by: None }), [], "once");
 
     // What was given back meanwhile is not kept.
     let mut in_part = held();
-    let _ = in_part.on(Event::Settle { keep: true });
+    let _ = in_part.on(Event::Settle { keep: true, by: None });
     let _ = in_part.on(listed(vec![charged(), linked("RF", "x1", 234, "theirs".to_owned())]));
     assert_eq!(in_part.outcome(), Some(&Outcome::PartiallyApproved { amount: eur(1000) }));
 
     let mut back = held();
-    assert_eq!(back.on(Event::Settle { keep: false }), [query(), Action::Tell]);
+    assert_eq!(back.on(Event::Settle { keep: false, by: None }), [query(), Action::Tell]);
     assert_eq!(back.on(listed(vec![charged()])), [reverse("p1", 1234, 1)]);
 
     // The signature was being compared when the copy was made.
@@ -373,14 +373,18 @@ fn a_person_keeps_or_reverses_what_an_old_copy_does_not_know() {
         sale
     };
     let mut sale = signed();
-    assert_eq!(sale.on(Event::Settle { keep: true }), [Action::Tell, query()], "it may have been taken back since");
+    assert_eq!(
+        sale.on(Event::Settle { keep: true, by: None }),
+        [Action::Tell, query()],
+        "it may have been taken back since"
+    );
     let _ = sale.on(listed(vec![found("DB", KNOWN, FoundState::Approved, None)]));
     assert_eq!(sale.outcome(), Some(&Outcome::Approved));
     let mut sale = signed();
-    let _ = sale.on(Event::Settle { keep: true });
+    let _ = sale.on(Event::Settle { keep: true, by: None });
     let gone = linked("RV", "rv1", 1234, "theirs".to_owned());
     let _ = sale.on(listed(vec![found("DB", KNOWN, FoundState::Approved, None), gone]));
     assert!(matches!(sale.outcome(), Some(Outcome::Reversed { .. })));
     let mut sale = signed();
-    assert!(sale.on(Event::Settle { keep: false }).contains(&reverse_known()));
+    assert!(sale.on(Event::Settle { keep: false, by: None }).contains(&reverse_known()));
 }

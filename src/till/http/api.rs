@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `POST /v1/sales` `{"reference","amount","currency",…}` | 201 the sale; 200 with `replayed` when the reference is known |
 //! | `GET /v1/sales/{reference}[?wait-s=N]` | the sale, once it has ended or after N seconds |
-//! | `GET /v1/sales[?since=N&limit=N]` | `{"sales":[…]}`, oldest first |
+//! | `GET /v1/sales[?since=N&limit=N&till=NAME]` | `{"sales":[…]}`, oldest first |
 //! | `GET /v1/totals[?since=N&carried=N,N]` | counts and sums after a number; `next` and `carried` are the next question's |
 //! | `POST /v1/sales/{reference}/cancel` | the sale, with `"cancel"`: `in-time` or `too-late`, and `"cancelText"` |
 //! | `POST /v1/sales/{reference}/signature` `{"accepted"}` | the sale: ended, or being reversed |
@@ -30,9 +30,10 @@
 //! is reversed. A sale in the state
 //! `awaiting-signature` waits for its `signature`. `wait-s` ends there too, for somebody at the counter is asked.
 //!
-//! On the Unix socket `?till=NAME` names the till whose sale is shown, cancelled or printed: the person at the terminal may see to
-//! every till's sales. A till has its own only. `settle` is for the sales of before that wait for a person because the journal was found
-//! to be an old copy of itself.
+//! What each verb needs is the table in `till/rights.rs`; who lacks it hears 403 with the right, whose it is, and the key to change.
+//! `?till=NAME` names the till that is meant: a program that stands for several names one with each request but `status` and `events`,
+//! and whoever has the right `any-till` sees, cancels and prints those of other tills. A till has its own only. `settle` is for the
+//! sales of before that wait for a person because the journal was found to be an old copy of itself.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -53,13 +54,13 @@ use tokio::time::{Instant, timeout, timeout_at};
 use super::Stopped;
 use super::events;
 use super::failure::Failure;
-use super::guard::{Caller, Door, guard};
+use super::guard::{Door, guard};
 use super::list;
 use super::places::{Allowance, count};
 use crate::money::{Amount, Currency};
 use crate::till::{
-    CancelView, Command, Kind, Of, PortView, Progress, ReceiptCopy, Refused, SaleView, State as SaleState, StatusView,
-    TotalsView, Wanted,
+    Caller, CancelView, Command, Kind, Of, Permit, PortView, Progress, ReceiptCopy, Refused, SaleView,
+    State as SaleState, StatusView, TotalsView, Verb, Wanted,
 };
 
 /// A sale's request is below 200 bytes; tills may add blanks.
@@ -139,7 +140,7 @@ struct SaleRequest {
     #[serde(rename = "acceptPartial")]
     accept_partial: Option<bool>,
     of: Option<String>,
-    /// The till of `of`; only the person at the terminal may name another's.
+    /// The till of `of`, when it is another's.
     till: Option<String>,
     /// Its number in the journal.
     number: Option<u64>,
@@ -166,17 +167,20 @@ enum Entry {
 async fn sale(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
+    query: Result<Query<TillQuery>, QueryRejection>,
     Body(asked): Body<SaleRequest>,
 ) -> Result<Response, Failure> {
-    let wanted = wanted(&app, &caller, asked)?;
-    let sale = app.ask(|reply| Command::Begin { wanted: Box::new(wanted), reply }).await?;
-    let sale = sale.map_err(|refused| if caller.sees_all() { refused } else { refused.told_to(&caller.till) })?;
+    let Query(TillQuery { till }) = query.map_err(|error| Failure::malformed(error.body_text()))?;
+    let permit = caller.may(Verb::Begin(asked.kind))?;
+    let wanted = wanted(&app, &permit, permit.own(till)?, asked)?;
+    let sale = app.ask(&permit, |reply| Command::Begin { wanted: Box::new(wanted), reply }).await?;
+    let sale = sale.map_err(|refused| refused.told_to(|till| permit.hears(till)))?;
     let status = if sale.replayed { StatusCode::OK } else { StatusCode::CREATED };
     Ok((status, Json(sale)).into_response())
 }
 
-/// The request in the till's language: each field by itself, and which go together.
-fn wanted(app: &App, caller: &Caller, asked: SaleRequest) -> Result<Wanted, Failure> {
+/// The request of a till in its language: each field by itself, and which go together.
+fn wanted(app: &App, permit: &Permit, own: String, asked: SaleRequest) -> Result<Wanted, Failure> {
     let SaleRequest {
         reference,
         kind,
@@ -206,7 +210,10 @@ fn wanted(app: &App, caller: &Caller, asked: SaleRequest) -> Result<Wanted, Fail
         ));
     }
     let of = match (of, number, payment) {
-        (Some(of), None, None) => Some(Of::Reference { till: caller.whose(till)?, reference: checked_reference(of)? }),
+        (Some(of), None, None) => {
+            let till = permit.one(Some(till.unwrap_or_else(|| own.clone())))?;
+            Some(Of::Reference { till, reference: checked_reference(of)? })
+        }
         (None, Some(number), None) => Some(Of::Number(number)),
         (None, None, Some(payment)) => Some(Of::Payment(payment)),
         (None, None, None) => None,
@@ -238,10 +245,9 @@ fn wanted(app: &App, caller: &Caller, asked: SaleRequest) -> Result<Wanted, Fail
     if accept_partial.is_some() && !pays {
         return Err(strange("acceptPartial"));
     }
-    let till = caller.till.to_string();
     let (ask_tip, manual, accept_partial) = (tip.is_some(), entry.is_some(), accept_partial.unwrap_or(false));
-    let rights = caller.rights.clone();
-    Ok(Wanted { till, reference, kind, amount, ask_tip, manual, accept_partial, of, rights, registration, parameters })
+    let (till, caller) = (own, permit.caller().clone());
+    Ok(Wanted { till, reference, kind, amount, ask_tip, manual, accept_partial, of, caller, registration, parameters })
 }
 
 #[derive(Deserialize)]
@@ -260,7 +266,8 @@ async fn show(
 ) -> Result<Json<SaleView>, Failure> {
     let reference = path_reference(reference)?;
     let Query(ShowQuery { wait_s, till }) = query.map_err(|error| Failure::malformed(error.body_text()))?;
-    let till = caller.whose(till)?;
+    let permit = caller.may(Verb::Show)?;
+    let till = permit.one(till)?;
     if wait_s > MAX_WAIT_S {
         return Err(Failure::malformed(format!("wait-s is at most {MAX_WAIT_S}; ask again after it")));
     }
@@ -269,7 +276,7 @@ async fn show(
     let mut progress = app.progress.subscribe();
     let mut stopped = app.stopped.clone();
     loop {
-        let sale = app.show(&till, &reference).await?;
+        let sale = app.show(&permit, &till, &reference).await?;
         if wants_the_till(&sale) || wait_s == 0 {
             return Ok(Json(sale));
         }
@@ -281,7 +288,7 @@ async fn show(
         };
         match timeout_at(deadline, changed).await {
             Ok(true) => {}
-            Ok(false) | Err(_) => return app.show(&till, &reference).await.map(Json),
+            Ok(false) | Err(_) => return app.show(&permit, &till, &reference).await.map(Json),
         }
     }
 }
@@ -310,6 +317,7 @@ struct ListQuery {
     #[serde(default)]
     since: u64,
     limit: Option<u32>,
+    till: Option<String>,
 }
 
 async fn list(
@@ -318,15 +326,16 @@ async fn list(
     Extension(allowance): Extension<Arc<Allowance>>,
     query: Result<Query<ListQuery>, QueryRejection>,
 ) -> Result<Response, Failure> {
-    let Query(ListQuery { since, limit }) = query.map_err(|error| Failure::malformed(error.body_text()))?;
+    let Query(ListQuery { since, limit, till }) = query.map_err(|error| Failure::malformed(error.body_text()))?;
     let (usual, most) = LIST_LIMIT;
     let limit = limit.unwrap_or(usual);
     if !(1..=most).contains(&limit) {
         return Err(Failure::malformed(format!("limit is 1 to {most}; ask for the rest with since")));
     }
-    let till = (!caller.sees_all()).then(|| caller.till.to_string());
+    let permit = caller.may(Verb::List)?;
+    let till = permit.one_or_all(till)?;
     let turn = allowance.turn_to_read().await?;
-    list::answer(app, list::Wanted { till, since, limit }, turn).await
+    list::answer(app, permit, list::Wanted { till, since, limit }, turn).await
 }
 
 #[derive(Deserialize)]
@@ -336,6 +345,7 @@ struct TotalsQuery {
     since: u64,
     #[serde(default)]
     carried: String,
+    till: Option<String>,
 }
 
 async fn totals(
@@ -344,7 +354,7 @@ async fn totals(
     Extension(allowance): Extension<Arc<Allowance>>,
     query: Result<Query<TotalsQuery>, QueryRejection>,
 ) -> Result<Json<TotalsView>, Failure> {
-    let Query(TotalsQuery { since, carried }) = query.map_err(|error| Failure::malformed(error.body_text()))?;
+    let Query(TotalsQuery { since, carried, till }) = query.map_err(|error| Failure::malformed(error.body_text()))?;
     let numbers =
         carried.split(',').filter(|number| !number.is_empty()).map(str::parse).collect::<Result<Vec<u64>, _>>();
     let carried = numbers.map_err(|_| Failure::malformed("carried: numbers with commas between them, as 97,112"))?;
@@ -353,9 +363,11 @@ async fn totals(
     }
     // One that is after `since` is counted there; one that is named twice is counted once.
     let carried: BTreeSet<u64> = carried.into_iter().filter(|number| *number <= since).collect();
-    let (till, carried) = ((!caller.sees_all()).then(|| caller.till.to_string()), carried.into_iter().collect());
+    let carried = carried.into_iter().collect();
+    let permit = caller.may(Verb::Totals)?;
+    let till = permit.one_or_all(till)?;
     let _turn = allowance.turn_to_read().await?;
-    let counted = app.ask_within(COUNT_DEADLINE, |reply| Command::Totals { till, since, carried, reply });
+    let counted = app.ask_within(&permit, COUNT_DEADLINE, |reply| Command::Totals { till, since, carried, reply });
     Ok(Json(counted.await??))
 }
 
@@ -366,20 +378,35 @@ struct Nothing {}
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct CancelQuery {
+struct TillQuery {
     till: Option<String>,
+}
+
+/// The permit to cancel a transaction or to judge its signature: of whoever may begin one of its kind, which never changes.
+async fn see_to(
+    app: &App,
+    caller: &Caller,
+    till: Option<String>,
+    reference: &str,
+) -> Result<(Permit, String), Failure> {
+    let permit = caller.may(Verb::Attend)?;
+    let till = permit.one(till)?;
+    let kind = app.show(&permit, &till, reference).await?.kind;
+    Ok((caller.may(Verb::SeeTo(kind))?, till))
 }
 
 async fn cancel(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
     reference: Result<Path<String>, PathRejection>,
-    query: Result<Query<CancelQuery>, QueryRejection>,
+    query: Result<Query<TillQuery>, QueryRejection>,
     Body(Nothing {}): Body<Nothing>,
 ) -> Result<Json<CancelView>, Failure> {
-    let Query(CancelQuery { till }) = query.map_err(|error| Failure::malformed(error.body_text()))?;
-    let (till, reference) = (caller.whose(till)?, path_reference(reference)?);
-    let sale = app.ask(|reply| Command::Cancel { till, reference, reply }).await??;
+    let Query(TillQuery { till }) = query.map_err(|error| Failure::malformed(error.body_text()))?;
+    let reference = path_reference(reference)?;
+    let (permit, till) = see_to(&app, &caller, till, &reference).await?;
+    let by = caller.who().clone();
+    let sale = app.ask(&permit, |reply| Command::Cancel { till, reference, by, reply }).await??;
     Ok(Json(sale.into()))
 }
 
@@ -394,12 +421,14 @@ async fn signature(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
     reference: Result<Path<String>, PathRejection>,
-    query: Result<Query<CancelQuery>, QueryRejection>,
+    query: Result<Query<TillQuery>, QueryRejection>,
     Body(SignatureCheck { accepted }): Body<SignatureCheck>,
 ) -> Result<Json<SaleView>, Failure> {
-    let Query(CancelQuery { till }) = query.map_err(|error| Failure::malformed(error.body_text()))?;
-    let (till, reference) = (caller.whose(till)?, path_reference(reference)?);
-    Ok(Json(app.ask(|reply| Command::Signature { till, reference, accepted, reply }).await??))
+    let Query(TillQuery { till }) = query.map_err(|error| Failure::malformed(error.body_text()))?;
+    let reference = path_reference(reference)?;
+    let (permit, till) = see_to(&app, &caller, till, &reference).await?;
+    let by = caller.who().clone();
+    Ok(Json(app.ask(&permit, |reply| Command::Signature { till, reference, accepted, by, reply }).await??))
 }
 
 /// What a person found out about a sale that waits for one.
@@ -415,9 +444,10 @@ async fn settle(
     number: Result<Path<u64>, PathRejection>,
     Body(Settlement { keep }): Body<Settlement>,
 ) -> Result<Json<SaleView>, Failure> {
-    of_the_terminal(&caller)?;
+    let permit = caller.may(Verb::Settle)?;
     let Path(number) = number.map_err(|error| Failure::malformed(error.body_text()))?;
-    Ok(Json(app.ask(|reply| Command::Settle { number, keep, reply }).await??))
+    let by = caller.who().clone();
+    Ok(Json(app.ask(&permit, |reply| Command::Settle { number, keep, by, reply }).await??))
 }
 
 #[derive(Deserialize)]
@@ -435,8 +465,9 @@ async fn receipt(
     query: Result<Query<ReceiptQuery>, QueryRejection>,
 ) -> Result<Response, Failure> {
     let Query(ReceiptQuery { copy, till }) = query.map_err(|error| Failure::malformed(error.body_text()))?;
-    let (till, reference) = (caller.whose(till)?, path_reference(reference)?);
-    let text = app.ask(|reply| Command::Receipt { till, reference, copy, reply }).await??;
+    let permit = caller.may(Verb::Receipt)?;
+    let (till, reference) = (permit.one(till)?, path_reference(reference)?);
+    let text = app.ask(&permit, |reply| Command::Receipt { till, reference, copy, reply }).await??;
     Ok(([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], text).into_response())
 }
 
@@ -448,21 +479,10 @@ async fn print(
     Body(Nothing {}): Body<Nothing>,
 ) -> Result<Response, Failure> {
     let Query(ReceiptQuery { copy, till }) = query.map_err(|error| Failure::malformed(error.body_text()))?;
-    let (till, reference) = (caller.whose(till)?, path_reference(reference)?);
-    let printing = app.ask(|reply| Command::Print { till, reference, copy, reply }).await??;
+    let permit = caller.may(Verb::Receipt)?;
+    let (till, reference) = (permit.one(till)?, path_reference(reference)?);
+    let printing = app.ask(&permit, |reply| Command::Print { till, reference, copy, reply }).await??;
     Ok((StatusCode::ACCEPTED, Json(printing)).into_response())
-}
-
-/// What the gateway knows is every till's: for the person at the terminal.
-fn of_the_terminal(caller: &Caller) -> Result<(), Failure> {
-    if caller.sees_all() {
-        return Ok(());
-    }
-    Err(Failure::new(
-        StatusCode::FORBIDDEN,
-        "forbidden",
-        "only the person at the terminal may ask this: it has the Unix socket",
-    ))
 }
 
 async fn payment(
@@ -470,9 +490,9 @@ async fn payment(
     Extension(caller): Extension<Caller>,
     id: Result<Path<String>, PathRejection>,
 ) -> Result<Json<BTreeMap<String, String>>, Failure> {
-    of_the_terminal(&caller)?;
+    let permit = caller.may(Verb::AskGateway)?;
     let Path(id) = id.map_err(|error| Failure::malformed(error.body_text()))?;
-    Ok(Json(app.ask_within(GATEWAY_DEADLINE, |reply| Command::Payment { id, reply }).await??))
+    Ok(Json(app.ask_within(&permit, GATEWAY_DEADLINE, |reply| Command::Payment { id, reply }).await??))
 }
 
 #[derive(Serialize)]
@@ -485,9 +505,9 @@ async fn query(
     Extension(caller): Extension<Caller>,
     query: Result<Query<Vec<(String, String)>>, QueryRejection>,
 ) -> Result<Json<Found>, Failure> {
-    of_the_terminal(&caller)?;
+    let permit = caller.may(Verb::AskGateway)?;
     let Query(filters) = query.map_err(|error| Failure::malformed(error.body_text()))?;
-    let payments = app.ask_within(GATEWAY_DEADLINE, |reply| Command::Query { filters, reply }).await??;
+    let payments = app.ask_within(&permit, GATEWAY_DEADLINE, |reply| Command::Query { filters, reply }).await??;
     Ok(Json(Found { payments }))
 }
 
@@ -505,13 +525,15 @@ struct AmountTyped {
 
 async fn type_amount(
     State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
     Body(asked): Body<AmountRequest>,
 ) -> Result<Json<AmountTyped>, Failure> {
+    let permit = caller.may(Verb::TypeAmount)?;
     let currency = match asked.currency {
         Some(code) => Currency::from_code(&code).map_err(|error| Failure::value("currency", error.to_string()))?,
         None => app.currency,
     };
-    let typed = app.ask_within(TYPING_DEADLINE, |reply| Command::TypeAmount { currency, reply }).await??;
+    let typed = app.ask_within(&permit, TYPING_DEADLINE, |reply| Command::TypeAmount { currency, reply }).await??;
     Ok(Json(AmountTyped { amount: typed.decimal(), currency: typed.currency().code() }))
 }
 
@@ -519,8 +541,8 @@ async fn status(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
 ) -> Result<Json<StatusView>, Failure> {
-    let till = (!caller.sees_all()).then(|| caller.till.to_string());
-    let mut status = app.ask(|reply| Command::Status { till, reply }).await?;
+    let permit = caller.may(Verb::Status)?;
+    let mut status = app.ask(&permit, |reply| Command::Status { permit: permit.clone(), reply }).await?;
     status.http.clone_from(&app.port.borrow());
     status.attention.extend(status.http.as_ref().and_then(|port| port.trouble.clone()));
     Ok(Json(status))
@@ -531,18 +553,24 @@ async fn listen(
     Extension(caller): Extension<Caller>,
     Extension(allowance): Extension<Arc<Allowance>>,
 ) -> Result<Response, Failure> {
+    let permit = caller.may(Verb::Listen)?;
     let place = allowance.listener()?;
-    Ok(events::stream(caller, app.progress.subscribe(), app.stopped.clone(), place))
+    Ok(events::stream(permit, app.progress.subscribe(), app.stopped.clone(), place))
 }
 
 impl App {
-    /// One command and its answer.
-    pub(super) async fn ask<T>(&self, command: impl FnOnce(oneshot::Sender<T>) -> Command) -> Result<T, Failure> {
-        self.ask_within(ANSWER_DEADLINE, command).await
+    /// One command and its answer; nothing is asked without a permit.
+    pub(super) async fn ask<T>(
+        &self,
+        permit: &Permit,
+        command: impl FnOnce(oneshot::Sender<T>) -> Command,
+    ) -> Result<T, Failure> {
+        self.ask_within(permit, ANSWER_DEADLINE, command).await
     }
 
     async fn ask_within<T>(
         &self,
+        _: &Permit,
         deadline: Duration,
         command: impl FnOnce(oneshot::Sender<T>) -> Command,
     ) -> Result<T, Failure> {
@@ -554,9 +582,10 @@ impl App {
         timeout(deadline, asked).await.ok().flatten().ok_or_else(Failure::no_answer)
     }
 
-    async fn show(&self, till: &str, reference: &str) -> Result<SaleView, Failure> {
+    async fn show(&self, permit: &Permit, till: &str, reference: &str) -> Result<SaleView, Failure> {
         let (till, reference) = (till.to_owned(), reference.to_owned());
-        let shown: Result<SaleView, Refused> = self.ask(|reply| Command::Show { till, reference, reply }).await?;
+        let shown: Result<SaleView, Refused> =
+            self.ask(permit, |reply| Command::Show { till, reference, reply }).await?;
         Ok(shown?)
     }
 }

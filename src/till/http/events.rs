@@ -17,15 +17,14 @@ use tokio::sync::{OwnedSemaphorePermit, broadcast, mpsc};
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
 use super::Stopped;
-use super::guard::Caller;
-use crate::till::Progress;
+use crate::till::{Permit, Progress};
 
 /// A comment this often shows both ends that the other one lives; the command line gives up after three of them.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
 
-/// The stream for `caller`, from now on; `place` is one of those that it may have, and free when the stream ends.
+/// The stream for whoever has this permit, from now on; `place` is one of those that it may have, and free when the stream ends.
 pub(super) fn stream(
-    caller: Caller,
+    permit: Permit,
     progress: broadcast::Receiver<Progress>,
     stopped: Stopped,
     place: OwnedSemaphorePermit,
@@ -33,7 +32,7 @@ pub(super) fn stream(
     let (sender, events) = mpsc::channel(1);
     tokio::spawn(async move {
         let _place = place;
-        forward(caller, progress, stopped, sender).await;
+        forward(permit, progress, stopped, sender).await;
     });
     let body = Body::new(Events(events));
     ([(header::CONTENT_TYPE, "text/event-stream")], body).into_response()
@@ -41,7 +40,7 @@ pub(super) fn stream(
 
 /// Ends when the listener, the agent or the program does.
 async fn forward(
-    caller: Caller,
+    permit: Permit,
     mut progress: broadcast::Receiver<Progress>,
     mut stopped: Stopped,
     listener: mpsc::Sender<Bytes>,
@@ -59,7 +58,7 @@ async fn forward(
         }
         next = tokio::select! {
             heard = progress.recv() => match heard {
-                Ok(step) if caller.sees_all() || step.till.is_empty() || *step.till == *caller.till => Some(event(&step)),
+                Ok(step) if step.till.is_empty() || permit.hears(&step.till) => Some(event(&step)),
                 Ok(_) => None,
                 Err(broadcast::error::RecvError::Lagged(missed)) => {
                     Some(Bytes::from(format!("event: lagged\ndata: {{\"missed\":{missed}}}\n\n")))

@@ -7,7 +7,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
-use crate::till::Refused;
+use crate::till::{Denied, Refused};
 
 /// One refusal.
 #[derive(Debug)]
@@ -50,6 +50,7 @@ impl From<Refused> for Failure {
             Refused::AmountDiffers { .. } => (StatusCode::CONFLICT, "amount-differs"),
             Refused::Busy { .. } | Refused::BusyElsewhere => (StatusCode::CONFLICT, "busy"),
             Refused::NotReady { .. } => (StatusCode::SERVICE_UNAVAILABLE, "not-ready"),
+            Refused::Denied(denied) => return denied.into(),
             Refused::NotPossible { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "not-possible"),
             Refused::Parameter { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "parameter"),
             Refused::Amount { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "amount"),
@@ -59,6 +60,18 @@ impl From<Refused> for Failure {
             Refused::Journal { .. } => (StatusCode::SERVICE_UNAVAILABLE, "journal"),
         };
         Self::new(status, code, refused.to_string())
+    }
+}
+
+impl From<Denied> for Failure {
+    fn from(denied: Denied) -> Self {
+        let message = denied.to_string();
+        match denied {
+            Denied::WhichTill { .. } => Self::malformed(message),
+            Denied::Lacks { .. } | Denied::NotItsTill { .. } | Denied::OnlyAtTheSocket => {
+                Self::new(StatusCode::FORBIDDEN, "forbidden", message)
+            }
+        }
     }
 }
 

@@ -1,6 +1,6 @@
-//! Who is asking: the till's name for a request, or why it may not ask.
+//! Who is asking: the caller of a request with its rights, or why it may not ask. What it may do then is in `till/rights.rs`.
 //!
-//! On the Unix socket the file's mode decides and every caller is `local`. On loopback every program and every web page that a
+//! On the Unix socket the file's mode decides who may open it, and the system says which user that is. On loopback every program and every web page that a
 //! browser on the board shows can connect, so a token is needed, and what only a foreign page sends is refused.
 
 use std::net::IpAddr;
@@ -10,46 +10,42 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use rustix::process::geteuid;
 use subtle::ConstantTimeEq;
+use tokio::net::{TcpStream, UnixStream};
 use zeroize::Zeroizing;
 
 use super::Error;
 use super::failure::Failure;
-use crate::config::{self, Rights, TillToken};
+use crate::config::{self, TillToken};
+use crate::till::Caller;
 
-/// The name of every caller on the Unix socket.
-pub(super) const LOCAL: &str = "local";
+/// The user that the program at the other end runs as, as the system tells it; each connection's requests carry it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Peer(pub(super) Option<u32>);
 
-/// The till that asks, and what it may do beyond sales of its own; every handler may rely on it.
-#[derive(Clone, Debug)]
-pub(super) struct Caller {
-    pub(super) till: Arc<str>,
-    pub(super) rights: Rights,
+/// A stream that may know its peer's user.
+pub(super) trait HasPeer {
+    /// The user; `None` where the system tells none.
+    fn peer(&self) -> Peer;
 }
 
-impl Caller {
-    /// Whether it may see the sales of every till.
-    pub(super) fn sees_all(&self) -> bool {
-        &*self.till == LOCAL
+impl HasPeer for UnixStream {
+    fn peer(&self) -> Peer {
+        Peer(self.peer_cred().ok().map(|credentials| credentials.uid()))
     }
+}
 
-    /// The till whose sale is meant: the caller's own, or the one that is named by somebody who sees all.
-    pub(super) fn whose(&self, named: Option<String>) -> Result<String, Failure> {
-        match named {
-            Some(till) if self.sees_all() || *till == *self.till => Ok(till),
-            Some(_) => {
-                let message = "a till has its own sales only; leave out ?till=";
-                Err(Failure::new(StatusCode::FORBIDDEN, "forbidden", message))
-            }
-            None => Ok(self.till.to_string()),
-        }
+impl HasPeer for TcpStream {
+    fn peer(&self) -> Peer {
+        Peer(None)
     }
 }
 
 /// A way in.
 pub(super) enum Door {
-    /// The Unix socket, and what whoever may open it may do.
-    Local(Rights),
+    /// The Unix socket, and what the configuration says of who may open it.
+    Local(config::Till),
     /// Loopback TCP with these tokens.
     Loopback(Vec<Key>),
 }
@@ -66,15 +62,14 @@ impl Door {
         let key = |entry: &TillToken| {
             let token = config::secret_file(&entry.token_file)
                 .map_err(|cause| Error::Token { till: entry.till.clone(), cause })?;
-            let caller = Caller { till: entry.till.as_str().into(), rights: entry.rights.clone() };
-            Ok(Key { caller, token })
+            Ok(Key { caller: Caller::token(entry), token })
         };
         tills.iter().map(key).collect::<Result<_, _>>().map(Self::Loopback)
     }
 
-    fn admit(&self, headers: &HeaderMap) -> Result<Caller, Failure> {
+    fn admit(&self, peer: Peer, headers: &HeaderMap) -> Result<Caller, Failure> {
         let keys = match self {
-            Self::Local(rights) => return Ok(Caller { till: LOCAL.into(), rights: rights.clone() }),
+            Self::Local(config) => return Ok(Caller::at_socket(peer.0, geteuid().as_raw(), config)),
             Self::Loopback(keys) => keys,
         };
         no_foreign_page(headers)?;
@@ -96,7 +91,8 @@ impl Door {
 
 /// Lets a request through with its [`Caller`], or answers it.
 pub(super) async fn guard(State(door): State<Arc<Door>>, mut request: Request, next: Next) -> Response {
-    let admitted = door.admit(request.headers()).and_then(|caller| {
+    let peer = request.extensions().get().copied().unwrap_or(Peer(None));
+    let admitted = door.admit(peer, request.headers()).and_then(|caller| {
         // A page can post a form or plain text to any address without asking; JSON it cannot.
         if request.method() == Method::POST && !is_json(request.headers()) {
             let message = "a POST needs \"Content-Type: application/json\"";

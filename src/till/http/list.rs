@@ -13,7 +13,7 @@ use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
 use super::api::App;
 use super::failure::Failure;
-use crate::till::{Command, SaleView};
+use crate::till::{Command, Permit, SaleView};
 
 /// Sales of one page; as JSON some 40 KiB.
 const PAGE: u32 = 50;
@@ -29,8 +29,13 @@ pub(super) struct Wanted {
 }
 
 /// `{"sales":[…]}`, of which the first page is read before anything is answered. `turn` is held as long as it takes.
-pub(super) async fn answer(app: Arc<App>, mut wanted: Wanted, turn: OwnedSemaphorePermit) -> Result<Response, Failure> {
-    let first = wanted.page(&app).await?;
+pub(super) async fn answer(
+    app: Arc<App>,
+    permit: Permit,
+    mut wanted: Wanted,
+    turn: OwnedSemaphorePermit,
+) -> Result<Response, Failure> {
+    let first = wanted.page(&app, &permit).await?;
     let mut text = br#"{"sales":["#.to_vec();
     write(&mut text, &first, true);
     let json = [(header::CONTENT_TYPE, "application/json")];
@@ -41,13 +46,19 @@ pub(super) async fn answer(app: Arc<App>, mut wanted: Wanted, turn: OwnedSemapho
     let (taker, pages) = mpsc::channel(1);
     tokio::spawn(async move {
         let _turn = turn;
-        feed(&app, wanted, text, taker).await;
+        feed(&app, &permit, wanted, text, taker).await;
     });
     Ok((json, Body::new(Pages(pages))).into_response())
 }
 
 /// Ends with the list, or when nobody takes it any more.
-async fn feed(app: &App, mut wanted: Wanted, mut text: Vec<u8>, taker: mpsc::Sender<Result<Bytes, BrokenOff>>) {
+async fn feed(
+    app: &App,
+    permit: &Permit,
+    mut wanted: Wanted,
+    mut text: Vec<u8>,
+    taker: mpsc::Sender<Result<Bytes, BrokenOff>>,
+) {
     loop {
         if wanted.limit == 0 {
             text.extend_from_slice(b"]}");
@@ -56,7 +67,7 @@ async fn feed(app: &App, mut wanted: Wanted, mut text: Vec<u8>, taker: mpsc::Sen
         if taken.is_err() || wanted.limit == 0 {
             return;
         }
-        match wanted.page(app).await {
+        match wanted.page(app, permit).await {
             Ok(page) => write(&mut text, &page, false),
             Err(failure) => {
                 // An end that is missing is seen; a list that ends too early is not.
@@ -70,9 +81,9 @@ async fn feed(app: &App, mut wanted: Wanted, mut text: Vec<u8>, taker: mpsc::Sen
 
 impl Wanted {
     /// The next page. Afterwards `limit` is what is still wanted behind it: zero when there is nothing more.
-    async fn page(&mut self, app: &App) -> Result<Vec<SaleView>, Failure> {
+    async fn page(&mut self, app: &App, permit: &Permit) -> Result<Vec<SaleView>, Failure> {
         let (till, since, limit) = (self.till.clone(), self.since, self.limit.min(PAGE));
-        let page = app.ask(|reply| Command::List { till, since, limit, reply }).await??;
+        let page = app.ask(permit, |reply| Command::List { till, since, limit, reply }).await??;
         let whole = u32::try_from(page.len()).is_ok_and(|read| read == limit);
         self.limit = if whole { self.limit - limit } else { 0 };
         self.since = page.last().map_or(since, |sale| sale.number);

@@ -23,7 +23,7 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 use super::failure::Failure;
-use super::guard::Caller;
+use crate::till::Caller;
 
 /// Connections on which nobody has said yet who it is; one costs some 12 KiB. Sixty-four others would have to connect between a till's
 /// first packet and its request to take its place from it, and on a board a connection takes longer than that gap.
@@ -232,7 +232,8 @@ pub(super) async fn count(
     mut request: Request,
     next: Next,
 ) -> Response {
-    match place.begin(&caller.till) {
+    // Whoever has no token is counted by its user.
+    match place.begin(&caller.who().token.as_deref().unwrap_or_default().into()) {
         Ok(under_way) => {
             request.extensions_mut().insert(Arc::clone(&under_way.allowance));
             next.run(request).await.map(|body| Body::new(Counted { body, _under_way: under_way }))

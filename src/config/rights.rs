@@ -1,0 +1,247 @@
+//! What a caller may do: ten rights, and the named sets of them. Who has which is written in `[[till.token]]`, `[[till.peer]]` and
+//! `[till.socket]`; what each verb needs is in `till/rights.rs`.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::Deserializer;
+
+/// One thing that a caller may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Right {
+    /// Let a card pay, or card data that the gateway keeps.
+    Sale,
+    /// Reserve an amount, reserve more, or reserve it anew.
+    PreAuthorise,
+    /// Take what was reserved.
+    Capture,
+    /// Give back what was paid.
+    Refund,
+    /// Undo an earlier transaction.
+    Reverse,
+    /// Pay out to a card without an earlier payment.
+    Credit,
+    /// See and refer to the transactions of other tills: a purchase is returned at another till.
+    AnyTill,
+    /// Refer to payments that this terminal's journal does not know, by their ids at the gateway.
+    UnknownPayment,
+    /// Count and add up.
+    Totals,
+    /// See transactions, their receipts, and the terminal.
+    Read,
+}
+
+impl Right {
+    /// Every right, in the order of their documentation.
+    pub const ALL: [Self; 10] = [
+        Self::Sale,
+        Self::PreAuthorise,
+        Self::Capture,
+        Self::Refund,
+        Self::Reverse,
+        Self::Credit,
+        Self::AnyTill,
+        Self::UnknownPayment,
+        Self::Totals,
+        Self::Read,
+    ];
+
+    /// As it is written in the configuration.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Sale => "sale",
+            Self::PreAuthorise => "pre-authorise",
+            Self::Capture => "capture",
+            Self::Refund => "refund",
+            Self::Reverse => "reverse",
+            Self::Credit => "credit",
+            Self::AnyTill => "any-till",
+            Self::UnknownPayment => "unknown-payment",
+            Self::Totals => "totals",
+            Self::Read => "read",
+        }
+    }
+
+    /// Whether it only widens what other rights allow: alone it allows nothing.
+    fn only_widens(self) -> bool {
+        matches!(self, Self::AnyTill | Self::UnknownPayment)
+    }
+}
+
+/// What a shop does every day: everything but paying out, and reaching beyond one's own tills and this journal.
+const USUAL: [Right; 7] =
+    [Right::Sale, Right::PreAuthorise, Right::Capture, Right::Refund, Right::Reverse, Right::Totals, Right::Read];
+
+/// The rights of one caller.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Rights(BTreeSet<Right>);
+
+impl Rights {
+    /// The set `till`: of a token whose entry names none.
+    #[must_use]
+    pub fn till() -> Self {
+        USUAL.into_iter().collect()
+    }
+
+    /// The set `group`: of whoever else may open the socket, when `[till.socket]` names none.
+    #[must_use]
+    pub fn group() -> Self {
+        USUAL.into_iter().collect()
+    }
+
+    /// The set `several-tills`: of a program that stands for several tills, when its `[[till.peer]]` names none.
+    #[must_use]
+    pub fn several_tills() -> Self {
+        USUAL.into_iter().collect()
+    }
+
+    /// The set `root`: every right; of root, and of the agent's own user.
+    #[must_use]
+    pub fn root() -> Self {
+        Right::ALL.into_iter().collect()
+    }
+
+    /// Whether this is one of them.
+    #[must_use]
+    pub fn has(&self, right: Right) -> bool {
+        self.0.contains(&right)
+    }
+}
+
+impl FromIterator<Right> for Rights {
+    fn from_iter<T: IntoIterator<Item = Right>>(rights: T) -> Self {
+        Self(rights.into_iter().collect())
+    }
+}
+
+impl fmt::Display for Rights {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() {
+            return f.write_str("nothing");
+        }
+        let names: Vec<&str> = self.0.iter().map(|right| right.as_str()).collect();
+        f.write_str(&names.join(", "))
+    }
+}
+
+impl fmt::Debug for Rights {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "[{self}]")
+    }
+}
+
+/// What may stand in a list of rights: a right, or a set by its name.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Named {
+    Sale,
+    PreAuthorise,
+    Capture,
+    Refund,
+    Reverse,
+    Credit,
+    AnyTill,
+    UnknownPayment,
+    Totals,
+    Read,
+    Till,
+    Group,
+    SeveralTills,
+    Root,
+}
+
+impl Named {
+    fn rights(self) -> Rights {
+        let one = |right| [right].into_iter().collect();
+        match self {
+            Self::Sale => one(Right::Sale),
+            Self::PreAuthorise => one(Right::PreAuthorise),
+            Self::Capture => one(Right::Capture),
+            Self::Refund => one(Right::Refund),
+            Self::Reverse => one(Right::Reverse),
+            Self::Credit => one(Right::Credit),
+            Self::AnyTill => one(Right::AnyTill),
+            Self::UnknownPayment => one(Right::UnknownPayment),
+            Self::Totals => one(Right::Totals),
+            Self::Read => one(Right::Read),
+            Self::Till => Rights::till(),
+            Self::Group => Rights::group(),
+            Self::SeveralTills => Rights::several_tills(),
+            Self::Root => Rights::root(),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Rights {
+    /// Exactly what the list names. One that names nothing but what widens other rights was written when there were no others: it
+    /// widens the usual ones, as it did then.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let named = Vec::<Named>::deserialize(deserializer)?;
+        let mut rights: BTreeSet<Right> = named.into_iter().flat_map(|named| named.rights().0).collect();
+        if !rights.is_empty() && rights.iter().all(|right| right.only_widens()) {
+            rights.extend(USUAL);
+        }
+        Ok(Self(rights))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, Deserialize)]
+    struct Table {
+        rights: Rights,
+    }
+
+    fn of(list: &str) -> Rights {
+        toml::from_str::<Table>(&format!("rights = {list}")).unwrap().rights
+    }
+
+    #[test]
+    fn every_right_is_written_as_it_is_named() {
+        for right in Right::ALL {
+            let usual: Rights = if right.only_widens() { Rights::till() } else { Rights::default() };
+            let expected: Rights = usual.0.into_iter().chain([right]).collect();
+            assert_eq!(of(&format!("[\"{}\"]", right.as_str())), expected, "{right:?}");
+        }
+    }
+
+    #[test]
+    fn a_list_is_exactly_what_it_names_and_sets_are_short_for_their_rights() {
+        assert_eq!(of("[]"), Rights::default());
+        assert_eq!(of("[\"read\", \"any-till\"]"), [Right::Read, Right::AnyTill].into_iter().collect());
+        assert_eq!(of("[\"till\"]"), Rights::till());
+        assert_eq!(of("[\"group\"]"), Rights::group());
+        assert_eq!(of("[\"several-tills\"]"), Rights::several_tills());
+        assert_eq!(of("[\"root\"]"), Rights::root());
+        let with_credit: Rights = USUAL.into_iter().chain([Right::Credit]).collect();
+        assert_eq!(of("[\"till\", \"credit\"]"), with_credit);
+    }
+
+    #[test]
+    fn no_set_but_roots_pays_out_or_reaches_beyond_its_tills_and_this_journal() {
+        for (name, set) in
+            [("till", Rights::till()), ("group", Rights::group()), ("several-tills", Rights::several_tills())]
+        {
+            for right in Right::ALL {
+                let off = matches!(right, Right::Credit | Right::AnyTill | Right::UnknownPayment);
+                assert_eq!(set.has(right), !off, "{name}: {right:?}");
+            }
+        }
+        assert!(Right::ALL.iter().all(|right| Rights::root().has(*right)));
+    }
+
+    /// As files of before have it, when every till could do everything but these two.
+    #[test]
+    fn a_list_of_before_widens_the_usual_rights() {
+        let widened = |widens: &[Right]| USUAL.iter().chain(widens).copied().collect::<Rights>();
+        assert_eq!(of("[\"any-till\"]"), widened(&[Right::AnyTill]));
+        assert_eq!(of("[\"unknown-payment\"]"), widened(&[Right::UnknownPayment]));
+        let both = [Right::AnyTill, Right::UnknownPayment];
+        assert_eq!(of("[\"any-till\", \"unknown-payment\"]"), widened(&both));
+    }
+}

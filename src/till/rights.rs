@@ -1,0 +1,525 @@
+//! Who may do what: one table from verb to rights, asked by every way in before a [`Command`](super::Command) is made.
+//!
+//! A way in finds out who asks and makes a [`Caller`]. [`Caller::may`] gives a [`Permit`] for one verb, or a [`Denied`] that names the
+//! right, whose it would be, and where to write it. Which till is meant is asked of the permit: nobody speaks for a till that is not its
+//! own, and nobody sees another's without the right `any-till`. What only a transaction tells (whose it is, whether the journal knows
+//! it) the agent asks of the same caller by [`Caller::needs`].
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::Kind;
+use crate::config::{self, LOCAL, Right, Rights, TillPeer, TillToken, is_nameless};
+
+/// Who asked, for the journal: the till whose token was shown, or the user that a program at the socket runs as.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Who {
+    /// The till of the token.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token: Option<String>,
+    /// The user's number, as the system tells it (`SO_PEERCRED`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uid: Option<u32>,
+}
+
+impl fmt::Display for Who {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.token, self.uid) {
+            (Some(till), _) => write!(f, "the token of till {till}"),
+            (None, Some(uid)) => write!(f, "user {uid}"),
+            (None, None) => f.write_str("a user that the system did not name"),
+        }
+    }
+}
+
+/// Somebody who asks: who it is, the tills that it speaks for, and its rights.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Caller(Arc<Facts>);
+
+#[derive(Debug, PartialEq, Eq)]
+struct Facts {
+    way: Way,
+    who: Who,
+    /// Never empty; a caller with one need not name it.
+    tills: Vec<String>,
+    rights: Rights,
+}
+
+/// By which entry of the configuration it has its rights.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    Token,
+    Peer,
+    Group,
+    /// The system does not say which user it is.
+    Nameless,
+    Root,
+}
+
+impl Caller {
+    /// A till that showed its token.
+    #[must_use]
+    pub fn token(entry: &TillToken) -> Self {
+        let who = Who { token: Some(entry.till.clone()), uid: None };
+        Self::new(Way::Token, who, vec![entry.till.clone()], entry.rights.clone())
+    }
+
+    /// A program at the Unix socket, by the user that it runs as; `own` is the user of the agent.
+    ///
+    /// The agent's own user is as root is: the journal, the tokens and the socket are its own, so nothing could be kept from it. A user
+    /// that the system cannot name may be one of the configured programs: where there are any, it may do nothing.
+    #[must_use]
+    pub fn at_socket(uid: Option<u32>, own: u32, config: &config::Till) -> Self {
+        let entry = |peer: &&TillPeer| Some(peer.uid) == uid;
+        match (uid, config.peer.iter().find(entry)) {
+            (Some(0), _) => Self::root(0),
+            (Some(uid), Some(peer)) => {
+                let who = Who { token: None, uid: Some(uid) };
+                Self::new(Way::Peer, who, peer.tills.clone(), peer.rights.clone())
+            }
+            (Some(uid), None) if uid == own => Self::root(uid),
+            (uid, _) if uid.is_none_or(is_nameless) && !config.peer.is_empty() => {
+                Self::new(Way::Nameless, Who { token: None, uid }, local(), Rights::default())
+            }
+            (uid, _) => Self::new(Way::Group, Who { token: None, uid }, local(), config.socket.rights.clone()),
+        }
+    }
+
+    /// The administrator of the board, who may do everything and stands for the terminal itself.
+    #[must_use]
+    pub fn root(uid: u32) -> Self {
+        Self::new(Way::Root, Who { token: None, uid: Some(uid) }, local(), Rights::root())
+    }
+
+    fn new(way: Way, who: Who, tills: Vec<String>, rights: Rights) -> Self {
+        Self(Arc::new(Facts { way, who, tills, rights }))
+    }
+
+    /// Who it is.
+    #[must_use]
+    pub fn who(&self) -> &Who {
+        &self.0.who
+    }
+
+    /// The permit for a verb.
+    ///
+    /// # Errors
+    /// When a right is missing.
+    pub fn may(&self, verb: Verb) -> Result<Permit, Denied> {
+        if verb.only_at_the_socket() && self.0.way == Way::Token {
+            return Err(Denied::OnlyAtTheSocket);
+        }
+        match verb.needs() {
+            Needs::All(rights) => self.need(rights)?,
+            Needs::OneOf(rights) if rights.iter().any(|right| self.0.rights.has(*right)) => {}
+            Needs::OneOf(rights) => {
+                return Err(self.lacks(format!("one of the rights {}", names(rights)), FOR_THIS));
+            }
+        }
+        Ok(Permit(self.clone()))
+    }
+
+    /// Asks for one right that a verb needs because of what it is about: `why` says so, as "to do this".
+    ///
+    /// # Errors
+    /// When it is missing.
+    pub fn needs(&self, right: Right, why: &str) -> Result<(), Denied> {
+        if self.0.rights.has(right) { Ok(()) } else { Err(self.lacks(format!("the right {}", right.as_str()), why)) }
+    }
+
+    fn need(&self, rights: &[Right]) -> Result<(), Denied> {
+        let missing: Vec<Right> = rights.iter().copied().filter(|right| !self.0.rights.has(*right)).collect();
+        match missing.as_slice() {
+            [] => Ok(()),
+            [right] => Err(self.lacks(format!("the right {}", right.as_str()), FOR_THIS)),
+            several => Err(self.lacks(format!("the rights {}", names(several)), FOR_THIS)),
+        }
+    }
+
+    fn lacks(&self, what: String, why: &str) -> Denied {
+        Denied::Lacks { whose: self.name(), what, why: why.to_owned(), key: self.key("rights") }
+    }
+
+    fn speaks_for(&self, till: &str) -> bool {
+        self.0.tills.iter().any(|own| own == till)
+    }
+
+    fn name(&self) -> String {
+        match (self.0.way, &self.0.who) {
+            (Way::Token, Who { token: Some(till), .. }) => format!("till {till}"),
+            (_, who) => who.to_string(),
+        }
+    }
+
+    /// Where `key` is written, as a sentence goes on after "write it into".
+    fn key(&self, key: &str) -> String {
+        let Who { token, uid } = &self.0.who;
+        match (self.0.way, token, uid) {
+            (Way::Token, Some(till), _) => format!("{key} of the [[till.token]] with till = \"{till}\""),
+            (Way::Peer, _, Some(uid)) => format!("{key} of the [[till.peer]] with uid = {uid}"),
+            (Way::Nameless, ..) => {
+                "the agent's unit: PrivateUsers=no, without which the system names no user to it".to_owned()
+            }
+            (_, _, Some(uid)) => format!(
+                "{key} of a [[till.peer]] with uid = {uid}, or into [till.socket] rights for all who may open the socket"
+            ),
+            _ => "[till.socket] rights".to_owned(),
+        }
+    }
+}
+
+/// What a right is missing for, when the verb alone says it.
+const FOR_THIS: &str = "for this";
+
+fn local() -> Vec<String> {
+    vec![LOCAL.to_owned()]
+}
+
+fn names(rights: &[Right]) -> String {
+    rights.iter().map(|right| right.as_str()).collect::<Vec<_>>().join(", ")
+}
+
+/// What is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verb {
+    /// Begin a transaction.
+    Begin(Kind),
+    /// Find out what began a transaction, to see to it.
+    Attend,
+    /// Cancel a transaction of this kind, or say whether its signature is the card's.
+    SeeTo(Kind),
+    /// See one transaction.
+    Show,
+    /// See those after a number.
+    List,
+    /// See a receipt, or have it printed again.
+    Receipt,
+    /// See the terminal.
+    Status,
+    /// Hear every step.
+    Listen,
+    /// Count and add up.
+    Totals,
+    /// Let an amount be typed at the reader.
+    TypeAmount,
+    /// Say what becomes of a sale that waits for a person.
+    Settle,
+    /// Ask the gateway what it holds.
+    AskGateway,
+}
+
+/// What a verb needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Needs {
+    All(&'static [Right]),
+    OneOf(&'static [Right]),
+}
+
+impl Verb {
+    /// The table. Seeing to a transaction needs what began it: whoever may begin one may also stop it.
+    fn needs(self) -> Needs {
+        use Right::{AnyTill, Capture, Credit, PreAuthorise, Read, Refund, Reverse, Sale, Totals, UnknownPayment};
+        match self {
+            Self::Begin(kind) | Self::SeeTo(kind) => Needs::All(match kind {
+                Kind::Sale | Kind::ByRegistration => &[Sale],
+                Kind::PreAuthorisation | Kind::Increment | Kind::Reauthorisation => &[PreAuthorise],
+                Kind::Capture => &[Capture],
+                Kind::Refund => &[Refund],
+                Kind::Reversal => &[Reverse],
+                Kind::Credit => &[Credit],
+            }),
+            Self::Attend => Needs::OneOf(&[Sale, PreAuthorise, Capture, Refund, Reverse, Credit]),
+            Self::Show | Self::List | Self::Receipt | Self::Status | Self::Listen => Needs::All(&[Read]),
+            Self::Totals => Needs::All(&[Totals]),
+            Self::TypeAmount => Needs::OneOf(&[Sale, PreAuthorise, Credit]),
+            // Whichever till's it is, and money may go back.
+            Self::Settle => Needs::All(&[AnyTill, Reverse]),
+            // What the gateway holds is every till's, and more than this journal knows.
+            Self::AskGateway => Needs::All(&[Read, AnyTill, UnknownPayment]),
+        }
+    }
+
+    /// For a person at the terminal: a token may have been read by somebody who is far from it.
+    fn only_at_the_socket(self) -> bool {
+        matches!(self, Self::Settle | Self::AskGateway)
+    }
+}
+
+/// Proof that a caller may do what it asks. [`Caller::may`] alone makes one; without it nothing is asked of the agent.
+#[derive(Clone, Debug)]
+pub struct Permit(Caller);
+
+impl Permit {
+    /// The caller.
+    #[must_use]
+    pub fn caller(&self) -> &Caller {
+        &self.0
+    }
+
+    /// The till in whose name something is begun: one that the caller speaks for.
+    ///
+    /// # Errors
+    /// When it may not speak for the one that it named, or named none and has several.
+    pub fn own(&self, named: Option<String>) -> Result<String, Denied> {
+        match named {
+            Some(till) if self.0.speaks_for(&till) => Ok(till),
+            Some(till) => Err(self.not_for(till)),
+            None => self.only(),
+        }
+    }
+
+    /// The till whose transaction is meant.
+    ///
+    /// # Errors
+    /// When it is another's and the caller has not the right `any-till`, or when none is named and the caller has several.
+    pub fn one(&self, named: Option<String>) -> Result<String, Denied> {
+        match named {
+            Some(till) if self.covers(&till) => Ok(till),
+            Some(till) if self.0.0.tills.len() > 1 => Err(self.not_for(till)),
+            Some(_) => Err(self.0.lacks("the right any-till".to_owned(), "for another till's transactions")),
+            None => self.only(),
+        }
+    }
+
+    /// The till whose transactions are meant. `None` is every till's: for the terminal itself, when it names none.
+    ///
+    /// # Errors
+    /// As [`Self::one`].
+    pub fn one_or_all(&self, named: Option<String>) -> Result<Option<String>, Denied> {
+        match named {
+            None if self.sees_all() => Ok(None),
+            named => self.one(named).map(Some),
+        }
+    }
+
+    /// Whether what happens at a till is told to this caller without its asking for that till.
+    #[must_use]
+    pub fn hears(&self, till: &str) -> bool {
+        self.sees_all() || self.0.speaks_for(till)
+    }
+
+    fn covers(&self, till: &str) -> bool {
+        self.0.speaks_for(till) || self.0.0.rights.has(Right::AnyTill)
+    }
+
+    /// At the terminal itself all of it is seen at once; a till asks for another till by its name.
+    fn sees_all(&self) -> bool {
+        self.0.speaks_for(LOCAL) && self.0.0.rights.has(Right::AnyTill)
+    }
+
+    fn only(&self) -> Result<String, Denied> {
+        match self.0.0.tills.as_slice() {
+            [till] => Ok(till.clone()),
+            tills => Err(Denied::WhichTill { tills: tills.join(", ") }),
+        }
+    }
+
+    fn not_for(&self, till: String) -> Denied {
+        let (caller, tills) = (self.0.name(), self.0.0.tills.join(", "));
+        let remedy = match self.0.0.way {
+            Way::Peer => format!("write it into {}", self.0.key("tills")),
+            _ => "leave out ?till=".to_owned(),
+        };
+        Denied::NotItsTill { caller, till, tills, remedy }
+    }
+}
+
+/// Why something may not be done.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Denied {
+    /// A right is missing.
+    #[error("{whose} needs {what} {why}; write it into {key}")]
+    Lacks {
+        /// Who asked.
+        whose: String,
+        /// What is missing.
+        what: String,
+        /// What for.
+        why: String,
+        /// The key of the configuration.
+        key: String,
+    },
+    /// The till is another's.
+    #[error("{caller} stands for {tills} and not for till {till}; {remedy}")]
+    NotItsTill {
+        /// Who asked.
+        caller: String,
+        /// The till that it named.
+        till: String,
+        /// Those that it has.
+        tills: String,
+        /// What to do.
+        remedy: String,
+    },
+    /// It stands for several and named none.
+    #[error("name the till of this request with ?till=, one of: {tills}")]
+    WhichTill {
+        /// Those that it has.
+        tills: String,
+    },
+    /// For a person at the terminal.
+    #[error("a token does not do for this; ask at the terminal itself, on its Unix socket (pos-agent does)")]
+    OnlyAtTheSocket,
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+
+    const KINDS: [Kind; 9] = [
+        Kind::Sale,
+        Kind::PreAuthorisation,
+        Kind::Credit,
+        Kind::ByRegistration,
+        Kind::Capture,
+        Kind::Refund,
+        Kind::Reversal,
+        Kind::Increment,
+        Kind::Reauthorisation,
+    ];
+
+    fn verbs() -> Vec<Verb> {
+        let mut verbs: Vec<Verb> = KINDS.into_iter().flat_map(|kind| [Verb::Begin(kind), Verb::SeeTo(kind)]).collect();
+        verbs.extend([Verb::Attend, Verb::Show, Verb::List, Verb::Receipt, Verb::Status, Verb::Listen, Verb::Totals]);
+        verbs.extend([Verb::TypeAmount, Verb::Settle, Verb::AskGateway]);
+        verbs
+    }
+
+    fn peer(uid: u32, tills: &[&str], rights: impl IntoIterator<Item = Right>) -> config::Till {
+        let tills = tills.iter().map(|till| (*till).to_owned()).collect();
+        let peer = vec![TillPeer { uid, tills, rights: rights.into_iter().collect() }];
+        config::Till { peer, ..config::Till::default() }
+    }
+
+    fn token(rights: Rights) -> Caller {
+        Caller::token(&TillToken { till: "till-1".to_owned(), token_file: PathBuf::new(), rights })
+    }
+
+    #[test]
+    fn without_rights_nothing_may_be_done_and_with_all_everything() {
+        let none = Caller::at_socket(Some(7), 1, &peer(7, &["a"], []));
+        let all = Caller::at_socket(Some(7), 1, &peer(7, &["a"], Right::ALL));
+        for verb in verbs() {
+            assert!(none.may(verb).is_err(), "{verb:?}");
+            assert!(all.may(verb).is_ok() && Caller::root(0).may(verb).is_ok(), "{verb:?}");
+        }
+    }
+
+    /// Each right by itself: what it opens, and nothing else.
+    #[test]
+    fn each_right_opens_its_own_verbs() {
+        for right in Right::ALL {
+            let caller = Caller::at_socket(Some(7), 1, &peer(7, &["a"], [right]));
+            for verb in verbs() {
+                let opens = match (verb, right) {
+                    (Verb::Begin(kind) | Verb::SeeTo(kind), right) => match right {
+                        Right::Sale => matches!(kind, Kind::Sale | Kind::ByRegistration),
+                        Right::PreAuthorise => {
+                            matches!(kind, Kind::PreAuthorisation | Kind::Increment | Kind::Reauthorisation)
+                        }
+                        Right::Capture => kind == Kind::Capture,
+                        Right::Refund => kind == Kind::Refund,
+                        Right::Reverse => kind == Kind::Reversal,
+                        Right::Credit => kind == Kind::Credit,
+                        _ => false,
+                    },
+                    (Verb::TypeAmount, Right::Sale | Right::PreAuthorise | Right::Credit) => true,
+                    (Verb::Attend, Right::Sale | Right::PreAuthorise | Right::Capture) => true,
+                    (Verb::Attend, Right::Refund | Right::Reverse | Right::Credit) => true,
+                    (Verb::Totals, Right::Totals) => true,
+                    (Verb::Show | Verb::List | Verb::Receipt | Verb::Status | Verb::Listen, Right::Read) => true,
+                    _ => false,
+                };
+                assert_eq!(caller.may(verb).is_ok(), opens, "{verb:?} with {right:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_needs_several_rights_says_which_are_missing() {
+        let with = |rights: &[Right]| Caller::at_socket(Some(7), 1, &peer(7, &["a"], rights.iter().copied()));
+        assert!(with(&[Right::AnyTill, Right::Reverse]).may(Verb::Settle).is_ok());
+        let denied = with(&[Right::AnyTill]).may(Verb::Settle).unwrap_err().to_string();
+        assert!(denied.contains("user 7 needs the right reverse"), "{denied}");
+        let denied = with(&[Right::Read]).may(Verb::AskGateway).unwrap_err().to_string();
+        assert!(denied.contains("the rights any-till, unknown-payment"), "{denied}");
+        let denied = with(&[Right::Read]).may(Verb::TypeAmount).unwrap_err().to_string();
+        assert!(denied.contains("one of the rights sale, pre-authorise, credit"), "{denied}");
+        assert_eq!(token(Rights::root()).may(Verb::Settle).unwrap_err(), Denied::OnlyAtTheSocket);
+        assert_eq!(token(Rights::root()).may(Verb::AskGateway).unwrap_err(), Denied::OnlyAtTheSocket);
+    }
+
+    #[test]
+    fn the_user_at_the_socket_decides() {
+        let mut config = peer(7, &["a", "b"], [Right::Read]);
+        config.socket.rights = [Right::Sale].into_iter().collect();
+        let at = |uid: Option<u32>| Caller::at_socket(uid, 5, &config);
+        let may = |uid, verb| at(uid).may(verb).is_ok();
+        let (sale, credit) = (Verb::Begin(Kind::Sale), Verb::Begin(Kind::Credit));
+        assert!(may(Some(0), credit) && may(Some(5), credit), "root, and the agent's own user");
+        assert!(may(Some(7), Verb::Show) && !may(Some(7), sale), "its own entry and not the group's");
+        assert!(may(Some(8), sale) && !may(Some(8), Verb::Show) && !may(Some(8), credit));
+        // One that the system cannot name may be the program that is confined.
+        for nameless in [Some(65_534), Some(u32::MAX), None] {
+            let denied = at(nameless).may(sale).unwrap_err().to_string();
+            assert!(denied.contains("PrivateUsers=no"), "{denied}");
+            let open = config::Till { peer: Vec::new(), ..config.clone() };
+            assert!(Caller::at_socket(nameless, 5, &open).may(sale).is_ok(), "the group's, where none is confined");
+        }
+        assert_eq!(at(Some(8)).who(), &Who { token: None, uid: Some(8) });
+        // An entry for the agent's own user counts; root's is refused when the file is read.
+        let own = Caller::at_socket(Some(7), 7, &config);
+        assert!(own.may(sale).is_err());
+    }
+
+    #[test]
+    fn a_program_is_confined_to_its_tills() {
+        let named = |till: &str| Some(till.to_owned());
+        let several = Caller::at_socket(Some(7), 1, &peer(7, &["a", "b"], [Right::Read])).may(Verb::Show).unwrap();
+        for till in ["a", "b"] {
+            assert_eq!(several.own(named(till)).as_deref(), Ok(till));
+            assert_eq!(several.one_or_all(named(till)), Ok(named(till)));
+            assert!(several.hears(till));
+        }
+        assert!(several.own(None).is_err() && several.one(None).is_err() && several.one_or_all(None).is_err());
+        for foreign in ["c", LOCAL, "", "A"] {
+            assert!(several.own(named(foreign)).is_err() && several.one(named(foreign)).is_err(), "{foreign}");
+            assert!(several.one_or_all(named(foreign)).is_err() && !several.hears(foreign), "{foreign}");
+        }
+        let any = Caller::at_socket(Some(7), 1, &peer(7, &["a", "b"], [Right::Read, Right::AnyTill]));
+        let any = any.may(Verb::Show).unwrap();
+        assert!(any.own(named("c")).is_err(), "it may see another's, and not speak for it");
+        assert_eq!(any.one(named("c")).as_deref(), Ok("c"));
+        assert!(any.one_or_all(None).is_err() && !any.hears("c"), "it is not the terminal itself");
+        let one = token(Rights::till()).may(Verb::Show).unwrap();
+        assert_eq!((one.own(None).as_deref(), one.one_or_all(None)), (Ok("till-1"), Ok(named("till-1"))));
+        let root = Caller::root(0).may(Verb::Show).unwrap();
+        assert_eq!((root.own(None).as_deref(), root.one_or_all(None)), (Ok(LOCAL), Ok(None)));
+        assert!(root.hears("till-9") && root.own(named("till-9")).is_err());
+    }
+
+    #[test]
+    fn a_refusal_names_the_right_whose_it_is_and_the_key() {
+        let credit = Verb::Begin(Kind::Credit);
+        let told = |caller: &Caller| caller.may(credit).unwrap_err().to_string();
+        assert_eq!(
+            told(&token(Rights::till())),
+            "till till-1 needs the right credit for this; write it into rights of the [[till.token]] with till = \"till-1\""
+        );
+        let config = peer(7, &["a"], [Right::Read]);
+        assert_eq!(
+            told(&Caller::at_socket(Some(7), 1, &config)),
+            "user 7 needs the right credit for this; write it into rights of the [[till.peer]] with uid = 7"
+        );
+        assert_eq!(
+            told(&Caller::at_socket(Some(8), 1, &config)),
+            "user 8 needs the right credit for this; write it into rights of a [[till.peer]] with uid = 8, or into [till.socket] \
+             rights for all who may open the socket"
+        );
+    }
+}
