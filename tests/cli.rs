@@ -150,6 +150,8 @@ fn a_configuration_is_checked_before_anything_is_opened() {
     let output = run(&["check", path]);
     assert_eq!(code(&output), 0, "{}", stderr(&output));
     assert!(stdout(&output).contains("is good") && stdout(&output).contains("https://gateway.example"));
+    let usual = "sale, pre-authorise, capture, refund, reverse, totals, read";
+    assert!(stdout(&output).contains(&format!("others who may open it: {usual}\n")), "{}", stdout(&output));
     // The place of the socket comes from the file; the tokens in it are not needed to ask.
     fs::set_permissions(folder.path().join("token"), fs::Permissions::from_mode(0o644)).unwrap();
     let output = run(&["status", "--config", path]);

@@ -148,6 +148,9 @@ const PLANTED: &[Planted] = &[
         probe: "till", severity: FAULT, says: "another program has 127.0.0.1:", remedy: "find it with ss -ltnp", exit: 69 },
     Planted { what: "a file in the socket's place", options: FINE, plant: |shop| write(shop, "till.sock", ""),
         probe: "till", severity: FAULT, says: "is not a socket", remedy: "move it away", exit: 69 },
+    Planted { what: "a till that may do nothing", options: FINE,
+        plant: |shop| edit(shop, "till = \"till-1\"", "till = \"till-1\"\nrights = []"),
+        probe: "till", severity: WARNING, says: "till till-1 may do nothing", remedy: "leave out rights in its [[till.token]]", exit: 75 },
     Planted { what: "an agent that hangs up", options: FINE, plant: agent_that_hangs_up,
         probe: "till", severity: FAULT, says: "the agent does not answer", remedy: "systemctl restart pos-agent", exit: 69 },
 ];
