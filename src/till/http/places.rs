@@ -25,9 +25,9 @@ use tokio::time::timeout;
 use super::failure::Failure;
 use crate::till::Caller;
 
-/// Connections on which nobody has said yet who it is; one costs some 12 KiB. Sixty-four others would have to connect between a till's
-/// first packet and its request to take its place from it, and on a board a connection takes longer than that gap.
-const STRANGERS: usize = 64;
+/// Connections on which nobody has said yet who it is; one costs some 12 KiB, and 20 KiB with half a head. So many others would have to
+/// connect between a till's first packet and its request to take its place from it, and that takes a board longer than the till needs.
+const STRANGERS: usize = 128;
 /// How long a list waits for the one before it: shorter than the command line waits for its answer (15 s).
 const TURN: Duration = Duration::from_secs(8);
 
