@@ -68,12 +68,22 @@ impl Agent {
                 let payment = checked_id("payment", payment)?;
                 match self.journal.of_payment(&payment).map_err(refused_by_journal)? {
                     Some(number) => number,
-                    None => return Ok(Err(payment)),
+                    None => return self.not_a_reversal_of_ours(payment).map(Err),
                 }
             }
         };
         let sale = self.journal.number(number).map_err(refused_by_journal)?;
         sale.map(Ok).ok_or_else(|| not_possible(format!("this terminal has no transaction of the number {number}")))
+    }
+
+    /// The id of a payment that this journal does not know. What it reversed by itself it knows, and nothing follows that.
+    fn not_a_reversal_of_ours(&self, payment: String) -> Result<String, Refused> {
+        match self.journal.of_reversal(&payment).map_err(refused_by_journal)? {
+            None => Ok(payment),
+            Some(number) => Err(not_possible(format!(
+                "{payment} is the reversal of transaction {number}, which this terminal took back: nothing follows a reversal"
+            ))),
+        }
     }
 
     fn of_known(&self, follow: Follow, sale: &Sale, wanted: &Wanted) -> Result<(Earlier, Amount), Refused> {

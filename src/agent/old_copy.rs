@@ -10,10 +10,11 @@
 //! until the gateway was asked nothing is given back, taken or paid out on what the journal says.
 //!
 //! The gateway's times are the gateway's: where its clock and the board's differ (the probe tells), the time that is asked for is moved
-//! by the difference. The sale that was under way when the copy was made shows too: the journal says that its request was never sent, and the gateway
-//! holds it.
+//! by the difference; a gateway that tells no time is taken to be within a day of ours. The sale that was under way when the copy was
+//! made shows too: the journal says that its request was never sent, and the gateway holds it. So what had not been sent when the power
+//! went is not told as cancelled before the gateway was asked.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use crate::follow_up::{Held, Transaction};
@@ -26,8 +27,8 @@ use super::{Agent, Done, words};
 
 /// A day before the last thing that is known: clocks of board and gateway may differ, and zones.
 const SLACK_MS: i64 = 24 * 3600 * 1000;
-/// Ten minutes before the first thing that it holds.
-const SETUP_SLACK_MS: i64 = 10 * 60 * 1000;
+/// 2024-01-01: no journal is older.
+const OLDEST_MS: i64 = 1_704_067_200_000;
 /// The wait after the first question without an answer; it doubles up to [`LONGEST_WAIT`].
 const FIRST_WAIT: Duration = Duration::from_secs(2);
 /// No board went on for so many transactions after it was copied; a number further up is not one that ours may go on above, for
@@ -67,6 +68,8 @@ pub(super) struct OldCopy {
     trouble: Option<String>,
     /// Reversals that wait.
     waiting: Vec<(u64, Action)>,
+    /// Transactions of before that this journal never sent: cancelled, unless the gateway holds them.
+    unsent: BTreeSet<u64>,
     /// What was given of sales by their payment ids when their reversals were last held against it.
     given_by_id: BTreeMap<u64, u64>,
 }
@@ -84,6 +87,7 @@ impl OldCopy {
             tries: 0,
             trouble: None,
             waiting: Vec::new(),
+            unsent: BTreeSet::new(),
             given_by_id: BTreeMap::new(),
         }
     }
@@ -98,6 +102,20 @@ impl OldCopy {
         if let Look::Due(at) = &mut self.look {
             *at = now.min(*at);
         }
+    }
+
+    /// Whether this transaction, which was open at the start, waits for the gateway's word.
+    pub(super) fn holds_up(&self, number: u64) -> bool {
+        self.unsent.contains(&number)
+    }
+
+    /// Has a transaction that was never sent wait until it is known whether the gateway holds it; `false` when nobody asks.
+    pub(super) fn hold_up(&mut self, number: u64) -> bool {
+        let is_open = matches!(self.look, Look::Due(_) | Look::Asking) && number <= self.before;
+        if is_open {
+            self.unsent.insert(number);
+        }
+        is_open
     }
 
     /// When it is asked next.
@@ -129,11 +147,10 @@ impl Agent {
     /// Gives a reversal back when it may leave.
     pub(super) fn may_leave(&mut self, number: u64, reversal: Action) -> Option<Action> {
         if let Action::Reverse { payment, amount, reference } = &reversal
-            && self.is_given_back_by_id(number, payment, *amount)
+            && let Some(held_back) = self.given_back_by_id(number, payment, *amount)
         {
-            let why = "it is being given back by its payment id, or was: looked up before anything more is".to_owned();
-            let reversal = sale::Reversal::HeldBack { why };
-            self.inbox.push_back((number, Event::ReversalAnswered { reference: reference.clone(), reversal }));
+            let answered = Event::ReversalAnswered { reference: reference.clone(), reversal: held_back };
+            self.inbox.push_back((number, answered));
             return None;
         }
         let decided = self.sales.get(&number).is_some_and(|active| active.sale.is_decided());
@@ -156,16 +173,41 @@ impl Agent {
 
     /// Whether a till had this payment given back by its id before the journal knew whose it is, and together it would be too much, or
     /// nobody knows yet.
-    fn is_given_back_by_id(&mut self, number: u64, payment: &str, amount: Amount) -> bool {
-        let Ok(referring) = self.journal.referring_to(payment) else { return true };
+    fn given_back_by_id(&mut self, number: u64, payment: &str, amount: Amount) -> Option<sale::Reversal> {
+        let held_back = |why: &str, for_person| Some(sale::Reversal::HeldBack { why: why.to_owned(), for_person });
+        let Ok(referring) = self.journal.referring_to(payment) else {
+            return held_back("the journal cannot be read for what was given back by its payment id", false);
+        };
+        let captured = |sale: &Sale| matches!(sale.order().kind, Kind::Capture { .. });
+        let what = |sale: &Sale| Transaction::of(sale, Vec::new());
+        if referring.iter().any(|sale| captured(sale) && what(sale).possible() > 0) {
+            return held_back("it was captured by its payment id; look at both at the gateway", true);
+        }
         let gives = |sale: &&Sale| matches!(sale.order().kind, Kind::Refund { .. } | Kind::Reversal { .. });
-        let given: Vec<_> = referring.iter().filter(gives).map(|sale| Transaction::of(sale, Vec::new())).collect();
+        let given: Vec<_> = referring.iter().filter(gives).map(what).collect();
+        if given.iter().any(|given| given.held == Held::Perhaps) {
+            self.old_copy.given_by_id.remove(&number);
+            return held_back("it is being given back by its payment id: looked up before anything more is", false);
+        }
         let sum: u64 = given.iter().map(Transaction::possible).sum();
-        let whole = self.sales.get(&number).map_or(0, |active| active.sale.amount().minor());
+        if sum == 0 {
+            return None;
+        }
         // The list by which the amount was reckoned must be younger than the last of them.
         let looked = self.old_copy.given_by_id.insert(number, sum) == Some(sum);
-        given.iter().any(|given| given.held == Held::Perhaps)
-            || (sum > 0 && (!looked || sum.saturating_add(amount.minor()) > whole))
+        let whole = self.sales.get(&number).and_then(|active| active.sale.whole_to_reverse());
+        if looked && whole.is_some_and(|whole| sum.saturating_add(amount.minor()) <= whole.minor()) {
+            return None;
+        }
+        if looked {
+            // The gateway does not list what it gave back among what is linked to the payment, and a look will not change that.
+            let why = format!(
+                "it was given back by its payment id, and the gateway still shows {amount} of it as charged; look at payment {payment} \
+                 there"
+            );
+            return held_back(&why, true);
+        }
+        held_back("it was given back by its payment id: looked up before anything more is", false)
     }
 
     /// When the gateway is asked next: after the first probe, which tells how far its clock is from ours, and wakes the loop itself.
@@ -211,6 +253,9 @@ impl Agent {
             Ok(strange) if strange.is_empty() => {
                 self.old_copy.look = Look::Over;
                 self.look_is_answered();
+                for number in std::mem::take(&mut self.old_copy.unsent) {
+                    self.inbox.push_back((number, Event::Restarted));
+                }
                 for (number, reversal) in std::mem::take(&mut self.old_copy.waiting) {
                     self.act(number, reversal);
                 }
@@ -258,6 +303,12 @@ impl Agent {
         self.last_number = self.last_number.max(above);
         self.old_copy.waiting.clear();
         self.old_copy.look = Look::Found(how);
+        let ours = |sale: &Sale| strange.contains(&sale.order().merchant_transaction_id);
+        for number in std::mem::take(&mut self.old_copy.unsent) {
+            if !self.sales.get(&number).is_some_and(|active| ours(&active.sale)) {
+                self.advance(number, Event::Restarted);
+            }
+        }
         let before: Vec<u64> = self.sales.range(..=self.old_copy.before).map(|(number, _)| *number).collect();
         for number in &before {
             self.advance(*number, Event::OldCopy { why: waits_for_person(*number) });
@@ -331,11 +382,10 @@ impl Agent {
 /// The time that the gateway is asked for, in its own clock: what happened after the last thing that the journal knows. `first` is
 /// the first thing that it holds, `apart` by how much the gateway's clock is ahead; all in milliseconds.
 fn window(known: i64, first: i64, now: i64, apart: i64) -> (i64, i64) {
-    let first = first.saturating_sub(SETUP_SLACK_MS);
-    // A first record from the future was written by a clock gone wrong, and bounds nothing.
-    let first = if first <= now { first } else { i64::MIN };
+    // What lies in the future was written by a clock gone wrong, and bounds nothing.
+    let before = |at: i64| if at <= now { at.saturating_sub(SLACK_MS).max(OLDEST_MS) } else { OLDEST_MS };
     // A clock that was ahead, or is behind, must not make the window too short, neither the gateway's nor ours.
-    let from = known.min(now).saturating_sub(SLACK_MS).max(first).saturating_add(apart.min(0));
+    let from = before(known).max(before(first)).saturating_add(apart.min(0));
     (from, known.max(now).saturating_add(SLACK_MS).saturating_add(apart.max(0)))
 }
 
@@ -385,16 +435,21 @@ mod tests {
         for (known, what) in [(copied, "an hour ago"), (now + 365 * 24 * HOUR, "written a year ahead")] {
             assert!(holds(known, old, 0, now - HOUR), "{what}");
         }
+        // Five days ahead when the copy was made, and right again: when that was, nobody knows.
+        assert!(holds(now + 72 * HOUR, now - 300 * HOUR, 0, now - 47 * HOUR));
+        // Two hours ahead when the journal began.
+        assert!(holds(now - 2 * HOUR, now - 2 * HOUR, 0, now - 3 * HOUR));
         for apart in [-72 * HOUR, 72 * HOUR] {
             assert!(holds(copied, old, apart, now - HOUR + apart), "the gateway's clock is {apart} ms ahead");
             assert!(holds(copied, old, apart, copied + HOUR + apart), "the gateway's clock is {apart} ms ahead");
         }
-        // A terminal that was set up anew two hours ago: what its predecessor did is not its own.
+        // A terminal that was set up anew: what its predecessor did days before is not its own.
         let set_up = now - 2 * HOUR;
-        assert!(!holds(now - HOUR, set_up, 0, now - 3 * HOUR));
+        assert!(!holds(now - HOUR, set_up, 0, now - 27 * HOUR));
         assert!(holds(now - HOUR, set_up, 0, now - HOUR));
         // Unless its clock was ahead then.
-        assert!(holds(now - HOUR, now + HOUR, 0, now - 3 * HOUR));
+        assert!(holds(now - HOUR, now + HOUR, 0, now - 20 * HOUR));
+        assert!(holds(now + HOUR, now + HOUR, 0, now - 27 * HOUR));
     }
 
     #[test]

@@ -13,8 +13,11 @@ impl Agent {
         for sale in unsettled {
             let number = sale.order().number;
             tracing::info!(sale = number, "found open, being settled");
+            let never_sent = sale.standing() == sale::Standing::Waiting;
             self.sales.insert(number, Active::new(sale, self.clock.monotonic()));
-            self.inbox.push_back((number, sale::Event::Restarted));
+            if !(never_sent && self.old_copy.hold_up(number)) {
+                self.inbox.push_back((number, sale::Event::Restarted));
+            }
         }
     }
 

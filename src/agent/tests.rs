@@ -389,16 +389,179 @@ async fn what_is_being_given_back_by_its_id_is_not_reversed_on_top() {
     };
     assert_eq!(terminal.agent.may_leave(1, reversal(1000)), None, "the refund has no end yet");
     drop(terminal);
-    // Of another one a part was refunded: the rest may go back.
-    let other = TempDir::new().unwrap();
-    {
-        let mut before = Terminal::start(other.path(), settings);
+    // Of other ones a part was refunded: the rest may go back.
+    let refunded_in_part = || {
+        let folder = TempDir::new().unwrap();
+        let mut before = Terminal::start(folder.path(), settings);
         before.enter(1, "till-1", stored_card(), 1000, None);
         before.enter(2, "till-2", of_unknown(), 400, Some(approved(&id(2))));
+        folder
+    };
+    // How the list stands by which a reversal is reckoned, and whether that was held back, and for a person.
+    let held_back = |terminal: &mut Terminal, approved: u64, given: &[u64]| {
+        terminal.agent.inbox.clear();
+        let found = |id: &str, kind: &str, minor, ours| sale::Found {
+            id: id.to_owned(),
+            payment_type: kind.to_owned(),
+            amount: ApprovedAmount::Said(eur(minor)),
+            state: sale::FoundState::Approved,
+            reference: Some(reference(ours)),
+            refers_to: None,
+        };
+        let refunds = given.iter().map(|minor| found(&id(2), "RF", *minor, 2));
+        let list = std::iter::once(found(UNKNOWN, "DB", approved, 1)).chain(refunds).collect();
+        terminal.agent.advance(1, Event::Inquired(Inquiry::Payments(list)));
+        match terminal.agent.inbox.pop_back() {
+            Some((1, Event::ReversalAnswered { reversal: Reversal::HeldBack { for_person, .. }, .. })) => {
+                Some(for_person)
+            }
+            None => None,
+            other => panic!("{other:?}"),
+        }
+    };
+    let whole = refunded_in_part();
+    let mut terminal = Terminal::start(whole.path(), settings);
+    terminal.agent.settle();
+    assert_eq!(held_back(&mut terminal, 1000, &[]), Some(false), "a look may show it");
+    assert_eq!(
+        held_back(&mut terminal, 1000, &[]),
+        Some(true),
+        "the gateway does not list what is linked to the payment"
+    );
+    assert_eq!(held_back(&mut terminal, 1000, &[400]), None, "exactly the rest leaves");
+    drop(terminal);
+    // Of the payment a part was approved: what was asked for is not what there is.
+    let part = refunded_in_part();
+    let mut terminal = Terminal::start(part.path(), settings);
+    terminal.agent.settle();
+    assert_eq!(held_back(&mut terminal, 600, &[]), Some(false));
+    assert_eq!(held_back(&mut terminal, 600, &[]), Some(true), "6.00 and 4.00 are more than 6.00");
+    drop(terminal);
+    // It was captured by its id: somebody wants the money.
+    let captured = TempDir::new().unwrap();
+    {
+        let mut before = Terminal::start(captured.path(), settings);
+        before.enter(1, "till-1", stored_card(), 1000, None);
+        let of = Earlier { payment: UNKNOWN.to_owned(), number: None };
+        before.enter(2, "till-2", Kind::Capture { of }, 1000, Some(approved(&id(2))));
     }
-    let mut terminal = Terminal::start(other.path(), settings);
-    assert_eq!(terminal.agent.may_leave(1, reversal(1000)), None, "more than there is");
-    assert_eq!(terminal.agent.may_leave(1, reversal(600)), Some(reversal(600)));
+    let mut terminal = Terminal::start(captured.path(), settings);
+    terminal.agent.settle();
+    assert_eq!(held_back(&mut terminal, 1000, &[]), Some(true));
+}
+
+/// The id of a reversal that this terminal made by itself, given as that of a payment.
+#[tokio::test(start_paused = true)]
+async fn nothing_follows_a_reversal_that_was_made_by_itself() {
+    let folder = TempDir::new().unwrap();
+    let settings = "max-credit-amount = \"50.00\"";
+    let mut terminal = Terminal::start(folder.path(), settings);
+    terminal.enter(1, "till-1", stored_card(), 1000, None);
+    let mut sale = terminal.agent.journal.number(1).unwrap().unwrap();
+    let now = terminal.agent.now();
+    let found = sale::Found {
+        id: id(1),
+        payment_type: "DB".to_owned(),
+        amount: ApprovedAmount::Said(eur(1000)),
+        state: sale::FoundState::Approved,
+        reference: Some(reference(1)),
+        refers_to: None,
+    };
+    let back = Reversal::Done { id: UNKNOWN.to_owned(), amount: ApprovedAmount::Said(eur(1000)) };
+    let answered = Event::ReversalAnswered { reference: format!("{}-r1", reference(1)), reversal: back };
+    for event in [Event::Answered(lost()), Event::Inquired(Inquiry::Payments(vec![found])), answered] {
+        let step = sale.handle(event, now, terminal.agent.deadlines);
+        let _ = terminal.agent.journal.commit(&mut sale, step, now.unix_ms).unwrap();
+    }
+    for named in [UNKNOWN.to_owned(), UNKNOWN.to_uppercase()] {
+        let refused = terminal.may(&refund("till-2", Of::Payment(named), 1000, &[Right::UnknownPayment])).unwrap_err();
+        assert!(refused.contains("nothing follows a reversal"), "{refused}");
+    }
+}
+
+/// Two sales waited for their cards when the power went, or when a copy was made.
+#[tokio::test(start_paused = true)]
+async fn what_was_never_sent_is_cancelled_only_when_the_gateway_does_not_hold_it() {
+    let folder = TempDir::new().unwrap();
+    let waits = |number| Order {
+        kind: Kind::Sale,
+        parameters: Vec::new(),
+        number,
+        till: "till-1".to_owned(),
+        reference: format!("R{number}"),
+        by: None,
+        amount: eur(1000),
+        ask_tip: false,
+        manual: false,
+        accept_partial: false,
+        terminal_id: TERMINAL.to_owned(),
+        merchant_transaction_id: reference(number),
+        started_unix_ms: clock::built_unix_ms(),
+        local_time: "2026-11-20 13:00:00".to_owned(),
+    };
+    {
+        let mut before = Terminal::start(folder.path(), "");
+        for number in [1, 2] {
+            let (mut sale, first) = Sale::begin(waits(number));
+            let _ = before.agent.journal.commit(&mut sale, first, before.agent.now().unix_ms).unwrap();
+        }
+    }
+    let view = |terminal: &Terminal, number: u64| {
+        let sale = terminal.agent.journal.number(number).unwrap().unwrap();
+        let view = terminal.agent.view_of(&sale);
+        (view.state, view.outcome)
+    };
+    for held in [None, Some(2)] {
+        let mut terminal = Terminal::start(folder.path(), "");
+        terminal.agent.settle();
+        for number in [1, 2] {
+            assert_eq!(view(&terminal, number), (till::State::Unconfirmed, None), "the gateway was not asked yet");
+            let (reply, mut said) = oneshot::channel();
+            let known = terminal.agent.view_of(&terminal.agent.sales[&number].sale);
+            terminal.agent.cancel(number, &crate::till::Who::default(), known, reply);
+            assert_eq!(said.try_recv().unwrap().unwrap().outcome, None, "nor may it be cancelled");
+        }
+        let Some(held) = held else { continue };
+        terminal.agent.references_listed(Ok(vec![reference(held)]));
+        terminal.agent.settle();
+        assert_eq!(view(&terminal, 1), (till::State::Ended, Some(till::Outcome::Cancelled)));
+        assert!(terminal.is_held(2), "{:?}", terminal.standing(2));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_number_that_no_board_reaches_is_nobodys_and_stops_nothing() {
+    let folder = TempDir::new().unwrap();
+    Terminal::start(folder.path(), "").enter(1, "till-1", stored_card(), 1000, None);
+    let mut terminal = Terminal::start(folder.path(), "");
+    terminal.agent.settle();
+    assert_eq!(terminal.agent.may_leave(1, reversal()), None);
+    let giants = [1_000_002, u64::MAX / 2, u64::MAX].map(reference);
+    let overflow = format!("{TERMINAL}-{}0-{}", u64::MAX, "0".repeat(32));
+    terminal.agent.references_listed(Ok(giants.into_iter().chain([overflow]).collect()));
+    assert!(!terminal.is_held(1), "{:?}", terminal.standing(1));
+    assert_eq!(terminal.agent.last_number, 1);
+    assert_eq!(terminal.agent.may_leave(1, reversal()), Some(reversal()));
+    drop(terminal);
+    // The highest that is believed.
+    let mut terminal = Terminal::start(folder.path(), "");
+    terminal.agent.settle();
+    terminal.agent.references_listed(Ok(vec![reference(1_000_001)]));
+    assert!(terminal.is_held(1));
+    assert_eq!(terminal.agent.last_number, 1_000_001);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_look_for_an_old_copy_waits_for_the_gateways_time() {
+    let folder = TempDir::new().unwrap();
+    Terminal::start(folder.path(), "").enter(1, "till-1", stored_card(), 1000, None);
+    let mut terminal = Terminal::start(folder.path(), "");
+    assert_eq!(terminal.agent.old_copy_due(), None);
+    terminal.agent.probed(Err("HTTP 500".to_owned()));
+    assert_eq!(terminal.agent.old_copy_due(), None, "how far the clocks are apart is not known");
+    assert!(terminal.agent.old_copy.attention().is_some_and(|why| why.contains("probe-path")));
+    terminal.agent.probed(Ok(crate::gateway::Probed { unix_s: None, round_trip: Duration::from_millis(1) }));
+    assert!(terminal.agent.old_copy_due().is_some());
 }
 
 /// All that is not the till's own of what a till is told: references, payment ids and our references at the gateway.

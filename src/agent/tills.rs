@@ -207,9 +207,15 @@ impl Agent {
     }
 
     /// Cancel wins before the request left and loses after; the answer comes when it is known which.
-    fn cancel(&mut self, number: u64, by: &Who, view: SaleView, reply: oneshot::Sender<Result<SaleView, Refused>>) {
+    pub(super) fn cancel(
+        &mut self,
+        number: u64,
+        by: &Who,
+        view: SaleView,
+        reply: oneshot::Sender<Result<SaleView, Refused>>,
+    ) {
         match self.sales.get_mut(&number) {
-            Some(active) if !active.stuck && active.sale.can_be_cancelled() => {
+            Some(active) if !active.stuck && !self.old_copy.holds_up(number) && active.sale.can_be_cancelled() => {
                 active.cancels.push(reply);
                 self.advance(number, sale::Event::CancelAsked { by: Some(words::recorded(by)) });
                 self.answer_cancels(number);

@@ -74,6 +74,10 @@ impl<'de> Visitor<'de> for Reader {
             } else {
                 members.next_value::<Exact>()?.0
             };
+            // A field that is there twice and differs says nothing: which of the two holds is nobody's to guess.
+            if object.get(&name).is_some_and(|before| *before != value) {
+                return Err(serde::de::Error::custom(format_args!("a field twice, and differently: {name:?}")));
+            }
             object.insert(name, value);
         }
         Ok(Value::Object(object))
@@ -140,7 +144,8 @@ mod tests {
     #[test]
     fn the_rest_is_read_as_ever() {
         for text in [
-            r#"{"a":[1,-2,3.5,1e300,true,null,"x\n"],"b":{"c":{}},"a":2}"#,
+            r#"{"a":[1,-2,3.5,1e300,true,null,"x\n"],"b":{"c":{}},"d":2}"#,
+            r#"{"a":[1],"a":[1]}"#,
             "[]",
             "3",
             "",
@@ -158,6 +163,20 @@ mod tests {
         assert_eq!(read(r#"{"a":"#.repeat(100_000).as_bytes()), None);
         let deep = r#"{"amount":"#.repeat(20_000) + "1" + &"}".repeat(20_000);
         assert_eq!(read(deep.as_bytes()), Some(serde_json::json!({"amount":{}})));
+    }
+
+    #[test]
+    fn a_field_that_contradicts_itself_makes_the_whole_unreadable() {
+        for body in [
+            r#"{"result":{"code":"000.100.110"},"result":{"code":"800.100.152"}}"#,
+            r#"{"result":{"code":"000.100.110","code":"800.100.152"}}"#,
+            r#"{"payments":[{"id":"a","id":"b"}]}"#,
+            r#"{"amount":"10.00","amount":"9.00"}"#,
+            r#"{"id":"a","id":null}"#,
+        ] {
+            assert_eq!(read(body.as_bytes()), None, "{body}");
+        }
+        assert!(read(br#"{"amount":"10.00","amount":10}"#).is_some(), "the same amount");
     }
 
     proptest! {

@@ -250,6 +250,14 @@ impl Journal {
         self.db.of_payment(id)
     }
 
+    /// The number of the transaction that was reversed by itself under this id.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn of_reversal(&self, id: &str) -> Result<Option<u64>, Error> {
+        self.db.of_reversal(id)
+    }
+
     /// What refers to an earlier payment by this id because the journal did not know it, oldest first.
     ///
     /// # Errors

@@ -23,15 +23,22 @@ enum Role {
     Own,
     /// An earlier payment, which the journal did not know.
     Earlier,
+    /// A reversal of its payment, made by itself: nothing can follow that.
+    Back,
 }
 
 impl Role {
-    fn own(self) -> i64 {
-        i64::from(self == Self::Own)
+    /// As it stands in the index.
+    fn code(self) -> i64 {
+        match self {
+            Self::Earlier => 0,
+            Self::Own => 1,
+            Self::Back => 2,
+        }
     }
 }
 
-/// The ids that a record names. That of a reversal made by itself is not among them: it is no payment that anything can follow.
+/// The ids that a record names.
 fn ids(record: &Record) -> Vec<(&str, Role)> {
     let own = |id| (id, Role::Own);
     match record {
@@ -49,11 +56,11 @@ fn ids(record: &Record) -> Vec<(&str, Role)> {
             let host = host.as_ref().and_then(|host| host.id.as_deref());
             payment.into_iter().chain(host).map(own).collect()
         }
+        Record::ReversalDone { reversal, .. } => vec![(reversal.as_str(), Role::Back)],
         Record::Ended { host, .. } => host.as_ref().and_then(|host| host.id.as_deref()).map(own).into_iter().collect(),
         Record::TipTyped { .. }
         | Record::Asked { .. }
         | Record::Confirming { .. }
-        | Record::ReversalDone { .. }
         | Record::Quarantined { .. }
         | Record::Held { .. }
         | Record::Settled { .. }
@@ -70,7 +77,7 @@ pub(super) fn name_one(records: &[Record]) -> bool {
 pub(super) fn add(connection: &Connection, sale: i64, records: &[Record]) -> Result<(), Error> {
     for (id, role) in records.iter().flat_map(ids) {
         let sql = "INSERT OR IGNORE INTO payment(id, own, sale) VALUES (?1, ?2, ?3)";
-        put(connection, sql, params![id.to_ascii_lowercase(), role.own(), sale])?;
+        put(connection, sql, params![id.to_ascii_lowercase(), role.code(), sale])?;
     }
     Ok(())
 }
@@ -84,7 +91,7 @@ pub(super) fn add_text(connection: &Connection, sale: i64, text: &str) -> Result
 pub(super) fn forget(connection: &Connection, sale: i64, steps: &[Vec<Record>]) -> Result<(), Error> {
     for (id, role) in steps.iter().flatten().flat_map(ids) {
         let sql = "DELETE FROM payment WHERE id = ?1 AND own = ?2 AND sale = ?3";
-        put(connection, sql, params![id.to_ascii_lowercase(), role.own(), sale])?;
+        put(connection, sql, params![id.to_ascii_lowercase(), role.code(), sale])?;
     }
     Ok(())
 }
@@ -137,8 +144,20 @@ impl Db {
     /// # Errors
     /// When it cannot be read.
     pub fn of_payment(&self, id: &str) -> Result<Option<u64>, Error> {
-        for number in self.named(id, Role::Own)? {
-            if self.steps(number)?.iter().flatten().flat_map(ids).any(|named| is_named(named, id, Role::Own)) {
+        self.first_that_names(id, Role::Own)
+    }
+
+    /// The number of the transaction that was reversed by itself under this id.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn of_reversal(&self, id: &str) -> Result<Option<u64>, Error> {
+        self.first_that_names(id, Role::Back)
+    }
+
+    fn first_that_names(&self, id: &str, role: Role) -> Result<Option<u64>, Error> {
+        for number in self.named(id, role)? {
+            if self.steps(number)?.iter().flatten().flat_map(ids).any(|named| is_named(named, id, role)) {
                 return Ok(Some(number.unsigned_abs()));
             }
         }
@@ -163,7 +182,7 @@ impl Db {
     fn named(&self, id: &str, role: Role) -> Result<Vec<i64>, Error> {
         self.numbers(
             "SELECT sale FROM payment WHERE id = ?1 AND own = ?2 ORDER BY sale",
-            params![id.to_ascii_lowercase(), role.own()],
+            params![id.to_ascii_lowercase(), role.code()],
         )
     }
 }

@@ -204,6 +204,8 @@ pub enum Reversal {
     HeldBack {
         /// What happened.
         why: String,
+        /// A look was made, and another one will not tell more.
+        for_person: bool,
     },
     /// Nobody knows; look it up before sending again.
     Unknown {

@@ -131,7 +131,10 @@ impl Sale {
         }
         let ours = || same_kind().filter(|one| one.reference.as_ref() == Some(&reference));
         let mut approved = ours().filter(|one| one.state == FoundState::Approved);
+        let undecided = ours().any(|one| one.state == FoundState::Undecided);
         match (approved.next(), approved.next()) {
+            // One more may come of it, and then a person must hear of it.
+            (Some(_), None) if undecided => {}
             (Some(done), None) => return self.carried_out(&done.id.clone(), done.amount, None, now),
             (Some(one), Some(two)) => {
                 let why = format!("the gateway carried it out twice ({}, {}); look at it there", one.id, two.id);
@@ -139,7 +142,7 @@ impl Sale {
             }
             (None, _) => {}
         }
-        if ours().any(|one| one.state == FoundState::Undecided) {
+        if undecided {
             return self.look_later(now, "the gateway has not decided yet");
         }
         if ours().any(|one| one.state == FoundState::Unclear) {

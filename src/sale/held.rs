@@ -11,12 +11,20 @@ use super::{Action, Event, Now, Outcome, Sale, State, Step, reversing};
 
 impl Sale {
     /// Holds it, where something would be taken back by itself.
-    pub(super) fn hold(&self, why: String) -> Step {
+    pub(super) fn hold(&mut self, why: String) -> Step {
         match self.state {
             State::AtChip { .. } | State::AtSignature { .. } | State::Reversing(_) => {
                 let alarm = Action::Alarm { why: why.clone() };
                 Step::write([Record::Held { why }]).then([Action::Tell, alarm])
             }
+            // By this journal it was never sent; the gateway holds it.
+            State::Waiting if self.order.kind.is_undone_when_unknown() => {
+                let alarm = Action::Alarm { why: why.clone() };
+                let begun = "it had not been sent when the copy was made".to_owned();
+                let reversing = Record::Reversing { why: begun, payment: None, host: None, by: None };
+                Step::write([reversing, Record::Held { why }]).then([Action::Tell, alarm])
+            }
+            State::Waiting => self.confirm(&why),
             _ => Step::none(),
         }
     }

@@ -95,13 +95,14 @@ pub(super) fn own(request: &Request, found: &[Found]) -> Result<Own, Doubt> {
 pub(super) fn left(is: &Reversing, payment: &Payment, found: &[Found]) -> Result<Option<Amount>, Doubt> {
     let confirmed = is.done.iter().filter(|done| is_same_payment(&done.payment, &payment.id));
     let mut back: u64 = confirmed.map(|done| done.amount.minor()).sum();
-    let later = |one: &&Found| !is_payment(one) && one.payment_type != "CP" && one.state != FoundState::Declined;
+    let later = |one: &&Found| !is_payment(one) && one.state != FoundState::Declined;
     for one in found.iter().filter(later) {
         if is.done.iter().any(|done| is_same_payment(&done.id, &one.id)) || !belongs(is, one, payment, found)? {
             continue;
         }
         if !matches!(one.payment_type.as_str(), "RV" | "RF") {
-            // The interface lists kinds without their meanings: nobody can say what this one did with the money.
+            // The interface lists kinds without their meanings: nobody can say what this one did with the money. A capture took it:
+            // not by this terminal, which captures nothing that it takes back, so somebody wants it.
             return Err(Doubt::Person(another_kind(one)));
         }
         match one.state {

@@ -79,6 +79,8 @@ pub(super) struct Timers {
     certainly_unsent: bool,
     /// Not without a look all the same.
     look_first: bool,
+    /// What the payment that is to go back was approved with, as the list or the answer said by which the rest was reckoned.
+    whole: Option<Amount>,
     /// The gateway refused the last reversal; if a look shows it still charged, retrying cannot mend it.
     refused: Option<String>,
     /// When the gateway first said that it knows no such payment.
@@ -173,7 +175,8 @@ impl Sale {
     /// Begins to reverse: written first, then the card is declined, the till told, and the gateway asked.
     pub(super) fn reverse(&mut self, why: &str, payment: Option<Payment>, host: Option<HostFacts>) -> Step {
         self.volatile.poll = None;
-        self.volatile.reversal = Timers { in_flight: true, certainly_unsent: true, ..Timers::default() };
+        let whole = payment.as_ref().map(|payment| payment.amount);
+        self.volatile.reversal = Timers { in_flight: true, certainly_unsent: true, whole, ..Timers::default() };
         let reversing = Record::Reversing { why: why.to_owned(), payment: payment.clone(), host, by: None };
         let mut step = Step::write([reversing]);
         // Only a card that has not had its answer yet: at the chip it had one.
@@ -216,6 +219,12 @@ impl Sale {
         }
     }
 
+    /// What the payment that is being reversed was approved with; `None` when that is not known since the last start.
+    #[must_use]
+    pub fn whole_to_reverse(&self) -> Option<Amount> {
+        self.volatile.reversal.whole
+    }
+
     /// Our reference at the gateway.
     pub(super) fn our_reference(&self) -> &str {
         &self.order.merchant_transaction_id
@@ -234,22 +243,19 @@ impl Sale {
         self.try_again()
     }
 
-    /// Sends the reversal when it surely has not been sent; otherwise looks first.
+    /// Sends the reversal when it surely has not been sent; otherwise looks first. What is left of a payment is asked for by a look
+    /// alone: the one before may have shown something that is not decided, or that a person must see to.
     fn try_again(&mut self) -> Step {
         let State::Reversing(reversing) = &self.state else {
             return Step::none();
         };
         let timers = &mut self.volatile.reversal;
         timers.in_flight = true;
-        match (&reversing.open, reversing.known_rest()) {
-            (Some(open), _) if timers.certainly_unsent && !timers.look_first => {
+        match &reversing.open {
+            Some(open) if timers.certainly_unsent && !timers.look_first && !reversing.keep => {
                 ask_reversal(open.payment.clone(), open.reference.clone())
             }
-            (None, Some(rest)) if !reversing.keep => {
-                timers.certainly_unsent = true;
-                ask_reversal(rest, reversing.next_reference(&self.order.merchant_transaction_id))
-            }
-            (open, _) => {
+            open => {
                 let own = open.as_ref().map(|open| open.reference.clone());
                 Step::act([self.query(own.as_deref())])
             }
@@ -268,7 +274,8 @@ impl Sale {
             return self.quarantine(&look_up::another_kind(strange), now);
         }
         let mut is = reversing.clone();
-        self.volatile.reversal.look_first = false;
+        // Unless all of this list allows that something leaves, the next thing that does is reckoned from another one.
+        self.volatile.reversal.look_first = true;
         let mut first = Step::none();
         // Our reference tells what became of our request.
         let own = match is.open.as_ref().map(|open| look_up::own(open, &found)).transpose() {
@@ -308,6 +315,7 @@ impl Sale {
                 Ok(None) => {}
                 Ok(Some(left)) if is.keep => return self.kept(&payment.id, left),
                 Ok(Some(left)) => {
+                    self.volatile.reversal.whole = Some(payment.amount);
                     let step = self.ask_for_the_rest(is, own, Payment { id: payment.id, amount: left }, now, deadlines);
                     return match &is.known {
                         // Another one than the answer named: it goes back like every match, and somebody must hear of it.
@@ -336,11 +344,12 @@ impl Sale {
                 self.wait(now, &why)
             };
         }
-        if is.known.is_some() || !is.done.is_empty() || payments(found).any(may_be_charged) {
-            return self.end_reversed();
-        }
+        // Another one under our reference may still be approved, whatever went back of the others.
         if payments(found).any(|one| one.state == FoundState::Undecided) {
             return self.wait(now, "the gateway has not decided yet");
+        }
+        if is.known.is_some() || !is.done.is_empty() || payments(found).any(may_be_charged) {
+            return self.end_reversed();
         }
         let why = if payments(found).next().is_some() {
             "the gateway declined it"
@@ -369,17 +378,17 @@ impl Sale {
         let next = is.next_reference(&self.order.merchant_transaction_id);
         let Some(open) = is.open.as_ref().filter(|open| is_same_payment(&open.payment.id, &rest.id)) else {
             timers.certainly_unsent = true;
-            return ask_reversal(rest, next);
+            return self.ask_anew(rest, next);
         };
         if let Some(Own::Declined(times)) = own
             && *times >= open.tries
         {
             timers.certainly_unsent = true;
-            return ask_reversal(rest, next);
+            return self.ask_anew(rest, next);
         }
         if timers.certainly_unsent {
             let reference = if is_whole(&open.payment, &rest) { open.reference.clone() } else { next };
-            return ask_reversal(rest, reference);
+            return self.ask_anew(rest, reference);
         }
         timers.reversal_absent += 1;
         let since = *timers.reversal_absent_since.get_or_insert(now.monotonic);
@@ -387,14 +396,19 @@ impl Sale {
         let quiet = timers.reversal_absent >= LOOKS_BEFORE_SENDING && absent >= deadlines.resend;
         if quiet && is_whole(&open.payment, &rest) && own == Some(&Own::Absent) {
             (timers.reversal_absent, timers.reversal_absent_since) = (0, None);
-            return ask_reversal(rest, open.reference.clone());
+            return self.ask_anew(rest, open.reference.clone());
         }
         if absent >= deadlines.absence_final {
             // Whatever was sent under the open reference does not come any more.
             timers.certainly_unsent = true;
-            return ask_reversal(rest, next);
+            return self.ask_anew(rest, next);
         }
         self.wait(now, "the gateway does not know the reversal (yet); it is sent again when it still does not")
+    }
+
+    fn ask_anew(&mut self, payment: Payment, reference: String) -> Step {
+        self.volatile.reversal.look_first = false;
+        ask_reversal(payment, reference)
     }
 
     fn doubted(&mut self, doubt: Doubt, now: Now) -> Step {
@@ -435,9 +449,9 @@ impl Sale {
                 }
             },
             Reversal::NotSent { why } => self.wait(now, &why),
-            Reversal::HeldBack { why } => {
+            Reversal::HeldBack { why, for_person } => {
                 timers.look_first = true;
-                self.wait(now, &why)
+                if for_person { self.quarantine(&why, now) } else { self.wait(now, &why) }
             }
             Reversal::Unknown { why } => {
                 timers.certainly_unsent = false;
@@ -467,7 +481,7 @@ impl Sale {
             None => self.end_reversed(),
             Some(rest) => {
                 self.volatile.reversal.certainly_unsent = true;
-                ask_reversal(rest, is.next_reference(self.our_reference()))
+                self.ask_anew(rest, is.next_reference(self.our_reference()))
             }
         };
         let mut step = done;

@@ -164,11 +164,17 @@ fn a_lost_reversal_is_sent_again_under_its_reference_and_only_after_looks_that_d
 #[test]
 fn a_reversal_that_was_held_back_has_not_left_and_the_rest_goes_at_once_after_a_look() {
     let mut sale = being_reversed();
-    let _ = sale.on(answered(1, Reversal::HeldBack { why: "it is being given back by its id".to_owned() }));
+    let held_back = |for_person| Reversal::HeldBack { why: "it is given back by its id".to_owned(), for_person };
+    let _ = sale.on(answered(1, held_back(false)));
     assert!(sale.is_unconfirmed());
     assert_eq!(sale.on_at(Event::DeadlinePassed, 10), [query_with(1)], "not without a look");
     let theirs = linked("RF", "x1", 200, "of-another-till".to_owned());
     assert_eq!(sale.on_at(listed(vec![charged(), theirs]), 10), [reverse("p1", 1034, 2)], "exactly the rest");
+    // The gateway does not show what it gave back: a person must see to it, and the next look is a day later.
+    let _ = sale.on_at(answered(2, held_back(true)), 20);
+    assert!(matches!(sale.sale.standing(), Standing::Unconfirmed { quarantined: Some(_), .. }));
+    assert_eq!(sale.on_at(Event::DeadlinePassed, 3600), []);
+    assert_eq!(sale.on_at(Event::DeadlinePassed, DAY + 20), [query_with(2)], "not without a look");
 }
 
 #[test]
@@ -293,12 +299,13 @@ fn what_carries_our_reference_as_another_kind_is_not_absent() {
             assert!(!look(&mut refund, vec![ours()], seconds).contains(&Action::Ask), "a refund as {kind}");
             assert!(is_for_a_person(&refund), "a refund as {kind} after {seconds} s");
         }
-        // A clerk's, of the whole payment: whether it gave it back nobody can say.
+        // A clerk's, of the whole payment: whether it gave it back nobody can say, or it took it.
         let mut voided = Trace::asked(EntryMode::NfcIcc);
         let _ = voided.on(unknown());
         let clerks = linked(kind, "x1", 1234, "of-the-back-office".to_owned());
         let actions = voided.on(listed(vec![charged(), clerks]));
-        assert_eq!(actions.contains(&reverse("p1", 1234, 1)), kind == "CP", "{kind}: {actions:?}");
+        assert!(!actions.contains(&reverse("p1", 1234, 1)), "{kind}: {actions:?}");
+        assert!(is_for_a_person(&voided), "{kind}");
     }
 }
 
@@ -322,6 +329,26 @@ fn held() -> Trace {
     assert!(matches!(actions.as_slice(), [Action::Tell, Action::Alarm { .. }]), "{actions:?}");
     assert!(is_for_a_person(&sale));
     sale
+}
+
+#[test]
+fn what_had_not_been_sent_when_the_copy_was_made_and_is_at_the_gateway_is_not_cancelled() {
+    let copied = || Event::OldCopy { why: "the gateway holds it".to_owned() };
+    let mut sale = Trace::begin();
+    let actions = sale.on(copied());
+    assert_eq!((alarms(&actions), is_for_a_person(&sale)), (1, true), "{actions:?}");
+    assert_eq!(sale.cut(), [], "nor after a start");
+    assert!(sale.on(Event::Settle { keep: true, by: None }).contains(&query()));
+    let _ = sale.on(listed(vec![charged()]));
+    assert_eq!(sale.outcome(), Some(&Outcome::Approved));
+    // What is finished when it is not known is looked up.
+    let (refund, step) = Sale::begin(Order { kind: Kind::Refund { of: of() }, ..order() });
+    let mut refund = Trace { sale: refund, written: Vec::new() };
+    let _ = refund.commit(step);
+    assert_eq!(refund.on(copied()), [Action::Tell, query()]);
+    let reference = refund.sale.our_reference().to_owned();
+    let _ = refund.on(listed(vec![linked("RF", "rf1", 1234, reference)]));
+    assert_eq!(refund.outcome(), Some(&Outcome::Approved));
 }
 
 #[test]
@@ -387,4 +414,84 @@ fn a_person_keeps_or_reverses_what_an_old_copy_does_not_know() {
     assert!(matches!(sale.outcome(), Some(Outcome::Reversed { .. })));
     let mut sale = signed();
     assert!(sale.on(Event::Settle { keep: false, by: None }).contains(&reverse_known()));
+}
+
+#[test]
+fn a_second_payment_that_is_not_decided_is_waited_for_whatever_went_back_of_the_first() {
+    let undecided = || found("DB", "p2", FoundState::Undecided, None);
+    let mut sale = being_reversed();
+    assert_eq!(sale.on(answered(1, done("rv1", 1234))), [query()]);
+    let back = || linked("RV", "rv1", 1234, own(1));
+    let _ = sale.on(listed(vec![charged(), back(), undecided()]));
+    assert!(sale.is_unconfirmed() && sale.outcome().is_none(), "{:?}", sale.sale.standing());
+    // It is approved in the end, and goes back too.
+    let _ = sale.on_at(Event::DeadlinePassed, 100);
+    let approved = Found { state: FoundState::Approved, ..undecided() };
+    let named = |id: &str, one: Found| Found { refers_to: Some(id.to_owned()), ..one };
+    let actions = sale.on_at(listed(vec![charged(), named("p1", back()), approved]), 100);
+    assert_eq!(actions, [reverse("p2", 1234, 2)]);
+
+    // So it is with what is finished: one try was carried out, and the other may be.
+    let mut refund = without_card(Kind::Refund { of: of() });
+    let _ = refund.on(unknown());
+    let tries = |state| {
+        let ours = |id, state| Found { state, ..linked("RF", id, 1234, refund.sale.our_reference().to_owned()) };
+        vec![ours("rf1", FoundState::Approved), ours("rf2", state)]
+    };
+    let (both_open, one_declined) = (tries(FoundState::Undecided), tries(FoundState::Declined));
+    let _ = look(&mut refund, both_open, 10);
+    assert!(refund.is_unconfirmed() && refund.outcome().is_none(), "{:?}", refund.sale.standing());
+    let _ = look(&mut refund, one_declined, 20);
+    assert_eq!(refund.outcome(), Some(&Outcome::Approved));
+}
+
+/// The answer named the payment; a part of its reversal is found by a look that shows something else as well.
+#[test]
+fn after_a_part_the_rest_leaves_by_a_look_alone_that_allows_it() {
+    let known = || found("DB", KNOWN, FoundState::Approved, None);
+    let back_office = |state| Found { state, ..linked("RF", "rf1", 1034, "of-the-back-office".to_owned()) };
+    for (state, for_person) in [(FoundState::Undecided, false), (FoundState::Unclear, true)] {
+        let mut sale = Trace::asked(EntryMode::Icc);
+        let _ = sale.on(approved());
+        let _ = sale.on(said(false));
+        let _ = sale.on(answered(1, lost()));
+        let _ = sale.on_at(Event::DeadlinePassed, 10);
+        let found = || vec![known(), linked("RV", "rv1", 200, own(1)), back_office(state)];
+        let actions = sale.on_at(listed(found()), 10);
+        assert!(!actions.iter().any(|action| matches!(action, Action::Reverse { .. })), "{actions:?}");
+        assert_eq!(is_for_a_person(&sale), for_person);
+        let later = if for_person { 2 * DAY } else { 100 };
+        assert_eq!(sale.on_at(Event::DeadlinePassed, later), [query()], "{state:?}");
+        assert_eq!(sale.cut(), [query()], "{state:?}");
+        // The back office's refund was carried out: nothing is left.
+        let _ = sale
+            .on_at(listed(vec![known(), linked("RV", "rv1", 200, own(1)), back_office(FoundState::Approved)]), later);
+        assert!(matches!(sale.outcome(), Some(Outcome::Reversed { .. })), "{:?}", sale.sale.standing());
+    }
+}
+
+#[test]
+fn a_look_that_allows_nothing_is_followed_by_another_look() {
+    let refund = |state| Found { state, ..linked("RF", "rf1", 400, "of-another-till".to_owned()) };
+    let undecided = || listed(vec![charged(), refund(FoundState::Undecided)]);
+    let mut sale = being_reversed();
+    let _ = sale.on(answered(1, Reversal::HeldBack { why: "given back by its id".to_owned(), for_person: false }));
+    for seconds in [10, 100] {
+        assert_eq!(sale.on_at(Event::DeadlinePassed, seconds), [query_with(1)]);
+        let actions = sale.on_at(undecided(), seconds);
+        assert!(!actions.iter().any(|action| matches!(action, Action::Reverse { .. })), "{actions:?}");
+    }
+    let _ = sale.on_at(Event::DeadlinePassed, 1000);
+    let given = || listed(vec![charged(), refund(FoundState::Approved)]);
+    assert_eq!(sale.on_at(given(), 1000), [reverse("p1", 834, 2)], "exactly the rest");
+
+    // A person keeps what is left: nothing goes back, whatever a look does not show yet.
+    let mut kept = being_reversed();
+    let _ = kept.on(answered(1, Reversal::HeldBack { why: "given back by its id".to_owned(), for_person: false }));
+    let _ = kept.on(Event::OldCopy { why: "the gateway holds more".to_owned() });
+    assert!(kept.on(Event::Settle { keep: true, by: None }).contains(&query_with(1)));
+    let _ = kept.on_at(undecided(), 10);
+    assert_eq!(kept.on_at(Event::DeadlinePassed, 100), [query_with(1)]);
+    let _ = kept.on_at(given(), 100);
+    assert_eq!(kept.outcome(), Some(&Outcome::PartiallyApproved { amount: eur(834) }));
 }
