@@ -243,6 +243,7 @@ impl Agent {
                 .collect(),
             // Those who serve it say how it stands.
             http: None,
+            reader_details: self.reader_view(),
             keys_left: self.keys_left,
             current,
             unconfirmed,

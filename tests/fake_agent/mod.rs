@@ -216,6 +216,7 @@ async fn play(
                 let current = theirs().find(|sale: &&SaleView| sale.state == State::WaitingForCard).cloned();
                 let unconfirmed = theirs().filter(|sale| sale.state == State::Unconfirmed).cloned().collect();
                 let _ = reply.send(StatusView {
+                    reader_details: None,
                     keys_left: None,
                     http: None,
                     version: "1.2.3".into(),
