@@ -9,7 +9,7 @@
 use crate::config::Right;
 use crate::follow_up::{Follow, Left, Refusal, Transaction};
 use crate::money::Amount;
-use crate::sale::{Earlier, Kind, Sale, Standing, is_same_payment};
+use crate::sale::{Earlier, Kind, Order, Sale, Standing, is_same_payment};
 use crate::till::{self, Of, Refused, SaleView, Wanted};
 
 use super::Agent;
@@ -97,7 +97,7 @@ impl Agent {
                 let earlier = super::words::kind_of(&order.kind).as_str();
                 not_possible(format!("there is no {} of a {earlier}", wanted.kind.as_str()))
             }
-            why => not_possible(format!("{}: {why}", order.reference)),
+            why => not_possible(format!("{}: {why}", named_for(wanted, order))),
         })?;
         let amount = match (left, wanted.amount) {
             (Left::Nothing, _) => return Err(not_possible("nothing is left of the earlier transaction".to_owned())),
@@ -115,8 +115,8 @@ impl Agent {
             (Left::Any(_), None) => return Err(not_possible("an increment needs an amount".to_owned())),
         };
         let payment = sale.host().id.clone();
-        let payment =
-            payment.ok_or_else(|| not_possible(format!("the payment id of {} is not known", order.reference)))?;
+        let payment = payment
+            .ok_or_else(|| not_possible(format!("the payment id of {} is not known", named_for(wanted, order))))?;
         Ok((Earlier { payment, number: Some(order.number) }, amount))
     }
 
@@ -218,6 +218,11 @@ impl Agent {
         };
         Ok(wanted.kind == view.kind && of && registration && wanted.amount.is_none_or(|amount| amount == order.amount))
     }
+}
+
+/// What a till may hear an earlier transaction called: its reference when it is the till's own.
+fn named_for(wanted: &Wanted, order: &Order) -> String {
+    if order.till == wanted.till { order.reference.clone() } else { format!("transaction {}", order.number) }
 }
 
 fn follow(kind: till::Kind) -> Option<Follow> {
