@@ -10,9 +10,11 @@ mod earlier;
 mod expiry;
 mod old_copy;
 mod probing;
+mod reader_change;
 mod recovery;
 mod tills;
 mod totals;
+mod turns;
 mod typing;
 mod words;
 
@@ -41,6 +43,7 @@ use act::Trace;
 use clock::Clock;
 use old_copy::OldCopy;
 use recovery::refused_by_journal;
+use turns::{Round, Source};
 
 /// Why the agent does not start. Each tells what to do.
 #[derive(Debug, thiserror::Error)]
@@ -180,6 +183,7 @@ async fn work(mut agent: Agent, mut ends: Ends, till: Option<TillEnd>, shutdown:
     notify.ready();
     let mut watchdog = tokio::time::interval(systemd::watchdog_interval().unwrap_or(NOBODY_WATCHES));
     watchdog.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let mut round = Round::default();
     loop {
         agent.settle();
         if stopping.is_some_and(|since: Instant| agent.may_stop(since)) {
@@ -196,17 +200,37 @@ async fn work(mut agent: Agent, mut ends: Ends, till: Option<TillEnd>, shutdown:
         }
         let deadline = agent.next_deadline();
         tokio::select! {
-            // In this order when several are ready: what is rare and must not starve comes first.
+            // In this order when several are ready, as long as each has turns left: what is rare and must not starve comes first.
             biased;
             _ = watchdog.tick() => notify.watchdog(),
-            Some(done) = ends.done.recv() => agent.task_brought(done),
-            Some(event) = ends.reader.recv() => agent.reader_says(event),
-            () = tokio::time::sleep_until(deadline) => agent.deadline_passed(),
-            Some(command) = ends.commands.recv() => agent.till_asks(command),
-            Some(event) = ends.printer.recv() => agent.printer_says(event),
             () = &mut shutdown, if stopping.is_none() => {
                 stopping = Some(agent.asks_the_clock());
                 agent.stop_taking_sales();
+            }
+            Some(done) = ends.done.recv(), if round.has(Source::Tasks) => {
+                round.take(Source::Tasks);
+                agent.task_brought(done);
+            }
+            Some(event) = ends.reader.recv(), if round.has(Source::Reader) => {
+                round.take(Source::Reader);
+                agent.reader_says(event);
+            }
+            () = tokio::time::sleep_until(deadline), if round.has(Source::Time) => {
+                round.take(Source::Time);
+                agent.deadline_passed();
+            }
+            Some(command) = ends.commands.recv(), if round.has(Source::Tills) => {
+                round.take(Source::Tills);
+                agent.till_asks(command);
+            }
+            Some(event) = ends.printer.recv(), if round.has(Source::Printers) => {
+                round.take(Source::Printers);
+                agent.printer_says(event);
+            }
+            // Nobody else is ready.
+            () = std::future::ready(()), if round.passes_over() => {
+                round = Round::default();
+                continue;
             }
         }
         // Devices act first, and only then people are told and paper is printed.
@@ -245,6 +269,8 @@ struct Agent {
     earlier_sales: Arc<Semaphore>,
     reader: reader::Handle,
     reader_state: Result<Identity, String>,
+    /// The reader as the book has it.
+    known_reader: reader_change::Known,
     /// Keys that the reader has left, as far as its cards have shown.
     keys_left: Option<KeysView>,
     /// In the order of the configuration.
@@ -357,6 +383,7 @@ impl Agent {
         };
         let printers = config.printer.iter().map(start).collect();
         let (done, from_tasks) = mpsc::channel(64);
+        let known_reader = reader_change::Known::new(journal.latest_reader()?);
         let mut agent = Self {
             max_amount,
             max_credit_amount,
@@ -378,6 +405,7 @@ impl Agent {
             earlier_sales: Arc::new(Semaphore::new(AT_ONCE)),
             reader,
             reader_state: Err("the reader is being opened".to_owned()),
+            known_reader,
             keys_left: None,
             printers,
             progress: tills.progress,
@@ -459,6 +487,7 @@ impl Agent {
             reader::Event::Ready(identity) => {
                 tracing::info!(serial = %identity.serial, model = %identity.model, firmware = %identity.firmware, "reader ready");
                 self.clock.reader_says(identity.clock);
+                self.compare_reader(&identity);
                 self.reader_state = Ok(identity);
                 self.announce("reader-ready", "The card reader is ready.");
             }

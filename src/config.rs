@@ -103,6 +103,9 @@ pub struct Reader {
     /// Line speed of a tty, in baud; without meaning on USB.
     #[serde(default = "defaults::baud")]
     pub baud: u32,
+    /// Serial numbers of the readers that may be used, as they say them; empty: whichever is connected.
+    #[serde(default)]
+    pub serials: Vec<String>,
     /// Language of the reader's texts while no card has named another: `en`, `de`, `fr`, `es`, `it`, `nl` or `pl`.
     #[serde(default = "defaults::language")]
     pub language: String,

@@ -248,6 +248,20 @@ async fn on_a_full_disk_the_agent_does_not_start_and_a_running_one_takes_no_sale
     assert_eq!(verdict.transactions, 2);
 }
 
+/// The log's disk is another one, or the one that is full.
+#[tokio::test]
+async fn a_log_that_cannot_be_written_stops_nothing() {
+    let counter = Counter::closed(Options::default()).await;
+    let full = || fs::File::options().write(true).open("/dev/full").unwrap();
+    let mut agent = tokio::process::Command::new(env!("CARGO_BIN_EXE_pos-agent"));
+    agent.args(["run", "--log", "trace", "--config"]).arg(counter.shop.config()).stdout(full()).stderr(full());
+    let mut agent = agent.kill_on_drop(true).spawn().unwrap();
+    counter.until_ready().await;
+    let (status, body) = counter.begin("R1", "12.34").await;
+    assert_eq!(status, 201, "{body}");
+    assert_eq!(agent.try_wait().unwrap(), None, "it ended by itself");
+}
+
 #[test]
 fn a_journal_that_this_user_may_not_write_is_left_alone() {
     use std::os::unix::fs::PermissionsExt;

@@ -68,8 +68,8 @@ fn answer(command: &Command<'_>, taps: &mut u8) -> Vec<(bool, Body)> {
     }
 }
 
-/// Answers up to Ready (ABORT, RESET, P2PE, device info, clock, card status, keyboard), and those of one tap.
-const START_UP: usize = 7;
+/// Answers up to Ready (ABORT, RESET, P2PE, device info, configuration, clock, card status, keyboard), and those of one tap.
+const START_UP: usize = 8;
 const TAP: usize = 2;
 
 fn order(sale: u64) -> Order {

@@ -53,6 +53,7 @@ mod start_up {
             .replace("{RESET}", RESET)
             .replace("{P2PE}", P2PE)
             .replace("{INFO}", INFO)
+            .replace("{CONFIG}", CONFIG)
             .replace("{NO_CARD}", NO_CARD);
         Player::new(settings).play(&script);
     }
@@ -78,8 +79,49 @@ mod start_up {
                < {P2PE}
                > GET DEVICE INFO
                < 6D00
+               > GET CONFIGURATION
+               < 6D00
                > SYSTEM CLOCK E00B9A032501319F2103123456"
         ));
+    }
+
+    #[test]
+    fn a_reader_that_is_not_listed_is_asked_for_no_card() {
+        let serials = vec!["04000204".to_owned()];
+        Player::new(Settings { serials, ..settings() }).play(&format!(
+            "0   open
+                 > ABORT
+                 < 9000
+                 > RESET DEVICE
+                 < {RESET}
+                 ! unready not-listed 04000203
+                 reopen 0.5
+             0.2 arm 7
+                 ! 7 no-card NotReady
+             0.5 open
+                 > ABORT
+                 < 9000
+                 > RESET DEVICE
+                 < {RESET}
+                 reopen 1"
+        ));
+        let serials = vec!["1".to_owned(), "04000203".to_owned()];
+        play_with(Settings { serials, ..settings() }, "1 arm 7\n ! 7 PresentCard\n > START CONTACTLESS TRANSACTION");
+    }
+
+    #[test]
+    fn the_configuration_is_told_with_the_reader() {
+        let mut player = Player::new(settings());
+        player.line("open");
+        let script = filled(STARTED);
+        for line in script.lines().map(str::trim).filter(|line| line.starts_with(['>', '<', '*'])) {
+            player.line(line);
+        }
+        let ready = player.session.poll();
+        let Some(Output::Event(Event::Ready(identity))) = ready else { panic!("{ready:?}") };
+        let files: Vec<_> =
+            identity.configuration.iter().map(|file| (file.name.as_str(), file.version.as_str())).collect();
+        assert_eq!(files, [("A", "1")]);
     }
 
     #[test]
@@ -102,6 +144,118 @@ mod start_up {
              13.5 tick
                  reopen 4",
         );
+    }
+}
+
+/// A reader that says more than any reader says.
+mod flood {
+    use super::*;
+
+    /// Far more than the few messages and kilobytes that a reader may say unasked.
+    const ENOUGH: usize = 256 * 1024;
+
+    fn packet(unsolicited: bool, message: &str) -> Vec<u8> {
+        let message = hex::decode(message).unwrap();
+        chain(Nad::Reader, unsolicited, &message, 254).unwrap().flatten().collect()
+    }
+
+    /// What can be said without end.
+    fn floods() -> Vec<(&'static str, Vec<u8>)> {
+        let huge = chain(Nad::Reader, true, &[0xE6; 500], 254).unwrap().next().unwrap().to_vec();
+        vec![
+            ("device status", packet(true, "E60AC301C0C4056E6F6973659000")),
+            ("a card in and out", [packet(true, "E104480203009000"), packet(true, "E104480200009000")].concat()),
+            ("keys", packet(true, "E005DFA205010D9000")),
+            ("answers that nobody waits for", packet(false, "9000")),
+            ("messages that cannot be understood", packet(true, "E1FF9000")),
+            ("garbage", vec![0xFF; 64]),
+            ("beginnings of packets", vec![0x01, 0x40, 0xFE, 0xE6]),
+            ("a message without an end", huge),
+        ]
+    }
+
+    /// Says it until the port is to be closed: what else was done, why it was closed, and for how long.
+    fn say(player: &mut Player, bytes: &[u8]) -> (Vec<String>, f64) {
+        let mut done = Vec::new();
+        let mut said = 0;
+        loop {
+            player.session.bytes(bytes, player.now);
+            said += bytes.len();
+            while let Some(output) = player.output() {
+                match output.strip_prefix("reopen ") {
+                    Some(seconds) => return (done, seconds.parse().unwrap()),
+                    None => done.push(output),
+                }
+            }
+            assert!(said < ENOUGH, "{said} bytes were taken");
+        }
+    }
+
+    #[test]
+    fn it_is_not_listened_to_whatever_it_says() {
+        for (what, bytes) in floods() {
+            let mut player = Player::started(settings());
+            let (done, seconds) = say(&mut player, &bytes);
+            assert_eq!((done.last().map(String::as_str), seconds), (Some("! unready flooding 2"), 2.0), "{what}");
+            // Nothing more is taken from it, and nothing is asked of it.
+            player.session.bytes(&bytes, player.now);
+            player.line("arm 7");
+            player.line("! 7 no-card NotReady");
+            assert_eq!(player.session.deadline(), None, "{what}");
+        }
+    }
+
+    #[test]
+    fn a_sale_is_over_for_it_at_every_stage() {
+        for card_is_read in [false, true] {
+            for (what, bytes) in floods() {
+                let mut player = Player::started(settings());
+                player.play("10 arm 1\n ! 1 PresentCard\n > START CONTACTLESS TRANSACTION");
+                if card_is_read {
+                    for line in filled("* {CARD_IN}\n< 9F43").lines() {
+                        player.line(line);
+                    }
+                    while player.output().is_some() {}
+                }
+                let (done, _) = say(&mut player, &bytes);
+                assert_eq!(done.last().map(String::as_str), Some("! unready flooding 2"), "{what}");
+                assert!(done.len() < 1000, "{what}: {} things were done", done.len());
+            }
+        }
+    }
+
+    #[test]
+    fn it_waits_longer_each_time_although_it_starts_well_and_is_forgiven_after_a_while() {
+        let mut player = Player::started(settings());
+        let (_, garbage) = floods().remove(5);
+        let mut waits = Vec::new();
+        for _ in 0..7 {
+            let (_, seconds) = say(&mut player, &garbage);
+            waits.push(seconds);
+            player.now += Duration::from_secs_f64(seconds);
+            player.play(&STARTED.replacen("0  open", "open", 1));
+        }
+        assert_eq!(waits, [2.0, 4.0, 8.0, 16.0, 32.0, 60.0, 60.0]);
+        player.now += Duration::from_secs(600);
+        assert_eq!(say(&mut player, &garbage).1, 2.0);
+    }
+
+    #[test]
+    fn a_reader_at_work_is_none() {
+        let mut player = Player::started(settings());
+        for sale in 1..=500 {
+            player.now += Duration::from_millis(10);
+            player.line(&format!("arm {sale}"));
+            while player.output().is_some() {}
+            for _ in 0..60 {
+                player.session.bytes(&packet(true, "E60AC301C0C4056E6F6973659000"), player.now);
+            }
+            player.session.bytes(&packet(false, "9F41"), player.now);
+            player.session.bytes(&packet(false, "9000"), player.now);
+            while let Some(output) = player.output() {
+                assert!(!output.contains("flooding"), "sale {sale}");
+            }
+        }
     }
 }
 
@@ -582,6 +736,7 @@ mod tap {
                 .replace("{RESET}", RESET)
                 .replace("{P2PE}", P2PE)
                 .replace("{INFO}", INFO)
+                .replace("{CONFIG}", CONFIG)
                 .replace("{NO_CARD}", NO_CARD);
             Player::new(Settings { magstripe_mode, ..settings() }).play(&script);
         }
@@ -857,6 +1012,8 @@ mod keys {
         < {P2PE}
         > GET DEVICE INFO
         < {INFO}
+        > GET CONFIGURATION
+        < {CONFIG}
         > SYSTEM CLOCK E00B9A032501319F2103123456
         < 9000
         > CARD STATUS
@@ -1174,7 +1331,11 @@ mod stripe {
             ("126", "! 1 card MAGSTRIPE 476173******0010 GoOnline sealed 16 ksn 00000200000055400182 Signature"),
         ] {
             let script = format!("{started}{SWIPED}{rest}").replace("{SWIPE}", &swipe(service_code));
-            let script = script.replace("{RESET}", RESET).replace("{INFO}", INFO).replace("{NO_CARD}", NO_CARD);
+            let script = script
+                .replace("{RESET}", RESET)
+                .replace("{INFO}", INFO)
+                .replace("{CONFIG}", CONFIG)
+                .replace("{NO_CARD}", NO_CARD);
             Player::new(settings()).play(&script);
         }
     }
@@ -1605,6 +1766,7 @@ mod anything {
             (false, RESET),
             (false, P2PE),
             (false, INFO),
+            (false, CONFIG),
             (false, "9000"),
             (true, "E104480200009000"),
             (false, "9000"),

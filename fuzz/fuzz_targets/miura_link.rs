@@ -9,7 +9,7 @@ use libfuzzer_sys::fuzz_target;
 use pos_agent::reader::keys;
 use pos_agent::reader::link::{Decoder, MAX_MESSAGE, Received};
 use pos_agent::reader::miura::answer::{last_sealed, parse_numeric};
-use pos_agent::reader::miura::message::{Choice, Command, DeviceInfo, Outcome, TypedCard, Unsolicited, split};
+use pos_agent::reader::miura::message::{Choice, Command, Configuration, DeviceInfo, Outcome, TypedCard, Unsolicited, split};
 use pos_agent::reader::miura::number::minor_units;
 
 fuzz_target!(|input: (u8, &[u8])| {
@@ -36,6 +36,9 @@ fuzz_target!(|input: (u8, &[u8])| {
         }
         if let Ok(info) = DeviceInfo::parse(body) {
             let _ = (info.extended_apdu(None), info.extended_apdu(Some("x")));
+        }
+        if let Ok(configuration) = Configuration::parse(body) {
+            assert!(configuration.files.len() <= 64);
         }
         let _ = TypedCard::parse(body);
         if let Ok(Some(sealed)) = last_sealed(body) {

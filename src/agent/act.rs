@@ -251,6 +251,7 @@ pub(super) fn reader_settings(config: &Config, clock: &Clock) -> reader::Setting
         manual_entry: section.manual_entry.then_some(reader::ManualEntry { command, verification_value }),
         // The check has refused every other code.
         language: reader::Language::from_code(&section.language).unwrap_or_default(),
+        serials: section.serials.clone(),
         extended_apdu_capability: section.extended_apdu_capability.clone(),
         prompts: reader::Prompts {
             amount: prompts.amount,

@@ -518,7 +518,7 @@ async fn what_was_never_sent_is_cancelled_only_when_the_gateway_does_not_hold_it
             assert_eq!(view(&terminal, number), (till::State::Unconfirmed, None), "the gateway was not asked yet");
             let (reply, mut said) = oneshot::channel();
             let known = terminal.agent.view_of(&terminal.agent.sales[&number].sale);
-            terminal.agent.cancel(number, &crate::till::Who::default(), known, reply);
+            terminal.agent.cancel(number, &till::Who::default(), known, reply);
             assert_eq!(said.try_recv().unwrap().unwrap().outcome, None, "nor may it be cancelled");
         }
         let Some(held) = held else { continue };

@@ -224,6 +224,7 @@ impl Agent {
                     state: printer.state(),
                 })
                 .collect(),
+            reader_details: self.reader_view(),
             keys_left: self.keys_left,
             current,
             unconfirmed,

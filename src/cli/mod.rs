@@ -19,6 +19,7 @@ mod exit;
 mod flow;
 mod journal;
 mod later;
+mod memory;
 mod out;
 mod parameters;
 mod payment;
@@ -116,6 +117,10 @@ impl Arguments {
     /// Does what was asked for; what went wrong is on standard error.
     #[must_use]
     pub fn run(self) -> Exit {
+        // Before a secret is read.
+        if let Err(error) = memory::keep_to_ourselves() {
+            out::complain(&format!("others may look into this program's memory: {error}"));
+        }
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let done = runtime.map_err(|error| Stop::new(Exit::Software, format!("the program cannot start: {error}")));
         let done = done.and_then(|runtime| match self.verb {

@@ -44,7 +44,9 @@ impl Run {
         let filter = EnvFilter::try_new(&level).map_err(|error| {
             Stop::new(Exit::Usage, format!("--log {level}: {error}; use error, warn, info, debug or trace"))
         })?;
-        tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false).init();
+        // A line that cannot be written is lost: telling so would go the same way, and end the terminal.
+        let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false);
+        log.log_internal_errors(false).init();
         Ok(())
     }
 }

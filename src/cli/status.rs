@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::exit::{Exit, Stop};
 use super::{Where, out};
-use crate::till::{PrinterView, SaleView, StatusView};
+use crate::till::{PrinterView, ReaderView, SaleView, StatusView};
 
 /// Arguments.
 #[derive(Debug, Args)]
@@ -36,6 +36,9 @@ fn table(status: &StatusView) {
         out::say(&format!("{:<13}{attention}", if n == 0 { "attention" } else { "" }));
     }
     out::say(&format!("reader       {}", status.reader));
+    for line in status.reader_details.iter().flat_map(reader_details) {
+        out::say(&format!("{:<13}{line}", ""));
+    }
     out::say(&format!("gateway      {}", status.gateway));
     for (n, PrinterView { name, port, state }) in status.printers.iter().enumerate() {
         let name = if status.printers.len() > 1 { format!("{name}, ") } else { String::new() };
@@ -49,6 +52,15 @@ fn table(status: &StatusView) {
         out::say(&format!("{:<13}{}", if n == 0 { "unconfirmed" } else { "" }, sale(unconfirmed)));
     }
     out::say(&format!("version      {}", status.version));
+}
+
+/// Its configuration, and what was not as before.
+fn reader_details(reader: &ReaderView) -> Vec<String> {
+    let files = reader.configuration.iter().map(|file| format!("{} {}", file.name, file.version));
+    let files = files.collect::<Vec<_>>().join(", ");
+    let changed = reader.changed_at.as_ref().zip(reader.changed.as_ref());
+    let changed = changed.map(|(at, what)| format!("changed at {at}: {what}"));
+    (!files.is_empty()).then(|| format!("configuration {files}")).into_iter().chain(changed).collect()
 }
 
 fn sale(sale: &SaleView) -> String {

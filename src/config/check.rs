@@ -141,6 +141,8 @@ const MAX_PRINTERS: usize = 2;
 const MAX_QR: usize = 362;
 /// A day at least; above a year every certificate would be one to warn of.
 const EXPIRY_WARNING_DAYS: std::ops::RangeInclusive<u64> = 1..=365;
+/// Readers that a shop may change between.
+const MAX_SERIALS: usize = 32;
 /// Old and next, each for a few CAs.
 const MAX_PINS: usize = 16;
 /// `sun_path` holds 108 bytes with its end, and the socket is bound as `….new` first.
@@ -198,6 +200,13 @@ fn location(location: &Location) -> Result<(), Fault> {
 fn reader(reader: &Reader) -> Result<(), Fault> {
     port("reader.port", &reader.port, "6543")?;
     within("reader.baud", u64::from(reader.baud), &(u64::from(*BAUD.start())..=u64::from(*BAUD.end())))?;
+    let fits = |serial: &String| is_made_of(serial, 32, |b| b.is_ascii_graphic());
+    check(
+        reader.serials.len() <= MAX_SERIALS && reader.serials.iter().all(fits),
+        "reader.serials",
+        "must be up to 32 serial numbers of 1 to 32 letters and digits",
+        "write them as pos-agent status shows them, or leave the key out",
+    )?;
     // Language::from_code of the reader knows the same codes.
     let known = ["en", "de", "fr", "es", "it", "nl", "pl"].contains(&reader.language.as_str());
     check(known, "reader.language", "is no language of the reader's texts", "write en, de, fr, es, it, nl or pl")?;

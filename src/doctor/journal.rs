@@ -39,8 +39,9 @@ pub(super) async fn look(report: &mut Report<'_>, path: &Path, agent: &Agent) ->
     }
     whole(report, path, &found);
     book(report, &found);
+    let reader = found.reader;
     match found.sales {
-        Ok(sales) => waiting(report, sales, agent),
+        Ok(sales) => Past { reader, ..waiting(report, sales, agent) },
         Err(error) => {
             report.say(Severity::Fault, &error.to_string());
             Past::default()
@@ -100,7 +101,7 @@ fn waiting(report: &mut Report<'_>, sales: Sales, agent: &Agent) -> Past {
         let seen = format!("sales that wait for the agent, which does not run: {}", named(&open));
         report.warning(seen, "start it: it settles them by itself; do not charge these customers again");
     }
-    Past { last_unix_ms, approved }
+    Past { last_unix_ms, approved, reader: None }
 }
 
 fn named(references: &[String]) -> String {

@@ -24,6 +24,7 @@ use std::time::Duration;
 use serde::Serialize;
 use tokio::time::timeout;
 
+use crate::journal::ReaderChange;
 use crate::sale::Sale;
 use crate::till::StatusView;
 
@@ -203,6 +204,7 @@ impl Report<'_> {
 struct Past {
     last_unix_ms: i64,
     approved: Option<Sale>,
+    reader: Option<ReaderChange>,
 }
 
 /// Looks at everything; `tell` hears of it at once, line by line.
@@ -229,7 +231,7 @@ pub async fn look(file: &Path, agent: &Agent, tell: &mut dyn FnMut(Told<'_>)) ->
     let past = past.unwrap_or_default();
     report.look(Probe::Clock, async |report| clock::look(report, &past)).await;
     report.look(Probe::Gateway, async |report| gateway::look(report, &config, &past).await).await;
-    report.look(Probe::Reader, async |report| reader::look(report, &config, agent).await).await;
+    report.look(Probe::Reader, async |report| reader::look(report, &config, agent, &past).await).await;
     report.look(Probe::Printer, async |report| printer::look(report, &config, agent).await).await;
     report.look(Probe::Till, async |report| till::look(report, &config, agent).await).await;
     report.look(Probe::Service, async |report| service::look(report, agent)).await;

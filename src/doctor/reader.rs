@@ -6,15 +6,22 @@ use std::path::Path;
 
 use rustix::fs::Access;
 
-use super::{Agent, Report, Severity};
+use chrono::{DateTime, SecondsFormat, Utc};
+
+use super::{Agent, Past, Report, Severity};
 use crate::config::Config;
+use crate::journal::ReaderChange;
 use crate::reader::{self, Event, Identity, Settings, Unready};
 use crate::till::StatusView;
 
 /// Devices that are named when the configured one is not there.
 const NAMED: usize = 4;
 
-pub(super) async fn look(report: &mut Report<'_>, config: &Config, agent: &Agent) {
+/// A change of the reader is warned of for so long.
+const CHANGE_IS_NEW_MS: i64 = 7 * 24 * 3600 * 1000;
+
+pub(super) async fn look(report: &mut Report<'_>, config: &Config, agent: &Agent, past: &Past) {
+    changed(report, past.reader.as_ref(), Utc::now().timestamp_millis());
     match agent {
         Agent::Answers(status) => as_the_agent_sees_it(report, status, config.reader.warn_keys_left),
         Agent::Absent => {
@@ -34,8 +41,37 @@ fn as_the_agent_sees_it(report: &mut Report<'_>, status: &StatusView, limit: u64
         report.say(Severity::Fault, &status.reader);
     } else {
         report.ok(format!("the agent says: {}", status.reader));
+        if let Some(details) = &status.reader_details {
+            let files = details.configuration.iter().map(|file| (file.name.as_str(), file.version.as_str()));
+            configuration(report, &files.collect::<Vec<_>>());
+        }
         keys_left(report, status, limit);
     }
+}
+
+/// The latest change of the reader or of its configuration, which nobody else may have seen.
+fn changed(report: &mut Report<'_>, change: Option<&ReaderChange>, now: i64) {
+    let Some(change) = change.filter(|change| change.before.is_some()) else { return };
+    let at = DateTime::<Utc>::from_timestamp_millis(change.unix_ms)
+        .map_or_else(|| "an unknown time".to_owned(), |at| at.to_rfc3339_opts(SecondsFormat::Secs, true));
+    let seen = format!("the reader was not as before at {at}: {}", change.words());
+    if now.saturating_sub(change.unix_ms) < CHANGE_IS_NEW_MS {
+        report.warning(
+            seen,
+            "if nobody changed it on purpose, use it no more and have it looked at; [reader] serials refuses others",
+        );
+    } else {
+        report.note(seen);
+    }
+}
+
+/// What it is configured by.
+fn configuration(report: &mut Report<'_>, files: &[(&str, &str)]) {
+    if files.is_empty() {
+        return report.note("it does not tell what it is configured by");
+    }
+    let files: Vec<_> = files.iter().map(|(name, version)| format!("{name} {version}")).collect();
+    report.ok(format!("its configuration: {}", files.join(", ")));
 }
 
 /// How many keys are left in the reader; known from the first card after a start on.
@@ -57,7 +93,8 @@ fn keys_left(report: &mut Report<'_>, status: &StatusView, limit: u64) {
 
 /// Opens it as the agent would. No clock is given to it: its own is not set, and is told.
 async fn as_it_says_itself(report: &mut Report<'_>, config: &Config) {
-    let settings = Settings { baud: config.reader.baud, ..Settings::new(config.reader.port.as_str()) };
+    let (baud, serials) = (config.reader.baud, config.reader.serials.clone());
+    let settings = Settings { baud, serials, ..Settings::new(config.reader.port.as_str()) };
     let (_handle, mut events) = reader::spawn(settings);
     while let Some(event) = events.recv().await {
         match event {
@@ -75,8 +112,9 @@ async fn as_it_says_itself(report: &mut Report<'_>, config: &Config) {
 }
 
 fn ready(report: &mut Report<'_>, identity: &Identity) {
-    let Identity { serial, model, firmware, pin_key, clock } = identity;
+    let Identity { serial, model, firmware, configuration: files, pin_key, clock } = identity;
     report.ok(format!("{model} {firmware}, serial {serial}, holds a card-data key (SRED)"));
+    configuration(report, &files.iter().map(|file| (file.name.as_str(), file.version.as_str())).collect::<Vec<_>>());
     if *pin_key {
         report.ok("holds a PIN key");
     } else {

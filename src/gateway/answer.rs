@@ -323,7 +323,7 @@ fn facts(body: &Value) -> HostFacts {
         brand: text("/paymentBrand").or_else(|| text("/brandResult")),
         bin: digits("/card/bin", 6),
         last4: digits("/card/last4Digits", 4),
-        status_text: text_at(body, "/pos/statusText").and_then(|text| text::clean(text, Lines::Keep)),
+        status_text: text_at(body, "/pos/statusText").and_then(text::clean_lines),
         acquirer_code: text("/pos/clearing/authorizationAcquirerCode"),
         issuer_code: text("/pos/clearing/authorizationIssuerCode"),
         clearing_identifier: text("/pos/clearing/identifier"),

@@ -16,6 +16,8 @@ use crate::card::mask_pans;
 const MOST: usize = 64;
 /// Longest value that is kept, in characters; a longer one is cut.
 const LONGEST: usize = 512;
+/// Longest name that is kept, in characters.
+const LONGEST_NAME: usize = 128;
 /// Deepest nesting that is looked at.
 const MAX_DEPTH: usize = 6;
 
@@ -95,11 +97,9 @@ fn collect(
     }
     let mut keep = |text: &str| {
         let clean = if is_id(name, text) { Some(text.to_owned()) } else { text::clean(&mask_pans(text), Lines::Join) };
-        if let Some(clean) = clean {
-            kept.insert(
-                name.chars().filter(|c| !c.is_control()).take(128).collect(),
-                clean.chars().take(LONGEST).collect(),
-            );
+        // A name is a text from outside too.
+        if let Some((name, clean)) = text::clean(name, Lines::Join).zip(clean) {
+            kept.insert(name.chars().take(LONGEST_NAME).collect(), clean.chars().take(LONGEST).collect());
         }
     };
     match value {
@@ -159,6 +159,20 @@ mod tests {
         let shown = shown(&body);
         assert!(shown.contains_key("result.code") && shown.contains_key("card.bin"));
         assert!(!shown.contains_key("card.holder") && !shown.contains_key("customer.givenName"));
+    }
+
+    #[test]
+    fn a_card_number_is_masked_in_a_name_and_however_it_is_written() {
+        let body = serde_json::json!({
+            "card 4761739001010119": "a name",
+            "customParameters": { "4761-7390-0101-0119": "x", "note": "4761 7390 0101 0119", "track": "4761739001010119=25122011234" },
+        });
+        let kept = rest(&body);
+        let names: Vec<_> = kept.keys().map(String::as_str).collect();
+        let masked = "customParameters.4761-73**-****-0119";
+        assert_eq!(names, ["card 476173******0119", masked, "customParameters.note", "customParameters.track"]);
+        assert_eq!(kept["customParameters.note"], "4761 73** **** 0119");
+        assert_eq!(kept["customParameters.track"], "476173******0119************");
     }
 
     #[test]

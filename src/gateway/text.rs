@@ -5,6 +5,10 @@ use crate::card::mask_pans;
 /// Most characters of one text (interface: Point of sale, up to 2048).
 pub(super) const MAX_TEXT: usize = 2048;
 
+/// Most lines of one text: as many as the longest one fills on paper of 32 characters. Without it a text of line feeds would be metres
+/// of paper.
+pub(super) const MAX_LINES: usize = 64;
+
 /// Whether line feeds are part of the text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lines {
@@ -25,11 +29,18 @@ pub(super) fn clean(text: &str, lines: Lines) -> Option<String> {
             c if c.is_control() || is_invisible(c) => None,
             c => Some(c),
         })
-        .take(MAX_TEXT)
         .collect();
-    // Whoever wrote a PAN into it, it goes no further.
-    let cleaned = mask_pans(&cleaned);
+    // Whoever wrote a PAN into it, it goes no further; cut before, one across the cut would not be seen as one.
+    let cleaned: String = mask_pans(&cleaned).chars().take(MAX_TEXT).collect();
     (!cleaned.trim().is_empty()).then_some(cleaned)
+}
+
+/// [`clean`] with its line feeds, for paper and people: at most [`MAX_LINES`] lines, and what was cut says so.
+pub(super) fn clean_lines(text: &str) -> Option<String> {
+    let text = clean(text, Lines::Keep)?;
+    let Some((cut, _)) = text.match_indices('\n').nth(MAX_LINES - 1) else { return Some(text) };
+    // The mark stands on the last line that is left.
+    Some(format!("{}\u{2026}", text[..cut].trim_end()))
 }
 
 fn is_invisible(c: char) -> bool {
@@ -49,5 +60,20 @@ mod tests {
         assert_eq!(clean(given, Lines::Join).as_deref(), Some("Dank@e für2J Ihren Einkauf !"));
         assert_eq!(clean("\u{1B}\r\n ", Lines::Keep), None);
         assert_eq!(clean(&"x".repeat(5000), Lines::Keep).unwrap().len(), MAX_TEXT);
+    }
+
+    #[test]
+    fn a_text_of_line_feeds_has_an_end_that_says_so() {
+        let cut = clean_lines(&"a\n".repeat(1000)).unwrap();
+        assert_eq!(cut.lines().count(), MAX_LINES);
+        assert!(cut.ends_with("a\n a\u{2026}".replace(' ', "").as_str()));
+        let whole = vec!["line"; MAX_LINES].join("\n");
+        assert_eq!(clean_lines(&whole), Some(whole));
+    }
+
+    #[test]
+    fn a_card_number_across_the_cut_is_masked_too() {
+        let text = format!("{}4761739001010119", "x".repeat(MAX_TEXT - 14));
+        assert!(clean(&text, Lines::Keep).unwrap().ends_with("x476173******01"));
     }
 }

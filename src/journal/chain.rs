@@ -143,6 +143,12 @@ pub(super) enum Mark {
         #[serde(flatten)]
         found: super::OldCopy,
     },
+    /// The card reader is this one from now on.
+    Reader {
+        /// Who it says that it is, and its configuration.
+        #[serde(flatten)]
+        reader: super::KnownReader,
+    },
     /// Old transactions were taken out.
     Pruned {
         /// How many.

@@ -278,7 +278,7 @@ fn facts(sale: &Sale) -> Facts<'_> {
         standing,
         outcome,
         approved: approved.map(|amount| amount.decimal()),
-        why: why.map(text),
+        why: why.map(mask_pans),
         card: sale.card().map(card),
         host: host(sale.host()),
     }
@@ -304,7 +304,7 @@ fn card(card: &CardFacts) -> Card<'_> {
         masked_pan: card.pan.as_ref().map(crate::card::MaskedPan::as_str),
         pan_sequence_number: card.pan_sequence_number,
         aid: card.aid.as_deref(),
-        label: card.label.as_deref().map(text),
+        label: card.label.as_deref().map(mask_pans),
         cvm: card.cvm,
         cryptogram: card.cryptogram,
         tvr: card.tvr.as_deref(),
@@ -322,7 +322,7 @@ fn host(host: &HostFacts) -> Host<'_> {
     Host {
         payment_id: host.id.as_deref(),
         code: host.code.as_deref(),
-        description: host.description.as_deref().map(text),
+        description: host.description.as_deref().map(mask_pans),
         brand: host.brand.as_deref(),
         acquirer_code: host.acquirer_code.as_deref(),
         issuer_code: host.issuer_code.as_deref(),
@@ -348,7 +348,7 @@ fn entries(step: &Step) -> impl Iterator<Item = Entry<'_>> {
             Record::Confirming { why } | Record::Quarantined { why } | Record::Held { why } => (None, None, Some(why)),
             _ => (None, None, None),
         };
-        let why = why.map(|why| text(why));
+        let why = why.map(|why| mask_pans(why));
         let by = match record {
             Record::Started { order } => order.by.as_ref(),
             Record::Reversing { by, .. } | Record::Settled { by, .. } | Record::Ended { by, .. } => by.as_ref(),
@@ -356,20 +356,6 @@ fn entries(step: &Step) -> impl Iterator<Item = Entry<'_>> {
         };
         Entry { at: time(step.unix_ms), entry: step.entry, is: record.name(), payment, reversal, why, by }
     })
-}
-
-/// A text from outside, without card numbers, and without what stands behind one in a track (ISO 7813: `=`, `D` or `^`).
-fn text(text: &str) -> String {
-    let masked = mask_pans(text);
-    let mut out = String::with_capacity(masked.len());
-    let mut track = false;
-    for (at, c) in masked.char_indices() {
-        let behind_a_number =
-            masked[..at].ends_with(|digit: char| digit.is_ascii_digit()) && masked[..at].contains('*');
-        track = (track && !c.is_whitespace()) || (behind_a_number && matches!(c, '=' | 'D' | '^'));
-        out.push(if track { '*' } else { c });
-    }
-    out
 }
 
 /// UTC, RFC 3339.

@@ -11,8 +11,9 @@ use crate::sale::{Outcome, Sale, Standing};
 
 use super::db::{BUSY, Db, failed};
 use super::open::{FORMAT, look_at, refused};
+use super::reader::latest as latest_reader;
 use super::verify::{Verdict, verify};
-use super::{Error, SetAside};
+use super::{Error, ReaderChange, SetAside};
 
 /// Sales from the latest on among which an approved one is looked for.
 const LATEST: u32 = 200;
@@ -34,6 +35,8 @@ pub struct Inspection {
     pub damage: Vec<String>,
     /// The book, entry by entry; not looked at in a damaged file.
     pub book: Option<Verdict>,
+    /// The latest change of the reader, when the book knows one and can be read.
+    pub reader: Option<ReaderChange>,
     /// The sales, or why they cannot be read.
     pub sales: Result<Sales, Error>,
 }
@@ -80,7 +83,17 @@ pub fn inspect(path: &Path) -> Result<Inspection, Error> {
         Ok(moment) if is_ours => verify(&moment).ok(),
         _ => None,
     };
-    Ok(Inspection { application_id, format, known_format: FORMAT, mode, damage, book, sales: sales(connection) })
+    let reader = latest_reader(&connection).unwrap_or_default();
+    Ok(Inspection {
+        application_id,
+        format,
+        known_format: FORMAT,
+        mode,
+        damage,
+        book,
+        reader,
+        sales: sales(connection),
+    })
 }
 
 /// Whether a process holds the lock of this journal: looked up in the system's list, never by taking it, for an agent that

@@ -7,7 +7,7 @@
 //! |---|---|
 //! | `sale` | a transaction: its number, the till and reference that are its key, the earlier one it refers to, whether it is settled |
 //! | `step` | what one step of a sale wrote, as a JSON list of records; `id` is the sale's number and the step's place in it; `entry` and `chain` are its place and hash in the book |
-//! | `mark` | what the book says of itself, an entry like a step: adopted, pruned, entered later |
+//! | `mark` | what the book says of itself, an entry like a step: adopted, pruned, entered later, another reader |
 //! | `gap` | entries that were taken out, with the hash from which the chain goes on |
 //! | `day` | a date on which transactions began, with the first of them: what retention counts |
 //! | `payment` | an id at the gateway: of a transaction's own payment, or of one that it refers to and the journal does not know |
@@ -34,6 +34,7 @@ mod inspect;
 mod known;
 mod open;
 mod payments;
+mod reader;
 mod reading;
 mod retention;
 mod verify;
@@ -50,6 +51,7 @@ pub use db::{Db, Opened, SetAside};
 pub use export::{Closing, Transaction};
 pub use inspect::{Inspection, Sales, inspect, is_held};
 pub use known::OldCopy;
+pub use reader::{KnownReader, ReaderChange};
 pub use reading::Reading;
 pub use verify::{Altered, Verdict};
 
@@ -285,6 +287,22 @@ impl Journal {
     /// When it cannot be written.
     pub fn mark_old_copy(&mut self, found: &OldCopy, unix_ms: i64) -> Result<(), Error> {
         self.db.mark_old_copy(found, unix_ms)
+    }
+
+    /// Writes into the book which reader is connected: the first one, or another one than before.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn mark_reader(&mut self, reader: &KnownReader, unix_ms: i64) -> Result<(), Error> {
+        self.db.mark_reader(reader, unix_ms)
+    }
+
+    /// The latest change of the reader; `None` when the book knows none.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn latest_reader(&self) -> Result<Option<ReaderChange>, Error> {
+        reader::latest(&self.db.connection)
     }
 
     /// What refers to the transaction of this number: captures, refunds, reversals, oldest first.

@@ -160,7 +160,7 @@ fn entries(moment: &Connection, verdict: &mut Verdict) -> Result<(), Stopped> {
                 Some(Mark::Pruned { gaps, .. }) => gaps_marked = Some((row.entry, gaps)),
                 Some(Mark::EnteredLater { steps }) => verdict.entered_later += steps,
                 // One of a later program means nothing here; its hash is right.
-                Some(Mark::Adopted { .. } | Mark::OldCopy { .. }) | None => {}
+                Some(Mark::Adopted { .. } | Mark::OldCopy { .. } | Mark::Reader { .. }) | None => {}
             }
             mark = next_mark(&mut marks)?;
         } else if step.is_none() && mark.is_none() && gap.is_none() {

@@ -12,6 +12,14 @@ use super::clean;
 /// characters, a line of the big size needs half of it.
 pub const MIN_COLUMNS: u8 = 24;
 
+/// Most lines of `pos.statusText`: as many as the longest one of the interface fills on paper of 32 characters, a hand's length of it.
+/// Whoever writes line feeds only must not take metres of paper.
+const STATUS_LINES: usize = 64;
+/// Most lines of any other text from outside: a reason, a brand, a code.
+const OTHER_LINES: usize = 8;
+/// What was cut ends so; printers have no `…`.
+const CUT: &str = "...";
+
 /// One line on paper. Its text has no control characters, and its width is at most the paper's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
@@ -214,7 +222,7 @@ impl Page {
 
     /// `pos.statusText` on its own lines (interface: Point of sale).
     fn status_text(&mut self, host: &HostFacts) {
-        let lines = wrap(&clean::text(host.status_text.as_deref().unwrap_or_default()), self.columns);
+        let lines = wrap_to(STATUS_LINES, &clean::text(host.status_text.as_deref().unwrap_or_default()), self.columns);
         if lines.is_empty() {
             return;
         }
@@ -255,7 +263,7 @@ impl Page {
 
     /// Text in the middle, wrapped; nothing when there is nothing to say.
     fn centred(&mut self, text: &str, style: Style) {
-        for line in wrap(&clean::line(text), self.columns) {
+        for line in wrap_to(OTHER_LINES, &clean::line(text), self.columns) {
             self.lines.push(Line::new(line.trim(), Align::Centre, style));
         }
     }
@@ -274,7 +282,7 @@ impl Page {
             return self.left(&format!("{label}{value:>room$}"));
         }
         self.left(label);
-        for line in wrap(&value, self.columns) {
+        for line in wrap_to(OTHER_LINES, &value, self.columns) {
             let right = self.columns;
             self.left(&format!("{:>right$}", line.trim()));
         }
@@ -343,6 +351,19 @@ fn width(text: &str) -> usize {
     text.chars().count()
 }
 
+/// As [`wrap`], at most so many lines; what is cut says so.
+fn wrap_to(most: usize, text: &str, columns: usize) -> Vec<String> {
+    let mut lines = wrap(text, columns);
+    if lines.len() > most {
+        lines.truncate(most);
+        if let Some(last) = lines.last_mut() {
+            let kept: String = last.chars().take(columns - CUT.len()).collect();
+            *last = format!("{}{CUT}", kept.trim_end());
+        }
+    }
+    lines
+}
+
 /// Breaks text into lines of at most `columns` characters. A line that fits stays as it is, with its own spaces; a longer one
 /// is broken between words, a word longer than the paper inside. Of several empty lines one is left, at the ends none: paper
 /// is not spent on nothing.
@@ -404,6 +425,30 @@ mod tests {
         ] {
             assert_eq!(wrap(text, 8), lines, "{text:?}");
         }
+    }
+
+    #[test]
+    fn a_text_takes_only_so_much_paper_and_says_that_it_was_cut() {
+        let status = |text: &str| {
+            let mut page = Page { columns: 32, lines: Vec::new() };
+            page.status_text(&HostFacts { status_text: Some(text.to_owned()), ..HostFacts::default() });
+            // Without the rule above it.
+            page.lines.iter().skip(1).map(|line| line.text().to_owned()).collect::<Vec<_>>()
+        };
+        let long = status(&"a\n".repeat(1024));
+        assert_eq!((long.len(), long.last().map(String::as_str)), (STATUS_LINES, Some("a...")));
+        let whole = status(&"x".repeat(2048));
+        assert!(whole.len() == STATUS_LINES && whole.iter().all(|line| line.len() == 32 && !line.ends_with(CUT)));
+        let wide = status(&"x".repeat(2049));
+        assert!(
+            wide.len() == STATUS_LINES && wide.last().is_some_and(|last| last.len() == 32 && last.ends_with("x..."))
+        );
+
+        let mut page = Page { columns: 32, lines: Vec::new() };
+        page.centred(&"no ".repeat(700), Style::Plain);
+        page.pair("Brand", &"x".repeat(2000));
+        assert_eq!(page.lines.len(), 2 * OTHER_LINES + 1);
+        assert!(page.lines.iter().all(|line| line.width() <= 32));
     }
 
     #[test]

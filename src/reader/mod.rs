@@ -25,6 +25,7 @@ use std::time::Duration;
 use crate::card::{CardFacts, Presented};
 use crate::money::{Amount, Currency};
 
+mod flood;
 pub mod keys;
 pub mod link;
 mod local_time;
@@ -199,10 +200,21 @@ pub struct Identity {
     pub model: String,
     /// Firmware version.
     pub firmware: String,
+    /// Its configuration files, as far as it tells.
+    pub configuration: Vec<ConfigFile>,
     /// Whether it holds a PIN key.
     pub pin_key: bool,
     /// The reader's own clock when it was read at start-up and the board's clock is not trusted (design: invariant 8).
     pub clock: Option<LocalTime>,
+}
+
+/// A configuration file of a reader: AIDs, limits, CA keys, prompts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfigFile {
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: String,
 }
 
 /// What a cashier sees while the reader works.

@@ -1,7 +1,8 @@
 //! The wire: one task owns the tty or TCP stream, drives the session, and opens the port again when it is lost.
 //!
 //! The agent may await the handle without reading events: the task never waits for the agent. Events that do not fit their
-//! channel are kept, and no more bytes are read from the reader until the agent has taken them.
+//! channel are kept, and no more bytes are read from the reader until the agent has taken them. After each read the others have their
+//! turn: orders and deadlines come before more bytes, and everybody else of the program between two reads.
 
 use std::collections::VecDeque;
 use std::future::Future;
@@ -12,7 +13,9 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
-use tokio_serial::{DataBits, FlowControl, Parity, SerialPortBuilderExt, SerialStream, StopBits};
+use tokio_serial::{
+    ClearBuffer, DataBits, FlowControl, Parity, SerialPort as _, SerialPortBuilderExt, SerialStream, StopBits,
+};
 use zeroize::Zeroize;
 
 use super::link::Packet;
@@ -135,10 +138,25 @@ impl Task {
     /// Drives the session over an open port; gives the time after which to open it again.
     async fn serve(&mut self, mut stream: impl AsyncRead + AsyncWrite + Unpin) -> Result<Duration, Over> {
         let mut buffer = [0; READ];
+        let mut was_read = false;
         self.session.opened(self.now());
         loop {
             if let Some(after) = self.act(&mut stream).await? {
                 return Ok(after);
+            }
+            if std::mem::take(&mut was_read) {
+                // A reader that always has more to say must not have the whole processor, nor keep orders and deadlines waiting.
+                tokio::task::yield_now().await;
+                let now = self.now();
+                if let Ok(order) = self.orders.try_recv() {
+                    self.session.order(order, now);
+                }
+                if self.session.deadline().is_some_and(|at| at <= now) {
+                    self.session.timeout(now);
+                }
+                if let Some(after) = self.act(&mut stream).await? {
+                    return Ok(after);
+                }
             }
             let deadline = self.session.deadline().map(|at| self.start + at);
             tokio::select! {
@@ -146,6 +164,7 @@ impl Task {
                 read = stream.read(&mut buffer), if self.kept.is_empty() => match read {
                     Ok(0) => return Ok(self.closed(&io::ErrorKind::UnexpectedEof.into())),
                     Ok(count) => {
+                        was_read = true;
                         let now = self.now();
                         self.session.bytes(&buffer[..count], now);
                         buffer[..count].zeroize();
@@ -259,5 +278,7 @@ async fn open(settings: &Settings) -> io::Result<Port> {
         .flow_control(FlowControl::None)
         .open_native_async()?;
     stream.set_exclusive(true)?;
+    // What a reader said while nobody listened is for nobody, and after a flood there may be much of it.
+    stream.clear(ClearBuffer::Input)?;
     Ok(Port::Tty(stream))
 }

@@ -13,6 +13,8 @@ pub struct Settings {
     pub port: String,
     /// Line speed of a tty, in baud; without meaning on USB.
     pub baud: u32,
+    /// Serial numbers (9F1E) of the readers that are used; empty: whichever is connected.
+    pub serials: Vec<String>,
     /// Leave the reader's masked card data inside `pos.iccDataRequest`.
     pub icc_masked_tags: bool,
     /// The board's local time.
@@ -154,6 +156,7 @@ impl Settings {
         Self {
             port: port.into(),
             baud: 115_200,
+            serials: Vec::new(),
             icc_masked_tags: false,
             clock: Arc::new(|| None),
             magstripe_mode: None,

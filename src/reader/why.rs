@@ -21,6 +21,15 @@ pub enum Unready {
         /// What was wrong.
         cause: String,
     },
+    /// `[reader] serials` does not name it.
+    #[error(
+        "reader {serial} is not one of [reader] serials and is not used; connect the right one, or add its serial number if it \
+         belongs here"
+    )]
+    NotListed {
+        /// Its serial number.
+        serial: String,
+    },
     /// No SRED key: the reader would not encrypt card data.
     #[error("reader {serial} holds no card-data key (SRED) and must not be used; have keys injected")]
     NoCardKey {
@@ -44,6 +53,17 @@ pub enum Unready {
         serial: String,
         /// What was found.
         fault: NotEncrypting,
+    },
+    /// It sends more than any reader says.
+    #[error(
+        "the reader at {port} sends without end and is not listened to; it is tried again in {wait_s} s; check its cable and power, have it \
+         replaced if this happens again"
+    )]
+    Flooding {
+        /// The port's name.
+        port: String,
+        /// Until it is tried again, in seconds.
+        wait_s: u64,
     },
     /// It is being restarted after a fault.
     #[error("the reader is being restarted after: {cause}")]

@@ -10,7 +10,7 @@
 use crate::money::Amount;
 
 use super::record::{Payment, is_same_payment};
-use super::reversing::{Request, Reversing, less};
+use super::reversing::{Done, Request, Reversing, less};
 use super::{ApprovedAmount, Found, FoundState};
 
 /// Why a list does not tell how much is left.
@@ -91,13 +91,15 @@ pub(super) fn own(request: &Request, found: &[Found]) -> Result<Own, Doubt> {
     Ok(if declined > 0 { Own::Declined(declined) } else { Own::Absent })
 }
 
-/// What is left of a payment; `None` when all of it was given back.
+/// What is left of a payment; `None` when all of it was given back. Of a reversal that an answer confirmed the list knows better how
+/// much it was, when it shows it.
 pub(super) fn left(is: &Reversing, payment: &Payment, found: &[Found]) -> Result<Option<Amount>, Doubt> {
     let confirmed = is.done.iter().filter(|done| is_same_payment(&done.payment, &payment.id));
-    let mut back: u64 = confirmed.map(|done| done.amount.minor()).sum();
+    let unlisted = confirmed.filter(|done| listed_as(done, found).next().is_none());
+    let mut back: u64 = unlisted.map(|done| done.amount.minor()).sum();
     let later = |one: &&Found| !is_payment(one) && one.state != FoundState::Declined;
     for one in found.iter().filter(later) {
-        if is.done.iter().any(|done| is_same_payment(&done.id, &one.id)) || !belongs(is, one, payment, found)? {
+        if !belongs(is, one, payment, found)? {
             continue;
         }
         if !matches!(one.payment_type.as_str(), "RV" | "RF") {
@@ -105,11 +107,13 @@ pub(super) fn left(is: &Reversing, payment: &Payment, found: &[Found]) -> Result
             // not by this terminal, which captures nothing that it takes back, so somebody wants it.
             return Err(Doubt::Person(another_kind(one)));
         }
+        let done = is.done.iter().find(|done| is_listed(done, one));
         match one.state {
-            FoundState::Approved => match one.amount {
-                ApprovedAmount::Said(said) if said.currency() == payment.amount.currency() => {
+            FoundState::Approved => match (one.amount, done) {
+                (ApprovedAmount::Said(said), _) if said.currency() == payment.amount.currency() => {
                     back = back.saturating_add(said.minor());
                 }
+                (ApprovedAmount::NotSaid, Some(done)) => back = back.saturating_add(done.amount.minor()),
                 _ => {
                     let id = &one.id;
                     let why = format!("what the gateway gave back of it with {id} cannot be read; look at it there");
@@ -124,6 +128,35 @@ pub(super) fn left(is: &Reversing, payment: &Payment, found: &[Found]) -> Result
         }
     }
     Ok(less(payment.amount, back))
+}
+
+/// What a list shows of a confirmed reversal, other than declined.
+fn listed_as<'a>(done: &'a Done, found: &'a [Found]) -> impl Iterator<Item = &'a Found> {
+    found.iter().filter(|one| one.state != FoundState::Declined && is_listed(done, one))
+}
+
+fn is_listed(done: &Done, one: &Found) -> bool {
+    let ours = one.payment_type == "RV" && one.reference.as_ref() == Some(&done.reference);
+    !is_payment(one) && (ours || is_same_payment(&done.id, &one.id))
+}
+
+/// A reversal of which the list says another amount than the answer did.
+pub(super) fn told_otherwise(is: &Reversing, found: &[Found]) -> Option<String> {
+    is.done.iter().find_map(|done| {
+        let said = |one: &Found| match one.amount {
+            ApprovedAmount::Said(said) => Some(said.minor()),
+            ApprovedAmount::NotSaid | ApprovedAmount::Unreadable => None,
+        };
+        let mut listed = listed_as(done, found).filter_map(said).peekable();
+        listed.peek()?;
+        let sum: u64 = listed.sum();
+        (sum != done.amount.minor()).then(|| {
+            format!(
+                "the gateway lists reversal {} with another amount than {}, which it answered",
+                done.reference, done.amount
+            )
+        })
+    })
 }
 
 /// Whether a reversal or refund is one of this payment.

@@ -13,8 +13,8 @@ use super::back_off;
 use super::look_up::{self, Doubt, Own, may_be_charged, payments};
 use super::record::{Payment, is_same_payment};
 use super::{
-    Action, CardAnswer, Deadlines, Event, Found, FoundState, HostFacts, Inquiry, Now, Outcome, Paper, Record, Reversal,
-    Sale, State, Step,
+    Action, ApprovedAmount, CardAnswer, Deadlines, Event, Found, FoundState, HostFacts, Inquiry, Now, Outcome, Paper,
+    Record, Reversal, Sale, State, Step,
 };
 
 /// A quarantined reversal is retried daily: what a person mended at the gateway is then noticed.
@@ -139,6 +139,14 @@ impl Reversing {
             Record::Quarantined { why } => self.quarantined = Some(why.clone()),
             _ => {}
         }
+    }
+
+    /// The payment of a request for a part of it, with all that it was when the part was reckoned.
+    fn whole_of(&self, open: &Request) -> Option<Payment> {
+        let Payment { id, amount } = &open.payment;
+        let confirmed = self.done.iter().filter(|done| is_same_payment(&done.payment, id));
+        let whole = confirmed.fold(amount.minor(), |whole, done| whole.saturating_add(done.amount.minor()));
+        Amount::from_minor(whole, amount.currency()).ok().map(|amount| Payment { id: id.clone(), amount })
     }
 
     /// Each reversal has a reference of its own (interface: `merchantTransactionId` should be unique), made of the sale's.
@@ -288,7 +296,10 @@ impl Sale {
             is.apply(&done, self.our_reference());
             first = with_alarm_of_a_part(Step::write([done]), *amount, asked);
         }
-        let step = self.charged_or_not(&is, own.as_ref(), &found, now, deadlines);
+        let mut step = self.charged_or_not(&is, own.as_ref(), &found, now, deadlines);
+        if let Some(why) = look_up::told_otherwise(&is, &found).filter(|_| !step.records.is_empty()) {
+            step = step.alarm(&why);
+        }
         first.records.extend(step.records);
         first.then(step.actions)
     }
@@ -329,24 +340,12 @@ impl Sale {
                 Err(doubt) => return self.doubted(doubt, now),
             }
         }
-        let not_listed =
-            is.known.as_ref().filter(|known| payments(found).all(|one| !is_same_payment(&one.id, &known.id)));
-        let not_given_back = match not_listed.map(|known| look_up::left(is, known, found)).transpose() {
-            Ok(left) => left.flatten().and(not_listed),
-            Err(doubt) => return self.doubted(doubt, now),
-        };
-        if let Some(known) = not_given_back {
-            // The gateway approved it: a list without it proves nothing, however old it is.
-            let why = format!("the gateway does not list payment {}, which it approved; look at it there", known.id);
-            return if self.absence_is_final(now, deadlines) {
-                self.quarantine(&why, now)
-            } else {
-                self.wait(now, &why)
-            };
-        }
         // Another one under our reference may still be approved, whatever went back of the others.
         if payments(found).any(|one| one.state == FoundState::Undecided) {
             return self.wait(now, "the gateway has not decided yet");
+        }
+        if let Some(step) = self.charged_and_not_shown(is, found, now, deadlines) {
+            return step;
         }
         if is.known.is_some() || !is.done.is_empty() || payments(found).any(may_be_charged) {
             return self.end_reversed();
@@ -359,6 +358,38 @@ impl Sale {
             return self.wait(now, "the gateway does not know it; a late approval would be reversed");
         };
         self.end_settled(Outcome::Declined { why: why.to_owned() })
+    }
+
+    /// What the gateway approved, or listed as approved, and now does not show as charged, though not all of it went back: a list
+    /// without it proves nothing, however old it is.
+    fn charged_and_not_shown(
+        &mut self,
+        is: &Reversing,
+        found: &[Found],
+        now: Now,
+        deadlines: Deadlines,
+    ) -> Option<Step> {
+        let seen: Vec<Payment> =
+            is.known.iter().cloned().chain(is.open.as_ref().and_then(|open| is.whole_of(open))).collect();
+        for payment in &seen {
+            match look_up::left(is, payment, found) {
+                Ok(None) => continue,
+                Ok(Some(_)) => {}
+                Err(doubt) => return Some(self.doubted(doubt, now)),
+            }
+            let id = &payment.id;
+            if payments(found).any(|one| is_same_payment(&one.id, id)) {
+                let why = format!("the gateway lists payment {id} as declined, which it approved; look at it there");
+                return Some(self.quarantine(&why, now));
+            }
+            let why = format!("the gateway does not list payment {id}, which it approved; look at it there");
+            return Some(if self.absence_is_final(now, deadlines) {
+                self.quarantine(&why, now)
+            } else {
+                self.wait(now, &why)
+            });
+        }
+        None
     }
 
     /// What is left goes back: under a new reference, or, when a request for it has no answer, under that one again and only when
@@ -441,7 +472,9 @@ impl Sale {
                 self.wait(now, "the gateway answered with an earlier reversal")
             }
             Reversal::Done { id, amount } => match look_up::said(amount, asked.payment.amount) {
-                Some(amount) if amount.minor() <= asked.payment.amount.minor() => self.reversed(asked, id, amount),
+                Some(minor) if minor.minor() <= asked.payment.amount.minor() => {
+                    self.reversed(asked, id, minor, amount != ApprovedAmount::NotSaid)
+                }
                 _ => {
                     timers.certainly_unsent = false;
                     let why = look_up::another_amount(&id, asked.payment.amount);
@@ -465,8 +498,9 @@ impl Sale {
         }
     }
 
-    /// The gateway confirmed a reversal: the end, the rest of a payment that is known, or another look.
-    fn reversed(&mut self, asked: Request, id: String, amount: Amount) -> Step {
+    /// The gateway confirmed a reversal: the end, the rest of a payment that is known, or another look. One also where the answer did
+    /// not say how much it was.
+    fn reversed(&mut self, asked: Request, id: String, amount: Amount, is_said: bool) -> Step {
         let State::Reversing(reversing) = &self.state else {
             return Step::none();
         };
@@ -477,7 +511,7 @@ impl Sale {
         let named = is.known.as_ref().is_some_and(|known| is_same_payment(&known.id, &asked.payment.id));
         let next = match is.known_rest() {
             // Found by a look: look again, every approved match must go.
-            _ if !named => Step::act([self.query(None)]),
+            _ if !named || !is_said => Step::act([self.query(None)]),
             None => self.end_reversed(),
             Some(rest) => {
                 self.volatile.reversal.certainly_unsent = true;

@@ -227,7 +227,8 @@ fn the_chip_refuses_after_approval_and_the_payment_is_reversed() {
         let _ = sale.on(approved());
         assert_eq!(sale.on(event), [Action::Tell, reverse_known()]);
         assert!(sale.is_unconfirmed(), "never declined while the gateway may hold an approval");
-        let done = reversal_answered(Reversal::Done { id: "rv1".to_owned(), amount: ApprovedAmount::NotSaid });
+        let amount = ApprovedAmount::Said(eur(1234));
+        let done = reversal_answered(Reversal::Done { id: "rv1".to_owned(), amount });
         assert_eq!(sale.on(done), [Action::Tell, Action::Print(Paper::Copies)]);
         assert!(matches!(sale.outcome(), Some(Outcome::Reversed { .. })));
     }
@@ -578,7 +579,8 @@ fn a_part_is_taken_by_a_till_that_said_so_and_else_goes_back_at_once() {
         assert_eq!(*sent, reverse(KNOWN, 600, 1));
         assert!(refuses.is_unconfirmed(), "never declined while the gateway holds an approval");
         assert_eq!(refuses.on(said(false)), []);
-        let done = reversal_answered(Reversal::Done { id: "rv1".to_owned(), amount: ApprovedAmount::NotSaid });
+        let amount = ApprovedAmount::Said(eur(600));
+        let done = reversal_answered(Reversal::Done { id: "rv1".to_owned(), amount });
         assert_eq!(refuses.on(done), [Action::Tell, Action::Print(Paper::Copies)]);
         assert_eq!(refuses.outcome(), Some(&Outcome::Reversed { why: why.to_owned() }), "{entry:?}");
     }

@@ -448,6 +448,9 @@ pub struct StatusView {
     pub gateway: String,
     /// The printers; none when receipts are kept without printing them.
     pub printers: Vec<PrinterView>,
+    /// Who the reader says that it is, while there is one that is used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reader_details: Option<ReaderView>,
     /// How many keys the reader has left, known from the first card after a start on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keys_left: Option<KeysView>,
@@ -456,6 +459,36 @@ pub struct StatusView {
     pub current: Option<SaleView>,
     /// Sales whose outcome is not known yet.
     pub unconfirmed: Vec<SaleView>,
+}
+
+/// A reader as it says itself who it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ReaderView {
+    /// Serial number.
+    pub serial: String,
+    /// Model.
+    pub model: String,
+    /// Version of its program.
+    pub firmware: String,
+    /// Its configuration files; none when it does not tell.
+    pub configuration: Vec<ConfigFileView>,
+    /// When it was last seen to be another one, or otherwise configured, UTC (RFC 3339); absent when it never was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changed_at: Option<String>,
+    /// What was not as before then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changed: Option<String>,
+}
+
+/// A configuration file of a reader.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ConfigFileView {
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: String,
 }
 
 /// A printer as tills see it.

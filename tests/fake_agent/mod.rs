@@ -215,6 +215,7 @@ async fn play(
                 let current = sales.values().find(|sale: &&SaleView| sale.state == State::WaitingForCard).cloned();
                 let unconfirmed = sales.values().filter(|sale| sale.state == State::Unconfirmed).cloned().collect();
                 let _ = reply.send(StatusView {
+                    reader_details: None,
                     keys_left: None,
                     version: "1.2.3".into(),
                     terminal_id: "4711".into(),

@@ -41,6 +41,8 @@ pub(crate) const RESET: &str =
 pub(crate) const P2PE: &str = "E105DFAE0101079000";
 /// No capability beyond the plain ones.
 pub(crate) const INFO: &str = "E10EEF0CDF0D09434F4E5441435449439000";
+/// One file, `A` of version `1`.
+pub(crate) const CONFIG: &str = "E10AED08DF0D0141DF7F01319000";
 pub(crate) const NO_CARD: &str = "E10448020000";
 pub(crate) const CARD_IN: &str = "E10F4802030063093B6500002063CB6800";
 pub(crate) const OK: &str = "9000";
@@ -55,6 +57,8 @@ pub(crate) const STARTED: &str = "
        < {P2PE}
        > GET DEVICE INFO
        < {INFO}
+       > GET CONFIGURATION
+       < {CONFIG}
        > SYSTEM CLOCK E00B9A032501319F2103123456
        < 9000
        > CARD STATUS
@@ -121,6 +125,7 @@ pub(crate) fn filled(script: &str) -> String {
         ("RESET", RESET),
         ("P2PE", P2PE),
         ("INFO", INFO),
+        ("CONFIG", CONFIG),
         ("NO_CARD", NO_CARD),
         ("CARD_IN", CARD_IN),
         ("OK", OK),
@@ -315,6 +320,8 @@ pub(crate) fn describe(event: &Event) -> String {
             Unready::NoCardKey { serial } => format!("unready no-card-key {serial}"),
             Unready::ClearCardData { serial } => format!("unready clear-card-data {serial}"),
             Unready::NotEncrypting { serial, fault } => format!("unready not-encrypting {serial} {fault:?}"),
+            Unready::Flooding { wait_s, .. } => format!("unready flooding {wait_s}"),
+            Unready::NotListed { serial } => format!("unready not-listed {serial}"),
             Unready::Restarting { cause } => format!("unready restarting {cause}"),
         },
         Event::Step { sale, step } => format!("{sale} {step:?}"),

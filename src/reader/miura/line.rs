@@ -23,6 +23,11 @@ pub(super) const ABORT_ANSWER: Duration = Duration::from_secs(5);
 /// First and longest wait before the port is opened again; doubled each time in between. A reader boots in some ten seconds.
 const REOPEN_FIRST: Duration = Duration::from_millis(500);
 const REOPEN_LONGEST: Duration = Duration::from_secs(10);
+/// First and longest wait before a reader that floods is listened to again; doubled each time in between.
+const FLOOD_FIRST: Duration = Duration::from_secs(2);
+const FLOOD_LONGEST: Duration = Duration::from_secs(60);
+/// Floods that are longer ago are forgotten.
+const FLOOD_FORGOTTEN: Duration = Duration::from_secs(600);
 
 /// A command whose answer is awaited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +36,7 @@ pub(super) enum Ask {
     Reset,
     P2peStatus,
     DeviceInfo,
+    Configuration,
     ClockSet,
     ClockGet,
     /// Answered by an unsolicited message (readers: 2.2).
@@ -94,6 +100,9 @@ pub(super) struct Line {
     /// The last [`Unready`] that was told and not made up for by a [`Event::Ready`].
     told: Option<Unready>,
     failures: u32,
+    /// How often it has flooded, and when it did last. A start that was good does not make up for it.
+    floods: u32,
+    flooded_at: Duration,
 }
 
 /// What a solicited message is (readers: 2.8).
@@ -122,6 +131,8 @@ impl Line {
             queue: VecDeque::new(),
             told: None,
             failures: 0,
+            floods: 0,
+            flooded_at: Duration::ZERO,
         }
     }
 
@@ -285,6 +296,18 @@ impl Line {
         self.forget();
         let after = REOPEN_FIRST.saturating_mul(1 << self.failures.min(16)).min(REOPEN_LONGEST);
         self.failures = self.failures.saturating_add(1);
+        self.out.push_back(Output::Reopen { after });
+    }
+
+    /// Gives up this connection because the reader sends without end: it is not listened to for a while, longer each time.
+    pub(super) fn reopen_after_flood(&mut self, now: Duration) {
+        if now.saturating_sub(self.flooded_at) >= FLOOD_FORGOTTEN {
+            self.floods = 0;
+        }
+        let after = FLOOD_FIRST.saturating_mul(1 << self.floods.min(16)).min(FLOOD_LONGEST);
+        (self.floods, self.flooded_at) = (self.floods.saturating_add(1), now);
+        self.unready(Unready::Flooding { port: self.settings.port.clone(), wait_s: after.as_secs() });
+        self.forget();
         self.out.push_back(Output::Reopen { after });
     }
 

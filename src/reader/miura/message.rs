@@ -10,6 +10,7 @@ pub use super::answer::{
 };
 pub use super::capability::DeviceInfo;
 pub use super::command::{Command, Reset};
+pub use super::configuration::Configuration;
 pub use super::event::{CardStatus, DeviceStatus, Unsolicited};
 pub use super::number::{Money, Numeric, SecureData, Tip, TypedCard};
 pub use super::terms::{Choice, Continue, Terms};
@@ -44,6 +45,8 @@ pub mod tags {
         ANSWER_DATA = 0xE1;
         /// Device status message.
         STATUS_TEMPLATE = 0xE6;
+        /// One configuration file.
+        CONFIGURATION = 0xED;
         /// One piece of software.
         SOFTWARE = 0xEF;
         /// Name of a file or software.

@@ -21,6 +21,7 @@ pub mod capability;
 mod clock;
 pub mod command;
 mod completing;
+pub mod configuration;
 mod contact;
 pub mod event;
 mod idle;

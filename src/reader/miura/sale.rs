@@ -217,7 +217,8 @@ impl Sale {
         let text = || {
             let text: String = status.text.iter().map(|byte| char::from(*byte)).collect();
             let printable = text.chars().map(|c| if matches!(c, ' '..='~') { c } else { ' ' });
-            mask_pans(printable.take(84).collect::<String>().trim())
+            // Masked before it is cut: what is left of a card number would not be seen as one.
+            mask_pans(&printable.collect::<String>()).chars().take(84).collect::<String>().trim().to_owned()
         };
         // Once the card is told, what the reader shows is about the host's answer.
         if matches!(self.stage, Stage::Presented(_) | Stage::Completing(_)) {

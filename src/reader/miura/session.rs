@@ -5,6 +5,7 @@
 //!    ▲                │ │        └──Type─▶ Typing ─▶ Idle
 //!    │                │ └ no SRED key: asked again each KEY_POLL
 //!    ├── closed, no or wrong answers ── any state;  clear card data ─▶ Distrusted until the port is opened anew
+//!    │── more than any reader says (`flood`) ── any state; closed, and opened after a longer while
 //!    └── what cannot be right in this state, sealed data that are not ─▶ Starting
 //! ```
 //!
@@ -23,12 +24,16 @@ use super::reading;
 use super::sale::Sale;
 use super::startup::Starting;
 use super::typing::Asking;
+use crate::reader::flood::Allowance;
 use crate::reader::link::{Decoder, Fault, MIN_PACKET, Message, Packet, Received};
 use crate::reader::miura::event::DeviceStatus;
 use crate::reader::{Event, NoAmount, NoCard, Order, Settings, Unready};
 
 /// Silence after which an unfinished packet is given up: a whole packet takes 22 ms at 115200 baud; a radio link may pause.
 const PACKET_GAP: Duration = Duration::from_secs(1);
+
+/// Faults of the line that are told since the last order; the others are for who traces.
+const TOLD_FAULTS: u32 = 16;
 
 /// What to do.
 #[derive(Debug)]
@@ -48,6 +53,8 @@ pub enum Output {
 pub struct Session {
     decoder: Decoder,
     silence_at: Option<Duration>,
+    /// What the reader may still say.
+    allowance: Allowance,
     machine: Machine,
 }
 
@@ -55,14 +62,15 @@ impl Session {
     /// A session whose port is not open yet: the port is to be opened, then [`Self::opened`] called.
     #[must_use]
     pub fn new(settings: Settings) -> Self {
-        let machine = Machine { line: Line::new(settings), state: State::Closed };
-        Self { decoder: Decoder::default(), silence_at: None, machine }
+        let machine = Machine { line: Line::new(settings), state: State::Closed, faults: 0 };
+        Self { decoder: Decoder::default(), silence_at: None, allowance: Allowance::default(), machine }
     }
 
     /// The port is open.
     pub fn opened(&mut self, now: Duration) {
         self.decoder = Decoder::default();
         self.silence_at = None;
+        self.allowance.fill(now);
         let line = &mut self.machine.line;
         line.forget();
         self.machine.state = State::Starting(Starting::new(line, now));
@@ -80,6 +88,8 @@ impl Session {
 
     /// The agent wants something.
     pub fn order(&mut self, order: Order, now: Duration) {
+        self.allowance.fill(now);
+        self.machine.faults = 0;
         self.machine.order(order, now);
         self.machine.settle(now);
     }
@@ -87,7 +97,21 @@ impl Session {
     /// Bytes came.
     pub fn bytes(&mut self, bytes: &[u8], now: Duration) {
         let machine = &mut self.machine;
-        self.decoder.feed(bytes, |received| machine.received(received, now));
+        if matches!(machine.state, State::Closed) {
+            // The port is to be closed: nobody waits for it any more.
+            return;
+        }
+        let mut messages = 0;
+        self.decoder.feed(bytes, |received| {
+            messages += 1;
+            machine.received(received, now);
+        });
+        if !self.allowance.take(messages, bytes.len(), now) {
+            self.decoder = Decoder::default();
+            self.silence_at = None;
+            self.machine.state = State::Closed;
+            return self.machine.line.reopen_after_flood(now);
+        }
         self.silence_at = self.decoder.is_unfinished().then_some(now + PACKET_GAP);
         self.machine.settle(now);
     }
@@ -118,6 +142,8 @@ impl Session {
 struct Machine {
     line: Line,
     state: State,
+    /// Faults of the line since the last order.
+    faults: u32,
 }
 
 /// Where the session is. Each state is consumed by what happens and gives the next one.
@@ -145,7 +171,12 @@ impl Machine {
         match received {
             Received::Message(message) => self.message(&message, now),
             Received::Fault(fault) => {
-                warn!(%fault, "line");
+                self.faults = self.faults.saturating_add(1);
+                if self.faults <= TOLD_FAULTS {
+                    warn!(%fault, "line");
+                } else {
+                    debug!(%fault, "line");
+                }
                 // Fewer bytes than the shortest packet has are noise: no message can be lost with them.
                 if !matches!(fault, Fault::Garbage { bytes: 0..MIN_PACKET }) {
                     self.line.disturbed(now);
@@ -172,7 +203,12 @@ impl Machine {
         if message.unsolicited {
             match Unsolicited::parse(body) {
                 Ok(event) => self.unsolicited(event, now),
-                Err(error) => warn!(bytes = message.bytes.len(), %error, "unsolicited message not understood"),
+                Err(error) => {
+                    self.faults = self.faults.saturating_add(1);
+                    if self.faults <= TOLD_FAULTS {
+                        warn!(bytes = message.bytes.len(), %error, "unsolicited message not understood");
+                    }
+                }
             }
             return;
         }

@@ -1,5 +1,5 @@
-//! Start-up (readers: 2.14): ABORT and RESET bring the reader to a known state, then identity, its keys, what it can do, the clock,
-//! card events, the keypad.
+//! Start-up (readers: 2.14): ABORT and RESET bring the reader to a known state, then identity, its keys, what it can do, what it is
+//! configured by, the clock, card events, the keypad.
 //!
 //! A transaction of a program that died may still be running: its answers may come before RESET's and are passed over.
 
@@ -9,7 +9,7 @@ use tracing::debug;
 
 use super::idle;
 use super::line::{Ask, CARD_STATUS_ON, Line, PLAIN_ANSWER, Pending};
-use super::message::{Clock, Command, DeviceInfo, P2peStatus, Reset, ResetAnswer, Status};
+use super::message::{Clock, Command, Configuration, DeviceInfo, P2peStatus, Reset, ResetAnswer, Status};
 use super::session::State;
 use crate::reader::{Identity, Unready};
 
@@ -32,6 +32,7 @@ impl Starting {
             serial: String::new(),
             model: String::new(),
             firmware: String::new(),
+            configuration: Vec::new(),
             pin_key: false,
             clock: None,
         };
@@ -59,6 +60,11 @@ impl Starting {
                         self.identity.model = application.name;
                         self.identity.firmware = application.version;
                     }
+                    let serials = &line.settings.serials;
+                    if !serials.is_empty() && !serials.contains(&self.identity.serial) {
+                        line.reopen(Unready::NotListed { serial: self.identity.serial });
+                        return State::Closed;
+                    }
                     line.identity = Some(self.identity.clone());
                     line.ask(Ask::P2peStatus, &Command::P2peStatus, PLAIN_ANSWER, now);
                 }
@@ -73,6 +79,12 @@ impl Starting {
                 let info = DeviceInfo::parse(body).ok().filter(|_| status == Status::OK);
                 let name = line.settings.extended_apdu_capability.as_deref();
                 line.extended = info.is_some_and(|info| info.extended_apdu(name));
+                line.ask(Ask::Configuration, &Command::GetConfiguration, PLAIN_ANSWER, now);
+            }
+            // A reader that knows no such command tells nothing.
+            Ask::Configuration => {
+                let configuration = Configuration::parse(body).ok().filter(|_| status == Status::OK);
+                self.identity.configuration = configuration.unwrap_or_default().files;
                 self.clock(line, now);
             }
             Ask::ClockSet => self.card_events_on(line, now),

@@ -495,3 +495,60 @@ fn a_look_that_allows_nothing_is_followed_by_another_look() {
     let _ = kept.on_at(given(), 100);
     assert_eq!(kept.outcome(), Some(&Outcome::PartiallyApproved { amount: eur(834) }));
 }
+
+/// The answer to a reversal named no amount, or an id that is not the listed one's: a look tells how much it was.
+#[test]
+fn what_the_list_says_of_a_reversal_counts_and_not_what_its_answer_said() {
+    let silent = || Reversal::Done { id: "rv1".to_owned(), amount: ApprovedAmount::NotSaid };
+    for (answer, listed_id, listed_minor, rest) in [
+        (silent(), "rv1", 200, Some(1034)),
+        (done("rv1", 1234), "rv1", 200, Some(1034)),
+        (done("none-of-its", 200), "rv1", 200, Some(1034)),
+        (done("none-of-its", 1234), "rv1", 1234, None),
+    ] {
+        let mut sale = being_reversed();
+        assert!(sale.on(answered(1, answer.clone())).contains(&query()));
+        let actions = sale.on(listed(vec![charged(), linked("RV", listed_id, listed_minor, own(1))]));
+        match rest {
+            Some(rest) => {
+                assert!(actions.contains(&reverse("p1", rest, 2)), "{answer:?}: {actions:?}");
+                let agree = answer == done("none-of-its", 200);
+                assert_eq!(alarms(&actions), usize::from(!agree), "{answer:?}: {actions:?}");
+            }
+            None => assert!(matches!(sale.outcome(), Some(Outcome::Reversed { .. })), "{answer:?}"),
+        }
+    }
+    // Of a payment that is known without a look too.
+    let mut known = Trace::asked(EntryMode::Icc);
+    let _ = known.on(approved());
+    let _ = known.on(said(false));
+    assert_eq!(known.on(answered(1, silent())), [query()]);
+    let _ = known.on(listed(vec![found("DB", KNOWN, FoundState::Approved, None), linked("RV", "rv1", 1234, own(1))]));
+    assert!(matches!(known.outcome(), Some(Outcome::Reversed { .. })));
+}
+
+#[test]
+fn what_was_listed_as_approved_is_not_declined_or_absent_later() {
+    let declined = || Found { state: FoundState::Declined, ..charged() };
+    let mut sale = being_reversed();
+    let _ = sale.on(answered(1, lost()));
+    let _ = sale.on_at(Event::DeadlinePassed, 10);
+    let actions = sale.on_at(listed(vec![declined()]), 10);
+    assert_eq!((alarms(&actions), is_for_a_person(&sale)), (1, true), "{actions:?}");
+
+    let mut absent = being_reversed();
+    let _ = absent.on(answered(1, lost()));
+    for (seconds, for_person) in [(10, false), (DAY - 4000, false), (DAY + 10, true)] {
+        let _ = absent.on_at(listed(Vec::new()), seconds);
+        assert!(absent.outcome().is_none(), "after {seconds} s");
+        assert_eq!(is_for_a_person(&absent), for_person, "after {seconds} s");
+    }
+    // Known by an answer, and by an answer's part that went back.
+    let mut known = Trace::asked(EntryMode::Icc);
+    let _ = known.on(approved());
+    let _ = known.on(said(false));
+    let _ = known.on(answered(1, lost()));
+    let _ = known.on_at(Event::DeadlinePassed, 10);
+    let _ = known.on_at(listed(vec![found("DB", KNOWN, FoundState::Declined, None)]), 10);
+    assert!(is_for_a_person(&known));
+}

@@ -21,6 +21,7 @@ use super::Options;
 use super::chip::{Payment, Terms};
 use super::choice::Choosing;
 use super::deck::{Application, Card, Entry};
+use super::flood::Flood;
 use super::follow::Following;
 use super::pin::PinEntry;
 use super::script::When;
@@ -260,6 +261,9 @@ pub struct Device {
     pub(super) off_until: Option<Duration>,
     /// What the port has not done with the cable yet.
     pub(super) cable: VecDeque<Cable>,
+    /// What it says without end.
+    pub(super) flood: Option<Flood>,
+    pub(super) flooded: u64,
 }
 
 impl Device {
@@ -300,6 +304,8 @@ impl Device {
             held_until: None,
             off_until: None,
             cable: VecDeque::new(),
+            flood: None,
+            flooded: 0,
             options,
         }
     }

@@ -125,6 +125,14 @@ impl Device {
                 Action::Delay(time) => self.held_until = Some(self.now + time),
                 Action::Clear => self.options.secured = false,
                 Action::Amount(amount) => self.options.amount_override = amount,
+                Action::Flood(flood) => self.flood = flood,
+                Action::Serial(serial) => self.options.serial = serial,
+                Action::Version(name, version) => {
+                    match self.options.configuration.iter_mut().find(|(known, _)| *known == name) {
+                        Some((_, known)) => *known = version,
+                        None => self.options.configuration.push((name, version)),
+                    }
+                }
                 Action::Wait(time) => return self.following.agenda.push((self.now + time, actions)),
             }
         }

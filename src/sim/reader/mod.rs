@@ -21,6 +21,7 @@ mod choice;
 mod closing;
 pub mod deck;
 pub mod device;
+pub mod flood;
 mod follow;
 mod line;
 mod pay;
@@ -34,6 +35,7 @@ mod wire;
 
 pub use deck::{Card, Entry, card};
 pub use device::{AbortRace, ChoicePlan, Hand, Key, PinPlan, Screen, WaitsFor};
+pub use flood::Flood;
 pub use port::{Reader, start};
 pub use script::{Script, When};
 pub use sealing::Dukpt;
@@ -47,6 +49,8 @@ pub struct Options {
     pub link: Option<PathBuf>,
     /// Serial number (9F1E), 8 ASCII characters.
     pub serial: String,
+    /// Names and versions of its configuration files (D001).
+    pub configuration: Vec<(String, String)>,
     /// Holds an SRED key. Without one it offers tracks, 57 and 5A in clear.
     pub secured: bool,
     /// Says that it holds an SRED key even when it holds none: a forged or broken reader.
@@ -124,6 +128,10 @@ impl Default for Options {
             tcp: None,
             link: None,
             serial: "30003638".to_owned(),
+            // The names are those that the protocol's description mentions.
+            configuration: ["ARQCDOL.CFG", "TCDOL.CFG", "AACDOL.CFG", "P2PEDOL.CFG"]
+                .map(|name| (name.to_owned(), "1".to_owned()))
+                .into(),
             secured: true,
             claims_card_key: false,
             pin_key: true,

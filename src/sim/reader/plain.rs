@@ -15,7 +15,7 @@ impl Device {
     pub(super) fn command(&mut self, command: &Command<'_>) {
         let done = match command.code {
             0xD000 => self.reset_device(command.p1),
-            0xD001 => Ok(configuration()),
+            0xD001 => Ok(self.configuration()),
             0xD002 => Ok(self.device_info()),
             0xD010 => self.system_clock(command),
             0xD060 => return self.card_status(command.p1),
@@ -85,6 +85,14 @@ impl Device {
         let names = plain.into_iter().chain(self.options.extended_apdu.then_some(&b"Extended APDU"[..]));
         let inner: Vec<u8> = names.flat_map(|name| wire::template(0xEF, &[(0xDF0D, name)])).collect();
         wire::object(0xE1, &inner)
+    }
+
+    /// Names and versions of configuration files (readers: 2.2, D001).
+    fn configuration(&self) -> Vec<u8> {
+        let file = |(name, version): &(String, String)| {
+            wire::template(0xED, &[(0xDF0D, name.as_bytes()), (0xDF7F, version.as_bytes())])
+        };
+        wire::object(0xE1, &self.options.configuration.iter().flat_map(file).collect::<Vec<u8>>())
     }
 
     fn p2pe_status(&self) -> u8 {
@@ -238,12 +246,4 @@ fn or_refuse(device: &mut Device, run: impl FnOnce(&mut Device) -> Result<(), Sw
     if let Err(sw) = run(device) {
         device.answer(&[], sw);
     }
-}
-
-/// Names and versions of configuration files (readers: 2.2, D001); the names are those that section 2 mentions.
-fn configuration() -> Vec<u8> {
-    let files: [&[u8]; 4] = [b"ARQCDOL.CFG", b"TCDOL.CFG", b"AACDOL.CFG", b"P2PEDOL.CFG"];
-    let inner: Vec<u8> =
-        files.iter().flat_map(|name| wire::template(0xED, &[(0xDF0D, name), (0xDF7F, b"1")])).collect();
-    wire::object(0xE1, &inner)
 }

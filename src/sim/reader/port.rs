@@ -206,6 +206,12 @@ impl Reader {
         let _ = self.watch().wait_for(wanted).await;
     }
 
+    /// Bytes of a flood that were taken from it so far ([`Action::Flood`]).
+    #[must_use]
+    pub fn flooded(&self) -> u64 {
+        self.shared.lock().device.flooded
+    }
+
     /// What came over the line so far.
     #[must_use]
     pub fn counters(&self) -> Counters {
@@ -387,6 +393,7 @@ async fn serve(shared: &Shared, line: &Line) {
                 return;
             }
             pending = pending.or_else(|| inner.device.output().map(|output| (output, 0)));
+            pending = pending.or_else(|| inner.device.flood().map(|output| (output, 0)));
             inner.device.deadline()
         };
         let rest = pending.as_ref().map_or(&[][..], |(output, done)| &output.bytes[*done..]);

@@ -27,6 +27,7 @@ use std::time::Duration;
 
 use super::deck::{self, Card, DECK, Entry};
 use super::device::{Key, PinPlan};
+use super::flood::{FLOODS, Flood};
 
 /// Longest text of a script: far more than a person writes.
 pub const MAX_TEXT: usize = 64 * 1024;
@@ -116,6 +117,12 @@ pub const ACTIONS: &[(&str, &str)] = &[
     ("clear", "stops encrypting card data"),
     ("amount MINOR", "has the card sign another amount; right for the one asked for"),
     ("wait TIME", "does the actions that follow later"),
+    (
+        "flood KIND",
+        "says without end, as fast as the line takes it: status, cards, keys, answers, garbage, partial or huge; or ends it: nothing",
+    ),
+    ("serial DIGITS", "is another reader from now on, as it says when it is asked"),
+    ("version FILE TEXT", "has another version of a configuration file, or one more"),
 ];
 
 /// What is done.
@@ -153,6 +160,12 @@ pub enum Action {
     Amount(Option<u64>),
     /// Does the rest later.
     Wait(Duration),
+    /// Says this without end, or ends it.
+    Flood(Option<Flood>),
+    /// Is another reader.
+    Serial(String),
+    /// Has another version of a configuration file: its name, its version.
+    Version(String, String),
 }
 
 /// What happens when.
@@ -327,6 +340,16 @@ fn read_action(text: &str) -> Result<Action, Wrong> {
             word => Action::Amount(Some(number(word, "amount of at most twelve digits", 0..=999_999_999_999)?)),
         },
         "wait" => Action::Wait(time(words.need("a time")?)?),
+        "flood" => match words.need("what to say, or nothing")? {
+            "nothing" => Action::Flood(None),
+            word => {
+                let found = FLOODS.iter().find(|(name, _)| *name == word);
+                let names = FLOODS.iter().map(|(name, _)| *name).chain(["nothing"]);
+                Action::Flood(Some(found.ok_or_else(|| unknown(word, "flood", names))?.1))
+            }
+        },
+        "serial" => Action::Serial(label(words.need("a serial number")?)?),
+        "version" => Action::Version(label(words.need("a file")?)?, label(words.need("a version")?)?),
         other => return Err(unknown(other, "action", action_names())),
     };
     words.end()?;
@@ -353,6 +376,16 @@ impl<'a> Words<'a> {
 
     fn end(&mut self) -> Result<(), Wrong> {
         self.next().map_or(Ok(()), |word| Err(Wrong::TooMuch { word: word.to_owned() }))
+    }
+}
+
+/// A short word as devices name themselves and their files.
+fn label(word: &str) -> Result<String, Wrong> {
+    let fits = word.len() <= 32 && word.bytes().all(|c| c.is_ascii_graphic());
+    if fits {
+        Ok(word.to_owned())
+    } else {
+        Err(Wrong::NotA { word: word.to_owned(), wanted: "name of at most 32 letters" })
     }
 }
 
@@ -470,7 +503,7 @@ mod tests {
     #[test]
     fn every_event_and_every_action_is_read() {
         let all = "insert chip-pin, tap tap, swipe swipe, remove, type 9999, choose 2, key cancel, too-long, unplug 2s, \
-                   plug, reboot 1s, garbage 40, spoil, silent 5s, delay 300ms, clear, amount 1, wait 0ms";
+                   plug, reboot 1s, garbage 40, spoil, silent 5s, delay 300ms, clear, amount 1, wait 0ms, flood status, serial 30003639, version A 2";
         let expected = vec![
             Action::Present(Entry::Insert, deck::card("chip-pin").unwrap()),
             Action::Present(Entry::Tap, deck::card("tap").unwrap()),
@@ -490,6 +523,9 @@ mod tests {
             Action::Clear,
             Action::Amount(Some(1)),
             Action::Wait(Duration::ZERO),
+            Action::Flood(Some(Flood::Status)),
+            Action::Serial("30003639".to_owned()),
+            Action::Version("A".to_owned(), "2".to_owned()),
         ];
         assert_eq!(expected.len(), ACTIONS.len());
         for (name, when, _) in EVENTS {

@@ -1,0 +1,108 @@
+//! A change of the reader, its program or its configuration: recorded, told in the log and shown, for nobody else sees that the device
+//! at the counter is another one.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use chrono::{DateTime, SecondsFormat, Utc};
+
+use crate::journal::{KnownReader, ReaderChange};
+use crate::reader::Identity;
+use crate::till::{ConfigFileView, ReaderView};
+
+use super::Agent;
+
+/// Changes that are recorded within a [`DAY`]: a reader that is another one at each start must not fill the disk.
+const RECORDED: usize = 20;
+const DAY: Duration = Duration::from_secs(24 * 3600);
+
+/// What the book says of the reader, and when it was written lately.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    latest: Option<ReaderChange>,
+    recorded: VecDeque<Duration>,
+}
+
+impl Known {
+    /// What the book says at the start.
+    pub(super) fn new(latest: Option<ReaderChange>) -> Self {
+        Self { latest, recorded: VecDeque::new() }
+    }
+
+    /// Whether one more change may be recorded now.
+    fn may_record(&mut self, now: Duration) -> bool {
+        self.recorded.retain(|at| now.saturating_sub(*at) < DAY);
+        let may = self.recorded.len() < RECORDED;
+        if may {
+            self.recorded.push_back(now);
+        }
+        may
+    }
+}
+
+impl Agent {
+    /// The reader is ready: it is held against the one before.
+    pub(super) fn compare_reader(&mut self, identity: &Identity) {
+        let reader = known(identity);
+        let before = self.known_reader.latest.as_ref().map(|change| change.reader.clone());
+        if before.as_ref() == Some(&reader) {
+            return;
+        }
+        let change = ReaderChange { unix_ms: self.clock.unix_ms(), reader, before };
+        if change.before.is_some() {
+            let words = change.words();
+            tracing::warn!(
+                "the card reader is not as before: {words}; if nobody changed it on purpose, use it no more"
+            );
+            self.announce("reader-changed", &format!("The card reader is not as before: {words}"));
+        }
+        if !self.known_reader.may_record(self.clock.monotonic()) {
+            tracing::warn!("the reader changes again and again; this change is not recorded");
+        } else if let Err(error) = self.journal.mark_reader(&change.reader, change.unix_ms) {
+            // At the next start of the reader it is compared with the same one again.
+            tracing::warn!(%error, "the change of the reader is not recorded");
+            return;
+        }
+        self.known_reader.latest = Some(change);
+    }
+
+    /// The reader and its latest change, for the status.
+    pub(super) fn reader_view(&self) -> Option<ReaderView> {
+        let identity = self.reader_state.as_ref().ok()?;
+        let change = self.known_reader.latest.as_ref().filter(|change| change.before.is_some());
+        let at = change.and_then(|change| DateTime::<Utc>::from_timestamp_millis(change.unix_ms));
+        Some(ReaderView {
+            serial: identity.serial.clone(),
+            model: identity.model.clone(),
+            firmware: identity.firmware.clone(),
+            configuration: identity
+                .configuration
+                .iter()
+                .map(|file| ConfigFileView { name: file.name.clone(), version: file.version.clone() })
+                .collect(),
+            changed_at: at.map(|at| at.to_rfc3339_opts(SecondsFormat::Secs, true)),
+            changed: change.map(ReaderChange::words),
+        })
+    }
+}
+
+fn known(identity: &Identity) -> KnownReader {
+    KnownReader {
+        serial: identity.serial.clone(),
+        model: identity.model.clone(),
+        firmware: identity.firmware.clone(),
+        files: identity.configuration.iter().map(|file| (file.name.clone(), file.version.clone())).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reader_that_changes_at_each_start_does_not_fill_the_disk() {
+        let mut known = Known::new(None);
+        let mut day = |from: u64| (from..from + 1000).filter(|at| known.may_record(Duration::from_secs(*at))).count();
+        assert_eq!((day(0), day(24 * 3600 + 1000)), (RECORDED, RECORDED));
+    }
+}

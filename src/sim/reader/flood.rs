@@ -1,0 +1,77 @@
+//! A reader that says without end, as fast as its line takes it: broken, or made to keep a terminal from its work.
+
+use super::device::{Device, Output};
+use super::wire;
+use crate::reader::link::{self, Nad};
+
+/// Bytes of one piece, a read of the other side: a flood that ends leaves no more behind than that.
+const PIECE: usize = 1024;
+
+/// What it says without end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flood {
+    /// Device status with another text each time: each one is news for the cashier.
+    Status,
+    /// A card that goes in and out.
+    Cards,
+    /// The enter key.
+    Keys,
+    /// Answers that nobody waits for.
+    Answers,
+    /// Bytes of no packet.
+    Garbage,
+    /// Beginnings of packets.
+    Partial,
+    /// One message in packets without a last one.
+    Huge,
+}
+
+/// Their names in a script.
+pub const FLOODS: &[(&str, Flood)] = &[
+    ("status", Flood::Status),
+    ("cards", Flood::Cards),
+    ("keys", Flood::Keys),
+    ("answers", Flood::Answers),
+    ("garbage", Flood::Garbage),
+    ("partial", Flood::Partial),
+    ("huge", Flood::Huge),
+];
+
+impl Device {
+    /// The next piece of the flood, when there is one. It is not among what [`Device::output`] gives: that has an end.
+    pub fn flood(&mut self) -> Option<Output> {
+        let flood = self.flood.filter(|_| self.off_until.is_none())?;
+        let mut bytes = Vec::with_capacity(PIECE + link::MAX_PACKET);
+        while bytes.len() < PIECE {
+            match flood {
+                Flood::Status => {
+                    let text = format!("NO {}", self.next_random());
+                    let status = wire::template(0xE6, &[(0xC3, &[0xC0]), (0xC4, text.as_bytes())]);
+                    message(&mut bytes, true, &status);
+                }
+                Flood::Cards => {
+                    for slot in [0x03, 0x00] {
+                        message(&mut bytes, true, &wire::template(0xE1, &[(0x48, &[slot, 0x00])]));
+                    }
+                }
+                Flood::Keys => message(&mut bytes, true, &wire::template(0xE0, &[(0xDFA205, &[0x0D])])),
+                Flood::Answers => message(&mut bytes, false, &[]),
+                Flood::Garbage => bytes.extend(self.next_random().to_be_bytes()),
+                Flood::Partial => bytes.extend([0x01, 0x40, 0xFE, 0xE6]),
+                Flood::Huge => {
+                    let packets = link::chain(Nad::Reader, true, &[0xE6; 2 * link::MAX_APDU], link::MAX_APDU);
+                    // Without the last one.
+                    bytes.extend(packets.into_iter().flatten().next().into_iter().flatten());
+                }
+            }
+        }
+        self.flooded += bytes.len() as u64;
+        Some(Output { bytes, card: false })
+    }
+}
+
+fn message(bytes: &mut Vec<u8>, unsolicited: bool, body: &[u8]) {
+    let message = [body, &[0x90, 0x00]].concat();
+    let packets = link::chain(Nad::Reader, unsolicited, &message, link::MAX_APDU);
+    packets.into_iter().flatten().for_each(|packet| bytes.extend(packet));
+}
