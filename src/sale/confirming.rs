@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use super::back_off;
 use super::decide::outcome_of;
-use super::reversing::{LOOKS_BEFORE_SENDING, cannot_be_asked, is_final};
+use super::reversing::{LOOKS_BEFORE_SENDING, NOT_LISTED_ANY_MORE, cannot_be_asked, is_final};
 use super::{
     Action, Answer, ApprovedAmount, CardAnswer, Deadlines, Event, Found, FoundState, HostFacts, Inquiry, Kind, Now,
     Outcome, Paper, Record, Sale, State, Step,
@@ -142,8 +142,17 @@ impl Sale {
             }
             (None, _) => {}
         }
-        if undecided {
-            return self.look_later(now, "the gateway has not decided yet");
+        if ours().any(|one| one.state != FoundState::Declined) {
+            // Absent is what no look has shown for all of the time.
+            let timers = &mut self.volatile.confirming;
+            (timers.absent, timers.absent_since) = (0, None);
+        }
+        if let Some(one) = ours().find(|one| one.state == FoundState::Undecided) {
+            // Written once: what the gateway has had is not absent later.
+            let listed = (!self.was_listed).then(|| Record::Pending { payment: one.id.clone() });
+            let mut step = self.look_later(now, "the gateway has not decided yet");
+            step.records.extend(listed);
+            return step;
         }
         if ours().any(|one| one.state == FoundState::Unclear) {
             return self
@@ -165,6 +174,13 @@ impl Sale {
         }
         if declined > 0 {
             return self.look_later(now, "the gateway declined one try, and an earlier one may still be carried out");
+        }
+        if self.was_listed && declined == 0 {
+            return if nothing_comes {
+                self.needs_a_person(NOT_LISTED_ANY_MORE, now)
+            } else {
+                self.look_later(now, "the gateway does not list it any more")
+            };
         }
         // A gateway that is slow may still carry out what it has read.
         let quiet = self.volatile.confirming.absent >= LOOKS_BEFORE_SENDING

@@ -164,7 +164,7 @@ fn belongs(is: &Reversing, one: &Found, payment: &Payment, found: &[Found]) -> R
     if let Some(id) = &one.refers_to {
         return Ok(is_same_payment(id, &payment.id));
     }
-    let asked = is.open.iter().map(|open| (&open.reference, &open.payment.id));
+    let asked = is.open.iter().chain(&is.unanswered).map(|open| (&open.reference, &open.payment.id));
     let confirmed = is.done.iter().map(|done| (&done.reference, &done.payment));
     let of = asked.chain(confirmed).find(|(reference, _)| Some(*reference) == one.reference.as_ref());
     if let Some((_, id)) = of {

@@ -53,6 +53,8 @@ pub struct Sale {
     state: State,
     /// A request of this transaction once had no answer: no later answer can say that nothing happened.
     doubted: bool,
+    /// The gateway has had it without a decision, as it answered or as a look showed: it is not "never received".
+    was_listed: bool,
     /// How often the request was sent, and may have been read: once, and again each time its absence was believed.
     tries: u32,
     /// When the request was last sent, milliseconds since 1970, UTC.
@@ -428,6 +430,7 @@ impl Sale {
             order,
             state: State::Waiting,
             doubted: false,
+            was_listed: false,
             tries: 0,
             asked_unix_ms: 0,
             held: None,
@@ -642,8 +645,8 @@ impl Sale {
                     _ => {}
                 }
             }
-            // It is known by this id; nothing else changes.
-            Record::Pending { .. } => {}
+            // It is known by this id.
+            Record::Pending { .. } => self.was_listed = true,
             Record::Held { why } => self.held = Some(why.clone()),
             Record::Settled { keep, by: _ } => {
                 self.held = None;

@@ -35,6 +35,8 @@ pub(super) struct Reversing {
     pub(super) known: Option<Payment>,
     /// A reversal that was sent (or was about to be) and is not confirmed.
     pub(super) open: Option<Request>,
+    /// What was sent before it, of other payments, and has no answer either.
+    pub(super) unanswered: Vec<Request>,
     /// What was confirmed.
     pub(super) done: Vec<Done>,
     /// How many references were given to reversals.
@@ -112,7 +114,16 @@ impl Timers {
 
 impl Reversing {
     pub(super) fn new(why: String, known: Option<Payment>) -> Self {
-        Self { why, known, open: None, done: Vec::new(), references: 0, keep: false, quarantined: None }
+        Self {
+            why,
+            known,
+            open: None,
+            unanswered: Vec::new(),
+            done: Vec::new(),
+            references: 0,
+            keep: false,
+            quarantined: None,
+        }
     }
 
     /// `of_sale` is the sale's own reference, under which earlier programs sent its reversals.
@@ -124,8 +135,11 @@ impl Reversing {
                     Some(open) if open.reference == reference => open.tries += 1,
                     _ => {
                         self.references += 1;
-                        self.open =
-                            Some(Request { payment: payment.clone(), reference: reference.to_owned(), tries: 1 });
+                        let asked = Request { payment: payment.clone(), reference: reference.to_owned(), tries: 1 };
+                        let before = self.open.replace(asked);
+                        // Of the same payment only what cannot come any more is followed by another request.
+                        self.unanswered.extend(before.filter(|one| !is_same_payment(&one.payment.id, &payment.id)));
+                        self.unanswered.retain(|one| !is_same_payment(&one.payment.id, &payment.id));
                     }
                 }
                 self.quarantined = None;
@@ -238,10 +252,15 @@ impl Sale {
         &self.order.merchant_transaction_id
     }
 
-    /// The question what became of it, and of a request of its own.
+    /// The question what became of it, and of requests of its own.
     pub(super) fn query(&self, own: Option<&str>) -> Action {
         let own = own.filter(|own| *own != self.our_reference());
-        let references = [self.our_reference()].into_iter().chain(own).map(str::to_owned);
+        let unanswered = match &self.state {
+            State::Reversing(reversing) => reversing.unanswered.as_slice(),
+            _ => &[],
+        };
+        let unanswered = unanswered.iter().map(|one| one.reference.as_str());
+        let references = [self.our_reference()].into_iter().chain(own).chain(unanswered).map(str::to_owned);
         Action::Query { references: references.collect() }
     }
 
@@ -282,13 +301,21 @@ impl Sale {
             return self.quarantine(&look_up::another_kind(strange), now);
         }
         let mut is = reversing.clone();
+        if payments(&found).any(|one| one.state != FoundState::Declined) {
+            // Absent is what no look has shown for all of the time.
+            self.volatile.reversal.first_absent = None;
+        }
         // Unless all of this list allows that something leaves, the next thing that does is reckoned from another one.
         self.volatile.reversal.look_first = true;
         let mut first = Step::none();
         // Our reference tells what became of our request.
         let own = match is.open.as_ref().map(|open| look_up::own(open, &found)).transpose() {
             Ok(own) => own,
-            Err(doubt) => return self.doubted(doubt, now),
+            Err(doubt) => {
+                let timers = &mut self.volatile.reversal;
+                (timers.reversal_absent, timers.reversal_absent_since) = (0, None);
+                return self.doubted(doubt, now);
+            }
         };
         if let (Some(Own::Done(id, amount)), Some(open)) = (&own, &is.open) {
             let (payment, asked) = (open.payment.id.clone(), open.payment.amount);
@@ -313,7 +340,12 @@ impl Sale {
         now: Now,
         deadlines: Deadlines,
     ) -> Step {
-        for one in payments(found).filter(|one| may_be_charged(one)) {
+        // A request without an answer comes first: its payment is still being looked after.
+        let open = is.open.as_ref().filter(|_| !self.volatile.reversal.certainly_unsent);
+        let is_open = |one: &Found| open.is_some_and(|open| is_same_payment(&open.payment.id, &one.id));
+        let mut charged: Vec<&Found> = payments(found).filter(|one| may_be_charged(one)).collect();
+        charged.sort_by_key(|one| !is_open(one));
+        for one in charged {
             let known = is.known.as_ref().filter(|known| is_same_payment(&known.id, &one.id));
             // The answer itself named it: its own amount is what must go back.
             let Some(amount) = self.amount_of(one).or(known.map(|known| known.amount)) else {
@@ -341,10 +373,12 @@ impl Sale {
             }
         }
         // Another one under our reference may still be approved, whatever went back of the others.
-        if payments(found).any(|one| one.state == FoundState::Undecided) {
-            return self.wait(now, "the gateway has not decided yet");
+        if let Some(one) = payments(found).find(|one| one.state == FoundState::Undecided) {
+            let id = one.id.clone();
+            return self.undecided(&id, now);
         }
-        if let Some(step) = self.charged_and_not_shown(is, found, now, deadlines) {
+        let seen = is.known.iter().cloned().chain(is.open.as_ref().and_then(|open| is.whole_of(open)));
+        if let Some(step) = self.charged_and_not_shown(is, &seen.collect::<Vec<_>>(), found, now, deadlines) {
             return step;
         }
         if is.known.is_some() || !is.done.is_empty() || payments(found).any(may_be_charged) {
@@ -353,6 +387,9 @@ impl Sale {
         let why = if payments(found).next().is_some() {
             "the gateway declined it"
         } else if self.absence_is_final(now, deadlines) {
+            if self.was_listed {
+                return self.quarantine(NOT_LISTED_ANY_MORE, now);
+            }
             "the gateway never received it"
         } else {
             return self.wait(now, "the gateway does not know it; a late approval would be reversed");
@@ -360,11 +397,20 @@ impl Sale {
         self.end_settled(Outcome::Declined { why: why.to_owned() })
     }
 
+    /// The gateway has it, and has not decided: written once, for what it has had is not absent later.
+    fn undecided(&mut self, id: &str, now: Now) -> Step {
+        let listed = (!self.was_listed).then(|| Record::Pending { payment: id.to_owned() });
+        let mut step = self.wait(now, "the gateway has not decided yet");
+        step.records.extend(listed);
+        step
+    }
+
     /// What the gateway approved, or listed as approved, and now does not show as charged, though not all of it went back: a list
     /// without it proves nothing, however old it is.
     fn charged_and_not_shown(
         &mut self,
         is: &Reversing,
+        seen: &[Payment],
         found: &[Found],
         now: Now,
         deadlines: Deadlines,
@@ -378,7 +424,14 @@ impl Sale {
                 Err(doubt) => return Some(self.doubted(doubt, now)),
             }
             let id = &payment.id;
-            if payments(found).any(|one| is_same_payment(&one.id, id)) {
+            let listed = payments(found).find(|one| is_same_payment(&one.id, id));
+            if listed.is_some_and(may_be_charged) {
+                continue;
+            }
+            if listed.is_some_and(|one| one.state == FoundState::Undecided) {
+                return Some(self.undecided(id, now));
+            }
+            if listed.is_some() {
                 let why = format!("the gateway lists payment {id} as declined, which it approved; look at it there");
                 return Some(self.quarantine(&why, now));
             }
@@ -408,6 +461,12 @@ impl Sale {
         let timers = &mut self.volatile.reversal;
         let next = is.next_reference(&self.order.merchant_transaction_id);
         let Some(open) = is.open.as_ref().filter(|open| is_same_payment(&open.payment.id, &rest.id)) else {
+            if is.unanswered.iter().any(|one| is_same_payment(&one.payment.id, &rest.id)) {
+                let since = *timers.reversal_absent_since.get_or_insert(now.monotonic);
+                if now.monotonic.saturating_sub(since) < deadlines.absence_final {
+                    return self.wait(now, "a reversal of it was sent before and may still be carried out");
+                }
+            }
             timers.certainly_unsent = true;
             return self.ask_anew(rest, next);
         };
@@ -584,6 +643,10 @@ impl Sale {
         look_up::said(payment.amount, self.amount).filter(|said| said.minor() <= self.amount.minor())
     }
 }
+
+/// Of what the gateway once listed as not decided, or answered so.
+pub(super) const NOT_LISTED_ANY_MORE: &str =
+    "the gateway had it and had not decided, and does not list it any more; look at it there";
 
 /// What an alarm says of a query without an answer.
 pub(super) fn cannot_be_asked(why: &str) -> String {

@@ -552,3 +552,75 @@ fn what_was_listed_as_approved_is_not_declined_or_absent_later() {
     let _ = known.on_at(listed(vec![found("DB", KNOWN, FoundState::Declined, None)]), 10);
     assert!(is_for_a_person(&known));
 }
+
+/// The gateway's list lags behind for a moment, shows it as not decided all day, and is empty once.
+#[test]
+fn what_was_listed_is_never_taken_for_never_received() {
+    let undecided = || Found { state: FoundState::Undecided, ..charged() };
+    let mut sale = Trace::asked(EntryMode::NfcIcc);
+    let _ = sale.on(unknown());
+    let _ = sale.on_at(listed(Vec::new()), 2);
+    for seconds in [10, DAY - 5000, DAY + 10] {
+        let _ = sale.on_at(listed(vec![undecided()]), seconds);
+    }
+    for (seconds, for_person) in [(DAY + 20, false), (2 * DAY + 30, true)] {
+        let _ = sale.on_at(listed(Vec::new()), seconds);
+        assert!(sale.outcome().is_none(), "after {seconds} s: {:?}", sale.sale.standing());
+        assert_eq!(is_for_a_person(&sale), for_person, "after {seconds} s");
+    }
+    // Also after a start, and it is still taken back when it is approved in the end.
+    let _ = sale.cut();
+    assert!(sale.on_at(listed(vec![charged()]), 3 * DAY).contains(&reverse("p1", 1234, 1)));
+
+    let mut refund = without_card(Kind::Refund { of: of() });
+    let _ = refund.on(unknown());
+    let reference = refund.sale.our_reference().to_owned();
+    let pending = || vec![Found { state: FoundState::Undecided, ..linked("RF", "rf1", 1234, reference.clone()) }];
+    for (list, seconds) in [(Vec::new(), 2), (pending(), 10), (pending(), DAY + 10), (Vec::new(), DAY + 20)] {
+        assert!(!look(&mut refund, list, seconds).contains(&Action::Ask), "after {seconds} s");
+    }
+    assert!(!is_for_a_person(&refund));
+    assert!(!look(&mut refund, Vec::new(), 3 * DAY).contains(&Action::Ask));
+    assert!(is_for_a_person(&refund), "it was there, and is not there any more");
+
+    // A reversal that one look showed is not absent since before that look.
+    let mut reversal = being_reversed();
+    let _ = reversal.on(answered(1, lost()));
+    let on_its_way = || Found { state: FoundState::Undecided, ..linked("RV", "rv1", 1234, own(1)) };
+    for (seconds, shown) in [(10, false), (120, true), (130, false)] {
+        let _ = reversal.on_at(Event::DeadlinePassed, seconds);
+        let list = std::iter::once(charged()).chain(shown.then(on_its_way)).collect();
+        let actions = reversal.on_at(listed(list), seconds);
+        assert!(
+            !actions.iter().any(|action| matches!(action, Action::Reverse { .. })),
+            "after {seconds} s: {actions:?}"
+        );
+    }
+}
+
+/// A bank booked the sale twice, and lists the two in another order each time.
+#[test]
+fn a_reversal_without_an_answer_is_not_forgotten_over_another_payment() {
+    let second = || found("DB", "p2", FoundState::Approved, None);
+    let mut sale = Trace::asked(EntryMode::NfcIcc);
+    let _ = sale.on(unknown());
+    assert_eq!(sale.on(listed(vec![charged(), second()])), [reverse("p1", 1234, 1)]);
+    let _ = sale.on(answered(1, lost()));
+    let _ = sale.on_at(Event::DeadlinePassed, 2);
+    let actions = sale.on_at(listed(vec![second(), charged()]), 2);
+    assert!(!actions.iter().any(|action| matches!(action, Action::Reverse { .. })), "{actions:?}");
+    // The list leaves the first one out for a moment: the second goes back, and the first request is still remembered.
+    let _ = sale.on_at(Event::DeadlinePassed, 10);
+    assert!(sale.on_at(listed(vec![second()]), 10).contains(&reverse("p2", 1234, 2)));
+    let of =
+        |id: &str, nth| Found { refers_to: Some(id.to_owned()), ..linked("RV", &format!("rv{nth}"), 1234, own(nth)) };
+    let _ = sale.on_at(answered(2, done("rv2", 1234)), 11);
+    let actions = sale.on_at(listed(vec![second(), charged(), of("p2", 2)]), 12);
+    assert!(!actions.iter().any(|action| matches!(action, Action::Reverse { .. })), "{actions:?}");
+    assert_eq!(sale.cut(), [query_with(1)], "nor after a start");
+    let actions = sale.on_at(listed(vec![second(), charged(), of("p2", 2)]), 20);
+    assert!(!actions.iter().any(|action| matches!(action, Action::Reverse { .. })), "{actions:?}");
+    // Now it is listed, with what it was of.
+    let _ = sale.on_at(listed(vec![second(), charged(), of("p2", 2), of("p1", 1)]), 100);
+    assert!(matches!(sale.outcome(), Some(Outcome::Reversed { .. })), "{:?}", sale.sale.standing());
+}
