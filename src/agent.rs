@@ -228,8 +228,8 @@ async fn work(mut agent: Agent, mut ends: Ends, till: Option<TillEnd>, shutdown:
                 round.take(Source::Printers);
                 agent.printer_says(event);
             }
-            // Nobody else is ready.
-            () = std::future::ready(()), if round.passes_over() => {
+            // Nobody is ready, or nobody who has a turn left.
+            () = std::future::ready(()), if round.is_used() => {
                 round = Round::default();
                 continue;
             }
