@@ -228,8 +228,8 @@ async fn work(mut agent: Agent, mut ends: Ends, till: Option<TillEnd>, shutdown:
                 round.take(Source::Printers);
                 agent.printer_says(event);
             }
-            // Nobody else is ready.
-            () = std::future::ready(()), if round.passes_over() => {
+            // Nobody is ready, or nobody who has a turn left.
+            () = std::future::ready(()), if round.is_used() => {
                 round = Round::default();
                 continue;
             }
@@ -632,9 +632,7 @@ impl Agent {
         let of_another =
             earlier.is_some_and(|of| sale::is_same_payment(&of.payment, id)) || self.is_of_another(number, id);
         if of_another {
-            return Answer::NotOurs {
-                why: format!("the gateway answered with payment {id}, which is another transaction's"),
-            };
+            return Answer::NotOurs { why: another_transactions(number, id) };
         }
         answer
     }
@@ -650,10 +648,7 @@ impl Agent {
         let mut foreign = named.filter(|one| self.is_of_another(number, &one.id));
         match foreign.next() {
             Some(one) => Inquiry::CannotAsk {
-                why: format!(
-                    "it lists payment {} under our reference, which is another transaction's; look at it there",
-                    one.id
-                ),
+                why: format!("under our reference {}; look at it there", another_transactions(number, &one.id)),
             },
             None => inquiry,
         }
@@ -662,9 +657,9 @@ impl Agent {
     /// A reversal has an id of its own.
     fn with_a_reversal_of_its_own(&self, number: u64, reversal: Reversal) -> Reversal {
         match reversal {
-            Reversal::Done { id, .. } if self.is_of_another(number, &id) => Reversal::Unknown {
-                why: format!("the gateway answered with payment {id}, which is another transaction's"),
-            },
+            Reversal::Done { id, .. } if self.is_of_another(number, &id) => {
+                Reversal::Unknown { why: another_transactions(number, &id) }
+            }
             reversal => reversal,
         }
     }
@@ -710,6 +705,12 @@ impl Agent {
             .is_some_and(|number| self.sales.get(&number).is_some_and(|active| !active.sale.is_settled()));
         !sale_runs || self.asks_the_clock().duration_since(since) > STOP_PATIENCE
     }
+}
+
+/// The gateway named another transaction's payment, which may be another till's: its id is in the log alone.
+fn another_transactions(number: u64, id: &str) -> String {
+    tracing::error!(sale = number, payment = id, "the gateway named a payment that is another transaction's");
+    "the gateway named another transaction's payment (the log has its id)".to_owned()
 }
 
 /// A gateway that names no references in its lists shows none by date either.

@@ -274,6 +274,16 @@ async fn each_till_sees_its_own_and_the_socket_sees_all() {
     let status = shop.tcp(&get_request("/v1/status", &token(2))).await.json();
     assert_eq!((&status["terminalId"], &status["current"]), (&"4711".into(), &Value::Null));
     assert_eq!(shop.get("/v1/status").await.json()["current"]["reference"], "a");
+    // That the terminal is busy is everybody's business, with what is not.
+    let busy = shop.tcp(&post_request("/v1/sales", &(token(1) + JSON), sale("busy", "1.00").as_bytes())).await;
+    assert_eq!((busy.0, busy.code().as_str()), (409, "busy"));
+    assert!(
+        !busy.2.contains("till-2") && !busy.2.contains("\"other\"") && busy.2.contains("another till"),
+        "{}",
+        busy.2
+    );
+    let own = shop.tcp(&post_request("/v1/sales", &(token(2) + JSON), sale("busy", "1.00").as_bytes())).await;
+    assert!(own.2.contains("sale other of till till-2"), "{}", own.2);
 }
 
 #[tokio::test]
@@ -485,20 +495,22 @@ async fn a_request_held_open_is_dropped_and_holds_up_nobody() {
     assert!((10..60).contains(&before.elapsed().as_secs()), "{:?}", before.elapsed());
 }
 
-#[tokio::test(start_paused = true)]
-async fn further_connections_wait_for_a_place() {
+#[tokio::test]
+async fn a_user_at_the_socket_has_so_many_listeners() {
     let shop = fake_agent::open(4).await;
     let mut held = Vec::new();
-    for _ in 0..32 {
+    for _ in 0..16 {
         held.push(events(UnixStream::connect(&shop.socket).await.unwrap(), "").await);
     }
-    let mut waiting = UnixStream::connect(&shop.socket).await.unwrap();
-    waiting.write_all(&get_request("/v1/status", "")).await.unwrap();
-    let mut byte = [0];
-    let early = tokio::time::timeout(std::time::Duration::from_secs(5), waiting.read(&mut byte)).await;
-    assert!(early.is_err(), "it was served as the 33rd");
+    let refused = tokio::time::timeout(std::time::Duration::from_secs(60), shop.get("/v1/events")).await;
+    let answer = refused.expect("it is listened for once more");
+    assert_eq!((answer.0, answer.code().as_str()), (429, "too-many-listeners"));
+    assert_eq!(shop.get("/v1/status").await.0, 200, "other questions are answered");
     held.pop();
-    assert_eq!(waiting.read(&mut byte).await.unwrap(), 1);
+    while shop.progress.receiver_count() == 16 {
+        tokio::task::yield_now().await;
+    }
+    events(UnixStream::connect(&shop.socket).await.unwrap(), "").await;
 }
 
 #[tokio::test]
@@ -544,8 +556,8 @@ async fn a_stale_socket_is_replaced_and_a_living_one_is_not() {
     assert!(error.contains("create its folder"), "{error}");
 }
 
-#[tokio::test]
-async fn an_address_in_use_is_named_with_its_remedy() {
+#[tokio::test(start_paused = true)]
+async fn an_address_in_use_is_named_with_its_remedy_and_tried_again() {
     let shop = fake_agent::open(4).await;
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let token_file = shop.folder.path().join("till-1.token");
@@ -554,8 +566,15 @@ async fn an_address_in_use_is_named_with_its_remedy() {
     let config =
         Till { socket: Socket::at(&socket), http: taken.local_addr().unwrap(), token: vec![entry], peer: vec![] };
     let eur = Currency::from_code("EUR").unwrap();
-    let error = http::serve(&config, eur, mpsc::channel(1).0, broadcast::channel(1).0, std::future::pending()).await;
-    let error = error.unwrap_err().to_string();
-    assert!(error.contains(&config.http.to_string()) && error.contains("[till] http"), "{error}");
-    assert!(!socket.exists(), "nothing is bound when not everything is");
+    let (commands, mut heard) = mpsc::channel(1);
+    let bound = http::serve(&config, eur, commands, broadcast::channel(1).0, std::future::pending()).await.unwrap();
+    assert_eq!(bound.http, None);
+    // Nobody looks after the commands: that it is asked shows that the socket is served.
+    let mut asking = UnixStream::connect(&socket).await.unwrap();
+    asking.write_all(&get_request("/v1/status", "")).await.unwrap();
+    assert!(heard.recv().await.is_some());
+    drop(taken);
+    while TcpStream::connect(config.http).await.is_err() {
+        tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+    }
 }

@@ -176,7 +176,7 @@ impl Agent {
             for (config, printer) in printers {
                 if let Err(why) = printer.print(receipt.clone(), copy, false) {
                     tracing::warn!(sale = number, printer = config.name, %why, "receipt not printed");
-                    self.announce("printer-failed", &why.to_string());
+                    self.announce_to(number, "printer-failed", &why.to_string());
                 }
             }
         }

@@ -98,7 +98,7 @@ impl Agent {
                 let earlier = super::words::kind_of(&order.kind).as_str();
                 not_possible(format!("there is no {} of a {earlier}", wanted.kind.as_str()))
             }
-            why => not_possible(format!("{}: {why}", order.reference)),
+            why => not_possible(format!("{}: {why}", named_for(wanted, order))),
         })?;
         let amount = match (left, wanted.amount) {
             (Left::Nothing, _) => return Err(not_possible("nothing is left of the earlier transaction".to_owned())),
@@ -116,8 +116,8 @@ impl Agent {
             (Left::Any(_), None) => return Err(not_possible("an increment needs an amount".to_owned())),
         };
         let payment = sale.host().id.clone();
-        let payment =
-            payment.ok_or_else(|| not_possible(format!("the payment id of {} is not known", order.reference)))?;
+        let payment = payment
+            .ok_or_else(|| not_possible(format!("the payment id of {} is not known", named_for(wanted, order))))?;
         Ok((Earlier { payment, number: Some(order.number) }, amount))
     }
 
@@ -228,6 +228,11 @@ fn has_its_particulars(wanted: &Wanted, order: &Order) -> bool {
         && wanted.manual == order.manual
         && wanted.accept_partial == order.accept_partial
         && added::are_the_same(&wanted.parameters, &order.parameters)
+}
+
+/// What a till may hear an earlier transaction called: its reference when it is the till's own.
+fn named_for(wanted: &Wanted, order: &Order) -> String {
+    if order.till == wanted.till { order.reference.clone() } else { format!("transaction {}", order.number) }
 }
 
 fn follow(kind: till::Kind) -> Option<Follow> {

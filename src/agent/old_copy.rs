@@ -314,8 +314,11 @@ impl Agent {
     fn is_old_copy(&mut self, strange: &[String]) {
         let above = strange.iter().filter_map(|reference| number_of(reference)).max().unwrap_or_default();
         let (count, last) = (strange.len(), strange.last().map_or("", String::as_str));
-        let how = format!("the gateway holds {count} references of this terminal that it does not know, as {last}");
-        tracing::error!(above, %how, "ALARM: this journal is an old copy");
+        // Every till hears it, and the references are not every till's business.
+        let how = format!(
+            "the gateway holds {count} references of this terminal that it does not know (the log has the last one)"
+        );
+        tracing::error!(above, %how, last, "ALARM: this journal is an old copy");
         self.announce("alarm", &format!("ALARM: this journal is an old copy: {how}"));
         self.last_number = self.last_number.max(above);
         self.old_copy.waiting.clear();

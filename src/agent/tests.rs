@@ -565,3 +565,130 @@ async fn the_look_for_an_old_copy_waits_for_the_gateways_time() {
     terminal.agent.probed(Ok(crate::gateway::Probed { unix_s: None, round_trip: Duration::from_millis(1) }));
     assert!(terminal.agent.old_copy_due().is_some());
 }
+
+/// All that is not the till's own of what a till is told: references, payment ids and our references at the gateway.
+fn strange_in(told: &impl serde::Serialize, own: &[u64], all: &[u64]) -> Vec<String> {
+    let text = serde_json::to_string(told).unwrap();
+    let of = |number: &u64| [format!("R{number}\""), format!("R{number} "), id(*number), reference(*number)];
+    all.iter().filter(|number| !own.contains(number)).flat_map(of).filter(|strange| text.contains(strange)).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_status_names_a_till_its_own_sales_alone() {
+    let folder = TempDir::new().unwrap();
+    let before = || Kind::Refund { of: in_journal(1) };
+    {
+        let mut terminal = Terminal::start(folder.path(), "");
+        terminal.sold(1, "till-1", 1000);
+        terminal.enter(2, "till-1", before(), 100, Some(lost()));
+        terminal.enter(3, "till-2", stored_card(), 1000, Some(lost()));
+        terminal.enter(4, "till-2", stored_card(), 1000, None);
+    }
+    let mut terminal = Terminal::start(folder.path(), "");
+    terminal.agent.settle();
+    // Of the other till as well: at the reader, and one that waits for its signature.
+    let order = Order { kind: Kind::Sale, ..terminal.agent.sales[&4].sale.order().clone() };
+    for (number, reference) in [(5, "R5"), (6, "R6")] {
+        let order = Order { number, reference: reference.to_owned(), ..order.clone() };
+        let (mut sale, first) = Sale::begin(order);
+        let _ = terminal.agent.journal.commit(&mut sale, first, 0).unwrap();
+        terminal.agent.sales.insert(number, Active::new(sale, Duration::ZERO));
+    }
+    terminal.agent.at_reader = Some(5);
+    let all = [1, 2, 3, 4, 5, 6];
+    let everything = terminal.agent.status(|_| true);
+    assert_eq!(everything.unconfirmed.len(), 3, "{everything:?}");
+    assert!(everything.current.is_some() && everything.attention.iter().any(|text| text.contains("R3 of till till-2")));
+    for (till, own, unconfirmed) in [("till-1", &[1, 2][..], 1), ("till-2", &[3, 4, 5, 6], 2), ("till-3", &[], 0)] {
+        let status = terminal.agent.status(|one| one == till);
+        assert_eq!(strange_in(&status, own, &all), [""; 0], "{till}: {status:?}");
+        assert_eq!((status.unconfirmed.len(), status.current.is_some()), (unconfirmed, till == "till-2"), "{till}");
+        // What is the matter with the terminal, everybody may know.
+        assert!(status.attention.contains(&"the reader is being opened".to_owned()), "{status:?}");
+        assert_eq!(
+            status.attention.iter().filter(|text| text.contains("UNCONFIRMED")).count(),
+            unconfirmed,
+            "{status:?}"
+        );
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_all_tills_hear_names_no_sale() {
+    let folder = TempDir::new().unwrap();
+    {
+        let mut before = Terminal::start(folder.path(), "");
+        before.sold(1, "till-1", 1000);
+        before.enter(2, "till-1", stored_card(), 1000, None);
+    }
+    let mut terminal = Terminal::start(folder.path(), "");
+    let mut heard = terminal.agent.progress.subscribe();
+    for sale in [1, 2, 99] {
+        let why = "out of paper".to_owned();
+        let copy = sale::Copy::Merchant;
+        terminal.agent.printer_says(printer::Event::Waits { sale, copy, why: why.clone() });
+        terminal.agent.printer_says(printer::Event::Failed { sale, copy, why });
+    }
+    terminal.agent.settle();
+    terminal.agent.references_listed(Ok(vec![reference(1), reference(7)]));
+    let mut words = Vec::new();
+    while let Ok(step) = heard.try_recv() {
+        let strange = if step.till == "till-1" { Vec::new() } else { strange_in(&step, &[], &[1, 2, 7]) };
+        assert_eq!(strange, [""; 0], "{step:?}");
+        assert!(!step.till.is_empty() || !step.text.contains("sale "), "{step:?}");
+        words.push((step.till, step.reference, step.step));
+    }
+    let word = |till: &str, reference: &str, step: &str| (till.to_owned(), reference.to_owned(), step.to_owned());
+    for reference in ["R1", "R2"] {
+        assert!(words.contains(&word("till-1", reference, "printer-waits")), "{words:?}");
+        assert!(words.contains(&word("till-1", reference, "printer-failed")), "{words:?}");
+    }
+    assert!(words.contains(&word("", "", "alarm")), "that the journal is an old copy: {words:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_till_hears_of_another_tills_sale_neither_its_reference_nor_its_payment() {
+    let folder = TempDir::new().unwrap();
+    let mut terminal = Terminal::start(folder.path(), "");
+    terminal.sold(1, "till-1", 1000);
+    // Returned at another till, which has the right to.
+    terminal.refunded(2, "till-2", in_journal(1), 300);
+    let (_, view) = terminal.agent.find("till-2", "R2").unwrap();
+    assert_eq!(view.of.as_deref(), Some("number 1"));
+    terminal.refunded(3, "till-1", in_journal(1), 200);
+    let (_, view) = terminal.agent.find("till-1", "R3").unwrap();
+    assert_eq!(view.of.as_deref(), Some("R1"));
+    let again = Wanted { kind: till::Kind::Capture, ..refund("till-2", Of::Number(1), 1, &[Right::AnyTill]) };
+    let refused = terminal.may(&again).unwrap_err();
+    assert!(!refused.contains("R1") && !refused.contains(&id(1)), "{refused}");
+    // An answer with the id of another's payment.
+    terminal.enter(4, "till-2", stored_card(), 1000, None);
+    let Answer::NotOurs { why } = terminal.agent.with_an_id_of_its_own(4, approved(&id(1))) else {
+        panic!("it was taken")
+    };
+    assert!(why.contains("another transaction") && !why.contains(&id(1)), "{why}");
+    let other = sale::Found {
+        id: id(1),
+        payment_type: "DB".to_owned(),
+        amount: ApprovedAmount::Said(eur(1000)),
+        state: sale::FoundState::Approved,
+        reference: None,
+        refers_to: None,
+    };
+    let reversal = Reversal::Done { id: id(1), amount: ApprovedAmount::NotSaid };
+    let Reversal::Unknown { why } = terminal.agent.with_a_reversal_of_its_own(4, reversal) else {
+        panic!("it was taken")
+    };
+    assert!(!why.contains(&id(1)), "{why}");
+    drop(terminal);
+    // One that is open, and is looked up.
+    let terminal = Terminal::start(folder.path(), "");
+    let Inquiry::CannotAsk { why } = terminal.agent.with_payments_of_its_own(4, Inquiry::Payments(vec![other])) else {
+        panic!("it was taken")
+    };
+    assert!(!why.contains(&id(1)), "{why}");
+    // The reader is busy with another till's sale.
+    let busy = || Refused::Busy { till: "till-1".to_owned(), reference: "R9".to_owned() };
+    assert!(!busy().told_to(|till| till == "till-2").to_string().contains("R9"));
+    assert!(busy().told_to(|till| till == "till-1").to_string().contains("R9"));
+}

@@ -74,7 +74,7 @@ impl Agent {
                     let _ = reply.send(found.map_err(|why| Refused::Gateway { why }));
                 });
             }
-            Command::Status { reply } => drop(reply.send(self.status())),
+            Command::Status { permit, reply } => drop(reply.send(self.status(|till| permit.hears(till)))),
         }
     }
 

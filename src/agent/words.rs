@@ -9,8 +9,8 @@ use crate::reader::Step;
 use crate::sale::{self, Answer, Copy, Kind, Outcome, Sale, Standing};
 use crate::till::{self, CardView, KeysView, PrinterView, Progress, ReceiptCopy, SaleView, State, StatusView, Who};
 
-use super::Agent;
 use super::probing::ANSWERS;
+use super::{Active, Agent};
 
 impl From<ReceiptCopy> for Copy {
     fn from(copy: ReceiptCopy) -> Self {
@@ -32,10 +32,13 @@ impl Agent {
         let order = sale.order();
         let stuck = self.sales.get(&order.number).is_some_and(|active| active.stuck);
         let kind = kind_of(&order.kind);
-        let of = order.kind.of().map(|of| {
-            let known =
-                of.number.and_then(|number| self.journal.key(number).ok().flatten().map(|(_, reference)| reference));
-            known.unwrap_or_else(|| of.payment.clone())
+        let of = order.kind.of().map(|of| match of.number {
+            Some(number) => match self.journal.key(number) {
+                Ok(Some((till, reference))) if till == order.till => reference,
+                // Another till's reference, and its payment's id, are that till's.
+                _ => format!("number {number}"),
+            },
+            None => of.payment.clone(),
         });
         let (state, outcome, text) = if stuck {
             let text = "UNCONFIRMED: the journal cannot be written; it is settled as soon as it can be";
@@ -147,7 +150,18 @@ impl Agent {
         let _ = self.progress.send(progress);
     }
 
-    /// Something about the terminal itself.
+    /// A word about a sale that may be over, to its till alone.
+    pub(super) fn announce_to(&self, number: u64, step: &str, text: &str) {
+        let live = self.sales.get(&number).map(|active| active.sale.order());
+        let key = live.map(|order| (order.till.clone(), order.reference.clone()));
+        let Some((till, reference)) = key.or_else(|| self.journal.key(number).ok().flatten()) else {
+            return;
+        };
+        let _ =
+            self.progress.send(Progress { till, reference, step: step.to_owned(), text: text.to_owned(), sale: None });
+    }
+
+    /// Something about the terminal itself: every till hears it, so it names no sale.
     pub(super) fn announce(&self, step: &str, text: &str) {
         let progress = Progress {
             till: String::new(),
@@ -166,13 +180,15 @@ impl Agent {
         printer::text::plain(&lines, columns)
     }
 
-    /// The terminal's state.
-    pub(super) fn status(&self) -> StatusView {
-        let current =
-            self.at_reader.and_then(|number| self.sales.get(&number)).map(|active| self.view_of(&active.sale));
+    /// The terminal's state for somebody who `hears` of some tills: of the others' sales nothing is told.
+    pub(super) fn status(&self, hears: impl Fn(&str) -> bool) -> StatusView {
+        let is_theirs = |active: &&Active| hears(&active.sale.order().till);
+        let current = self.at_reader.and_then(|number| self.sales.get(&number)).filter(is_theirs);
+        let current = current.map(|active| self.view_of(&active.sale));
         let unconfirmed: Vec<_> = self
             .sales
             .values()
+            .filter(is_theirs)
             .map(|active| self.view_of(&active.sale))
             .filter(|view| view.state == State::Unconfirmed)
             .collect();
@@ -197,7 +213,8 @@ impl Agent {
         attention.extend(self.old_copy.attention());
         attention.extend(self.gateway.attention());
         attention.extend(self.clocks_differ());
-        let signatures = self.sales.values().filter(|active| active.sale.standing() == Standing::AtSignature);
+        let theirs = self.sales.values().filter(is_theirs);
+        let signatures = theirs.filter(|active| active.sale.standing() == Standing::AtSignature);
         attention.extend(signatures.map(|active| {
             let order = active.sale.order();
             format!("sale {} of till {} waits for its signature to be compared", order.reference, order.till)
@@ -224,6 +241,8 @@ impl Agent {
                     state: printer.state(),
                 })
                 .collect(),
+            // Those who serve it say how it stands.
+            http: None,
             reader_details: self.reader_view(),
             keys_left: self.keys_left,
             current,
@@ -246,12 +265,13 @@ impl Agent {
                 tracing::debug!(sale, ?copy, duplicate, "receipt printed");
             }
             printer::Event::Waits { sale, why, .. } => {
-                self.announce("printer-waits", &format!("The receipt of sale {sale} waits: the printer is {why}"));
+                let text = format!("The receipt of sale {sale} waits: the printer is {why}");
+                self.announce_to(sale, "printer-waits", &text);
             }
             printer::Event::Failed { sale, why, .. } => {
                 tracing::warn!(sale, %why, "receipt not printed");
                 let text = format!("The receipt of sale {sale} is not printed: the printer is {why}");
-                self.announce("printer-failed", &text);
+                self.announce_to(sale, "printer-failed", &text);
             }
         }
     }

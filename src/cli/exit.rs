@@ -109,7 +109,8 @@ impl From<daemon::Error> for Stop {
             daemon::Error::Refused { code, .. } => match code.as_str() {
                 "amount" | "currency" | "reference" | "malformed" => Exit::Usage,
                 "amount-differs" | "no-such-sale" | "not-possible" | "parameter" => Exit::Data,
-                "busy" | "not-ready" | "no-answer" | "gateway" => Exit::NotSent,
+                "busy" | "not-ready" | "no-answer" | "gateway" | "too-many-requests" | "too-many-listeners"
+                | "list-under-way" | "no-place" => Exit::NotSent,
                 "journal" => Exit::Io,
                 _ => Exit::Software,
             },

@@ -113,6 +113,10 @@ enum Verb {
     Parameters(parameters::Parameters),
 }
 
+/// Threads beside the one that does the work, at most: for a list of the journal, for copying its WAL, and for each name that a name
+/// server does not answer for. The service's unit allows twice as many (`TasksMax`).
+const THREADS: usize = 14;
+
 impl Arguments {
     /// Does what was asked for; what went wrong is on standard error.
     #[must_use]
@@ -121,7 +125,7 @@ impl Arguments {
         if let Err(error) = memory::keep_to_ourselves() {
             out::complain(&format!("others may look into this program's memory: {error}"));
         }
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(THREADS).build();
         let done = runtime.map_err(|error| Stop::new(Exit::Software, format!("the program cannot start: {error}")));
         let done = done.and_then(|runtime| match self.verb {
             Verb::Run(verb) => runtime.block_on(verb.run()),

@@ -6,7 +6,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 
 use tokio::net::TcpListener;
 
-use super::{Agent, Report};
+use super::{Agent, Report, Severity};
 use crate::config::{self, Config};
 
 pub(super) async fn look(report: &mut Report<'_>, config: &Config, agent: &Agent) {
@@ -84,6 +84,11 @@ fn without_rights(report: &mut Report<'_>, config: &Config) {
 /// Without an agent the port must be free.
 async fn port(report: &mut Report<'_>, config: &Config, agent: &Agent) {
     let (http, tills) = (config.till.http, config.till.token.len());
+    if let Agent::Answers(status) = agent
+        && let Some(trouble) = status.http.as_ref().and_then(|port| port.trouble.as_ref())
+    {
+        return report.say(Severity::Fault, trouble);
+    }
     if !matches!(agent, Agent::Absent) {
         return report.ok(format!("tills that may connect to http://{http}: {tills}"));
     }

@@ -121,6 +121,8 @@ impl Db {
         move || {
             let connection = Connection::open(path).map_err(failed)?;
             connection.busy_timeout(BUSY).map_err(failed)?;
+            // Half a megabyte of pages; each is read once.
+            connection.execute_batch("PRAGMA cache_size=-512;").map_err(failed)?;
             Ok(Self { lock, ..Self::reading(connection) })
         }
     }

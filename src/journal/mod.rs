@@ -44,6 +44,7 @@ mod verify;
 mod wal;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 pub use adopt::{Adopted, adopt};
@@ -157,6 +158,8 @@ pub struct Journal {
     /// Where tests cut the power.
     #[cfg(feature = "sim")]
     watch: Option<Watch>,
+    /// The connection that lists are read through, once there was one.
+    reader: Arc<tokio::sync::Mutex<Option<Db>>>,
 }
 
 /// Sees each commit before and after it; what it answers before, the commit answers.
@@ -205,6 +208,7 @@ impl Journal {
             house: housekeeping::House::default(),
             #[cfg(feature = "sim")]
             watch: None,
+            reader: Arc::default(),
         };
         Ok((journal, opened))
     }
@@ -342,7 +346,7 @@ impl Journal {
         self.db.unsettled()
     }
 
-    /// The sales with a number above `since`, oldest first; read on a thread of its own.
+    /// The sales with a number above `since`, oldest first; read on a thread of its own, one list at a time: who asks meanwhile waits.
     ///
     /// # Errors
     /// When they cannot be read.
@@ -352,9 +356,19 @@ impl Journal {
         since: u64,
         limit: u32,
     ) -> impl Future<Output = Result<Vec<Sale>, Error>> + Send + use<> {
-        let beside = self.db.beside(&self.path);
-        let read = tokio::task::spawn_blocking(move || beside()?.list(till.as_deref(), since, limit));
-        async { read.await.map_err(|_| Error::Failed { cause: "the reading thread ended".to_owned() })? }
+        let (beside, reader) = (self.db.beside(&self.path), Arc::clone(&self.reader));
+        async move {
+            let ended = || Error::Failed { cause: "the reading thread ended".to_owned() };
+            // The list itself holds the turn: it goes on when nobody waits for it any more.
+            let mut kept = reader.lock_owned().await;
+            let read = tokio::task::spawn_blocking(move || {
+                let db = kept.take().map_or_else(beside, Ok)?;
+                let list = db.list(till.as_deref(), since, limit);
+                *kept = list.is_ok().then_some(db);
+                list
+            });
+            read.await.map_err(|_| ended())?
+        }
     }
 
     /// From now on the transactions of this many days are kept, counted as `retention.rs` says; `None` keeps all.

@@ -2,7 +2,7 @@
 //!
 //! The agent may await the handle without reading events: the task never waits for the agent. Events that do not fit their
 //! channel are kept, and no more bytes are read from the reader until the agent has taken them. After each read the others have their
-//! turn: orders and deadlines come before more bytes, and everybody else of the program between two reads.
+//! turn, when there is much to read: orders and deadlines come before more bytes then, and everybody else of the program too.
 
 use std::collections::VecDeque;
 use std::future::Future;
@@ -29,6 +29,8 @@ const ORDERS: usize = 8;
 const EVENTS: usize = 64;
 /// Bytes of one read; a whole E4 arrives in one or two.
 const READ: usize = 1024;
+/// Reads after which orders and deadlines are looked at first.
+const READS: u32 = 8;
 /// Until a TCP reader must have accepted: it is on the same network.
 const CONNECT: Duration = Duration::from_secs(5);
 /// Until a packet must have been taken by the port: 258 bytes take 22 ms at 115200 baud.
@@ -138,13 +140,14 @@ impl Task {
     /// Drives the session over an open port; gives the time after which to open it again.
     async fn serve(&mut self, mut stream: impl AsyncRead + AsyncWrite + Unpin) -> Result<Duration, Over> {
         let mut buffer = [0; READ];
-        let mut was_read = false;
+        let mut reads = 0;
         self.session.opened(self.now());
         loop {
             if let Some(after) = self.act(&mut stream).await? {
                 return Ok(after);
             }
-            if std::mem::take(&mut was_read) {
+            if reads >= READS {
+                reads = 0;
                 // A reader that always has more to say must not have the whole processor, nor keep orders and deadlines waiting.
                 tokio::task::yield_now().await;
                 let now = self.now();
@@ -164,7 +167,8 @@ impl Task {
                 read = stream.read(&mut buffer), if self.kept.is_empty() => match read {
                     Ok(0) => return Ok(self.closed(&io::ErrorKind::UnexpectedEof.into())),
                     Ok(count) => {
-                        was_read = true;
+                        // A full one has more behind it.
+                        reads = if count == READ { READS } else { reads + 1 };
                         let now = self.now();
                         self.session.bytes(&buffer[..count], now);
                         buffer[..count].zeroize();

@@ -1,20 +1,25 @@
 //! The JSON interface for tills: HTTP/1.1 on a Unix socket and, for tills with a token, on loopback TCP.
 //!
 //! ```text
-//!  Unix socket (0660), by its user ─┐                        rights (may it?)
-//!                                   ├─▶ guard (who asks?) ─▶ api (one function per verb) ─▶ Command ─▶ agent
-//!  127.0.0.1:8650, bearer token ────┘                        events (server-sent)         ◀─ Progress ◀─┘
+//!  Unix socket (0660), by its user ─┐                  rights (may it?)
+//!                                   ├─▶ guard ─▶ places ─▶ api (one function per verb) ─▶ Command ─▶ agent
+//!  127.0.0.1:8650, bearer token ────┘  (who?)  (how much?) events (server-sent)         ◀─ Progress ◀─┘
 //! ```
 //!
-//! This file binds, accepts and limits. It decides nothing about a sale: a request that breaks off leaves the sale as the
-//! agent knows it, and the till asks for its reference again.
+//! This file accepts, and gives each connection its deadlines; `places` says who has to leave when there are many. Nothing here
+//! decides about a sale: a request that breaks off leaves the sale as the agent knows it, and the till asks for its reference again.
+//!
+//! | what is waited for | how long | where |
+//! |---|---|---|
+//! | a request's head, from the connection or the last answer on | [`HEADER_DEADLINE`] | here |
+//! | the body of a request | 10 s | `api` |
+//! | an answer, or a page of a list, to be taken | [`WRITE_DEADLINE`] | `writing` |
 
 use std::convert::Infallible;
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
-use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -27,29 +32,35 @@ use hyper::server::conn::http1;
 use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
-use tokio::net::{TcpListener, UnixListener, UnixStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, broadcast, mpsc, watch};
-use tokio::task::JoinHandle;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpListener;
+use tokio::sync::{broadcast, mpsc, watch};
+use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::timeout;
 
 use self::api::App;
 use self::guard::{Door, HasPeer, Peer};
-use super::{Command, Progress};
+use self::places::{Place, Places};
+use self::writing::Prompt;
+use super::{Command, PortView, Progress};
 use crate::config::{self, SecretError};
 use crate::money::Currency;
 
 mod api;
+mod bind;
 mod events;
 mod failure;
 mod guard;
+mod list;
+mod places;
+mod writing;
 
-/// Connections of one listener; further ones wait in the system's queue. A shop has a handful of tills, each with a listener
-/// for events and a request; one connection costs about 20 KiB.
-const MAX_CONNECTIONS: usize = 32;
 /// From a connection's first byte, or its last answer, to the end of the next request's head. Also closes idle connections.
 const HEADER_DEADLINE: Duration = Duration::from_secs(10);
 /// The head of one request, and what is read ahead of it.
 const READ_BUFFER: usize = 16 * 1024;
+/// From when an answer cannot be handed on at once to when all of it was taken. A till that reads at all reads within milliseconds.
+const WRITE_DEADLINE: Duration = Duration::from_secs(10);
 /// How long answers under way may take after the shutdown was asked for.
 const SHUTDOWN_DEADLINE: Duration = Duration::from_secs(2);
 
@@ -58,7 +69,7 @@ const SHUTDOWN_DEADLINE: Duration = Duration::from_secs(2);
 pub struct Bound {
     /// The Unix socket.
     pub socket: PathBuf,
-    /// The loopback address; `None` when no till has a token.
+    /// The loopback address; `None` when no till has a token, or as long as the port is another program's.
     pub http: Option<SocketAddr>,
     /// Ends when the shutdown was carried out: nothing listens any more and the socket's name is gone.
     pub done: JoinHandle<()>,
@@ -88,15 +99,6 @@ pub enum Error {
         #[source]
         cause: io::Error,
     },
-    /// The system refused the address.
-    #[error("tills cannot be served at {address}: {cause}; stop the program that has this port, or change [till] http")]
-    Address {
-        /// The address.
-        address: SocketAddr,
-        /// The system's words.
-        #[source]
-        cause: io::Error,
-    },
     /// A till's token cannot be read.
     #[error("the token of till {till}: {cause}")]
     Token {
@@ -110,10 +112,11 @@ pub enum Error {
 
 /// Binds the socket, and the loopback address when there are tokens; serves both until `shutdown`.
 ///
-/// `currency` is that of a sale that names none. Nothing is spawned unless everything was bound.
+/// `currency` is that of a sale that names none. A port that cannot be had is tried again and again; meanwhile the socket is served,
+/// and the status says why the port is not.
 ///
 /// # Errors
-/// Every [`Error`].
+/// Every [`Error`]; nothing is spawned then.
 pub async fn serve(
     config: &config::Till,
     currency: Currency,
@@ -122,17 +125,20 @@ pub async fn serve(
     shutdown: impl Future<Output = ()> + Send + 'static,
 ) -> Result<Bound, Error> {
     let door = Door::loopback(&config.token)?;
-    let tcp = if config.token.is_empty() { None } else { Some(bind_loopback(config.http).await?) };
-    let unix = bind_socket(&config.socket.path).await?;
-    let address = tcp.as_ref().and_then(|tcp| tcp.local_addr().ok());
+    let unix = bind::socket(&config.socket.path).await?;
+    let tcp = if config.token.is_empty() { None } else { Some(TcpListener::bind(config.http).await) };
+    let address = tcp.as_ref().and_then(|tcp| tcp.as_ref().ok()?.local_addr().ok());
+    let refused = tcp.as_ref().and_then(|tcp| tcp.as_ref().err());
 
     let (stop, stopped) = watch::channel(false);
     let stopped = Stopped(stopped);
-    let app = Arc::new(App { commands, progress, currency, stopped: stopped.clone() });
+    let (port, seen) = watch::channel(tcp.as_ref().map(|_| bind::seen(address.unwrap_or(config.http), refused)));
+    let app = Arc::new(App { commands, progress, currency, stopped: stopped.clone(), port: seen });
     let local = listen(unix, api::router(Arc::clone(&app), Door::Local(config.clone())), stopped.clone());
-    let remote = tcp.map(|tcp| tokio::spawn(listen(tcp, api::router(app, door), stopped)));
+    let wanted = config.http;
+    let remote = tcp.map(|tcp| tokio::spawn(loopback(tcp, wanted, port, api::router(app, door), stopped)));
     let socket = config.socket.path.clone();
-    let identity = identity(&socket);
+    let identity = bind::identity(&socket);
     tokio::spawn(async move {
         shutdown.await;
         // Without receivers everything has ended already.
@@ -143,11 +149,29 @@ pub async fn serve(
         if let Some(remote) = remote {
             let _ = remote.await;
         }
-        if identity.is_some() && self::identity(&socket) == identity {
+        if identity.is_some() && bind::identity(&socket) == identity {
             let _ = std::fs::remove_file(&socket);
         }
     });
     Ok(Bound { socket: config.socket.path.clone(), http: address, done })
+}
+
+/// Serves the loopback address as soon as it can be had.
+async fn loopback(
+    bound: io::Result<TcpListener>,
+    address: SocketAddr,
+    port: watch::Sender<Option<PortView>>,
+    router: Router,
+    mut stopped: Stopped,
+) {
+    let listener = match bound {
+        Ok(listener) => listener,
+        Err(refused) => tokio::select! {
+            listener = bind::port_once_free(address, refused, &port) => listener,
+            () = stopped.wait() => return,
+        },
+    };
+    listen(listener, router, stopped).await;
 }
 
 /// Tells everything that is being served when the shutdown was asked for.
@@ -161,71 +185,42 @@ impl Stopped {
     }
 }
 
-async fn bind_loopback(address: SocketAddr) -> Result<TcpListener, Error> {
-    TcpListener::bind(address).await.map_err(|cause| Error::Address { address, cause })
-}
-
-/// Takes the socket's name from a program that died, never from one that lives.
-async fn bind_socket(path: &Path) -> Result<UnixListener, Error> {
-    let failed = |cause| Error::Socket { socket: path.to_owned(), cause };
-    match std::fs::symlink_metadata(path) {
-        Ok(facts) if !facts.file_type().is_socket() => return Err(Error::NotASocket { socket: path.to_owned() }),
-        Ok(_) if UnixStream::connect(path).await.is_ok() => return Err(Error::SocketInUse { socket: path.to_owned() }),
-        Ok(_) => {}
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        Err(error) => return Err(failed(error)),
-    }
-    // Bound under another name first: the known name never stands for a socket with the wrong mode.
-    let mut fresh = path.as_os_str().to_owned();
-    fresh.push(".new");
-    let fresh = PathBuf::from(fresh);
-    let _ = std::fs::remove_file(&fresh);
-    let listener = UnixListener::bind(&fresh).map_err(failed)?;
-    std::fs::set_permissions(&fresh, std::fs::Permissions::from_mode(0o660)).map_err(failed)?;
-    std::fs::rename(&fresh, path).map_err(failed)?;
-    Ok(listener)
-}
-
-/// Which file a name stands for, so that a successor's socket is not removed.
-fn identity(path: &Path) -> Option<(u64, u64)> {
-    std::fs::symlink_metadata(path).ok().map(|facts| (facts.dev(), facts.ino()))
-}
-
-async fn listen<L: Listener>(mut listener: L, router: Router, mut stopped: Stopped)
+async fn listen<L>(mut listener: L, router: Router, mut stopped: Stopped)
 where
-    L::Io: HasPeer + Send + Unpin + 'static,
+    L: Listener<Io: HasPeer>,
 {
-    let slots = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    let places = Arc::new(Places::default());
+    let mut served = JoinSet::new();
     loop {
-        let accepted = async {
-            let slot = Arc::clone(&slots).acquire_owned().await.expect("the semaphore is never closed");
-            (listener.accept().await.0, slot)
-        };
         tokio::select! {
-            (stream, slot) = accepted => {
-                tokio::spawn(connection(stream, router.clone(), stopped.clone(), slot));
+            (stream, _) = listener.accept() => {
+                let place = places.enter(stream.peer().0);
+                served.spawn(connection(stream, router.clone(), stopped.clone(), place));
+                // What is connected is heard before the next one comes, and has said who it is before it could have to leave.
+                tokio::task::yield_now().await;
             }
+            Some(_) = served.join_next() => {}
             () = stopped.wait() => break,
         }
     }
     drop(listener);
-    let all = u32::try_from(MAX_CONNECTIONS).expect("a small number");
-    let _ = timeout(SHUTDOWN_DEADLINE, slots.acquire_many(all)).await;
+    let _ = timeout(SHUTDOWN_DEADLINE, async { while served.join_next().await.is_some() {} }).await;
 }
 
-async fn connection<S>(stream: S, router: Router, mut stopped: Stopped, _slot: OwnedSemaphorePermit)
+async fn connection<S>(stream: S, router: Router, mut stopped: Stopped, place: Arc<Place>)
 where
-    S: tokio::io::AsyncRead + tokio::io::AsyncWrite + HasPeer + Send + Unpin + 'static,
+    S: AsyncRead + AsyncWrite + HasPeer + Send + Unpin + 'static,
 {
-    let router = from_peer(stream.peer(), router);
+    let router = from_peer(stream.peer(), Arc::clone(&place), router);
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEADER_DEADLINE)
         .max_buf_size(READ_BUFFER)
-        .serve_connection(TokioIo::new(stream), router);
+        .serve_connection(TokioIo::new(Prompt::new(stream, WRITE_DEADLINE)), router);
     tokio::pin!(connection);
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,
+        () = place.left() => Ok(()),
         () = stopped.wait() => {
             connection.as_mut().graceful_shutdown();
             timeout(SHUTDOWN_DEADLINE, connection).await.unwrap_or(Ok(()))
@@ -236,14 +231,16 @@ where
     }
 }
 
-/// The routes, each request of which carries who is at the other end.
+/// The routes, each request of which carries who is at the other end, and its connection's place.
 fn from_peer(
     peer: Peer,
+    place: Arc<Place>,
     router: Router,
 ) -> impl Service<Request<Incoming>, Response = Response, Error = Infallible, Future: Send> {
     let router = TowerToHyperService::new(router);
     service_fn(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(peer);
+        request.extensions_mut().insert(Arc::clone(&place));
         router.call(request)
     })
 }

@@ -139,6 +139,8 @@ pub enum Command {
     },
     /// The terminal's state.
     Status {
+        /// Who asks: of the sales that it does not hear of it is told nothing.
+        permit: Permit,
         /// The state.
         reply: oneshot::Sender<StatusView>,
     },
@@ -448,6 +450,9 @@ pub struct StatusView {
     pub gateway: String,
     /// The printers; none when receipts are kept without printing them.
     pub printers: Vec<PrinterView>,
+    /// Where tills with a token connect; absent when none has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub http: Option<PortView>,
     /// Who the reader says that it is, while there is one that is used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reader_details: Option<ReaderView>,
@@ -459,6 +464,17 @@ pub struct StatusView {
     pub current: Option<SaleView>,
     /// Sales whose outcome is not known yet.
     pub unconfirmed: Vec<SaleView>,
+}
+
+/// The port where tills with a token connect.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PortView {
+    /// Its address.
+    pub address: String,
+    /// Why nobody can connect there, and what to do; it is tried again by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trouble: Option<String>,
 }
 
 /// A reader as it says itself who it is.
@@ -548,6 +564,9 @@ pub enum Refused {
         /// Its reference.
         reference: String,
     },
+    /// Another till's sale is under way; which, is not this till's business.
+    #[error("the terminal is busy with a sale of another till; try again when that has ended")]
+    BusyElsewhere,
     /// No sale can be taken now.
     #[error("no sale can be taken: {why}")]
     NotReady {
@@ -603,4 +622,15 @@ pub enum Refused {
         /// Why, with the remedy.
         why: String,
     },
+}
+
+impl Refused {
+    /// As somebody may hear it who `hears` of some tills: without the references of the others.
+    #[must_use]
+    pub fn told_to(self, hears: impl Fn(&str) -> bool) -> Self {
+        match self {
+            Self::Busy { till, .. } if !hears(&till) => Self::BusyElsewhere,
+            told => told,
+        }
+    }
 }

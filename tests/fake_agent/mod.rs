@@ -211,12 +211,14 @@ async fn play(
                 let printer = format!("{copy:?} of {reference}");
                 let _ = reply.send(Ok(PrintView { printer, state: "ok".into(), waiting: 1 }));
             }
-            Command::Status { reply } => {
-                let current = sales.values().find(|sale: &&SaleView| sale.state == State::WaitingForCard).cloned();
-                let unconfirmed = sales.values().filter(|sale| sale.state == State::Unconfirmed).cloned().collect();
+            Command::Status { permit, reply } => {
+                let theirs = || sales.values().filter(|sale| permit.hears(&sale.till));
+                let current = theirs().find(|sale: &&SaleView| sale.state == State::WaitingForCard).cloned();
+                let unconfirmed = theirs().filter(|sale| sale.state == State::Unconfirmed).cloned().collect();
                 let _ = reply.send(StatusView {
                     reader_details: None,
                     keys_left: None,
+                    http: None,
                     version: "1.2.3".into(),
                     terminal_id: "4711".into(),
                     ready: true,

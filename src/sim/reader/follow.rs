@@ -55,6 +55,8 @@ impl Device {
     /// Follows a script from now on, instead of the one before.
     pub fn follow(&mut self, script: Script, now: Duration) {
         self.now = now;
+        // What the script before wanted of a message that never came is not done to this one's.
+        (self.spoil, self.loses_next) = (false, false);
         self.following = Following::new(script, now);
         self.settle();
     }

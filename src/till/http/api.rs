@@ -48,17 +48,19 @@ use axum::routing::{get, post};
 use axum::{Json, Router, body, middleware};
 use serde::de::{Deserializer, Visitor};
 use serde::{Deserialize, Serialize};
-use tokio::sync::{broadcast, mpsc, oneshot};
+use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::Stopped;
 use super::events;
 use super::failure::Failure;
 use super::guard::{Door, guard};
+use super::list;
+use super::places::{Allowance, count};
 use crate::money::{Amount, Currency};
 use crate::till::{
-    Caller, CancelView, Command, Kind, Of, Permit, Progress, ReceiptCopy, Refused, SaleView, State as SaleState,
-    StatusView, TotalsView, Verb, Wanted,
+    Caller, CancelView, Command, Kind, Of, Permit, PortView, Progress, ReceiptCopy, Refused, SaleView,
+    State as SaleState, StatusView, TotalsView, Verb, Wanted,
 };
 
 /// A sale's request is below 200 bytes; tills may add blanks.
@@ -86,6 +88,8 @@ pub(super) struct App {
     pub(super) progress: broadcast::Sender<Progress>,
     pub(super) currency: Currency,
     pub(super) stopped: Stopped,
+    /// How the port stands; `None` when no till has a token.
+    pub(super) port: watch::Receiver<Option<PortView>>,
 }
 
 /// The verbs behind a door.
@@ -115,6 +119,7 @@ pub(super) fn router(app: Arc<App>, door: Door) -> Router {
             Failure::new(StatusCode::METHOD_NOT_ALLOWED, "method-not-allowed", message)
         })
         .layer(DefaultBodyLimit::max(MAX_BODY))
+        .layer(middleware::from_fn(count))
         .layer(middleware::from_fn_with_state(Arc::new(door), guard))
         .with_state(app)
 }
@@ -168,7 +173,8 @@ async fn sale(
     let Query(TillQuery { till }) = query.map_err(|error| Failure::malformed(error.body_text()))?;
     let permit = caller.may(Verb::Begin(asked.kind))?;
     let wanted = wanted(&app, &permit, permit.own(till)?, asked)?;
-    let sale = app.ask(&permit, |reply| Command::Begin { wanted: Box::new(wanted), reply }).await??;
+    let sale = app.ask(&permit, |reply| Command::Begin { wanted: Box::new(wanted), reply }).await?;
+    let sale = sale.map_err(|refused| refused.told_to(|till| permit.hears(till)))?;
     let status = if sale.replayed { StatusCode::OK } else { StatusCode::CREATED };
     Ok((status, Json(sale)).into_response())
 }
@@ -314,16 +320,12 @@ struct ListQuery {
     till: Option<String>,
 }
 
-#[derive(Serialize)]
-struct Sales {
-    sales: Vec<SaleView>,
-}
-
 async fn list(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
+    Extension(allowance): Extension<Arc<Allowance>>,
     query: Result<Query<ListQuery>, QueryRejection>,
-) -> Result<Json<Sales>, Failure> {
+) -> Result<Response, Failure> {
     let Query(ListQuery { since, limit, till }) = query.map_err(|error| Failure::malformed(error.body_text()))?;
     let (usual, most) = LIST_LIMIT;
     let limit = limit.unwrap_or(usual);
@@ -332,8 +334,8 @@ async fn list(
     }
     let permit = caller.may(Verb::List)?;
     let till = permit.one_or_all(till)?;
-    let sales = app.ask(&permit, |reply| Command::List { till, since, limit, reply }).await??;
-    Ok(Json(Sales { sales }))
+    let turn = allowance.turn_to_read().await?;
+    list::answer(app, permit, list::Wanted { till, since, limit }, turn).await
 }
 
 #[derive(Deserialize)]
@@ -349,6 +351,7 @@ struct TotalsQuery {
 async fn totals(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
+    Extension(allowance): Extension<Arc<Allowance>>,
     query: Result<Query<TotalsQuery>, QueryRejection>,
 ) -> Result<Json<TotalsView>, Failure> {
     let Query(TotalsQuery { since, carried, till }) = query.map_err(|error| Failure::malformed(error.body_text()))?;
@@ -363,6 +366,7 @@ async fn totals(
     let carried = carried.into_iter().collect();
     let permit = caller.may(Verb::Totals)?;
     let till = permit.one_or_all(till)?;
+    let _turn = allowance.turn_to_read().await?;
     let counted = app.ask_within(&permit, COUNT_DEADLINE, |reply| Command::Totals { till, since, carried, reply });
     Ok(Json(counted.await??))
 }
@@ -538,20 +542,29 @@ async fn status(
     Extension(caller): Extension<Caller>,
 ) -> Result<Json<StatusView>, Failure> {
     let permit = caller.may(Verb::Status)?;
-    let mut status = app.ask(&permit, |reply| Command::Status { reply }).await?;
-    status.current = status.current.filter(|sale| permit.hears(&sale.till));
-    status.unconfirmed.retain(|sale| permit.hears(&sale.till));
+    let mut status = app.ask(&permit, |reply| Command::Status { permit: permit.clone(), reply }).await?;
+    status.http.clone_from(&app.port.borrow());
+    status.attention.extend(status.http.as_ref().and_then(|port| port.trouble.clone()));
     Ok(Json(status))
 }
 
-async fn listen(State(app): State<Arc<App>>, Extension(caller): Extension<Caller>) -> Result<Response, Failure> {
+async fn listen(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    Extension(allowance): Extension<Arc<Allowance>>,
+) -> Result<Response, Failure> {
     let permit = caller.may(Verb::Listen)?;
-    Ok(events::stream(permit, app.progress.subscribe(), app.stopped.clone()))
+    let place = allowance.listener()?;
+    Ok(events::stream(permit, app.progress.subscribe(), app.stopped.clone(), place))
 }
 
 impl App {
     /// One command and its answer; nothing is asked without a permit.
-    async fn ask<T>(&self, permit: &Permit, command: impl FnOnce(oneshot::Sender<T>) -> Command) -> Result<T, Failure> {
+    pub(super) async fn ask<T>(
+        &self,
+        permit: &Permit,
+        command: impl FnOnce(oneshot::Sender<T>) -> Command,
+    ) -> Result<T, Failure> {
         self.ask_within(permit, ANSWER_DEADLINE, command).await
     }
 

@@ -1,7 +1,8 @@
 //! Server-sent events: every step of the caller's sales and of the terminal, as it happens.
 //!
 //! A slow listener holds up nobody and costs a fixed amount: one event waits for it here, the others in the broadcast's ring.
-//! When the ring has gone past it, it is told (`event: lagged`) and goes on with the newest.
+//! When the ring has gone past it, it is told (`event: lagged`) and goes on with the newest. One that takes nothing any more is
+//! closed with its connection (`writing.rs`). How many a caller may have is in `places.rs`.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -12,7 +13,7 @@ use axum::body::{Body, Bytes};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use hyper::body::Frame;
-use tokio::sync::{broadcast, mpsc};
+use tokio::sync::{OwnedSemaphorePermit, broadcast, mpsc};
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
 use super::Stopped;
@@ -21,10 +22,18 @@ use crate::till::{Permit, Progress};
 /// A comment this often shows both ends that the other one lives; the command line gives up after three of them.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
 
-/// The stream for whoever has this permit, from now on.
-pub(super) fn stream(permit: Permit, progress: broadcast::Receiver<Progress>, stopped: Stopped) -> Response {
+/// The stream for whoever has this permit, from now on; `place` is one of those that it may have, and free when the stream ends.
+pub(super) fn stream(
+    permit: Permit,
+    progress: broadcast::Receiver<Progress>,
+    stopped: Stopped,
+    place: OwnedSemaphorePermit,
+) -> Response {
     let (sender, events) = mpsc::channel(1);
-    tokio::spawn(forward(permit, progress, stopped, sender));
+    tokio::spawn(async move {
+        let _place = place;
+        forward(permit, progress, stopped, sender).await;
+    });
     let body = Body::new(Events(events));
     ([(header::CONTENT_TYPE, "text/event-stream")], body).into_response()
 }

@@ -32,6 +32,11 @@ impl Failure {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, code, message)
     }
 
+    /// The caller has as much of it as one may have.
+    pub(super) fn too_many(code: &'static str, message: impl Into<String>) -> Self {
+        Self::new(StatusCode::TOO_MANY_REQUESTS, code, message)
+    }
+
     /// Nobody knows whether the agent heard the request.
     pub(super) fn no_answer() -> Self {
         let message = "the agent does not answer; the request may have been carried out: ask for this reference again";
@@ -43,7 +48,7 @@ impl From<Refused> for Failure {
     fn from(refused: Refused) -> Self {
         let (status, code) = match refused {
             Refused::AmountDiffers { .. } => (StatusCode::CONFLICT, "amount-differs"),
-            Refused::Busy { .. } => (StatusCode::CONFLICT, "busy"),
+            Refused::Busy { .. } | Refused::BusyElsewhere => (StatusCode::CONFLICT, "busy"),
             Refused::NotReady { .. } => (StatusCode::SERVICE_UNAVAILABLE, "not-ready"),
             Refused::Denied(denied) => return denied.into(),
             Refused::NotPossible { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "not-possible"),
@@ -74,9 +79,12 @@ impl IntoResponse for Failure {
     fn into_response(self) -> Response {
         let body = json!({ "error": { "code": self.code, "message": self.message } });
         let mut response = (self.status, Json(body)).into_response();
-        if self.status == StatusCode::UNAUTHORIZED {
-            response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
-        }
+        let more = match self.status {
+            StatusCode::UNAUTHORIZED => Some((header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))),
+            StatusCode::TOO_MANY_REQUESTS => Some((header::RETRY_AFTER, HeaderValue::from_static("1"))),
+            _ => None,
+        };
+        response.headers_mut().extend(more);
         response
     }
 }

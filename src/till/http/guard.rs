@@ -1,7 +1,7 @@
 //! Who is asking: the caller of a request with its rights, or why it may not ask. What it may do then is in `till/rights.rs`.
 //!
-//! On the Unix socket the file's mode decides who may open it, and the system says which user that is. On loopback every program and every web page that a
-//! browser on the board shows can connect, so a token is needed, and what only a foreign page sends is refused.
+//! On the Unix socket the file's mode decides who may open it, and the system says which user that is. On loopback every program and
+//! every web page that a browser on the board shows can connect, so a token is needed, and what only a foreign page sends is refused.
 
 use std::net::IpAddr;
 use std::sync::Arc;

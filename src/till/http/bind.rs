@@ -1,0 +1,83 @@
+//! Where tills connect: the socket's name, which is taken from a program that died and never from one that lives, and the port, which
+//! another program may have for a while.
+
+use std::io;
+use std::net::SocketAddr;
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tokio::net::{TcpListener, UnixListener, UnixStream};
+use tokio::sync::watch;
+
+use super::Error;
+use crate::till::PortView;
+
+/// The wait before the port is tried again; it doubles up to [`LONGEST_WAIT`].
+const FIRST_WAIT: Duration = Duration::from_secs(1);
+/// Who gives the port free looks for the tills soon.
+const LONGEST_WAIT: Duration = Duration::from_secs(30);
+
+/// Takes the socket's name from a program that died, never from one that lives.
+pub(super) async fn socket(path: &Path) -> Result<UnixListener, Error> {
+    let failed = |cause| Error::Socket { socket: path.to_owned(), cause };
+    match std::fs::symlink_metadata(path) {
+        Ok(facts) if !facts.file_type().is_socket() => return Err(Error::NotASocket { socket: path.to_owned() }),
+        Ok(_) if UnixStream::connect(path).await.is_ok() => return Err(Error::SocketInUse { socket: path.to_owned() }),
+        Ok(_) => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(failed(error)),
+    }
+    // Bound under another name first: the known name never stands for a socket with the wrong mode.
+    let mut fresh = path.as_os_str().to_owned();
+    fresh.push(".new");
+    let fresh = PathBuf::from(fresh);
+    let _ = std::fs::remove_file(&fresh);
+    let listener = UnixListener::bind(&fresh).map_err(failed)?;
+    std::fs::set_permissions(&fresh, std::fs::Permissions::from_mode(0o660)).map_err(failed)?;
+    std::fs::rename(&fresh, path).map_err(failed)?;
+    Ok(listener)
+}
+
+/// Which file a name stands for, so that a successor's socket is not removed.
+pub(super) fn identity(path: &Path) -> Option<(u64, u64)> {
+    std::fs::symlink_metadata(path).ok().map(|facts| (facts.dev(), facts.ino()))
+}
+
+/// The port as the status shows it, with what keeps tills away from it.
+pub(super) fn seen(address: SocketAddr, refused: Option<&io::Error>) -> PortView {
+    let trouble = refused.map(|cause| {
+        format!("tills with a token cannot connect to {address}: {cause}; stop the program that has this port, or change [till] http")
+    });
+    PortView { address: address.to_string(), trouble }
+}
+
+/// Tries the port again and again after it was refused, and says in `port` how it stands.
+pub(super) async fn port_once_free(
+    address: SocketAddr,
+    mut refused: io::Error,
+    port: &watch::Sender<Option<PortView>>,
+) -> TcpListener {
+    let mut wait = FIRST_WAIT;
+    let mut told = None;
+    loop {
+        let now = Some(seen(address, Some(&refused)));
+        // Told once, not with each try.
+        if told != now {
+            let why = now.as_ref().and_then(|port| port.trouble.as_deref());
+            tracing::error!(why, "the port is tried again until it can be had; all else goes on");
+            port.send_replace(now.clone());
+            told = now;
+        }
+        tokio::time::sleep(wait).await;
+        wait = (wait * 2).min(LONGEST_WAIT);
+        match TcpListener::bind(address).await {
+            Ok(listener) => {
+                tracing::info!(%address, "the port is free: tills are served");
+                port.send_replace(Some(seen(address, None)));
+                return listener;
+            }
+            Err(error) => refused = error,
+        }
+    }
+}

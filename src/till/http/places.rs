@@ -1,0 +1,330 @@
+//! Places: how many connections each caller may hold, who has to leave when there is none, and how much one caller may ask at a time.
+//!
+//! A connection is a stranger's until a request on it was let in by the guard; from then on it is its caller's. Strangers have a small share
+//! of their own, in which the newest is always let in and the oldest leaves for it: whoever holds connections open and says nothing
+//! takes no place from a till, which says who it is with its first bytes. A caller has a share too, in which the connection that was idle
+//! for longest leaves. At the socket the system names the user at the other end, and each user has shares of its own.
+//!
+//! No caller waits here for another one. What is refused is refused at once, with what to do about it.
+
+use std::collections::BTreeMap;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::extract::{Extension, Request};
+use axum::http::StatusCode;
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use hyper::body::{Frame, SizeHint};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
+
+use super::failure::Failure;
+use crate::till::Caller;
+
+/// Connections on which nobody has said yet who it is; one costs some 12 KiB, and 20 KiB with half a head. So many others would have to
+/// connect between a till's first packet and its request to take its place from it, and that takes a board longer than the till needs.
+const STRANGERS: usize = 128;
+/// How long a list waits for the one before it: shorter than the command line waits for its answer (15 s).
+const TURN: Duration = Duration::from_secs(8);
+
+/// What one caller may hold at a time.
+///
+/// There are more connections than requests: one of them is always idle, and can leave.
+#[derive(Clone, Copy, Debug)]
+struct Limits {
+    who: &'static str,
+    connections: usize,
+    requests: usize,
+    listeners: usize,
+}
+
+/// A till is one program, perhaps with a page, a listener and a watchdog beside it.
+const TILL: Limits = Limits { who: "till", connections: 16, requests: 8, listeners: 4 };
+/// A user at the socket: people with the command line, or a program that stands for several tills.
+const USER: Limits = Limits { who: "user", connections: 64, requests: 32, listeners: 16 };
+
+/// Who a connection is counted for.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Owner {
+    /// Nobody has said yet; at the socket at least the user is known.
+    Stranger(Option<u32>),
+    Till(Arc<str>),
+    User(u32),
+}
+
+/// The connections of one listener.
+#[derive(Debug, Default)]
+pub(super) struct Places(Mutex<Inner>);
+
+#[derive(Debug, Default)]
+struct Inner {
+    /// Counts what happens, for the order in which connections fell idle; also names them.
+    moment: u64,
+    connections: BTreeMap<u64, Connection>,
+    /// Grows with the tills of the configuration, or with the users that may open the socket.
+    allowances: BTreeMap<Owner, Arc<Allowance>>,
+}
+
+#[derive(Debug)]
+struct Connection {
+    owner: Owner,
+    /// A request of a caller is under way on it.
+    busy: bool,
+    since: u64,
+    leave: Arc<Notify>,
+}
+
+/// What is left of a caller's limits.
+#[derive(Debug)]
+pub(super) struct Allowance {
+    limits: Limits,
+    requests: Arc<Semaphore>,
+    listeners: Arc<Semaphore>,
+    reading: Arc<Semaphore>,
+}
+
+/// A connection's place, which is free again when this is dropped.
+#[derive(Debug)]
+pub(super) struct Place {
+    places: Arc<Places>,
+    id: u64,
+    peer: Option<u32>,
+    leave: Arc<Notify>,
+}
+
+/// A request under way; it has ended when this is dropped.
+#[derive(Debug)]
+struct UnderWay {
+    place: Arc<Place>,
+    allowance: Arc<Allowance>,
+    _request: OwnedSemaphorePermit,
+}
+
+impl Places {
+    /// A place for a new connection: there always is one. `peer` is the user at the other end, where the system knows it.
+    pub(super) fn enter(self: &Arc<Self>, peer: Option<u32>) -> Arc<Place> {
+        let mut inner = self.inner();
+        let owner = Owner::Stranger(peer);
+        inner.make_room(&owner, STRANGERS);
+        let (id, leave) = (inner.next(), Arc::new(Notify::new()));
+        let connection = Connection { owner, busy: false, since: id, leave: Arc::clone(&leave) };
+        inner.connections.insert(id, connection);
+        Arc::new(Place { places: Arc::clone(self), id, peer, leave })
+    }
+
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        // Each change is one assignment: what a panic left behind is whole.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inner {
+    fn next(&mut self) -> u64 {
+        self.moment += 1;
+        self.moment
+    }
+
+    /// When an owner has all its places, the one of them that was idle for longest leaves.
+    fn make_room(&mut self, owner: &Owner, most: usize) {
+        let of_owner = || self.connections.iter().filter(|(_, connection)| connection.owner == *owner);
+        if of_owner().count() < most {
+            return;
+        }
+        let idle = of_owner().filter(|(_, connection)| !connection.busy);
+        let longest = idle.min_by_key(|(_, connection)| connection.since).map(|(id, _)| *id);
+        if let Some(connection) = longest.and_then(|id| self.connections.remove(&id)) {
+            connection.leave.notify_one();
+        }
+    }
+
+    fn allowance(&mut self, owner: &Owner, limits: Limits) -> Arc<Allowance> {
+        let new = || {
+            let semaphore = |places| Arc::new(Semaphore::new(places));
+            let (requests, listeners) = (semaphore(limits.requests), semaphore(limits.listeners));
+            Arc::new(Allowance { limits, requests, listeners, reading: semaphore(1) })
+        };
+        Arc::clone(self.allowances.entry(owner.clone()).or_insert_with(new))
+    }
+}
+
+impl Place {
+    /// Returns when the connection has to leave for another one.
+    pub(super) async fn left(&self) {
+        self.leave.notified().await;
+    }
+
+    /// The guard has let in a request of this till: from now on the connection is its own, or its user's.
+    fn begin(self: &Arc<Self>, till: &Arc<str>) -> Result<UnderWay, Failure> {
+        let (owner, limits) = match self.peer {
+            Some(user) => (Owner::User(user), USER),
+            None => (Owner::Till(Arc::clone(till)), TILL),
+        };
+        let mut inner = self.places.inner();
+        let allowance = inner.allowance(&owner, limits);
+        let known = inner.connections.get(&self.id).map(|connection| connection.owner == owner);
+        if known == Some(false) {
+            inner.make_room(&owner, limits.connections);
+        }
+        let Some(connection) = inner.connections.get_mut(&self.id) else {
+            let message = "this connection has to leave for a newer one; connect again";
+            return Err(Failure::new(StatusCode::SERVICE_UNAVAILABLE, "no-place", message));
+        };
+        connection.owner = owner;
+        let request = Arc::clone(&allowance.requests).try_acquire_owned().map_err(|_| {
+            let Limits { who, requests, .. } = limits;
+            let message = format!("{requests} requests of this {who} are under way; wait until one of them has ended");
+            Failure::too_many("too-many-requests", message)
+        })?;
+        connection.busy = true;
+        drop(inner);
+        Ok(UnderWay { place: Arc::clone(self), allowance, _request: request })
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.places.inner().connections.remove(&self.id);
+    }
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        let mut inner = self.place.places.inner();
+        let moment = inner.next();
+        if let Some(connection) = inner.connections.get_mut(&self.place.id) {
+            (connection.busy, connection.since) = (false, moment);
+        }
+    }
+}
+
+impl Allowance {
+    /// A place for one who listens to events.
+    pub(super) fn listener(&self) -> Result<OwnedSemaphorePermit, Failure> {
+        Arc::clone(&self.listeners).try_acquire_owned().map_err(|_| {
+            let Limits { who, listeners, .. } = self.limits;
+            let message = format!(
+                "this {who} listens to events {listeners} times already; let its programs share a stream, or close those left over"
+            );
+            Failure::too_many("too-many-listeners", message)
+        })
+    }
+
+    /// The turn to read the journal: one list or count at a time, the next one waits.
+    pub(super) async fn turn_to_read(&self) -> Result<OwnedSemaphorePermit, Failure> {
+        let turn = timeout(TURN, Arc::clone(&self.reading).acquire_owned()).await;
+        turn.ok().and_then(Result::ok).ok_or_else(|| {
+            let who = self.limits.who;
+            let message =
+                format!("another list or count of this {who} is still being read; ask for one after the other");
+            Failure::too_many("list-under-way", message)
+        })
+    }
+}
+
+/// Counts a request that the guard has let in, until its answer has gone out or was given up.
+pub(super) async fn count(
+    Extension(place): Extension<Arc<Place>>,
+    Extension(caller): Extension<Caller>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    // Whoever has no token is counted by its user.
+    match place.begin(&caller.who().token.as_deref().unwrap_or_default().into()) {
+        Ok(under_way) => {
+            request.extensions_mut().insert(Arc::clone(&under_way.allowance));
+            next.run(request).await.map(|body| Body::new(Counted { body, _under_way: under_way }))
+        }
+        Err(failure) => failure.into_response(),
+    }
+}
+
+/// The body of an answer that is counted.
+struct Counted {
+    body: Body,
+    _under_way: UnderWay,
+}
+
+impl hyper::body::Body for Counted {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn till(number: u8) -> Arc<str> {
+        format!("till-{number}").into()
+    }
+
+    /// Whether it was told to leave.
+    async fn has_to_leave(place: &Place) -> bool {
+        timeout(Duration::ZERO, place.left()).await.is_ok()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_oldest_stranger_leaves_for_the_newest_and_no_till_does() {
+        let places = Arc::new(Places::default());
+        let known = places.enter(None);
+        drop(known.begin(&till(1)).unwrap());
+        let strangers: Vec<_> = (0..=STRANGERS).map(|_| places.enter(None)).collect();
+        assert!(has_to_leave(&strangers[0]).await, "the oldest");
+        assert!(!has_to_leave(&strangers[1]).await && !has_to_leave(&known).await);
+        // One that has to leave is not let in at the last moment.
+        assert!(strangers[0].begin(&till(1)).is_err());
+        // A user at the socket has a share of its own.
+        let of_users: Vec<_> = (0..=STRANGERS).map(|_| places.enter(Some(1000))).collect();
+        assert!(has_to_leave(&of_users[0]).await);
+        assert!(!has_to_leave(&strangers[1]).await);
+        drop((strangers, of_users, known));
+        assert!(places.inner().connections.is_empty());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn of_a_till_the_connection_leaves_that_was_idle_for_longest() {
+        let places = Arc::new(Places::default());
+        let mut held: Vec<_> = (0..TILL.connections).map(|_| places.enter(None)).collect();
+        let mut under_way = Vec::new();
+        for (n, place) in held.iter().enumerate() {
+            let request = place.begin(&till(1)).unwrap();
+            // The first ones do not end, and then the second half in the order of their numbers.
+            if n < TILL.requests - 1 {
+                under_way.push(request);
+            }
+        }
+        held.push(places.enter(None));
+        under_way.push(held[TILL.connections].begin(&till(1)).unwrap());
+        let leaving: Vec<_> = {
+            let mut leaving = Vec::new();
+            for (n, place) in held.iter().enumerate() {
+                if has_to_leave(place).await {
+                    leaving.push(n);
+                }
+            }
+            leaving
+        };
+        assert_eq!(leaving, [TILL.requests - 1]);
+        // All its requests are under way; another till's are not counted with them.
+        let another = places.enter(None);
+        assert!(another.begin(&till(1)).is_err());
+        drop(another.begin(&till(2)).unwrap());
+        under_way.pop();
+        assert!(another.begin(&till(1)).is_ok());
+    }
+}
