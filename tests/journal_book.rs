@@ -12,7 +12,7 @@ use book::{
     DAY, NOON, asked, end, ended, file, leave_open, number, open, open_journal, refund, reversing, said, sell, sql,
     started, until_free, verb, verify, well,
 };
-use pos_agent::journal::{Db, Error, adopt};
+use pos_agent::journal::{Db, Error, OldCopy, adopt};
 use pos_agent::sale::{Sale, Standing};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -555,6 +555,55 @@ fn an_export_that_cannot_be_written_is_not_done() {
 }
 
 // ---- Another board's journal
+
+/// This journal was found to be an old copy. What is taken over may have been here before, and what became of it is not known.
+#[test]
+fn what_an_old_copy_takes_over_is_closed_to_what_would_follow_it() {
+    let (old, new) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    {
+        let mut theirs = open(&file(&old));
+        sell(&mut theirs, 1, "one", NOON);
+        sell(&mut theirs, 2, "two", NOON);
+    }
+    for (is_old, before) in [(false, 0), (true, 3)] {
+        let board = new.path().join(format!("{is_old}"));
+        std::fs::create_dir(&board).unwrap();
+        let path = board.join("journal.db");
+        sell(&mut open(&path), 1, "own", NOON);
+        if is_old {
+            let (mut journal, _) = open_journal(&path).unwrap();
+            let found = OldCopy { above: 7, before: 1, references: ["7-00112233445566aa".to_owned()].into() };
+            journal.mark_old_copy(&found, NOON + 1).unwrap();
+        }
+        let output = verb(&["adopt", file(&old).to_str().unwrap()], &path);
+        assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+        let (_, opened) = open_journal(&path).unwrap();
+        assert_eq!(opened.old_copy.before, before);
+    }
+}
+
+/// The gateway's time at its beginning is kept once, before the first transaction, and not when another journal is in it.
+#[test]
+fn a_journal_keeps_when_it_began_by_the_gateways_time() {
+    let (one, two) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    let (mut journal, _) = open_journal(&file(&one)).unwrap();
+    assert_eq!(journal.began().unwrap(), None);
+    journal.begin(NOON + 5, NOON).unwrap();
+    journal.begin(NOON + 9, NOON).unwrap();
+    assert_eq!(journal.began().unwrap(), Some(NOON + 5));
+    drop(journal);
+    sell(&mut open(&file(&one)), 1, "one", NOON);
+    assert_eq!(open_journal(&file(&one)).unwrap().0.began().unwrap(), Some(NOON + 5));
+    assert!(well(&file(&one)).altered.is_none());
+    sell(&mut open(&file(&two)), 1, "two", NOON);
+    let (mut late, _) = open_journal(&file(&two)).unwrap();
+    late.begin(NOON + 5, NOON).unwrap();
+    assert_eq!(late.began().unwrap(), None, "it has a transaction");
+    drop(late);
+    let output = verb(&["adopt", file(&two).to_str().unwrap()], &file(&one));
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    assert_eq!(open_journal(&file(&one)).unwrap().0.began().unwrap(), None, "what was taken over began earlier");
+}
 
 #[test]
 fn a_journal_is_adopted_with_numbers_above_both_and_its_file_is_not_touched() {

@@ -236,3 +236,40 @@ async fn a_whole_journal_reverses_what_is_open_as_soon_as_the_gateway_can_be_ask
     assert!(counter.status().await.attention.iter().all(|line| !line.contains("old copy")));
     assert_eq!(counter.charged(), Vec::<String>::new());
 }
+
+/// A board takes another one's place at once, with an empty journal: what the gateway holds from before is not its own.
+#[tokio::test]
+async fn a_board_that_takes_anothers_place_is_no_old_copy() {
+    let mut counter = Counter::open().await;
+    // Seconds pass between two boards: more than the gateway's time is told in.
+    counter.shop.gateway.set_clock(chrono::Utc::now() - chrono::TimeDelta::minutes(2));
+    counter.sell("R0", "1.00", "tap", Tap).await;
+    assert_eq!(ended(&counter.until_ended("R0").await), Some(Outcome::Approved));
+    counter.stop_agent().await;
+    counter.shop.gateway.set_clock(chrono::Utc::now());
+    for name in ["journal.db", "journal.db-wal", "journal.db-shm"] {
+        let _ = std::fs::remove_file(counter.shop.folder().join(name));
+    }
+    counter.start_agent();
+    counter.until_ready().await;
+    counter.until_status("the gateway's time", |status| status.gateway.contains("answers")).await;
+    counter.sell("R1", "20.00", "tap", Tap).await;
+    assert_eq!(ended(&counter.until_ended("R1").await), Some(Outcome::Approved));
+    counter.stop_agent().await;
+    counter.start_agent();
+    counter.until_ready().await;
+    let refund = async {
+        // Until the gateway was asked by date.
+        let body = r#"{"reference":"F1","kind":"refund","of":"R1","amount":"5.00"}"#;
+        loop {
+            match counter.post_sale(body).await {
+                (503, _) => tokio::task::yield_now().await,
+                (status, said) => break assert_eq!(status, 201, "{said}"),
+            }
+        }
+    };
+    within("the refund", refund).await;
+    assert_eq!(ended(&counter.until_ended("F1").await), Some(Outcome::Approved));
+    let attention = counter.until_status("ready", |status| status.ready).await.attention;
+    assert!(!attention.iter().any(|line| line.contains("old copy")), "{attention:?}");
+}

@@ -27,6 +27,8 @@ use super::{Agent, Done, words};
 
 /// A day before the last thing that is known: clocks of board and gateway may differ, and zones.
 const SLACK_MS: i64 = 24 * 3600 * 1000;
+/// The gateway's time has whole seconds, and its answer was on the way.
+const BEGAN_SLACK_MS: i64 = 5_000;
 /// 2024-01-01: no journal is older.
 const OLDEST_MS: i64 = 1_704_067_200_000;
 /// The wait after the first question without an answer; it doubles up to [`LONGEST_WAIT`].
@@ -56,8 +58,8 @@ pub(super) struct OldCopy {
     look: Look,
     /// The wall clock of the last thing that the journal knew at the start.
     known_until_unix_ms: i64,
-    /// The wall clock of the first thing that it holds: what the gateway holds from before that is another journal's, of a terminal that
-    /// was set up anew.
+    /// The wall clock of the first thing that it holds: what the gateway holds from a day before that is another journal's, of a
+    /// terminal that was set up anew.
     first_unix_ms: i64,
     /// The highest number at the start: what came later is this board's own.
     before: u64,
@@ -253,7 +255,8 @@ impl Agent {
         if self.old_copy.tries == 0 {
             self.journal.look_from(Some(known))?;
         }
-        let (from, to) = window(known, first, now, apart);
+        let began = self.journal.began()?;
+        let (from, to) = window(known, first, began, now, apart);
         Ok((from.max(0), to.max(board.saturating_add(SLACK_MS))))
     }
 
@@ -350,6 +353,15 @@ impl Agent {
         }
     }
 
+    /// A journal without a transaction: what the gateway holds from before now is not its own.
+    pub(super) fn journal_begins(&mut self, gateway_unix_s: Option<i64>) {
+        let Some(gateway) = gateway_unix_s.filter(|_| self.last_number == 0) else { return };
+        let now = self.now().unix_ms;
+        if let Err(error) = self.journal.begin(gateway.saturating_mul(1000), now) {
+            tracing::warn!(%error, "the journal could not note when it began");
+        }
+    }
+
     /// A start later it need not be asked from here any more.
     fn look_is_answered(&mut self) {
         if let Err(error) = self.journal.look_from(None) {
@@ -399,13 +411,16 @@ impl Agent {
 }
 
 /// The time that the gateway is asked for, in its own clock: what happened after the last thing that the journal knows. `first` is
-/// the first thing that it holds, `apart` by how much the gateway's clock is ahead; all in milliseconds.
-fn window(known: i64, first: i64, now: i64, apart: i64) -> (i64, i64) {
+/// the first thing that it holds, `began` the gateway's time when it was empty, `apart` by how much the gateway's clock is ahead; all
+/// in milliseconds.
+fn window(known: i64, first: i64, began: Option<i64>, now: i64, apart: i64) -> (i64, i64) {
     // What lies in the future was written by a clock gone wrong, and bounds nothing.
     let before = |at: i64| if at <= now { at.saturating_sub(SLACK_MS).max(OLDEST_MS) } else { OLDEST_MS };
     // A clock that was ahead, or is behind, must not make the window too short, neither the gateway's nor ours.
     let from = before(known).max(before(first)).saturating_add(apart.min(0));
-    (from, known.max(now).saturating_add(SLACK_MS).saturating_add(apart.max(0)))
+    let began = began.filter(|began| *began <= now.saturating_add(apart));
+    let began = began.map_or(i64::MIN, |began| began.saturating_sub(BEGAN_SLACK_MS));
+    (from.max(began), known.max(now).saturating_add(SLACK_MS).saturating_add(apart.max(0)))
 }
 
 fn waits_for_person(number: u64) -> String {
@@ -447,7 +462,7 @@ mod tests {
         const HOUR: i64 = 3600 * 1000;
         let (old, now) = (0, 1_800_000_000_000);
         let holds = |known, first, apart, at| {
-            let (from, to) = window(known, first, now, apart);
+            let (from, to) = window(known, first, None, now, apart);
             (from..=to).contains(&at)
         };
         let copied = now - 48 * HOUR;
@@ -469,6 +484,14 @@ mod tests {
         // Unless its clock was ahead then.
         assert!(holds(now - HOUR, now + HOUR, 0, now - 20 * HOUR));
         assert!(holds(now + HOUR, now + HOUR, 0, now - 27 * HOUR));
+        // By the gateway's clock it is known when it began, to the second, whatever the board's clock said: a board that takes
+        // another one's place holds nothing of that one's for its own.
+        let (from, _) = window(now - HOUR, now - HOUR, Some(now - 2 * HOUR), now, 0);
+        assert_eq!(from, now - 2 * HOUR - BEGAN_SLACK_MS);
+        let (from, _) = window(now - HOUR, now - HOUR, Some(now + 2 * HOUR), now, 0);
+        assert!(from < now - 20 * HOUR, "a time that is still to come bounds nothing");
+        let (from, _) = window(now - HOUR, old, Some(now - 72 * HOUR), now, 0);
+        assert!(from > now - 26 * HOUR, "what is known for long is not asked for again");
     }
 
     #[test]

@@ -53,6 +53,7 @@ impl Agent {
                 tracing::debug!(?unix_s, round_trip_us = round_trip.as_micros(), "the gateway answers");
                 ANSWERS.clone_into(&mut self.gateway_state);
                 self.clock.gateway_says(unix_s);
+                self.journal_begins(unix_s);
                 if let Some(warning) = self.clocks_differ() {
                     tracing::warn!("{warning}");
                 }

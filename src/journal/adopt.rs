@@ -185,10 +185,16 @@ fn take_over(db: &mut Db, theirs: &Connection, file: &Path, unix_ms: i64) -> Res
     transaction.execute(sql, params![until]).map_err(failed)?;
     // And what it was found not to know, this journal does not know either.
     let (ours, found) = (known::old_copy(&transaction)?, known::old_copy(theirs)?);
-    if found != known::OldCopy::default() {
+    // Nor does it know what became of what is taken over, when that may have been here before, or its references are known as missing.
+    let none = known::OldCopy::default();
+    if found != none || ours != none {
+        let last = "SELECT max(number) FROM sale";
+        let last: i64 = transaction.query_row(last, [], |row| row.get(0)).map_err(failed)?;
+        let of_theirs = found.before.checked_add(added.unsigned_abs()).filter(|_| found != none).unwrap_or_default();
+        let all = if ours == none { 0 } else { last.unsigned_abs() };
         let found = known::OldCopy {
             above: ours.above.max(found.above),
-            before: ours.before.max(found.before.saturating_add(added.unsigned_abs())),
+            before: ours.before.max(of_theirs).max(all),
             references: ours.references.into_iter().chain(found.references).collect(),
         };
         head = Mark::OldCopy { found }.write(&transaction, head, unix_ms)?;

@@ -143,6 +143,11 @@ pub(super) enum Mark {
         #[serde(flatten)]
         found: super::OldCopy,
     },
+    /// The journal has begun, without a transaction: what the gateway holds from before is another journal's.
+    Begun {
+        /// What time it was at the gateway, by its own clock, milliseconds since 1970.
+        gateway: i64,
+    },
     /// The card reader is this one from now on.
     Reader {
         /// Who it says that it is, and its configuration.

@@ -133,6 +133,38 @@ impl Db {
         Ok(false)
     }
 
+    /// Writes into the book that it has begun, unless it has a transaction or says so already.
+    pub(super) fn begin(&mut self, gateway_unix_ms: i64, unix_ms: i64) -> Result<(), Error> {
+        let any = "SELECT count(*) FROM (SELECT 1 FROM sale LIMIT 1)";
+        let is_new = self.connection.query_row(any, [], |row| row.get::<_, i64>(0)).map_err(failed)? == 0;
+        if !is_new || self.began()?.is_some() {
+            return Ok(());
+        }
+        let head = match self.head.take() {
+            Some(head) => head,
+            None => Head::read(&self.connection)?,
+        };
+        self.head = Some(Mark::Begun { gateway: gateway_unix_ms }.write(&self.connection, head, unix_ms)?);
+        Ok(())
+    }
+
+    /// What time it was at the gateway when this journal began; `None` when that was not written, or another one was taken over, which
+    /// began earlier.
+    pub(super) fn began(&self) -> Result<Option<i64>, Error> {
+        let mut select = self.connection.prepare_cached("SELECT what FROM mark ORDER BY entry").map_err(failed)?;
+        let mut rows = select.query([]).map_err(failed)?;
+        let mut began = None;
+        while let Some(row) = rows.next().map_err(failed)? {
+            let what: String = row.get(0).map_err(failed)?;
+            match serde_json::from_str(&what) {
+                Ok(Mark::Begun { gateway }) => began = began.or(Some(gateway)),
+                Ok(Mark::Adopted { .. }) => return Ok(None),
+                _ => {}
+            }
+        }
+        Ok(began)
+    }
+
     pub(super) fn has_taken(&self) -> Result<bool, Error> {
         Ok(!self.taken()?.is_empty())
     }

@@ -7,7 +7,7 @@
 //! |---|---|
 //! | `sale` | a transaction: its number, the till and reference that are its key, the earlier one it refers to, whether it is settled |
 //! | `step` | what one step of a sale wrote, as a JSON list of records; `id` is the sale's number and the step's place in it; `entry` and `chain` are its place and hash in the book |
-//! | `mark` | what the book says of itself, an entry like a step: adopted, pruned, entered later, another reader, clock set back |
+//! | `mark` | what the book says of itself, an entry like a step: begun, adopted, pruned, entered later, another reader, clock set back |
 //! | `gap` | entries that were taken out, with the hash from which the chain goes on |
 //! | `day` | a date on which transactions began, with the first of them: what retention counts |
 //! | `payment` | an id at the gateway: of a transaction's own payment, or of one that it refers to and the journal does not know |
@@ -295,6 +295,22 @@ impl Journal {
     /// When it cannot be read.
     pub fn knows(&self, merchant_transaction_id: &str) -> Result<bool, Error> {
         self.db.knows(merchant_transaction_id)
+    }
+
+    /// Writes into the book that it has begun, with the gateway's time, unless it has a transaction or says so already.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn begin(&mut self, gateway_unix_ms: i64, unix_ms: i64) -> Result<(), Error> {
+        self.db.begin(gateway_unix_ms, unix_ms)
+    }
+
+    /// What time it was at the gateway when this journal began, where that was written.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn began(&self) -> Result<Option<i64>, Error> {
+        self.db.began()
     }
 
     /// Keeps from when on it is being looked whether this journal is an old copy, for the next start; `None`: the look was answered.

@@ -160,7 +160,13 @@ fn entries(moment: &Connection, verdict: &mut Verdict) -> Result<(), Stopped> {
                 Some(Mark::Pruned { gaps, .. }) => gaps_marked = Some((row.entry, gaps)),
                 Some(Mark::EnteredLater { steps }) => verdict.entered_later += steps,
                 // One of a later program means nothing here; its hash is right.
-                Some(Mark::Adopted { .. } | Mark::OldCopy { .. } | Mark::Reader { .. } | Mark::ClockSetBack { .. })
+                Some(
+                    Mark::Adopted { .. }
+                    | Mark::OldCopy { .. }
+                    | Mark::Begun { .. }
+                    | Mark::Reader { .. }
+                    | Mark::ClockSetBack { .. },
+                )
                 | None => {}
             }
             mark = next_mark(&mut marks)?;

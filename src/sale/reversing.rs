@@ -23,6 +23,9 @@ const QUARANTINE_WAIT: Duration = Duration::from_secs(24 * 3600);
 /// Looks that must not show a reversal before it is sent again: a request may be on its way while the first look is answered.
 pub(super) const LOOKS_BEFORE_SENDING: u32 = 2;
 
+/// No gateway books one request so often.
+const MOST_SEEN: usize = 64;
+
 /// How long an absence must have been watched by one process before it can be final.
 const WATCHED_ABSENCE: Duration = Duration::from_secs(3600);
 
@@ -39,6 +42,8 @@ pub(super) struct Reversing {
     pub(super) unanswered: Vec<Request>,
     /// What was confirmed.
     pub(super) done: Vec<Done>,
+    /// Every payment of which a reversal was asked for, with the amount of the first request.
+    asked: Vec<Payment>,
     /// How many references were given to reversals.
     references: u32,
     /// A person has decided that what is found stays.
@@ -83,6 +88,8 @@ pub(super) struct Timers {
     look_first: bool,
     /// What the payment that is to go back was approved with, as the list or the answer said by which the rest was reckoned.
     whole: Option<Amount>,
+    /// What looks showed as charged: none of it is over because a list leaves it out.
+    seen: Vec<Payment>,
     /// The gateway refused the last reversal; if a look shows it still charged, retrying cannot mend it.
     refused: Option<String>,
     /// When the gateway first said that it knows no such payment.
@@ -120,6 +127,7 @@ impl Reversing {
             open: None,
             unanswered: Vec::new(),
             done: Vec::new(),
+            asked: Vec::new(),
             references: 0,
             keep: false,
             quarantined: None,
@@ -135,6 +143,9 @@ impl Reversing {
                     Some(open) if open.reference == reference => open.tries += 1,
                     _ => {
                         self.references += 1;
+                        if !self.asked.iter().any(|one| is_same_payment(&one.id, &payment.id)) {
+                            self.asked.push(payment.clone());
+                        }
                         let asked = Request { payment: payment.clone(), reference: reference.to_owned(), tries: 1 };
                         let before = self.open.replace(asked);
                         // Of the same payment only what cannot come any more is followed by another request.
@@ -153,14 +164,6 @@ impl Reversing {
             Record::Quarantined { why } => self.quarantined = Some(why.clone()),
             _ => {}
         }
-    }
-
-    /// The payment of a request for a part of it, with all that it was when the part was reckoned.
-    fn whole_of(&self, open: &Request) -> Option<Payment> {
-        let Payment { id, amount } = &open.payment;
-        let confirmed = self.done.iter().filter(|done| is_same_payment(&done.payment, id));
-        let whole = confirmed.fold(amount.minor(), |whole, done| whole.saturating_add(done.amount.minor()));
-        Amount::from_minor(whole, amount.currency()).ok().map(|amount| Payment { id: id.clone(), amount })
     }
 
     /// Each reversal has a reference of its own (interface: `merchantTransactionId` should be unique), made of the sale's.
@@ -344,6 +347,15 @@ impl Sale {
         let open = is.open.as_ref().filter(|_| !self.volatile.reversal.certainly_unsent);
         let is_open = |one: &Found| open.is_some_and(|open| is_same_payment(&open.payment.id, &one.id));
         let mut charged: Vec<&Found> = payments(found).filter(|one| may_be_charged(one)).collect();
+        for one in &charged {
+            let seen = &self.volatile.reversal.seen;
+            if seen.len() < MOST_SEEN
+                && !seen.iter().any(|before| is_same_payment(&before.id, &one.id))
+                && let Some(amount) = self.amount_of(one)
+            {
+                self.volatile.reversal.seen.push(Payment { id: one.id.clone(), amount });
+            }
+        }
         charged.sort_by_key(|one| !is_open(one));
         for one in charged {
             let known = is.known.as_ref().filter(|known| is_same_payment(&known.id, &one.id));
@@ -413,8 +425,12 @@ impl Sale {
         now: Now,
         deadlines: Deadlines,
     ) -> Option<Step> {
-        let seen: Vec<Payment> =
-            is.known.iter().cloned().chain(is.open.as_ref().and_then(|open| is.whole_of(open))).collect();
+        let mut seen: Vec<Payment> = Vec::new();
+        for payment in is.known.iter().chain(&self.volatile.reversal.seen).chain(&is.asked) {
+            if !seen.iter().any(|one| is_same_payment(&one.id, &payment.id)) {
+                seen.push(payment.clone());
+            }
+        }
         for payment in &seen {
             match look_up::left(is, payment, found) {
                 Ok(None) => continue,

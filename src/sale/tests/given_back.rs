@@ -624,3 +624,47 @@ fn a_reversal_without_an_answer_is_not_forgotten_over_another_payment() {
     let _ = sale.on_at(listed(vec![second(), charged(), of("p2", 2), of("p1", 1)]), 100);
     assert!(matches!(sale.outcome(), Some(Outcome::Reversed { .. })), "{:?}", sale.sale.standing());
 }
+
+/// Whatever a look once showed as charged must go back, or be looked at by a person, though a later list leaves it out.
+#[test]
+fn what_a_look_showed_as_charged_is_not_forgotten() {
+    let ends_reversed = |sale: &Trace| matches!(sale.outcome(), Some(Outcome::Reversed { .. }));
+    let declined = || Found { state: FoundState::Declined, ..charged() };
+    let in_part = || linked("RV", "rv1", 400, own(1));
+    // A part went back, and the next list shows the payment no more, or as declined.
+    for (list, for_person) in [(vec![], false), (vec![in_part()], false), (vec![declined(), in_part()], true)] {
+        let mut sale = being_reversed();
+        let _ = sale.on(answered(1, done("rv1", 400)));
+        let _ = sale.on(listed(list.clone()));
+        assert!(sale.outcome().is_none() && is_for_a_person(&sale) == for_person, "{list:?}");
+        // Nor after a start.
+        let _ = sale.cut();
+        let _ = sale.on_at(listed(list.clone()), 10);
+        assert!(sale.outcome().is_none(), "{list:?}: {:?}", sale.sale.standing());
+        let actions = sale.on_at(listed(vec![charged(), in_part()]), 20);
+        assert!(actions.contains(&reverse("p1", 834, 2)), "{list:?}: {actions:?}");
+    }
+    // Two payments: the first was asked for without an answer, the second went back, and the first is left out.
+    let second = || found("DB", "p2", FoundState::Approved, None);
+    let back =
+        |id: &str, nth| Found { refers_to: Some(id.to_owned()), ..linked("RV", &format!("rv{nth}"), 1234, own(nth)) };
+    let mut sale = being_reversed();
+    let _ = sale.on(answered(1, lost()));
+    let _ = sale.on_at(Event::DeadlinePassed, 10);
+    assert!(sale.on_at(listed(vec![second()]), 10).contains(&reverse("p2", 1234, 2)));
+    let _ = sale.on_at(answered(2, done("rv2", 1234)), 11);
+    let _ = sale.on_at(listed(vec![second(), back("p2", 2)]), 12);
+    assert!(sale.outcome().is_none(), "{:?}", sale.sale.standing());
+    // The second is left out before it was asked for.
+    let mut sale = Trace::asked(EntryMode::NfcIcc);
+    let _ = sale.on(unknown());
+    assert_eq!(sale.on(listed(vec![charged(), second()])), [reverse("p1", 1234, 1)]);
+    let _ = sale.on(answered(1, done("rv1", 1234)));
+    let _ = sale.on(listed(vec![charged(), back("p1", 1)]));
+    assert!(sale.outcome().is_none(), "{:?}", sale.sale.standing());
+    let actions = sale.on_at(listed(vec![charged(), back("p1", 1), second()]), 100);
+    assert!(actions.contains(&reverse("p2", 1234, 2)), "{actions:?}");
+    let _ = sale.on_at(answered(2, done("rv2", 1234)), 101);
+    let _ = sale.on_at(listed(vec![charged(), back("p1", 1), second(), back("p2", 2)]), 102);
+    assert!(ends_reversed(&sale));
+}
