@@ -228,10 +228,9 @@ async fn work(mut agent: Agent, mut ends: Ends, till: Option<TillEnd>, shutdown:
                 round.take(Source::Printers);
                 agent.printer_says(event);
             }
-            // Nobody is ready, or nobody who has a turn left.
-            () = std::future::ready(()), if round.is_used() => {
+            // Nobody is ready, or nobody who has a turn left. What is to be told is told before anybody is waited for.
+            () = std::future::ready(()), if round.is_used() || !agent.afterwards.is_empty() => {
                 round = Round::default();
-                continue;
             }
         }
         // Devices act first, and only then people are told and paper is printed.

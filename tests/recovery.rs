@@ -331,3 +331,20 @@ impl Counter {
         self.listen().await
     }
 }
+
+/// A till that waits for an answer hears of the end when it comes, and not with the next thing that happens.
+#[tokio::test]
+async fn what_had_not_been_sent_when_the_power_failed_is_told_as_soon_as_the_gateway_was_asked() {
+    let mut counter = Counter::open().await;
+    let (status, body) = counter.begin("W1", "12.34").await;
+    assert_eq!(status, 201, "{body}");
+    counter.shop.reader.waits_for(WaitsFor::Card).await;
+    counter.cut_power().await;
+    // So that the till asks before the gateway has answered.
+    counter.shop.gateway.set_delay(Duration::from_millis(500));
+    counter.start_agent();
+    counter.until_ready().await;
+    // It would be answered in any case when its time is over: later than anybody here waits.
+    let view = within("the end", counter.find("W1?wait-s=120")).await.unwrap();
+    assert_eq!(ended(&view), Some(Outcome::Cancelled));
+}

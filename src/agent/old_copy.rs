@@ -418,6 +418,8 @@ fn window(known: i64, first: i64, began: Option<i64>, now: i64, apart: i64) -> (
     let before = |at: i64| if at <= now { at.saturating_sub(SLACK_MS).max(OLDEST_MS) } else { OLDEST_MS };
     // A clock that was ahead, or is behind, must not make the window too short, neither the gateway's nor ours.
     let from = before(known).max(before(first)).saturating_add(apart.min(0));
+    // A clock that is ahead by more than that may have been ahead by even more when it told those times.
+    let from = if apart < -SLACK_MS { from.min(OLDEST_MS) } else { from };
     let began = began.filter(|began| *began <= now.saturating_add(apart));
     let began = began.map_or(i64::MIN, |began| began.saturating_sub(BEGAN_SLACK_MS));
     (from.max(began), known.max(now).saturating_add(SLACK_MS).saturating_add(apart.max(0)))
@@ -477,6 +479,8 @@ mod tests {
             assert!(holds(copied, old, apart, now - HOUR + apart), "the gateway's clock is {apart} ms ahead");
             assert!(holds(copied, old, apart, copied + HOUR + apart), "the gateway's clock is {apart} ms ahead");
         }
+        // The board was five days ahead when the copy was made, and stood still for two days.
+        assert!(holds(now, old, -72 * HOUR, now - 120 * HOUR));
         // A terminal that was set up anew: what its predecessor did days before is not its own.
         let set_up = now - 2 * HOUR;
         assert!(!holds(now - HOUR, set_up, 0, now - 27 * HOUR));

@@ -82,7 +82,7 @@ pub(super) fn retrieval(reply: &Reply, id: &str, asked: &Expected, assumptions: 
         return unknown("the gateway answered the question, and not what became of the payment");
     }
     match payment_id(&body) {
-        Some(said) if said == id => {}
+        Some(said) if said.eq_ignore_ascii_case(id) => {}
         Some(_) => {
             return Answer::NotOurs { why: "the gateway answered with another payment than asked for".to_owned() };
         }
@@ -116,10 +116,10 @@ pub(super) fn reversal(reply: &Reply, payment: &str, asked: &Expected, assumptio
     }
     let answer = read(reply, asked, assumptions);
     if let (Some(body), false) = (object(&reply.body), matches!(answer, Answer::Throttled(_))) {
-        if text_at(&body, "/referencedId").is_some_and(|id| id != payment) {
+        if text_at(&body, "/referencedId").is_some_and(|id| !id.eq_ignore_ascii_case(payment)) {
             return Reversal::Unknown { why: "the gateway's answer is for the reversal of another payment".to_owned() };
         }
-        if text_at(&body, "/id") == Some(payment) {
+        if text_at(&body, "/id").is_some_and(|id| id.eq_ignore_ascii_case(payment)) {
             return Reversal::Unknown { why: "the gateway's answer is the payment, and not its reversal".to_owned() };
         }
     }
@@ -148,6 +148,10 @@ fn read(reply: &Reply, asked: &Expected, assumptions: &Assumptions) -> Answer {
     let code = text_at(&body, "/result/code").unwrap_or("");
     let ours = |answer: Answer| another_kind(&body, asked).map_or(answer, |why| Answer::NotOurs { why });
     match code::class(code, assumptions) {
+        // Such a body has the id of the request, and nothing of a payment (interface: Behaviour).
+        Some(Class::Throttled) if holds_a_payment(&body, asked) => {
+            unknown("the gateway had too many requests, and its answer speaks of a payment all the same")
+        }
         Some(Class::Throttled) => Answer::Throttled(Box::new(refusal(&body, "too many requests"))),
         Some(Class::Approved) if status == 200 => ours(approval(&body, asked)),
         Some(Class::Pending) if status == 200 => ours(pending(&body)),
@@ -258,8 +262,22 @@ pub(super) fn may_be_sent_elsewhere(reply: &Reply, asked: &Expected, assumptions
 /// Whether an answer that says "not taken" by its HTTP status says by its body that something was done, or of which payment it is.
 fn speaks_of_a_payment(body: &Value, class: Option<Class>, asked: &Expected) -> bool {
     let done = matches!(class, Some(Class::Approved | Class::Pending)) || is_redirected(body);
-    let ours = text_at(body, "/merchantTransactionId") == Some(&asked.merchant_transaction_id);
-    done || ours || payment_id(body).is_some()
+    done || payment_id(body).is_some() || holds_a_payment(body, asked)
+}
+
+/// Whether a payment is in a body, however deep: by our reference, or by its kind or amount.
+fn holds_a_payment(body: &Value, asked: &Expected) -> bool {
+    match body {
+        Value::Object(fields) => {
+            let is_there = |name: &str| fields.get(name).is_some_and(|value| !value.is_null());
+            let ours = text_at(body, "/merchantTransactionId") == Some(&asked.merchant_transaction_id);
+            let foreign = !ours && is_there("merchantTransactionId");
+            ours || (!foreign && ["paymentType", "amount"].into_iter().any(is_there))
+                || fields.values().any(|value| holds_a_payment(value, asked))
+        }
+        Value::Array(values) => values.iter().any(|value| holds_a_payment(value, asked)),
+        _ => false,
+    }
 }
 
 /// `amount` and `currency`; without a currency the amount is in `or_in`.
@@ -429,7 +447,8 @@ mod tests {
             (200, of("DB", approved), "unknown"),
             (200, of("RV", r#""result":{"code":"000.200.000"}"#), "unknown"),
             (200, of("RV", r#""result":{"code":"100.400.500"}"#), "unknown"),
-            (200, of("RV", r#""result":{"code":"800.120.100"}"#), "not sent"),
+            (200, of("RV", r#""result":{"code":"800.120.100"}"#), "unknown"),
+            (200, format!(r#"{{"id":"{ID}","result":{{"code":"800.120.100"}}}}"#), "not sent"),
             (401, "{}".to_owned(), "not sent"),
             (404, "{}".to_owned(), "refused"),
             (404, of("RV", approved), "unknown"),
@@ -508,6 +527,8 @@ mod tests {
                 (format!(r#"{{"id":"{ID}","result":{{"code":"800.100.152"}}}}"#), false),
                 (r#"{"merchantTransactionId":"4711-1-aa","result":{"code":"800.100.152"}}"#.to_owned(), false),
                 (approved(), false),
+                (format!(r#"{{"payments":[{}]}}"#, approved()), false),
+                (format!(r#"{{"data":{{"payment":{}}}}}"#, approved()), false),
             ] {
                 assert_eq!(matches!(answer(status, &body), Answer::Declined(_)), refused, "HTTP {status} {body}");
                 assert_eq!(matches!(answer(status, &body), Answer::Unknown { .. }), !refused, "HTTP {status} {body}");
@@ -525,6 +546,13 @@ mod tests {
             let reply = Reply { status, location: None, body: throttled.into_bytes() };
             let reversed = reversal(&reply, ID, &asked_reversal(), &Assumptions::default());
             assert!(matches!(reversed, Reversal::NotSent { .. }), "{reversed:?}");
+        }
+        // With a payment in it nobody knows.
+        for status in [200, 400, 401, 403, 404, 429] {
+            for more in [r#""merchantTransactionId":"4711-1-aa""#, r#""paymentType":"DB""#, r#""amount":"12.34""#] {
+                let body = format!(r#"{{"id":"{ID}",{more},"result":{{"code":"800.120.100"}}}}"#);
+                assert!(matches!(answer(status, &body), Answer::Unknown { .. }), "HTTP {status} {body}");
+            }
         }
     }
 

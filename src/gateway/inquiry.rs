@@ -155,16 +155,15 @@ pub(super) fn listed(reply: &Reply, assumptions: &Assumptions) -> Result<Vec<Val
 fn says_nothing_is_there(status: u16, body: &Value, assumptions: &Assumptions) -> bool {
     let code = text_at(body, "/result/code");
     let named = |answer: &NotFound| answer.status == status && Some(answer.code.as_str()) == code;
-    let holds_some = || {
-        let list = list(body, assumptions);
-        list.is_some_and(|list| list.as_array().is_none_or(|list| !list.is_empty())) || is_payment(body)
-    };
+    let holds_some =
+        || lists(body, assumptions).any(|list| list.as_array().is_none_or(|list| !list.is_empty())) || is_payment(body);
     assumptions.query_not_found.iter().any(named) && !holds_some()
 }
 
-/// The list, wherever it is.
-fn list<'a>(body: &'a Value, assumptions: &Assumptions) -> Option<&'a Value> {
-    if body.is_array() { Some(body) } else { assumptions.query_list.iter().find_map(|name| body.get(name)) }
+/// The lists, wherever they are: one that is empty says nothing about another one.
+fn lists<'a>(body: &'a Value, assumptions: &'a Assumptions) -> impl Iterator<Item = &'a Value> {
+    let itself = Some(body).filter(|body| body.is_array());
+    itself.into_iter().chain(assumptions.query_list.iter().filter_map(|name| body.get(name)))
 }
 
 /// A single payment.
@@ -172,17 +171,22 @@ fn is_payment(body: &Value) -> bool {
     payment_id(body).is_some() && text_at(body, "/paymentType").is_some()
 }
 
-/// The entries of the list.
+/// The entries of the lists, and the payment that the answer itself is.
 fn entries(body: Value, assumptions: &Assumptions) -> Option<Vec<Value>> {
-    let Some(list) = list(&body, assumptions) else {
-        return is_payment(&body).then(|| vec![body]);
-    };
-    let list = list.as_array()?;
+    let mut found = Vec::new();
+    let mut is_list = false;
+    for list in lists(&body, assumptions) {
+        is_list = true;
+        found.extend(list.as_array()?.iter().cloned());
+    }
     let fine = body.pointer("/result/code").is_none_or(|code| {
         let code = code.as_str().unwrap_or("");
         code == NO_MATCH || code::class(code, assumptions) == Some(Class::Approved)
     });
-    (fine || !list.is_empty()).then(|| list.clone())
+    if is_payment(&body) {
+        found.push(body);
+    }
+    (!found.is_empty() || (is_list && fine)).then_some(found)
 }
 
 /// One entry; `None` when it has no id or no type that is one: what cannot be read cannot be ruled out either.
@@ -289,9 +293,15 @@ mod tests {
 
     #[test]
     fn only_an_answered_empty_list_means_not_there() {
+        // A list that is empty says nothing about another one, or about the answer itself.
+        let one = entry('a', "DB", OURS, "");
+        for body in [format!(r#"{{"payments":[],"records":[{one}]}}"#), one.replacen('{', r#"{"payments":[],"#, 1)] {
+            assert!(matches!(query(200, &body), Inquiry::Payments(found) if found.len() == 1), "{body}");
+        }
         for body in [
             "[]",
             r#"{"payments":[]}"#,
+            r#"{"payments":[],"records":[]}"#,
             r#"{"payments":[],"result":{"code":"000.000.100"}}"#,
             r#"{"payments":[],"result":{"code":"700.400.580"}}"#,
         ] {
