@@ -35,7 +35,7 @@ use till::Tills;
 use watch::Watch;
 
 /// Transactions of a plain `cargo test`, of each till.
-const FEW: usize = 40;
+const FEW: usize = 24;
 /// How long everything that is open may take to end when the neighbours have gone.
 const PATIENCE: Duration = Duration::from_secs(180);
 
