@@ -68,8 +68,8 @@ pub(super) struct OldCopy {
     tries: u32,
     /// Why the last question had no answer.
     trouble: Option<String>,
-    /// Reversals that wait.
-    waiting: Vec<(u64, Action)>,
+    /// Reversals that wait, and since when.
+    waiting: Vec<(u64, Action, Duration)>,
     /// Transactions of before that this journal never sent: cancelled, unless the gateway holds them.
     unsent: BTreeSet<u64>,
     /// What was given of sales by their payment ids when their reversals were last held against it.
@@ -162,7 +162,7 @@ impl Agent {
         match &self.old_copy.look {
             Look::Over => Some(reversal),
             Look::Due(_) | Look::Asking => {
-                self.old_copy.waiting.push((number, reversal));
+                self.old_copy.waiting.push((number, reversal, self.clock.monotonic()));
                 None
             }
             // It could not be recorded that it waits for a person: tried again here.
@@ -279,11 +279,25 @@ impl Agent {
                 for number in std::mem::take(&mut self.old_copy.unsent) {
                     self.inbox.push_back((number, Event::Restarted));
                 }
-                for (number, reversal) in std::mem::take(&mut self.old_copy.waiting) {
-                    self.act(number, reversal);
+                for (number, reversal, since) in std::mem::take(&mut self.old_copy.waiting) {
+                    self.goes_on(number, reversal, since);
                 }
             }
             Ok(strange) => self.is_old_copy(&strange),
+        }
+    }
+
+    /// A reversal that had to wait. When that was long, somebody may have given the payment back meanwhile: it is looked up again.
+    fn goes_on(&mut self, number: u64, reversal: Action, since: Duration) {
+        let waited = self.clock.monotonic().saturating_sub(since);
+        match reversal {
+            Action::Reverse { reference, .. } if waited > sale::FRESH => {
+                let why = "it had to wait until the gateway was asked by date".to_owned();
+                let reversal = sale::Reversal::HeldBack { why, for_person: false };
+                self.inbox.push_back((number, Event::ReversalAnswered { reference, reversal }));
+                self.inbox.push_back((number, Event::Nudged));
+            }
+            reversal => self.act(number, reversal),
         }
     }
 

@@ -133,8 +133,8 @@ impl Sale {
         let mut approved = ours().filter(|one| one.state == FoundState::Approved);
         let undecided = ours().any(|one| one.state == FoundState::Undecided);
         match (approved.next(), approved.next()) {
-            // One more may come of it, and then a person must hear of it.
-            (Some(_), None) if undecided => {}
+            // One more may come of it, or has, and then a person must hear of it.
+            (Some(_), None) if undecided || ours().any(|one| one.state == FoundState::Unclear) => {}
             (Some(done), None) => return self.carried_out(&done.id.clone(), done.amount, None, now),
             (Some(one), Some(two)) => {
                 let why = format!("the gateway carried it out twice ({}, {}); look at it there", one.id, two.id);

@@ -37,6 +37,7 @@ use std::time::Duration;
 pub use answer::{Answer, Approval, ApprovedAmount, ForChip, Found, FoundState, HostFacts, Inquiry, Refusal, Reversal};
 pub use receipt::{Copy, Receipt, ReceiptOutcome};
 pub use record::{Earlier, Kind, Order, Outcome, Payment, Record, Who, is_same_payment};
+pub use reversing::FRESH;
 
 use crate::card::{CardFacts, FirstAnswer};
 use crate::money::Amount;

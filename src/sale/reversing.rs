@@ -23,6 +23,9 @@ const QUARANTINE_WAIT: Duration = Duration::from_secs(24 * 3600);
 /// Looks that must not show a reversal before it is sent again: a request may be on its way while the first look is answered.
 pub(super) const LOOKS_BEFORE_SENDING: u32 = 2;
 
+/// So long what a look showed is good enough for a request that could not be sent; afterwards somebody may have given it back.
+pub const FRESH: Duration = Duration::from_secs(10);
+
 /// No gateway books one request so often.
 const MOST_SEEN: usize = 64;
 
@@ -86,6 +89,8 @@ pub(super) struct Timers {
     certainly_unsent: bool,
     /// Not without a look all the same.
     look_first: bool,
+    /// When the amount of the request was reckoned; without a look when it first could not be sent.
+    reckoned: Option<Duration>,
     /// What the payment that is to go back was approved with, as the list or the answer said by which the rest was reckoned.
     whole: Option<Amount>,
     /// What looks showed as charged: none of it is over because a list leaves it out.
@@ -224,9 +229,9 @@ impl Sale {
         match event {
             Event::Restarted => self.look_for_reversal(now),
             Event::DeadlinePassed if self.volatile.reversal.due().is_some_and(|due| due <= now.monotonic) => {
-                self.try_again()
+                self.try_again(now)
             }
-            Event::Nudged if self.volatile.reversal.due().is_some() && !self.is_quarantined() => self.try_again(),
+            Event::Nudged if self.volatile.reversal.due().is_some() && !self.is_quarantined() => self.try_again(now),
             Event::Inquired(inquiry) => self.inquired(inquiry, now, deadlines),
             Event::ReversalAnswered { reference, reversal } => self.reversal_answered(&reference, reversal, now),
             Event::CardSaid { facts, .. } => {
@@ -270,19 +275,20 @@ impl Sale {
     /// Takes it up where the records end. Nothing is known of a request that the power may have cut: it is looked up.
     pub(super) fn look_for_reversal(&mut self, now: Now) -> Step {
         self.volatile.reversal.due = Some(now.monotonic);
-        self.try_again()
+        self.try_again(now)
     }
 
     /// Sends the reversal when it surely has not been sent; otherwise looks first. What is left of a payment is asked for by a look
     /// alone: the one before may have shown something that is not decided, or that a person must see to.
-    fn try_again(&mut self) -> Step {
+    fn try_again(&mut self, now: Now) -> Step {
         let State::Reversing(reversing) = &self.state else {
             return Step::none();
         };
         let timers = &mut self.volatile.reversal;
         timers.in_flight = true;
+        let fresh = timers.reckoned.is_some_and(|at| now.monotonic.saturating_sub(at) <= FRESH);
         match &reversing.open {
-            Some(open) if timers.certainly_unsent && !timers.look_first && !reversing.keep => {
+            Some(open) if timers.certainly_unsent && fresh && !timers.look_first && !reversing.keep => {
                 ask_reversal(open.payment.clone(), open.reference.clone())
             }
             open => {
@@ -310,6 +316,7 @@ impl Sale {
         }
         // Unless all of this list allows that something leaves, the next thing that does is reckoned from another one.
         self.volatile.reversal.look_first = true;
+        self.volatile.reversal.reckoned = Some(now.monotonic);
         let mut first = Step::none();
         // Our reference tells what became of our request.
         let own = match is.open.as_ref().map(|open| look_up::own(open, &found)).transpose() {
@@ -368,7 +375,7 @@ impl Sale {
             let payment = Payment { id: one.id.clone(), amount };
             match look_up::left(is, &payment, found) {
                 Ok(None) => {}
-                Ok(Some(left)) if is.keep => return self.kept(&payment.id, left),
+                Ok(Some(left)) if is.keep => return self.keep_the_only_one(is, &payment.id, left, found, now),
                 Ok(Some(left)) => {
                     self.volatile.reversal.whole = Some(payment.amount);
                     let step = self.ask_for_the_rest(is, own, Payment { id: payment.id, amount: left }, now, deadlines);
@@ -406,6 +413,24 @@ impl Sale {
             return self.wait(now, "the gateway does not know it; a late approval would be reversed");
         };
         self.end_settled(Outcome::Declined { why: why.to_owned() })
+    }
+
+    /// What a person keeps is one payment: whether there is another one must be known, and that one is for a person too.
+    fn keep_the_only_one(&mut self, is: &Reversing, id: &str, left: Amount, found: &[Found], now: Now) -> Step {
+        let is_back = |one: &Found| {
+            let payment = self.amount_of(one).map(|amount| Payment { id: one.id.clone(), amount });
+            payment.is_some_and(|payment| look_up::left(is, &payment, found) == Ok(None))
+        };
+        let mut others = payments(found).filter(|one| !is_same_payment(&one.id, id));
+        match others.find(|one| one.state != FoundState::Declined && !is_back(one)) {
+            None => self.kept(id, left),
+            Some(one) if one.state == FoundState::Undecided => self.undecided(&one.id.clone(), now),
+            Some(one) => {
+                let why =
+                    format!("the gateway holds payment {} besides {id}, which is kept; give it back there", one.id);
+                self.quarantine(&why, now)
+            }
+        }
     }
 
     /// The gateway has it, and has not decided: written once, for what it has had is not absent later.
@@ -554,7 +579,10 @@ impl Sale {
                     self.quarantine(&why, now)
                 }
             },
-            Reversal::NotSent { why } => self.wait(now, &why),
+            Reversal::NotSent { why } => {
+                timers.reckoned.get_or_insert(now.monotonic);
+                self.wait(now, &why)
+            }
             Reversal::HeldBack { why, for_person } => {
                 timers.look_first = true;
                 if for_person { self.quarantine(&why, now) } else { self.wait(now, &why) }

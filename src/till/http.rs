@@ -11,9 +11,9 @@
 //!
 //! | what is waited for | how long | where |
 //! |---|---|---|
-//! | a request's head, from the connection or the last answer on | [`HEADER_DEADLINE`] | here |
+//! | a request's head, from the connection or the last answer on | `HEADER_DEADLINE` | here |
 //! | the body of a request | 10 s | `api` |
-//! | an answer, or a page of a list, to be taken | [`WRITE_DEADLINE`] | `writing` |
+//! | an answer, or a page of a list, to be taken | `WRITE_DEADLINE` | `writing` |
 
 use std::convert::Infallible;
 use std::future::Future;

@@ -668,3 +668,47 @@ fn what_a_look_showed_as_charged_is_not_forgotten() {
     let _ = sale.on_at(listed(vec![charged(), back("p1", 1), second(), back("p2", 2)]), 102);
     assert!(ends_reversed(&sale));
 }
+
+#[test]
+fn a_reversal_that_could_not_be_sent_for_a_while_is_reckoned_anew() {
+    let not_sent = || Reversal::NotSent { why: "no route to host".to_owned() };
+    let mut sale = being_reversed();
+    let _ = sale.on(answered(1, not_sent()));
+    assert_eq!(sale.on_at(Event::DeadlinePassed, 5), [reverse("p1", 1234, 1)], "a moment later");
+    let _ = sale.on_at(answered(1, not_sent()), 6);
+    assert_eq!(sale.on_at(Event::DeadlinePassed, 600), [query_with(1)], "after a night without a network");
+    let back_office = linked("RF", "rf1", 400, "of-the-back-office".to_owned());
+    assert_eq!(sale.on_at(listed(vec![charged(), back_office]), 600), [reverse("p1", 834, 2)]);
+    // Of a payment that the answer named, too.
+    let mut known = Trace::asked(EntryMode::Icc);
+    let _ = known.on(approved());
+    let _ = known.on(said(false));
+    let _ = known.on(answered(1, not_sent()));
+    assert_eq!(known.on_at(Event::DeadlinePassed, 5), [reverse_known()]);
+    let _ = known.on_at(answered(1, not_sent()), 6);
+    assert_eq!(known.on_at(Event::DeadlinePassed, 600), [query_with(1)]);
+}
+
+#[test]
+fn a_person_keeps_one_payment_and_hears_of_another() {
+    let second = |state| found("DB", "p2", state, None);
+    let mut sale = Trace::asked(EntryMode::NfcIcc);
+    let _ = sale.on(unknown());
+    let _ = sale.on(Event::OldCopy { why: "the gateway holds more".to_owned() });
+    assert!(sale.on(Event::Settle { keep: true, by: None }).contains(&query()));
+    let _ = sale.on(listed(vec![charged(), second(FoundState::Undecided)]));
+    assert!(sale.outcome().is_none() && !is_for_a_person(&sale));
+    let actions = sale.on_at(listed(vec![charged(), second(FoundState::Approved)]), 10);
+    assert!(alarms(&actions) == 1 && is_for_a_person(&sale), "{actions:?}");
+    // The other one was given back.
+    let back = Found { refers_to: Some("p2".to_owned()), ..linked("RF", "rf1", 1234, "of-the-back-office".to_owned()) };
+    let _ = sale.on_at(listed(vec![charged(), second(FoundState::Approved), back]), 20);
+    assert_eq!(sale.outcome(), Some(&Outcome::Approved));
+
+    let mut refund = without_card(Kind::Refund { of: of() });
+    let _ = refund.on(unknown());
+    let reference = refund.sale.our_reference().to_owned();
+    let ours = |id: &str, state| Found { state, ..linked("RF", id, 1234, reference.clone()) };
+    let _ = look(&mut refund, vec![ours("rf1", FoundState::Approved), ours("rf2", FoundState::Unclear)], 10);
+    assert!(is_for_a_person(&refund));
+}
