@@ -431,6 +431,7 @@ impl Agent {
         while let Some((number, event)) = self.inbox.pop_front() {
             self.advance(number, event);
         }
+        self.mark_old_copy();
         self.journal.keep_small(self.at_reader.is_some());
     }
 

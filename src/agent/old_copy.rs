@@ -72,6 +72,10 @@ pub(super) struct OldCopy {
     waiting: Vec<(u64, Action, Duration)>,
     /// Transactions of before that this journal never sent: cancelled, unless the gateway holds them.
     unsent: BTreeSet<u64>,
+    /// Those of them that the gateway holds.
+    not_unsent: BTreeSet<u64>,
+    /// What was found is not in the book yet.
+    pub(super) unmarked: bool,
     /// What was given of sales by their payment ids when their reversals were last held against it.
     given_by_id: BTreeMap<u64, u64>,
 }
@@ -90,6 +94,8 @@ impl OldCopy {
             trouble: None,
             waiting: Vec::new(),
             unsent: BTreeSet::new(),
+            not_unsent: BTreeSet::new(),
+            unmarked: false,
             given_by_id: BTreeMap::new(),
         }
     }
@@ -111,13 +117,19 @@ impl OldCopy {
         self.unsent.contains(&number)
     }
 
-    /// Has a transaction that was never sent wait until it is known whether the gateway holds it; `false` when nobody asks.
-    pub(super) fn hold_up(&mut self, number: u64) -> bool {
-        let is_open = matches!(self.look, Look::Due(_) | Look::Asking) && number <= self.before;
-        if is_open {
-            self.unsent.insert(number);
+    /// What a transaction that is taken up from the disk hears first; nothing as long as the gateway's word is waited for.
+    pub(super) fn first_event(&mut self, number: u64, never_sent: bool) -> Option<Event> {
+        match self.look {
+            Look::Due(_) | Look::Asking if never_sent && number <= self.before => {
+                self.unsent.insert(number);
+                None
+            }
+            // It could not be recorded that it waits for a person.
+            Look::Found(_) if never_sent && self.not_unsent.contains(&number) => {
+                Some(Event::OldCopy { why: waits_for_person(number) })
+            }
+            _ => Some(Event::Restarted),
         }
-        is_open
     }
 
     /// When it is asked next.
@@ -342,7 +354,9 @@ impl Agent {
         self.old_copy.look = Look::Found(how);
         let ours = |sale: &Sale| strange.contains(&sale.order().merchant_transaction_id);
         for number in std::mem::take(&mut self.old_copy.unsent) {
-            if !self.sales.get(&number).is_some_and(|active| ours(&active.sale)) {
+            if self.sales.get(&number).is_some_and(|active| ours(&active.sale)) {
+                self.old_copy.not_unsent.insert(number);
+            } else {
                 self.advance(number, Event::Restarted);
             }
         }
@@ -350,19 +364,27 @@ impl Agent {
         for number in &before {
             self.advance(*number, Event::OldCopy { why: waits_for_person(*number) });
         }
-        // Only when all of them wait: else the next start must find it again.
-        let all_wait = !before.iter().any(|number| self.sales.get(number).is_some_and(|active| active.stuck));
         let noticed = &mut self.old_copy.noticed;
         noticed.above = noticed.above.max(above);
         noticed.before = noticed.before.max(self.old_copy.before);
         noticed.references.extend(strange.iter().map(|reference| mark_of(reference)));
-        let (found, unix_ms) = (noticed.clone(), self.now().unix_ms);
-        if !all_wait {
+        self.old_copy.unmarked = true;
+        self.mark_old_copy();
+    }
+
+    /// Writes down what was found, once all of before wait for a person: until then the next start must find it again, and ask from
+    /// where this one did.
+    pub(super) fn mark_old_copy(&mut self) {
+        let mut before = self.sales.range(..=self.old_copy.before);
+        if !self.old_copy.unmarked || self.journal_fault.is_some() || before.any(|(_, active)| active.stuck) {
             return;
         }
-        // Only what is in the book is answered: until then the next start asks from where this one did.
+        let (found, unix_ms) = (self.old_copy.noticed.clone(), self.now().unix_ms);
         match self.journal.mark_old_copy(&found, unix_ms) {
-            Ok(()) => self.look_is_answered(),
+            Ok(()) => {
+                self.old_copy.unmarked = false;
+                self.look_is_answered();
+            }
             Err(error) => self.journal_is_faulty(&error),
         }
     }

@@ -15,9 +15,8 @@ impl Agent {
             tracing::info!(sale = number, "found open, being settled");
             let never_sent = sale.standing() == sale::Standing::Waiting;
             self.sales.insert(number, Active::new(sale, self.clock.monotonic()));
-            if !(never_sent && self.old_copy.hold_up(number)) {
-                self.inbox.push_back((number, sale::Event::Restarted));
-            }
+            let first = self.old_copy.first_event(number, never_sent);
+            self.inbox.extend(first.map(|event| (number, event)));
         }
     }
 

@@ -524,8 +524,14 @@ async fn what_was_never_sent_is_cancelled_only_when_the_gateway_does_not_hold_it
             assert_eq!(said.try_recv().unwrap().unwrap().outcome, None, "nor may it be cancelled");
         }
         let Some(held) = held else { continue };
+        // In that moment the second one cannot be written.
+        terminal.agent.sales.get_mut(&held).unwrap().stuck = true;
         terminal.agent.references_listed(Ok(vec![reference(held)]));
         terminal.agent.settle();
+        assert!(terminal.agent.old_copy.unmarked, "the next start must find it again");
+        terminal.agent.retry_journal();
+        terminal.agent.settle();
+        assert!(!terminal.agent.old_copy.unmarked);
         assert_eq!(view(&terminal, 1), (till::State::Ended, Some(till::Outcome::Cancelled)));
         assert!(terminal.is_held(2), "{:?}", terminal.standing(2));
     }

@@ -289,7 +289,7 @@ impl Sale {
         let fresh = timers.reckoned.is_some_and(|at| now.monotonic.saturating_sub(at) <= FRESH);
         match &reversing.open {
             Some(open) if timers.certainly_unsent && fresh && !timers.look_first && !reversing.keep => {
-                ask_reversal(open.payment.clone(), open.reference.clone())
+                Step::act([asked_before(open)])
             }
             open => {
                 let own = open.as_ref().map(|open| open.reference.clone());
@@ -516,8 +516,11 @@ impl Sale {
             return self.ask_anew(rest, next);
         }
         if timers.certainly_unsent {
-            let reference = if is_whole(&open.payment, &rest) { open.reference.clone() } else { next };
-            return self.ask_anew(rest, reference);
+            if is_whole(&open.payment, &rest) {
+                timers.look_first = false;
+                return Step::act([asked_before(open)]);
+            }
+            return self.ask_anew(rest, next);
         }
         timers.reversal_absent += 1;
         let since = *timers.reversal_absent_since.get_or_insert(now.monotonic);
@@ -709,6 +712,12 @@ fn with_alarm_of_a_part(step: Step, amount: Amount, asked: Amount) -> Step {
         return step;
     }
     step.alarm(&format!("the gateway reversed only {} of {asked}; the rest is reversed too", amount.decimal()))
+}
+
+/// A request that is written down and has certainly not left: it needs no second record, and was not tried once more.
+fn asked_before(open: &Request) -> Action {
+    let Payment { id, amount } = open.payment.clone();
+    Action::Reverse { payment: id, amount, reference: open.reference.clone() }
 }
 
 fn ask_reversal(payment: Payment, reference: String) -> Step {

@@ -4,13 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pos_agent::sim::reader::flood::FLOODS;
-use pos_agent::sim::shop::TILL_TOKEN;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpStream, UnixStream};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-use super::terminal::Terminal;
+use super::terminal::{NOISY_TOKEN, Terminal};
 
 /// So many lines that say nothing, each for so long.
 const SILENT: usize = 60;
@@ -126,7 +125,7 @@ pub async fn listings(terminal: Arc<Terminal>) {
 /// A line on which a request with a token was begun; `None` when nobody answers.
 async fn with_token(terminal: &Terminal, head: &str) -> Option<TcpStream> {
     let mut line = TcpStream::connect(&terminal.loopback).await.ok()?;
-    let rest = format!("Host: localhost\r\nAuthorization: Bearer {TILL_TOKEN}\r\nConnection: close\r\n\r\n");
+    let rest = format!("Host: localhost\r\nAuthorization: Bearer {NOISY_TOKEN}\r\nConnection: close\r\n\r\n");
     line.write_all(format!("{head}{rest}").as_bytes()).await.ok()?;
     Some(line)
 }

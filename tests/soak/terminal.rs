@@ -1,6 +1,7 @@
 //! The shop on the desk, and the real program in a process of its own, which is killed and started again.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Stdio;
 use std::sync::Mutex;
@@ -30,6 +31,19 @@ pub struct Terminal {
     child: Mutex<Option<Child>>,
 }
 
+/// The token of a neighbour's program, whose limits are its own.
+pub const NOISY_TOKEN: &str = "bm9pc3ktbmVpZ2hib3Vycy10b2tlbg";
+
+fn second_token(shop: &Shop) {
+    let file = shop.folder().join("noisy-token");
+    fs::write(&file, NOISY_TOKEN).unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+    let text = fs::read_to_string(shop.config()).unwrap();
+    let entry = format!("[[till.token]]\ntill = \"noisy\"\ntoken-file = \"{}\"\n\n[journal]", file.display());
+    assert!(text.contains("[journal]"));
+    fs::write(shop.config(), text.replace("[journal]", &entry)).unwrap();
+}
+
 impl Terminal {
     pub async fn open(long: bool) -> Self {
         let mut options = Options::default();
@@ -44,6 +58,7 @@ impl Terminal {
         .to_vec();
         let shop = Shop::open(options).await.unwrap();
         fs::write(shop.folder().join("clock"), "+0").unwrap();
+        second_token(&shop);
         let (starts, pid) = (AtomicU32::new(0), AtomicU32::new(0));
         let terminal = Self { shop, loopback, starts, pid, long, child: Mutex::default() };
         terminal.start();

@@ -674,7 +674,9 @@ fn a_reversal_that_could_not_be_sent_for_a_while_is_reckoned_anew() {
     let not_sent = || Reversal::NotSent { why: "no route to host".to_owned() };
     let mut sale = being_reversed();
     let _ = sale.on(answered(1, not_sent()));
+    let written = sale.written.len();
     assert_eq!(sale.on_at(Event::DeadlinePassed, 5), [reverse("p1", 1234, 1)], "a moment later");
+    assert_eq!(sale.written.len(), written, "it stands in the journal already");
     let _ = sale.on_at(answered(1, not_sent()), 6);
     assert_eq!(sale.on_at(Event::DeadlinePassed, 600), [query_with(1)], "after a night without a network");
     let back_office = linked("RF", "rf1", 400, "of-the-back-office".to_owned());
