@@ -95,6 +95,14 @@ pub(super) fn own(request: &Request, found: &[Found]) -> Result<Own, Doubt> {
 /// much it was, when it shows it.
 pub(super) fn left(is: &Reversing, payment: &Payment, found: &[Found]) -> Result<Option<Amount>, Doubt> {
     let confirmed = is.done.iter().filter(|done| is_same_payment(&done.payment, &payment.id));
+    let declined =
+        |done: &&Done| found.iter().any(|one| is_listed(done, one)) && listed_as(done, found).next().is_none();
+    if let Some(done) = confirmed.clone().find(declined) {
+        let id = &done.id;
+        let why =
+            format!("the gateway answered that it reversed with {id}, and lists that as declined; look at it there");
+        return Err(Doubt::Person(why));
+    }
     let unlisted = confirmed.filter(|done| listed_as(done, found).next().is_none());
     let mut back: u64 = unlisted.map(|done| done.amount.minor()).sum();
     let later = |one: &&Found| !is_payment(one) && one.state != FoundState::Declined;

@@ -518,6 +518,12 @@ fn what_the_list_says_of_a_reversal_counts_and_not_what_its_answer_said() {
             None => assert!(matches!(sale.outcome(), Some(Outcome::Reversed { .. })), "{answer:?}"),
         }
     }
+    // Listed as declined it was not carried out, or nobody knows.
+    let mut declined = being_reversed();
+    let _ = declined.on(answered(1, done("rv1", 1234)));
+    let refused = Found { state: FoundState::Declined, ..linked("RV", "rv1", 1234, own(1)) };
+    let actions = declined.on(listed(vec![charged(), refused]));
+    assert!(alarms(&actions) == 1 && is_for_a_person(&declined), "{actions:?}");
     // Of a payment that is known without a look too.
     let mut known = Trace::asked(EntryMode::Icc);
     let _ = known.on(approved());
