@@ -304,10 +304,11 @@ mod manual {
 
 /// An answer of a thousand digits, keys and card events while something is typed: one reason, no event of a sale.
 #[test]
-fn a_flood_while_typing_changes_nothing() {
+fn much_that_is_said_while_typing_changes_nothing() {
     let mut player = Player::started(settings());
     player.play(&format!("10 type 5 amount EUR\n {AMOUNT}"));
-    for _ in 0..1_000 {
+    // More than that at once is a flood (`miura_session`).
+    for _ in 0..100 {
         player.play("* E005DFA2050135\n * E10448020300\n * E10448020000\n * E606C30102C40142");
     }
     player.play(&format!("< {}9000\n ! 5 typed-not NotAnAmount", t("E1", &t("DFA208", &"31".repeat(1_000)))));
