@@ -123,16 +123,19 @@ async fn a_reversal_is_never_taken_for_more_than_its_answer_says() {
                 }
                 (if is_first { status } else { 200 }, body)
             }
-            // The list holds the payment, and the reversal that was declined.
+            // The list holds the payment, and what became of the first reversal.
             _ if asked.line.starts_with("GET /v1/query") => {
                 let reference = asked.says("merchantTransactionId");
                 let sale = references.iter().position(|known| reference.starts_with(known.as_str()));
                 let Some(sale) = sale.map(|sale| sale + 1) else { return (200, json!([])) };
                 let payment = json!({"id": id('d', sale), "paymentType": "DB", "amount": "6.00", "currency": "EUR",
                     "merchantTransactionId": references[sale - 1], "result": result(APPROVED)});
-                let declined = json!({"id": id('f', sale), "paymentType": "RV", "amount": "6.00", "currency": "EUR",
-                    "merchantTransactionId": format!("{}-r1", references[sale - 1]), "result": result(DECLINED)});
-                (200, json!({"payments": [payment, declined]}))
+                let (_, _, code, said, _) = REVERSALS[sale - 1];
+                let (amount, currency) = said.filter(|_| code == APPROVED).unwrap_or(("6.00", "EUR"));
+                let first = json!({"id": id('f', sale), "paymentType": "RV", "amount": amount, "currency": currency,
+                    "merchantTransactionId": format!("{}-r1", references[sale - 1]),
+                    "result": result(if code == APPROVED { APPROVED } else { DECLINED })});
+                (200, json!({"payments": [payment, first]}))
             }
             _ => (404, json!({})),
         }
