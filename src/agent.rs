@@ -315,15 +315,46 @@ struct JournalFault {
 
 /// What a spawned task brought.
 enum Done {
-    Warmed { warm: Result<(), String> },
-    Probed { probed: Result<gateway::Probed, String> },
-    Paid { sale: u64, answer: Answer, took: Duration },
-    Polled { sale: u64, answer: Answer },
-    Inquired { sale: u64, inquiry: Inquiry },
-    Reversed { sale: u64, reference: String, reversal: Reversal },
-    References { references: Result<Vec<String>, String> },
-    Counted { page: Result<Vec<Sale>, journal::Error>, counting: Box<totals::Counting> },
-    Listed { sales: Result<Vec<Sale>, journal::Error>, reply: oneshot::Sender<Result<Vec<SaleView>, Refused>> },
+    Warmed {
+        warm: Result<(), String>,
+    },
+    Probed {
+        probed: Result<gateway::Probed, String>,
+    },
+    Paid {
+        sale: u64,
+        answer: Answer,
+        took: Duration,
+    },
+    Polled {
+        sale: u64,
+        answer: Answer,
+    },
+    Inquired {
+        sale: u64,
+        inquiry: Inquiry,
+    },
+    Reversed {
+        sale: u64,
+        reference: String,
+        reversal: Reversal,
+    },
+    References {
+        references: Result<Vec<String>, String>,
+    },
+    /// References that the gateway holds: which of them does the journal not know?
+    SomeReferences {
+        references: Vec<String>,
+        reply: oneshot::Sender<Result<Vec<String>, String>>,
+    },
+    Counted {
+        page: Result<Vec<Sale>, journal::Error>,
+        counting: Box<totals::Counting>,
+    },
+    Listed {
+        sales: Result<Vec<Sale>, journal::Error>,
+        reply: oneshot::Sender<Result<Vec<SaleView>, Refused>>,
+    },
 }
 
 /// The receiving ends of the loop.
@@ -611,6 +642,10 @@ impl Agent {
                 (sale, sale::Event::ReversalAnswered { reference, reversal })
             }
             Done::References { references } => return self.references_listed(references),
+            Done::SomeReferences { references, reply } => {
+                let _ = reply.send(self.strange(references).map_err(|error| error.to_string()));
+                return;
+            }
             Done::Counted { page, counting } => return self.counted(page, *counting),
             Done::Listed { sales, reply } => {
                 let sales = sales.map_err(refused_by_journal);

@@ -17,6 +17,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use tokio::sync::oneshot;
+
 use crate::follow_up::{Held, Transaction};
 use crate::journal::{self, Opened};
 use crate::money::Amount;
@@ -245,7 +247,15 @@ impl Agent {
         let (gateway, done, places) = (self.gateway.clone(), self.done.clone(), self.earlier_sales.clone());
         tokio::spawn(async move {
             let _turn = places.acquire_owned().await;
-            let references = gateway.references_between(from, to).await;
+            let strange = |references| {
+                let done = done.clone();
+                async move {
+                    let (reply, said) = oneshot::channel();
+                    let _ = done.send(Done::SomeReferences { references, reply }).await;
+                    said.await.unwrap_or_else(|_| Err("the terminal is being stopped".to_owned()))
+                }
+            };
+            let references = gateway.references_between(from, to, strange).await;
             let _ = done.send(Done::References { references }).await;
         });
     }
@@ -314,7 +324,7 @@ impl Agent {
     }
 
     /// The references that cannot be there when this journal is whole.
-    fn strange(&self, references: Vec<String>) -> Result<Vec<String>, journal::Error> {
+    pub(super) fn strange(&self, references: Vec<String>) -> Result<Vec<String>, journal::Error> {
         let mut strange = Vec::new();
         for reference in references {
             let Some(number) = number_of(&reference) else { continue };

@@ -18,7 +18,7 @@ use crate::config::Assumptions;
 const LIMIT: usize = 100;
 /// Most questions of one search: enough for a year of a busy entity, and an end for one that never answers less.
 const MOST_ASKED: usize = 4096;
-/// Most references that are kept: more transactions than a terminal makes while a journal is away.
+/// Most references that are kept, of those that the journal does not know: more than a terminal makes while a journal is away.
 const MOST_FOUND: usize = 10_000;
 
 /// A window in seconds since 1970; both ends belong to it.
@@ -60,20 +60,15 @@ impl Search {
         Ok(Some(window))
     }
 
-    /// Takes what was answered for a window.
+    /// Takes what was answered for a window: the references of the terminal in it.
     ///
     /// # Errors
-    /// When the window cannot be halved any more, or more was found than is kept.
-    pub(super) fn take(&mut self, window: Window, entries: &[Value]) -> Result<(), String> {
+    /// When the window cannot be halved any more.
+    pub(super) fn take(&mut self, window: Window, entries: &[Value]) -> Result<Vec<String>, String> {
         let Window { from, to } = window;
         if entries.len() < LIMIT {
             let references = entries.iter().filter_map(|entry| text_at(entry, "/merchantTransactionId"));
-            self.found.extend(references.filter(|text| text.starts_with(&self.prefix)).map(str::to_owned));
-            return if self.found.len() > MOST_FOUND {
-                Err(format!("the gateway knows more than {MOST_FOUND} references of this terminal in this time"))
-            } else {
-                Ok(())
-            };
+            return Ok(references.filter(|text| text.starts_with(&self.prefix)).map(str::to_owned).collect());
         }
         if from == to {
             return Err(format!(
@@ -84,10 +79,24 @@ impl Search {
         let middle = from + (to - from) / 2;
         // The last is asked first: the earlier half.
         self.open.extend([Window { from: middle + 1, to }, Window { from, to: middle }]);
+        Ok(Vec::new())
+    }
+
+    /// Keeps these.
+    ///
+    /// # Errors
+    /// When they are too many.
+    pub(super) fn keep(&mut self, references: Vec<String>) -> Result<(), String> {
+        self.found.extend(references);
+        if self.found.len() > MOST_FOUND {
+            return Err(format!(
+                "the gateway knows more than {MOST_FOUND} references of this terminal that it does not"
+            ));
+        }
         Ok(())
     }
 
-    /// What was found, each once.
+    /// What was kept, each once.
     pub(super) fn finish(self) -> Vec<String> {
         self.found.into_iter().collect()
     }
@@ -127,7 +136,8 @@ mod tests {
     fn searched(bank: &[(i64, String)], from_ms: i64, to_ms: i64) -> Result<Vec<String>, String> {
         let mut search = Search::new("4711", from_ms, to_ms);
         while let Some(window) = search.next()? {
-            search.take(window, &answered(bank, window))?;
+            let found = search.take(window, &answered(bank, window))?;
+            search.keep(found)?;
         }
         Ok(search.finish())
     }
@@ -141,7 +151,8 @@ mod tests {
             .collect();
         let mut search = Search::new("4711", 0, 0);
         let window = search.next().unwrap().unwrap();
-        search.take(window, &entries).unwrap();
+        let found = search.take(window, &entries).unwrap();
+        search.keep(found).unwrap();
         assert_eq!(search.next(), Ok(None));
         assert_eq!(search.finish(), ["4711-1-a"]);
         assert_eq!(searched(&[(1, "4711-1".to_owned())], 5000, 4000), Ok(Vec::new()), "an empty span");
@@ -183,7 +194,8 @@ mod tests {
         let mut search = Search::new("4711", 0, 400_000_000);
         let mut take = |numbers: std::ops::Range<usize>| {
             let ours: Vec<_> = numbers.map(|n| json!({ "merchantTransactionId": format!("4711-{n}") })).collect();
-            search.take(Window { from: 0, to: 0 }, &ours)
+            let found = search.take(Window { from: 0, to: 0 }, &ours).unwrap();
+            search.keep(found)
         };
         (0..100).for_each(|part| take(part * 99..part * 99 + 99).unwrap());
         assert_eq!(take(9_900..9_999).map(|()| take(9_999..10_000)), Ok(Ok(())));

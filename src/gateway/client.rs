@@ -204,11 +204,20 @@ impl Client {
     }
 
     /// All `merchantTransactionId`s of this terminal that the gateway knows between two times, in milliseconds since 1970; whole seconds,
-    /// both ends included. Nothing moves by it.
+    /// both ends included. Nothing moves by it. Of each answer only those are kept that `strange` gives back: a terminal has more
+    /// transactions in a year than a board has memory for.
     ///
     /// # Errors
     /// When the gateway does not answer all of it, in a sentence. What it did answer proves nothing then.
-    pub async fn references_between(&self, from_unix_ms: i64, to_unix_ms: i64) -> Result<Vec<String>, String> {
+    pub async fn references_between<F>(
+        &self,
+        from_unix_ms: i64,
+        to_unix_ms: i64,
+        strange: impl Fn(Vec<String>) -> F,
+    ) -> Result<Vec<String>, String>
+    where
+        F: Future<Output = Result<Vec<String>, String>>,
+    {
         self.0.files.refresh();
         let assumptions = &self.0.gateway.assumptions;
         let mut search = Search::new(&self.0.terminal.id, from_unix_ms, to_unix_ms);
@@ -228,7 +237,10 @@ impl Client {
                     Err(Failure::NotSent(why) | Failure::Unknown(why)) => return Err(why),
                 }
             };
-            search.take(window, &inquiry::listed(&reply, assumptions)?)?;
+            let found = search.take(window, &inquiry::listed(&reply, assumptions)?)?;
+            if !found.is_empty() {
+                search.keep(strange(found).await?)?;
+            }
         }
         Ok(search.finish())
     }
