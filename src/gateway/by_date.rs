@@ -202,6 +202,20 @@ mod tests {
         assert!(take(10_000..10_001).unwrap_err().contains("10000 references"));
     }
 
+    /// A terminal whose clock was a year ahead is asked about a year.
+    #[test]
+    fn what_the_journal_knows_is_not_kept_however_much_it_is() {
+        let mut search = Search::new("4711", 0, 400_000_000);
+        for part in 0..1_000 {
+            let ours: Vec<_> =
+                (0..99).map(|n| json!({ "merchantTransactionId": format!("4711-{part}-{n}") })).collect();
+            let found = search.take(Window { from: 0, to: 0 }, &ours).unwrap();
+            assert_eq!(found.len(), 99);
+            search.keep(found.into_iter().filter(|one| one == "4711-500-7").collect()).unwrap();
+        }
+        assert_eq!(search.finish(), ["4711-500-7"]);
+    }
+
     #[test]
     fn dates_are_written_in_the_zone_of_the_settings() {
         let window = |from, to| Window { from, to };
