@@ -289,6 +289,10 @@ impl Shared {
         inner.plugged = false;
         inner.unplugged_times += 1;
         inner.new_socket = None;
+        // As udev does: a link that stayed would lead to whatever pty gets the number next, somebody else's reader perhaps.
+        if let Some(link) = self.link.as_ref().filter(|_| !self.tcp) {
+            let _ = std::fs::remove_file(link);
+        }
     }
 
     /// The listener of TCP stays: without a cable it only turns callers away.
