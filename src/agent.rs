@@ -8,6 +8,7 @@ mod act;
 pub(crate) mod clock;
 mod earlier;
 mod expiry;
+mod leaving;
 mod old_copy;
 mod probing;
 mod reader_change;
@@ -304,6 +305,8 @@ struct Active {
     stuck: bool,
     /// Tills that asked to cancel and wait for the answer.
     cancels: Vec<oneshot::Sender<Result<SaleView, Refused>>>,
+    /// What was given back of it by its payment's id when its reversal was last held against that, in minor units.
+    given_by_id: Option<u64>,
     trace: Trace,
 }
 
@@ -767,7 +770,8 @@ fn deadlines(config: &Config) -> Deadlines {
 
 impl Active {
     fn new(sale: Sale, now: Duration) -> Self {
-        Self { sale, prepared: None, stuck: false, cancels: Vec::new(), trace: Trace::begin(now) }
+        let (cancels, trace) = (Vec::new(), Trace::begin(now));
+        Self { sale, prepared: None, stuck: false, cancels, given_by_id: None, trace }
     }
 
     /// When it wants to be woken; what waits for the disk does not.

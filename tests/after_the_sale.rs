@@ -38,17 +38,6 @@ const MONEY: &[Money] = &[
 ];
 
 impl Counter {
-    async fn ask(&self, body: Value) -> (u16, Value) {
-        self.post_sale(&body.to_string()).await
-    }
-
-    async fn done(&self, body: Value) -> SaleView {
-        let reference = body["reference"].as_str().unwrap().to_owned();
-        let (status, answer) = self.ask(body).await;
-        assert_eq!(status, 201, "{answer}");
-        self.until_ended(&reference).await
-    }
-
     /// With a card, of which the gateway approves half.
     async fn in_part(&mut self, money: &Money, kind: &str, reference: &str) -> SaleView {
         let Money { currency, asked, part, .. } = money;

@@ -12,18 +12,6 @@ use pos_agent::till::{Kind, Outcome, SaleView};
 use serde_json::{Value, json};
 
 impl Counter {
-    async fn ask(&self, body: Value) -> (u16, Value) {
-        self.post_sale(&body.to_string()).await
-    }
-
-    /// A transaction that needs no card, to its end.
-    async fn done(&self, body: Value) -> SaleView {
-        let reference = body["reference"].as_str().unwrap().to_owned();
-        let (status, answer) = self.ask(body).await;
-        assert_eq!(status, 201, "{answer}");
-        self.until_ended(&reference).await
-    }
-
     /// Refused before anything is written or sent: the code and the message.
     async fn refused(&self, body: Value) -> (u16, String, String) {
         let before = self.shop.gateway.ledger().entries().len();

@@ -120,7 +120,7 @@ fn a_journal_of_format_3_is_indexed_at_its_first_start_and_what_that_program_wro
     sql(&file(&dir), FORMAT_3);
     let mut db = open(&file(&dir));
     assert_eq!((db.of_payment(&id(2)).unwrap(), referring(&db, UNKNOWN)), (Some(2), vec![4]));
-    assert_eq!(number(&file(&dir), "SELECT format FROM about"), 4);
+    assert_eq!(number(&file(&dir), "SELECT format FROM about"), 5);
     assert_eq!(number(&file(&dir), "PRAGMA user_version"), 2, "the earlier program may go on with it");
     buy(&mut db, 5, NOON);
     // The way back: that program enters its steps, and knows no index.
@@ -238,6 +238,36 @@ fn a_transaction_that_leaves_takes_its_ids_with_it() {
     assert_eq!((db.of_payment(&id(1)).unwrap(), db.of_payment(&id(39)).unwrap()), (None, Some(39)));
     assert_eq!(referring(&db, UNKNOWN), (0..10).map(|day| 22 + 2 * day).collect::<Vec<_>>());
     drop(db);
+    well(&file(&dir));
+}
+
+/// The program of format 4 knows no reversals in the index, and no look that goes on.
+const FORMAT_4: &str =
+    "DELETE FROM payment WHERE own = 2; ALTER TABLE about DROP COLUMN whole_until; UPDATE about SET format = 4;";
+
+#[test]
+fn a_journal_of_format_4_has_its_reversals_in_the_index_after_its_first_start() {
+    let dir = TempDir::new().unwrap();
+    {
+        let mut db = open(&file(&dir));
+        buy(&mut db, 1, NOON);
+        leave_open(&mut db, 2, "R2", NOON);
+        let payment = json!({"id": id(2), "amount": {"minor": 1234, "currency": "EUR"}});
+        let asked = json!({"kind": "reversal-asked", "payment": payment, "reference": "again"});
+        let done = json!({"kind": "reversal-done", "payment": id(2), "reversal": "back"});
+        db.write(2, 3, NOON, &[record(json!({"kind": "reversing", "why": "late"})), record(asked)]).unwrap();
+        db.write(2, 4, NOON, &[record(done)]).unwrap();
+        assert_eq!(db.of_reversal("back").unwrap(), Some(2));
+    }
+    sql(&file(&dir), FORMAT_4);
+    let (journal, opened) = open_journal(&file(&dir)).unwrap();
+    assert_eq!((opened.unsettled.len(), opened.known_until_unix_ms), (1, Some(NOON)));
+    assert_eq!((journal.of_reversal("back").unwrap(), journal.of_payment(&id(1)).unwrap()), (Some(2), Some(1)));
+    journal.look_from(Some(NOON - 1)).unwrap();
+    drop(journal);
+    assert_eq!(number(&file(&dir), "SELECT format FROM about"), 5);
+    assert_eq!(number(&file(&dir), "PRAGMA user_version"), 2, "the earlier program may go on with it");
+    assert_eq!(open_journal(&file(&dir)).unwrap().1.known_until_unix_ms, Some(NOON - 1));
     well(&file(&dir));
 }
 

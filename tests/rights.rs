@@ -152,18 +152,6 @@ async fn with_token(shop: &Shop, requests: &[Request]) -> Vec<Answer> {
     said.await.unwrap().iter().map(|answer| understood(answer)).collect()
 }
 
-const KINDS: [Kind; 9] = [
-    Kind::Sale,
-    Kind::PreAuthorisation,
-    Kind::Credit,
-    Kind::ByRegistration,
-    Kind::Capture,
-    Kind::Refund,
-    Kind::Reversal,
-    Kind::Increment,
-    Kind::Reauthorisation,
-];
-
 /// What begins a transaction of this kind.
 fn begin(kind: Kind, reference: &str) -> Request {
     let mut body = json!({"reference": reference, "kind": kind.as_str(), "amount": "1.00"});
@@ -191,7 +179,7 @@ fn right_of(kind: Kind) -> Right {
 /// Every verb with the rights of which one is enough. `known-KIND` was begun by somebody with every right.
 fn table() -> Vec<(Request, Vec<Right>)> {
     let mut rows = Vec::new();
-    for kind in KINDS {
+    for kind in Kind::ALL {
         let (word, right) = (kind.as_str(), vec![right_of(kind)]);
         rows.push((begin(kind, &format!("new-{word}")), right.clone()));
         let known = format!("/v1/sales/known-{word}");
@@ -245,7 +233,7 @@ fn judge(who: &str, right: Right, answers: &[Answer]) {
 #[tokio::test]
 async fn each_verb_needs_its_right_at_the_socket_and_with_a_token() {
     let requests: Vec<Request> = table().into_iter().map(|(request, _)| request).collect();
-    let known: Vec<Request> = KINDS.iter().map(|kind| begin(*kind, &format!("known-{}", kind.as_str()))).collect();
+    let known: Vec<Request> = Kind::ALL.iter().map(|kind| begin(*kind, &format!("known-{}", kind.as_str()))).collect();
     for right in Right::ALL {
         let one: Rights = [right].into_iter().collect();
         let shop = fake_agent::open_with(16, |till| {

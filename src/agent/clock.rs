@@ -219,7 +219,7 @@ impl Clock {
 }
 
 /// A time as it is told.
-pub(super) fn said(unix_ms: i64) -> String {
+pub(crate) fn said(unix_ms: i64) -> String {
     let time = DateTime::<Utc>::from_timestamp_millis(unix_ms);
     time.map_or_else(|| "no time".to_owned(), |time| time.to_rfc3339_opts(SecondsFormat::Secs, true))
 }

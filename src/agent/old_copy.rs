@@ -14,15 +14,13 @@
 //! made shows too: the journal says that its request was never sent, and the gateway holds it. So what had not been sent when the power
 //! went is not told as cancelled before the gateway was asked.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use tokio::sync::oneshot;
 
-use crate::follow_up::{Held, Transaction};
 use crate::journal::{self, Opened};
-use crate::money::Amount;
-use crate::sale::{self, Action, Event, Kind, Sale};
+use crate::sale::{self, Action, Event, Sale};
 use crate::till::{Refused, SaleView, Who};
 
 use super::{Agent, Done, words};
@@ -78,8 +76,6 @@ pub(super) struct OldCopy {
     not_unsent: BTreeSet<u64>,
     /// What was found is not in the book yet.
     pub(super) unmarked: bool,
-    /// What was given of sales by their payment ids when their reversals were last held against it.
-    given_by_id: BTreeMap<u64, u64>,
 }
 
 impl OldCopy {
@@ -98,7 +94,6 @@ impl OldCopy {
             unsent: BTreeSet::new(),
             not_unsent: BTreeSet::new(),
             unmarked: false,
-            given_by_id: BTreeMap::new(),
         }
     }
 
@@ -160,15 +155,8 @@ impl OldCopy {
 }
 
 impl Agent {
-    /// Gives a reversal back when it may leave.
-    pub(super) fn may_leave(&mut self, number: u64, reversal: Action) -> Option<Action> {
-        if let Action::Reverse { payment, amount, reference } = &reversal
-            && let Some(held_back) = self.given_back_by_id(number, payment, *amount)
-        {
-            let answered = Event::ReversalAnswered { reference: reference.clone(), reversal: held_back };
-            self.inbox.push_back((number, answered));
-            return None;
-        }
+    /// Gives a reversal back, unless the gateway's word is waited for.
+    pub(super) fn unless_old_copy(&mut self, number: u64, reversal: Action) -> Option<Action> {
         let decided = self.sales.get(&number).is_some_and(|active| active.sale.is_decided());
         if number > self.old_copy.before || decided {
             return Some(reversal);
@@ -185,45 +173,6 @@ impl Agent {
                 None
             }
         }
-    }
-
-    /// Whether a till had this payment given back by its id before the journal knew whose it is, and together it would be too much, or
-    /// nobody knows yet.
-    fn given_back_by_id(&mut self, number: u64, payment: &str, amount: Amount) -> Option<sale::Reversal> {
-        let held_back = |why: &str, for_person| Some(sale::Reversal::HeldBack { why: why.to_owned(), for_person });
-        let Ok(referring) = self.journal.referring_to(payment) else {
-            return held_back("the journal cannot be read for what was given back by its payment id", false);
-        };
-        let captured = |sale: &Sale| matches!(sale.order().kind, Kind::Capture { .. });
-        let what = |sale: &Sale| Transaction::of(sale, Vec::new());
-        if referring.iter().any(|sale| captured(sale) && what(sale).possible() > 0) {
-            return held_back("it was captured by its payment id; look at both at the gateway", true);
-        }
-        let gives = |sale: &&Sale| matches!(sale.order().kind, Kind::Refund { .. } | Kind::Reversal { .. });
-        let given: Vec<_> = referring.iter().filter(gives).map(what).collect();
-        if given.iter().any(|given| given.held == Held::Perhaps) {
-            self.old_copy.given_by_id.remove(&number);
-            return held_back("it is being given back by its payment id: looked up before anything more is", false);
-        }
-        let sum: u64 = given.iter().map(Transaction::possible).sum();
-        if sum == 0 {
-            return None;
-        }
-        // The list by which the amount was reckoned must be younger than the last of them.
-        let looked = self.old_copy.given_by_id.insert(number, sum) == Some(sum);
-        let whole = self.sales.get(&number).and_then(|active| active.sale.whole_to_reverse());
-        if looked && whole.is_some_and(|whole| sum.saturating_add(amount.minor()) <= whole.minor()) {
-            return None;
-        }
-        if looked {
-            // The gateway does not list what it gave back among what is linked to the payment, and a look will not change that.
-            let why = format!(
-                "it was given back by its payment id, and the gateway still shows {amount} of it as charged; look at payment {payment} \
-                 there"
-            );
-            return held_back(&why, true);
-        }
-        held_back("it was given back by its payment id: looked up before anything more is", false)
     }
 
     /// When the gateway is asked next: after the first probe, which tells how far its clock is from ours, and wakes the loop itself.
@@ -355,7 +304,7 @@ impl Agent {
         let (count, last) = (strange.len(), strange.last().map_or("", String::as_str));
         // Every till hears it, and the references are not every till's business.
         let how = format!(
-            "the gateway holds {count} references of this terminal that it does not know (the log has the last one)"
+            "the gateway holds {count} references of this terminal that the journal does not know (the log has the last one)"
         );
         tracing::error!(above, %how, last, "ALARM: this journal is an old copy");
         self.announce("alarm", &format!("ALARM: this journal is an old copy: {how}"));

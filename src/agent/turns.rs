@@ -1,7 +1,8 @@
 //! Whose turn it is: who has much to say must not keep the others from being heard.
 //!
 //! What is ready is taken in the order of importance, but each source has so many turns in a round only; a round is over when nobody who
-//! is ready has one left, so that each moment of rest begins a new one. So a source that is ready waits for a bounded number of turns, whatever the others do.
+//! is ready has one left, so that each moment of rest begins a new one. So a source that is ready waits for a bounded number of turns,
+//! whatever the others do.
 
 /// Turns of a source in a round. A sale has a handful of events on its way at one time: it never waits for this.
 pub(super) const EACH: u8 = 8;

@@ -44,7 +44,7 @@ impl Agent {
             let text = "UNCONFIRMED: the journal cannot be written; it is settled as soon as it can be";
             (State::Unconfirmed, None, text.to_owned())
         } else if self.old_copy.holds_up(order.number) {
-            let text = "UNCONFIRMED: the terminal was restarted before it was sent; the gateway is being asked whether it knows it";
+            let text = "UNCONFIRMED: the terminal was restarted before the sale was sent; the gateway is being asked whether it holds it";
             (State::Unconfirmed, None, text.to_owned())
         } else {
             standing(sale)

@@ -6,8 +6,8 @@
 //! right check digit too, and is masked as well: that is better than a leak.
 //!
 //! **What stands behind one in a track** goes with it (ISO 7813): after `=` or `D` the date, service code and discretionary data, after
-//! `^` the name and what follows it, and the sign itself. There the form is proof enough: before `=` and `^` a wrong check digit or a number that is masked
-//! already changes nothing. A number of a chip's tag `5A` in a row of hexadecimal digits is found by its tag and length.
+//! `^` the name and what follows it, and the sign itself. Before `=` and `^` a number is taken for a card number even with a wrong check
+//! digit, or when it is masked already. A number of a chip's tag `5A` in a row of hexadecimal digits is found by its tag and length.
 //!
 //! **What is spared**, or references and times would be lost: our own references at the gateway (terminal, number, 32 hexadecimal
 //! digits), a UUID, a date with dashes, a date and time of 14 digits. The digits of an id (32 letters and digits) are never put together

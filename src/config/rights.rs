@@ -5,11 +5,10 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::Deserialize;
-use serde::de::Deserializer;
+use serde::de::{Deserializer, Error};
 
 /// One thing that a caller may do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Right {
     /// Let a card pay, or card data that the gateway keeps.
     Sale,
@@ -133,45 +132,29 @@ impl fmt::Debug for Rights {
     }
 }
 
-/// What may stand in a list of rights: a right, or a set by its name.
-#[derive(Clone, Copy, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Named {
-    Sale,
-    PreAuthorise,
-    Capture,
-    Refund,
-    Reverse,
-    Credit,
-    AnyTill,
-    UnknownPayment,
-    Totals,
-    Read,
-    Till,
-    Group,
-    SeveralTills,
-    Root,
+/// The sets, by the names that may stand in a list.
+fn sets() -> [(&'static str, Rights); 4] {
+    [
+        ("till", Rights::till()),
+        ("group", Rights::group()),
+        ("several-tills", Rights::several_tills()),
+        ("root", Rights::root()),
+    ]
 }
 
-impl Named {
-    fn rights(self) -> Rights {
-        let one = |right| [right].into_iter().collect();
-        match self {
-            Self::Sale => one(Right::Sale),
-            Self::PreAuthorise => one(Right::PreAuthorise),
-            Self::Capture => one(Right::Capture),
-            Self::Refund => one(Right::Refund),
-            Self::Reverse => one(Right::Reverse),
-            Self::Credit => one(Right::Credit),
-            Self::AnyTill => one(Right::AnyTill),
-            Self::UnknownPayment => one(Right::UnknownPayment),
-            Self::Totals => one(Right::Totals),
-            Self::Read => one(Right::Read),
-            Self::Till => Rights::till(),
-            Self::Group => Rights::group(),
-            Self::SeveralTills => Rights::several_tills(),
-            Self::Root => Rights::root(),
-        }
+/// What one name in a list stands for: a right, or a set.
+struct Named(Rights);
+
+impl<'de> Deserialize<'de> for Named {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        let right = Right::ALL.into_iter().find(|right| right.as_str() == name);
+        let set = || sets().into_iter().find(|(set, _)| *set == name).map(|(_, rights)| rights);
+        right.map(|right| Rights::from_iter([right])).or_else(set).map(Self).ok_or_else(|| {
+            let names = Right::ALL.map(Right::as_str).into_iter().chain(sets().map(|(set, _)| set));
+            let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
+            D::Error::custom(format_args!("unknown variant `{name}`, expected one of {}", names.join(", ")))
+        })
     }
 }
 
@@ -180,7 +163,7 @@ impl<'de> Deserialize<'de> for Rights {
     /// widens the usual ones, as it did then.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let named = Vec::<Named>::deserialize(deserializer)?;
-        let mut rights: BTreeSet<Right> = named.into_iter().flat_map(|named| named.rights().0).collect();
+        let mut rights: BTreeSet<Right> = named.into_iter().flat_map(|named| named.0.0).collect();
         if !rights.is_empty() && rights.iter().all(|right| right.only_widens()) {
             rights.extend(USUAL);
         }

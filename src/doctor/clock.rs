@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use chrono::{DateTime, SecondsFormat, Utc};
+use chrono::Utc;
 
 use super::{Past, Report};
-use crate::agent::clock::{built_unix_ms, floor_unix_ms};
+use crate::agent::clock::{built_unix_ms, floor_unix_ms, said};
 use crate::journal::Latest;
 
 /// Where systemd-timesyncd says that it has set the clock (systemd-timesyncd.service(8)).
@@ -70,11 +70,6 @@ fn judge(now: i64, built: i64, latest: Latest) -> Result<String, Wrong> {
         )));
     }
     Ok(format!("the board's clock says {}, which can be right", said(now)))
-}
-
-fn said(unix_ms: i64) -> String {
-    DateTime::<Utc>::from_timestamp_millis(unix_ms)
-        .map_or_else(|| "no time".to_owned(), |time| time.to_rfc3339_opts(SecondsFormat::Secs, true))
 }
 
 #[cfg(test)]

@@ -6,9 +6,10 @@ use std::path::Path;
 
 use rustix::fs::Access;
 
-use chrono::{DateTime, SecondsFormat, Utc};
+use chrono::Utc;
 
 use super::{Agent, Past, Report, Severity};
+use crate::agent::clock::said;
 use crate::config::Config;
 use crate::journal::ReaderChange;
 use crate::reader::{self, Event, Identity, Settings, Unready};
@@ -52,8 +53,7 @@ fn as_the_agent_sees_it(report: &mut Report<'_>, status: &StatusView, limit: u64
 /// The latest change of the reader or of its configuration, which nobody else may have seen.
 fn changed(report: &mut Report<'_>, change: Option<&ReaderChange>, now: i64) {
     let Some(change) = change.filter(|change| change.before.is_some()) else { return };
-    let at = DateTime::<Utc>::from_timestamp_millis(change.unix_ms)
-        .map_or_else(|| "an unknown time".to_owned(), |at| at.to_rfc3339_opts(SecondsFormat::Secs, true));
+    let at = said(change.unix_ms);
     let seen = format!("the reader was not as before at {at}: {}", change.words());
     if now.saturating_sub(change.unix_ms) < CHANGE_IS_NEW_MS {
         report.warning(

@@ -90,7 +90,7 @@ impl Search {
         self.found.extend(references);
         if self.found.len() > MOST_FOUND {
             return Err(format!(
-                "the gateway knows more than {MOST_FOUND} references of this terminal that it does not"
+                "the gateway knows more than {MOST_FOUND} references of this terminal that the journal does not know"
             ));
         }
         Ok(())

@@ -76,7 +76,7 @@ impl<'de> Visitor<'de> for Reader {
             };
             // A field that is there twice and differs says nothing: which of the two holds is nobody's to guess.
             if object.get(&name).is_some_and(|before| *before != value) {
-                return Err(serde::de::Error::custom(format_args!("a field twice, and differently: {name:?}")));
+                return Err(serde::de::Error::custom("a field twice, and differently"));
             }
             object.insert(name, value);
         }

@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::sale::{Record, Sale};
 
-use super::chain::{Head, Row};
+use super::chain::{Head, Mark, Row};
 use super::known::OldCopy;
 use super::lock::{self, Lock};
 use super::retention::Retention;
@@ -143,10 +143,7 @@ impl Db {
         let id =
             id.filter(|_| i64::from(place) < STEPS_OF_SALE).ok_or_else(|| failed("the sale has too many steps"))?;
         let text = serde_json::to_string(records).map_err(failed)?;
-        let head = match self.head.take() {
-            Some(head) => head,
-            None => Head::read(&self.connection)?,
-        };
+        let head = self.take_head()?;
         let next = head.then_step(Row { id, sale, unix_ms, records: &text });
         let step = params![id, sale, unix_ms, text, next.entry, next.hash];
         if let Some(Record::Started { order }) = records.first() {
@@ -186,6 +183,21 @@ impl Db {
         self.last_unix_ms = self.last_unix_ms.max(unix_ms);
         self.written += 1;
         self.unmarked += 1;
+        Ok(())
+    }
+
+    /// The book's last entry, for what is written after it: it stays taken when that fails.
+    pub(super) fn take_head(&mut self) -> Result<Head, Error> {
+        match self.head.take() {
+            Some(head) => Ok(head),
+            None => Head::read(&self.connection),
+        }
+    }
+
+    /// Writes what the book says of itself.
+    pub(super) fn mark(&mut self, mark: &Mark, unix_ms: i64) -> Result<(), Error> {
+        let head = self.take_head()?;
+        self.head = Some(mark.write(&self.connection, head, unix_ms)?);
         Ok(())
     }
 
@@ -362,7 +374,7 @@ impl Db {
         rows.collect::<Result<_, _>>().map_err(failed)
     }
 
-    fn number(&self, sql: &str) -> Result<i64, Error> {
+    pub(super) fn number(&self, sql: &str) -> Result<i64, Error> {
         self.connection.query_row(sql, [], |row| row.get(0)).map_err(failed)
     }
 }

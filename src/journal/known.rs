@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::Error;
-use super::chain::{Head, Mark};
+use super::chain::Mark;
 use super::db::{Db, STEPS_OF_SALE, failed, put};
 
 /// What a journal was found not to know, when it was an old copy of itself.
@@ -38,8 +38,7 @@ impl Db {
     ///
     /// Times after `not_after` were written by a clock that was ahead, and say nothing.
     pub(super) fn known_until(&self, open: &[u64], not_after: i64) -> Result<Option<i64>, Error> {
-        let any = "SELECT count(*) FROM (SELECT 1 FROM sale LIMIT 1)";
-        if self.connection.query_row(any, [], |row| row.get::<_, i64>(0)).map_err(failed)? == 0 {
+        if self.is_empty()? {
             return Ok(None);
         }
         // A look for an old copy that had no answer goes on from where it began, over any number of starts.
@@ -107,12 +106,7 @@ impl Db {
 
     /// Writes into the book that this journal was found to be an old copy.
     pub(super) fn mark_old_copy(&mut self, found: &OldCopy, unix_ms: i64) -> Result<(), Error> {
-        let head = match self.head.take() {
-            Some(head) => head,
-            None => Head::read(&self.connection)?,
-        };
-        self.head = Some(Mark::OldCopy { found: found.clone() }.write(&self.connection, head, unix_ms)?);
-        Ok(())
+        self.mark(&Mark::OldCopy { found: found.clone() }, unix_ms)
     }
 
     /// What was found before, when this journal was an old copy.
@@ -135,17 +129,10 @@ impl Db {
 
     /// Writes into the book that it has begun, unless it has a transaction or says so already.
     pub(super) fn begin(&mut self, gateway_unix_ms: i64, unix_ms: i64) -> Result<(), Error> {
-        let any = "SELECT count(*) FROM (SELECT 1 FROM sale LIMIT 1)";
-        let is_new = self.connection.query_row(any, [], |row| row.get::<_, i64>(0)).map_err(failed)? == 0;
-        if !is_new || self.began()?.is_some() {
+        if !self.is_empty()? || self.began()?.is_some() {
             return Ok(());
         }
-        let head = match self.head.take() {
-            Some(head) => head,
-            None => Head::read(&self.connection)?,
-        };
-        self.head = Some(Mark::Begun { gateway: gateway_unix_ms }.write(&self.connection, head, unix_ms)?);
-        Ok(())
+        self.mark(&Mark::Begun { gateway: gateway_unix_ms }, unix_ms)
     }
 
     /// What time it was at the gateway when this journal began; `None` when that was not written, or another one was taken over, which
@@ -163,6 +150,11 @@ impl Db {
             }
         }
         Ok(began)
+    }
+
+    /// Whether it has no transaction.
+    fn is_empty(&self) -> Result<bool, Error> {
+        Ok(self.number("SELECT count(*) FROM (SELECT 1 FROM sale LIMIT 1)")? == 0)
     }
 
     pub(super) fn has_taken(&self) -> Result<bool, Error> {

@@ -10,7 +10,7 @@
 //! | `mark` | what the book says of itself, an entry like a step: begun, adopted, pruned, entered later, another reader, clock set back |
 //! | `gap` | entries that were taken out, with the hash from which the chain goes on |
 //! | `day` | a date on which transactions began, with the first of them: what retention counts |
-//! | `payment` | an id at the gateway: of a transaction's own payment, or of one that it refers to and the journal does not know |
+//! | `payment` | an id at the gateway: a transaction's own payment, its reversal by itself, or a payment that the journal does not know |
 //! | `about` | the format that the tables have; `PRAGMA user_version` is the oldest that may use them (`open.rs`) |
 //!
 //! **An account book.** Steps and marks are entries in the order of their commits, each with a hash over itself and the entry before it

@@ -23,8 +23,8 @@ use super::db::{BUSY, failed, unreadable};
 use super::lock::{self, Lock};
 use super::{Error, wal};
 
-/// The format that this program brings a journal up to: 3 has entries and hashes, 4 an index of payments.
-pub(super) const FORMAT: i64 = 4;
+/// The format that this program brings a journal up to: 3 has entries and hashes, 4 an index of payments, 5 the reversals in it.
+pub(super) const FORMAT: i64 = 5;
 /// The oldest format whose programs may read and write what this one writes.
 const OLDEST_READER: i64 = 2;
 /// Size of the WAL file, in bytes, that is made at the start: `TIDY_AFTER` steps (housekeeping.rs) of six pages. A commit that overwrites a
@@ -66,8 +66,11 @@ const BOOK: &str = "
 const PAYMENTS: &str = "
     CREATE TABLE payment(id TEXT NOT NULL, own INTEGER NOT NULL, sale INTEGER NOT NULL, PRIMARY KEY(id, own, sale)) WITHOUT ROWID;
     ALTER TABLE about ADD COLUMN payments INTEGER NOT NULL DEFAULT 0;
-    ALTER TABLE about ADD COLUMN whole_until INTEGER;
     UPDATE about SET format = 4;";
+/// Format 5: from when on a look for an old copy goes on; and the index is read from the beginning, for it has the ids of reversals.
+const LOOK: &str = "
+    ALTER TABLE about ADD COLUMN whole_until INTEGER;
+    UPDATE about SET payments = 0, format = 5;";
 
 /// Opens the file at its real path, or makes it, with its settings asserted and every step entered.
 pub(super) fn writable(path: &Path) -> Result<(Connection, Lock), Error> {
@@ -176,7 +179,7 @@ fn make(path: &Path, name: &str) -> Result<(), Error> {
     }
     let connection = Connection::open(&new).map_err(|error| refused(name, &error))?;
     let sql = format!(
-        "PRAGMA synchronous=FULL; BEGIN; {TABLES} {EARLIER} {BOOK} {PAYMENTS} PRAGMA user_version={OLDEST_READER}; COMMIT;"
+        "PRAGMA synchronous=FULL; BEGIN; {TABLES} {EARLIER} {BOOK} {PAYMENTS} {LOOK} PRAGMA user_version={OLDEST_READER}; COMMIT;"
     );
     connection.execute_batch(&sql).map_err(|error| refused(name, &error))?;
     connection.close().map_err(|(_, error)| refused(name, &error))?;
@@ -188,12 +191,12 @@ fn make(path: &Path, name: &str) -> Result<(), Error> {
 /// Brings the tables of an earlier program up to date: by adding, so that it can still use them.
 fn migrate(connection: &mut Connection, version: i64, name: &str) -> Result<(), Error> {
     let refused = |error: rusqlite::Error| refused(name, &error);
-    let has = |table: &str| {
-        let sql = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ?1";
-        connection.query_row(sql, [table], |row| row.get::<_, i64>(0)).map(|found| found > 0).map_err(refused)
+    let has = |table: &str, column: &str| {
+        let sql = "SELECT count(*) FROM pragma_table_info(?1) WHERE name = ?2";
+        connection.query_row(sql, [table, column], |row| row.get::<_, i64>(0)).map(|found| found > 0).map_err(refused)
     };
-    let (has_book, has_payments) = (has("about")?, has("payment")?);
-    if has_book && has_payments {
+    let (has_book, has_payments) = (has("about", "format")?, has("payment", "id")?);
+    if has("about", "whole_until")? {
         return Ok(());
     }
     // Once in a journal's life, and every row is read or written anew: nothing of that on top of damage.
@@ -211,7 +214,10 @@ fn migrate(connection: &mut Connection, version: i64, name: &str) -> Result<(), 
         transaction.execute(days, [MILLISECONDS_OF_A_DAY]).map_err(refused)?;
     }
     // Empty: what is in the book is read into it once all that is open could be read.
-    transaction.execute_batch(PAYMENTS).map_err(refused)?;
+    if !has_payments {
+        transaction.execute_batch(PAYMENTS).map_err(refused)?;
+    }
+    transaction.execute_batch(LOOK).map_err(refused)?;
     transaction.commit().map_err(refused)
 }
 

@@ -6,7 +6,7 @@ use rusqlite::Connection;
 use serde::{Deserialize, Serialize};
 
 use super::Error;
-use super::chain::{Head, Mark};
+use super::chain::Mark;
 use super::db::{Db, failed};
 
 /// A reader as it says itself who it is and what it is configured by.
@@ -68,12 +68,7 @@ impl KnownReader {
 impl Db {
     /// Writes the reader into the book.
     pub(super) fn mark_reader(&mut self, reader: &KnownReader, unix_ms: i64) -> Result<(), Error> {
-        let head = match self.head.take() {
-            Some(head) => head,
-            None => Head::read(&self.connection)?,
-        };
-        self.head = Some(Mark::Reader { reader: reader.clone() }.write(&self.connection, head, unix_ms)?);
-        Ok(())
+        self.mark(&Mark::Reader { reader: reader.clone() }, unix_ms)
     }
 }
 

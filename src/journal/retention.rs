@@ -11,7 +11,7 @@
 
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
-use super::chain::{Gap, GapsHash, Hash, Head, Mark};
+use super::chain::{Gap, GapsHash, Hash, Mark};
 use super::db::{Db, STEPS_OF_SALE, failed, put};
 use super::open::MILLISECONDS_OF_A_DAY;
 use super::{Error, payments};
@@ -135,10 +135,7 @@ impl Db {
     }
 
     fn take_out(&mut self, leaving: &[Leaving], bound: i64) -> Result<(), Error> {
-        let head = match self.head.take() {
-            Some(head) => head,
-            None => Head::read(&self.connection)?,
-        };
+        let head = self.take_head()?;
         let transaction = self.connection.transaction().map_err(failed)?;
         let mut gone: Vec<(i64, Hash)> = leaving.iter().flat_map(|one| one.entries.clone()).collect();
         let steps = gone.len() as u64;

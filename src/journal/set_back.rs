@@ -15,7 +15,7 @@
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::chain::{Head, Mark};
+use super::chain::Mark;
 use super::db::{Db, STEPS_OF_SALE, failed};
 use super::open::{self, MILLISECONDS_OF_A_DAY};
 use super::{Error, Journal};
@@ -96,10 +96,7 @@ impl Db {
         }
         // What this journal does not know, should it be an old copy, happened after the latest time that can be right.
         let known = self.known_until_at_most(now_unix_ms.saturating_add(MILLISECONDS_OF_A_DAY))?;
-        let head = match self.head.take() {
-            Some(head) => head,
-            None => Head::read(&self.connection)?,
-        };
+        let head = self.take_head()?;
         let transaction = self.connection.transaction().map_err(failed)?;
         let mark = Mark::ClockSetBack { latest: latest.unix_ms, now: now_unix_ms, by: by.to_owned() };
         let head = mark.write(&transaction, head, now_unix_ms)?;

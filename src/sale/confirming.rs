@@ -175,7 +175,7 @@ impl Sale {
         if declined > 0 {
             return self.look_later(now, "the gateway declined one try, and an earlier one may still be carried out");
         }
-        if self.was_listed && declined == 0 {
+        if self.was_listed {
             return if nothing_comes {
                 self.needs_a_person(NOT_LISTED_ANY_MORE, now)
             } else {

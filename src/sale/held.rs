@@ -24,7 +24,13 @@ impl Sale {
                 let reversing = Record::Reversing { why: begun, payment: None, host: None, by: None };
                 Step::write([reversing, Record::Held { why }]).then([Action::Tell, alarm])
             }
-            State::Waiting => self.confirm(&why),
+            // A list that leaves it out later does not prove that it never was there: it is looked up, and never sent again.
+            State::Waiting => {
+                let why = "this journal, an old copy, says that it was never sent, and the gateway holds it; look at it there";
+                let mut step = self.confirm(why).alarm(why);
+                step.records.push(Record::Quarantined { why: why.to_owned() });
+                step
+            }
             _ => Step::none(),
         }
     }

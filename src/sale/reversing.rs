@@ -99,6 +99,8 @@ pub(super) struct Timers {
     refused: Option<String>,
     /// When the gateway first said that it knows no such payment.
     first_absent: Option<Duration>,
+    /// An approved payment that no look has listed since then, whatever else they listed.
+    not_listed: Option<(String, Duration)>,
     /// Looks in a row that did not show the open reversal, and when the first of them was answered.
     reversal_absent: u32,
     reversal_absent_since: Option<Duration>,
@@ -310,10 +312,12 @@ impl Sale {
             return self.quarantine(&look_up::another_kind(strange), now);
         }
         let mut is = reversing.clone();
+        let timers = &mut self.volatile.reversal;
+        // Absent is what no look has shown for all of the time.
         if payments(&found).any(|one| one.state != FoundState::Declined) {
-            // Absent is what no look has shown for all of the time.
-            self.volatile.reversal.first_absent = None;
+            timers.first_absent = None;
         }
+        timers.not_listed.take_if(|(id, _)| payments(&found).any(|one| is_same_payment(&one.id, id)));
         // Unless all of this list allows that something leaves, the next thing that does is reckoned from another one.
         self.volatile.reversal.look_first = true;
         self.volatile.reversal.reckoned = Some(now.monotonic);
@@ -475,7 +479,7 @@ impl Sale {
                 return Some(self.quarantine(&why, now));
             }
             let why = format!("the gateway does not list payment {id}, which it approved; look at it there");
-            return Some(if self.absence_is_final(now, deadlines) {
+            return Some(if self.is_not_listed_for_good(id, now, deadlines) {
                 self.quarantine(&why, now)
             } else {
                 self.wait(now, &why)
@@ -556,6 +560,14 @@ impl Sale {
     fn absence_is_final(&mut self, now: Now, deadlines: Deadlines) -> bool {
         let first_absent = *self.volatile.reversal.first_absent.get_or_insert(now.monotonic);
         is_final(first_absent, self.begun_unix_ms, now, deadlines)
+    }
+
+    /// The same of one payment, when others are listed.
+    fn is_not_listed_for_good(&mut self, id: &str, now: Now, deadlines: Deadlines) -> bool {
+        let before = self.volatile.reversal.not_listed.take().filter(|(before, _)| is_same_payment(before, id));
+        let since = before.map_or(now.monotonic, |(_, since)| since);
+        self.volatile.reversal.not_listed = Some((id.to_owned(), since));
+        is_final(since, self.begun_unix_ms, now, deadlines)
     }
 
     fn reversal_answered(&mut self, reference: &str, reversal: Reversal, now: Now) -> Step {

@@ -215,6 +215,19 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// Every kind.
+    pub const ALL: [Self; 9] = [
+        Self::Sale,
+        Self::PreAuthorisation,
+        Self::Credit,
+        Self::ByRegistration,
+        Self::Capture,
+        Self::Refund,
+        Self::Reversal,
+        Self::Increment,
+        Self::Reauthorisation,
+    ];
+
     /// As programs write it.
     #[must_use]
     pub fn as_str(self) -> &'static str {

@@ -371,20 +371,9 @@ mod tests {
 
     use super::*;
 
-    const KINDS: [Kind; 9] = [
-        Kind::Sale,
-        Kind::PreAuthorisation,
-        Kind::Credit,
-        Kind::ByRegistration,
-        Kind::Capture,
-        Kind::Refund,
-        Kind::Reversal,
-        Kind::Increment,
-        Kind::Reauthorisation,
-    ];
-
     fn verbs() -> Vec<Verb> {
-        let mut verbs: Vec<Verb> = KINDS.into_iter().flat_map(|kind| [Verb::Begin(kind), Verb::SeeTo(kind)]).collect();
+        let mut verbs: Vec<Verb> =
+            Kind::ALL.into_iter().flat_map(|kind| [Verb::Begin(kind), Verb::SeeTo(kind)]).collect();
         verbs.extend([Verb::Attend, Verb::Show, Verb::List, Verb::Receipt, Verb::Status, Verb::Listen, Verb::Totals]);
         verbs.extend([Verb::TypeAmount, Verb::Settle, Verb::AskGateway]);
         verbs

@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use chrono::{DateTime, Local, NaiveDate, SecondsFormat, Utc};
+use chrono::{DateTime, Local, NaiveDate, Utc};
 use clap::Args;
 
 use super::super::exit::{Exit, Stop};
 use super::super::out;
 use super::{Which, stop};
-use crate::agent::clock::built_unix_ms;
+use crate::agent::clock::{built_unix_ms, said};
 use crate::journal::{Db, Error, SetBack};
 
 /// Longer names are cut nowhere: they are refused.
@@ -90,9 +90,4 @@ fn can_be(now: DateTime<Utc>, today: NaiveDate) -> Result<(), String> {
         ));
     }
     Ok(())
-}
-
-fn said(unix_ms: i64) -> String {
-    DateTime::<Utc>::from_timestamp_millis(unix_ms)
-        .map_or_else(|| "no time".to_owned(), |time| time.to_rfc3339_opts(SecondsFormat::Secs, true))
 }

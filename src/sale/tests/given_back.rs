@@ -342,13 +342,29 @@ fn what_had_not_been_sent_when_the_copy_was_made_and_is_at_the_gateway_is_not_ca
     let _ = sale.on(listed(vec![charged()]));
     assert_eq!(sale.outcome(), Some(&Outcome::Approved));
     // What is finished when it is not known is looked up.
-    let (refund, step) = Sale::begin(Order { kind: Kind::Refund { of: of() }, ..order() });
-    let mut refund = Trace { sale: refund, written: Vec::new() };
-    let _ = refund.commit(step);
-    assert_eq!(refund.on(copied()), [Action::Tell, query()]);
+    let copied_refund = || {
+        let (refund, step) = Sale::begin(Order { kind: Kind::Refund { of: of() }, ..order() });
+        let mut refund = Trace { sale: refund, written: Vec::new() };
+        let _ = refund.commit(step);
+        let actions = refund.on(copied());
+        assert!(
+            matches!(&actions[..], [Action::Tell, asked, Action::Alarm { .. }] if *asked == query()),
+            "{actions:?}"
+        );
+        refund
+    };
+    let mut refund = copied_refund();
     let reference = refund.sale.our_reference().to_owned();
     let _ = refund.on(listed(vec![linked("RF", "rf1", 1234, reference)]));
     assert_eq!(refund.outcome(), Some(&Outcome::Approved));
+    // And never sent again: the gateway has had it, whatever it lists later.
+    let mut refund = copied_refund();
+    for seconds in [5, 3600, DAY + 10, 2 * DAY + 20, 3 * DAY + 30] {
+        let actions = look(&mut refund, Vec::new(), seconds);
+        assert!(!actions.contains(&Action::Ask) && is_for_a_person(&refund), "after {seconds} s: {actions:?}");
+    }
+    let _ = refund.cut();
+    assert!(!look(&mut refund, Vec::new(), 5 * DAY).contains(&Action::Ask) && is_for_a_person(&refund));
 }
 
 #[test]
@@ -673,6 +689,30 @@ fn what_a_look_showed_as_charged_is_not_forgotten() {
     let _ = sale.on_at(answered(2, done("rv2", 1234)), 101);
     let _ = sale.on_at(listed(vec![charged(), back("p1", 1), second(), back("p2", 2)]), 102);
     assert!(ends_reversed(&sale));
+}
+
+#[test]
+fn a_payment_that_is_not_listed_beside_one_that_is_becomes_a_persons() {
+    let second = || found("DB", "p2", FoundState::Approved, None);
+    let back = || Found { refers_to: Some("p2".to_owned()), ..linked("RV", "rv2", 1234, own(2)) };
+    let mut sale = being_reversed();
+    let _ = sale.on(answered(1, lost()));
+    let _ = sale.on_at(Event::DeadlinePassed, 10);
+    assert!(sale.on_at(listed(vec![second()]), 10).contains(&reverse("p2", 1234, 2)));
+    let _ = sale.on_at(answered(2, done("rv2", 1234)), 11);
+    let without = || vec![second(), back()];
+    for seconds in [12, 600, DAY - 10] {
+        let _ = look(&mut sale, without(), seconds);
+        assert!(sale.is_unconfirmed() && !is_for_a_person(&sale), "after {seconds} s");
+    }
+    // Listed once more: from then on it counts anew.
+    let mut shown = without();
+    shown.push(Found { state: FoundState::Undecided, ..charged() });
+    let _ = look(&mut sale, shown, DAY);
+    let _ = look(&mut sale, without(), DAY + 20);
+    assert!(!is_for_a_person(&sale));
+    let _ = look(&mut sale, without(), 2 * DAY + 30);
+    assert!(is_for_a_person(&sale), "{:?}", sale.sale.standing());
 }
 
 #[test]

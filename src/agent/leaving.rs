@@ -1,0 +1,66 @@
+//! What a reversal waits for before it leaves: that what a till had given back by the payment's id is in the list by which its amount was
+//! reckoned, and, of a sale of before the start, that this journal is no old copy (`old_copy.rs`).
+//!
+//! How much is left to reverse is `sale`'s to reckon; a sale knows no other transaction, so what others gave back of it is found here.
+
+use crate::follow_up::{Held, Transaction};
+use crate::money::Amount;
+use crate::sale::{self, Action, Event, Kind, Sale};
+
+use super::Agent;
+
+impl Agent {
+    /// Gives a reversal back when it may leave.
+    pub(super) fn may_leave(&mut self, number: u64, reversal: Action) -> Option<Action> {
+        if let Action::Reverse { payment, amount, reference } = &reversal
+            && let Some(held_back) = self.given_back_by_id(number, payment, *amount)
+        {
+            let answered = Event::ReversalAnswered { reference: reference.clone(), reversal: held_back };
+            self.inbox.push_back((number, answered));
+            return None;
+        }
+        self.unless_old_copy(number, reversal)
+    }
+
+    /// Whether a till had this payment given back by its id before the journal knew whose it is, and together it would be too much, or
+    /// nobody knows yet.
+    fn given_back_by_id(&mut self, number: u64, payment: &str, amount: Amount) -> Option<sale::Reversal> {
+        let held_back = |why: &str, for_person| Some(sale::Reversal::HeldBack { why: why.to_owned(), for_person });
+        let Ok(referring) = self.journal.referring_to(payment) else {
+            return held_back("the journal cannot be read for what was given back by its payment id", false);
+        };
+        let captured = |sale: &Sale| matches!(sale.order().kind, Kind::Capture { .. });
+        let what = |sale: &Sale| Transaction::of(sale, Vec::new());
+        if referring.iter().any(|sale| captured(sale) && what(sale).possible() > 0) {
+            return held_back("it was captured by its payment id; look at both at the gateway", true);
+        }
+        let gives = |sale: &&Sale| matches!(sale.order().kind, Kind::Refund { .. } | Kind::Reversal { .. });
+        let given: Vec<_> = referring.iter().filter(gives).map(what).collect();
+        if given.iter().any(|given| given.held == Held::Perhaps) {
+            if let Some(active) = self.sales.get_mut(&number) {
+                active.given_by_id = None;
+            }
+            return held_back("it is being given back by its payment id: looked up before anything more is", false);
+        }
+        let sum: u64 = given.iter().map(Transaction::possible).sum();
+        if sum == 0 {
+            return None;
+        }
+        // The list by which the amount was reckoned must be younger than the last of them.
+        let mut active = self.sales.get_mut(&number);
+        let looked = active.as_mut().and_then(|active| active.given_by_id.replace(sum)) == Some(sum);
+        let whole = active.and_then(|active| active.sale.whole_to_reverse());
+        if looked && whole.is_some_and(|whole| sum.saturating_add(amount.minor()) <= whole.minor()) {
+            return None;
+        }
+        if looked {
+            // The gateway does not list what it gave back among what is linked to the payment, and a look will not change that.
+            let why = format!(
+                "it was given back by its payment id, and the gateway still shows {amount} of it as charged; look at payment {payment} \
+                 there"
+            );
+            return held_back(&why, true);
+        }
+        held_back("it was given back by its payment id: looked up before anything more is", false)
+    }
+}
