@@ -40,7 +40,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use plan::{By, Named, Plan, Random, Wish};
+use plan::{By, Named, Plan, Wish};
 use pos_agent::sim::gateway::Manners;
 use pos_agent::till::Kind;
 use scene::Stage;
@@ -177,7 +177,7 @@ async fn terminal_runs(seed: u64, manners: Manners, rounds: &[u64]) -> Result<Ta
         while till.waiting() < WAITING_OF_A_SHOP
             && let Some(round) = rounds.next()
         {
-            let plan = Plan::draw(&mut Random::of_round(seed, round), 100_000 + 2 * round);
+            let plan = Plan::of_round(seed, round, 100_000 + 2 * round);
             terminal.round_begins();
             let name = format!("S{seed}R{round}");
             let ran = tokio::time::timeout(PATIENCE, run(&mut terminal, &till, &plan, &name, &mut lives)).await;

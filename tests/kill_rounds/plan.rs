@@ -145,9 +145,39 @@ const ONCE_CARRIED_OUT: &[Outcome] = &[
     Outcome::PendingThenApproved,
 ];
 
+/// Kills in moments that other rounds meet by luck only: every fourth round is for one of them, in turn, so that a run of three hundred
+/// has each of them at each gateway. With the chip's card, the cents of the sale (0 and .71, late: it is approved, and after a kill
+/// before the answer the agent has to reverse it) and the kills.
+const RARE: [(&str, u64, &[Moment]); 10] = [
+    ("chip-no-cvm", 0, &[Moment::Begin(0)]),
+    ("chip-no-cvm", 0, &[Moment::Connected]),
+    ("chip-no-cvm", 0, &[Moment::Continue]),
+    ("chip-signature", 0, &[Moment::ToldSignature]),
+    ("chip-no-cvm", 71, &[Moment::ToldUnconfirmed]),
+    ("chip-no-cvm", 0, &[Moment::Connected]),
+    ("chip-no-cvm", 0, &[Moment::Answering, Moment::Begin(1)]),
+    ("chip-no-cvm", 0, &[Moment::Answering, Moment::Asked]),
+    ("chip-no-cvm", 0, &[Moment::Answering, Moment::Answering]),
+    ("chip-no-cvm", 0, &[Moment::Answering, Moment::ToldEnd]),
+];
+
 impl Plan {
-    /// The plan of a round; `euros` is even and belongs to this round alone, so that its amounts name it in the ledger.
-    pub fn draw(random: &mut Random, euros: u64) -> Self {
+    /// The plan of a round; its `euros` are even and belong to this round alone, so that its amounts name it in the ledger.
+    pub fn of_round(seed: u64, round: u64, euros: u64) -> Self {
+        let random = &mut Random::of_round(seed, round);
+        let turn = usize::try_from(round / 4).unwrap() % RARE.len();
+        if round % 4 == 3 { Self::rare(random, RARE[turn], euros * 100) } else { Self::draw(random, euros) }
+    }
+
+    fn rare(random: &mut Random, (card, cents, kills): (&'static str, u64, &[Moment]), minor: u64) -> Self {
+        let sale = payment(Kind::Sale, minor + cents, (card, Entry::Insert), random.below(3) > 0);
+        let sale = Wish { by: By::draw(random), ..sale };
+        let away = kills.iter().map(|_| random.below(4) == 0).collect();
+        let twice = random.below(4) == 0;
+        Self { deals: vec![sale], rival: None, victim: 0, kills: kills.to_vec(), away, twice }
+    }
+
+    fn draw(random: &mut Random, euros: u64) -> Self {
         let mut deals = deals(random, euros * 100);
         let first = By::draw(random);
         for n in 0..deals.len() {

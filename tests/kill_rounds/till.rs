@@ -357,7 +357,9 @@ impl Till {
             State::Ended => true,
             State::Unconfirmed if view.needs_person.is_some() => {
                 let deals = self.book.deals();
-                deals.iter().any(|deal| deal.reference == view.reference && deal.may_need_a_person())
+                let deal = deals.iter().find(|deal| deal.reference == view.reference).unwrap();
+                let books = Books::of(&self.book.shop.gateway.ledger());
+                deal.may_need_a_person() || books.is_residual(&deals, deal)
             }
             State::Unconfirmed if view.text.contains(NOT_THERE) || view.text.contains(DECLINED_ONCE) => {
                 let deals = self.book.deals();
