@@ -67,6 +67,9 @@ pub enum Error {
     /// The till's wires.
     #[error(transparent)]
     Till(#[from] till::http::Error),
+    /// The till's wires as systemd gives them.
+    #[error(transparent)]
+    Sockets(#[from] systemd::SocketsError),
 }
 
 /// Progress lines kept for a listener that is slow; a sale has about ten.
@@ -148,13 +151,14 @@ pub struct Tills {
 pub async fn run(config: Config, shutdown: impl Future<Output = ()>) -> Result<(), Error> {
     let currency = Currency::from_code(&config.terminal.currency);
     let currency = currency.map_err(|cause| Error::Money { key: "currency", cause })?;
+    let given = systemd::Sockets::from_env()?;
     let (sender, commands) = mpsc::channel(COMMANDS_WAITING);
     let (progress, _) = broadcast::channel(PROGRESS_KEPT);
     let (till, settings) = (progress.clone(), config.till.clone());
     let (agent, ends) = Agent::start(config, Surroundings::default(), Tills { commands, progress })?;
     let (stop, stopped) = oneshot::channel::<()>();
     let till_ends = async move { drop(stopped.await) };
-    let bound = till::http::serve(&settings, currency, sender, till, till_ends).await?;
+    let bound = till::http::serve(&settings, given, currency, sender, till, till_ends).await?;
     if let Some(address) = bound.http {
         tracing::info!(%address, "tills are served");
     }
