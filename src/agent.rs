@@ -83,7 +83,7 @@ const NUDGED: usize = 3;
 /// Questions and reversals of earlier sales that are on their way at one time: a handshake each is work that the sale at the
 /// reader would wait for on a small board. The sale at the reader asks whenever it wants.
 const AT_ONCE: usize = 3;
-/// How long a stop waits for the sale at the reader to end; longer than a host's answer takes, shorter than systemd's
+/// How long a stop waits for what is under way to end; longer than a host's answer takes, shorter than systemd's
 /// patience (90 s).
 const STOP_PATIENCE: Duration = Duration::from_secs(60);
 /// Without a watchdog the loop is woken by what happens, and now and then.
@@ -741,11 +741,13 @@ impl Agent {
         }
     }
 
+    /// What waits for nothing but its answer, its card or its signature is let end; what is looked up goes on after the next start.
     fn may_stop(&self, since: Instant) -> bool {
-        let sale_runs = self
-            .at_reader
-            .is_some_and(|number| self.sales.get(&number).is_some_and(|active| !active.sale.is_settled()));
-        !sale_runs || self.asks_the_clock().duration_since(since) > STOP_PATIENCE
+        let runs = |(number, active): (&u64, &Active)| match active.sale.standing() {
+            sale::Standing::Waiting | sale::Standing::InProgress | sale::Standing::AtSignature => !active.stuck,
+            _ => self.at_reader == Some(*number) && !active.sale.is_settled(),
+        };
+        !self.sales.iter().any(runs) || self.asks_the_clock().duration_since(since) > STOP_PATIENCE
     }
 }
 
