@@ -123,7 +123,9 @@ pub struct Watchdog {
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A name that is not on the list.
-    #[error("no board is called {name}; pos-agent boards lists them, and a file of your own is given with its path, as ./board.toml")]
+    #[error(
+        "no board is called {name}; pos-agent boards lists them, and a file of your own is given with its path, as ./board.toml"
+    )]
     Unknown {
         /// What was given.
         name: String,
@@ -196,7 +198,8 @@ impl Known {
 
 fn parse(text: &str, name: &str) -> Result<Board, Error> {
     toml::from_str(text).map_err(|error| {
-        let line = text.bytes().take(error.span().map_or(0, |span| span.start)).filter(|byte| *byte == b'\n').count() + 1;
+        let line =
+            text.bytes().take(error.span().map_or(0, |span| span.start)).filter(|byte| *byte == b'\n').count() + 1;
         let what = format!("line {line}: {}", error.message().replace(['\n', '\r'], " "));
         Error::Malformed { file: name.to_owned(), what }
     })

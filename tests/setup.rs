@@ -53,9 +53,30 @@ impl Site {
         let (board, ca) = (self.text("board.toml"), self.text("stick.pem"));
         let (url, entity) = (self.shop.gateway.base_url(), self.shop.gateway.entity_id());
         [
-            "setup", "--yes", "--config", &config, "--board", &board, "--terminal-id", "12345678", "--merchant",
-            "Corner Shop", "--merchant", "1 Market Street", "--currency", "EUR", "--gateway-url", &url, "--entity-id",
-            &entity, "--ca-file", &ca, "--mode", "external", "--printer", &self.shop.printer.place(),
+            "setup",
+            "--yes",
+            "--config",
+            &config,
+            "--board",
+            &board,
+            "--terminal-id",
+            "12345678",
+            "--merchant",
+            "Corner Shop",
+            "--merchant",
+            "1 Market Street",
+            "--currency",
+            "EUR",
+            "--gateway-url",
+            &url,
+            "--entity-id",
+            &entity,
+            "--ca-file",
+            &ca,
+            "--mode",
+            "external",
+            "--printer",
+            &self.shop.printer.place(),
         ]
         .map(str::to_owned)
         .to_vec()
@@ -87,8 +108,7 @@ async fn run(arguments: Vec<String>, input: &str) -> Output {
     let ran = tokio::task::spawn_blocking(move || {
         use std::io::Write;
         let mut command = program(&arguments);
-        let mut child =
-            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         // A program that has refused already reads nothing.
         let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
         child.wait_with_output().unwrap()
@@ -146,7 +166,8 @@ async fn unattended_it_finds_the_reader_writes_the_files_and_the_agent_sells_wit
     // With --replace what is not given comes from the old one, which is kept.
     let edited = String::from_utf8(before).unwrap() + "\n[till]\nhttp = \"127.0.0.1:8651\"\n";
     fs::write(site.config(), &edited).unwrap();
-    let arguments = ["setup", "--yes", "--replace", "--board", &site.text("board.toml"), "--currency", "CHF", "--config"];
+    let arguments =
+        ["setup", "--yes", "--replace", "--board", &site.text("board.toml"), "--currency", "CHF", "--config"];
     let arguments = with(&[], &arguments);
     let output = run(with(&arguments, &[site.config().to_str().unwrap()]), "").await;
     assert_eq!(output.status.code(), Some(0), "{}", text(&output));
@@ -219,12 +240,21 @@ async fn a_running_agent_is_not_disturbed() {
     let mut counter = Counter::open().await;
     let shop = &counter.shop;
     let board = shop.folder().join("board.toml");
-    let ports = format!("[reader]\nports = [{:?}]\nbaud = 115200\n[printer]\nports = []\ncolumns = 42\n", shop.reader.place());
+    let ports =
+        format!("[reader]\nports = [{:?}]\nbaud = 115200\n[printer]\nports = []\ncolumns = 42\n", shop.reader.place());
     fs::write(&board, format!("title = \"Desk\"\n{ports}")).unwrap();
     let frames = shop.reader.counters();
     let config = shop.config();
-    let arguments =
-        ["setup", "--yes", "--replace", "--no-doctor", "--config", config.to_str().unwrap(), "--board", board.to_str().unwrap()];
+    let arguments = [
+        "setup",
+        "--yes",
+        "--replace",
+        "--no-doctor",
+        "--config",
+        config.to_str().unwrap(),
+        "--board",
+        board.to_str().unwrap(),
+    ];
     let output = run(with(&[], &arguments), "").await;
     assert_eq!(output.status.code(), Some(0), "{}", text(&output));
     assert!(text(&output).contains("no port is asked"), "{}", text(&output));

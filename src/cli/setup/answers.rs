@@ -101,7 +101,11 @@ impl Answers {
         };
         let printer = match &self.printer {
             Some(Printer { port, columns }) => {
-                format!("[[printer]]\nport = {}\n# Characters on a line.\ncolumns = {}\n", quoted(port), number(columns))
+                format!(
+                    "[[printer]]\nport = {}\n# Characters on a line.\ncolumns = {}\n",
+                    quoted(port),
+                    number(columns)
+                )
             }
             None => "# No [[printer]]: receipts are kept, pos-agent receipt shows them.\n".to_owned(),
         };
@@ -206,7 +210,9 @@ pub(super) fn left_behind(earlier: &str, new: &str) -> Vec<String> {
             }
         }
     }
-    let (Ok(earlier), Ok(new)) = (earlier.parse::<toml::Table>(), new.parse::<toml::Table>()) else { return Vec::new() };
+    let (Ok(earlier), Ok(new)) = (earlier.parse::<toml::Table>(), new.parse::<toml::Table>()) else {
+        return Vec::new();
+    };
     let mut found = Vec::new();
     walk(&earlier, Some(&new), "", &mut found);
     found

@@ -33,9 +33,8 @@ pub(super) fn reader_ports(board: &Board) -> Vec<String> {
     let consoles = consoles();
     let mut seen = BTreeSet::new();
     let is_new = |port: &String| {
-        real(port).is_some_and(|device| {
-            !printers.contains(&device) && !consoles.contains(&device) && seen.insert(device)
-        })
+        real(port)
+            .is_some_and(|device| !printers.contains(&device) && !consoles.contains(&device) && seen.insert(device))
     };
     usual.chain(by_id).chain(plain).chain(own).filter(is_new).collect()
 }

@@ -29,7 +29,10 @@ impl Setup {
     pub(super) fn board(&self, answers: &mut Answers) -> Result<Board, Stop> {
         let model = board::model();
         let recognised = model.as_deref().and_then(board::recognised);
-        let usual = recognised.map_or(if cfg!(target_pointer_width = "64") { "generic-aarch64" } else { "generic-armv7" }, |known| known.name);
+        let usual = recognised
+            .map_or(if cfg!(target_pointer_width = "64") { "generic-aarch64" } else { "generic-armv7" }, |known| {
+                known.name
+            });
         if let Some(name) = self.board.as_deref().or(self.yes.then_some(usual)) {
             answers.board = name.to_owned();
             return Ok(board::load(name)?);
@@ -47,7 +50,12 @@ impl Setup {
         }
     }
 
-    pub(super) fn shop(&self, answers: &mut Answers, is_known: bool, missing: &mut Vec<&'static str>) -> Result<(), Stop> {
+    pub(super) fn shop(
+        &self,
+        answers: &mut Answers,
+        is_known: bool,
+        missing: &mut Vec<&'static str>,
+    ) -> Result<(), Stop> {
         let usual = is_known.then(|| answers.terminal_id.clone());
         let given = self.terminal_id.as_deref();
         let words = "Terminal id, from the acquirer";
@@ -92,7 +100,12 @@ impl Setup {
         }
     }
 
-    pub(super) fn gateway(&self, answers: &mut Answers, is_known: bool, missing: &mut Vec<&'static str>) -> Result<(), Stop> {
+    pub(super) fn gateway(
+        &self,
+        answers: &mut Answers,
+        is_known: bool,
+        missing: &mut Vec<&'static str>,
+    ) -> Result<(), Stop> {
         let usual = is_known.then(|| answers.url.clone());
         let given = self.gateway_url.as_deref();
         let words = "Address of the gateway, https://…";
@@ -111,7 +124,11 @@ impl Setup {
     }
 
     /// The token, when there is a new one; without one that is there it must be given.
-    pub(super) fn token(&self, answers: &Answers, missing: &mut Vec<&'static str>) -> Result<Option<Zeroizing<String>>, Stop> {
+    pub(super) fn token(
+        &self,
+        answers: &Answers,
+        missing: &mut Vec<&'static str>,
+    ) -> Result<Option<Zeroizing<String>>, Stop> {
         let place = answers.token_file();
         let wrong = |error: config::SecretError| Stop::new(Exit::Usage, format!("--token-file: {error}"));
         match &self.token_file {
@@ -143,7 +160,12 @@ impl Setup {
         }
     }
 
-    pub(super) fn mode(&self, answers: &mut Answers, is_known: bool, missing: &mut Vec<&'static str>) -> Result<(), Stop> {
+    pub(super) fn mode(
+        &self,
+        answers: &mut Answers,
+        is_known: bool,
+        missing: &mut Vec<&'static str>,
+    ) -> Result<(), Stop> {
         let test = |mode: &str| Some(mode.to_owned());
         answers.test_mode = match self.mode {
             Some(Mode::Live) => None,
@@ -221,7 +243,8 @@ impl Setup {
         let there = devices::printer_ports(board).into_iter();
         let found = there.filter(|port| reader.is_none() || fs::canonicalize(port).ok() != reader).next();
         let before = answers.printer.take();
-        let columns = before.as_ref().map_or_else(|| board.printer.columns.to_string(), |before| before.columns.clone());
+        let columns =
+            before.as_ref().map_or_else(|| board.printer.columns.to_string(), |before| before.columns.clone());
         let usual = before.map(|before| before.port).or(found).unwrap_or_else(|| NONE.to_owned());
         let given = self.printer.as_deref();
         let words = "The printer's port: a device, tcp://host:9100, or none";
@@ -236,7 +259,8 @@ impl Setup {
         }
         let given = self.columns.as_deref();
         let words = "Characters on a line of the printer: 32, 42 or 48";
-        let question = Question { key: "printer[0].columns", option: "--columns", words, given, usual: Some(columns.clone()) };
+        let question =
+            Question { key: "printer[0].columns", option: "--columns", words, given, usual: Some(columns.clone()) };
         self.answer(answers, question, &mut missing, |answers, columns| {
             if let Some(printer) = &mut answers.printer {
                 printer.columns = columns;
