@@ -52,8 +52,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ),
     // The agent's ways to the devices, walked without an agent; of the agent itself only which clock can be right.
     ("doctor", &["config", "gateway", "journal", "reader", "sale", "printer", "till", "systemd", "agent"]),
-    // `card` for the masking alone.
-    ("support", &["card", "config", "journal"]),
+    // `card` and `emv` to find card numbers, nothing else.
+    ("support", &["card", "emv", "config", "journal"]),
     ("board", &[]),
     // `gateway` for its table of parameters.
     ("cli", &["till", "config", "money", "agent", "doctor", "gateway", "board", "support"]),

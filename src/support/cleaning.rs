@@ -11,6 +11,7 @@ use zeroize::Zeroizing;
 
 use crate::card::mask_pans;
 use crate::config::Config;
+use crate::emv::luhn;
 
 /// Stands where a secret was.
 const SECRET: &str = "[secret]";
@@ -20,6 +21,10 @@ const CARD: &str = "[card number]";
 const SHORTEST: usize = 8;
 /// Places of a masked card number, as `card::masking`.
 const PLACES: usize = 12;
+/// Digits of a card number (ISO/IEC 7812).
+const DIGITS: std::ops::RangeInclusive<usize> = 13..=19;
+/// The longest sign between two groups of a number that is written with signs: `4, 1, 1, 1`.
+const SIGN: usize = 2;
 /// Hidden ones among them.
 const HIDDEN: usize = 2;
 /// Where the unit's credentials come from, and where systemd puts them.
@@ -59,7 +64,7 @@ impl Cleaning {
                 text = text.replace(secret.as_str(), SECRET);
             }
         }
-        without_masked_numbers(&mask_pans(&without_bearers(&without_keys(&text))))
+        without_spread_numbers(&without_masked_numbers(&mask_pans(&without_bearers(&without_keys(&text)))))
     }
 }
 
@@ -182,6 +187,55 @@ fn row_length(text: &str) -> usize {
     length
 }
 
+/// Card numbers with points, commas or colons between their groups, the same everywhere: `4111.1111.1111.1111`. `mask_pans` leaves them, or
+/// no list of amounts would be safe; here one list of ten is given for that.
+fn without_spread_numbers(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(from) = rest.find(|c: char| c.is_ascii_digit()) {
+        let (before, row) = rest.split_at(from);
+        out.push_str(before);
+        let first = group(row);
+        match spread_number(row, first) {
+            Some(length) => {
+                out.push_str(CARD);
+                rest = &row[length..];
+            }
+            None => {
+                out.push_str(&row[..first]);
+                rest = &row[first..];
+            }
+        }
+    }
+    out + rest
+}
+
+/// How long the number is that a text begins with, its signs included.
+fn spread_number(text: &str, first: usize) -> Option<usize> {
+    let sign = text[first..].find(|c: char| c.is_ascii_digit())?;
+    let sign = &text[first..first + sign];
+    let is_sign = sign.len() <= SIGN && sign.bytes().all(|byte| byte.is_ascii_punctuation() || byte == b' ');
+    let (mut digits, mut end) = (text[..first].to_owned(), first);
+    while is_sign && digits.len() <= *DIGITS.end() {
+        let next = text[end..].strip_prefix(sign)?;
+        let length = group(next);
+        digits.push_str(&next[..length]);
+        end += sign.len() + length;
+        if DIGITS.contains(&digits.len()) && luhn::is_valid(&digits) {
+            return Some(end);
+        }
+        if length == 0 {
+            break;
+        }
+    }
+    None
+}
+
+/// How many digits a text begins with.
+fn group(text: &str) -> usize {
+    text.bytes().take_while(u8::is_ascii_digit).count()
+}
+
 fn is_place(c: char) -> bool {
     c.is_ascii_digit() || c == '*'
 }
@@ -208,6 +262,9 @@ mod tests {
             ),
             ("12345678-123-4761739001010119aaaaaaaaaaaaaaaa", "12345678-123-4761739001010119aaaaaaaaaaaaaaaa"),
             ("****************", "****************"),
+            ("4111.1111.1111.1111 4, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1!", "[card number] [card number]!"),
+            ("41:11:11:11:11:11:11:11", "[card number]"),
+            ("10:18:45.263576, 10.0.2.15, 1.2, 3.4", "10:18:45.263576, 10.0.2.15, 1.2, 3.4"),
         ] {
             assert_eq!(clean(text), expected);
         }
