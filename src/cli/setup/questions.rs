@@ -81,7 +81,7 @@ impl Setup {
             }
             return Ok(());
         }
-        let usual = is_known.then(|| answers.merchant.clone()).unwrap_or_default();
+        let usual = if is_known { answers.merchant.clone() } else { Vec::new() };
         out::say("The head of each receipt: name, street and town, a line each; an empty line ends it (- too).");
         let mut lines: Vec<String> = Vec::new();
         loop {
@@ -240,8 +240,8 @@ impl Setup {
     pub(super) fn printer(&self, answers: &mut Answers, board: &Board) -> Result<(), Stop> {
         const NONE: &str = "none";
         let reader = fs::canonicalize(&answers.reader).ok();
-        let there = devices::printer_ports(board).into_iter();
-        let found = there.filter(|port| reader.is_none() || fs::canonicalize(port).ok() != reader).next();
+        let mut there = devices::printer_ports(board).into_iter();
+        let found = there.find(|port| reader.is_none() || fs::canonicalize(port).ok() != reader);
         let before = answers.printer.take();
         let columns =
             before.as_ref().map_or_else(|| board.printer.columns.to_string(), |before| before.columns.clone());
