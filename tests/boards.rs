@@ -1,5 +1,9 @@
 //! The boards of `board/`: every file of every board is read by what will read it, and what is said of a board is said with its source.
-#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a helper of a test fails the test, and says what it did not ask")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "a helper of a test fails the test, and says what it did not ask"
+)]
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -147,6 +147,7 @@ async fn unattended_it_finds_the_reader_writes_the_files_and_the_agent_sells_wit
     assert!(!said.contains(&token), "the token is shown: {said}");
     let files = [("config.toml", 0o644), ("gateway-ca.pem", 0o644), ("gateway-token", 0o600)];
     assert_eq!(site.files(), files.map(|(name, mode)| (name.to_owned(), mode)));
+    assert_eq!(fs::metadata(site.path("etc")).unwrap().permissions().mode() & 0o777, 0o755);
     assert_eq!(fs::read_to_string(site.path("etc/gateway-token")).unwrap(), token);
     assert!(!fs::read_to_string(site.config()).unwrap().contains(&token));
     let config = config::load(&site.config()).unwrap();
@@ -168,9 +169,11 @@ async fn unattended_it_finds_the_reader_writes_the_files_and_the_agent_sells_wit
     fs::write(site.config(), &edited).unwrap();
     let arguments =
         ["setup", "--yes", "--replace", "--board", &site.text("board.toml"), "--currency", "CHF", "--config"];
-    let arguments = with(&[], &arguments);
-    let output = run(with(&arguments, &[site.config().to_str().unwrap()]), "").await;
+    let arguments = with(&with(&[], &arguments), &[site.config().to_str().unwrap(), "--token-file", "-"]);
+    let output = run(arguments, &token).await;
     assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    let names: Vec<_> = site.files().into_iter().map(|(name, _)| name).collect();
+    assert_eq!(names, ["config.toml", "config.toml.old", "gateway-ca.pem", "gateway-token"], "a token is not copied");
     assert!(text(&output).contains("write what you need of it into the new: till\n"), "{}", text(&output));
     let config = config::load(&site.config()).unwrap();
     assert_eq!((config.terminal.currency.as_str(), config.terminal.id.as_str()), ("CHF", "12345678"));
@@ -210,6 +213,30 @@ async fn what_is_missing_or_wrong_is_named_and_nothing_is_written() {
     let output = run(good.iter().filter(|word| *word != "--yes").cloned().collect(), token).await;
     assert_eq!(output.status.code(), Some(64), "{}", text(&output));
     assert!(text(&output).contains("nobody can be asked here; give --yes"), "{}", text(&output));
+    assert_eq!(site.files(), []);
+}
+
+#[tokio::test]
+async fn who_may_not_write_is_told_before_anything_is_asked() {
+    if !rustix::process::geteuid().is_root() {
+        eprintln!("only root can become another user: not tested");
+        return;
+    }
+    let site = Site::open(Options::default()).await;
+    let open = |path: PathBuf| fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    fs::copy(env!("CARGO_BIN_EXE_pos-agent"), site.path("pos-agent")).unwrap();
+    open(site.path("pos-agent"));
+    open(site.folder.path().to_owned());
+    let ran = tokio::task::spawn_blocking(move || {
+        use std::os::unix::process::CommandExt;
+        let mut command = Command::new(site.path("pos-agent"));
+        command.args(site.options()).stdin(Stdio::null()).uid(65534).gid(65534);
+        (command.output().unwrap(), site)
+    });
+    let (output, site) = ran.await.unwrap();
+    assert_eq!(output.status.code(), Some(77), "{}", text(&output));
+    assert!(text(&output).contains("run this as root (sudo pos-agent setup)"), "{}", text(&output));
+    assert!(!text(&output).contains("Looking for a reader"), "{}", text(&output));
     assert_eq!(site.files(), []);
 }
 

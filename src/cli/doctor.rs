@@ -25,11 +25,10 @@ pub(super) struct Doctor {
     /// One JSON object on one line of standard output; what is being looked at goes to standard error
     #[arg(long)]
     json: bool,
-    /// Write a support archive too: the findings, the configuration, the end of the log, what the journal says of itself and facts of
-    /// the system, without card data and secrets
+    /// Write a support archive too: findings, configuration, log, journal's summary, system; no card data, no secrets
     #[arg(long, value_name = "FILE.tar.gz")]
     bundle: Option<PathBuf>,
-    /// The agent was never started: leave out what its first start makes (the journal's folder, the tills' socket, the service)
+    /// Leave out what the agent's first start makes: the journal's folder, the tills' socket, the service
     #[arg(long)]
     before_start: bool,
 }

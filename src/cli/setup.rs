@@ -4,10 +4,12 @@
 
 use std::fs;
 use std::io;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use clap::{Args, ValueEnum};
+use rustix::fs::{Access, access};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use zeroize::Zeroizing;
 
@@ -31,8 +33,8 @@ mod questions;
 Whatever is not given as an option is asked for; with --yes nobody is asked, and what is missing is named. The token is typed without
 being shown, or read from a file or from standard input; it is never an option's value, which every user could see.
 
-Beside the configuration are written: gateway-token (mode 0600) and, unless it is there already, gateway-ca.pem. Below /etc/pos-agent
-systemd hands the token to the agent; in any other folder the agent reads the file itself.
+Beside the configuration are written: gateway-token (mode 0600) and, unless it is there already, gateway-ca.pem. With the usual
+--config systemd hands the token to the agent; with any other the agent reads the file itself.
 
 A port is asked whether a reader is there only while no agent runs and no other program has it, and never the console.
 
@@ -109,6 +111,7 @@ enum Mode {
 impl Setup {
     pub(super) async fn run(self) -> Result<Exit, Stop> {
         let earlier = self.earlier()?;
+        self.may_write()?;
         if !self.yes && !person::is_there() {
             return Err(Stop::new(Exit::Usage, "nobody can be asked here; give --yes and every answer as an option"));
         }
@@ -159,6 +162,12 @@ impl Setup {
                 }
             },
         }
+    }
+
+    /// Whoever may not write hears it before the first question.
+    fn may_write(&self) -> Result<(), Stop> {
+        let there = self.config.ancestors().skip(1).find(|folder| folder.exists()).unwrap_or(Path::new("/"));
+        access(there, Access::WRITE_OK).map_err(|error| failed(there, &error.into()))
     }
 
     /// Shows what will be written, writes it, and has the doctor look.
@@ -213,12 +222,16 @@ impl Setup {
     ) -> Result<(), Stop> {
         let _undisturbed = undisturbed()?;
         let folder = self.config.parent().unwrap_or(Path::new("/"));
-        fs::create_dir_all(folder).map_err(|error| failed(folder, &error))?;
+        make(folder).map_err(|error| failed(folder, &error))?;
         let prepare = |place: &Path, content: &[u8], mode| {
             Prepared::write(place, content, mode)
                 .map(|file| (file, place.to_owned()))
                 .map_err(|error| failed(place, &error))
         };
+        // What is there already, and closed, stays as it is: no second copy of a secret.
+        let token =
+            token.filter(|token| !config::secret_file(&answers.token_file()).is_ok_and(|there| there == *token));
+        let ca = ca.filter(|ca| !fs::read(&answers.ca_file).is_ok_and(|there| there == *ca));
         let token = token.map(|token| prepare(&answers.token_file(), token.as_bytes(), 0o600)).transpose()?;
         let ca = ca.map(|ca| prepare(&answers.ca_file, &ca, 0o644)).transpose()?;
         let (config, _) = prepare(&self.config, text.as_bytes(), 0o644)?;
@@ -281,6 +294,15 @@ async fn prove(answers: &Answers, is_before_start: bool) -> Result<Exit, Stop> {
 fn undisturbed() -> Result<[Signal; 3], Stop> {
     let hold = |kind| signal(kind).map_err(|error| Stop::new(Exit::Software, format!("no signals: {error}")));
     Ok([hold(SignalKind::interrupt())?, hold(SignalKind::terminate())?, hold(SignalKind::hangup())?])
+}
+
+/// Makes a folder that the agent's user can look into, whatever this user's umask is.
+fn make(folder: &Path) -> io::Result<()> {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    fs::create_dir_all(folder)?;
+    fs::set_permissions(folder, fs::Permissions::from_mode(0o755))
 }
 
 fn written(place: &Path, kept: Option<&Path>) {
