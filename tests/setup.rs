@@ -70,7 +70,7 @@ impl Site {
             "--gateway-url",
             &url,
             "--entity-id",
-            &entity,
+            entity,
             "--ca-file",
             &ca,
             "--mode",
@@ -403,7 +403,7 @@ fn up_to_the_token(terminal: &mut Terminal, site: &Site) {
     terminal.answers("Line 3", "");
     terminal.answers("Currency [EUR]", "");
     terminal.answers("Address of the gateway", &site.shop.gateway.base_url());
-    terminal.answers("Entity id", &site.shop.gateway.entity_id());
+    terminal.answers("Entity id", site.shop.gateway.entity_id());
     terminal.answers("File with the CA", "/nowhere.pem");
     terminal.until("/nowhere.pem: cannot be read");
     terminal.answers("File with the CA", &site.text("stick.pem"));
