@@ -6,6 +6,7 @@
 //!
 //! Not here: what a configuration may say (`config`), and who asks for it (`cli::setup`).
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -68,55 +69,21 @@ pub struct Board {
     /// Whether anybody has run the program on it.
     #[serde(default)]
     pub tried_on_hardware: bool,
-    /// Where a reader is looked for.
-    pub reader: Reader,
-    /// Where a printer is looked for.
-    pub printer: Printer,
-    /// Serial ports of the board itself.
+    /// Where a reader is looked for, the likeliest first.
+    pub reader_ports: Vec<String>,
+    /// The reader's line speed, in baud.
+    pub reader_baud: u32,
+    /// Where a printer is looked for, the likeliest first.
+    pub printer_ports: Vec<String>,
+    /// Characters on the printer's line.
+    pub printer_columns: u8,
+    /// The driver of its hardware watchdog.
+    pub watchdog: Option<String>,
+    /// The longest time that the watchdog can wait, in seconds.
+    pub watchdog_longest_s: Option<u32>,
+    /// Serial ports of the board itself, and what each is.
     #[serde(default)]
-    pub serial: Vec<Serial>,
-    /// Its hardware watchdog.
-    pub watchdog: Option<Watchdog>,
-}
-
-/// Where a reader is looked for.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Reader {
-    /// Devices, the likeliest first.
-    pub ports: Vec<String>,
-    /// Line speed, in baud.
-    pub baud: u32,
-}
-
-/// Where a printer is looked for.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Printer {
-    /// Devices, the likeliest first.
-    pub ports: Vec<String>,
-    /// Characters on a line.
-    pub columns: u8,
-}
-
-/// A serial port of the board itself.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Serial {
-    /// The device.
-    pub device: String,
-    /// What it is, and where.
-    pub is: String,
-}
-
-/// A hardware watchdog.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Watchdog {
-    /// Its driver in the kernel.
-    pub driver: String,
-    /// The longest time that it can wait, in seconds.
-    pub longest_s: u32,
+    pub serial: BTreeMap<String, String>,
 }
 
 /// Why there is no such board.

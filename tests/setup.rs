@@ -28,7 +28,7 @@ impl Site {
         fs::copy(site.shop.folder().join("ca.pem"), site.path("stick.pem")).unwrap();
         // Ports of this board: the simulated reader's and printer's.
         let board = format!(
-            "title = \"Desk\"\n[reader]\nports = [\"/nowhere/reader\", {:?}]\nbaud = 115200\n[printer]\nports = []\ncolumns = 42\n",
+            "title = \"Desk\"\nreader-ports = [\"/nowhere/reader\", {:?}]\nreader-baud = 115200\nprinter-ports = []\nprinter-columns = 42\n",
             site.shop.reader.place()
         );
         fs::write(site.path("board.toml"), board).unwrap();
@@ -267,8 +267,10 @@ async fn a_running_agent_is_not_disturbed() {
     let mut counter = Counter::open().await;
     let shop = &counter.shop;
     let board = shop.folder().join("board.toml");
-    let ports =
-        format!("[reader]\nports = [{:?}]\nbaud = 115200\n[printer]\nports = []\ncolumns = 42\n", shop.reader.place());
+    let ports = format!(
+        "reader-ports = [{:?}]\nreader-baud = 115200\nprinter-ports = []\nprinter-columns = 42\n",
+        shop.reader.place()
+    );
     fs::write(&board, format!("title = \"Desk\"\n{ports}")).unwrap();
     let frames = shop.reader.counters();
     let config = shop.config();

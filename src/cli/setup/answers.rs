@@ -177,9 +177,17 @@ const TILLS: &str = "\
 # tills = [\"till-2\", \"till-3\"]\n\
 # rights = [\"several-tills\"]\n";
 
-/// A text as TOML writes it.
+/// A text as TOML writes it (a basic string).
 fn quoted(text: &str) -> String {
-    toml::Value::String(text.to_owned()).to_string()
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            c if c.is_control() => out += &format!("\\u{:04X}", u32::from(c)),
+            c => out.push(c),
+        }
+    }
+    out + "\""
 }
 
 /// A number as it was typed; anything else becomes a text, and the configuration says what is wrong with it.
@@ -187,34 +195,39 @@ fn number(typed: &str) -> String {
     typed.parse::<u8>().map_or_else(|_| quoted(typed), |number| number.to_string())
 }
 
-/// Keys of an earlier file that the new one does not have, as `till.token`.
+/// Keys of an earlier file that the new one does not have, as `gateway.device-type`; a table that it does not have only once.
 pub(super) fn left_behind(earlier: &str, new: &str) -> Vec<String> {
-    fn walk(earlier: &toml::Table, new: Option<&toml::Table>, path: &str, found: &mut Vec<String>) {
-        for (key, value) in earlier {
-            let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
-            match (value, new.and_then(|new| new.get(key))) {
-                (_, None) => found.push(path),
-                (toml::Value::Table(earlier), Some(toml::Value::Table(new))) => walk(earlier, Some(new), &path, found),
-                (toml::Value::Array(earlier), Some(toml::Value::Array(new))) => {
-                    for (earlier, new) in earlier.iter().zip(new) {
-                        if let (toml::Value::Table(earlier), toml::Value::Table(new)) = (earlier, new) {
-                            walk(earlier, Some(new), &path, found);
-                        }
-                    }
-                    let are_tables = earlier.first().is_some_and(toml::Value::is_table);
-                    if are_tables && earlier.len() > new.len() {
-                        found.push(format!("{path} ({} of {})", earlier.len() - new.len(), earlier.len()));
-                    }
-                }
-                _ => {}
+    let new = keys(new);
+    let mut found: Vec<String> = Vec::new();
+    for (table, key) in keys(earlier) {
+        let whole = if new.iter().any(|(there, _)| *there == table) {
+            if new.contains(&(table.clone(), key.clone())) {
+                continue;
             }
+            format!("{table}.{key}").trim_matches('.').to_owned()
+        } else {
+            table
+        };
+        if !found.contains(&whole) {
+            found.push(whole);
         }
     }
-    let (Ok(earlier), Ok(new)) = (earlier.parse::<toml::Table>(), new.parse::<toml::Table>()) else {
-        return Vec::new();
-    };
+    found
+}
+
+/// The tables and keys of a file, line by line: enough for a file of settings, whose tables and keys begin lines.
+fn keys(text: &str) -> Vec<(String, String)> {
+    let mut table = String::new();
     let mut found = Vec::new();
-    walk(&earlier, Some(&new), "", &mut found);
+    for line in text.lines().map(str::trim).filter(|line| !line.starts_with('#')) {
+        if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.split(']').next()) {
+            table = name.trim_start_matches('[').trim().to_owned();
+            // A table without keys is one too.
+            found.push((table.clone(), String::new()));
+        } else if let Some((key, _)) = line.split_once('=') {
+            found.push((table.clone(), key.trim().to_owned()));
+        }
+    }
     found
 }
 
@@ -261,7 +274,15 @@ mod tests {
 
     #[test]
     fn keys_that_are_not_taken_over_are_named() {
-        let earlier = "[a]\nb = 1\nc = 2\n[[p]]\nx = 1\ny = 2\n[[p]]\nx = 3\n[t]\nu = 1\n";
-        assert_eq!(left_behind(earlier, "[a]\nb = 3\n[[p]]\nx = 1\n"), ["a.c", "p.y", "p (1 of 2)", "t"]);
+        let earlier = "[a]\nb = 1 # c = 4\nc = 2\n# [x]\n[[p]]\nx = 1\ny = [\n  2,\n]\n[t]\nu = 1\nv = 2\n";
+        assert_eq!(left_behind(earlier, "[a]\nb = 3\n[[p]]\nx = 1\n"), ["a.c", "p.y", "t"]);
+    }
+
+    #[test]
+    fn any_text_is_quoted_so_that_it_is_read_again_as_it_was() {
+        for text in ["Corner Shop", "\"O'Neil\" \\ Söhne", "a\nb\t\u{7f}\u{1b}[2J", ""] {
+            let table: toml::Table = format!("a = {}", quoted(text)).parse().unwrap();
+            assert_eq!(table["a"].as_str(), Some(text));
+        }
     }
 }

@@ -24,11 +24,11 @@ pub(super) struct Found {
 
 /// Ports at which a reader may be, the likeliest first, each device once.
 pub(super) fn reader_ports(board: &Board) -> Vec<String> {
-    let usual = board.reader.ports.iter().cloned();
+    let usual = board.reader_ports.iter().cloned();
     let by_id = in_folder(Path::new("/dev/serial/by-id"), "");
     // Where no udev gives names.
     let plain = in_folder(Path::new("/dev"), "ttyACM").chain(in_folder(Path::new("/dev"), "ttyUSB"));
-    let own = board.serial.iter().map(|serial| serial.device.clone());
+    let own = board.serial.keys().cloned();
     let printers: BTreeSet<PathBuf> = printer_ports(board).iter().filter_map(|port| real(port)).collect();
     let consoles = consoles();
     let mut seen = BTreeSet::new();
@@ -41,7 +41,7 @@ pub(super) fn reader_ports(board: &Board) -> Vec<String> {
 
 /// Printers that are there.
 pub(super) fn printer_ports(board: &Board) -> Vec<String> {
-    let usual = board.printer.ports.iter().cloned().chain(in_folder(Path::new("/dev/usb"), "lp"));
+    let usual = board.printer_ports.iter().cloned().chain(in_folder(Path::new("/dev/usb"), "lp"));
     let mut seen = BTreeSet::new();
     usual.filter(|port| real(port).is_some_and(|device| seen.insert(device))).collect()
 }

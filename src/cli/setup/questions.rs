@@ -205,7 +205,7 @@ impl Setup {
         missing: &mut Vec<&'static str>,
     ) -> Result<(), Stop> {
         if !is_known {
-            answers.baud = board.reader.baud;
+            answers.baud = board.reader_baud;
         }
         let mut found = Vec::new();
         if self.reader.is_none() {
@@ -244,7 +244,7 @@ impl Setup {
         let found = there.find(|port| reader.is_none() || fs::canonicalize(port).ok() != reader);
         let before = answers.printer.take();
         let columns =
-            before.as_ref().map_or_else(|| board.printer.columns.to_string(), |before| before.columns.clone());
+            before.as_ref().map_or_else(|| board.printer_columns.to_string(), |before| before.columns.clone());
         let usual = before.map(|before| before.port).or(found).unwrap_or_else(|| NONE.to_owned());
         let given = self.printer.as_deref();
         let words = "The printer's port: a device, tcp://host:9100, or none";
