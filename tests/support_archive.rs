@@ -35,7 +35,7 @@ const FOREIGN: &str = "4111111111111111";
 
 /// The parts of an archive by their names.
 fn unpacked(file: &Path) -> BTreeMap<String, String> {
-    let mut archive = tar::Archive::new(flate2::read::GzDecoder::new(fs::File::open(file).unwrap()));
+    let mut archive = tar::Archive::new(fs::File::open(file).unwrap());
     let mut parts = BTreeMap::new();
     for entry in archive.entries().unwrap() {
         let mut entry = entry.unwrap();
@@ -124,7 +124,7 @@ async fn a_day_of_sales_leaves_nothing_of_a_card_or_a_secret_in_the_archive() {
         "other: a line that belongs there".to_owned(),
     ];
     let bin = programs(folder.path(), &planted.join("\n"));
-    let file = folder.path().join("support.tar.gz");
+    let file = folder.path().join("support.tar");
     let output = doctor(&config, &file, Some(&bin)).await;
     let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
     assert!(said.contains(&format!("written: {} (about.txt, ", file.display())), "{said}");
@@ -159,7 +159,7 @@ async fn a_day_of_sales_leaves_nothing_of_a_card_or_a_secret_in_the_archive() {
     let log = String::from_utf8(log.await.unwrap()).unwrap();
     assert!(log.contains("DEBUG") && log.contains("sale timing"), "{log}");
     fs::write(bin.join("log"), &log).unwrap();
-    let second = folder.path().join("second.tar.gz");
+    let second = folder.path().join("second.tar");
     doctor(&config, &second, Some(&bin)).await;
     let later = unpacked(&second);
     assert!(later["log.txt"].contains("sale timing"));
@@ -222,7 +222,7 @@ fn entrusted(counter: &Counter) -> Vec<Secret> {
 async fn a_file_that_is_there_is_not_overwritten_and_nothing_is_looked_at() {
     let counter = Counter::closed(Options::default()).await;
     let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("support.tar.gz");
+    let file = folder.path().join("support.tar");
     fs::write(&file, "mine").unwrap();
     let output = doctor(&counter.shop.config(), &file, None).await;
     assert_eq!(output.status.code(), Some(74));
@@ -230,7 +230,7 @@ async fn a_file_that_is_there_is_not_overwritten_and_nothing_is_looked_at() {
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.contains("is there already and is not overwritten; choose another name"), "{said}");
     assert_eq!(fs::read(&file).unwrap(), b"mine");
-    let output = doctor(&counter.shop.config(), Path::new("/proc/support.tar.gz"), None).await;
+    let output = doctor(&counter.shop.config(), Path::new("/proc/support.tar"), None).await;
     assert_eq!(output.status.code(), Some(74));
     assert!(String::from_utf8(output.stderr).unwrap().contains("cannot be written"));
 }
@@ -244,7 +244,7 @@ async fn a_broken_configuration_without_systemd_and_journal_still_gives_an_archi
         .unwrap();
     let bin = folder.path().join("empty");
     fs::create_dir(&bin).unwrap();
-    let file = folder.path().join("support.tar.gz");
+    let file = folder.path().join("support.tar");
     let mut command = till::program(&["doctor", "--json", "--config"]);
     command.arg(&config).arg("--bundle").arg(&file).env("PATH", &bin);
     let output = counter::within("the doctor", command.output()).await.unwrap();

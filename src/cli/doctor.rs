@@ -26,7 +26,7 @@ pub(super) struct Doctor {
     #[arg(long)]
     json: bool,
     /// Write a support archive too: findings, configuration, log, journal's summary, system; no card data, no secrets
-    #[arg(long, value_name = "FILE.tar.gz")]
+    #[arg(long, value_name = "FILE.tar")]
     bundle: Option<PathBuf>,
     /// Leave out what the agent's first start makes: the journal's folder, the tills' socket, the service
     #[arg(long)]

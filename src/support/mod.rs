@@ -25,8 +25,6 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use chrono::{DateTime, SecondsFormat, Utc};
-use flate2::Compression;
-use flate2::write::GzEncoder;
 
 use self::cleaning::Cleaning;
 use crate::config::{self, Config};
@@ -157,8 +155,9 @@ fn about(now: DateTime<Utc>) -> String {
     )
 }
 
+/// Not compressed: the code for it takes 48 kB of a board's program, and gzip does it where the file is sent from.
 fn pack(parts: &[(&str, String)], now: DateTime<Utc>) -> io::Result<Vec<u8>> {
-    let mut tar = tar::Builder::new(GzEncoder::new(Vec::new(), Compression::default()));
+    let mut tar = tar::Builder::new(Vec::new());
     for (name, text) in parts {
         let mut header = tar::Header::new_ustar();
         header.set_size(text.len() as u64);
@@ -166,5 +165,5 @@ fn pack(parts: &[(&str, String)], now: DateTime<Utc>) -> io::Result<Vec<u8>> {
         header.set_mtime(now.timestamp().unsigned_abs());
         tar.append_data(&mut header, format!("{FOLDER}/{name}"), text.as_bytes())?;
     }
-    tar.into_inner()?.finish()
+    tar.into_inner()
 }
