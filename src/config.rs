@@ -24,7 +24,7 @@ pub use load::{Error, load, parse, read};
 pub use logo::{Logo, LogoError, logo_file};
 pub use printer::{CodePage, Copies, Cut, FlowControl, Part, Printer, Value, qr_parts};
 pub use rights::{Right, Rights};
-pub use secret::{SecretError, key_credential, key_file, secret_credential, secret_file};
+pub use secret::{SecretError, key_credential, key_file, secret_credential, secret_file, secret_line};
 pub use socket::{LOCAL, Socket, is_nameless};
 
 /// Where the configuration is when nobody says otherwise.

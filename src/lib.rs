@@ -39,6 +39,8 @@
 pub mod cli;
 // The configuration file, checked.
 pub mod config;
+// The boards that are known.
+pub mod board;
 // Tills: the one language of every way in, and HTTP.
 pub mod till;
 
@@ -50,6 +52,8 @@ pub mod agent;
 pub mod systemd;
 // Looks at all of it and says what to do: `pos-agent doctor`.
 pub mod doctor;
+// One file for somebody who helps from afar, without card data: `pos-agent doctor --bundle`.
+pub mod support;
 
 // ---- What decides and remembers
 

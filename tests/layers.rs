@@ -53,8 +53,13 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ),
     // The agent's ways to the devices, walked without an agent; of the agent itself only which clock can be right.
     ("doctor", &["config", "gateway", "journal", "reader", "sale", "printer", "till", "systemd", "agent"]),
+    // `card` and `emv` to find card numbers, nothing else.
+    ("support", &["card", "emv", "config", "journal"]),
+    ("board", &[]),
     // `gateway` for its table of parameters.
-    ("cli", &["till", "config", "money", "agent", "doctor", "gateway"]),
+    ("cli", &["till", "config", "money", "agent", "doctor", "gateway", "board", "support"]),
+    // Asks the ports for readers, with the doctor's manners.
+    ("cli::setup", &["config", "board", "reader", "doctor"]),
     // Reads the journal beside the daemon, or without one.
     ("cli::reconcile", &["config", "journal", "reconcile"]),
     // Asks the daemon for the list; verifies, exports and adopts by itself. Of the agent only which clock can be right.

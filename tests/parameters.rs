@@ -1224,7 +1224,10 @@ fn no_value_is_ever_shown() {
 fn wallets_and_schemes_come_from_the_configuration() {
     let folder = tempfile::tempdir().unwrap();
     let config = folder.path().join("config.toml");
-    let text = std::fs::read_to_string("board/raspberry-pi/config.toml").unwrap();
+    let text = "[terminal]\nid = \"12345678\"\nmerchant = [\"Shop\"]\ncurrency = \"EUR\"\n\
+                [reader]\nprotocol = \"miura-mpi\"\nport = \"/dev/pos/reader\"\n\
+                [gateway]\nurl = \"https://gateway.example\"\nentity-id = \"00000000000000000000000000000000\"\n\
+                token-credential = \"gateway-token\"\nca-file = \"/etc/pos-agent/gateway-ca.pem\"\n";
     let assumed = "\n[gateway.assumptions]\nwallets = [\"firstPay\"]\nschemes = [\"ONE\"]\n";
     std::fs::write(&config, format!("{text}{assumed}")).unwrap();
     let config = config.to_str().unwrap();

@@ -2,8 +2,9 @@
 //! its exit code; what is looked at is in `crate::doctor`.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use chrono::Utc;
 use clap::Args;
 use serde::Serialize;
 
@@ -11,7 +12,8 @@ use super::daemon::{self, Daemon};
 use super::exit::{Exit, Stop};
 use super::out;
 use crate::config::{self, DEFAULT_PATH};
-use crate::doctor::{self, Agent, Finding, Probe, Severity, Told};
+use crate::doctor::{self, Agent, Finding, Probe, Scope, Severity, Told};
+use crate::support::{self, Archive};
 
 /// Arguments.
 #[derive(Debug, Args)]
@@ -23,6 +25,12 @@ pub(super) struct Doctor {
     /// One JSON object on one line of standard output; what is being looked at goes to standard error
     #[arg(long)]
     json: bool,
+    /// Write a support archive too: findings, configuration, log, journal's summary, system; no card data, no secrets
+    #[arg(long, value_name = "FILE.tar")]
+    bundle: Option<PathBuf>,
+    /// Leave out what the agent's first start makes: the journal's folder, the tills' socket, the service
+    #[arg(long)]
+    before_start: bool,
 }
 
 const AFTER_HELP: &str = "\
@@ -34,7 +42,8 @@ Exit codes, the first that fits:
   74  a fault of the disk or the journal
   69  a fault of the clock, the gateway, a device, a till's way in or the service
   75  warnings alone: it works now, and will not for ever
-   0  nothing but notes";
+   0  nothing but notes
+A --bundle that cannot be written is 74 too.";
 
 /// With `--json`.
 #[derive(Serialize)]
@@ -45,52 +54,87 @@ struct Findings<'a> {
 
 impl Doctor {
     pub(super) async fn run(self) -> Result<Exit, Stop> {
-        let agent = self.agent().await;
+        // A name that is taken is noticed before anything is looked at.
+        let archive = self.bundle.as_deref().map(Archive::create).transpose()?;
+        let agent = agent(&self.config).await;
         let json = self.json;
-        let mut tell = |told: Told<'_>| match told {
-            Told::Looking(probe) if json => out::aside(&format!("looking at: {}", probe.word())),
-            Told::Looking(probe) => out::say(probe.word()),
-            Told::Found(_) if json => {}
-            Told::Found(finding) => show(finding),
+        let mut report = String::new();
+        let mut tell = |told: Told<'_>| {
+            let lines = match told {
+                Told::Looking(probe) => probe.word().to_owned(),
+                Told::Found(finding) => shown(finding),
+            };
+            report += &format!("{lines}\n");
+            match told {
+                Told::Looking(probe) if json => out::aside(&format!("looking at: {}", probe.word())),
+                Told::Found(_) if json => {}
+                _ => out::say_lines(&lines),
+            }
         };
-        let findings = doctor::look(&self.config, &agent, &mut tell).await;
+        let scope = if self.before_start { Scope::BeforeStart } else { Scope::Everything };
+        let findings = doctor::look(&self.config, &agent, scope, &mut tell).await;
+        let worst = findings.iter().map(|finding| finding.severity).max().unwrap_or(Severity::Ok);
+        let whole = Findings { worst, findings: &findings };
         if json {
-            let worst = findings.iter().map(|finding| finding.severity).max().unwrap_or(Severity::Ok);
-            out::say_json(&Findings { worst, findings: &findings });
+            out::say_json(&whole);
         } else {
             out::say(&sum(&findings));
         }
-        Ok(exit(&findings))
-    }
-
-    /// The agent at the socket of the configuration, or at the usual one.
-    async fn agent(&self) -> Agent {
-        let till = config::read(&self.config).map_or_else(|_| config::Till::default(), |config| config.till);
-        match Daemon::at(till.socket.path).get("/v1/status").await {
-            Ok(status) => Agent::Answers(status),
-            Err(daemon::Error::Unreachable { cause, .. }) => match cause.kind() {
-                io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => Agent::Absent,
-                io::ErrorKind::PermissionDenied => Agent::Closed,
-                // A file that is no socket.
-                _ if cause.raw_os_error() == Some(rustix::io::Errno::NOTSOCK.raw_os_error()) => Agent::Absent,
-                _ => Agent::Silent(cause.to_string()),
-            },
-            Err(error) => Agent::Silent(error.to_string().split("; ").next().unwrap_or_default().to_owned()),
+        if let (Some(archive), Some(file)) = (archive, &self.bundle) {
+            let found = support::Found {
+                config: &self.config,
+                report: report + &sum(&findings) + "\n",
+                report_json: in_json(&whole) + "\n",
+                status_json: match &agent {
+                    Agent::Answers(status) => Some(in_json(status)),
+                    _ => None,
+                },
+            };
+            let parts = archive.write(found, Utc::now())?;
+            out::aside(&format!("written: {} ({})", file.display(), parts.join(", ")));
         }
+        Ok(exit(&findings))
     }
 }
 
-fn show(finding: &Finding) {
+/// The agent at the socket of the configuration, or at the usual one.
+pub(super) async fn agent(config: &Path) -> Agent {
+    let till = config::read(config).map_or_else(|_| config::Till::default(), |config| config.till);
+    match Daemon::at(till.socket.path).get("/v1/status").await {
+        Ok(status) => Agent::Answers(status),
+        Err(daemon::Error::Unreachable { cause, .. }) => match cause.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => Agent::Absent,
+            io::ErrorKind::PermissionDenied => Agent::Closed,
+            // A file that is no socket.
+            _ if cause.raw_os_error() == Some(rustix::io::Errno::NOTSOCK.raw_os_error()) => Agent::Absent,
+            _ => Agent::Silent(cause.to_string()),
+        },
+        Err(error) => Agent::Silent(error.to_string().split("; ").next().unwrap_or_default().to_owned()),
+    }
+}
+
+impl From<support::Error> for Stop {
+    fn from(error: support::Error) -> Self {
+        Self::new(Exit::Io, error.to_string())
+    }
+}
+
+fn in_json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("findings and views hold only text and numbers")
+}
+
+fn shown(finding: &Finding) -> String {
     let word = match finding.severity {
         Severity::Ok => "ok",
         Severity::Note => "note",
         Severity::Warning => "WARNING",
         Severity::Fault => "FAULT",
     };
-    out::say(&format!("  {:>3}  {word:<8} {}", finding.number, finding.seen));
+    let mut lines = format!("  {:>3}  {word:<8} {}", finding.number, finding.seen);
     if let Some(remedy) = &finding.remedy {
-        out::say(&format!("                do: {remedy}"));
+        lines += &format!("\n                do: {remedy}");
     }
+    lines
 }
 
 fn sum(findings: &[Finding]) -> String {

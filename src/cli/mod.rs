@@ -1,7 +1,7 @@
 //! The command line: one file for each verb that a person types.
 //!
-//! `run` is the daemon; `check`, `doctor`, `parameters`, `reconcile` and the verbs below `journal` look for themselves; every other verb
-//! talks to the running daemon over its Unix socket, with the same requests that a till would send. Nothing here decides about money.
+//! `run` is the daemon; `boards`, `check`, `doctor`, `parameters`, `reconcile`, `setup` and the verbs below `journal` look for themselves;
+//! every other verb talks to the running daemon over its Unix socket, with the same requests that a till would send. Nothing here decides about money.
 
 use std::path::{Path, PathBuf};
 
@@ -11,6 +11,7 @@ use self::daemon::Daemon;
 use crate::config::{self, DEFAULT_PATH};
 use crate::till::Kind;
 
+mod boards;
 mod cancel;
 mod check;
 mod daemon;
@@ -28,6 +29,7 @@ mod reconcile;
 mod run;
 mod sale;
 mod settle;
+mod setup;
 mod show;
 mod signature;
 mod status;
@@ -45,6 +47,7 @@ pub struct Arguments {
 
 const AFTER_HELP: &str = "\
 Examples:
+  pos-agent setup                              ask what a new terminal needs, find its devices, write its configuration
   pos-agent check /etc/pos-agent/config.toml   see whether the configuration is good
   pos-agent run                                be the terminal (systemd does this)
   pos-agent sale 12.34                         take a payment and show each step
@@ -105,6 +108,10 @@ enum Verb {
     Totals(totals::Totals),
     /// Compare the gateway's reconciliation file with the journal
     Reconcile(reconcile::Reconcile),
+    /// Ask what a new terminal needs, find its reader and printer, write its configuration
+    Setup(Box<setup::Setup>),
+    /// List the boards that are known; show one with its udev rules
+    Boards(boards::Boards),
     /// Check a configuration and the files it names, without opening any device
     Check(check::Check),
     /// Look at everything the terminal stands on, and say what to do about what is wrong
@@ -149,6 +156,8 @@ impl Arguments {
             Verb::Journal(verb) => runtime.block_on(verb.run()),
             Verb::Totals(verb) => runtime.block_on(verb.run()),
             Verb::Reconcile(verb) => verb.run(),
+            Verb::Setup(verb) => runtime.block_on(verb.run()),
+            Verb::Boards(verb) => verb.run(),
             Verb::Check(verb) => verb.run(),
             Verb::Doctor(verb) => {
                 let done = runtime.block_on(verb.run());

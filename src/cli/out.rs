@@ -15,6 +15,13 @@ pub(super) fn say(line: &str) {
     let _ = writeln!(io::stdout(), "{}", cleaned(line));
 }
 
+/// A question on standard output; the answer is typed behind it.
+pub(super) fn prompt(question: &str) {
+    let mut out = io::stdout().lock();
+    let _ = write!(out, "{}", cleaned(question));
+    let _ = out.flush();
+}
+
 /// Several lines on standard output, as they are divided.
 pub(super) fn say_lines(text: &str) {
     text.lines().for_each(say);

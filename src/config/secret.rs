@@ -100,9 +100,16 @@ fn key(path: &Path, private: bool) -> Result<Zeroizing<Vec<u8>>, SecretError> {
 
 fn read(path: &Path, private: bool) -> Result<Zeroizing<String>, SecretError> {
     let (bytes, length) = bytes(path, private, MAX_BYTES + 2)?;
-    let malformed = || SecretError::Malformed { file: path.to_owned() };
-    let line = &bytes[..length];
-    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    secret_line(&bytes[..length], path)
+}
+
+/// The secret in what somebody typed or sent; `name` stands in the error for a file.
+///
+/// # Errors
+/// [`SecretError::Malformed`].
+pub fn secret_line(typed: &[u8], name: &Path) -> Result<Zeroizing<String>, SecretError> {
+    let malformed = || SecretError::Malformed { file: name.to_owned() };
+    let line = typed.strip_suffix(b"\n").unwrap_or(typed);
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     let fits = (MIN_CHARACTERS..=MAX_BYTES).contains(&line.len()) && line.iter().all(u8::is_ascii_graphic);
     let text = std::str::from_utf8(line).ok().filter(|_| fits).ok_or_else(malformed)?;

@@ -28,6 +28,8 @@ use crate::journal::{Latest, ReaderChange, SetBack};
 use crate::sale::Sale;
 use crate::till::StatusView;
 
+pub use reader::held_by;
+
 /// How bad it is; the worst of all is the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -116,6 +118,15 @@ pub struct Finding {
     /// What to do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remedy: Option<String>,
+}
+
+/// How much is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// All of it.
+    Everything,
+    /// All but what the agent's first start makes: the journal's folder, the socket for tills, the service.
+    BeforeStart,
 }
 
 /// What is told while it looks.
@@ -209,13 +220,15 @@ struct Past {
 }
 
 /// Looks at everything; `tell` hears of it at once, line by line.
-pub async fn look(file: &Path, agent: &Agent, tell: &mut dyn FnMut(Told<'_>)) -> Vec<Finding> {
+pub async fn look(file: &Path, agent: &Agent, scope: Scope, tell: &mut dyn FnMut(Told<'_>)) -> Vec<Finding> {
     let mut report = Report { probe: Probe::Config, findings: Vec::new(), tell };
     let report = &mut report;
     let config = report.look(Probe::Config, async |report| settings::look(report, file)).await.flatten();
     let Some(config) = config else {
         report.look(Probe::Clock, async |report| clock::look(report, &Past::default())).await;
-        report.look(Probe::Service, async |report| service::look(report, agent)).await;
+        if scope == Scope::Everything {
+            report.look(Probe::Service, async |report| service::look(report, agent)).await;
+        }
         report
             .note("disk, journal, gateway, reader, printer and till were not looked at: the configuration says where");
         return std::mem::take(&mut report.findings);
@@ -226,16 +239,23 @@ pub async fn look(file: &Path, agent: &Agent, tell: &mut dyn FnMut(Told<'_>)) ->
         ),
         other => other.clone(),
     };
-    report.look(Probe::Disk, async |report| disk::look(report, &config.journal.path).await).await;
-    let past =
-        report.look(Probe::Journal, async |report| journal::look(report, &config.journal.path, agent).await).await;
+    let past = match scope {
+        Scope::Everything => {
+            report.look(Probe::Disk, async |report| disk::look(report, &config.journal.path).await).await;
+            let path = &config.journal.path;
+            report.look(Probe::Journal, async |report| journal::look(report, path, agent).await).await
+        }
+        Scope::BeforeStart => None,
+    };
     let past = past.unwrap_or_default();
     report.look(Probe::Clock, async |report| clock::look(report, &past)).await;
     report.look(Probe::Gateway, async |report| gateway::look(report, &config, &past).await).await;
     report.look(Probe::Reader, async |report| reader::look(report, &config, agent, &past).await).await;
     report.look(Probe::Printer, async |report| printer::look(report, &config, agent).await).await;
-    report.look(Probe::Till, async |report| till::look(report, &config, agent).await).await;
-    report.look(Probe::Service, async |report| service::look(report, agent)).await;
+    if scope == Scope::Everything {
+        report.look(Probe::Till, async |report| till::look(report, &config, agent).await).await;
+        report.look(Probe::Service, async |report| service::look(report, agent)).await;
+    }
     std::mem::take(&mut report.findings)
 }
 

@@ -162,10 +162,16 @@ pub(super) fn device_can_be_opened(report: &mut Report<'_>, port: &str, what: &s
 /// Whether no other program has a tty open: two readers of one line get half of each answer. Only root sees the files of
 /// everybody; others are told by the system when they open it (TIOCEXCL), which root is not.
 fn nobody_holds(report: &mut Report<'_>, port: &str) -> bool {
-    let Some(holder) = fs::canonicalize(port).ok().and_then(|tty| holder(&tty)) else { return true };
+    let Some(holder) = held_by(port) else { return true };
     let seen = format!("another program holds {port}: {holder}");
     report.fault(seen, "stop that program, and keep it from starting again (ModemManager and getty take serial lines)");
     false
+}
+
+/// The program that has a tty open, with its number; only root sees those of everybody.
+#[must_use]
+pub fn held_by(port: &str) -> Option<String> {
+    holder(&fs::canonicalize(port).ok()?)
 }
 
 /// The program that has a file open, with its number.

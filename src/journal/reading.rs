@@ -40,6 +40,15 @@ impl Reading {
         Ok(Self { connection })
     }
 
+    /// The number of the latest transaction; 0 when there is none.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn last_number(&self) -> Result<u64, Error> {
+        let number = self.connection.query_row("SELECT coalesce(max(number), 0) FROM sale", [], |row| row.get(0));
+        number.map(i64::unsigned_abs).map_err(failed)
+    }
+
     /// Gives out what the steps of each sale wrote: the latest `most` sales, oldest first. Ends early when `take` does.
     ///
     /// # Errors

@@ -1,0 +1,67 @@
+//! `pos-agent boards`: the boards that are known, and what is known of one.
+
+use clap::Args;
+
+use super::exit::{Exit, Stop};
+use super::out;
+use crate::board::{self, KNOWN, Known};
+
+/// Arguments.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  pos-agent boards                                 all of them
+  pos-agent boards raspberry-pi                    its facts, with their sources
+  pos-agent boards raspberry-pi --rules >/etc/udev/rules.d/99-pos-agent-board.rules
+  pos-agent boards stm32mp157-dk2 --unit >/etc/systemd/system/pos-agent.service.d/board.conf
+  pos-agent boards generic-armv7 --file >board.toml   the form of a file of your own, for setup --board ./board.toml")]
+pub(super) struct Boards {
+    /// One of them
+    name: Option<String>,
+    /// Its udev rules: stable names for its own ports
+    #[arg(long, requires = "name", conflicts_with_all = ["unit", "file"])]
+    rules: bool,
+    /// What its systemd unit needs beside the usual
+    #[arg(long, requires = "name", conflicts_with = "file")]
+    unit: bool,
+    /// Its file, as setup reads it
+    #[arg(long, requires = "name")]
+    file: bool,
+}
+
+impl Boards {
+    pub(super) fn run(self) -> Result<Exit, Stop> {
+        let Some(name) = &self.name else {
+            KNOWN.iter().for_each(line);
+            return Ok(Exit::Success);
+        };
+        let known = board::known(name)?;
+        let text = match (self.rules, self.unit, self.file) {
+            (true, ..) => known.rules,
+            (_, true, _) => known.unit.ok_or_else(|| {
+                Stop::new(Exit::Data, format!("{name} needs nothing beside the usual unit; leave out the drop-in"))
+            })?,
+            (.., true) => known.text,
+            _ => known.readme,
+        };
+        out::say_lines(text);
+        Ok(Exit::Success)
+    }
+}
+
+fn line(known: &Known) {
+    let board = known.board();
+    let tried = if board.tried_on_hardware { "" } else { "; not tried on hardware" };
+    out::say(&format!("{:<18}{}{tried}", known.name, board.title));
+}
+
+impl From<board::Error> for Stop {
+    fn from(error: board::Error) -> Self {
+        let exit = match &error {
+            board::Error::Unknown { .. } => Exit::Usage,
+            board::Error::Unreadable { .. } => Exit::Io,
+            board::Error::Malformed { .. } => Exit::Config,
+        };
+        Self::new(exit, error.to_string())
+    }
+}

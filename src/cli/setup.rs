@@ -1,0 +1,325 @@
+//! `pos-agent setup`: asks what a new terminal needs, finds its devices, writes its configuration, and has the doctor look at it.
+//!
+//! Nothing is written before the last question is answered. Every question is an option too, so that it runs with nobody there.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use clap::{Args, ValueEnum};
+use rustix::fs::{Access, access};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use zeroize::Zeroizing;
+
+use self::answers::{Answers, CA, left_behind};
+use self::files::Prepared;
+use super::exit::{Exit, Stop};
+use super::{doctor, out};
+use crate::board;
+use crate::config::{self, DEFAULT_PATH};
+use crate::doctor::Agent;
+
+mod answers;
+mod devices;
+mod files;
+mod person;
+mod questions;
+
+/// Arguments.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Whatever is not given as an option is asked for; with --yes nobody is asked, and what is missing is named. The token is typed without
+being shown, or read from a file or from standard input; it is never an option's value, which every user could see.
+
+Beside the configuration are written: gateway-token (mode 0600) and, unless it is there already, gateway-ca.pem. With the usual
+--config systemd hands the token to the agent; with any other the agent reads the file itself.
+
+A port is asked whether a reader is there only while no agent runs and no other program has it, and never the console.
+
+Examples:
+  pos-agent setup
+  pos-agent setup --yes --board raspberry-pi --terminal-id 12345678 --merchant 'Example Shop' --merchant '1 High Street' \\
+    --currency EUR --gateway-url https://gateway.example --entity-id 00000000000000000000000000000000 \\
+    --ca-file ./ca.pem --token-file - --mode live <token
+
+Exit codes: 2 stopped, nothing was written; 64 an answer is missing or wrong; 74 a file cannot be read or written; 77 not permitted;
+78 a configuration is there already; else those of the doctor, which looks at the result.")]
+pub(super) struct Setup {
+    /// Where the configuration is to be
+    #[arg(long, value_name = "FILE", default_value = DEFAULT_PATH)]
+    config: PathBuf,
+    /// Write a new configuration in the place of one that is there; the old one is kept beside it, and its values are offered
+    #[arg(long)]
+    replace: bool,
+    /// Ask nobody
+    #[arg(long)]
+    yes: bool,
+    /// The board, as `pos-agent boards` lists it, or the path of a board's file
+    #[arg(long, value_name = "NAME|FILE")]
+    board: Option<String>,
+    /// The acquirer's number of this terminal
+    #[arg(long, value_name = "DIGITS")]
+    terminal_id: Option<String>,
+    /// A line of the receipt's head; several times for several lines
+    #[arg(long, value_name = "LINE")]
+    merchant: Vec<String>,
+    /// Currency of sales, as EUR
+    #[arg(long, value_name = "CODE")]
+    currency: Option<String>,
+    /// Address of the gateway, https://…
+    #[arg(long, value_name = "URL")]
+    gateway_url: Option<String>,
+    /// The gateway's number of this shop, 32 hex characters
+    #[arg(long, value_name = "HEX")]
+    entity_id: Option<String>,
+    /// PEM file with the CA that signs the gateway's certificate; it is copied beside the configuration
+    #[arg(long, value_name = "FILE")]
+    ca_file: Option<PathBuf>,
+    /// File with the gateway's bearer token, or - for standard input; it is copied beside the configuration
+    #[arg(long, value_name = "FILE|-")]
+    token_file: Option<PathBuf>,
+    /// A live system, or one for tests (`testMode` of the gateway)
+    #[arg(long)]
+    mode: Option<Mode>,
+    /// The reader's port: a device, or tcp://host:6543
+    #[arg(long, value_name = "PORT")]
+    reader: Option<String>,
+    /// The printer's port: a device, tcp://host:9100, or none
+    #[arg(long, value_name = "PORT|none")]
+    printer: Option<String>,
+    /// Characters on the printer's line: 32, 42 or 48
+    #[arg(long, value_name = "NUMBER")]
+    columns: Option<String>,
+    /// Do not have the doctor look at the result, as for an image of another board
+    #[arg(long)]
+    no_doctor: bool,
+}
+
+/// Whose money moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Mode {
+    /// Real payments
+    Live,
+    /// The processor's test system (EXTERNAL)
+    External,
+    /// The gateway's own simulation (INTERNAL)
+    Internal,
+}
+
+impl Setup {
+    pub(super) async fn run(self) -> Result<Exit, Stop> {
+        let earlier = self.earlier()?;
+        self.may_write()?;
+        if !self.yes && !person::is_there() {
+            return Err(Stop::new(Exit::Usage, "nobody can be asked here; give --yes and every answer as an option"));
+        }
+        let agent = doctor::agent(&self.config).await;
+        let mut missing = Vec::new();
+        let mut answers = Answers::for_file(&self.config);
+        if let Some((_, config)) = &earlier {
+            answers.take_over(config);
+        }
+        let is_known = earlier.is_some();
+        let board = self.board(&mut answers)?;
+        self.shop(&mut answers, is_known, &mut missing)?;
+        self.gateway(&mut answers, is_known, &mut missing)?;
+        let token = self.token(&answers, &mut missing)?;
+        self.mode(&mut answers, is_known, &mut missing)?;
+        self.reader(&mut answers, &board, &agent, is_known, &mut missing).await?;
+        self.printer(&mut answers, &board)?;
+        if !missing.is_empty() {
+            let missing = missing.join(", ");
+            return Err(Stop::new(
+                Exit::Usage,
+                format!("with --yes nobody is asked; give {missing} too; nothing was written"),
+            ));
+        }
+        self.write(answers, token, earlier.map(|(text, _)| text), &agent).await
+    }
+
+    /// The configuration that is there, when it may be replaced.
+    fn earlier(&self) -> Result<Option<(String, config::Config)>, Stop> {
+        if !self.config.is_absolute() {
+            return Err(Stop::new(Exit::Usage, "--config: must be an absolute path; begin it with /"));
+        }
+        let file = self.config.display();
+        match fs::read_to_string(&self.config) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(failed(&self.config, &error)),
+            Ok(_) if !self.replace => Err(Stop::new(
+                Exit::Config,
+                format!(
+                    "{file} is there already and was not touched; --replace writes a new one and keeps the old one beside it"
+                ),
+            )),
+            Ok(text) => match config::parse(&text, &self.config) {
+                Ok(config) => Ok(Some((text, config))),
+                Err(error) => {
+                    out::aside(&format!("{error}; its values are not offered"));
+                    Ok(None)
+                }
+            },
+        }
+    }
+
+    /// Whoever may not write hears it before the first question.
+    fn may_write(&self) -> Result<(), Stop> {
+        let there = self.config.ancestors().skip(1).find(|folder| folder.exists()).unwrap_or(Path::new("/"));
+        access(there, Access::WRITE_OK).map_err(|error| failed(there, &error.into()))
+    }
+
+    /// Shows what will be written, writes it, and has the doctor look.
+    async fn write(
+        &self,
+        mut answers: Answers,
+        token: Option<Zeroizing<String>>,
+        earlier: Option<String>,
+        agent: &Agent,
+    ) -> Result<Exit, Stop> {
+        // What nobody was asked comes from the board's file.
+        answers.config()?.check_values().map_err(|fault| Stop::new(Exit::Config, fault.to_string()))?;
+        let ca = fs::read(&answers.ca_file).map_err(|error| failed(&answers.ca_file, &error))?;
+        let is_copied = answers.ca_file.parent() != self.config.parent();
+        if is_copied {
+            answers.ca_file = self.config.with_file_name(CA);
+        }
+        let text = answers.text();
+        if !self.yes {
+            out::say("");
+            out::say_lines(&text);
+            out::say("");
+            if !person::agrees(&format!("Write this to {}?", self.config.display()), true)? {
+                return Err(person::gone());
+            }
+        }
+        self.put(&answers, &text, token, is_copied.then_some(ca))?;
+        if let Some(earlier) = earlier {
+            let left = left_behind(&earlier, &text);
+            if !left.is_empty() {
+                out::say(&format!(
+                    "Not taken over from the old one; write what you need of it into the new: {}",
+                    left.join(", ")
+                ));
+            }
+        }
+        self.next_steps(&answers, agent);
+        if self.no_doctor {
+            return Ok(Exit::Success);
+        }
+        out::say("");
+        prove(&answers, matches!(agent, Agent::Absent)).await
+    }
+
+    /// Token and CA first: a configuration that is there finds what it names. Signals wait until it is over.
+    fn put(
+        &self,
+        answers: &Answers,
+        text: &str,
+        token: Option<Zeroizing<String>>,
+        ca: Option<Vec<u8>>,
+    ) -> Result<(), Stop> {
+        let _undisturbed = undisturbed()?;
+        let folder = self.config.parent().unwrap_or(Path::new("/"));
+        make(folder).map_err(|error| failed(folder, &error))?;
+        let prepare = |place: &Path, content: &[u8], mode| {
+            Prepared::write(place, content, mode)
+                .map(|file| (file, place.to_owned()))
+                .map_err(|error| failed(place, &error))
+        };
+        // What is there already, and closed, stays as it is: no second copy of a secret.
+        let token =
+            token.filter(|token| !config::secret_file(&answers.token_file()).is_ok_and(|there| there == *token));
+        let ca = ca.filter(|ca| !fs::read(&answers.ca_file).is_ok_and(|there| there == *ca));
+        let token = token.map(|token| prepare(&answers.token_file(), token.as_bytes(), 0o600)).transpose()?;
+        let ca = ca.map(|ca| prepare(&answers.ca_file, &ca, 0o644)).transpose()?;
+        let (config, _) = prepare(&self.config, text.as_bytes(), 0o644)?;
+        for (file, place) in [token, ca].into_iter().flatten() {
+            let kept = file.put_in_place_of_another().map_err(|error| failed(&place, &error))?;
+            written(&place, kept.as_deref());
+        }
+        let kept = if self.replace { config.put_in_place_of_another() } else { config.put().map(|()| None) };
+        written(&self.config, kept.map_err(|error| failed(&self.config, &error))?.as_deref());
+        Ok(())
+    }
+
+    fn next_steps(&self, answers: &Answers, agent: &Agent) {
+        out::say("");
+        out::say("Next:");
+        if let Ok(known) = board::known(&answers.board) {
+            let name = known.name;
+            out::say(&format!("  pos-agent boards {name}: what is known of the board, its udev rules (--rules)"));
+            if known.unit.is_some() {
+                out::say(&format!(
+                    "  pos-agent boards {name} --unit >/etc/systemd/system/pos-agent.service.d/board.conf: for its serial ports"
+                ));
+            }
+        }
+        if !answers.has_credential() {
+            let token = answers.token_file();
+            out::say(&format!("  the user that the agent runs as must own {}", token.display()));
+        }
+        out::say(match agent {
+            Agent::Absent => "  systemctl enable --now pos-agent, then pos-agent status",
+            _ => "  systemctl restart pos-agent: the agent that runs has the old configuration",
+        });
+    }
+}
+
+/// The doctor, with the token where systemd would put it. A program of its own: an environment is a process's.
+async fn prove(answers: &Answers, is_before_start: bool) -> Result<Exit, Stop> {
+    let program = std::env::current_exe().map_err(|error| Stop::new(Exit::Software, format!("no doctor: {error}")))?;
+    let mut command = Command::new(program);
+    command.arg("doctor").arg("--config").arg(&answers.file);
+    if is_before_start {
+        command.arg("--before-start");
+    }
+    if let (true, Some(folder)) = (answers.has_credential(), answers.token_file().parent()) {
+        command.env("CREDENTIALS_DIRECTORY", folder);
+    }
+    let ended = tokio::task::spawn_blocking(move || command.status()).await;
+    let status = ended.map_err(io::Error::other).and_then(|status| status);
+    let status = status.map_err(|error| Stop::new(Exit::Software, format!("no doctor: {error}")))?;
+    Ok(match status.code() {
+        Some(0) => Exit::Success,
+        Some(75) => Exit::Attention,
+        Some(74) => Exit::Io,
+        Some(78) => Exit::Config,
+        _ => Exit::NotSent,
+    })
+}
+
+/// While this lives Ctrl-C, a lost terminal and SIGTERM end nothing.
+fn undisturbed() -> Result<[Signal; 3], Stop> {
+    let hold = |kind| signal(kind).map_err(|error| Stop::new(Exit::Software, format!("no signals: {error}")));
+    Ok([hold(SignalKind::interrupt())?, hold(SignalKind::terminate())?, hold(SignalKind::hangup())?])
+}
+
+/// Makes a folder that the agent's user can look into, whatever this user's umask is.
+fn make(folder: &Path) -> io::Result<()> {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    fs::create_dir_all(folder)?;
+    fs::set_permissions(folder, fs::Permissions::from_mode(0o755))
+}
+
+fn written(place: &Path, kept: Option<&Path>) {
+    let kept = kept.map(|kept| format!("; the old one is {}", kept.display())).unwrap_or_default();
+    out::say(&format!("Written: {}{kept}", place.display()));
+}
+
+fn failed(file: &Path, error: &io::Error) -> Stop {
+    let file = file.display();
+    match error.kind() {
+        io::ErrorKind::PermissionDenied => {
+            Stop::new(Exit::NoPermission, format!("{file}: {error}; run this as root (sudo pos-agent setup)"))
+        }
+        io::ErrorKind::AlreadyExists => Stop::new(
+            Exit::Config,
+            format!("{file} has come meanwhile and was not touched; look at it, then use --replace if it may go"),
+        ),
+        _ => Stop::new(Exit::Io, format!("{file}: {error}; see to the path and the disk, then begin again")),
+    }
+}

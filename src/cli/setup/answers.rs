@@ -1,0 +1,288 @@
+//! What a terminal needs to know, and the configuration that is made of it.
+//!
+//! Every answer is judged by the configuration's own rules: the file is made with the answers so far, parsed and checked, and the fault
+//! of the key in question, if there is one, is what the person hears.
+
+use std::path::{Path, PathBuf};
+
+use crate::config::{self, Config, DEFAULT_PATH, Fault, TestMode};
+
+/// The name of the token's credential and file.
+pub(super) const TOKEN: &str = "gateway-token";
+/// The name of the file with the gateway's CA.
+pub(super) const CA: &str = "gateway-ca.pem";
+
+/// The answers so far. Those not given yet are such that nothing is wrong with them.
+#[derive(Clone, Debug)]
+pub(super) struct Answers {
+    pub(super) board: String,
+    pub(super) terminal_id: String,
+    pub(super) merchant: Vec<String>,
+    pub(super) currency: String,
+    pub(super) url: String,
+    pub(super) entity_id: String,
+    pub(super) ca_file: PathBuf,
+    /// `EXTERNAL` or `INTERNAL`; none on a live system.
+    pub(super) test_mode: Option<String>,
+    pub(super) reader: String,
+    pub(super) baud: u32,
+    pub(super) printer: Option<Printer>,
+    /// Where the configuration will be: beside it are the token and the CA.
+    pub(super) file: PathBuf,
+}
+
+/// The printer.
+#[derive(Clone, Debug)]
+pub(super) struct Printer {
+    pub(super) port: String,
+    pub(super) columns: String,
+}
+
+impl Answers {
+    pub(super) fn for_file(file: &Path) -> Self {
+        Self {
+            board: String::new(),
+            terminal_id: "1".to_owned(),
+            merchant: vec!["Shop".to_owned()],
+            currency: "EUR".to_owned(),
+            url: "https://gateway.example".to_owned(),
+            entity_id: "0".repeat(32),
+            ca_file: file.with_file_name(CA),
+            test_mode: None,
+            reader: "/dev/pos/reader".to_owned(),
+            baud: 115_200,
+            printer: None,
+            file: file.to_owned(),
+        }
+    }
+
+    /// Where the token is kept.
+    pub(super) fn token_file(&self) -> PathBuf {
+        self.file.with_file_name(TOKEN)
+    }
+
+    /// At the usual place systemd hands the token to the agent, which cannot read the file itself.
+    pub(super) fn has_credential(&self) -> bool {
+        self.file == Path::new(DEFAULT_PATH)
+    }
+
+    /// What is wrong with the answer for this key.
+    pub(super) fn fault(&self, key: &str) -> Option<Fault> {
+        match self.config() {
+            Ok(config) => config.faults().into_iter().find(|fault| fault.key == key),
+            Err(error) => {
+                let text = error.to_string();
+                let (wrong, remedy) = text.split_once("; ").unwrap_or((&text, "write another value"));
+                Some(Fault { key: key.to_owned(), wrong: wrong.to_owned(), remedy: remedy.to_owned() })
+            }
+        }
+    }
+
+    /// The configuration that the answers make.
+    pub(super) fn config(&self) -> Result<Config, config::Error> {
+        config::parse(&self.text(), &self.file)
+    }
+
+    /// Its text.
+    pub(super) fn text(&self) -> String {
+        let Self { board, terminal_id, merchant, currency, url, entity_id, reader, baud, .. } = self;
+        let merchant = merchant.iter().map(|line| quoted(line)).collect::<Vec<_>>().join(", ");
+        let token = match self.has_credential() {
+            true => format!(
+                "# Handed over by systemd from {} (LoadCredential= in pos-agent.service).\ntoken-credential = {}",
+                self.token_file().display(),
+                quoted(TOKEN)
+            ),
+            false => format!("token-file = {}", quoted(&self.token_file().to_string_lossy())),
+        };
+        let test_mode = match &self.test_mode {
+            Some(mode) => format!("# A test system; leave this out on a live one.\ntest-mode = {}\n", quoted(mode)),
+            None => String::new(),
+        };
+        let printer = match &self.printer {
+            Some(Printer { port, columns }) => {
+                format!(
+                    "[[printer]]\nport = {}\n# Characters on a line.\ncolumns = {}\n",
+                    quoted(port),
+                    number(columns)
+                )
+            }
+            None => "# No [[printer]]: receipts are kept, pos-agent receipt shows them.\n".to_owned(),
+        };
+        format!(
+            "# pos-agent on {board}, written by `pos-agent setup`. Every key is explained in the README (\"Configure\");\n\
+             # after a change: pos-agent check, then systemctl restart pos-agent.\n\
+             \n\
+             [terminal]\n\
+             # From the acquirer.\n\
+             id = {}\n\
+             merchant = [{merchant}]\n\
+             currency = {}\n\
+             \n\
+             [reader]\n\
+             protocol = \"miura-mpi\"\n\
+             port = {}\n\
+             # Of a serial line; without meaning on USB.\n\
+             baud = {baud}\n\
+             \n\
+             [gateway]\n\
+             url = {}\n\
+             entity-id = {}\n\
+             {token}\n\
+             ca-file = {}\n\
+             {test_mode}\n\
+             {printer}\
+             {TILLS}",
+            quoted(terminal_id),
+            quoted(currency),
+            quoted(reader),
+            quoted(url),
+            quoted(entity_id),
+            quoted(&self.ca_file.to_string_lossy()),
+        )
+    }
+
+    /// Takes over what an earlier configuration says, as answers to fall back on.
+    pub(super) fn take_over(&mut self, earlier: &Config) {
+        let Config { terminal, reader, gateway, printer, .. } = earlier;
+        self.terminal_id.clone_from(&terminal.id);
+        self.merchant.clone_from(&terminal.merchant);
+        self.currency.clone_from(&terminal.currency);
+        self.url.clone_from(&gateway.url);
+        self.entity_id.clone_from(&gateway.entity_id);
+        self.ca_file.clone_from(&gateway.ca_file);
+        self.test_mode = gateway.test_mode.map(|mode| match mode {
+            TestMode::External => "EXTERNAL".to_owned(),
+            TestMode::Internal => "INTERNAL".to_owned(),
+        });
+        self.reader.clone_from(&reader.port);
+        self.baud = reader.baud;
+        self.printer =
+            printer.first().map(|first| Printer { port: first.port.clone(), columns: first.columns.to_string() });
+    }
+}
+
+/// What a file may hold beside: of use to somebody who opens it for the first time.
+const TILLS: &str = "\
+\n\
+# Without any of this the command line works, for root with every right and for the group pos-agent with the usual ones. Tills of their\n\
+# own, and what each may do, are explained in the README (\"Who may do what\"):\n\
+#\n\
+# [[till.token]]                     # a till over HTTP\n\
+# till = \"till-1\"\n\
+# token-file = \"/etc/pos-agent/till-1-token\"\n\
+#\n\
+# [[till.peer]]                      # a program at the socket that stands for several tills\n\
+# uid = 1001                         # id -u NAME\n\
+# tills = [\"till-2\", \"till-3\"]\n\
+# rights = [\"several-tills\"]\n";
+
+/// A text as TOML writes it (a basic string).
+fn quoted(text: &str) -> String {
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            c if c.is_control() => out += &format!("\\u{:04X}", u32::from(c)),
+            c => out.push(c),
+        }
+    }
+    out + "\""
+}
+
+/// A number as it was typed; anything else becomes a text, and the configuration says what is wrong with it.
+fn number(typed: &str) -> String {
+    typed.parse::<u8>().map_or_else(|_| quoted(typed), |number| number.to_string())
+}
+
+/// Keys of an earlier file that the new one does not have, as `gateway.device-type`; a table that it does not have only once.
+pub(super) fn left_behind(earlier: &str, new: &str) -> Vec<String> {
+    let new = keys(new);
+    let mut found: Vec<String> = Vec::new();
+    for (table, key) in keys(earlier) {
+        let whole = if new.iter().any(|(there, _)| *there == table) {
+            if new.contains(&(table.clone(), key.clone())) {
+                continue;
+            }
+            format!("{table}.{key}").trim_matches('.').to_owned()
+        } else {
+            table
+        };
+        if !found.contains(&whole) {
+            found.push(whole);
+        }
+    }
+    found
+}
+
+/// The tables and keys of a file, line by line: enough for a file of settings, whose tables and keys begin lines.
+fn keys(text: &str) -> Vec<(String, String)> {
+    let mut table = String::new();
+    let mut found = Vec::new();
+    for line in text.lines().map(str::trim).filter(|line| !line.starts_with('#')) {
+        if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.split(']').next()) {
+            table = name.trim_start_matches('[').trim().to_owned();
+            // A table without keys is one too.
+            found.push((table.clone(), String::new()));
+        } else if let Some((key, _)) = line.split_once('=') {
+            found.push((table.clone(), key.trim().to_owned()));
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_answered_yet_is_no_fault_and_each_answer_is_judged_by_its_own_key() {
+        let good = Answers::for_file(Path::new("/nowhere/config.toml"));
+        good.config().unwrap().check_values().unwrap();
+        type Set = fn(&mut Answers);
+        let wrong: [(&str, Set); 8] = [
+            ("terminal.id", |answers| answers.terminal_id = "12a".into()),
+            ("terminal.merchant", |answers| answers.merchant = vec![" ".into()]),
+            ("terminal.currency", |answers| answers.currency = "EURO".into()),
+            ("gateway.url", |answers| answers.url = "http://gateway.example".into()),
+            ("gateway.entity-id", |answers| answers.entity_id = "\"\n[x]".into()),
+            ("gateway.ca-file", |answers| answers.ca_file = "/nowhere/ca.pem".into()),
+            ("reader.port", |answers| answers.reader = "ttyACM0".into()),
+            ("printer[0].columns", |answers| {
+                answers.printer = Some(Printer { port: "/dev/usb/lp0".into(), columns: "40".into() });
+            }),
+        ];
+        for (key, set) in wrong {
+            let mut answers = good.clone();
+            set(&mut answers);
+            assert_eq!(answers.fault(key).unwrap().key, key);
+            let other = if key == "terminal.id" { "gateway.url" } else { "terminal.id" };
+            assert_eq!(answers.fault(other), None, "{key}");
+        }
+        let mut answers = good;
+        answers.printer = Some(Printer { port: "/dev/usb/lp0".into(), columns: "wide".into() });
+        assert!(answers.fault("printer[0].columns").unwrap().wrong.contains("columns"));
+    }
+
+    #[test]
+    fn at_the_usual_place_systemd_hands_the_token_over() {
+        let usual = Answers::for_file(Path::new(DEFAULT_PATH));
+        assert_eq!(usual.config().unwrap().gateway.token_credential.as_deref(), Some(TOKEN));
+        let elsewhere = Answers::for_file(Path::new("/srv/terminal.toml")).config().unwrap();
+        assert_eq!(elsewhere.gateway.token_file, Some(PathBuf::from("/srv/gateway-token")));
+    }
+
+    #[test]
+    fn keys_that_are_not_taken_over_are_named() {
+        let earlier = "[a]\nb = 1 # c = 4\nc = 2\n# [x]\n[[p]]\nx = 1\ny = [\n  2,\n]\n[t]\nu = 1\nv = 2\n";
+        assert_eq!(left_behind(earlier, "[a]\nb = 3\n[[p]]\nx = 1\n"), ["a.c", "p.y", "t"]);
+    }
+
+    #[test]
+    fn any_text_is_quoted_so_that_it_is_read_again_as_it_was() {
+        for text in ["Corner Shop", "\"O'Neil\" \\ Söhne", "a\nb\t\u{7f}\u{1b}[2J", ""] {
+            let table: toml::Table = format!("a = {}", quoted(text)).parse().unwrap();
+            assert_eq!(table["a"].as_str(), Some(text));
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Files that are there whole or not at all: each is written beside its place, synced, and then given its name.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+
+/// Names that an earlier file may be kept under.
+const KEPT: usize = 1000;
+
+/// A file that has its content and not yet its name. It goes again unless it is put in its place.
+#[derive(Debug)]
+pub(super) struct Prepared {
+    place: PathBuf,
+    beside: PathBuf,
+}
+
+impl Prepared {
+    /// Writes the content beside `place`, on the disk.
+    pub(super) fn write(place: &Path, content: &[u8], mode: u32) -> io::Result<Self> {
+        let name = place.file_name().unwrap_or_default().to_string_lossy();
+        let beside = place.with_file_name(format!(".{name}.{}", std::process::id()));
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(&beside)?;
+        let prepared = Self { place: place.to_owned(), beside };
+        // The mode of `open` is cut by the umask; the agent's user must be able to read a configuration.
+        rustix::fs::fchmod(&file, mode.into())?;
+        file.write_all(content)?;
+        file.sync_all()?;
+        Ok(prepared)
+    }
+
+    /// Puts it in its place, where nothing may be.
+    pub(super) fn put(self) -> io::Result<()> {
+        renameat_with(CWD, &self.beside, CWD, &self.place, RenameFlags::NOREPLACE)?;
+        sync_folder(&self.place)
+    }
+
+    /// Puts it in the place of another, which is kept beside it under the name that is given back; none when nothing was there.
+    pub(super) fn put_in_place_of_another(self) -> io::Result<Option<PathBuf>> {
+        let kept = keep(&self.place)?;
+        fs::rename(&self.beside, &self.place)?;
+        sync_folder(&self.place)?;
+        Ok(kept)
+    }
+}
+
+impl Drop for Prepared {
+    fn drop(&mut self) {
+        // Gone already when it has its name.
+        let _ = fs::remove_file(&self.beside);
+    }
+}
+
+/// Gives a file a second name, `config.toml.old` or the first free one like it.
+fn keep(file: &Path) -> io::Result<Option<PathBuf>> {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    for n in 1..KEPT {
+        let kept = file.with_file_name(if n == 1 { format!("{name}.old") } else { format!("{name}.old{n}") });
+        match fs::hard_link(file, &kept) {
+            Ok(()) => return Ok(Some(kept)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error),
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
+}
+
+/// A name is on the disk when its folder is.
+fn sync_folder(file: &Path) -> io::Result<()> {
+    File::open(file.parent().unwrap_or(Path::new("/")))?.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let mut names: Vec<_> =
+            fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_file_is_put_where_nothing_is_and_never_over_another() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join("config.toml");
+        Prepared::write(&place, b"one", 0o644).unwrap().put().unwrap();
+        assert_eq!(fs::metadata(&place).unwrap().permissions().mode() & 0o777, 0o644);
+        let second = Prepared::write(&place, b"two", 0o600).unwrap();
+        assert_eq!(second.put().unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(fs::read(&place).unwrap(), b"one");
+        assert_eq!(names(folder.path()), ["config.toml"]);
+    }
+
+    #[test]
+    fn what_was_there_is_kept_each_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join("config.toml");
+        let put = |text: &[u8]| Prepared::write(&place, text, 0o644).unwrap().put_in_place_of_another().unwrap();
+        assert_eq!(put(b"one"), None);
+        assert_eq!(put(b"two"), Some(folder.path().join("config.toml.old")));
+        assert_eq!(put(b"three"), Some(folder.path().join("config.toml.old2")));
+        assert_eq!(names(folder.path()), ["config.toml", "config.toml.old", "config.toml.old2"]);
+        assert_eq!(fs::read(folder.path().join("config.toml.old")).unwrap(), b"one");
+        assert_eq!(fs::read(&place).unwrap(), b"three");
+    }
+
+    #[test]
+    fn what_is_not_put_is_not_left_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        drop(Prepared::write(&folder.path().join("config.toml"), b"one", 0o600).unwrap());
+        assert!(names(folder.path()).is_empty());
+    }
+}

@@ -1,0 +1,312 @@
+//! The questions, in the order in which they are asked: each is answered by an option, by the person, or by what is usual, and judged at
+//! once.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use zeroize::Zeroizing;
+
+use super::super::exit::{Exit, Stop};
+use super::super::out;
+use super::answers::{Answers, Printer};
+use super::{Mode, Setup, devices, person};
+use crate::board::{self, Board};
+use crate::config;
+use crate::doctor::Agent;
+
+/// One value, by whatever way it comes.
+struct Question<'a> {
+    /// Whose rules it must keep.
+    key: &'static str,
+    option: &'static str,
+    words: &'a str,
+    given: Option<&'a str>,
+    /// What an empty answer means, and no answer with --yes.
+    usual: Option<String>,
+}
+
+impl Setup {
+    pub(super) fn board(&self, answers: &mut Answers) -> Result<Board, Stop> {
+        let model = board::model();
+        let recognised = model.as_deref().and_then(board::recognised);
+        let usual = recognised
+            .map_or(if cfg!(target_pointer_width = "64") { "generic-aarch64" } else { "generic-armv7" }, |known| {
+                known.name
+            });
+        if let Some(name) = self.board.as_deref().or(self.yes.then_some(usual)) {
+            answers.board = name.to_owned();
+            return Ok(board::load(name)?);
+        }
+        out::say(&format!("This board calls itself {}.", model.as_deref().unwrap_or("nothing")));
+        for known in &board::KNOWN {
+            out::say(&format!("  {:<18}{}", known.name, known.board().title));
+        }
+        loop {
+            answers.board = person::ask("Board", Some(usual))?;
+            match board::load(&answers.board) {
+                Ok(board) => return Ok(board),
+                Err(error) => out::say(&format!("  {error}")),
+            }
+        }
+    }
+
+    pub(super) fn shop(
+        &self,
+        answers: &mut Answers,
+        is_known: bool,
+        missing: &mut Vec<&'static str>,
+    ) -> Result<(), Stop> {
+        let usual = is_known.then(|| answers.terminal_id.clone());
+        let given = self.terminal_id.as_deref();
+        let words = "Terminal id, from the acquirer";
+        let question = Question { key: "terminal.id", option: "--terminal-id", words, given, usual };
+        self.answer(answers, question, missing, |answers, text| answers.terminal_id = text)?;
+        self.merchant(answers, is_known, missing)?;
+        let usual = Some(answers.currency.clone());
+        let given = self.currency.as_deref();
+        let question = Question { key: "terminal.currency", option: "--currency", words: "Currency", given, usual };
+        self.answer(answers, question, missing, |answers, text| answers.currency = text)
+    }
+
+    /// The lines of the receipt's head, until an empty one.
+    fn merchant(&self, answers: &mut Answers, is_known: bool, missing: &mut Vec<&'static str>) -> Result<(), Stop> {
+        const KEY: &str = "terminal.merchant";
+        if !self.merchant.is_empty() {
+            answers.merchant.clone_from(&self.merchant);
+            return answers.fault(KEY).map_or(Ok(()), |fault| Err(wrong("--merchant", &fault)));
+        }
+        if self.yes {
+            if !is_known {
+                missing.push("--merchant");
+            }
+            return Ok(());
+        }
+        let usual = if is_known { answers.merchant.clone() } else { Vec::new() };
+        out::say("The head of each receipt: name, street and town, a line each; an empty line ends it (- too).");
+        let mut lines: Vec<String> = Vec::new();
+        loop {
+            let before = usual.get(lines.len()).map(String::as_str);
+            let line = person::ask(&format!("  Line {}", lines.len() + 1), before)?;
+            if (line.is_empty() || line == "-") && !lines.is_empty() {
+                return Ok(());
+            }
+            lines.push(line);
+            answers.merchant.clone_from(&lines);
+            if let Some(fault) = answers.fault(KEY) {
+                tell(&fault);
+                lines.pop();
+                answers.merchant.clone_from(&lines);
+            }
+        }
+    }
+
+    pub(super) fn gateway(
+        &self,
+        answers: &mut Answers,
+        is_known: bool,
+        missing: &mut Vec<&'static str>,
+    ) -> Result<(), Stop> {
+        let usual = is_known.then(|| answers.url.clone());
+        let given = self.gateway_url.as_deref();
+        let words = "Address of the gateway, https://…";
+        let question = Question { key: "gateway.url", option: "--gateway-url", words, given, usual };
+        self.answer(answers, question, missing, |answers, text| answers.url = text)?;
+        let usual = is_known.then(|| answers.entity_id.clone());
+        let given = self.entity_id.as_deref();
+        let words = "Entity id, from the gateway";
+        let question = Question { key: "gateway.entity-id", option: "--entity-id", words, given, usual };
+        self.answer(answers, question, missing, |answers, text| answers.entity_id = text)?;
+        let usual = answers.ca_file.exists().then(|| answers.ca_file.display().to_string());
+        let given = self.ca_file.as_ref().map(|file| file.to_string_lossy());
+        let words = "File with the CA that signs the gateway's certificate (PEM)";
+        let question = Question { key: "gateway.ca-file", option: "--ca-file", words, given: given.as_deref(), usual };
+        self.answer(answers, question, missing, |answers, text| answers.ca_file = absolute(&text))
+    }
+
+    /// The token, when there is a new one; without one that is there it must be given.
+    pub(super) fn token(
+        &self,
+        answers: &Answers,
+        missing: &mut Vec<&'static str>,
+    ) -> Result<Option<Zeroizing<String>>, Stop> {
+        let place = answers.token_file();
+        let wrong = |error: config::SecretError| Stop::new(Exit::Usage, format!("--token-file: {error}"));
+        match &self.token_file {
+            Some(file) if file == Path::new("-") && person::is_there() => {}
+            Some(file) if file == Path::new("-") => {
+                let typed = person::secret_from_input()?;
+                return person::judged(&typed).map(Some).map_err(wrong);
+            }
+            // A file that others may read, as on a stick, is only read from: its copy is closed.
+            Some(file) => return config::secret_credential(file).map(Some).map_err(wrong),
+            None if self.yes => {
+                if !place.exists() {
+                    missing.push("--token-file");
+                }
+                return Ok(None);
+            }
+            None => {}
+        }
+        let kept = if place.exists() { ", Enter for the one that is there" } else { "" };
+        loop {
+            let typed = person::ask_secret(&format!("The gateway's token (it is not shown{kept})"))?;
+            if typed.is_empty() && place.exists() {
+                return Ok(None);
+            }
+            match person::judged(&typed) {
+                Ok(token) => return Ok(Some(token)),
+                Err(error) => out::say(&format!("  {error}")),
+            }
+        }
+    }
+
+    pub(super) fn mode(
+        &self,
+        answers: &mut Answers,
+        is_known: bool,
+        missing: &mut Vec<&'static str>,
+    ) -> Result<(), Stop> {
+        let test = |mode: &str| Some(mode.to_owned());
+        answers.test_mode = match self.mode {
+            Some(Mode::Live) => None,
+            Some(Mode::External) => test("EXTERNAL"),
+            Some(Mode::Internal) => test("INTERNAL"),
+            None if self.yes => {
+                if !is_known {
+                    missing.push("--mode");
+                }
+                return Ok(());
+            }
+            None => loop {
+                let usual = match answers.test_mode.as_deref() {
+                    _ if !is_known => None,
+                    None => Some("live"),
+                    Some("INTERNAL") => Some("internal"),
+                    Some(_) => Some("external"),
+                };
+                match person::ask("live, or a test system: external or internal", usual)?.as_str() {
+                    "live" => break None,
+                    "external" => break test("EXTERNAL"),
+                    "internal" => break test("INTERNAL"),
+                    _ => out::say("  please answer live, external or internal"),
+                }
+            },
+        };
+        Ok(())
+    }
+
+    /// The reader's port: given, or found. A running agent has it, and is not disturbed.
+    pub(super) async fn reader(
+        &self,
+        answers: &mut Answers,
+        board: &Board,
+        agent: &Agent,
+        is_known: bool,
+        missing: &mut Vec<&'static str>,
+    ) -> Result<(), Stop> {
+        if !is_known {
+            answers.baud = board.reader_baud;
+        }
+        let mut found = Vec::new();
+        if self.reader.is_none() {
+            if matches!(agent, Agent::Absent) {
+                out::say("Looking for a reader:");
+                found = devices::readers(&devices::reader_ports(board), answers.baud).await;
+                if found.is_empty() {
+                    out::say("  none was found: check its power and cable, or give its port");
+                }
+            } else {
+                out::say("An agent runs and may hold the reader: no port is asked.");
+            }
+        }
+        if self.yes && self.reader.is_none() && found.len() > 1 {
+            let ports: Vec<_> = found.iter().map(|found| found.port.as_str()).collect();
+            return Err(Stop::new(
+                Exit::Usage,
+                format!("there are several readers; choose one with --reader: {}", ports.join(", ")),
+            ));
+        }
+        let usual = found.first().map(|found| found.port.clone()).or_else(|| is_known.then(|| answers.reader.clone()));
+        let given = self.reader.as_deref();
+        let words = "The reader's port: a device, or tcp://host:6543";
+        let question = Question { key: "reader.port", option: "--reader", words, given, usual };
+        self.answer(answers, question, missing, |answers, text| answers.reader = text)?;
+        if let Some(found) = found.iter().find(|found| found.port == answers.reader) {
+            out::say(&format!("Reader: {} at {}", found.who, found.port));
+        }
+        Ok(())
+    }
+
+    pub(super) fn printer(&self, answers: &mut Answers, board: &Board) -> Result<(), Stop> {
+        const NONE: &str = "none";
+        let reader = fs::canonicalize(&answers.reader).ok();
+        let mut there = devices::printer_ports(board).into_iter();
+        let found = there.find(|port| reader.is_none() || fs::canonicalize(port).ok() != reader);
+        let before = answers.printer.take();
+        let columns =
+            before.as_ref().map_or_else(|| board.printer_columns.to_string(), |before| before.columns.clone());
+        let usual = before.map(|before| before.port).or(found).unwrap_or_else(|| NONE.to_owned());
+        let given = self.printer.as_deref();
+        let words = "The printer's port: a device, tcp://host:9100, or none";
+        let question = Question { key: "printer[0].port", option: "--printer", words, given, usual: Some(usual) };
+        // Both have a value in any case: nothing can be missing.
+        let mut missing = Vec::new();
+        self.answer(answers, question, &mut missing, |answers, port| {
+            answers.printer = (port != NONE).then(|| Printer { port, columns: columns.clone() });
+        })?;
+        if answers.printer.is_none() {
+            return Ok(());
+        }
+        let given = self.columns.as_deref();
+        let words = "Characters on a line of the printer: 32, 42 or 48";
+        let question =
+            Question { key: "printer[0].columns", option: "--columns", words, given, usual: Some(columns.clone()) };
+        self.answer(answers, question, &mut missing, |answers, columns| {
+            if let Some(printer) = &mut answers.printer {
+                printer.columns = columns;
+            }
+        })
+    }
+
+    /// Takes an answer that keeps the configuration's rules, from wherever it comes.
+    fn answer(
+        &self,
+        answers: &mut Answers,
+        question: Question<'_>,
+        missing: &mut Vec<&'static str>,
+        set: impl Fn(&mut Answers, String),
+    ) -> Result<(), Stop> {
+        let Question { key, option, words, given, usual } = question;
+        let unattended = given.map(str::to_owned).or_else(|| usual.clone().filter(|_| self.yes));
+        if let Some(value) = unattended {
+            set(answers, value);
+            return answers.fault(key).map_or(Ok(()), |fault| Err(wrong(option, &fault)));
+        }
+        if self.yes {
+            missing.push(option);
+            return Ok(());
+        }
+        let before = answers.clone();
+        loop {
+            set(answers, person::ask(words, usual.as_deref())?);
+            match answers.fault(key) {
+                None => return Ok(()),
+                Some(fault) => tell(&fault),
+            }
+            answers.clone_from(&before);
+        }
+    }
+}
+
+fn wrong(option: &str, fault: &config::Fault) -> Stop {
+    Stop::new(Exit::Usage, format!("{option}: {}; {}; nothing was written", fault.wrong, fault.remedy))
+}
+
+fn tell(fault: &config::Fault) {
+    out::say(&format!("  {}; {}", fault.wrong, fault.remedy));
+}
+
+/// A path as a person types it, from the folder in which the program was started.
+fn absolute(text: &str) -> PathBuf {
+    std::path::absolute(text).unwrap_or_else(|_| text.into())
+}
