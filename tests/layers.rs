@@ -32,6 +32,9 @@ const MAY_USE: &[(&str, &[&str])] = &[
     // Of the gateway the interface's table of parameters alone (`OPEN_TABLE`): a list of them is checked when the file is read.
     ("config", &["money", "card", "emv", "gateway"]),
     ("systemd", &[]),
+    ("logging", &[]),
+    // For kinds and outcomes: their words are the values of labels.
+    ("metrics", &["till", "sale"]),
     (
         "agent",
         &[
@@ -46,6 +49,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "till",
             "config",
             "systemd",
+            "logging",
+            "metrics",
             "wire",
             "follow_up",
         ],
@@ -53,7 +58,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     // The agent's ways to the devices, walked without an agent; of the agent itself only which clock can be right.
     ("doctor", &["config", "gateway", "journal", "reader", "sale", "printer", "till", "systemd", "agent"]),
     // `gateway` for its table of parameters.
-    ("cli", &["till", "config", "money", "agent", "doctor", "gateway"]),
+    ("cli", &["till", "config", "money", "agent", "doctor", "gateway", "logging"]),
     // Reads the journal beside the daemon, or without one.
     ("cli::reconcile", &["config", "journal", "reconcile"]),
     // Asks the daemon for the list; verifies, exports and adopts by itself. Of the agent only which clock can be right.
