@@ -162,13 +162,10 @@ async fn in_systemds_journal_a_sale_is_found_by_its_fields() {
     desk.counter.until_ended("one").await;
     let heard = within("the journal", tokio::task::spawn_blocking(move || heard.join().unwrap())).await.unwrap();
     let last = heard.last().unwrap();
-    for field in [
-        "POS_SALE\n\u{1}\0\0\0\0\0\0\01\n",
-        "POS_OUTCOME\n\u{9}\0\0\0\0\0\0\0cancelled\n",
-        "POS_STEP\n\u{5}\0\0\0\0\0\0\0ended\n",
-        "PRIORITY\n\u{1}\0\0\0\0\0\0\06\n",
-    ] {
-        assert!(last.contains(field), "{field:?}: {last:?}");
+    for (name, value) in [("POS_SALE", "1"), ("POS_OUTCOME", "cancelled"), ("POS_STEP", "ended"), ("PRIORITY", "6")] {
+        let length = char::from(u8::try_from(value.len()).unwrap());
+        let field = format!("{name}\n{length}{}{value}\n", "\0".repeat(7));
+        assert!(last.contains(&field), "{field:?}: {last:?}");
     }
     assert_eq!(desk.log(), "");
 }
