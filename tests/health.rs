@@ -115,7 +115,7 @@ async fn without_an_agent_it_says_so_and_waits_only_as_long_as_it_was_told() {
 async fn a_first_program_is_good_and_a_restart_has_nothing_to_prove_again() {
     let mut board = Board::open().await;
     board.start().await;
-    let (exit, found) = board.found("60").await;
+    let (exit, found) = board.found("40").await;
     assert_eq!(exit, 0, "{found}");
     assert!(found["program"].as_str().unwrap().starts_with(env!("CARGO_PKG_VERSION")), "{found}");
     assert_eq!((&found["before"], check(&found, "journal").0), (&Value::Null, "good"));
@@ -126,7 +126,7 @@ async fn a_first_program_is_good_and_a_restart_has_nothing_to_prove_again() {
     board.end(Signal::TERM).await;
     board.shop.reader.unplug();
     board.start().await;
-    let (exit, found) = board.found("60").await;
+    let (exit, found) = board.found("40").await;
     assert_eq!((exit, check(&found, "reader").0), (0, "good"), "proven once: {found}");
     board.end(Signal::KILL).await;
 }
@@ -159,7 +159,7 @@ async fn a_reader_that_answered_before_the_update_counts_and_one_that_did_not_do
     assert_eq!(board.found("1").await.0, 69, "{}", board.log());
     // It comes.
     board.shop.reader.replug().unwrap();
-    let (exit, found) = board.found("60").await;
+    let (exit, found) = board.found("40").await;
     assert_eq!((exit, check(&found, "reader").0), (0, "good"), "{found}");
     board.end(Signal::TERM).await;
 
@@ -177,7 +177,7 @@ async fn a_reader_that_answered_before_the_update_counts_and_one_that_did_not_do
     board.end(Signal::TERM).await;
     board.update();
     board.start().await;
-    let (exit, found) = board.found("60").await;
+    let (exit, found) = board.found("40").await;
     assert_eq!((exit, check(&found, "reader").0), (0, "not-counted"), "{found}");
     board.end(Signal::TERM).await;
 }
@@ -191,7 +191,7 @@ async fn the_same_holds_for_the_gateway() {
     board.end(Signal::TERM).await;
     board.update();
     board.start().await;
-    let (exit, found) = board.found("60").await;
+    let (exit, found) = board.found("40").await;
     assert_eq!((exit, check(&found, "gateway").0), (0, "not-counted"), "{found}");
     // It comes back under this program, and is gone under the next one.
     board.shop.gateway.set_offline(false).await.unwrap();
@@ -210,7 +210,7 @@ async fn the_same_holds_for_the_gateway() {
 async fn a_journal_that_takes_no_writes_is_named_and_good_again_when_it_does() {
     let mut board = Board::open().await;
     board.start().await;
-    assert_eq!(board.found("60").await.0, 0);
+    assert_eq!(board.found("40").await.0, 0);
     // As a power cut leaves it, so that the next start has nothing else to write.
     board.end(Signal::KILL).await;
     let other = Connection::open(board.journal()).unwrap();
@@ -220,7 +220,7 @@ async fn a_journal_that_takes_no_writes_is_named_and_good_again_when_it_does() {
     assert_eq!((exit, check(&found, "journal").0), (74, "bad"), "{found}: {}", board.log());
     assert!(check(&found, "journal").1.contains("locked"), "{found}");
     other.execute_batch("COMMIT").unwrap();
-    let (exit, found) = board.found("60").await;
+    let (exit, found) = board.found("40").await;
     assert_eq!((exit, check(&found, "journal").0), (0, "good"), "{found}");
     board.end(Signal::TERM).await;
 }
