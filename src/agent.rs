@@ -5,10 +5,13 @@
 //! clock, the random numbers, and which sale has the reader.
 
 mod act;
+mod answered;
 pub(crate) mod clock;
 mod earlier;
 mod expiry;
 mod leaving;
+mod log_level;
+mod measured;
 mod old_copy;
 mod probing;
 mod reader_change;
@@ -33,6 +36,7 @@ use crate::card::FirstAnswer;
 use crate::config::{self, Config};
 use crate::gateway::{self, PreparedPayment};
 use crate::journal::{self, Journal};
+use crate::metrics::Metrics;
 use crate::money::{Amount, Currency, MoneyError};
 use crate::printer;
 use crate::reader::{self, Identity};
@@ -42,6 +46,7 @@ use crate::till::{self, Command, KeysView, Progress, Refused, SaleView};
 use crate::wire::Way;
 
 use act::Trace;
+pub use answered::this_program;
 use clock::Clock;
 use old_copy::OldCopy;
 use recovery::refused_by_journal;
@@ -195,6 +200,7 @@ async fn work(mut agent: Agent, mut ends: Ends, till: Option<TillEnd>, shutdown:
         if stopping.is_some_and(|since: Instant| agent.may_stop(since)) {
             notify.stopping();
             agent.tell_and_print();
+            agent.note_the_end();
             if let Some(till) = till {
                 till.close().await;
             }
@@ -279,6 +285,11 @@ struct Agent {
     /// In the order of the configuration.
     printers: Vec<printer::Handle>,
     progress: broadcast::Sender<Progress>,
+    metrics: Metrics,
+    /// What is logged is not as the program was started.
+    log_changed: Option<log_level::Changed>,
+    /// What answers this program, and what did the one before.
+    answered: answered::Answered,
     /// Sales that are not settled, or whose card is still in the reader.
     sales: BTreeMap<u64, Active>,
     /// The sale that has the reader.
@@ -309,6 +320,8 @@ struct Active {
     stuck: bool,
     /// Tills that asked to cancel and wait for the answer.
     cancels: Vec<oneshot::Sender<Result<SaleView, Refused>>>,
+    /// Its end is in the figures.
+    counted: bool,
     /// What was given back of it by its payment's id when its reversal was last held against that, in minor units.
     given_by_id: Option<u64>,
     trace: Trace,
@@ -420,6 +433,7 @@ impl Agent {
         let printers = config.printer.iter().map(start).collect();
         let (done, from_tasks) = mpsc::channel(64);
         let known_reader = reader_change::Known::new(journal.latest_reader()?);
+        let answered = answered::Answered::begin(&mut journal);
         let mut agent = Self {
             max_amount,
             max_credit_amount,
@@ -443,6 +457,9 @@ impl Agent {
             known_reader,
             keys_left: None,
             printers,
+            metrics: Metrics::new(),
+            log_changed: None,
+            answered,
             progress: tills.progress,
             sales: BTreeMap::new(),
             at_reader: None,
@@ -463,6 +480,8 @@ impl Agent {
         self.warn_of_expiry();
         self.look_for_old_copy();
         self.probe_daily();
+        self.log_is_usual_again();
+        self.note_what_answers();
         if self.journal_fault.as_ref().is_some_and(|fault| fault.retry_at <= self.clock.monotonic()) {
             self.retry_journal();
         }
@@ -505,9 +524,7 @@ impl Agent {
     fn after_writing(&mut self, number: u64, written: Result<(Vec<sale::Action>, Duration), journal::Error>) {
         match written {
             Ok((actions, took)) => {
-                if let Some(active) = self.sales.get_mut(&number) {
-                    active.trace.journal += took;
-                }
+                self.measure_step(number, took);
                 for action in actions {
                     self.act(number, action);
                 }
@@ -633,7 +650,7 @@ impl Agent {
                 match warm {
                     // An open line is less than an answer.
                     Ok(()) if self.gateway_state == probing::ANSWERS => {}
-                    Ok(()) => "connected".clone_into(&mut self.gateway_state),
+                    Ok(()) => probing::CONNECTED.clone_into(&mut self.gateway_state),
                     Err(why) => self.gateway_state = why,
                 }
                 self.expiry_log.look_again();
@@ -715,8 +732,14 @@ impl Agent {
         let retry = self.journal_fault.as_ref().map(|fault| fault.retry_at);
         let far = self.clock.monotonic() + Duration::from_secs(3600);
         let probe = (!self.was_probed && self.at_reader.is_none()).then_some(self.probe_at);
-        self.clock
-            .instant([sales, retry, self.old_copy_due(), probe, Some(far)].into_iter().flatten().min().unwrap_or(far))
+        self.clock.instant(
+            [sales, retry, self.old_copy_due(), probe, self.log_changes_at()]
+                .into_iter()
+                .flatten()
+                .min()
+                .unwrap_or(far)
+                .min(far),
+        )
     }
 
     fn deadline_passed(&mut self) {
@@ -777,7 +800,7 @@ fn deadlines(config: &Config) -> Deadlines {
 impl Active {
     fn new(sale: Sale, now: Duration) -> Self {
         let (cancels, trace) = (Vec::new(), Trace::begin(now));
-        Self { sale, prepared: None, stuck: false, cancels, given_by_id: None, trace }
+        Self { sale, prepared: None, stuck: false, cancels, counted: false, given_by_id: None, trace }
     }
 
     /// When it wants to be woken; what waits for the disk does not.

@@ -256,6 +256,8 @@ pub struct Till {
     pub token: Vec<TillToken>,
     /// Programs at the socket that have rights or tills of their own.
     pub peer: Vec<TillPeer>,
+    /// Serve the figures for machines over HTTP too, to tokens with the right `totals`; at the socket they always are.
+    pub metrics: bool,
 }
 
 /// A till that may connect over HTTP.
@@ -315,6 +317,7 @@ impl Default for Till {
             http: SocketAddr::from(([127, 0, 0, 1], 8650)),
             token: Vec::new(),
             peer: Vec::new(),
+            metrics: false,
         }
     }
 }

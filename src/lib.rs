@@ -48,6 +48,10 @@ pub mod till;
 
 // One loop that hands every event to its sale, and every action to its device.
 pub mod agent;
+// The program's own log: where it goes, and how much of it.
+pub mod logging;
+// What is counted and measured, for machines.
+pub mod metrics;
 // What systemd is told.
 pub mod systemd;
 // Looks at all of it and says what to do: `pos-agent doctor`.

@@ -15,7 +15,7 @@ mod log;
 #[path = "card_data/overheard.rs"]
 mod overheard;
 
-use std::process::Stdio;
+use std::os::unix::fs::MetadataExt;
 use std::sync::LazyLock;
 
 use counter::{Counter, ended, within};
@@ -29,7 +29,6 @@ use pos_agent::sim::reader::Entry::{self, Insert, Swipe, Tap};
 use pos_agent::sim::reader::deck::DECK;
 use pos_agent::sim::shop::{Options, TILL_TOKEN};
 use pos_agent::till::{Outcome, State};
-use tokio::io::AsyncReadExt;
 
 /// A way to pay, with the amount whose cents choose what the gateway does, and what the reader's script does.
 type Sale = (&'static str, Entry, &'static str, &'static str);
@@ -308,71 +307,131 @@ fn files(counter: &Counter) -> Vec<Kept> {
         .collect()
 }
 
-/// The program as it is shipped, with the log that it writes itself.
+/// How the program logs in one run.
+#[derive(Clone, Copy)]
+struct Logs {
+    /// As it is started.
+    level: &'static str,
+    /// Changed while it runs.
+    then: Option<&'static str>,
+    /// Standard error leads to systemd's journal, as the program is told.
+    to_journal: bool,
+}
+
+/// The program as it is shipped, with the log that it writes itself: to standard error and to the journal, at each level, and changed while
+/// it runs.
 #[tokio::test]
 async fn the_programs_own_log_holds_nothing_of_a_card_at_any_level() {
-    let runs = ["info", "debug", "trace"].map(|level| async move {
-        let overheard = Overheard::listen().await;
-        let counter = shop(&overheard).await;
-        let config = counter.shop.config();
-        let mut agent = counter::till::program(&["run", "--config", config.to_str().unwrap(), "--log", level])
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut stderr = agent.stderr.take().unwrap();
-        let log = tokio::spawn(async move {
-            let mut log = Vec::new();
-            stderr.read_to_end(&mut log).await.unwrap();
-            log
+    let runs = [
+        Logs { level: "info", then: None, to_journal: false },
+        Logs { level: "debug", then: None, to_journal: false },
+        Logs { level: "trace", then: None, to_journal: false },
+        Logs { level: "info", then: Some("trace"), to_journal: false },
+        Logs { level: "info", then: None, to_journal: true },
+        Logs { level: "warn", then: Some("trace"), to_journal: true },
+    ];
+    let [one, two, three, four, five, six] = runs.map(logged_run);
+    tokio::join!(one, two, three, four, five, six);
+}
+
+/// What the journal hears, datagram by datagram, until the program has ended.
+struct Journal {
+    socket: std::path::PathBuf,
+    heard: std::thread::JoinHandle<Vec<u8>>,
+}
+
+impl Journal {
+    /// In a thread of its own, so that nothing is lost while this one is busy.
+    fn listen(folder: &std::path::Path) -> Self {
+        let socket = folder.join("journal.sock");
+        let listener = std::os::unix::net::UnixDatagram::bind(&socket).unwrap();
+        let heard = std::thread::spawn(move || {
+            let (mut heard, mut datagram) = (Vec::new(), vec![0; 256 * 1024]);
+            loop {
+                let count = listener.recv(&mut datagram).unwrap();
+                if &datagram[..count] == b"the end" {
+                    return heard;
+                }
+                heard.extend_from_slice(&datagram[..count]);
+            }
         });
-        counter.until_ready().await;
-        for (number, sale) in [
-            ("chip-pin", Insert, "12.34", ""),
-            ("pan-19", Insert, "10.66", ""),
-            ("tap", Tap, "12.34", ""),
-            ("swipe-pin", Swipe, "10.51", ""),
-        ]
-        .into_iter()
-        .enumerate()
-        {
-            play(&counter, &format!("S{number}"), sale).await;
+        Self { socket, heard }
+    }
+
+    fn heard(self) -> Vec<u8> {
+        std::os::unix::net::UnixDatagram::unbound().unwrap().send_to(b"the end", &self.socket).unwrap();
+        self.heard.join().unwrap()
+    }
+}
+
+async fn logged_run(Logs { level, then, to_journal }: Logs) {
+    let overheard = Overheard::listen().await;
+    let counter = shop(&overheard).await;
+    let config = counter.shop.config();
+    let mut agent = counter::till::program(&["run", "--config", config.to_str().unwrap(), "--log", level]);
+    let errors = counter.shop.folder().join("stderr");
+    let file = std::fs::File::create(&errors).unwrap();
+    let facts = file.metadata().unwrap();
+    let journal = to_journal.then(|| Journal::listen(counter.shop.folder()));
+    if let Some(journal) = &journal {
+        agent.arg("--journal-socket").arg(&journal.socket);
+        agent.env("JOURNAL_STREAM", format!("{}:{}", facts.dev(), facts.ino()));
+    }
+    let mut agent = agent.stderr(file).spawn().unwrap();
+    counter.until_ready().await;
+    if let Some(then) = then {
+        let output = within("the program", counter.verb(&["log-level", then, "--for", "1h"])).await.unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    for (number, sale) in [
+        ("chip-pin", Insert, "12.34", ""),
+        ("pan-19", Insert, "10.66", ""),
+        ("tap", Tap, "12.34", ""),
+        ("swipe-pin", Swipe, "10.51", ""),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        play(&counter, &format!("S{number}"), sale).await;
+    }
+    for pan in TYPED {
+        type_card(&counter, &format!("T{}", pan.len()), pan).await;
+    }
+    let mut said = Vec::new();
+    for verb in
+        [&["show", "S0", "--json"][..], &["receipt", "S0"], &["journal"], &["totals", "--json"], &["status", "--json"]]
+    {
+        let output = within("the program", counter.verb(verb)).await.unwrap();
+        assert!(!output.stdout.is_empty(), "{verb:?}: {}", String::from_utf8_lossy(&output.stderr));
+        said.extend([output.stdout, output.stderr].concat());
+    }
+    for verb in [&["journal", "export"][..], &["doctor"]] {
+        let arguments = [verb, &["--config", config.to_str().unwrap()]].concat();
+        let output = within("the program", counter::till::program(&arguments).output()).await.unwrap();
+        assert!(!output.stdout.is_empty(), "{verb:?}: {}", String::from_utf8_lossy(&output.stderr));
+        said.extend([output.stdout, output.stderr].concat());
+    }
+    rustix::process::kill_process(
+        rustix::process::Pid::from_raw(agent.id().unwrap().cast_signed()).unwrap(),
+        rustix::process::Signal::TERM,
+    )
+    .unwrap();
+    within("the end of the program", agent.wait()).await.unwrap();
+    let lines = std::fs::read(&errors).unwrap();
+    let (log, debug, sale) = match journal.map(Journal::heard) {
+        Some(heard) => {
+            assert_eq!(String::from_utf8_lossy(&lines), "", "all of it is in the journal");
+            // With its length before it.
+            (heard, "PRIORITY\n\u{1}\0\0\0\0\0\0\x007\n", "POS_GATEWAY_US")
         }
-        for pan in TYPED {
-            type_card(&counter, &format!("T{}", pan.len()), pan).await;
-        }
-        let mut said = Vec::new();
-        for verb in [
-            &["show", "S0", "--json"][..],
-            &["receipt", "S0"],
-            &["journal"],
-            &["totals", "--json"],
-            &["status", "--json"],
-        ] {
-            let output = within("the program", counter.verb(verb)).await.unwrap();
-            assert!(!output.stdout.is_empty(), "{verb:?}: {}", String::from_utf8_lossy(&output.stderr));
-            said.extend([output.stdout, output.stderr].concat());
-        }
-        for verb in [&["journal", "export"][..], &["doctor"]] {
-            let arguments = [verb, &["--config", config.to_str().unwrap()]].concat();
-            let output = within("the program", counter::till::program(&arguments).output()).await.unwrap();
-            assert!(!output.stdout.is_empty(), "{verb:?}: {}", String::from_utf8_lossy(&output.stderr));
-            said.extend([output.stdout, output.stderr].concat());
-        }
-        rustix::process::kill_process(
-            rustix::process::Pid::from_raw(agent.id().unwrap().cast_signed()).unwrap(),
-            rustix::process::Signal::TERM,
-        )
-        .unwrap();
-        within("the end of the program", agent.wait()).await.unwrap();
-        let log = log.await.unwrap();
-        let text = String::from_utf8_lossy(&log);
-        assert!(text.contains("sale timing"), "{level}: {text}");
-        assert_eq!(text.contains("DEBUG"), level != "info", "{level}: {text}");
-        let kept =
-            [files(&counter), vec![Kept::new(&format!("the log at {level}"), &log), Kept::new("the verbs", &said)]]
-                .concat();
-        assert_silent(&kept, &[entrusted(&counter), overheard.secrets()].concat());
-    });
-    let [info, debug, trace] = runs;
-    tokio::join!(info, debug, trace);
+        None => (lines, "DEBUG", "gateway_us"),
+    };
+    let text = String::from_utf8_lossy(&log);
+    for words in ["sale timing", sale] {
+        assert!(text.contains(words), "{level}, {then:?}: {text}");
+    }
+    assert_eq!(text.contains(debug), level != "info" || then.is_some(), "{level}, {then:?}: {text}");
+    let kept = [files(&counter), vec![Kept::new(&format!("the log at {level}"), &log), Kept::new("the verbs", &said)]]
+        .concat();
+    assert_silent(&kept, &[entrusted(&counter), overheard.secrets()].concat());
 }

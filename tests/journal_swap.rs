@@ -11,7 +11,7 @@ mod counter;
 use std::fs;
 use std::path::PathBuf;
 
-use book::{said, verb, well};
+use book::{said, verb, verb_beside_the_agent, well};
 use counter::{Counter, ended, within};
 use pos_agent::sim::gateway::Kind;
 use pos_agent::sim::reader::Entry;
@@ -58,7 +58,7 @@ async fn a_new_board_settles_what_the_old_one_left_open() {
     counter.until_ready().await;
     let (journal, file) = (folder.join("journal.db"), old.join("journal.db"));
     let adopt = ["adopt", file.to_str().unwrap(), "--config", &counter.shop.config().display().to_string()];
-    let output = verb(&adopt, &journal);
+    let output = verb_beside_the_agent(&adopt, &journal);
     assert_eq!(output.status.code(), Some(74), "the agent runs: {}", said(&output));
     assert!(said(&output).contains("in use by another pos-agent; stop that one first"), "{}", said(&output));
     counter.stop_agent().await;
@@ -80,9 +80,9 @@ async fn a_new_board_settles_what_the_old_one_left_open() {
     assert_eq!((status, &body["number"]), (201, &4.into()), "{body}");
 
     // Beside the running agent.
-    let output = verb(&["verify"], &journal);
+    let output = verb_beside_the_agent(&["verify"], &journal);
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
-    let output = verb(&["export"], &journal);
+    let output = verb_beside_the_agent(&["export"], &journal);
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
     let text = String::from_utf8(output.stdout).unwrap();
     let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();

@@ -33,6 +33,9 @@ const MAY_USE: &[(&str, &[&str])] = &[
     // Of the gateway the interface's table of parameters alone (`OPEN_TABLE`): a list of them is checked when the file is read.
     ("config", &["money", "card", "emv", "gateway"]),
     ("systemd", &[]),
+    ("logging", &[]),
+    // For kinds and outcomes: their words are the values of labels.
+    ("metrics", &["till", "sale"]),
     (
         "agent",
         &[
@@ -47,6 +50,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "till",
             "config",
             "systemd",
+            "logging",
+            "metrics",
             "wire",
             "follow_up",
         ],
@@ -57,7 +62,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("support", &["card", "emv", "config", "journal"]),
     ("board", &[]),
     // `gateway` for its table of parameters.
-    ("cli", &["till", "config", "money", "agent", "doctor", "gateway", "board", "support"]),
+    ("cli", &["till", "config", "money", "agent", "doctor", "gateway", "board", "support", "logging"]),
     // Asks the ports for readers, with the doctor's manners.
     ("cli::setup", &["config", "board", "reader", "doctor"]),
     // Reads the journal beside the daemon, or without one.

@@ -199,6 +199,7 @@ fn table() -> Vec<(Request, Vec<Right>)> {
     }
     rows.push((post("/v1/sales/known-sale/receipt", json!({})), vec![Right::Read]));
     rows.push((get("/v1/totals"), vec![Right::Totals]));
+    rows.push((get("/v1/metrics"), vec![Right::Totals]));
     rows.push((post("/v1/reader/amount", json!({})), vec![Right::Sale, Right::PreAuthorise, Right::Credit]));
     // What needs several rights.
     rows.push((post("/v1/settle/1", json!({"keep": true})), Vec::new()));
@@ -237,6 +238,7 @@ async fn each_verb_needs_its_right_at_the_socket_and_with_a_token() {
     for right in Right::ALL {
         let one: Rights = [right].into_iter().collect();
         let shop = fake_agent::open_with(16, |till| {
+            till.metrics = true;
             till.token[0].rights = Rights::root();
             till.peer = vec![peer(one.clone())];
         })
@@ -244,6 +246,7 @@ async fn each_verb_needs_its_right_at_the_socket_and_with_a_token() {
         assert!(with_token(&shop, &known).await.iter().all(|answer| answer.0 == 201));
         judge("a program", right, &at_socket(&shop.socket, someone(), &requests).await);
         let shop = fake_agent::open_with(16, |till| {
+            till.metrics = true;
             till.token[0].rights = one.clone();
             till.peer = vec![peer(Rights::root())];
         })
@@ -259,11 +262,13 @@ async fn what_needs_several_rights_needs_all_of_them_and_the_socket() {
         post("/v1/settle/1", json!({"keep": true})),
         get(&format!("/v1/payments/{}", "f".repeat(32))),
         get("/v1/query?merchantTransactionId=x"),
+        post("/v1/log-level", json!({"level": "debug"})),
     ];
     for (rights, codes) in [
-        (vec![Right::AnyTill, Right::Reverse], [422, 403, 403]),
-        (vec![Right::Read, Right::AnyTill, Right::UnknownPayment], [403, 200, 200]),
-        (vec![Right::Read, Right::UnknownPayment, Right::Reverse], [403, 403, 403]),
+        (vec![Right::AnyTill, Right::Reverse], [422, 403, 403, 403]),
+        (vec![Right::Read, Right::AnyTill, Right::UnknownPayment], [403, 200, 200, 403]),
+        (vec![Right::Read, Right::UnknownPayment, Right::Reverse], [403, 403, 403, 403]),
+        (vec![Right::Service], [403, 403, 403, 200]),
     ] {
         let rights: Rights = rights.into_iter().collect();
         let shop = fake_agent::open_with(16, |till| {

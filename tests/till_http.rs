@@ -566,7 +566,7 @@ async fn an_address_in_use_is_named_with_its_remedy_and_tried_again() {
     let entry = TillToken { till: "till-1".into(), token_file, rights: Rights::till() };
     let socket = shop.folder.path().join("other.sock");
     let config =
-        Till { socket: Socket::at(&socket), http: taken.local_addr().unwrap(), token: vec![entry], peer: vec![] };
+        Till { socket: Socket::at(&socket), http: taken.local_addr().unwrap(), token: vec![entry], ..Till::default() };
     let eur = Currency::from_code("EUR").unwrap();
     let (commands, mut heard) = mpsc::channel(1);
     let bound =

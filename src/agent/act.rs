@@ -288,7 +288,7 @@ pub(super) struct Trace {
     /// The agent's own time began here, with the disk's time so far.
     own_since: Option<(Duration, Duration)>,
     /// The agent's own time: between the card and the request, and between the answer and CONTINUE, without the disk.
-    own: Duration,
+    pub(super) own: Duration,
     /// Time the disk took, all steps together.
     pub(super) journal: Duration,
     /// From handing the request to the client to its answer.
@@ -310,6 +310,11 @@ impl Trace {
         self.own_since = Some((now, self.journal));
     }
 
+    /// From the beginning until the card was read; `None` as long as it was not.
+    pub(super) fn until_card(&self) -> Option<Duration> {
+        self.card.map(|card| card.saturating_sub(self.begun))
+    }
+
     /// The request or the card's answer is on its way.
     pub(super) fn handed_on(&mut self, now: Duration) {
         if let Some((since, journal)) = self.own_since.take() {
@@ -324,12 +329,13 @@ impl Agent {
         let Some(trace) = self.sales.get(&number).map(|active| &active.trace) else {
             return;
         };
-        let Some(card) = trace.card else {
+        let Some(reader) = trace.until_card() else {
             return;
         };
+        self.measure_sale(trace);
         tracing::info!(
             sale = number,
-            reader_ms = (card - trace.begun).as_millis(),
+            reader_ms = reader.as_millis(),
             gateway_us = trace.gateway.as_micros(),
             journal_us = trace.journal.as_micros(),
             agent_us = trace.own.as_micros(),

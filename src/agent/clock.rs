@@ -81,7 +81,8 @@ impl Clock {
         self.floor_unix_ms.load(Ordering::Relaxed)
     }
 
-    fn age_ms(&self) -> i64 {
+    /// How long the process runs.
+    pub(super) fn age_ms(&self) -> i64 {
         i64::try_from(self.monotonic().as_millis()).unwrap_or(i64::MAX)
     }
 

@@ -19,6 +19,10 @@ const LONGEST: Duration = Duration::from_secs(300);
 const CLOCKS_DIFFER_S: u64 = journal::CLOCKS_DIFFER_MS.unsigned_abs() / 1000;
 /// What the status says of a gateway that answered.
 pub(super) const ANSWERS: &str = "answers";
+/// Of one that a line was opened to, and nothing was asked yet.
+pub(super) const CONNECTED: &str = "connected";
+/// Of one that was asked too often.
+pub(super) const THROTTLES: &str = "has too many requests";
 
 impl Agent {
     /// Asks when it is time; cheap when it is not.

@@ -14,7 +14,8 @@ impl Agent {
             let number = sale.order().number;
             tracing::info!(sale = number, "found open, being settled");
             let never_sent = sale.standing() == sale::Standing::Waiting;
-            self.sales.insert(number, Active::new(sale, self.clock.monotonic()));
+            let counted = self.sales.get(&number).is_some_and(|active| active.counted);
+            self.sales.insert(number, Active { counted, ..Active::new(sale, self.clock.monotonic()) });
             let first = self.old_copy.first_event(number, never_sent);
             self.inbox.extend(first.map(|event| (number, event)));
         }

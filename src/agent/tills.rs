@@ -74,6 +74,11 @@ impl Agent {
                     let _ = reply.send(found.map_err(|why| Refused::Gateway { why }));
                 });
             }
+            Command::Log { level, lasts, by, reply } => {
+                let changed = self.change_log(level, lasts, &by);
+                let _ = reply.send(changed);
+            }
+            Command::Metrics { reply } => drop(reply.send(self.figures())),
             Command::Status { permit, reply } => drop(reply.send(self.status(|till| permit.hears(till)))),
         }
     }
@@ -135,10 +140,11 @@ impl Agent {
         };
         let (mut sale, step) = Sale::begin(order);
         let written = self.journal.commit(&mut sale, step, now.unix_ms);
-        let (actions, _) = written.map_err(|error| {
+        let (actions, took) = written.map_err(|error| {
             self.journal_is_faulty(&error);
             refused_by_journal(error)
         })?;
+        self.measure_step(number, took);
         self.nudge_open_reversals();
         let view = self.view_of(&sale);
         if sale.order().kind.needs_card() {

@@ -9,7 +9,7 @@ use crate::reader::Step;
 use crate::sale::{self, Answer, Copy, Kind, Outcome, Sale, Standing};
 use crate::till::{self, CardView, KeysView, PrinterView, Progress, ReceiptCopy, SaleView, State, StatusView, Who};
 
-use super::probing::ANSWERS;
+use super::probing::{ANSWERS, THROTTLES};
 use super::{Active, Agent};
 
 impl From<ReceiptCopy> for Copy {
@@ -102,7 +102,7 @@ impl Agent {
             State::Unconfirmed => "unconfirmed",
             State::Ended => "ended",
         };
-        tracing::info!(sale = number, step, outcome = ?view.outcome, "sale");
+        tracing::info!(sale = number, step, outcome = view.outcome.map(till::Outcome::as_str), "sale");
         self.answer_cancels(number);
         let progress = Progress {
             till: view.till.clone(),
@@ -245,6 +245,8 @@ impl Agent {
             http: None,
             reader_details: self.reader_view(),
             keys_left: self.keys_left,
+            logging: self.log_view(),
+            health: Some(self.health()),
             current,
             unconfirmed,
         }
@@ -381,7 +383,7 @@ fn step_words(step: &Step) -> (&'static str, String) {
 pub(super) fn gateway_state(answer: &Answer) -> String {
     match answer {
         Answer::Approved(_) | Answer::Declined(_) | Answer::Pending { .. } => ANSWERS.to_owned(),
-        Answer::Throttled(_) => "has too many requests".to_owned(),
+        Answer::Throttled(_) => THROTTLES.to_owned(),
         Answer::NotSent { why } | Answer::Unknown { why } | Answer::NotOurs { why } => why.clone(),
     }
 }

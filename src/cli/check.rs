@@ -11,9 +11,9 @@ use crate::config::{self, DEFAULT_PATH};
 /// Arguments.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-It shows what everybody may do. Rights: sale, pre-authorise, capture, refund, reverse, credit, any-till, unknown-payment, totals, read.
-Sets of them: till (of a [[till.token]] whose rights are not written), group (of whoever may open the socket), several-tills (of a
-[[till.peer]], a program at the socket): all but credit, any-till and unknown-payment; root: all.")]
+It shows what everybody may do. Rights: sale, pre-authorise, capture, refund, reverse, credit, any-till, unknown-payment, totals, read,
+service. Sets of them: till (of a [[till.token]] whose rights are not written), group (of whoever may open the socket), several-tills (of a
+[[till.peer]], a program at the socket): all but credit, any-till, unknown-payment and service; root: all.")]
 pub(super) struct Check {
     /// The configuration
     #[arg(value_name = "CONFIG", default_value = DEFAULT_PATH)]

@@ -18,8 +18,10 @@ mod daemon;
 mod doctor;
 mod exit;
 mod flow;
+mod health;
 mod journal;
 mod later;
+mod log_level;
 mod memory;
 mod out;
 mod parameters;
@@ -116,6 +118,10 @@ enum Verb {
     Check(check::Check),
     /// Look at everything the terminal stands on, and say what to do about what is wrong
     Doctor(doctor::Doctor),
+    /// Say whether an update is good: the agent, its journal, and what answered before the update
+    Health(health::Health),
+    /// Log more or less for a while
+    LogLevel(log_level::LogLevel),
     /// The gateway's parameters: list them, explain one, check values or a whole form
     Parameters(parameters::Parameters),
 }
@@ -165,6 +171,8 @@ impl Arguments {
                 runtime.shutdown_background();
                 done
             }
+            Verb::Health(verb) => runtime.block_on(verb.run()),
+            Verb::LogLevel(verb) => runtime.block_on(verb.run()),
             Verb::Parameters(verb) => verb.run(),
         });
         done.unwrap_or_else(|stop| {

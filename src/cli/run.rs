@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use clap::Args;
 use tokio::signal::unix::{SignalKind, signal};
-use tracing_subscriber::EnvFilter;
 
 use super::exit::{Exit, Stop};
 use crate::agent;
 use crate::config::{self, DEFAULT_PATH};
+use crate::logging;
 
 /// Arguments.
 #[derive(Debug, Args)]
@@ -19,11 +19,14 @@ pub(super) struct Run {
     /// What to log to standard error: error, warn, info, debug, trace, or as in RUST_LOG [default: RUST_LOG, else info]
     #[arg(long, value_name = "LEVEL")]
     log: Option<String>,
+    /// Where systemd's journal listens, when standard error leads there
+    #[arg(long, value_name = "PATH", default_value = logging::SOCKET, hide = true)]
+    journal_socket: PathBuf,
 }
 
 impl Run {
     pub(super) async fn run(self) -> Result<Exit, Stop> {
-        self.log_to_stderr()?;
+        self.begin_log()?;
         let config = config::load(&self.config)?;
         let failed = |error: std::io::Error| Stop::new(Exit::Software, format!("no signals: {error}"));
         let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
@@ -38,15 +41,9 @@ impl Run {
         Ok(Exit::Success)
     }
 
-    /// systemd keeps standard error and adds the time; a person sees it at once.
-    fn log_to_stderr(&self) -> Result<(), Stop> {
+    /// To systemd's journal with its fields, or to standard error for a person who sees it at once.
+    fn begin_log(&self) -> Result<(), Stop> {
         let level = self.log.clone().or_else(|| std::env::var("RUST_LOG").ok()).unwrap_or_else(|| "info".to_owned());
-        let filter = EnvFilter::try_new(&level).map_err(|error| {
-            Stop::new(Exit::Usage, format!("--log {level}: {error}; use error, warn, info, debug or trace"))
-        })?;
-        // A line that cannot be written is lost: telling so would go the same way, and end the terminal.
-        let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false);
-        log.log_internal_errors(false).init();
-        Ok(())
+        logging::begin(&level, &self.journal_socket).map_err(|error| Stop::new(Exit::Usage, format!("--log {error}")))
     }
 }

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::exit::{Exit, Stop};
-use super::{Where, out};
+use super::{Where, log_level, out};
 use crate::till::{PrinterView, ReaderView, SaleView, StatusView};
 
 /// Arguments.
@@ -50,6 +50,9 @@ fn table(status: &StatusView) {
     out::say(&format!("sale         {}", status.current.as_ref().map_or_else(|| "none".to_owned(), sale)));
     for (n, unconfirmed) in status.unconfirmed.iter().enumerate() {
         out::say(&format!("{:<13}{}", if n == 0 { "unconfirmed" } else { "" }, sale(unconfirmed)));
+    }
+    if let Some(logging) = &status.logging {
+        out::say(&format!("log          {}", log_level::line(logging)));
     }
     out::say(&format!("version      {}", status.version));
 }

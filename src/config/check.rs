@@ -14,8 +14,8 @@ use rustls_pki_types::pem::PemObject;
 use super::assumptions;
 use super::secret::{SecretError, credential_is_there, key_file, secret_file};
 use super::{
-    CodePage, Config, Gateway, Journal, LOCAL, Location, ManualEntryCommand, Part, Printer, Reader, Terminal, Till,
-    TillPeer, is_nameless, logo_file, qr_parts,
+    CodePage, Config, Gateway, Journal, LOCAL, Location, ManualEntryCommand, Part, Printer, Reader, Right, Terminal,
+    Till, TillPeer, is_nameless, logo_file, qr_parts,
 };
 use crate::money::{Amount, Currency};
 
@@ -423,6 +423,12 @@ fn till(till: &Till) -> Result<(), Fault> {
         check(names.insert(&entry.till), &key, "two tills have the same name", "give each till its own")?;
         absolute(&format!("till.token[{n}].token-file"), &entry.token_file)?;
     }
+    check(
+        !till.metrics || till.token.iter().any(|entry| entry.rights.has(Right::Totals)),
+        "till.metrics",
+        "would serve nobody: no [[till.token]] has the right totals",
+        "add a [[till.token]] with rights = [\"totals\"] for the program that asks, or leave it out",
+    )?;
     let mut users = BTreeSet::new();
     for (n, entry) in till.peer.iter().enumerate() {
         peer(n, entry)?;

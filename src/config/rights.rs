@@ -1,4 +1,4 @@
-//! What a caller may do: ten rights, and the named sets of them. Who has which is written in `[[till.token]]`, `[[till.peer]]` and
+//! What a caller may do: eleven rights, and the named sets of them. Who has which is written in `[[till.token]]`, `[[till.peer]]` and
 //! `[till.socket]`; what each verb needs is in `till/rights.rs`.
 
 use std::collections::BTreeSet;
@@ -30,11 +30,13 @@ pub enum Right {
     Totals,
     /// See transactions, their receipts, and the terminal.
     Read,
+    /// Service the terminal itself, as a technician does: change how much is logged.
+    Service,
 }
 
 impl Right {
     /// Every right, in the order of their documentation.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Sale,
         Self::PreAuthorise,
         Self::Capture,
@@ -45,6 +47,7 @@ impl Right {
         Self::UnknownPayment,
         Self::Totals,
         Self::Read,
+        Self::Service,
     ];
 
     /// As it is written in the configuration.
@@ -61,6 +64,7 @@ impl Right {
             Self::UnknownPayment => "unknown-payment",
             Self::Totals => "totals",
             Self::Read => "read",
+            Self::Service => "service",
         }
     }
 
@@ -70,7 +74,7 @@ impl Right {
     }
 }
 
-/// What a shop does every day: everything but paying out, and reaching beyond one's own tills and this journal.
+/// What a shop does every day: everything but paying out, reaching beyond one's own tills and this journal, and servicing.
 const USUAL: [Right; 7] =
     [Right::Sale, Right::PreAuthorise, Right::Capture, Right::Refund, Right::Reverse, Right::Totals, Right::Read];
 
@@ -211,7 +215,7 @@ mod tests {
             [("till", Rights::till()), ("group", Rights::group()), ("several-tills", Rights::several_tills())]
         {
             for right in Right::ALL {
-                let off = matches!(right, Right::Credit | Right::AnyTill | Right::UnknownPayment);
+                let off = matches!(right, Right::Credit | Right::AnyTill | Right::UnknownPayment | Right::Service);
                 assert_eq!(set.has(right), !off, "{name}: {right:?}");
             }
         }

@@ -7,9 +7,12 @@
 //!
 //! A sale at the reader is left alone until the WAL is several times as long as it should be.
 
+use std::path::Path;
+
 use tokio::task::JoinHandle;
 
 use super::Journal;
+use super::open::beside;
 
 /// Steps after which the WAL is copied into the file: some ten sales. A step writes two to seven pages.
 pub(super) const TIDY_AFTER: u64 = 40;
@@ -52,6 +55,13 @@ impl Journal {
             self.prune();
         }
         self.see_to_the_wal(busy);
+    }
+
+    /// The size of the file and of its WAL, in bytes; zero of what cannot be looked at.
+    #[must_use]
+    pub fn bytes(&self) -> (u64, u64) {
+        let bytes = |path: &Path| std::fs::metadata(path).map_or(0, |facts| facts.len());
+        (bytes(&self.path), bytes(&beside(&self.path, "-wal")))
     }
 
     fn prune(&mut self) {

@@ -11,6 +11,7 @@
 //! | `gap` | entries that were taken out, with the hash from which the chain goes on |
 //! | `day` | a date on which transactions began, with the first of them: what retention counts |
 //! | `payment` | an id at the gateway: a transaction's own payment, its reversal by itself, or a payment that the journal does not know |
+//! | `program` | the program that uses the journal, and the one before it, with what answered them; no part of the book |
 //! | `about` | the format that the tables have; `PRAGMA user_version` is the oldest that may use them (`open.rs`) |
 //!
 //! **An account book.** Steps and marks are entries in the order of their commits, each with a hash over itself and the entry before it
@@ -36,6 +37,7 @@ mod known;
 mod lock;
 mod open;
 mod payments;
+mod program;
 mod reader;
 mod reading;
 mod retention;
@@ -54,6 +56,7 @@ pub use export::{Closing, Transaction};
 pub use inspect::{Inspection, Sales, inspect};
 pub use known::OldCopy;
 pub use lock::is_held;
+pub use program::Program;
 pub use reader::{KnownReader, ReaderChange};
 pub use reading::Reading;
 pub use set_back::{CLOCKS_DIFFER_MS, Latest, SetBack};
@@ -219,13 +222,14 @@ impl Journal {
         self.watch = watch;
     }
 
-    /// Writes a step and gives out its actions. With it the time the disk took.
+    /// Writes a step and gives out its actions. With it the time the disk took: zero when the step had nothing to write.
     ///
     /// # Errors
     /// When it cannot be written: then nothing of the step may be done, and the sale stands as before.
     pub fn commit(&mut self, sale: &mut Sale, step: Step, unix_ms: i64) -> Result<(Vec<Action>, Duration), Error> {
         #[allow(clippy::disallowed_methods, reason = "measures the disk; nothing is decided by it")]
         let start = std::time::Instant::now();
+        let mut took = Duration::ZERO;
         if !step.records().is_empty() {
             #[cfg(feature = "sim")]
             if let Some(Watch(watch)) = &self.watch {
@@ -236,8 +240,9 @@ impl Journal {
             if let Some(Watch(watch)) = &self.watch {
                 watch(Moment::After(step.records()))?;
             }
+            took = start.elapsed();
         }
-        Ok((step.commit(sale, Written::after_sync()), start.elapsed()))
+        Ok((step.commit(sale, Written::after_sync()), took))
     }
 
     /// The sale of one till's reference.

@@ -165,7 +165,8 @@ pub async fn serve(
     let (stop, stopped) = watch::channel(false);
     let stopped = Stopped(stopped);
     let (port, seen) = watch::channel(tcp.as_ref().map(|_| bind::seen(address.unwrap_or(config.http), refused)));
-    let app = Arc::new(App { commands, progress, currency, stopped: stopped.clone(), port: seen });
+    let (stops, metrics_at_port) = (stopped.clone(), config.metrics);
+    let app = Arc::new(App { commands, progress, currency, stopped: stops, port: seen, metrics_at_port });
     let local = listen(unix, api::router(Arc::clone(&app), Door::Local(config.clone())), stopped.clone());
     let wanted = config.http;
     let remote = tcp.map(|tcp| tokio::spawn(loopback(tcp, wanted, port, api::router(app, door), stopped)));

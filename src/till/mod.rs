@@ -5,6 +5,7 @@
 //! on loopback TCP.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use tokio::sync::{broadcast, mpsc, oneshot};
@@ -136,6 +137,22 @@ pub enum Command {
         filters: Vec<(String, String)>,
         /// The fields of each by their flat names.
         reply: oneshot::Sender<Result<Vec<BTreeMap<String, String>>, Refused>>,
+    },
+    /// Log more or less for a while.
+    Log {
+        /// How much; `None`: as the program was started.
+        level: Option<LogLevel>,
+        /// For how long.
+        lasts: Duration,
+        /// Who asks.
+        by: Who,
+        /// What is logged now; `None`: as the program was started.
+        reply: oneshot::Sender<Result<Option<LogView>, Refused>>,
+    },
+    /// What is counted and measured, as text for machines.
+    Metrics {
+        /// OpenMetrics.
+        reply: oneshot::Sender<String>,
     },
     /// The terminal's state.
     Status {
@@ -320,6 +337,20 @@ pub enum Outcome {
     NotSent,
 }
 
+impl Outcome {
+    /// As programs write it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Approved => "approved",
+            Self::PartiallyApproved => "partially-approved",
+            Self::Declined => "declined",
+            Self::Cancelled => "cancelled",
+            Self::NotSent => "not-sent",
+        }
+    }
+}
+
 /// A sale as tills see it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -472,11 +503,81 @@ pub struct StatusView {
     /// How many keys the reader has left, known from the first card after a start on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keys_left: Option<KeysView>,
+    /// How much is logged; absent when that is as the program was started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub logging: Option<LogView>,
+    /// Whether an update is good; absent when the agent is an earlier one, which cannot tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub health: Option<HealthView>,
     /// The sale under way.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub current: Option<SaleView>,
     /// Sales whose outcome is not known yet.
     pub unconfirmed: Vec<SaleView>,
+}
+
+/// How much is logged, when it is not as the program was started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LogLevel {
+    /// What happens to each sale, and what is wrong.
+    Info,
+    /// What each device says and is told, without what is in it.
+    Debug,
+    /// Everything that any part of the program says.
+    Trace,
+}
+
+impl LogLevel {
+    /// As it is written.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Info => "info",
+            Self::Debug => "debug",
+            Self::Trace => "trace",
+        }
+    }
+}
+
+/// How much is logged, and for how long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LogView {
+    /// How much.
+    pub level: LogLevel,
+    /// After so many seconds it is again as the program was started.
+    pub left_s: u64,
+}
+
+/// What shows whether an update is good: what answers under this program, and what did under the one before it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct HealthView {
+    /// This program: its version, and when it was built.
+    pub program: String,
+    /// The one before it on this board; absent when it is the first one that the journal knows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<String>,
+    /// Why the journal cannot be written, with the remedy; absent when this program has written it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub journal: Option<String>,
+    /// The card reader.
+    pub reader: Health,
+    /// The gateway.
+    pub gateway: Health,
+}
+
+/// Whether a device speaks for an update or against it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Health {
+    /// It has answered under this program.
+    Answered,
+    /// It answered under the program before, and has not yet under this one.
+    Awaited,
+    /// It did not answer under the program before either, as far as that is known: no fault of this one.
+    NotCounted,
 }
 
 /// The port where tills with a token connect.

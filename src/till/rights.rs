@@ -203,6 +203,10 @@ pub enum Verb {
     Listen,
     /// Count and add up.
     Totals,
+    /// See the figures for machines: how many transactions, of all tills, how long they took, how the devices stand. No amounts.
+    Metrics,
+    /// Change how much is logged.
+    Log,
     /// Let an amount be typed at the reader.
     TypeAmount,
     /// Say what becomes of a sale that waits for a person.
@@ -221,7 +225,9 @@ enum Needs {
 impl Verb {
     /// The table. Seeing to a transaction needs what began it: whoever may begin one may also stop it.
     fn needs(self) -> Needs {
-        use Right::{AnyTill, Capture, Credit, PreAuthorise, Read, Refund, Reverse, Sale, Totals, UnknownPayment};
+        use Right::{
+            AnyTill, Capture, Credit, PreAuthorise, Read, Refund, Reverse, Sale, Service, Totals, UnknownPayment,
+        };
         match self {
             Self::Begin(kind) | Self::SeeTo(kind) => Needs::All(match kind {
                 Kind::Sale | Kind::ByRegistration => &[Sale],
@@ -233,7 +239,9 @@ impl Verb {
             }),
             Self::Attend => Needs::OneOf(&[Sale, PreAuthorise, Capture, Refund, Reverse, Credit]),
             Self::Show | Self::List | Self::Receipt | Self::Status | Self::Listen => Needs::All(&[Read]),
-            Self::Totals => Needs::All(&[Totals]),
+            // A program that watches needs this one and sees no transaction by it.
+            Self::Totals | Self::Metrics => Needs::All(&[Totals]),
+            Self::Log => Needs::All(&[Service]),
             Self::TypeAmount => Needs::OneOf(&[Sale, PreAuthorise, Credit]),
             // Whichever till's it is, and money may go back.
             Self::Settle => Needs::All(&[AnyTill, Reverse]),
@@ -244,7 +252,7 @@ impl Verb {
 
     /// For a person at the terminal: a token may have been read by somebody who is far from it.
     fn only_at_the_socket(self) -> bool {
-        matches!(self, Self::Settle | Self::AskGateway)
+        matches!(self, Self::Settle | Self::AskGateway | Self::Log)
     }
 }
 
@@ -375,7 +383,7 @@ mod tests {
         let mut verbs: Vec<Verb> =
             Kind::ALL.into_iter().flat_map(|kind| [Verb::Begin(kind), Verb::SeeTo(kind)]).collect();
         verbs.extend([Verb::Attend, Verb::Show, Verb::List, Verb::Receipt, Verb::Status, Verb::Listen, Verb::Totals]);
-        verbs.extend([Verb::TypeAmount, Verb::Settle, Verb::AskGateway]);
+        verbs.extend([Verb::Metrics, Verb::Log, Verb::TypeAmount, Verb::Settle, Verb::AskGateway]);
         verbs
     }
 
@@ -420,7 +428,8 @@ mod tests {
                     (Verb::TypeAmount, Right::Sale | Right::PreAuthorise | Right::Credit) => true,
                     (Verb::Attend, Right::Sale | Right::PreAuthorise | Right::Capture) => true,
                     (Verb::Attend, Right::Refund | Right::Reverse | Right::Credit) => true,
-                    (Verb::Totals, Right::Totals) => true,
+                    (Verb::Totals | Verb::Metrics, Right::Totals) => true,
+                    (Verb::Log, Right::Service) => true,
                     (Verb::Show | Verb::List | Verb::Receipt | Verb::Status | Verb::Listen, Right::Read) => true,
                     _ => false,
                 };

@@ -11,7 +11,7 @@ use pos_agent::money::{Amount, Currency};
 use pos_agent::systemd::Sockets;
 use pos_agent::till::http::{self, Bound};
 use pos_agent::till::{
-    Command, Kind, Outcome, PrintView, PrinterView, Progress, Refused, SaleView, State, StatusView, Wanted,
+    Command, Kind, LogView, Outcome, PrintView, PrinterView, Progress, Refused, SaleView, State, StatusView, Wanted,
 };
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
@@ -84,7 +84,7 @@ pub(crate) async fn open_with(ring: usize, change: impl FnOnce(&mut Till)) -> Sh
     });
     let socket = folder.path().join("till.sock");
     let (http, token) = (([127, 0, 0, 1], 0).into(), tokens.to_vec());
-    let mut config = Till { socket: Socket::at(&socket), http, token, peer: Vec::new() };
+    let mut config = Till { socket: Socket::at(&socket), http, token, ..Till::default() };
     change(&mut config);
     let (commands, heard) = mpsc::channel(8);
     let (progress, _) = broadcast::channel(ring);
@@ -214,6 +214,11 @@ async fn play(
                 let printer = format!("{copy:?} of {reference}");
                 let _ = reply.send(Ok(PrintView { printer, state: "ok".into(), waiting: 1 }));
             }
+            Command::Metrics { reply } => drop(reply.send("# EOF\n".to_owned())),
+            Command::Log { level, lasts, reply, .. } => {
+                let left_s = lasts.as_secs();
+                drop(reply.send(Ok(level.map(|level| LogView { level, left_s }))));
+            }
             Command::Status { permit, reply } => {
                 let theirs = || sales.values().filter(|sale| permit.hears(&sale.till));
                 let current = theirs().find(|sale: &&SaleView| sale.state == State::WaitingForCard).cloned();
@@ -222,6 +227,8 @@ async fn play(
                     reader_details: None,
                     keys_left: None,
                     http: None,
+                    logging: None,
+                    health: None,
                     version: "1.2.3".into(),
                     terminal_id: "4711".into(),
                     ready: true,

@@ -117,6 +117,11 @@ pub fn well(path: &Path) -> Verdict {
 /// `pos-agent journal …` of the real program.
 pub fn verb(arguments: &[&str], journal: &Path) -> Output {
     until_free(journal);
+    verb_beside_the_agent(arguments, journal)
+}
+
+/// The same while the journal is an agent's, and stays it.
+pub fn verb_beside_the_agent(arguments: &[&str], journal: &Path) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_pos-agent"));
     command.arg("journal").args(arguments).arg("--journal").arg(journal).env_remove("RUST_LOG").output().unwrap()
 }

@@ -15,6 +15,8 @@
 //! | `GET /v1/query?NAME=VALUE&…` | `{"payments":[…]}`, by the interface's query parameters; on the Unix socket only |
 //! | `POST /v1/reader/amount` `{"currency"}` | `{"amount","currency"}` as typed at the reader; nothing is begun by it |
 //! | `GET /v1/status` | the terminal |
+//! | `GET /v1/metrics` | figures for machines (OpenMetrics); with a token only where `[till] metrics` is set |
+//! | `POST /v1/log-level` `{"level","forS"}` | how much is logged for a while, `{"level","leftS"}`, or `null` for as it was started; on the Unix socket only |
 //! | `GET /v1/events` | server-sent events |
 //!
 //! `"kind"` is `sale` when it is left out; `pre-authorisation` and `credit` take a card too. `capture`, `refund`, `reversal`,
@@ -59,8 +61,8 @@ use super::list;
 use super::places::{Allowance, count};
 use crate::money::{Amount, Currency};
 use crate::till::{
-    Caller, CancelView, Command, Kind, Of, Permit, PortView, Progress, ReceiptCopy, Refused, SaleView,
-    State as SaleState, StatusView, TotalsView, Verb, Wanted,
+    Caller, CancelView, Command, Kind, LogLevel, LogView, Of, Permit, PortView, Progress, ReceiptCopy, Refused,
+    SaleView, State as SaleState, StatusView, TotalsView, Verb, Wanted,
 };
 
 /// A sale's request is below 200 bytes; tills may add blanks.
@@ -79,6 +81,11 @@ const COUNT_DEADLINE: Duration = Duration::from_secs(60);
 const MAX_CARRIED: usize = 1000;
 /// Longest `wait-s`: some proxies and libraries give up at two minutes.
 const MAX_WAIT_S: u32 = 120;
+/// What `GET /v1/metrics` answers, for `Content-Type`.
+const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+/// How long a changed log lasts when nobody says, and at most: a log that is full of detail wears out a board's card.
+const LOG_FOR_S: u64 = 3600;
+const LOG_FOR_MOST_S: u64 = 24 * 3600;
 /// Sales of one list when the till names no limit, and at most.
 const LIST_LIMIT: (u32, u32) = (100, 1000);
 
@@ -90,6 +97,8 @@ pub(super) struct App {
     pub(super) stopped: Stopped,
     /// How the port stands; `None` when no till has a token.
     pub(super) port: watch::Receiver<Option<PortView>>,
+    /// Tokens may ask for the figures too.
+    pub(super) metrics_at_port: bool,
 }
 
 /// The verbs behind a door.
@@ -106,6 +115,8 @@ pub(super) fn router(app: Arc<App>, door: Door) -> Router {
         .route("/v1/query", get(query))
         .route("/v1/reader/amount", post(type_amount))
         .route("/v1/status", get(status))
+        .route("/v1/metrics", get(figures))
+        .route("/v1/log-level", post(log_level))
         .route("/v1/events", get(listen))
         .fallback(|| async {
             Failure::new(
@@ -546,6 +557,55 @@ async fn status(
     status.http.clone_from(&app.port.borrow());
     status.attention.extend(status.http.as_ref().and_then(|port| port.trouble.clone()));
     Ok(Json(status))
+}
+
+/// One text of bounded length, made between two turns of the agent's loop; what a caller may ask at a time is bounded for all verbs.
+async fn figures(State(app): State<Arc<App>>, Extension(caller): Extension<Caller>) -> Result<Response, Failure> {
+    let permit = caller.may(Verb::Metrics)?;
+    if caller.who().token.is_some() && !app.metrics_at_port {
+        let message = "figures are for the Unix socket alone; to serve them here too, write metrics = true into [till]";
+        return Err(Failure::new(StatusCode::FORBIDDEN, "forbidden", message));
+    }
+    let text = app.ask(&permit, |reply| Command::Metrics { reply }).await?;
+    Ok(([(header::CONTENT_TYPE, OPEN_METRICS)], text).into_response())
+}
+
+/// A level, or back to how the program was started.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum WantedLevel {
+    Usual,
+    Info,
+    Debug,
+    Trace,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LogRequest {
+    level: WantedLevel,
+    #[serde(rename = "forS")]
+    for_s: Option<u64>,
+}
+
+async fn log_level(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    Body(LogRequest { level, for_s }): Body<LogRequest>,
+) -> Result<Json<Option<LogView>>, Failure> {
+    let permit = caller.may(Verb::Log)?;
+    let for_s = for_s.unwrap_or(LOG_FOR_S);
+    if !(1..=LOG_FOR_MOST_S).contains(&for_s) {
+        return Err(Failure::malformed(format!("forS: must be 1 to {LOG_FOR_MOST_S} seconds")));
+    }
+    let level = match level {
+        WantedLevel::Usual => None,
+        WantedLevel::Info => Some(LogLevel::Info),
+        WantedLevel::Debug => Some(LogLevel::Debug),
+        WantedLevel::Trace => Some(LogLevel::Trace),
+    };
+    let (lasts, by) = (Duration::from_secs(for_s), caller.who().clone());
+    Ok(Json(app.ask(&permit, |reply| Command::Log { level, lasts, by, reply }).await??))
 }
 
 async fn listen(

@@ -1,0 +1,57 @@
+//! More or less in the log for a while, and then again as the program was started: nobody has to remember that a board writes its card
+//! full. It is asked for at the socket alone, by somebody with the right `service`, and stands in the status as long as it lasts.
+
+use std::time::Duration;
+
+use crate::logging;
+use crate::till::{LogLevel, LogView, Refused, Who};
+
+use super::Agent;
+
+/// What is logged otherwise than the program was started with.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Changed {
+    level: LogLevel,
+    until: Duration,
+}
+
+impl Agent {
+    /// Somebody wants it changed; `None`: as the program was started.
+    pub(super) fn change_log(
+        &mut self,
+        level: Option<LogLevel>,
+        lasts: Duration,
+        by: &Who,
+    ) -> Result<Option<LogView>, Refused> {
+        logging::set(level.map(LogLevel::as_str)).map_err(|error| Refused::NotPossible { why: error.to_string() })?;
+        self.log_changed = level.map(|level| Changed { level, until: self.clock.monotonic() + lasts });
+        let (level, for_s) = (level.map_or("usual", LogLevel::as_str), lasts.as_secs());
+        tracing::warn!(level, for_s, %by, "the log was changed");
+        Ok(self.log_view())
+    }
+
+    /// Ends it when its time is over.
+    pub(super) fn log_is_usual_again(&mut self) {
+        if self.log_changed.is_none_or(|changed| changed.until > self.clock.monotonic()) {
+            return;
+        }
+        self.log_changed = None;
+        match logging::set(None) {
+            Ok(()) => tracing::info!("the log is as the program was started again"),
+            Err(error) => tracing::error!(%error, "the log stays as it was changed"),
+        }
+    }
+
+    /// When that is.
+    pub(super) fn log_changes_at(&self) -> Option<Duration> {
+        self.log_changed.map(|changed| changed.until)
+    }
+
+    /// For the status.
+    pub(super) fn log_view(&self) -> Option<LogView> {
+        let Changed { level, until } = self.log_changed?;
+        let left = until.saturating_sub(self.clock.monotonic());
+        // A part of a second is one that is left.
+        Some(LogView { level, left_s: left.as_secs() + u64::from(left.subsec_nanos() > 0) })
+    }
+}

@@ -1,0 +1,85 @@
+//! What is counted and when, and how the terminal stands for whoever asks for the figures. Nothing is decided by any of it.
+
+use std::time::Duration;
+
+use crate::metrics::{PrinterStanding, Standing, Timing};
+use crate::sale;
+
+use super::probing::{ANSWERS, CONNECTED, THROTTLES};
+use super::words::kind_of;
+use super::{Agent, act};
+
+impl Agent {
+    /// A step of a sale is on the disk, which took so long: nothing at all when there was nothing to write.
+    pub(super) fn measure_step(&mut self, number: u64, took: Duration) {
+        if took > Duration::ZERO {
+            self.metrics.synced(took);
+        }
+        let Some(active) = self.sales.get_mut(&number) else {
+            return;
+        };
+        active.trace.journal += took;
+        if let sale::Standing::Ended(outcome) = active.sale.standing()
+            && !active.counted
+        {
+            let host = active.sale.host();
+            let gateway_spoke = host.code.is_some() || host.id.is_some();
+            self.metrics.ended(kind_of(&active.sale.order().kind), outcome, gateway_spoke);
+            active.counted = true;
+        }
+    }
+
+    /// A sale with a card is over: the same figures as in its line in the log.
+    pub(super) fn measure_sale(&self, trace: &act::Trace) {
+        if let Some(reader) = trace.until_card() {
+            self.metrics.timed(Timing { reader, gateway: trace.gateway, journal: trace.journal, agent: trace.own });
+        }
+    }
+
+    /// All figures as text.
+    pub(super) fn figures(&self) -> String {
+        self.metrics.text(&self.stands())
+    }
+
+    /// The gateway was reached when it was spoken to last, whatever it said.
+    pub(super) fn reaches_the_gateway(&self) -> bool {
+        [ANSWERS, CONNECTED, THROTTLES].contains(&self.gateway_state.as_str())
+    }
+
+    fn stands(&self) -> Standing {
+        let keys = self.keys_left.unwrap_or_default();
+        let (journal_bytes, wal_bytes) = self.journal.bytes();
+        let started_ms = self.clock.unix_ms().saturating_sub(self.clock.age_ms());
+        let mut stands = Standing {
+            started_unix_s: started_ms / 1000,
+            unconfirmed: 0,
+            reversals: 0,
+            for_person: 0,
+            reader_ready: self.reader_state.is_ok(),
+            card_keys: keys.card,
+            pin_keys: keys.pin,
+            gateway_reached: self.reaches_the_gateway(),
+            journal_written: self.journal_fault.is_none(),
+            journal_bytes,
+            wal_bytes,
+            printers: self.printers.iter().map(stands_printer).collect(),
+        };
+        for active in self.sales.values() {
+            let (undone, quarantined) = match active.sale.standing() {
+                sale::Standing::Unconfirmed { quarantined, .. } => {
+                    (active.sale.order().kind.is_undone_when_unknown(), quarantined.is_some())
+                }
+                _ if active.stuck || self.old_copy.holds_up(active.sale.order().number) => (false, false),
+                _ => continue,
+            };
+            stands.unconfirmed += 1;
+            stands.reversals += usize::from(undone && !quarantined);
+            stands.for_person += usize::from(quarantined);
+        }
+        stands
+    }
+}
+
+fn stands_printer(printer: &crate::printer::Handle) -> PrinterStanding {
+    PrinterStanding { ready: printer.attention().is_none(), waiting: printer.waiting() }
+}

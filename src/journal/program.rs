@@ -1,0 +1,132 @@
+//! Which program uses this journal, and what answered it: one row for the program of now and one for the program before it. No entry of
+//! the book, for it says nothing about money, and an earlier program need not know it.
+//!
+//! An update is judged by it (`pos-agent health`): a reader that answered the program before and does not answer this one speaks against
+//! the update, one that was unplugged before says nothing.
+
+use rusqlite::{OptionalExtension, params};
+
+use super::db::{Db, failed};
+use super::{Error, Journal};
+
+/// The table, which is made by whoever first needs it.
+const TABLE: &str = "
+    CREATE TABLE IF NOT EXISTS program(
+        before INTEGER PRIMARY KEY,
+        name TEXT NOT NULL,
+        reader_ever INTEGER NOT NULL DEFAULT 0,
+        gateway_ever INTEGER NOT NULL DEFAULT 0,
+        reader INTEGER NOT NULL DEFAULT 0,
+        gateway INTEGER NOT NULL DEFAULT 0);";
+
+/// What answered a program.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Program {
+    /// Its name: version and build.
+    pub name: String,
+    /// The reader has answered it.
+    pub reader_ever: bool,
+    /// The gateway has.
+    pub gateway_ever: bool,
+    /// The reader answered it when that was last written.
+    pub reader: bool,
+    /// The gateway did.
+    pub gateway: bool,
+}
+
+impl Journal {
+    /// Writes that a program has begun, and waits until that is on the disk: with it the journal has shown that it can be written. Gives
+    /// what is known of it, when it ran here before, and of the program before it.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn program_began(&mut self, name: &str) -> Result<(Program, Option<Program>), Error> {
+        self.db.program_began(name)
+    }
+
+    /// Writes what answers the program of now.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn program_heard(&mut self, program: &Program) -> Result<(), Error> {
+        self.db.program_heard(program)
+    }
+}
+
+impl Db {
+    fn program_began(&mut self, name: &str) -> Result<(Program, Option<Program>), Error> {
+        self.connection.execute_batch(TABLE).map_err(failed)?;
+        let known = self.program(false)?;
+        let transaction = self.connection.transaction().map_err(failed)?;
+        if known.as_ref().is_some_and(|known| known.name == name) {
+            // Whatever answered the last run has not answered this one yet.
+            transaction.execute("UPDATE program SET reader = 0, gateway = 0 WHERE before = 0", []).map_err(failed)?;
+        } else {
+            transaction.execute("DELETE FROM program WHERE before = 1", []).map_err(failed)?;
+            transaction.execute("UPDATE program SET before = 1 WHERE before = 0", []).map_err(failed)?;
+            transaction.execute("INSERT INTO program(before, name) VALUES (0, ?1)", [name]).map_err(failed)?;
+        }
+        transaction.commit().map_err(failed)?;
+        let now = self.program(false)?.unwrap_or_default();
+        Ok((now, self.program(true)?))
+    }
+
+    fn program_heard(&mut self, program: &Program) -> Result<(), Error> {
+        let Program { name, reader_ever, gateway_ever, reader, gateway } = program;
+        let sql = "UPDATE program SET reader_ever = ?2, gateway_ever = ?3, reader = ?4, gateway = ?5
+                   WHERE before = 0 AND name = ?1";
+        let row = params![name, reader_ever, gateway_ever, reader, gateway];
+        self.connection.execute(sql, row).map(drop).map_err(failed)
+    }
+
+    fn program(&self, before: bool) -> Result<Option<Program>, Error> {
+        let sql = "SELECT name, reader_ever, gateway_ever, reader, gateway FROM program WHERE before = ?1";
+        let read = |row: &rusqlite::Row<'_>| {
+            Ok(Program {
+                name: row.get(0)?,
+                reader_ever: row.get(1)?,
+                gateway_ever: row.get(2)?,
+                reader: row.get(3)?,
+                gateway: row.get(4)?,
+            })
+        };
+        self.connection.query_row(sql, [before], read).optional().map_err(failed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_program_before_is_the_last_run_of_another_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.db");
+        let open = || Db::open(&path).unwrap().0;
+        let fresh = |name: &str| Program { name: name.to_owned(), ..Program::default() };
+        assert_eq!(open().program_began("1").unwrap(), (fresh("1"), None));
+        let all = Program { reader_ever: true, gateway_ever: true, reader: true, gateway: true, ..fresh("1") };
+        let mut db = open();
+        assert_eq!(db.program_began("1").unwrap(), (fresh("1"), None));
+        db.program_heard(&all).unwrap();
+        drop(db);
+        // Once more the same: what answered it ever stays.
+        let again = Program { reader: false, gateway: false, ..all.clone() };
+        let mut db = open();
+        assert_eq!(db.program_began("1").unwrap(), (again.clone(), None));
+        db.program_heard(&Program { gateway: true, ..again.clone() }).unwrap();
+        drop(db);
+        let before = Program { gateway: true, ..again };
+        for _ in 0..3 {
+            assert_eq!(open().program_began("2").unwrap(), (fresh("2"), Some(before.clone())));
+        }
+        // A program that is put back begins anew.
+        assert_eq!(open().program_began("1").unwrap(), (fresh("1"), Some(fresh("2"))));
+        // Nobody else's facts are written over.
+        open().program_heard(&all.clone()).unwrap();
+        let mut db = open();
+        db.program_heard(&Program { name: "2".to_owned(), ..Program::default() }).unwrap();
+        assert_eq!(db.program(false).unwrap(), Some(all));
+        assert_eq!(super::super::Head::read(&db.connection).unwrap().entry, 0, "it is no part of the book");
+    }
+}

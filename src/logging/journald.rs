@@ -1,0 +1,215 @@
+//! Events with their fields for systemd's journal, in its native protocol: one datagram each (systemd.io/JOURNAL_NATIVE_PROTOCOL).
+//!
+//! The message is the line that stands in a text log, with its fields, so that `journalctl` shows them; beside it each field has its own
+//! name: `POS_SALE`, `POS_STEP`, `POS_OUTCOME`, `POS_GATEWAY_US`. Values are written with their length before them: a line feed in one
+//! begins no other field.
+//!
+//! A journal that does not read must not hold up a sale: it is waited for once, for a moment ([`PATIENCE`]), and until it reads again what
+//! it has no room for is lost. That, and a socket that a test can put elsewhere, is why this is not `tracing-journald`, which waits for
+//! ever and knows one path.
+
+use std::fmt::{Debug, Write as _};
+use std::io;
+use std::os::unix::net::UnixDatagram;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use tracing::field::{Field, Visit};
+use tracing::{Event, Level, Subscriber};
+use tracing_subscriber::Layer;
+use tracing_subscriber::layer::Context;
+
+/// Where the journal listens.
+pub const SOCKET: &str = "/run/systemd/journal/socket";
+
+/// Bytes of one value: what is longer is cut. A datagram may have some 200 kB, and an event has less than ten fields.
+const LONGEST: usize = 8 * 1024;
+
+/// A journal that is awake has room again within a few milliseconds, also on a slow board.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// Whether standard error leads to the journal: systemd says which file that is (systemd.exec(5), `JOURNAL_STREAM`), and a program that
+/// sends it elsewhere wants it there.
+#[must_use]
+pub fn is_stderr() -> bool {
+    let Ok(stream) = std::env::var("JOURNAL_STREAM") else { return false };
+    let Ok(file) = rustix::fs::fstat(io::stderr()) else { return false };
+    stream == format!("{}:{}", file.st_dev, file.st_ino)
+}
+
+/// The way to the journal.
+#[derive(Debug)]
+pub struct Journald {
+    socket: UnixDatagram,
+    address: PathBuf,
+    /// It had no room when it was last written to: it is not waited for.
+    full: AtomicBool,
+}
+
+impl Journald {
+    /// To the journal that listens at `address`.
+    ///
+    /// # Errors
+    /// When nobody listens there.
+    pub fn to(address: &Path) -> io::Result<Self> {
+        let socket = UnixDatagram::unbound()?;
+        socket.set_write_timeout(Some(PATIENCE))?;
+        // An empty datagram is nothing to the journal.
+        socket.send_to(&[], address)?;
+        Ok(Self { socket, address: address.to_owned(), full: AtomicBool::new(false) })
+    }
+
+    /// Sent to the address each time: a journal that was started anew hears the next one.
+    fn send(&self, datagram: &[u8]) {
+        let sent = self.socket.send_to(datagram, &self.address);
+        let full = sent.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock);
+        if full != self.full.swap(full, Ordering::Relaxed) {
+            // Should the system refuse, each event waits its moment.
+            let _ = self.socket.set_nonblocking(full);
+        }
+    }
+}
+
+impl<S: Subscriber> Layer<S> for Journald {
+    fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
+        let mut fields = Fields { datagram: Vec::with_capacity(512), message: String::new(), line: String::new() };
+        let priority = match *event.metadata().level() {
+            Level::ERROR => "3",
+            Level::WARN => "4",
+            Level::INFO => "6",
+            Level::DEBUG | Level::TRACE => "7",
+        };
+        fields.put("PRIORITY", priority);
+        fields.put("SYSLOG_IDENTIFIER", "pos-agent");
+        event.record(&mut fields);
+        let message = format!("{}{}", fields.message, fields.line);
+        fields.put("MESSAGE", &message);
+        self.send(&fields.datagram);
+    }
+}
+
+/// A datagram that is being filled.
+struct Fields {
+    datagram: Vec<u8>,
+    message: String,
+    /// The other fields, as they stand in a line of text.
+    line: String,
+}
+
+impl Fields {
+    fn put(&mut self, name: &str, value: &str) {
+        let value = &value[..value.floor_char_boundary(LONGEST)];
+        self.datagram.extend_from_slice(name.as_bytes());
+        self.datagram.push(b'\n');
+        self.datagram.extend_from_slice(&(value.len() as u64).to_le_bytes());
+        self.datagram.extend_from_slice(value.as_bytes());
+        self.datagram.push(b'\n');
+    }
+
+    fn take(&mut self, field: &Field, value: &str, shown: &dyn Debug) {
+        if field.name() == "message" {
+            value.clone_into(&mut self.message);
+            return;
+        }
+        let _ = write!(self.line, " {}={shown:?}", field.name());
+        self.put(&name_of(field.name()), value);
+    }
+}
+
+impl Visit for Fields {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        self.take(field, value, &value);
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+        self.take(field, &format!("{value:?}"), value);
+    }
+}
+
+/// As the journal wants it: upper-case letters, digits and underscores, with our own beginning.
+fn name_of(field: &str) -> String {
+    let fits = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
+    "POS_".chars().chain(field.chars().map(fits)).take(64).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+    use tracing_subscriber::layer::SubscriberExt;
+
+    /// A datagram read by its rule: NAME, line feed, length, value, line feed.
+    fn read(mut datagram: &[u8]) -> BTreeMap<String, String> {
+        let mut fields = BTreeMap::new();
+        while !datagram.is_empty() {
+            let end = datagram.iter().position(|byte| *byte == b'\n').unwrap();
+            let name = String::from_utf8(datagram[..end].to_vec()).unwrap();
+            let (length, rest) = datagram[end + 1..].split_first_chunk::<8>().unwrap();
+            let (value, rest) = rest.split_at(u64::from_le_bytes(*length).try_into().unwrap());
+            assert_eq!(rest[0], b'\n');
+            assert!(fields.insert(name.clone(), String::from_utf8(value.to_vec()).unwrap()).is_none(), "{name} twice");
+            datagram = &rest[1..];
+        }
+        fields
+    }
+
+    #[test]
+    fn an_event_is_one_datagram_with_its_fields() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal");
+        let journal = UnixDatagram::bind(&path).unwrap();
+        let log = tracing_subscriber::registry().with(Journald::to(&path).unwrap());
+        tracing::subscriber::with_default(log, || {
+            let hostile = "void\nPRIORITY=0\nMESSAGE=all is well";
+            tracing::warn!(sale = 42_u64, step = "ended", why = %hostile, took = ?[1, 2], "receipt not printed");
+            tracing::info!(long = "é".repeat(LONGEST), r#type = 1, "long");
+        });
+        let mut buffer = vec![0; 64 * 1024];
+        assert_eq!(journal.recv(&mut buffer).unwrap(), 0, "the question whether anybody listens");
+        let n = journal.recv(&mut buffer).unwrap();
+        let fields = read(&buffer[..n]);
+        let said: Vec<(&str, &str)> = fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        let message =
+            "receipt not printed sale=42 step=\"ended\" why=void\nPRIORITY=0\nMESSAGE=all is well took=[1, 2]";
+        assert_eq!(
+            said,
+            [
+                ("MESSAGE", message),
+                ("POS_SALE", "42"),
+                ("POS_STEP", "ended"),
+                ("POS_TOOK", "[1, 2]"),
+                ("POS_WHY", "void\nPRIORITY=0\nMESSAGE=all is well"),
+                ("PRIORITY", "4"),
+                ("SYSLOG_IDENTIFIER", "pos-agent"),
+            ]
+        );
+        let n = journal.recv(&mut buffer).unwrap();
+        let fields = read(&buffer[..n]);
+        assert_eq!((fields["POS_LONG"].len(), fields["POS_TYPE"].as_str()), (LONGEST, "1"));
+        assert!(fields["MESSAGE"].starts_with("long long=\"éé"));
+    }
+
+    /// A journal that does not read: its queue is full after some datagrams, and nobody waits for each of the others.
+    #[test]
+    fn a_journal_that_does_not_read_holds_nobody_up() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal");
+        let journal = UnixDatagram::bind(&path).unwrap();
+        let log = tracing_subscriber::registry().with(Journald::to(&path).unwrap());
+        let (most, mut kept) = (10_000, 0);
+        journal.set_nonblocking(true).unwrap();
+        let empty = || std::iter::from_fn(|| journal.recv(&mut [0; 1024]).ok()).count();
+        tracing::subscriber::with_default(log, || {
+            (0..most).for_each(|n| tracing::info!(n, "one more"));
+            kept = empty();
+            // Of the next two one finds out that there is room, and from then on it is waited for again.
+            (0..2).for_each(|n| tracing::info!(n, "it reads again"));
+            assert_eq!(empty(), 2);
+        });
+        assert!((2..most).contains(&kept), "{kept} were kept: it was waited for");
+        drop(journal);
+        std::fs::remove_file(&path).unwrap();
+        assert!(Journald::to(&path).is_err(), "nobody listens");
+    }
+}

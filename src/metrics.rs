@@ -1,0 +1,231 @@
+//! What is counted and measured for machines, and its text: OpenMetrics 1.0.
+//!
+//! Every value of a label is written in the program: `&'static str` in the types, so that neither a till's text nor the gateway's nor
+//! anything of a card can become one, and the text has a greatest length. Counting takes some hundred nanoseconds, allocates a few times in
+//! the life of the program, and cannot fail; what counts is in `agent/measured.rs`.
+//!
+//! What begins anew with each start begins at zero, as it should: `process_start_time_seconds` tells when.
+
+use std::time::Duration;
+
+use prometheus_client::encoding::text;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::metrics::info::Info;
+use prometheus_client::registry::{Registry, Unit};
+
+use crate::sale::Outcome;
+use crate::till::Kind;
+
+/// Bounds of all histograms, in seconds: three to a thousandfold, from the agent's own time to the longest wait for a card. One list
+/// for all parts of a sale, for they are compared with each other.
+const BOUNDS_S: [f64; 13] = [0.000_1, 0.000_3, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0];
+
+/// Printers by their place in the configuration: a name is a person's text.
+const PRINTERS: [&str; 2] = ["1", "2"];
+
+/// Labels with their values.
+type Labels<const N: usize> = [(&'static str, &'static str); N];
+
+/// Everything that is counted, and what was shown last.
+#[derive(Debug)]
+pub struct Metrics {
+    registry: Registry,
+    sales: Family<Labels<3>, Counter>,
+    parts: Family<Labels<1>, Histogram, fn() -> Histogram>,
+    syncs: Histogram,
+    started: Gauge,
+    unconfirmed: Gauge,
+    reversals: Gauge,
+    for_person: Gauge,
+    reader: Gauge,
+    keys: Family<Labels<1>, Gauge>,
+    gateway: Gauge,
+    journal: Gauge,
+    journal_bytes: Family<Labels<1>, Gauge>,
+    printers: Family<Labels<1>, Gauge>,
+    receipts: Family<Labels<1>, Gauge>,
+}
+
+/// Where the time of a sale went.
+#[derive(Clone, Copy, Debug)]
+pub struct Timing {
+    /// From its beginning until the card was read.
+    pub reader: Duration,
+    /// From handing the request to the gateway's client to its answer.
+    pub gateway: Duration,
+    /// What the disk took.
+    pub journal: Duration,
+    /// The agent's own share.
+    pub agent: Duration,
+}
+
+/// How the terminal stands now.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Standing {
+    /// When this process began, by the best clock there is now, in seconds since 1970.
+    pub started_unix_s: i64,
+    /// Sales whose outcome is not known.
+    pub unconfirmed: usize,
+    /// Of those, the ones that are being reversed.
+    pub reversals: usize,
+    /// Of those, the ones that wait for a person.
+    pub for_person: usize,
+    /// The reader can be used.
+    pub reader_ready: bool,
+    /// Keys that it has left for card data, when it has told.
+    pub card_keys: Option<u64>,
+    /// The same for PINs.
+    pub pin_keys: Option<u64>,
+    /// The gateway was reached when it was spoken to last.
+    pub gateway_reached: bool,
+    /// The journal could be written when that was tried last.
+    pub journal_written: bool,
+    /// The size of its file, in bytes.
+    pub journal_bytes: u64,
+    /// The size of the file with its latest entries, in bytes.
+    pub wal_bytes: u64,
+    /// The printers, in the order of the configuration.
+    pub printers: Vec<PrinterStanding>,
+}
+
+/// How a printer stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PrinterStanding {
+    /// Nobody has to see to it.
+    pub ready: bool,
+    /// How many receipts wait for it.
+    pub waiting: usize,
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Metrics {
+    /// Nothing is counted yet.
+    #[must_use]
+    pub fn new() -> Self {
+        let mut metrics = Self {
+            registry: Registry::default(),
+            sales: Family::default(),
+            parts: Family::new_with_constructor(histogram),
+            syncs: histogram(),
+            started: Gauge::default(),
+            unconfirmed: Gauge::default(),
+            reversals: Gauge::default(),
+            for_person: Gauge::default(),
+            reader: Gauge::default(),
+            keys: Family::default(),
+            gateway: Gauge::default(),
+            journal: Gauge::default(),
+            journal_bytes: Family::default(),
+            printers: Family::default(),
+            receipts: Family::default(),
+        };
+        metrics.name_them();
+        metrics
+    }
+
+    fn name_them(&mut self) {
+        let help = "When this process began, by the terminal's clock of now";
+        self.registry.register_with_unit("process_start_time", help, Unit::Seconds, self.started.clone());
+        let ours = self.registry.sub_registry_with_prefix("pos_agent");
+        let build = Info::new([("version", env!("CARGO_PKG_VERSION")), ("built", env!("POS_AGENT_BUILD_UNIX_S"))]);
+        ours.register("build", "The program, and when it was built (seconds since 1970)", build);
+        let help = "Transactions that ended, by kind, outcome, and whether the gateway had said anything about them";
+        ours.register("sales", help, self.sales.clone());
+        let help = "Where the time of each sale with a card went";
+        ours.register_with_unit("sale_part", help, Unit::Seconds, self.parts.clone());
+        let help = "How long the disk took for each step that was written";
+        ours.register_with_unit("journal_sync", help, Unit::Seconds, self.syncs.clone());
+        ours.register("unconfirmed_sales", "Sales whose outcome is not known", self.unconfirmed.clone());
+        let help = "Unconfirmed sales that are being reversed by themselves";
+        ours.register("open_reversals", help, self.reversals.clone());
+        ours.register("sales_for_person", "Unconfirmed sales that wait for a person", self.for_person.clone());
+        ours.register("reader_ready", "1 while the card reader can be used", self.reader.clone());
+        ours.register("reader_keys_left", "Keys that the reader has left, once it has told", self.keys.clone());
+        let help = "1 when the gateway was reached the last time it was spoken to";
+        ours.register("gateway_reachable", help, self.gateway.clone());
+        let help = "1 when the journal could be written the last time that was tried";
+        ours.register("journal_writable", help, self.journal.clone());
+        let help = "Size of the journal, and of the file with its latest entries";
+        ours.register_with_unit("journal_size", help, Unit::Bytes, self.journal_bytes.clone());
+        let help = "1 while nobody has to see to the printer, by its place in the configuration";
+        ours.register("printer_ready", help, self.printers.clone());
+        ours.register("printer_receipts_waiting", "Receipts that wait for the printer", self.receipts.clone());
+    }
+
+    /// A transaction has ended. `gateway_spoke`: the gateway had said something about it; otherwise card, reader, cashier or line decided.
+    pub fn ended(&self, kind: Kind, outcome: &Outcome, gateway_spoke: bool) {
+        let by = if gateway_spoke { "gateway" } else { "terminal" };
+        let labels = [("kind", kind.as_str()), ("outcome", word(outcome)), ("decided_by", by)];
+        self.sales.get_or_create(&labels).inc();
+    }
+
+    /// A sale with a card is over.
+    pub fn timed(&self, timing: Timing) {
+        let Timing { reader, gateway, journal, agent } = timing;
+        for (part, took) in [("reader", reader), ("gateway", gateway), ("journal", journal), ("agent", agent)] {
+            self.parts.get_or_create(&[("part", part)]).observe(took.as_secs_f64());
+        }
+    }
+
+    /// A step is on the disk.
+    pub fn synced(&self, took: Duration) {
+        self.syncs.observe(took.as_secs_f64());
+    }
+
+    /// The text, with how the terminal stands now.
+    #[must_use]
+    pub fn text(&self, now: &Standing) -> String {
+        self.show(now);
+        let mut text = String::with_capacity(16 * 1024);
+        text::encode(&mut text, &self.registry).expect("a string takes everything");
+        text
+    }
+
+    fn show(&self, now: &Standing) {
+        let number = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
+        let count = |count: usize| number(count as u64);
+        self.started.set(now.started_unix_s);
+        self.unconfirmed.set(count(now.unconfirmed));
+        self.reversals.set(count(now.reversals));
+        self.for_person.set(count(now.for_person));
+        self.reader.set(now.reader_ready.into());
+        for (keys, left) in [("card", now.card_keys), ("pin", now.pin_keys)] {
+            if let Some(left) = left {
+                self.keys.get_or_create(&[("keys", keys)]).set(number(left));
+            }
+        }
+        self.gateway.set(now.gateway_reached.into());
+        self.journal.set(now.journal_written.into());
+        for (file, bytes) in [("journal", now.journal_bytes), ("wal", now.wal_bytes)] {
+            self.journal_bytes.get_or_create(&[("file", file)]).set(number(bytes));
+        }
+        for (place, printer) in PRINTERS.into_iter().zip(&now.printers) {
+            self.printers.get_or_create(&[("printer", place)]).set(printer.ready.into());
+            self.receipts.get_or_create(&[("printer", place)]).set(count(printer.waiting));
+        }
+    }
+}
+
+fn histogram() -> Histogram {
+    Histogram::new(BOUNDS_S)
+}
+
+/// Without its text, which may be the gateway's.
+fn word(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome::Approved => "approved",
+        Outcome::PartiallyApproved { .. } => "partially-approved",
+        Outcome::Declined { .. } => "declined",
+        Outcome::Cancelled { .. } => "cancelled",
+        Outcome::NotSent { .. } => "not-sent",
+        Outcome::Reversed { .. } => "reversed",
+    }
+}
