@@ -67,6 +67,9 @@ pub enum Error {
     /// The till's wires.
     #[error(transparent)]
     Till(#[from] till::http::Error),
+    /// The till's wires as systemd gives them.
+    #[error(transparent)]
+    Sockets(#[from] systemd::SocketsError),
 }
 
 /// Progress lines kept for a listener that is slow; a sale has about ten.
@@ -80,7 +83,7 @@ const NUDGED: usize = 3;
 /// Questions and reversals of earlier sales that are on their way at one time: a handshake each is work that the sale at the
 /// reader would wait for on a small board. The sale at the reader asks whenever it wants.
 const AT_ONCE: usize = 3;
-/// How long a stop waits for the sale at the reader to end; longer than a host's answer takes, shorter than systemd's
+/// How long a stop waits for what is under way to end; longer than a host's answer takes, shorter than systemd's
 /// patience (90 s).
 const STOP_PATIENCE: Duration = Duration::from_secs(60);
 /// Without a watchdog the loop is woken by what happens, and now and then.
@@ -148,13 +151,14 @@ pub struct Tills {
 pub async fn run(config: Config, shutdown: impl Future<Output = ()>) -> Result<(), Error> {
     let currency = Currency::from_code(&config.terminal.currency);
     let currency = currency.map_err(|cause| Error::Money { key: "currency", cause })?;
+    let given = systemd::Sockets::from_env()?;
     let (sender, commands) = mpsc::channel(COMMANDS_WAITING);
     let (progress, _) = broadcast::channel(PROGRESS_KEPT);
     let (till, settings) = (progress.clone(), config.till.clone());
     let (agent, ends) = Agent::start(config, Surroundings::default(), Tills { commands, progress })?;
     let (stop, stopped) = oneshot::channel::<()>();
     let till_ends = async move { drop(stopped.await) };
-    let bound = till::http::serve(&settings, currency, sender, till, till_ends).await?;
+    let bound = till::http::serve(&settings, given, currency, sender, till, till_ends).await?;
     if let Some(address) = bound.http {
         tracing::info!(%address, "tills are served");
     }
@@ -737,11 +741,13 @@ impl Agent {
         }
     }
 
+    /// What waits for nothing but its answer, its card or its signature is let end; what is looked up goes on after the next start.
     fn may_stop(&self, since: Instant) -> bool {
-        let sale_runs = self
-            .at_reader
-            .is_some_and(|number| self.sales.get(&number).is_some_and(|active| !active.sale.is_settled()));
-        !sale_runs || self.asks_the_clock().duration_since(since) > STOP_PATIENCE
+        let runs = |(number, active): (&u64, &Active)| match active.sale.standing() {
+            sale::Standing::Waiting | sale::Standing::InProgress | sale::Standing::AtSignature => !active.stuck,
+            _ => self.at_reader == Some(*number) && !active.sale.is_settled(),
+        };
+        !self.sales.iter().any(runs) || self.asks_the_clock().duration_since(since) > STOP_PATIENCE
     }
 }
 

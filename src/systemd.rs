@@ -1,17 +1,84 @@
-//! What a service tells systemd: READY=1, STATUS=, WATCHDOG=1, STOPPING=1 (sd_notify(3)).
+//! What a service tells systemd: READY=1, STATUS=, WATCHDOG=1, STOPPING=1 (sd_notify(3)); and the sockets that it is given
+//! (sd_listen_fds(3)).
 //!
-//! It is one datagram to the Unix socket named in `NOTIFY_SOCKET`, so no library is needed. Started by hand there is no such socket
+//! What is told is one datagram to the Unix socket named in `NOTIFY_SOCKET`, so no library is needed. Started by hand there is no such socket
 //! and every call does nothing. It is not a watchdog thread: the agent's own loop sends `watchdog()`, because only a ping from
 //! the loop that takes sales proves that sales are taken (security: 4.1).
 
 use std::env;
 use std::ffi::OsStr;
 use std::io;
+use std::net::TcpListener;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::net::{SocketAddr, UnixDatagram};
+use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener};
 use std::path::Path;
 use std::time::Duration;
+
+use listenfd::ListenFd;
+
+/// Sockets that systemd has opened before the service ran (systemd.socket(5)): nobody else can take them, and who connects while
+/// the service restarts waits instead of being refused.
+#[derive(Debug, Default)]
+pub struct Sockets {
+    /// A Unix socket.
+    pub unix: Option<UnixListener>,
+    /// A TCP socket.
+    pub tcp: Option<TcpListener>,
+}
+
+/// Why what systemd gives cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum SocketsError {
+    /// Two of a kind.
+    #[error(
+        "systemd gives a second {kind} socket; one ListenStream= in pos-agent.socket and one in pos-agent-http.socket are what \
+         this program can use"
+    )]
+    Second {
+        /// `Unix` or `TCP`.
+        kind: &'static str,
+    },
+    /// Neither a Unix nor an IPv4 stream socket.
+    #[error(
+        "systemd gives something else than a Unix socket or a TCP socket of IPv4 (number {number}): {cause}; correct \
+         ListenStream= of pos-agent.socket and pos-agent-http.socket"
+    )]
+    Strange {
+        /// Which of them, from 1.
+        number: usize,
+        /// What it is not.
+        cause: io::Error,
+    },
+}
+
+impl Sockets {
+    /// Those that are meant for this process (`LISTEN_PID`), once: the variables are gone afterwards. None when it was started otherwise.
+    ///
+    /// # Errors
+    /// When there are others than one of each kind.
+    pub fn from_env() -> Result<Self, SocketsError> {
+        let mut given = Self::default();
+        // Without a process named they may be another's, which this one has inherited.
+        if env::var_os("LISTEN_PID").is_none() {
+            return Ok(given);
+        }
+        let mut passed = ListenFd::from_env();
+        for at in 0..passed.len() {
+            let is_second = if let Ok(Some(unix)) = passed.take_unix_listener(at) {
+                given.unix.replace(unix).is_some().then_some("Unix")
+            } else {
+                let tcp = passed.take_tcp_listener(at);
+                let tcp = tcp.map_err(|cause| SocketsError::Strange { number: at + 1, cause })?;
+                given.tcp.replace(tcp.ok_or(SocketsError::Second { kind: "TCP" })?).is_some().then_some("TCP")
+            };
+            if let Some(kind) = is_second {
+                return Err(SocketsError::Second { kind });
+            }
+        }
+        Ok(given)
+    }
+}
 
 /// The way to the service manager, or to nobody when there is none.
 #[derive(Debug)]

@@ -191,6 +191,29 @@ async fn a_refund_whose_answer_is_lost_is_found_or_carried_out_once() {
 }
 
 #[tokio::test]
+async fn a_stop_waits_for_the_answer_to_what_was_sent() {
+    let mut counter = Counter::open().await;
+    counter.with_card(json!({"reference": "s", "amount": "12.34"})).await;
+    let (sent, mut arrived) = tokio::sync::mpsc::unbounded_channel();
+    assert!(counter.shop.gateway.watch(move |seen| {
+        if matches!(seen, pos_agent::sim::gateway::Seen::Request { method: "POST", .. }) {
+            let _ = sent.send(());
+        }
+    }));
+    counter.shop.gateway.set_delay(std::time::Duration::from_millis(500));
+    let (status, answer) = counter.ask(json!({"kind": "refund", "reference": "r", "of": "s", "amount": "1.00"})).await;
+    assert_eq!(status, 201, "{answer}");
+    arrived.recv().await.unwrap();
+    counter.stop_agent().await;
+    // Nothing is left to be looked up: the gateway is away, and the end is known all the same.
+    counter.shop.gateway.set_offline(true).await.unwrap();
+    counter.start_agent();
+    counter.until_status("answering", |_| true).await;
+    assert_eq!(ended(&counter.show("r").await), Some(Outcome::Approved));
+    assert_eq!(counter.types(), ["DB", "RF"]);
+}
+
+#[tokio::test]
 async fn what_a_till_adds_is_judged_before_the_card_is_asked_for() {
     let counter = Counter::open().await;
     for (parameters, says) in [

@@ -306,7 +306,7 @@ async fn a_tty_of_another_group_is_named_to_a_user_who_may_not_open_it() {
     });
     let (found, code) = read(&output.await.unwrap());
     let remedy = has(&found, "fault", "this user may not open");
-    assert!(remedy.contains("usermod -aG dialout"), "{remedy}");
+    assert!(remedy.contains("70-pos-agent.rules"), "{remedy}");
     has(&found, "note", "this user may not write into");
     assert_eq!(code, 69);
 }

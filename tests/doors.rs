@@ -6,6 +6,8 @@
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
 mod fake_agent;
+#[path = "doors/given.rs"]
+mod given;
 #[path = "support/program.rs"]
 mod program;
 

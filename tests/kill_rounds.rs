@@ -1,6 +1,7 @@
-//! Nothing is lost and nobody is charged twice: the real program in a process of its own, killed with SIGKILL at random moments of
-//! sales, pre-authorisations, increments, captures, refunds, reversals, credits and payments with a card that the gateway keeps, by
-//! reference and by payment id, of two tills that share the terminal; and of the recoveries after them, also while the gateway is away.
+//! Nothing is lost and nobody is charged twice: the real program in a process of its own, killed with SIGKILL (every fourth time stopped
+//! with SIGTERM, as systemd does) at random moments of sales, pre-authorisations, increments, captures, refunds, reversals, credits and
+//! payments with a card that the gateway keeps, by reference and by payment id, of two tills that share the terminal; and of the
+//! recoveries after them, also while the gateway is away.
 //!
 //! Three gateways take part in every run: as we read the interface, a bank without rules, and the interface's letter. What is judged
 //! is what the agent asked for, not what a gateway let it have.
@@ -70,6 +71,8 @@ struct Tally {
 struct Counted {
     rounds: usize,
     restarts: usize,
+    /// Restarts after a stop by SIGTERM.
+    gentle: usize,
     /// Restarts that found the gateway away.
     away: usize,
     /// What a bank without rules booked more often than it was asked.
@@ -88,6 +91,7 @@ impl Tally {
             for (sum, more) in [
                 (&mut mine.rounds, theirs.rounds),
                 (&mut mine.restarts, theirs.restarts),
+                (&mut mine.gentle, theirs.gentle),
                 (&mut mine.away, theirs.away),
                 (&mut mine.residual, theirs.residual),
             ] {
@@ -116,6 +120,7 @@ impl Tally {
         };
         row("rounds", &|counted| counted.rounds);
         row("restarts", &|counted| counted.restarts);
+        row("of these after SIGTERM", &|counted| counted.gentle);
         row("of these with the gateway away", &|counted| counted.away);
         row("booked more often than asked (residual)", &|counted| counted.residual);
         let names: BTreeSet<&String> = self.gateways.values().flat_map(|counted| counted.kinds.keys()).collect();
@@ -187,6 +192,7 @@ async fn terminal_runs(seed: u64, manners: Manners, rounds: &[u64]) -> Result<Ta
             let fell = terminal.scene.fell();
             counted.restarts += fell.len();
             counted.away += terminal.scene.times_away();
+            counted.gentle += terminal.scene.times_gentle();
             fell.into_iter().for_each(|stage| *tally.fell.entry(stage).or_default() += 1);
         }
         for deal in till.book.deals().iter() {

@@ -28,7 +28,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     // The interface's table knows nobody: whoever sends or judges parameters may read it.
     ("gateway::parameter", &[]),
     ("printer", &["sale", "money", "card", "config", "wire"]),
-    ("till", &["money", "config"]),
+    // `systemd` for the sockets that it has opened.
+    ("till", &["money", "config", "systemd"]),
     // Of the gateway the interface's table of parameters alone (`OPEN_TABLE`): a list of them is checked when the file is read.
     ("config", &["money", "card", "emv", "gateway"]),
     ("systemd", &[]),

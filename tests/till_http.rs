@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use pos_agent::config::{Right, Rights, Socket, Till, TillToken};
 use pos_agent::money::Currency;
+use pos_agent::systemd::Sockets;
 use pos_agent::till::http::{self, Error};
 use pos_agent::till::{Caller, Of, Progress, ReceiptCopy};
 use serde_json::Value;
@@ -533,7 +534,8 @@ fn mode(path: &Path) -> u32 {
 async fn serve(socket: PathBuf) -> Result<http::Bound, Error> {
     let config = Till { socket: Socket::at(&socket), ..Till::default() };
     let eur = Currency::from_code("EUR").unwrap();
-    http::serve(&config, eur, mpsc::channel(1).0, broadcast::channel(1).0, std::future::pending()).await
+    http::serve(&config, Sockets::default(), eur, mpsc::channel(1).0, broadcast::channel(1).0, std::future::pending())
+        .await
 }
 
 #[tokio::test]
@@ -567,7 +569,10 @@ async fn an_address_in_use_is_named_with_its_remedy_and_tried_again() {
         Till { socket: Socket::at(&socket), http: taken.local_addr().unwrap(), token: vec![entry], peer: vec![] };
     let eur = Currency::from_code("EUR").unwrap();
     let (commands, mut heard) = mpsc::channel(1);
-    let bound = http::serve(&config, eur, commands, broadcast::channel(1).0, std::future::pending()).await.unwrap();
+    let bound =
+        http::serve(&config, Sockets::default(), eur, commands, broadcast::channel(1).0, std::future::pending())
+            .await
+            .unwrap();
     assert_eq!(bound.http, None);
     // Nobody looks after the commands: that it is asked shows that the socket is served.
     let mut asking = UnixStream::connect(&socket).await.unwrap();

@@ -7,6 +7,7 @@
 #![allow(clippy::print_stdout, clippy::disallowed_methods, reason = "a benchmark measures and prints")]
 
 mod floor;
+mod full;
 
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
@@ -32,6 +33,9 @@ const ALLOWANCE: Duration = Duration::from_micros(150);
 
 fn main() {
     let bench = Bench { waiting: runtime() };
+    if let Ok(sales) = std::env::var("POS_AGENT_BENCH_SALES") {
+        return full::compare(&bench, sales.parse().expect("POS_AGENT_BENCH_SALES is a number"));
+    }
     println!("one sale, chip without PIN, {SALES} sales each, medians\n");
     let memory = bench.measure(Path::new("/dev/shm"));
     memory.print("journal in memory (/dev/shm)");
@@ -182,9 +186,20 @@ struct Agent {
 
 impl Agent {
     fn start(shop: &Shop) -> Self {
+        let agent = Self::spawn(shop, None);
+        agent.until_ready(shop);
+        agent
+    }
+
+    /// Starts it, and names who is told when it is ready.
+    fn spawn(shop: &Shop, manager: Option<&Path>) -> Self {
         let log = shop.folder().join("agent.log");
         let stderr = std::fs::File::create(&log).expect("the shop's own folder");
-        let child = Command::new(env!("CARGO_BIN_EXE_pos-agent"))
+        let mut command = Command::new(env!("CARGO_BIN_EXE_pos-agent"));
+        if let Some(manager) = manager {
+            command.env("NOTIFY_SOCKET", manager);
+        }
+        let child = command
             .arg("run")
             .arg("--config")
             .arg(shop.config())
@@ -192,13 +207,16 @@ impl Agent {
             .stderr(stderr)
             .spawn()
             .expect("cargo built it");
+        Self { child, log }
+    }
+
+    fn until_ready(&self, shop: &Shop) {
         while UnixStream::connect(shop.socket()).is_err() {
             std::thread::yield_now();
         }
         while !http(shop, "GET", "/v1/status", "").contains(r#""ready":true"#) {
             std::thread::yield_now();
         }
-        Self { child, log }
     }
 
     fn resident(&self) -> String {

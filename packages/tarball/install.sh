@@ -59,6 +59,7 @@ units() {
   for file in systemd/*.service systemd/*.socket; do put 644 "$file" "$prefix/lib/systemd/system/${file##*/}"; done
   for file in systemd/sysusers.d/*.conf; do put 644 "$file" "$prefix/lib/sysusers.d/${file##*/}"; done
   for file in systemd/tmpfiles.d/*.conf; do put 644 "$file" "$prefix/lib/tmpfiles.d/${file##*/}"; done
+  for file in systemd/examples/*; do put 644 "$file" "$prefix/share/doc/pos-agent/examples/${file##*/}"; done
   for file in systemd/udev/*.rules; do put 644 "$file" "$prefix/lib/udev/rules.d/${file##*/}"; done
 }
 
@@ -67,7 +68,11 @@ tell_the_system() {
   if [ "$systemd" = yes ]; then
     systemd-sysusers
     if [ -e "$prefix/lib/tmpfiles.d/pos-agent.conf" ]; then systemd-tmpfiles --create pos-agent.conf; fi
-    if [ -d /run/systemd/system ]; then systemctl daemon-reload; fi
+    if [ -d /run/systemd/system ]; then
+      udevadm control --reload
+      udevadm trigger --subsystem-match=tty --subsystem-match=usbmisc
+      systemctl daemon-reload
+    fi
   else
     echo "without systemd the user pos-agent, its folders and the start are yours: see packages/README.md in the source"
   fi

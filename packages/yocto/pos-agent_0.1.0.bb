@@ -19,7 +19,7 @@ S = "${WORKDIR}/pos-agent-${PV}-${ARCHITECTURE}"
 inherit bin_package systemd useradd
 
 REQUIRED_DISTRO_FEATURES = "systemd"
-SYSTEMD_SERVICE:${PN} = "pos-agent.service"
+SYSTEMD_SERVICE:${PN} = "pos-agent.service pos-agent.socket"
 USERADD_PACKAGES = "${PN}"
 USERADD_PARAM:${PN} = "--system --no-create-home --shell /sbin/nologin --user-group pos-agent"
 

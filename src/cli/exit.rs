@@ -92,7 +92,7 @@ impl From<config::Error> for Stop {
 impl From<agent::Error> for Stop {
     fn from(error: agent::Error) -> Self {
         let exit = match &error {
-            agent::Error::Money { .. } | agent::Error::Gateway(_) => Exit::Config,
+            agent::Error::Money { .. } | agent::Error::Gateway(_) | agent::Error::Sockets(_) => Exit::Config,
             agent::Error::Journal(_) | agent::Error::Till(_) => Exit::Io,
         };
         Self::new(exit, error.to_string())

@@ -70,7 +70,8 @@ impl Port {
             Self::Given(way) => in_time(limit, way()).await.map(Wire::Given),
             Self::Device { path, baud, flow } => {
                 let flags = i32::try_from((OFlags::NOCTTY | OFlags::NONBLOCK).bits()).expect("flags are below 2^31");
-                let file = OpenOptions::new().read(true).write(true).custom_flags(flags).open(path)?;
+                let file = OpenOptions::new().read(true).write(true).custom_flags(flags).open(path);
+                let file = file.map_err(crate::wire::refused)?;
                 if rustix::termios::isatty(&file) {
                     // Opened again before `file` is closed: a printer that watches DTR sees no change between.
                     open_tty(path, *baud, *flow).map(Wire::Tty)

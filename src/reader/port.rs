@@ -21,7 +21,7 @@ use zeroize::Zeroize;
 use super::link::Packet;
 use super::miura::session::{Output, Session};
 use super::{Event, Order, Settings};
-use crate::wire::Stream;
+use crate::wire::{self, Stream};
 
 /// Orders on their way: a sale has three.
 const ORDERS: usize = 8;
@@ -280,7 +280,8 @@ async fn open(settings: &Settings) -> io::Result<Port> {
         .parity(Parity::None)
         .stop_bits(StopBits::One)
         .flow_control(FlowControl::None)
-        .open_native_async()?;
+        .open_native_async()
+        .map_err(|error| wire::refused(error.into()))?;
     stream.set_exclusive(true)?;
     // What a reader said while nobody listened is for nobody, and after a flood there may be much of it.
     stream.clear(ClearBuffer::Input)?;

@@ -45,6 +45,7 @@ use self::writing::Prompt;
 use super::{Command, PortView, Progress};
 use crate::config::{self, SecretError};
 use crate::money::Currency;
+use crate::systemd::Sockets;
 
 mod api;
 mod bind;
@@ -99,6 +100,28 @@ pub enum Error {
         #[source]
         cause: io::Error,
     },
+    /// systemd gives another socket than the configuration names.
+    #[error(
+        "systemd listens on {given}, and {key} says {configured}; write one of them into the other: {key}, or ListenStream= of {unit}"
+    )]
+    Elsewhere {
+        /// Where it listens.
+        given: String,
+        /// The key of the configuration.
+        key: &'static str,
+        /// Its value.
+        configured: String,
+        /// The unit that listens.
+        unit: &'static str,
+    },
+    /// systemd gives a socket that users outside its group may open.
+    #[error("{} may be opened by every user (mode {mode:o}); write SocketMode=0660 into pos-agent.socket", socket.display())]
+    OpenToAll {
+        /// The socket.
+        socket: PathBuf,
+        /// Its mode.
+        mode: u32,
+    },
     /// A till's token cannot be read.
     #[error("the token of till {till}: {cause}")]
     Token {
@@ -110,7 +133,7 @@ pub enum Error {
     },
 }
 
-/// Binds the socket, and the loopback address when there are tokens; serves both until `shutdown`.
+/// Binds the socket, and the loopback address when there are tokens, unless systemd `gives` them; serves both until `shutdown`.
 ///
 /// `currency` is that of a sale that names none. A port that cannot be had is tried again and again; meanwhile the socket is served,
 /// and the status says why the port is not.
@@ -119,14 +142,23 @@ pub enum Error {
 /// Every [`Error`]; nothing is spawned then.
 pub async fn serve(
     config: &config::Till,
+    given: Sockets,
     currency: Currency,
     commands: mpsc::Sender<Command>,
     progress: broadcast::Sender<Progress>,
     shutdown: impl Future<Output = ()> + Send + 'static,
 ) -> Result<Bound, Error> {
     let door = Door::loopback(&config.token)?;
-    let unix = bind::socket(&config.socket.path).await?;
-    let tcp = if config.token.is_empty() { None } else { Some(TcpListener::bind(config.http).await) };
+    let is_ours = given.unix.is_none();
+    let unix = match given.unix {
+        Some(unix) => bind::given_socket(unix, &config.socket.path)?,
+        None => bind::socket(&config.socket.path).await?,
+    };
+    let tcp = match given.tcp {
+        Some(tcp) => Some(Ok(bind::given_port(tcp, config.http)?)),
+        None if config.token.is_empty() => None,
+        None => Some(TcpListener::bind(config.http).await),
+    };
     let address = tcp.as_ref().and_then(|tcp| tcp.as_ref().ok()?.local_addr().ok());
     let refused = tcp.as_ref().and_then(|tcp| tcp.as_ref().err());
 
@@ -149,7 +181,7 @@ pub async fn serve(
         if let Some(remote) = remote {
             let _ = remote.await;
         }
-        if identity.is_some() && bind::identity(&socket) == identity {
+        if is_ours && identity.is_some() && bind::identity(&socket) == identity {
             let _ = std::fs::remove_file(&socket);
         }
     });

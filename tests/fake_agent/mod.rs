@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 use pos_agent::config::{Right, Rights, Socket, Till, TillToken};
 use pos_agent::money::{Amount, Currency};
+use pos_agent::systemd::Sockets;
 use pos_agent::till::http::{self, Bound};
 use pos_agent::till::{
     Command, Kind, Outcome, PrintView, PrinterView, Progress, Refused, SaleView, State, StatusView, Wanted,
@@ -108,7 +109,9 @@ impl Server {
         let eur = Currency::from_code("EUR").unwrap();
         let shutdown = async { stopped.await.unwrap_or(()) };
         let bound =
-            http::serve(&self.config, eur, self.commands.clone(), self.progress.clone(), shutdown).await.unwrap();
+            http::serve(&self.config, Sockets::default(), eur, self.commands.clone(), self.progress.clone(), shutdown)
+                .await
+                .unwrap();
         let http = bound.http.unwrap();
         self.running = Some((stop, bound));
         http

@@ -17,7 +17,7 @@ pub struct Plan {
     /// During which of them the first kill comes.
     pub victim: usize,
     /// The first comes in the victim's life, each further one in the recovery after the one before.
-    pub kills: Vec<Moment>,
+    pub kills: Vec<Kill>,
     /// Whether the gateway is away when the agent starts after each of them.
     pub away: Vec<bool>,
     /// The till sends its request twice at once.
@@ -79,6 +79,20 @@ pub enum Named {
     Payment,
     /// By the card that the gateway has kept.
     StoredCard,
+}
+
+/// One end of the agent's process.
+#[derive(Clone, Copy, Debug)]
+pub struct Kill {
+    pub at: Moment,
+    /// It is asked to stop (SIGTERM), as systemd does, and may end the sale at the reader first.
+    pub gently: bool,
+}
+
+impl Kill {
+    pub fn by_force(at: Moment) -> Self {
+        Self { at, gently: false }
+    }
 }
 
 /// When the power goes.
@@ -174,7 +188,8 @@ impl Plan {
         let sale = Wish { by: By::draw(random), ..sale };
         let away = kills.iter().map(|_| random.below(4) == 0).collect();
         let twice = random.below(4) == 0;
-        Self { deals: vec![sale], rival: None, victim: 0, kills: kills.to_vec(), away, twice }
+        let kills = kills.iter().copied().map(Kill::by_force).collect();
+        Self { deals: vec![sale], rival: None, victim: 0, kills, away, twice }
     }
 
     fn draw(random: &mut Random, euros: u64) -> Self {
@@ -197,6 +212,7 @@ impl Plan {
         while kills.len() < 3 && random.below(2) == 0 {
             kills.push(again(random));
         }
+        let kills: Vec<_> = kills.into_iter().map(|at| Kill { at, gently: random.below(4) == 0 }).collect();
         let away = kills.iter().map(|_| random.below(4) == 0).collect();
         Self { deals, rival, victim, kills, away, twice: random.below(4) == 0 }
     }

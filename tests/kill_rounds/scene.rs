@@ -15,7 +15,7 @@ use pos_agent::till::State;
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::sync::watch;
 
-use super::plan::Moment;
+use super::plan::{Kill, Moment};
 
 /// How far the transaction was when the power went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -115,7 +115,9 @@ pub struct Scene {
 
 struct Inner {
     pid: Option<Pid>,
-    armed: Option<Moment>,
+    armed: Option<Kill>,
+    /// How the process was last told to end.
+    gently: bool,
     /// Tells one arming from the next.
     arming: u32,
     seen: Seen,
@@ -124,6 +126,8 @@ struct Inner {
     fell: Vec<Stage>,
     /// Starts of this round that found the gateway away.
     away: usize,
+    /// Ends of this round by SIGTERM.
+    gentle: usize,
     started: Instant,
     /// How long a recovery takes, as far as it was seen.
     recovery: Duration,
@@ -137,12 +141,14 @@ impl Scene {
         let inner = Inner {
             pid: None,
             armed: None,
+            gently: false,
             arming: 0,
             seen: Seen::default(),
             story: Vec::new(),
             began: Instant::now(),
             fell: Vec::new(),
             away: 0,
+            gentle: 0,
             started: Instant::now(),
             recovery: LONGEST_RECOVERY,
         };
@@ -158,7 +164,7 @@ impl Scene {
     pub fn round_begins(&self) {
         let mut inner = self.inner();
         (inner.armed, inner.story, inner.fell, inner.began) = (None, Vec::new(), Vec::new(), Instant::now());
-        inner.away = 0;
+        (inner.away, inner.gentle) = (0, 0);
     }
 
     pub fn note(&self, what: impl Into<String>) {
@@ -186,21 +192,26 @@ impl Scene {
         self.inner().away
     }
 
+    /// How many ends of this round were gentle.
+    pub fn times_gentle(&self) -> usize {
+        self.inner().gentle
+    }
+
     pub fn deal_begins(&self) {
         self.inner().seen = Seen::default();
         self.may_present.send_replace(false);
     }
 
     /// Waits for this moment. One that is a time comes `life` thousandths later.
-    pub fn arm(self: &Arc<Self>, moment: Moment, life: Duration) {
+    pub fn arm(self: &Arc<Self>, kill: Kill, life: Duration) {
         let arming = {
             let mut inner = self.inner();
-            inner.armed = Some(moment);
+            inner.armed = Some(kill);
             inner.arming += 1;
-            inner.note(format!("the hand is at the plug: {moment:?}"));
+            inner.note(format!("the hand is at the plug: {kill:?}"));
             inner.arming
         };
-        let after = match moment {
+        let after = match kill.at {
             Moment::Life(part) => life * u32::try_from(part).unwrap() / 1000,
             Moment::Begin(ms) => Duration::from_millis(ms),
             _ => return,
@@ -226,9 +237,10 @@ impl Scene {
 
     // ---- The agent's process
 
-    /// True when it was killed here and not by itself.
-    pub fn was_killed(&self) -> bool {
-        self.inner().pid.is_none()
+    /// With which signal it was ended from here; none when it ended by itself.
+    pub fn ended_by(&self) -> Option<Signal> {
+        let inner = self.inner();
+        inner.pid.is_none().then_some(if inner.gently { Signal::TERM } else { Signal::KILL })
     }
 
     pub fn started(&self, pid: u32) {
@@ -352,20 +364,21 @@ impl Inner {
     }
 
     fn comes(&mut self, moment: Moment) {
-        if self.armed == Some(moment) {
+        if self.armed.is_some_and(|kill| kill.at == moment) {
             self.strike();
         }
     }
 
-    /// SIGKILL: nothing is tidied up, and what the system has not been given yet is lost.
+    /// SIGKILL: nothing is tidied up, and what the system has not been given yet is lost. Or SIGTERM, when the kill is a gentle one.
     fn strike(&mut self) {
-        self.armed = None;
+        self.gently = self.armed.take().is_some_and(|kill| kill.gently);
         let Some(pid) = self.pid.take() else { return };
-        if kill_process(pid, Signal::KILL).is_err() {
+        if kill_process(pid, if self.gently { Signal::TERM } else { Signal::KILL }).is_err() {
             return self.note("it was gone when it should be killed");
         }
         let stage = self.seen.stage();
         self.fell.push(stage);
-        self.note(format!("KILLED: {stage:?}"));
+        self.note(format!("{}: {stage:?}", if self.gently { "TOLD TO STOP" } else { "KILLED" }));
+        self.gentle += usize::from(self.gently);
     }
 }

@@ -14,12 +14,13 @@ use std::time::Duration;
 
 use pos_agent::sim::reader::{WaitsFor, card};
 use pos_agent::sim::shop::{Options, Shop};
+use rustix::process::Signal;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::process::{Child, Command};
 use tokio::task::JoinHandle;
 
-use super::plan::Moment;
+use super::plan::Kill;
 use super::scene::Scene;
 use pos_agent::sim::gateway::Manners;
 
@@ -40,7 +41,7 @@ pub struct Terminal {
 #[derive(Clone, Copy, Debug)]
 pub struct Restart {
     /// The next kill.
-    pub kill: Option<Moment>,
+    pub kill: Option<Kill>,
     /// The gateway is away at the start, and comes back.
     pub away: bool,
 }
@@ -86,7 +87,12 @@ impl Terminal {
     pub async fn keep_running(&mut self) -> String {
         loop {
             let status = self.child.wait().await.unwrap();
-            if !self.scene.was_killed() || status.signal() != Some(9) {
+            let is_ours = match self.scene.ended_by() {
+                Some(Signal::TERM) => status.success(),
+                Some(signal) => status.signal() == Some(signal.as_raw()),
+                None => false,
+            };
+            if !is_ours {
                 return format!("the agent ended by itself: {status}");
             }
             // The terminal is dark: the customer takes the card.

@@ -20,7 +20,7 @@ const LONGEST_NAME: usize = 64;
 No clock before the journal's latest record is believed. When the board's clock was ahead for a while, that record keeps the right time from
 being believed, and no sale is taken. The agent notices that by itself when the reader's clock and the gateway's agree. When they do not
 (no network, another reader, a reader that was set by the wrong clock): set the board's clock right first (timedatectl set-time), stop the
-agent (systemctl stop pos-agent), say it as its user, and start it:
+agent (systemctl stop pos-agent.socket pos-agent), say it as its user, and start it:
 
   runuser -u pos-agent -- pos-agent journal set-clock-back --today 2026-11-22 --by 'J. Doe'
 

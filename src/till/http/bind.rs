@@ -1,5 +1,5 @@
 //! Where tills connect: the socket's name, which is taken from a program that died and never from one that lives, and the port, which
-//! another program may have for a while.
+//! another program may have for a while; or both as systemd has opened them, when that is where the configuration says.
 
 use std::io;
 use std::net::SocketAddr;
@@ -37,6 +37,38 @@ pub(super) async fn socket(path: &Path) -> Result<UnixListener, Error> {
     std::fs::set_permissions(&fresh, std::fs::Permissions::from_mode(0o660)).map_err(failed)?;
     std::fs::rename(&fresh, path).map_err(failed)?;
     Ok(listener)
+}
+
+/// The socket that systemd listens on.
+pub(super) fn given_socket(given: std::os::unix::net::UnixListener, path: &Path) -> Result<UnixListener, Error> {
+    let failed = |cause| Error::Socket { socket: path.to_owned(), cause };
+    let address = given.local_addr().map_err(failed)?;
+    if address.as_pathname() != Some(path) {
+        let given = address
+            .as_pathname()
+            .map_or_else(|| "a socket without a path".to_owned(), |path| path.display().to_string());
+        let configured = path.display().to_string();
+        return Err(Error::Elsewhere { given, key: "[till] socket", configured, unit: "pos-agent.socket" });
+    }
+    let mode = std::fs::metadata(path).map_err(failed)?.permissions().mode() & 0o777;
+    if mode & 0o007 != 0 {
+        return Err(Error::OpenToAll { socket: path.to_owned(), mode });
+    }
+    given.set_nonblocking(true).and_then(|()| UnixListener::from_std(given)).map_err(failed)
+}
+
+/// The port that systemd listens on. Without tokens it is served too, and refuses everybody: who connects shall not wait for ever.
+pub(super) fn given_port(given: std::net::TcpListener, wanted: SocketAddr) -> Result<TcpListener, Error> {
+    let elsewhere = |given: String| {
+        let configured = wanted.to_string();
+        Error::Elsewhere { given, key: "[till] http", configured, unit: "pos-agent-http.socket" }
+    };
+    let address = given.local_addr().map_err(|cause| elsewhere(cause.to_string()))?;
+    if address != wanted {
+        return Err(elsewhere(address.to_string()));
+    }
+    let listening = given.set_nonblocking(true).and_then(|()| TcpListener::from_std(given));
+    listening.map_err(|cause| elsewhere(cause.to_string()))
 }
 
 /// Which file a name stands for, so that a successor's socket is not removed.
