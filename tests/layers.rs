@@ -76,6 +76,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("sim::gateway", &["emv", "money", "card", "gateway"]),
     ("sim::shop", &["emv", "money", "card", "config"]),
     ("bin::pos-sim", &["sim", "money", "config"]),
+    // The command line, for man pages and completions.
+    ("bin::pos-docs", &["cli"]),
 ];
 
 /// Rooms that nobody outside the module enters, although the table allows the module: the simulator shares the codecs of a

@@ -1,0 +1,106 @@
+#!/bin/sh
+# Puts the agent and what belongs to it where a system looks for it:
+#
+#   ./install.sh [--prefix DIR] [--systemd | --no-systemd]
+#
+# DIR is /usr or /usr/local; /usr unless told. With DESTDIR=… in the environment everything goes below that folder, for an image, and
+# the running system is left alone. Unless told, systemd's files are installed where systemd is found.
+#
+# Nothing below /etc is written and nothing is started: see README.md, "Install". It needs nothing but busybox.
+set -eu
+
+prefix=/usr
+systemd=
+root=${DESTDIR:-}
+
+main() {
+  while [ $# -gt 0 ]; do
+    case $1 in
+      --prefix) [ $# -gt 1 ] || wrong "--prefix needs a folder"; prefix=$2; shift ;;
+      --prefix=*) prefix=${1#*=} ;;
+      --systemd) systemd=yes ;;
+      --no-systemd) systemd=no ;;
+      *) wrong "$1 is not known" ;;
+    esac
+    shift
+  done
+  case $prefix in
+    /usr | /usr/local) ;;
+    *) wrong "--prefix $prefix: systemd reads units below /usr and /usr/local only" ;;
+  esac
+  cd "$(dirname "$0")"
+  if [ -z "$systemd" ]; then
+    systemd=no
+    if [ -d "$root/usr/lib/systemd/system" ] || [ -d "$root/lib/systemd/system" ]; then systemd=yes; fi
+  fi
+  program
+  papers
+  if [ "$systemd" = yes ]; then units; fi
+  if [ -z "$root" ]; then tell_the_system; fi
+}
+
+program() {
+  put 755 pos-agent "$prefix/bin/pos-agent"
+}
+
+# Boards are no documentation: a technician starts from one of them, also on a system that keeps no documentation.
+papers() {
+  for file in board/*/* board/*/pos-agent.service.d/*; do
+    case $file in
+      board/rauc/*) put 644 "$file" "$prefix/share/doc/pos-agent/examples/${file#board/}" ;;
+      *) put 644 "$file" "$prefix/share/pos-agent/boards/${file#board/}" ;;
+    esac
+  done
+  put 644 board/UPDATE.md "$prefix/share/doc/pos-agent/UPDATE.md"
+  for file in README.md CHANGELOG.md LICENSE-* licences.txt rust-std.html; do
+    put 644 "$file" "$prefix/share/doc/pos-agent/$file"
+  done
+  for file in man/*.1; do put 644 "$file" "$prefix/share/man/man1/${file#man/}"; done
+  put 644 completions/pos-agent.bash "$prefix/share/bash-completion/completions/pos-agent"
+  put 644 completions/_pos-agent "$prefix/share/zsh/site-functions/_pos-agent"
+  put 644 completions/pos-agent.fish "$prefix/share/fish/vendor_completions.d/pos-agent.fish"
+}
+
+units() {
+  for file in systemd/*.service systemd/*.socket; do put 644 "$file" "$prefix/lib/systemd/system/${file##*/}"; done
+  for file in systemd/sysusers.d/*.conf; do put 644 "$file" "$prefix/lib/sysusers.d/${file##*/}"; done
+  for file in systemd/tmpfiles.d/*.conf; do put 644 "$file" "$prefix/lib/tmpfiles.d/${file##*/}"; done
+  for file in systemd/examples/*; do put 644 "$file" "$prefix/share/doc/pos-agent/examples/${file##*/}"; done
+  for file in systemd/udev/*.rules; do put 644 "$file" "$prefix/lib/udev/rules.d/${file##*/}"; done
+}
+
+# What the Debian package does after its files are there.
+tell_the_system() {
+  if [ "$systemd" = yes ]; then
+    systemd-sysusers
+    if [ -e "$prefix/lib/tmpfiles.d/pos-agent.conf" ]; then systemd-tmpfiles --create pos-agent.conf; fi
+    if [ -d /run/systemd/system ]; then
+      udevadm control --reload
+      udevadm trigger --subsystem-match=tty --subsystem-match=usbmisc
+      systemctl daemon-reload
+    fi
+  else
+    echo "without systemd the user pos-agent, its folders and the start are yours: see packages/README.md in the source"
+  fi
+  echo "installed below $prefix; next: /etc/pos-agent/config.toml, see $prefix/share/doc/pos-agent/README.md"
+}
+
+# put MODE FILE PLACE: by a new name first, since a program that runs cannot be written to. A folder, and a pattern that fits no file,
+# is no file.
+put() {
+  [ -f "$2" ] || return 0
+  mkdir -p "$root${3%/*}"
+  case $2 in
+    systemd/* | board/rauc/*) sed "s|/usr/bin/pos-agent|$prefix/bin/pos-agent|; s|/usr/share/doc/|$prefix/share/doc/|" "$2" >"$root$3.new" ;;
+    *) cp "$2" "$root$3.new" ;;
+  esac
+  chmod "$1" "$root$3.new"
+  mv -f "$root$3.new" "$root$3"
+}
+
+wrong() {
+  echo "install.sh: $1" >&2
+  exit 64
+}
+
+main "$@"

@@ -1,0 +1,74 @@
+//! `pos-docs`: writes what the packages bring beside the agent. Man pages and shell completions come from the very command line that
+//! the agent reads; the licences are those of everything that is built into it. `packages/build` runs it; it is never on a board.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::{fs, io};
+
+use clap::{CommandFactory, Parser, Subcommand};
+use clap_complete::Shell;
+use pos_agent::cli::Arguments;
+
+mod licences;
+
+/// Man pages, shell completions and licences of pos-agent, for its packages.
+#[derive(Parser)]
+#[command(version)]
+struct Cli {
+    #[command(subcommand)]
+    work: Work,
+}
+
+#[derive(Subcommand)]
+enum Work {
+    /// One page for the agent and one for each of its verbs
+    Man {
+        /// Where to
+        folder: PathBuf,
+    },
+    /// Completions for bash, zsh and fish
+    Completions {
+        /// Where to
+        folder: PathBuf,
+    },
+    /// The licences of all packages that are built into the agent
+    Licences {
+        /// For which target, as `armv7-unknown-linux-gnueabihf`
+        target: String,
+        /// Where to
+        file: PathBuf,
+    },
+}
+
+fn main() -> ExitCode {
+    let done = match Cli::parse().work {
+        Work::Man { folder } => man(&folder).map_err(Into::into),
+        Work::Completions { folder } => completions(&folder).map_err(Into::into),
+        Work::Licences { target, file } => licences::write(&target, &file),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            #[allow(clippy::print_stderr, reason = "a program speaks to a person")]
+            {
+                eprintln!("pos-docs: {error}");
+            }
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn man(folder: &PathBuf) -> io::Result<()> {
+    fs::create_dir_all(folder)?;
+    clap_mangen::generate_to(Arguments::command(), folder)
+}
+
+fn completions(folder: &PathBuf) -> io::Result<()> {
+    fs::create_dir_all(folder)?;
+    let mut command = Arguments::command();
+    let name = command.get_name().to_owned();
+    for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
+        clap_complete::generate_to(shell, &mut command, &name, folder)?;
+    }
+    Ok(())
+}
