@@ -45,8 +45,8 @@ step_install() {
   [[ $SAID == "$in_package  -"$'\n'"$in_package  -"$'\n'"$AGENT" ]] ||
     fail "the package holds $in_package, and on the board are installed, run, and where: $SAID"
   echo "   installed and running: sha256 $in_package, as in the package"
+  # 75: warnings alone.
   guest "pos-agent doctor" || [[ $? == 75 ]] || fail "the doctor: $SAID"
-  grep -q '^0 faults' <<<"$SAID" || fail "the doctor: $SAID"
   grep -A 1 'WARNING' <<<"$SAID" | sed 's/^/   /' || true
 }
 
