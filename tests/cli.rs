@@ -172,6 +172,27 @@ fn a_configuration_is_checked_before_anything_is_opened() {
     assert_eq!(code(&run(&["check", "/none/config.toml"])), 78);
 }
 
+/// As under the unit: a file that is missing is a line feed there (`SetCredential=`).
+#[test]
+fn a_token_that_systemd_did_not_find_is_named_with_what_to_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, credentials) = (folder.path().join("config.toml"), folder.path().join("credentials"));
+    fs::create_dir(&credentials).unwrap();
+    let in_a_file = format!("token-file = \"{}/token\"", folder.path().display());
+    fs::write(&file, config(folder.path()).replace(&in_a_file, "token-credential = \"gateway-token\"")).unwrap();
+    for (handed_over, exit) in [(None, 78), (Some("\n"), 78), (Some("0123456789abcdef\n"), 0)] {
+        if let Some(content) = handed_over {
+            fs::write(credentials.join("gateway-token"), content).unwrap();
+        }
+        let mut check = agent(&["check", file.to_str().unwrap()]);
+        let output = check.env("CREDENTIALS_DIRECTORY", &credentials).output().unwrap();
+        assert_eq!(code(&output), exit, "{handed_over:?}: {}", stderr(&output));
+        for words in ["gateway.token-credential", "/etc/pos-agent/gateway-token", "systemctl restart pos-agent"] {
+            assert_eq!(stderr(&output).contains(words), exit != 0, "{handed_over:?}, {words}: {}", stderr(&output));
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_sale_ends_with_the_code_of_its_outcome() {
     let shop = fake_agent::open(64).await;

@@ -469,6 +469,16 @@ async fn only_a_right_certificate_lets_a_request_through() {
 }
 
 #[tokio::test]
+async fn a_machine_that_calls_it_otherwise_needs_that_name_in_the_certificate() {
+    let listen = "127.0.0.2:0".parse().unwrap();
+    for (name, is_let_in) in [(None, false), (Some("127.0.0.2".to_owned()), true)] {
+        let shop = Shop::with(Options { listen, name, ..Options::default() }).await;
+        let answer = shop.client.get(format!("https://{}/", shop.gateway.address())).send().await;
+        assert_eq!(answer.is_ok(), is_let_in, "{:?}", shop.gateway);
+    }
+}
+
+#[tokio::test]
 async fn offline_refuses_and_comes_back_on_the_same_port() {
     let shop = Shop::open().await;
     assert_eq!(shop.get("").await.0, 200);

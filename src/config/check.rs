@@ -98,8 +98,11 @@ impl Config {
             let lost = credential_is_there(name) == Some(false);
             checked.push(ensure(!lost, key, || {
                 (
-                    format!("systemd handed over no credential \"{name}\""),
-                    format!("add LoadCredential={name}:… to the unit"),
+                    format!("systemd handed over nothing as the credential \"{name}\""),
+                    format!(
+                        "write it into the file that LoadCredential={name}:… of the unit names (/etc/pos-agent/{name}, unless that was \
+                         changed), as root, mode 0600; then systemctl restart pos-agent"
+                    ),
                 )
             }));
         }

@@ -144,10 +144,11 @@ fn bytes(path: &Path, private: bool, most: usize) -> Result<(Zeroizing<Vec<u8>>,
     Ok((bytes, length))
 }
 
-/// Whether a systemd credential of this name was handed to this process; `None` outside of systemd.
+/// Whether a systemd credential of this name was handed to this process; `None` outside of systemd. One byte is none: the unit's
+/// `SetCredential=` gives a line feed in the place of a file that is missing.
 pub(super) fn credential_is_there(name: &str) -> Option<bool> {
     let folder = std::env::var_os("CREDENTIALS_DIRECTORY")?;
-    Some(fs::metadata(Path::new(&folder).join(name)).is_ok_and(|facts| facts.is_file()))
+    Some(fs::metadata(Path::new(&folder).join(name)).is_ok_and(|facts| facts.is_file() && facts.len() > 1))
 }
 
 #[cfg(test)]

@@ -25,6 +25,9 @@ pub struct Args {
     /// Write the certificate of the authority to trust here (PEM); it is new at each start
     #[arg(long, value_name = "FILE")]
     pub ca_out: Option<PathBuf>,
+    /// Let the server's certificate be good for this name or address too, as another machine calls it
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
     /// Let the server's certificate end in so many days
     #[arg(long, value_name = "NUMBER")]
     pub valid_days: Option<u16>,
@@ -96,6 +99,7 @@ impl Args {
             token: self.token.clone().unwrap_or(default.token),
             entity_id: self.entity_id.clone().unwrap_or(default.entity_id),
             certificate: self.valid_days.map_or(default.certificate, Certificate::EndsIn),
+            name: self.name.clone(),
             demand: Demand { client_ca, tls12: self.tls12 },
             manners: self.manners.manners(),
             ledger: self.ledger.clone(),

@@ -14,7 +14,7 @@ use rustls_pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 /// What is wrong with the server's certificate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Certificate {
-    /// Nothing: for `localhost`, `127.0.0.1` and `::1`, by the CA that is given out.
+    /// Nothing: for `localhost`, `127.0.0.1`, `::1` and [`Options::name`](super::Options::name), by the CA that is given out.
     #[default]
     Good,
     /// Its time is over.
@@ -40,14 +40,15 @@ pub struct Demand {
 ///
 /// # Errors
 /// When no key can be made (no randomness), or the client's CA is none.
-pub(super) fn make(kind: Certificate, demand: &Demand) -> io::Result<(String, Arc<ServerConfig>)> {
+pub(super) fn make(kind: Certificate, name: Option<&str>, demand: &Demand) -> io::Result<(String, Arc<ServerConfig>)> {
     let (ca_pem, ca) = authority("pos-sim test CA").map_err(io::Error::other)?;
     let signer = match kind {
         Certificate::OtherCa => authority("pos-sim other CA").map_err(io::Error::other)?.1,
         _ => ca,
     };
     let key = KeyPair::generate().map_err(io::Error::other)?;
-    let leaf = server_params(kind).and_then(|params| params.signed_by(&key, &signer)).map_err(io::Error::other)?;
+    let leaf =
+        server_params(kind, name).and_then(|params| params.signed_by(&key, &signer)).map_err(io::Error::other)?;
     let private = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let versions: &[&rustls::SupportedProtocolVersion] =
@@ -68,12 +69,12 @@ pub(super) fn make(kind: Certificate, demand: &Demand) -> io::Result<(String, Ar
     Ok((ca_pem, Arc::new(config)))
 }
 
-fn server_params(kind: Certificate) -> Result<CertificateParams, rcgen::Error> {
-    let names: &[&str] = match kind {
-        Certificate::WrongName => &["elsewhere.test"],
-        _ => &["localhost", "127.0.0.1", "::1"],
+fn server_params(kind: Certificate, name: Option<&str>) -> Result<CertificateParams, rcgen::Error> {
+    let (usual, name): (&[&str], _) = match kind {
+        Certificate::WrongName => (&["elsewhere.test"], None),
+        _ => (&["localhost", "127.0.0.1", "::1"], name),
     };
-    let mut params = CertificateParams::new(names.iter().map(ToString::to_string).collect::<Vec<_>>())?;
+    let mut params = CertificateParams::new(usual.iter().copied().chain(name).map(str::to_owned).collect::<Vec<_>>())?;
     params.distinguished_name.push(DnType::CommonName, "pos-sim gateway");
     params.use_authority_key_identifier_extension = true;
     params.not_before = date_time_ymd(2020, 1, 1);

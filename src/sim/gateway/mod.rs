@@ -98,6 +98,8 @@ pub struct Options {
     pub entity_id: String,
     /// What is wrong with the server's certificate.
     pub certificate: Certificate,
+    /// A name or an address more in the server's certificate, by which another machine calls it.
+    pub name: Option<String>,
     /// What it asks of a client beyond the usual.
     pub demand: Demand,
     /// How much is checked.
@@ -121,6 +123,7 @@ impl Default for Options {
             token: "c2ltdWxhdGVkLWFjY2Vzcy10b2tlbg".to_owned(),
             entity_id: "8ac7a4c97ba4e2d5017ba6b1c2d30a51".to_owned(),
             certificate: Certificate::Good,
+            name: None,
             demand: Demand::default(),
             mode: Mode::Checked,
             manners: Manners::Checked,
@@ -159,7 +162,7 @@ pub struct Gateway {
 /// # Errors
 /// When the address cannot be taken, no key can be made, or the ledger's file cannot be used.
 pub async fn start(options: Options) -> io::Result<Gateway> {
-    let (ca_pem, tls) = certificate::make(options.certificate, &options.demand)?;
+    let (ca_pem, tls) = certificate::make(options.certificate, options.name.as_deref(), &options.demand)?;
     let listener = TcpListener::bind(options.listen).await?;
     let address = listener.local_addr()?;
     let options = Arc::new(options);

@@ -1,0 +1,190 @@
+# shellcheck shell=bash disable=SC2034,SC2153
+# The emulated board, for tests/board/run: its power, its USB plugs, and a hand inside it.
+#
+# power_on [root=ro] [clock=DATE]     boots it, with the root read-only or the board's clock at a date
+# power_off                           shuts it down
+# power_cut                           takes its power away, in the middle of whatever it does
+# guest [-t SECONDS] SCRIPT           runs bash in it, as root; what it said is in SAID, its exit code is returned
+# begin SCRIPT, finish [SECONDS]      the same in two parts
+# pull NAME, plug NAME                the USB cable of `reader` or `printer`
+#
+# Both disks are overlays of QEMU's own form, which live as long as RUN: what the board was told to be on the disk is on it when the
+# power is cut, and what it was not told may be lost, as with a real one.
+#
+# The board's clock counts its instructions, 250 million in a second (-icount): its deadlines and its figures are the same on a machine
+# that is busy. When it has nothing to do, its time goes as ours.
+
+# A board that has not come up by then never will; it takes 10 to 20 s.
+readonly BOOT_PATIENCE=600
+# Longer than anything that is asked of it takes.
+readonly PATIENCE=300
+
+readonly LIBRARIES=$TOOLS/usr/lib/x86_64-linux-gnu:$TOOLS/lib/x86_64-linux-gnu
+
+QEMU_PID=
+JOBS=0
+SAID=
+
+# The disks as on a new board.
+new_disks() {
+  local image=$1
+  truncate -s 256M "$RUN/data.img"
+  # Blocks of 4 KiB, as on larger disks; README.md says what is otherwise.
+  mke2fs -q -t ext4 -b 4096 "$RUN/data.img"
+  tool qemu-img create -q -f qcow2 -b "$image/root.img" -F raw "$RUN/root.qcow2"
+  tool qemu-img create -q -f qcow2 -b "$RUN/data.img" -F raw "$RUN/data.qcow2"
+  cp "$HERE/listen" "$RUN/hand/listen"
+  mkfifo "$RUN"/{qmp,order}.{in,out}
+  # Open at both ends here, so that nobody waits for the other end.
+  exec {QMP_TO}<>"$RUN/qmp.in" {QMP_FROM}<>"$RUN/qmp.out" {ORDERS}<>"$RUN/order.in"
+}
+
+# One of the programs that tests/board/image has unpacked.
+tool() {
+  local program=$1
+  shift
+  LD_LIBRARY_PATH=$LIBRARIES "$TOOLS/usr/bin/$program" "$@"
+}
+
+power_on() {
+  local image=$CACHE/$ARCH root=rw clock=utc word machine start=$EPOCHREALTIME
+  for word; do
+    case $word in root=*) root=${word#*=} ;; clock=*) clock=${word#*=} ;; esac
+  done
+  case $ARCH in
+    # Without highmem=off that kernel, which has no large addresses, sees no PCI.
+    armhf) machine=(qemu-system-arm -M "virt,highmem=off" -cpu cortex-a15) ;;
+    *) machine=(qemu-system-aarch64 -M virt -cpu cortex-a53) ;;
+  esac
+  rm -f "$RUN/hand/ready"
+  # No romfile: what boots from the network is not unpacked.
+  env LD_LIBRARY_PATH="$LIBRARIES" "$TOOLS/usr/bin/${machine[0]}" "${machine[@]:1}" -accel tcg,thread=single -icount shift=2 -smp 1 -m 256 -nodefaults -display none -no-reboot -rtc "base=$clock" \
+    -kernel "$image/vmlinuz" -initrd "$image/initrd" \
+    -append "console=ttyAMA0 quiet net.ifnames=0 systemd.show_status=1 board_root=$root" -serial "file:$RUN/console" \
+    -drive "if=none,id=root,format=qcow2,file=$RUN/root.qcow2" -device virtio-blk-pci,drive=root \
+    -drive "if=none,id=data,format=qcow2,file=$RUN/data.qcow2" -device virtio-blk-pci,drive=data -device virtio-rng-pci \
+    -netdev user,id=net -device virtio-net-pci,netdev=net,romfile= \
+    -fsdev "local,id=hand,path=$RUN/hand,security_model=none" -device virtio-9p-pci,fsdev=hand,mount_tag=hand \
+    -device virtio-serial-pci -chardev "pipe,id=order,path=$RUN/order" -device virtserialport,chardev=order,name=order \
+    -device qemu-xhci,id=usb -chardev "$(cable reader)" -device "$(usb_device reader)" \
+    -chardev "$(cable printer)" -device "$(usb_device printer)" \
+    -chardev "pipe,id=qmp,path=$RUN/qmp" -mon chardev=qmp,mode=control <&- >"$RUN/qemu" 2>&1 &
+  QEMU_PID=$!
+  qmp_open
+  until_true "$BOOT_PATIENCE" "the board comes up" test -e "$RUN/hand/ready"
+  BOOTED_WITH=$root
+  echo "   the board is up after $(since "$start") s"
+}
+
+# QEMU is the one that connects to a simulated device, and connects again.
+cable() {
+  local -n port=${1^^}_PORT
+  echo "socket,id=$1,host=127.0.0.1,port=$port,server=off,reconnect-ms=200"
+}
+
+# An FTDI adapter with a serial number, by which udev names it.
+usb_device() {
+  echo "usb-serial,id=$1-plug,bus=usb.0,port=$(usb_port "$1"),serial=${1^^},chardev=$1"
+}
+
+usb_port() {
+  case $1 in reader) echo 1 ;; printer) echo 2 ;; esac
+}
+
+pull() {
+  qmp "{\"execute\": \"device_del\", \"arguments\": {\"id\": \"$1-plug\"}}"
+}
+
+plug() {
+  local device
+  device=$(usb_device "$1" | sed 's/^/driver=/; s/\([^=,]*\)=\([^,]*\)/"\1": "\2"/g; s/,/, /g')
+  qmp "{\"execute\": \"device_add\", \"arguments\": {$device}}"
+}
+
+qmp_open() {
+  local line
+  IFS= read -r -t 20 -u "$QMP_FROM" line || fail "QEMU did not start: $(cat "$RUN/qemu")"
+  qmp '{"execute": "qmp_capabilities"}'
+}
+
+# Asks QEMU, and waits for its answer; what it tells meanwhile of its own accord is passed over.
+qmp() {
+  local line
+  echo "$1" >&"$QMP_TO"
+  while IFS= read -r -t 20 -u "$QMP_FROM" line; do
+    case $line in
+      *'"return"'*) return ;;
+      *'"error"'*) fail "QEMU refuses $1: $line" ;;
+    esac
+  done
+  fail "QEMU does not answer $1"
+}
+
+power_off() {
+  local start=$EPOCHREALTIME
+  begin "systemctl poweroff --no-block"
+  until_true "$PATIENCE" "the board shuts down" board_is_dark
+  board_went
+  echo "   the board is off after $(since "$start") s"
+}
+
+power_cut() {
+  kill -KILL "$QEMU_PID"
+  # bash would say that it was killed.
+  wait "$QEMU_PID" 2>/dev/null || true
+  board_went
+}
+
+board_is_dark() {
+  ! kill -0 "$QEMU_PID" 2>/dev/null
+}
+
+# The devices on its cables have lost their power too, and what the machine had not read any more is for nobody.
+board_went() {
+  local line
+  QEMU_PID=
+  while IFS= read -r -t 0.1 -u "$QMP_FROM" line; do :; done
+  while IFS= read -r -t 0.1 -u "$ORDERS" line; do :; done
+  hand reader unplug
+  hand reader plug
+}
+
+begin() {
+  JOBS=$((JOBS + 1))
+  printf '%s\n' "$1" >"$RUN/hand/$JOBS.sh"
+  echo "$JOBS" >&"$ORDERS"
+}
+
+finish() {
+  until_true "${1:-$PATIENCE}" "the board has done: $(head -c 300 "$RUN/hand/$JOBS.sh")" test -e "$RUN/hand/$JOBS.code"
+  SAID=$(cat "$RUN/hand/$JOBS.said")
+  return "$(cat "$RUN/hand/$JOBS.code")"
+}
+
+guest() {
+  local patience=$PATIENCE
+  if [[ $1 == -t ]]; then
+    patience=$2
+    shift 2
+  fi
+  begin "$1"
+  finish "$patience"
+}
+
+# The test fails when a command does not become true.
+until_true() {
+  local patience=$1 what=$2
+  shift 2
+  becomes_true "$patience" "$@" || fail "not within $patience s: $what"
+}
+
+# Asks again and again whether a command is true.
+becomes_true() {
+  local end=$((SECONDS + $1))
+  shift
+  until "$@"; do
+    ((SECONDS < end)) || return 1
+    [[ -z $QEMU_PID || $1 == board_is_dark ]] || ! board_is_dark || fail "QEMU has ended: $(cat "$RUN/qemu")"
+    sleep 0.02
+  done
+}

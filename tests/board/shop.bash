@@ -1,0 +1,154 @@
+# shellcheck shell=bash disable=SC2034,SC2153
+# The world around the board, for tests/board/run: reader, printer and gateway, simulated on this machine by `pos-sim`. They stay when
+# the board loses its power. The gateway's ledger and the printer's paper are the judges: what the agent says about itself is not asked.
+#
+# open_shop                                       starts them
+# hand NAME WORDS                                 types a line to `reader` or `printer`
+# sell AMOUNT CARD ENTRY [ARGUMENT ...]           a sale on the board with a customer at the reader; returns its exit code
+# in_ledger AMOUNT WHAT, printed AMOUNT WORDS     judges
+#
+# An amount is used for one sale alone, so it names the sale in the ledger, on paper and at the till (its reference is sale-AMOUNT).
+
+# What each step says is in the ledger, by amount; the last step compares it with the whole ledger.
+declare -A BOOKED=()
+
+open_shop() {
+  simulate reader --tcp 127.0.0.1:0 --instant
+  simulate printer --listen 127.0.0.1:0
+  simulate gateway --listen 127.0.0.1:0 --name gateway.test --ledger "$RUN/ledger.db" --ca-out "$RUN/hand/gateway-ca.pem"
+  until_true 20 "the simulators are ready" simulators_are_ready
+  READER_PORT=$(sed -n 's/^reader at .*://p' "$RUN/reader")
+  PRINTER_PORT=$(sed -n 's/^printer at .*://p' "$RUN/printer")
+  configuration >"$RUN/hand/config.toml"
+  sed -n 's/^token *//p' "$RUN/gateway" >"$RUN/hand/gateway-token"
+}
+
+# One of them, with what it says in a file of its name. Its input stays open: it ends with it.
+simulate() {
+  local name=$1 hand
+  shift
+  rm -f "$RUN/$name.keys"
+  mkfifo "$RUN/$name.keys"
+  exec {hand}<>"$RUN/$name.keys"
+  "$POS_SIM" "$name" "$@" <"$RUN/$name.keys" >"$RUN/$name" 2>&1 &
+  # shellcheck disable=SC2004 # no number: it is a table by names
+  SIMULATORS[$name]=$!
+  # shellcheck disable=SC2004 # no number: it is a table by names
+  HANDS[$name]=$hand
+}
+
+# Another one of the same kind takes the reader's place, whose clock was never set. Its keys have other numbers: the gateway takes none twice.
+other_reader() {
+  kill -KILL "${SIMULATORS[reader]}"
+  # bash would say that it was killed.
+  wait "${SIMULATORS[reader]}" 2>/dev/null || true
+  simulate reader --tcp "127.0.0.1:$READER_PORT" --instant --counter 900
+  until_true 20 "the other reader is ready" simulators_are_ready
+}
+
+simulators_are_ready() {
+  kill -0 "${SIMULATORS[@]}" 2>/dev/null || fail "a simulator has ended: $(tail -n 3 "$RUN"/{reader,printer,gateway})"
+  grep -q '^reader at ' "$RUN/reader" && grep -q '^printer at ' "$RUN/printer" && grep -q '^CA  ' "$RUN/gateway"
+}
+
+hand() {
+  echo "${*:2}" >&"${HANDS[$1]}"
+}
+
+configuration() {
+  cat <<TOML
+[terminal]
+id = "12345678"
+merchant = ["Corner Shop", "1 Market Street", "Springfield"]
+currency = "EUR"
+
+[reader]
+protocol = "miura-mpi"
+port = "/dev/serial/by-id/usb-QEMU_QEMU_USB_SERIAL_READER-if00-port0"
+
+[gateway]
+url = "https://gateway.test:$(sed -n 's,^gateway .*:\([0-9]*\)/*$,\1,p' "$RUN/gateway")"
+entity-id = "$(sed -n 's/^entityId *//p' "$RUN/gateway")"
+token-credential = "gateway-token"
+ca-file = "/etc/pos-agent/gateway-ca.pem"
+test-mode = "EXTERNAL"
+answer-timeout-ms = 10000
+
+[[printer]]
+port = "/dev/serial/by-id/usb-QEMU_QEMU_USB_SERIAL_PRINTER-if00-port0"
+columns = 42
+TOML
+}
+
+# The customer comes when the reader asks for a card.
+sell() {
+  begin_sale "$@"
+  finish
+}
+
+begin_sale() {
+  local amount=$1 card=$2 entry=$3 seen
+  shift 3
+  seen=$(wc -l <"$RUN/reader")
+  begin "pos-agent sale $amount --reference sale-$amount $*"
+  until_true "$PATIENCE" "the reader asks for a card, for $amount" reader_asks_or_sale_ended "$seen"
+  [[ -e $RUN/hand/$JOBS.code ]] || hand reader "$entry $card"
+}
+
+# Since it had shown so many lines. A sale that is refused asks for no card.
+reader_asks_or_sale_ended() {
+  tail -n "+$(($1 + 1))" "$RUN/reader" | grep -q 'INSERT, TAP OR SWIPE' || [[ -e $RUN/hand/$JOBS.code ]]
+}
+
+ledger() {
+  tool sqlite3 -cmd '.timeout 5000' "$RUN/ledger.db" "$1"
+}
+
+# What the gateway has booked for an amount, as "DB reversed, RV approved"; nothing when it has heard of none.
+booked() {
+  ledger "SELECT group_concat(kind || ' ' || state, ', ') FROM (SELECT * FROM payment WHERE amount = '$1' ORDER BY n)"
+}
+
+# It must be so now; or, with -t SECONDS, by then.
+in_ledger() {
+  local patience=0
+  if [[ $1 == -t ]]; then
+    patience=$2
+    shift 2
+  fi
+  BOOKED[$1]=$2
+  becomes_true "$patience" is_booked "$1" "$2" || fail "the ledger says of $1: \"$(booked "$1")\", and not: \"$2\""
+}
+
+is_booked() {
+  [[ $(booked "$1") == "$2" ]]
+}
+
+# Both copies of a receipt with this amount and these words come out of the printer.
+printed() {
+  until_true "$PATIENCE" "two receipts over $1 say $2" has_receipts "$1" "$2" 2
+}
+
+has_receipts() {
+  (($(receipts "$1" "$2") == $3))
+}
+
+# How many receipts on the paper hold this amount and these words. Each ends with a line of "- - -".
+receipts() {
+  awk -v amount="$1" -v words="$2" '
+    /^- - / { count += index(text, amount) && index(text, words); text = ""; next }
+    { text = text "\n" $0 }
+    END { print count + 0 }' "$RUN/printer"
+}
+
+# The whole ledger is what the steps have said, and nothing that the board sent was refused.
+books_agree() {
+  local amount
+  for amount in $(ledger "SELECT DISTINCT amount FROM payment"); do
+    [[ -n ${BOOKED[$amount]:-} ]] || fail "the ledger holds $amount, which no step has sold: $(booked "$amount")"
+  done
+  for amount in "${!BOOKED[@]}"; do
+    is_booked "$amount" "${BOOKED[$amount]}" || fail "in the end the ledger says of $amount: $(booked "$amount"), and not: ${BOOKED[$amount]}"
+  done
+  [[ -z $(ledger "SELECT why FROM refusal") ]] || fail "the gateway refused: $(ledger "SELECT why FROM refusal")"
+}

@@ -1,0 +1,366 @@
+# shellcheck shell=bash disable=SC2034,SC2153
+# The steps of tests/board/run, each a function step_NAME. What they have in common: the agent is asked nothing that the ledger, the
+# printer's paper, systemd or the kernel can be asked.
+
+readonly AGENT=/usr/bin/pos-agent
+# In the guest: the running agent.
+# shellcheck disable=SC2016 # it is the guest that asks
+readonly RUNNING='/proc/$(systemctl show pos-agent -P MainPID)'
+
+# Later than any version that there will be.
+readonly LATER=99:1
+
+# name | what it proves
+readonly STEPS="\
+install      | the package is installed with dpkg, its unit is ready, the doctor finds no fault, what runs is the package's program
+sales        | insert, tap and swipe; a decline; a reversal; an answer that is lost
+figures      | memory when idle and in a sale, time to READY, processor time of a sale
+replug       | the reader's cable is pulled and put back; the service is not restarted
+watchdog     | an agent that hangs (SIGSTOP) is restarted by systemd
+stop         | SIGTERM in the middle of a sale; the next start takes the payment back
+second-agent | another agent on the same journal is refused
+directory    | a reader's port that is a folder
+credential   | the gateway's token is missing
+full-disk    | no room for the journal: no sale, nothing lost, and it goes on when there is room
+power-cut    | the power goes while the gateway is asked; the payment is taken back when it is there again
+clock        | the board believes that it is 1970
+read-only    | a start without a battery, with a read-only root and a writable /var/lib/pos-agent
+upgrade      | a later package, and back to the earlier one: configuration, token and journal stay
+remove       | the package is removed and purged: the journal stays
+books        | the gateway's whole ledger is what the steps sold"
+
+step_install() {
+  local in_package
+  cp "$PACKAGE" "$RUN/hand/pos-agent.deb"
+  in_package=$(dpkg-deb --fsys-tarfile "$PACKAGE" | tar -xO ".$AGENT" | sha256sum | cut -d ' ' -f 1)
+  guest "dpkg -i /hand/pos-agent.deb" || fail "dpkg -i: $SAID"
+  guest "install -d -m 755 /etc/pos-agent
+    install -m 644 /hand/config.toml /hand/gateway-ca.pem /etc/pos-agent/
+    install -m 600 /hand/gateway-token /etc/pos-agent/
+    pos-agent check /etc/pos-agent/config.toml
+    systemctl enable pos-agent" || fail "the configuration: $SAID"
+  restart
+  is_ready
+  must "sha256sum <$AGENT; sha256sum <$RUNNING/exe; readlink $RUNNING/exe"
+  [[ $SAID == "$in_package  -"$'\n'"$in_package  -"$'\n'"$AGENT" ]] ||
+    fail "the package holds $in_package, and on the board are installed, run, and where: $SAID"
+  echo "   installed and running: sha256 $in_package, as in the package"
+  # 75: warnings alone.
+  guest "pos-agent doctor" || [[ $? == 75 ]] || fail "the doctor: $SAID"
+  grep -A 1 'WARNING' <<<"$SAID" | sed 's/^/   /' || true
+}
+
+step_sales() {
+  approves 10.01 chip-pin insert
+  approves 10.02 tap tap
+  approves 10.03 swipe swipe --signature accept
+  ends_with 1 sell 10.51 tap tap
+  in_ledger 10.51 "DB declined"
+  printed 10.51 DECLINED
+  approves 10.04 tap-pin tap
+  ends_with 0 guest "pos-agent reverse sale-10.04"
+  in_ledger 10.04 "DB reversed, RV approved"
+  # The till is told when the payment has been found and taken back.
+  ends_with 1 sell 10.73 chip-pin insert
+  in_ledger -t 60 10.73 "DB reversed, RV approved"
+}
+
+# The kernel's own counts: VmRSS, VmHWM (set back before the sales), utime and stime; systemd's own times.
+step_figures() {
+  local times before after sale
+  restart
+  is_ready
+  must "systemctl show pos-agent -P InactiveExitTimestampMonotonic; systemctl show pos-agent -P ActiveEnterTimestampMonotonic"
+  times=$SAID
+  echo "   start to READY: $((($(tail -n 1 <<<"$times") - $(head -n 1 <<<"$times")) / 1000)) ms"
+  approves 11.00 tap tap
+  must "grep VmRSS $RUNNING/status; systemctl show pos-agent -P MemoryCurrent"
+  echo "   memory when idle: $(head -n 1 <<<"$SAID"), the unit's cgroup $(($(tail -n 1 <<<"$SAID") / 1024)) kB"
+  must "echo 5 >$RUNNING/clear_refs; cut -d ' ' -f 14,15 $RUNNING/stat; getconf CLK_TCK"
+  before=$SAID
+  for sale in 11.01 11.02 11.03 11.04 11.05; do
+    approves "$sale" chip-pin insert
+  done
+  must "cut -d ' ' -f 14,15 $RUNNING/stat; grep VmHWM $RUNNING/status"
+  after=$SAID
+  echo "   memory at most in five sales: $(tail -n 1 <<<"$after")"
+  echo "   processor time of a sale: $((($(ticks "$after") - $(ticks "$before")) * 1000 / $(tail -n 1 <<<"$before") / 5)) ms" \
+    "(mean of five, chip and PIN, both receipts)"
+}
+
+# The sum of the two numbers in the first line.
+ticks() {
+  local user system
+  read -r user system <<<"$1"
+  echo $((user + system))
+}
+
+step_replug() {
+  local before
+  must "systemctl show pos-agent -P MainPID"
+  before=$SAID
+  hand reader unplug
+  pull reader
+  until_guest "the agent misses its reader" "! pos-agent status >/dev/null"
+  guest "pos-agent status" || true
+  grep -q 'no reader at /dev/serial/by-id/' <<<"$SAID" || fail "without a reader the status says: $SAID"
+  hand reader plug
+  plug reader
+  is_ready
+  approves 12.01 chip-pin insert
+  must "systemctl show pos-agent -P MainPID"
+  [[ $SAID == "$before" ]] || fail "the service was restarted"
+}
+
+step_watchdog() {
+  local before
+  must "systemctl show pos-agent -P MainPID"
+  before=$SAID
+  must "kill -STOP $before"
+  until_guest "systemd has started another agent" "pid=\$(systemctl show pos-agent -P MainPID); [ \$pid != 0 ] && [ \$pid != $before ]"
+  guest "journalctl -b -u pos-agent -o cat --no-pager | grep -i watchdog" || fail "systemd's log says nothing of the watchdog"
+  tell
+  is_ready
+  approves 13.01 tap tap
+}
+
+# Whatever was under way when it was told to stop: the gateway holds an approval that the agent has not heard of.
+step_stop() {
+  begin_sale 14.71 chip-pin insert
+  until_true "$PATIENCE" "the gateway has the request" is_booked 14.71 "DB approved"
+  guest -t 120 "time systemctl stop pos-agent" || fail "systemctl stop: $SAID"
+  echo "   systemctl stop took$(sed -n 's/^real//p' <<<"$SAID")"
+  guest "systemctl is-failed pos-agent" && fail "after SIGTERM the unit has failed: $SAID"
+  restart
+  in_ledger -t 60 14.71 "DB reversed, RV approved"
+  is_ready
+  approves 14.01 tap tap
+}
+
+step_second_agent() {
+  must "sed 's|^token-credential = .*|token-file = \"/tmp/second/token\"|' /etc/pos-agent/config.toml >/tmp/second.toml
+    printf '[till]\nsocket = \"/tmp/second/till.sock\"\nhttp = \"127.0.0.1:8651\"\n' >>/tmp/second.toml
+    install -d -o pos-agent /tmp/second
+    install -m 600 -o pos-agent /etc/pos-agent/gateway-token /tmp/second/token"
+  ends_with 74 guest "setpriv --reuid pos-agent --regid pos-agent --init-groups pos-agent run --config /tmp/second.toml"
+  says "the journal /var/lib/pos-agent/journal.db is in use by another pos-agent; stop that one first"
+  approves 15.01 tap tap
+}
+
+step_directory() {
+  must "cp /etc/pos-agent/config.toml /tmp/good.toml; sed -i '0,/^port = .*/s||port = \"/dev/serial\"|' /etc/pos-agent/config.toml"
+  restart
+  ends_with 69 guest "pos-agent status"
+  says "/dev/serial"
+  says "check"
+  must "cp /tmp/good.toml /etc/pos-agent/config.toml"
+  restart
+  is_ready
+  approves 16.01 tap tap
+}
+
+step_credential() {
+  guest "mv /etc/pos-agent/gateway-token /root/; systemctl restart pos-agent" && fail "without its token the service started"
+  must "journalctl -b -u pos-agent -o cat --no-pager -n 20; systemctl status --no-pager pos-agent || true"
+  tell
+  says "/etc/pos-agent/gateway-token"
+  must "mv /root/gateway-token /etc/pos-agent/"
+  # It tries again by itself.
+  is_ready
+  approves 17.01 tap tap
+}
+
+# An agent that runs goes on for a while, in the room that its files have. One that starts needs some.
+step_full_disk() {
+  local head
+  journal_head
+  head=$SAID
+  must "systemctl stop pos-agent
+    cd /var/lib/pos-agent; fallocate -l \$(df --output=avail -B 1 . | tail -n 1) filling || true
+    while dd if=/dev/zero bs=1k count=64 >>filling 2>/dev/null; do :; done; df . | tail -n 1"
+  tell
+  guest "systemctl start pos-agent" && fail "without room for its journal the agent starts"
+  must "journalctl -b -u pos-agent -o cat --no-pager -n 20 | grep '^pos-agent:' | tail -n 1"
+  tell
+  says "the journal"
+  says "space"
+  guest "pos-agent sale 18.01 --reference sale-18.01" && fail "without room for the journal a sale was taken: $SAID"
+  [[ -z $(booked 18.01) ]] || fail "the gateway was asked: $(booked 18.01)"
+  must "rm /var/lib/pos-agent/filling"
+  # It tries again by itself.
+  is_ready
+  approves 18.02 chip-pin insert
+  guest "pos-agent journal verify --head $head" || fail "the journal is not what it was: $SAID"
+}
+
+step_power_cut() {
+  begin_sale 19.71 chip-pin insert
+  until_true "$PATIENCE" "the gateway has the request" is_booked 19.71 "DB approved"
+  power_cut
+  is_booked 19.71 "DB approved" || fail "the ledger changed in the dark: $(booked 19.71)"
+  power_on
+  in_ledger -t "$PATIENCE" 19.71 "DB reversed, RV approved"
+  is_ready
+  guest "pos-agent journal verify" || fail "the journal: $SAID"
+  approves 19.01 chip-pin insert
+}
+
+# The reader's clock, which was set by a board that knew the time, serves.
+step_clock() {
+  restart
+  is_ready
+  must "date -s 1970-01-02; systemctl restart pos-agent"
+  is_ready
+  approves 20.01 chip-pin insert
+  must "pos-agent receipt sale-20.01"
+  says "$(date +%Y-)"
+  must "date -s @$(date +%s)"
+  approves 20.02 chip-pin insert
+}
+
+no_sale_without_a_clock() {
+  until_guest "the clock is what is wrong" "pos-agent status | grep -q 'neither the board.s clock nor the reader.s can be right'"
+  ends_with 69 guest "pos-agent sale $1 --reference sale-$1"
+  says "neither the board's clock nor the reader's can be right"
+  [[ -z $(booked "$1") ]] || fail "the gateway was asked: $(booked "$1")"
+}
+
+# Neither the board has a battery nor the reader a time: of 1970 systemd makes the time of its own build, which cannot be right either.
+step_read_only() {
+  power_off
+  other_reader
+  power_on root=ro clock=1970-01-01
+  must "date --iso-8601=seconds"
+  echo "   the board says that it is $SAID"
+  no_sale_without_a_clock 21.01
+  must "date -s @$(date +%s)"
+  guest "! touch /usr/written 2>/dev/null && touch /var/lib/pos-agent/written && rm /var/lib/pos-agent/written" ||
+    fail "the root can be written, or the journal's place cannot"
+  is_ready
+  approves 21.02 chip-pin insert
+  guest "pos-agent journal verify" || fail "the journal: $SAID"
+}
+
+# The same files under another version: what dpkg and the package's scripts do is what is tried.
+step_upgrade() {
+  local version kept head package
+  version=$(dpkg-deb --field "$PACKAGE" Version)
+  repack_later
+  is_writable
+  approves 22.01 tap tap
+  must "sha256sum /etc/pos-agent/*"
+  kept=$SAID
+  journal_head
+  head=$SAID
+  for package in later pos-agent; do
+    guest "dpkg -i /hand/$package.deb" || fail "dpkg -i $package.deb: $SAID"
+    must "dpkg-query -W -f '\${Version} \${db:Status-Abbrev}' pos-agent; echo; readlink $RUNNING/exe"
+    echo "   $(head -n 1 <<<"$SAID")"
+    [[ $SAID == "$([[ $package == later ]] && echo "$LATER" || echo "$version") ii "$'\n'"$AGENT" ]] || fail "installed and running are: $SAID"
+    is_ready
+    must "sha256sum /etc/pos-agent/*"
+    [[ $SAID == "$kept" ]] || fail "the configuration was changed: $SAID"
+    guest "pos-agent journal verify --head $head" || fail "the journal: $SAID"
+    # The same reference is the same sale: it is answered from the journal.
+    ends_with 0 guest "pos-agent sale 22.01 --reference sale-22.01"
+    in_ledger 22.01 "DB approved"
+  done
+  approves 22.02 chip-pin insert
+}
+
+# The package once more, with a version that is later than any.
+repack_later() {
+  local folder=$RUN/later
+  rm -rf "$folder"
+  dpkg-deb --raw-extract "$PACKAGE" "$folder"
+  sed -i "s/^Version: .*/Version: $LATER/" "$folder/DEBIAN/control"
+  dpkg-deb --root-owner-group -Zgzip --build "$folder" "$RUN/hand/later.deb" >/dev/null
+}
+
+# The program is kept aside to read the journal when the package has gone.
+step_remove() {
+  local head
+  is_writable
+  approves 23.01 tap tap
+  journal_head
+  head=$SAID
+  must "cp $AGENT /root/kept"
+  guest "dpkg -r pos-agent
+    if systemctl is-active pos-agent; then exit 1; fi
+    ls $AGENT /etc/pos-agent/config.toml /etc/pos-agent/gateway-token 2>&1 || true" || fail "dpkg -r: $SAID"
+  says "cannot access '$AGENT'"
+  says $'\n'/etc/pos-agent/config.toml$'\n'/etc/pos-agent/gateway-token
+  guest "dpkg -P pos-agent
+    if dpkg-query -W pos-agent; then exit 1; fi
+    /root/kept journal verify --journal /var/lib/pos-agent/journal.db --head $head" || fail "after dpkg -P: $SAID"
+  tell
+}
+
+step_books() {
+  books_agree
+  echo "   $(ledger "SELECT count(*) FROM payment") entries, as sold"
+}
+
+# ---- What the steps are made of --------------------------------------------------------------------------------------------------
+
+# A sale is approved: told to the till, booked by the gateway, printed twice.
+approves() {
+  sell "$@" || fail "the sale of $1 ended with $?: $SAID"
+  in_ledger "$1" "DB approved"
+  printed "$1" APPROVED
+}
+
+# Does it in the guest, and it succeeds.
+must() {
+  guest "$1" || fail "\"$1\" ended with $?: $SAID"
+}
+
+# The exit code is this.
+ends_with() {
+  local wanted=$1 code=0
+  shift
+  "$@" || code=$?
+  ((code == wanted)) || fail "\"$*\" ended with $code and not with $wanted: $SAID"
+}
+
+# What was last said, for a person.
+tell() {
+  local line
+  while IFS= read -r line; do echo "   $line"; done <<<"$SAID"
+}
+
+# What was last said holds these words.
+says() {
+  grep -qF -- "$1" <<<"$SAID" || fail "nothing is said of \"$1\": $SAID"
+}
+
+restart() {
+  guest "systemctl restart pos-agent" || fail "systemctl restart: $SAID"
+}
+
+# The service runs, its devices are there, and a sale can be taken.
+is_ready() {
+  until_guest "the terminal is ready" "pos-agent status"
+}
+
+# Asks again and again in the guest.
+until_guest() {
+  guest -t "$((PATIENCE + 10))" "for _ in \$(seq $((PATIENCE * 5))); do
+    if said=\$( { $2; } 2>&1 ); then echo \"\$said\"; exit 0; fi
+    sleep 0.2
+  done
+  echo \"\$said\"
+  exit 1" || fail "it does not happen that $1: $SAID"
+}
+
+# The journal's head, as `journal verify` shows it, is in SAID.
+journal_head() {
+  guest "pos-agent journal verify --json" || fail "the journal: $SAID"
+  SAID=$(sed -n 's/.*"entry":\([0-9]*\),"head":"\([0-9a-f]*\)".*/\1:\2/p' <<<"$SAID")
+  [[ -n $SAID ]] || fail "journal verify --json shows no head"
+}
+
+# As a technician does it on such a board.
+is_writable() {
+  [[ $BOOTED_WITH == rw ]] || guest "mount -o remount,rw /" || fail "the root stays read-only: $SAID"
+}
