@@ -11,6 +11,8 @@
 
 # What each step says is in the ledger, by amount; the last step compares it with the whole ledger.
 declare -A BOOKED=()
+# More than the keys of a reader that are used here.
+KEYS=0
 
 open_shop() {
   simulate reader --tcp 127.0.0.1:0 --instant
@@ -42,7 +44,8 @@ other_reader() {
   kill -KILL "${SIMULATORS[reader]}"
   # bash would say that it was killed.
   wait "${SIMULATORS[reader]}" 2>/dev/null || true
-  simulate reader --tcp "127.0.0.1:$READER_PORT" --instant --counter 900
+  KEYS=$((KEYS + 300))
+  simulate reader --tcp "127.0.0.1:$READER_PORT" --instant --counter "$KEYS"
   until_true 20 "the other reader is ready" simulators_are_ready
 }
 
