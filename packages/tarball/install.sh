@@ -45,14 +45,9 @@ program() {
 
 # Boards are no documentation: a technician starts from one of them, also on a system that keeps no documentation.
 papers() {
-  for file in board/*/* board/*/pos-agent.service.d/*; do
-    case $file in
-      board/rauc/*) put 644 "$file" "$prefix/share/doc/pos-agent/examples/${file#board/}" ;;
-      *) put 644 "$file" "$prefix/share/pos-agent/boards/${file#board/}" ;;
-    esac
-  done
-  put 644 board/UPDATE.md "$prefix/share/doc/pos-agent/UPDATE.md"
-  for file in README.md CHANGELOG.md LICENSE-* licences.txt rust-std.html; do
+  for file in board/*/* board/*/pos-agent.service.d/*; do put 644 "$file" "$prefix/share/pos-agent/boards/${file#board/}"; done
+  for file in rauc/*; do put 644 "$file" "$prefix/share/doc/pos-agent/examples/$file"; done
+  for file in README.md CHANGELOG.md UPDATE.md LICENSE-* licences.txt rust-std.html; do
     put 644 "$file" "$prefix/share/doc/pos-agent/$file"
   done
   for file in man/*.1; do put 644 "$file" "$prefix/share/man/man1/${file#man/}"; done
@@ -91,7 +86,7 @@ put() {
   [ -f "$2" ] || return 0
   mkdir -p "$root${3%/*}"
   case $2 in
-    systemd/* | board/rauc/*) sed "s|/usr/bin/pos-agent|$prefix/bin/pos-agent|; s|/usr/share/doc/|$prefix/share/doc/|" "$2" >"$root$3.new" ;;
+    systemd/* | rauc/*) sed "s|/usr/bin/pos-agent|$prefix/bin/pos-agent|; s|/usr/share/doc/|$prefix/share/doc/|" "$2" >"$root$3.new" ;;
     *) cp "$2" "$root$3.new" ;;
   esac
   chmod "$1" "$root$3.new"

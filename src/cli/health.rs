@@ -19,7 +19,7 @@ const ASK_AGAIN: Duration = Duration::from_secs(1);
 /// Arguments.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Run after an update, before the new system is marked as good; board/UPDATE.md shows it for RAUC, SWUpdate and Mender.
+Run after an update, before the new system is marked as good; packages/UPDATE.md shows it for RAUC, SWUpdate and Mender.
 
 agent     it has told systemd that it is ready, answers, and is the program that asks
 journal   this program has opened it and has written to it
