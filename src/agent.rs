@@ -524,10 +524,14 @@ impl Agent {
     fn after_writing(&mut self, number: u64, written: Result<(Vec<sale::Action>, Duration), journal::Error>) {
         match written {
             Ok((actions, took)) => {
-                self.measure_step(number, took);
+                if let Some(active) = self.sales.get_mut(&number) {
+                    active.trace.journal += took;
+                }
                 for action in actions {
                     self.act(number, action);
                 }
+                // Once the devices are at work: figures can wait.
+                self.measure_step(number, took);
                 // The card's data must not outlive the one request they were read for: not a cancel, not any end.
                 if let Some(active) = self.sales.get_mut(&number).filter(|active| !active.sale.may_ask_again()) {
                     active.prepared = None;
@@ -732,14 +736,8 @@ impl Agent {
         let retry = self.journal_fault.as_ref().map(|fault| fault.retry_at);
         let far = self.clock.monotonic() + Duration::from_secs(3600);
         let probe = (!self.was_probed && self.at_reader.is_none()).then_some(self.probe_at);
-        self.clock.instant(
-            [sales, retry, self.old_copy_due(), probe, self.log_changes_at()]
-                .into_iter()
-                .flatten()
-                .min()
-                .unwrap_or(far)
-                .min(far),
-        )
+        let due = [sales, retry, self.old_copy_due(), probe, self.log_changes_at()];
+        self.clock.instant(due.into_iter().flatten().fold(far, Duration::min))
     }
 
     fn deadline_passed(&mut self) {
@@ -767,7 +765,9 @@ impl Agent {
     /// What waits for nothing but its answer, its card or its signature is let end; what is looked up goes on after the next start.
     fn may_stop(&self, since: Instant) -> bool {
         let runs = |(number, active): (&u64, &Active)| match active.sale.standing() {
-            sale::Standing::Waiting | sale::Standing::InProgress | sale::Standing::AtSignature => !active.stuck,
+            sale::Standing::Waiting | sale::Standing::InProgress | sale::Standing::AtSignature => {
+                !active.stuck && !self.old_copy.holds_up(*number)
+            }
             _ => self.at_reader == Some(*number) && !active.sale.is_settled(),
         };
         !self.sales.iter().any(runs) || self.asks_the_clock().duration_since(since) > STOP_PATIENCE

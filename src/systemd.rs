@@ -1,8 +1,8 @@
 //! What a service tells systemd: READY=1, STATUS=, WATCHDOG=1, STOPPING=1 (sd_notify(3)); and the sockets that it is given
 //! (sd_listen_fds(3)).
 //!
-//! What is told is one datagram to the Unix socket named in `NOTIFY_SOCKET`, so no library is needed. Started by hand there is no such socket
-//! and every call does nothing. It is not a watchdog thread: the agent's own loop sends `watchdog()`, because only a ping from
+//! What is told is one datagram to the Unix socket named in `NOTIFY_SOCKET`, so no library is needed. Started by hand there is no such
+//! socket and every call does nothing. It is not a watchdog thread: the agent's own loop sends `watchdog()`, because only a ping from
 //! the loop that takes sales proves that sales are taken (security: 4.1).
 
 use std::env;
@@ -65,16 +65,19 @@ impl Sockets {
         }
         let mut passed = ListenFd::from_env();
         for at in 0..passed.len() {
-            let is_second = if let Ok(Some(unix)) = passed.take_unix_listener(at) {
-                given.unix.replace(unix).is_some().then_some("Unix")
-            } else {
-                let tcp = passed.take_tcp_listener(at);
-                let tcp = tcp.map_err(|cause| SocketsError::Strange { number: at + 1, cause })?;
-                given.tcp.replace(tcp.ok_or(SocketsError::Second { kind: "TCP" })?).is_some().then_some("TCP")
-            };
-            if let Some(kind) = is_second {
-                return Err(SocketsError::Second { kind });
+            if let Ok(unix) = passed.take_unix_listener(at) {
+                if given.unix.is_some() {
+                    return Err(SocketsError::Second { kind: "Unix" });
+                }
+                given.unix = unix;
+                continue;
             }
+            let tcp = passed.take_tcp_listener(at);
+            let tcp = tcp.map_err(|cause| SocketsError::Strange { number: at + 1, cause })?;
+            if given.tcp.is_some() {
+                return Err(SocketsError::Second { kind: "TCP" });
+            }
+            given.tcp = tcp;
         }
         Ok(given)
     }

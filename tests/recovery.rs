@@ -348,3 +348,19 @@ async fn what_had_not_been_sent_when_the_power_failed_is_told_as_soon_as_the_gat
     let view = within("the end", counter.find("W1?wait-s=120")).await.unwrap();
     assert_eq!(ended(&view), Some(Outcome::Cancelled));
 }
+
+/// What is held up until the gateway has answered goes on after the next start: a stop that waited for it would take a minute.
+#[tokio::test]
+async fn a_stop_does_not_wait_for_a_sale_that_the_gateway_is_still_to_be_asked_about() {
+    let mut counter = Counter::open().await;
+    let (status, body) = counter.begin("W2", "12.34").await;
+    assert_eq!(status, 201, "{body}");
+    counter.shop.reader.waits_for(WaitsFor::Card).await;
+    counter.cut_power().await;
+    counter.shop.gateway.set_offline(true).await.unwrap();
+    counter.start_agent();
+    counter.until_status("the reader", |status| status.ready).await;
+    assert_eq!(counter.show("W2").await.state, State::Unconfirmed);
+    let stopped = tokio::time::timeout(Duration::from_secs(30), counter.stop_agent()).await;
+    assert!(stopped.is_ok(), "it waits as long as for an answer that is under way");
+}

@@ -100,10 +100,10 @@ fn as_it_is(written: &Program, reader: bool, gateway: bool) -> Program {
 impl Agent {
     /// Keeps what answers now; cheap when there is nothing to write.
     pub(super) fn note_what_answers(&mut self) {
-        let (reader, gateway, now) = (self.reader_state.is_ok(), self.reaches_the_gateway(), self.clock.monotonic());
         if self.at_reader.is_some() {
             return;
         }
+        let (reader, gateway, now) = (self.reader_state.is_ok(), self.reaches_the_gateway(), self.clock.monotonic());
         let answered = &mut self.answered;
         if answered.written.is_none() && now.saturating_sub(answered.tried) >= JOURNAL_RETRY {
             answered.tried = now;

@@ -18,7 +18,6 @@ impl Agent {
         let Some(active) = self.sales.get_mut(&number) else {
             return;
         };
-        active.trace.journal += took;
         if let sale::Standing::Ended(outcome) = active.sale.standing()
             && !active.counted
         {

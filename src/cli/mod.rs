@@ -1,7 +1,8 @@
 //! The command line: one file for each verb that a person types.
 //!
 //! `run` is the daemon; `boards`, `check`, `doctor`, `parameters`, `reconcile`, `setup` and the verbs below `journal` look for themselves;
-//! every other verb talks to the running daemon over its Unix socket, with the same requests that a till would send. Nothing here decides about money.
+//! every other verb talks to the running daemon over its Unix socket, with the same requests that a till would send. Nothing here
+//! decides about money.
 
 use std::path::{Path, PathBuf};
 

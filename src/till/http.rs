@@ -114,6 +114,15 @@ pub enum Error {
         /// The unit that listens.
         unit: &'static str,
     },
+    /// What systemd gives cannot be listened on.
+    #[error("the socket of {unit} cannot be used: {cause}; systemctl restart {unit}")]
+    Unusable {
+        /// The unit that listens.
+        unit: &'static str,
+        /// The system's words.
+        #[source]
+        cause: io::Error,
+    },
     /// systemd gives a socket that users outside its group may open.
     #[error("{} may be opened by every user (mode {mode:o}); write SocketMode=0660 into pos-agent.socket", socket.display())]
     OpenToAll {

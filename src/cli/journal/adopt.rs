@@ -14,8 +14,8 @@ use crate::journal;
 #[command(after_help = "\
 For a board that replaces another one. Take journal.db and, when it is there, journal.db-wal from the old board, which must not run
 again; stop the agent here (systemctl stop pos-agent.socket pos-agent), adopt as its user (runuser -u pos-agent -- pos-agent journal
-adopt FILE), and start it: it settles what is open. References of tills stay known, and the numbers go on above those of both. The file is not changed;
-all of it is taken over, or nothing.
+adopt FILE), and start it: it settles what is open. References of tills stay known, and the numbers go on above those of both. The file
+is not changed; all of it is taken over, or nothing.
 
 The access to the gateway must be that of the old board: [terminal] id, [gateway] entity-id. Otherwise nothing that is open can be found.
 

@@ -41,14 +41,15 @@ pub(super) async fn socket(path: &Path) -> Result<UnixListener, Error> {
 
 /// The socket that systemd listens on.
 pub(super) fn given_socket(given: std::os::unix::net::UnixListener, path: &Path) -> Result<UnixListener, Error> {
-    let failed = |cause| Error::Socket { socket: path.to_owned(), cause };
+    const UNIT: &str = "pos-agent.socket";
+    let failed = |cause| Error::Unusable { unit: UNIT, cause };
     let address = given.local_addr().map_err(failed)?;
     if address.as_pathname() != Some(path) {
         let given = address
             .as_pathname()
             .map_or_else(|| "a socket without a path".to_owned(), |path| path.display().to_string());
         let configured = path.display().to_string();
-        return Err(Error::Elsewhere { given, key: "[till] socket", configured, unit: "pos-agent.socket" });
+        return Err(Error::Elsewhere { given, key: "[till] socket", configured, unit: UNIT });
     }
     let mode = std::fs::metadata(path).map_err(failed)?.permissions().mode() & 0o777;
     if mode & 0o007 != 0 {
@@ -59,16 +60,14 @@ pub(super) fn given_socket(given: std::os::unix::net::UnixListener, path: &Path)
 
 /// The port that systemd listens on. Without tokens it is served too, and refuses everybody: who connects shall not wait for ever.
 pub(super) fn given_port(given: std::net::TcpListener, wanted: SocketAddr) -> Result<TcpListener, Error> {
-    let elsewhere = |given: String| {
-        let configured = wanted.to_string();
-        Error::Elsewhere { given, key: "[till] http", configured, unit: "pos-agent-http.socket" }
-    };
-    let address = given.local_addr().map_err(|cause| elsewhere(cause.to_string()))?;
+    const UNIT: &str = "pos-agent-http.socket";
+    let failed = |cause| Error::Unusable { unit: UNIT, cause };
+    let address = given.local_addr().map_err(failed)?;
     if address != wanted {
-        return Err(elsewhere(address.to_string()));
+        let (given, configured) = (address.to_string(), wanted.to_string());
+        return Err(Error::Elsewhere { given, key: "[till] http", configured, unit: UNIT });
     }
-    let listening = given.set_nonblocking(true).and_then(|()| TcpListener::from_std(given));
-    listening.map_err(|cause| elsewhere(cause.to_string()))
+    given.set_nonblocking(true).and_then(|()| TcpListener::from_std(given)).map_err(failed)
 }
 
 /// Which file a name stands for, so that a successor's socket is not removed.
