@@ -302,6 +302,20 @@ async fn a_stop_tells_a_waiting_till_that_nothing_was_charged() {
 }
 
 #[tokio::test]
+async fn a_stop_while_the_pin_is_typed_charges_nothing() {
+    let mut counter = Counter::open().await;
+    assert_eq!(counter.begin("R1", "12.34").await.0, 201);
+    counter.present(card("chip-pin").unwrap(), Insert).await;
+    counter::within("a PIN", counter.shop.reader.waits_for(WaitsFor::Pin)).await;
+    counter.stop_agent().await;
+    counter.shop.reader.remove();
+    counter.start_agent();
+    counter.until_ready().await;
+    assert_eq!(ended(&counter.until_ended("R1").await), Some(Outcome::Cancelled));
+    assert!(counter.shop.gateway.ledger().entries().is_empty());
+}
+
+#[tokio::test]
 async fn a_till_whose_line_broke_finds_the_outcome_under_its_reference() {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     let counter = Counter::open().await;

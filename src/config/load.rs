@@ -29,8 +29,8 @@ pub enum Error {
         /// Its permission bits.
         mode: u32,
     },
-    /// Not TOML, an unknown key, a missing key or a value of the wrong type.
-    #[error("{}: line {line}: {place}{what}; correct that line, the keys are explained in the README", file.display())]
+    /// Not TOML, an unknown key (as in a file for a later version), a missing key or a value of the wrong type.
+    #[error("{}: line {line}: {place}{what}; correct that line, the keys of this version ({v}) are explained in the README", file.display(), v = env!("CARGO_PKG_VERSION"))]
     Toml {
         /// The file.
         file: PathBuf,
