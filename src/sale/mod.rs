@@ -27,6 +27,7 @@ mod confirming;
 mod decide;
 mod held;
 mod look_up;
+mod reason;
 mod receipt;
 mod record;
 mod reversing;
@@ -35,6 +36,7 @@ mod signature;
 use std::time::Duration;
 
 pub use answer::{Answer, Approval, ApprovedAmount, ForChip, Found, FoundState, HostFacts, Inquiry, Refusal, Reversal};
+pub use reason::{Reason, Why};
 pub use receipt::{Copy, Receipt, ReceiptOutcome};
 pub use record::{Earlier, Kind, Order, Outcome, Payment, Record, Who, is_same_payment};
 pub use reversing::FRESH;
