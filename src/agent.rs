@@ -15,6 +15,7 @@ mod measured;
 mod old_copy;
 mod probing;
 mod reader_change;
+mod reasons;
 mod recovery;
 mod set_back;
 mod tills;
@@ -551,6 +552,7 @@ impl Agent {
                 self.announce("reader-ready", "The card reader is ready.");
             }
             reader::Event::Unready(why) => {
+                let lost = reasons::unready(&why);
                 let why = why.to_string();
                 tracing::warn!(%why, "reader not ready");
                 if self.reader_state.as_ref().err() != Some(&why) {
@@ -562,7 +564,7 @@ impl Agent {
                     // Nothing was sent yet: the cashier is told what is wrong with the reader, not only that it is lost.
                     let waiting = self.sales.get(&number).map(|active| active.sale.standing());
                     let event = match waiting {
-                        Some(sale::Standing::Waiting) => sale::Event::NoCard { why },
+                        Some(sale::Standing::Waiting) => sale::Event::NoCard { why: lost },
                         _ => sale::Event::ReaderLost,
                     };
                     self.inbox.push_back((number, event));
@@ -579,7 +581,7 @@ impl Agent {
             reader::Event::Step { sale, step } => self.announce_step(sale, &step),
             reader::Event::Card { sale, presented } => self.card_read(sale, *presented),
             reader::Event::NoCard { sale, why } => {
-                self.inbox.push_back((sale, sale::Event::NoCard { why: why.to_string() }));
+                self.inbox.push_back((sale, sale::Event::NoCard { why: reasons::no_card(&why) }));
             }
             reader::Event::Completed { sale, verdict, facts, scripts_dropped } => {
                 if scripts_dropped {
@@ -710,9 +712,7 @@ impl Agent {
         let named = found.iter().filter(|one| one.reference.as_ref().is_none_or(|named| named == reference));
         let mut foreign = named.filter(|one| self.is_of_another(number, &one.id));
         match foreign.next() {
-            Some(one) => Inquiry::CannotAsk {
-                why: format!("under our reference {}; look at it there", another_transactions(number, &one.id)),
-            },
+            Some(one) => Inquiry::CannotAsk { why: another_transactions(number, &one.id) },
             None => inquiry,
         }
     }
@@ -775,9 +775,9 @@ impl Agent {
 }
 
 /// The gateway named another transaction's payment, which may be another till's: its id is in the log alone.
-fn another_transactions(number: u64, id: &str) -> String {
+fn another_transactions(number: u64, id: &str) -> sale::Why {
     tracing::error!(sale = number, payment = id, "the gateway named a payment that is another transaction's");
-    "the gateway named another transaction's payment (the log has its id)".to_owned()
+    sale::Reason::AnotherPaymentAnswered.into()
 }
 
 /// A gateway that names no references in its lists shows none by date either.

@@ -231,6 +231,18 @@ pub enum CryptogramKind {
     Arqc,
 }
 
+impl CryptogramKind {
+    /// As EMV writes it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Aac => "AAC",
+            Self::Tc => "TC",
+            Self::Arqc => "ARQC",
+        }
+    }
+}
+
 /// An application cryptogram (9F26) and its kind (9F27).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cryptogram {

@@ -18,7 +18,7 @@ use pos_agent::config;
 use pos_agent::gateway::probe::Probe;
 use pos_agent::gateway::{Client, Clock, Error, Expected, On, Payment, Token, WithoutCard, request};
 use pos_agent::money::{Amount, Currency};
-use pos_agent::sale::{Answer, ApprovedAmount, FoundState, Inquiry, Reversal};
+use pos_agent::sale::{Answer, ApprovedAmount, FoundState, Inquiry, Reason, Reversal};
 
 const ID: &str = "8ac7a4a08f0c1d2e018f0c3b5a6b7c8d";
 const REFERENCE: &str = "4711-42-000102030405060708090a0b0c0d0e0f";
@@ -457,7 +457,8 @@ async fn several_questions_about_one_sale_are_one_answer() {
     for (first, second) in [(&reversed, &refused), (&refused, &reversed)] {
         let shop = Shop::new(vec![list(&[&payment, first]), list(&[second])]).await;
         let Inquiry::CannotAsk { why } = shop.client.look_up(&references).await else { panic!() };
-        assert_eq!(why, format!("the gateway lists payment {} twice, and differently", "b".repeat(32)));
+        let twice = format!("the gateway lists payment {} twice, and differently", "b".repeat(32));
+        assert_eq!(why, Reason::GatewayCannotBeAsked.with(twice));
         shop.server.finish();
     }
     // One question without an answer is none at all.
@@ -499,9 +500,9 @@ async fn how_a_gateway_says_that_nothing_is_there_is_a_setting() {
     let elsewhere = http("200 OK", &format!(r#"{{"data":[{}]}}"#, approval_json()));
     let shop = Shop::new(vec![Act::Answer(not_found()), Act::Answer(elsewhere.clone())]).await;
     let Inquiry::CannotAsk { why } = shop.client.query(REFERENCE).await else { panic!("404 means: cannot ask") };
-    assert!(why.contains("query-path and query-not-found"), "{why}");
+    assert!(why.to_string().contains("query-path and query-not-found"), "{why}");
     let Inquiry::CannotAsk { why } = shop.client.query(REFERENCE).await else { panic!("no list") };
-    assert!(why.contains("query-list"), "{why}");
+    assert!(why.to_string().contains("query-list"), "{why}");
 
     let other = http("404 Not Found", r#"{"result":{"code":"200.300.404"}}"#);
     let all_the_same =
@@ -627,7 +628,7 @@ async fn a_certificate_that_is_not_right_is_not_sent_and_says_why() {
     ] {
         let server = Server::start(server, Vec::new()).await;
         let shop = Shop::at(server, names, |_, _| {});
-        assert_eq!(shop.pay().await, Answer::NotSent { why: why.to_owned() });
+        assert_eq!(shop.pay().await, Answer::NotSent { why: Reason::GatewayUnreachable.with(why) });
         assert!(shop.server.requests().is_empty());
     }
 }
@@ -650,7 +651,9 @@ async fn without_a_connection_nothing_is_sent() {
     let shop = Shop::with(Vec::new(), |gateway, _| gateway.url = format!("https://{free}")).await;
     assert_eq!(
         shop.pay().await,
-        Answer::NotSent { why: "the gateway refused the connection; check [gateway] url".to_owned() }
+        Answer::NotSent {
+            why: Reason::GatewayUnreachable.with("the gateway refused the connection; check [gateway] url")
+        }
     );
     // Something that takes the connection and never speaks TLS.
     let mute = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -659,7 +662,7 @@ async fn without_a_connection_nothing_is_sent() {
         (gateway.url, gateway.connect_timeout_ms) = (format!("https://{address}"), 300);
     })
     .await;
-    let why = "no connection to the gateway within 300 ms; check the network".to_owned();
+    let why = Reason::GatewayUnreachable.with("no connection to the gateway within 300 ms; check the network");
     assert_eq!(shop.pay().await, Answer::NotSent { why });
     // Something that is no TLS server.
     let shop = Shop::with(Vec::new(), |gateway, _| gateway.url = "https://127.0.0.1:0".to_owned()).await;
@@ -724,22 +727,15 @@ async fn an_answer_that_ends_with_the_connection_is_whole_when_tls_says_so() {
 }
 
 #[tokio::test]
-async fn refusals_say_what_to_do() {
-    for (status, remedy) in [
-        (
-            "401 Unauthorized",
-            "not charged: the gateway did not find an access token it can read (HTTP 401); check [gateway] token-file",
-        ),
-        ("403 Forbidden", "not charged: the gateway refused our access token (HTTP 403); check [gateway] token-file"),
-        (
-            "404 Not Found",
-            "not charged: the gateway has nothing at this address (HTTP 404); check [gateway] url and the paths of \
-             [gateway.assumptions]",
-        ),
+async fn what_the_gateway_did_not_process_was_not_sent_for_a_reason() {
+    for (status, reason) in [
+        ("401 Unauthorized", Reason::GatewayRefusesToken),
+        ("403 Forbidden", Reason::GatewayRefusesToken),
+        ("404 Not Found", Reason::GatewayWrongAddress),
     ] {
         let shop = Shop::new(vec![Act::Answer(http(status, "{}"))]).await;
-        let Answer::Declined(refusal) = shop.pay().await else { panic!("{status}") };
-        assert_eq!(refusal.reason, remedy);
+        let Answer::NotSent { why } = shop.pay().await else { panic!("{status}") };
+        assert_eq!(why, reason.with(format!("HTTP {}", &status[..3])));
     }
 }
 
@@ -758,7 +754,7 @@ async fn the_answers_of_the_interface_are_told_apart() {
     ])
     .await;
     let Answer::Throttled(refusal) = shop.pay().await else { panic!() };
-    assert_eq!(refusal.reason, "a[2Jb");
+    assert_eq!(refusal.why, Reason::GatewayBusy.with("a[2Jb"));
     assert_eq!(shop.pay().await, Answer::Pending { id: ID.to_owned() });
     assert!(matches!(shop.pay().await, Answer::Declined(_)));
     let Answer::Approved(approval) = shop.pay().await else { panic!() };

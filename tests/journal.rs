@@ -81,7 +81,7 @@ async fn open_sales_are_found_again_and_settled_ones_are_not() {
         let mut asked = begin(&mut journal, 1, "asked").unwrap();
         assert_eq!(on(&mut journal, &mut asked, read()), [Action::Ask, Action::Tell]);
         let mut ended = begin(&mut journal, 2, "ended").unwrap();
-        on(&mut journal, &mut ended, Event::NoCard { why: "no card".to_owned() });
+        on(&mut journal, &mut ended, Event::NoCard { why: "no card".into() });
     }
     let (mut journal, opened) = Journal::open(&file(&dir)).unwrap();
     assert_eq!((opened.unsettled.len(), opened.last_number), (1, 2));
@@ -118,7 +118,7 @@ async fn an_unwritable_step_gives_out_no_action_and_leaves_the_sale() {
     assert!(matches!(journal.commit(&mut sale, step, 0), Err(Error::Failed { .. })));
     assert_eq!(sale.standing(), Standing::Waiting);
     other.execute_batch("ROLLBACK").unwrap();
-    let answered = Event::Answered(Answer::Unknown { why: "x".to_owned() });
+    let answered = Event::Answered(Answer::Unknown { why: "x".into() });
     assert_eq!(on(&mut journal, &mut sale, answered), [], "an answer to what was never asked means nothing");
     assert_eq!(on(&mut journal, &mut sale, read()), [Action::Ask, Action::Tell]);
 }

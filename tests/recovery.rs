@@ -261,7 +261,7 @@ fn much_in_doubt(path: &std::path::Path) {
             local_time: "2027-01-15 09:00:00".to_owned(),
         });
         journal.commit(&mut sale, step, now.unix_ms).unwrap();
-        let lost = sale::Answer::Unknown { why: "no answer in time".to_owned() };
+        let lost = sale::Answer::Unknown { why: "no answer in time".into() };
         for event in [sale::Event::Proceed, sale::Event::Answered(lost)] {
             let step = sale.handle(event, now, deadlines);
             journal.commit(&mut sale, step, now.unix_ms).unwrap();

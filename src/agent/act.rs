@@ -63,7 +63,7 @@ impl Agent {
                     let _ = done.send(Done::Reversed { sale: number, reference, reversal }).await;
                 });
             }
-            Action::Alarm { why } => self.alarm(number, &why),
+            Action::Alarm { why } => self.alarm(number, &why.to_string()),
             Action::Print(paper) => self.afterwards.push_back((number, Afterwards::Print(paper))),
             Action::Tell => self.afterwards.push_back((number, Afterwards::Tell)),
         }
@@ -73,7 +73,7 @@ impl Agent {
     fn arm(&mut self, number: u64) {
         let (Some(active), Some(local)) = (self.sales.get(&number), self.clock.local()) else {
             self.at_reader = None;
-            self.inbox.push_back((number, Event::NoCard { why: self.clock.untrusted() }));
+            self.inbox.push_back((number, Event::NoCard { why: sale::Reason::ClockUntrusted.into() }));
             return;
         };
         let arm = Arm {
@@ -113,8 +113,8 @@ impl Agent {
                 });
                 return;
             }
-            Some(Err(why)) => why,
-            None => "the card's data was lost inside the terminal".to_owned(),
+            Some(Err(why)) => sale::Reason::RequestNotPossible.with(why),
+            None => sale::Reason::RequestNotPossible.into(),
         };
         self.inbox.push_back((number, Event::CannotAsk { why }));
     }
@@ -185,9 +185,7 @@ impl Agent {
     /// Prints a receipt again, with the mark that says so, on the printer that prints this copy by itself, or else the first.
     pub(super) fn print_again(&self, sale: &Sale, copy: Copy) -> Result<PrintView, Refused> {
         if matches!(sale.standing(), Standing::Waiting | Standing::InProgress) {
-            return Err(Refused::Printer {
-                why: "the sale has not ended; its receipt is printed when it has".to_owned(),
-            });
+            return Err(Refused::Printer { why: "the sale has not ended; its receipt is printed when it has".into() });
         }
         let usual = self.printers().find(|(config, _)| prints(config, copy)).or_else(|| self.printers().next());
         let Some((config, printer)) = usual else {

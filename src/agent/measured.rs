@@ -21,9 +21,7 @@ impl Agent {
         if let sale::Standing::Ended(outcome) = active.sale.standing()
             && !active.counted
         {
-            let host = active.sale.host();
-            let gateway_spoke = host.code.is_some() || host.id.is_some();
-            self.metrics.ended(kind_of(&active.sale.order().kind), outcome, gateway_spoke);
+            self.metrics.ended(kind_of(&active.sale.order().kind), outcome);
             active.counted = true;
         }
     }

@@ -263,7 +263,7 @@ impl Agent {
         let waited = self.clock.monotonic().saturating_sub(since);
         match reversal {
             Action::Reverse { reference, .. } if waited > sale::FRESH => {
-                let why = "it had to wait until the gateway was asked by date".to_owned();
+                let why = sale::Reason::ReversalHeldBack.into();
                 let reversal = sale::Reversal::HeldBack { why, for_person: false };
                 self.inbox.push_back((number, Event::ReversalAnswered { reference, reversal }));
                 self.inbox.push_back((number, Event::Nudged));
@@ -420,11 +420,9 @@ fn window(known: i64, first: i64, began: Option<i64>, now: i64, apart: i64) -> (
     (from.max(began), known.max(now).saturating_add(SLACK_MS).saturating_add(apart.max(0)))
 }
 
-fn waits_for_person(number: u64) -> String {
-    format!(
-        "this journal is an old copy and does not know what became of the sale; find out at the gateway or on the receipts whether it \
-         was paid, then: pos-agent settle {number} --keep, or --reverse"
-    )
+/// The number is what `pos-agent settle` is told.
+fn waits_for_person(number: u64) -> sale::Why {
+    sale::Reason::OldCopy.with(number)
 }
 
 /// What of a reference is kept in the book, to know it again: all but the terminal and the second half of its random bits.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use chrono::{SecondsFormat, TimeZone, Utc};
 
+use crate::card::Cryptogram;
 use crate::printer;
 use crate::reader::Step;
 use crate::sale::{self, Answer, Copy, Kind, Outcome, Sale, Standing};
@@ -42,10 +43,10 @@ impl Agent {
         });
         let (state, outcome, text) = if stuck {
             let text = "UNCONFIRMED: the journal cannot be written; it is settled as soon as it can be";
-            (State::Unconfirmed, None, text.to_owned())
+            (unconfirmed(sale), None, text.to_owned())
         } else if self.old_copy.holds_up(order.number) {
             let text = "UNCONFIRMED: the terminal was restarted before the sale was sent; the gateway is being asked whether it holds it";
-            (State::Unconfirmed, None, text.to_owned())
+            (unconfirmed(sale), None, text.to_owned())
         } else {
             standing(sale)
         };
@@ -55,7 +56,11 @@ impl Agent {
             _ => None,
         };
         let host = sale.host();
-        let started = Utc.timestamp_millis_opt(order.started_unix_ms).single().unwrap_or_default();
+        let (why, unsettled) = match sale.standing() {
+            Standing::Ended(outcome) => (outcome.why(), None),
+            Standing::Unconfirmed { why, trouble, quarantined } => (Some(why), quarantined.or(trouble)),
+            _ => (None, None),
+        };
         SaleView {
             till: order.till.clone(),
             reference: order.reference.clone(),
@@ -70,15 +75,22 @@ impl Agent {
             state,
             outcome,
             approved_amount: approved.map(crate::money::Amount::decimal),
+            reason: why.map(|why| why.reason.as_str().to_owned()),
+            unsettled: unsettled.map(|why| why.reason.as_str().to_owned()),
             text,
             needs_person: match sale.standing() {
-                Standing::Unconfirmed { quarantined: Some(why), .. } => Some(why.to_owned()),
+                Standing::Unconfirmed { quarantined: Some(why), .. } => Some(why.to_string()),
                 _ => None,
             },
-            started_at: started.to_rfc3339_opts(SecondsFormat::Secs, true),
+            started_at: utc(order.started_unix_ms),
+            ended_at: sale.ended_unix_ms().map(utc),
             replayed: false,
             payment_id: host.id.clone(),
+            code: host.code.clone(),
+            approval_code: host.issuer_code.clone(),
             card: sale.card().map(|card| CardView {
+                aid: card.aid.clone(),
+                cryptogram: card.cryptogram.map(shown_cryptogram),
                 entry_mode: card.entry.as_str().to_owned(),
                 brand: host.brand.clone().or_else(|| card.label.clone()),
                 last4: card.pan.as_ref().map(|pan| pan.last4().to_owned()).or_else(|| host.last4.clone()),
@@ -96,13 +108,10 @@ impl Agent {
         };
         let view = self.view_of(&active.sale);
         let step = match view.state {
-            State::WaitingForCard => "waiting-for-card",
             State::InProgress => "authorising",
-            State::AwaitingSignature => "awaiting-signature",
-            State::Unconfirmed => "unconfirmed",
-            State::Ended => "ended",
+            state => state.as_str(),
         };
-        tracing::info!(sale = number, step, outcome = view.outcome.map(till::Outcome::as_str), "sale");
+        self.log_step(number, step, &view);
         self.answer_cancels(number);
         let progress = Progress {
             till: view.till.clone(),
@@ -113,6 +122,24 @@ impl Agent {
         };
         // Nobody listening is no fault.
         let _ = self.progress.send(progress);
+    }
+
+    /// One line for each step. An end that a technician can do something about is a warning, with what he looks for.
+    fn log_step(&self, number: u64, step: &str, view: &SaleView) {
+        let fault = match self.sales.get(&number).map(|active| active.sale.standing()) {
+            Some(Standing::Ended(outcome)) => outcome.why().filter(|why| why.reason.is_terminals_fault()),
+            _ => None,
+        };
+        let (till, reference) = (&view.till, &view.reference);
+        let reason = view.reason.as_deref().unwrap_or_default();
+        match (view.outcome.map(till::Outcome::as_str), fault) {
+            (Some(outcome), Some(why)) => {
+                let detail = why.detail.as_deref().unwrap_or_default();
+                tracing::warn!(sale = number, step, outcome, reason, reference, till, detail, "sale");
+            }
+            (Some(outcome), None) => tracing::info!(sale = number, step, outcome, reason, "sale"),
+            (None, _) => tracing::info!(sale = number, step, reason, "sale"),
+        }
     }
 
     /// A step of the reader, for the cashier.
@@ -190,7 +217,7 @@ impl Agent {
             .values()
             .filter(is_theirs)
             .map(|active| self.view_of(&active.sale))
-            .filter(|view| view.state == State::Unconfirmed)
+            .filter(|view| view.state.is_unconfirmed())
             .collect();
         let mut attention: Vec<String> = Vec::new();
         attention.extend(self.reader_state.as_ref().err().cloned());
@@ -279,6 +306,19 @@ impl Agent {
     }
 }
 
+fn utc(unix_ms: i64) -> String {
+    Utc.timestamp_millis_opt(unix_ms).single().unwrap_or_default().to_rfc3339_opts(SecondsFormat::Secs, true)
+}
+
+fn shown_cryptogram(cryptogram: Cryptogram) -> String {
+    format!("{} {}", cryptogram.kind.as_str(), hex::encode_upper(cryptogram.value))
+}
+
+/// What nobody knows yet is taken back, or finished.
+fn unconfirmed(sale: &Sale) -> State {
+    if sale.order().kind.is_undone_when_unknown() { State::Unconfirmed } else { State::UnconfirmedFinishing }
+}
+
 /// How a sale stands: state, outcome, and one sentence for the cashier.
 fn standing(sale: &Sale) -> (State, Option<till::Outcome>, String) {
     let amount = sale.amount();
@@ -300,7 +340,7 @@ fn standing(sale: &Sale) -> (State, Option<till::Outcome>, String) {
                 (None, Some(trouble)) => format!("UNCONFIRMED, {doing}: {why}; last try: {trouble}"),
                 (None, None) => format!("UNCONFIRMED, {doing}: {why}"),
             };
-            (State::Unconfirmed, None, text)
+            (unconfirmed(sale), None, text)
         }
         Standing::Ended(outcome) => {
             let (word, text) = outcome_words(kind_of(&sale.order().kind), outcome, amount);
@@ -328,7 +368,7 @@ fn outcome_words(kind: till::Kind, outcome: &Outcome, amount: crate::money::Amou
         Outcome::Declined { why } => (till::Outcome::Declined, format!("{name}DECLINED, {nothing}: {why}")),
         Outcome::Cancelled { why } => (till::Outcome::Cancelled, format!("{name}CANCELLED, {nothing}: {why}")),
         Outcome::NotSent { why } => (till::Outcome::NotSent, format!("{name}NOT SENT, {nothing}: {why}")),
-        Outcome::Reversed { why } => (till::Outcome::Declined, format!("{name}DECLINED, reversed, {nothing}: {why}")),
+        Outcome::Reversed { why } => (till::Outcome::Reversed, format!("{name}REVERSED, {nothing}: {why}")),
     }
 }
 
@@ -384,6 +424,6 @@ pub(super) fn gateway_state(answer: &Answer) -> String {
     match answer {
         Answer::Approved(_) | Answer::Declined(_) | Answer::Pending { .. } => ANSWERS.to_owned(),
         Answer::Throttled(_) => THROTTLES.to_owned(),
-        Answer::NotSent { why } | Answer::Unknown { why } | Answer::NotOurs { why } => why.clone(),
+        Answer::NotSent { why } | Answer::Unknown { why } | Answer::NotOurs { why } => why.to_string(),
     }
 }

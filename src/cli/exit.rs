@@ -1,11 +1,11 @@
-//! The numbers that a verb ends with: outcomes below 5, sysexits from 64. One place, so that none means two things.
+//! The numbers that a verb ends with: outcomes below 7, sysexits from 64. One place, so that none means two things.
 
 use std::process::ExitCode;
 
 use super::daemon;
 use crate::agent;
 use crate::config;
-use crate::till::Outcome;
+use crate::till::{Outcome, SaleView, State};
 
 /// How a verb ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,14 +13,18 @@ use crate::till::Outcome;
 pub enum Exit {
     /// Done; of a sale: charged in full.
     Success = 0,
-    /// Not charged: declined.
+    /// Not charged: declined by bank or card.
     Declined = 1,
-    /// Not charged: cancelled.
+    /// Not charged: cancelled by customer or till.
     Cancelled = 2,
-    /// The gateway may hold an approval; it is being looked up and reversed.
+    /// The gateway may hold an approval; it is being taken back.
     Unconfirmed = 3,
     /// Charged in part.
     PartiallyApproved = 4,
+    /// Not charged: what was, or may have been, approved was taken back.
+    Reversed = 5,
+    /// A capture, refund, credit or reversal without an answer: it is being finished.
+    UnconfirmedFinishing = 6,
     /// Wrong usage (`EX_USAGE`).
     Usage = 64,
     /// The reference does not fit what is known, a parameter breaks a rule, or a file does not fit the journal (`EX_DATAERR`).
@@ -45,6 +49,17 @@ impl From<Exit> for ExitCode {
     }
 }
 
+impl Exit {
+    /// Of a sale as it stands.
+    pub(super) fn of(sale: &SaleView) -> Self {
+        match (sale.state, sale.outcome) {
+            (State::Ended, Some(outcome)) => outcome.into(),
+            (State::UnconfirmedFinishing, _) => Self::UnconfirmedFinishing,
+            _ => Self::Unconfirmed,
+        }
+    }
+}
+
 impl From<Outcome> for Exit {
     fn from(outcome: Outcome) -> Self {
         match outcome {
@@ -53,6 +68,7 @@ impl From<Outcome> for Exit {
             Outcome::Declined => Self::Declined,
             Outcome::Cancelled => Self::Cancelled,
             Outcome::NotSent => Self::NotSent,
+            Outcome::Reversed => Self::Reversed,
         }
     }
 }

@@ -195,7 +195,7 @@ impl Till<'_> {
             match sale.state {
                 State::Ended => return Ok(sale),
                 State::AwaitingSignature if signature.is_none() => signature = Some(self.signature().await),
-                State::Unconfirmed if settle.is_none() => {
+                state if state.is_unconfirmed() && settle.is_none() => {
                     self.tell(&sale.text);
                     settle = Some(Instant::now() + Duration::from_secs(self.flow.settle_s));
                 }
@@ -244,7 +244,7 @@ impl Till<'_> {
         }
         match step.sale.filter(|_| ours) {
             // The end and the doubt are told by themselves, once.
-            Some(now) if now.state == State::Ended || now.state == State::Unconfirmed => *sale = *now,
+            Some(now) if now.state == State::Ended || now.state.is_unconfirmed() => *sale = *now,
             Some(now) => {
                 self.tell(&step.text);
                 *sale = *now;
@@ -354,23 +354,34 @@ impl Till<'_> {
             out::say(&sale.text);
             out::say_lines(sale.status_text.as_deref().unwrap_or_default());
         }
-        match (sale.state, sale.outcome) {
-            (State::Ended, Some(outcome)) => outcome.into(),
-            _ => {
-                out::complain(
-                    self.in_doubt("the gateway may hold an approval; it is being looked up and reversed")
-                        .to_string()
-                        .as_str(),
-                );
-                Exit::Unconfirmed
+        if sale.state != State::Ended {
+            out::complain(&self.what_to_do(sale));
+        }
+        Exit::of(sale)
+    }
+
+    /// The one thing that the cashier may do while nobody knows what the gateway did.
+    fn what_to_do(&self, sale: &SaleView) -> String {
+        let reference = &self.reference;
+        let later = format!("what becomes of it: pos-agent show '{reference}'");
+        if sale.needs_person.is_some() {
+            return format!("needs a person: wait, and call who runs this terminal; {later}");
+        }
+        match sale.state {
+            State::UnconfirmedFinishing => {
+                format!("unconfirmed, finishing: do not repeat it under another reference; {later}")
             }
+            _ => format!(
+                "unconfirmed, reversing: it will not be kept. A new payment may be taken at once, under a new reference; the customer may \
+                 see two bookings until one is taken back; {later}"
+            ),
         }
     }
 
     fn in_doubt(&self, why: &str) -> Stop {
         let reference = &self.reference;
         let message = format!(
-            "unconfirmed: {why}; do not charge again, see `pos-agent status`, or ask later: pos-agent show '{reference}'"
+            "unconfirmed: {why}; do not charge again before `pos-agent show '{reference}'` has told what became of it"
         );
         Stop::new(Exit::Unconfirmed, message)
     }

@@ -61,10 +61,10 @@ Exit codes:
    0  done; of a sale: approved in full     64  wrong usage
    1  declined                              65  an unknown reference, a broken rule, a file that does not agree
    2  cancelled                             69  not sent, or the daemon is not running: nothing was charged
-   3  unconfirmed: see `pos-agent status`   70  a fault of the program
+   3  unconfirmed: it is being taken back   70  a fault of the program
    4  partially approved                    74  the journal, a file or the socket cannot be used
-                                            75  of doctor: warnings alone
-                                            77  not permitted
+   5  reversed: it was taken back           75  of doctor: warnings alone
+   6  unconfirmed: it is being finished     77  not permitted
                                             78  the configuration is wrong";
 
 #[derive(Debug, Subcommand)]

@@ -52,7 +52,7 @@ pub(super) fn sale_line(sale: &SaleView) -> String {
     if let (Some(Outcome::PartiallyApproved), Some(approved)) = (sale.outcome, &sale.approved_amount) {
         line = format!("{approved} of {line}");
     }
-    if let Some(CardView { entry_mode, brand, last4 }) = &sale.card {
+    if let Some(CardView { entry_mode, brand, last4, .. }) = &sale.card {
         let (brand, last4) = (brand.as_deref().unwrap_or("card"), last4.as_deref().unwrap_or("????"));
         let _ = write!(line, ", {brand} …{last4} ({entry_mode})");
     }
@@ -65,13 +65,15 @@ pub(super) fn standing(sale: &SaleView) -> &'static str {
         (State::WaitingForCard, _) => "waiting for card",
         (State::InProgress, _) => "in progress",
         (State::AwaitingSignature, _) => "awaiting signature",
-        (State::Unconfirmed, _) if sale.needs_person.is_some() => "needs a person",
-        (State::Unconfirmed, _) | (State::Ended, None) => "unconfirmed",
+        (State::Unconfirmed | State::UnconfirmedFinishing, _) if sale.needs_person.is_some() => "needs a person",
+        (State::Unconfirmed, _) | (State::Ended, None) => "unconfirmed, reversing",
+        (State::UnconfirmedFinishing, _) => "unconfirmed, finishing",
         (State::Ended, Some(Outcome::Approved)) => "approved",
         (State::Ended, Some(Outcome::PartiallyApproved)) => "partially approved",
         (State::Ended, Some(Outcome::Declined)) => "declined",
         (State::Ended, Some(Outcome::Cancelled)) => "cancelled",
         (State::Ended, Some(Outcome::NotSent)) => "not sent",
+        (State::Ended, Some(Outcome::Reversed)) => "reversed",
     }
 }
 

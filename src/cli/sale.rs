@@ -94,7 +94,8 @@ Examples:
   pos-agent sale                                          the amount is typed at the reader
   pos-agent sale 20.00 --param createRegistration=true    keep the card for later payments
 
-Exit codes: 0 approved, 1 declined, 2 cancelled, 3 unconfirmed, 4 partially approved, 64 wrong usage, 69 not sent.";
+Exit codes: 0 approved, 1 declined, 2 cancelled, 3 unconfirmed and being taken back, 4 partially approved, 5 reversed, \
+6 unconfirmed and being finished, 64 wrong usage, 69 not sent.";
 
 impl Sale {
     pub(super) async fn run(self) -> Result<Exit, Stop> {

@@ -5,7 +5,7 @@ use clap::Args;
 use super::daemon::{in_path, of_till};
 use super::exit::{Exit, Stop};
 use super::{Where, out};
-use crate::till::{SaleView, State};
+use crate::till::SaleView;
 
 /// Arguments.
 #[derive(Debug, Args)]
@@ -44,9 +44,6 @@ impl Show {
                 out::say(&format!("left: {left} {}", sale.currency));
             }
         }
-        Ok(match (sale.state, sale.outcome) {
-            (State::Ended, Some(outcome)) => outcome.into(),
-            _ => Exit::Unconfirmed,
-        })
+        Ok(Exit::of(&sale))
     }
 }

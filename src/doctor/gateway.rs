@@ -12,7 +12,7 @@ use crate::config::Config;
 use crate::gateway::certificate::{Expiring, ends};
 use crate::gateway::probe::{Asked, Probe, credentials};
 use crate::gateway::{Certificate, Clock, Token};
-use crate::sale::{ApprovedAmount, Inquiry, Sale};
+use crate::sale::{ApprovedAmount, Inquiry, Sale, Why};
 
 /// Round trips on a warm line, of which the median is shown.
 const TRIPS: usize = 5;
@@ -185,7 +185,7 @@ async fn lets_us_in(report: &mut Report<'_>, probe: &mut Probe, config: &Config)
         }
         (_, Inquiry::CannotAsk { why }) => {
             let remedy = "ask its operator whether it works; an unconfirmed sale cannot be settled without the query";
-            report.fault(format!("{}{words}", why.split("; ").next().unwrap_or_default()), remedy);
+            report.fault(format!("{}{words}", said(&why)), remedy);
             false
         }
     }
@@ -202,8 +202,7 @@ async fn proves_its_path(report: &mut Report<'_>, probe: &mut Probe, approved: O
     match probe.ask(&order.merchant_transaction_id).await {
         Err(why) => report.say(Severity::Fault, &why),
         Ok(Asked { inquiry: Inquiry::CannotAsk { why }, .. }) => {
-            report
-                .fault(format!("the query for {sale} failed: {}", why.split("; ").next().unwrap_or_default()), remedy);
+            report.fault(format!("the query for {sale} failed: {}", said(&why)), remedy);
         }
         Ok(Asked { inquiry: Inquiry::Payments(found), .. }) => {
             let same = |amount| matches!(amount, ApprovedAmount::Said(amount) if amount == order.amount);
@@ -220,4 +219,9 @@ async fn proves_its_path(report: &mut Report<'_>, probe: &mut Probe, approved: O
             }
         }
     }
+}
+
+/// What was found, without the remedy behind it.
+fn said(why: &Why) -> &str {
+    why.detail.as_deref().and_then(|detail| detail.split("; ").next()).unwrap_or_default()
 }

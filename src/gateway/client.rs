@@ -29,7 +29,7 @@ use super::request::{self, Expected, PreparedPayment};
 use super::{Error, Payment, Token, WithoutCard, inquiry, token};
 use crate::config::{self, Assumptions, QueryMethod};
 use crate::money::Amount;
-use crate::sale::{Answer, Found, Inquiry, Reversal};
+use crate::sale::{Answer, Found, Inquiry, Reason, Reversal};
 use crate::wire::Way;
 
 /// The pause before a question is asked again that the gateway had no time for; it doubles up to [`LONGEST_PAUSE`].
@@ -139,8 +139,8 @@ impl Client {
     pub async fn pay(&self, prepared: PreparedPayment) -> Answer {
         match self.post("pay", &self.0.payments, &prepared).await {
             Ok(reply) => answer::payment(&reply, &prepared.asked, &self.0.gateway.assumptions),
-            Err(Failure::NotSent(why)) => Answer::NotSent { why },
-            Err(Failure::Unknown(why)) => Answer::Unknown { why },
+            Err(Failure::NotSent(why)) => Answer::NotSent { why: Reason::GatewayUnreachable.with(why) },
+            Err(Failure::Unknown(why)) => Answer::Unknown { why: Reason::NoAnswer.with(why) },
         }
     }
 
@@ -148,11 +148,13 @@ impl Client {
     /// what was asked is not ours.
     pub async fn payment(&self, id: &str, asked: &Expected) -> Answer {
         if !answer::is_payment_id(id) {
-            return Answer::Unknown { why: "the payment's id is not one of the gateway".to_owned() };
+            return Answer::Unknown { why: Reason::AnswerUnclear.with("no id of a payment") };
         }
         match self.get("retrieve", &self.0.payments, &format!("/v1/payments/{id}")).await {
             Ok(reply) => answer::retrieval(&reply, id, asked, &self.0.gateway.assumptions),
-            Err(Failure::NotSent(why) | Failure::Unknown(why)) => Answer::Unknown { why },
+            Err(Failure::NotSent(why) | Failure::Unknown(why)) => {
+                Answer::Unknown { why: Reason::GatewayCannotBeAsked.with(why) }
+            }
         }
     }
 
@@ -288,7 +290,9 @@ impl Client {
         let parameters = query_parameters(&self.0.gateway, merchant_transaction_id);
         match self.ask("query", &parameters).await {
             Ok(reply) => inquiry::read(&reply, merchant_transaction_id, assumptions),
-            Err(Failure::NotSent(why) | Failure::Unknown(why)) => Inquiry::CannotAsk { why },
+            Err(Failure::NotSent(why) | Failure::Unknown(why)) => {
+                Inquiry::CannotAsk { why: Reason::GatewayCannotBeAsked.with(why) }
+            }
         }
     }
 
@@ -306,7 +310,7 @@ impl Client {
                 match inquiry::is_known(&all, &one) {
                     Ok(false) if of_it => all.push(one),
                     Ok(_) => {}
-                    Err(why) => return Inquiry::CannotAsk { why },
+                    Err(why) => return Inquiry::CannotAsk { why: Reason::GatewayCannotBeAsked.with(why) },
                 }
             }
         }
@@ -319,12 +323,12 @@ impl Client {
         self.0.files.refresh();
         let prepared = match request::reversal(&self.0.gateway, payment_id, amount, merchant_transaction_id) {
             Ok(prepared) => prepared,
-            Err(error) => return Reversal::Refused { why: format!("not reversed: {error}") },
+            Err(error) => return Reversal::Refused { why: Reason::RequestNotPossible.with(error) },
         };
         match self.post("reverse", &self.0.others, &prepared).await {
             Ok(reply) => answer::reversal(&reply, payment_id, &prepared.asked, &self.0.gateway.assumptions),
-            Err(Failure::NotSent(why)) => Reversal::NotSent { why },
-            Err(Failure::Unknown(why)) => Reversal::Unknown { why },
+            Err(Failure::NotSent(why)) => Reversal::NotSent { why: Reason::GatewayUnreachable.with(why) },
+            Err(Failure::Unknown(why)) => Reversal::Unknown { why: Reason::ReversalNotAnswered.with(why) },
         }
     }
 

@@ -65,13 +65,15 @@ pub struct Sale {
     /// When it began, at the latest.
     begun_unix_ms: i64,
     /// Why a person must decide before anything goes on.
-    held: Option<String>,
+    held: Option<Why>,
     /// A person has decided.
     decided: bool,
     /// Facts of the card, as far as they are known: they fill the receipt.
     card: Option<CardFacts>,
     /// Facts of the host, as far as they are known.
     host: HostFacts,
+    /// When it ended, milliseconds since 1970, UTC.
+    ended_unix_ms: Option<i64>,
     /// Steps that wrote something, for the journal's order.
     steps: u32,
     volatile: Volatile,
@@ -175,8 +177,8 @@ pub enum Event {
     },
     /// The reader gave up; no card was read and nothing needs to be sent.
     NoCard {
-        /// Why, for the receipt and the cashier.
-        why: String,
+        /// Why.
+        why: Why,
     },
     /// The reader went away.
     ReaderLost,
@@ -190,7 +192,7 @@ pub enum Event {
     /// The request for the payment could not be made from the data (a value the interface does not take).
     CannotAsk {
         /// Why.
-        why: String,
+        why: Why,
     },
     /// The gateway answered the payment, or a question for a pending one.
     Answered(Answer),
@@ -213,7 +215,7 @@ pub enum Event {
     /// This journal was found to be an old copy of itself.
     OldCopy {
         /// How that shows.
-        why: String,
+        why: Why,
     },
     /// A person has decided what becomes of a sale that is held.
     Settle {
@@ -270,8 +272,8 @@ pub enum Action {
     },
     /// A person must hear of it: what no gateway should do was done, or nothing goes on by itself.
     Alarm {
-        /// What, and what to do.
-        why: String,
+        /// What.
+        why: Why,
     },
     /// Print the receipt.
     Print(Paper),
@@ -372,9 +374,19 @@ impl Step {
         self
     }
 
+    /// An end says when it was.
+    fn at(mut self, now: Now) -> Self {
+        for record in &mut self.records {
+            if let Record::Ended { at_unix_ms, .. } = record {
+                *at_unix_ms = Some(now.unix_ms);
+            }
+        }
+        self
+    }
+
     /// A person must hear of it too.
-    fn alarm(self, why: &str) -> Self {
-        self.then([Action::Alarm { why: why.to_owned() }])
+    fn alarm(self, why: impl Into<Why>) -> Self {
+        self.then([Action::Alarm { why: why.into() }])
     }
 }
 
@@ -390,11 +402,11 @@ pub enum Standing<'a> {
     /// The gateway may hold an approval; why it is not known.
     Unconfirmed {
         /// What happened.
-        why: &'a str,
+        why: &'a Why,
         /// Why the last try to settle it did not.
-        trouble: Option<&'a str>,
+        trouble: Option<&'a Why>,
         /// Retrying cannot mend it; a person must look.
-        quarantined: Option<&'a str>,
+        quarantined: Option<&'a Why>,
     },
     /// Ended.
     Ended(&'a Outcome),
@@ -460,6 +472,7 @@ impl Sale {
             decided: false,
             card: None,
             host: HostFacts::default(),
+            ended_unix_ms: None,
             steps: 0,
             volatile: Volatile::default(),
         }
@@ -501,6 +514,12 @@ impl Sale {
         &self.host
     }
 
+    /// When it ended, milliseconds since 1970, UTC; `None` as long as it has not, or if an earlier program ended it.
+    #[must_use]
+    pub fn ended_unix_ms(&self) -> Option<i64> {
+        self.ended_unix_ms
+    }
+
     /// How it stands.
     #[must_use]
     pub fn standing(&self) -> Standing<'_> {
@@ -517,13 +536,13 @@ impl Sale {
             State::AtSignature { .. } => Standing::AtSignature,
             State::Reversing(reversing) => Standing::Unconfirmed {
                 why: &reversing.why,
-                trouble: self.volatile.reversal.trouble.as_deref(),
-                quarantined: reversing.quarantined.as_deref(),
+                trouble: self.volatile.reversal.trouble.as_ref(),
+                quarantined: reversing.quarantined.as_ref(),
             },
             State::Confirming(confirming) => Standing::Unconfirmed {
                 why: &confirming.why,
                 trouble: self.volatile.confirming.trouble(),
-                quarantined: confirming.quarantined.as_deref(),
+                quarantined: confirming.quarantined.as_ref(),
             },
             State::Ended(outcome) => Standing::Ended(outcome),
         }
@@ -596,8 +615,8 @@ impl Sale {
             }
             // The slip that is signed says what the host said.
             State::AtSignature { payment } => decide::outcome_of(payment.amount, self.amount).on_receipt(),
-            State::Reversing(reversing) => ReceiptOutcome::Unconfirmed(reversing.why.clone()),
-            State::Confirming(confirming) => ReceiptOutcome::Unconfirmed(confirming.why.clone()),
+            State::Reversing(reversing) => ReceiptOutcome::Unconfirmed(reversing.why.to_string()),
+            State::Confirming(confirming) => ReceiptOutcome::Unconfirmed(confirming.why.to_string()),
             State::Ended(outcome) => outcome.on_receipt(),
         };
         Receipt {
@@ -679,7 +698,8 @@ impl Sale {
                 }
             }
             Record::CardFinal { card } => self.card = Some(card.clone()),
-            Record::Ended { outcome, host, card, by: _ } => {
+            Record::Ended { outcome, host, card, by: _, at_unix_ms } => {
+                self.ended_unix_ms = *at_unix_ms;
                 if let Some(host) = host {
                     self.host = host.clone();
                 }

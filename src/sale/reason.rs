@@ -59,6 +59,8 @@ reasons! {
     ReaderNotReady = "reader-not-ready",
     /// The reader has no key left to encrypt with.
     ReaderKeysUsedUp = "reader-keys-used-up",
+    /// The reader does not encrypt as it must; its serial number.
+    ReaderNotSecure = "reader-not-secure",
     /// The reader signed another amount or currency than was asked for.
     ReaderAmountDiffers = "reader-amount-differs",
     /// The reader says that a PIN was entered, and gave none.
@@ -121,6 +123,8 @@ reasons! {
     SignatureRefused = "signature-refused",
     /// Nobody compared the signature in time.
     SignatureNotChecked = "signature-not-checked",
+    /// A person decided, in the place of a journal that is an old copy, that it is taken back.
+    TakenBackByPerson = "taken-back-by-person",
     /// It had not been sent when an old copy of the journal was made.
     NotSentInCopy = "not-sent-in-copy",
     /// Its signature was being compared when an old copy of the journal was made.
@@ -200,6 +204,7 @@ impl Reason {
             Self::ReaderLost
                 | Self::ReaderNotReady
                 | Self::ReaderKeysUsedUp
+                | Self::ReaderNotSecure
                 | Self::ReaderAmountDiffers
                 | Self::ReaderPinMissing
                 | Self::TypingNotPossible

@@ -315,10 +315,34 @@ pub enum State {
     InProgress,
     /// Approved; the signature on the slip is to be compared and accepted or refused.
     AwaitingSignature,
-    /// The gateway may hold an approval; it is being looked up and reversed (design: invariant 3).
+    /// The gateway may hold an approval of something that is undone when nobody knows: it is being taken back (design: invariant 3). The
+    /// shop may take a new one under a new reference at once.
     Unconfirmed,
+    /// Nobody knows yet whether a capture, refund, credit or reversal was carried out: it is being finished. Not to be repeated; ask again.
+    UnconfirmedFinishing,
     /// Ended; [`SaleView::outcome`] tells how.
     Ended,
+}
+
+impl State {
+    /// As programs write it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::WaitingForCard => "waiting-for-card",
+            Self::InProgress => "in-progress",
+            Self::AwaitingSignature => "awaiting-signature",
+            Self::Unconfirmed => "unconfirmed",
+            Self::UnconfirmedFinishing => "unconfirmed-finishing",
+            Self::Ended => "ended",
+        }
+    }
+
+    /// Whether nobody knows yet what the gateway did.
+    #[must_use]
+    pub fn is_unconfirmed(self) -> bool {
+        matches!(self, Self::Unconfirmed | Self::UnconfirmedFinishing)
+    }
 }
 
 /// How a sale ended.
@@ -329,12 +353,14 @@ pub enum Outcome {
     Approved,
     /// Charged in part: see `approvedAmount`.
     PartiallyApproved,
-    /// Not charged.
+    /// Not charged: the bank or the card declined.
     Declined,
-    /// Not charged: cancelled before anything was sent.
+    /// Not charged: the customer or the till gave up before anything was sent.
     Cancelled,
-    /// Not charged: the gateway could not be reached.
+    /// Not charged, no payment exists: nothing left the terminal, or the gateway did not process it.
     NotSent,
+    /// Not charged: it was, or may have been, approved, and was taken back.
+    Reversed,
 }
 
 impl Outcome {
@@ -347,6 +373,7 @@ impl Outcome {
             Self::Declined => "declined",
             Self::Cancelled => "cancelled",
             Self::NotSent => "not-sent",
+            Self::Reversed => "reversed",
         }
     }
 }
@@ -388,6 +415,12 @@ pub struct SaleView {
     /// What was approved, with `partially-approved` and `approved`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub approved_amount: Option<String>,
+    /// Why it ended so, or why nobody knows: one word of the list in the README. Absent with `approved`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Why it is not settled yet, as a word of the same list: with `unconfirmed` and `unconfirmed-finishing`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unsettled: Option<String>,
     /// One sentence for the cashier.
     pub text: String,
     /// Unconfirmed, and nothing goes on by itself: what a person must see to. It is tried again once a day.
@@ -395,11 +428,20 @@ pub struct SaleView {
     pub needs_person: Option<String>,
     /// When it began, UTC, RFC 3339.
     pub started_at: String,
+    /// When it ended, UTC, RFC 3339; absent while it has not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<String>,
     /// Whether this answers a reference that was known already (design: invariant 1).
     pub replayed: bool,
     /// The gateway's payment id.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub payment_id: Option<String>,
+    /// The gateway's `result.code`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    /// The issuer's approval code (`pos.clearing.authorizationIssuerCode`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approval_code: Option<String>,
     /// The card, as far as it may be shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub card: Option<CardView>,
@@ -474,6 +516,12 @@ pub struct CardView {
     /// Last four digits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last4: Option<String>,
+    /// Application identifier (AID, tag 4F), in hexadecimal digits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub aid: Option<String>,
+    /// The chip's last cryptogram, as `TC 1122334455667788` (EMV Book 3, 5.2: TC, ARQC, AAC).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cryptogram: Option<String>,
 }
 
 /// The terminal's state.

@@ -190,7 +190,8 @@ step_encrypted() {
   must "mv /root/credential.secret /var/lib/systemd/
     rm -r $folder /etc/pos-agent/gateway-token.cred
     install -m 600 /hand/gateway-token /etc/pos-agent/
-    systemctl daemon-reload"
+    systemctl daemon-reload
+    sync"
   restart
   is_ready
   approves 17.13 tap tap

@@ -342,10 +342,10 @@ pub fn end_of(view: &SaleView) -> End {
     match view.outcome {
         Some(Outcome::Approved) => End::Approved,
         Some(Outcome::PartiallyApproved) => End::Partial,
-        Some(Outcome::Declined) if view.text.contains("reversed") => End::Reversed,
         Some(Outcome::Declined) => End::Declined,
         Some(Outcome::Cancelled) => End::Nothing,
         Some(Outcome::NotSent) => End::NotSent,
+        Some(Outcome::Reversed) => End::Reversed,
         None => panic!("no end: {view:?}"),
     }
 }

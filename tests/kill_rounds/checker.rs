@@ -116,7 +116,7 @@ fn due(view: &SaleView, deal: &Deal, held: &[u64]) -> Option<Vec<u64>> {
         Outcome::Approved if deal.wish.amount.is_none() => Some(held.iter().take(1).copied().collect()),
         Outcome::Approved => Some(deal.wish.amount.into_iter().collect()),
         Outcome::PartiallyApproved => Some(view.approved_amount.iter().map(|amount| minor(amount)).collect()),
-        Outcome::Declined | Outcome::Cancelled | Outcome::NotSent => Some(Vec::new()),
+        Outcome::Declined | Outcome::Cancelled | Outcome::NotSent | Outcome::Reversed => Some(Vec::new()),
     }
 }
 

@@ -332,7 +332,7 @@ impl Scene {
         }
         inner.comes(match state {
             State::Ended => Moment::ToldEnd,
-            State::Unconfirmed => Moment::ToldUnconfirmed,
+            State::Unconfirmed | State::UnconfirmedFinishing => Moment::ToldUnconfirmed,
             State::InProgress => Moment::ToldProgress,
             State::AwaitingSignature => Moment::ToldSignature,
             State::WaitingForCard => Moment::ToldWaiting,

@@ -76,10 +76,10 @@ impl Deal {
         match last.outcome.unwrap() {
             Outcome::Approved => "approved",
             Outcome::PartiallyApproved => "partially approved",
-            Outcome::Declined if last.text.contains("reversed") => "declined, reversed",
             Outcome::Declined => "declined",
             Outcome::Cancelled => "cancelled",
             Outcome::NotSent => "not sent",
+            Outcome::Reversed => "reversed",
         }
     }
 }
