@@ -483,7 +483,7 @@ async fn nothing_follows_a_reversal_that_was_made_by_itself() {
 
 /// Two sales waited for their cards when the power went, or when a copy was made.
 #[tokio::test(start_paused = true)]
-async fn what_was_never_sent_is_cancelled_only_when_the_gateway_does_not_hold_it() {
+async fn what_was_never_sent_ends_only_when_the_gateway_does_not_hold_it() {
     let folder = TempDir::new().unwrap();
     let waits = |number| Order {
         kind: Kind::Sale,
@@ -532,7 +532,7 @@ async fn what_was_never_sent_is_cancelled_only_when_the_gateway_does_not_hold_it
         terminal.agent.retry_journal();
         terminal.agent.settle();
         assert!(!terminal.agent.old_copy.unmarked);
-        assert_eq!(view(&terminal, 1), (till::State::Ended, Some(till::Outcome::Cancelled)));
+        assert_eq!(view(&terminal, 1), (till::State::Ended, Some(till::Outcome::NotSent)));
         assert!(terminal.is_held(2), "{:?}", terminal.standing(2));
     }
 }

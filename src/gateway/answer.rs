@@ -498,9 +498,9 @@ mod tests {
             (200, String::new(), "unknown"),
             (200, "<html>hello</html>".to_owned(), "unknown"),
             (200, "{".repeat(5000), "unknown"),
-            (401, String::new(), "declined"),
-            (403, "garbage".to_owned(), "declined"),
-            (404, r#"{"result":{"code":"200.300.404"}}"#.to_owned(), "declined"),
+            (401, String::new(), "not sent"),
+            (403, "garbage".to_owned(), "not sent"),
+            (404, r#"{"result":{"code":"200.300.404"}}"#.to_owned(), "not sent"),
             (405, coded("200.300.404"), "unknown"),
             (200, approved().replace("4711-1-aa", "4711-1-ab"), "unknown"),
         ] {
@@ -527,7 +527,7 @@ mod tests {
                 (format!(r#"{{"payments":[{}]}}"#, approved()), false),
                 (format!(r#"{{"data":{{"payment":{}}}}}"#, approved()), false),
             ] {
-                assert_eq!(matches!(answer(status, &body), Answer::Declined(_)), refused, "HTTP {status} {body}");
+                assert_eq!(matches!(answer(status, &body), Answer::NotSent { .. }), refused, "HTTP {status} {body}");
                 assert_eq!(matches!(answer(status, &body), Answer::Unknown { .. }), !refused, "HTTP {status} {body}");
                 let reply = Reply { status, location: None, body: body.as_bytes().to_vec() };
                 let reversed = reversal(&reply, &"d".repeat(32), &asked_reversal(), &Assumptions::default());

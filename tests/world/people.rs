@@ -299,7 +299,7 @@ fn told(answer: &Result<SaleView, Refused>) -> Told {
             Told::Approved { minor: digits.parse().unwrap_or(0) }
         }
         (Standing::Ended, _) => Told::Nothing(view.text.clone()),
-        (Standing::Unconfirmed, _) => Told::Unconfirmed { needs_a_person: view.text.contains("needs a person") },
+        (state, _) if state.is_unconfirmed() => Told::Unconfirmed { needs_a_person: view.needs_person.is_some() },
         (Standing::AwaitingSignature, _) => Told::Signature,
         _ => Told::UnderWay,
     }
