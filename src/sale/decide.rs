@@ -51,6 +51,12 @@ impl Sale {
             (State::Asked, Event::CancelAsked { by }) if self.waits_to_ask_again() => {
                 self.cancelled("cancelled at the till").by(by)
             }
+            // It is on its way once more: without time for it again it is not sent another time.
+            (State::Asked, Event::CancelAsked { by }) if self.volatile.throttled.is_some() => {
+                self.volatile.cancelling = true;
+                self.volatile.cancelled_by = by;
+                Step::none()
+            }
             (State::Asked, Event::ReaderLost | Event::CardSaid { .. }) if self.waits_to_ask_again() => {
                 self.volatile.card_open = false;
                 let why = "the card was gone before the gateway had time".to_owned();
@@ -200,6 +206,9 @@ impl Sale {
     /// Too many requests, not processed: this alone permits to send it again (design: result codes), a little later, as long as
     /// the cardholder's patience and the chip's last.
     fn throttled(&mut self, refusal: Refusal, now: Now, deadlines: Deadlines) -> Step {
+        if self.volatile.cancelling {
+            return self.cancelled("cancelled at the till");
+        }
         let throttled = self.volatile.throttled.get_or_insert(Throttled {
             tries: 0,
             at: None,
