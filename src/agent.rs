@@ -9,6 +9,7 @@ mod answered;
 pub(crate) mod clock;
 mod earlier;
 mod expiry;
+mod faults;
 mod leaving;
 mod log_level;
 mod measured;
@@ -18,6 +19,7 @@ mod reader_change;
 mod reasons;
 mod recovery;
 mod set_back;
+mod status;
 mod tills;
 mod totals;
 mod turns;
@@ -40,10 +42,10 @@ use crate::journal::{self, Journal};
 use crate::metrics::Metrics;
 use crate::money::{Amount, Currency, MoneyError};
 use crate::printer;
-use crate::reader::{self, Identity};
+use crate::reader;
 use crate::sale::{self, Answer, Deadlines, Inquiry, Now, Reversal, Sale};
 use crate::systemd;
-use crate::till::{self, Command, KeysView, Progress, Refused, SaleView};
+use crate::till::{self, Command, JournalState, KeysView, Progress, Refused, SaleView};
 use crate::wire::Way;
 
 use act::Trace;
@@ -265,8 +267,6 @@ struct Agent {
     last_number: u64,
     old_copy: OldCopy,
     gateway: gateway::Client,
-    /// The last thing the gateway did, for the status.
-    gateway_state: String,
     /// What was logged of certificates that end.
     expiry_log: expiry::Log,
     /// When the gateway is asked again whether it answers.
@@ -278,7 +278,7 @@ struct Agent {
     /// One place for each of [`AT_ONCE`].
     earlier_sales: Arc<Semaphore>,
     reader: reader::Handle,
-    reader_state: Result<Identity, String>,
+    reader_state: status::Reader,
     /// The reader as the book has it.
     known_reader: reader_change::Known,
     /// Keys that the reader has left, as far as its cards have shown.
@@ -321,8 +321,10 @@ struct Active {
     stuck: bool,
     /// Tills that asked to cancel and wait for the answer.
     cancels: Vec<oneshot::Sender<Result<SaleView, Refused>>>,
-    /// Its end is in the figures.
+    /// Its end is in the figures, and a fault behind it in the log.
     counted: bool,
+    /// What of the terminal's side kept it from going on, for the log.
+    fault: Option<&'static str>,
     /// What was given back of it by its payment's id when its reversal was last held against that, in minor units.
     given_by_id: Option<u64>,
     trace: Trace,
@@ -330,17 +332,16 @@ struct Active {
 
 /// Why the journal could not be written, and when to try again.
 struct JournalFault {
+    state: JournalState,
     why: String,
     retry_at: Duration,
 }
 
 /// What a spawned task brought.
 enum Done {
-    Warmed {
-        warm: Result<(), String>,
-    },
+    Warmed,
     Probed {
-        probed: Result<gateway::Probed, String>,
+        probed: Result<gateway::Probed, gateway::Fault>,
     },
     Paid {
         sale: u64,
@@ -446,7 +447,6 @@ impl Agent {
             last_number: opened.last_number.max(opened.old_copy.above),
             old_copy: OldCopy::new(&opened, can_be_asked_by_date(&config.gateway.assumptions)),
             gateway,
-            gateway_state: "not asked yet".to_owned(),
             expiry_log: expiry::Log::default(),
             probe_at: Duration::ZERO,
             was_probed: false,
@@ -454,7 +454,7 @@ impl Agent {
             done,
             earlier_sales: Arc::new(Semaphore::new(AT_ONCE)),
             reader,
-            reader_state: Err("the reader is being opened".to_owned()),
+            reader_state: status::Reader::Opening,
             known_reader,
             keys_left: None,
             printers,
@@ -548,19 +548,21 @@ impl Agent {
                 tracing::info!(serial = %identity.serial, model = %identity.model, firmware = %identity.firmware, "reader ready");
                 self.clock.reader_says(identity.clock);
                 self.compare_reader(&identity);
-                self.reader_state = Ok(identity);
+                self.reader_state = status::Reader::Ready(identity);
                 self.announce("reader-ready", "The card reader is ready.");
             }
-            reader::Event::Unready(why) => {
-                let lost = reasons::unready(&why);
-                let why = why.to_string();
-                tracing::warn!(%why, "reader not ready");
-                if self.reader_state.as_ref().err() != Some(&why) {
+            reader::Event::Unready(unready) => {
+                let lost = reasons::unready(&unready);
+                let why = unready.to_string();
+                let now = status::Reader::Unready(unready);
+                tracing::warn!(state = now.state().as_str(), %why, "reader not ready");
+                if self.reader_state != now {
                     self.announce("reader-unready", &why);
                 }
-                self.reader_state = Err(why.clone());
+                self.reader_state = now;
                 self.typing_ends(&why);
                 if let Some(number) = self.at_reader.take() {
+                    self.fault_of(number, self.reader_fault());
                     // Nothing was sent yet: the cashier is told what is wrong with the reader, not only that it is lost.
                     let waiting = self.sales.get(&number).map(|active| active.sale.standing());
                     let event = match waiting {
@@ -574,7 +576,7 @@ impl Agent {
                 let known = self.keys_left.unwrap_or_default();
                 self.keys_left = Some(KeysView { card: card.or(known.card), pin: pin.or(known.pin) });
                 if let Some(text) = self.keys_run_out() {
-                    tracing::warn!(?card, ?pin, "{text}");
+                    tracing::warn!(card, pin, "{text}");
                 }
             }
             reader::Event::Typed { sale, amount } => self.typed(sale, amount),
@@ -613,7 +615,7 @@ impl Agent {
         active.trace.card_read(now.monotonic);
         let goes_online = presented.first_answer == FirstAnswer::GoOnline || !active.sale.order().kind.card_has_a_say();
         if goes_online {
-            let identity = self.reader_state.as_ref().ok();
+            let identity = self.reader_state.identity();
             let order = active.sale.order();
             let payment = gateway::Payment {
                 amount: active.sale.amount(),
@@ -643,7 +645,12 @@ impl Agent {
                     active.trace.gateway += took;
                     active.trace.answered(self.clock.monotonic());
                 }
-                self.gateway_state = words::gateway_state(&answer);
+                self.probe_again_soon();
+                if matches!(answer, Answer::Throttled(_)) {
+                    let text =
+                        "The gateway has too many requests: it is asked again by itself. The sale can be cancelled.";
+                    self.announce_to(sale, "throttled", text);
+                }
                 if matches!(answer, Answer::Approved(_) | Answer::Declined(_)) {
                     self.old_copy.nudge(self.clock.monotonic());
                     if !self.was_probed {
@@ -652,13 +659,8 @@ impl Agent {
                 }
                 (sale, sale::Event::Answered(self.with_an_id_of_its_own(sale, answer)))
             }
-            Done::Warmed { warm } => {
-                match warm {
-                    // An open line is less than an answer.
-                    Ok(()) if self.gateway_state == probing::ANSWERS => {}
-                    Ok(()) => probing::CONNECTED.clone_into(&mut self.gateway_state),
-                    Err(why) => self.gateway_state = why,
-                }
+            Done::Warmed => {
+                self.probe_again_soon();
                 self.expiry_log.look_again();
                 return;
             }
@@ -735,7 +737,7 @@ impl Agent {
         let sales = self.sales.values().filter_map(Active::deadline).min();
         let retry = self.journal_fault.as_ref().map(|fault| fault.retry_at);
         let far = self.clock.monotonic() + Duration::from_secs(3600);
-        let probe = (!self.was_probed && self.at_reader.is_none()).then_some(self.probe_at);
+        let probe = self.at_reader.is_none().then_some(self.probe_at);
         let due = [sales, retry, self.old_copy_due(), probe, self.log_changes_at()];
         self.clock.instant(due.into_iter().flatten().fold(far, Duration::min))
     }
@@ -800,7 +802,7 @@ fn deadlines(config: &Config) -> Deadlines {
 impl Active {
     fn new(sale: Sale, now: Duration) -> Self {
         let (cancels, trace) = (Vec::new(), Trace::begin(now));
-        Self { sale, prepared: None, stuck: false, cancels, counted: false, given_by_id: None, trace }
+        Self { sale, prepared: None, stuck: false, cancels, counted: false, fault: None, given_by_id: None, trace }
     }
 
     /// When it wants to be woken; what waits for the disk does not.

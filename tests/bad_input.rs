@@ -314,8 +314,11 @@ async fn without_a_reader_that_encrypts_no_sale_begins() {
         wrong(&mut options);
         let mut counter = Counter::closed(options).await;
         counter.start_agent();
-        let status = counter.until_status(what, |status| status.reader.contains(words[0])).await;
-        assert!(!status.ready && status.attention.contains(&status.reader), "{what}: {status:?}");
+        let status = counter.until_status(what, |status| status.reader.text.contains(words[0])).await;
+        assert!(
+            !status.ready && status.attention.iter().any(|one| one.text == status.reader.text),
+            "{what}: {status:?}"
+        );
         let (code, body) = counter.begin("R1", "12.34").await;
         assert_eq!((code, &body["error"]["code"]), (503, &json!("not-ready")), "{what}: {body}");
         let output = counter.verb(&["sale", "12.34"]).await.unwrap();
@@ -547,7 +550,10 @@ impl Line {
         assert_eq!(view.state, State::Unconfirmed, "{what}: {}", view.text);
         let status = counter.until_status(what, |status| status.ready).await;
         assert_eq!(status.unconfirmed.len(), 1, "{what}");
-        assert!(status.attention.iter().any(|line| line.contains("R1") && line.contains("UNCONFIRMED")), "{status:?}");
+        assert!(
+            status.attention.iter().any(|one| one.sale.as_deref() == Some("R1") && one.text.contains("UNCONFIRMED")),
+            "{status:?}"
+        );
         counter.sell("R2", "2.00", "tap", Tap).await;
         assert_eq!(counter.until_ended("R2").await.outcome, Some(Outcome::Approved), "{what}");
         assert_eq!(counter.charged_for("R2"), ["2.00 EUR"], "{what}");

@@ -185,8 +185,8 @@ async fn warming_up_over_a_path_of_the_settings_makes_a_request() {
     assert!(requests[0].starts_with("GET /v1/ping HTTP/1.1\r\n") && requests[1].starts_with("POST /v1/payments "));
     // It tells what is wrong with the token, which an open line cannot.
     let shop = Shop::with(vec![Act::Answer(http("403 Forbidden", "{}"))], ping).await;
-    let why = shop.client.warm().await.unwrap_err();
-    assert_eq!(why, "refuses our access token (HTTP 403); check [gateway] token-file");
+    let why = shop.client.warm().await.unwrap_err().to_string();
+    assert_eq!(why, "the gateway refuses our access token (HTTP 403); check [gateway] token-file");
 }
 
 #[tokio::test]
@@ -596,7 +596,7 @@ async fn the_probe_needs_no_token_and_gives_the_gateways_time() {
     // A gateway that cannot be verified is not asked.
     let (ours, other) = (Authority::new(), Authority::new());
     let shop = Shop::at(Server::start(other.server("127.0.0.1", (2020, 2090)), Vec::new()).await, &ours, |_, _| {});
-    let why = shop.client.probe().await.unwrap_err();
+    let why = shop.client.probe().await.unwrap_err().to_string();
     assert!(why.contains("not signed by a CA of [gateway] ca-file"), "{why}");
     assert!(shop.server.requests().is_empty());
 }

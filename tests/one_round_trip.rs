@@ -8,7 +8,7 @@ use pos_agent::sim::gateway::Counters;
 use pos_agent::sim::reader::Entry::{Insert, Tap};
 use pos_agent::sim::reader::card;
 use pos_agent::sim::shop::Options;
-use pos_agent::till::{Outcome, State};
+use pos_agent::till::{GatewayState, Outcome, State};
 
 impl Counter {
     /// Opens a shop and waits until its gateway was probed, as it is at each start.
@@ -20,7 +20,7 @@ impl Counter {
         let counter = Self::open_with(options).await;
         let probed = counter.still("probed", |seen| seen.requests == 1).await;
         assert_eq!((probed.connections, probed.handshakes), (1, 1), "nothing else is opened before there is a sale");
-        counter.until_status("the probe's answer", |status| status.gateway.ends_with(": answers")).await;
+        counter.until_status("the probe's answer", |status| status.gateway.state == GatewayState::Answers).await;
         counter
     }
 

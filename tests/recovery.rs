@@ -18,7 +18,7 @@ use pos_agent::sim::gateway::Kind;
 use pos_agent::sim::reader::Entry::{Insert, Swipe, Tap};
 use pos_agent::sim::reader::{Entry, WaitsFor, card};
 use pos_agent::sim::shop::Options;
-use pos_agent::till::{Outcome, SaleView, State};
+use pos_agent::till::{Attention, Outcome, ReaderState, SaleView, State};
 
 const CHIP: (&str, Entry) = ("chip-no-cvm", Insert);
 const TAP: (&str, Entry) = ("tap", Tap);
@@ -105,8 +105,8 @@ async fn a_reader_that_is_unplugged_at_any_moment_leaves_nothing_in_doubt() {
         counter.shop.reader.unplug();
         let kinds = counter.kept()[0].kinds();
         assert!(kinds.starts_with(journal), "{what}: {kinds:?}");
-        let status = counter.until_status(&what, |status| status.reader.contains("no reader at")).await;
-        assert!(!status.ready && status.attention.contains(&status.reader), "{what}: {status:?}");
+        let status = counter.until_status(&what, |status| status.reader.state == ReaderState::Absent).await;
+        assert!(!status.ready && status.needs(Attention::ReaderAbsent), "{what}: {status:?}");
         let (code, body) = counter.begin("R9", "1.00").await;
         assert!(matches!(code, 503 | 409), "{what}: {body}");
         counter.shop.reader.remove();

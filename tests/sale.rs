@@ -7,7 +7,7 @@ use pos_agent::sim::gateway::outcomes;
 use pos_agent::sim::reader::Entry::{Insert, Swipe, Tap};
 use pos_agent::sim::reader::{self, Dukpt, WaitsFor, card};
 use pos_agent::sim::shop::Options;
-use pos_agent::till::{Outcome, State, StatusView};
+use pos_agent::till::{Attention, Outcome, State, StatusView};
 
 #[tokio::test]
 async fn a_reader_with_aes_keys_sells() {
@@ -140,7 +140,7 @@ async fn a_write_that_fails_for_one_sale_leaves_the_other_alone() {
     // Somebody holds the journal: the reversal of R1 cannot be written down when the payment is found.
     let somebody = rusqlite::Connection::open(counter.shop.folder().join("journal.db")).unwrap();
     somebody.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let failed = |status: &StatusView| status.attention.iter().any(|line| line.contains("the journal failed"));
+    let failed = |status: &StatusView| status.needs(Attention::JournalCannotBeWritten);
     counter.until_status("the journal's fault", failed).await;
     assert_eq!(counter.show("R1").await.state, State::Unconfirmed);
     somebody.execute_batch("ROLLBACK").unwrap();

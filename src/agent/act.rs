@@ -10,7 +10,7 @@ use crate::config::{self, Config, Copies};
 use crate::gateway::{self, Expected, On, PreparedPayment, WithoutCard};
 use crate::printer;
 use crate::reader::{self, Arm, Completion, Order};
-use crate::sale::{self, Action, CardAnswer, Copy, Event, Kind, Paper, Sale, Standing};
+use crate::sale::{self, Action, CardAnswer, Copy, Event, Kind, Paper, Sale};
 use crate::till::{PrintView, Refused};
 
 use super::clock::{self, Clock};
@@ -87,8 +87,9 @@ impl Agent {
         self.order_reader(number, Order::Arm(arm));
         let (gateway, done) = (self.gateway.clone(), self.done.clone());
         tokio::spawn(async move {
-            let warm = gateway.warm().await;
-            let _ = done.send(Done::Warmed { warm }).await;
+            // What came of it the client keeps.
+            let _ = gateway.warm().await;
+            let _ = done.send(Done::Warmed).await;
         });
     }
 
@@ -153,6 +154,7 @@ impl Agent {
     /// Gives the reader an order; when it is gone or another sale has it, the sale hears that the reader was lost.
     pub(super) fn order_reader(&mut self, number: u64, order: Order) {
         if self.at_reader != Some(number) || self.reader.order_now(order).is_err() {
+            self.fault_of(number, self.reader_fault());
             self.inbox.push_back((number, Event::ReaderLost));
         }
     }
@@ -184,16 +186,18 @@ impl Agent {
 
     /// Prints a receipt again, with the mark that says so, on the printer that prints this copy by itself, or else the first.
     pub(super) fn print_again(&self, sale: &Sale, copy: Copy) -> Result<PrintView, Refused> {
-        if matches!(sale.standing(), Standing::Waiting | Standing::InProgress) {
-            return Err(Refused::Printer { why: "the sale has not ended; its receipt is printed when it has".into() });
-        }
         let usual = self.printers().find(|(config, _)| prints(config, copy)).or_else(|| self.printers().next());
         let Some((config, printer)) = usual else {
             let why = "the terminal has no printer; see [[printer]] in the configuration".to_owned();
             return Err(Refused::Printer { why });
         };
         printer.print(sale.receipt(), copy, true).map_err(|full| Refused::Printer { why: full.to_string() })?;
-        Ok(PrintView { printer: config.name.clone(), state: printer.state(), waiting: printer.waiting() })
+        Ok(PrintView {
+            printer: config.name.clone(),
+            state: Self::printer_state(printer),
+            text: printer.state(),
+            waiting: printer.waiting(),
+        })
     }
 
     /// The printers with their configurations.

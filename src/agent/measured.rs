@@ -5,7 +5,6 @@ use std::time::Duration;
 use crate::metrics::{PrinterStanding, Standing, Timing};
 use crate::sale;
 
-use super::probing::{ANSWERS, CONNECTED, THROTTLES};
 use super::words::kind_of;
 use super::{Agent, act};
 
@@ -23,6 +22,7 @@ impl Agent {
         {
             self.metrics.ended(kind_of(&active.sale.order().kind), outcome);
             active.counted = true;
+            self.log_fault(number);
         }
     }
 
@@ -40,7 +40,7 @@ impl Agent {
 
     /// The gateway was reached when it was spoken to last, whatever it said.
     pub(super) fn reaches_the_gateway(&self) -> bool {
-        [ANSWERS, CONNECTED, THROTTLES].contains(&self.gateway_state.as_str())
+        self.gateway.contact().is_reached()
     }
 
     fn stands(&self) -> Standing {
@@ -52,7 +52,7 @@ impl Agent {
             unconfirmed: 0,
             reversals: 0,
             for_person: 0,
-            reader_ready: self.reader_state.is_ok(),
+            reader_ready: self.reader_state.is_ready(),
             card_keys: keys.card,
             pin_keys: keys.pin,
             gateway_reached: self.reaches_the_gateway(),

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use super::*;
 use crate::config::{Right, TillToken};
 use crate::sale::{Action, Approval, ApprovedAmount, Earlier, Event, ForChip, HostFacts, Kind, Order, Standing};
-use crate::till::{Caller, Of, Wanted};
+use crate::till::{self, Caller, Of, Wanted};
 use crate::wire;
 
 mod same_reference;
@@ -565,9 +565,9 @@ async fn the_look_for_an_old_copy_waits_for_the_gateways_time() {
     Terminal::start(folder.path(), "").enter(1, "till-1", stored_card(), 1000, None);
     let mut terminal = Terminal::start(folder.path(), "");
     assert_eq!(terminal.agent.old_copy_due(), None);
-    terminal.agent.probed(Err("HTTP 500".to_owned()));
+    terminal.agent.probed(Err(crate::gateway::Fault::OutOfOrder { status: 500 }));
     assert_eq!(terminal.agent.old_copy_due(), None, "how far the clocks are apart is not known");
-    assert!(terminal.agent.old_copy.attention().is_some_and(|why| why.contains("probe-path")));
+    assert!(terminal.agent.old_copy.attention().is_some_and(|why| why.text.contains("probe-path")));
     terminal.agent.probed(Ok(crate::gateway::Probed { unix_s: None, round_trip: Duration::from_millis(1) }));
     assert!(terminal.agent.old_copy_due().is_some());
 }
@@ -604,15 +604,17 @@ async fn the_status_names_a_till_its_own_sales_alone() {
     let all = [1, 2, 3, 4, 5, 6];
     let everything = terminal.agent.status(|_| true);
     assert_eq!(everything.unconfirmed.len(), 3, "{everything:?}");
-    assert!(everything.current.is_some() && everything.attention.iter().any(|text| text.contains("R3 of till till-2")));
+    assert!(
+        everything.current.is_some() && everything.attention.iter().any(|one| one.text.contains("R3 of till till-2"))
+    );
     for (till, own, unconfirmed) in [("till-1", &[1, 2][..], 1), ("till-2", &[3, 4, 5, 6], 2), ("till-3", &[], 0)] {
         let status = terminal.agent.status(|one| one == till);
         assert_eq!(strange_in(&status, own, &all), [""; 0], "{till}: {status:?}");
         assert_eq!((status.unconfirmed.len(), status.current.is_some()), (unconfirmed, till == "till-2"), "{till}");
         // What is the matter with the terminal, everybody may know.
-        assert!(status.attention.contains(&"the reader is being opened".to_owned()), "{status:?}");
+        assert!(status.needs(till::Attention::ReaderOpening), "{status:?}");
         assert_eq!(
-            status.attention.iter().filter(|text| text.contains("UNCONFIRMED")).count(),
+            status.attention.iter().filter(|one| one.code == till::Attention::SaleUnconfirmed).count(),
             unconfirmed,
             "{status:?}"
         );

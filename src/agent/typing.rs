@@ -35,8 +35,8 @@ impl Agent {
             Some("the reader is in use".to_owned())
         } else if self.stopping {
             Some("the terminal is being stopped".to_owned())
-        } else if let Err(why) = &self.reader_state {
-            Some(why.clone())
+        } else if let Some(why) = self.reader_state.trouble() {
+            Some(why)
         } else {
             self.reader.order_now(order).err().map(|gone| gone.to_string())
         };

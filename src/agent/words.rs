@@ -7,11 +7,10 @@ use chrono::{SecondsFormat, TimeZone, Utc};
 use crate::card::Cryptogram;
 use crate::printer;
 use crate::reader::Step;
-use crate::sale::{self, Answer, Copy, Kind, Outcome, Sale, Standing};
-use crate::till::{self, CardView, KeysView, PrinterView, Progress, ReceiptCopy, SaleView, State, StatusView, Who};
+use crate::sale::{self, Copy, Kind, Outcome, Sale, Standing};
+use crate::till::{self, CardView, Progress, ReceiptCopy, Refused, SaleView, State, Who};
 
-use super::probing::{ANSWERS, THROTTLES};
-use super::{Active, Agent};
+use super::Agent;
 
 impl From<ReceiptCopy> for Copy {
     fn from(copy: ReceiptCopy) -> Self {
@@ -207,91 +206,11 @@ impl Agent {
         printer::text::plain(&lines, columns)
     }
 
-    /// The terminal's state for somebody who `hears` of some tills: of the others' sales nothing is told.
-    pub(super) fn status(&self, hears: impl Fn(&str) -> bool) -> StatusView {
-        let is_theirs = |active: &&Active| hears(&active.sale.order().till);
-        let current = self.at_reader.and_then(|number| self.sales.get(&number)).filter(is_theirs);
-        let current = current.map(|active| self.view_of(&active.sale));
-        let unconfirmed: Vec<_> = self
-            .sales
-            .values()
-            .filter(is_theirs)
-            .map(|active| self.view_of(&active.sale))
-            .filter(|view| view.state.is_unconfirmed())
-            .collect();
-        let mut attention: Vec<String> = Vec::new();
-        attention.extend(self.reader_state.as_ref().err().cloned());
-        attention.extend(self.journal_fault.as_ref().map(|fault| fault.why.clone()));
-        if self.clock.local().is_none() {
-            attention.push(self.clock.untrusted());
-        }
-        let alone = self.printers.len() == 1;
-        attention.extend(self.printers().filter_map(|(config, printer)| {
-            let what = printer.attention()?;
-            Some(if alone {
-                format!("the printer is {what}")
-            } else {
-                format!("the printer {} is {what}", config.name)
-            })
-        }));
-        attention.extend(
-            unconfirmed.iter().map(|view| format!("sale {} of till {}: {}", view.reference, view.till, view.text)),
-        );
-        attention.extend(self.old_copy.attention());
-        attention.extend(self.gateway.attention());
-        attention.extend(self.clocks_differ());
-        let theirs = self.sales.values().filter(is_theirs);
-        let signatures = theirs.filter(|active| active.sale.standing() == Standing::AtSignature);
-        attention.extend(signatures.map(|active| {
-            let order = active.sale.order();
-            format!("sale {} of till {} waits for its signature to be compared", order.reference, order.till)
-        }));
-        attention.extend(self.keys_run_out());
-        StatusView {
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            terminal_id: self.config.terminal.id.clone(),
-            ready: self.reader_state.is_ok()
-                && self.journal_fault.is_none()
-                && self.clock.local().is_some()
-                && self.at_reader.is_none(),
-            attention,
-            reader: match &self.reader_state {
-                Ok(identity) => format!("{} {}, serial {}", identity.model, identity.firmware, identity.serial),
-                Err(why) => why.clone(),
-            },
-            gateway: format!("{}: {}", self.config.gateway.url, self.gateway_state),
-            printers: self
-                .printers()
-                .map(|(config, printer)| PrinterView {
-                    name: config.name.clone(),
-                    port: config.port.clone(),
-                    state: printer.state(),
-                })
-                .collect(),
-            // Those who serve it say how it stands.
-            http: None,
-            reader_details: self.reader_view(),
-            keys_left: self.keys_left,
-            logging: self.log_view(),
-            health: Some(self.health()),
-            current,
-            unconfirmed,
-        }
-    }
-
-    /// Keys are used up one by one, and a reader without them takes no card: warned of while there is time to inject new ones.
-    pub(super) fn keys_run_out(&self) -> Option<String> {
-        let KeysView { card, pin } = self.keys_left?;
-        let fewest = card.into_iter().chain(pin).min()?;
-        (fewest < self.config.reader.warn_keys_left)
-            .then(|| format!("the reader has keys for {fewest} more payments: have new ones injected"))
-    }
-
     /// What the printer reports is shown, and changes no sale.
     pub(super) fn printer_says(&mut self, event: printer::Event) {
         match event {
             printer::Event::Printed { sale, copy, duplicate } => {
-                tracing::debug!(sale, ?copy, duplicate, "receipt printed");
+                tracing::debug!(sale, copy = copy.as_str(), duplicate, "receipt printed");
             }
             printer::Event::Waits { sale, why, .. } => {
                 let text = format!("The receipt of sale {sale} waits: the printer is {why}");
@@ -372,6 +291,19 @@ fn outcome_words(kind: till::Kind, outcome: &Outcome, amount: crate::money::Amou
     }
 }
 
+/// Whether there is a receipt to be had: not before the gateway has answered.
+///
+/// # Errors
+/// With how the sale stands.
+pub(super) fn has_a_receipt(view: &SaleView) -> Result<(), Refused> {
+    let stands = match view.state {
+        State::WaitingForCard => "is waiting for a card",
+        State::InProgress => "is being authorised",
+        State::AwaitingSignature | State::Unconfirmed | State::UnconfirmedFinishing | State::Ended => return Ok(()),
+    };
+    Err(Refused::NoReceiptYet { stands })
+}
+
 /// A kind in the till's words.
 pub(super) fn kind_of(kind: &Kind) -> till::Kind {
     match kind {
@@ -416,14 +348,5 @@ fn step_words(step: &Step) -> (&'static str, String) {
         Step::PinDone => plain("pin-done", "PIN entered"),
         Step::ReaderText(text) => ("reader-text", text.chars().filter(|c| !c.is_control()).collect()),
         Step::RemoveCard => plain("remove-card", "Remove the card"),
-    }
-}
-
-/// What the status says of the gateway after an answer.
-pub(super) fn gateway_state(answer: &Answer) -> String {
-    match answer {
-        Answer::Approved(_) | Answer::Declined(_) | Answer::Pending { .. } => ANSWERS.to_owned(),
-        Answer::Throttled(_) => THROTTLES.to_owned(),
-        Answer::NotSent { why } | Answer::Unknown { why } | Answer::NotOurs { why } => why.to_string(),
     }
 }

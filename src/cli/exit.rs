@@ -124,7 +124,12 @@ impl From<daemon::Error> for Stop {
             daemon::Error::Unreachable { .. } | daemon::Error::Lost { .. } => Exit::NotSent,
             daemon::Error::Refused { code, .. } => match code.as_str() {
                 "amount" | "currency" | "reference" | "malformed" => Exit::Usage,
-                "amount-differs" | "no-such-sale" | "not-possible" | "parameter" => Exit::Data,
+                "amount-differs"
+                | "no-such-sale"
+                | "not-possible"
+                | "parameter"
+                | "no-signature-awaited"
+                | "no-receipt-yet" => Exit::Data,
                 "busy" | "not-ready" | "no-answer" | "gateway" | "too-many-requests" | "too-many-listeners"
                 | "list-under-way" | "no-place" => Exit::NotSent,
                 "journal" => Exit::Io,

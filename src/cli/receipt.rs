@@ -40,8 +40,8 @@ impl Receipt {
         let (reference, till) = (in_path(&self.reference), of_till('&', self.till.as_deref()));
         let path = format!("/v1/sales/{reference}/receipt?copy={copy}{till}");
         if self.print {
-            let PrintView { printer, state, .. } = self.daemon.daemon()?.post(&path, &serde_json::json!({})).await?;
-            out::say(&format!("the {copy}'s copy goes to {printer}, marked as a duplicate; the printer: {state}"));
+            let PrintView { printer, text, .. } = self.daemon.daemon()?.post(&path, &serde_json::json!({})).await?;
+            out::say(&format!("the {copy}'s copy goes to {printer}, marked as a duplicate; the printer: {text}"));
         } else {
             out::say_lines(&self.daemon.daemon()?.get_text(&path).await?);
         }

@@ -62,7 +62,7 @@ async fn reaches(report: &mut Report<'_>, probe: &mut Probe, now: i64) -> Option
             report.ok(format!("its name stands for {}", places.join(", ")));
         }
         Err(why) => {
-            report.say(Severity::Fault, &why);
+            report.say(Severity::Fault, &why.to_string());
             return None;
         }
     }
@@ -73,7 +73,7 @@ async fn reaches(report: &mut Report<'_>, probe: &mut Probe, now: i64) -> Option
             let (to, version, cipher) = (made.to, &made.version, &made.cipher);
             report.ok(format!("connected to {to} in {tcp} ms, {version} with {cipher} in {tls} ms"));
         }
-        Err(why) => report.say(Severity::Fault, why),
+        Err(why) => report.say(Severity::Fault, &why.to_string()),
     }
     for (n, certificate) in probe.chain().iter().enumerate() {
         let whose = if n == 0 { "its certificate" } else { "an intermediate certificate" };

@@ -5,7 +5,7 @@ use super::{Agent, Report, Severity};
 use crate::config::{Config, Printer};
 use crate::printer::port::condition;
 use crate::printer::status::Condition;
-use crate::till::PrinterView;
+use crate::till::{PrinterState, PrinterView};
 
 pub(super) async fn look(report: &mut Report<'_>, config: &Config, agent: &Agent) {
     if config.printer.is_empty() {
@@ -30,11 +30,11 @@ pub(super) async fn look(report: &mut Report<'_>, config: &Config, agent: &Agent
 
 /// The agent looks at its printers all the time; receipts wait, so that none of this stops a sale.
 fn as_the_agent_sees_it(report: &mut Report<'_>, view: &PrinterView) {
-    let PrinterView { name, port, state } = view;
-    match state.as_str() {
-        "ok" => report.ok(format!("the agent says: {name} at {port} is ok")),
-        "not used yet" => report.note(format!("{name} at {port} was not used yet")),
-        trouble => report.say(Severity::Warning, &format!("{name} at {port} is {trouble}")),
+    let PrinterView { name, port, state, text, .. } = view;
+    match state {
+        PrinterState::Ready => report.ok(format!("the agent says: {name} at {port} is {text}")),
+        PrinterState::NotUsedYet => report.note(format!("{name} at {port} was not used yet")),
+        _ => report.say(Severity::Warning, &format!("{name} at {port} is {text}")),
     }
 }
 

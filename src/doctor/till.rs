@@ -30,7 +30,8 @@ pub(super) async fn look(report: &mut Report<'_>, config: &Config, agent: &Agent
                 report.fault(format!("{seen}: every user may take payments"), remedy);
             }
             if !status.ready {
-                report.note(format!("no sale can be taken now: {}", status.attention.join("; ")));
+                let why: Vec<_> = status.attention.iter().map(|one| one.text.as_str()).collect();
+                report.note(format!("no sale can be taken now: {}", why.join("; ")));
             }
         }
         (Agent::Answers(_), Err(error)) => report.note(format!("the agent answers, and {shown} shows {error}")),

@@ -374,6 +374,11 @@ impl Db {
         rows.collect::<Result<_, _>>().map_err(failed)
     }
 
+    /// Writes what stands there already.
+    pub(super) fn try_to_write(&self) -> Result<(), Error> {
+        self.connection.execute("UPDATE about SET format = format", []).map(drop).map_err(failed)
+    }
+
     pub(super) fn number(&self, sql: &str) -> Result<i64, Error> {
         self.connection.query_row(sql, [], |row| row.get(0)).map_err(failed)
     }

@@ -54,6 +54,12 @@ impl Sale {
                 self.volatile.cancelled_by = by;
                 self.cancelled()
             }
+            // It is on its way once more: without time for it again it is not sent another time.
+            (State::Asked, Event::CancelAsked { by }) if self.volatile.throttled.is_some() => {
+                self.volatile.cancelling = true;
+                self.volatile.cancelled_by = by;
+                Step::none()
+            }
             (State::Asked, Event::ReaderLost | Event::CardSaid { .. }) if self.waits_to_ask_again() => {
                 self.volatile.card_open = false;
                 self.end(Outcome::NotSent { why: Reason::CardGone.into() }, None)
@@ -197,6 +203,9 @@ impl Sale {
     /// Too many requests, not processed: this alone permits to send it again (design: result codes), a little later, as long as
     /// the cardholder's patience and the chip's last.
     fn throttled(&mut self, refusal: Refusal, now: Now, deadlines: Deadlines) -> Step {
+        if self.volatile.cancelling {
+            return self.cancelled();
+        }
         let throttled = self.volatile.throttled.get_or_insert(Throttled {
             tries: 0,
             at: None,

@@ -68,6 +68,8 @@ pub struct Sale {
     held: Option<Why>,
     /// A person has decided.
     decided: bool,
+    /// What a person said of the signature: whether it is the card's.
+    signature: Option<bool>,
     /// Facts of the card, as far as they are known: they fill the receipt.
     card: Option<CardFacts>,
     /// Facts of the host, as far as they are known.
@@ -470,6 +472,7 @@ impl Sale {
             asked_unix_ms: 0,
             held: None,
             decided: false,
+            signature: None,
             card: None,
             host: HostFacts::default(),
             ended_unix_ms: None,
@@ -560,6 +563,12 @@ impl Sale {
         self.decided
     }
 
+    /// What somebody at the counter has said of the signature; `None` when nobody has, or nobody was asked.
+    #[must_use]
+    pub fn signature_was(&self) -> Option<bool> {
+        self.signature
+    }
+
     /// Whether its request was, or was about to be, sent.
     #[must_use]
     pub fn was_asked(&self) -> bool {
@@ -578,10 +587,12 @@ impl Sale {
         self.volatile.card_open && matches!(self.state, State::Waiting | State::Asked)
     }
 
-    /// Whether a cancel still comes in time: nothing has left, or what left was certainly not processed.
+    /// Whether a cancel may still come in time: nothing has left, or what left was certainly not processed. One that is on its way once
+    /// more is not sent another time then.
     #[must_use]
     pub fn can_be_cancelled(&self) -> bool {
-        matches!(self.state, State::Waiting) || (matches!(self.state, State::Asked) && self.waits_to_ask_again())
+        matches!(self.state, State::Waiting)
+            || (matches!(self.state, State::Asked) && self.volatile.throttled.is_some())
     }
 
     /// Whether the request may have to be sent again: it was asked for, and has no answer.
@@ -670,7 +681,10 @@ impl Sale {
                 }
                 self.state = State::AtSignature { payment: payment.clone() };
             }
-            Record::Reversing { why, payment, host, by: _ } => {
+            Record::Reversing { why, payment, host, by } => {
+                if matches!(self.state, State::AtSignature { .. }) && by.is_some() {
+                    self.signature = Some(false);
+                }
                 if let Some(host) = host {
                     self.host = host.clone();
                 }
@@ -698,8 +712,11 @@ impl Sale {
                 }
             }
             Record::CardFinal { card } => self.card = Some(card.clone()),
-            Record::Ended { outcome, host, card, by: _, at_unix_ms } => {
+            Record::Ended { outcome, host, card, by, at_unix_ms } => {
                 self.ended_unix_ms = *at_unix_ms;
+                if matches!(self.state, State::AtSignature { .. }) && by.is_some() {
+                    self.signature = Some(true);
+                }
                 if let Some(host) = host {
                     self.host = host.clone();
                 }

@@ -55,3 +55,14 @@ pub enum Copy {
     /// Handed to the customer.
     Customer,
 }
+
+impl Copy {
+    /// As programs write it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Merchant => "merchant",
+            Self::Customer => "customer",
+        }
+    }
+}

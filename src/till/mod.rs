@@ -14,9 +14,14 @@ use crate::money::{Amount, Currency};
 
 pub mod http;
 mod rights;
+mod status;
 mod totals;
 
 pub use rights::{Caller, Denied, Permit, Verb, Who};
+pub use status::{
+    Attention, AttentionView, ClockState, ClockView, ConfigFileView, GatewayState, GatewayView, JournalState,
+    JournalView, KeysView, PrinterState, PrinterView, ReaderState, ReaderView, StatusView,
+};
 pub use totals::{Sum, TotalsView};
 
 /// What a till asks, with the place for the answer.
@@ -88,7 +93,7 @@ pub enum Command {
         accepted: bool,
         /// Who found that.
         by: Who,
-        /// The sale as it stands; unchanged when no signature was waited for.
+        /// The sale as it stands. The same answer once more changes nothing.
         reply: oneshot::Sender<Result<SaleView, Refused>>,
     },
     /// Tell what becomes of an open sale of a journal that was found to be an old copy.
@@ -524,46 +529,6 @@ pub struct CardView {
     pub cryptogram: Option<String>,
 }
 
-/// The terminal's state.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct StatusView {
-    /// Version of the program.
-    pub version: String,
-    /// Terminal id.
-    pub terminal_id: String,
-    /// Whether a sale can be taken now.
-    pub ready: bool,
-    /// Why not, or what needs attention, one sentence each.
-    pub attention: Vec<String>,
-    /// The reader, or why there is none.
-    pub reader: String,
-    /// The gateway's address and what is known of it.
-    pub gateway: String,
-    /// The printers; none when receipts are kept without printing them.
-    pub printers: Vec<PrinterView>,
-    /// Where tills with a token connect; absent when none has one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub http: Option<PortView>,
-    /// Who the reader says that it is, while there is one that is used.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reader_details: Option<ReaderView>,
-    /// How many keys the reader has left, known from the first card after a start on.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub keys_left: Option<KeysView>,
-    /// How much is logged; absent when that is as the program was started.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub logging: Option<LogView>,
-    /// Whether an update is good; absent when the agent is an earlier one, which cannot tell.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub health: Option<HealthView>,
-    /// The sale under way.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub current: Option<SaleView>,
-    /// Sales whose outcome is not known yet.
-    pub unconfirmed: Vec<SaleView>,
-}
-
 /// How much is logged, when it is not as the program was started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -639,60 +604,6 @@ pub struct PortView {
     pub trouble: Option<String>,
 }
 
-/// A reader as it says itself who it is.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ReaderView {
-    /// Serial number.
-    pub serial: String,
-    /// Model.
-    pub model: String,
-    /// Version of its program.
-    pub firmware: String,
-    /// Its configuration files; none when it does not tell.
-    pub configuration: Vec<ConfigFileView>,
-    /// When it was last seen to be another one, or otherwise configured, UTC (RFC 3339); absent when it never was.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub changed_at: Option<String>,
-    /// What was not as before then.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub changed: Option<String>,
-}
-
-/// A configuration file of a reader.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ConfigFileView {
-    /// Its name.
-    pub name: String,
-    /// Its version.
-    pub version: String,
-}
-
-/// A printer as tills see it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct PrinterView {
-    /// What people call it.
-    pub name: String,
-    /// Where it is.
-    pub port: String,
-    /// `ok`, `not used yet`, or what is wrong and what to do, and how many receipts wait.
-    pub state: String,
-}
-
-/// Keys that the reader has left: each payment uses one or two, and none can be taken without (readers: 2.12).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct KeysView {
-    /// Card-data keys (SRED).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub card: Option<u64>,
-    /// PIN keys.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub pin: Option<u64>,
-}
-
 /// A receipt that is on its way to a printer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -700,7 +611,9 @@ pub struct PrintView {
     /// The printer's name.
     pub printer: String,
     /// Its state, as [`PrinterView::state`].
-    pub state: String,
+    pub state: PrinterState,
+    /// The same as words for people, as [`PrinterView::text`].
+    pub text: String,
     /// How many receipts wait there, this one included.
     pub waiting: usize,
 }
@@ -738,6 +651,18 @@ pub enum Refused {
     /// The caller may not.
     #[error("{0}")]
     Denied(#[from] Denied),
+    /// Nobody waits for a signature.
+    #[error("no signature is waited for: {stands}")]
+    NoSignatureAwaited {
+        /// How the sale stands, in words.
+        stands: String,
+    },
+    /// The sale has not ended, and its receipt comes at its end.
+    #[error("the sale {stands}; its receipt comes when it has ended")]
+    NoReceiptYet {
+        /// How it stands, as words behind "the sale".
+        stands: &'static str,
+    },
     /// The earlier transaction does not allow it.
     #[error("{why}")]
     NotPossible {

@@ -83,9 +83,9 @@ impl Counter {
         lock.lock().unwrap();
     }
 
-    /// Waits until the agent says it can take a sale.
+    /// Waits until the agent says that it can take a sale, and that none is at the reader.
     pub async fn until_ready(&self) {
-        self.until_status("ready", |status| status.ready).await;
+        self.until_status("ready", |status| status.ready && !status.busy).await;
     }
 
     pub async fn until_status(&self, what: &str, wanted: impl Fn(&StatusView) -> bool) -> StatusView {

@@ -11,7 +11,9 @@ use pos_agent::money::{Amount, Currency};
 use pos_agent::systemd::Sockets;
 use pos_agent::till::http::{self, Bound};
 use pos_agent::till::{
-    Command, Kind, LogView, Outcome, PrintView, PrinterView, Progress, Refused, SaleView, State, StatusView, Wanted,
+    Attention, AttentionView, ClockState, ClockView, Command, GatewayState, GatewayView, JournalState, JournalView,
+    Kind, LogView, Outcome, PrintView, PrinterState, PrinterView, Progress, ReaderState, ReaderView, Refused, SaleView,
+    State, StatusView, Wanted,
 };
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
@@ -212,7 +214,8 @@ async fn play(
             }
             Command::Print { reference, copy, reply, .. } => {
                 let printer = format!("{copy:?} of {reference}");
-                let _ = reply.send(Ok(PrintView { printer, state: "ok".into(), waiting: 1 }));
+                let _ =
+                    reply.send(Ok(PrintView { printer, state: PrinterState::Ready, text: "ok".into(), waiting: 1 }));
             }
             Command::Metrics { reply } => drop(reply.send("# EOF\n".to_owned())),
             Command::Log { level, lasts, reply, .. } => {
@@ -224,21 +227,29 @@ async fn play(
                 let current = theirs().find(|sale: &&SaleView| sale.state == State::WaitingForCard).cloned();
                 let unconfirmed = theirs().filter(|sale| sale.state == State::Unconfirmed).cloned().collect();
                 let _ = reply.send(StatusView {
-                    reader_details: None,
-                    keys_left: None,
                     http: None,
                     logging: None,
                     health: None,
                     version: "1.2.3".into(),
                     terminal_id: "4711".into(),
                     ready: true,
-                    attention: vec!["paper is\u{7} low".into()],
-                    reader: "M010-MPI 12345".into(),
-                    gateway: "https://gateway.example".into(),
+                    busy: false,
+                    attention: vec![AttentionView::new(Attention::PrinterPaperLow, "paper is\u{7} low")],
+                    reader: ReaderView::new(ReaderState::Ready, "M010-MPI 12345"),
+                    gateway: GatewayView {
+                        state: GatewayState::Answers,
+                        text: "answers".into(),
+                        url: "https://gateway.example".into(),
+                        cause: None,
+                    },
+                    clock: ClockView { state: ClockState::Ready, text: "the board's".into(), time: None },
+                    journal: JournalView { state: JournalState::Ready, text: "written".into(), free_bytes: None },
                     printers: vec![PrinterView {
                         name: "printer-1".into(),
                         port: "/dev/usb/lp0".into(),
-                        state: "ok".into(),
+                        state: PrinterState::Ready,
+                        text: "ok".into(),
+                        waiting: 0,
                     }],
                     current,
                     unconfirmed,

@@ -242,7 +242,7 @@ impl Till {
     /// Waits until it can take a sale and has no receipt left to print.
     pub async fn until_idle(&self) {
         loop {
-            let waits = |status: &StatusView| status.printers.iter().any(|printer| printer.state.contains("wait"));
+            let waits = |status: &StatusView| status.printers.iter().any(|printer| printer.waiting > 0);
             match self.get::<StatusView>("status").await {
                 Ok(Some(status)) if status.ready && !waits(&status) => return,
                 _ => tokio::time::sleep(ASK_AGAIN).await,

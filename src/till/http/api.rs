@@ -61,8 +61,8 @@ use super::list;
 use super::places::{Allowance, count};
 use crate::money::{Amount, Currency};
 use crate::till::{
-    Caller, CancelView, Command, Kind, LogLevel, LogView, Of, Permit, PortView, Progress, ReceiptCopy, Refused,
-    SaleView, State as SaleState, StatusView, TotalsView, Verb, Wanted,
+    Attention, AttentionView, Caller, CancelView, Command, Kind, LogLevel, LogView, Of, Permit, PortView, Progress,
+    ReceiptCopy, Refused, SaleView, State as SaleState, StatusView, TotalsView, Verb, Wanted,
 };
 
 /// A sale's request is below 200 bytes; tills may add blanks.
@@ -555,7 +555,8 @@ async fn status(
     let permit = caller.may(Verb::Status)?;
     let mut status = app.ask(&permit, |reply| Command::Status { permit: permit.clone(), reply }).await?;
     status.http.clone_from(&app.port.borrow());
-    status.attention.extend(status.http.as_ref().and_then(|port| port.trouble.clone()));
+    let trouble = status.http.as_ref().and_then(|port| port.trouble.clone());
+    status.attention.extend(trouble.map(|text| AttentionView::new(Attention::TillPortClosed, text)));
     Ok(Json(status))
 }
 

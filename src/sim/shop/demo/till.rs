@@ -78,21 +78,32 @@ impl Sale {
 /// The terminal's state, as far as the screen shows it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 pub(super) struct Status {
-    /// A sale can be taken.
+    /// The terminal can work.
     pub(super) ready: bool,
+    /// A sale is at the reader.
+    pub(super) busy: bool,
     /// What a person should see to.
-    pub(super) attention: Vec<String>,
+    pub(super) attention: Vec<Attention>,
     /// The printers.
     pub(super) printers: Vec<PrinterState>,
     /// The sale at the reader.
     pub(super) current: Option<Sale>,
 }
 
+/// What a person should see to, as far as the screen shows it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+pub(super) struct Attention {
+    /// One sentence.
+    pub(super) text: String,
+}
+
 /// A printer, as far as the screen shows it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 pub(super) struct PrinterState {
-    /// `ok`, `not used yet`, or what is wrong.
+    /// A word.
     pub(super) state: String,
+    /// What is wrong.
+    pub(super) text: String,
 }
 
 /// What is asked.

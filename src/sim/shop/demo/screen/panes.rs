@@ -216,9 +216,9 @@ pub(super) fn paper(frame: &mut Frame, area: Rect, block: Block<'static>, model:
 
 /// What the agent says of a printer that does not print, without its address and what the system said.
 fn printer_trouble(model: &Model) -> Option<&str> {
-    let mut states = model.status.as_ref()?.printers.iter().map(|printer| printer.state.as_str());
-    let trouble = states.find(|state| !["ok", "not used yet"].contains(state))?;
-    trouble.split(": ").next()
+    let mut printers = model.status.as_ref()?.printers.iter();
+    let trouble = printers.find(|printer| !["ready", "not-used-yet"].contains(&printer.state.as_str()))?;
+    trouble.text.split(": ").next()
 }
 
 /// Columns and rows within the border.

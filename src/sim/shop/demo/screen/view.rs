@@ -109,8 +109,8 @@ fn state_line(model: &Model) -> Line<'static> {
         () if faults.power => ("no power", Color::Red),
         () if !model.connected => ("starts", Color::Yellow),
         () if model.under_way().is_some() => ("in a sale", Color::Cyan),
+        () if ready && model.status.as_ref().is_some_and(|status| status.busy) => ("busy", Color::Cyan),
         () if ready => ("ready", Color::Green),
-        () if model.status.as_ref().is_some_and(|status| status.attention.is_empty()) => ("busy", Color::Cyan),
         () => ("not ready", Color::Yellow),
     };
     let reader = if faults.cable { ("unplugged", Color::Red) } else { ("on", Color::Green) };
@@ -130,7 +130,7 @@ fn state_line(model: &Model) -> Line<'static> {
 
 /// The one sentence that matters now: what needs a person, else how the latest sale stands.
 fn banner_line(model: &Model, width: u16) -> Line<'static> {
-    let attention = model.status.as_ref().and_then(|status| status.attention.first());
+    let attention = model.status.as_ref().and_then(|status| status.attention.first()).map(|first| &first.text);
     let (tone, text) = match (model.under_way(), attention, &model.sale) {
         (Some(sale), ..) => (Tone::of(sale), sale_words(model, &sale.text)),
         (None, Some(attention), Some(sale)) if Tone::of(sale) == Tone::Doubt => (Tone::Doubt, attention.clone()),

@@ -4,7 +4,7 @@ use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
 
-use super::super::super::till::{PrinterState, Sale, Status};
+use super::super::super::till::{Attention, PrinterState, Sale, Status};
 use super::super::keys::Intent;
 use super::*;
 use crate::sim::gateway::{Entry as Booking, Kind, State};
@@ -151,7 +151,8 @@ fn the_colour_says_how_it_stands() {
 #[test]
 fn what_needs_a_person_is_in_the_banner_and_a_long_one_ends_with_dots() {
     let mut model = shop("ended", Some("approved"), "APPROVED 12.34 EUR");
-    model.status = Some(Status { attention: vec!["the reader is gone; ".repeat(9)], ..Status::default() });
+    let attention = vec![Attention { text: "the reader is gone; ".repeat(9) }];
+    model.status = Some(Status { attention, ..Status::default() });
     says(&model, SMALL, &["agent not ready", " the reader is gone; the reader is gone;", "is gon… "]);
 }
 
@@ -162,10 +163,11 @@ fn what_is_broken_is_seen_at_the_top() {
         model.press(intent);
     }
     says(&model, SMALL, &["agent in a sale  reader unplugged  network off  printer empty", "its cable is out"]);
-    for (printer, seen) in [("unreachable: tcp://127.0.0.1:9100: refused", true), ("ok", false)] {
-        let printers = vec![PrinterState { state: printer.to_owned() }];
+    for (state, words, seen) in [("absent", "unreachable: tcp://127.0.0.1:9100: refused", true), ("ready", "ok", false)]
+    {
+        let printers = vec![PrinterState { state: state.to_owned(), text: words.to_owned() }];
         model.status = Some(Status { printers, ..Status::default() });
-        assert_eq!(text(&drawn(&model, 80, 24)).contains("╰ unreachable ─"), seen, "{printer}");
+        assert_eq!(text(&drawn(&model, 80, 24)).contains("╰ unreachable ─"), seen, "{words}");
     }
     model.press(Intent::Power);
     says(&model, SMALL, &["agent no power", "k power back"]);
