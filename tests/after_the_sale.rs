@@ -194,7 +194,7 @@ async fn what_is_taken_back_by_itself_goes_back_in_its_own_currency() {
             assert_eq!(counter.begin_in(&reference, asked, currency).await.0, 201);
             counter.present(card("tap").unwrap(), Tap).await;
             let view = counter.until_ended(&reference).await;
-            assert_eq!(ended(&view), Some(Outcome::Declined), "{}", view.text);
+            assert_eq!(ended(&view), Some(Outcome::Reversed), "{}", view.text);
             counter.until_ready().await;
             // One that says that it is not confirmed yet may come before.
             while !counter.paper().await.contains("CUSTOMER COPY") {}

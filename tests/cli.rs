@@ -203,9 +203,9 @@ async fn a_sale_ends_with_the_code_of_its_outcome() {
         (
             "unconfirmed",
             3,
-            &["unconfirmed, reversing", "do not charge again", "pos-agent status", "pos-agent show 'unconfirmed'"],
+            &["unconfirmed, reversing", "it will not be kept", "under a new reference", "pos-agent show 'unconfirmed'"],
         ),
-        ("settles", 1, &["unconfirmed, reversing\ndeclined: 12.34 EUR"]),
+        ("settles", 5, &["unconfirmed, reversing\nreversed: 12.34 EUR"]),
         ("partial", 4, &["partially approved: 10.00 of 12.34 EUR"]),
         ("not-sent", 69, &["not sent: 12.34 EUR"]),
         ("unready", 69, &["no sale can be taken: have it mended"]),
@@ -249,7 +249,7 @@ async fn a_lost_connection_is_never_a_declined_sale() {
     // It stays away.
     let output = shop.sale("vanishes").await;
     assert_eq!(code(&output), 3, "{}", stderr(&output));
-    assert!(stderr(&output).contains("does not come back") && stderr(&output).contains("pos-agent status"));
+    assert!(stderr(&output).contains("does not come back") && stderr(&output).contains("pos-agent show 'vanishes'"));
 }
 
 #[tokio::test]
@@ -314,7 +314,7 @@ async fn a_person_settles_what_waits_for_one() {
         shop.sale(reference).await;
     }
     let output = shop.verb(&["settle", "1", "--reverse"]).await;
-    let shown = "unconfirmed of till local: unconfirmed\nbeing reversed\n";
+    let shown = "unconfirmed of till local: unconfirmed, reversing\nbeing reversed\n";
     assert_eq!((code(&output), stdout(&output)), (0, shown), "{}", stderr(&output));
     let output = shop.verb(&["settle", "1", "--keep", "--json"]).await;
     let sale: SaleView = serde_json::from_str(stdout(&output)).unwrap();

@@ -30,7 +30,7 @@ const SCRIPT: &[(&str, &[Beat])] = &[
     ("partial", &[Beat::End(Outcome::PartiallyApproved)]),
     ("not-sent", &[Beat::End(Outcome::NotSent)]),
     ("unconfirmed", &[Beat::Unconfirmed]),
-    ("settles", &[Beat::Unconfirmed, Beat::End(Outcome::Declined)]),
+    ("settles", &[Beat::Unconfirmed, Beat::End(Outcome::Reversed)]),
     ("control", &[Beat::Say("present-card", "bell\u{7} escape\u{1b}[2J right-to-left\u{202e}"), Beat::End(Outcome::Approved)]),
     ("silent", &[Beat::EndUnheard(Outcome::Approved)]),
     ("vanishes", &[Beat::Say("present-card", "Insert, tap or swipe"), Beat::Vanish]),
