@@ -15,6 +15,7 @@ mod measured;
 mod old_copy;
 mod probing;
 mod reader_change;
+mod receipts;
 mod recovery;
 mod set_back;
 mod tills;
@@ -284,6 +285,8 @@ struct Agent {
     keys_left: Option<KeysView>,
     /// In the order of the configuration.
     printers: Vec<printer::Handle>,
+    /// What stands on each receipt, and the language of all that a cashier and a customer read.
+    letterhead: printer::Letterhead,
     progress: broadcast::Sender<Progress>,
     metrics: Metrics,
     /// What is logged is not as the program was started.
@@ -424,11 +427,8 @@ impl Agent {
         let (to_us, from_printer) = mpsc::channel(64);
         let way = surroundings.printer;
         let start = |printer: &config::Printer| match &way {
-            Some(way) => {
-                let merchant = config.terminal.merchant.clone();
-                printer::spawn_over(way.clone(), printer.clone(), merchant, to_us.clone())
-            }
-            None => printer::spawn(printer.clone(), config.terminal.merchant.clone(), to_us.clone()),
+            Some(way) => printer::spawn_over(way.clone(), printer.clone(), to_us.clone()),
+            None => printer::spawn(printer.clone(), to_us.clone()),
         };
         let printers = config.printer.iter().map(start).collect();
         let (done, from_tasks) = mpsc::channel(64);
@@ -457,6 +457,7 @@ impl Agent {
             known_reader,
             keys_left: None,
             printers,
+            letterhead: receipts::letterhead(&config.terminal),
             metrics: Metrics::new(),
             log_changed: None,
             answered,

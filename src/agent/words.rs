@@ -173,13 +173,6 @@ impl Agent {
         let _ = self.progress.send(progress);
     }
 
-    /// A receipt as text, for the screen or a till's own printer.
-    pub(super) fn receipt_text(&self, sale: &Sale, copy: ReceiptCopy) -> String {
-        let columns = self.config.printer.first().map_or(42, |printer| printer.columns);
-        let lines = printer::layout::lay_out(&sale.receipt(), &self.config.terminal.merchant, copy.into(), columns);
-        printer::text::plain(&lines, columns)
-    }
-
     /// The terminal's state for somebody who `hears` of some tills: of the others' sales nothing is told.
     pub(super) fn status(&self, hears: impl Fn(&str) -> bool) -> StatusView {
         let is_theirs = |active: &&Active| hears(&active.sale.order().till);

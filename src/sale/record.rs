@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::card::CardFacts;
 use crate::money::Amount;
 
-use super::{HostFacts, ReceiptOutcome};
+use super::{HostFacts, ReceiptOutcome, Why};
 
 /// What kind of transaction: what the gateway is asked for, and whether a card is needed (design: Reading the interface
 /// documents, payment types at the counter).
@@ -380,10 +380,10 @@ impl Outcome {
         match self {
             Self::Approved => ReceiptOutcome::Approved,
             Self::PartiallyApproved { amount } => ReceiptOutcome::PartiallyApproved(*amount),
-            Self::Declined { why } => ReceiptOutcome::Declined(why.clone()),
-            Self::NotSent { why } => ReceiptOutcome::Declined(format!("not sent: {why}")),
-            Self::Cancelled { why } => ReceiptOutcome::Cancelled(why.clone()),
-            Self::Reversed { why } => ReceiptOutcome::Reversed(why.clone()),
+            Self::Declined { why } => ReceiptOutcome::Declined(Why::from(why.as_str())),
+            Self::NotSent { why } => ReceiptOutcome::NotSent(Why::from(why.as_str())),
+            Self::Cancelled { why } => ReceiptOutcome::Cancelled(Why::from(why.as_str())),
+            Self::Reversed { why } => ReceiptOutcome::Reversed(Why::from(why.as_str())),
         }
     }
 }
