@@ -9,7 +9,6 @@ mod answered;
 pub(crate) mod clock;
 mod earlier;
 mod expiry;
-mod faults;
 mod leaving;
 mod log_level;
 mod measured;
@@ -17,6 +16,7 @@ mod old_copy;
 mod probing;
 mod reader_change;
 mod reasons;
+mod receipts;
 mod recovery;
 mod set_back;
 mod status;
@@ -285,6 +285,8 @@ struct Agent {
     keys_left: Option<KeysView>,
     /// In the order of the configuration.
     printers: Vec<printer::Handle>,
+    /// What stands on each receipt, and the language of all that a cashier and a customer read.
+    letterhead: printer::Letterhead,
     progress: broadcast::Sender<Progress>,
     metrics: Metrics,
     /// What is logged is not as the program was started.
@@ -323,8 +325,6 @@ struct Active {
     cancels: Vec<oneshot::Sender<Result<SaleView, Refused>>>,
     /// Its end is in the figures, and a fault behind it in the log.
     counted: bool,
-    /// What of the terminal's side kept it from going on, for the log.
-    fault: Option<&'static str>,
     /// What was given back of it by its payment's id when its reversal was last held against that, in minor units.
     given_by_id: Option<u64>,
     trace: Trace,
@@ -426,11 +426,8 @@ impl Agent {
         let (to_us, from_printer) = mpsc::channel(64);
         let way = surroundings.printer;
         let start = |printer: &config::Printer| match &way {
-            Some(way) => {
-                let merchant = config.terminal.merchant.clone();
-                printer::spawn_over(way.clone(), printer.clone(), merchant, to_us.clone())
-            }
-            None => printer::spawn(printer.clone(), config.terminal.merchant.clone(), to_us.clone()),
+            Some(way) => printer::spawn_over(way.clone(), printer.clone(), to_us.clone()),
+            None => printer::spawn(printer.clone(), to_us.clone()),
         };
         let printers = config.printer.iter().map(start).collect();
         let (done, from_tasks) = mpsc::channel(64);
@@ -458,6 +455,7 @@ impl Agent {
             known_reader,
             keys_left: None,
             printers,
+            letterhead: receipts::letterhead(&config.terminal),
             metrics: Metrics::new(),
             log_changed: None,
             answered,
@@ -562,7 +560,6 @@ impl Agent {
                 self.reader_state = now;
                 self.typing_ends(&why);
                 if let Some(number) = self.at_reader.take() {
-                    self.fault_of(number, self.reader_fault());
                     // Nothing was sent yet: the cashier is told what is wrong with the reader, not only that it is lost.
                     let waiting = self.sales.get(&number).map(|active| active.sale.standing());
                     let event = match waiting {
@@ -802,7 +799,7 @@ fn deadlines(config: &Config) -> Deadlines {
 impl Active {
     fn new(sale: Sale, now: Duration) -> Self {
         let (cancels, trace) = (Vec::new(), Trace::begin(now));
-        Self { sale, prepared: None, stuck: false, cancels, counted: false, fault: None, given_by_id: None, trace }
+        Self { sale, prepared: None, stuck: false, cancels, counted: false, given_by_id: None, trace }
     }
 
     /// When it wants to be woken; what waits for the disk does not.

@@ -59,6 +59,12 @@ pub struct Terminal {
     pub id: String,
     /// Lines at the head of each receipt: name, street, town.
     pub merchant: Vec<String>,
+    /// Last lines of each receipt: opening hours, conditions of returns.
+    #[serde(default)]
+    pub footer: Vec<String>,
+    /// Language of the cashier's texts and of the receipts, as `en`.
+    #[serde(default = "defaults::language")]
+    pub language: String,
     /// Currency of a sale that names none, ISO 4217.
     pub currency: String,
     /// Largest amount of one sale in `currency`, as `5000.00`; without it what the gateway can take.
@@ -356,7 +362,7 @@ mod defaults {
         115_200
     }
 
-    /// The language that every reader has.
+    /// The language that every reader has, and the program's own.
     pub(super) fn language() -> String {
         "en".to_owned()
     }

@@ -14,11 +14,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::Output;
 
 use counter::{Counter, within};
+use pos_agent::sale::Reason;
 use pos_agent::sim::gateway::Certificate;
 use pos_agent::sim::reader::Entry::{self, Insert, Swipe, Tap};
 use pos_agent::sim::reader::card;
 use pos_agent::sim::shop::Options;
-use pos_agent::sale::Reason;
 use pos_agent::till::{Outcome, SaleView, State};
 use serde_json::json;
 use tokio::io::AsyncReadExt;

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use tokio::sync::OwnedSemaphorePermit;
 
-use crate::config::{self, Config, Copies};
+use crate::config::{self, Config};
 use crate::gateway::{self, Expected, On, PreparedPayment, WithoutCard};
 use crate::printer;
 use crate::reader::{self, Arm, Completion, Order};
-use crate::sale::{self, Action, CardAnswer, Copy, Event, Kind, Paper, Sale};
-use crate::till::{PrintView, Refused};
+use crate::sale::{self, Action, CardAnswer, Event, Kind};
+use crate::till::Refused;
 
 use super::clock::{self, Clock};
 use super::{Afterwards, Agent, Done};
@@ -63,7 +63,7 @@ impl Agent {
                     let _ = done.send(Done::Reversed { sale: number, reference, reversal }).await;
                 });
             }
-            Action::Alarm { why } => self.alarm(number, &why.to_string()),
+            Action::Alarm { why } => self.alarm(number, &why),
             Action::Print(paper) => self.afterwards.push_back((number, Afterwards::Print(paper))),
             Action::Tell => self.afterwards.push_back((number, Afterwards::Tell)),
         }
@@ -154,65 +154,13 @@ impl Agent {
     /// Gives the reader an order; when it is gone or another sale has it, the sale hears that the reader was lost.
     pub(super) fn order_reader(&mut self, number: u64, order: Order) {
         if self.at_reader != Some(number) || self.reader.order_now(order).is_err() {
-            self.fault_of(number, self.reader_fault());
             self.inbox.push_back((number, Event::ReaderLost));
         }
-    }
-
-    /// Hands the receipts to the printers. A printer that is dead or full changes nothing: they can be had again.
-    pub(super) fn print(&mut self, number: u64, paper: Paper) {
-        let Some(active) = self.sales.get(&number) else {
-            return;
-        };
-        let receipt = active.sale.receipt();
-        for copy in [Copy::Merchant, Copy::Customer] {
-            // The slip is signed, whatever copies are printed by themselves: the first printer that prints any gives it out.
-            let slip = self.printers().find(|(config, _)| prints(config, Copy::Merchant)).or(self.printers().next());
-            let printers: Vec<_> = match (paper, copy) {
-                (Paper::Copies, _) | (Paper::AfterSignature, Copy::Customer) => {
-                    self.printers().filter(|(config, _)| prints(config, copy)).collect()
-                }
-                (Paper::SignatureSlip, Copy::Merchant) => slip.into_iter().collect(),
-                (Paper::SignatureSlip, Copy::Customer) | (Paper::AfterSignature, Copy::Merchant) => Vec::new(),
-            };
-            for (config, printer) in printers {
-                if let Err(why) = printer.print(receipt.clone(), copy, false) {
-                    tracing::warn!(sale = number, printer = config.name, %why, "receipt not printed");
-                    self.announce_to(number, "printer-failed", &why.to_string());
-                }
-            }
-        }
-    }
-
-    /// Prints a receipt again, with the mark that says so, on the printer that prints this copy by itself, or else the first.
-    pub(super) fn print_again(&self, sale: &Sale, copy: Copy) -> Result<PrintView, Refused> {
-        let usual = self.printers().find(|(config, _)| prints(config, copy)).or_else(|| self.printers().next());
-        let Some((config, printer)) = usual else {
-            let why = "the terminal has no printer; see [[printer]] in the configuration".to_owned();
-            return Err(Refused::Printer { why });
-        };
-        printer.print(sale.receipt(), copy, true).map_err(|full| Refused::Printer { why: full.to_string() })?;
-        Ok(PrintView {
-            printer: config.name.clone(),
-            state: Self::printer_state(printer),
-            text: printer.state(),
-            waiting: printer.waiting(),
-        })
     }
 
     /// The printers with their configurations.
     pub(super) fn printers(&self) -> impl Iterator<Item = (&config::Printer, &printer::Handle)> {
         self.config.printer.iter().zip(&self.printers)
-    }
-}
-
-/// Whether a printer prints a copy by itself.
-fn prints(config: &config::Printer, copy: Copy) -> bool {
-    match config.copies {
-        Copies::Both => true,
-        Copies::Merchant => copy == Copy::Merchant,
-        Copies::Customer => copy == Copy::Customer,
-        Copies::None => false,
     }
 }
 

@@ -22,7 +22,7 @@ impl Agent {
         {
             self.metrics.ended(kind_of(&active.sale.order().kind), outcome);
             active.counted = true;
-            self.log_fault(number);
+            self.warn_of_end(number);
         }
     }
 

@@ -7,8 +7,9 @@ use chrono::{SecondsFormat, TimeZone, Utc};
 use crate::card::Cryptogram;
 use crate::printer;
 use crate::reader::Step;
-use crate::sale::{self, Copy, Kind, Outcome, Sale, Standing};
+use crate::sale::{self, Copy, Kind, Outcome, Sale, Standing, Why};
 use crate::till::{self, CardView, Progress, ReceiptCopy, Refused, SaleView, State, Who};
+use crate::words::{self, End, Message, Words};
 
 use super::Agent;
 
@@ -40,14 +41,13 @@ impl Agent {
             },
             None => of.payment.clone(),
         });
+        let words = &self.letterhead.words;
         let (state, outcome, text) = if stuck {
-            let text = "UNCONFIRMED: the journal cannot be written; it is settled as soon as it can be";
-            (unconfirmed(sale), None, text.to_owned())
+            (unconfirmed(sale), None, words.label(Message::JournalCannotBeWritten).to_owned())
         } else if self.old_copy.holds_up(order.number) {
-            let text = "UNCONFIRMED: the terminal was restarted before the sale was sent; the gateway is being asked whether it holds it";
-            (unconfirmed(sale), None, text.to_owned())
+            (unconfirmed(sale), None, words.label(Message::AskingWhetherSent).to_owned())
         } else {
-            standing(sale)
+            standing(words, sale)
         };
         let approved = match sale.standing() {
             Standing::Ended(Outcome::Approved) => Some(sale.amount()),
@@ -78,7 +78,7 @@ impl Agent {
             unsettled: unsettled.map(|why| why.reason.as_str().to_owned()),
             text,
             needs_person: match sale.standing() {
-                Standing::Unconfirmed { quarantined: Some(why), .. } => Some(why.to_string()),
+                Standing::Unconfirmed { quarantined: Some(why), .. } => Some(words.technician(why)),
                 _ => None,
             },
             started_at: utc(order.started_unix_ms),
@@ -110,7 +110,8 @@ impl Agent {
             State::InProgress => "authorising",
             state => state.as_str(),
         };
-        self.log_step(number, step, &view);
+        let outcome = view.outcome.map(till::Outcome::as_str);
+        tracing::info!(sale = number, step, outcome, reason = view.reason, "sale");
         self.answer_cancels(number);
         let progress = Progress {
             till: view.till.clone(),
@@ -123,22 +124,17 @@ impl Agent {
         let _ = self.progress.send(progress);
     }
 
-    /// One line for each step. An end that a technician can do something about is a warning, with what he looks for.
-    fn log_step(&self, number: u64, step: &str, view: &SaleView) {
-        let fault = match self.sales.get(&number).map(|active| active.sale.standing()) {
-            Some(Standing::Ended(outcome)) => outcome.why().filter(|why| why.reason.is_terminals_fault()),
-            _ => None,
+    /// A sale that was not sent, or was taken back, has ended: once, what a technician looks for.
+    pub(super) fn warn_of_end(&self, number: u64) {
+        let Some(active) = self.sales.get(&number) else { return };
+        let Standing::Ended(outcome @ (Outcome::NotSent { why } | Outcome::Reversed { why })) = active.sale.standing()
+        else {
+            return;
         };
-        let (till, reference) = (&view.till, &view.reference);
-        let reason = view.reason.as_deref().unwrap_or_default();
-        match (view.outcome.map(till::Outcome::as_str), fault) {
-            (Some(outcome), Some(why)) => {
-                let detail = why.detail.as_deref().unwrap_or_default();
-                tracing::warn!(sale = number, step, outcome, reason, reference, till, detail, "sale");
-            }
-            (Some(outcome), None) => tracing::info!(sale = number, step, outcome, reason, "sale"),
-            (None, _) => tracing::info!(sale = number, step, reason, "sale"),
-        }
+        let order = active.sale.order();
+        let (reason, detail) = (why.reason.as_str(), why.detail.as_deref().unwrap_or_default());
+        let (outcome, reference, till) = (outcome.as_str(), &order.reference, &order.till);
+        tracing::warn!(sale = number, outcome, reason, reference, till, detail, "not charged");
     }
 
     /// A step of the reader, for the cashier.
@@ -146,7 +142,7 @@ impl Agent {
         let Some(active) = self.sales.get(&number) else {
             return;
         };
-        let (word, text) = step_words(step);
+        let (word, text) = step_words(&self.letterhead.words, step);
         let order = active.sale.order();
         let progress = Progress {
             till: order.till.clone(),
@@ -160,17 +156,19 @@ impl Agent {
 
     /// Something that a person must hear of: in the log as an error, and as a step `alarm` for whoever listens. As long as the
     /// sale is open it stands in the status as well.
-    pub(super) fn alarm(&self, number: u64, why: &str) {
+    pub(super) fn alarm(&self, number: u64, why: &Why) {
         let Some(active) = self.sales.get(&number) else {
             return;
         };
         let order = active.sale.order();
-        tracing::error!(sale = number, reference = order.reference, %why, "ALARM");
+        let reason = why.reason.as_str();
+        let detail = why.detail.as_deref().unwrap_or_default();
+        tracing::error!(sale = number, reference = order.reference, till = order.till, reason, detail, "ALARM");
         let progress = Progress {
             till: order.till.clone(),
             reference: order.reference.clone(),
             step: "alarm".to_owned(),
-            text: format!("ALARM: {why}"),
+            text: self.letterhead.words.alarm(why),
             sale: None,
         };
         let _ = self.progress.send(progress);
@@ -197,13 +195,6 @@ impl Agent {
             sale: None,
         };
         let _ = self.progress.send(progress);
-    }
-
-    /// A receipt as text, for the screen or a till's own printer.
-    pub(super) fn receipt_text(&self, sale: &Sale, copy: ReceiptCopy) -> String {
-        let columns = self.config.printer.first().map_or(42, |printer| printer.columns);
-        let lines = printer::layout::lay_out(&sale.receipt(), &self.config.terminal.merchant, copy.into(), columns);
-        printer::text::plain(&lines, columns)
     }
 
     /// What the printer reports is shown, and changes no sale.
@@ -239,55 +230,31 @@ fn unconfirmed(sale: &Sale) -> State {
 }
 
 /// How a sale stands: state, outcome, and one sentence for the cashier.
-fn standing(sale: &Sale) -> (State, Option<till::Outcome>, String) {
-    let amount = sale.amount();
+fn standing(words: &Words, sale: &Sale) -> (State, Option<till::Outcome>, String) {
+    let (amount, kind) = (sale.amount(), &sale.order().kind);
     match sale.standing() {
-        Standing::Waiting if !sale.order().kind.needs_card() => {
-            (State::InProgress, None, "Recorded, being sent".to_owned())
+        Standing::Waiting if !kind.needs_card() => {
+            (State::InProgress, None, words.label(Message::BeingSent).to_owned())
         }
-        Standing::Waiting => (State::WaitingForCard, None, format!("Waiting for a card to pay {amount}")),
-        Standing::InProgress => (State::InProgress, None, "Authorising, please wait".to_owned()),
-        Standing::AtSignature => {
-            let text =
-                format!("APPROVED {amount}, SIGNATURE NEEDED: compare it with the card, then accept or refuse it");
-            (State::AwaitingSignature, None, text)
-        }
+        Standing::Waiting => (State::WaitingForCard, None, words.waiting_for_card(amount)),
+        Standing::InProgress => (State::InProgress, None, words.label(Message::Authorising).to_owned()),
+        Standing::AtSignature => (State::AwaitingSignature, None, words.compare_signature(amount)),
         Standing::Unconfirmed { why, trouble, quarantined } => {
-            let doing = if sale.order().kind.is_undone_when_unknown() { "reversing" } else { "looking it up" };
-            let text = match (quarantined, trouble) {
-                (Some(quarantined), _) => format!("UNCONFIRMED, needs a person: {quarantined} (first: {why})"),
-                (None, Some(trouble)) => format!("UNCONFIRMED, {doing}: {why}; last try: {trouble}"),
-                (None, None) => format!("UNCONFIRMED, {doing}: {why}"),
-            };
-            (unconfirmed(sale), None, text)
+            (unconfirmed(sale), None, words.unconfirmed(kind, why, trouble, quarantined))
         }
         Standing::Ended(outcome) => {
-            let (word, text) = outcome_words(kind_of(&sale.order().kind), outcome, amount);
-            (State::Ended, Some(word), text)
+            let (word, end) = match outcome {
+                Outcome::Approved => (till::Outcome::Approved, End::Approved),
+                Outcome::PartiallyApproved { amount } => {
+                    (till::Outcome::PartiallyApproved, End::PartiallyApproved(*amount))
+                }
+                Outcome::Declined { why } => (till::Outcome::Declined, End::Declined(why)),
+                Outcome::Cancelled { why } => (till::Outcome::Cancelled, End::Cancelled(why)),
+                Outcome::NotSent { why } => (till::Outcome::NotSent, End::NotSent(why)),
+                Outcome::Reversed { why } => (till::Outcome::Reversed, End::Reversed(why)),
+            };
+            (State::Ended, Some(word), words.ended(kind, end, amount))
         }
-    }
-}
-
-fn outcome_words(kind: till::Kind, outcome: &Outcome, amount: crate::money::Amount) -> (till::Outcome, String) {
-    let (name, nothing) = match kind {
-        till::Kind::Sale | till::Kind::ByRegistration => ("", "not charged"),
-        till::Kind::PreAuthorisation => ("PRE-AUTHORISATION ", "nothing reserved"),
-        till::Kind::Credit => ("CREDIT ", "nothing paid out"),
-        till::Kind::Capture => ("CAPTURE ", "nothing captured"),
-        till::Kind::Refund => ("REFUND ", "nothing refunded"),
-        till::Kind::Reversal => ("REVERSAL ", "nothing reversed"),
-        till::Kind::Increment => ("INCREMENT ", "nothing more reserved"),
-        till::Kind::Reauthorisation => ("REAUTHORISATION ", "nothing reserved anew"),
-    };
-    match outcome {
-        Outcome::Approved => (till::Outcome::Approved, format!("{name}APPROVED {amount}")),
-        Outcome::PartiallyApproved { amount: part } => {
-            (till::Outcome::PartiallyApproved, format!("{name}PARTIALLY APPROVED: only {part} of {amount}"))
-        }
-        Outcome::Declined { why } => (till::Outcome::Declined, format!("{name}DECLINED, {nothing}: {why}")),
-        Outcome::Cancelled { why } => (till::Outcome::Cancelled, format!("{name}CANCELLED, {nothing}: {why}")),
-        Outcome::NotSent { why } => (till::Outcome::NotSent, format!("{name}NOT SENT, {nothing}: {why}")),
-        Outcome::Reversed { why } => (till::Outcome::Reversed, format!("{name}REVERSED, {nothing}: {why}")),
     }
 }
 
@@ -327,26 +294,21 @@ pub(super) fn what_it_is(sale: &Sale) -> String {
     }
 }
 
-fn step_words(step: &Step) -> (&'static str, String) {
-    let plain = |word: &'static str, text: &str| (word, text.to_owned());
-    match step {
-        Step::PresentCard => plain("present-card", "Insert, tap or swipe the card"),
-        Step::InsertCard => plain("insert-card", "Insert the card"),
-        Step::SwipeCard => plain("swipe-card", "The chip cannot be read: take the card out and swipe it"),
-        Step::TryAgain => plain("try-again", "Try again with one card"),
-        Step::TypeCard => plain("type-card", "The card number is typed on the reader"),
-        Step::ChoosingApplication => plain("choosing-application", "The customer chooses how to pay"),
-        Step::ReadingCard => plain("reading-card", "Reading the card, leave it in"),
-        Step::PinEntry { digits: Some(digits @ 1..) } => {
-            ("pin-entry", format!("PIN {}", "*".repeat(usize::from((*digits).min(12)))))
-        }
-        Step::PinEntry { digits: None | Some(0) } => plain("pin-entry", "The customer enters the PIN"),
-        Step::PinWrong { tries_left: None } => plain("pin-wrong", "Wrong PIN"),
-        Step::PinWrong { tries_left: Some(0) } => plain("pin-wrong", "Wrong PIN, no tries left"),
-        Step::PinWrong { tries_left: Some(1) } => plain("pin-wrong", "Wrong PIN, 1 try left"),
-        Step::PinWrong { tries_left: Some(tries) } => ("pin-wrong", format!("Wrong PIN, {tries} tries left")),
-        Step::PinDone => plain("pin-done", "PIN entered"),
-        Step::ReaderText(text) => ("reader-text", text.chars().filter(|c| !c.is_control()).collect()),
-        Step::RemoveCard => plain("remove-card", "Remove the card"),
-    }
+/// A step of the reader: its word for programs, and its sentence for the cashier. A text of the reader's own is shown as it is.
+fn step_words(words: &Words, step: &Step) -> (&'static str, String) {
+    let (word, step) = match step {
+        Step::PresentCard => ("present-card", words::Step::PresentCard),
+        Step::InsertCard => ("insert-card", words::Step::InsertCard),
+        Step::SwipeCard => ("swipe-card", words::Step::SwipeCard),
+        Step::TryAgain => ("try-again", words::Step::TryAgain),
+        Step::TypeCard => ("type-card", words::Step::TypeCard),
+        Step::ChoosingApplication => ("choosing-application", words::Step::ChoosingApplication),
+        Step::ReadingCard => ("reading-card", words::Step::ReadingCard),
+        Step::PinEntry { digits } => ("pin-entry", words::Step::PinEntry(*digits)),
+        Step::PinWrong { tries_left } => ("pin-wrong", words::Step::PinWrong(*tries_left)),
+        Step::PinDone => ("pin-done", words::Step::PinDone),
+        Step::ReaderText(text) => return ("reader-text", text.chars().filter(|c| !c.is_control()).collect()),
+        Step::RemoveCard => ("remove-card", words::Step::RemoveCard),
+    };
+    (word, words.step(step))
 }

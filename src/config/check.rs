@@ -18,6 +18,7 @@ use super::{
     Till, TillPeer, is_nameless, logo_file, qr_parts,
 };
 use crate::money::{Amount, Currency};
+use crate::words::Language;
 
 /// One value that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -155,15 +156,25 @@ fn terminal(terminal: &Terminal) -> Result<(), Fault> {
     digits("terminal.id", &terminal.id, "write the terminal id of the acquirer")?;
     let lines = terminal.merchant.len();
     check((1..=6).contains(&lines), "terminal.merchant", "must be 1 to 6 lines", "write name, street and town")?;
-    for line in &terminal.merchant {
-        let printable = !line.trim().is_empty() && line.chars().count() <= 100 && !line.chars().any(char::is_control);
-        check(
-            printable,
-            "terminal.merchant",
-            "a line is empty, longer than 100 characters or holds a control character",
-            "write plain text",
-        )?;
+    check(terminal.footer.len() <= 6, "terminal.footer", "has more than 6 lines", "write at most 6 lines, or none")?;
+    for (key, lines) in [("terminal.merchant", &terminal.merchant), ("terminal.footer", &terminal.footer)] {
+        for line in lines {
+            let short = !line.trim().is_empty() && line.chars().count() <= 100;
+            check(
+                short && !line.chars().any(char::is_control),
+                key,
+                "a line is empty, longer than 100 characters or holds a control character",
+                "write plain text",
+            )?;
+        }
     }
+    let codes: Vec<_> = Language::ALL.iter().map(|language| language.code()).collect();
+    check(
+        Language::from_code(&terminal.language).is_some(),
+        "terminal.language",
+        "is no language of the terminal's texts",
+        &format!("write {}", codes.join(" or ")),
+    )?;
     let money =
         |key, error: crate::money::MoneyError| fault(key, &error.to_string(), "write a value the gateway takes");
     let currency = Currency::from_code(&terminal.currency).map_err(|error| money("terminal.currency", error))?;

@@ -28,7 +28,7 @@ use crate::sale::{Copy, Receipt};
 use super::escpos::{self, Dialect, Sheet};
 use super::status::{self, Condition, Trouble};
 use super::wire::{Port, Wire, in_time};
-use super::{lay_out, layout, qr};
+use super::{Page, qr};
 use crate::wire::Way;
 
 /// Receipts that may wait: both copies of 32 sales, more than are made while a paper roll is changed.
@@ -127,7 +127,9 @@ pub struct QueueFull {
 /// A receipt on its way.
 #[derive(Debug)]
 struct Job {
+    /// For the QR code.
     receipt: Box<Receipt>,
+    page: Page,
     copy: Copy,
     /// Printed before, or perhaps: it gets the mark.
     duplicate: bool,
@@ -136,39 +138,28 @@ struct Job {
 }
 
 /// Starts the task that owns a printer; it ends when the last handle is dropped and all receipts that can be printed are.
-/// `merchant` are the lines at the head of each receipt. `events` tells what became of each; while nobody reads them the printer waits.
+/// `events` tells what became of each; while nobody reads them the printer waits.
 #[must_use]
-pub fn spawn(config: config::Printer, merchant: Vec<String>, events: mpsc::Sender<Event>) -> Handle {
-    spawn_with(config, merchant, events, Timing::default())
+pub fn spawn(config: config::Printer, events: mpsc::Sender<Event>) -> Handle {
+    spawn_with(config, events, Timing::default())
 }
 
 /// [`spawn`] over a wire that is given instead of opened at the printer's port.
 #[must_use]
-pub fn spawn_over(way: Way, config: config::Printer, merchant: Vec<String>, events: mpsc::Sender<Event>) -> Handle {
-    begin(Port::Given(way), config, merchant, events, Timing::default())
+pub fn spawn_over(way: Way, config: config::Printer, events: mpsc::Sender<Event>) -> Handle {
+    begin(Port::Given(way), config, events, Timing::default())
 }
 
 /// [`spawn`] with other deadlines.
 #[must_use]
-pub fn spawn_with(
-    config: config::Printer,
-    merchant: Vec<String>,
-    events: mpsc::Sender<Event>,
-    timing: Timing,
-) -> Handle {
-    begin(Port::from(&config), config, merchant, events, timing)
+pub fn spawn_with(config: config::Printer, events: mpsc::Sender<Event>, timing: Timing) -> Handle {
+    begin(Port::from(&config), config, events, timing)
 }
 
-fn begin(
-    port: Port,
-    config: config::Printer,
-    merchant: Vec<String>,
-    events: mpsc::Sender<Event>,
-    timing: Timing,
-) -> Handle {
+fn begin(port: Port, config: config::Printer, events: mpsc::Sender<Event>, timing: Timing) -> Handle {
     let (jobs, queue) = mpsc::channel(QUEUE);
     let (shown, seen) = watch::channel(Shown { state: Standing::NotUsedYet, in_hand: false });
-    let owner = Owner { port, timing, shown, paper: Paper::new(config, merchant), answers: None, says_done: true };
+    let owner = Owner { port, timing, shown, paper: Paper::new(config), answers: None, says_done: true };
     tokio::spawn(owner.run(queue, events));
     Handle { jobs, seen }
 }
@@ -205,12 +196,13 @@ pub struct Handle {
 }
 
 impl Handle {
-    /// Puts a copy of a receipt at the end of the queue; one that was printed before with a mark that says so. Never waits.
+    /// Puts a copy of a receipt, as it was composed, at the end of the queue; one that was printed before with a mark that says so.
+    /// Never waits.
     ///
     /// # Errors
     /// [`QueueFull`]; no event follows then.
-    pub fn print(&self, receipt: Receipt, copy: Copy, duplicate: bool) -> Result<(), QueueFull> {
-        self.jobs.try_send(Job { receipt: Box::new(receipt), copy, duplicate, torn: 0 }).map_err(|error| {
+    pub fn print(&self, receipt: Receipt, page: Page, copy: Copy, duplicate: bool) -> Result<(), QueueFull> {
+        self.jobs.try_send(Job { receipt: Box::new(receipt), page, copy, duplicate, torn: 0 }).map_err(|error| {
             let (mpsc::error::TrySendError::Full(job) | mpsc::error::TrySendError::Closed(job)) = error;
             QueueFull { sale: job.receipt.number, copy: job.copy }
         })
@@ -316,26 +308,23 @@ enum Fault {
 /// What a receipt becomes at this printer.
 struct Paper {
     config: config::Printer,
-    merchant: Vec<String>,
     logo: Option<Logo>,
 }
 
 impl Paper {
-    fn new(config: config::Printer, merchant: Vec<String>) -> Self {
+    fn new(config: config::Printer) -> Self {
         // It was read once already, when the configuration was checked.
         let logo = config.logo.as_deref().and_then(|file| {
             let logo = config::logo_file(file);
             logo.inspect_err(|error| tracing::warn!(%error, "receipts are printed without the logo")).ok()
         });
-        Self { config, merchant, logo }
+        Self { config, logo }
     }
 
     fn bytes(&self, job: &Job) -> Vec<u8> {
-        let Self { config, merchant, logo } = self;
-        let mut lines = lay_out(&job.receipt, merchant, job.copy, config.columns);
-        if job.duplicate {
-            lines = layout::duplicate(lines);
-        }
+        let Self { config, logo } = self;
+        let page = &job.page;
+        let lines = if job.duplicate { page.duplicate(config.columns) } else { page.lines(config.columns) };
         let for_customer = config.qr.as_deref().filter(|_| job.copy == Copy::Customer);
         let content = for_customer.map(|template| qr::content(template, &job.receipt));
         let sheet =

@@ -37,7 +37,7 @@ use std::time::Duration;
 
 pub use answer::{Answer, Approval, ApprovedAmount, ForChip, Found, FoundState, HostFacts, Inquiry, Refusal, Reversal};
 pub use reason::{Reason, Why};
-pub use receipt::{Copy, Receipt, ReceiptOutcome};
+pub use receipt::{Copy, Original, Receipt, ReceiptOutcome};
 pub use record::{Earlier, Kind, Order, Outcome, Payment, Record, Who, is_same_payment};
 pub use reversing::FRESH;
 
@@ -622,12 +622,12 @@ impl Sale {
     pub fn receipt(&self) -> Receipt {
         let outcome = match &self.state {
             State::Waiting | State::Asked | State::AtChip { .. } => {
-                ReceiptOutcome::Unconfirmed("the sale is still under way".to_owned())
+                ReceiptOutcome::Unconfirmed(Why::from("the sale is still under way"))
             }
             // The slip that is signed says what the host said.
             State::AtSignature { payment } => decide::outcome_of(payment.amount, self.amount).on_receipt(),
-            State::Reversing(reversing) => ReceiptOutcome::Unconfirmed(reversing.why.to_string()),
-            State::Confirming(confirming) => ReceiptOutcome::Unconfirmed(confirming.why.to_string()),
+            State::Reversing(reversing) => ReceiptOutcome::Unconfirmed(reversing.why.clone()),
+            State::Confirming(confirming) => ReceiptOutcome::Unconfirmed(confirming.why.clone()),
             State::Ended(outcome) => outcome.on_receipt(),
         };
         Receipt {
@@ -641,6 +641,7 @@ impl Sale {
             outcome,
             card: self.card.clone(),
             host: self.host.clone(),
+            original: None,
         }
     }
 

@@ -407,10 +407,10 @@ impl Outcome {
         match self {
             Self::Approved => ReceiptOutcome::Approved,
             Self::PartiallyApproved { amount } => ReceiptOutcome::PartiallyApproved(*amount),
-            Self::Declined { why } => ReceiptOutcome::Declined(why.to_string()),
-            Self::NotSent { why } => ReceiptOutcome::Declined(format!("not sent: {why}")),
-            Self::Cancelled { why } => ReceiptOutcome::Cancelled(why.to_string()),
-            Self::Reversed { why } => ReceiptOutcome::Reversed(why.to_string()),
+            Self::Declined { why } => ReceiptOutcome::Declined(why.clone()),
+            Self::NotSent { why } => ReceiptOutcome::NotSent(why.clone()),
+            Self::Cancelled { why } => ReceiptOutcome::Cancelled(why.clone()),
+            Self::Reversed { why } => ReceiptOutcome::Reversed(why.clone()),
         }
     }
 }
