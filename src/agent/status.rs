@@ -228,7 +228,7 @@ impl Agent {
         let theirs = || self.sales.values().filter(is_theirs);
         let current = self.at_reader.and_then(|number| self.sales.get(&number)).filter(is_theirs);
         let unconfirmed: Vec<_> =
-            theirs().map(|active| self.view_of(&active.sale)).filter(|view| view.state == State::Unconfirmed).collect();
+            theirs().map(|active| self.view_of(&active.sale)).filter(|view| view.state.is_unconfirmed()).collect();
         let (reader, gateway, printers) = (self.reader_view(), self.gateway_view(), self.printer_views());
         let (clock, journal) = (self.clock_view(), self.journal_view());
 
