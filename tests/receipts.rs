@@ -260,6 +260,12 @@ fn what_became_of_it_as_the_customer_must_know_it() {
             &["DECLINED", "PLEASE ASK AT THE COUNTER", "NOT CHARGED"],
         ),
     ];
+    // Unless it is what the bank said, which the journal has beside it.
+    let mut recorded = approved();
+    recorded.outcome = ReceiptOutcome::Declined(Why::from("transaction declined (insufficient funds)"));
+    recorded.host.description = Some("transaction declined (insufficient funds)".to_owned());
+    let text = show(&recorded, Language::English, Copy::Customer, 42);
+    assert!(text.contains("DECLINED BY THE BANK: transaction\n"), "{text}");
     for (language, kind, outcome, lines) in table {
         assert_eq!(what_happened(language, kind, outcome.clone()), lines, "{outcome:?}");
     }

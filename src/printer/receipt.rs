@@ -13,7 +13,7 @@
 //! The facts it is given have no expiry date, and of a card number it shows the last four digits (schemes' rules).
 
 use crate::card::{CardFacts, CryptogramKind, Cvm};
-use crate::sale::{Copy, HostFacts, Original, Receipt, ReceiptOutcome, Why};
+use crate::sale::{Copy, HostFacts, Original, Reason, Receipt, ReceiptOutcome, Why};
 use crate::words::{Message, Words};
 
 use super::layout::{Page, Row};
@@ -103,15 +103,24 @@ impl Composing<'_> {
             }
             ReceiptOutcome::Unconfirmed(why) => {
                 self.bold(words.label(Message::UnconfirmedFinished));
-                self.centred(&words.customer(why));
+                self.centred(&self.customers_reason(why));
             }
         }
     }
 
     fn nothing_happened(&mut self, outcome: Message, why: &Why, nothing: &str) {
         self.bold(self.words.label(outcome));
-        self.centred(&self.words.customer(why));
+        self.centred(&self.customers_reason(why));
         self.bold(nothing);
+    }
+
+    /// An earlier program's sentence is for the shop, unless it is the bank's own.
+    fn customers_reason(&self, why: &Why) -> String {
+        let of_bank = why.detail.as_deref().filter(|_| why.reason == Reason::Recorded);
+        match of_bank.filter(|said| self.receipt.host.description.as_deref() == Some(said)) {
+            Some(said) => self.words.customer(&Reason::BankDeclined.with(said)),
+            None => self.words.customer(why),
+        }
     }
 
     fn card(&mut self) {
