@@ -1063,6 +1063,7 @@ fn facts(entry: EntryMode) -> CardFacts {
         cryptogram: None,
         tvr: None,
         tsi: None,
+        iad: None,
     }
 }
 

@@ -5,7 +5,7 @@
 //! | shop, terminal, merchant id, date, number, reference | both |
 //! | kind, amounts, outcome with its reason, what has not happened | both |
 //! | brand, application, AID, last four digits, entry, how the cardholder was verified, authorisation code | both |
-//! | reason word, cryptogram, TVR, TSI, codes and ids of the gateway | the merchant's |
+//! | reason word, cryptogram, TVR, TSI, IAD, codes and ids of the gateway | the merchant's |
 //! | the transaction that a refund or a void refers to | both |
 //! | the bank's own lines, the shop's last lines | both |
 //! | what is signed, and the line for it | the merchant's |
@@ -164,7 +164,7 @@ impl Composing<'_> {
             };
             fact(kind, &hex::encode_upper(cryptogram.value));
         }
-        for (name, value) in [("TVR", &card.tvr), ("TSI", &card.tsi)] {
+        for (name, value) in [("TVR", &card.tvr), ("TSI", &card.tsi), ("IAD", &card.iad)] {
             if let Some(value) = value {
                 fact(name, value);
             }
@@ -305,6 +305,7 @@ mod tests {
             cryptogram: None,
             tvr: None,
             tsi: None,
+            iad: None,
         };
         let host = |last4: &str| HostFacts { last4: Some(last4.to_owned()), ..HostFacts::default() };
         assert_eq!(last4(Some(&card), &host("0119")), Some("0119"));
