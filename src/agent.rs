@@ -204,6 +204,7 @@ async fn work(mut agent: Agent, mut ends: Ends, till: Option<TillEnd>, shutdown:
             notify.stopping();
             agent.tell_and_print();
             agent.note_the_end();
+            agent.keep_last_receipts();
             if let Some(till) = till {
                 till.close().await;
             }

@@ -96,6 +96,13 @@ async fn a_payment_is_refunded_in_parts_and_never_beyond_itself() {
     assert_eq!((ended(&part), part.text.as_str()), (Some(Outcome::Approved), "REFUND APPROVED 5.00 EUR"));
     let receipt = counter.paper().await;
     assert!(receipt.contains("REFUND") && receipt.contains("5.00 EUR") && receipt.contains("APPROVED"), "{receipt}");
+    // It names the card and the sale that it refers to.
+    let (_, original) = receipt.split_once("ORIGINAL TRANSACTION").unwrap_or_else(|| panic!("{receipt}"));
+    let ends = |line: &str, begins: &str, ends: &str| line.starts_with(begins) && line.ends_with(ends);
+    assert!(original.lines().any(|line| ends(line, "Sale number", " 1")), "{receipt}");
+    assert!(original.lines().any(|line| ends(line, "Reference", " s")), "{receipt}");
+    assert!(original.lines().any(|line| line.starts_with("Date ")), "{receipt}");
+    assert!(receipt.contains("**** **** **** ") && receipt.contains("Brand "), "{receipt}");
     let (status, code, _) =
         counter.refused(json!({"kind": "refund", "reference": "r2", "of": "s", "amount": "7.35"})).await;
     assert_eq!((status, code.as_str()), (422, "amount"));
@@ -174,7 +181,7 @@ async fn a_refund_whose_answer_is_lost_is_found_or_carried_out_once() {
         let (status, answer) =
             counter.ask(json!({"kind": "refund", "reference": "r", "of": "s", "amount": amount})).await;
         assert_eq!(status, 201, "{answer}");
-        let wanted = |view: &SaleView| view.outcome.is_some() || view.text.contains("last try");
+        let wanted = |view: &SaleView| view.outcome.is_some() || view.unsettled.is_some();
         let view = counter.until("r", "the refund's end or doubt", wanted).await;
         let refunds = counter.types().iter().filter(|kind| *kind == "RF").count();
         assert!(refunds <= 1, "{amount}: {:?}", counter.types());

@@ -1059,6 +1059,7 @@ fn facts(entry: EntryMode) -> CardFacts {
         cryptogram: None,
         tvr: None,
         tsi: None,
+        iad: None,
     }
 }
 

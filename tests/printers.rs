@@ -109,3 +109,38 @@ async fn without_a_printer_receipts_are_kept() {
     assert_eq!((code, body["error"]["code"].as_str()), (503, Some("printer")));
     assert!(body["error"]["message"].as_str().unwrap().contains("[[printer]]"), "{body}");
 }
+
+#[tokio::test]
+async fn a_duplicate_is_word_for_word_the_first_one_whatever_has_changed_since() {
+    let mut counter = Counter::open().await;
+    counter.sell("R1", "12.34", "tap", Entry::Tap).await;
+    counter.until_ended("R1").await;
+    let (_, customers) = (counter.paper().await, counter.paper().await);
+    assert!(customers.contains("APPROVED") && customers.contains("Corner Shop"), "{customers}");
+    counter.stop_agent().await;
+
+    // Another language, other lines at the head and at the foot.
+    let config = std::fs::read_to_string(counter.shop.config()).unwrap();
+    let changed = config.replacen("Corner Shop", "Am Eck", 1).replacen(
+        "[terminal]",
+        "[terminal]\nlanguage = \"de\"\nfooter = [\"Umtausch innerhalb von 14 Tagen\"]",
+        1,
+    );
+    std::fs::write(counter.shop.config(), changed).unwrap();
+    counter.start_agent();
+    counter.until_ready().await;
+    assert_eq!(counter.receipt("R1", "customer").await, customers);
+    let (code, body) = counter.post("/v1/sales/R1/receipt?copy=customer").await;
+    assert_eq!(code, 202, "{body}");
+    let mark = format!("{}DUPLICATE\n", " ".repeat(16));
+    assert_eq!(counter.paper().await, format!("{mark}{customers}{mark}"));
+
+    // The next sale has the new ones.
+    counter.sell("R2", "12.34", "tap", Entry::Tap).await;
+    counter.until_ended("R2").await;
+    let (_, customers) = (counter.paper().await, counter.paper().await);
+    for word in ["Am Eck", "KARTENZAHLUNG", "12,34 EUR", "GENEHMIGT", "Umtausch innerhalb von 14 Tagen", "KUNDENBELEG"]
+    {
+        assert!(customers.contains(word), "{word}\n{customers}");
+    }
+}

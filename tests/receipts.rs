@@ -75,6 +75,7 @@ Auth code                           654321
 TC                        0011223344556677
 TVR                             0000008000
 TSI                                   E800
+IAD                         06010A03A0B800
 ------------------------------------------
 Result code                    000.000.000
 Acquirer code                        A0012
@@ -160,6 +161,7 @@ Entry                CONTACTLESS
 AAC             0011223344556677
 TVR                   0000008000
 TSI                         E800
+IAD               06010A03A0B800
 --------------------------------
 Reason
 bank-declined: invalid card data
@@ -260,6 +262,12 @@ fn what_became_of_it_as_the_customer_must_know_it() {
             &["DECLINED", "PLEASE ASK AT THE COUNTER", "NOT CHARGED"],
         ),
     ];
+    // Unless it is what the bank said, which the journal has beside it.
+    let mut recorded = approved();
+    recorded.outcome = ReceiptOutcome::Declined(Why::from("transaction declined (insufficient funds)"));
+    recorded.host.description = Some("transaction declined (insufficient funds)".to_owned());
+    let text = show(&recorded, Language::English, Copy::Customer, 42);
+    assert!(text.contains("DECLINED BY THE BANK: transaction declined\n"), "{text}");
     for (language, kind, outcome, lines) in table {
         assert_eq!(what_happened(language, kind, outcome.clone()), lines, "{outcome:?}");
     }
@@ -411,7 +419,12 @@ fn what_receipts_must_hold_and_must_not() {
         // The chip's own response code (8A) is not kept; the gateway's result code says the same.
         ("response code", &plain, MERCHANTS, &["Result code", "000.000.000"]),
         ("cryptogram with its kind", &plain, MERCHANTS, &["TC", "0011223344556677"]),
-        ("TVR, TSI, also when declined", &declined, MERCHANTS, &["TVR", "0000008000", "TSI", "E800"]),
+        (
+            "TVR, TSI, IAD, also when declined",
+            &declined,
+            MERCHANTS,
+            &["TVR", "0000008000", "TSI", "E800", "IAD", "06010A03A0B800"],
+        ),
         ("outcome word with reason", &plain, BOTH, &["APPROVED"]),
         ("outcome word with reason", &declined, BOTH, &["DECLINED", "DECLINED BY THE CARD", "NOT CHARGED"]),
         ("outcome word with reason", &cancelled, BOTH, &["CANCELLED", "BY THE SHOP", "NOT CHARGED"]),
@@ -458,6 +471,7 @@ fn what_receipts_must_hold_and_must_not() {
             "gateway",
             "TVR",
             "TSI",
+            "IAD",
             "TC ",
             "AAC",
             "ARQC",
@@ -609,6 +623,7 @@ fn signed_card() -> CardFacts {
         cryptogram: None,
         tvr: None,
         tsi: None,
+        iad: None,
     }
 }
 
@@ -640,6 +655,7 @@ fn approved() -> Receipt {
             }),
             tvr: some("0000008000"),
             tsi: some("E800"),
+            iad: some("06010A03A0B800"),
         }),
         host: HostFacts {
             id: some("8ac7a4a1940b8dd301940fbf4a3b5a5e"),
@@ -688,6 +704,7 @@ fn receipt_of(texts: &[String], outcome: i32, minor: u64) -> Receipt {
             cryptogram: None,
             tvr: some(6),
             tsi: some(7),
+            iad: some(9),
         }),
         host: HostFacts {
             id: some(8),

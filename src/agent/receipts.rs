@@ -1,8 +1,8 @@
 //! Receipts: what stands on them as far as the journal knows it, to the printers that print them, and as text.
 
 use crate::config::{self, Copies, Terminal};
-use crate::printer::{self, Letterhead};
-use crate::sale::{Copy, Original, Paper, Receipt, Sale};
+use crate::printer::{self, Letterhead, Page};
+use crate::sale::{Copy, Original, Paper, Receipt, Sale, Standing};
 use crate::till::{PrintView, ReceiptCopy, Refused};
 use crate::words::{Language, Words};
 
@@ -19,28 +19,36 @@ pub(super) fn letterhead(terminal: &Terminal) -> Letterhead {
 }
 
 impl Agent {
-    /// Hands the receipts to the printers. A printer that is dead or full changes nothing: they can be had again.
+    /// Hands the receipts to the printers. A printer that is dead or full changes nothing: they can be had again. What stands on the last
+    /// ones is kept, for every later copy.
     pub(super) fn print(&mut self, number: u64, paper: Paper) {
         let Some(active) = self.sales.get(&number) else {
             return;
         };
+        let has_ended = matches!(active.sale.standing(), Standing::Ended(_));
         let receipt = self.receipt_of(&active.sale);
-        for copy in COPIES {
-            let page = printer::compose(&receipt, &self.letterhead, copy);
+        let pages = COPIES.map(|copy| (copy, printer::compose(&receipt, &self.letterhead, copy)));
+        for (copy, page) in &pages {
             // The slip is signed, whatever copies are printed by themselves: the first printer that prints any gives it out.
             let slip = self.printers().find(|(config, _)| prints(config, Copy::Merchant)).or(self.printers().next());
             let printers: Vec<_> = match (paper, copy) {
                 (Paper::Copies, _) | (Paper::AfterSignature, Copy::Customer) => {
-                    self.printers().filter(|(config, _)| prints(config, copy)).collect()
+                    self.printers().filter(|(config, _)| prints(config, *copy)).collect()
                 }
                 (Paper::SignatureSlip, Copy::Merchant) => slip.into_iter().collect(),
                 (Paper::SignatureSlip, Copy::Customer) | (Paper::AfterSignature, Copy::Merchant) => Vec::new(),
             };
             for (config, printer) in printers {
-                if let Err(why) = printer.print(receipt.clone(), page.clone(), copy, false) {
+                if let Err(why) = printer.print(receipt.clone(), page.clone(), *copy, false) {
                     tracing::warn!(sale = number, printer = config.name, %why, "receipt not printed");
                     self.announce_to(number, "printer-failed", &why.to_string());
                 }
+            }
+        }
+        for (copy, page) in pages.iter().filter(|_| has_ended) {
+            match serde_json::to_string(page) {
+                Ok(page) => self.journal.keep_receipt(number, *copy, page),
+                Err(error) => tracing::warn!(sale = number, %error, "the receipt is not kept"),
             }
         }
     }
@@ -52,8 +60,7 @@ impl Agent {
             let why = "the terminal has no printer; see [[printer]] in the configuration".to_owned();
             return Err(Refused::Printer { why });
         };
-        let receipt = self.receipt_of(sale);
-        let page = printer::compose(&receipt, &self.letterhead, copy);
+        let (receipt, page) = self.page_of(sale, copy);
         printer.print(receipt, page, copy, true).map_err(|full| Refused::Printer { why: full.to_string() })?;
         Ok(PrintView {
             printer: config.name.clone(),
@@ -66,8 +73,32 @@ impl Agent {
     /// A receipt as text, for the screen or a till's own printer.
     pub(super) fn receipt_text(&self, sale: &Sale, copy: ReceiptCopy) -> String {
         let columns = self.config.printer.first().map_or(42, |printer| printer.columns);
-        let page = printer::compose(&self.receipt_of(sale), &self.letterhead, copy.into());
+        let (_, page) = self.page_of(sale, copy.into());
         printer::plain(&page.lines(columns), columns)
+    }
+
+    /// At the end of the program: what is kept with the next sale's beginning is written now.
+    pub(super) fn keep_last_receipts(&mut self) {
+        if let Err(error) = self.journal.write_receipts() {
+            tracing::warn!(%error, "the last receipts are not kept; a duplicate is composed anew");
+        }
+    }
+
+    /// One copy of a receipt: as it was kept, or composed anew.
+    fn page_of(&self, sale: &Sale, copy: Copy) -> (Receipt, Page) {
+        let (receipt, number) = (self.receipt_of(sale), sale.order().number);
+        let kept = match sale.standing() {
+            Standing::Ended(_) => self.journal.receipt(number, copy),
+            _ => Ok(None),
+        };
+        let kept = kept.unwrap_or_else(|error| {
+            tracing::warn!(sale = number, %error, "the receipt as it was cannot be read; it is composed anew");
+            None
+        });
+        // What a later program kept in another form is composed anew too.
+        let kept = kept.and_then(|page| serde_json::from_str(&page).ok());
+        let page = kept.unwrap_or_else(|| printer::compose(&receipt, &self.letterhead, copy));
+        (receipt, page)
     }
 
     /// The receipt with the transaction that it refers to.

@@ -11,7 +11,7 @@ use crate::reader::{Identity, Unready};
 use crate::sale::Standing;
 use crate::till::{
     Attention, AttentionView, ClockState, ClockView, GatewayState, GatewayView, JournalState, JournalView, KeysView,
-    PrinterState, PrinterView, ReaderState, ReaderView, State, StatusView,
+    PrinterState, PrinterView, ReaderState, ReaderView, StatusView,
 };
 
 use super::{Active, Agent};

@@ -40,6 +40,7 @@ mod payments;
 mod program;
 mod reader;
 mod reading;
+mod receipts;
 mod retention;
 mod set_back;
 mod verify;

@@ -5,7 +5,7 @@
 //! | shop, terminal, merchant id, date, number, reference | both |
 //! | kind, amounts, outcome with its reason, what has not happened | both |
 //! | brand, application, AID, last four digits, entry, how the cardholder was verified, authorisation code | both |
-//! | reason word, cryptogram, TVR, TSI, codes and ids of the gateway | the merchant's |
+//! | reason word, cryptogram, TVR, TSI, IAD, codes and ids of the gateway | the merchant's |
 //! | the transaction that a refund or a void refers to | both |
 //! | the bank's own lines, the shop's last lines | both |
 //! | what is signed, and the line for it | the merchant's |
@@ -13,7 +13,7 @@
 //! The facts it is given have no expiry date, and of a card number it shows the last four digits (schemes' rules).
 
 use crate::card::{CardFacts, CryptogramKind, Cvm};
-use crate::sale::{Copy, HostFacts, Original, Receipt, ReceiptOutcome, Why};
+use crate::sale::{Copy, HostFacts, Original, Reason, Receipt, ReceiptOutcome, Why};
 use crate::words::{Message, Words};
 
 use super::layout::{Page, Row};
@@ -103,15 +103,24 @@ impl Composing<'_> {
             }
             ReceiptOutcome::Unconfirmed(why) => {
                 self.bold(words.label(Message::UnconfirmedFinished));
-                self.centred(&words.customer(why));
+                self.centred(&self.customers_reason(why));
             }
         }
     }
 
     fn nothing_happened(&mut self, outcome: Message, why: &Why, nothing: &str) {
         self.bold(self.words.label(outcome));
-        self.centred(&self.words.customer(why));
+        self.centred(&self.customers_reason(why));
         self.bold(nothing);
+    }
+
+    /// An earlier program's sentence is for the shop, unless it is the bank's own.
+    fn customers_reason(&self, why: &Why) -> String {
+        let of_bank = why.detail.as_deref().filter(|_| why.reason == Reason::Recorded);
+        match of_bank.filter(|said| self.receipt.host.description.as_deref() == Some(said)) {
+            Some(said) => self.words.customer(&Reason::BankDeclined.with(said)),
+            None => self.words.customer(why),
+        }
     }
 
     fn card(&mut self) {
@@ -155,7 +164,7 @@ impl Composing<'_> {
             };
             fact(kind, &hex::encode_upper(cryptogram.value));
         }
-        for (name, value) in [("TVR", &card.tvr), ("TSI", &card.tsi)] {
+        for (name, value) in [("TVR", &card.tvr), ("TSI", &card.tsi), ("IAD", &card.iad)] {
             if let Some(value) = value {
                 fact(name, value);
             }
@@ -296,6 +305,7 @@ mod tests {
             cryptogram: None,
             tvr: None,
             tsi: None,
+            iad: None,
         };
         let host = |last4: &str| HostFacts { last4: Some(last4.to_owned()), ..HostFacts::default() };
         assert_eq!(last4(Some(&card), &host("0119")), Some("0119"));

@@ -53,6 +53,7 @@ fn facts(entry: EntryMode) -> CardFacts {
         cryptogram: Some(Cryptogram { kind: CryptogramKind::Arqc, value: [1; 8] }),
         tvr: None,
         tsi: None,
+        iad: None,
     }
 }
 

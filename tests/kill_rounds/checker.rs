@@ -301,8 +301,8 @@ impl Paper {
             }
             match line {
                 "APPROVED" | "PARTIALLY APPROVED" => Some(Verdict::Approved),
-                "DECLINED" | "REVERSED" | "CANCELLED" => Some(Verdict::NotCharged),
-                line if line.starts_with("OUTCOME NOT CONFIRMED") => Some(Verdict::NotConfirmed),
+                "DECLINED" | "REVERSED" | "CANCELLED" | "NOT CARRIED OUT" => Some(Verdict::NotCharged),
+                line if line.starts_with("NOT CONFIRMED") => Some(Verdict::NotConfirmed),
                 _ => None,
             }
         })?;
