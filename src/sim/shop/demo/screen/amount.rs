@@ -75,7 +75,7 @@ fn plainly(cents: u8) -> &'static str {
         77 => "It is approved, but the chip is told to decline.",
         78 => "The gateway sends the terminal round once, then approves.",
         79 => "More is approved than was asked for.",
-        80 => "It is approved, the line is cut; asked for it, the gateway is slow.",
+        80 => "It is approved, the line is cut; it is found only later.",
         81 => "It is approved, the line is cut; taking it back fails once.",
         82 => "It is approved, the line is cut; taking it back has no answer.",
         83 => "The gateway names another address; nothing is charged.",

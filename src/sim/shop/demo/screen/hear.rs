@@ -98,10 +98,12 @@ impl Model {
             }
             (Asked::Begin(wanted), Err(failed @ Failed::Refused(_))) => {
                 // Nothing was begun: there is nothing to ask for again.
-                self.sale.take_if(|sale| sale.state.is_empty());
+                if self.sale.as_ref().is_some_and(|sale| sale.state.is_empty()) {
+                    self.sale = self.before.take();
+                }
                 self.asked = None;
-                let told =
-                    format!("The agent has not begun {}, nothing is charged. {}", wanted.reference, why(&failed));
+                let why = why(&failed);
+                let told = format!("The agent does not begin {}, and no money moves. {why}", wanted.reference);
                 self.tell(Tone::Trouble, told);
             }
             (Asked::Begin(wanted), Err(Failed::Lost(_))) => {

@@ -174,6 +174,8 @@ pub(super) struct Model {
     pub(super) connected: bool,
     /// The latest sale, as it stands.
     pub(super) sale: Option<Sale>,
+    /// The one before it, until the agent has begun the latest.
+    pub(super) before: Option<Sale>,
     /// How many transactions were begun here.
     pub(super) begun: usize,
     /// The latest one that was asked for.

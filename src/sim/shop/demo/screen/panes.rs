@@ -173,18 +173,20 @@ pub(super) fn ledger(frame: &mut Frame, area: Rect, block: Block<'static>, model
 fn booking_lines(booking: &Booking, all: &[Booking], width: usize) -> Vec<Line<'static>> {
     let payment = booking.refers_to.as_ref().and_then(|id| all.iter().find(|other| other.id == *id));
     let what = match payment {
-        Some(payment) => format!("of sale {}", sale_number(payment)),
+        Some(payment) => format!("{} of sale {}", noun(booking.kind), sale_number(payment)),
         None => format!("sale {}{}", sale_number(booking), way(booking)),
     };
-    let (word, style) = match booking.state {
-        State::Approved => (moved(booking.kind), colour(Tone::Good)),
-        State::Declined => ("declined", colour(Tone::Bad)),
-        State::Pending => ("not decided", colour(Tone::Doubt)),
-        State::Reversed => ("taken back", Style::new()),
+    let (end, style) = match booking.state {
+        State::Approved if payment.is_some() => ("", colour(Tone::Good)),
+        State::Approved if booking.kind == Kind::PreAuthorisation => (": reserved", colour(Tone::Good)),
+        State::Approved => (": charged", colour(Tone::Good)),
+        State::Declined => (": declined", colour(Tone::Bad)),
+        State::Pending => (": not decided", colour(Tone::Doubt)),
+        State::Reversed => (": taken back", Style::new()),
     };
     let amount = format!(" {:>8} {}  ", booking.amount, booking.currency);
     let indent = amount.chars().count();
-    let lines = wrap(&format!("{word} {what}"), width.saturating_sub(indent));
+    let lines = wrap(&format!("{what}{end}"), width.saturating_sub(indent));
     lines
         .into_iter()
         .enumerate()
@@ -206,13 +208,13 @@ fn way(booking: &Booking) -> &'static str {
     }
 }
 
-/// What an approval has done with the money.
-fn moved(kind: Kind) -> &'static str {
+/// What follows a payment.
+fn noun(kind: Kind) -> &'static str {
     match kind {
-        Kind::Debit => "charged",
-        Kind::PreAuthorisation => "reserved",
-        Kind::Capture => "captured",
-        Kind::Refund | Kind::Credit => "refunded",
+        Kind::Debit => "charge",
+        Kind::PreAuthorisation => "reservation",
+        Kind::Capture => "capture",
+        Kind::Refund | Kind::Credit => "refund",
         Kind::Reversal => "void",
     }
 }

@@ -171,7 +171,7 @@ impl Model {
     fn again(&mut self) -> Option<Act> {
         match self.asked.clone() {
             Some(wanted) => Some(self.begin(wanted)),
-            None => self.in_vain("There was no sale yet. Press n to start one."),
+            None => self.in_vain("There is nothing to ask for again. Press n to start a sale."),
         }
     }
 
@@ -180,7 +180,7 @@ impl Model {
         let (reference, kind) = (wanted.reference.clone(), wanted.kind.to_owned());
         if self.sale.as_ref().is_none_or(|sale| sale.reference != reference) {
             let (amount, text) = (wanted.amount.clone().unwrap_or_default(), "The agent is asked.".to_owned());
-            self.sale = Some(Sale { reference, kind, amount, text, ..Sale::default() });
+            self.before = self.sale.replace(Sale { reference, kind, amount, text, ..Sale::default() });
         }
         self.asked = Some(wanted.clone());
         Act::Till(Asked::Begin(wanted))

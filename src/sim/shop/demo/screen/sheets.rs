@@ -30,7 +30,8 @@ const KEYS: &[(&str, &str)] = &[
     ("0-9 Enter", "Type the tip on the reader, while it asks for one."),
     ("c", "Press the reader's red key."),
     ("w", "Type a wrong PIN next time. The customer types by himself."),
-    ("u g l", "Pull the reader's cable; cut the network; make it slow. Or undo it."),
+    ("u", "Pull the reader's cable out, or put it back."),
+    ("g l", "Cut the network, or make it slow; the same key mends it."),
     ("p", "Take the printer's paper, open its cover, switch it off, or on."),
     ("k", "Cut the agent's power. It comes back after 4 seconds, or by k."),
     ("Tab", "Show the gateway's ledger, or the receipts again."),
@@ -138,7 +139,7 @@ pub(super) fn totals(model: &Model) -> Vec<String> {
     let Some(Totals { open, kinds, schemes, tips, declined, taken_back, cancelled, not_sent }) = &model.totals else {
         return vec!["The agent counts.".to_owned()];
     };
-    let mut lines = Vec::new();
+    let mut lines = vec![format!("{:<28}{:>6}{:>16}", "", "count", "sum")];
     let row = |what: &str, sum: &Sum| format!("{what:<28}{:>6}{:>16} {}", sum.count, sum.sum, sum.currency);
     for sum in kinds {
         lines.push(row(kind_in_words(&sum.kind), sum));

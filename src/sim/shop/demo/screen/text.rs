@@ -35,11 +35,13 @@ pub(super) fn wrap_within(text: &str, width: usize, rows: usize) -> Vec<String> 
     lines
 }
 
-/// What somebody says, as a sentence: with a capital at its beginning and a full stop at its end.
+/// What somebody says, as a sentence: with a capital at its beginning, unless that is a reference, and a full stop at its end.
 pub(super) fn sentence(text: &str) -> String {
     let text = text.trim();
     let mut letters = text.chars();
-    let first = letters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
+    let is_word = text.split_whitespace().next().is_some_and(|word| !word.contains(|c: char| c.is_ascii_digit()));
+    let capital = |first: char| if is_word { first.to_uppercase().to_string() } else { first.to_string() };
+    let first = letters.next().map(capital).unwrap_or_default();
     let stop = if text.is_empty() || text.ends_with(['.', '!', '?', '…']) { "" } else { "." };
     format!("{first}{}{stop}", letters.as_str())
 }
@@ -64,8 +66,9 @@ mod tests {
     #[test]
     fn what_is_left_out_is_left_out_after_a_whole_word() {
         assert_eq!(wrap_within("one two three", 7, 2), ["one two", "three"]);
-        assert_eq!(wrap_within("one two three four", 7, 2), ["one two", "…"]);
+        assert_eq!(wrap_within("one two three four", 7, 2), ["one two", "three …"]);
         assert_eq!(wrap_within("one two three", 9, 1), ["one two …"]);
+        assert_eq!(wrap_within("one two three", 8, 1), ["one …"]);
     }
 
     #[test]
@@ -73,6 +76,7 @@ mod tests {
         assert_eq!(sentence("the reader is gone; plug it in"), "The reader is gone; plug it in.");
         assert_eq!(sentence("Is it? It is!"), "Is it? It is!");
         assert_eq!(sentence(" über"), "Über.");
+        assert_eq!(sentence("demo-1: it holds no money"), "demo-1: it holds no money.");
         assert_eq!(sentence(""), "");
     }
 

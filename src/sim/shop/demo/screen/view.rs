@@ -17,7 +17,6 @@ use ratatui::style::{Color, Modifier, Style, Stylize};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Wrap};
 
-use super::super::till::Sale;
 use super::hints;
 use super::keys::Sheet;
 use super::model::{Model, PrinterIs, Tone};
@@ -136,37 +135,44 @@ fn state_line(model: &Model) -> Line<'static> {
     Line::from(spans)
 }
 
-/// What matters now: what needs a person, else how the latest sale stands.
+/// What matters now: how the latest sale stands, and what needs a person.
 fn banner_lines(model: &Model, width: u16) -> Vec<Line<'static>> {
-    let (tone, text) = banner(model);
-    let style = colour(tone).add_modifier(Modifier::BOLD | Modifier::REVERSED);
-    let lines = wrap_within(&text, usize::from(width.saturating_sub(2)), BANNER);
-    lines.into_iter().map(|line| Line::from(Span::styled(format!(" {line} "), style))).collect()
+    let mut lines = Vec::new();
+    for (tone, text) in banner(model) {
+        let style = colour(tone).add_modifier(Modifier::BOLD | Modifier::REVERSED);
+        let parts = wrap_within(&text, usize::from(width.saturating_sub(2)), BANNER.saturating_sub(lines.len()));
+        lines.extend(parts.into_iter().map(|part| Line::from(Span::styled(format!(" {part} "), style))));
+    }
+    lines
 }
 
-fn banner(model: &Model) -> (Tone, String) {
-    let attention = attention(model);
-    match (model.under_way(), &model.sale) {
-        _ if model.faults.power => {
-            (Tone::Trouble, "The agent has no power. Press k to give it back, or wait 4 seconds.".to_owned())
-        }
-        _ if !model.connected => (Tone::Plain, "The agent starts. Wait a moment.".to_owned()),
-        (Some(sale), _) => (Tone::of(sale), sale_words(sale)),
-        (None, Some(sale)) if !attention.is_empty() && Tone::of(sale) == Tone::Doubt => (Tone::Doubt, attention),
-        _ if !attention.is_empty() => (Tone::Trouble, attention),
-        (None, Some(sale)) => (Tone::of(sale), sale_words(sale)),
-        (None, None) => (Tone::You, "Press n to start a sale. Press ? to see what all keys do.".to_owned()),
+fn banner(model: &Model) -> Vec<(Tone, String)> {
+    if model.faults.power {
+        let text = "The agent has no power. Press k to give it back, or wait 4 seconds.";
+        return vec![(Tone::Trouble, text.to_owned())];
     }
+    if !model.connected {
+        return vec![(Tone::Plain, "The agent starts. Wait a moment.".to_owned())];
+    }
+    let attention = attention(model);
+    // What is said of the sale there is said once.
+    let said_of_sale = model.sale.as_ref().filter(|sale| !attention.contains(sale.text.trim_end_matches('.')));
+    let mut banner: Vec<_> =
+        said_of_sale.iter().map(|sale| (Tone::of(sale), format!("{}: {}", sale.reference, sale.text))).collect();
+    if model.under_way().is_none() && !attention.is_empty() {
+        let doubt = model.sale.as_ref().is_some_and(|sale| Tone::of(sale) == Tone::Doubt);
+        banner.push((if doubt { Tone::Doubt } else { Tone::Trouble }, attention));
+    }
+    if banner.is_empty() {
+        banner.push((Tone::You, "Press n to start a sale. Press ? to see what all keys do.".to_owned()));
+    }
+    banner
 }
 
 /// What the agent says that a person must see to, as sentences.
 pub(super) fn attention(model: &Model) -> String {
     let all = model.status.iter().flat_map(|status| &status.attention);
     all.map(|one| sentence(one)).collect::<Vec<_>>().join(" ")
-}
-
-fn sale_words(sale: &Sale) -> String {
-    format!("{}: {}", sale.reference, sale.text)
 }
 
 /// The colour of what is said.
