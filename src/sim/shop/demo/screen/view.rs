@@ -25,6 +25,8 @@ use super::{panes, sheets};
 
 /// On less than this not everything has room.
 const LEAST: (u16, u16) = (80, 24);
+/// Columns of the reader and the cards, at least.
+const CARDS: u16 = 31;
 /// Lines of the banner, at most.
 const BANNER: usize = 4;
 /// From here on the receipts have a column of their own.
@@ -63,8 +65,9 @@ fn has_tabs(area: Rect) -> bool {
 }
 
 fn wide(frame: &mut Frame, body: Rect, model: &Model) {
-    let [left, middle, right] =
-        Layout::horizontal([Constraint::Length(31), Constraint::Min(0), Constraint::Length(45)]).areas(body);
+    // The cards have a fifth of what is more than enough.
+    let cards = Constraint::Length((body.width / 5).max(CARDS));
+    let [left, middle, right] = Layout::horizontal([cards, Constraint::Min(0), Constraint::Length(45)]).areas(body);
     customer(frame, left, model);
     let [steps, ledger] = Layout::vertical([Constraint::Fill(3), Constraint::Fill(2)]).areas(middle);
     panes::steps(frame, steps, model);
@@ -73,7 +76,7 @@ fn wide(frame: &mut Frame, body: Rect, model: &Model) {
 }
 
 fn narrow(frame: &mut Frame, body: Rect, model: &Model) {
-    let [left, right] = Layout::horizontal([Constraint::Length(31), Constraint::Min(0)]).areas(body);
+    let [left, right] = Layout::horizontal([Constraint::Length(CARDS), Constraint::Min(0)]).areas(body);
     customer(frame, left, model);
     if body.height + 4 >= TALL {
         let [steps, ledger, paper] =
