@@ -371,6 +371,8 @@ mod tests {
             assert_eq!(Amount::from_gateway(gateway, currency(code)).unwrap(), amount);
         }
         assert_eq!(hex::encode(currency("AUD").to_bcd()), "0036");
+        assert_eq!(Currency::from_bcd([0x00, 0x36]), Some(currency("AUD")));
+        assert_eq!(Currency::from_bcd([0x99, 0x9A]), None);
     }
 
     #[test]
