@@ -53,10 +53,13 @@ pub(super) fn word(entry: Entry) -> &'static str {
     }
 }
 
-/// `insert or swipe`: everything that a hand can do with this card.
+/// `insert, tap or swipe`: everything that a hand can do with this card.
 pub(super) fn words(card: &Card) -> String {
     let words: Vec<_> = ways(card).into_iter().map(word).collect();
-    words.join(" or ")
+    match words.split_last() {
+        Some((last, first @ [_, ..])) => format!("{} or {last}", first.join(", ")),
+        _ => words.concat(),
+    }
 }
 
 /// What a hand has done with a card, as a sentence.
@@ -70,6 +73,16 @@ pub(super) const TAKEN_OUT: &str = "You take the card out of the slot.";
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_hands_can_do_is_a_list_that_can_be_read_aloud() {
+        let words = |name| words(deck::card(name).unwrap());
+        assert_eq!(
+            (words("tap"), words("chip-pin")),
+            ("insert, tap or swipe".to_owned(), "insert or swipe".to_owned())
+        );
+        assert_eq!(words("swipe"), "swipe");
+    }
 
     #[test]
     fn every_card_has_a_key_and_a_sentence() {

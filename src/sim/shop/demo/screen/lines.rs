@@ -89,11 +89,13 @@ impl Lines {
             Sheet::Amount(purpose) => {
                 let (asks, meaning) = sheets::question(model, purpose);
                 let meaning = meaning.map_or_else(|wrong| wrong, str::to_owned);
-                vec![format!("{asks} {} EUR. {meaning}", model.amount.typed), "Enter begins, Esc goes back.".to_owned()]
+                let typed =
+                    if model.amount.typed.is_empty() { String::new() } else { format!("{} EUR: ", model.amount.typed) };
+                vec![asks, format!("{typed}{meaning}"), "Enter begins, Esc goes back.".to_owned()]
             }
         };
         if sheet != self.sheet {
-            sheet.iter().for_each(|line| say(&format!("  {line}")));
+            sheet.iter().for_each(|line| say(format!("  {line}").trim_end()));
         }
         if matches!(model.sheet, Sheet::Keys | Sheet::Places)
             || (model.sheet == Sheet::Totals && model.totals.is_some())
@@ -107,7 +109,7 @@ impl Lines {
 fn welcome(model: &Model) {
     say("\nThe shop is open. The agent is the real one; reader, gateway and printer are simulated.\n");
     let lines = [places(model), sheets::keys(), vec![String::new()], cards()].concat();
-    lines.iter().for_each(|line| say(&format!("  {line}")));
+    lines.iter().for_each(|line| say(format!("  {line}").trim_end()));
     say("");
 }
 
@@ -118,7 +120,7 @@ fn places(model: &Model) -> Vec<String> {
 fn cards() -> Vec<String> {
     let card = |(key, card)| {
         let card: &crate::sim::reader::Card = card;
-        format!("{key} {:17} {:16} {}", card.name, wallet::words(card), wallet::nature(card))
+        format!("{key} {:17} {:21} {}", card.name, wallet::words(card), wallet::nature(card))
     };
     wallet::CARD_KEYS.chars().zip(deck::DECK).map(card).collect()
 }

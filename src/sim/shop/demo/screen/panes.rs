@@ -6,7 +6,6 @@ use ratatui::style::{Color, Style, Stylize};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, BorderType, Paragraph};
 
-use super::super::till::Sale;
 use super::super::{wallet, ways};
 use super::model::{Model, Tone};
 use super::text::{window, wrap, wrap_within};
@@ -44,8 +43,7 @@ pub(super) fn glass(model: &Model) -> Vec<String> {
 pub(super) fn waiting(model: &Model) -> &'static str {
     match model.display.waits_for {
         _ if model.faults.cable => "Its cable is out.",
-        WaitsFor::Agent if model.under_way().is_some_and(Sale::waits_for_card) => "Do what the display says.",
-        WaitsFor::Agent if model.under_way().is_some() => "It waits for the bank.",
+        WaitsFor::Agent if model.under_way().is_some_and(|sale| sale.kind == "sale") => "Do what the display says.",
         WaitsFor::Agent if model.display.card_in_slot => "Take the card out.",
         WaitsFor::Agent => "It has nothing to do.",
         WaitsFor::Card => "It waits for a card.",
