@@ -46,6 +46,12 @@ impl Currency {
         self.0.exponent
     }
 
+    /// The currency that tag 5F2A names: four BCD digits. `None` when no currency has this number.
+    #[must_use]
+    pub fn from_bcd(digits: [u8; 2]) -> Option<Self> {
+        TABLE.iter().map(Self).find(|currency| currency.to_bcd() == digits)
+    }
+
     /// The value of tag 5F2A: four BCD digits.
     #[must_use]
     pub fn to_bcd(self) -> [u8; 2] {
@@ -365,6 +371,8 @@ mod tests {
             assert_eq!(Amount::from_gateway(gateway, currency(code)).unwrap(), amount);
         }
         assert_eq!(hex::encode(currency("AUD").to_bcd()), "0036");
+        assert_eq!(Currency::from_bcd([0x00, 0x36]), Some(currency("AUD")));
+        assert_eq!(Currency::from_bcd([0x99, 0x9A]), None);
     }
 
     #[test]
