@@ -64,6 +64,7 @@ impl Agent {
             kind,
             of,
             left: None,
+            later: Vec::new(),
             amount: order.amount.decimal(),
             tip: sale.tip().map(crate::money::Amount::decimal),
             currency: order.amount.currency().code().to_owned(),
@@ -223,6 +224,7 @@ impl Agent {
         StatusView {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             terminal_id: self.config.terminal.id.clone(),
+            currency: Some(self.config.terminal.currency.clone()),
             ready: self.reader_state.is_ok()
                 && self.journal_fault.is_none()
                 && self.clock.local().is_some()

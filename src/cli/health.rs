@@ -195,6 +195,7 @@ mod tests {
         StatusView {
             version: "0.0.9".to_owned(),
             terminal_id: "1".to_owned(),
+            currency: None,
             ready: false,
             attention: Vec::new(),
             reader: "no reader at /dev/x".to_owned(),

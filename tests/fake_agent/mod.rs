@@ -171,6 +171,10 @@ async fn play(
                 let known = sales.get(&(till.clone(), reference.clone())).cloned();
                 let _ = reply.send(known.ok_or(Refused::NoSuchSale { till, reference }));
             }
+            Command::Latest { till, reply } => {
+                let latest = sales.values().filter(|sale| sale.till == till).max_by_key(|sale| sale.number);
+                let _ = reply.send(latest.cloned().ok_or(Refused::NoneYet { till }));
+            }
             Command::List { till, since, limit, reply } => {
                 let wanted =
                     |sale: &&SaleView| sale.number > since && till.as_ref().is_none_or(|till| *till == sale.till);
@@ -231,6 +235,7 @@ async fn play(
                     health: None,
                     version: "1.2.3".into(),
                     terminal_id: "4711".into(),
+                    currency: Some("EUR".into()),
                     ready: true,
                     attention: vec!["paper is\u{7} low".into()],
                     reader: "M010-MPI 12345".into(),
@@ -273,6 +278,7 @@ fn sale(sales: &Sales, till: &str, reference: &str, amount: (String, String)) ->
             kind: Kind::Sale,
             of: None,
             left: None,
+            later: Vec::new(),
             tip: None,
             currency: amount.1,
             state: State::WaitingForCard,
