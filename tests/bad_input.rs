@@ -135,7 +135,7 @@ const AMOUNTS: &[(&str, &str, &str, i32, u16, &str, &str)] = &[
         64,
         422,
         "currency",
-        "takes EUR and no other currency, so no USD",
+        "USD cannot be charged here: this terminal takes EUR and no other currency",
     ),
     (
         "another currency without decimals",
@@ -144,7 +144,7 @@ const AMOUNTS: &[(&str, &str, &str, i32, u16, &str, &str)] = &[
         64,
         422,
         "currency",
-        "takes EUR and no other currency, so no JPY",
+        "JPY cannot be charged here: this terminal takes EUR",
     ),
     ("words", "twelve", "EUR", 64, 422, "amount", "not a number"),
     ("an exponent", "1e3", "EUR", 64, 422, "amount", "not a number"),

@@ -58,6 +58,7 @@ Examples:
   pos-agent check /etc/pos-agent/config.toml   see whether the configuration is good
   pos-agent run                                be the terminal (systemd does this)
   pos-agent sale 12.34                         take a payment and show each step
+  pos-agent refund last --amount 3.5           give 3.50 of the latest payment back
   pos-agent status                             see whether a sale can be taken, and what is unconfirmed
   pos-agent doctor                             see what is wrong with the board, the devices or the gateway
 
@@ -69,7 +70,8 @@ Exit codes:
    4  partially approved                    74  the journal, a file or the socket cannot be used
                                             75  of doctor: warnings alone
                                             77  not permitted
-                                            78  the configuration is wrong";
+                                            78  the configuration is wrong
+With --json a failure is one object too: {\"error\":{\"code\":\"…\",\"text\":\"…\"}}; the README lists the codes.";
 
 #[derive(Debug, Subcommand)]
 enum Verb {

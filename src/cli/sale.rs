@@ -13,7 +13,7 @@ pub(super) struct HowMuch {
     /// How much, as 12.34, 3.5 or 3,50
     #[arg(allow_negative_numbers = true)]
     amount: String,
-    /// ISO 4217: the terminal's currency, or nothing is begun [default: the terminal's currency]
+    /// ISO 4217; any but the terminal's is refused [default: the terminal's currency]
     #[arg(long, value_name = "CODE")]
     currency: Option<String>,
 }
@@ -25,7 +25,7 @@ pub(super) struct Sale {
     /// How much, as 12.34, 3.5 or 3,50 [default: it is typed at the reader]
     #[arg(allow_negative_numbers = true)]
     amount: Option<String>,
-    /// ISO 4217: the terminal's currency, or nothing is begun [default: the terminal's currency]
+    /// ISO 4217; any but the terminal's is refused [default: the terminal's currency]
     #[arg(long, value_name = "CODE")]
     currency: Option<String>,
     /// The card number is typed on the reader, where the terminal allows it

@@ -747,7 +747,7 @@ pub enum Refused {
     },
     /// The terminal has another currency.
     #[error(
-        "this terminal takes {terminal} and no other currency, so no {wanted}; leave the currency out, or see [terminal] currency"
+        "{wanted} cannot be charged here: this terminal takes {terminal} and no other currency; leave the currency out, or see [terminal] currency"
     )]
     Currency {
         /// What was wanted.
