@@ -368,7 +368,8 @@ async fn the_other_verbs_show_what_the_daemon_knows() {
     assert_eq!(code(&shop.verb(&["cancel", "approved"]).await), 1);
 }
 
-/// With `--json` a program reads one object, whatever goes wrong; the exit code and the sentence for people are as without.
+/// With `--json` a program reads one object, whatever goes wrong; the exit code and the sentence for people are as
+/// without.
 #[tokio::test]
 async fn a_failure_is_one_json_object_with_its_code() {
     let shop = fake_agent::open(64).await;

@@ -374,7 +374,8 @@ fn a_file_that_everyone_may_write_or_nobody_can_read_is_refused() {
     assert!(error.contains("none.toml") && error.contains("--config"), "{error}");
 }
 
-/// What is wrong is corrected in one go: keys, types, what is missing, values and files, each with its key and its remedy.
+/// What is wrong is corrected in one go: keys, types, what is missing, values and files, each with its key and its
+/// remedy.
 #[test]
 fn all_faults_are_told_at_once() {
     let folder = Folder::new();

@@ -194,7 +194,8 @@ impl Agent {
         self.find(till, &reference).map(|(_, view)| view)
     }
 
-    /// The view of one sale: with what refers to it, what can still be captured or refunded, and all that the gateway said.
+    /// The view of one sale: with what refers to it, what can still be captured or refunded, and all that the gateway
+    /// said.
     pub(super) fn with_what_is_left(&self, sale: &Sale, mut view: SaleView) -> SaleView {
         view.answer.clone_from(&sale.host().more);
         let later = self.later_than_this(sale).unwrap_or_default();

@@ -1,5 +1,5 @@
-//! What a program is told when a verb ends without doing what was asked: with `--json` one object on standard output, besides the
-//! sentence for people on standard error. Its codes are a closed list, and never change their meaning.
+//! What a program is told when a verb ends without doing what was asked: with `--json` one object on standard output,
+//! besides the sentence for people on standard error. Its codes are a closed list, and never change their meaning.
 
 use std::ffi::OsString;
 
@@ -203,7 +203,8 @@ mod tests {
 
     use super::*;
 
-    /// The words in the sources of the daemon's answers: behind a status, or in the two forms that have one of their own.
+    /// The words in the sources of the daemon's answers: behind a status, or in the two forms that have one of their
+    /// own.
     fn words_of_the_daemon() -> BTreeSet<String> {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/till/http");
         let mut words = BTreeSet::new();

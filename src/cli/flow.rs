@@ -67,8 +67,8 @@ const LOOK_AGAIN: Duration = Duration::from_secs(5);
 const ABSENT_FOR_SURE: u32 = 3;
 
 impl Flow {
-    /// Asks the daemon for a transaction (the body of `POST /v1/sales` without its reference, with the amount as it was typed) and
-    /// follows it to its end.
+    /// Asks the daemon for a transaction (the body of `POST /v1/sales` without its reference, with the amount as it was
+    /// typed) and follows it to its end.
     pub(super) async fn run(self, mut wanted: Value) -> Result<Exit, Stop> {
         let reference = self.reference.clone().map_or_else(made_reference, Ok)?;
         wanted["reference"] = reference.as_str().into();
@@ -389,8 +389,8 @@ impl Till<'_> {
     }
 }
 
-/// An amount that somebody typed, as the daemon takes it. What is wrong in any currency is said before the daemon is asked; it is asked for
-/// its currency only when nobody gave one and the decimals depend on it.
+/// An amount that somebody typed, as the daemon takes it. What is wrong in any currency is said before the daemon is
+/// asked; it is asked for its currency only when nobody gave one and the decimals depend on it.
 async fn amount(daemon: &Daemon, text: &str, currency: Option<&str>) -> Result<String, Stop> {
     let typed = Typed::read(text).map_err(|error| wrong(&error))?;
     let known = match currency {

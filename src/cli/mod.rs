@@ -137,8 +137,8 @@ enum Verb {
 /// server does not answer for. The service's unit allows twice as many (`TasksMax`).
 const THREADS: usize = 14;
 
-/// Does what the arguments ask for, the program's name being the first. What went wrong is on standard error, and with `--json` on standard
-/// output too.
+/// Does what the arguments ask for, the program's name being the first. What went wrong is on standard error, and with
+/// `--json` on standard output too.
 #[must_use]
 pub fn run(arguments: Vec<OsString>) -> Exit {
     let in_json = failure::is_in_json(&arguments);

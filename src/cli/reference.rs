@@ -8,8 +8,8 @@ use crate::till::SaleView;
 /// The word. Where it stands for a transaction, no transaction of that name can be meant.
 const LAST: &str = "last";
 
-/// The reference that is meant. Which one `last` is, is said on standard error; what follows is about that one, whatever begins
-/// meanwhile.
+/// The reference that is meant. Which one `last` is, is said on standard error; what follows is about that one,
+/// whatever begins meanwhile.
 pub(super) async fn meant(daemon: &Daemon, reference: &str, till: Option<&str>) -> Result<String, Stop> {
     if reference != LAST {
         return Ok(reference.to_owned());

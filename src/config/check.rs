@@ -1,6 +1,8 @@
-//! What types cannot say about a configuration: formats, bounds, and whether the files it names can be used.
+//! What types cannot say about a configuration: formats and bounds. Whether the files it names can be used is told by
+//! `files`.
 //!
-//! One function for each section of the file, in the file's order. All faults are the answer: nobody wants to correct a file ten times.
+//! One function for each section of the file, in the file's order. All faults are the answer: nobody wants to correct a
+//! file ten times.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -9,15 +11,12 @@ use std::path::Path;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hyper::Uri;
-use rustls_pki_types::CertificateDer;
-use rustls_pki_types::pem::PemObject;
 
-use super::assumptions;
-use super::secret::{SecretError, credential_is_there, key_file, secret_file};
 use super::{
     CodePage, Config, Gateway, Journal, LOCAL, Location, ManualEntryCommand, Part, Printer, Reader, Right, Terminal,
-    Till, TillPeer, is_nameless, logo_file, qr_parts,
+    Till, TillPeer, is_nameless, qr_parts,
 };
+use super::{assumptions, files};
 use crate::money::{Amount, Currency};
 
 /// One place of the file that cannot be used.
@@ -68,12 +67,15 @@ impl Found {
 }
 
 impl Config {
-    /// Every fault: first of the values, then of the files that are named. A file is looked at when its name can be one.
+    /// Every fault: first of the values, then of the files that are named. A file is looked at when its name can be
+    /// one.
     #[must_use]
     pub fn faults(&self) -> Vec<Fault> {
         let mut faults = self.faulty_values();
         let named = |fault: &Fault| faults.iter().all(|value| value.key != fault.key);
-        let files: Vec<Fault> = self.faulty_files().into_iter().filter(named).collect();
+        let mut files = Found::default();
+        files::check_all(&mut files, self);
+        let files: Vec<Fault> = files.0.into_iter().filter(named).collect();
         faults.extend(files);
         faults
     }
@@ -96,50 +98,6 @@ impl Config {
         printers(&mut found, &self.printer);
         till(&mut found, &self.till);
         journal(&mut found, &self.journal);
-        found.0
-    }
-
-    fn faulty_files(&self) -> Vec<Fault> {
-        let Gateway { ca_file, client_certificate_file, client_key_file, token_file, .. } = &self.gateway;
-        let mut found = Found::default();
-        found.add(certificates("gateway.ca-file", ca_file, "the gateway's CA certificate"));
-        if let Some(file) = client_certificate_file {
-            found.add(certificates("gateway.client-certificate-file", file, "our certificate"));
-        }
-        if let Some(file) = client_key_file {
-            found.add(in_words("gateway.client-key-file", key_file(file)).map(drop));
-        }
-        if let Some(file) = token_file {
-            found.add(secret("gateway.token-file", file).map(drop));
-        }
-        let Gateway { client_key_credential, token_credential, .. } = &self.gateway;
-        for (key, name) in
-            [("gateway.client-key-credential", client_key_credential), ("gateway.token-credential", token_credential)]
-        {
-            let Some(name) = name else { continue };
-            let lost = credential_is_there(name) == Some(false);
-            found.add(ensure(!lost, key, || {
-                (
-                    format!("systemd handed over nothing as the credential \"{name}\""),
-                    format!(
-                        "write it into the file that LoadCredential={name}:… of the unit names (/etc/pos-agent/{name}, unless that was \
-                         changed), as root, mode 0600; then systemctl restart pos-agent"
-                    ),
-                )
-            }));
-        }
-        let mut known = Vec::new();
-        for (n, entry) in self.till.token.iter().enumerate() {
-            let key = format!("till.token[{n}].token-file");
-            found.add(secret(&key, &entry.token_file).and_then(|token| {
-                let other = !known.contains(&token);
-                known.push(token);
-                check(other, &key, "two tills have the same token", "give each till its own")
-            }));
-        }
-        for (n, printer) in self.printer.iter().enumerate() {
-            found.add(logo(n, printer));
-        }
         found.0
     }
 }
@@ -435,23 +393,6 @@ fn qr(key: &str, template: &str) -> Result<(), Fault> {
     })
 }
 
-/// The picture is there, is one, and fits the paper.
-fn logo(n: usize, printer: &Printer) -> Result<(), Fault> {
-    let Some(file) = &printer.logo else { return Ok(()) };
-    let key = format!("printer[{n}].logo");
-    absolute(&key, file)?;
-    let logo = logo_file(file).map_err(|error| {
-        let text = error.to_string();
-        let (wrong, remedy) = text.split_once("; ").unwrap_or((&text, "make the picture again"));
-        fault(&key, wrong, remedy)
-    })?;
-    let dots = printer.dots();
-    ensure(logo.width() <= dots, &key, || {
-        let wrong = format!("{}: is {} dots wide, and the paper has {dots}", file.display(), logo.width());
-        (wrong, format!("make it again with -resize {dots}x"))
-    })
-}
-
 fn till(found: &mut Found, till: &Till) {
     found.add(absolute("till.socket", &till.socket.path));
     let length = till.socket.path.as_os_str().len();
@@ -543,7 +484,7 @@ fn journal(found: &mut Found, journal: &Journal) {
     found.add(within("journal.keep-days", journal.keep_days.into(), &KEEP_DAYS));
 }
 
-fn absolute(key: &str, path: &Path) -> Result<(), Fault> {
+pub(super) fn absolute(key: &str, path: &Path) -> Result<(), Fault> {
     check(path.is_absolute(), key, "must be an absolute path", "begin it with /")
 }
 
@@ -555,30 +496,6 @@ pub(super) fn within(key: &str, value: u64, bounds: &std::ops::RangeInclusive<u6
     ensure(bounds.contains(&value), key, || {
         let (least, most) = (bounds.start(), bounds.end());
         (format!("{value} is not between {least} and {most}"), "leave it out for the default".to_owned())
-    })
-}
-
-fn certificates(key: &str, file: &Path, whose: &str) -> Result<(), Fault> {
-    let wrong =
-        |what: &str| fault(key, &format!("{}: {what}", file.display()), &format!("put {whose} there in PEM form"));
-    let found = CertificateDer::pem_file_iter(file).map_err(|error| wrong(&format!("cannot be read ({error})")))?;
-    let mut count = 0_usize;
-    for certificate in found {
-        certificate.map_err(|error| wrong(&format!("is damaged ({error})")))?;
-        count += 1;
-    }
-    if count == 0 { Err(wrong("holds no certificate")) } else { Ok(()) }
-}
-
-fn secret(key: &str, file: &Path) -> Result<zeroize::Zeroizing<String>, Fault> {
-    in_words(key, secret_file(file))
-}
-
-fn in_words<T>(key: &str, read: Result<T, SecretError>) -> Result<T, Fault> {
-    read.map_err(|error| {
-        let text = error.to_string();
-        let (wrong, remedy) = text.split_once("; ").unwrap_or((&text, "write the secret again"));
-        fault(key, wrong, remedy)
     })
 }
 
@@ -602,6 +519,6 @@ pub(super) fn ensure(fits: bool, key: &str, why: impl FnOnce() -> (String, Strin
     Err(fault(key, &wrong, &remedy))
 }
 
-fn fault(key: &str, wrong: &str, remedy: &str) -> Fault {
+pub(super) fn fault(key: &str, wrong: &str, remedy: &str) -> Fault {
     Fault { line: None, key: key.to_owned(), wrong: wrong.to_owned(), remedy: remedy.to_owned() }
 }

@@ -1,7 +1,9 @@
-//! The form of the file: TOML, keys that are known, values of the right type. It reads on after a fault, so that all are told at once.
+//! The form of the file: TOML, keys that are known, values of the right type. It reads on after a fault, so that all
+//! are told at once.
 //!
-//! What cannot be read is left out, and what is missing is taken from [`SAMPLE`], until the rest makes a configuration. That one is good
-//! for finding further faults in, and for nothing else: it is given away only together with the faults that were found.
+//! What cannot be read is left out, and what is missing is taken from [`SAMPLE`], until the rest makes a configuration.
+//! That one is good for finding further faults in, and for nothing else: it is given away only together with the faults
+//! that were found.
 
 use std::collections::BTreeSet;
 

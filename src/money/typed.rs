@@ -1,5 +1,6 @@
-//! An amount as a person types it: `12.34`, `3.5`, `3,5`, `12`. A comma is as good as a point, and there may be fewer decimals than the
-//! currency has. What could be read in two ways is refused: a second separator, and more decimals than the currency has (`1,000` in EUR).
+//! An amount as a person types it: `12.34`, `3.5`, `3,5`, `12`. A comma is as good as a point, and there may be fewer
+//! decimals than the currency has. What could be read in two ways is refused: a second separator, and more decimals
+//! than the currency has (`1,000` in EUR).
 //!
 //! This is for people alone. What programs write is read by [`Amount::parse`], which takes one form only.
 

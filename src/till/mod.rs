@@ -747,7 +747,8 @@ pub enum Refused {
     },
     /// The terminal has another currency.
     #[error(
-        "{wanted} cannot be charged here: this terminal takes {terminal} and no other currency; leave the currency out, or see [terminal] currency"
+        "{wanted} cannot be charged here: this terminal takes {terminal} and no other currency; leave the currency out, or \
+         see [terminal] currency"
     )]
     Currency {
         /// What was wanted.
