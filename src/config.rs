@@ -1,7 +1,8 @@
 //! The configuration: one TOML file for a technician, [`Config`] for the program.
 //!
-//! Unknown keys are refused, units stand in the key names, and [`load`] gives a configuration only when [`Config::check`]
-//! found nothing wrong: there is no "warns and goes on". Secrets are never in the file itself, only the place they are in.
+//! Unknown keys are refused, units stand in the key names, and [`load`] gives a configuration only when nothing is
+//! wrong with it, and tells all faults at once: there is no "warns and goes on". Secrets are never in the file itself,
+//! only the place they are in.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -11,6 +12,8 @@ use serde::Deserialize;
 
 mod assumptions;
 mod check;
+mod files;
+mod form;
 mod load;
 mod logo;
 mod printer;

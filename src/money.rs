@@ -4,7 +4,11 @@
 //! is added to it, before the card sees it (design: invariant 4).
 #![deny(clippy::arithmetic_side_effects)]
 
+mod typed;
+
 use std::fmt;
+
+pub use typed::Typed;
 
 /// A currency of ISO 4217. Two bytes wide: an index into the table of this file.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -115,6 +119,19 @@ pub enum MoneyError {
         /// What was written.
         found: usize,
     },
+    /// More decimals than the currency has, where fewer are allowed.
+    #[error("{currency} amounts have at most {most} decimals, this one has {found}; write one thousand as 1000")]
+    TooManyDecimals {
+        /// The currency.
+        currency: Currency,
+        /// The currency's exponent.
+        most: u8,
+        /// What was typed.
+        found: usize,
+    },
+    /// Several points or commas.
+    #[error("the amount has more than one point or comma; write it without separators between thousands, as 1000.00")]
+    Grouped,
     /// Two amounts that were to be one are in different currencies.
     #[error("{other} cannot be added to {one}")]
     OtherCurrency {

@@ -127,12 +127,26 @@ const AMOUNTS: &[(&str, &str, &str, i32, u16, &str, &str)] = &[
     ("negative", "-5.00", "EUR", 64, 422, "amount", "the amount is negative"),
     ("too large for the gateway", "10000000000.00", "EUR", 64, 422, "amount", "too large; at most 10 digits"),
     ("too large for a number", "184467440737095516.16", "EUR", 64, 422, "amount", "too large"),
-    ("one decimal", "12.3", "EUR", 64, 422, "amount", "EUR amounts have 2 decimals, this one has 1"),
-    ("three decimals", "12.345", "EUR", 64, 422, "amount", "EUR amounts have 2 decimals, this one has 3"),
-    ("decimals where there are none", "12.00", "JPY", 64, 422, "amount", "JPY amounts have 0 decimals"),
-    ("two decimals where there are three", "1.23", "KWD", 64, 422, "amount", "KWD amounts have 3 decimals"),
-    ("what two decimals cannot say", "1.235", "KWD", 64, 422, "amount", "more than two decimals"),
-    ("a comma", "12,34", "EUR", 64, 422, "amount", "not a number; write it as 12.34"),
+    ("three decimals", "12.345", "EUR", 64, 422, "amount", "2 decimals, this one has 3"),
+    ("decimals where there are none", "12.00", "JPY", 64, 422, "amount", "0 decimals, this one has 2"),
+    (
+        "another currency than the terminal's",
+        "12.34",
+        "USD",
+        64,
+        422,
+        "currency",
+        "USD cannot be charged here: this terminal takes EUR and no other currency",
+    ),
+    (
+        "another currency without decimals",
+        "1200",
+        "JPY",
+        64,
+        422,
+        "currency",
+        "JPY cannot be charged here: this terminal takes EUR",
+    ),
     ("words", "twelve", "EUR", 64, 422, "amount", "not a number"),
     ("an exponent", "1e3", "EUR", 64, 422, "amount", "not a number"),
     ("digits of another script", "１２.３４", "EUR", 64, 422, "amount", "not a number"),
@@ -142,10 +156,42 @@ const AMOUNTS: &[(&str, &str, &str, i32, u16, &str, &str)] = &[
     ("control bytes in the currency", "12.34", "E\u{1b}[2JUR", 64, 422, "currency", "unknown currency"),
 ];
 
+/// What people may type and programs must not write.
+const AMOUNTS_OF_PEOPLE: &[(&str, &str, &str, &str)] = &[
+    ("one decimal", "12.3", "EUR", "EUR amounts have 2 decimals, this one has 1"),
+    ("a comma", "12,34", "EUR", "not a number; write it as 12.34"),
+    ("two decimals where there are three", "1.23", "KWD", "KWD amounts have 3 decimals"),
+];
+
+/// What can be read in two ways.
+const AMOUNTS_OF_NOBODY: &[(&str, &str)] = &[
+    ("1,000", "EUR amounts have at most 2 decimals, this one has 3; write one thousand as 1000"),
+    ("1.000", "EUR amounts have at most 2 decimals"),
+    ("1,000.00", "more than one point or comma"),
+    ("1.000,00", "write it without separators between thousands, as 1000.00"),
+    ("1 000", "not a number"),
+];
+
 #[tokio::test]
 async fn an_amount_that_cannot_be_charged_is_refused_before_the_reader_is_armed() {
     let counter = Counter::open().await;
     let at_rest = counter.shop.reader.counters();
+    for (what, amount, currency, message) in AMOUNTS_OF_PEOPLE {
+        let (answered, body) = counter.begin_in("R1", amount, currency).await;
+        assert_eq!((answered, &body["error"]["code"]), (422, &json!("amount")), "{what}: {body}");
+        assert!(body["error"]["message"].as_str().unwrap().contains(message), "{what}: {body}");
+    }
+    for (amount, message) in AMOUNTS_OF_NOBODY {
+        // The terminal's currency is asked for.
+        let output = counter.verb(&["sale", amount, "--reference", "R1", "--json"]).await.unwrap();
+        let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!((output.status.code(), &told["error"]["code"]), (Some(64), &json!("amount")), "{amount}: {told}");
+        assert!(told["error"]["text"].as_str().unwrap().contains(message), "{amount}: {told}");
+    }
+    // Nothing is typed at the reader in another currency either.
+    let output = counter.verb(&["sale", "--currency", "USD", "--json"]).await.unwrap();
+    let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((output.status.code(), &told["error"]["code"]), (Some(64), &json!("currency")), "{told}");
     for (what, amount, currency, exit, status, code, message) in AMOUNTS {
         let (answered, body) = counter.begin_in("R1", amount, currency).await;
         assert_eq!((answered, &body["error"]["code"]), (*status, &json!(code)), "{what}: {body}");
@@ -269,7 +315,7 @@ fn nothing_began(counter: &Counter, commands: &[u16]) {
 
 #[tokio::test]
 async fn the_largest_amount_and_the_longest_reference_are_taken() {
-    let counter = Counter::open().await;
+    let mut counter = Counter::open().await;
     let reference = "R".repeat(64);
     counter.sell(&reference, "9999999999.99", "tap", Tap).await;
     let view = counter.until_ended(&reference).await;
@@ -279,6 +325,10 @@ async fn the_largest_amount_and_the_longest_reference_are_taken() {
     for (reference, amount, currency, at_gateway) in
         [("K", "1.230", "KWD", "1.23 KWD"), ("J", "1200", "JPY", "1200.00 JPY")]
     {
+        counter.change_currency(currency).await;
+        let (status, refused) = counter.begin_in("no", "1.235", "KWD").await;
+        let why = if currency == "KWD" { "more than two decimals" } else { "no other currency" };
+        assert!(status == 422 && refused["error"]["message"].as_str().unwrap().contains(why), "{refused}");
         assert_eq!(counter.begin_in(reference, amount, currency).await.0, 201);
         counter.present(card("tap").unwrap(), Tap).await;
         assert_eq!(counter.until_ended(reference).await.outcome, Some(Outcome::Approved));

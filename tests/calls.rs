@@ -441,3 +441,45 @@ async fn a_report_counts_by_number_and_carries_what_has_no_end() {
     let said = String::from_utf8(output.stdout).unwrap();
     assert!(said.contains("20.34 EUR") && said.contains("next: pos-agent totals --since-number 4"), "{said}");
 }
+
+/// What a cashier sees of it on the command line: kind and sign in the list, and below a payment what became of it.
+#[tokio::test]
+async fn the_command_line_shows_what_went_back() {
+    let counter = Counter::open().await;
+    let said = async |arguments: &[&str]| -> (Option<i32>, String, String) {
+        let output = counter.verb(arguments).await.unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        (output.status.code(), text(output.stdout), text(output.stderr))
+    };
+    counter.with_card(json!({"reference": "s", "amount": "12.34"})).await;
+    let (code, text, aside) = said(&["refund", "last", "--amount", "3,5", "--reference", "r1"]).await;
+    assert_eq!(code, Some(0), "{text}{aside}");
+    assert_eq!(aside.lines().next(), Some("last is s of till local: sale, approved, 12.34 EUR, VISA …0004 (NFC_ICC)"));
+    assert!(text.contains("approved: -3.50 EUR") && text.contains("REFUND APPROVED 3.50 EUR"), "{text}");
+    counter.with_card(json!({"reference": "s2", "amount": "7.00"})).await;
+    assert_eq!(said(&["reverse", "last", "--reference", "v1"]).await.0, Some(0));
+    let (_, text, _) = said(&["show", "s"]).await;
+    assert!(text.ends_with("refund r1: approved, -3.50 EUR\nleft: 8.84 EUR\n"), "{text}");
+    let (_, json, _) = said(&["show", "s", "--json"]).await;
+    let view: SaleView = serde_json::from_str(&json).unwrap();
+    let later: Vec<_> = view.later.iter().map(|one| (one.number, one.reference.as_deref(), one.kind)).collect();
+    assert_eq!(later, [(2, Some("r1"), Kind::Refund)]);
+    let (_, list, _) = said(&["journal"]).await;
+    for (line, [reference, kind, amount]) in list.lines().zip([
+        ["s ", "sale ", " 12.34 EUR"],
+        ["r1 ", "refund ", " -3.50 EUR"],
+        ["s2 ", "sale ", " 7.00 EUR"],
+        ["v1 ", "reversal ", " -7.00 EUR"],
+    ]) {
+        assert!(line.contains(reference) && line.contains(kind) && line.contains(amount), "{line}");
+    }
+    assert_eq!(list.lines().count(), 4, "{list}");
+    // Nothing that refers to it: nothing is listed.
+    assert!(!said(&["show", "r1", "--json"]).await.1.contains("later"));
+    // The latest of this till is the reversal: nothing follows that.
+    let (code, _, aside) = said(&["refund", "last", "--amount", "1"]).await;
+    assert!(
+        code == Some(65) && aside.starts_with("last is v1 of till local: reversal, approved, -7.00 EUR"),
+        "{aside}"
+    );
+}

@@ -265,6 +265,7 @@ impl Agent {
         StatusView {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             terminal_id: self.config.terminal.id.clone(),
+            currency: Some(self.config.terminal.currency.clone()),
             ready: reader.state == ReaderState::Ready
                 && !matches!(journal.state, JournalState::Full | JournalState::CannotBeWritten)
                 && clock.state != ClockState::Untrusted

@@ -13,6 +13,7 @@ use crate::sale::{Action, Approval, ApprovedAmount, Earlier, Event, ForChip, Hos
 use crate::till::{self, Caller, Of, Wanted};
 use crate::wire;
 
+mod later;
 mod same_reference;
 
 const TERMINAL: &str = "12345678";

@@ -5,7 +5,7 @@ use tokio::sync::oneshot;
 use crate::emv::pan;
 use crate::gateway::added;
 use crate::gateway::parameter::Call;
-use crate::money::Amount;
+use crate::money::{Amount, Currency};
 use crate::sale::{self, Order, Sale};
 use crate::till::{self, Command, Refused, SaleView, Wanted, Who};
 
@@ -23,7 +23,11 @@ impl Agent {
                     let _ = reply.send(answer);
                 }
             }
-            Command::TypeAmount { currency, reply } => self.type_amount(currency, reply),
+            Command::TypeAmount { currency, reply } => match self.takes(currency) {
+                Ok(()) => self.type_amount(currency, reply),
+                Err(refused) => drop(reply.send(Err(refused))),
+            },
+            Command::Latest { till, reply } => drop(reply.send(self.latest(&till))),
             Command::Show { till, reference, reply } => {
                 let answer = self.find(&till, &reference).map(|(sale, view)| self.with_what_is_left(&sale, view));
                 let _ = reply.send(answer);
@@ -187,7 +191,20 @@ impl Agent {
         if let Some(why) = self.reader_state.trouble().filter(|_| kind.needs_card()) {
             return Err(Refused::NotReady { why });
         }
+        // What refers to an earlier transaction is in the currency of that.
+        if kind.of().is_none() {
+            self.takes(amount.currency())?;
+        }
         self.may_charge(amount).map_err(|why| Refused::Amount { why })
+    }
+
+    /// Whether the terminal has this currency.
+    fn takes(&self, currency: Currency) -> Result<(), Refused> {
+        let terminal = &self.config.terminal.currency;
+        if currency.code() == terminal {
+            return Ok(());
+        }
+        Err(Refused::Currency { wanted: currency, terminal: terminal.clone() })
     }
 
     /// Whether the gateway and the terminal's limit allow `amount`; also asked when a tip was added.

@@ -68,6 +68,7 @@ impl Agent {
             kind,
             of,
             left: None,
+            later: Vec::new(),
             amount: order.amount.decimal(),
             tip: sale.tip().map(crate::money::Amount::decimal),
             currency: order.amount.currency().code().to_owned(),

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use super::daemon;
+use super::failure::Code;
 use crate::agent;
 use crate::config;
 use crate::till::{Outcome, SaleView, State};
@@ -73,17 +74,29 @@ impl From<Outcome> for Exit {
     }
 }
 
-/// Why a verb stopped before its end: the number, and the sentence for standard error.
+/// Why a verb stopped before its end: the number, the code for programs, and the sentence for people.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct Stop {
     exit: Exit,
+    code: Code,
     message: String,
 }
 
 impl Stop {
     pub(super) fn new(exit: Exit, message: impl Into<String>) -> Self {
-        Self { exit, message: message.into() }
+        Self { exit, code: exit.into(), message: message.into() }
+    }
+
+    /// With a code that says more than the number.
+    pub(super) fn coded(code: Code, message: impl Into<String>) -> Self {
+        Self { exit: code.exit(), code, message: message.into() }
+    }
+
+    /// The code for programs.
+    #[must_use]
+    pub fn code(&self) -> Code {
+        self.code
     }
 
     /// The number.
@@ -109,7 +122,8 @@ impl From<agent::Error> for Stop {
     fn from(error: agent::Error) -> Self {
         let exit = match &error {
             agent::Error::Money { .. } | agent::Error::Gateway(_) | agent::Error::Sockets(_) => Exit::Config,
-            agent::Error::Journal(_) | agent::Error::Till(_) => Exit::Io,
+            agent::Error::Journal(_) => return Self::coded(Code::Journal, error.to_string()),
+            agent::Error::Till(_) => Exit::Io,
         };
         Self::new(exit, error.to_string())
     }
@@ -117,25 +131,14 @@ impl From<agent::Error> for Stop {
 
 impl From<daemon::Error> for Stop {
     fn from(error: daemon::Error) -> Self {
-        let exit = match &error {
+        let code = match &error {
             daemon::Error::Unreachable { cause, .. } if cause.kind() == std::io::ErrorKind::PermissionDenied => {
-                Exit::NoPermission
+                Code::NotPermitted
             }
-            daemon::Error::Unreachable { .. } | daemon::Error::Lost { .. } => Exit::NotSent,
-            daemon::Error::Refused { code, .. } => match code.as_str() {
-                "amount" | "currency" | "reference" | "malformed" => Exit::Usage,
-                "amount-differs"
-                | "no-such-sale"
-                | "not-possible"
-                | "parameter"
-                | "no-signature-awaited"
-                | "no-receipt-yet" => Exit::Data,
-                "busy" | "not-ready" | "no-answer" | "gateway" | "too-many-requests" | "too-many-listeners"
-                | "list-under-way" | "no-place" => Exit::NotSent,
-                "journal" => Exit::Io,
-                _ => Exit::Software,
-            },
+            daemon::Error::Unreachable { .. } => Code::NoDaemon,
+            daemon::Error::Lost { .. } => Code::DaemonLost,
+            daemon::Error::Refused { code, .. } => Code::of_daemon(code),
         };
-        Self::new(exit, error.to_string())
+        Self::coded(code, error.to_string())
     }
 }

@@ -198,6 +198,7 @@ mod tests {
         StatusView {
             version: "0.0.9".to_owned(),
             terminal_id: "1".to_owned(),
+            currency: None,
             ready: false,
             busy: false,
             attention: Vec::new(),

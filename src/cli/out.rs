@@ -8,7 +8,7 @@ use std::io::{self, Write as _};
 
 use serde::Serialize;
 
-use crate::till::{CardView, Outcome, SaleView, State};
+use crate::till::{CardView, Kind, Outcome, SaleView, State};
 
 /// One line on standard output.
 pub(super) fn say(line: &str) {
@@ -43,9 +43,22 @@ pub(super) fn aside(line: &str) {
     let _ = writeln!(io::stderr(), "{}", cleaned(line));
 }
 
+/// What goes from the shop to the customer, or is undone, has a minus.
+pub(super) fn signed(kind: Kind, amount: &str) -> String {
+    match kind {
+        Kind::Refund | Kind::Credit | Kind::Reversal => format!("-{amount}"),
+        Kind::Sale
+        | Kind::PreAuthorisation
+        | Kind::ByRegistration
+        | Kind::Capture
+        | Kind::Increment
+        | Kind::Reauthorisation => amount.to_owned(),
+    }
+}
+
 /// A sale in one line.
 pub(super) fn sale_line(sale: &SaleView) -> String {
-    let mut line = format!("{} {}", sale.amount, sale.currency);
+    let mut line = format!("{} {}", signed(sale.kind, &sale.amount), sale.currency);
     if let Some(tip) = &sale.tip {
         let _ = write!(line, " and {tip} tip");
     }

@@ -8,7 +8,7 @@ use rustix::fs::Access;
 
 use chrono::Utc;
 
-use super::{Agent, Past, Report, Severity};
+use super::{Agent, Past, Report};
 use crate::agent::clock::said;
 use crate::config::Config;
 use crate::journal::ReaderChange;
@@ -45,7 +45,7 @@ fn as_the_agent_sees_it(report: &mut Report<'_>, status: &StatusView, limit: u64
         configuration(report, &files.collect::<Vec<_>>());
         keys_left(report, reader, limit);
     } else {
-        report.say(Severity::Fault, &reader.text);
+        report.say_fault(&reader.text);
     }
 }
 
@@ -104,7 +104,7 @@ async fn as_it_says_itself(report: &mut Report<'_>, config: &Config) {
                 let remedy = "run this as root to see which, and stop it (ModemManager and getty take serial lines)";
                 return report.fault(format!("another program holds {port}: {cause}"), remedy);
             }
-            Event::Unready(why) => return report.say(Severity::Fault, &why.to_string()),
+            Event::Unready(why) => return report.say_fault(&why.to_string()),
             _ => {}
         }
     }

@@ -269,6 +269,18 @@ impl Db {
         numbers.into_iter().map(|number| self.replay(number)).collect()
     }
 
+    /// The reference of a till's latest transaction.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn latest(&self, till: &str) -> Result<Option<String>, Error> {
+        // From the newest number downwards (`+`): by the index of references all of the till's would be read and sorted.
+        self.connection
+            .prepare_cached("SELECT reference FROM sale WHERE +till = ?1 ORDER BY number DESC LIMIT 1")
+            .and_then(|mut select| select.query_row([till], |row| row.get(0)).optional())
+            .map_err(failed)
+    }
+
     /// The transaction of this number.
     ///
     /// # Errors

@@ -288,6 +288,14 @@ impl Journal {
         self.db.at(number)
     }
 
+    /// The reference of a till's latest transaction.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn latest(&self, till: &str) -> Result<Option<String>, Error> {
+        self.db.latest(till)
+    }
+
     /// The till and the reference of the transaction of this number.
     ///
     /// # Errors

@@ -43,6 +43,13 @@ pub enum Command {
         /// The sale as it stands.
         reply: oneshot::Sender<Result<SaleView, Refused>>,
     },
+    /// The latest transaction of a till.
+    Latest {
+        /// The till's name.
+        till: String,
+        /// The sale as it stands.
+        reply: oneshot::Sender<Result<SaleView, Refused>>,
+    },
     /// The sales with a number above `since`, oldest first, at most `limit`.
     List {
         /// The till's name; `None` is every till's.
@@ -405,6 +412,9 @@ pub struct SaleView {
     /// What can still be captured of a pre-authorisation, or refunded of a payment; told when one sale is asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub left: Option<String>,
+    /// What refers to it, oldest first: what was captured, refunded or reversed of it; told when one sale is asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub later: Vec<LaterView>,
     /// What was asked for, as `12.34`.
     pub amount: String,
     /// The tip that the cardholder typed at the reader; it is charged on top of `amount`.
@@ -459,6 +469,28 @@ pub struct SaleView {
     /// What else the gateway said, by its own flat names; told when one sale is asked for.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub answer: BTreeMap<String, String>,
+}
+
+/// A transaction that refers to an earlier one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LaterView {
+    /// Sequence number in the journal.
+    pub number: u64,
+    /// Its reference; absent when another till began it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reference: Option<String>,
+    /// What kind of transaction.
+    pub kind: Kind,
+    /// How much: what was approved, else what was asked for.
+    pub amount: String,
+    /// ISO 4217.
+    pub currency: String,
+    /// Where it stands.
+    pub state: State,
+    /// How it ended; absent while it has not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<Outcome>,
 }
 
 /// The answer to a cancel: whether it came in time, and the sale.
@@ -682,6 +714,23 @@ pub enum Refused {
     Amount {
         /// Why, with the remedy.
         why: String,
+    },
+    /// The terminal has another currency.
+    #[error(
+        "{wanted} cannot be charged here: this terminal takes {terminal} and no other currency; leave the currency out, or \
+         see [terminal] currency"
+    )]
+    Currency {
+        /// What was wanted.
+        wanted: Currency,
+        /// What the terminal has.
+        terminal: String,
+    },
+    /// The till has none yet.
+    #[error("till {till} has no transaction yet")]
+    NoneYet {
+        /// The till.
+        till: String,
     },
     /// No sale has this reference.
     #[error("no sale of till {till} has the reference {reference}")]

@@ -39,6 +39,9 @@ pub struct StatusView {
     pub version: String,
     /// Terminal id.
     pub terminal_id: String,
+    /// Its currency, ISO 4217; absent when the agent is an earlier one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub currency: Option<String>,
     /// Whether the terminal can work: nothing is wrong that keeps every sale with a card from being approved. A terminal that is busy can.
     pub ready: bool,
     /// One sale is at the reader, or an amount is being typed there: the next one has to wait. Which, is in [`Self::current`].

@@ -66,6 +66,20 @@ impl Counter {
         self.agent = Some(Running { stop, task });
     }
 
+    /// The same terminal, from now on in another currency: a terminal has one at a time.
+    pub async fn change_currency(&mut self, currency: &str) {
+        self.stop_agent().await;
+        let text = std::fs::read_to_string(self.shop.config()).unwrap();
+        let kept = text.lines().filter(|line| !line.starts_with("max-credit-amount"));
+        let changed = kept.map(|line| match line.starts_with("currency = ") {
+            true => format!("currency = \"{currency}\"\n"),
+            false => format!("{line}\n"),
+        });
+        std::fs::write(self.shop.config(), changed.collect::<String>()).unwrap();
+        self.start_agent();
+        self.until_ready().await;
+    }
+
     /// Ends the agent in an orderly way.
     pub async fn stop_agent(&mut self) {
         let running = self.agent.take().unwrap();

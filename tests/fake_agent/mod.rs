@@ -173,6 +173,10 @@ async fn play(
                 let known = sales.get(&(till.clone(), reference.clone())).cloned();
                 let _ = reply.send(known.ok_or(Refused::NoSuchSale { till, reference }));
             }
+            Command::Latest { till, reply } => {
+                let latest = sales.values().filter(|sale| sale.till == till).max_by_key(|sale| sale.number);
+                let _ = reply.send(latest.cloned().ok_or(Refused::NoneYet { till }));
+            }
             Command::List { till, since, limit, reply } => {
                 let wanted =
                     |sale: &&SaleView| sale.number > since && till.as_ref().is_none_or(|till| *till == sale.till);
@@ -232,6 +236,7 @@ async fn play(
                     health: None,
                     version: "1.2.3".into(),
                     terminal_id: "4711".into(),
+                    currency: Some("EUR".into()),
                     ready: true,
                     busy: false,
                     attention: vec![AttentionView::new(Attention::PrinterPaperLow, "paper is\u{7} low")],
@@ -284,6 +289,7 @@ fn sale(sales: &Sales, till: &str, reference: &str, amount: (String, String)) ->
             kind: Kind::Sale,
             of: None,
             left: None,
+            later: Vec::new(),
             tip: None,
             currency: amount.1,
             state: State::WaitingForCard,
