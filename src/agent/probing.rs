@@ -1,9 +1,10 @@
-//! The daily look at the gateway: whether it answers, and what time it has. No sale depends on it.
+//! The daily look at the gateway: whether it answers, what time it has, and, where nothing else has shown it, whether it takes our token.
+//! No sale depends on it.
 
 use std::time::Duration;
 
 use super::{Agent, Done};
-use crate::gateway::{self, Contact, Fault, Probed};
+use crate::gateway::{self, Fault, Probed};
 use crate::journal;
 
 /// How often it is asked.
@@ -33,14 +34,7 @@ impl Agent {
         tokio::spawn(async move {
             let probed = match doubted {
                 Some(clock) => gateway.probe_at(clock).await,
-                None => {
-                    let probed = gateway.probe().await;
-                    // A probe has no token: whether that is taken again shows with it alone.
-                    if matches!(gateway.contact(), Contact::Fault(Fault::TokenRefused { .. })) {
-                        gateway.try_token().await;
-                    }
-                    probed
-                }
+                None => gateway.probe_with_token().await,
             };
             let _ = done.send(Done::Probed { probed }).await;
         });
