@@ -286,7 +286,7 @@ async fn a_reader_that_goes_away_or_signs_another_amount_is_a_fault_in_the_log_a
 async fn a_deck_of_sales_and_faults_leaves_a_log_for_people() {
     let mut options = Options::default();
     options.reader.removes_card = true;
-    options.reader.dukpt = Dukpt::TDES.with_keys_left(40);
+    options.reader.dukpt = Dukpt::TDES.with_keys_left(5000);
     let (terminal, _held) = Terminal::start(options, NOTHING).await;
     let counter = &terminal.counter;
     counter.until_ready().await;
