@@ -18,6 +18,7 @@ const SOON: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_secs(300);
 /// Clocks that are so far apart are worth a warning.
 const CLOCKS_DIFFER_S: u64 = journal::CLOCKS_DIFFER_MS.unsigned_abs() / 1000;
+
 impl Agent {
     /// Asks when it is time; cheap when it is not.
     pub(super) fn probe_daily(&mut self) {
@@ -47,6 +48,7 @@ impl Agent {
         match probed {
             Ok(Probed { unix_s, round_trip }) => {
                 self.was_probed = true;
+                self.probe_fault = None;
                 tracing::debug!(unix_s, round_trip_us = round_trip.as_micros(), "the gateway answers");
                 self.clock.gateway_says(unix_s);
                 self.journal_begins(unix_s);
@@ -55,7 +57,10 @@ impl Agent {
                 }
             }
             Err(fault) => {
-                tracing::warn!(fault = fault.as_str(), why = %fault, "the gateway does not answer");
+                // Once for each cause: it is asked again every few minutes.
+                if self.probe_fault.replace(fault.as_str()) != Some(fault.as_str()) {
+                    tracing::warn!(fault = fault.as_str(), why = %fault, "the gateway does not answer");
+                }
                 if !self.was_probed {
                     let why = format!("its time is not known: {fault}; see [gateway.assumptions] probe-path");
                     self.old_copy.cannot_be_asked(why);

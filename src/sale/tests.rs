@@ -901,6 +901,40 @@ fn a_throttled_request_alone_is_sent_again_and_written_down_before() {
 }
 
 #[test]
+fn a_cancel_while_a_throttled_request_is_on_its_way_keeps_it_from_being_sent_another_time() {
+    let busy = || {
+        let refusal = Refusal { reason: "busy".to_owned(), for_chip: ForChip::default(), facts: HostFacts::default() };
+        Event::Answered(Answer::Throttled(Box::new(refusal)))
+    };
+    let on_its_way_again = || {
+        let mut sale = Trace::asked(EntryMode::Icc);
+        assert_eq!(sale.on_at(busy(), 1), []);
+        assert_eq!(sale.on_at(Event::DeadlinePassed, 3), [Action::Ask]);
+        assert!(sale.sale.can_be_cancelled());
+        assert_eq!(sale.on_at(Event::CancelAsked { by: None }, 4), [], "its answer decides");
+        sale
+    };
+    let mut throttled = on_its_way_again();
+    let _ = throttled.on_at(busy(), 5);
+    assert!(matches!(throttled.outcome(), Some(Outcome::Cancelled { .. })), "{:?}", throttled.outcome());
+    // What was carried out stays, and what nobody knows is reversed, as without a cancel.
+    let mut carried_out = on_its_way_again();
+    let _ = carried_out.on_at(approved(), 5);
+    assert!(carried_out.outcome().is_none());
+    let _ = carried_out.on_at(said(true), 6);
+    assert_eq!(carried_out.outcome(), Some(&Outcome::Approved));
+    let mut lost = on_its_way_again();
+    let _ = lost.on_at(unknown(), 5);
+    assert!(lost.is_unconfirmed());
+    // A request that was never throttled cannot be cancelled.
+    let mut first = Trace::asked(EntryMode::Icc);
+    assert!(!first.sale.can_be_cancelled());
+    assert_eq!(first.on(Event::CancelAsked { by: None }), []);
+    assert_eq!(first.on(busy()), []);
+    assert!(first.outcome().is_none(), "it is sent again");
+}
+
+#[test]
 fn a_refund_without_an_answer_is_looked_up_and_carried_out() {
     let kind = || Kind::Refund { of: of() };
     let mut refund = without_card(kind());
