@@ -305,6 +305,7 @@ async fn a_stop_tells_a_waiting_till_that_nothing_was_charged() {
 #[tokio::test]
 async fn a_stop_while_the_pin_is_typed_charges_nothing() {
     let mut counter = Counter::open().await;
+    counter.shop.reader.plan_pin(reader::PinPlan::Hesitate);
     assert_eq!(counter.begin("R1", "12.34").await.0, 201);
     counter.present(card("chip-pin").unwrap(), Insert).await;
     counter::within("a PIN", counter.shop.reader.waits_for(WaitsFor::Pin)).await;
