@@ -275,6 +275,8 @@ struct Agent {
     /// Whether the gateway answered a probe, and how often it did not before.
     was_probed: bool,
     probe_tries: u8,
+    /// Why it did not the last time, as it was told.
+    probe_fault: Option<&'static str>,
     done: mpsc::Sender<Done>,
     /// One place for each of [`AT_ONCE`].
     earlier_sales: Arc<Semaphore>,
@@ -449,6 +451,7 @@ impl Agent {
             probe_at: Duration::ZERO,
             was_probed: false,
             probe_tries: 0,
+            probe_fault: None,
             done,
             earlier_sales: Arc::new(Semaphore::new(AT_ONCE)),
             reader,

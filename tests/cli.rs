@@ -355,7 +355,7 @@ async fn the_other_verbs_show_what_the_daemon_knows() {
     assert_eq!(code(&output), 0);
     for word in [
         "terminal     4711: ready",
-        "attention    paper is\u{FFFD} low",
+        "attention    printer-paper-low: paper is\u{FFFD} low",
         "unconfirmed  2 unconfirmed of local: 12.34 EUR",
     ] {
         assert!(stdout(&output).contains(word), "\"{word}\" is not in: {}", stdout(&output));

@@ -18,7 +18,7 @@ impl Counter {
 
     async fn probed_with(options: Options) -> Self {
         let counter = Self::open_with(options).await;
-        let probed = counter.still("probed", |seen| seen.requests == 1).await;
+        let probed = counter.still("probed", |seen| seen.requests == 2).await;
         assert_eq!((probed.connections, probed.handshakes), (1, 1), "nothing else is opened before there is a sale");
         counter.until_status("the probe's answer", |status| status.gateway.state == GatewayState::Answers).await;
         counter
@@ -64,19 +64,19 @@ async fn the_handshake_is_over_before_the_card_is_read() {
         let counter = Counter::probed_with(options).await;
 
         let before = counter.armed("R1", 2).await;
-        assert_eq!((before.connections, before.handshakes, before.requests), (2, 2, 1), "{name}: TLS and no request");
+        assert_eq!((before.connections, before.handshakes, before.requests), (2, 2, 2), "{name}: TLS and no request");
         counter.present(card(name).unwrap(), entry).await;
         let after = counter.approved("R1").await;
-        assert_eq!((after.connections, after.handshakes, after.requests), (2, 2, 2), "{name}: the payment alone");
+        assert_eq!((after.connections, after.handshakes, after.requests), (2, 2, 3), "{name}: the payment alone");
         let payment = after.bytes_in - before.bytes_in;
 
         // The second sale has no handshake to hide, and the payment is all there is. A payment of the same size as the
         // first one's shows that nothing but the request came between the first card and its answer.
         let before = counter.armed("R2", 2).await;
-        assert_eq!(before.requests, 2, "{name}: the line is there");
+        assert_eq!(before.requests, 3, "{name}: the line is there");
         counter.present(card(name).unwrap(), entry).await;
         let after = counter.approved("R2").await;
-        assert_eq!((after.connections, after.handshakes, after.requests), (2, 2, 3), "{name}: the second sale");
+        assert_eq!((after.connections, after.handshakes, after.requests), (2, 2, 4), "{name}: the second sale");
         assert_eq!(payment, after.bytes_in - before.bytes_in, "{name}: bytes beside the request");
         // One TLS record (at most 16 KiB) takes the whole request.
         assert!((500..16_384).contains(&payment), "{name}: {payment} bytes");
@@ -93,7 +93,7 @@ async fn a_connection_that_was_closed_before_the_card_came_is_opened_anew() {
     counter.shop.gateway.set_offline(false).await.unwrap();
     counter.present(card("tap").unwrap(), Tap).await;
     let after = counter.approved("R1").await;
-    assert_eq!((after.connections, after.handshakes, after.requests), (3, 3, 2));
+    assert_eq!((after.connections, after.handshakes, after.requests), (3, 3, 3));
     assert_eq!(counter.charged(), ["12.34 EUR"]);
     counter.audit("closed and open again");
 }

@@ -221,7 +221,7 @@ fn what_became_of_it_as_the_customer_must_know_it() {
         (
             en,
             Kind::Sale,
-            ReceiptOutcome::Unconfirmed(Reason::NoAnswer.with("no answer within 40 s")),
+            ReceiptOutcome::Unconfirmed(Reason::GatewayNoAnswer.with("no answer within 40 s")),
             &[
                 "NOT CONFIRMED, BEING TAKEN BACK",
                 "NO ANSWER FROM THE BANK",
@@ -232,7 +232,7 @@ fn what_became_of_it_as_the_customer_must_know_it() {
         (
             de,
             Kind::PreAuthorisation,
-            ReceiptOutcome::Unconfirmed(of(Reason::NoAnswer)),
+            ReceiptOutcome::Unconfirmed(of(Reason::GatewayNoAnswer)),
             &[
                 "UNBESTÄTIGT, WIRD ZURÜCKGENOMMEN",
                 "KEINE ANTWORT DER BANK",
@@ -244,7 +244,7 @@ fn what_became_of_it_as_the_customer_must_know_it() {
         (
             en,
             refund(),
-            ReceiptOutcome::Unconfirmed(of(Reason::NoAnswer)),
+            ReceiptOutcome::Unconfirmed(of(Reason::GatewayNoAnswer)),
             &["NOT CONFIRMED, BEING FINISHED", "NO ANSWER FROM THE BANK"],
         ),
         (en, refund(), ReceiptOutcome::NotSent(reset), &["NOT CARRIED OUT", "NO CONNECTION", "NOTHING REFUNDED"]),
@@ -384,7 +384,7 @@ fn what_receipts_must_hold_and_must_not() {
     };
     let declined = ended(ReceiptOutcome::Declined, Reason::CardDeclined);
     let cancelled = ended(ReceiptOutcome::Cancelled, Reason::TillCancelled);
-    let reversed = ended(ReceiptOutcome::Reversed, Reason::NoAnswer);
+    let reversed = ended(ReceiptOutcome::Reversed, Reason::GatewayNoAnswer);
     let not_sent = ended(ReceiptOutcome::NotSent, Reason::GatewayUnreachable);
     // Line of the table, receipt, copies, what stands there.
     let there: &[(&str, &Receipt, &[Copy], &[&str])] = &[

@@ -245,8 +245,9 @@ async fn a_refused_signature_gives_the_money_back() {
     let view = counter.until_ended("R1").await;
     assert_eq!(ended(&view), Some(Outcome::Declined), "{}", view.text);
     assert_eq!(counter.charged(), ["2.00 EUR"]);
-    // A second answer changes nothing.
-    assert_eq!(ended(&counter.sign("R1", true).await), Some(Outcome::Declined));
+    // A second answer changes nothing, and another one is refused.
+    assert_eq!(ended(&counter.sign("R1", false).await), Some(Outcome::Declined));
+    assert_eq!(counter.answer_signature("R1", true).await.0, 409);
     let papers = [counter.paper().await, counter.paper().await, counter.paper().await, counter.paper().await];
     assert_eq!(papers.iter().filter(|paper| paper.contains("REVERSED")).count(), 2, "{papers:#?}");
 }
@@ -304,6 +305,7 @@ async fn a_stop_tells_a_waiting_till_that_nothing_was_charged() {
 #[tokio::test]
 async fn a_stop_while_the_pin_is_typed_charges_nothing() {
     let mut counter = Counter::open().await;
+    counter.shop.reader.plan_pin(reader::PinPlan::Hesitate);
     assert_eq!(counter.begin("R1", "12.34").await.0, 201);
     counter.present(card("chip-pin").unwrap(), Insert).await;
     counter::within("a PIN", counter.shop.reader.waits_for(WaitsFor::Pin)).await;

@@ -1,9 +1,10 @@
-//! The daily look at the gateway: whether it answers, and what time it has. No sale depends on it.
+//! The daily look at the gateway: whether it answers, what time it has, and, where nothing else has shown it, whether it takes our token.
+//! No sale depends on it.
 
 use std::time::Duration;
 
 use super::{Agent, Done};
-use crate::gateway::{self, Contact, Fault, Probed};
+use crate::gateway::{self, Fault, Probed};
 use crate::journal;
 
 /// How often it is asked.
@@ -17,6 +18,7 @@ const SOON: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_secs(300);
 /// Clocks that are so far apart are worth a warning.
 const CLOCKS_DIFFER_S: u64 = journal::CLOCKS_DIFFER_MS.unsigned_abs() / 1000;
+
 impl Agent {
     /// Asks when it is time; cheap when it is not.
     pub(super) fn probe_daily(&mut self) {
@@ -33,14 +35,7 @@ impl Agent {
         tokio::spawn(async move {
             let probed = match doubted {
                 Some(clock) => gateway.probe_at(clock).await,
-                None => {
-                    let probed = gateway.probe().await;
-                    // A probe has no token: whether that is taken again shows with it alone.
-                    if matches!(gateway.contact(), Contact::Fault(Fault::TokenRefused { .. })) {
-                        gateway.try_token().await;
-                    }
-                    probed
-                }
+                None => gateway.probe_with_token().await,
             };
             let _ = done.send(Done::Probed { probed }).await;
         });
@@ -53,6 +48,7 @@ impl Agent {
         match probed {
             Ok(Probed { unix_s, round_trip }) => {
                 self.was_probed = true;
+                self.probe_fault = None;
                 tracing::debug!(unix_s, round_trip_us = round_trip.as_micros(), "the gateway answers");
                 self.clock.gateway_says(unix_s);
                 self.journal_begins(unix_s);
@@ -61,7 +57,10 @@ impl Agent {
                 }
             }
             Err(fault) => {
-                tracing::warn!(fault = fault.as_str(), why = %fault, "the gateway does not answer");
+                // Once for each cause: it is asked again every few minutes.
+                if self.probe_fault.replace(fault.as_str()) != Some(fault.as_str()) {
+                    tracing::warn!(fault = fault.as_str(), why = %fault, "the gateway does not answer");
+                }
                 if !self.was_probed {
                     let why = format!("its time is not known: {fault}; see [gateway.assumptions] probe-path");
                     self.old_copy.cannot_be_asked(why);

@@ -12,7 +12,7 @@ pub(super) fn no_card(why: &NoCard) -> Why {
         NoCard::Unreadable { cause } => Reason::CardUnreadable.with(cause),
         NoCard::AmountDiffers => Reason::ReaderAmountDiffers.into(),
         NoCard::PinMissing => Reason::ReaderPinMissing.into(),
-        NoCard::NoKeyLeft => Reason::ReaderKeysUsedUp.into(),
+        NoCard::NoKeyLeft => Reason::ReaderNoKeys.into(),
         NoCard::ManualEntryOff => Reason::TypingNotPossible.with("[reader] manual-entry"),
         NoCard::ManualEntryUnknown => Reason::TypingNotPossible.with("[reader] manual-entry-command"),
         NoCard::NotReady => Reason::ReaderNotReady.into(),
@@ -32,14 +32,13 @@ pub(super) fn no_tip(why: &NoAmount) -> Why {
 /// Why the reader is lost to a sale that waits for its card.
 pub(super) fn unready(why: &Unready) -> Why {
     match why {
-        Unready::Absent { port, cause } => Reason::ReaderLost.with(format_args!("{port}: {cause}")),
-        Unready::WrongDevice { port, cause, .. } => Reason::ReaderLost.with(format_args!("{port}: {cause}")),
-        Unready::Restarting { cause } => Reason::ReaderLost.with(cause),
-        Unready::Flooding { port, .. } => Reason::ReaderLost.with(port),
-        Unready::NoCardKey { serial } => Reason::ReaderKeysUsedUp.with(serial),
-        Unready::NotListed { serial } => Reason::ReaderNotReady.with(serial),
-        Unready::ClearCardData { serial } | Unready::NotEncrypting { serial, .. } => {
-            Reason::ReaderNotSecure.with(serial)
-        }
+        Unready::Absent { port, cause } => Reason::ReaderAbsent.with(format_args!("{port}: {cause}")),
+        Unready::WrongDevice { port, cause, .. } => Reason::ReaderOtherDevice.with(format_args!("{port}: {cause}")),
+        Unready::Restarting { cause } => Reason::ReaderRestarting.with(cause),
+        Unready::Flooding { port, .. } => Reason::ReaderFlooding.with(port),
+        Unready::NoCardKey { serial } => Reason::ReaderNoKeys.with(serial),
+        Unready::NotListed { serial } => Reason::ReaderNotListed.with(serial),
+        Unready::ClearCardData { serial } => Reason::ReaderClearData.with(serial),
+        Unready::NotEncrypting { serial, .. } => Reason::ReaderNotEncrypting.with(serial),
     }
 }

@@ -371,3 +371,133 @@ impl Agent {
 fn of_sale(code: Attention, text: String, reference: &str, till: &str) -> AttentionView {
     AttentionView { sale: Some(reference.to_owned()), till: Some(till.to_owned()), ..AttentionView::new(code, text) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reader::NotEncrypting;
+
+    fn text(word: &str) -> String {
+        word.to_owned()
+    }
+
+    #[test]
+    fn each_fault_of_the_gateway_has_its_state() {
+        use GatewayState as S;
+        let cause = || text("os error 101");
+        let alert = || crate::gateway::Alert(rustls::AlertDescription::UnknownCA);
+        for (fault, word, state) in [
+            (Fault::NameNotResolved, "name-not-resolved", S::Unreachable),
+            (Fault::NameServerSilent, "name-server-silent", S::Unreachable),
+            (Fault::ConnectionRefused, "connection-refused", S::Unreachable),
+            (Fault::NoRoute { cause: cause() }, "no-route", S::Unreachable),
+            (Fault::ConnectTimedOut { ms: 5000 }, "connect-timed-out", S::Unreachable),
+            (Fault::ConnectionLost { cause: cause() }, "connection-lost", S::Unreachable),
+            (Fault::CertificateExpired, "certificate-expired", S::CertificateExpired),
+            (Fault::CertificateNotValidYet, "certificate-not-valid-yet", S::UntrustedCertificate),
+            (Fault::CertificateOfAnotherHost, "certificate-of-another-host", S::UntrustedCertificate),
+            (Fault::CaNotTrusted, "ca-not-trusted", S::UntrustedCertificate),
+            (Fault::CaNotPinned, "ca-not-pinned", S::UntrustedCertificate),
+            (Fault::CertificateRevoked, "certificate-revoked", S::UntrustedCertificate),
+            (Fault::CertificateNotAcceptable, "certificate-not-acceptable", S::UntrustedCertificate),
+            (Fault::OwnCertificateMissing, "own-certificate-missing", S::OwnCertificateRefused),
+            (Fault::OwnCertificateRefused { alert: alert() }, "own-certificate-refused", S::OwnCertificateRefused),
+            (Fault::OwnCertificateExpired, "own-certificate-expired", S::OwnCertificateExpired),
+            (Fault::TlsVersion, "tls-version", S::CannotBeAsked),
+            (Fault::TlsRefused { alert: alert() }, "tls-refused", S::CannotBeAsked),
+            (Fault::TlsFailed, "tls-failed", S::CannotBeAsked),
+            (Fault::NoHttp, "no-http", S::CannotBeAsked),
+            (Fault::ClosedAtOnce, "closed-at-once", S::NoAnswer),
+            (Fault::AnswerNotWhole, "answer-not-whole", S::NoAnswer),
+            (Fault::AnswerTooLong { most: 1 }, "answer-too-long", S::NoAnswer),
+            (Fault::AnswerTimedOut { ms: 1 }, "answer-timed-out", S::NoAnswer),
+            (Fault::RedirectsElsewhere, "redirects-elsewhere", S::CannotBeAsked),
+            (Fault::RedirectsTwice, "redirects-twice", S::CannotBeAsked),
+            (Fault::MayNotFollow { why: cause() }, "may-not-follow", S::CannotBeAsked),
+            (Fault::AfterRedirect(Box::new(Fault::ConnectionRefused)), "after-redirect", S::NoAnswer),
+            (Fault::TokenRefused { status: 401 }, "token-refused", S::RefusesToken),
+            (Fault::OutOfOrder { status: 503 }, "out-of-order", S::OutOfOrder),
+            (Fault::NotAPath { path: cause() }, "not-a-path", S::CannotBeAsked),
+            (Fault::NoHost, "no-host", S::CannotBeAsked),
+            (Fault::Files { why: cause() }, "files", S::CannotBeAsked),
+        ] {
+            assert_eq!((fault.as_str(), state_of(&Contact::Fault(fault.clone()))), (word, state), "{fault}");
+            assert!(of_gateway(state).is_some(), "{fault} needs somebody");
+        }
+    }
+
+    #[test]
+    fn each_trouble_of_the_reader_has_its_state() {
+        let (port, cause, serial) = (|| text("/dev/x"), || text("gone"), || text("30003638"));
+        for (unready, state) in [
+            (Unready::Absent { port: port(), cause: cause() }, ReaderState::Absent),
+            (Unready::WrongDevice { port: port(), protocol: "x", cause: cause() }, ReaderState::OtherDevice),
+            (Unready::NotListed { serial: serial() }, ReaderState::NotListed),
+            (Unready::NoCardKey { serial: serial() }, ReaderState::NoKeys),
+            (Unready::ClearCardData { serial: serial() }, ReaderState::ClearData),
+            (Unready::NotEncrypting { serial: serial(), fault: NotEncrypting::Zeros }, ReaderState::NotEncrypting),
+            (Unready::Flooding { port: port(), wait_s: 1 }, ReaderState::Flooding),
+            (Unready::Restarting { cause: cause() }, ReaderState::Restarting),
+        ] {
+            let reader = Reader::Unready(unready);
+            assert_eq!(reader.state(), state, "{reader:?}");
+        }
+        assert_eq!(Reader::Opening.state(), ReaderState::Opening);
+    }
+
+    #[test]
+    fn each_look_of_a_printer_has_its_state() {
+        let unreachable = Need::Unreachable { port: text("x"), cause: text("y") };
+        let interrupted = Need::Interrupted { port: text("x"), cause: text("y") };
+        for (need, state) in [
+            (Need::PaperNearEnd, PrinterState::PaperLow),
+            (unreachable, PrinterState::Absent),
+            (interrupted, PrinterState::Interrupted),
+            (Need::Silent, PrinterState::Silent),
+            (Need::Trouble(Trouble::CoverOpen), PrinterState::CoverOpen),
+            (Need::Trouble(Trouble::PaperOut), PrinterState::NoPaper),
+            (Need::Trouble(Trouble::Cutter), PrinterState::PaperJam),
+            (Need::Trouble(Trouble::Broken), PrinterState::Error),
+            (Need::Trouble(Trouble::Pausing), PrinterState::Pausing),
+            (Need::Trouble(Trouble::Offline), PrinterState::Offline),
+        ] {
+            assert_eq!(state_of_printer(&PrinterStands::Needs(need)), state);
+        }
+        assert_eq!(state_of_printer(&PrinterStands::NotUsedYet), PrinterState::NotUsedYet);
+        assert_eq!(state_of_printer(&PrinterStands::Ready), PrinterState::Ready);
+    }
+
+    #[test]
+    fn the_journal_is_full_by_sqlites_word_and_nearly_so_by_the_disks() {
+        let failed = |cause: &str| journal::Error::Failed { cause: text(cause) };
+        assert_eq!(state_of_journal(&failed("database or disk is full")), JournalState::Full);
+        assert_eq!(state_of_journal(&failed("disk I/O error")), JournalState::CannotBeWritten);
+        let view = |free| journal_view(None, free).state;
+        assert_eq!((view(None), view(Some(LITTLE_ROOM))), (JournalState::Ready, JournalState::Ready));
+        assert_eq!(view(Some(LITTLE_ROOM - 1)), JournalState::NearlyFull);
+        let full = journal_view(Some((JournalState::Full, text("full"))), Some(0));
+        assert_eq!((full.state, full.text.as_str()), (JournalState::Full, "full"), "what failed counts more");
+    }
+
+    #[test]
+    fn what_needs_attention_has_the_word_of_its_part_and_state() {
+        let word = |part: &str, state: &str| format!("{part}-{state}");
+        for state in ReaderState::ALL {
+            let code = of_reader(*state).map(Attention::as_str);
+            assert!(code.is_none_or(|code| code == word("reader", state.as_str())), "{code:?}");
+        }
+        for state in GatewayState::ALL {
+            let code = of_gateway(*state).map(Attention::as_str);
+            assert!(code.is_none_or(|code| code == word("gateway", state.as_str())), "{code:?}");
+            assert!(code.is_some() || !state.stops_sales(), "not ready, and nobody hears why: {state:?}");
+        }
+        for state in PrinterState::ALL {
+            let code = of_printer(*state).map(Attention::as_str);
+            assert!(code.is_none_or(|code| code == word("printer", state.as_str())), "{code:?}");
+        }
+        for state in JournalState::ALL {
+            let code = of_journal(*state).map(Attention::as_str);
+            assert!(code.is_none_or(|code| code == word("journal", state.as_str())), "{code:?}");
+        }
+    }
+}

@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::exit::{Exit, Stop};
 use super::{Where, log_level, out};
-use crate::till::{PrinterView, ReaderView, SaleView, StatusView};
+use crate::till::{GatewayState, PrinterView, ReaderView, SaleView, StatusView};
 
 /// Arguments.
 #[derive(Debug, Args)]
@@ -46,7 +46,9 @@ fn table(status: &StatusView) {
     for line in reader_details(reader) {
         out::say(&format!("{:<13}{line}", ""));
     }
-    out::say(&format!("gateway      {}: {}: {}", gateway.state.as_str(), gateway.url, gateway.text));
+    // Where there is no more to say than the word, it is said once.
+    let more = if gateway.state == GatewayState::Answers { String::new() } else { format!(": {}", gateway.text) };
+    out::say(&format!("gateway      {}: {}{more}", gateway.state.as_str(), gateway.url));
     for (n, PrinterView { name, port, state, text, .. }) in status.printers.iter().enumerate() {
         let name = if status.printers.len() > 1 { format!("{name}, ") } else { String::new() };
         let head = if n == 0 { "printer" } else { "" };

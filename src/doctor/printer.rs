@@ -99,7 +99,10 @@ mod tests {
     #[test]
     fn a_printer_that_is_ok_needs_nothing_however_much_it_prints() {
         for state in ["ok", "ok; 1 receipt waits", "ok; 12 receipts wait"] {
-            assert_eq!(said(PrinterState::Ready, state), (format!("the agent says: p at /dev/p is {state}"), Judgement::Ok));
+            assert_eq!(
+                said(PrinterState::Ready, state),
+                (format!("the agent says: p at /dev/p is {state}"), Judgement::Ok)
+            );
         }
         for state in ["not used yet", "not used yet; 1 receipt waits"] {
             let note = (format!("p at /dev/p was {state}"), Judgement::Note);
@@ -111,9 +114,15 @@ mod tests {
     fn what_to_do_about_a_printer_is_never_how_many_receipts_wait() {
         let warning = |seen: &str, remedy: &str| (seen.to_owned(), Judgement::Warning { remedy: remedy.to_owned() });
         let state = format!("{}; 2 receipts wait", Trouble::CoverOpen);
-        assert_eq!(said(PrinterState::CoverOpen, &state), warning("p at /dev/p is open; 2 receipts wait", "close its cover"));
+        assert_eq!(
+            said(PrinterState::CoverOpen, &state),
+            warning("p at /dev/p is open; 2 receipts wait", "close its cover")
+        );
         let all = "switch it off and on; if that does not help it needs repair";
-        assert_eq!(said(PrinterState::Error, &Trouble::Broken.to_string()), warning("p at /dev/p is out of order", all));
+        assert_eq!(
+            said(PrinterState::Error, &Trouble::Broken.to_string()),
+            warning("p at /dev/p is out of order", all)
+        );
         let unreachable =
             "unreachable: tcp://127.0.0.1:1: refused; see to its power, cable and address; 1 receipt waits";
         let seen = "p at /dev/p is unreachable: tcp://127.0.0.1:1: refused; 1 receipt waits";

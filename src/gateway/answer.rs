@@ -132,7 +132,7 @@ pub(super) fn reversal(reply: &Reply, payment: &str, asked: &Expected, assumptio
 fn read(reply: &Reply, asked: &Expected, assumptions: &Assumptions) -> Answer {
     let status = reply.status;
     if status >= 500 {
-        return unknown(Reason::GatewayFailed.with(format_args!("HTTP {status}")));
+        return unknown(Reason::GatewayOutOfOrder.with(format_args!("HTTP {status}")));
     }
     let Some(body) = object(&reply.body) else {
         return unknown(Reason::AnswerUnclear.with(format_args!("HTTP {status}, not a JSON object")));
@@ -145,7 +145,7 @@ fn read(reply: &Reply, asked: &Expected, assumptions: &Assumptions) -> Answer {
     match code::class(code, assumptions) {
         // Such a body has the id of the request, and nothing of a payment (interface: Behaviour).
         Some(Class::Throttled) if holds_a_payment(&body, asked) => unknown(contradictory(status)),
-        Some(Class::Throttled) => Answer::Throttled(Box::new(refusal(&body, Reason::GatewayBusy))),
+        Some(Class::Throttled) => Answer::Throttled(Box::new(refusal(&body, Reason::GatewayThrottles))),
         Some(Class::Approved) if status == 200 => ours(approval(&body, asked)),
         Some(Class::Pending) if status == 200 => ours(pending(&body)),
         Some(Class::Approved | Class::Pending) => unknown(contradictory(status)),

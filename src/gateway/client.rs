@@ -24,7 +24,7 @@ use super::contact::{Contact, Heard};
 use super::fault::Fault;
 use super::files::Files;
 use super::kept;
-use super::line::{Body, Exchange, Lines};
+use super::line::{Body, Exchange, Line, Lines};
 use super::parameter::form::{self, Asked};
 use super::parameter::{Call, Direction, Names};
 use super::probe::Probed;
@@ -139,12 +139,6 @@ impl Client {
         self.0.heard.contact(self.0.files.edition())
     }
 
-    /// Asks for nothing that anybody has, with our token: whether that is taken shows in [`Self::contact`].
-    pub async fn try_token(&self) {
-        self.0.files.refresh();
-        let _ = self.ask("try token", &query_parameters(&self.0.gateway, NOBODYS)).await;
-    }
-
     /// Packs a payment into its request. Nothing is sent: this comes before the journal is written.
     ///
     /// # Errors
@@ -166,7 +160,7 @@ impl Client {
         let answer = match self.post("pay", &self.0.payments, &prepared).await {
             Ok(reply) => answer::payment(&reply, &prepared.asked, &self.0.gateway.assumptions),
             Err(Failure::NotSent(fault)) => Answer::NotSent { why: fault.not_sent() },
-            Err(Failure::Unknown(fault)) => Answer::Unknown { why: fault.of(Reason::NoAnswer) },
+            Err(Failure::Unknown(fault)) => Answer::Unknown { why: fault.of(Reason::GatewayNoAnswer) },
         };
         if matches!(answer, Answer::Throttled(_)) {
             self.0.heard.throttles();
@@ -281,7 +275,16 @@ impl Client {
     /// # Errors
     /// When there is no answer over TLS that was verified.
     pub async fn probe(&self) -> Result<Probed, Fault> {
-        self.probe_over(&self.0.others).await
+        self.probe_over(&self.0.others, false).await
+    }
+
+    /// [`Self::probe`], and, where nothing has shown yet whether our token is taken, a question with it on the same line: for what nobody
+    /// has. Whether it is shows in [`Self::contact`].
+    ///
+    /// # Errors
+    /// As [`Self::probe`].
+    pub async fn probe_with_token(&self) -> Result<Probed, Fault> {
+        self.probe_over(&self.0.others, true).await
     }
 
     /// [`Self::probe`] over a line that is used for nothing else, with the certificates judged at the time of another clock. Nothing is
@@ -294,21 +297,37 @@ impl Client {
         let files = files.map_err(|error| Fault::Files { why: error.to_string() })?;
         let connect = Duration::from_millis(self.0.gateway.connect_timeout_ms);
         let lines = Lines::new(self.0.address.clone(), Arc::new(files), connect).over(self.0.way.clone());
-        self.probe_over(&lines).await
+        self.probe_over(&lines, false).await
     }
 
-    async fn probe_over(&self, lines: &Lines) -> Result<Probed, Fault> {
-        let probed = self.probe_once(lines).await;
-        match &probed {
-            Ok((_, status)) => self.0.heard.probed(*status),
-            Err(fault) => self.0.heard.failed(fault, self.0.files.edition()),
+    async fn probe_over(&self, lines: &Lines, with_token: bool) -> Result<Probed, Fault> {
+        let edition = self.0.files.edition();
+        let probed = async {
+            let mut line = lines.open().await?;
+            let (probed, status) = self.probe_once(&mut line).await?;
+            self.0.heard.probed(status);
+            Ok((probed, line))
+        };
+        let (probed, line) = probed.await.inspect_err(|fault| self.0.heard.failed(fault, edition))?;
+        if with_token && self.0.heard.must_ask_for_token(edition) {
+            self.try_token(line, edition).await;
         }
-        probed.map(|(probed, _)| probed)
+        Ok(probed)
+    }
+
+    /// Asks for what nobody has. Without an answer nothing is known, as before.
+    async fn try_token(&self, mut line: Line, edition: u64) {
+        let parameters = query_parameters(&self.0.gateway, NOBODYS);
+        let (method, path, body) = query_of(&self.0.address, &self.0.gateway.assumptions, &parameters);
+        let Ok(request) = self.request(method, &path, body.as_ref()) else { return };
+        let limit = Duration::from_millis(self.0.gateway.answer_timeout_ms);
+        if let Ok(Exchange::Answered(reply)) = timeout(limit, line.exchange(request)).await {
+            self.0.heard.answered(reply.status, edition);
+        }
     }
 
     /// With the status of the answer.
-    async fn probe_once(&self, lines: &Lines) -> Result<(Probed, u16), Fault> {
-        let mut line = lines.open().await?;
+    async fn probe_once(&self, line: &mut Line) -> Result<(Probed, u16), Fault> {
         let path = self.0.address.path(&self.0.gateway.assumptions.probe_path, &[]);
         let request = request_of(&self.0.address, None, Method::GET, &path, None)?;
         let ms = self.0.gateway.answer_timeout_ms;

@@ -44,23 +44,44 @@ pub(super) struct Heard(Mutex<Latest>);
 #[derive(Debug, Default)]
 struct Latest {
     line: Contact,
-    /// The status that refused the token.
-    refused: Option<u16>,
+    token: Token,
     /// Of the files that were in use: others may be right.
     edition: u64,
+}
+
+/// What is known of our token.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Token {
+    #[default]
+    Unknown,
+    Taken,
+    /// With this status.
+    Refused(u16),
 }
 
 impl Heard {
     /// A request with our token was answered with this status.
     pub(super) fn answered(&self, status: u16, edition: u64) {
         let mut latest = self.latest();
-        let refused = matches!(status, 401 | 403);
-        *latest = Latest { line: line_of(status), refused: refused.then_some(status), edition };
+        let token = match status {
+            401 | 403 => Token::Refused(status),
+            // Whoever is out of order may not have looked at it.
+            500.. if latest.edition == edition => latest.token,
+            500.. => Token::Unknown,
+            _ => Token::Taken,
+        };
+        *latest = Latest { line: line_of(status), token, edition };
     }
 
     /// A probe, without it.
     pub(super) fn probed(&self, status: u16) {
         self.latest().line = line_of(status);
+    }
+
+    /// Whether only a request with our token can tell whether it is taken.
+    pub(super) fn must_ask_for_token(&self, edition: u64) -> bool {
+        let latest = self.latest();
+        latest.token != Token::Taken || latest.edition != edition
     }
 
     /// It had more requests than it takes.
@@ -81,18 +102,18 @@ impl Heard {
         let mut latest = self.latest();
         latest.line = Contact::Fault(fault.clone());
         if latest.edition != edition {
-            (latest.refused, latest.edition) = (None, edition);
+            (latest.token, latest.edition) = (Token::Unknown, edition);
         }
     }
 
     /// How it stands, with the files of this edition.
     pub(super) fn contact(&self, edition: u64) -> Contact {
         let latest = self.latest();
-        match (&latest.line, latest.refused) {
+        match (&latest.line, latest.token) {
             // Other files, other certificates and another token: what was refused before says nothing.
             (Contact::Fault(_), _) if latest.edition != edition => Contact::NotAskedYet,
             (Contact::Fault(fault), _) => Contact::Fault(fault.clone()),
-            (_, Some(status)) if latest.edition == edition => Contact::Fault(Fault::TokenRefused { status }),
+            (_, Token::Refused(status)) if latest.edition == edition => Contact::Fault(Fault::TokenRefused { status }),
             (line, _) => line.clone(),
         }
     }
@@ -118,8 +139,10 @@ mod tests {
         let refused = Contact::Fault(Fault::TokenRefused { status: 401 });
         let heard = Heard::default();
         assert_eq!(heard.contact(0), Contact::NotAskedYet);
+        assert!(heard.must_ask_for_token(0));
         heard.answered(401, 0);
         assert_eq!(heard.contact(0), refused);
+        assert!(heard.must_ask_for_token(0));
         // A probe has no token, and an open line even less.
         heard.probed(200);
         heard.connected();
@@ -130,8 +153,12 @@ mod tests {
         heard.connected();
         assert_eq!(heard.contact(0), refused);
         assert_eq!(heard.contact(1), Contact::Connected, "another token");
+        heard.answered(503, 0);
+        heard.probed(200);
+        assert_eq!(heard.contact(0), refused);
         heard.answered(404, 0);
         assert_eq!(heard.contact(0), Contact::Answers);
+        assert!(!heard.must_ask_for_token(0) && heard.must_ask_for_token(1));
         heard.answered(403, 0);
         heard.failed(&Fault::CaNotTrusted, 1);
         assert_eq!((heard.contact(1), heard.contact(2)), (Contact::Fault(Fault::CaNotTrusted), Contact::NotAskedYet));

@@ -213,16 +213,15 @@ impl Fault {
     #[must_use]
     pub fn not_sent(&self) -> Why {
         self.of(match self {
-            Self::CertificateExpired
-            | Self::CertificateNotValidYet
+            Self::CertificateExpired => Reason::GatewayCertificateExpired,
+            Self::CertificateNotValidYet
             | Self::CertificateOfAnotherHost
             | Self::CaNotTrusted
             | Self::CaNotPinned
             | Self::CertificateRevoked
-            | Self::CertificateNotAcceptable
-            | Self::OwnCertificateMissing
-            | Self::OwnCertificateExpired
-            | Self::OwnCertificateRefused { .. } => Reason::GatewayNotTrusted,
+            | Self::CertificateNotAcceptable => Reason::GatewayUntrustedCertificate,
+            Self::OwnCertificateMissing | Self::OwnCertificateRefused { .. } => Reason::GatewayOwnCertificateRefused,
+            Self::OwnCertificateExpired => Reason::GatewayOwnCertificateExpired,
             Self::TokenRefused { .. } => Reason::GatewayRefusesToken,
             _ => Reason::GatewayUnreachable,
         })

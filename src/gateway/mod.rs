@@ -52,7 +52,7 @@ pub use certificate::{Certificate, Expiry};
 pub use client::{Client, Soon};
 pub use clock::{Clock, Time};
 pub use contact::Contact;
-pub use fault::Fault;
+pub use fault::{Alert, Fault};
 pub use probe::Probed;
 pub use request::{Expected, PreparedPayment};
 pub use token::Token;

@@ -400,9 +400,13 @@ impl Db {
         rows.collect::<Result<_, _>>().map_err(failed)
     }
 
-    /// Writes what stands there already.
-    pub(super) fn try_to_write(&self) -> Result<(), Error> {
-        self.connection.execute("UPDATE about SET format = format", []).map(drop).map_err(failed)
+    /// Writes what stands there already: changed and changed back, for what is not changed SQLite does not write.
+    pub(super) fn try_to_write(&mut self) -> Result<(), Error> {
+        let transaction = self.connection.transaction().map_err(failed)?;
+        for _ in 1..=2 {
+            transaction.execute("UPDATE about SET format = -format", []).map_err(failed)?;
+        }
+        transaction.commit().map_err(failed)
     }
 
     pub(super) fn number(&self, sql: &str) -> Result<i64, Error> {

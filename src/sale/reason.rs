@@ -53,14 +53,26 @@ reasons! {
 
     // ---- The terminal; nothing has left it
 
-    /// The reader went away, or does not do what it must; its trouble.
+    /// The reader went away in the middle; its trouble.
     ReaderLost = "reader-lost",
     /// The reader is not ready; its trouble.
     ReaderNotReady = "reader-not-ready",
+    /// The reader's port cannot be opened; the port and the system's words.
+    ReaderAbsent = "reader-absent",
+    /// What answers at the reader's port is none, or another kind; the port and what was wrong.
+    ReaderOtherDevice = "reader-other-device",
+    /// The reader is not one of `[reader] serials`; its serial number.
+    ReaderNotListed = "reader-not-listed",
+    /// The reader is being restarted after a fault; which.
+    ReaderRestarting = "reader-restarting",
+    /// The reader sends without end; its port.
+    ReaderFlooding = "reader-flooding",
     /// The reader has no key left to encrypt with.
-    ReaderKeysUsedUp = "reader-keys-used-up",
-    /// The reader does not encrypt as it must; its serial number.
-    ReaderNotSecure = "reader-not-secure",
+    ReaderNoKeys = "reader-no-keys",
+    /// The reader sends card data in clear; its serial number.
+    ReaderClearData = "reader-clear-data",
+    /// The reader stopped encrypting, or uses a key twice; its serial number.
+    ReaderNotEncrypting = "reader-not-encrypting",
     /// The reader signed another amount or currency than was asked for.
     ReaderAmountDiffers = "reader-amount-differs",
     /// The reader says that a PIN was entered, and gave none.
@@ -78,23 +90,29 @@ reasons! {
 
     /// No connection to the gateway; the system's words.
     GatewayUnreachable = "gateway-unreachable",
-    /// The gateway's certificate is not trusted, or has expired; what is wrong with it.
-    GatewayNotTrusted = "gateway-not-trusted",
+    /// The gateway's certificate is not one to be trusted; what is wrong with it.
+    GatewayUntrustedCertificate = "gateway-untrusted-certificate",
+    /// The gateway's certificate has expired.
+    GatewayCertificateExpired = "gateway-certificate-expired",
+    /// The gateway takes no certificate of ours, or wants one that there is not.
+    GatewayOwnCertificateRefused = "gateway-own-certificate-refused",
+    /// The gateway refuses our certificate, which has expired.
+    GatewayOwnCertificateExpired = "gateway-own-certificate-expired",
     /// The gateway refuses the access token.
     GatewayRefusesToken = "gateway-refuses-token",
     /// The gateway has nothing at the address that was asked.
     GatewayWrongAddress = "gateway-wrong-address",
     /// The gateway has too many requests and did not process this one; its description.
-    GatewayBusy = "gateway-busy",
+    GatewayThrottles = "gateway-throttles",
     /// The gateway does not know it, after all the time in which it could still have come.
     NeverReceived = "never-received",
 
     // ---- What began a doubt about the money
 
     /// The request was sent, and no answer came; what happened to the line.
-    NoAnswer = "no-answer",
+    GatewayNoAnswer = "gateway-no-answer",
     /// The gateway failed; its HTTP status.
-    GatewayFailed = "gateway-failed",
+    GatewayOutOfOrder = "gateway-out-of-order",
     /// The gateway's answer cannot be read, or contradicts itself; in which way.
     AnswerUnclear = "answer-unclear",
     /// The gateway's result code is on no list; the code.
@@ -203,8 +221,14 @@ impl Reason {
             self,
             Self::ReaderLost
                 | Self::ReaderNotReady
-                | Self::ReaderKeysUsedUp
-                | Self::ReaderNotSecure
+                | Self::ReaderAbsent
+                | Self::ReaderOtherDevice
+                | Self::ReaderNotListed
+                | Self::ReaderRestarting
+                | Self::ReaderFlooding
+                | Self::ReaderNotEncrypting
+                | Self::ReaderNoKeys
+                | Self::ReaderClearData
                 | Self::ReaderAmountDiffers
                 | Self::ReaderPinMissing
                 | Self::TypingNotPossible
@@ -212,10 +236,13 @@ impl Reason {
                 | Self::ClockUntrusted
                 | Self::RequestNotPossible
                 | Self::GatewayUnreachable
-                | Self::GatewayNotTrusted
+                | Self::GatewayUntrustedCertificate
+                | Self::GatewayCertificateExpired
+                | Self::GatewayOwnCertificateRefused
+                | Self::GatewayOwnCertificateExpired
                 | Self::GatewayRefusesToken
                 | Self::GatewayWrongAddress
-                | Self::GatewayBusy
+                | Self::GatewayThrottles
                 | Self::NeverReceived
         )
     }

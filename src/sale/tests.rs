@@ -877,7 +877,7 @@ fn listed(found: Vec<Found>) -> Event {
 fn a_throttled_request_alone_is_sent_again_and_written_down_before() {
     let busy = || {
         let refusal = Refusal {
-            why: Reason::GatewayBusy.with("busy"),
+            why: Reason::GatewayThrottles.with("busy"),
             for_chip: ForChip::default(),
             facts: HostFacts::default(),
         };
@@ -909,6 +909,44 @@ fn a_throttled_request_alone_is_sent_again_and_written_down_before() {
     let _ = pulled.on(busy());
     assert_eq!(pulled.on(Event::ReaderLost), [Action::Print(Paper::Copies), Action::Tell]);
     assert!(matches!(pulled.outcome(), Some(Outcome::NotSent { .. })));
+}
+
+#[test]
+fn a_cancel_while_a_throttled_request_is_on_its_way_keeps_it_from_being_sent_another_time() {
+    let busy = || {
+        let refusal = Refusal {
+            why: Reason::GatewayThrottles.with("busy"),
+            for_chip: ForChip::default(),
+            facts: HostFacts::default(),
+        };
+        Event::Answered(Answer::Throttled(Box::new(refusal)))
+    };
+    let on_its_way_again = || {
+        let mut sale = Trace::asked(EntryMode::Icc);
+        assert_eq!(sale.on_at(busy(), 1), []);
+        assert_eq!(sale.on_at(Event::DeadlinePassed, 3), [Action::Ask]);
+        assert!(sale.sale.can_be_cancelled());
+        assert_eq!(sale.on_at(Event::CancelAsked { by: None }, 4), [], "its answer decides");
+        sale
+    };
+    let mut throttled = on_its_way_again();
+    let _ = throttled.on_at(busy(), 5);
+    assert!(matches!(throttled.outcome(), Some(Outcome::Cancelled { .. })), "{:?}", throttled.outcome());
+    // What was carried out stays, and what nobody knows is reversed, as without a cancel.
+    let mut carried_out = on_its_way_again();
+    let _ = carried_out.on_at(approved(), 5);
+    assert!(carried_out.outcome().is_none());
+    let _ = carried_out.on_at(said(true), 6);
+    assert_eq!(carried_out.outcome(), Some(&Outcome::Approved));
+    let mut lost = on_its_way_again();
+    let _ = lost.on_at(unknown(), 5);
+    assert!(lost.is_unconfirmed());
+    // A request that was never throttled cannot be cancelled.
+    let mut first = Trace::asked(EntryMode::Icc);
+    assert!(!first.sale.can_be_cancelled());
+    assert_eq!(first.on(Event::CancelAsked { by: None }), []);
+    assert_eq!(first.on(busy()), []);
+    assert!(first.outcome().is_none(), "it is sent again");
 }
 
 #[test]

@@ -253,7 +253,7 @@ fn a_detail_is_shown_to_whom_it_is_meant_for() {
 #[test]
 fn the_rule_for_unconfirmed_is_in_the_words() {
     let words = Words::new(Language::English);
-    let why = Why::from(Reason::NoAnswer);
+    let why = Why::from(Reason::GatewayNoAnswer);
     for kind in kinds() {
         let text = words.unconfirmed(&kind, &why, None, None);
         let undone = kind.is_undone_when_unknown();
@@ -317,7 +317,7 @@ fn the_tables_are_as_they_were_read_through() {
 
 fn states(words: &Words) -> String {
     let mut table = String::new();
-    let (amount, no_answer) = (eur("12.34"), Why::from(Reason::NoAnswer));
+    let (amount, no_answer) = (eur("12.34"), Why::from(Reason::GatewayNoAnswer));
     let declined = Reason::BankDeclined.with("insufficient funds");
     for kind in kinds() {
         let mut row = |name: &str, text: String| writeln!(table, "  {name:<12}{text}").unwrap();

@@ -375,9 +375,9 @@ restart() {
   guest "systemctl restart pos-agent" || fail "systemctl restart: $SAID"
 }
 
-# The service runs, its devices are there, and a sale can be taken.
+# The service runs, its devices are there, and a sale can be taken: none is at the reader.
 is_ready() {
-  until_guest "the terminal is ready" "pos-agent status"
+  until_guest "the terminal is ready" "pos-agent status && ! pos-agent status | grep -q ': ready, busy'"
 }
 
 # Asks again and again in the guest.

@@ -8,7 +8,7 @@ use pos_agent::sim::gateway::{Kind, Manners, Seen};
 use pos_agent::sim::reader::deck::Chip;
 use pos_agent::sim::reader::{Card, Entry, Script, WaitsFor, card};
 use pos_agent::sim::shop::Options;
-use pos_agent::till::{Outcome, SaleView, State, StatusView};
+use pos_agent::till::{Outcome, ReaderState, SaleView, State, StatusView};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
@@ -381,7 +381,7 @@ async fn hear(
 }
 
 fn is_free(status: &StatusView) -> bool {
-    status.ready && !status.busy
+    status.reader.state == ReaderState::Ready && !status.busy
 }
 
 async fn until_ready(counter: &Counter, ears: &mut Ears) {

@@ -244,7 +244,7 @@ impl Till {
         loop {
             let waits = |status: &StatusView| status.printers.iter().any(|printer| printer.waiting > 0);
             match self.get::<StatusView>("status").await {
-                Ok(Some(status)) if status.ready && !waits(&status) => return,
+                Ok(Some(status)) if status.ready && !status.busy && !waits(&status) => return,
                 _ => tokio::time::sleep(ASK_AGAIN).await,
             }
         }

@@ -55,8 +55,11 @@ fn who_cancelled_ends_it_also_when_another_began_it() {
     // A cancel while the gateway has too many requests.
     let mut trace = begun(cashier());
     let _ = trace.on(Event::CardRead { facts: facts(EntryMode::Icc), first_answer: FirstAnswer::GoOnline });
-    let refusal =
-        Refusal { why: Reason::GatewayBusy.with("busy"), for_chip: ForChip::default(), facts: HostFacts::default() };
+    let refusal = Refusal {
+        why: Reason::GatewayThrottles.with("busy"),
+        for_chip: ForChip::default(),
+        facts: HostFacts::default(),
+    };
     let _ = trace.on(Event::Answered(Answer::Throttled(Box::new(refusal))));
     let _ = trace.on(Event::CancelAsked { by: program() });
     assert!(matches!(trace.outcome(), Some(Outcome::Cancelled { .. })));

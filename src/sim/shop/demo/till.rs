@@ -379,10 +379,11 @@ mod tests {
     }
 
     #[test]
-    fn what_needs_a_person_may_be_a_sentence_or_an_object_with_one() {
-        let json =
-            r#"{"ready":false,"attention":["no paper",{"code":"reader-lost","text":"no reader"}],"current":null}"#;
-        let status: Status = serde_json::from_str(json).unwrap();
+    fn what_needs_a_person_is_told_by_its_sentence() {
+        let attention =
+            r#"[{"code":"printer-no-paper","text":"no paper"},{"code":"reader-absent","text":"no reader"}]"#;
+        let json = format!(r#"{{"ready":false,"busy":false,"attention":{attention},"current":null}}"#);
+        let status: Status = serde_json::from_str(&json).unwrap();
         assert_eq!(status.attention, ["no paper", "no reader"]);
     }
 
