@@ -157,7 +157,7 @@ fn a_shop_on_one_screen_from_the_first_sale_through_a_power_cut_to_the_end() {
     shop.press("k");
     shop.shows(&["agent no power", "k give the agent its power back"]);
     shop.says("The agent does not run any more.");
-    shop.press("k");
+    // By itself: a second k that came after that would cut it again.
     shop.says("The agent has power again.");
     shop.shows(&["5.71 EUR  sale 2 by tapping: taken back"]);
     shop.shows(&["void of sale 2", "charged in all: 12.34 EUR", "agent ready"]);
