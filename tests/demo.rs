@@ -43,7 +43,7 @@ const DEMOS: &[Line] = &[
     ("--card chip-refuses", 1, &["CHIP", "REVERSED", "NOT CHARGED"]),
     ("--amount 5.51", 1, &["DECLINED", "NOT CHARGED"]),
     ("--amount 5.60", 4, &["PARTIALLY APPROVED", "2.80 EUR"]),
-    ("--gateway-off", 69, &["NOT CHARGED"]),
+    ("--gateway-off", 69, &["NOT CARRIED OUT", "NOT CHARGED"]),
 ];
 
 /// What is told of the person's hands, in the words of the open shop.
