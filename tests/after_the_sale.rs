@@ -234,7 +234,8 @@ async fn the_limit_holds_for_the_amount_and_for_the_amount_with_its_tip() {
     assert_eq!(counter.ask(with_tip("over")).await.0, 201);
     let view = counter.until_ended("over").await;
     assert_eq!(ended(&view), Some(Outcome::Cancelled), "{}", view.text);
-    assert!(view.text.contains("14.01 EUR is above the terminal's limit of 14.00 EUR"), "{}", view.text);
+    assert_eq!(view.reason.as_deref(), Some("tip-not-possible"), "{}", view.text);
+    assert!(view.text.contains("14.01 EUR"), "{}", view.text);
     assert!(counter.shop.gateway.ledger().entries().is_empty());
     counter.until_ready().await;
     counter.shop.reader.next_number("166");

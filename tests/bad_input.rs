@@ -458,7 +458,7 @@ const ANSWERS: &[Line] = &[
 /// What stands on the way to the gateway.
 #[rustfmt::skip]
 const WAYS: &[Line] = &[
-    line("expired certificate",         |shop| shop.gateway.certificate = Certificate::Expired,   "12.34", CHIP, "gateway-untrusted-certificate", Now(Outcome::NotSent), 69, NOTHING),
+    line("expired certificate",         |shop| shop.gateway.certificate = Certificate::Expired,   "12.34", CHIP, "gateway-certificate-expired", Now(Outcome::NotSent), 69, NOTHING),
     line("certificate of another host", |shop| shop.gateway.certificate = Certificate::WrongName, "12.34", TAP,  "gateway-untrusted-certificate", Now(Outcome::NotSent), 69, NOTHING),
     line("certificate of another CA",   |shop| shop.gateway.certificate = Certificate::OtherCa,   "12.34", SWIPE, "gateway-untrusted-certificate", Now(Outcome::NotSent), 69, NOTHING),
     line("nobody listens",              |shop| to_port(shop, closed_port()),                      "12.34", CHIP, "gateway-unreachable", Now(Outcome::NotSent), 69, NOTHING),

@@ -64,7 +64,7 @@ impl Agent {
         let event = typed.map_err(|why| reasons::no_tip(&why)).and_then(|tip| {
             let total =
                 tip.map_or(Ok(base), |tip| base.plus(tip)).map_err(|error| Reason::TipNotPossible.with(error))?;
-            let charged = self.may_charge(total).map_err(|why| Reason::TipNotPossible.with(why));
+            let charged = self.may_charge(total).map_err(|_| Reason::TipNotPossible.with(total));
             charged.map(|()| Event::TipTyped { tip })
         });
         let event = event.unwrap_or_else(|why| {

@@ -13,6 +13,8 @@ use crate::words::{self, End, Message, Words};
 
 use super::Agent;
 
+const FAULT: &str = "the sale ended because of a fault of the terminal's side";
+
 impl From<ReceiptCopy> for Copy {
     fn from(copy: ReceiptCopy) -> Self {
         match copy {
@@ -125,17 +127,21 @@ impl Agent {
         let _ = self.progress.send(progress);
     }
 
-    /// A sale that was not sent, or was taken back, has ended: once, what a technician looks for.
+    /// A sale ended because of a fault of the terminal's side, that of the gateway and of the way to it included: once, what a technician
+    /// looks for.
     pub(super) fn warn_of_end(&self, number: u64) {
         let Some(active) = self.sales.get(&number) else { return };
         let Standing::Ended(outcome @ (Outcome::NotSent { why } | Outcome::Reversed { why })) = active.sale.standing()
         else {
             return;
         };
+        if why.reason.is_somebodys_wish() {
+            return;
+        }
         let order = active.sale.order();
         let (reason, detail) = (why.reason.as_str(), why.detail.as_deref().unwrap_or_default());
         let (outcome, reference, till) = (outcome.as_str(), &order.reference, &order.till);
-        tracing::warn!(sale = number, outcome, reason, reference, till, detail, "not charged");
+        tracing::warn!(sale = number, outcome, reason, reference, till, detail, "{}", FAULT);
     }
 
     /// A step of the reader, for the cashier.

@@ -223,6 +223,13 @@ impl Fault {
             Self::OwnCertificateMissing | Self::OwnCertificateRefused { .. } => Reason::GatewayOwnCertificateRefused,
             Self::OwnCertificateExpired => Reason::GatewayOwnCertificateExpired,
             Self::TokenRefused { .. } => Reason::GatewayRefusesToken,
+            Self::TlsVersion
+            | Self::TlsRefused { .. }
+            | Self::TlsFailed
+            | Self::NoHttp
+            | Self::NotAPath { .. }
+            | Self::NoHost
+            | Self::Files { .. } => Reason::GatewayCannotBeAsked,
             _ => Reason::GatewayUnreachable,
         })
     }

@@ -213,6 +213,20 @@ impl Reason {
         Why { reason: self, detail: Some(detail.to_string()).filter(|detail| !detail.is_empty()) }
     }
 
+    /// The card, the till or a person at the counter wanted it so: nobody has anything to mend.
+    #[must_use]
+    pub fn is_somebodys_wish(self) -> bool {
+        matches!(
+            self,
+            Self::CardGone
+                | Self::CardRefused
+                | Self::PartialNotTaken
+                | Self::SignatureRefused
+                | Self::SignatureNotChecked
+                | Self::TakenBackByPerson
+        )
+    }
+
     /// A fault of the terminal or of its way to the gateway, which a technician can mend. Neither the customer nor the bank caused it, so it
     /// is never told as "declined" or "cancelled".
     #[must_use]

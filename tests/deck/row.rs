@@ -346,6 +346,8 @@ pub fn end_of(view: &SaleView) -> End {
         Some(Outcome::PartiallyApproved) => End::Partial,
         Some(Outcome::Declined) => End::Declined,
         Some(Outcome::Cancelled) => End::Nothing,
+        // Where no card was read, there is no receipt either.
+        Some(Outcome::NotSent) if view.card.is_none() => End::Nothing,
         Some(Outcome::NotSent) => End::NotSent,
         Some(Outcome::Reversed) => End::Reversed,
         None => panic!("no end: {view:?}"),

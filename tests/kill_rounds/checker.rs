@@ -193,7 +193,10 @@ fn one(ledger: &Ledger, books: &Books, deals: &[Deal], deal: &Deal) -> Result<()
     }
     // Not only now: no approval may have come after the till was told of no charge.
     for told in &deal.told {
-        let uncharged = matches!(told.view.outcome, Some(Outcome::Declined | Outcome::Cancelled | Outcome::NotSent));
+        let uncharged = matches!(
+            told.view.outcome,
+            Some(Outcome::Declined | Outcome::Cancelled | Outcome::NotSent | Outcome::Reversed)
+        );
         let late = ledger
             .entries()
             .iter()
