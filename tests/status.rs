@@ -206,8 +206,9 @@ async fn what_was_mended_is_ready_without_a_restart_and_without_a_sale() {
     let counter = &terminal.counter;
     counter.until_status("refused", |status| status.needs(Attention::GatewayRefusesToken)).await;
     write(&counter.shop, "gateway-token", &Options::default().gateway.token);
-    let status = counter.until_status("taken", |status| status.gateway.state == GatewayState::Answers).await;
-    assert!(status.ready && status.attention.is_empty(), "{status:?}");
+    let taken = |status: &StatusView| status.ready && status.gateway.state == GatewayState::Answers;
+    let status = counter.until_status("taken", taken).await;
+    assert!(status.attention.is_empty(), "{status:?}");
 
     // The network: it is asked again by itself.
     counter.shop.gateway.set_offline(true).await.unwrap();
@@ -224,7 +225,8 @@ async fn what_was_mended_is_ready_without_a_restart_and_without_a_sale() {
 async fn a_terminal_that_serves_a_sale_is_ready_and_busy() {
     let (terminal, _held) = Terminal::start(Options::default(), NOTHING).await;
     let counter = &terminal.counter;
-    counter.until_ready().await;
+    let answers = |status: &StatusView| status.ready && status.gateway.state == GatewayState::Answers;
+    counter.until_status("ready, and the gateway answers", answers).await;
     assert_eq!(counter.begin("R1", "12.34").await.0, 201);
     let status = counter.status().await;
     assert_eq!((status.ready, status.busy, status.attention.len()), (true, true, 0), "{status:?}");
