@@ -27,6 +27,9 @@ use serde_json::{Value, json};
 /// Kept as long as the fault lasts.
 type Held = Box<dyn Any>;
 
+/// Makes something of the shop wrong.
+type Wrong = fn(&mut Options);
+
 /// The real program in a shop; its log is a file.
 struct Terminal {
     counter: Counter,
@@ -73,7 +76,7 @@ impl Terminal {
 /// One thing that is wrong, and what is said of it.
 struct Planted {
     what: &'static str,
-    options: fn(&mut Options),
+    options: Wrong,
     plant: fn(&Shop) -> Held,
     /// How the part stands.
     stands: Stands,
@@ -109,7 +112,7 @@ impl Stands {
     }
 }
 
-const FINE: fn(&mut Options) = |_| {};
+const FINE: Wrong = |_| {};
 const NOTHING: fn(&Shop) -> Held = |_| Box::new(());
 
 #[rustfmt::skip]
@@ -288,7 +291,7 @@ async fn a_reader_that_goes_away_or_signs_another_amount_is_a_fault_in_the_log_a
 
 #[tokio::test]
 async fn a_reader_that_a_sale_finds_wanting_has_its_word_in_the_status_and_the_log() {
-    let rows: [(fn(&mut Options), ReaderState, Attention); 2] = [
+    let rows: [(Wrong, ReaderState, Attention); 2] = [
         (|options| options.reader.dukpt = Dukpt::TDES.with_keys_left(1), ReaderState::NoKeys, Attention::ReaderNoKeys),
         (
             |options| (options.reader.secured, options.reader.claims_card_key) = (false, true),
