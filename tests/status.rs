@@ -27,6 +27,9 @@ use serde_json::{Value, json};
 /// Kept as long as the fault lasts.
 type Held = Box<dyn Any>;
 
+/// Makes something of the shop wrong.
+type Wrong = fn(&mut Options);
+
 /// The real program in a shop; its log is a file.
 struct Terminal {
     counter: Counter,
@@ -73,7 +76,7 @@ impl Terminal {
 /// One thing that is wrong, and what is said of it.
 struct Planted {
     what: &'static str,
-    options: fn(&mut Options),
+    options: Wrong,
     plant: fn(&Shop) -> Held,
     /// How the part stands.
     stands: Stands,
@@ -109,7 +112,7 @@ impl Stands {
     }
 }
 
-const FINE: fn(&mut Options) = |_| {};
+const FINE: Wrong = |_| {};
 const NOTHING: fn(&Shop) -> Held = |_| Box::new(());
 
 #[rustfmt::skip]
@@ -137,6 +140,9 @@ const PLANTED: &[Planted] = &[
     Planted { what: "a gateway that speaks no TLS", options: FINE, plant: plain_gateway,
         stands: Stands::Gateway(GatewayState::CannotBeAsked, "tls-failed"), code: Attention::GatewayCannotBeAsked, ready: false,
         sale: Some("gateway-cannot-be-asked") },
+    Planted { what: "a gateway that wants a certificate of ours", options: wants_a_certificate, plant: NOTHING,
+        stands: Stands::Gateway(GatewayState::OwnCertificateRefused, "own-certificate-missing"), code: Attention::GatewayOwnCertificateRefused,
+        ready: false, sale: None },
     Planted { what: "a certificate that ends soon", options: |options| options.gateway.certificate = Certificate::EndsIn(10), plant: NOTHING,
         stands: Stands::Soon, code: Attention::GatewayCertificateEnds, ready: true, sale: None },
     Planted { what: "no reader", options: FINE, plant: |shop| set(shop, "reader", "port", "/dev/serial/by-id/usb-none"),
@@ -203,8 +209,9 @@ async fn what_was_mended_is_ready_without_a_restart_and_without_a_sale() {
     let counter = &terminal.counter;
     counter.until_status("refused", |status| status.needs(Attention::GatewayRefusesToken)).await;
     write(&counter.shop, "gateway-token", &Options::default().gateway.token);
-    let status = counter.until_status("taken", |status| status.gateway.state == GatewayState::Answers).await;
-    assert!(status.ready && status.attention.is_empty(), "{status:?}");
+    let taken = |status: &StatusView| status.ready && status.gateway.state == GatewayState::Answers;
+    let status = counter.until_status("taken", taken).await;
+    assert!(status.attention.is_empty(), "{status:?}");
 
     // The network: it is asked again by itself.
     counter.shop.gateway.set_offline(true).await.unwrap();
@@ -221,7 +228,8 @@ async fn what_was_mended_is_ready_without_a_restart_and_without_a_sale() {
 async fn a_terminal_that_serves_a_sale_is_ready_and_busy() {
     let (terminal, _held) = Terminal::start(Options::default(), NOTHING).await;
     let counter = &terminal.counter;
-    counter.until_ready().await;
+    let answers = |status: &StatusView| status.ready && status.gateway.state == GatewayState::Answers;
+    counter.until_status("ready, and the gateway answers", answers).await;
     assert_eq!(counter.begin("R1", "12.34").await.0, 201);
     let status = counter.status().await;
     assert_eq!((status.ready, status.busy, status.attention.len()), (true, true, 0), "{status:?}");
@@ -279,6 +287,33 @@ async fn a_reader_that_goes_away_or_signs_another_amount_is_a_fault_in_the_log_a
     assert_eq!(log.matches("a fault of the terminal's side").count(), 1, "{log}");
     assert_eq!(terminal.warned("reader-restarting", "unplugged"), 1, "{log}");
     speaks_to_people("sales", &log);
+}
+
+#[tokio::test]
+async fn a_reader_that_a_sale_finds_wanting_has_its_word_in_the_status_and_the_log() {
+    let rows: [(Wrong, ReaderState, Attention); 2] = [
+        (|options| options.reader.dukpt = Dukpt::TDES.with_keys_left(1), ReaderState::NoKeys, Attention::ReaderNoKeys),
+        (
+            |options| (options.reader.secured, options.reader.claims_card_key) = (false, true),
+            ReaderState::ClearData,
+            Attention::ReaderClearData,
+        ),
+    ];
+    for (wrong, state, code) in rows {
+        let mut options = Options::default();
+        options.reader.removes_card = true;
+        wrong(&mut options);
+        let (terminal, _held) = Terminal::start(options, NOTHING).await;
+        let counter = &terminal.counter;
+        counter.until_ready().await;
+        counter.sell("R1", "12.34", "tap", Tap).await;
+        counter.until_ended("R1").await;
+        let found = |status: &StatusView| status.reader.state == state && status.needs(code);
+        let status = counter.until_status(state.as_str(), found).await;
+        assert!(!status.ready, "{status:?}");
+        assert_eq!(terminal.warned(code.as_str(), "R1"), 1, "{}", terminal.log());
+        speaks_to_people(state.as_str(), &terminal.log());
+    }
 }
 
 #[tokio::test]
@@ -449,6 +484,14 @@ fn url(shop: &Shop, url: &str) -> Held {
 fn write(shop: &Shop, file: &str, text: &str) -> Held {
     fs::write(shop.folder().join(file), text).unwrap();
     Box::new(())
+}
+
+/// Of an authority that has given us none.
+fn wants_a_certificate(options: &mut Options) {
+    let key = rcgen::KeyPair::generate().unwrap();
+    let mut authority = rcgen::CertificateParams::new(Vec::new()).unwrap();
+    authority.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+    options.gateway.demand.client_ca = Some(authority.self_signed(&key).unwrap().pem());
 }
 
 /// Takes connections and says nothing.

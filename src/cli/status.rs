@@ -33,7 +33,7 @@ impl Status {
 fn table(status: &StatusView) {
     let ready = match (status.ready, status.busy) {
         (true, false) => "ready",
-        (true, true) => "ready, busy with a sale",
+        (true, true) => "ready, busy at the reader",
         (false, _) => "NOT READY",
     };
     out::say(&format!("terminal     {}: {ready}", status.terminal_id));
