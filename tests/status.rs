@@ -118,7 +118,8 @@ const NOTHING: fn(&Shop) -> Held = |_| Box::new(());
 #[rustfmt::skip]
 const PLANTED: &[Planted] = &[
     Planted { what: "a refused token", options: FINE, plant: |shop| write(shop, "gateway-token", "an-old-token-0123456789"),
-        stands: Stands::Gateway(GatewayState::RefusesToken, "token-refused"), code: Attention::GatewayRefusesToken, ready: false, sale: None },
+        stands: Stands::Gateway(GatewayState::RefusesToken, "token-refused"), code: Attention::GatewayRefusesToken, ready: false,
+        sale: Some("gateway-refuses-token") },
     Planted { what: "another CA", options: |options| options.gateway.certificate = Certificate::OtherCa, plant: NOTHING,
         stands: Stands::Gateway(GatewayState::UntrustedCertificate, "ca-not-trusted"), code: Attention::GatewayUntrustedCertificate, ready: false,
         sale: Some("gateway-untrusted-certificate") },
