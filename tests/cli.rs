@@ -504,3 +504,23 @@ Grüße
         assert!(stderr(&output).starts_with(aside), "{verb}: {}", stderr(&output));
     }
 }
+
+#[test]
+fn reasons_are_explained_in_each_language() {
+    let run = |arguments: &[&str]| {
+        std::process::Command::new(env!("CARGO_BIN_EXE_pos-agent")).args(arguments).output().unwrap()
+    };
+    let all = run(&["reasons", "--json"]);
+    let rows: Vec<serde_json::Value> = serde_json::from_slice(&all.stdout).unwrap();
+    assert_eq!(rows.len(), pos_agent::sale::Reason::ALL.len());
+    let token = rows.iter().find(|row| row["reason"] == "gateway-refuses-token").unwrap();
+    assert!(token["technician"].as_str().unwrap().contains("token"), "{token}");
+    let german = run(&["reasons", "card-timeout", "--language", "de"]);
+    assert!(
+        stdout(&german).starts_with("card-timeout\n  cashier     ") && stdout(&german).contains("KARTE"),
+        "{german:?}"
+    );
+    for (arguments, exit) in [(&["reasons", "no-such"][..], 65), (&["reasons", "--language", "xx"], 64)] {
+        assert_eq!(code(&run(arguments)), exit, "{arguments:?}");
+    }
+}

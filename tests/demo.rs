@@ -40,7 +40,7 @@ const DEMOS: &[Line] = &[
     ("--card swipe", 0, &["SWIPED", "APPROVED"]),
     // Swiped first, then inserted, then swiped because the chip is dead.
     ("--card chip-broken --entry swipe", 0, &["SWIPED (CHIP FAILED)", "APPROVED"]),
-    ("--card chip-refuses", 1, &["CHIP", "REVERSED", "NOT CHARGED"]),
+    ("--card chip-refuses", 5, &["CHIP", "REVERSED", "NOT CHARGED"]),
     ("--amount 5.51", 1, &["DECLINED", "NOT CHARGED"]),
     ("--amount 5.60", 4, &["PARTIALLY APPROVED", "2.80 EUR"]),
     ("--gateway-off", 69, &["NOT CARRIED OUT", "NOT CHARGED"]),

@@ -115,7 +115,9 @@ async fn no_flood_while_a_card_is_awaited_starves_a_till() {
             floods(&counter, &what).await;
             serves_tills(&counter, &kept, &what).await;
             let view = unless_flooded(&counter, &what, counter.until_ended("card")).await;
-            assert_eq!(ended(&view), Some(Outcome::NotSent), "{what}: {}", view.text);
+            // A reader that is given up, or a card that it could not read.
+            let nothing_sent = matches!(ended(&view), Some(Outcome::NotSent | Outcome::Cancelled));
+            assert!(nothing_sent, "{what}: {}", view.text);
             assert_eq!(counter.charged(), ["1.00 EUR", "9.99 EUR"], "{what}");
             is_said(&counter, &what).await;
         }

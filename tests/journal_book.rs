@@ -471,6 +471,7 @@ fn an_export_has_what_a_dispute_needs_and_nothing_that_card_rules_forbid() {
         "number": 1, "till": "till-1", "reference": "one", "kind": "sale", "paymentType": "DB", "currency": "EUR",
         "amount": "12.34", "total": "12.34", "terminalId": "12345678", "merchantTransactionId": "12345678-1-one-aabbccddeeff",
         "startedAt": "2026-11-20T12:00:00.000Z", "localTime": "2026-11-20 13:00:00", "standing": "ended", "outcome": "reversed",
+        "reason": "recorded",
         "why": "no answer",
         "card": {"entryMode": "ICC", "maskedPan": "476173******0119", "panSequenceNumber": 1, "aid": "A0000000031010",
             "label": "VISA 476173******0119", "cvm": "online-pin", "cryptogram": {"kind": "ARQC", "value": "7a788ea6b8a3e733"},

@@ -1,6 +1,6 @@
 //! The command line: one file for each verb that a person types.
 //!
-//! `run` is the daemon; `boards`, `check`, `doctor`, `parameters`, `reconcile`, `setup` and the verbs below `journal` look for themselves;
+//! `run` is the daemon; `boards`, `check`, `doctor`, `parameters`, `reasons`, `reconcile`, `setup` and the verbs below `journal` look for themselves;
 //! every other verb talks to the running daemon over its Unix socket, with the same requests that a till would send. Nothing here
 //! decides about money.
 
@@ -29,6 +29,7 @@ mod memory;
 mod out;
 mod parameters;
 mod payment;
+mod reasons;
 mod receipt;
 mod reconcile;
 mod reference;
@@ -129,6 +130,8 @@ enum Verb {
     Health(health::Health),
     /// Log more or less for a while
     LogLevel(log_level::LogLevel),
+    /// Every reason that a sale, the log or the status names, in words
+    Reasons(reasons::Reasons),
     /// The gateway's parameters: list them, explain one, check values or a whole form
     Parameters(parameters::Parameters),
 }
@@ -190,6 +193,7 @@ impl Arguments {
             }
             Verb::Health(verb) => runtime.block_on(verb.run()),
             Verb::LogLevel(verb) => runtime.block_on(verb.run()),
+            Verb::Reasons(verb) => verb.run(),
             Verb::Parameters(verb) => verb.run(),
         }
     }

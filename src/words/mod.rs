@@ -24,6 +24,8 @@ use std::sync::Arc;
 pub use cashier::{End, Step};
 pub use message::Message;
 
+use serde::Serialize;
+
 use crate::card::mask_pans;
 use crate::money::{Amount, Currency};
 use crate::sale::{Reason, Why};
@@ -69,6 +71,19 @@ impl Language {
     pub fn from_code(code: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|language| language.code() == code)
     }
+}
+
+/// A reason and its sentences.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Explained {
+    /// Its word.
+    pub reason: &'static str,
+    /// For the cashier.
+    pub cashier: String,
+    /// For the customer: on paper and at the reader.
+    pub customer: String,
+    /// For the technician.
+    pub technician: String,
 }
 
 /// Most characters that are shown of a text from outside; a longer one helps nobody at a counter.
@@ -139,6 +154,19 @@ impl Words {
             (Reason::Recorded, Some(sentence)) => sentence,
             (reason, detail) => self.of_reason(reason, Reader::Technician, detail),
         }
+    }
+
+    /// Every reason with its three sentences, without a detail.
+    pub fn reasons(&self) -> impl Iterator<Item = Explained> {
+        Reason::ALL.iter().map(|reason| {
+            let why = Why::from(*reason);
+            Explained {
+                reason: reason.as_str(),
+                cashier: self.cashier(&why),
+                customer: self.customer(&why),
+                technician: self.technician(&why),
+            }
+        })
     }
 
     /// An amount as it is written in this language: `12.34 EUR`, `12,34 EUR`.

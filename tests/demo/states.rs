@@ -142,5 +142,5 @@ fn takes_the_card(shop: &mut Terminal) {
     shop.shows(&["REMOVE CARD"]);
     shop.press("r");
     shop.says("The slot is empty.");
-    shop.until(|screen| !screen.contents().contains("agent busy"), "a terminal that is ready");
+    shop.until(|screen| !screen.contents().contains("agent in a sale"), "a terminal that is ready");
 }
