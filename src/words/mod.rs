@@ -6,7 +6,7 @@
 //! | the customer, on paper and on the reader | short, capitals as on receipts, nothing technical |
 //! | the technician | cause and remedy, with what was said from outside |
 //!
-//! A language is one file (`en.ftl`, `de.ftl`: messages of Project Fluent, text and `{ $arguments }` only) and one line in [`languages`].
+//! A language is one file (`en.ftl`, `de.ftl`: messages of Project Fluent, text and `{ $arguments }` only) and one line in `languages!`.
 //! Each file has the same messages; a test sees to that, and to their lengths.
 //!
 //! What it is not: a place that decides. What is said to whom is decided by whoever asks; what becomes of money never depends on words.
