@@ -63,7 +63,7 @@ step_sales() {
   ends_with 0 guest "pos-agent reverse sale-10.04"
   in_ledger 10.04 "DB reversed, RV approved"
   # The till is told when the payment has been found and taken back.
-  ends_with 1 sell 10.73 chip-pin insert
+  ends_with 5 sell 10.73 chip-pin insert
   in_ledger -t 60 10.73 "DB reversed, RV approved"
 }
 
