@@ -169,7 +169,13 @@ fn steps(number: u64, amount: Amount, card: &CardFacts) -> [[Record; 1]; 4] {
         [Record::Started { order }],
         [Record::Asked { card: Some(card.clone()), again_unix_ms: None }],
         [Record::HostApproved { payment: payment(number), approved: amount, host }],
-        [Record::Ended { outcome: Outcome::Approved, host: None, card: Some(card.clone()), by: None }],
+        [Record::Ended {
+            outcome: Outcome::Approved,
+            host: None,
+            card: Some(card.clone()),
+            by: None,
+            at_unix_ms: None,
+        }],
     ]
 }
 

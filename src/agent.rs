@@ -15,8 +15,11 @@ mod measured;
 mod old_copy;
 mod probing;
 mod reader_change;
+mod reasons;
+mod receipts;
 mod recovery;
 mod set_back;
+mod status;
 mod tills;
 mod totals;
 mod turns;
@@ -39,10 +42,10 @@ use crate::journal::{self, Journal};
 use crate::metrics::Metrics;
 use crate::money::{Amount, Currency, MoneyError};
 use crate::printer;
-use crate::reader::{self, Identity};
+use crate::reader;
 use crate::sale::{self, Answer, Deadlines, Inquiry, Now, Reversal, Sale};
 use crate::systemd;
-use crate::till::{self, Command, KeysView, Progress, Refused, SaleView};
+use crate::till::{self, Command, JournalState, KeysView, Progress, Refused, SaleView};
 use crate::wire::Way;
 
 use act::Trace;
@@ -201,6 +204,7 @@ async fn work(mut agent: Agent, mut ends: Ends, till: Option<TillEnd>, shutdown:
             notify.stopping();
             agent.tell_and_print();
             agent.note_the_end();
+            agent.keep_last_receipts();
             if let Some(till) = till {
                 till.close().await;
             }
@@ -264,8 +268,6 @@ struct Agent {
     last_number: u64,
     old_copy: OldCopy,
     gateway: gateway::Client,
-    /// The last thing the gateway did, for the status.
-    gateway_state: String,
     /// What was logged of certificates that end.
     expiry_log: expiry::Log,
     /// When the gateway is asked again whether it answers.
@@ -273,17 +275,21 @@ struct Agent {
     /// Whether the gateway answered a probe, and how often it did not before.
     was_probed: bool,
     probe_tries: u8,
+    /// Why it did not the last time, as it was told.
+    probe_fault: Option<&'static str>,
     done: mpsc::Sender<Done>,
     /// One place for each of [`AT_ONCE`].
     earlier_sales: Arc<Semaphore>,
     reader: reader::Handle,
-    reader_state: Result<Identity, String>,
+    reader_state: status::Reader,
     /// The reader as the book has it.
     known_reader: reader_change::Known,
     /// Keys that the reader has left, as far as its cards have shown.
     keys_left: Option<KeysView>,
     /// In the order of the configuration.
     printers: Vec<printer::Handle>,
+    /// What stands on each receipt, and the language of all that a cashier and a customer read.
+    letterhead: printer::Letterhead,
     progress: broadcast::Sender<Progress>,
     metrics: Metrics,
     /// What is logged is not as the program was started.
@@ -320,7 +326,7 @@ struct Active {
     stuck: bool,
     /// Tills that asked to cancel and wait for the answer.
     cancels: Vec<oneshot::Sender<Result<SaleView, Refused>>>,
-    /// Its end is in the figures.
+    /// Its end is in the figures, and a fault behind it in the log.
     counted: bool,
     /// What was given back of it by its payment's id when its reversal was last held against that, in minor units.
     given_by_id: Option<u64>,
@@ -329,17 +335,16 @@ struct Active {
 
 /// Why the journal could not be written, and when to try again.
 struct JournalFault {
+    state: JournalState,
     why: String,
     retry_at: Duration,
 }
 
 /// What a spawned task brought.
 enum Done {
-    Warmed {
-        warm: Result<(), String>,
-    },
+    Warmed,
     Probed {
-        probed: Result<gateway::Probed, String>,
+        probed: Result<gateway::Probed, gateway::Fault>,
     },
     Paid {
         sale: u64,
@@ -424,11 +429,8 @@ impl Agent {
         let (to_us, from_printer) = mpsc::channel(64);
         let way = surroundings.printer;
         let start = |printer: &config::Printer| match &way {
-            Some(way) => {
-                let merchant = config.terminal.merchant.clone();
-                printer::spawn_over(way.clone(), printer.clone(), merchant, to_us.clone())
-            }
-            None => printer::spawn(printer.clone(), config.terminal.merchant.clone(), to_us.clone()),
+            Some(way) => printer::spawn_over(way.clone(), printer.clone(), to_us.clone()),
+            None => printer::spawn(printer.clone(), to_us.clone()),
         };
         let printers = config.printer.iter().map(start).collect();
         let (done, from_tasks) = mpsc::channel(64);
@@ -445,18 +447,19 @@ impl Agent {
             last_number: opened.last_number.max(opened.old_copy.above),
             old_copy: OldCopy::new(&opened, can_be_asked_by_date(&config.gateway.assumptions)),
             gateway,
-            gateway_state: "not asked yet".to_owned(),
             expiry_log: expiry::Log::default(),
             probe_at: Duration::ZERO,
             was_probed: false,
             probe_tries: 0,
+            probe_fault: None,
             done,
             earlier_sales: Arc::new(Semaphore::new(AT_ONCE)),
             reader,
-            reader_state: Err("the reader is being opened".to_owned()),
+            reader_state: status::Reader::Opening,
             known_reader,
             keys_left: None,
             printers,
+            letterhead: receipts::letterhead(&config.terminal),
             metrics: Metrics::new(),
             log_changed: None,
             answered,
@@ -547,22 +550,24 @@ impl Agent {
                 tracing::info!(serial = %identity.serial, model = %identity.model, firmware = %identity.firmware, "reader ready");
                 self.clock.reader_says(identity.clock);
                 self.compare_reader(&identity);
-                self.reader_state = Ok(identity);
+                self.reader_state = status::Reader::Ready(identity);
                 self.announce("reader-ready", "The card reader is ready.");
             }
-            reader::Event::Unready(why) => {
-                let why = why.to_string();
-                tracing::warn!(%why, "reader not ready");
-                if self.reader_state.as_ref().err() != Some(&why) {
+            reader::Event::Unready(unready) => {
+                let lost = reasons::unready(&unready);
+                let why = unready.to_string();
+                let now = status::Reader::Unready(unready);
+                tracing::warn!(state = now.state().as_str(), %why, "reader not ready");
+                if self.reader_state != now {
                     self.announce("reader-unready", &why);
                 }
-                self.reader_state = Err(why.clone());
+                self.reader_state = now;
                 self.typing_ends(&why);
                 if let Some(number) = self.at_reader.take() {
                     // Nothing was sent yet: the cashier is told what is wrong with the reader, not only that it is lost.
                     let waiting = self.sales.get(&number).map(|active| active.sale.standing());
                     let event = match waiting {
-                        Some(sale::Standing::Waiting) => sale::Event::NoCard { why },
+                        Some(sale::Standing::Waiting) => sale::Event::NoCard { why: lost },
                         _ => sale::Event::ReaderLost,
                     };
                     self.inbox.push_back((number, event));
@@ -572,14 +577,14 @@ impl Agent {
                 let known = self.keys_left.unwrap_or_default();
                 self.keys_left = Some(KeysView { card: card.or(known.card), pin: pin.or(known.pin) });
                 if let Some(text) = self.keys_run_out() {
-                    tracing::warn!(?card, ?pin, "{text}");
+                    tracing::warn!(card, pin, "{text}");
                 }
             }
             reader::Event::Typed { sale, amount } => self.typed(sale, amount),
             reader::Event::Step { sale, step } => self.announce_step(sale, &step),
             reader::Event::Card { sale, presented } => self.card_read(sale, *presented),
             reader::Event::NoCard { sale, why } => {
-                self.inbox.push_back((sale, sale::Event::NoCard { why: why.to_string() }));
+                self.inbox.push_back((sale, sale::Event::NoCard { why: reasons::no_card(&why) }));
             }
             reader::Event::Completed { sale, verdict, facts, scripts_dropped } => {
                 if scripts_dropped {
@@ -611,7 +616,7 @@ impl Agent {
         active.trace.card_read(now.monotonic);
         let goes_online = presented.first_answer == FirstAnswer::GoOnline || !active.sale.order().kind.card_has_a_say();
         if goes_online {
-            let identity = self.reader_state.as_ref().ok();
+            let identity = self.reader_state.identity();
             let order = active.sale.order();
             let payment = gateway::Payment {
                 amount: active.sale.amount(),
@@ -641,7 +646,12 @@ impl Agent {
                     active.trace.gateway += took;
                     active.trace.answered(self.clock.monotonic());
                 }
-                self.gateway_state = words::gateway_state(&answer);
+                self.probe_again_soon();
+                if matches!(answer, Answer::Throttled(_)) {
+                    let text =
+                        "The gateway has too many requests: it is asked again by itself. The sale can be cancelled.";
+                    self.announce_to(sale, "throttled", text);
+                }
                 if matches!(answer, Answer::Approved(_) | Answer::Declined(_)) {
                     self.old_copy.nudge(self.clock.monotonic());
                     if !self.was_probed {
@@ -650,13 +660,8 @@ impl Agent {
                 }
                 (sale, sale::Event::Answered(self.with_an_id_of_its_own(sale, answer)))
             }
-            Done::Warmed { warm } => {
-                match warm {
-                    // An open line is less than an answer.
-                    Ok(()) if self.gateway_state == probing::ANSWERS => {}
-                    Ok(()) => probing::CONNECTED.clone_into(&mut self.gateway_state),
-                    Err(why) => self.gateway_state = why,
-                }
+            Done::Warmed => {
+                self.probe_again_soon();
                 self.expiry_log.look_again();
                 return;
             }
@@ -710,9 +715,7 @@ impl Agent {
         let named = found.iter().filter(|one| one.reference.as_ref().is_none_or(|named| named == reference));
         let mut foreign = named.filter(|one| self.is_of_another(number, &one.id));
         match foreign.next() {
-            Some(one) => Inquiry::CannotAsk {
-                why: format!("under our reference {}; look at it there", another_transactions(number, &one.id)),
-            },
+            Some(one) => Inquiry::CannotAsk { why: another_transactions(number, &one.id) },
             None => inquiry,
         }
     }
@@ -735,7 +738,7 @@ impl Agent {
         let sales = self.sales.values().filter_map(Active::deadline).min();
         let retry = self.journal_fault.as_ref().map(|fault| fault.retry_at);
         let far = self.clock.monotonic() + Duration::from_secs(3600);
-        let probe = (!self.was_probed && self.at_reader.is_none()).then_some(self.probe_at);
+        let probe = self.at_reader.is_none().then_some(self.probe_at);
         let due = [sales, retry, self.old_copy_due(), probe, self.log_changes_at()];
         self.clock.instant(due.into_iter().flatten().fold(far, Duration::min))
     }
@@ -775,9 +778,9 @@ impl Agent {
 }
 
 /// The gateway named another transaction's payment, which may be another till's: its id is in the log alone.
-fn another_transactions(number: u64, id: &str) -> String {
+fn another_transactions(number: u64, id: &str) -> sale::Why {
     tracing::error!(sale = number, payment = id, "the gateway named a payment that is another transaction's");
-    "the gateway named another transaction's payment (the log has its id)".to_owned()
+    sale::Reason::AnotherPaymentAnswered.into()
 }
 
 /// A gateway that names no references in its lists shows none by date either.

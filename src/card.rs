@@ -231,6 +231,18 @@ pub enum CryptogramKind {
     Arqc,
 }
 
+impl CryptogramKind {
+    /// As EMV writes it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Aac => "AAC",
+            Self::Tc => "TC",
+            Self::Arqc => "ARQC",
+        }
+    }
+}
+
 /// An application cryptogram (9F26) and its kind (9F27).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cryptogram {
@@ -263,6 +275,9 @@ pub struct CardFacts {
     pub tvr: Option<String>,
     /// Transaction status information, upper-case hex.
     pub tsi: Option<String>,
+    /// Issuer application data (9F10), upper-case hex: some acquirers want it on the shop's copy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub iad: Option<String>,
 }
 
 /// The chip's first answer (design: path of a sale, 7).
@@ -349,10 +364,11 @@ impl CardFacts {
             cryptogram: cryptogram(find(tag::APPLICATION_CRYPTOGRAM)?, find(tag::CRYPTOGRAM_INFORMATION)?),
             tvr: hex_of(tag::TVR)?,
             tsi: hex_of(tag::TSI)?,
+            iad: hex_of(tag::ISSUER_APPLICATION_DATA)?,
         })
     }
 
-    /// Takes over what the chip's final answer (E3 or E5) says anew: cryptogram, TVR, TSI, and how the cardholder was verified.
+    /// Takes over what the chip's final answer (E3 or E5) says anew: cryptogram, TVR, TSI, IAD, and how the cardholder was verified.
     ///
     /// # Errors
     /// When `tlvs` is not BER-TLV; nothing is changed then.
@@ -361,6 +377,7 @@ impl CardFacts {
         self.cryptogram = last.cryptogram.or(self.cryptogram);
         self.tvr = last.tvr.or_else(|| self.tvr.take());
         self.tsi = last.tsi.or_else(|| self.tsi.take());
+        self.iad = last.iad.or_else(|| self.iad.take());
         // Its last word counts even when it takes a verification back.
         if tlv::find(tlvs, tag::CVM_RESULTS)?.is_some() {
             self.cvm = last.cvm;

@@ -1,7 +1,8 @@
 //! The configuration: one TOML file for a technician, [`Config`] for the program.
 //!
-//! Unknown keys are refused, units stand in the key names, and [`load`] gives a configuration only when [`Config::check`]
-//! found nothing wrong: there is no "warns and goes on". Secrets are never in the file itself, only the place they are in.
+//! Unknown keys are refused, units stand in the key names, and [`load`] gives a configuration only when nothing is
+//! wrong with it, and tells all faults at once: there is no "warns and goes on". Secrets are never in the file itself,
+//! only the place they are in.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -11,6 +12,8 @@ use serde::Deserialize;
 
 mod assumptions;
 mod check;
+mod files;
+mod form;
 mod load;
 mod logo;
 mod printer;
@@ -59,6 +62,12 @@ pub struct Terminal {
     pub id: String,
     /// Lines at the head of each receipt: name, street, town.
     pub merchant: Vec<String>,
+    /// Last lines of each receipt: opening hours, conditions of returns.
+    #[serde(default)]
+    pub footer: Vec<String>,
+    /// Language of the cashier's texts and of the receipts, as `en`.
+    #[serde(default = "defaults::language")]
+    pub language: String,
     /// Currency of a sale that names none, ISO 4217.
     pub currency: String,
     /// Largest amount of one sale in `currency`, as `5000.00`; without it what the gateway can take.
@@ -356,7 +365,7 @@ mod defaults {
         115_200
     }
 
-    /// The language that every reader has.
+    /// The language that every reader has, and the program's own.
     pub(super) fn language() -> String {
         "en".to_owned()
     }

@@ -29,7 +29,9 @@
 //! | the board's clock was ahead, and is right again | `agent/clock.rs`, `agent/set_back.rs`, `journal/set_back.rs` |
 //! | what a look-up shows of a payment that is to be reversed | `sale/look_up.rs` |
 //! | the power fails, or the disk is full | `agent/recovery.rs` `resume`, then `sale/decide.rs` again |
-//! | the receipts | `printer/layout.rs`, `printer/escpos.rs`, `printer/port.rs` |
+//! | why it ended so, as data; the sentences made of it | `sale/reason.rs`, `agent/reasons.rs`, `words/mod.rs` |
+//! | how the terminal stands, in closed words | `till/status.rs`, `agent/status.rs`; of the gateway, `gateway/contact.rs` |
+//! | the receipts, and the words on them | `printer/receipt.rs` `compose`, `words/paper.rs`, `printer/layout.rs`, `printer/escpos.rs`, `printer/port.rs` |
 //!
 //! Who may use whom is a table in `tests/layers.rs`.
 
@@ -79,7 +81,10 @@ pub mod printer;
 // The card reader, whatever protocol it speaks.
 pub mod reader;
 
-// ---- The words that all of them share
+// ---- What all of them share
+
+// Every sentence for people, in every language: for cashier, customer and technician.
+pub mod words;
 
 // What a reader hands over: sealed card data, sealed PIN, a few facts.
 pub mod card;

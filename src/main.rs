@@ -2,18 +2,6 @@
 
 use std::process::ExitCode;
 
-use clap::Parser;
-use pos_agent::cli::{Arguments, Exit};
-
 fn main() -> ExitCode {
-    let exit = match Arguments::try_parse() {
-        Ok(arguments) => arguments.run(),
-        Err(error) => {
-            // Nobody is left to tell when the terminal is gone.
-            let _ = error.print();
-            // `--help` and `--version` are answers, everything else is wrong usage.
-            if error.use_stderr() { Exit::Usage } else { Exit::Success }
-        }
-    };
-    exit.into()
+    pos_agent::cli::run(std::env::args_os().collect()).into()
 }

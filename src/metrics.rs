@@ -137,7 +137,7 @@ impl Metrics {
         let ours = self.registry.sub_registry_with_prefix("pos_agent");
         let build = Info::new([("version", env!("CARGO_PKG_VERSION")), ("built", env!("POS_AGENT_BUILD_UNIX_S"))]);
         ours.register("build", "The program, and when it was built (seconds since 1970)", build);
-        let help = "Transactions that ended, by kind, outcome, and whether the gateway had said anything about them";
+        let help = "Transactions that ended, by kind, outcome and reason";
         ours.register("sales", help, self.sales.clone());
         let help = "Where the time of each sale with a card went";
         ours.register_with_unit("sale_part", help, Unit::Seconds, self.parts.clone());
@@ -160,10 +160,10 @@ impl Metrics {
         ours.register("printer_receipts_waiting", "Receipts that wait for the printer", self.receipts.clone());
     }
 
-    /// A transaction has ended. `gateway_spoke`: the gateway had said something about it; otherwise card, reader, cashier or line decided.
-    pub fn ended(&self, kind: Kind, outcome: &Outcome, gateway_spoke: bool) {
-        let by = if gateway_spoke { "gateway" } else { "terminal" };
-        let labels = [("kind", kind.as_str()), ("outcome", word(outcome)), ("decided_by", by)];
+    /// A transaction has ended. Of its reason the word alone is shown: what was said about it may be anybody's.
+    pub fn ended(&self, kind: Kind, outcome: &Outcome) {
+        let reason = outcome.why().map_or("", |why| why.reason.as_str());
+        let labels = [("kind", kind.as_str()), ("outcome", outcome.as_str()), ("reason", reason)];
         self.sales.get_or_create(&labels).inc();
     }
 
@@ -216,16 +216,4 @@ impl Metrics {
 
 fn histogram() -> Histogram {
     Histogram::new(BOUNDS_S)
-}
-
-/// Without its text, which may be the gateway's.
-fn word(outcome: &Outcome) -> &'static str {
-    match outcome {
-        Outcome::Approved => "approved",
-        Outcome::PartiallyApproved { .. } => "partially-approved",
-        Outcome::Declined { .. } => "declined",
-        Outcome::Cancelled { .. } => "cancelled",
-        Outcome::NotSent { .. } => "not-sent",
-        Outcome::Reversed { .. } => "reversed",
-    }
 }

@@ -4,7 +4,11 @@
 //! is added to it, before the card sees it (design: invariant 4).
 #![deny(clippy::arithmetic_side_effects)]
 
+mod typed;
+
 use std::fmt;
+
+pub use typed::Typed;
 
 /// A currency of ISO 4217. Two bytes wide: an index into the table of this file.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -44,6 +48,12 @@ impl Currency {
     #[must_use]
     pub fn exponent(self) -> u8 {
         self.0.exponent
+    }
+
+    /// The currency that tag 5F2A names: four BCD digits. `None` when no currency has this number.
+    #[must_use]
+    pub fn from_bcd(digits: [u8; 2]) -> Option<Self> {
+        TABLE.iter().map(Self).find(|currency| currency.to_bcd() == digits)
     }
 
     /// The value of tag 5F2A: four BCD digits.
@@ -109,6 +119,19 @@ pub enum MoneyError {
         /// What was written.
         found: usize,
     },
+    /// More decimals than the currency has, where fewer are allowed.
+    #[error("{currency} amounts have at most {most} decimals, this one has {found}; write one thousand as 1000")]
+    TooManyDecimals {
+        /// The currency.
+        currency: Currency,
+        /// The currency's exponent.
+        most: u8,
+        /// What was typed.
+        found: usize,
+    },
+    /// Several points or commas.
+    #[error("the amount has more than one point or comma; write it without separators between thousands, as 1000.00")]
+    Grouped,
     /// Two amounts that were to be one are in different currencies.
     #[error("{other} cannot be added to {one}")]
     OtherCurrency {
@@ -365,6 +388,8 @@ mod tests {
             assert_eq!(Amount::from_gateway(gateway, currency(code)).unwrap(), amount);
         }
         assert_eq!(hex::encode(currency("AUD").to_bcd()), "0036");
+        assert_eq!(Currency::from_bcd([0x00, 0x36]), Some(currency("AUD")));
+        assert_eq!(Currency::from_bcd([0x99, 0x9A]), None);
     }
 
     #[test]

@@ -105,9 +105,13 @@ impl Counter {
 async fn a_part_in_any_currency_is_all_there_is_to_give_back() {
     let mut counter = Counter::open().await;
     for money in MONEY {
+        counter.change_currency(money.currency).await;
+        counter.in_part(money, "sale", &format!("sale-{}", money.currency)).await;
+    }
+    // What was taken goes back in its own currency, whichever the terminal has by then.
+    for money in MONEY {
         let Money { currency, part, beyond, first, rest, .. } = money;
         let sale = format!("sale-{currency}");
-        counter.in_part(money, "sale", &sale).await;
         assert_eq!(counter.show(&sale).await.left.as_deref(), Some(*part), "{currency}");
         // What was asked for and not approved was never paid, and what was paid is in one currency.
         let more = json!({"kind": "refund", "reference": "no", "of": sale, "amount": beyond, "currency": currency});
@@ -155,6 +159,7 @@ async fn a_part_in_any_currency_is_all_there_is_to_capture_or_to_undo() {
     let mut counter = Counter::open().await;
     for money in MONEY {
         let Money { currency, part, beyond, first, rest, .. } = money;
+        counter.change_currency(currency).await;
         let room = format!("room-{currency}");
         counter.in_part(money, "pre-authorisation", &room).await;
         let more = json!({"kind": "capture", "reference": "no", "of": room, "amount": beyond, "currency": currency});
@@ -189,12 +194,13 @@ async fn what_is_taken_back_by_itself_goes_back_in_its_own_currency() {
     let mut counter = Counter::open().await;
     for (bank, what) in [(Bank::Partial, "a part"), (Bank::Garbage, "no answer")] {
         for Money { currency, asked, .. } in MONEY {
+            counter.change_currency(currency).await;
             let reference = format!("{what} {currency}");
             counter.shop.gateway.force(bank);
             assert_eq!(counter.begin_in(&reference, asked, currency).await.0, 201);
             counter.present(card("tap").unwrap(), Tap).await;
             let view = counter.until_ended(&reference).await;
-            assert_eq!(ended(&view), Some(Outcome::Declined), "{}", view.text);
+            assert_eq!(ended(&view), Some(Outcome::Reversed), "{}", view.text);
             counter.until_ready().await;
             // One that says that it is not confirmed yet may come before.
             while !counter.paper().await.contains("CUSTOMER COPY") {}
@@ -216,8 +222,8 @@ async fn the_limit_holds_for_the_amount_and_for_the_amount_with_its_tip() {
     let counter = Counter::open_with(options).await;
     for (amount, currency, word) in [
         ("14.01", "EUR", "above the terminal's limit of 14.00 EUR"),
-        ("1.00", "USD", "takes no other currency"),
-        ("1", "JPY", "takes no other currency"),
+        ("1.00", "USD", "no other currency"),
+        ("1", "JPY", "no other currency"),
     ] {
         let (status, refused) = counter.begin_in("no", amount, currency).await;
         let message = refused["error"]["message"].as_str().unwrap();
@@ -228,7 +234,8 @@ async fn the_limit_holds_for_the_amount_and_for_the_amount_with_its_tip() {
     assert_eq!(counter.ask(with_tip("over")).await.0, 201);
     let view = counter.until_ended("over").await;
     assert_eq!(ended(&view), Some(Outcome::Cancelled), "{}", view.text);
-    assert!(view.text.contains("14.01 EUR is above the terminal's limit of 14.00 EUR"), "{}", view.text);
+    assert_eq!(view.reason.as_deref(), Some("tip-not-possible"), "{}", view.text);
+    assert!(view.text.contains("14.01 EUR"), "{}", view.text);
     assert!(counter.shop.gateway.ledger().entries().is_empty());
     counter.until_ready().await;
     counter.shop.reader.next_number("166");

@@ -151,11 +151,11 @@ async fn a_reversal_is_never_taken_for_more_than_its_answer_says() {
         };
         match then {
             Then::Back => {
-                assert_eq!(ended(&view), Some(Outcome::Declined), "{what}: {}", view.text);
+                assert_eq!(ended(&view), Some(Outcome::Reversed), "{what}: {}", view.text);
                 assert_eq!(asked(number + 1), ["6.00 EUR"], "{what}");
             }
             Then::Rest(rest) => {
-                assert_eq!(ended(&view), Some(Outcome::Declined), "{what}: {}", view.text);
+                assert_eq!(ended(&view), Some(Outcome::Reversed), "{what}: {}", view.text);
                 assert_eq!(asked(number + 1), ["6.00 EUR".to_owned(), format!("{rest} EUR")], "{what}");
             }
             Then::Person => {

@@ -96,6 +96,13 @@ async fn a_payment_is_refunded_in_parts_and_never_beyond_itself() {
     assert_eq!((ended(&part), part.text.as_str()), (Some(Outcome::Approved), "REFUND APPROVED 5.00 EUR"));
     let receipt = counter.paper().await;
     assert!(receipt.contains("REFUND") && receipt.contains("5.00 EUR") && receipt.contains("APPROVED"), "{receipt}");
+    // It names the card and the sale that it refers to.
+    let (_, original) = receipt.split_once("ORIGINAL TRANSACTION").unwrap_or_else(|| panic!("{receipt}"));
+    let ends = |line: &str, begins: &str, ends: &str| line.starts_with(begins) && line.ends_with(ends);
+    assert!(original.lines().any(|line| ends(line, "Sale number", " 1")), "{receipt}");
+    assert!(original.lines().any(|line| ends(line, "Reference", " s")), "{receipt}");
+    assert!(original.lines().any(|line| line.starts_with("Date ")), "{receipt}");
+    assert!(receipt.contains("**** **** **** ") && receipt.contains("Brand "), "{receipt}");
     let (status, code, _) =
         counter.refused(json!({"kind": "refund", "reference": "r2", "of": "s", "amount": "7.35"})).await;
     assert_eq!((status, code.as_str()), (422, "amount"));
@@ -174,7 +181,7 @@ async fn a_refund_whose_answer_is_lost_is_found_or_carried_out_once() {
         let (status, answer) =
             counter.ask(json!({"kind": "refund", "reference": "r", "of": "s", "amount": amount})).await;
         assert_eq!(status, 201, "{answer}");
-        let wanted = |view: &SaleView| view.outcome.is_some() || view.text.contains("last try");
+        let wanted = |view: &SaleView| view.outcome.is_some() || view.unsettled.is_some();
         let view = counter.until("r", "the refund's end or doubt", wanted).await;
         let refunds = counter.types().iter().filter(|kind| *kind == "RF").count();
         assert!(refunds <= 1, "{amount}: {:?}", counter.types());
@@ -433,4 +440,46 @@ async fn a_report_counts_by_number_and_carries_what_has_no_end() {
     let output = counter::within("the program", counter.verb(&["totals"])).await.unwrap();
     let said = String::from_utf8(output.stdout).unwrap();
     assert!(said.contains("20.34 EUR") && said.contains("next: pos-agent totals --since-number 4"), "{said}");
+}
+
+/// What a cashier sees of it on the command line: kind and sign in the list, and below a payment what became of it.
+#[tokio::test]
+async fn the_command_line_shows_what_went_back() {
+    let counter = Counter::open().await;
+    let said = async |arguments: &[&str]| -> (Option<i32>, String, String) {
+        let output = counter.verb(arguments).await.unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        (output.status.code(), text(output.stdout), text(output.stderr))
+    };
+    counter.with_card(json!({"reference": "s", "amount": "12.34"})).await;
+    let (code, text, aside) = said(&["refund", "last", "--amount", "3,5", "--reference", "r1"]).await;
+    assert_eq!(code, Some(0), "{text}{aside}");
+    assert_eq!(aside.lines().next(), Some("last is s of till local: sale, approved, 12.34 EUR, VISA …0004 (NFC_ICC)"));
+    assert!(text.contains("approved: -3.50 EUR") && text.contains("REFUND APPROVED 3.50 EUR"), "{text}");
+    counter.with_card(json!({"reference": "s2", "amount": "7.00"})).await;
+    assert_eq!(said(&["reverse", "last", "--reference", "v1"]).await.0, Some(0));
+    let (_, text, _) = said(&["show", "s"]).await;
+    assert!(text.ends_with("refund r1: approved, -3.50 EUR\nleft: 8.84 EUR\n"), "{text}");
+    let (_, json, _) = said(&["show", "s", "--json"]).await;
+    let view: SaleView = serde_json::from_str(&json).unwrap();
+    let later: Vec<_> = view.later.iter().map(|one| (one.number, one.reference.as_deref(), one.kind)).collect();
+    assert_eq!(later, [(2, Some("r1"), Kind::Refund)]);
+    let (_, list, _) = said(&["journal"]).await;
+    for (line, [reference, kind, amount]) in list.lines().zip([
+        ["s ", "sale ", " 12.34 EUR"],
+        ["r1 ", "refund ", " -3.50 EUR"],
+        ["s2 ", "sale ", " 7.00 EUR"],
+        ["v1 ", "reversal ", " -7.00 EUR"],
+    ]) {
+        assert!(line.contains(reference) && line.contains(kind) && line.contains(amount), "{line}");
+    }
+    assert_eq!(list.lines().count(), 4, "{list}");
+    // Nothing that refers to it: nothing is listed.
+    assert!(!said(&["show", "r1", "--json"]).await.1.contains("later"));
+    // The latest of this till is the reversal: nothing follows that.
+    let (code, _, aside) = said(&["refund", "last", "--amount", "1"]).await;
+    assert!(
+        code == Some(65) && aside.starts_with("last is v1 of till local: reversal, approved, -7.00 EUR"),
+        "{aside}"
+    );
 }

@@ -85,7 +85,9 @@ fn help_teaches_and_wrong_usage_is_64() {
         &["journal", "--since", "1", "verify"],
         &["journal", "verify", "--head", "12"],
         &["journal", "adopt"],
-        &["sale", "12,34"],
+        &["sale", "1,2,3"],
+        &["sale", "12,345", "--currency", "EUR"],
+        &["sale", "12.34", "--reference", "last"],
         &["sale", "0.00"],
         &["sale", "-5"],
         &["sale", "12.345", "--currency", "EUR"],
@@ -163,6 +165,23 @@ fn a_configuration_is_checked_before_anything_is_opened() {
         assert!(stderr(&output).contains("gateway.token-file") && stderr(&output).contains("chmod 0600"), "{output:?}");
         assert!(!stderr(&output).contains("0123456789abcdef"));
     }
+    // All that is wrong, each on its line, and the same before a start.
+    fs::write(&file, good.replace("port =", "prot =").replace("\"EUR\"", "\"eur\"")).unwrap();
+    for verb in [&["check", path][..], &["run", "--config", path], &["check", path, "--json"]] {
+        let output = run(verb);
+        assert_eq!(code(&output), 78, "{verb:?}");
+        let lines: Vec<&str> = stderr(&output).lines().filter(|line| line.contains(path)).collect();
+        assert_eq!(lines.len(), 4, "{verb:?}: {}", stderr(&output));
+        for (line, words) in
+            lines.iter().zip(["missing field `port`", "reader.prot", "terminal.currency", "chmod 0600"])
+        {
+            assert!(line.starts_with("pos-agent: ") && line.contains(words) && line.contains("; "), "{line}");
+        }
+        if verb.contains(&"--json") {
+            let told: serde_json::Value = serde_json::from_str(stdout(&output)).unwrap();
+            assert_eq!(told["error"]["text"].as_str().unwrap().lines().count(), 4, "{told}");
+        }
+    }
     fs::write(&file, good.replace("port =", "prot =")).unwrap();
     let output = run(&["check", path]);
     assert_eq!(code(&output), 78);
@@ -203,9 +222,9 @@ async fn a_sale_ends_with_the_code_of_its_outcome() {
         (
             "unconfirmed",
             3,
-            &["unconfirmed, reversing", "do not charge again", "pos-agent status", "pos-agent show 'unconfirmed'"],
+            &["unconfirmed, reversing", "it will not be kept", "under a new reference", "pos-agent show 'unconfirmed'"],
         ),
-        ("settles", 1, &["unconfirmed, reversing\ndeclined: 12.34 EUR"]),
+        ("settles", 5, &["unconfirmed, reversing\nreversed: 12.34 EUR"]),
         ("partial", 4, &["partially approved: 10.00 of 12.34 EUR"]),
         ("not-sent", 69, &["not sent: 12.34 EUR"]),
         ("unready", 69, &["no sale can be taken: have it mended"]),
@@ -249,7 +268,7 @@ async fn a_lost_connection_is_never_a_declined_sale() {
     // It stays away.
     let output = shop.sale("vanishes").await;
     assert_eq!(code(&output), 3, "{}", stderr(&output));
-    assert!(stderr(&output).contains("does not come back") && stderr(&output).contains("pos-agent status"));
+    assert!(stderr(&output).contains("does not come back") && stderr(&output).contains("pos-agent show 'vanishes'"));
 }
 
 #[tokio::test]
@@ -314,7 +333,7 @@ async fn a_person_settles_what_waits_for_one() {
         shop.sale(reference).await;
     }
     let output = shop.verb(&["settle", "1", "--reverse"]).await;
-    let shown = "unconfirmed of till local: unconfirmed\nbeing reversed\n";
+    let shown = "unconfirmed of till local: unconfirmed, reversing\nbeing reversed\n";
     assert_eq!((code(&output), stdout(&output)), (0, shown), "{}", stderr(&output));
     let output = shop.verb(&["settle", "1", "--keep", "--json"]).await;
     let sale: SaleView = serde_json::from_str(stdout(&output)).unwrap();
@@ -336,7 +355,7 @@ async fn the_other_verbs_show_what_the_daemon_knows() {
     assert_eq!(code(&output), 0);
     for word in [
         "terminal     4711: ready",
-        "attention    paper is\u{FFFD} low",
+        "attention    printer-paper-low: paper is\u{FFFD} low",
         "unconfirmed  2 unconfirmed of local: 12.34 EUR",
     ] {
         assert!(stdout(&output).contains(word), "\"{word}\" is not in: {}", stdout(&output));
@@ -347,4 +366,161 @@ async fn the_other_verbs_show_what_the_daemon_knows() {
     assert_eq!((code(&output), stdout(&output)), (0, "Merchant copy of approved\nGrüße\n"));
     assert_eq!(code(&shop.verb(&["cancel", "none"]).await), 65);
     assert_eq!(code(&shop.verb(&["cancel", "approved"]).await), 1);
+}
+
+/// With `--json` a program reads one object, whatever goes wrong; the exit code and the sentence for people are as
+/// without.
+#[tokio::test]
+async fn a_failure_is_one_json_object_with_its_code() {
+    let shop = fake_agent::open(64).await;
+    let folder = tempfile::tempdir().unwrap();
+    let none = folder.path().join("none");
+    let none = none.to_str().unwrap();
+    let socket = shop.socket.to_str().unwrap().to_owned();
+    shop.sale("approved").await;
+    #[rustfmt::skip]
+    let failures: &[(&[&str], i32, &str, &str)] = &[
+        // clap's own.
+        (&["sale", "12.34", "--nonsense"], 64, "usage", "unexpected argument '--nonsense' found"),
+        (&["show"], 64, "usage", "<REFERENCE>"),
+        (&[], 64, "usage", "unexpected argument '--json' found"),
+        // Before the daemon is asked.
+        (&["sale", "twelve"], 64, "amount", "not a number"),
+        (&["sale", "1.00", "--currency", "XYZ"], 64, "currency", "unknown currency"),
+        (&["sale", "1.00", "--param", "x"], 64, "usage", "write it as NAME=VALUE"),
+        (&["sale", "1.00", "--reference", "last"], 64, "usage", "choose another name"),
+        (&["query", "x"], 64, "usage", "write it as NAME=VALUE"),
+        // The daemon refuses.
+        (&["sale", "1.00", "--reference", "busy", "--socket", &socket], 69, "busy", "busy with sale other"),
+        (&["sale", "1.00", "--reference", "unready", "--socket", &socket], 69, "not-ready", "have it mended"),
+        (&["sale", "1.00", "--reference", "refused-amount", "--socket", &socket], 64, "amount", "have it mended"),
+        (&["sale", "1.00", "--reference", "journal", "--socket", &socket], 74, "journal", "cannot be used"),
+        (&["sale", "1.00", "--reference", " x", "--socket", &socket], 64, "reference", "1 to 64 printable"),
+        (&["sale", "9.99", "--reference", "approved", "--socket", &socket], 65, "amount-differs", "use a new reference"),
+        (&["show", "nobody", "--socket", &socket], 65, "no-such-sale", "nobody"),
+        (&["cancel", "nobody", "--socket", &socket], 65, "no-such-sale", "nobody"),
+        (&["signature", "nobody", "--accept", "--socket", &socket], 65, "no-such-sale", "nobody"),
+        (&["show", "last", "--till", "till-1", "--socket", &socket], 65, "no-such-sale", "till till-1 has no transaction yet"),
+        (&["settle", "99", "--keep", "--socket", &socket], 65, "not-possible", "does not wait"),
+        (&["totals", "--socket", &socket], 74, "journal", "nothing to count"),
+        (&["sale", "1.00", "--reference", "drop", "--reconnect-s", "3", "--socket", &socket], 69, "not-sent", "never begun"),
+        // Nobody is there.
+        (&["sale", "12.34", "--socket", none], 69, "no-daemon", "pos-agent run"),
+        (&["refund", "last", "--socket", none], 69, "no-daemon", "pos-agent run"),
+        (&["status", "--socket", none], 69, "no-daemon", "pos-agent run"),
+        (&["journal", "--socket", none], 69, "no-daemon", "pos-agent run"),
+        (&["receipt", "r", "--socket", none], 69, "no-daemon", "pos-agent run"),
+        (&["payment", "x", "--socket", none], 69, "no-daemon", "pos-agent run"),
+        (&["query", "limit=1", "--socket", none], 69, "no-daemon", "pos-agent run"),
+        (&["log-level", "debug", "--socket", none], 69, "no-daemon", "pos-agent run"),
+        (&["status", "--config", none], 78, "configuration", "cannot be read"),
+        // What looks for itself.
+        (&["journal", "verify", "--journal", none], 74, "journal", "none"),
+        (&["reconcile", none, "--journal", none], 74, "file", "none"),
+        (&["parameters", "list", "--group", "nonsense"], 65, "data", "there are"),
+        (&["doctor", "--config", none, "--bundle", "/nowhere/x.tar"], 74, "file", "/nowhere/x.tar"),
+    ];
+    for (arguments, exit, code_word, words) in failures {
+        let mut command = agent(arguments);
+        command.arg("--json");
+        let output = tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap();
+        let told: serde_json::Value = serde_json::from_str(stdout(&output))
+            .unwrap_or_else(|error| panic!("{arguments:?}: {error}: {}{}", stdout(&output), stderr(&output)));
+        assert_eq!((code(&output), &told["error"]["code"]), (*exit, &(*code_word).into()), "{arguments:?}: {told}");
+        let text = told["error"]["text"].as_str().unwrap();
+        assert!(text.contains(words), "{arguments:?}: {told}");
+        assert_eq!(told.as_object().unwrap().len() + told["error"].as_object().unwrap().len(), 3, "{told}");
+        assert!(!stderr(&output).is_empty(), "{arguments:?}");
+    }
+}
+
+#[tokio::test]
+async fn amounts_are_sent_as_the_daemon_takes_them() {
+    let mut shop = fake_agent::open(64).await;
+    for (typed, currency, sent) in [
+        ("3.5", None, "3.50"),
+        ("3,5", None, "3.50"),
+        ("1,00", None, "1.00"),
+        ("12", None, "12.00"),
+        ("12.34", None, "12.34"),
+        ("1,000", Some("KWD"), "1.000"),
+        ("0,5", Some("EUR"), "0.50"),
+    ] {
+        let currency = currency.map_or_else(Vec::new, |code| vec!["--currency", code]);
+        for verb in
+            [&["sale", typed][..], &["preauthorise", typed], &["credit", typed], &["refund", "r", "--amount", typed]]
+        {
+            shop.verb(&[verb, &currency, &["--reference", "approved"]].concat()).await;
+            let wanted = shop.wanted.borrow_and_update().clone().unwrap();
+            assert_eq!(wanted.amount.unwrap().decimal(), sent, "{verb:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_last_transaction_needs_no_name() {
+    let mut shop = fake_agent::open(64).await;
+    let output = shop.verb(&["show", "last"]).await;
+    assert_eq!(
+        (code(&output), stderr(&output)),
+        (
+            65,
+            "pos-agent: till local has no transaction yet
+"
+        )
+    );
+    shop.sale("declined").await;
+    shop.sale("approved").await;
+    let aside = "last is approved of till local: sale, approved, 12.34 EUR
+";
+    let output = shop.verb(&["show", "last"]).await;
+    assert_eq!((code(&output), stderr(&output)), (0, aside), "{}", stdout(&output));
+    let output = shop.verb(&["receipt", "last"]).await;
+    assert_eq!(
+        (code(&output), stdout(&output)),
+        (
+            0,
+            "Customer copy of approved
+Grüße
+"
+        )
+    );
+    assert_eq!(stderr(&output), aside);
+    let output = shop.verb(&["receipt", "last", "--json"]).await;
+    let receipt: serde_json::Value = serde_json::from_str(stdout(&output)).unwrap();
+    assert_eq!((&receipt["reference"], &receipt["copy"]), (&"approved".into(), &"customer".into()));
+    assert!(receipt["text"].as_str().unwrap().contains("Grüße"), "{receipt}");
+    let output = shop.verb(&["cancel", "last", "--json"]).await;
+    let cancelled: serde_json::Value = serde_json::from_str(stdout(&output)).unwrap();
+    assert_eq!((code(&output), &cancelled["cancel"]), (1, &"too-late".into()), "{cancelled}");
+    let output = shop.verb(&["signature", "last", "--refuse", "--json"]).await;
+    let judged: SaleView = serde_json::from_str(stdout(&output)).unwrap();
+    assert_eq!((code(&output), judged.reference.as_str()), (1, "approved"));
+    for verb in ["capture", "refund", "reverse", "increment", "reauthorise"] {
+        let output = shop.verb(&[verb, "last", "--amount", "1.00", "--reference", "approved"]).await;
+        let wanted = shop.wanted.borrow_and_update().clone().unwrap();
+        let (till, reference) = ("local".to_owned(), "approved".to_owned());
+        assert_eq!(wanted.of, Some(Of::Reference { till, reference }), "{verb}");
+        assert!(stderr(&output).starts_with(aside), "{verb}: {}", stderr(&output));
+    }
+}
+
+#[test]
+fn reasons_are_explained_in_each_language() {
+    let run = |arguments: &[&str]| {
+        std::process::Command::new(env!("CARGO_BIN_EXE_pos-agent")).args(arguments).output().unwrap()
+    };
+    let all = run(&["reasons", "--json"]);
+    let rows: Vec<serde_json::Value> = serde_json::from_slice(&all.stdout).unwrap();
+    assert_eq!(rows.len(), pos_agent::sale::Reason::ALL.len());
+    let token = rows.iter().find(|row| row["reason"] == "gateway-refuses-token").unwrap();
+    assert!(token["technician"].as_str().unwrap().contains("token"), "{token}");
+    let german = run(&["reasons", "card-timeout", "--language", "de"]);
+    assert!(
+        stdout(&german).starts_with("card-timeout\n  cashier     ") && stdout(&german).contains("KARTE"),
+        "{german:?}"
+    );
+    for (arguments, exit) in [(&["reasons", "no-such"][..], 65), (&["reasons", "--language", "xx"], 64)] {
+        assert_eq!(code(&run(arguments)), exit, "{arguments:?}");
+    }
 }

@@ -202,6 +202,11 @@ const BAD: &[(&str, &str, &[&str])] = &[
     ("\"00004711\"", "\"\"", &["terminal.id", "1 to 32 digits"]),
     ("[\"Corner Shop\", \"1 High Street\", \"Townsville\"]", "[]", &["terminal.merchant", "1 to 6 lines", "write name"]),
     ("Corner Shop", "Corner\\u001bShop", &["terminal.merchant", "control character"]),
+    ("card-timeout-s = 60", "language = \"fr\"", &["terminal.language", "no language", "write en or de"]),
+    ("card-timeout-s = 60", "footer = [\"a\", \"\"]", &["terminal.footer", "a line is empty", "write plain text"]),
+    ("card-timeout-s = 60", "footer = [\"a\\u001b\"]", &["terminal.footer", "control character"]),
+    ("card-timeout-s = 60", "footer = [\"1\", \"2\", \"3\", \"4\", \"5\", \"6\", \"7\"]", &["terminal.footer", "more than 6 lines"]),
+    ("card-timeout-s = 60", "footer = \"a\"", &["terminal.footer", "sequence"]),
     ("\"EUR\"", "\"eur\"", &["terminal.currency", "unknown currency", "ISO 4217"]),
     ("\"5000.00\"", "\"5000.0\"", &["terminal.max-amount", "EUR amounts have 2 decimals"]),
     ("card-timeout-s = 60", "max-credit-amount = \"20.0\"", &["terminal.max-credit-amount", "EUR amounts have 2 decimals"]),
@@ -338,6 +343,9 @@ fn each_mistake_is_named_with_file_key_and_remedy() {
         let error = folder.load(&GOOD.replace(old, new)).expect_err(new);
         assert!(error.contains("config.toml: "), "{new}: {error}");
         assert!(error.contains("; "), "{new}: no remedy in: {error}");
+        // One mistake is told once; a key that must be there and is misspelt is missing as well.
+        let lines = if *new == "curency =" { 2 } else { 1 };
+        assert_eq!(error.lines().count(), lines, "{new}: {error}");
         for word in *words {
             assert!(error.contains(word), "{new}: \"{word}\" is not in: {error}");
         }
@@ -369,4 +377,66 @@ fn a_file_that_everyone_may_write_or_nobody_can_read_is_refused() {
     assert!(error.contains("every user may write it (mode 0666)") && error.contains("chmod o-w"), "{error}");
     let error = config::load(&folder.0.path().join("none.toml")).unwrap_err().to_string();
     assert!(error.contains("none.toml") && error.contains("--config"), "{error}");
+}
+
+/// What is wrong is corrected in one go: keys, types, what is missing, values and files, each with its key and its
+/// remedy.
+#[test]
+fn all_faults_are_told_at_once() {
+    let folder = Folder::new();
+    folder.write("till-1.token", "0123456789abcdef0", 0o644);
+    let mut text = GOOD.to_owned();
+    for (old, new) in [
+        ("id = \"00004711\"", "id = 4711"),
+        ("currency =", "curency ="),
+        ("card-timeout-s = 60", "card-timeout-s = 4\nsignature-timeout-s = 1"),
+        ("48.137154", "148.1"),
+        ("port = \"/dev/serial/by-id/usb-reader\"\n", ""),
+        ("https://gateway.example/base", "http://gateway.example"),
+        ("\"@/ca.pem\"", "\"@/none.pem\""),
+        ("columns = 42", "columns = 40\nbaud = 300"),
+        ("till = \"till-2\"", "til = \"till-2\"\nrights = [\"refunds\"]"),
+        ("[journal]", "[journal]\nkeep-days = 1"),
+    ] {
+        assert_eq!(text.matches(old).count(), 1, "{old}");
+        text = text.replace(old, new);
+    }
+    let error = folder.load(&text).unwrap_err();
+    let wanted = [
+        "line 3: terminal.id: invalid type: integer `4711`, expected a string; correct that line",
+        "line 5: terminal.curency: unknown field `curency`",
+        "line 2: terminal: missing field `currency`; ",
+        "line 11: reader: missing field `port`; ",
+        "till.token[1].til: unknown field `til`, ",
+        "till.token[1]: missing field `till`; ",
+        "till.token[1].rights[0]: unknown variant `refunds`, ",
+        "terminal.card-timeout-s: 4 is not between 5 and 600; ",
+        "terminal.signature-timeout-s: 1 is not between ",
+        "terminal.location.latitude: must be a decimal number",
+        "gateway.url: plain http is refused",
+        "printer[0].columns: must be 32, 42 or 48; ",
+        "printer[0].baud: 300 is not between ",
+        "journal.keep-days: 1 is not between 90 and 36500; ",
+        "gateway.ca-file: ",
+        "till.token[0].token-file: ",
+    ];
+    for words in wanted {
+        let told = error.lines().filter(|line| line.contains(words)).count();
+        assert_eq!(told, 1, "\"{words}\" is not once in:\n{error}");
+    }
+    assert_eq!(error.lines().count(), wanted.len(), "{error}");
+    for line in error.lines() {
+        assert!(line.contains("config.toml: ") && line.contains("; "), "no file or no remedy: {line}");
+    }
+    assert!(!error.contains("0123456789abcdef"), "the token leaked: {error}");
+}
+
+#[test]
+fn a_file_that_everyone_may_write_is_told_with_what_else_is_wrong() {
+    let folder = Folder::new();
+    let path = folder.write("config.toml", &GOOD.replace("columns = 42", "columns = 40"), 0o666);
+    let error = config::load(&path).unwrap_err().to_string();
+    let lines: Vec<&str> = error.lines().collect();
+    assert_eq!(lines.len(), 2, "{error}");
+    assert!(lines[0].contains("chmod o-w") && lines[1].contains("printer[0].columns"), "{error}");
 }

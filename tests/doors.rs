@@ -229,7 +229,7 @@ async fn while_the_port_is_taken_the_terminal_sells_and_says_so() {
     let trouble = port.trouble.unwrap();
     assert_eq!(port.address, address);
     assert!(trouble.contains(&address) && trouble.contains("in use") && trouble.contains("[till] http"), "{trouble}");
-    assert!(status.attention.contains(&trouble), "{:?}", status.attention);
+    assert!(status.attention.iter().any(|one| one.text == trouble), "{:?}", status.attention);
     let doctor = tokio::task::spawn_blocking({
         let config = terminal.shop.config();
         move || Command::new(env!("CARGO_BIN_EXE_pos-agent")).args(["doctor", "--config"]).arg(config).output().unwrap()
@@ -250,6 +250,6 @@ async fn while_the_port_is_taken_the_terminal_sells_and_says_so() {
     drop(taken);
     let free = |status: &pos_agent::till::StatusView| status.http.as_ref().is_some_and(|port| port.trouble.is_none());
     let status = terminal.until_status("a port that is free", free).await;
-    assert!(!status.attention.contains(&trouble), "{:?}", status.attention);
+    assert!(!status.attention.iter().any(|one| one.text == trouble), "{:?}", status.attention);
     assert_eq!(terminal.at_port(&get("/v1/status", &program::token())).await.0, 200);
 }

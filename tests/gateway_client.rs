@@ -18,7 +18,7 @@ use pos_agent::config;
 use pos_agent::gateway::probe::Probe;
 use pos_agent::gateway::{Client, Clock, Error, Expected, On, Payment, Token, WithoutCard, request};
 use pos_agent::money::{Amount, Currency};
-use pos_agent::sale::{Answer, ApprovedAmount, FoundState, Inquiry, Reversal};
+use pos_agent::sale::{Answer, ApprovedAmount, FoundState, Inquiry, Reason, Reversal};
 
 const ID: &str = "8ac7a4a08f0c1d2e018f0c3b5a6b7c8d";
 const REFERENCE: &str = "4711-42-000102030405060708090a0b0c0d0e0f";
@@ -185,8 +185,8 @@ async fn warming_up_over_a_path_of_the_settings_makes_a_request() {
     assert!(requests[0].starts_with("GET /v1/ping HTTP/1.1\r\n") && requests[1].starts_with("POST /v1/payments "));
     // It tells what is wrong with the token, which an open line cannot.
     let shop = Shop::with(vec![Act::Answer(http("403 Forbidden", "{}"))], ping).await;
-    let why = shop.client.warm().await.unwrap_err();
-    assert_eq!(why, "refuses our access token (HTTP 403); check [gateway] token-file");
+    let why = shop.client.warm().await.unwrap_err().to_string();
+    assert_eq!(why, "the gateway refuses our access token (HTTP 403); check [gateway] token-file");
 }
 
 #[tokio::test]
@@ -457,7 +457,8 @@ async fn several_questions_about_one_sale_are_one_answer() {
     for (first, second) in [(&reversed, &refused), (&refused, &reversed)] {
         let shop = Shop::new(vec![list(&[&payment, first]), list(&[second])]).await;
         let Inquiry::CannotAsk { why } = shop.client.look_up(&references).await else { panic!() };
-        assert_eq!(why, format!("the gateway lists payment {} twice, and differently", "b".repeat(32)));
+        let twice = format!("the gateway lists payment {} twice, and differently", "b".repeat(32));
+        assert_eq!(why, Reason::GatewayCannotBeAsked.with(twice));
         shop.server.finish();
     }
     // One question without an answer is none at all.
@@ -499,9 +500,9 @@ async fn how_a_gateway_says_that_nothing_is_there_is_a_setting() {
     let elsewhere = http("200 OK", &format!(r#"{{"data":[{}]}}"#, approval_json()));
     let shop = Shop::new(vec![Act::Answer(not_found()), Act::Answer(elsewhere.clone())]).await;
     let Inquiry::CannotAsk { why } = shop.client.query(REFERENCE).await else { panic!("404 means: cannot ask") };
-    assert!(why.contains("query-path and query-not-found"), "{why}");
+    assert!(why.to_string().contains("query-path and query-not-found"), "{why}");
     let Inquiry::CannotAsk { why } = shop.client.query(REFERENCE).await else { panic!("no list") };
-    assert!(why.contains("query-list"), "{why}");
+    assert!(why.to_string().contains("query-list"), "{why}");
 
     let other = http("404 Not Found", r#"{"result":{"code":"200.300.404"}}"#);
     let all_the_same =
@@ -595,7 +596,7 @@ async fn the_probe_needs_no_token_and_gives_the_gateways_time() {
     // A gateway that cannot be verified is not asked.
     let (ours, other) = (Authority::new(), Authority::new());
     let shop = Shop::at(Server::start(other.server("127.0.0.1", (2020, 2090)), Vec::new()).await, &ours, |_, _| {});
-    let why = shop.client.probe().await.unwrap_err();
+    let why = shop.client.probe().await.unwrap_err().to_string();
     assert!(why.contains("not signed by a CA of [gateway] ca-file"), "{why}");
     assert!(shop.server.requests().is_empty());
 }
@@ -607,27 +608,18 @@ async fn a_certificate_that_is_not_right_is_not_sent_and_says_why() {
     let (past, soon) = ((2020, 2021), (2090, 2095));
     let now = (2020, 2090);
     for (server, names, why) in [
-        (
-            other.server("127.0.0.1", now),
-            &ours,
-            "the gateway's certificate is not signed by a CA of [gateway] ca-file; ask its operator for the certificate of its CA \
-             and put it into that file, beside the one that is there",
-        ),
-        (
-            ours.server("127.0.0.1", past),
-            &ours,
-            "the gateway's certificate has expired; check the board's clock, then tell the gateway's operator",
-        ),
-        (ours.server("127.0.0.1", soon), &ours, "the gateway's certificate is not valid yet; check the board's clock"),
+        (other.server("127.0.0.1", now), &ours, Reason::GatewayUntrustedCertificate.with("ca-not-trusted")),
+        (ours.server("127.0.0.1", past), &ours, Reason::GatewayCertificateExpired.with("certificate-expired")),
+        (ours.server("127.0.0.1", soon), &ours, Reason::GatewayUntrustedCertificate.with("certificate-not-valid-yet")),
         (
             ours.server("other.example", now),
             &ours,
-            "the gateway's certificate is for another host name; check [gateway] url",
+            Reason::GatewayUntrustedCertificate.with("certificate-of-another-host"),
         ),
     ] {
         let server = Server::start(server, Vec::new()).await;
         let shop = Shop::at(server, names, |_, _| {});
-        assert_eq!(shop.pay().await, Answer::NotSent { why: why.to_owned() });
+        assert_eq!(shop.pay().await, Answer::NotSent { why });
         assert!(shop.server.requests().is_empty());
     }
 }
@@ -648,10 +640,7 @@ async fn without_a_connection_nothing_is_sent() {
     // A port on which nothing listens: bound once, then given back.
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let shop = Shop::with(Vec::new(), |gateway, _| gateway.url = format!("https://{free}")).await;
-    assert_eq!(
-        shop.pay().await,
-        Answer::NotSent { why: "the gateway refused the connection; check [gateway] url".to_owned() }
-    );
+    assert_eq!(shop.pay().await, Answer::NotSent { why: Reason::GatewayUnreachable.with("connection-refused") });
     // Something that takes the connection and never speaks TLS.
     let mute = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = mute.local_addr().unwrap();
@@ -659,7 +648,7 @@ async fn without_a_connection_nothing_is_sent() {
         (gateway.url, gateway.connect_timeout_ms) = (format!("https://{address}"), 300);
     })
     .await;
-    let why = "no connection to the gateway within 300 ms; check the network".to_owned();
+    let why = Reason::GatewayUnreachable.with("connect-timed-out");
     assert_eq!(shop.pay().await, Answer::NotSent { why });
     // Something that is no TLS server.
     let shop = Shop::with(Vec::new(), |gateway, _| gateway.url = "https://127.0.0.1:0".to_owned()).await;
@@ -724,22 +713,15 @@ async fn an_answer_that_ends_with_the_connection_is_whole_when_tls_says_so() {
 }
 
 #[tokio::test]
-async fn refusals_say_what_to_do() {
-    for (status, remedy) in [
-        (
-            "401 Unauthorized",
-            "not charged: the gateway did not find an access token it can read (HTTP 401); check [gateway] token-file",
-        ),
-        ("403 Forbidden", "not charged: the gateway refused our access token (HTTP 403); check [gateway] token-file"),
-        (
-            "404 Not Found",
-            "not charged: the gateway has nothing at this address (HTTP 404); check [gateway] url and the paths of \
-             [gateway.assumptions]",
-        ),
+async fn what_the_gateway_did_not_process_was_not_sent_for_a_reason() {
+    for (status, reason) in [
+        ("401 Unauthorized", Reason::GatewayRefusesToken),
+        ("403 Forbidden", Reason::GatewayRefusesToken),
+        ("404 Not Found", Reason::GatewayWrongAddress),
     ] {
         let shop = Shop::new(vec![Act::Answer(http(status, "{}"))]).await;
-        let Answer::Declined(refusal) = shop.pay().await else { panic!("{status}") };
-        assert_eq!(refusal.reason, remedy);
+        let Answer::NotSent { why } = shop.pay().await else { panic!("{status}") };
+        assert_eq!(why, reason.with(format!("HTTP {}", &status[..3])));
     }
 }
 
@@ -758,7 +740,7 @@ async fn the_answers_of_the_interface_are_told_apart() {
     ])
     .await;
     let Answer::Throttled(refusal) = shop.pay().await else { panic!() };
-    assert_eq!(refusal.reason, "a[2Jb");
+    assert_eq!(refusal.why, Reason::GatewayThrottles.with("a[2Jb"));
     assert_eq!(shop.pay().await, Answer::Pending { id: ID.to_owned() });
     assert!(matches!(shop.pay().await, Answer::Declined(_)));
     let Answer::Approved(approval) = shop.pay().await else { panic!() };
@@ -1063,6 +1045,7 @@ fn facts(entry: EntryMode) -> CardFacts {
         cryptogram: None,
         tvr: None,
         tsi: None,
+        iad: None,
     }
 }
 

@@ -53,6 +53,7 @@ fn read() -> Event {
         cryptogram: None,
         tvr: None,
         tsi: None,
+        iad: None,
     };
     Event::CardRead { facts, first_answer: FirstAnswer::GoOnline }
 }
@@ -81,7 +82,7 @@ async fn open_sales_are_found_again_and_settled_ones_are_not() {
         let mut asked = begin(&mut journal, 1, "asked").unwrap();
         assert_eq!(on(&mut journal, &mut asked, read()), [Action::Ask, Action::Tell]);
         let mut ended = begin(&mut journal, 2, "ended").unwrap();
-        on(&mut journal, &mut ended, Event::NoCard { why: "no card".to_owned() });
+        on(&mut journal, &mut ended, Event::NoCard { why: "no card".into() });
     }
     let (mut journal, opened) = Journal::open(&file(&dir)).unwrap();
     assert_eq!((opened.unsettled.len(), opened.last_number), (1, 2));
@@ -118,7 +119,7 @@ async fn an_unwritable_step_gives_out_no_action_and_leaves_the_sale() {
     assert!(matches!(journal.commit(&mut sale, step, 0), Err(Error::Failed { .. })));
     assert_eq!(sale.standing(), Standing::Waiting);
     other.execute_batch("ROLLBACK").unwrap();
-    let answered = Event::Answered(Answer::Unknown { why: "x".to_owned() });
+    let answered = Event::Answered(Answer::Unknown { why: "x".into() });
     assert_eq!(on(&mut journal, &mut sale, answered), [], "an answer to what was never asked means nothing");
     assert_eq!(on(&mut journal, &mut sale, read()), [Action::Ask, Action::Tell]);
 }
@@ -149,7 +150,7 @@ fn a_file_that_cannot_be_trusted_is_refused_by_name() {
     other.pragma_update(None, "user_version", 99).unwrap();
     drop(other);
     let error = Journal::open(&file(&later)).unwrap_err();
-    assert!(matches!(error, Error::Format { found: 99, known: 5, .. }), "{error}");
+    assert!(matches!(error, Error::Format { found: 99, known: 6, .. }), "{error}");
 }
 
 #[tokio::test]

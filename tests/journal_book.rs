@@ -277,10 +277,10 @@ fn a_journal_of_a_later_format_is_used_when_it_allows_it_and_refused_when_it_doe
     drop(db);
     assert_eq!(well(&file(&dir)).transactions, 3);
     assert_eq!(number(&file(&dir), "SELECT format FROM about"), 9, "the later format stays");
-    sql(&file(&dir), "PRAGMA user_version = 6");
+    sql(&file(&dir), "PRAGMA user_version = 7");
     let bytes = std::fs::read(file(&dir)).unwrap();
     let error = open_journal(&file(&dir)).unwrap_err();
-    assert!(matches!(error, Error::Format { found: 6, known: 5, .. }), "{error}");
+    assert!(matches!(error, Error::Format { found: 7, known: 6, .. }), "{error}");
     assert!(error.to_string().contains("install the later version again"), "{error}");
     assert_eq!(std::fs::read(file(&dir)).unwrap(), bytes);
     assert_eq!(verb(&["verify"], &file(&dir)).status.code(), Some(74));
@@ -471,6 +471,7 @@ fn an_export_has_what_a_dispute_needs_and_nothing_that_card_rules_forbid() {
         "number": 1, "till": "till-1", "reference": "one", "kind": "sale", "paymentType": "DB", "currency": "EUR",
         "amount": "12.34", "total": "12.34", "terminalId": "12345678", "merchantTransactionId": "12345678-1-one-aabbccddeeff",
         "startedAt": "2026-11-20T12:00:00.000Z", "localTime": "2026-11-20 13:00:00", "standing": "ended", "outcome": "reversed",
+        "reason": "recorded",
         "why": "no answer",
         "card": {"entryMode": "ICC", "maskedPan": "476173******0119", "panSequenceNumber": 1, "aid": "A0000000031010",
             "label": "VISA 476173******0119", "cvm": "online-pin", "cryptogram": {"kind": "ARQC", "value": "7a788ea6b8a3e733"},

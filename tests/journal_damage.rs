@@ -15,6 +15,7 @@ use book::{NOON, asked, file, leave_open, open, open_journal, said, sell, sql, s
 use counter::{Counter, within};
 use pos_agent::journal::Error;
 use pos_agent::sim::shop::Options;
+use pos_agent::till::{Attention, JournalState};
 use tempfile::TempDir;
 
 /// A journal after a power cut: most of it in the file, the last four commits in the WAL alone.
@@ -233,10 +234,17 @@ async fn on_a_full_disk_the_agent_does_not_start_and_a_running_one_takes_no_sale
     let (status, body) = counter.begin("R1", "12.34").await;
     assert_eq!((status, body["error"]["code"].as_str().or(body["code"].as_str())), (503, Some("journal")), "{body}");
     let status = counter.status().await;
-    assert!(!status.ready && status.attention.iter().any(|line| line.contains("journal")), "{status:?}");
+    assert!(!status.ready && status.needs(Attention::JournalCannotBeWritten), "{status:?}");
+    assert_eq!(status.journal.state, JournalState::CannotBeWritten);
+    // Longer than it is waited before each try: that it can be read says nothing.
+    let asked = tokio::time::Instant::now();
+    while asked.elapsed() < std::time::Duration::from_secs(6) {
+        let status = counter.status().await;
+        assert!(!status.ready && status.journal.state == JournalState::CannotBeWritten, "{status:?}");
+    }
     assert!(
-        counter.shop.gateway.counters().requests <= 2,
-        "more than the probe of the start and the look for an old copy"
+        counter.shop.gateway.counters().requests <= 3,
+        "more than the probe of the start, the token's, and the look for an old copy"
     );
     limit(None);
     counter.until_ready().await;

@@ -27,11 +27,14 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("gateway", &["money", "card", "emv", "config", "sale", "wire"]),
     // The interface's table knows nobody: whoever sends or judges parameters may read it.
     ("gateway::parameter", &[]),
-    ("printer", &["sale", "money", "card", "config", "wire"]),
+    // Sentences about what `sale` keeps; it decides nothing.
+    ("words", &["sale", "money", "card"]),
+    ("printer", &["sale", "money", "card", "config", "wire", "words"]),
     // `systemd` for the sockets that it has opened.
     ("till", &["money", "config", "systemd"]),
     // Of the gateway the interface's table of parameters alone (`OPEN_TABLE`): a list of them is checked when the file is read.
-    ("config", &["money", "card", "emv", "gateway"]),
+    // `words` for the languages that there are.
+    ("config", &["money", "card", "emv", "gateway", "words"]),
     ("systemd", &[]),
     ("logging", &[]),
     // For kinds and outcomes: their words are the values of labels.
@@ -54,6 +57,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "metrics",
             "wire",
             "follow_up",
+            "words",
         ],
     ),
     // The agent's ways to the devices, walked without an agent; of the agent itself only which clock can be right.
@@ -62,7 +66,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("support", &["card", "emv", "config", "journal"]),
     ("board", &[]),
     // `gateway` for its table of parameters.
-    ("cli", &["till", "config", "money", "agent", "doctor", "gateway", "board", "support", "logging"]),
+    ("cli", &["till", "config", "money", "agent", "doctor", "gateway", "board", "support", "logging", "words"]),
     // Asks the ports for readers, with the doctor's manners.
     ("cli::setup", &["config", "board", "reader", "doctor"]),
     // Reads the journal beside the daemon, or without one.
@@ -91,7 +95,7 @@ const OPEN_TABLE: &[&str] = &["gateway", "parameter"];
 const TABLE_ONLY: &[&str] = &["sim", "config"];
 
 /// Modules that decide and never act: no clock, no I/O, no async.
-const PURE: &[&str] = &["money", "emv", "card", "sale", "follow_up", "reconcile"];
+const PURE: &[&str] = &["money", "emv", "card", "sale", "follow_up", "reconcile", "words"];
 
 /// What a pure module has no use for, as tokens in a row.
 const IMPURE: &[&[&str]] = &[

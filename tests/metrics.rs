@@ -123,12 +123,12 @@ async fn they_agree_with_the_sales_and_with_the_disk() {
 
     let after = figures(&counter).await;
     let sales: BTreeMap<_, _> = [
-        ("{decided_by=gateway,kind=refund,outcome=approved}", 1.0),
-        ("{decided_by=gateway,kind=sale,outcome=approved}", 2.0),
-        ("{decided_by=gateway,kind=sale,outcome=declined}", 1.0),
-        ("{decided_by=gateway,kind=sale,outcome=reversed}", 1.0),
-        ("{decided_by=terminal,kind=sale,outcome=cancelled}", 1.0),
-        ("{decided_by=terminal,kind=sale,outcome=declined}", 1.0),
+        ("{kind=refund,outcome=approved,reason=}", 1.0),
+        ("{kind=sale,outcome=approved,reason=}", 2.0),
+        ("{kind=sale,outcome=cancelled,reason=till-cancelled}", 1.0),
+        ("{kind=sale,outcome=declined,reason=bank-declined}", 1.0),
+        ("{kind=sale,outcome=declined,reason=card-declined}", 1.0),
+        ("{kind=sale,outcome=reversed,reason=card-refused}", 1.0),
     ]
     .into();
     assert_eq!(after.all("pos_agent_sales_total"), sales);
@@ -164,7 +164,9 @@ async fn over(counter: &Counter, reference: &str) {
 
 /// All values of labels are words of the program, or the name of a bound.
 fn nothing_from_outside(text: &str) {
+    let reasons = pos_agent::sale::Reason::ALL.iter().map(|reason| reason.as_str());
     let known: BTreeSet<&str> = [
+        "",
         "sale",
         "refund",
         "approved",
@@ -184,7 +186,9 @@ fn nothing_from_outside(text: &str) {
         "+Inf",
         env!("CARGO_PKG_VERSION"),
     ]
-    .into();
+    .into_iter()
+    .chain(reasons)
+    .collect();
     for value in text.lines().filter(|line| !line.starts_with('#')).flat_map(|line| line.split('"').skip(1).step_by(2))
     {
         let number = value.parse::<f64>().is_ok();
@@ -237,7 +241,7 @@ async fn they_follow_the_devices() {
     over(&counter, "offline").await;
     let now = figures(&counter).await;
     assert_eq!(now.at("pos_agent_gateway_reachable{}"), 0.0);
-    assert_eq!(now.at("pos_agent_sales_total{decided_by=terminal,kind=sale,outcome=not-sent}"), 1.0);
+    assert_eq!(now.at("pos_agent_sales_total{kind=sale,outcome=not-sent,reason=gateway-unreachable}"), 1.0);
 }
 
 async fn until(counter: &Counter, what: &str, wanted: impl Fn(&Figures) -> bool) {

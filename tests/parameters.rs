@@ -1015,6 +1015,22 @@ fn list_is_a_table_for_people_and_for_programs() {
 }
 
 #[test]
+fn programs_are_told_of_one_parameter_and_of_violations_in_json() {
+    let (code, json, _) = run(&["show", "cart.items[12].price", "--json"]);
+    let row: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((code, &row["name"], &row["format"]), (0, &"cart.items[n].price".into(), &"amount10.2".into()));
+    let (code, json, _) = run(&["check", "amount=12.34", "limit=x", "--json"]);
+    let told: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((code, &told["checked"], &told["violations"][0]["parameter"]), (65, &2.into(), &"limit".into()));
+    assert_eq!(told["violations"].as_array().unwrap().len(), 1);
+    let good = serde_json::json!({ "checked": 1, "violations": [] }).to_string() + "\n";
+    assert_eq!(run(&["check", "amount=12.34", "--json"]), (0, good, String::new()));
+    let (code, json, _) = run(&["show", "no.such.name", "--json"]);
+    let told: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((code, &told["error"]["code"]), (65, &"data".into()), "{told}");
+}
+
+#[test]
 fn show_explains_one() {
     let (code, text, _) = run(&["show", "cart.items[12].price"]);
     assert_eq!(code, 0);

@@ -10,7 +10,7 @@ use std::time::Duration;
 use pos_agent::config::{self, CodePage, Copies, Cut, FlowControl};
 use pos_agent::money::{Amount, Currency};
 use pos_agent::printer::port::{QUEUE, TORN_TRIES, Timing, spawn_with};
-use pos_agent::printer::{Event, Handle, lay_out, layout, plain};
+use pos_agent::printer::{Event, Handle, Letterhead, Page, QueueFull, compose, plain};
 use pos_agent::sale::{Copy, HostFacts, Receipt, ReceiptOutcome};
 use pos_agent::sim::printer::{Options, Place, Printer, Sensors, Speech};
 use rustix::termios::{ControlModes, InputModes};
@@ -26,7 +26,7 @@ async fn both_copies_come_out_of_the_printer_as_their_text() {
     let (handle, mut events) = spawn(&printer.place(), patient());
     assert_eq!(handle.state(), "not used yet");
     for copy in [Copy::Merchant, Copy::Customer] {
-        handle.print(receipt(7), copy, false).unwrap();
+        print(&handle, receipt(7), copy, false).unwrap();
         assert_eq!(events.recv().await, Some(printed(7, copy)));
         assert_eq!(printer.next_receipt().await, text(7, copy));
     }
@@ -41,7 +41,7 @@ async fn a_printer_on_a_tty_prints_and_answers_too() {
     let mut printer = Printer::open(Options { place: Place::Pty(Some(link)), ..narrow() }).await.unwrap();
     printer.set_sensors(Sensors { paper_near_end: true, ..Sensors::default() });
     let (handle, mut events) = spawn(&printer.place(), impatient());
-    handle.print(receipt(1), Copy::Customer, false).unwrap();
+    print(&handle, receipt(1), Copy::Customer, false).unwrap();
     assert_eq!(events.recv().await, Some(printed(1, Copy::Customer)));
     assert_eq!(printer.next_receipt().await, text(1, Copy::Customer));
     assert_eq!(handle.state(), "almost out of paper: have a roll ready");
@@ -64,13 +64,16 @@ async fn a_tty_is_set_as_the_configuration_says() {
         let (master, path) = pty();
         let config = config::Printer { flow_control, baud: 19_200, status: Some(false), ..config(&path) };
         let (events, mut heard) = mpsc::channel(4);
-        let handle = spawn_with(config, shop(), events, patient());
-        handle.print(receipt(1), Copy::Customer, false).unwrap();
+        let handle = spawn_with(config, events, patient());
+        print(&handle, receipt(1), Copy::Customer, false).unwrap();
         assert_eq!(heard.recv().await, Some(printed(1, Copy::Customer)));
         let mut bytes = [0; 4096];
         let size = rustix::io::read(&master, &mut bytes).unwrap();
         // Raw: nothing was added to the line feeds, nothing was echoed, nothing was asked.
-        assert!(bytes.starts_with(b"\x1B@\x1Bt\x13\x1Ba\x01CORNER SHOP\n\x1Ba\x00---"), "{flow_control:?}");
+        assert!(
+            bytes.starts_with(b"\x1B@\x1Bt\x13\x1Ba\x01\x1BE\x01\x1D!\x11CORNER SHOP\n\x1Ba\x00\x1BE\x00\x1D!\x00---"),
+            "{flow_control:?}"
+        );
         assert!(!bytes[..size].contains(&b'\r'));
         let settings = rustix::termios::tcgetattr(&master).unwrap();
         assert_eq!(settings.input_modes.contains(InputModes::IXON | InputModes::IXOFF), software, "{flow_control:?}");
@@ -89,8 +92,8 @@ async fn a_device_that_is_no_tty_is_written_as_it_is() {
     let paper = std::fs::OpenOptions::new().read(true).write(true).open(&path).unwrap();
     let config = config::Printer { status: Some(false), ..config(path.to_str().unwrap()) };
     let (events, mut heard) = mpsc::channel(4);
-    let handle = spawn_with(config, shop(), events, patient());
-    handle.print(receipt(1), Copy::Customer, false).unwrap();
+    let handle = spawn_with(config, events, patient());
+    print(&handle, receipt(1), Copy::Customer, false).unwrap();
     assert_eq!(heard.recv().await, Some(printed(1, Copy::Customer)));
     let mut bytes = [0; 4096];
     let size = rustix::io::read(&paper, &mut bytes).unwrap();
@@ -116,10 +119,10 @@ async fn letters_of_many_countries_come_out_with_their_page() {
     ] {
         let mut printer = Printer::open(narrow()).await.unwrap();
         let (events, mut heard) = mpsc::channel(4);
-        let handle = spawn_with(config::Printer { code_page, ..config(&printer.place()) }, shop(), events, patient());
+        let handle = spawn_with(config::Printer { code_page, ..config(&printer.place()) }, events, patient());
         let mut receipt = receipt(1);
         receipt.host.status_text = Some(thanks.to_owned());
-        handle.print(receipt, Copy::Customer, false).unwrap();
+        print(&handle, receipt, Copy::Customer, false).unwrap();
         assert_eq!(heard.recv().await, Some(printed(1, Copy::Customer)));
         let paper = printer.next_receipt().await;
         assert!(paper.contains(&format!("\n{thanks}\n")), "{code_page:?}: {paper}");
@@ -136,9 +139,9 @@ async fn logo_and_qr_code_are_on_the_paper_and_in_its_picture() {
     let qr = Some("https://shop.example/r/{reference}?a={amount}{currency}".to_owned());
     let config = config::Printer { logo: Some(logo), qr, cut: Cut::Full, ..config(&printer.place()) };
     let (events, mut heard) = mpsc::channel(4);
-    let handle = spawn_with(config, shop(), events, patient());
+    let handle = spawn_with(config, events, patient());
     for copy in [Copy::Merchant, Copy::Customer] {
-        handle.print(Receipt { reference: "A/1 b".to_owned(), ..receipt(1) }, copy, false).unwrap();
+        print(&handle, Receipt { reference: "A/1 b".to_owned(), ..receipt(1) }, copy, false).unwrap();
         assert_eq!(heard.recv().await, Some(printed(1, copy)));
     }
     let (merchants, customers) = (printer.next_receipt().await, printer.next_receipt().await);
@@ -146,7 +149,10 @@ async fn logo_and_qr_code_are_on_the_paper_and_in_its_picture() {
         assert!(paper.starts_with("    [picture of 16 x 8 dots]\n          CORNER SHOP\n"), "{paper}");
     }
     assert!(!merchants.contains("QR"), "{merchants}");
-    assert!(customers.contains("CUSTOMER COPY\n\n[QR https://shop.example/r/A%2F1%20b?a=12.34EUR]\n"), "{customers}");
+    assert!(
+        customers.contains("CUSTOMER COPY\n\n\n[QR https://shop.example/r/A%2F1%20b?a=12.34EUR]\n\n\n"),
+        "{customers}"
+    );
     assert_eq!(printer.errors(), 0);
     let [without, with] = [0, 1].map(|n| picture(&printer, n));
     assert!(without.starts_with(b"\x89PNG\r\n\x1A\n") && with.len() > without.len() && printer.picture(2).is_none());
@@ -156,7 +162,7 @@ async fn logo_and_qr_code_are_on_the_paper_and_in_its_picture() {
 async fn what_is_printed_again_says_so_at_both_ends() {
     let mut printer = Printer::open(narrow()).await.unwrap();
     let (handle, mut events) = spawn(&printer.place(), patient());
-    handle.print(receipt(1), Copy::Merchant, true).unwrap();
+    print(&handle, receipt(1), Copy::Merchant, true).unwrap();
     assert_eq!(events.recv().await, Some(Event::Printed { sale: 1, copy: Copy::Merchant, duplicate: true }));
     let paper = printer.next_receipt().await;
     assert_eq!(paper, duplicate(1, Copy::Merchant));
@@ -174,7 +180,7 @@ async fn a_printer_that_is_off_prints_what_waited_once_it_is_on() {
     printer.set_dead(true).await;
     let (handle, mut events) = spawn(&printer.place(), impatient());
     for sale in [1, 2, 3] {
-        handle.print(receipt(sale), Copy::Customer, false).unwrap();
+        print(&handle, receipt(sale), Copy::Customer, false).unwrap();
     }
     let Some(Event::Waits { sale: 1, copy: Copy::Customer, why }) = events.recv().await else { panic!("not told") };
     let place = printer.place();
@@ -204,8 +210,8 @@ async fn out_of_paper_the_receipt_waits_untouched_and_comes_out_with_the_new_rol
     ] {
         let mut printer = Printer::open(options).await.unwrap();
         let (handle, mut events) = spawn(&printer.place(), impatient());
-        handle.print(receipt(1), Copy::Merchant, false).unwrap();
-        handle.print(receipt(1), Copy::Customer, false).unwrap();
+        print(&handle, receipt(1), Copy::Merchant, false).unwrap();
+        print(&handle, receipt(1), Copy::Customer, false).unwrap();
         let why = words.to_owned();
         assert_eq!(events.recv().await, Some(Event::Waits { sale: 1, copy: Copy::Merchant, why }));
         assert_eq!(handle.attention().unwrap(), format!("{words}; 2 receipts wait"));
@@ -225,7 +231,7 @@ async fn paper_that_ends_while_printing_gives_the_whole_receipt_again_as_a_dupli
         let mut printer = Printer::open(Options { place, ..narrow() }).await.unwrap();
         printer.run_out_after(5);
         let (handle, mut events) = spawn(&printer.place(), impatient());
-        handle.print(receipt(1), Copy::Customer, false).unwrap();
+        print(&handle, receipt(1), Copy::Customer, false).unwrap();
         let why = "out of paper: put a roll in".to_owned();
         assert_eq!(events.recv().await, Some(Event::Waits { sale: 1, copy: Copy::Customer, why }));
         assert_eq!(handle.attention().unwrap(), "out of paper: put a roll in; 1 receipt waits");
@@ -248,7 +254,7 @@ async fn a_printer_that_dies_in_the_middle_prints_it_whole_as_a_duplicate_when_i
     // The questions are twelve bytes.
     printer.die_after(212);
     let (handle, mut events) = spawn(&printer.place(), impatient());
-    handle.print(receipt(1), Copy::Customer, false).unwrap();
+    print(&handle, receipt(1), Copy::Customer, false).unwrap();
     let Some(Event::Waits { sale: 1, why, .. }) = events.recv().await else { panic!("not told") };
     assert!(why.starts_with("interrupted in the middle of a receipt: "), "{why}");
     let torn = printer.uncut();
@@ -270,7 +276,7 @@ async fn a_printer_that_dies_in_the_middle_prints_it_whole_as_a_duplicate_when_i
 async fn a_printer_that_always_dies_in_the_middle_does_not_use_up_the_roll() {
     let printer = Printer::open(narrow()).await.unwrap();
     let (handle, mut events) = spawn(&printer.place(), impatient());
-    handle.print(receipt(1), Copy::Customer, false).unwrap();
+    print(&handle, receipt(1), Copy::Customer, false).unwrap();
     printer.die_after(100);
     // Each time that it is dead somebody switches it on again.
     loop {
@@ -297,9 +303,9 @@ async fn a_full_queue_refuses_the_newest_and_keeps_the_others() {
     let (handle, mut events) = spawn(&printer.place(), patient());
     // Nothing runs in between on one thread: the task has taken none yet.
     for sale in 0..QUEUE as u64 {
-        handle.print(receipt(sale), Copy::Customer, false).unwrap();
+        print(&handle, receipt(sale), Copy::Customer, false).unwrap();
     }
-    let full = handle.print(receipt(99), Copy::Customer, false).unwrap_err();
+    let full = print(&handle, receipt(99), Copy::Customer, false).unwrap_err();
     assert_eq!((full.sale, full.copy), (99, Copy::Customer));
     assert_eq!(handle.waiting(), QUEUE);
     drop(handle);
@@ -336,9 +342,9 @@ async fn a_printer_that_never_answers_prints_all_the_same() {
         let mut printer = Printer::open(Options { speech, ..narrow() }).await.unwrap();
         let timing = Timing { status: Duration::from_millis(20), close: Duration::ZERO, ..patient() };
         let (events, mut heard) = mpsc::channel(4);
-        let handle = spawn_with(config::Printer { status, ..config(&printer.place()) }, shop(), events, timing);
+        let handle = spawn_with(config::Printer { status, ..config(&printer.place()) }, events, timing);
         for sale in [1, 2] {
-            handle.print(receipt(sale), Copy::Customer, false).unwrap();
+            print(&handle, receipt(sale), Copy::Customer, false).unwrap();
             assert_eq!(heard.recv().await, Some(printed(sale, Copy::Customer)));
             assert_eq!(printer.next_receipt().await, text(sale, Copy::Customer));
         }
@@ -353,7 +359,7 @@ async fn a_printer_that_does_not_say_when_it_has_finished_is_believed_without_it
     let timing = Timing { done: Duration::from_millis(20), ask_again: Duration::from_millis(5), ..patient() };
     let (handle, mut events) = spawn(&printer.place(), timing);
     for sale in [1, 2] {
-        handle.print(receipt(sale), Copy::Customer, false).unwrap();
+        print(&handle, receipt(sale), Copy::Customer, false).unwrap();
         assert_eq!(events.recv().await, Some(printed(sale, Copy::Customer)));
         assert_eq!(printer.next_receipt().await, text(sale, Copy::Customer));
     }
@@ -364,7 +370,7 @@ async fn a_slow_printer_is_waited_for() {
     // Some tenths of a second for this receipt; it counts as printed when it says so and not when it has the bytes.
     let printer = Printer::open(Options { bytes_per_second: Some(2000), ..narrow() }).await.unwrap();
     let (handle, mut events) = spawn(&printer.place(), patient());
-    handle.print(receipt(1), Copy::Customer, false).unwrap();
+    print(&handle, receipt(1), Copy::Customer, false).unwrap();
     assert_eq!(events.recv().await, Some(printed(1, Copy::Customer)));
     assert_eq!(printer.receipts(), [text(1, Copy::Customer)]);
 }
@@ -399,9 +405,9 @@ async fn a_printer_that_takes_nothing_is_given_up_at_the_deadline() {
     let timing = Timing { write: Duration::from_millis(50), ..impatient() };
     let (events, mut heard) = mpsc::channel(4);
     // No text from outside is so long; the shop's own lines are as many as it likes.
-    let long = vec!["many words".to_owned(); 20_000];
-    let handle = spawn_with(config::Printer { status: Some(false), ..config(&printer.place()) }, long, events, timing);
-    handle.print(receipt(1), Copy::Customer, false).unwrap();
+    let long = Letterhead { footer: vec!["many words".to_owned(); 20_000], ..shop() };
+    let handle = spawn_with(config::Printer { status: Some(false), ..config(&printer.place()) }, events, timing);
+    handle.print(receipt(1), compose(&receipt(1), &long, Copy::Customer), Copy::Customer, false).unwrap();
     let Some(Event::Waits { why, .. }) = heard.recv().await else { panic!("not told") };
     assert!(why.starts_with("interrupted in the middle of a receipt: ") && why.contains("no progress within"), "{why}");
 }
@@ -424,7 +430,7 @@ async fn what_is_no_printer_is_unreachable() {
 
 fn spawn(port: &str, timing: Timing) -> (Handle, mpsc::Receiver<Event>) {
     let (events, heard) = mpsc::channel(4);
-    (spawn_with(config(port), shop(), events, timing), heard)
+    (spawn_with(config(port), events, timing), heard)
 }
 
 fn config(port: &str) -> config::Printer {
@@ -446,7 +452,7 @@ fn config(port: &str) -> config::Printer {
 
 /// Gives it a receipt and hears why it is not printed.
 async fn handle_waits(handle: &Handle, receipt: Receipt, events: &mut mpsc::Receiver<Event>) -> String {
-    handle.print(receipt, Copy::Customer, false).unwrap();
+    print(handle, receipt, Copy::Customer, false).unwrap();
     match events.recv().await {
         Some(Event::Waits { why, .. }) => why,
         other => panic!("{other:?}"),
@@ -468,11 +474,11 @@ fn printed(sale: u64, copy: Copy) -> Event {
 }
 
 fn text(number: u64, copy: Copy) -> String {
-    plain(&lay_out(&receipt(number), &shop(), copy, 32), 32)
+    plain(&page(&receipt(number), copy).lines(32), 32)
 }
 
 fn duplicate(number: u64, copy: Copy) -> String {
-    plain(&layout::duplicate(lay_out(&receipt(number), &shop(), copy, 32)), 32)
+    plain(&page(&receipt(number), copy).duplicate(32), 32)
 }
 
 fn picture(printer: &Printer, number: usize) -> Vec<u8> {
@@ -496,8 +502,17 @@ fn impatient() -> Timing {
     Timing { ask_again: soon, back_off: vec![soon], ..patient() }
 }
 
-fn shop() -> Vec<String> {
-    vec!["CORNER SHOP".to_owned()]
+fn shop() -> Letterhead {
+    Letterhead { merchant: vec!["CORNER SHOP".to_owned()], ..Letterhead::default() }
+}
+
+fn page(receipt: &Receipt, copy: Copy) -> Page {
+    compose(receipt, &shop(), copy)
+}
+
+fn print(handle: &Handle, receipt: Receipt, copy: Copy, duplicate: bool) -> Result<(), QueueFull> {
+    let page = page(&receipt, copy);
+    handle.print(receipt, page, copy, duplicate)
 }
 
 fn receipt(number: u64) -> Receipt {
@@ -512,6 +527,7 @@ fn receipt(number: u64) -> Receipt {
         outcome: ReceiptOutcome::Approved,
         card: None,
         host: HostFacts { status_text: Some("Merci, à bientôt!".to_owned()), ..HostFacts::default() },
+        original: None,
     }
 }
 

@@ -10,7 +10,7 @@ use counter::{Counter, ended};
 use pos_agent::journal::Db;
 use pos_agent::sim::reader::{Entry, Script};
 use pos_agent::sim::shop::Options;
-use pos_agent::till::Outcome;
+use pos_agent::till::{Attention, Outcome, ReaderState, StatusView};
 use rusqlite::{Connection, OpenFlags};
 
 /// Commands during which a card is read.
@@ -45,9 +45,11 @@ async fn a_reader_that_is_not_listed_is_asked_for_no_card() {
     let mut counter = Counter::closed(listing("[\"30003639\", \"30003640\"]")).await;
     counter.start_agent();
     let refused = "reader 30003638 is not one of [reader] serials and is not used";
-    let said = |line: &String| line.starts_with(refused);
-    let status = counter.until_status("that it is refused", |status| status.attention.iter().any(said)).await;
-    assert!(!status.ready && status.reader_details.is_none(), "{status:?}");
+    let not_listed = |status: &StatusView| status.needs(Attention::ReaderNotListed);
+    let status = counter.until_status("that it is refused", not_listed).await;
+    let reader = &status.reader;
+    assert!(!status.ready && reader.state == ReaderState::NotListed && reader.serial.is_none(), "{status:?}");
+    assert!(reader.text.starts_with(refused), "{status:?}");
     let (status, answer) = counter.begin("s", "12.34").await;
     assert!(status >= 400 && answer["error"]["message"].as_str().unwrap().contains(refused), "{status} {answer}");
     let commands = counter.shop.reader.counters().commands;
@@ -65,8 +67,8 @@ async fn a_reader_that_is_not_listed_is_asked_for_no_card() {
 #[tokio::test]
 async fn another_reader_and_another_configuration_are_recorded_told_and_shown() {
     let mut counter = Counter::open().await;
-    let details = counter.status().await.reader_details.unwrap();
-    assert_eq!((details.serial.as_str(), details.changed), ("30003638", None));
+    let details = counter.status().await.reader;
+    assert_eq!((details.serial.as_deref(), details.changed), (Some("30003638"), None));
     let files: Vec<_> = details.configuration.iter().map(|file| format!("{} {}", file.name, file.version)).collect();
     assert_eq!(files, ["ARQCDOL.CFG 1", "TCDOL.CFG 1", "AACDOL.CFG 1", "P2PEDOL.CFG 1"]);
     assert_eq!(marks(&counter).len(), 1, "{:?}", marks(&counter));
@@ -85,9 +87,7 @@ async fn another_reader_and_another_configuration_are_recorded_told_and_shown() 
     let mut ears = counter.listen().await;
     counter.shop.reader.follow(script("after 0ms: version TCDOL.CFG 2, version emv.cfg 7, reboot 1ms"));
     let what = "TCDOL.CFG has version 2 instead of 1, emv.cfg 7 is new";
-    let changed = |status: &pos_agent::till::StatusView| {
-        status.reader_details.as_ref().is_some_and(|details| details.changed.as_deref() == Some(what))
-    };
+    let changed = |status: &StatusView| status.reader.changed.as_deref() == Some(what);
     counter.until_status("another configuration", changed).await;
     let told = async {
         loop {
@@ -104,14 +104,12 @@ async fn another_reader_and_another_configuration_are_recorded_told_and_shown() 
     counter.stop_agent().await;
     counter.start_agent();
     let status = counter.until_status("ready again", |status| status.ready).await;
-    assert!(changed(&status) && status.reader_details.unwrap().changed_at.is_some());
+    assert!(changed(&status) && status.reader.changed_at.is_some());
     assert_eq!(marks(&counter).len(), 2);
 
     counter.shop.reader.follow(script("after 0ms: serial 30003639, reboot 1ms"));
     let other = "serial number 30003639 instead of 30003638";
-    let is_other = |status: &pos_agent::till::StatusView| {
-        status.reader_details.as_ref().is_some_and(|details| details.changed.as_deref() == Some(other))
-    };
+    let is_other = |status: &StatusView| status.reader.changed.as_deref() == Some(other);
     counter.until_status("another reader", is_other).await;
     let report = doctor(&counter).await;
     assert!(report.contains("the reader was not as before at 20") && report.contains(other), "{report}");

@@ -74,13 +74,13 @@ fn started(number: u64, amount: Amount, day: &str) -> Record {
 
 fn ended(outcome: Outcome, number: Option<u64>) -> Record {
     let host = number.map(|number| HostFacts { id: Some(payment(number)), ..HostFacts::default() });
-    Record::Ended { outcome, host, card: None, by: None }
+    Record::Ended { outcome, host, card: None, by: None, at_unix_ms: None }
 }
 
 fn reversing(number: u64, amount: Amount) -> Vec<Record> {
     let paid = Payment { id: payment(number), amount };
     vec![
-        Record::Reversing { why: "cut".to_owned(), payment: Some(paid.clone()), host: None, by: None },
+        Record::Reversing { why: "cut".into(), payment: Some(paid.clone()), host: None, by: None },
         Record::ReversalAsked { payment: paid, reference: None },
     ]
 }
@@ -104,11 +104,11 @@ fn sale(number: u64, minor: u64, day: &str, outcome: Option<Outcome>) -> Vec<Vec
 }
 
 fn declined() -> Outcome {
-    Outcome::Declined { why: "no".to_owned() }
+    Outcome::Declined { why: "no".into() }
 }
 
 fn reversed() -> Outcome {
-    Outcome::Reversed { why: "cut".to_owned() }
+    Outcome::Reversed { why: "cut".into() }
 }
 
 /// 1 agrees, 2 was settled for too little, 3 is missing, 4 was reversed, 5 declined, 6 failed, 7 is of another day.

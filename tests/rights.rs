@@ -192,6 +192,8 @@ fn table() -> Vec<(Request, Vec<Right>)> {
         "/v1/sales",
         "/v1/sales?till=till-1",
         "/v1/sales/known-sale/receipt",
+        "/v1/latest",
+        "/v1/latest?till=till-1",
         "/v1/status",
         "/v1/events",
     ] {

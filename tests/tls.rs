@@ -20,7 +20,7 @@ use pos_agent::config;
 use pos_agent::gateway::{Certificate, Client, Clock, Time, Token};
 use pos_agent::sim::reader::Entry;
 use pos_agent::sim::shop::Options;
-use pos_agent::till::Outcome;
+use pos_agent::till::{Attention, AttentionView, GatewayState, Outcome, ReaderState};
 use rcgen::{BasicConstraints, CertificateParams, DistinguishedName, DnType, IsCa, Issuer, KeyPair, date_time_ymd};
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer};
@@ -44,7 +44,7 @@ async fn a_gateway_changes_its_ca_and_nobody_changes_the_terminal() {
     let (old, next, other) = (Ca::new("old"), Ca::new("next"), Ca::new("other"));
     for (ca, expected) in [(&old, Ok(())), (&next, Ok(())), (&other, Err(NOT_OURS.to_owned()))] {
         let desk = Desk::new(&[&old, &next], ca.server(LONG), 1).await;
-        assert_eq!(desk.client(LONG_NOW).warm().await, expected);
+        assert_eq!(desk.client(LONG_NOW).warm().await.map_err(|fault| fault.to_string()), expected);
     }
 }
 
@@ -54,11 +54,11 @@ async fn a_handshake_without_a_request_is_verified_as_any() {
     for (ca, expected) in [(&ours, Ok(())), (&other, Err(NOT_OURS.to_owned()))] {
         let desk = Desk::new(&[&ours], ca.server(LONG), 0).await;
         let client = desk.client_with(LONG_NOW, &|gateway| gateway.assumptions.warm_path = None);
-        assert_eq!(client.warm().await, expected);
+        assert_eq!(client.warm().await.map_err(|fault| fault.to_string()), expected);
         // New files are taken, and with them a new line.
         desk.write("ca.pem", &[ours.pem(), other.pem()].concat());
-        assert_eq!(client.warm().await, Ok(()));
-        assert_eq!(client.warm().await, Ok(()));
+        assert_eq!(client.warm().await.map_err(|fault| fault.to_string()), Ok(()));
+        assert_eq!(client.warm().await.map_err(|fault| fault.to_string()), Ok(()));
         let expected = if expected.is_ok() { 2 } else { 1 };
         desk.server.handshakes(expected).await;
         let seen = desk.server.events();
@@ -73,17 +73,17 @@ async fn files_that_are_replaced_are_used_without_a_restart() {
     let (old, next) = (Ca::new("old"), Ca::new("next"));
     let desk = Desk::new(&[&old], next.server(LONG), 3).await;
     let client = desk.client(LONG_NOW);
-    assert_eq!(client.warm().await, Err(NOT_OURS.to_owned()));
+    assert_eq!(client.warm().await.map_err(|fault| fault.to_string()), Err(NOT_OURS.to_owned()));
     desk.write("ca.pem", &[old.pem(), next.pem()].concat());
-    assert_eq!(client.warm().await, Ok(()));
+    assert_eq!(client.warm().await.map_err(|fault| fault.to_string()), Ok(()));
     // The line that stands was opened with the old token's files: a new one is made for the new token.
     desk.write("token", "another-token-0123456789");
-    assert_eq!(client.warm().await, Ok(()));
+    assert_eq!(client.warm().await.map_err(|fault| fault.to_string()), Ok(()));
     let requests = desk.server.requests();
     assert!(requests[0].contains("Bearer the-first-token-0123456789"), "{}", requests[0]);
     assert!(requests[1].contains("Bearer another-token-0123456789"), "{}", requests[1]);
     // Nothing has changed: the line is used again.
-    assert_eq!(client.warm().await, Ok(()));
+    assert_eq!(client.warm().await.map_err(|fault| fault.to_string()), Ok(()));
     let connections = desk.server.events().iter().filter(|event| matches!(event, https::Event::Handshake(_))).count();
     assert_eq!(connections, 2);
     desk.server.finish();
@@ -94,20 +94,20 @@ async fn files_that_do_not_fit_stay_unused_and_are_told() {
     let ca = Ca::new("ca");
     let desk = Desk::new(&[&ca], ca.server(LONG), 3).await;
     let client = desk.client(LONG_NOW);
-    assert_eq!(client.warm().await, Ok(()));
-    assert_eq!(client.attention(), Vec::<String>::new());
+    assert_eq!(client.warm().await.map_err(|fault| fault.to_string()), Ok(()));
+    assert_eq!(warnings(&client), Vec::<String>::new());
     desk.write("ca.pem", "half a file");
     desk.write("token", "a-token-that-comes-too-early");
-    assert_eq!(client.warm().await, Ok(()));
-    let attention = client.attention().concat();
+    assert_eq!(client.warm().await.map_err(|fault| fault.to_string()), Ok(()));
+    let attention = said(&client);
     assert!(
         attention.contains("changed files stay unused") && attention.contains("it holds no certificate"),
         "{attention}"
     );
     assert!(!attention.contains("too-early"), "{attention}");
     desk.write("ca.pem", ca.pem());
-    assert_eq!(client.warm().await, Ok(()));
-    assert_eq!(client.attention(), Vec::<String>::new());
+    assert_eq!(client.warm().await.map_err(|fault| fault.to_string()), Ok(()));
+    assert_eq!(warnings(&client), Vec::<String>::new());
     let requests = desk.server.requests();
     assert!(requests[1].contains("the-first-token") && requests[2].contains("too-early"), "{requests:?}");
     desk.server.finish();
@@ -122,8 +122,8 @@ async fn a_gateway_that_asks_for_a_certificate_gets_ours() {
         let asking = || ca.server_asking(LONG, &clients, versions);
 
         let desk = Desk::new(&[&ca], asking(), 2).await;
-        let probed = desk.client(LONG_NOW).probe().await.unwrap_err();
-        let without = desk.client(LONG_NOW).warm().await.unwrap_err();
+        let probed = desk.client(LONG_NOW).probe().await.unwrap_err().to_string();
+        let without = desk.client(LONG_NOW).warm().await.unwrap_err().to_string();
         // TLS 1.2 has no word for a certificate that is missing.
         let tls12 = versions[0] == &version::TLS12;
         for why in [probed, without] {
@@ -131,10 +131,13 @@ async fn a_gateway_that_asks_for_a_certificate_gets_ours() {
         }
 
         desk.our_certificate(&clients);
-        assert_eq!(desk.client_with(LONG_NOW, &|gateway| desk.ours(gateway)).warm().await, Ok(()));
+        assert_eq!(
+            desk.client_with(LONG_NOW, &|gateway| desk.ours(gateway)).warm().await.map_err(|fault| fault.to_string()),
+            Ok(())
+        );
 
         desk.our_certificate(&strangers);
-        let refused = desk.client_with(LONG_NOW, &|gateway| desk.ours(gateway)).warm().await.unwrap_err();
+        let refused = desk.client_with(LONG_NOW, &|gateway| desk.ours(gateway)).warm().await.unwrap_err().to_string();
         assert!(refused.starts_with("the gateway refuses our certificate"), "{refused}");
     }
 }
@@ -145,15 +148,15 @@ async fn certificate_and_key_are_replaced_together() {
     let desk = Desk::new(&[&ca], ca.server_asking(LONG, &clients, &[&version::TLS13]), 3).await;
     desk.our_certificate(&clients);
     let client = desk.client_with(LONG_NOW, &|gateway| desk.ours(gateway));
-    assert_eq!(client.warm().await, Ok(()));
+    assert_eq!(client.warm().await.map_err(|fault| fault.to_string()), Ok(()));
     let (certificate, key) = clients.client();
     desk.write("our.pem", &certificate);
-    assert_eq!(client.warm().await, Ok(()), "the earlier pair serves");
-    let attention = client.attention().concat();
+    assert_eq!(client.warm().await.map_err(|fault| fault.to_string()), Ok(()), "the earlier pair serves");
+    let attention = said(&client);
     assert!(attention.contains("the key is not that of the certificate"), "{attention}");
     desk.write("our-key.pem", &key);
-    assert_eq!(client.attention(), Vec::<String>::new());
-    assert_eq!(client.warm().await, Ok(()));
+    assert_eq!(warnings(&client), Vec::<String>::new());
+    assert_eq!(client.warm().await.map_err(|fault| fault.to_string()), Ok(()));
 }
 
 #[tokio::test]
@@ -208,7 +211,7 @@ async fn a_pinned_ca_must_have_signed_and_not_only_be_shown() {
         let client =
             desk.client_with(LONG_NOW, &|gateway| gateway.ca_pins = pins.iter().map(|pin| (*pin).clone()).collect());
         let expected = if believed { Ok(()) } else { Err(NO_PIN.to_owned()) };
-        assert_eq!(client.warm().await, expected, "{pins:?} {}", signer.name);
+        assert_eq!(client.warm().await.map_err(|fault| fault.to_string()), expected, "{pins:?} {}", signer.name);
     }
 }
 
@@ -256,7 +259,7 @@ async fn a_board_that_booted_in_1970_refuses_only_what_cannot_be_valid_any_more(
     ] {
         let ca = Ca::new("ca");
         let desk = Desk::new(&[&ca], ca.server(valid), 1).await;
-        let warm = desk.client(clock).warm().await;
+        let warm = desk.client(clock).warm().await.map_err(|fault| fault.to_string());
         assert_eq!(warm, expected.map_err(str::to_owned), "{what}");
     }
 }
@@ -273,7 +276,7 @@ async fn without_a_clock_every_certificate_of_the_chain_must_be_valid_at_one_tim
         let between = root.intermediate_valid("between", ca);
         let desk = Desk::new(&[&root], between.server_showing(leaf, &[&between]), 1).await;
         let client = desk.client(Clock::new(|| Time::AtLeast(january(2020))));
-        assert_eq!(client.warm().await, expected, "{ca:?} {leaf:?}");
+        assert_eq!(client.warm().await.map_err(|fault| fault.to_string()), expected, "{ca:?} {leaf:?}");
     }
 }
 
@@ -284,9 +287,9 @@ async fn a_clock_that_is_set_later_is_heeded_at_the_next_handshake() {
     let year = Arc::new(AtomicU64::new(2040));
     let shown = Arc::clone(&year);
     let client = desk.client(Clock::new(move || Time::Known(january(shown.load(Ordering::Relaxed)))));
-    assert_eq!(client.warm().await, Err(EXPIRED.to_owned()));
+    assert_eq!(client.warm().await.map_err(|fault| fault.to_string()), Err(EXPIRED.to_owned()));
     year.store(2030, Ordering::Relaxed);
-    assert_eq!(client.warm().await, Ok(()));
+    assert_eq!(client.warm().await.map_err(|fault| fault.to_string()), Ok(()));
 }
 
 // ---- Warnings ----------------------------------------------------------------------------------------------------------------
@@ -300,27 +303,25 @@ async fn what_ends_soon_is_told_before_it_does() {
         |year, days: u64| Clock::new(move || Time::Known(january(year) - Duration::from_secs(days * 24 * 3600)));
 
     let client = desk.client(before(2030, 20));
-    assert_eq!(client.attention(), Vec::<String>::new(), "the gateway has shown nothing yet");
-    assert_eq!(client.warm().await, Ok(()));
+    assert_eq!(warnings(&client), Vec::<String>::new(), "the gateway has shown nothing yet");
+    assert_eq!(client.warm().await.map_err(|fault| fault.to_string()), Ok(()));
     assert_eq!(
-        client.attention(),
+        warnings(&client),
         ["the gateway's certificate expires in 20 days (2030-01-01); tell the gateway's operator"]
     );
     let later = desk.client_with(before(2030, 20), &|gateway| gateway.expiry_warning_days = 20);
-    assert_eq!(later.attention(), Vec::<String>::new());
+    assert_eq!(warnings(&later), Vec::<String>::new());
 
     let client = desk.client(before(2031, 5));
     let ca = "the last CA certificate of [gateway] ca-file expires in 5 days (2031-01-01)";
-    assert!(client.attention().concat().starts_with(ca), "{:?}", client.attention());
+    assert!(said(&client).starts_with(ca), "{:?}", warnings(&client));
     // The next CA beside it is the remedy.
     desk.write("ca.pem", &[old.pem(), next.pem()].concat());
-    assert_eq!(client.attention(), Vec::<String>::new());
+    assert_eq!(warnings(&client), Vec::<String>::new());
 
     desk.our_certificate(&next);
     let client = desk.client_with(before(2039, 1), &|gateway| desk.ours(gateway));
-    assert!(
-        client.attention().concat().starts_with("our certificate, [gateway] client-certificate-file, expires in 1 day")
-    );
+    assert!(said(&client).starts_with("our certificate, [gateway] client-certificate-file, expires in 1 day"));
 }
 
 #[test]
@@ -384,8 +385,9 @@ async fn the_status_warns_of_a_certificate_that_ends_soon() {
     let mut counter = Counter::open_with(options).await;
     counter.sell("r-1", "12.34", "chip-pin", Entry::Insert).await;
     assert_eq!(counter::ended(&counter.until_ended("r-1").await), Some(Outcome::Approved));
-    let warns = |text: &String| text.starts_with("the gateway's certificate expires in 10 days");
-    counter.until_status("the warning", |status| status.attention.iter().any(warns)).await;
+    let status = counter.until_status("the warning", |status| status.needs(Attention::GatewayCertificateEnds)).await;
+    let warns = |one: &AttentionView| one.text.starts_with("the gateway's certificate expires in 10 days");
+    assert!(status.ready && status.attention.iter().any(warns), "{status:?}");
     counter.stop_agent().await;
 }
 
@@ -404,12 +406,16 @@ async fn while_the_boards_clock_cannot_be_right_the_readers_judges_certificates(
         let row = "INSERT INTO step(id, sale, unix_ms, records) VALUES (1, 0, (unixepoch() + 172800) * 1000, '[]')";
         rusqlite::Connection::open(&journal).unwrap().execute_batch(row).unwrap();
         counter.start_agent();
-        counter.until_ready().await;
+        // What the reader's clock makes of the certificate is known from the first probe on.
+        counter.until_status("the reader", |status| status.reader.state == ReaderState::Ready).await;
         counter.sell("r-1", "12.34", "chip-pin", Entry::Insert).await;
         let view = counter.until_ended("r-1").await;
         assert_eq!(counter::ended(&view), Some(outcome), "{reader_days} days: {}", view.text);
-        let status = counter.until_status("the gateway's state", |status| !status.gateway.contains("not asked")).await;
-        assert_eq!(status.gateway.contains(EXPIRED), outcome == Outcome::NotSent, "{}", status.gateway);
+        let status = counter
+            .until_status("the gateway's state", |status| status.gateway.state != GatewayState::NotAskedYet)
+            .await;
+        let expired = status.gateway.state == GatewayState::CertificateExpired;
+        assert_eq!(expired, outcome == Outcome::NotSent, "{:?}", status.gateway);
         counter.stop_agent().await;
     }
 }
@@ -418,6 +424,15 @@ async fn while_the_boards_clock_cannot_be_right_the_readers_judges_certificates(
 fn bcd_after_days(days: i64) -> [u8; 6] {
     let text = (chrono::Local::now() + chrono::TimeDelta::hours(days * 24 + 1)).format("%y%m%d%H%M%S").to_string();
     hex::decode(text).unwrap().try_into().unwrap()
+}
+
+/// What needs attention, as sentences.
+fn warnings(client: &Client) -> Vec<String> {
+    client.attention().into_iter().map(|(_, text)| text).collect()
+}
+
+fn said(client: &Client) -> String {
+    warnings(client).concat()
 }
 
 // ---- The desk ----------------------------------------------------------------------------------------------------------------

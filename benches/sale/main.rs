@@ -124,7 +124,7 @@ impl Bench {
         assert!(answer.contains(r#""outcome":"approved""#), "{answer}");
         let share = share(shop);
         shop.reader.remove();
-        while !http(shop, "GET", "/v1/status", "").contains(r#""ready":true"#) {
+        while !http(shop, "GET", "/v1/status", "").contains(r#""ready":true,"busy":false"#) {
             std::thread::yield_now();
         }
         share
@@ -214,7 +214,7 @@ impl Agent {
         while UnixStream::connect(shop.socket()).is_err() {
             std::thread::yield_now();
         }
-        while !http(shop, "GET", "/v1/status", "").contains(r#""ready":true"#) {
+        while !http(shop, "GET", "/v1/status", "").contains(r#""ready":true,"busy":false"#) {
             std::thread::yield_now();
         }
     }

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use tokio::sync::OwnedSemaphorePermit;
 
-use crate::config::{self, Config, Copies};
+use crate::config::{self, Config};
 use crate::gateway::{self, Expected, On, PreparedPayment, WithoutCard};
 use crate::printer;
 use crate::reader::{self, Arm, Completion, Order};
-use crate::sale::{self, Action, CardAnswer, Copy, Event, Kind, Paper, Sale, Standing};
-use crate::till::{PrintView, Refused};
+use crate::sale::{self, Action, CardAnswer, Event, Kind};
+use crate::till::Refused;
 
 use super::clock::{self, Clock};
 use super::{Afterwards, Agent, Done};
@@ -73,7 +73,7 @@ impl Agent {
     fn arm(&mut self, number: u64) {
         let (Some(active), Some(local)) = (self.sales.get(&number), self.clock.local()) else {
             self.at_reader = None;
-            self.inbox.push_back((number, Event::NoCard { why: self.clock.untrusted() }));
+            self.inbox.push_back((number, Event::NoCard { why: sale::Reason::ClockUntrusted.into() }));
             return;
         };
         let arm = Arm {
@@ -87,8 +87,9 @@ impl Agent {
         self.order_reader(number, Order::Arm(arm));
         let (gateway, done) = (self.gateway.clone(), self.done.clone());
         tokio::spawn(async move {
-            let warm = gateway.warm().await;
-            let _ = done.send(Done::Warmed { warm }).await;
+            // What came of it the client keeps.
+            let _ = gateway.warm().await;
+            let _ = done.send(Done::Warmed).await;
         });
     }
 
@@ -113,8 +114,8 @@ impl Agent {
                 });
                 return;
             }
-            Some(Err(why)) => why,
-            None => "the card's data was lost inside the terminal".to_owned(),
+            Some(Err(why)) => sale::Reason::RequestNotPossible.with(why),
+            None => sale::Reason::RequestNotPossible.into(),
         };
         self.inbox.push_back((number, Event::CannotAsk { why }));
     }
@@ -157,60 +158,9 @@ impl Agent {
         }
     }
 
-    /// Hands the receipts to the printers. A printer that is dead or full changes nothing: they can be had again.
-    pub(super) fn print(&mut self, number: u64, paper: Paper) {
-        let Some(active) = self.sales.get(&number) else {
-            return;
-        };
-        let receipt = active.sale.receipt();
-        for copy in [Copy::Merchant, Copy::Customer] {
-            // The slip is signed, whatever copies are printed by themselves: the first printer that prints any gives it out.
-            let slip = self.printers().find(|(config, _)| prints(config, Copy::Merchant)).or(self.printers().next());
-            let printers: Vec<_> = match (paper, copy) {
-                (Paper::Copies, _) | (Paper::AfterSignature, Copy::Customer) => {
-                    self.printers().filter(|(config, _)| prints(config, copy)).collect()
-                }
-                (Paper::SignatureSlip, Copy::Merchant) => slip.into_iter().collect(),
-                (Paper::SignatureSlip, Copy::Customer) | (Paper::AfterSignature, Copy::Merchant) => Vec::new(),
-            };
-            for (config, printer) in printers {
-                if let Err(why) = printer.print(receipt.clone(), copy, false) {
-                    tracing::warn!(sale = number, printer = config.name, %why, "receipt not printed");
-                    self.announce_to(number, "printer-failed", &why.to_string());
-                }
-            }
-        }
-    }
-
-    /// Prints a receipt again, with the mark that says so, on the printer that prints this copy by itself, or else the first.
-    pub(super) fn print_again(&self, sale: &Sale, copy: Copy) -> Result<PrintView, Refused> {
-        if matches!(sale.standing(), Standing::Waiting | Standing::InProgress) {
-            return Err(Refused::Printer {
-                why: "the sale has not ended; its receipt is printed when it has".to_owned(),
-            });
-        }
-        let usual = self.printers().find(|(config, _)| prints(config, copy)).or_else(|| self.printers().next());
-        let Some((config, printer)) = usual else {
-            let why = "the terminal has no printer; see [[printer]] in the configuration".to_owned();
-            return Err(Refused::Printer { why });
-        };
-        printer.print(sale.receipt(), copy, true).map_err(|full| Refused::Printer { why: full.to_string() })?;
-        Ok(PrintView { printer: config.name.clone(), state: printer.state(), waiting: printer.waiting() })
-    }
-
     /// The printers with their configurations.
     pub(super) fn printers(&self) -> impl Iterator<Item = (&config::Printer, &printer::Handle)> {
         self.config.printer.iter().zip(&self.printers)
-    }
-}
-
-/// Whether a printer prints a copy by itself.
-fn prints(config: &config::Printer, copy: Copy) -> bool {
-    match config.copies {
-        Copies::Both => true,
-        Copies::Merchant => copy == Copy::Merchant,
-        Copies::Customer => copy == Copy::Customer,
-        Copies::None => false,
     }
 }
 

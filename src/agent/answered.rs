@@ -7,8 +7,9 @@
 use std::time::Duration;
 
 use crate::journal::{Journal, Program};
-use crate::till::{Health, HealthView};
+use crate::till::{Health, HealthView, JournalState};
 
+use super::status::state_of_journal;
 use super::{Agent, JOURNAL_RETRY, clock};
 
 /// Between two writings of what went and came again.
@@ -29,7 +30,7 @@ pub(super) struct Answered {
     /// When it was written, or tried, last.
     tried: Duration,
     /// Why it could not be.
-    trouble: Option<String>,
+    trouble: Option<(JournalState, String)>,
     /// In this run.
     reader_ever: bool,
     gateway_ever: bool,
@@ -57,9 +58,14 @@ impl Answered {
                 if self.trouble.is_none() {
                     tracing::error!(%error, "the journal could not be written at the start");
                 }
-                self.trouble = Some(error.to_string());
+                self.trouble = Some((state_of_journal(&error), error.to_string()));
             }
         }
+    }
+
+    /// Why the journal could not be written when that was tried last.
+    pub(super) fn trouble(&self) -> Option<(JournalState, String)> {
+        self.trouble.clone()
     }
 
     /// What is to be written now; nothing when that is on the disk, or is to wait.
@@ -80,7 +86,7 @@ impl Answered {
                 if self.trouble.is_none() {
                     tracing::warn!(%error, "what answers this program could not be written");
                 }
-                self.trouble = Some(error.to_string());
+                self.trouble = Some((state_of_journal(&error), error.to_string()));
             }
         }
     }
@@ -103,7 +109,7 @@ impl Agent {
         if self.at_reader.is_some() {
             return;
         }
-        let (reader, gateway, now) = (self.reader_state.is_ok(), self.reaches_the_gateway(), self.clock.monotonic());
+        let (reader, gateway, now) = (self.reader_state.is_ready(), self.reaches_the_gateway(), self.clock.monotonic());
         let answered = &mut self.answered;
         if answered.written.is_none() && now.saturating_sub(answered.tried) >= JOURNAL_RETRY {
             answered.tried = now;
@@ -118,7 +124,7 @@ impl Agent {
 
     /// The end of this program's run: what answers now is what an update is held against.
     pub(super) fn note_the_end(&mut self) {
-        let (reader, gateway, now) = (self.reader_state.is_ok(), self.reaches_the_gateway(), self.clock.monotonic());
+        let (reader, gateway, now) = (self.reader_state.is_ready(), self.reaches_the_gateway(), self.clock.monotonic());
         let Some(written) = &self.answered.written else { return };
         let program = as_it_is(written, reader, gateway);
         if program != *written {
@@ -136,12 +142,12 @@ impl Agent {
             (false, Some(true)) => Health::Awaited,
             (false, _) => Health::NotCounted,
         };
-        let reader = self.reader_state.is_ok() || ever(|program| program.reader_ever);
+        let reader = self.reader_state.is_ready() || ever(|program| program.reader_ever);
         let gateway = self.reaches_the_gateway() || ever(|program| program.gateway_ever);
         HealthView {
             program: this_program(),
             before: before.as_ref().map(|before| before.name.clone()),
-            journal: fault.or_else(|| trouble.clone()),
+            journal: fault.or_else(|| trouble.as_ref().map(|(_, why)| why.clone())),
             reader: judge(reader, before.as_ref().map(|before| before.reader)),
             gateway: judge(gateway, before.as_ref().map(|before| before.gateway)),
         }

@@ -11,7 +11,7 @@ use crate::follow_up::{Follow, Left, Refusal, Transaction};
 use crate::gateway::added;
 use crate::money::Amount;
 use crate::sale::{Earlier, Kind, Order, Sale, Standing, is_same_payment};
-use crate::till::{self, Of, Refused, SaleView, Wanted};
+use crate::till::{self, LaterView, Of, Refused, SaleView, Wanted};
 
 use super::Agent;
 use super::recovery::refused_by_journal;
@@ -170,21 +170,37 @@ impl Agent {
     fn with_later(&self, sale: &Sale, depth: u8) -> Result<Transaction, Refused> {
         let mut later = Vec::new();
         if depth > 0 {
-            let mut sales = self.journal.later(sale.order().number).map_err(refused_by_journal)?;
-            if let Some(id) = &sale.host().id {
-                // Referred to by its id when this journal did not know it.
-                sales.extend(self.journal.referring_to(id).map_err(refused_by_journal)?);
-            }
-            for one in &sales {
+            for one in &self.later_than_this(sale)? {
                 later.push(self.with_later(one, depth - 1)?);
             }
         }
         Ok(Transaction::of(sale, later))
     }
 
-    /// The view of one sale: with what can still be captured or refunded, and all that the gateway said.
+    /// What refers to a transaction.
+    fn later_than_this(&self, sale: &Sale) -> Result<Vec<Sale>, Refused> {
+        let mut sales = self.journal.later(sale.order().number).map_err(refused_by_journal)?;
+        if let Some(id) = &sale.host().id {
+            // Referred to by its id when this journal did not know it.
+            sales.extend(self.journal.referring_to(id).map_err(refused_by_journal)?);
+        }
+        Ok(sales)
+    }
+
+    /// A till's latest transaction.
+    pub(super) fn latest(&self, till: &str) -> Result<SaleView, Refused> {
+        let reference = self.journal.latest(till).map_err(refused_by_journal)?;
+        let reference = reference.ok_or_else(|| Refused::NoneYet { till: till.to_owned() })?;
+        self.find(till, &reference).map(|(_, view)| view)
+    }
+
+    /// The view of one sale: with what refers to it, what can still be captured or refunded, and all that the gateway
+    /// said.
     pub(super) fn with_what_is_left(&self, sale: &Sale, mut view: SaleView) -> SaleView {
         view.answer.clone_from(&sale.host().more);
+        let later = self.later_than_this(sale).unwrap_or_default();
+        view.later = later.iter().map(|one| self.view_of(one)).map(|one| later_view(one, &view.till)).collect();
+        view.later.sort_by_key(|one| one.number);
         let follow = match sale.order().kind {
             Kind::PreAuthorisation | Kind::Reauthorisation { .. } => Follow::Capture,
             Kind::Sale | Kind::ByRegistration { .. } | Kind::Capture { .. } => Follow::Refund,
@@ -228,6 +244,13 @@ fn has_its_particulars(wanted: &Wanted, order: &Order) -> bool {
         && wanted.manual == order.manual
         && wanted.accept_partial == order.accept_partial
         && added::are_the_same(&wanted.parameters, &order.parameters)
+}
+
+/// As the earlier transaction's till may hear of it: another till's reference is that till's business.
+fn later_view(view: SaleView, till: &str) -> LaterView {
+    let SaleView { number, reference, kind, amount, approved_amount, currency, state, outcome, .. } = view;
+    let (reference, amount) = ((view.till == till).then_some(reference), approved_amount.unwrap_or(amount));
+    LaterView { number, reference, kind, amount, currency, state, outcome }
 }
 
 /// What a till may hear an earlier transaction called: its reference when it is the till's own.

@@ -49,7 +49,8 @@ impl Agent {
             // A sale has no time for it.
             return;
         }
-        for warning in self.expiry_log.new_ones(self.gateway.attention(), now) {
+        let warnings = self.gateway.attention().into_iter().map(|(_, text)| text).collect();
+        for warning in self.expiry_log.new_ones(warnings, now) {
             tracing::warn!("{warning}");
         }
     }

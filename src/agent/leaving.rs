@@ -5,7 +5,7 @@
 
 use crate::follow_up::{Held, Transaction};
 use crate::money::Amount;
-use crate::sale::{self, Action, Event, Kind, Sale};
+use crate::sale::{self, Action, Event, Kind, Reason, Sale};
 
 use super::Agent;
 
@@ -25,14 +25,16 @@ impl Agent {
     /// Whether a till had this payment given back by its id before the journal knew whose it is, and together it would be too much, or
     /// nobody knows yet.
     fn given_back_by_id(&mut self, number: u64, payment: &str, amount: Amount) -> Option<sale::Reversal> {
-        let held_back = |why: &str, for_person| Some(sale::Reversal::HeldBack { why: why.to_owned(), for_person });
+        let held_back = |reason: Reason, detail: &str, for_person| {
+            Some(sale::Reversal::HeldBack { why: reason.with(detail), for_person })
+        };
         let Ok(referring) = self.journal.referring_to(payment) else {
-            return held_back("the journal cannot be read for what was given back by its payment id", false);
+            return held_back(Reason::ReversalHeldBack, "", false);
         };
         let captured = |sale: &Sale| matches!(sale.order().kind, Kind::Capture { .. });
         let what = |sale: &Sale| Transaction::of(sale, Vec::new());
         if referring.iter().any(|sale| captured(sale) && what(sale).possible() > 0) {
-            return held_back("it was captured by its payment id; look at both at the gateway", true);
+            return held_back(Reason::GivenBackById, payment, true);
         }
         let gives = |sale: &&Sale| matches!(sale.order().kind, Kind::Refund { .. } | Kind::Reversal { .. });
         let given: Vec<_> = referring.iter().filter(gives).map(what).collect();
@@ -40,7 +42,7 @@ impl Agent {
             if let Some(active) = self.sales.get_mut(&number) {
                 active.given_by_id = None;
             }
-            return held_back("it is being given back by its payment id: looked up before anything more is", false);
+            return held_back(Reason::ReversalHeldBack, payment, false);
         }
         let sum: u64 = given.iter().map(Transaction::possible).sum();
         if sum == 0 {
@@ -55,12 +57,8 @@ impl Agent {
         }
         if looked {
             // The gateway does not list what it gave back among what is linked to the payment, and a look will not change that.
-            let why = format!(
-                "it was given back by its payment id, and the gateway still shows {amount} of it as charged; look at payment {payment} \
-                 there"
-            );
-            return held_back(&why, true);
+            return held_back(Reason::GivenBackById, payment, true);
         }
-        held_back("it was given back by its payment id: looked up before anything more is", false)
+        held_back(Reason::ReversalHeldBack, payment, false)
     }
 }

@@ -5,7 +5,6 @@ use std::time::Duration;
 use crate::metrics::{PrinterStanding, Standing, Timing};
 use crate::sale;
 
-use super::probing::{ANSWERS, CONNECTED, THROTTLES};
 use super::words::kind_of;
 use super::{Agent, act};
 
@@ -21,10 +20,9 @@ impl Agent {
         if let sale::Standing::Ended(outcome) = active.sale.standing()
             && !active.counted
         {
-            let host = active.sale.host();
-            let gateway_spoke = host.code.is_some() || host.id.is_some();
-            self.metrics.ended(kind_of(&active.sale.order().kind), outcome, gateway_spoke);
+            self.metrics.ended(kind_of(&active.sale.order().kind), outcome);
             active.counted = true;
+            self.warn_of_end(number);
         }
     }
 
@@ -42,7 +40,7 @@ impl Agent {
 
     /// The gateway was reached when it was spoken to last, whatever it said.
     pub(super) fn reaches_the_gateway(&self) -> bool {
-        [ANSWERS, CONNECTED, THROTTLES].contains(&self.gateway_state.as_str())
+        self.gateway.contact().is_reached()
     }
 
     fn stands(&self) -> Standing {
@@ -54,7 +52,7 @@ impl Agent {
             unconfirmed: 0,
             reversals: 0,
             for_person: 0,
-            reader_ready: self.reader_state.is_ok(),
+            reader_ready: self.reader_state.is_ready(),
             card_keys: keys.card,
             pin_keys: keys.pin,
             gateway_reached: self.reaches_the_gateway(),

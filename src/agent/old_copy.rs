@@ -21,7 +21,7 @@ use tokio::sync::oneshot;
 
 use crate::journal::{self, Opened};
 use crate::sale::{self, Action, Event, Sale};
-use crate::till::{Refused, SaleView, Who};
+use crate::till::{Attention, AttentionView, Refused, SaleView, Who};
 
 use super::{Agent, Done, words};
 
@@ -135,22 +135,32 @@ impl OldCopy {
     }
 
     /// What a person must know.
-    pub(super) fn attention(&self) -> Option<String> {
-        match (&self.look, &self.trouble) {
-            (Look::Found(how), _) => Some(format!(
-                "this journal is an old copy: {how}; open sales of before wait for pos-agent settle NUMBER --keep or --reverse"
-            )),
-            (Look::Due(_) | Look::Asking, Some(why)) => Some(format!(
-                "the gateway has not said whether this journal is an old copy ({why}); until it does, refunds, captures and credits are \
+    pub(super) fn attention(&self) -> Option<AttentionView> {
+        let (code, text) = match (&self.look, &self.trouble) {
+            (Look::Found(how), _) => (
+                Attention::JournalOldCopy,
+                format!(
+                    "this journal is an old copy: {how}; open sales of before wait for pos-agent settle NUMBER --keep or --reverse"
+                ),
+            ),
+            (Look::Due(_) | Look::Asking, Some(why)) => (
+                Attention::JournalNotCompared,
+                format!(
+                    "the gateway has not said whether this journal is an old copy ({why}); until it does, refunds, captures and credits are \
                  refused and reversals of before wait; if it cannot be asked by date, set [gateway.assumptions] query-by-date = false"
-            )),
-            _ if self.noticed.before > 0 => Some(format!(
-                "this journal was found to be an old copy: what was given back or taken of transactions up to number {} is not known \
+                ),
+            ),
+            _ if self.noticed.before > 0 => (
+                Attention::JournalOldCopy,
+                format!(
+                    "this journal was found to be an old copy: what was given back or taken of transactions up to number {} is not known \
                  here, and is the gateway's back office's business",
-                self.noticed.before
-            )),
-            _ => None,
-        }
+                    self.noticed.before
+                ),
+            ),
+            _ => return None,
+        };
+        Some(AttentionView::new(code, text))
     }
 }
 
@@ -263,7 +273,7 @@ impl Agent {
         let waited = self.clock.monotonic().saturating_sub(since);
         match reversal {
             Action::Reverse { reference, .. } if waited > sale::FRESH => {
-                let why = "it had to wait until the gateway was asked by date".to_owned();
+                let why = sale::Reason::ReversalHeldBack.into();
                 let reversal = sale::Reversal::HeldBack { why, for_person: false };
                 self.inbox.push_back((number, Event::ReversalAnswered { reference, reversal }));
                 self.inbox.push_back((number, Event::Nudged));
@@ -420,11 +430,9 @@ fn window(known: i64, first: i64, began: Option<i64>, now: i64, apart: i64) -> (
     (from.max(began), known.max(now).saturating_add(SLACK_MS).saturating_add(apart.max(0)))
 }
 
-fn waits_for_person(number: u64) -> String {
-    format!(
-        "this journal is an old copy and does not know what became of the sale; find out at the gateway or on the receipts whether it \
-         was paid, then: pos-agent settle {number} --keep, or --reverse"
-    )
+/// The number is what `pos-agent settle` is told.
+fn waits_for_person(number: u64) -> sale::Why {
+    sale::Reason::OldCopy.with(number)
 }
 
 /// What of a reference is kept in the book, to know it again: all but the terminal and the second half of its random bits.

@@ -1,28 +1,23 @@
-//! The daily look at the gateway: whether it answers, and what time it has. No sale depends on it.
+//! The daily look at the gateway: whether it answers, what time it has, and, where nothing else has shown it, whether it takes our token.
+//! No sale depends on it.
 
 use std::time::Duration;
 
 use super::{Agent, Done};
-use crate::gateway::{self, Probed};
+use crate::gateway::{self, Fault, Probed};
 use crate::journal;
 
 /// How often it is asked.
 const DAY: Duration = Duration::from_secs(24 * 3600);
-/// When it did not answer it is asked again: a board starts before its network does.
+/// As long as the terminal has no clock that can be right, the gateway's may be the one that is missing.
 const AGAIN: Duration = Duration::from_secs(3600);
-/// Until it has answered once it is asked again sooner, twice as late each time: how far the clocks are apart must be known before it
-/// is looked whether the journal is an old copy.
+/// As long as it does not answer, or refuses our token, it is asked again sooner, twice as late each time: a board starts before its
+/// network does, and what was mended is to be seen without a sale.
 const SOON: Duration = Duration::from_secs(1);
 /// A shop's network comes back within minutes.
 const LONGEST: Duration = Duration::from_secs(300);
 /// Clocks that are so far apart are worth a warning.
 const CLOCKS_DIFFER_S: u64 = journal::CLOCKS_DIFFER_MS.unsigned_abs() / 1000;
-/// What the status says of a gateway that answered.
-pub(super) const ANSWERS: &str = "answers";
-/// Of one that a line was opened to, and nothing was asked yet.
-pub(super) const CONNECTED: &str = "connected";
-/// Of one that was asked too often.
-pub(super) const THROTTLES: &str = "has too many requests";
 
 impl Agent {
     /// Asks when it is time; cheap when it is not.
@@ -40,40 +35,54 @@ impl Agent {
         tokio::spawn(async move {
             let probed = match doubted {
                 Some(clock) => gateway.probe_at(clock).await,
-                None => gateway.probe().await,
+                None => gateway.probe_with_token().await,
             };
             let _ = done.send(Done::Probed { probed }).await;
         });
     }
 
     /// What came of it.
-    pub(super) fn probed(&mut self, probed: Result<Probed, String>) {
-        let now = self.clock.monotonic();
+    pub(super) fn probed(&mut self, probed: Result<Probed, Fault>) {
         // A handshake may have shown another certificate.
         self.expiry_log.look_again();
         match probed {
             Ok(Probed { unix_s, round_trip }) => {
                 self.was_probed = true;
-                tracing::debug!(?unix_s, round_trip_us = round_trip.as_micros(), "the gateway answers");
-                ANSWERS.clone_into(&mut self.gateway_state);
+                self.probe_fault = None;
+                tracing::debug!(unix_s, round_trip_us = round_trip.as_micros(), "the gateway answers");
                 self.clock.gateway_says(unix_s);
                 self.journal_begins(unix_s);
                 if let Some(warning) = self.clocks_differ() {
                     tracing::warn!("{warning}");
                 }
             }
-            Err(why) => {
-                tracing::warn!(%why, "the gateway does not answer");
-                self.gateway_state = why;
-                let soon = (SOON * 2_u32.saturating_pow(self.probe_tries.into())).min(LONGEST);
-                self.probe_tries = self.probe_tries.saturating_add(1).min(16);
-                self.probe_at = now + if self.was_probed { AGAIN } else { soon };
+            Err(fault) => {
+                // Once for each cause: it is asked again every few minutes.
+                if self.probe_fault.replace(fault.as_str()) != Some(fault.as_str()) {
+                    tracing::warn!(fault = fault.as_str(), why = %fault, "the gateway does not answer");
+                }
                 if !self.was_probed {
-                    let why = &self.gateway_state;
-                    self.old_copy
-                        .cannot_be_asked(format!("its time is not known: {why}; see [gateway.assumptions] probe-path"));
+                    let why = format!("its time is not known: {fault}; see [gateway.assumptions] probe-path");
+                    self.old_copy.cannot_be_asked(why);
                 }
             }
+        }
+        if self.gateway.contact().fault().is_none() {
+            self.probe_tries = 0;
+        }
+        self.probe_again_soon();
+    }
+
+    /// As long as something is wrong with the gateway it is asked again, less and less often.
+    pub(super) fn probe_again_soon(&mut self) {
+        if self.gateway.contact().fault().is_none() && self.was_probed {
+            return;
+        }
+        let soon = (SOON * 2_u32.saturating_pow(self.probe_tries.into())).min(LONGEST);
+        let at = self.clock.monotonic() + soon;
+        if at < self.probe_at {
+            self.probe_at = at;
+            self.probe_tries = self.probe_tries.saturating_add(1).min(16);
         }
     }
 

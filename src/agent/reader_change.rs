@@ -66,15 +66,11 @@ impl Agent {
         self.known_reader.latest = Some(change);
     }
 
-    /// The reader and its latest change, for the status.
-    pub(super) fn reader_view(&self) -> Option<ReaderView> {
-        let identity = self.reader_state.as_ref().ok()?;
+    /// The reader for the status, with its configuration and its latest change.
+    pub(super) fn with_its_change(&self, identity: &Identity, view: ReaderView) -> ReaderView {
         let change = self.known_reader.latest.as_ref().filter(|change| change.before.is_some());
         let at = change.and_then(|change| DateTime::<Utc>::from_timestamp_millis(change.unix_ms));
-        Some(ReaderView {
-            serial: identity.serial.clone(),
-            model: identity.model.clone(),
-            firmware: identity.firmware.clone(),
+        ReaderView {
             configuration: identity
                 .configuration
                 .iter()
@@ -82,7 +78,8 @@ impl Agent {
                 .collect(),
             changed_at: at.map(|at| at.to_rfc3339_opts(SecondsFormat::Secs, true)),
             changed: change.map(ReaderChange::words),
-        })
+            ..view
+        }
     }
 }
 

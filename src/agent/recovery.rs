@@ -5,6 +5,7 @@ use crate::journal;
 use crate::sale::{self, Sale};
 use crate::till::Refused;
 
+use super::status::state_of_journal;
 use super::{Active, Agent, JOURNAL_RETRY, JournalFault};
 
 impl Agent {
@@ -47,7 +48,8 @@ impl Agent {
 
     /// Takes up again what only the disk knows; when that cannot be written either, it is tried again later.
     pub(super) fn retry_journal(&mut self) {
-        match self.known_to_the_disk_alone() {
+        // That it can be read says nothing about whether a sale can be written.
+        match self.journal.try_to_write().and_then(|()| self.known_to_the_disk_alone()) {
             Ok(sales) => {
                 self.journal_fault = None;
                 self.resume(sales);
@@ -73,7 +75,7 @@ impl Agent {
     /// Takes no sale until the journal can be written again.
     pub(super) fn journal_is_faulty(&mut self, error: &journal::Error) {
         let retry_at = self.clock.monotonic() + JOURNAL_RETRY;
-        self.journal_fault = Some(JournalFault { why: error.to_string(), retry_at });
+        self.journal_fault = Some(JournalFault { state: state_of_journal(error), why: error.to_string(), retry_at });
     }
 }
 

@@ -5,7 +5,7 @@ use tokio::sync::oneshot;
 use crate::emv::pan;
 use crate::gateway::added;
 use crate::gateway::parameter::Call;
-use crate::money::Amount;
+use crate::money::{Amount, Currency};
 use crate::sale::{self, Order, Sale};
 use crate::till::{self, Command, Refused, SaleView, Wanted, Who};
 
@@ -23,7 +23,11 @@ impl Agent {
                     let _ = reply.send(answer);
                 }
             }
-            Command::TypeAmount { currency, reply } => self.type_amount(currency, reply),
+            Command::TypeAmount { currency, reply } => match self.takes(currency) {
+                Ok(()) => self.type_amount(currency, reply),
+                Err(refused) => drop(reply.send(Err(refused))),
+            },
+            Command::Latest { till, reply } => drop(reply.send(self.latest(&till))),
             Command::Show { till, reference, reply } => {
                 let answer = self.find(&till, &reference).map(|(sale, view)| self.with_what_is_left(&sale, view));
                 let _ = reply.send(answer);
@@ -41,7 +45,7 @@ impl Agent {
                 Err(refused) => drop(reply.send(Err(refused))),
             },
             Command::Signature { till, reference, accepted, by, reply } => match self.find(&till, &reference) {
-                Ok((sale, view)) => self.signature(sale.order().number, accepted, &by, view, reply),
+                Ok((sale, view)) => drop(reply.send(self.signature(&sale, accepted, &by, view))),
                 Err(refused) => drop(reply.send(Err(refused))),
             },
             Command::Settle { number, keep, by, reply } => {
@@ -49,11 +53,19 @@ impl Agent {
                 let _ = reply.send(settled);
             }
             Command::Receipt { till, reference, copy, reply } => {
-                let answer = self.find(&till, &reference).map(|(sale, _)| self.receipt_text(&sale, copy));
+                let found = self.find(&till, &reference);
+                let answer = found.and_then(|(sale, view)| {
+                    words::has_a_receipt(&view)?;
+                    Ok(self.receipt_text(&sale, copy))
+                });
                 let _ = reply.send(answer);
             }
             Command::Print { till, reference, copy, reply } => {
-                let answer = self.find(&till, &reference).and_then(|(sale, _)| self.print_again(&sale, copy.into()));
+                let found = self.find(&till, &reference);
+                let answer = found.and_then(|(sale, view)| {
+                    words::has_a_receipt(&view)?;
+                    self.print_again(&sale, copy.into())
+                });
                 let _ = reply.send(answer);
             }
             Command::Payment { id, reply } => {
@@ -176,12 +188,23 @@ impl Agent {
         if self.stopping {
             return Err(Refused::NotReady { why: "the terminal is being stopped".to_owned() });
         }
-        if let Err(why) = &self.reader_state
-            && kind.needs_card()
-        {
-            return Err(Refused::NotReady { why: why.clone() });
+        if let Some(why) = self.reader_state.trouble().filter(|_| kind.needs_card()) {
+            return Err(Refused::NotReady { why });
+        }
+        // What refers to an earlier transaction is in the currency of that.
+        if kind.of().is_none() {
+            self.takes(amount.currency())?;
         }
         self.may_charge(amount).map_err(|why| Refused::Amount { why })
+    }
+
+    /// Whether the terminal has this currency.
+    fn takes(&self, currency: Currency) -> Result<(), Refused> {
+        let terminal = &self.config.terminal.currency;
+        if currency.code() == terminal {
+            return Ok(());
+        }
+        Err(Refused::Currency { wanted: currency, terminal: terminal.clone() })
     }
 
     /// Whether the gateway and the terminal's limit allow `amount`; also asked when a tip was added.
@@ -249,23 +272,31 @@ impl Agent {
         }
     }
 
-    /// The signature was compared: accepted it ends the sale, refused it begins the reversal.
-    fn signature(
-        &mut self,
-        number: u64,
-        accepted: bool,
-        by: &Who,
-        view: SaleView,
-        reply: oneshot::Sender<Result<SaleView, Refused>>,
-    ) {
-        match self.sales.get_mut(&number) {
-            Some(active) if !active.stuck && active.sale.standing() == sale::Standing::AtSignature => {
+    /// The signature was compared: accepted it ends the sale, refused it begins the reversal. The same answer once more, as a till gives
+    /// that did not hear ours, is the same; where nobody waits for one it is refused.
+    fn signature(&mut self, sale: &Sale, accepted: bool, by: &Who, view: SaleView) -> Result<SaleView, Refused> {
+        let number = sale.order().number;
+        match self.sales.get(&number) {
+            Some(active) if active.stuck => {
+                let why = "how the sale stands is not known until it can be written; answer again then";
+                Err(Refused::Journal { why: why.to_owned() })
+            }
+            Some(active) if active.sale.standing() == sale::Standing::AtSignature => {
                 let by = Some(words::recorded(by));
                 self.advance(number, sale::Event::SignatureChecked { accepted, by });
-                let view = self.sales.get(&number).map_or(view, |active| self.view_of(&active.sale));
-                let _ = reply.send(Ok(view));
+                Ok(self.sales.get(&number).map_or(view, |active| self.view_of(&active.sale)))
             }
-            _ => drop(reply.send(Ok(view))),
+            _ => match sale.signature_was() {
+                Some(before) if before == accepted => Ok(view),
+                before => {
+                    let before = match before {
+                        Some(true) => "it was accepted already; ",
+                        Some(false) => "it was refused already; ",
+                        None => "",
+                    };
+                    Err(Refused::NoSignatureAwaited { stands: format!("{before}{}", view.text) })
+                }
+            },
         }
     }
 

@@ -219,7 +219,7 @@ mod tests {
             let steps = [
                 vec![Record::Started { order: order.clone() }],
                 vec![Record::TipTyped { tip: Some(eur(500)), total: eur(1500) }],
-                vec![Record::Ended { outcome, host: None, card: None, by: None }],
+                vec![Record::Ended { outcome, host: None, card: None, by: None, at_unix_ms: None }],
             ];
             let sale = Sale::replay(&steps).unwrap();
             let mut sums = Sums::default();

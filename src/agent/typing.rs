@@ -6,10 +6,10 @@ use tokio::sync::oneshot;
 
 use crate::money::{Amount, Currency};
 use crate::reader::{NoAmount, Order, Type, Typing};
-use crate::sale::Event;
+use crate::sale::{Event, Reason};
 use crate::till::Refused;
 
-use super::Agent;
+use super::{Agent, reasons};
 
 /// The number under which an amount is typed that belongs to no sale.
 const NO_SALE: u64 = 0;
@@ -35,8 +35,8 @@ impl Agent {
             Some("the reader is in use".to_owned())
         } else if self.stopping {
             Some("the terminal is being stopped".to_owned())
-        } else if let Err(why) = &self.reader_state {
-            Some(why.clone())
+        } else if let Some(why) = self.reader_state.trouble() {
+            Some(why)
         } else {
             self.reader.order_now(order).err().map(|gone| gone.to_string())
         };
@@ -61,9 +61,11 @@ impl Agent {
         }
         let Some(active) = self.sales.get(&number) else { return };
         let base = active.sale.amount();
-        let event = typed.map_err(|why| why.to_string()).and_then(|tip| {
-            let total = tip.map_or(Ok(base), |tip| base.plus(tip)).map_err(|error| error.to_string())?;
-            self.may_charge(total).map(|()| Event::TipTyped { tip })
+        let event = typed.map_err(|why| reasons::no_tip(&why)).and_then(|tip| {
+            let total =
+                tip.map_or(Ok(base), |tip| base.plus(tip)).map_err(|error| Reason::TipNotPossible.with(error))?;
+            let charged = self.may_charge(total).map_err(|_| Reason::TipNotPossible.with(total));
+            charged.map(|()| Event::TipTyped { tip })
         });
         let event = event.unwrap_or_else(|why| {
             // The reader waits for the next order: no card was asked for.

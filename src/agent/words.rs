@@ -4,13 +4,16 @@ use std::collections::BTreeMap;
 
 use chrono::{SecondsFormat, TimeZone, Utc};
 
+use crate::card::Cryptogram;
 use crate::printer;
 use crate::reader::Step;
-use crate::sale::{self, Answer, Copy, Kind, Outcome, Sale, Standing};
-use crate::till::{self, CardView, KeysView, PrinterView, Progress, ReceiptCopy, SaleView, State, StatusView, Who};
+use crate::sale::{self, Copy, Kind, Outcome, Sale, Standing, Why};
+use crate::till::{self, CardView, Progress, ReceiptCopy, Refused, SaleView, State, Who};
+use crate::words::{self, End, Message, Words};
 
-use super::probing::{ANSWERS, THROTTLES};
-use super::{Active, Agent};
+use super::Agent;
+
+const FAULT: &str = "the sale ended because of a fault of the terminal's side";
 
 impl From<ReceiptCopy> for Copy {
     fn from(copy: ReceiptCopy) -> Self {
@@ -40,14 +43,13 @@ impl Agent {
             },
             None => of.payment.clone(),
         });
+        let words = &self.letterhead.words;
         let (state, outcome, text) = if stuck {
-            let text = "UNCONFIRMED: the journal cannot be written; it is settled as soon as it can be";
-            (State::Unconfirmed, None, text.to_owned())
+            (unconfirmed(sale), None, words.label(Message::JournalCannotBeWritten).to_owned())
         } else if self.old_copy.holds_up(order.number) {
-            let text = "UNCONFIRMED: the terminal was restarted before the sale was sent; the gateway is being asked whether it holds it";
-            (State::Unconfirmed, None, text.to_owned())
+            (unconfirmed(sale), None, words.label(Message::AskingWhetherSent).to_owned())
         } else {
-            standing(sale)
+            standing(words, sale)
         };
         let approved = match sale.standing() {
             Standing::Ended(Outcome::Approved) => Some(sale.amount()),
@@ -55,7 +57,11 @@ impl Agent {
             _ => None,
         };
         let host = sale.host();
-        let started = Utc.timestamp_millis_opt(order.started_unix_ms).single().unwrap_or_default();
+        let (why, unsettled) = match sale.standing() {
+            Standing::Ended(outcome) => (outcome.why(), None),
+            Standing::Unconfirmed { why, trouble, quarantined } => (Some(why), quarantined.or(trouble)),
+            _ => (None, None),
+        };
         SaleView {
             till: order.till.clone(),
             reference: order.reference.clone(),
@@ -64,21 +70,29 @@ impl Agent {
             kind,
             of,
             left: None,
+            later: Vec::new(),
             amount: order.amount.decimal(),
             tip: sale.tip().map(crate::money::Amount::decimal),
             currency: order.amount.currency().code().to_owned(),
             state,
             outcome,
             approved_amount: approved.map(crate::money::Amount::decimal),
+            reason: why.map(|why| why.reason.as_str().to_owned()),
+            unsettled: unsettled.map(|why| why.reason.as_str().to_owned()),
             text,
             needs_person: match sale.standing() {
-                Standing::Unconfirmed { quarantined: Some(why), .. } => Some(why.to_owned()),
+                Standing::Unconfirmed { quarantined: Some(why), .. } => Some(words.technician(why)),
                 _ => None,
             },
-            started_at: started.to_rfc3339_opts(SecondsFormat::Secs, true),
+            started_at: utc(order.started_unix_ms),
+            ended_at: sale.ended_unix_ms().map(utc),
             replayed: false,
             payment_id: host.id.clone(),
+            code: host.code.clone(),
+            approval_code: host.issuer_code.clone(),
             card: sale.card().map(|card| CardView {
+                aid: card.aid.clone(),
+                cryptogram: card.cryptogram.map(shown_cryptogram),
                 entry_mode: card.entry.as_str().to_owned(),
                 brand: host.brand.clone().or_else(|| card.label.clone()),
                 last4: card.pan.as_ref().map(|pan| pan.last4().to_owned()).or_else(|| host.last4.clone()),
@@ -96,13 +110,11 @@ impl Agent {
         };
         let view = self.view_of(&active.sale);
         let step = match view.state {
-            State::WaitingForCard => "waiting-for-card",
             State::InProgress => "authorising",
-            State::AwaitingSignature => "awaiting-signature",
-            State::Unconfirmed => "unconfirmed",
-            State::Ended => "ended",
+            state => state.as_str(),
         };
-        tracing::info!(sale = number, step, outcome = view.outcome.map(till::Outcome::as_str), "sale");
+        let outcome = view.outcome.map(till::Outcome::as_str);
+        tracing::info!(sale = number, step, outcome, reason = view.reason, "sale");
         self.answer_cancels(number);
         let progress = Progress {
             till: view.till.clone(),
@@ -115,12 +127,29 @@ impl Agent {
         let _ = self.progress.send(progress);
     }
 
+    /// A sale ended because of a fault of the terminal's side, that of the gateway and of the way to it included: once, what a technician
+    /// looks for.
+    pub(super) fn warn_of_end(&self, number: u64) {
+        let Some(active) = self.sales.get(&number) else { return };
+        let Standing::Ended(outcome @ (Outcome::NotSent { why } | Outcome::Reversed { why })) = active.sale.standing()
+        else {
+            return;
+        };
+        if why.reason.is_somebodys_wish() {
+            return;
+        }
+        let order = active.sale.order();
+        let (reason, detail) = (why.reason.as_str(), why.detail.as_deref().unwrap_or_default());
+        let (outcome, reference, till) = (outcome.as_str(), &order.reference, &order.till);
+        tracing::warn!(sale = number, outcome, reason, reference, till, detail, "{}", FAULT);
+    }
+
     /// A step of the reader, for the cashier.
     pub(super) fn announce_step(&self, number: u64, step: &Step) {
         let Some(active) = self.sales.get(&number) else {
             return;
         };
-        let (word, text) = step_words(step);
+        let (word, text) = step_words(&self.letterhead.words, step);
         let order = active.sale.order();
         let progress = Progress {
             till: order.till.clone(),
@@ -134,17 +163,19 @@ impl Agent {
 
     /// Something that a person must hear of: in the log as an error, and as a step `alarm` for whoever listens. As long as the
     /// sale is open it stands in the status as well.
-    pub(super) fn alarm(&self, number: u64, why: &str) {
+    pub(super) fn alarm(&self, number: u64, why: &Why) {
         let Some(active) = self.sales.get(&number) else {
             return;
         };
         let order = active.sale.order();
-        tracing::error!(sale = number, reference = order.reference, %why, "ALARM");
+        let reason = why.reason.as_str();
+        let detail = why.detail.as_deref().unwrap_or_default();
+        tracing::error!(sale = number, reference = order.reference, till = order.till, reason, detail, "ALARM");
         let progress = Progress {
             till: order.till.clone(),
             reference: order.reference.clone(),
             step: "alarm".to_owned(),
-            text: format!("ALARM: {why}"),
+            text: self.letterhead.words.alarm(why),
             sale: None,
         };
         let _ = self.progress.send(progress);
@@ -173,98 +204,11 @@ impl Agent {
         let _ = self.progress.send(progress);
     }
 
-    /// A receipt as text, for the screen or a till's own printer.
-    pub(super) fn receipt_text(&self, sale: &Sale, copy: ReceiptCopy) -> String {
-        let columns = self.config.printer.first().map_or(42, |printer| printer.columns);
-        let lines = printer::layout::lay_out(&sale.receipt(), &self.config.terminal.merchant, copy.into(), columns);
-        printer::text::plain(&lines, columns)
-    }
-
-    /// The terminal's state for somebody who `hears` of some tills: of the others' sales nothing is told.
-    pub(super) fn status(&self, hears: impl Fn(&str) -> bool) -> StatusView {
-        let is_theirs = |active: &&Active| hears(&active.sale.order().till);
-        let current = self.at_reader.and_then(|number| self.sales.get(&number)).filter(is_theirs);
-        let current = current.map(|active| self.view_of(&active.sale));
-        let unconfirmed: Vec<_> = self
-            .sales
-            .values()
-            .filter(is_theirs)
-            .map(|active| self.view_of(&active.sale))
-            .filter(|view| view.state == State::Unconfirmed)
-            .collect();
-        let mut attention: Vec<String> = Vec::new();
-        attention.extend(self.reader_state.as_ref().err().cloned());
-        attention.extend(self.journal_fault.as_ref().map(|fault| fault.why.clone()));
-        if self.clock.local().is_none() {
-            attention.push(self.clock.untrusted());
-        }
-        let alone = self.printers.len() == 1;
-        attention.extend(self.printers().filter_map(|(config, printer)| {
-            let what = printer.attention()?;
-            Some(if alone {
-                format!("the printer is {what}")
-            } else {
-                format!("the printer {} is {what}", config.name)
-            })
-        }));
-        attention.extend(
-            unconfirmed.iter().map(|view| format!("sale {} of till {}: {}", view.reference, view.till, view.text)),
-        );
-        attention.extend(self.old_copy.attention());
-        attention.extend(self.gateway.attention());
-        attention.extend(self.clocks_differ());
-        let theirs = self.sales.values().filter(is_theirs);
-        let signatures = theirs.filter(|active| active.sale.standing() == Standing::AtSignature);
-        attention.extend(signatures.map(|active| {
-            let order = active.sale.order();
-            format!("sale {} of till {} waits for its signature to be compared", order.reference, order.till)
-        }));
-        attention.extend(self.keys_run_out());
-        StatusView {
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            terminal_id: self.config.terminal.id.clone(),
-            ready: self.reader_state.is_ok()
-                && self.journal_fault.is_none()
-                && self.clock.local().is_some()
-                && self.at_reader.is_none(),
-            attention,
-            reader: match &self.reader_state {
-                Ok(identity) => format!("{} {}, serial {}", identity.model, identity.firmware, identity.serial),
-                Err(why) => why.clone(),
-            },
-            gateway: format!("{}: {}", self.config.gateway.url, self.gateway_state),
-            printers: self
-                .printers()
-                .map(|(config, printer)| PrinterView {
-                    name: config.name.clone(),
-                    port: config.port.clone(),
-                    state: printer.state(),
-                })
-                .collect(),
-            // Those who serve it say how it stands.
-            http: None,
-            reader_details: self.reader_view(),
-            keys_left: self.keys_left,
-            logging: self.log_view(),
-            health: Some(self.health()),
-            current,
-            unconfirmed,
-        }
-    }
-
-    /// Keys are used up one by one, and a reader without them takes no card: warned of while there is time to inject new ones.
-    pub(super) fn keys_run_out(&self) -> Option<String> {
-        let KeysView { card, pin } = self.keys_left?;
-        let fewest = card.into_iter().chain(pin).min()?;
-        (fewest < self.config.reader.warn_keys_left)
-            .then(|| format!("the reader has keys for {fewest} more payments: have new ones injected"))
-    }
-
     /// What the printer reports is shown, and changes no sale.
     pub(super) fn printer_says(&mut self, event: printer::Event) {
         match event {
             printer::Event::Printed { sale, copy, duplicate } => {
-                tracing::debug!(sale, ?copy, duplicate, "receipt printed");
+                tracing::debug!(sale, copy = copy.as_str(), duplicate, "receipt printed");
             }
             printer::Event::Waits { sale, why, .. } => {
                 let text = format!("The receipt of sale {sale} waits: the printer is {why}");
@@ -279,57 +223,59 @@ impl Agent {
     }
 }
 
+fn utc(unix_ms: i64) -> String {
+    Utc.timestamp_millis_opt(unix_ms).single().unwrap_or_default().to_rfc3339_opts(SecondsFormat::Secs, true)
+}
+
+fn shown_cryptogram(cryptogram: Cryptogram) -> String {
+    format!("{} {}", cryptogram.kind.as_str(), hex::encode_upper(cryptogram.value))
+}
+
+/// What nobody knows yet is taken back, or finished.
+fn unconfirmed(sale: &Sale) -> State {
+    if sale.order().kind.is_undone_when_unknown() { State::Unconfirmed } else { State::UnconfirmedFinishing }
+}
+
 /// How a sale stands: state, outcome, and one sentence for the cashier.
-fn standing(sale: &Sale) -> (State, Option<till::Outcome>, String) {
-    let amount = sale.amount();
+fn standing(words: &Words, sale: &Sale) -> (State, Option<till::Outcome>, String) {
+    let (amount, kind) = (sale.amount(), &sale.order().kind);
     match sale.standing() {
-        Standing::Waiting if !sale.order().kind.needs_card() => {
-            (State::InProgress, None, "Recorded, being sent".to_owned())
+        Standing::Waiting if !kind.needs_card() => {
+            (State::InProgress, None, words.label(Message::BeingSent).to_owned())
         }
-        Standing::Waiting => (State::WaitingForCard, None, format!("Waiting for a card to pay {amount}")),
-        Standing::InProgress => (State::InProgress, None, "Authorising, please wait".to_owned()),
-        Standing::AtSignature => {
-            let text =
-                format!("APPROVED {amount}, SIGNATURE NEEDED: compare it with the card, then accept or refuse it");
-            (State::AwaitingSignature, None, text)
-        }
+        Standing::Waiting => (State::WaitingForCard, None, words.waiting_for_card(amount)),
+        Standing::InProgress => (State::InProgress, None, words.label(Message::Authorising).to_owned()),
+        Standing::AtSignature => (State::AwaitingSignature, None, words.compare_signature(amount)),
         Standing::Unconfirmed { why, trouble, quarantined } => {
-            let doing = if sale.order().kind.is_undone_when_unknown() { "reversing" } else { "looking it up" };
-            let text = match (quarantined, trouble) {
-                (Some(quarantined), _) => format!("UNCONFIRMED, needs a person: {quarantined} (first: {why})"),
-                (None, Some(trouble)) => format!("UNCONFIRMED, {doing}: {why}; last try: {trouble}"),
-                (None, None) => format!("UNCONFIRMED, {doing}: {why}"),
-            };
-            (State::Unconfirmed, None, text)
+            (unconfirmed(sale), None, words.unconfirmed(kind, why, trouble, quarantined))
         }
         Standing::Ended(outcome) => {
-            let (word, text) = outcome_words(kind_of(&sale.order().kind), outcome, amount);
-            (State::Ended, Some(word), text)
+            let (word, end) = match outcome {
+                Outcome::Approved => (till::Outcome::Approved, End::Approved),
+                Outcome::PartiallyApproved { amount } => {
+                    (till::Outcome::PartiallyApproved, End::PartiallyApproved(*amount))
+                }
+                Outcome::Declined { why } => (till::Outcome::Declined, End::Declined(why)),
+                Outcome::Cancelled { why } => (till::Outcome::Cancelled, End::Cancelled(why)),
+                Outcome::NotSent { why } => (till::Outcome::NotSent, End::NotSent(why)),
+                Outcome::Reversed { why } => (till::Outcome::Reversed, End::Reversed(why)),
+            };
+            (State::Ended, Some(word), words.ended(kind, end, amount))
         }
     }
 }
 
-fn outcome_words(kind: till::Kind, outcome: &Outcome, amount: crate::money::Amount) -> (till::Outcome, String) {
-    let (name, nothing) = match kind {
-        till::Kind::Sale | till::Kind::ByRegistration => ("", "not charged"),
-        till::Kind::PreAuthorisation => ("PRE-AUTHORISATION ", "nothing reserved"),
-        till::Kind::Credit => ("CREDIT ", "nothing paid out"),
-        till::Kind::Capture => ("CAPTURE ", "nothing captured"),
-        till::Kind::Refund => ("REFUND ", "nothing refunded"),
-        till::Kind::Reversal => ("REVERSAL ", "nothing reversed"),
-        till::Kind::Increment => ("INCREMENT ", "nothing more reserved"),
-        till::Kind::Reauthorisation => ("REAUTHORISATION ", "nothing reserved anew"),
+/// Whether there is a receipt to be had: not before the gateway has answered.
+///
+/// # Errors
+/// With how the sale stands.
+pub(super) fn has_a_receipt(view: &SaleView) -> Result<(), Refused> {
+    let stands = match view.state {
+        State::WaitingForCard => "is waiting for a card",
+        State::InProgress => "is being authorised",
+        State::AwaitingSignature | State::Unconfirmed | State::UnconfirmedFinishing | State::Ended => return Ok(()),
     };
-    match outcome {
-        Outcome::Approved => (till::Outcome::Approved, format!("{name}APPROVED {amount}")),
-        Outcome::PartiallyApproved { amount: part } => {
-            (till::Outcome::PartiallyApproved, format!("{name}PARTIALLY APPROVED: only {part} of {amount}"))
-        }
-        Outcome::Declined { why } => (till::Outcome::Declined, format!("{name}DECLINED, {nothing}: {why}")),
-        Outcome::Cancelled { why } => (till::Outcome::Cancelled, format!("{name}CANCELLED, {nothing}: {why}")),
-        Outcome::NotSent { why } => (till::Outcome::NotSent, format!("{name}NOT SENT, {nothing}: {why}")),
-        Outcome::Reversed { why } => (till::Outcome::Declined, format!("{name}DECLINED, reversed, {nothing}: {why}")),
-    }
+    Err(Refused::NoReceiptYet { stands })
 }
 
 /// A kind in the till's words.
@@ -355,35 +301,21 @@ pub(super) fn what_it_is(sale: &Sale) -> String {
     }
 }
 
-fn step_words(step: &Step) -> (&'static str, String) {
-    let plain = |word: &'static str, text: &str| (word, text.to_owned());
-    match step {
-        Step::PresentCard => plain("present-card", "Insert, tap or swipe the card"),
-        Step::InsertCard => plain("insert-card", "Insert the card"),
-        Step::SwipeCard => plain("swipe-card", "The chip cannot be read: take the card out and swipe it"),
-        Step::TryAgain => plain("try-again", "Try again with one card"),
-        Step::TypeCard => plain("type-card", "The card number is typed on the reader"),
-        Step::ChoosingApplication => plain("choosing-application", "The customer chooses how to pay"),
-        Step::ReadingCard => plain("reading-card", "Reading the card, leave it in"),
-        Step::PinEntry { digits: Some(digits @ 1..) } => {
-            ("pin-entry", format!("PIN {}", "*".repeat(usize::from((*digits).min(12)))))
-        }
-        Step::PinEntry { digits: None | Some(0) } => plain("pin-entry", "The customer enters the PIN"),
-        Step::PinWrong { tries_left: None } => plain("pin-wrong", "Wrong PIN"),
-        Step::PinWrong { tries_left: Some(0) } => plain("pin-wrong", "Wrong PIN, no tries left"),
-        Step::PinWrong { tries_left: Some(1) } => plain("pin-wrong", "Wrong PIN, 1 try left"),
-        Step::PinWrong { tries_left: Some(tries) } => ("pin-wrong", format!("Wrong PIN, {tries} tries left")),
-        Step::PinDone => plain("pin-done", "PIN entered"),
-        Step::ReaderText(text) => ("reader-text", text.chars().filter(|c| !c.is_control()).collect()),
-        Step::RemoveCard => plain("remove-card", "Remove the card"),
-    }
-}
-
-/// What the status says of the gateway after an answer.
-pub(super) fn gateway_state(answer: &Answer) -> String {
-    match answer {
-        Answer::Approved(_) | Answer::Declined(_) | Answer::Pending { .. } => ANSWERS.to_owned(),
-        Answer::Throttled(_) => THROTTLES.to_owned(),
-        Answer::NotSent { why } | Answer::Unknown { why } | Answer::NotOurs { why } => why.clone(),
-    }
+/// A step of the reader: its word for programs, and its sentence for the cashier. A text of the reader's own is shown as it is.
+fn step_words(words: &Words, step: &Step) -> (&'static str, String) {
+    let (word, step) = match step {
+        Step::PresentCard => ("present-card", words::Step::PresentCard),
+        Step::InsertCard => ("insert-card", words::Step::InsertCard),
+        Step::SwipeCard => ("swipe-card", words::Step::SwipeCard),
+        Step::TryAgain => ("try-again", words::Step::TryAgain),
+        Step::TypeCard => ("type-card", words::Step::TypeCard),
+        Step::ChoosingApplication => ("choosing-application", words::Step::ChoosingApplication),
+        Step::ReadingCard => ("reading-card", words::Step::ReadingCard),
+        Step::PinEntry { digits } => ("pin-entry", words::Step::PinEntry(*digits)),
+        Step::PinWrong { tries_left } => ("pin-wrong", words::Step::PinWrong(*tries_left)),
+        Step::PinDone => ("pin-done", words::Step::PinDone),
+        Step::ReaderText(text) => return ("reader-text", text.chars().filter(|c| !c.is_control()).collect()),
+        Step::RemoveCard => ("remove-card", words::Step::RemoveCard),
+    };
+    (word, words.step(step))
 }

@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::daemon::{in_path, of_till};
 use super::exit::{Exit, Stop};
-use super::{Where, out};
+use super::{Where, out, reference};
 use crate::till::{CancelView, Cancelled};
 
 /// Arguments.
@@ -14,20 +14,30 @@ use crate::till::{CancelView, Cancelled};
         Exit codes: 0 the sale is cancelled; 1 it is not (too late: it goes on, or it has ended already)."
 )]
 pub(super) struct Cancel {
-    /// The sale's reference
+    /// The sale's reference, or `last`
     reference: String,
     /// The till that began it [default: this user's own, local as a rule]
     #[arg(long, value_name = "NAME")]
     till: Option<String>,
+    /// The sale as one JSON object, as tills get it
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     daemon: Where,
 }
 
 impl Cancel {
     pub(super) async fn run(self) -> Result<Exit, Stop> {
-        let path = format!("/v1/sales/{}/cancel{}", in_path(&self.reference), of_till('?', self.till.as_deref()));
-        let CancelView { cancel, cancel_text, .. } = self.daemon.daemon()?.post(&path, &serde_json::json!({})).await?;
-        out::say(&cancel_text);
-        Ok(if cancel == Cancelled::InTime { Exit::Success } else { Exit::Declined })
+        let daemon = self.daemon.daemon()?;
+        let till = self.till.as_deref();
+        let reference = reference::meant(&daemon, &self.reference, till).await?;
+        let path = format!("/v1/sales/{}/cancel{}", in_path(&reference), of_till('?', till));
+        let cancelled: CancelView = daemon.post(&path, &serde_json::json!({})).await?;
+        if self.json {
+            out::say_json(&cancelled);
+        } else {
+            out::say(&cancelled.cancel_text);
+        }
+        Ok(if cancelled.cancel == Cancelled::InTime { Exit::Success } else { Exit::Declined })
     }
 }

@@ -73,11 +73,9 @@ impl Doctor {
         };
         let scope = if self.before_start { Scope::BeforeStart } else { Scope::Everything };
         let findings = doctor::look(&self.config, &agent, scope, &mut tell).await;
-        let worst = findings.iter().map(|finding| finding.severity).max().unwrap_or(Severity::Ok);
+        let worst = findings.iter().map(|finding| finding.judgement.severity()).max().unwrap_or(Severity::Ok);
         let whole = Findings { worst, findings: &findings };
-        if json {
-            out::say_json(&whole);
-        } else {
+        if !json {
             out::say(&sum(&findings));
         }
         if let (Some(archive), Some(file)) = (archive, &self.bundle) {
@@ -92,6 +90,10 @@ impl Doctor {
             };
             let parts = archive.write(found, Utc::now())?;
             out::aside(&format!("written: {} ({})", file.display(), parts.join(", ")));
+        }
+        // One object: when the archive cannot be written, that is told in its place.
+        if json {
+            out::say_json(&whole);
         }
         Ok(exit(&findings))
     }
@@ -124,21 +126,21 @@ fn in_json(value: &impl Serialize) -> String {
 }
 
 fn shown(finding: &Finding) -> String {
-    let word = match finding.severity {
+    let word = match finding.judgement.severity() {
         Severity::Ok => "ok",
         Severity::Note => "note",
         Severity::Warning => "WARNING",
         Severity::Fault => "FAULT",
     };
     let mut lines = format!("  {:>3}  {word:<8} {}", finding.number, finding.seen);
-    if let Some(remedy) = &finding.remedy {
+    if let Some(remedy) = finding.judgement.remedy() {
         lines += &format!("\n                do: {remedy}");
     }
     lines
 }
 
 fn sum(findings: &[Finding]) -> String {
-    let count = |severity| findings.iter().filter(|finding| finding.severity == severity).count();
+    let count = |severity| findings.iter().filter(|finding| finding.judgement.severity() == severity).count();
     let plural = |n: usize, word: &str| format!("{n} {word}{}", if n == 1 { "" } else { "s" });
     let (faults, warnings) = (count(Severity::Fault), count(Severity::Warning));
     match (faults, warnings) {
@@ -149,15 +151,17 @@ fn sum(findings: &[Finding]) -> String {
 
 fn exit(findings: &[Finding]) -> Exit {
     let faulty = |probes: &[Probe]| {
-        findings.iter().any(|finding| finding.severity == Severity::Fault && probes.contains(&finding.probe))
+        findings
+            .iter()
+            .any(|finding| finding.judgement.severity() == Severity::Fault && probes.contains(&finding.probe))
     };
     if faulty(&[Probe::Config]) {
         Exit::Config
     } else if faulty(&[Probe::Disk, Probe::Journal]) {
         Exit::Io
-    } else if findings.iter().any(|finding| finding.severity == Severity::Fault) {
+    } else if findings.iter().any(|finding| finding.judgement.severity() == Severity::Fault) {
         Exit::NotSent
-    } else if findings.iter().any(|finding| finding.severity == Severity::Warning) {
+    } else if findings.iter().any(|finding| finding.judgement.severity() == Severity::Warning) {
         Exit::Attention
     } else {
         Exit::Success

@@ -1,11 +1,12 @@
-//! The numbers that a verb ends with: outcomes below 5, sysexits from 64. One place, so that none means two things.
+//! The numbers that a verb ends with: outcomes below 7, sysexits from 64. One place, so that none means two things.
 
 use std::process::ExitCode;
 
 use super::daemon;
+use super::failure::Code;
 use crate::agent;
 use crate::config;
-use crate::till::Outcome;
+use crate::till::{Outcome, SaleView, State};
 
 /// How a verb ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,14 +14,18 @@ use crate::till::Outcome;
 pub enum Exit {
     /// Done; of a sale: charged in full.
     Success = 0,
-    /// Not charged: declined.
+    /// Not charged: declined by bank or card.
     Declined = 1,
-    /// Not charged: cancelled.
+    /// Not charged: cancelled by customer or till.
     Cancelled = 2,
-    /// The gateway may hold an approval; it is being looked up and reversed.
+    /// The gateway may hold an approval; it is being taken back.
     Unconfirmed = 3,
     /// Charged in part.
     PartiallyApproved = 4,
+    /// Not charged: what was, or may have been, approved was taken back.
+    Reversed = 5,
+    /// A capture, refund, credit or reversal without an answer: it is being finished.
+    UnconfirmedFinishing = 6,
     /// Wrong usage (`EX_USAGE`).
     Usage = 64,
     /// The reference does not fit what is known, a parameter breaks a rule, or a file does not fit the journal (`EX_DATAERR`).
@@ -45,6 +50,17 @@ impl From<Exit> for ExitCode {
     }
 }
 
+impl Exit {
+    /// Of a sale as it stands.
+    pub(super) fn of(sale: &SaleView) -> Self {
+        match (sale.state, sale.outcome) {
+            (State::Ended, Some(outcome)) => outcome.into(),
+            (State::UnconfirmedFinishing, _) => Self::UnconfirmedFinishing,
+            _ => Self::Unconfirmed,
+        }
+    }
+}
+
 impl From<Outcome> for Exit {
     fn from(outcome: Outcome) -> Self {
         match outcome {
@@ -53,21 +69,34 @@ impl From<Outcome> for Exit {
             Outcome::Declined => Self::Declined,
             Outcome::Cancelled => Self::Cancelled,
             Outcome::NotSent => Self::NotSent,
+            Outcome::Reversed => Self::Reversed,
         }
     }
 }
 
-/// Why a verb stopped before its end: the number, and the sentence for standard error.
+/// Why a verb stopped before its end: the number, the code for programs, and the sentence for people.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct Stop {
     exit: Exit,
+    code: Code,
     message: String,
 }
 
 impl Stop {
     pub(super) fn new(exit: Exit, message: impl Into<String>) -> Self {
-        Self { exit, message: message.into() }
+        Self { exit, code: exit.into(), message: message.into() }
+    }
+
+    /// With a code that says more than the number.
+    pub(super) fn coded(code: Code, message: impl Into<String>) -> Self {
+        Self { exit: code.exit(), code, message: message.into() }
+    }
+
+    /// The code for programs.
+    #[must_use]
+    pub fn code(&self) -> Code {
+        self.code
     }
 
     /// The number.
@@ -93,7 +122,8 @@ impl From<agent::Error> for Stop {
     fn from(error: agent::Error) -> Self {
         let exit = match &error {
             agent::Error::Money { .. } | agent::Error::Gateway(_) | agent::Error::Sockets(_) => Exit::Config,
-            agent::Error::Journal(_) | agent::Error::Till(_) => Exit::Io,
+            agent::Error::Journal(_) => return Self::coded(Code::Journal, error.to_string()),
+            agent::Error::Till(_) => Exit::Io,
         };
         Self::new(exit, error.to_string())
     }
@@ -101,20 +131,14 @@ impl From<agent::Error> for Stop {
 
 impl From<daemon::Error> for Stop {
     fn from(error: daemon::Error) -> Self {
-        let exit = match &error {
+        let code = match &error {
             daemon::Error::Unreachable { cause, .. } if cause.kind() == std::io::ErrorKind::PermissionDenied => {
-                Exit::NoPermission
+                Code::NotPermitted
             }
-            daemon::Error::Unreachable { .. } | daemon::Error::Lost { .. } => Exit::NotSent,
-            daemon::Error::Refused { code, .. } => match code.as_str() {
-                "amount" | "currency" | "reference" | "malformed" => Exit::Usage,
-                "amount-differs" | "no-such-sale" | "not-possible" | "parameter" => Exit::Data,
-                "busy" | "not-ready" | "no-answer" | "gateway" | "too-many-requests" | "too-many-listeners"
-                | "list-under-way" | "no-place" => Exit::NotSent,
-                "journal" => Exit::Io,
-                _ => Exit::Software,
-            },
+            daemon::Error::Unreachable { .. } => Code::NoDaemon,
+            daemon::Error::Lost { .. } => Code::DaemonLost,
+            daemon::Error::Refused { code, .. } => Code::of_daemon(code),
         };
-        Self::new(exit, error.to_string())
+        Self::coded(code, error.to_string())
     }
 }

@@ -16,15 +16,15 @@ use tokio::time::{Instant, sleep, sleep_until};
 
 use super::daemon::{Daemon, Error, Events, Heard, in_path};
 use super::exit::{Exit, Stop};
-use super::{Where, out};
-use crate::money::{Amount, Currency, MoneyError};
-use crate::till::{CancelView, Progress, SaleView, State};
+use super::{Code, Where, out, reference};
+use crate::money::{Currency, MoneyError, Typed};
+use crate::till::{CancelView, Progress, SaleView, State, StatusView};
 
 /// Arguments that every transaction has.
 #[derive(Debug, Args)]
 pub(super) struct Flow {
     /// Its name: the same reference is the same transaction, never a second one [default: made from time and chance]
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", value_parser = reference::new)]
     reference: Option<String>,
     /// A parameter for the gateway, as merchantMemo=Table-7; may be given several times
     #[arg(long = "param", value_name = "NAME=VALUE")]
@@ -67,7 +67,8 @@ const LOOK_AGAIN: Duration = Duration::from_secs(5);
 const ABSENT_FOR_SURE: u32 = 3;
 
 impl Flow {
-    /// Asks the daemon for a transaction (the body of `POST /v1/sales` without its reference) and follows it to its end.
+    /// Asks the daemon for a transaction (the body of `POST /v1/sales` without its reference, with the amount as it was
+    /// typed) and follows it to its end.
     pub(super) async fn run(self, mut wanted: Value) -> Result<Exit, Stop> {
         let reference = self.reference.clone().map_or_else(made_reference, Ok)?;
         wanted["reference"] = reference.as_str().into();
@@ -75,7 +76,10 @@ impl Flow {
         if !parameters.is_empty() {
             wanted["parameters"] = parameters.into();
         }
-        let daemon = self.daemon.daemon()?;
+        let daemon = self.daemon()?;
+        if let Some(typed) = wanted["amount"].as_str() {
+            wanted["amount"] = amount(&daemon, typed, wanted["currency"].as_str()).await?.into();
+        }
         let mut interrupt = signal(SignalKind::interrupt())
             .map_err(|error| Stop::new(Exit::Software, format!("no signals: {error}")))?;
         let (recorded, cancel) = (Cell::new(false), Cell::new(false));
@@ -108,6 +112,11 @@ impl Flow {
         let Typed { amount, currency } = self.daemon.daemon()?.post_patiently("/v1/reader/amount", &body).await?;
         tell(&format!("{amount} {currency}"));
         Ok(amount)
+    }
+
+    /// The daemon that this is for.
+    pub(super) fn daemon(&self) -> Result<Daemon, Stop> {
+        self.daemon.daemon()
     }
 
     /// Adds a parameter for the gateway that a verb stands for.
@@ -195,7 +204,7 @@ impl Till<'_> {
             match sale.state {
                 State::Ended => return Ok(sale),
                 State::AwaitingSignature if signature.is_none() => signature = Some(self.signature().await),
-                State::Unconfirmed if settle.is_none() => {
+                state if state.is_unconfirmed() && settle.is_none() => {
                     self.tell(&sale.text);
                     settle = Some(Instant::now() + Duration::from_secs(self.flow.settle_s));
                 }
@@ -244,7 +253,7 @@ impl Till<'_> {
         }
         match step.sale.filter(|_| ours) {
             // The end and the doubt are told by themselves, once.
-            Some(now) if now.state == State::Ended || now.state == State::Unconfirmed => *sale = *now,
+            Some(now) if now.state == State::Ended || now.state.is_unconfirmed() => *sale = *now,
             Some(now) => {
                 self.tell(&step.text);
                 *sale = *now;
@@ -354,23 +363,34 @@ impl Till<'_> {
             out::say(&sale.text);
             out::say_lines(sale.status_text.as_deref().unwrap_or_default());
         }
-        match (sale.state, sale.outcome) {
-            (State::Ended, Some(outcome)) => outcome.into(),
-            _ => {
-                out::complain(
-                    self.in_doubt("the gateway may hold an approval; it is being looked up and reversed")
-                        .to_string()
-                        .as_str(),
-                );
-                Exit::Unconfirmed
+        if sale.state != State::Ended {
+            out::complain(&self.what_to_do(sale));
+        }
+        Exit::of(sale)
+    }
+
+    /// The one thing that the cashier may do while nobody knows what the gateway did.
+    fn what_to_do(&self, sale: &SaleView) -> String {
+        let reference = &self.reference;
+        let later = format!("what becomes of it: pos-agent show '{reference}'");
+        if sale.needs_person.is_some() {
+            return format!("needs a person: wait, and call who runs this terminal; {later}");
+        }
+        match sale.state {
+            State::UnconfirmedFinishing => {
+                format!("unconfirmed, finishing: do not repeat it under another reference; {later}")
             }
+            _ => format!(
+                "unconfirmed, reversing: it will not be kept. A new payment may be taken at once, under a new reference; the customer may \
+                 see two bookings until one is taken back; {later}"
+            ),
         }
     }
 
     fn in_doubt(&self, why: &str) -> Stop {
         let reference = &self.reference;
         let message = format!(
-            "unconfirmed: {why}; do not charge again, see `pos-agent status`, or ask later: pos-agent show '{reference}'"
+            "unconfirmed: {why}; do not charge again before `pos-agent show '{reference}'` has told what became of it"
         );
         Stop::new(Exit::Unconfirmed, message)
     }
@@ -380,14 +400,34 @@ impl Till<'_> {
     }
 }
 
-/// What is wrong in any currency is said before the daemon is asked; the rest only when the currency is known.
-pub(super) fn check_amount(amount: &str, currency: Option<&str>) -> Result<(), Stop> {
-    let usage = |error: MoneyError| Stop::new(Exit::Usage, error.to_string());
-    let known = Currency::from_code(currency.unwrap_or("EUR")).map_err(usage)?;
-    match Amount::parse(amount, known) {
-        Err(MoneyError::WrongDecimals { .. } | MoneyError::TooLarge) if currency.is_none() => Ok(()),
-        checked => checked.map(|_| ()).map_err(usage),
+/// An amount that somebody typed, as the daemon takes it. What is wrong in any currency is said before the daemon is
+/// asked; it is asked for its currency only when nobody gave one and the decimals depend on it.
+async fn amount(daemon: &Daemon, text: &str, currency: Option<&str>) -> Result<String, Stop> {
+    let typed = Typed::read(text).map_err(|error| wrong(&error))?;
+    let known = match currency {
+        Some(code) => Some(Currency::from_code(code).map_err(|error| wrong(&error))?),
+        None if typed.has_decimals() => terminals_currency(daemon).await?,
+        None => None,
+    };
+    match known {
+        Some(currency) => Ok(typed.amount(currency).map_err(|error| wrong(&error))?.decimal()),
+        // Whole, or for a daemon that does not tell: it judges the decimals itself.
+        None => Ok(typed.as_written()),
     }
+}
+
+async fn terminals_currency(daemon: &Daemon) -> Result<Option<Currency>, Stop> {
+    match daemon.get::<StatusView>("/v1/status").await {
+        Ok(status) => Ok(status.currency.and_then(|code| Currency::from_code(&code).ok())),
+        // Whoever may take a sale need not see the status.
+        Err(Error::Refused { .. }) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn wrong(error: &MoneyError) -> Stop {
+    let code = if matches!(error, MoneyError::UnknownCurrency { .. }) { Code::Currency } else { Code::Amount };
+    Stop::coded(code, error.to_string())
 }
 
 /// As `c-20261120-123456-4f2a9c1e`: readable by a person; the chance is for a board whose clock begins anew at each start.
@@ -402,24 +442,6 @@ fn made_reference() -> Result<String, Stop> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn an_amount_is_judged_by_what_is_known() {
-        for (amount, currency, good) in [
-            ("12.34", None, true),
-            ("1.230", None, true),
-            ("12", Some("JPY"), true),
-            ("1.00", Some("JPY"), false),
-            ("12.34", Some("eur"), false),
-            ("0.00", None, false),
-            ("-5", None, false),
-            ("twelve", None, false),
-        ] {
-            let checked = check_amount(amount, currency);
-            assert_eq!(checked.is_ok(), good, "{amount} {currency:?}");
-            assert!(checked.err().is_none_or(|stop| stop.exit() == Exit::Usage));
-        }
-    }
 
     #[test]
     fn made_references_are_references() {

@@ -159,8 +159,8 @@ fn judge(status: &StatusView) -> Found {
         Some(why) => Check { what: "journal", state: State::Bad, text: why },
     };
     let agent = Check { what: "agent", state: State::Good, text: format!("ready, {program}") };
-    let checks =
-        vec![agent, written, device("reader", reader, &status.reader), device("gateway", gateway, &status.gateway)];
+    let line = format!("{}: {}", status.gateway.url, status.gateway.text);
+    let checks = vec![agent, written, device("reader", reader, &status.reader.text), device("gateway", gateway, &line)];
     Found::of(Some(program), before, checks)
 }
 
@@ -190,19 +190,29 @@ fn silent(error: daemon::Error) -> Result<Found, Stop> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::till::{
+        ClockState, ClockView, GatewayState, GatewayView, JournalState, JournalView, ReaderState, ReaderView,
+    };
 
     fn status(health: Option<HealthView>) -> StatusView {
         StatusView {
             version: "0.0.9".to_owned(),
             terminal_id: "1".to_owned(),
+            currency: None,
             ready: false,
+            busy: false,
             attention: Vec::new(),
-            reader: "no reader at /dev/x".to_owned(),
-            gateway: "https://g: answers".to_owned(),
+            reader: ReaderView::new(ReaderState::Absent, "no reader at /dev/x"),
+            gateway: GatewayView {
+                state: GatewayState::Answers,
+                text: "answers".to_owned(),
+                url: "https://g".to_owned(),
+                cause: None,
+            },
             printers: Vec::new(),
+            clock: ClockView { state: ClockState::Ready, text: "the board's".to_owned(), time: None },
+            journal: JournalView { state: JournalState::Ready, text: "written".to_owned(), free_bytes: None },
             http: None,
-            reader_details: None,
-            keys_left: None,
             logging: None,
             health,
             current: None,

@@ -10,7 +10,7 @@ use self::export::Export;
 use self::set_clock_back::SetClockBack;
 use self::verify::Verify;
 use super::exit::{Exit, Stop};
-use super::{Where, out};
+use super::{Code, Where, out};
 use crate::config::{self, DEFAULT_PATH};
 use crate::journal::Error;
 use crate::till::SaleView;
@@ -76,11 +76,10 @@ impl Which {
 
 /// What the journal says, with the number for it.
 fn stop(error: &Error) -> Stop {
-    let exit = match error {
-        Error::NotAdopted { .. } | Error::ClockStays { .. } => Exit::Data,
-        _ => Exit::Io,
-    };
-    Stop::new(exit, error.to_string())
+    match error {
+        Error::NotAdopted { .. } | Error::ClockStays { .. } => Stop::new(Exit::Data, error.to_string()),
+        _ => Stop::coded(Code::Journal, error.to_string()),
+    }
 }
 
 /// Sales of one request.
@@ -121,6 +120,6 @@ impl Journal {
 
 fn line(sale: &SaleView) -> String {
     let SaleView { number, started_at, till, reference, .. } = sale;
-    let (standing, sold) = (out::standing(sale), out::sale_line(sale));
-    format!("{number:>6}  {started_at}  {till:<8}  {reference:<24}  {standing:<18}  {sold}")
+    let (kind, standing, sold) = (sale.kind.as_str(), out::standing(sale), out::sale_line(sale));
+    format!("{number:>6}  {started_at}  {till:<8}  {reference:<24}  {kind:<17}  {standing:<18}  {sold}")
 }

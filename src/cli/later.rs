@@ -5,14 +5,15 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 
 use super::exit::{Exit, Stop};
-use super::flow::{Flow, check_amount};
+use super::flow::Flow;
+use super::reference;
 use super::sale::{HowMuch, Partial};
 use crate::till::Kind;
 
 /// The earlier transaction and how much of it.
 #[derive(Debug, Args)]
 pub(super) struct Earlier {
-    /// The earlier transaction's reference
+    /// The earlier transaction's reference, or `last`
     #[arg(required_unless_present_any = ["number", "payment"], conflicts_with_all = ["number", "payment"])]
     of: Option<String>,
     /// Its number in this terminal's journal, whichever till's it is (`pos-agent journal` lists them)
@@ -24,7 +25,7 @@ pub(super) struct Earlier {
     /// The till that began the transaction of this reference [default: this user's own, local as a rule]
     #[arg(long, value_name = "NAME")]
     till: Option<String>,
-    /// How much [default: all that is left]
+    /// How much, as 12.34, 3.5 or 3,50 [default: all that is left]
     #[arg(long)]
     amount: Option<String>,
     /// ISO 4217 [default: the terminal's currency]
@@ -76,7 +77,6 @@ impl Earlier {
     pub(super) async fn run(self, kind: Kind) -> Result<Exit, Stop> {
         let mut wanted = json!({ "kind": kind.as_str() });
         if let Some(amount) = &self.amount {
-            check_amount(amount, self.currency.as_deref())?;
             wanted["amount"] = amount.as_str().into();
         }
         if let Some(currency) = &self.currency {
@@ -84,7 +84,8 @@ impl Earlier {
         }
         match (&self.of, self.number, &self.payment) {
             (Some(of), ..) => {
-                wanted["of"] = of.as_str().into();
+                let daemon = self.flow.daemon()?;
+                wanted["of"] = reference::meant(&daemon, of, self.till.as_deref()).await?.into();
                 if let Some(till) = &self.till {
                     wanted["till"] = till.as_str().into();
                 }
@@ -109,7 +110,7 @@ impl Capture {
 impl Registration {
     pub(super) async fn run(self) -> Result<Exit, Stop> {
         let Verb::Pay(mut pay) = self.verb;
-        let mut wanted = pay.how_much.wanted(Kind::ByRegistration)?;
+        let mut wanted = pay.how_much.wanted(Kind::ByRegistration);
         wanted["registration"] = pay.id.into();
         pay.partial.add_to(&mut wanted);
         if let Some(kind) = &pay.repeated {

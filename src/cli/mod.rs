@@ -1,9 +1,10 @@
 //! The command line: one file for each verb that a person types.
 //!
-//! `run` is the daemon; `boards`, `check`, `doctor`, `parameters`, `reconcile`, `setup` and the verbs below `journal` look for themselves;
+//! `run` is the daemon; `boards`, `check`, `doctor`, `parameters`, `reasons`, `reconcile`, `setup` and the verbs below `journal` look for themselves;
 //! every other verb talks to the running daemon over its Unix socket, with the same requests that a till would send. Nothing here
 //! decides about money.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser, Subcommand};
@@ -18,6 +19,7 @@ mod check;
 mod daemon;
 mod doctor;
 mod exit;
+mod failure;
 mod flow;
 mod health;
 mod journal;
@@ -27,8 +29,10 @@ mod memory;
 mod out;
 mod parameters;
 mod payment;
+mod reasons;
 mod receipt;
 mod reconcile;
+mod reference;
 mod run;
 mod sale;
 mod settle;
@@ -39,6 +43,7 @@ mod status;
 mod totals;
 
 pub use exit::{Exit, Stop};
+pub use failure::Code;
 
 /// A payment terminal from a board, a card reader and a receipt printer.
 #[derive(Debug, Parser)]
@@ -54,6 +59,7 @@ Examples:
   pos-agent check /etc/pos-agent/config.toml   see whether the configuration is good
   pos-agent run                                be the terminal (systemd does this)
   pos-agent sale 12.34                         take a payment and show each step
+  pos-agent refund last --amount 3.5           give 3.50 of the latest payment back
   pos-agent status                             see whether a sale can be taken, and what is unconfirmed
   pos-agent doctor                             see what is wrong with the board, the devices or the gateway
 
@@ -61,11 +67,12 @@ Exit codes:
    0  done; of a sale: approved in full     64  wrong usage
    1  declined                              65  an unknown reference, a broken rule, a file that does not agree
    2  cancelled                             69  not sent, or the daemon is not running: nothing was charged
-   3  unconfirmed: see `pos-agent status`   70  a fault of the program
+   3  unconfirmed: it is being taken back   70  a fault of the program
    4  partially approved                    74  the journal, a file or the socket cannot be used
-                                            75  of doctor: warnings alone
-                                            77  not permitted
-                                            78  the configuration is wrong";
+   5  reversed: it was taken back           75  of doctor: warnings alone
+   6  unconfirmed: it is being finished     77  not permitted
+                                            78  the configuration is wrong
+With --json a failure is one object too: {\"error\":{\"code\":\"…\",\"text\":\"…\"}}; the README lists the codes.";
 
 #[derive(Debug, Subcommand)]
 enum Verb {
@@ -123,6 +130,8 @@ enum Verb {
     Health(health::Health),
     /// Log more or less for a while
     LogLevel(log_level::LogLevel),
+    /// Every reason that a sale, the log or the status names, in words
+    Reasons(reasons::Reasons),
     /// The gateway's parameters: list them, explain one, check values or a whole form
     Parameters(parameters::Parameters),
 }
@@ -131,17 +140,27 @@ enum Verb {
 /// server does not answer for. The service's unit allows twice as many (`TasksMax`).
 const THREADS: usize = 14;
 
+/// Does what the arguments ask for, the program's name being the first. What went wrong is on standard error, and with
+/// `--json` on standard output too.
+#[must_use]
+pub fn run(arguments: Vec<OsString>) -> Exit {
+    let in_json = failure::is_in_json(&arguments);
+    match Arguments::try_parse_from(arguments) {
+        Ok(arguments) => arguments.run().unwrap_or_else(|stop| failure::tell(&stop, in_json)),
+        Err(error) => failure::tell_usage(&error, in_json),
+    }
+}
+
 impl Arguments {
-    /// Does what was asked for; what went wrong is on standard error.
-    #[must_use]
-    pub fn run(self) -> Exit {
+    fn run(self) -> Result<Exit, Stop> {
         // Before a secret is read.
         if let Err(error) = memory::keep_to_ourselves() {
             out::complain(&format!("others may look into this program's memory: {error}"));
         }
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(THREADS).build();
-        let done = runtime.map_err(|error| Stop::new(Exit::Software, format!("the program cannot start: {error}")));
-        let done = done.and_then(|runtime| match self.verb {
+        let runtime =
+            runtime.map_err(|error| Stop::new(Exit::Software, format!("the program cannot start: {error}")))?;
+        match self.verb {
             Verb::Run(verb) => runtime.block_on(verb.run()),
             Verb::Sale(verb) => runtime.block_on(verb.run()),
             Verb::Preauthorise(verb) => runtime.block_on(verb.run()),
@@ -174,12 +193,9 @@ impl Arguments {
             }
             Verb::Health(verb) => runtime.block_on(verb.run()),
             Verb::LogLevel(verb) => runtime.block_on(verb.run()),
+            Verb::Reasons(verb) => verb.run(),
             Verb::Parameters(verb) => verb.run(),
-        });
-        done.unwrap_or_else(|stop| {
-            out::complain(&stop.to_string());
-            stop.exit()
-        })
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use std::io::{self, Write as _};
 
 use serde::Serialize;
 
-use crate::till::{CardView, Outcome, SaleView, State};
+use crate::till::{CardView, Kind, Outcome, SaleView, State};
 
 /// One line on standard output.
 pub(super) fn say(line: &str) {
@@ -43,16 +43,29 @@ pub(super) fn aside(line: &str) {
     let _ = writeln!(io::stderr(), "{}", cleaned(line));
 }
 
+/// What goes from the shop to the customer, or is undone, has a minus.
+pub(super) fn signed(kind: Kind, amount: &str) -> String {
+    match kind {
+        Kind::Refund | Kind::Credit | Kind::Reversal => format!("-{amount}"),
+        Kind::Sale
+        | Kind::PreAuthorisation
+        | Kind::ByRegistration
+        | Kind::Capture
+        | Kind::Increment
+        | Kind::Reauthorisation => amount.to_owned(),
+    }
+}
+
 /// A sale in one line.
 pub(super) fn sale_line(sale: &SaleView) -> String {
-    let mut line = format!("{} {}", sale.amount, sale.currency);
+    let mut line = format!("{} {}", signed(sale.kind, &sale.amount), sale.currency);
     if let Some(tip) = &sale.tip {
         let _ = write!(line, " and {tip} tip");
     }
     if let (Some(Outcome::PartiallyApproved), Some(approved)) = (sale.outcome, &sale.approved_amount) {
         line = format!("{approved} of {line}");
     }
-    if let Some(CardView { entry_mode, brand, last4 }) = &sale.card {
+    if let Some(CardView { entry_mode, brand, last4, .. }) = &sale.card {
         let (brand, last4) = (brand.as_deref().unwrap_or("card"), last4.as_deref().unwrap_or("????"));
         let _ = write!(line, ", {brand} …{last4} ({entry_mode})");
     }
@@ -65,13 +78,15 @@ pub(super) fn standing(sale: &SaleView) -> &'static str {
         (State::WaitingForCard, _) => "waiting for card",
         (State::InProgress, _) => "in progress",
         (State::AwaitingSignature, _) => "awaiting signature",
-        (State::Unconfirmed, _) if sale.needs_person.is_some() => "needs a person",
-        (State::Unconfirmed, _) | (State::Ended, None) => "unconfirmed",
+        (State::Unconfirmed | State::UnconfirmedFinishing, _) if sale.needs_person.is_some() => "needs a person",
+        (State::Unconfirmed, _) | (State::Ended, None) => "unconfirmed, reversing",
+        (State::UnconfirmedFinishing, _) => "unconfirmed, finishing",
         (State::Ended, Some(Outcome::Approved)) => "approved",
         (State::Ended, Some(Outcome::PartiallyApproved)) => "partially approved",
         (State::Ended, Some(Outcome::Declined)) => "declined",
         (State::Ended, Some(Outcome::Cancelled)) => "cancelled",
         (State::Ended, Some(Outcome::NotSent)) => "not sent",
+        (State::Ended, Some(Outcome::Reversed)) => "reversed",
     }
 }
 

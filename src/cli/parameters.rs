@@ -63,6 +63,9 @@ struct List {
 struct Show {
     /// A name as it is sent or as it is listed: cart.items[0].name, cart.items[n].name
     name: String,
+    /// A JSON object on a line for each parameter of this name, as list has it
+    #[arg(long)]
+    json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -82,6 +85,9 @@ struct Check {
     /// It comes from the customer's browser, not from the merchant's server
     #[arg(long, requires = "call")]
     from_client_side: bool,
+    /// One JSON object: how many were checked, and the violations
+    #[arg(long)]
+    json: bool,
 }
 
 /// A row of the table, as programs read it.
@@ -181,6 +187,10 @@ impl Show {
             let meant = nearest(&self.name, names).map_or(String::new(), |meant| format!("; did you mean {meant}?"));
             Stop::new(Exit::Data, format!("{}: {why}{meant}", shown(&self.name)))
         })?;
+        if self.json {
+            found.iter().for_each(|parameter| out::say_json(&view(parameter)));
+            return Ok(Exit::Success);
+        }
         for (at, parameter) in found.iter().enumerate() {
             if at > 0 {
                 out::say("");
@@ -238,12 +248,22 @@ impl Check {
                 ));
             }
         }
-        violations.iter().for_each(|violation| out::say(&violation.to_string()));
+        if self.json {
+            let told = violations.iter().map(|Violation { name, problem, rule }| {
+                serde_json::json!({ "parameter": name, "problem": problem, "rule": rule })
+            });
+            let told: Vec<serde_json::Value> = told.collect();
+            out::say_json(&serde_json::json!({ "checked": pairs.len(), "violations": told }));
+        } else {
+            violations.iter().for_each(|violation| out::say(&violation.to_string()));
+        }
         if violations.len() >= MOST_VIOLATIONS {
             out::aside(&format!("{MOST_VIOLATIONS} violations are enough: what follows was not judged"));
         }
         if violations.is_empty() {
-            out::say(&format!("good: {} checked", pairs.len()));
+            if !self.json {
+                out::say(&format!("good: {} checked", pairs.len()));
+            }
             Ok(Exit::Success)
         } else {
             Ok(Exit::Data)

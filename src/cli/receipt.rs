@@ -1,16 +1,17 @@
 //! `pos-agent receipt`: the receipt of a sale as text, or on paper once more.
 
 use clap::{Args, ValueEnum};
+use serde_json::json;
 
 use super::daemon::{in_path, of_till};
 use super::exit::{Exit, Stop};
-use super::{Where, out};
+use super::{Where, out, reference};
 use crate::till::PrintView;
 
 /// Arguments.
 #[derive(Debug, Args)]
 pub(super) struct Receipt {
-    /// The sale's reference
+    /// The sale's reference, or `last`
     reference: String,
     /// The till that began it [default: this user's own, local as a rule]
     #[arg(long, value_name = "NAME")]
@@ -21,6 +22,9 @@ pub(super) struct Receipt {
     /// Print it again, marked as a duplicate, instead of showing it
     #[arg(long)]
     print: bool,
+    /// One JSON object: the text, or the printer that prints it
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     daemon: Where,
 }
@@ -37,13 +41,21 @@ impl Receipt {
             Copy::Customer => "customer",
             Copy::Merchant => "merchant",
         };
-        let (reference, till) = (in_path(&self.reference), of_till('&', self.till.as_deref()));
-        let path = format!("/v1/sales/{reference}/receipt?copy={copy}{till}");
-        if self.print {
-            let PrintView { printer, state, .. } = self.daemon.daemon()?.post(&path, &serde_json::json!({})).await?;
-            out::say(&format!("the {copy}'s copy goes to {printer}, marked as a duplicate; the printer: {state}"));
-        } else {
-            out::say_lines(&self.daemon.daemon()?.get_text(&path).await?);
+        let daemon = self.daemon.daemon()?;
+        let till = self.till.as_deref();
+        let reference = reference::meant(&daemon, &self.reference, till).await?;
+        let path = format!("/v1/sales/{}/receipt?copy={copy}{}", in_path(&reference), of_till('&', till));
+        match (self.print, self.json) {
+            (true, true) => out::say_json(&daemon.post::<PrintView>(&path, &json!({})).await?),
+            (true, false) => {
+                let PrintView { printer, text, .. } = daemon.post(&path, &json!({})).await?;
+                out::say(&format!("the {copy}'s copy goes to {printer}, marked as a duplicate; the printer: {text}"));
+            }
+            (false, true) => {
+                let text = daemon.get_text(&path).await?;
+                out::say_json(&json!({ "reference": reference, "copy": copy, "text": text }));
+            }
+            (false, false) => out::say_lines(&daemon.get_text(&path).await?),
         }
         Ok(Exit::Success)
     }

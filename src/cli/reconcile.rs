@@ -10,7 +10,7 @@ use chrono::NaiveDate;
 use clap::Args;
 
 use super::exit::{Exit, Stop};
-use super::out;
+use super::{Code, out};
 use crate::config::{self, Config, DEFAULT_PATH};
 use crate::journal::Reading;
 use crate::reconcile::{Finding, HeaderError, Ledger, MOST_SALES, Matching, Period, SettlementFile, Summary, date};
@@ -117,7 +117,7 @@ impl Reconcile {
 
 /// Reads the journal into what is looked up.
 fn ledger(journal: &Path, terminal: Option<String>, progress: &mut Progress) -> Result<Ledger, Stop> {
-    let io = |error: &dyn std::fmt::Display| Stop::new(Exit::Io, error.to_string());
+    let io = |error: &dyn std::fmt::Display| Stop::coded(Code::Journal, error.to_string());
     let mut ledger = Ledger::new(terminal);
     let mut reading = Reading::open(journal).map_err(|error| io(&error))?;
     let mut sales = 0_u64;

@@ -4,16 +4,16 @@ use clap::Args;
 use serde_json::json;
 
 use super::exit::{Exit, Stop};
-use super::flow::{Flow, check_amount};
+use super::flow::Flow;
 use crate::till::Kind;
 
 /// How much.
 #[derive(Debug, Args)]
 pub(super) struct HowMuch {
-    /// How much, with the decimals of its currency: 12.34
+    /// How much, as 12.34, 3.5 or 3,50
     #[arg(allow_negative_numbers = true)]
     amount: String,
-    /// ISO 4217 [default: the terminal's currency]
+    /// ISO 4217; any but the terminal's is refused [default: the terminal's currency]
     #[arg(long, value_name = "CODE")]
     currency: Option<String>,
 }
@@ -22,10 +22,10 @@ pub(super) struct HowMuch {
 #[derive(Debug, Args)]
 #[command(after_help = SALE_HELP)]
 pub(super) struct Sale {
-    /// How much, with the decimals of its currency: 12.34 [default: it is typed at the reader]
+    /// How much, as 12.34, 3.5 or 3,50 [default: it is typed at the reader]
     #[arg(allow_negative_numbers = true)]
     amount: Option<String>,
-    /// ISO 4217 [default: the terminal's currency]
+    /// ISO 4217; any but the terminal's is refused [default: the terminal's currency]
     #[arg(long, value_name = "CODE")]
     currency: Option<String>,
     /// The card number is typed on the reader, where the terminal allows it
@@ -88,13 +88,14 @@ Ctrl-C cancels the sale and waits for its end; a second one stops waiting.
 
 Examples:
   pos-agent sale 12.34
-  pos-agent sale 1200 --currency JPY --reference order-4711
+  pos-agent sale 3,5 --reference order-4711               one comma is as good as a point, and 3.5 is 3.50
   pos-agent sale 48.50 --tip
   pos-agent sale 48.50 --accept-partial                   what the card cannot pay is paid in cash
   pos-agent sale                                          the amount is typed at the reader
   pos-agent sale 20.00 --param createRegistration=true    keep the card for later payments
 
-Exit codes: 0 approved, 1 declined, 2 cancelled, 3 unconfirmed, 4 partially approved, 64 wrong usage, 69 not sent.";
+Exit codes: 0 approved, 1 declined, 2 cancelled, 3 unconfirmed and being taken back, 4 partially approved, 5 reversed, \
+6 unconfirmed and being finished, 64 wrong usage, 69 not sent.";
 
 impl Sale {
     pub(super) async fn run(self) -> Result<Exit, Stop> {
@@ -102,7 +103,7 @@ impl Sale {
             Some(amount) => amount,
             None => self.flow.typed_amount(self.currency.as_deref()).await?,
         };
-        let mut wanted = HowMuch { amount, currency: self.currency }.wanted(Kind::Sale)?;
+        let mut wanted = HowMuch { amount, currency: self.currency }.wanted(Kind::Sale);
         if self.tip {
             wanted["tip"] = "ask".into();
         }
@@ -116,7 +117,7 @@ impl Sale {
 
 impl Preauthorise {
     pub(super) async fn run(self) -> Result<Exit, Stop> {
-        let mut wanted = self.how_much.wanted(Kind::PreAuthorisation)?;
+        let mut wanted = self.how_much.wanted(Kind::PreAuthorisation);
         self.partial.add_to(&mut wanted);
         self.flow.run(wanted).await
     }
@@ -124,17 +125,16 @@ impl Preauthorise {
 
 impl Credit {
     pub(super) async fn run(self) -> Result<Exit, Stop> {
-        self.flow.run(self.how_much.wanted(Kind::Credit)?).await
+        self.flow.run(self.how_much.wanted(Kind::Credit)).await
     }
 }
 
 impl HowMuch {
-    pub(super) fn wanted(&self, kind: Kind) -> Result<serde_json::Value, Stop> {
-        check_amount(&self.amount, self.currency.as_deref())?;
+    pub(super) fn wanted(&self, kind: Kind) -> serde_json::Value {
         let mut wanted = json!({ "kind": kind.as_str(), "amount": self.amount });
         if let Some(currency) = &self.currency {
             wanted["currency"] = currency.as_str().into();
         }
-        Ok(wanted)
+        wanted
     }
 }

@@ -4,8 +4,8 @@ use clap::Args;
 
 use super::daemon::{in_path, of_till};
 use super::exit::{Exit, Stop};
-use super::{Where, out};
-use crate::till::{SaleView, State};
+use super::{Where, out, reference};
+use crate::till::{LaterView, SaleView, State};
 
 /// Arguments.
 #[derive(Debug, Args)]
@@ -13,7 +13,7 @@ use crate::till::{SaleView, State};
     after_help = "Exit codes: as of the transaction itself (0 approved, 1 declined, …); 3 while it has not ended."
 )]
 pub(super) struct Show {
-    /// Its reference
+    /// Its reference, or `last`
     reference: String,
     /// The till that began it [default: this user's own, local as a rule]
     #[arg(long, value_name = "NAME")]
@@ -27,8 +27,11 @@ pub(super) struct Show {
 
 impl Show {
     pub(super) async fn run(self) -> Result<Exit, Stop> {
-        let path = format!("/v1/sales/{}{}", in_path(&self.reference), of_till('?', self.till.as_deref()));
-        let sale: SaleView = self.daemon.daemon()?.get(&path).await?;
+        let daemon = self.daemon.daemon()?;
+        let till = self.till.as_deref();
+        let reference = reference::meant(&daemon, &self.reference, till).await?;
+        let path = format!("/v1/sales/{}{}", in_path(&reference), of_till('?', till));
+        let sale: SaleView = daemon.get(&path).await?;
         if self.json {
             out::say_json(&sale);
         } else {
@@ -40,13 +43,23 @@ impl Show {
             if let Some(of) = &sale.of {
                 out::say(&format!("refers to {of}"));
             }
+            sale.later.iter().for_each(|later| out::say(&line(later)));
             if let Some(left) = &sale.left {
                 out::say(&format!("left: {left} {}", sale.currency));
             }
         }
-        Ok(match (sale.state, sale.outcome) {
-            (State::Ended, Some(outcome)) => outcome.into(),
-            _ => Exit::Unconfirmed,
-        })
+        Ok(Exit::of(&sale))
     }
+}
+
+/// What was captured, refunded or reversed of it.
+fn line(later: &LaterView) -> String {
+    let LaterView { number, reference, kind, amount, currency, state, outcome } = later;
+    let name = reference.clone().unwrap_or_else(|| format!("number {number}"));
+    let stands = match (state, outcome) {
+        (_, Some(outcome)) => outcome.as_str(),
+        (State::Unconfirmed | State::UnconfirmedFinishing, None) => "unconfirmed",
+        (_, None) => "in progress",
+    };
+    format!("{} {name}: {stands}, {} {currency}", kind.as_str(), out::signed(*kind, amount))
 }

@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::daemon::{in_path, of_till};
 use super::exit::{Exit, Stop};
-use super::{Where, out};
+use super::{Where, out, reference};
 use crate::till::{SaleView, State};
 
 /// Arguments.
@@ -12,7 +12,7 @@ use crate::till::{SaleView, State};
 #[command(after_help = "\
 Exit codes: 0 done: accepted and approved, or refused and being reversed; 1 the sale did not wait for a signature.")]
 pub(super) struct Signature {
-    /// The sale's reference
+    /// The sale's reference, or `last`
     reference: String,
     /// The signature is the card's: the sale is approved
     #[arg(long, conflicts_with = "refuse", required_unless_present = "refuse")]
@@ -23,6 +23,9 @@ pub(super) struct Signature {
     /// The till that began the sale [default: this user's own, local as a rule]
     #[arg(long, value_name = "NAME")]
     till: Option<String>,
+    /// The sale as one JSON object, as tills get it
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     daemon: Where,
 }
@@ -30,17 +33,22 @@ pub(super) struct Signature {
 impl Signature {
     pub(super) async fn run(self) -> Result<Exit, Stop> {
         let daemon = self.daemon.daemon()?;
-        let sale = format!("/v1/sales/{}", in_path(&self.reference));
+        let reference = reference::meant(&daemon, &self.reference, self.till.as_deref()).await?;
+        let sale = format!("/v1/sales/{}", in_path(&reference));
         let till = of_till('?', self.till.as_deref());
+        let tell = |sale: &SaleView| match self.json {
+            true => out::say_json(sale),
+            false => out::say(&format!("{}: {}", out::standing(sale), sale.text)),
+        };
         let before: SaleView = daemon.get(&format!("{sale}{till}")).await?;
         if before.state != State::AwaitingSignature {
-            out::say(&format!("{}: {}", out::standing(&before), before.text));
+            tell(&before);
             return Ok(Exit::Declined);
         }
         let accepted = self.accept;
         let after: SaleView =
             daemon.post(&format!("{sale}/signature{till}"), &serde_json::json!({ "accepted": accepted })).await?;
-        out::say(&format!("{}: {}", out::standing(&after), after.text));
+        tell(&after);
         Ok(Exit::Success)
     }
 }

@@ -4,11 +4,12 @@ use clap::Args;
 
 use super::exit::{Exit, Stop};
 use super::{Where, log_level, out};
-use crate::till::{PrinterView, ReaderView, SaleView, StatusView};
+use crate::till::{GatewayState, PrinterView, ReaderView, SaleView, StatusView};
 
 /// Arguments.
 #[derive(Debug, Args)]
-#[command(after_help = "Exit codes: 0 a sale can be taken; 69 none can, or the daemon is not running.")]
+#[command(after_help = "\
+Exit codes: 0 the terminal can work, also while it is busy; 69 it cannot, or the daemon is not running.")]
 pub(super) struct Status {
     /// One JSON object on one line, as tills get it
     #[arg(long)]
@@ -30,23 +31,34 @@ impl Status {
 }
 
 fn table(status: &StatusView) {
-    let ready = if status.ready { "ready" } else { "NOT READY" };
+    let ready = match (status.ready, status.busy) {
+        (true, false) => "ready",
+        (true, true) => "ready, busy at the reader",
+        (false, _) => "NOT READY",
+    };
     out::say(&format!("terminal     {}: {ready}", status.terminal_id));
     for (n, attention) in status.attention.iter().enumerate() {
-        out::say(&format!("{:<13}{attention}", if n == 0 { "attention" } else { "" }));
+        let head = if n == 0 { "attention" } else { "" };
+        out::say(&format!("{head:<13}{}: {attention}", attention.code.as_str()));
     }
-    out::say(&format!("reader       {}", status.reader));
-    for line in status.reader_details.iter().flat_map(reader_details) {
+    let StatusView { reader, gateway, clock, journal, .. } = status;
+    out::say(&format!("reader       {}: {}", reader.state.as_str(), reader.text));
+    for line in reader_details(reader) {
         out::say(&format!("{:<13}{line}", ""));
     }
-    out::say(&format!("gateway      {}", status.gateway));
-    for (n, PrinterView { name, port, state }) in status.printers.iter().enumerate() {
+    // Where there is no more to say than the word, it is said once.
+    let more = if gateway.state == GatewayState::Answers { String::new() } else { format!(": {}", gateway.text) };
+    out::say(&format!("gateway      {}: {}{more}", gateway.state.as_str(), gateway.url));
+    for (n, PrinterView { name, port, state, text, .. }) in status.printers.iter().enumerate() {
         let name = if status.printers.len() > 1 { format!("{name}, ") } else { String::new() };
-        out::say(&format!("{:<13}{name}{port}: {state}", if n == 0 { "printer" } else { "" }));
+        let head = if n == 0 { "printer" } else { "" };
+        out::say(&format!("{head:<13}{}: {name}{port}: {text}", state.as_str()));
     }
     if status.printers.is_empty() {
         out::say("printer      none; receipts are kept");
     }
+    out::say(&format!("clock        {}: {}", clock.state.as_str(), clock.text));
+    out::say(&format!("journal      {}: {}", journal.state.as_str(), journal.text));
     out::say(&format!("sale         {}", status.current.as_ref().map_or_else(|| "none".to_owned(), sale)));
     for (n, unconfirmed) in status.unconfirmed.iter().enumerate() {
         out::say(&format!("{:<13}{}", if n == 0 { "unconfirmed" } else { "" }, sale(unconfirmed)));

@@ -5,7 +5,7 @@
 use chrono::FixedOffset;
 use serde::Deserialize;
 
-use super::check::{Fault, check, ensure, is_made_of, within};
+use super::check::{Found, check, ensure, is_made_of, within};
 use crate::gateway::parameter;
 
 /// Where the id of a payment or registration stands in a path.
@@ -214,49 +214,49 @@ const ABSENCE_H: std::ops::RangeInclusive<u64> = 1..=720;
 /// More places than any gateway has for one list.
 const MAX_LISTS: usize = 8;
 
-/// The first value that cannot be used.
-pub(super) fn faults(assumed: &Assumptions) -> Result<(), Fault> {
-    paths(assumed)?;
-    codes(assumed)?;
+/// Every value is looked at.
+pub(super) fn check_all(found: &mut Found, assumed: &Assumptions) {
+    paths(found, assumed);
+    codes(found, assumed);
     let name = |name: &String| is_made_of(name, 64, |b| b.is_ascii_alphanumeric() || b"_-.".contains(&b));
-    check(
+    found.add(check(
         (1..=MAX_LISTS).contains(&assumed.query_list.len()) && assumed.query_list.iter().all(name),
         "gateway.assumptions.query-list",
         "must be a list of one to eight names of fields",
         "write the field of the query's answer that holds the list, as [\"payments\"]",
-    )?;
+    ));
     for not_found in &assumed.query_not_found {
         // "Too many requests" and "done" are answers too, and prove that nothing is there even less.
         let other = [&assumed.throttled, &assumed.uncertain, &assumed.pending];
-        check(
+        found.add(check(
             !other.iter().any(|list| Assumptions::is_listed(list, &not_found.code)),
             "gateway.assumptions.query-not-found",
             &format!("{} is on the list throttled, uncertain or pending", not_found.code),
             "write the code with which the gateway says that it found nothing",
-        )?;
+        ));
     }
     for (key, names, most) in [("wallets", &assumed.wallets, 3), ("schemes", &assumed.schemes, 6)] {
         let name = |name: &String| is_made_of(name, 32, |b| b.is_ascii_alphanumeric() || b == b'_');
-        check(
+        found.add(check(
             names.len() <= most && names.iter().all(name),
             &format!("gateway.assumptions.{key}"),
             &format!("must be a list of at most {most} words of letters, digits and _"),
             "write what stands before the dot in the names of its parameters",
-        )?;
+        ));
     }
     let unknown = assumed.parameters_not_taken.iter().find(|entry| !parameter::means_any(entry));
-    ensure(unknown.is_none(), "gateway.assumptions.parameters-not-taken", || {
+    found.add(ensure(unknown.is_none(), "gateway.assumptions.parameters-not-taken", || {
         let unknown = unknown.map(String::as_str).unwrap_or_default();
         (
             format!("\"{}\" is no parameter of a request, and none begins so", parameter::shown(unknown)),
             "write names as pos-agent parameters list shows them, or a beginning with a dot at its end: \"corporate.\""
                 .to_owned(),
         )
-    })?;
-    within("gateway.assumptions.absence-final-after-h", assumed.absence_final_after_h, &ABSENCE_H)
+    }));
+    found.add(within("gateway.assumptions.absence-final-after-h", assumed.absence_final_after_h, &ABSENCE_H));
 }
 
-fn paths(assumed: &Assumptions) -> Result<(), Fault> {
+fn paths(found: &mut Found, assumed: &Assumptions) {
     let is_path =
         |path: &str| path.starts_with('/') && path.bytes().all(|b| b.is_ascii_graphic() && !b"?#{}".contains(&b));
     for (key, path, example) in [
@@ -264,12 +264,12 @@ fn paths(assumed: &Assumptions) -> Result<(), Fault> {
         ("warm-path", assumed.warm_path.as_ref(), "/v1/ping"),
         ("probe-path", Some(&assumed.probe_path), "/"),
     ] {
-        check(
+        found.add(check(
             path.is_none_or(|path| is_path(path)),
             &format!("gateway.assumptions.{key}"),
             "must be a path without ? and #",
             &format!("write it as \"{example}\""),
-        )?;
+        ));
     }
     for (key, path, example) in [
         ("follow-up-path", &assumed.follow_up_path, "/v1/payments/{id}"),
@@ -277,17 +277,16 @@ fn paths(assumed: &Assumptions) -> Result<(), Fault> {
     ] {
         // A path without the id would name no payment, or all of them.
         let fits = path.split_once(ID).is_some_and(|(before, after)| is_path(before) && is_path(&format!("/{after}")));
-        check(
+        found.add(check(
             fits,
             &format!("gateway.assumptions.{key}"),
             "must be a path with {id} once, without ? and #",
             &format!("write it as \"{example}\""),
-        )?;
+        ));
     }
-    Ok(())
 }
 
-fn codes(assumed: &Assumptions) -> Result<(), Fault> {
+fn codes(found: &mut Found, assumed: &Assumptions) {
     for (key, codes, least) in [
         ("throttled", &assumed.throttled, 1),
         ("uncertain", &assumed.uncertain, 0),
@@ -299,14 +298,13 @@ fn codes(assumed: &Assumptions) -> Result<(), Fault> {
         // An empty entry would be the beginning of every code.
         let entry = |code: &String| is_made_of(code, 11, |b| b.is_ascii_digit() || b == b'.');
         let many = if least == 0 { "a list" } else { "a list of at least one" };
-        check(
+        found.add(check(
             codes.len() >= least && codes.iter().all(entry),
             &format!("gateway.assumptions.{key}"),
             &format!("must be {many} of result codes or their beginnings (digits and dots, up to 11)"),
             "write it as [\"000.000.\"], or leave it out for the default",
-        )?;
+        ));
     }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -1,29 +1,31 @@
-//! What types cannot say about a configuration: formats, bounds, and whether the files it names can be used.
+//! What types cannot say about a configuration: formats and bounds. Whether the files it names can be used is told by
+//! `files`.
 //!
-//! One function for each section of the file, in the file's order. The first fault is the answer.
+//! One function for each section of the file, in the file's order. All faults are the answer: nobody wants to correct a
+//! file ten times.
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hyper::Uri;
-use rustls_pki_types::CertificateDer;
-use rustls_pki_types::pem::PemObject;
 
-use super::assumptions;
-use super::secret::{SecretError, credential_is_there, key_file, secret_file};
 use super::{
     CodePage, Config, Gateway, Journal, LOCAL, Location, ManualEntryCommand, Part, Printer, Reader, Right, Terminal,
-    Till, TillPeer, is_nameless, logo_file, qr_parts,
+    Till, TillPeer, is_nameless, qr_parts,
 };
+use super::{assumptions, files};
 use crate::money::{Amount, Currency};
+use crate::words::Language;
 
-/// One value that cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{key}: {wrong}; {remedy}")]
+/// One place of the file that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// The key with its section, as `gateway.url`.
+    /// Where it stands, counted from 1, when that is known.
+    pub line: Option<usize>,
+    /// The key with its section, as `gateway.url`; empty when it is about the file itself.
     pub key: String,
     /// What is wrong with it.
     pub wrong: String,
@@ -31,20 +33,51 @@ pub struct Fault {
     pub remedy: String,
 }
 
-impl Config {
-    /// Checks every value, then every file that is named.
-    ///
-    /// # Errors
-    /// The first [`Fault`].
-    pub fn check(&self) -> Result<(), Fault> {
-        first(self.faults())
+impl Fault {
+    /// Where, and what is wrong there.
+    #[must_use]
+    pub fn seen(&self) -> String {
+        let line = self.line.map_or_else(String::new, |line| format!("line {line}: "));
+        let key = if self.key.is_empty() { String::new() } else { format!("{}: ", self.key) };
+        format!("{line}{key}{}", self.wrong)
     }
+}
 
-    /// Every fault: of each section of the file the first, of the files that are named all.
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}; {}", self.seen(), self.remedy)
+    }
+}
+
+/// The faults that were found so far.
+#[derive(Debug, Default)]
+pub(super) struct Found(Vec<Fault>);
+
+impl Found {
+    /// What was checked, when it is good.
+    pub(super) fn add<T>(&mut self, checked: Result<T, Fault>) -> Option<T> {
+        checked
+            .map_err(|fault| {
+                // Once is enough for a list with the same mistake in several places.
+                if !self.0.contains(&fault) {
+                    self.0.push(fault);
+                }
+            })
+            .ok()
+    }
+}
+
+impl Config {
+    /// Every fault: first of the values, then of the files that are named. A file is looked at when its name can be
+    /// one.
     #[must_use]
     pub fn faults(&self) -> Vec<Fault> {
         let mut faults = self.faulty_values();
-        faults.extend(self.faulty_files());
+        let named = |fault: &Fault| faults.iter().all(|value| value.key != fault.key);
+        let mut files = Found::default();
+        files::check_all(&mut files, self);
+        let files: Vec<Fault> = files.0.into_iter().filter(named).collect();
+        faults.extend(files);
         faults
     }
 
@@ -53,75 +86,21 @@ impl Config {
     /// # Errors
     /// The first [`Fault`].
     pub fn check_values(&self) -> Result<(), Fault> {
-        first(self.faulty_values())
-    }
-
-    /// Checks the files that are named: certificates, keys, tokens.
-    ///
-    /// # Errors
-    /// The first [`Fault`].
-    pub fn check_files(&self) -> Result<(), Fault> {
-        first(self.faulty_files())
+        self.faulty_values().into_iter().next().map_or(Ok(()), Err)
     }
 
     fn faulty_values(&self) -> Vec<Fault> {
-        let sections = [
-            terminal(&self.terminal),
-            reader(&self.reader),
-            gateway(&self.gateway),
-            client_certificate(&self.gateway),
-            assumptions::faults(&self.gateway.assumptions),
-            printers(&self.printer),
-            till(&self.till),
-            journal(&self.journal),
-        ];
-        sections.into_iter().filter_map(Result::err).collect()
+        let mut found = Found::default();
+        terminal(&mut found, &self.terminal);
+        reader(&mut found, &self.reader);
+        gateway(&mut found, &self.gateway);
+        client_certificate(&mut found, &self.gateway);
+        assumptions::check_all(&mut found, &self.gateway.assumptions);
+        printers(&mut found, &self.printer);
+        till(&mut found, &self.till);
+        journal(&mut found, &self.journal);
+        found.0
     }
-
-    fn faulty_files(&self) -> Vec<Fault> {
-        let Gateway { ca_file, client_certificate_file, client_key_file, token_file, .. } = &self.gateway;
-        let mut checked = vec![certificates("gateway.ca-file", ca_file, "the gateway's CA certificate")];
-        if let Some(file) = client_certificate_file {
-            checked.push(certificates("gateway.client-certificate-file", file, "our certificate"));
-        }
-        if let Some(file) = client_key_file {
-            checked.push(in_words("gateway.client-key-file", key_file(file)).map(drop));
-        }
-        if let Some(file) = token_file {
-            checked.push(secret("gateway.token-file", file).map(drop));
-        }
-        let Gateway { client_key_credential, token_credential, .. } = &self.gateway;
-        for (key, name) in
-            [("gateway.client-key-credential", client_key_credential), ("gateway.token-credential", token_credential)]
-        {
-            let Some(name) = name else { continue };
-            let lost = credential_is_there(name) == Some(false);
-            checked.push(ensure(!lost, key, || {
-                (
-                    format!("systemd handed over nothing as the credential \"{name}\""),
-                    format!(
-                        "write it into the file that LoadCredential={name}:… of the unit names (/etc/pos-agent/{name}, unless that was \
-                         changed), as root, mode 0600; then systemctl restart pos-agent"
-                    ),
-                )
-            }));
-        }
-        let mut known = Vec::new();
-        for (n, entry) in self.till.token.iter().enumerate() {
-            let key = format!("till.token[{n}].token-file");
-            checked.push(secret(&key, &entry.token_file).and_then(|token| {
-                let other = !known.contains(&token);
-                known.push(token);
-                check(other, &key, "two tills have the same token", "give each till its own")
-            }));
-        }
-        checked.extend(self.printer.iter().enumerate().map(|(n, printer)| logo(n, printer)));
-        checked.into_iter().filter_map(Result::err).collect()
-    }
-}
-
-fn first(faults: Vec<Fault>) -> Result<(), Fault> {
-    faults.into_iter().next().map_or(Ok(()), Err)
 }
 
 /// A customer needs some seconds; ten minutes is longer than any queue.
@@ -151,35 +130,56 @@ const MAX_PINS: usize = 16;
 /// `sun_path` holds 108 bytes with its end, and the socket is bound as `….new` first.
 const MAX_SOCKET_PATH: usize = 103;
 
-fn terminal(terminal: &Terminal) -> Result<(), Fault> {
-    digits("terminal.id", &terminal.id, "write the terminal id of the acquirer")?;
+fn terminal(found: &mut Found, terminal: &Terminal) {
+    found.add(digits("terminal.id", &terminal.id, "write the terminal id of the acquirer"));
     let lines = terminal.merchant.len();
-    check((1..=6).contains(&lines), "terminal.merchant", "must be 1 to 6 lines", "write name, street and town")?;
-    for line in &terminal.merchant {
-        let printable = !line.trim().is_empty() && line.chars().count() <= 100 && !line.chars().any(char::is_control);
-        check(
-            printable,
-            "terminal.merchant",
-            "a line is empty, longer than 100 characters or holds a control character",
-            "write plain text",
-        )?;
+    found.add(check(
+        (1..=6).contains(&lines),
+        "terminal.merchant",
+        "must be 1 to 6 lines",
+        "write name, street and town",
+    ));
+    let few = terminal.footer.len() <= 6;
+    found.add(check(few, "terminal.footer", "has more than 6 lines", "write at most 6 lines, or none"));
+    for (key, lines) in [("terminal.merchant", &terminal.merchant), ("terminal.footer", &terminal.footer)] {
+        for line in lines {
+            let short = !line.trim().is_empty() && line.chars().count() <= 100;
+            found.add(check(
+                short && !line.chars().any(char::is_control),
+                key,
+                "a line is empty, longer than 100 characters or holds a control character",
+                "write plain text",
+            ));
+        }
     }
+    let codes: Vec<_> = Language::ALL.iter().map(|language| language.code()).collect();
+    found.add(check(
+        Language::from_code(&terminal.language).is_some(),
+        "terminal.language",
+        "is no language of the terminal's texts",
+        &format!("write {}", codes.join(" or ")),
+    ));
     let money =
         |key, error: crate::money::MoneyError| fault(key, &error.to_string(), "write a value the gateway takes");
-    let currency = Currency::from_code(&terminal.currency).map_err(|error| money("terminal.currency", error))?;
-    if let Some(max) = &terminal.max_amount {
-        Amount::parse(max, currency).map_err(|error| money("terminal.max-amount", error))?;
+    let currency = Currency::from_code(&terminal.currency).map_err(|error| money("terminal.currency", error));
+    // An amount is only right or wrong in a currency.
+    if let Some(currency) = found.add(currency) {
+        for (key, max) in
+            [("terminal.max-amount", &terminal.max_amount), ("terminal.max-credit-amount", &terminal.max_credit_amount)]
+        {
+            let Some(max) = max else { continue };
+            found.add(Amount::parse(max, currency).map_err(|error| money(key, error)));
+        }
     }
-    if let Some(max) = &terminal.max_credit_amount {
-        Amount::parse(max, currency).map_err(|error| money("terminal.max-credit-amount", error))?;
+    found.add(within("terminal.card-timeout-s", terminal.card_timeout_s, &CARD_TIMEOUT_S));
+    found.add(within("terminal.signature-timeout-s", terminal.signature_timeout_s, &SIGNATURE_TIMEOUT_S));
+    if let Some(place) = &terminal.location {
+        location(found, place);
     }
-    within("terminal.card-timeout-s", terminal.card_timeout_s, &CARD_TIMEOUT_S)?;
-    within("terminal.signature-timeout-s", terminal.signature_timeout_s, &SIGNATURE_TIMEOUT_S)?;
-    terminal.location.as_ref().map_or(Ok(()), location)
 }
 
 /// interface: Point of sale.
-fn location(location: &Location) -> Result<(), Fault> {
+fn location(found: &mut Found, location: &Location) {
     for (key, text, integers) in
         [("terminal.location.latitude", &location.latitude, 2), ("terminal.location.longitude", &location.longitude, 3)]
     {
@@ -187,125 +187,138 @@ fn location(location: &Location) -> Result<(), Fault> {
         let fits = unsigned
             .split_once('.')
             .is_some_and(|(integer, fraction)| is_digits(integer, integers) && is_digits(fraction, 8));
-        ensure(fits, key, || {
+        found.add(ensure(fits, key, || {
             (
                 format!("must be a decimal number with up to {integers} digits before the dot and 1 to 8 after it"),
                 "write it as \"48.137154\"".to_owned(),
             )
-        })?;
+        }));
     }
-    match &location.accuracy {
-        Some(accuracy) => digits("terminal.location.accuracy", accuracy, "write it as \"15\""),
-        None => Ok(()),
+    if let Some(accuracy) = &location.accuracy {
+        found.add(digits("terminal.location.accuracy", accuracy, "write it as \"15\""));
     }
 }
 
-fn reader(reader: &Reader) -> Result<(), Fault> {
-    port("reader.port", &reader.port, "6543")?;
-    within("reader.baud", u64::from(reader.baud), &(u64::from(*BAUD.start())..=u64::from(*BAUD.end())))?;
+fn reader(found: &mut Found, reader: &Reader) {
+    found.add(port("reader.port", &reader.port, "6543"));
+    found.add(within("reader.baud", u64::from(reader.baud), &(u64::from(*BAUD.start())..=u64::from(*BAUD.end()))));
     let fits = |serial: &String| is_made_of(serial, 32, |b| b.is_ascii_graphic());
-    check(
+    found.add(check(
         reader.serials.len() <= MAX_SERIALS && reader.serials.iter().all(fits),
         "reader.serials",
         "must be up to 32 serial numbers of 1 to 32 letters and digits",
         "write them as pos-agent status shows them, or leave the key out",
-    )?;
+    ));
     // Language::from_code of the reader knows the same codes.
     let known = ["en", "de", "fr", "es", "it", "nl", "pl"].contains(&reader.language.as_str());
-    check(known, "reader.language", "is no language of the reader's texts", "write en, de, fr, es, it, nl or pl")?;
+    found.add(check(
+        known,
+        "reader.language",
+        "is no language of the reader's texts",
+        "write en, de, fr, es, it, nl or pl",
+    ));
     let tips = &reader.tip_percentages;
     let fits = (1..=4).contains(&tips.len()) && tips.iter().all(|percent| (1..=100).contains(percent));
-    check(fits, "reader.tip-percentages", "must be one to four numbers from 1 to 100", "write [5, 10, 15]")?;
+    found.add(check(fits, "reader.tip-percentages", "must be one to four numbers from 1 to 100", "write [5, 10, 15]"));
     if let Some(name) = &reader.extended_apdu_capability {
         let fits = is_made_of(name, 32, |b| b.is_ascii_graphic() || b == b' ');
-        check(
+        found.add(check(
             fits,
             "reader.extended-apdu-capability",
             "must be 1 to 32 printable ASCII characters",
             "write the name as GET DEVICE INFO gives it",
-        )?;
+        ));
     }
-    check(
+    found.add(check(
         !reader.manual_entry_verification_value || reader.manual_entry_command == ManualEntryCommand::D2E0,
         "reader.manual-entry-verification-value",
         "is not possible with D25A",
         "leave it out, or write manual-entry-command = \"D2E0\"",
-    )
+    ));
 }
 
-fn gateway(gateway: &Gateway) -> Result<(), Fault> {
-    url(&gateway.url)?;
+fn gateway(found: &mut Found, gateway: &Gateway) {
+    found.add(url(&gateway.url));
     let entity =
         gateway.entity_id.len() == 32 && gateway.entity_id.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
-    check(entity, "gateway.entity-id", "must be 32 lower-case hex characters", "copy it from the gateway's letter")?;
-    check(
+    found.add(check(
+        entity,
+        "gateway.entity-id",
+        "must be 32 lower-case hex characters",
+        "copy it from the gateway's letter",
+    ));
+    found.add(check(
         gateway.token_file.is_some() != gateway.token_credential.is_some(),
         "gateway.token-file",
         "exactly one of token-file and token-credential is needed",
         "name the file, or the systemd credential, that holds the bearer token",
-    )?;
+    ));
     if let Some(file) = &gateway.token_file {
-        absolute("gateway.token-file", file)?;
+        found.add(absolute("gateway.token-file", file));
     }
     if let Some(name) = &gateway.token_credential {
-        credential("gateway.token-credential", name, "gateway-token")?;
+        found.add(credential("gateway.token-credential", name, "gateway-token"));
     }
-    absolute("gateway.ca-file", &gateway.ca_file)?;
+    found.add(absolute("gateway.ca-file", &gateway.ca_file));
     let pin = |pin: &String| {
         pin.strip_prefix("sha256/").is_some_and(|hash| STANDARD.decode(hash).is_ok_and(|hash| hash.len() == 32))
     };
-    check(
+    found.add(check(
         gateway.ca_pins.len() <= MAX_PINS && gateway.ca_pins.iter().all(pin),
         "gateway.ca-pins",
         "must be up to 16 pins: \"sha256/\" and the SHA-256 of a CA's key in base64",
         "copy a pin that pos-agent doctor shows, or leave it out",
-    )?;
+    ));
     if let Some(model) = &gateway.device_type {
         let fits = is_made_of(model, 32, |b| b.is_ascii_graphic() || b == b' ') && model.trim() == model;
-        check(
+        found.add(check(
             fits,
             "gateway.device-type",
             "must be 1 to 32 printable ASCII characters",
             "write the model as the gateway names it",
-        )?;
+        ));
     }
     for (aid, brand) in &gateway.brand_by_aid {
         // An AID prefix of 5 bytes is a scheme (RID), 16 bytes the longest AID (ISO 7816-4, 8.2.1.2).
         let hex = aid.len() % 2 == 0 && aid.len() >= 10;
         let hex = hex && is_made_of(aid, 32, |b| matches!(b, b'0'..=b'9' | b'A'..=b'F'));
         let brand = is_made_of(brand, 32, |b| b.is_ascii_alphanumeric() || b == b'_');
-        check(
+        found.add(check(
             hex && brand,
             "gateway.brand-by-aid",
             "needs an AID of 10 to 32 upper-case hex digits and a brand of up to 32 letters, digits or underscores",
             "write it as A0000000031010 = \"VISA\"",
-        )?;
+        ));
     }
-    within("gateway.expiry-warning-days", gateway.expiry_warning_days, &EXPIRY_WARNING_DAYS)?;
-    within("gateway.connect-timeout-ms", gateway.connect_timeout_ms, &CONNECT_TIMEOUT_MS)?;
-    within("gateway.resend-after-s", gateway.resend_after_s, &RESEND_S)?;
-    within("gateway.answer-timeout-ms", gateway.answer_timeout_ms, &ANSWER_TIMEOUT_MS)
+    found.add(within("gateway.expiry-warning-days", gateway.expiry_warning_days, &EXPIRY_WARNING_DAYS));
+    found.add(within("gateway.connect-timeout-ms", gateway.connect_timeout_ms, &CONNECT_TIMEOUT_MS));
+    found.add(within("gateway.resend-after-s", gateway.resend_after_s, &RESEND_S));
+    found.add(within("gateway.answer-timeout-ms", gateway.answer_timeout_ms, &ANSWER_TIMEOUT_MS));
 }
 
 /// All of it or nothing: a gateway that asks for a certificate is not spoken to without.
-fn client_certificate(gateway: &Gateway) -> Result<(), Fault> {
+fn client_certificate(found: &mut Found, gateway: &Gateway) {
     let Gateway { client_certificate_file: file, client_key_file: key, client_key_credential: name, .. } = gateway;
-    check(
+    found.add(check(
         file.is_some() == (key.is_some() || name.is_some()),
         "gateway.client-certificate-file",
         "a certificate of ours needs its key, and a key its certificate",
         "give client-certificate-file with client-key-file or client-key-credential, or none of them",
-    )?;
-    check(
+    ));
+    found.add(check(
         key.is_none() || name.is_none(),
         "gateway.client-key-file",
         "only one of client-key-file and client-key-credential can hold the key",
         "leave one of them out",
-    )?;
+    ));
     for (at, file) in [("gateway.client-certificate-file", file), ("gateway.client-key-file", key)] {
-        file.as_ref().map_or(Ok(()), |file| absolute(at, file))?;
+        if let Some(file) = file {
+            found.add(absolute(at, file));
+        }
     }
-    name.as_ref().map_or(Ok(()), |name| credential("gateway.client-key-credential", name, "gateway-key"))
+    if let Some(name) = name {
+        found.add(credential("gateway.client-key-credential", name, "gateway-key"));
+    }
 }
 
 fn credential(key: &str, name: &str, example: &str) -> Result<(), Fault> {
@@ -337,36 +350,42 @@ fn url(text: &str) -> Result<(), Fault> {
     }
 }
 
-fn printers(printers: &[Printer]) -> Result<(), Fault> {
-    check(
+fn printers(found: &mut Found, printers: &[Printer]) {
+    found.add(check(
         printers.len() <= MAX_PRINTERS,
         "printer",
         "there are more than two",
         "keep one or two of the tables [[printer]]",
-    )?;
+    ));
     let mut names = BTreeSet::new();
     for (n, entry) in printers.iter().enumerate() {
-        printer(entry, |key| format!("printer[{n}].{key}"))?;
+        printer(found, entry, |key| format!("printer[{n}].{key}"));
         let unique = names.insert(&entry.name);
-        check(unique, &format!("printer[{n}].name"), "two printers have the same name", "give each its own")?;
+        found.add(check(unique, &format!("printer[{n}].name"), "two printers have the same name", "give each its own"));
     }
-    Ok(())
 }
 
-fn printer(printer: &Printer, key: impl Fn(&str) -> String) -> Result<(), Fault> {
+fn printer(found: &mut Found, printer: &Printer, key: impl Fn(&str) -> String) {
     let name = is_made_of(&printer.name, 32, |b| b.is_ascii_alphanumeric() || b"-_".contains(&b));
-    check(name, &key("name"), "must be 1 to 32 letters, digits, - or _", "write it as \"counter\"")?;
-    port(&key("port"), &printer.port, "9100")?;
-    within(&key("baud"), u64::from(printer.baud), &(u64::from(*BAUD.start())..=u64::from(*BAUD.end())))?;
+    found.add(check(name, &key("name"), "must be 1 to 32 letters, digits, - or _", "write it as \"counter\""));
+    found.add(port(&key("port"), &printer.port, "9100"));
+    found.add(within(&key("baud"), u64::from(printer.baud), &(u64::from(*BAUD.start())..=u64::from(*BAUD.end()))));
     let fits = matches!(printer.columns, 32 | 42 | 48);
-    check(fits, &key("columns"), "must be 32, 42 or 48", "write what the printer's self-test counts on a line")?;
-    check(
+    found.add(check(
+        fits,
+        &key("columns"),
+        "must be 32, 42 or 48",
+        "write what the printer's self-test counts on a line",
+    ));
+    found.add(check(
         printer.code_page_number.is_none() || printer.code_page != CodePage::Ascii,
         &key("code-page-number"),
         "has no meaning with the code page ascii",
         "choose the page that has this number, or leave the number out",
-    )?;
-    printer.qr.as_ref().map_or(Ok(()), |template| qr(&key("qr"), template))
+    ));
+    if let Some(template) = &printer.qr {
+        found.add(qr(&key("qr"), template));
+    }
 }
 
 fn qr(key: &str, template: &str) -> Result<(), Fault> {
@@ -386,75 +405,66 @@ fn qr(key: &str, template: &str) -> Result<(), Fault> {
     })
 }
 
-/// The picture is there, is one, and fits the paper.
-fn logo(n: usize, printer: &Printer) -> Result<(), Fault> {
-    let Some(file) = &printer.logo else { return Ok(()) };
-    let key = format!("printer[{n}].logo");
-    absolute(&key, file)?;
-    let logo = logo_file(file).map_err(|error| {
-        let text = error.to_string();
-        let (wrong, remedy) = text.split_once("; ").unwrap_or((&text, "make the picture again"));
-        fault(&key, wrong, remedy)
-    })?;
-    let dots = printer.dots();
-    ensure(logo.width() <= dots, &key, || {
-        let wrong = format!("{}: is {} dots wide, and the paper has {dots}", file.display(), logo.width());
-        (wrong, format!("make it again with -resize {dots}x"))
-    })
-}
-
-fn till(till: &Till) -> Result<(), Fault> {
-    absolute("till.socket", &till.socket.path)?;
+fn till(found: &mut Found, till: &Till) {
+    found.add(absolute("till.socket", &till.socket.path));
     let length = till.socket.path.as_os_str().len();
-    check(
+    found.add(check(
         length <= MAX_SOCKET_PATH,
         "till.socket",
         "is longer than a socket's name may be (103)",
         "choose a shorter path",
-    )?;
-    check(
+    ));
+    found.add(check(
         till.http.ip().is_loopback(),
         "till.http",
         "is not a loopback address: tokens would cross the network in clear",
         "write it as \"127.0.0.1:8650\"; tills elsewhere need a tunnel",
-    )?;
+    ));
     let mut names = BTreeSet::new();
     for (n, entry) in till.token.iter().enumerate() {
         let key = format!("till.token[{n}].till");
-        till_name(&key, &entry.till)?;
-        check(entry.till != LOCAL, &key, "\"local\" is the name of the Unix socket", "choose another name")?;
-        check(names.insert(&entry.till), &key, "two tills have the same name", "give each till its own")?;
-        absolute(&format!("till.token[{n}].token-file"), &entry.token_file)?;
+        found.add(till_name(&key, &entry.till));
+        found.add(check(entry.till != LOCAL, &key, "\"local\" is the name of the Unix socket", "choose another name"));
+        found.add(check(names.insert(&entry.till), &key, "two tills have the same name", "give each till its own"));
+        found.add(absolute(&format!("till.token[{n}].token-file"), &entry.token_file));
     }
-    check(
+    found.add(check(
         !till.metrics || till.token.iter().any(|entry| entry.rights.has(Right::Totals)),
         "till.metrics",
         "would serve nobody: no [[till.token]] has the right totals",
         "add a [[till.token]] with rights = [\"totals\"] for the program that asks, or leave it out",
-    )?;
+    ));
     let mut users = BTreeSet::new();
     for (n, entry) in till.peer.iter().enumerate() {
-        peer(n, entry)?;
+        peer(found, n, entry);
         let key = format!("till.peer[{n}].uid");
-        check(users.insert(entry.uid), &key, "two entries have the same user", "write one entry with all its tills")?;
+        found.add(check(
+            users.insert(entry.uid),
+            &key,
+            "two entries have the same user",
+            "write one entry with all its tills",
+        ));
     }
-    Ok(())
 }
 
 /// A program at the socket with tills of its own. Another way in may stand for the same till: it has the same references then.
-fn peer(n: usize, peer: &TillPeer) -> Result<(), Fault> {
+fn peer(found: &mut Found, n: usize, peer: &TillPeer) {
     let uid = format!("till.peer[{n}].uid");
     let remedy = "write the number of the user that the program runs as (id -u NAME)";
-    check(peer.uid != 0, &uid, "root may do everything, and is not confined here", remedy)?;
-    check(!is_nameless(peer.uid), &uid, "stands for every user that has no name here, and for none", remedy)?;
+    found.add(check(peer.uid != 0, &uid, "root may do everything, and is not confined here", remedy));
+    found.add(check(!is_nameless(peer.uid), &uid, "stands for every user that has no name here, and for none", remedy));
     let key = format!("till.peer[{n}].tills");
-    check(!peer.tills.is_empty(), &key, "is empty", "write its tills as [\"till-1\", \"till-2\"], or leave it out")?;
+    found.add(check(
+        !peer.tills.is_empty(),
+        &key,
+        "is empty",
+        "write its tills as [\"till-1\", \"till-2\"], or leave it out",
+    ));
     let mut names = BTreeSet::new();
     for till in &peer.tills {
-        till_name(&key, till)?;
-        check(names.insert(till), &key, "a till stands there twice", "name each once")?;
+        found.add(till_name(&key, till));
+        found.add(check(names.insert(till), &key, "a till stands there twice", "name each once"));
     }
-    Ok(())
 }
 
 fn till_name(key: &str, name: &str) -> Result<(), Fault> {
@@ -481,12 +491,12 @@ fn port(key: &str, text: &str, usual: &str) -> Result<(), Fault> {
     })
 }
 
-fn journal(journal: &Journal) -> Result<(), Fault> {
-    absolute("journal.path", &journal.path)?;
-    within("journal.keep-days", journal.keep_days.into(), &KEEP_DAYS)
+fn journal(found: &mut Found, journal: &Journal) {
+    found.add(absolute("journal.path", &journal.path));
+    found.add(within("journal.keep-days", journal.keep_days.into(), &KEEP_DAYS));
 }
 
-fn absolute(key: &str, path: &Path) -> Result<(), Fault> {
+pub(super) fn absolute(key: &str, path: &Path) -> Result<(), Fault> {
     check(path.is_absolute(), key, "must be an absolute path", "begin it with /")
 }
 
@@ -498,30 +508,6 @@ pub(super) fn within(key: &str, value: u64, bounds: &std::ops::RangeInclusive<u6
     ensure(bounds.contains(&value), key, || {
         let (least, most) = (bounds.start(), bounds.end());
         (format!("{value} is not between {least} and {most}"), "leave it out for the default".to_owned())
-    })
-}
-
-fn certificates(key: &str, file: &Path, whose: &str) -> Result<(), Fault> {
-    let wrong =
-        |what: &str| fault(key, &format!("{}: {what}", file.display()), &format!("put {whose} there in PEM form"));
-    let found = CertificateDer::pem_file_iter(file).map_err(|error| wrong(&format!("cannot be read ({error})")))?;
-    let mut count = 0_usize;
-    for certificate in found {
-        certificate.map_err(|error| wrong(&format!("is damaged ({error})")))?;
-        count += 1;
-    }
-    if count == 0 { Err(wrong("holds no certificate")) } else { Ok(()) }
-}
-
-fn secret(key: &str, file: &Path) -> Result<zeroize::Zeroizing<String>, Fault> {
-    in_words(key, secret_file(file))
-}
-
-fn in_words<T>(key: &str, read: Result<T, SecretError>) -> Result<T, Fault> {
-    read.map_err(|error| {
-        let text = error.to_string();
-        let (wrong, remedy) = text.split_once("; ").unwrap_or((&text, "write the secret again"));
-        fault(key, wrong, remedy)
     })
 }
 
@@ -545,6 +531,6 @@ pub(super) fn ensure(fits: bool, key: &str, why: impl FnOnce() -> (String, Strin
     Err(fault(key, &wrong, &remedy))
 }
 
-fn fault(key: &str, wrong: &str, remedy: &str) -> Fault {
-    Fault { key: key.to_owned(), wrong: wrong.to_owned(), remedy: remedy.to_owned() }
+pub(super) fn fault(key: &str, wrong: &str, remedy: &str) -> Fault {
+    Fault { line: None, key: key.to_owned(), wrong: wrong.to_owned(), remedy: remedy.to_owned() }
 }

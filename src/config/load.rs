@@ -7,7 +7,7 @@ use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use super::{Config, Fault};
+use super::{Config, Fault, form};
 
 /// Why a file gives no configuration.
 #[derive(Debug, thiserror::Error)]
@@ -29,73 +29,73 @@ pub enum Error {
         /// Its permission bits.
         mode: u32,
     },
-    /// Not TOML, an unknown key (as in a file for a later version), a missing key or a value of the wrong type.
-    #[error("{}: line {line}: {place}{what}; correct that line, the keys of this version ({v}) are explained in the README", file.display(), v = env!("CARGO_PKG_VERSION"))]
-    Toml {
+    /// What is written in it cannot be used: all of it that was found, each on a line of its own.
+    #[error("{}", lines(file, faults))]
+    Faulty {
         /// The file.
         file: PathBuf,
-        /// Counted from 1.
-        line: usize,
-        /// The key as `gateway.url: `; empty when the file is not TOML at all.
-        place: String,
-        /// The fault, with the keys that are allowed when one is unknown.
-        what: String,
+        /// Never empty.
+        faults: Vec<Fault>,
     },
-    /// A value that cannot be used.
-    #[error("{}: {fault}", file.display())]
-    Value {
-        /// The file.
-        file: PathBuf,
-        /// Key, fault and remedy.
-        #[source]
-        fault: Fault,
-    },
+}
+
+fn lines(file: &Path, faults: &[Fault]) -> String {
+    faults.iter().map(|fault| format!("{}: {fault}", file.display())).collect::<Vec<_>>().join("\n")
 }
 
 /// Reads the file and checks every value and every file it names.
 ///
 /// # Errors
-/// Every [`Error`]; the first fault found.
+/// Every [`Error`]; [`Error::Faulty`] holds all faults, whatever is wrong besides.
 pub fn load(path: &Path) -> Result<Config, Error> {
-    let config = read(path)?;
-    config.check().map_err(|fault| Error::Value { file: path.to_owned(), fault })?;
-    Ok(config)
+    let (text, mode) = text(path)?;
+    let form = form::read(&text);
+    let mut faults: Vec<Fault> = writable_by_all(path, mode).into_iter().collect();
+    let further = form.config.iter().flat_map(Config::faults).filter(|fault| form.wrote(&fault.key));
+    let further: Vec<Fault> = further.collect();
+    faults.extend(form.faults);
+    faults.extend(further);
+    good(form.config, faults, path)
 }
 
 /// Reads the file without checking the values: for a caller that may not open the secrets and only wants a path.
 ///
 /// # Errors
-/// Every [`Error`] but [`Error::Value`].
+/// [`Error::Unreadable`]; [`Error::WorldWritable`]; [`Error::Faulty`] with what is wrong with its form.
 pub fn read(path: &Path) -> Result<Config, Error> {
-    let unreadable = |cause| Error::Unreadable { file: path.to_owned(), cause };
-    let mode = fs::metadata(path).map_err(unreadable)?.permissions().mode() & 0o7777;
-    if mode & 0o002 != 0 {
+    let (text, mode) = text(path)?;
+    if writable_by_all(path, mode).is_some() {
         return Err(Error::WorldWritable { file: path.to_owned(), mode });
     }
-    parse(&fs::read_to_string(path).map_err(unreadable)?, path)
+    parse(&text, path)
 }
 
 /// Reads the text of a file; `name` is only for the error.
 ///
 /// # Errors
-/// [`Error::Toml`].
+/// [`Error::Faulty`] with what is wrong with its form.
 pub fn parse(text: &str, name: &Path) -> Result<Config, Error> {
-    let toml = |error: &toml::de::Error, place| Error::Toml {
-        file: name.to_owned(),
-        line: line_of(text, error.span().map_or(0, |span| span.start)),
-        place,
-        what: error.message().replace(['\n', '\r'], " "),
-    };
-    let document = toml::Deserializer::parse(text).map_err(|error| toml(&error, String::new()))?;
-    serde_path_to_error::deserialize(document).map_err(|error| {
-        let place = match error.path().to_string() {
-            path if path == "." => String::new(),
-            path => format!("{path}: "),
-        };
-        toml(error.inner(), place)
-    })
+    let form = form::read(text);
+    good(form.config, form.faults, name)
 }
 
-fn line_of(text: &str, offset: usize) -> usize {
-    text.bytes().take(offset).filter(|byte| *byte == b'\n').count() + 1
+fn good(config: Option<Config>, faults: Vec<Fault>, file: &Path) -> Result<Config, Error> {
+    match config.filter(|_| faults.is_empty()) {
+        Some(config) => Ok(config),
+        None => Err(Error::Faulty { file: file.to_owned(), faults }),
+    }
+}
+
+/// The text of a file, and its permission bits.
+fn text(path: &Path) -> Result<(String, u32), Error> {
+    let unreadable = |cause| Error::Unreadable { file: path.to_owned(), cause };
+    let mode = fs::metadata(path).map_err(unreadable)?.permissions().mode() & 0o7777;
+    Ok((fs::read_to_string(path).map_err(unreadable)?, mode))
+}
+
+/// Anyone on the board could change where payments go.
+fn writable_by_all(path: &Path, mode: u32) -> Option<Fault> {
+    let wrong = format!("every user may write it (mode {mode:04o})");
+    let remedy = format!("run: chmod o-w {}", path.display());
+    (mode & 0o002 != 0).then(|| Fault { line: None, key: String::new(), wrong, remedy })
 }

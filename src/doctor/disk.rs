@@ -107,7 +107,7 @@ mod tests {
         for free in [0, TOO_LITTLE - 1, TOO_LITTLE, LITTLE - 1, LITTLE] {
             room(&mut report, Path::new("/data"), free);
         }
-        let severities: Vec<_> = report.findings.iter().map(|finding| finding.severity).collect();
+        let severities: Vec<_> = report.findings.iter().map(|finding| finding.judgement.severity()).collect();
         use Severity::{Fault, Ok, Warning};
         assert_eq!(severities, [Fault, Fault, Warning, Warning, Ok]);
         assert_eq!(report.findings[2].seen, "16 MiB free in /data");

@@ -6,13 +6,13 @@ use std::time::{Duration, UNIX_EPOCH};
 use chrono::Utc;
 
 use super::disk::millis;
-use super::{Past, Report, Severity};
+use super::{Past, Report};
 use crate::agent::clock::floor_unix_ms;
 use crate::config::Config;
 use crate::gateway::certificate::{Expiring, ends};
 use crate::gateway::probe::{Asked, Probe, credentials};
 use crate::gateway::{Certificate, Clock, Token};
-use crate::sale::{ApprovedAmount, Inquiry, Sale};
+use crate::sale::{ApprovedAmount, Inquiry, Sale, Why};
 
 /// Round trips on a warm line, of which the median is shown.
 const TRIPS: usize = 5;
@@ -34,12 +34,12 @@ pub(super) async fn look(report: &mut Report<'_>, config: &Config, past: &Past) 
                 "the token is handed to the agent by systemd and cannot be read here: the gateway is asked without it",
             );
         }
-        Err(error) => report.say(Severity::Fault, &error.to_string()),
+        Err(error) => report.say_fault(&error.to_string()),
         Ok(_) => {}
     }
     let mut probe = match Probe::new(&settings, token.ok(), Clock::from(floor)) {
         Ok(probe) => probe,
-        Err(error) => return report.say(Severity::Fault, &error.to_string()),
+        Err(error) => return report.say_fault(&error.to_string()),
     };
     let now = Utc::now().timestamp().max(floor_unix_ms(past.latest.unix_ms) / 1000);
     if reaches(report, &mut probe, now).await.is_none() {
@@ -62,7 +62,7 @@ async fn reaches(report: &mut Report<'_>, probe: &mut Probe, now: i64) -> Option
             report.ok(format!("its name stands for {}", places.join(", ")));
         }
         Err(why) => {
-            report.say(Severity::Fault, &why);
+            report.say_fault(&why.to_string());
             return None;
         }
     }
@@ -73,7 +73,7 @@ async fn reaches(report: &mut Report<'_>, probe: &mut Probe, now: i64) -> Option
             let (to, version, cipher) = (made.to, &made.version, &made.cipher);
             report.ok(format!("connected to {to} in {tcp} ms, {version} with {cipher} in {tls} ms"));
         }
-        Err(why) => report.say(Severity::Fault, why),
+        Err(why) => report.say_fault(&why.to_string()),
     }
     for (n, certificate) in probe.chain().iter().enumerate() {
         let whose = if n == 0 { "its certificate" } else { "an intermediate certificate" };
@@ -100,7 +100,11 @@ fn expiries(report: &mut Report<'_>, probe: &Probe, now: i64, days: u64) {
     for expiry in &expiries {
         if let Some(warning) = expiry.warning(now, days) {
             let over = expiry.at < now && matches!(expiry.what, Expiring::Token | Expiring::Client);
-            report.say(if over { Severity::Fault } else { Severity::Warning }, &warning);
+            if over {
+                report.say_fault(&warning)
+            } else {
+                report.say_warning(&warning)
+            }
             warned = true;
         }
     }
@@ -116,7 +120,7 @@ async fn answers(report: &mut Report<'_>, probe: &mut Probe) -> bool {
         match probe.round_trip().await {
             Ok(time) => times.push(time),
             Err(why) => {
-                report.say(Severity::Fault, &why);
+                report.say_fault(&why);
                 return false;
             }
         }
@@ -145,7 +149,7 @@ async fn lets_us_in(report: &mut Report<'_>, probe: &mut Probe, config: &Config)
     let Asked { status, inquiry, description } = match probe.ask(&format!("doctor-{}", hex::encode(random))).await {
         Ok(asked) => asked,
         Err(why) => {
-            report.say(Severity::Fault, &why);
+            report.say_fault(&why);
             return false;
         }
     };
@@ -185,7 +189,7 @@ async fn lets_us_in(report: &mut Report<'_>, probe: &mut Probe, config: &Config)
         }
         (_, Inquiry::CannotAsk { why }) => {
             let remedy = "ask its operator whether it works; an unconfirmed sale cannot be settled without the query";
-            report.fault(format!("{}{words}", why.split("; ").next().unwrap_or_default()), remedy);
+            report.fault(format!("{}{words}", said(&why)), remedy);
             false
         }
     }
@@ -200,10 +204,9 @@ async fn proves_its_path(report: &mut Report<'_>, probe: &mut Probe, approved: O
     let remedy =
         "set [gateway.assumptions] query-path as its operator says; until then a lost answer cannot be settled";
     match probe.ask(&order.merchant_transaction_id).await {
-        Err(why) => report.say(Severity::Fault, &why),
+        Err(why) => report.say_fault(&why),
         Ok(Asked { inquiry: Inquiry::CannotAsk { why }, .. }) => {
-            report
-                .fault(format!("the query for {sale} failed: {}", why.split("; ").next().unwrap_or_default()), remedy);
+            report.fault(format!("the query for {sale} failed: {}", said(&why)), remedy);
         }
         Ok(Asked { inquiry: Inquiry::Payments(found), .. }) => {
             let same = |amount| matches!(amount, ApprovedAmount::Said(amount) if amount == order.amount);
@@ -220,4 +223,9 @@ async fn proves_its_path(report: &mut Report<'_>, probe: &mut Probe, approved: O
             }
         }
     }
+}
+
+/// What was found, without the remedy behind it.
+fn said(why: &Why) -> &str {
+    why.detail.as_deref().and_then(|detail| detail.split("; ").next()).unwrap_or_default()
 }

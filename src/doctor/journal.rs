@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{Agent, Past, Report, Severity, on_a_thread};
+use super::{Agent, Past, Report, on_a_thread};
 use crate::journal::{self, Inspection, Sales};
 
 /// References that are named; the rest is counted.
@@ -21,7 +21,7 @@ pub(super) async fn look(report: &mut Report<'_>, path: &Path, agent: &Agent) ->
     let found = match on_a_thread(move || journal::inspect(&place)).await {
         Some(Ok(found)) => found,
         Some(Err(error)) => {
-            report.say(Severity::Fault, &error.to_string());
+            report.say_fault(&error.to_string());
             return Past::default();
         }
         None => return Past::default(),
@@ -34,7 +34,7 @@ pub(super) async fn look(report: &mut Report<'_>, path: &Path, agent: &Agent) ->
     if found.format > found.known_format {
         let error =
             journal::Error::Format { path: path.display().to_string(), found: found.format, known: found.known_format };
-        report.say(Severity::Fault, &error.to_string());
+        report.say_fault(&error.to_string());
         return Past::default();
     }
     whole(report, path, &found);
@@ -43,7 +43,7 @@ pub(super) async fn look(report: &mut Report<'_>, path: &Path, agent: &Agent) ->
     match found.sales {
         Ok(sales) => Past { reader, ..waiting(report, sales, agent) },
         Err(error) => {
-            report.say(Severity::Fault, &error.to_string());
+            report.say_fault(&error.to_string());
             Past::default()
         }
     }

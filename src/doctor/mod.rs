@@ -104,6 +104,48 @@ impl Probe {
     }
 }
 
+/// What was found comes to this. Where something must be done, what; elsewhere nothing can be said to be done.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "severity", rename_all = "kebab-case")]
+pub enum Judgement {
+    /// [`Severity::Ok`].
+    Ok,
+    /// [`Severity::Note`].
+    Note,
+    /// [`Severity::Warning`].
+    Warning {
+        /// What to do.
+        remedy: String,
+    },
+    /// [`Severity::Fault`].
+    Fault {
+        /// What to do.
+        remedy: String,
+    },
+}
+
+impl Judgement {
+    /// How bad it is.
+    #[must_use]
+    pub fn severity(&self) -> Severity {
+        match self {
+            Self::Ok => Severity::Ok,
+            Self::Note => Severity::Note,
+            Self::Warning { .. } => Severity::Warning,
+            Self::Fault { .. } => Severity::Fault,
+        }
+    }
+
+    /// What to do.
+    #[must_use]
+    pub fn remedy(&self) -> Option<&str> {
+        match self {
+            Self::Ok | Self::Note => None,
+            Self::Warning { remedy } | Self::Fault { remedy } => Some(remedy),
+        }
+    }
+}
+
 /// One thing that was looked at.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
@@ -111,13 +153,11 @@ pub struct Finding {
     pub number: usize,
     /// What was looked at.
     pub probe: Probe,
-    /// How bad it is.
-    pub severity: Severity,
     /// What was seen.
     pub seen: String,
-    /// What to do.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub remedy: Option<String>,
+    /// How bad it is, and what to do.
+    #[serde(flatten)]
+    pub judgement: Judgement,
 }
 
 /// How much is looked at.
@@ -166,32 +206,35 @@ impl std::fmt::Debug for Report<'_> {
 
 impl Report<'_> {
     fn ok(&mut self, seen: impl Into<String>) {
-        self.add(Severity::Ok, seen.into(), None);
+        self.add(seen.into(), Judgement::Ok);
     }
 
     fn note(&mut self, seen: impl Into<String>) {
-        self.add(Severity::Note, seen.into(), None);
+        self.add(seen.into(), Judgement::Note);
     }
 
     fn warning(&mut self, seen: impl Into<String>, remedy: impl Into<String>) {
-        self.add(Severity::Warning, seen.into(), Some(remedy.into()));
+        self.add(seen.into(), Judgement::Warning { remedy: remedy.into() });
     }
 
     fn fault(&mut self, seen: impl Into<String>, remedy: impl Into<String>) {
-        self.add(Severity::Fault, seen.into(), Some(remedy.into()));
+        self.add(seen.into(), Judgement::Fault { remedy: remedy.into() });
     }
 
-    /// From a sentence as errors are written here: what is wrong, a semicolon, what to do.
-    fn say(&mut self, severity: Severity, sentence: &str) {
-        let (seen, remedy) = match sentence.split_once("; ") {
-            Some((seen, remedy)) => (seen, Some(remedy.to_owned())),
-            None => (sentence, None),
-        };
-        self.add(severity, seen.to_owned(), remedy);
+    /// A warning from a sentence as errors are written here: what is wrong, a semicolon, what to do.
+    fn say_warning(&mut self, sentence: &str) {
+        let (seen, remedy) = apart(sentence);
+        self.warning(seen, remedy);
     }
 
-    fn add(&mut self, severity: Severity, seen: String, remedy: Option<String>) {
-        let finding = Finding { number: self.findings.len() + 1, probe: self.probe, severity, seen, remedy };
+    /// A fault from such a sentence.
+    fn say_fault(&mut self, sentence: &str) {
+        let (seen, remedy) = apart(sentence);
+        self.fault(seen, remedy);
+    }
+
+    fn add(&mut self, seen: String, judgement: Judgement) {
+        let finding = Finding { number: self.findings.len() + 1, probe: self.probe, seen, judgement };
         (self.tell)(Told::Found(&finding));
         self.findings.push(finding);
     }
@@ -208,6 +251,13 @@ impl Report<'_> {
         }
         looked
     }
+}
+
+/// What is wrong, and what to do; an error of the system alone has no remedy of its own.
+fn apart(sentence: &str) -> (&str, &str) {
+    sentence
+        .split_once("; ")
+        .unwrap_or((sentence, "look again; if it stays so, ask for support with pos-agent doctor --bundle"))
 }
 
 /// What the journal says that other probes need.

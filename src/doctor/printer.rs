@@ -1,11 +1,11 @@
 //! The receipt printers: what the agent knows of them, or, when no agent runs, what they say themselves. Nothing is printed.
 
 use super::reader::device_can_be_opened;
-use super::{Agent, Report, Severity};
+use super::{Agent, Report};
 use crate::config::{Config, Printer};
 use crate::printer::port::condition;
 use crate::printer::status::Condition;
-use crate::till::PrinterView;
+use crate::till::{PrinterState, PrinterView};
 
 pub(super) async fn look(report: &mut Report<'_>, config: &Config, agent: &Agent) {
     if config.printer.is_empty() {
@@ -30,12 +30,29 @@ pub(super) async fn look(report: &mut Report<'_>, config: &Config, agent: &Agent
 
 /// The agent looks at its printers all the time; receipts wait, so that none of this stops a sale.
 fn as_the_agent_sees_it(report: &mut Report<'_>, view: &PrinterView) {
-    let PrinterView { name, port, state } = view;
-    match state.as_str() {
-        "ok" => report.ok(format!("the agent says: {name} at {port} is ok")),
-        "not used yet" => report.note(format!("{name} at {port} was not used yet")),
-        trouble => report.say(Severity::Warning, &format!("{name} at {port} is {trouble}")),
+    let PrinterView { name, port, state, text, .. } = view;
+    let (how, waiting) = match text.rsplit_once("; ") {
+        Some((how, waiting)) if waiting.ends_with(" wait") || waiting.ends_with(" waits") => {
+            (how, format!("; {waiting}"))
+        }
+        _ => (text.as_str(), String::new()),
+    };
+    match state {
+        // A receipt that is being printed is no trouble.
+        PrinterState::Ready => report.ok(format!("the agent says: {name} at {port} is {how}{waiting}")),
+        PrinterState::NotUsedYet => report.note(format!("{name} at {port} was {how}{waiting}")),
+        _ => {
+            let (is, remedy) = what_to_do(how);
+            report.warning(format!("{name} at {port} is {is}{waiting}"), remedy);
+        }
     }
+}
+
+/// How a printer is, and what to do: `open: close its cover`, or `unreachable: …: no route; see to its power`.
+fn what_to_do(trouble: &str) -> (&str, &str) {
+    let at = trouble.find("; see to ").or_else(|| trouble.find(": "));
+    let parts = at.and_then(|at| Some((trouble.get(..at)?, trouble.get(at + 2..)?)));
+    parts.unwrap_or((trouble, "see to the printer, and look again"))
 }
 
 async fn as_it_says_itself(report: &mut Report<'_>, printer: &Printer) {
@@ -49,7 +66,9 @@ async fn as_it_says_itself(report: &mut Report<'_>, printer: &Printer) {
             report.warning(format!("{name} at {port} has little paper left"), "have a new roll at hand");
         }
         Ok(Some(Condition::Trouble(trouble))) => {
-            report.say(Severity::Warning, &format!("{name} at {port} is {trouble}"));
+            let trouble = trouble.to_string();
+            let (is, remedy) = what_to_do(&trouble);
+            report.warning(format!("{name} at {port} is {is}"), remedy);
         }
         Ok(None) => report.ok(format!("reached {name} at {port}; it does not say how it is")),
         // Receipts are kept: a sale does not need paper.
@@ -57,5 +76,56 @@ async fn as_it_says_itself(report: &mut Report<'_>, printer: &Printer) {
             format!("{name} cannot be reached at {port}: {error}"),
             "see to its power, cable and [[printer]] port",
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::doctor::{Judgement, Probe, Told};
+    use crate::printer::status::Trouble;
+
+    fn said(state: PrinterState, text: &str) -> (String, Judgement) {
+        let mut nobody = |_: Told<'_>| {};
+        let mut report = Report { probe: Probe::Printer, findings: Vec::new(), tell: &mut nobody };
+        let (name, port, text) = ("p".to_owned(), "/dev/p".to_owned(), text.to_owned());
+        let view = PrinterView { name, port, state, text, waiting: 0 };
+        as_the_agent_sees_it(&mut report, &view);
+        assert_eq!(report.findings.len(), 1);
+        let found = report.findings.remove(0);
+        (found.seen, found.judgement)
+    }
+
+    #[test]
+    fn a_printer_that_is_ok_needs_nothing_however_much_it_prints() {
+        for state in ["ok", "ok; 1 receipt waits", "ok; 12 receipts wait"] {
+            assert_eq!(
+                said(PrinterState::Ready, state),
+                (format!("the agent says: p at /dev/p is {state}"), Judgement::Ok)
+            );
+        }
+        for state in ["not used yet", "not used yet; 1 receipt waits"] {
+            let note = (format!("p at /dev/p was {state}"), Judgement::Note);
+            assert_eq!(said(PrinterState::NotUsedYet, state), note);
+        }
+    }
+
+    #[test]
+    fn what_to_do_about_a_printer_is_never_how_many_receipts_wait() {
+        let warning = |seen: &str, remedy: &str| (seen.to_owned(), Judgement::Warning { remedy: remedy.to_owned() });
+        let state = format!("{}; 2 receipts wait", Trouble::CoverOpen);
+        assert_eq!(
+            said(PrinterState::CoverOpen, &state),
+            warning("p at /dev/p is open; 2 receipts wait", "close its cover")
+        );
+        let all = "switch it off and on; if that does not help it needs repair";
+        assert_eq!(
+            said(PrinterState::Error, &Trouble::Broken.to_string()),
+            warning("p at /dev/p is out of order", all)
+        );
+        let unreachable =
+            "unreachable: tcp://127.0.0.1:1: refused; see to its power, cable and address; 1 receipt waits";
+        let seen = "p at /dev/p is unreachable: tcp://127.0.0.1:1: refused; 1 receipt waits";
+        assert_eq!(said(PrinterState::Absent, unreachable), warning(seen, "see to its power, cable and address"));
     }
 }

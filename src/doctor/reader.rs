@@ -8,12 +8,12 @@ use rustix::fs::Access;
 
 use chrono::Utc;
 
-use super::{Agent, Past, Report, Severity};
+use super::{Agent, Past, Report};
 use crate::agent::clock::said;
 use crate::config::Config;
 use crate::journal::ReaderChange;
 use crate::reader::{self, Event, Identity, Settings, Unready};
-use crate::till::StatusView;
+use crate::till::{ReaderState, ReaderView, StatusView};
 
 /// Devices that are named when the configured one is not there.
 const NAMED: usize = 4;
@@ -38,15 +38,14 @@ pub(super) async fn look(report: &mut Report<'_>, config: &Config, agent: &Agent
 }
 
 fn as_the_agent_sees_it(report: &mut Report<'_>, status: &StatusView, limit: u64) {
-    if status.attention.contains(&status.reader) {
-        report.say(Severity::Fault, &status.reader);
+    let reader = &status.reader;
+    if reader.state == ReaderState::Ready {
+        report.ok(format!("the agent says: {}", reader.text));
+        let files = reader.configuration.iter().map(|file| (file.name.as_str(), file.version.as_str()));
+        configuration(report, &files.collect::<Vec<_>>());
+        keys_left(report, reader, limit);
     } else {
-        report.ok(format!("the agent says: {}", status.reader));
-        if let Some(details) = &status.reader_details {
-            let files = details.configuration.iter().map(|file| (file.name.as_str(), file.version.as_str()));
-            configuration(report, &files.collect::<Vec<_>>());
-        }
-        keys_left(report, status, limit);
+        report.say_fault(&reader.text);
     }
 }
 
@@ -75,8 +74,8 @@ fn configuration(report: &mut Report<'_>, files: &[(&str, &str)]) {
 }
 
 /// How many keys are left in the reader; known from the first card after a start on.
-fn keys_left(report: &mut Report<'_>, status: &StatusView, limit: u64) {
-    let Some(left) = status.keys_left else {
+fn keys_left(report: &mut Report<'_>, reader: &ReaderView, limit: u64) {
+    let Some(left) = reader.keys_left else {
         return report.note("how many keys it has left is known after the next card");
     };
     for (what, left) in [("card-data (SRED)", left.card), ("PIN", left.pin)] {
@@ -105,7 +104,7 @@ async fn as_it_says_itself(report: &mut Report<'_>, config: &Config) {
                 let remedy = "run this as root to see which, and stop it (ModemManager and getty take serial lines)";
                 return report.fault(format!("another program holds {port}: {cause}"), remedy);
             }
-            Event::Unready(why) => return report.say(Severity::Fault, &why.to_string()),
+            Event::Unready(why) => return report.say_fault(&why.to_string()),
             _ => {}
         }
     }

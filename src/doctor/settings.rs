@@ -3,15 +3,21 @@
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
-use super::{Report, Severity, is_root};
+use super::{Report, is_root};
 use crate::config::{self, Config};
 
 /// The configuration as far as the other probes can use it.
 pub(super) fn look(report: &mut Report<'_>, file: &Path) -> Option<Config> {
     let config = match config::read(file) {
         Ok(config) => config,
+        Err(config::Error::Faulty { file, faults }) => {
+            for fault in &faults {
+                report.fault(format!("{}: {}", file.display(), fault.seen()), &fault.remedy);
+            }
+            return None;
+        }
         Err(error) => {
-            report.say(Severity::Fault, &error.to_string());
+            report.say_fault(&error.to_string());
             // One that others may write is a fault, and still says where everything is.
             let config::Error::WorldWritable { .. } = error else { return None };
             config::parse(&std::fs::read_to_string(file).ok()?, file).ok()?

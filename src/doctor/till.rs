@@ -6,7 +6,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 
 use tokio::net::TcpListener;
 
-use super::{Agent, Report, Severity};
+use super::{Agent, Report};
 use crate::config::{self, Config};
 
 pub(super) async fn look(report: &mut Report<'_>, config: &Config, agent: &Agent) {
@@ -30,7 +30,8 @@ pub(super) async fn look(report: &mut Report<'_>, config: &Config, agent: &Agent
                 report.fault(format!("{seen}: every user may take payments"), remedy);
             }
             if !status.ready {
-                report.note(format!("no sale can be taken now: {}", status.attention.join("; ")));
+                let why: Vec<_> = status.attention.iter().map(|one| one.text.as_str()).collect();
+                report.note(format!("no sale can be taken now: {}", why.join("; ")));
             }
         }
         (Agent::Answers(_), Err(error)) => report.note(format!("the agent answers, and {shown} shows {error}")),
@@ -87,7 +88,7 @@ async fn port(report: &mut Report<'_>, config: &Config, agent: &Agent) {
     if let Agent::Answers(status) = agent
         && let Some(trouble) = status.http.as_ref().and_then(|port| port.trouble.as_ref())
     {
-        return report.say(Severity::Fault, trouble);
+        return report.say_fault(trouble);
     }
     if !matches!(agent, Agent::Absent) {
         return report.ok(format!("tills that may connect to http://{http}: {tills}"));

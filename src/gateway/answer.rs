@@ -21,7 +21,7 @@ use super::request::Expected;
 use super::text::{self, Lines};
 use crate::config::Assumptions;
 use crate::money::{Amount, Currency};
-use crate::sale::{Answer, Approval, ApprovedAmount, ForChip, HostFacts, Refusal, Reversal};
+use crate::sale::{Answer, Approval, ApprovedAmount, ForChip, HostFacts, Reason, Refusal, Reversal, Why};
 
 /// A whole HTTP answer.
 pub(super) struct Reply {
@@ -55,11 +55,7 @@ impl Reply {
 /// The answer to a POST for a payment, or for what follows one.
 pub(super) fn payment(reply: &Reply, asked: &Expected, assumptions: &Assumptions) -> Answer {
     match refused_request(reply, asked, assumptions) {
-        Some(Ok(why)) => {
-            let facts = object(&reply.body).map(|body| facts(&body)).unwrap_or_default();
-            let reason = format!("not charged: {why}");
-            Answer::Declined(Box::new(Refusal { reason, for_chip: ForChip::default(), facts }))
-        }
+        Some(Ok(why)) => Answer::NotSent { why },
         Some(Err(why)) => Answer::Unknown { why },
         None => read(reply, asked, assumptions),
     }
@@ -72,33 +68,33 @@ pub(super) fn payment(reply: &Reply, asked: &Expected, assumptions: &Assumptions
 pub(super) fn retrieval(reply: &Reply, id: &str, asked: &Expected, assumptions: &Assumptions) -> Answer {
     let status = reply.status;
     if status != 200 {
-        return unknown(&format!("the gateway does not say what became of the payment (HTTP {status})"));
+        return unknown(Reason::GatewayCannotBeAsked.with(format_args!("HTTP {status}")));
     }
     let Some(body) = object(&reply.body) else {
-        return unknown("the gateway's answer about the payment is not a JSON object");
+        return unknown(Reason::AnswerUnclear.with("HTTP 200, not a JSON object"));
     };
     let is_there = |name: &str| body.get(name).is_some_and(|value| !value.is_null());
     if !["paymentType", "merchantTransactionId", "amount"].into_iter().any(is_there) {
-        return unknown("the gateway answered the question, and not what became of the payment");
+        return unknown(Reason::AnswerUnclear.with("of the question, not of the payment"));
     }
     match payment_id(&body) {
         Some(said) if said.eq_ignore_ascii_case(id) => {}
         Some(_) => {
-            return Answer::NotOurs { why: "the gateway answered with another payment than asked for".to_owned() };
+            return Answer::NotOurs { why: Reason::AnotherPaymentAnswered.into() };
         }
-        None => return unknown("the gateway answered without the id of the payment that was asked for"),
+        None => return unknown(Reason::AnswerUnclear.with("no id of a payment")),
     }
     let code = text_at(&body, "/result/code").unwrap_or("");
     let ours = |answer: Answer| {
-        let why = another_reference(&body, asked).map(str::to_owned).or_else(|| another_kind(&body, asked));
+        let why = another_reference(&body, asked).or_else(|| another_kind(&body, asked));
         why.map_or(answer, |why| Answer::NotOurs { why })
     };
     match code::class(code, assumptions) {
         Some(Class::Approved) => ours(approval(&body, asked)),
         Some(Class::Pending) => ours(pending(&body)),
         _ if is_redirected(&body) => ours(pending(&body)),
-        Some(Class::Declined) => ours(Answer::Declined(Box::new(refusal(&body, "declined")))),
-        _ => unknown("the payment's result code says nothing this program knows"),
+        Some(Class::Declined) => ours(Answer::Declined(Box::new(refusal(&body, Reason::BankDeclined)))),
+        _ => unknown(strange_code(&body)),
     }
 }
 
@@ -107,7 +103,6 @@ pub(super) fn reversal(reply: &Reply, payment: &str, asked: &Expected, assumptio
     match refused_request(reply, asked, assumptions) {
         Some(Err(why)) => return Reversal::Unknown { why },
         Some(Ok(why)) => {
-            let why = format!("not reversed: {why}");
             // A token is mended without the payment's help: as good as not sent, it may be asked again at once then.
             let token = matches!(reply.status, 401 | 403);
             return if token { Reversal::NotSent { why } } else { Reversal::Refused { why } };
@@ -117,18 +112,18 @@ pub(super) fn reversal(reply: &Reply, payment: &str, asked: &Expected, assumptio
     let answer = read(reply, asked, assumptions);
     if let (Some(body), false) = (object(&reply.body), matches!(answer, Answer::Throttled(_))) {
         if text_at(&body, "/referencedId").is_some_and(|id| !id.eq_ignore_ascii_case(payment)) {
-            return Reversal::Unknown { why: "the gateway's answer is for the reversal of another payment".to_owned() };
+            return Reversal::Unknown { why: Reason::AnotherPaymentAnswered.into() };
         }
         if text_at(&body, "/id").is_some_and(|id| id.eq_ignore_ascii_case(payment)) {
-            return Reversal::Unknown { why: "the gateway's answer is the payment, and not its reversal".to_owned() };
+            return Reversal::Unknown { why: Reason::AnotherPaymentAnswered.with(payment) };
         }
     }
     match answer {
         Answer::Approved(approval) => Reversal::Done { id: approval.id, amount: approval.amount },
-        Answer::Declined(refusal) => Reversal::Refused { why: refusal.reason },
+        Answer::Declined(refusal) => Reversal::Refused { why: Why { reason: Reason::ReversalRefused, ..refusal.why } },
         // Not processed is as good as not sent: it may be asked again.
-        Answer::Throttled(refusal) => Reversal::NotSent { why: refusal.reason },
-        Answer::Pending { .. } => Reversal::Unknown { why: "the gateway has not decided the reversal yet".to_owned() },
+        Answer::Throttled(refusal) => Reversal::NotSent { why: refusal.why },
+        Answer::Pending { id } => Reversal::Unknown { why: Reason::NotDecidedYet.with(id) },
         Answer::NotSent { why } => Reversal::NotSent { why },
         Answer::Unknown { why } | Answer::NotOurs { why } => Reversal::Unknown { why },
     }
@@ -137,10 +132,10 @@ pub(super) fn reversal(reply: &Reply, payment: &str, asked: &Expected, assumptio
 fn read(reply: &Reply, asked: &Expected, assumptions: &Assumptions) -> Answer {
     let status = reply.status;
     if status >= 500 {
-        return unknown(&format!("the gateway failed (HTTP {status})"));
+        return unknown(Reason::GatewayOutOfOrder.with(format_args!("HTTP {status}")));
     }
     let Some(body) = object(&reply.body) else {
-        return unknown(&format!("the gateway's answer (HTTP {status}) is not a JSON object"));
+        return unknown(Reason::AnswerUnclear.with(format_args!("HTTP {status}, not a JSON object")));
     };
     if let Some(why) = another_reference(&body, asked) {
         return unknown(why);
@@ -149,41 +144,38 @@ fn read(reply: &Reply, asked: &Expected, assumptions: &Assumptions) -> Answer {
     let ours = |answer: Answer| another_kind(&body, asked).map_or(answer, |why| Answer::NotOurs { why });
     match code::class(code, assumptions) {
         // Such a body has the id of the request, and nothing of a payment (interface: Behaviour).
-        Some(Class::Throttled) if holds_a_payment(&body, asked) => {
-            unknown("the gateway had too many requests, and its answer speaks of a payment all the same")
-        }
-        Some(Class::Throttled) => Answer::Throttled(Box::new(refusal(&body, "too many requests"))),
+        Some(Class::Throttled) if holds_a_payment(&body, asked) => unknown(contradictory(status)),
+        Some(Class::Throttled) => Answer::Throttled(Box::new(refusal(&body, Reason::GatewayThrottles))),
         Some(Class::Approved) if status == 200 => ours(approval(&body, asked)),
         Some(Class::Pending) if status == 200 => ours(pending(&body)),
-        Some(Class::Approved | Class::Pending) => {
-            unknown(&format!("the gateway's result code and its HTTP status ({status}) contradict each other"))
-        }
+        Some(Class::Approved | Class::Pending) => unknown(contradictory(status)),
         _ if status == 200 && is_redirected(&body) => ours(pending(&body)),
-        Some(Class::Declined) if matches!(status, 200 | 400) => Answer::Declined(Box::new(refusal(&body, "declined"))),
-        None if status == 400 && code::is_declined_at_400(code, assumptions) => {
-            Answer::Declined(Box::new(refusal(&body, "declined")))
+        Some(Class::Declined) if matches!(status, 200 | 400) => {
+            Answer::Declined(Box::new(refusal(&body, Reason::BankDeclined)))
         }
-        _ => unknown(&format!("the gateway's result code says nothing this program knows (HTTP {status})")),
+        None if status == 400 && code::is_declined_at_400(code, assumptions) => {
+            Answer::Declined(Box::new(refusal(&body, Reason::BankDeclined)))
+        }
+        _ => unknown(strange_code(&body)),
     }
 }
 
 /// Why an answer cannot be to what was asked: it echoes another `merchantTransactionId`.
-fn another_reference(body: &Value, asked: &Expected) -> Option<&'static str> {
+fn another_reference(body: &Value, asked: &Expected) -> Option<Why> {
     let echo = text_at(body, "/merchantTransactionId")?;
-    (echo != asked.merchant_transaction_id).then_some("the gateway's answer is for another merchantTransactionId")
+    (echo != asked.merchant_transaction_id).then(|| Reason::AnotherPaymentAnswered.with("merchantTransactionId"))
 }
 
 /// Why an answer cannot be to what was asked: it is of another `paymentType`.
-fn another_kind(body: &Value, asked: &Expected) -> Option<String> {
+fn another_kind(body: &Value, asked: &Expected) -> Option<Why> {
     let kind = match body.get("paymentType") {
         None | Some(Value::Null) => return None,
         Some(kind) => kind.as_str().unwrap_or(""),
     };
     // Of the body only what cannot be anything else is repeated.
     let shown = Some(kind).filter(|kind| kind.len() == 2 && kind.bytes().all(|byte| byte.is_ascii_uppercase()));
-    let (shown, asked) = (shown.unwrap_or("of another form"), &asked.payment_type);
-    (kind != asked)
-        .then(|| format!("the gateway answered another kind of transaction (paymentType {shown}, not {asked})"))
+    let shown = shown.unwrap_or("?");
+    (kind != asked.payment_type).then(|| Reason::AnotherPaymentAnswered.with(format_args!("paymentType {shown}")))
 }
 
 /// A payment that needs more steps is pending (interface: States and transitions).
@@ -193,7 +185,7 @@ fn is_redirected(body: &Value) -> bool {
 
 fn approval(body: &Value, asked: &Expected) -> Answer {
     let Some(id) = payment_id(body) else {
-        return unknown("the gateway approved without a payment id of 32 letters and digits");
+        return unknown(Reason::AnswerUnclear.with("approved, no id of a payment"));
     };
     Answer::Approved(Box::new(Approval {
         id,
@@ -206,43 +198,36 @@ fn approval(body: &Value, asked: &Expected) -> Answer {
 fn pending(body: &Value) -> Answer {
     match payment_id(body) {
         Some(id) => Answer::Pending { id },
-        None => unknown("the gateway has not decided, and names no payment id of 32 letters and digits"),
+        None => unknown(Reason::AnswerUnclear.with("not decided, no id of a payment")),
     }
 }
 
-fn refusal(body: &Value, otherwise: &str) -> Refusal {
+fn refusal(body: &Value, reason: Reason) -> Refusal {
     let facts = facts(body);
-    let reason = facts.description.clone().unwrap_or_else(|| {
-        let code = facts.code.as_deref().unwrap_or("no code");
-        format!("{otherwise} by the gateway ({code})")
-    });
-    Refusal { reason, for_chip: for_chip(body), facts }
+    let detail = facts.description.clone().or_else(|| facts.code.clone());
+    Refusal { why: Why { reason, detail }, for_chip: for_chip(body), facts }
 }
 
 /// Whether HTTP status 401, 403 or 404 says that the gateway did not take a POST (interface: Errors): then what that needs. When the
 /// body says that something was done, or names a payment, the two contradict each other, and nobody knows: then why, as an error.
-fn refused_request(reply: &Reply, asked: &Expected, assumptions: &Assumptions) -> Option<Result<String, String>> {
+fn refused_request(reply: &Reply, asked: &Expected, assumptions: &Assumptions) -> Option<Result<Why, Why>> {
     let status = reply.status;
-    let what = match status {
-        401 => "the gateway did not find an access token it can read (HTTP 401); check [gateway] token-file",
-        403 => "the gateway refused our access token (HTTP 403); check [gateway] token-file",
-        404 => {
-            "the gateway has nothing at this address (HTTP 404); check [gateway] url and the paths of [gateway.assumptions]"
-        }
+    let reason = match status {
+        401 | 403 => Reason::GatewayRefusesToken,
+        404 => Reason::GatewayWrongAddress,
         _ => return None,
     };
-    let Some(body) = object(&reply.body) else { return Some(Ok(what.to_owned())) };
+    let what = reason.with(format_args!("HTTP {status}"));
+    let Some(body) = object(&reply.body) else { return Some(Ok(what)) };
     let class = text_at(&body, "/result/code").and_then(|code| code::class(code, assumptions));
     if class == Some(Class::Throttled) {
         // Not processed; the id in such a body is that of the request.
         return None;
     }
     if speaks_of_a_payment(&body, class, asked) {
-        return Some(Err(format!(
-            "the gateway did not take the request (HTTP {status}), and its answer speaks of a payment all the same"
-        )));
+        return Some(Err(contradictory(status)));
     }
-    Some(Ok(what.to_owned()))
+    Some(Ok(what))
 }
 
 /// Why a 307 to a POST that moves money must not be followed: its body says that something was done, or names a payment.
@@ -353,8 +338,20 @@ fn facts(body: &Value) -> HostFacts {
     }
 }
 
-fn unknown(why: &str) -> Answer {
-    Answer::Unknown { why: why.to_owned() }
+fn unknown(why: Why) -> Answer {
+    Answer::Unknown { why }
+}
+
+/// The HTTP status says one thing, the body another.
+fn contradictory(status: u16) -> Why {
+    Reason::AnswerUnclear.with(format_args!("HTTP {status} and the body contradict each other"))
+}
+
+/// The result code is on no list; it is shown when it has the form of one.
+fn strange_code(body: &Value) -> Why {
+    let code = text_at(body, "/result/code").and_then(|code| text::clean(code, Lines::Join)).unwrap_or_default();
+    let is_one = code.len() <= 16 && code.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    Reason::CodeUnknown.with(if is_one { &code } else { "" })
 }
 
 #[cfg(test)]
@@ -501,9 +498,9 @@ mod tests {
             (200, String::new(), "unknown"),
             (200, "<html>hello</html>".to_owned(), "unknown"),
             (200, "{".repeat(5000), "unknown"),
-            (401, String::new(), "declined"),
-            (403, "garbage".to_owned(), "declined"),
-            (404, r#"{"result":{"code":"200.300.404"}}"#.to_owned(), "declined"),
+            (401, String::new(), "not sent"),
+            (403, "garbage".to_owned(), "not sent"),
+            (404, r#"{"result":{"code":"200.300.404"}}"#.to_owned(), "not sent"),
             (405, coded("200.300.404"), "unknown"),
             (200, approved().replace("4711-1-aa", "4711-1-ab"), "unknown"),
         ] {
@@ -530,7 +527,7 @@ mod tests {
                 (format!(r#"{{"payments":[{}]}}"#, approved()), false),
                 (format!(r#"{{"data":{{"payment":{}}}}}"#, approved()), false),
             ] {
-                assert_eq!(matches!(answer(status, &body), Answer::Declined(_)), refused, "HTTP {status} {body}");
+                assert_eq!(matches!(answer(status, &body), Answer::NotSent { .. }), refused, "HTTP {status} {body}");
                 assert_eq!(matches!(answer(status, &body), Answer::Unknown { .. }), !refused, "HTTP {status} {body}");
                 let reply = Reply { status, location: None, body: body.as_bytes().to_vec() };
                 let reversed = reversal(&reply, &"d".repeat(32), &asked_reversal(), &Assumptions::default());
@@ -646,14 +643,15 @@ mod tests {
     }
 
     #[test]
-    fn a_refused_request_names_its_remedy() {
-        let Answer::Declined(refusal) = answer(403, "") else { panic!() };
-        assert_eq!(
-            refusal.reason,
-            "not charged: the gateway refused our access token (HTTP 403); check [gateway] token-file"
-        );
+    fn a_refused_request_is_not_sent_and_a_decline_is_the_banks() {
+        for (status, reason) in
+            [(401, Reason::GatewayRefusesToken), (403, Reason::GatewayRefusesToken), (404, Reason::GatewayWrongAddress)]
+        {
+            let Answer::NotSent { why } = answer(status, "") else { panic!() };
+            assert_eq!(why, reason.with(format!("HTTP {status}")));
+        }
         let Answer::Declined(refusal) = answer(400, r#"{"result":{"code":"800.100.152"}}"#) else { panic!() };
-        assert_eq!(refusal.reason, "declined by the gateway (800.100.152)");
+        assert_eq!(refusal.why, Reason::BankDeclined.with("800.100.152"));
     }
 
     #[test]

@@ -18,10 +18,13 @@ use super::added::Problem;
 use super::address::Address;
 use super::answer::{self, Reply};
 use super::by_date::Search;
+use super::certificate::Expiring;
 use super::clock::Clock;
+use super::contact::{Contact, Heard};
+use super::fault::Fault;
 use super::files::Files;
 use super::kept;
-use super::line::{Body, Exchange, Lines};
+use super::line::{Body, Exchange, Line, Lines};
 use super::parameter::form::{self, Asked};
 use super::parameter::{Call, Direction, Names};
 use super::probe::Probed;
@@ -29,7 +32,7 @@ use super::request::{self, Expected, PreparedPayment};
 use super::{Error, Payment, Token, WithoutCard, inquiry, token};
 use crate::config::{self, Assumptions, QueryMethod};
 use crate::money::Amount;
-use crate::sale::{Answer, Found, Inquiry, Reversal};
+use crate::sale::{Answer, Found, Inquiry, Reason, Reversal};
 use crate::wire::Way;
 
 /// The pause before a question is asked again that the gateway had no time for; it doubles up to [`LONGEST_PAUSE`].
@@ -47,16 +50,25 @@ struct Inner {
     payments: Lines,
     others: Lines,
     files: Arc<Files>,
+    /// What came of whatever was asked last.
+    heard: Heard,
     gateway: config::Gateway,
     terminal: config::Terminal,
     /// The wire below TLS, when it is given instead of opened.
     way: Option<Way>,
 }
 
-/// Why there is no whole answer.
+/// Why there is no whole answer, and whether the request can have been read.
 enum Failure {
-    NotSent(String),
-    Unknown(String),
+    NotSent(Fault),
+    Unknown(Fault),
+}
+
+impl Failure {
+    fn fault(self) -> Fault {
+        let (Self::NotSent(fault) | Self::Unknown(fault)) = self;
+        fault
+    }
 }
 
 impl Client {
@@ -91,32 +103,40 @@ impl Client {
         let lines = || Lines::new(address.clone(), Arc::clone(&files), connect).over(way.clone());
         let (payments, others) = (lines(), lines());
         let (gateway, terminal) = (gateway.clone(), terminal.clone());
-        Ok(Self(Arc::new(Inner { address, payments, others, files, gateway, terminal, way })))
+        let heard = Heard::default();
+        Ok(Self(Arc::new(Inner { address, payments, others, files, heard, gateway, terminal, way })))
     }
 
     /// Opens the connection, TLS included, so that a payment needs one round trip. With a `warm-path` a request is made over it too, and
-    /// whatever is answered serves. The error is a sentence for a technician: the status shows it, no sale depends on it.
+    /// whatever is answered serves. No sale depends on it.
     ///
     /// # Errors
     /// When no line could be opened, or, with a `warm-path`, the gateway does not answer or refuses the access token.
-    pub async fn warm(&self) -> Result<(), String> {
+    pub async fn warm(&self) -> Result<(), Fault> {
         self.0.files.refresh();
         let Some(path) = &self.0.gateway.assumptions.warm_path else {
-            return self.0.payments.warm().await;
+            let warm = self.0.payments.warm().await;
+            match &warm {
+                Ok(()) => self.0.heard.connected(),
+                Err(fault) => self.0.heard.failed(fault, self.0.files.edition()),
+            }
+            return warm;
         };
         // A kept connection may have died in silence: its loss shows at the first try, the second opens a new one.
-        let mut why = String::new();
-        for _ in 1..=2 {
-            match self.get("warm", &self.0.payments, path).await {
-                Ok(reply) if matches!(reply.status, 401 | 403) => {
-                    let status = reply.status;
-                    return Err(format!("refuses our access token (HTTP {status}); check [gateway] token-file"));
-                }
-                Ok(_) => return Ok(()),
-                Err(Failure::NotSent(failed) | Failure::Unknown(failed)) => why = failed,
-            }
+        let reply = match self.get("warm", &self.0.payments, path).await {
+            Err(_) => self.get("warm", &self.0.payments, path).await,
+            answered => answered,
+        };
+        match reply.map_err(Failure::fault)?.status {
+            status @ (401 | 403) => Err(Fault::TokenRefused { status }),
+            _ => Ok(()),
         }
-        Err(why)
+    }
+
+    /// How the gateway stands, as far as whatever it was asked last has shown.
+    #[must_use]
+    pub fn contact(&self) -> Contact {
+        self.0.heard.contact(self.0.files.edition())
     }
 
     /// Packs a payment into its request. Nothing is sent: this comes before the journal is written.
@@ -137,22 +157,26 @@ impl Client {
 
     /// Sends a request, once. From this call on the money may move.
     pub async fn pay(&self, prepared: PreparedPayment) -> Answer {
-        match self.post("pay", &self.0.payments, &prepared).await {
+        let answer = match self.post("pay", &self.0.payments, &prepared).await {
             Ok(reply) => answer::payment(&reply, &prepared.asked, &self.0.gateway.assumptions),
-            Err(Failure::NotSent(why)) => Answer::NotSent { why },
-            Err(Failure::Unknown(why)) => Answer::Unknown { why },
+            Err(Failure::NotSent(fault)) => Answer::NotSent { why: fault.not_sent() },
+            Err(Failure::Unknown(fault)) => Answer::Unknown { why: fault.of(Reason::GatewayNoAnswer) },
+        };
+        if matches!(answer, Answer::Throttled(_)) {
+            self.0.heard.throttles();
         }
+        answer
     }
 
     /// What became of a pending payment: `GET /v1/payments/{id}`. Everything but a clear answer is unknown, and one that is not of
     /// what was asked is not ours.
     pub async fn payment(&self, id: &str, asked: &Expected) -> Answer {
         if !answer::is_payment_id(id) {
-            return Answer::Unknown { why: "the payment's id is not one of the gateway".to_owned() };
+            return Answer::Unknown { why: Reason::AnswerUnclear.with("no id of a payment") };
         }
         match self.get("retrieve", &self.0.payments, &format!("/v1/payments/{id}")).await {
             Ok(reply) => answer::retrieval(&reply, id, asked, &self.0.gateway.assumptions),
-            Err(Failure::NotSent(why) | Failure::Unknown(why)) => Answer::Unknown { why },
+            Err(failure) => Answer::Unknown { why: failure.fault().of(Reason::GatewayCannotBeAsked) },
         }
     }
 
@@ -166,7 +190,7 @@ impl Client {
         }
         match self.get("show", &self.0.others, &format!("/v1/payments/{id}")).await {
             Ok(reply) => reply.shown().map(|body| kept::shown(&body)),
-            Err(Failure::NotSent(why) | Failure::Unknown(why)) => Err(why),
+            Err(failure) => Err(failure.fault().to_string()),
         }
     }
 
@@ -199,7 +223,7 @@ impl Client {
                 // A refusal is told in the gateway's own words.
                 Err(why) => Err(reply.shown().err().unwrap_or(why)),
             },
-            Err(Failure::NotSent(why) | Failure::Unknown(why)) => Err(why),
+            Err(failure) => Err(failure.fault().to_string()),
         }
     }
 
@@ -234,7 +258,7 @@ impl Client {
                         pause *= 2;
                     }
                     Ok(reply) => break reply,
-                    Err(Failure::NotSent(why) | Failure::Unknown(why)) => return Err(why),
+                    Err(failure) => return Err(failure.fault().to_string()),
                 }
             };
             let found = search.take(window, &inquiry::listed(&reply, assumptions)?)?;
@@ -249,9 +273,18 @@ impl Client {
     /// new handshake. Whatever is answered serves.
     ///
     /// # Errors
-    /// When there is no answer over TLS that was verified, in a sentence with its remedy.
-    pub async fn probe(&self) -> Result<Probed, String> {
-        self.probe_over(&self.0.others).await
+    /// When there is no answer over TLS that was verified.
+    pub async fn probe(&self) -> Result<Probed, Fault> {
+        self.probe_over(&self.0.others, false).await
+    }
+
+    /// [`Self::probe`], and, where nothing has shown yet whether our token is taken, a question with it on the same line: for what nobody
+    /// has. Whether it is shows in [`Self::contact`].
+    ///
+    /// # Errors
+    /// As [`Self::probe`].
+    pub async fn probe_with_token(&self) -> Result<Probed, Fault> {
+        self.probe_over(&self.0.others, true).await
     }
 
     /// [`Self::probe`] over a line that is used for nothing else, with the certificates judged at the time of another clock. Nothing is
@@ -259,25 +292,53 @@ impl Client {
     ///
     /// # Errors
     /// As [`Self::probe`].
-    pub async fn probe_at(&self, clock: Clock) -> Result<Probed, String> {
-        let files =
-            Files::new(&self.0.gateway, token::credentials(), None, clock).map_err(|error| error.to_string())?;
+    pub async fn probe_at(&self, clock: Clock) -> Result<Probed, Fault> {
+        let files = Files::new(&self.0.gateway, token::credentials(), None, clock);
+        let files = files.map_err(|error| Fault::Files { why: error.to_string() })?;
         let connect = Duration::from_millis(self.0.gateway.connect_timeout_ms);
         let lines = Lines::new(self.0.address.clone(), Arc::new(files), connect).over(self.0.way.clone());
-        self.probe_over(&lines).await
+        self.probe_over(&lines, false).await
     }
 
-    async fn probe_over(&self, lines: &Lines) -> Result<Probed, String> {
-        let mut line = lines.open().await?;
+    async fn probe_over(&self, lines: &Lines, with_token: bool) -> Result<Probed, Fault> {
+        let edition = self.0.files.edition();
+        let probed = async {
+            let mut line = lines.open().await?;
+            let (probed, status) = self.probe_once(&mut line).await?;
+            self.0.heard.probed(status);
+            Ok((probed, line))
+        };
+        let (probed, line) = probed.await.inspect_err(|fault| self.0.heard.failed(fault, edition))?;
+        if with_token && self.0.heard.must_ask_for_token(edition) {
+            self.try_token(line, edition).await;
+        }
+        Ok(probed)
+    }
+
+    /// Asks for what nobody has. Without an answer nothing is known, as before.
+    async fn try_token(&self, mut line: Line, edition: u64) {
+        let parameters = query_parameters(&self.0.gateway, NOBODYS);
+        let (method, path, body) = query_of(&self.0.address, &self.0.gateway.assumptions, &parameters);
+        let Ok(request) = self.request(method, &path, body.as_ref()) else { return };
+        let limit = Duration::from_millis(self.0.gateway.answer_timeout_ms);
+        if let Ok(Exchange::Answered(reply)) = timeout(limit, line.exchange(request)).await {
+            self.0.heard.answered(reply.status, edition);
+        }
+    }
+
+    /// With the status of the answer.
+    async fn probe_once(&self, line: &mut Line) -> Result<(Probed, u16), Fault> {
         let path = self.0.address.path(&self.0.gateway.assumptions.probe_path, &[]);
         let request = request_of(&self.0.address, None, Method::GET, &path, None)?;
         let ms = self.0.gateway.answer_timeout_ms;
         let start = Instant::now();
         match timeout(Duration::from_millis(ms), line.exchange(request)).await {
-            Ok(Exchange::Answered(_)) => Ok(Probed { unix_s: line.gateway_unix_s(), round_trip: start.elapsed() }),
-            Ok(Exchange::HandedBack(_)) => Err(line.why_ended().unwrap_or_else(|| CLOSED_AT_ONCE.to_owned())),
-            Ok(Exchange::Broken(why)) => Err(why),
-            Err(_) => Err(format!("the gateway did not answer within {ms} ms")),
+            Ok(Exchange::Answered(reply)) => {
+                Ok((Probed { unix_s: line.gateway_unix_s(), round_trip: start.elapsed() }, reply.status))
+            }
+            Ok(Exchange::HandedBack(_)) => Err(line.why_ended().unwrap_or(Fault::ClosedAtOnce)),
+            Ok(Exchange::Broken(fault)) => Err(fault),
+            Err(_) => Err(Fault::AnswerTimedOut { ms: ms.into() }),
         }
     }
 
@@ -288,7 +349,7 @@ impl Client {
         let parameters = query_parameters(&self.0.gateway, merchant_transaction_id);
         match self.ask("query", &parameters).await {
             Ok(reply) => inquiry::read(&reply, merchant_transaction_id, assumptions),
-            Err(Failure::NotSent(why) | Failure::Unknown(why)) => Inquiry::CannotAsk { why },
+            Err(failure) => Inquiry::CannotAsk { why: failure.fault().of(Reason::GatewayCannotBeAsked) },
         }
     }
 
@@ -306,7 +367,7 @@ impl Client {
                 match inquiry::is_known(&all, &one) {
                     Ok(false) if of_it => all.push(one),
                     Ok(_) => {}
-                    Err(why) => return Inquiry::CannotAsk { why },
+                    Err(why) => return Inquiry::CannotAsk { why: Reason::GatewayCannotBeAsked.with(why) },
                 }
             }
         }
@@ -319,12 +380,12 @@ impl Client {
         self.0.files.refresh();
         let prepared = match request::reversal(&self.0.gateway, payment_id, amount, merchant_transaction_id) {
             Ok(prepared) => prepared,
-            Err(error) => return Reversal::Refused { why: format!("not reversed: {error}") },
+            Err(error) => return Reversal::Refused { why: Reason::RequestNotPossible.with(error) },
         };
         match self.post("reverse", &self.0.others, &prepared).await {
             Ok(reply) => answer::reversal(&reply, payment_id, &prepared.asked, &self.0.gateway.assumptions),
-            Err(Failure::NotSent(why)) => Reversal::NotSent { why },
-            Err(Failure::Unknown(why)) => Reversal::Unknown { why },
+            Err(Failure::NotSent(fault)) => Reversal::NotSent { why: fault.not_sent() },
+            Err(Failure::Unknown(fault)) => Reversal::Unknown { why: fault.of(Reason::ReversalNotAnswered) },
         }
     }
 
@@ -360,17 +421,35 @@ impl Client {
     ) -> Result<Reply, Failure> {
         let reply = self.exchange(what, lines, method.clone(), path, body).await?;
         let Some(target) = redirect(&self.0.address, &reply).map_err(Failure::Unknown)? else { return Ok(reply) };
-        may(&reply).map_err(Failure::Unknown)?;
+        may(&reply).map_err(|why| Failure::Unknown(Fault::MayNotFollow { why }))?;
         match self.exchange(what, lines, method.clone(), &target, body).await {
-            Ok(reply) if reply.status == 307 => Err(Failure::Unknown(TWICE.to_owned())),
+            Ok(reply) if reply.status == 307 => Err(Failure::Unknown(Fault::RedirectsTwice)),
             // The request has been on the wire once: from here nothing is "not sent" any more.
-            Err(Failure::NotSent(why)) => Err(Failure::Unknown(format!("after a redirect (HTTP 307): {why}"))),
+            Err(Failure::NotSent(fault)) => Err(Failure::Unknown(Fault::AfterRedirect(Box::new(fault)))),
             other => other,
         }
     }
 
-    /// One request with its two deadlines: until a line stands, and from there to the end of the answer.
+    /// One request; what came of it is kept for whoever asks how the gateway stands.
     async fn exchange(
+        &self,
+        what: &'static str,
+        lines: &Lines,
+        method: Method,
+        path: &str,
+        body: Option<&Bytes>,
+    ) -> Result<Reply, Failure> {
+        let done = self.sent(what, lines, method, path, body).await;
+        let edition = self.0.files.edition();
+        match &done {
+            Ok(reply) => self.0.heard.answered(reply.status, edition),
+            Err(Failure::NotSent(fault) | Failure::Unknown(fault)) => self.0.heard.failed(fault, edition),
+        }
+        done
+    }
+
+    /// One request with its two deadlines: until a line stands, and from there to the end of the answer.
+    async fn sent(
         &self,
         what: &'static str,
         lines: &Lines,
@@ -391,18 +470,14 @@ impl Client {
                     request = unsent;
                 }
                 Ok(Exchange::HandedBack(_)) => {
-                    let why = line.why_ended().unwrap_or_else(|| CLOSED_AT_ONCE.to_owned());
-                    break Err(Failure::NotSent(why));
+                    break Err(Failure::NotSent(line.why_ended().unwrap_or(Fault::ClosedAtOnce)));
                 }
                 Ok(Exchange::Answered(reply)) => {
                     lines.keep(line);
                     break Ok(reply);
                 }
-                Ok(Exchange::Broken(why)) => break Err(Failure::Unknown(why)),
-                Err(_) => {
-                    let ms = answer_timeout.as_millis();
-                    break Err(Failure::Unknown(format!("the gateway did not answer within {ms} ms")));
-                }
+                Ok(Exchange::Broken(fault)) => break Err(Failure::Unknown(fault)),
+                Err(_) => break Err(Failure::Unknown(Fault::AnswerTimedOut { ms: answer_timeout.as_millis() })),
             }
         };
         trace(what, connected, started.elapsed(), &done);
@@ -415,14 +490,25 @@ impl Client {
     }
 
     /// What of the way to the gateway needs attention before it fails: what ends soon, changed files that do not fit. A
-    /// sentence each, with its remedy.
+    /// sentence each, with its remedy, and what it is of.
     #[must_use]
-    pub fn attention(&self) -> Vec<String> {
+    pub fn attention(&self) -> Vec<(Soon, String)> {
         self.0.files.refresh();
-        let mut attention = self.0.files.warnings();
-        attention.extend(self.0.files.trouble());
-        attention
+        let ends = self.0.files.warnings().into_iter().map(|(what, text)| (Soon::Ends(what), text));
+        ends.chain(self.0.files.trouble().map(|text| (Soon::FilesUnused, text))).collect()
     }
+}
+
+/// A reference that no terminal makes: ours hold numbers.
+const NOBODYS: &str = "pos-agent-asks-whether-its-token-is-taken";
+
+/// What needs attention before it fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Soon {
+    /// This ends, or has ended.
+    Ends(Expiring),
+    /// Changed files do not fit; the earlier ones serve.
+    FilesUnused,
 }
 
 /// The query by our reference.
@@ -453,18 +539,14 @@ pub(super) fn query_of(
 /// Where a 307 leads; `None` when the answer is none.
 ///
 /// # Errors
-/// When it leads to another host, in a sentence.
-pub(super) fn redirect(address: &Address, reply: &Reply) -> Result<Option<String>, String> {
+/// When it leads to another host.
+pub(super) fn redirect(address: &Address, reply: &Reply) -> Result<Option<String>, Fault> {
     if reply.status != 307 {
         return Ok(None);
     }
     let target = reply.location.as_deref().and_then(|location| address.same_place(location));
-    target.map(Some).ok_or_else(|| "the gateway redirects to another host (HTTP 307), which is not followed".to_owned())
+    target.map(Some).ok_or(Fault::RedirectsElsewhere)
 }
-
-/// What a second redirect in a row is.
-pub(super) const TWICE: &str = "the gateway redirects twice (HTTP 307)";
-const CLOSED_AT_ONCE: &str = "the gateway closed the connection at once";
 
 /// One request as it goes on the wire.
 pub(super) fn request_of(
@@ -473,7 +555,7 @@ pub(super) fn request_of(
     method: Method,
     path: &str,
     body: Option<&Bytes>,
-) -> Result<Request<Body>, String> {
+) -> Result<Request<Body>, Fault> {
     let mut builder = Request::builder()
         .method(method)
         .uri(path)
@@ -487,7 +569,7 @@ pub(super) fn request_of(
         Some(body) => builder.header(CONTENT_TYPE, FORM).body(Body::from(body.clone())),
         None => builder.body(Body::default()),
     };
-    request.map_err(|_| format!("{path} is not a path; check [gateway] url and assumptions"))
+    request.map_err(|_| Fault::NotAPath { path: path.to_owned() })
 }
 
 /// interface: What the service does.
@@ -504,8 +586,8 @@ fn trace(what: &'static str, connected: Duration, total: Duration, done: &Result
             let bytes = reply.body.len();
             tracing::debug!(what, status = reply.status, bytes, connected_us, total_us, "gateway answered");
         }
-        Err(Failure::NotSent(why) | Failure::Unknown(why)) => {
-            tracing::info!(what, why, connected_us, total_us, "gateway exchange failed");
+        Err(Failure::NotSent(fault) | Failure::Unknown(fault)) => {
+            tracing::info!(what, fault = fault.as_str(), why = %fault, connected_us, total_us, "gateway exchange failed");
         }
     }
 }

@@ -126,10 +126,10 @@ impl Files {
         found
     }
 
-    /// A sentence with its remedy for everything that ends soon or has ended.
-    pub(super) fn warnings(&self) -> Vec<String> {
-        let now = self.clock.unix_s();
-        self.expiries().iter().filter_map(|expiry| expiry.warning(now, self.gateway.expiry_warning_days)).collect()
+    /// Everything that ends soon or has ended, with a sentence and its remedy.
+    pub(super) fn warnings(&self) -> Vec<(Expiring, String)> {
+        let (now, days) = (self.clock.unix_s(), self.gateway.expiry_warning_days);
+        self.expiries().iter().filter_map(|expiry| Some((expiry.what, expiry.warning(now, days)?))).collect()
     }
 
     fn in_use(&self) -> MutexGuard<'_, InUse> {

@@ -21,7 +21,7 @@ use super::answer::{Reply, amount, is_payment_id, payment_id, text_at};
 use super::code::{self, Class};
 use super::json;
 use crate::config::{Assumptions, NotFound};
-use crate::sale::{Found, FoundState, Inquiry};
+use crate::sale::{Found, FoundState, Inquiry, Reason};
 
 /// "Cannot find transaction", beside an empty list.
 const NO_MATCH: &str = "700.400.580";
@@ -213,7 +213,7 @@ fn is_kind(text: &str) -> bool {
 }
 
 fn cannot(why: String) -> Inquiry {
-    Inquiry::CannotAsk { why }
+    Inquiry::CannotAsk { why: Reason::GatewayCannotBeAsked.with(why) }
 }
 
 #[cfg(test)]
@@ -368,7 +368,8 @@ mod tests {
                 let body = format!("[{first},{reversal},{second}]");
                 let Inquiry::CannotAsk { why } = query(200, &body) else { panic!("{body}") };
                 let id = payment_id(&json::read(first.as_bytes()).unwrap()).unwrap();
-                assert_eq!(why, format!("the gateway lists payment {id} twice, and differently"), "{body}");
+                let twice = format!("the gateway lists payment {id} twice, and differently");
+                assert_eq!(why, Reason::GatewayCannotBeAsked.with(twice), "{body}");
             }
         }
         // Alike it is one.

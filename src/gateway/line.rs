@@ -27,6 +27,7 @@ use tokio_rustls::client::TlsStream;
 
 use super::address::Address;
 use super::answer::Reply;
+use super::fault::Fault;
 use super::files::Files;
 use super::tls;
 use crate::wire::{Stream, Way};
@@ -61,7 +62,7 @@ pub(super) struct Line {
     ended: Ended,
 }
 
-type Ended = Arc<Mutex<Option<String>>>;
+type Ended = Arc<Mutex<Option<Fault>>>;
 
 /// How a line was opened.
 #[derive(Clone, Debug)]
@@ -85,7 +86,7 @@ pub(super) enum Exchange {
     /// The line was closed already; none of the request's bytes was written.
     HandedBack(Request<Body>),
     /// The request may have been read, and there is no whole answer.
-    Broken(String),
+    Broken(Fault),
 }
 
 impl Lines {
@@ -98,8 +99,8 @@ impl Lines {
         Self { way, ..self }
     }
 
-    /// The idle line, or a new one. The error is a sentence for a technician; nothing was sent then.
-    pub(super) async fn take(&self) -> Result<Line, String> {
+    /// The idle line, or a new one. With an error nothing was sent.
+    pub(super) async fn take(&self) -> Result<Line, Fault> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).take();
         match idle.filter(|line| line.is_usable() && line.edition == self.files.edition()) {
             Some(line) => Ok(line),
@@ -109,7 +110,7 @@ impl Lines {
 
     /// Makes sure that a line stands open and will for a while: the idle one, or a new one. Nothing is sent over it. The idle one is
     /// known to be dead only when its end was heard.
-    pub(super) async fn warm(&self) -> Result<(), String> {
+    pub(super) async fn warm(&self) -> Result<(), Fault> {
         let (edition, half) = (self.files.edition(), IDLE / 2);
         let fresh = |line: &Line| {
             line.is_usable() && line.edition == edition && line.kept_at.is_none_or(|at| at.elapsed() < half)
@@ -131,33 +132,26 @@ impl Lines {
     }
 
     /// A new line: TCP, TLS, HTTP, within the deadline for connecting.
-    pub(super) async fn open(&self) -> Result<Line, String> {
+    pub(super) async fn open(&self) -> Result<Line, Fault> {
         match timeout(self.connect_timeout, self.connect()).await {
             Ok(opened) => opened,
-            Err(_) => {
-                let ms = self.connect_timeout.as_millis();
-                Err(format!("no connection to the gateway within {ms} ms; check the network"))
-            }
+            Err(_) => Err(Fault::ConnectTimedOut { ms: self.connect_timeout.as_millis() }),
         }
     }
 
     /// The addresses of the gateway's name.
-    pub(super) async fn resolve(&self) -> Result<Vec<SocketAddr>, String> {
+    pub(super) async fn resolve(&self) -> Result<Vec<SocketAddr>, Fault> {
         let (host, port) = (self.address.host(), self.address.port());
-        let places = lookup_host((host, port)).await.map_err(|_| {
-            "the gateway's host name cannot be resolved; check the network and [gateway] url".to_owned()
-        })?;
+        let places = lookup_host((host, port)).await.map_err(|_| Fault::NameNotResolved)?;
         Ok(places.collect())
     }
 
-    async fn connect(&self) -> Result<Line, String> {
+    async fn connect(&self) -> Result<Line, Fault> {
         self.files.refresh();
         let (tls, edition) = self.files.tls();
         let (stream, to, tcp) = self.wire().await?;
         let start = Instant::now();
-        let name = ServerName::try_from(self.address.host().to_owned());
-        let name =
-            name.map_err(|_| "[gateway] url names no host; write it as \"https://gateway.example\"".to_owned())?;
+        let name = ServerName::try_from(self.address.host().to_owned()).map_err(|_| Fault::NoHost)?;
         let connector = TlsConnector::from(Arc::clone(&tls.config));
         let stream = connector.connect(name, stream).await.map_err(|error| no_handshake(&error))?;
         let session = stream.get_ref().1;
@@ -166,16 +160,14 @@ impl Lines {
         let made = Connection { to, tcp, tls: start.elapsed(), version, cipher };
         let ended = Ended::default();
         let stream = Heard { stream, ended: Arc::clone(&ended) };
-        let (sender, connection) = http1::handshake(TokioIo::new(stream))
-            .await
-            .map_err(|_| "the gateway speaks no HTTP; check [gateway] url".to_owned())?;
+        let (sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(|_| Fault::NoHttp)?;
         // The task ends with the sender or with the gateway's closing; a fault shows in the exchange.
         tokio::spawn(async move { drop(connection.await) });
         Ok(Line { sender, kept_at: None, edition, made, date: None, ended })
     }
 
     /// The wire below TLS, where it leads, and what it took.
-    async fn wire(&self) -> Result<(Box<dyn Stream>, SocketAddr, Duration), String> {
+    async fn wire(&self) -> Result<(Box<dyn Stream>, SocketAddr, Duration), Fault> {
         if let Some(way) = &self.way {
             let stream = way().await.map_err(|error| no_connection(&error))?;
             return Ok((stream, SocketAddr::from(([0; 4], self.address.port())), Duration::ZERO));
@@ -229,22 +221,20 @@ impl Line {
             }
             Err(mut error) => match error.take_message() {
                 Some(request) => Exchange::HandedBack(request),
-                None => Exchange::Broken(self.why_ended().unwrap_or_else(|| NOT_WHOLE.to_owned())),
+                None => Exchange::Broken(self.why_ended().unwrap_or(Fault::AnswerNotWhole)),
             },
         }
     }
 
     /// Why the gateway ended TLS, if it said so.
-    pub(super) fn why_ended(&self) -> Option<String> {
+    pub(super) fn why_ended(&self) -> Option<Fault> {
         self.ended.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
-const NOT_WHOLE: &str = "the gateway's answer did not arrive whole";
-
 /// The answer with its body, of which no more than [`MAX_ANSWER`] bytes are ever held.
 async fn whole(response: Response<Incoming>) -> Exchange {
-    let too_long = || Exchange::Broken(format!("the gateway's answer is longer than {MAX_ANSWER} bytes"));
+    let too_long = || Exchange::Broken(Fault::AnswerTooLong { most: MAX_ANSWER });
     let (head, mut incoming) = response.into_parts();
     if incoming.size_hint().lower() > MAX_ANSWER as u64 {
         return too_long();
@@ -254,7 +244,7 @@ async fn whole(response: Response<Incoming>) -> Exchange {
     loop {
         match std::future::poll_fn(|context| Pin::new(&mut incoming).poll_frame(context)).await {
             None => return Exchange::Answered(Reply { status: head.status.as_u16(), location, body }),
-            Some(Err(_)) => return Exchange::Broken(NOT_WHOLE.to_owned()),
+            Some(Err(_)) => return Exchange::Broken(Fault::AnswerNotWhole),
             Some(Ok(frame)) => {
                 let Some(data) = frame.data_ref() else { continue };
                 if body.len() + data.len() > MAX_ANSWER {
@@ -337,19 +327,21 @@ impl hyper::body::Body for Body {
     }
 }
 
-fn no_connection(error: &io::Error) -> String {
-    if error.kind() == io::ErrorKind::ConnectionRefused {
-        "the gateway refused the connection; check [gateway] url".to_owned()
-    } else {
-        format!("no connection to the gateway: {error}; check the network")
+fn no_connection(error: &io::Error) -> Fault {
+    use io::ErrorKind as E;
+    let cause = error.to_string();
+    match error.kind() {
+        E::ConnectionRefused => Fault::ConnectionRefused,
+        E::HostUnreachable | E::NetworkUnreachable | E::NetworkDown | E::AddrNotAvailable => Fault::NoRoute { cause },
+        _ => Fault::ConnectionLost { cause },
     }
 }
 
-/// What a failed handshake means to a technician.
-fn no_handshake(error: &io::Error) -> String {
+/// What a failed handshake means.
+fn no_handshake(error: &io::Error) -> Fault {
     match tls_fault(error) {
         Some(fault) => tls::explain(fault),
-        None => format!("no connection to the gateway: {error}; check the network"),
+        None => Fault::ConnectionLost { cause: error.to_string() },
     }
 }
 

@@ -10,6 +10,7 @@
 //! Payment ─▶ request (a form, each value checked against parameter) ─▶ client (HTTP) ─▶ line (over tls) ─▶ wire
 //!  Answer ◀─ answer, inquiry, by_date (json to meaning by code, chip, text) ◀┘
 //!
+//! fault, contact (why there was no answer, and what is known of the gateway now)
 //! files (CA, certificate, key, token: read again when they change) ─▶ tls ─▶ verifier (webpki, clock, pins)
 //! probe: the same way, step by step, for `pos-agent doctor`
 //! ```
@@ -26,6 +27,8 @@ mod chip;
 mod client;
 mod clock;
 mod code;
+mod contact;
+mod fault;
 mod files;
 mod inquiry;
 mod json;
@@ -46,8 +49,10 @@ use crate::config::SecretError;
 use crate::money::Amount;
 
 pub use certificate::{Certificate, Expiry};
-pub use client::Client;
+pub use client::{Client, Soon};
 pub use clock::{Clock, Time};
+pub use contact::Contact;
+pub use fault::{Alert, Fault};
 pub use probe::Probed;
 pub use request::{Expected, PreparedPayment};
 pub use token::Token;

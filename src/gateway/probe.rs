@@ -14,7 +14,8 @@ use tokio::time::{Instant, timeout};
 
 use super::address::Address;
 use super::answer::Reply;
-use super::client::{TWICE, query_of, query_parameters, redirect, request_of};
+use super::client::{query_of, query_parameters, redirect, request_of};
+use super::fault::Fault;
 use super::files::Files;
 use super::line::{Exchange, Line, Lines};
 use super::{Certificate, Clock, Error, Expiry, Token, inquiry, json};
@@ -77,10 +78,10 @@ impl Probe {
     /// The gateway's addresses.
     ///
     /// # Errors
-    /// A sentence with its remedy, as everywhere here.
-    pub async fn resolve(&self) -> Result<Vec<IpAddr>, String> {
+    /// Why there are none.
+    pub async fn resolve(&self) -> Result<Vec<IpAddr>, Fault> {
         let places = timeout(Duration::from_millis(self.gateway.connect_timeout_ms), self.lines.resolve()).await;
-        let places = places.map_err(|_| "the name server does not answer; check the network".to_owned())??;
+        let places = places.map_err(|_| Fault::NameServerSilent)??;
         Ok(places.into_iter().map(|place| place.ip()).collect())
     }
 
@@ -88,7 +89,7 @@ impl Probe {
     ///
     /// # Errors
     /// What a sale would hear.
-    pub async fn connect(&mut self) -> Result<Connection, String> {
+    pub async fn connect(&mut self) -> Result<Connection, Fault> {
         let line = self.lines.open().await?;
         let made = line.connection().clone();
         self.line = Some(line);
@@ -146,10 +147,11 @@ impl Probe {
         let (method, path, body) = query_of(&self.address, assumptions, &query_parameters(&gateway, reference));
         let token = self.files.token();
         let mut reply = self.send(token.as_ref(), &method, &path, body.as_ref()).await?;
-        if let Some(target) = redirect(&self.address, &reply)? {
+        if let Some(target) = redirect(&self.address, &reply).map_err(|fault| fault.to_string())? {
             reply = self.send(token.as_ref(), &method, &target, body.as_ref()).await?;
             if reply.status == 307 {
-                return Err(format!("{TWICE}; check [gateway] url and [gateway.assumptions] query-path"));
+                let twice = Fault::RedirectsTwice;
+                return Err(format!("{twice}; check [gateway] url and [gateway.assumptions] query-path"));
             }
         }
         let description = json::read(&reply.body).and_then(|body| {
@@ -169,10 +171,11 @@ impl Probe {
         let mut why = None;
         // A line that the gateway closed meanwhile is no fault; one that it closes at once is.
         for _ in 1..=2 {
-            let request = request_of(&self.address, token, method.clone(), path, body)?;
+            let request = request_of(&self.address, token, method.clone(), path, body);
+            let request = request.map_err(|fault| fault.to_string())?;
             let mut line = match self.line.take() {
                 Some(line) => line,
-                None => self.lines.open().await?,
+                None => self.lines.open().await.map_err(|fault| fault.to_string())?,
             };
             match timeout(Duration::from_millis(ms), line.exchange(request)).await {
                 Ok(Exchange::Answered(reply)) => {
@@ -180,16 +183,19 @@ impl Probe {
                     return Ok(reply);
                 }
                 Ok(Exchange::HandedBack(_)) => why = line.why_ended(),
-                Ok(Exchange::Broken(why)) if why.contains("; ") => return Err(why),
-                Ok(Exchange::Broken(why)) => return Err(format!("{why}; check the network and [gateway] url")),
+                Ok(Exchange::Broken(fault)) => {
+                    let why = fault.to_string();
+                    let has_remedy = why.contains("; ");
+                    return Err(if has_remedy { why } else { format!("{why}; check the network and [gateway] url") });
+                }
                 Err(_) => {
-                    return Err(format!(
-                        "the gateway did not answer within {ms} ms; check the network, then tell its operator"
-                    ));
+                    let late = Fault::AnswerTimedOut { ms: ms.into() };
+                    return Err(format!("{late}; check the network, then tell its operator"));
                 }
             }
         }
-        Err(why.unwrap_or_else(|| "the gateway closes each connection at once; tell the gateway's operator".to_owned()))
+        let closes = || format!("{}; tell the gateway's operator", Fault::ClosedAtOnce);
+        Err(why.map_or_else(closes, |fault| fault.to_string()))
     }
 }
 

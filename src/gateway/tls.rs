@@ -15,6 +15,7 @@ use rustls_pki_types::{CertificateDer, PrivateKeyDer};
 use super::Error;
 use super::certificate::Certificate;
 use super::clock::Clock;
+use super::fault::{Alert, Fault};
 use super::token::credential;
 use super::verifier::{NotPinned, Seen, Verifier};
 use crate::config::{self, key_credential, key_file};
@@ -73,66 +74,42 @@ pub(super) fn load(
     Ok(Tls { config: Arc::new(config), anchors: anchors.into_iter().flatten().collect(), client })
 }
 
-/// What a failed handshake means to a technician.
-pub(super) fn explain(error: &rustls::Error) -> String {
+/// What a failed handshake means.
+pub(super) fn explain(error: &rustls::Error) -> Fault {
     use CertificateError as C;
     let rustls::Error::InvalidCertificate(fault) = error else {
         return match error {
             rustls::Error::AlertReceived(alert) => refused(*alert),
-            rustls::Error::PeerIncompatible(_) => {
-                "the gateway does not speak TLS 1.2 or 1.3 as this program does".to_owned()
-            }
-            _ => "the TLS handshake with the gateway failed; check [gateway] url".to_owned(),
+            rustls::Error::PeerIncompatible(_) => Fault::TlsVersion,
+            _ => Fault::TlsFailed,
         };
     };
-    if matches!(fault, C::Other(other) if other.0.is::<NotPinned>()) {
-        return "no CA of [gateway] ca-pins signed the gateway's certificate; ask the gateway's operator whether its CA has \
-                changed, and add the pin of the new one"
-            .to_owned();
-    }
     match fault {
-        C::Expired | C::ExpiredContext { .. } => {
-            "the gateway's certificate has expired; check the board's clock, then tell the gateway's operator"
-        }
-        C::NotValidYet | C::NotValidYetContext { .. } => {
-            "the gateway's certificate is not valid yet; check the board's clock"
-        }
-        C::NotValidForName | C::NotValidForNameContext { .. } => {
-            "the gateway's certificate is for another host name; check [gateway] url"
-        }
-        C::UnknownIssuer | C::BadSignature => {
-            "the gateway's certificate is not signed by a CA of [gateway] ca-file; ask its operator for the certificate of its \
-             CA and put it into that file, beside the one that is there"
-        }
-        C::Revoked => "the gateway's certificate has been revoked; tell the gateway's operator",
-        _ => "the gateway's certificate is not acceptable; tell the gateway's operator",
+        C::Other(other) if other.0.is::<NotPinned>() => Fault::CaNotPinned,
+        C::Expired | C::ExpiredContext { .. } => Fault::CertificateExpired,
+        C::NotValidYet | C::NotValidYetContext { .. } => Fault::CertificateNotValidYet,
+        C::NotValidForName | C::NotValidForNameContext { .. } => Fault::CertificateOfAnotherHost,
+        C::UnknownIssuer | C::BadSignature => Fault::CaNotTrusted,
+        C::Revoked => Fault::CertificateRevoked,
+        _ => Fault::CertificateNotAcceptable,
     }
-    .to_owned()
 }
 
-/// What the gateway's refusal means to a technician.
-fn refused(alert: rustls::AlertDescription) -> String {
+/// What the gateway's refusal means.
+fn refused(alert: rustls::AlertDescription) -> Fault {
     use rustls::AlertDescription as A;
     match alert {
-        A::CertificateRequired => {
-            "the gateway asks for a certificate of ours; set [gateway] client-certificate-file and client-key-file"
-                .to_owned()
-        }
+        A::CertificateRequired => Fault::OwnCertificateMissing,
+        A::CertificateExpired => Fault::OwnCertificateExpired,
         A::BadCertificate
         | A::UnsupportedCertificate
         | A::CertificateRevoked
-        | A::CertificateExpired
         | A::CertificateUnknown
         | A::UnknownCA
         | A::DecryptError
-        | A::AccessDenied => format!(
-            "the gateway refuses our certificate (alert {alert:?}); have [gateway] client-certificate-file issued by the CA \
-             that the gateway names"
-        ),
-        A::ProtocolVersion => {
-            "the gateway does not speak TLS 1.2 or 1.3 as this program does; tell the gateway's operator".to_owned()
-        }
-        _ => format!("the gateway ended the TLS handshake (alert {alert:?}); check [gateway] url"),
+        | A::AccessDenied => Fault::OwnCertificateRefused { alert: Alert(alert) },
+        A::ProtocolVersion => Fault::TlsVersion,
+        _ => Fault::TlsRefused { alert: Alert(alert) },
     }
 }
 

@@ -19,7 +19,7 @@ use super::chain::{Head, Mark, Row};
 use super::db::{Db, STEPS_OF_SALE, failed, unreadable};
 use super::open::{MILLISECONDS_OF_A_DAY, beside, look_at};
 use super::verify::verify;
-use super::{Error, known, lock, payments};
+use super::{Error, known, lock, payments, receipts};
 
 /// What was taken over.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -166,6 +166,7 @@ fn take_over(db: &mut Db, theirs: &Connection, file: &Path, unix_ms: i64) -> Res
         return Err(refused(format!("{} holds no transaction: there is nothing to take over", file.display())));
     }
     let head = steps(&transaction, theirs, before, added)?;
+    receipts::take(&transaction, theirs, added)?;
     let mark = Mark::Adopted {
         file: file.file_name().unwrap_or_default().to_string_lossy().into_owned(),
         entries: their_head.entry,

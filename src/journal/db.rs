@@ -12,7 +12,7 @@ use super::known::OldCopy;
 use super::lock::{self, Lock};
 use super::retention::Retention;
 use super::set_back::{self, SetBack};
-use super::{Error, open, payments};
+use super::{Error, open, payments, receipts};
 
 /// Steps of one sale that have room in `step.id`; a reversal that was tried every five minutes takes nine years for them.
 pub(super) const STEPS_OF_SALE: i64 = 1 << 20;
@@ -37,6 +37,8 @@ pub struct Db {
     unmarked: u64,
     /// Sales that ended and are not marked as settled yet: that is done with the next sale's beginning.
     ended: Vec<i64>,
+    /// Receipts that are not written yet: that is done with the next sale's beginning.
+    pub(super) receipts: Vec<receipts::Waiting>,
     /// One agent per journal. The last field: it must be let go after the connection (`lock.rs`).
     lock: Option<Lock>,
 }
@@ -129,8 +131,18 @@ impl Db {
 
     /// Over a connection that nothing is written through.
     pub(super) fn reading(connection: Connection) -> Self {
-        let (head, retention, ended, set_backs) = (None, Retention::default(), Vec::new(), Vec::new());
-        Self { connection, head, last_unix_ms: 0, set_backs, retention, written: 0, unmarked: 0, ended, lock: None }
+        Self {
+            connection,
+            head: None,
+            last_unix_ms: 0,
+            set_backs: Vec::new(),
+            retention: Retention::default(),
+            written: 0,
+            unmarked: 0,
+            ended: Vec::new(),
+            receipts: Vec::new(),
+            lock: None,
+        }
     }
 
     /// Writes what step number `place` of a sale recorded; when it returns, that is on the disk.
@@ -165,8 +177,10 @@ impl Db {
             for ended in &self.ended {
                 put(&transaction, "UPDATE sale SET settled = 1 WHERE number = ?1", params![ended])?;
             }
+            receipts::write(&transaction, &self.receipts)?;
             transaction.commit().map_err(failed)?;
             self.ended.clear();
+            self.receipts.clear();
         } else if payments::name_one(records) {
             let transaction = self.connection.transaction().map_err(failed)?;
             put(&transaction, INSERT_STEP, step)?;
@@ -253,6 +267,18 @@ impl Db {
             params![since, till, limit],
         )?;
         numbers.into_iter().map(|number| self.replay(number)).collect()
+    }
+
+    /// The reference of a till's latest transaction.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn latest(&self, till: &str) -> Result<Option<String>, Error> {
+        // From the newest number downwards (`+`): by the index of references all of the till's would be read and sorted.
+        self.connection
+            .prepare_cached("SELECT reference FROM sale WHERE +till = ?1 ORDER BY number DESC LIMIT 1")
+            .and_then(|mut select| select.query_row([till], |row| row.get(0)).optional())
+            .map_err(failed)
     }
 
     /// The transaction of this number.
@@ -372,6 +398,15 @@ impl Db {
         let mut select = self.connection.prepare_cached(sql).map_err(failed)?;
         let rows = select.query_map(params, |row| row.get(0)).map_err(failed)?;
         rows.collect::<Result<_, _>>().map_err(failed)
+    }
+
+    /// Writes what stands there already: changed and changed back, for what is not changed SQLite does not write.
+    pub(super) fn try_to_write(&mut self) -> Result<(), Error> {
+        let transaction = self.connection.transaction().map_err(failed)?;
+        for _ in 1..=2 {
+            transaction.execute("UPDATE about SET format = -format", []).map_err(failed)?;
+        }
+        transaction.commit().map_err(failed)
     }
 
     pub(super) fn number(&self, sql: &str) -> Result<i64, Error> {

@@ -68,8 +68,15 @@ struct Facts<'a> {
     outcome: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     approved: Option<String>,
+    /// Why, as a word of the list in the README.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'static str>,
+    /// What was said about it from outside, or the sentence of an earlier program.
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<String>,
+    /// Absent when an earlier program ended it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ended_at: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     card: Option<Card<'a>>,
     #[serde(skip_serializing_if = "Host::is_empty")]
@@ -243,15 +250,18 @@ fn steps(moment: &Connection, select: &str, number: i64) -> Result<Result<Vec<St
 
 fn facts(sale: &Sale) -> Facts<'_> {
     let order = sale.order();
-    let (outcome, approved, why) = match sale.standing() {
-        Standing::Ended(Outcome::Approved) => (Some("approved"), Some(sale.amount()), None),
-        Standing::Ended(Outcome::PartiallyApproved { amount }) => (Some("partially-approved"), Some(*amount), None),
-        Standing::Ended(Outcome::Declined { why }) => (Some("declined"), None, Some(why.as_str())),
-        Standing::Ended(Outcome::Cancelled { why }) => (Some("cancelled"), None, Some(why.as_str())),
-        Standing::Ended(Outcome::NotSent { why }) => (Some("not-sent"), None, Some(why.as_str())),
-        Standing::Ended(Outcome::Reversed { why }) => (Some("reversed"), None, Some(why.as_str())),
-        Standing::Unconfirmed { why, .. } => (None, None, Some(why)),
-        Standing::Waiting | Standing::InProgress | Standing::AtSignature => (None, None, None),
+    let outcome = match sale.standing() {
+        Standing::Ended(outcome) => Some(outcome),
+        _ => None,
+    };
+    let approved = match outcome {
+        Some(Outcome::Approved) => Some(sale.amount()),
+        Some(Outcome::PartiallyApproved { amount }) => Some(*amount),
+        _ => None,
+    };
+    let why = match sale.standing() {
+        Standing::Unconfirmed { why, .. } => Some(why),
+        _ => outcome.and_then(Outcome::why),
     };
     let standing = match sale.standing() {
         Standing::Waiting => "waiting-for-card",
@@ -276,9 +286,11 @@ fn facts(sale: &Sale) -> Facts<'_> {
         local_time: &order.local_time,
         by: order.by.as_ref(),
         standing,
-        outcome,
+        outcome: outcome.map(Outcome::as_str),
         approved: approved.map(|amount| amount.decimal()),
-        why: why.map(mask_pans),
+        reason: why.map(|why| why.reason.as_str()),
+        why: why.and_then(|why| why.detail.as_deref()).map(mask_pans),
+        ended_at: sale.ended_unix_ms().map(time),
         card: sale.card().map(card),
         host: host(sale.host()),
     }
@@ -348,7 +360,7 @@ fn entries(step: &Step) -> impl Iterator<Item = Entry<'_>> {
             Record::Confirming { why } | Record::Quarantined { why } | Record::Held { why } => (None, None, Some(why)),
             _ => (None, None, None),
         };
-        let why = why.map(|why| mask_pans(why));
+        let why = why.map(|why| mask_pans(&why.to_string()));
         let by = match record {
             Record::Started { order } => order.by.as_ref(),
             Record::Reversing { by, .. } | Record::Settled { by, .. } | Record::Ended { by, .. } => by.as_ref(),

@@ -40,6 +40,7 @@ mod payments;
 mod program;
 mod reader;
 mod reading;
+mod receipts;
 mod retention;
 mod set_back;
 mod verify;
@@ -151,6 +152,17 @@ pub enum Error {
     },
 }
 
+/// SQLite's own words for `SQLITE_FULL`.
+const FULL: &str = "database or disk is full";
+
+impl Error {
+    /// Whether there is no room on the disk.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        matches!(self, Self::Failed { cause } | Self::Open { cause, .. } if cause.contains(FULL))
+    }
+}
+
 /// The open journal.
 #[derive(Debug)]
 pub struct Journal {
@@ -245,6 +257,21 @@ impl Journal {
         Ok((step.commit(sale, Written::after_sync()), took))
     }
 
+    /// Whether the file can be written: something is, as it stands there already, and the sync waited for.
+    ///
+    /// # Errors
+    /// When it cannot.
+    pub fn try_to_write(&mut self) -> Result<(), Error> {
+        self.db.try_to_write()
+    }
+
+    /// Room on the journal's disk, in bytes; `None` when that cannot be asked.
+    #[must_use]
+    pub fn free_bytes(&self) -> Option<u64> {
+        let facts = rustix::fs::statvfs(self.path.parent()?).ok()?;
+        Some(facts.f_bavail.saturating_mul(facts.f_frsize))
+    }
+
     /// The sale of one till's reference.
     ///
     /// # Errors
@@ -259,6 +286,14 @@ impl Journal {
     /// When it cannot be read.
     pub fn number(&self, number: u64) -> Result<Option<Sale>, Error> {
         self.db.at(number)
+    }
+
+    /// The reference of a till's latest transaction.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn latest(&self, till: &str) -> Result<Option<String>, Error> {
+        self.db.latest(till)
     }
 
     /// The till and the reference of the transaction of this number.

@@ -14,7 +14,7 @@ use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use super::chain::{Gap, GapsHash, Hash, Mark};
 use super::db::{Db, STEPS_OF_SALE, failed, put};
 use super::open::MILLISECONDS_OF_A_DAY;
-use super::{Error, payments};
+use super::{Error, payments, receipts};
 use crate::sale::{Record, Sale};
 
 /// Families of transactions that leave in one transaction of the file: it stands between two sales, and is one sync.
@@ -146,6 +146,7 @@ impl Db {
             put(&transaction, "DELETE FROM sale WHERE number = ?1", params![number])?;
             payments::forget(&transaction, *number, steps)?;
         }
+        receipts::forget(&transaction, bound)?;
         put(&transaction, "DELETE FROM day WHERE first < ?1", params![bound])?;
         gone.extend(marks_of_earlier_prunings(&transaction, bound)?);
         gone.sort_unstable();

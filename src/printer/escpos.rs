@@ -28,6 +28,9 @@ const LF: u8 = 0x0A;
 
 /// What stands for a character that the code page does not have.
 const REPLACEMENT: u8 = b'?';
+/// Above and below a QR code: four modules must stay white (ISO/IEC 18004, 9.1), 32 dots of the largest; two lines are 60. Beside it the
+/// paper is wide enough: the widest code has 294 of at least 384 dots, with 16 for its zone.
+const QUIET: [u8; 2] = [LF; 2];
 /// From the print head to the edge where paper is torn: 5 lines of 30 dots are 19 mm, printers have 12 to 18.
 const TO_THE_EDGE: u8 = 5;
 
@@ -82,8 +85,9 @@ pub fn encode(sheet: &Sheet<'_>, dialect: &Dialect) -> Vec<u8> {
     set_style(style, Style::Plain, &mut bytes);
     if let Some(content) = sheet.qr {
         turn(&mut align, Align::Centre, &mut bytes);
-        bytes.push(LF);
+        bytes.extend(QUIET);
         qr(content.as_bytes(), &mut bytes);
+        bytes.extend(QUIET);
     }
     cut(dialect.cut, &mut bytes);
     bytes
@@ -207,12 +211,13 @@ mod tests {
     fn a_qr_code_byte_for_byte() {
         let expected = [
             "1B40",                        // ESC @
-            "1B6101 0A",                   // ESC a 1, a line free
+            "1B6101 0A0A",                 // ESC a 1, four white modules
             "1D286B 0400 31 41 32 00",     // GS ( k function 165: model 2
             "1D286B 0300 31 43 08",        // function 167: 8 dots
             "1D286B 0300 31 45 31",        // function 169: level M
             "1D286B 0600 31 50 30 413D42", // function 180: store "A=B", 3 + 3 parameters
             "1D286B 0300 31 51 30",        // function 181: print
+            "0A0A",                        // four white modules
             "1D564200",                    // GS V B 0
         ];
         let dialect = Dialect { code_page: CodePage::Ascii, ..Dialect::default() };

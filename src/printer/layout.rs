@@ -1,12 +1,11 @@
-//! What stands on a receipt, as lines that fit the paper. Pure; the same lines go to the printer and to the screen.
+//! From the rows of a receipt to lines that fit the paper. Pure; the same lines go to the printer and to the screen.
 //!
-//! It decides order, words and width. It knows no printer command and no code page, and it never shows the expiry date
-//! (the facts it is given have none).
+//! It decides width, breaks and size. It knows no word ([`super::receipt`]), no printer command and no code page. A [`Page`] is the same on
+//! paper of any width, so it can be kept, and a later copy is word for word the first one.
 
-use crate::card::{CardFacts, CryptogramKind, Cvm, EntryMode};
-use crate::sale::{Copy, HostFacts, Kind, Receipt, ReceiptOutcome};
+use serde::{Deserialize, Serialize};
 
-use super::clean;
+use crate::words::clean;
 
 /// The narrowest paper that is laid out; a smaller number is taken as this one. The narrowest real printers have 32
 /// characters, a line of the big size needs half of it.
@@ -50,30 +49,67 @@ pub enum Style {
     Big,
 }
 
-/// Lays out one copy of a receipt. `merchant` are the lines at the head, `columns` is the paper's width in characters.
-#[must_use]
-pub fn lay_out(receipt: &Receipt, merchant: &[String], copy: Copy, columns: u8) -> Vec<Line> {
-    let mut page = Page { columns: usize::from(columns.max(MIN_COLUMNS)), lines: Vec::new() };
-    page.head(receipt, merchant);
-    page.what_happened(receipt);
-    if let Some(card) = &receipt.card {
-        page.rule();
-        page.card(card, receipt);
-    }
-    page.host(&receipt.host);
-    page.status_text(&receipt.host);
-    page.foot(receipt, copy);
-    page.lines
+/// One copy of a receipt before it meets a width.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Page {
+    rows: Vec<Row>,
+    /// The word at both ends of a copy that was, or may have been, printed before.
+    duplicate: String,
 }
 
-/// The same receipt as one that was, or may have been, printed before: it says so at both ends, so that neither can be torn off
-/// unseen and nobody takes it for a second sale.
-#[must_use]
-pub fn duplicate(mut lines: Vec<Line>) -> Vec<Line> {
-    let mark = Line::new("DUPLICATE", Align::Centre, Style::Big);
-    lines.insert(0, mark.clone());
-    lines.push(mark);
-    lines
+/// A part of a receipt; texts from outside are cleaned when they become lines.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Row {
+    /// A line across the paper.
+    Rule,
+    /// At the left edge, wrapped.
+    Left(String),
+    /// In the middle, wrapped; nothing when there is nothing to say.
+    Centred(String),
+    /// The same, bold.
+    Bold(String),
+    /// The same, as big as the paper allows.
+    Large(String),
+    /// An amount, as big as the paper allows; never broken in two.
+    Amount(String),
+    /// A label at the left edge and its value at the right one.
+    Pair(String, String),
+    /// The bank's own lines, with a rule above.
+    Status(String),
+    /// Room for a signature, with a word above.
+    SignatureLine(String),
+}
+
+impl Page {
+    pub(super) fn new(duplicate: &str) -> Self {
+        Self { rows: Vec::new(), duplicate: duplicate.to_owned() }
+    }
+
+    pub(super) fn push(&mut self, row: Row) {
+        self.rows.push(row);
+    }
+
+    /// Its lines on paper of so many characters.
+    #[must_use]
+    pub fn lines(&self, columns: u8) -> Vec<Line> {
+        let mut setter = Setter { columns: usize::from(columns.max(MIN_COLUMNS)), lines: Vec::new() };
+        for row in &self.rows {
+            setter.set(row);
+        }
+        setter.lines
+    }
+
+    /// The same as one that was, or may have been, printed before: it says so at both ends, so that neither can be torn off unseen
+    /// and nobody takes it for a second sale.
+    #[must_use]
+    pub fn duplicate(&self, columns: u8) -> Vec<Line> {
+        let mark = Line::new(&self.duplicate, Align::Centre, Style::Big);
+        let mut lines = self.lines(columns);
+        lines.insert(0, mark.clone());
+        lines.push(mark);
+        lines
+    }
 }
 
 impl Line {
@@ -108,151 +144,44 @@ impl Line {
 }
 
 /// The lines so far.
-struct Page {
+struct Setter {
     columns: usize,
     lines: Vec<Line>,
 }
 
-/// The parts of a receipt, in their order.
-impl Page {
-    fn head(&mut self, receipt: &Receipt, merchant: &[String]) {
-        for line in merchant {
-            self.centred(line, Style::Plain);
-        }
-        self.rule();
-        self.pair("Terminal", &receipt.terminal_id);
-        self.pair("Date", &receipt.local_time);
-        self.pair("Sale number", &receipt.number.to_string());
-        self.pair("Reference", &receipt.reference);
-    }
-
-    /// Type, amount, outcome. The big amount is the one that was or would have been charged.
-    fn what_happened(&mut self, receipt: &Receipt) {
-        let asked = receipt.amount.to_string();
-        self.rule();
-        self.centred(title(&receipt.kind), Style::Plain);
-        if let Some((tip, base)) = receipt.tip.and_then(|tip| Some((tip, receipt.amount.less(tip)?))) {
-            self.pair("Amount", &base.to_string());
-            self.pair("Tip", &tip.to_string());
-        }
-        match &receipt.outcome {
-            ReceiptOutcome::Approved => {
-                self.amount(&asked);
-                self.centred("APPROVED", Style::Bold);
+impl Setter {
+    fn set(&mut self, row: &Row) {
+        match row {
+            Row::Rule => self.rule(),
+            Row::Left(text) => {
+                for line in wrap_to(OTHER_LINES, &clean::line(text), self.columns) {
+                    self.left(&line);
+                }
             }
-            ReceiptOutcome::PartiallyApproved(approved) => {
-                self.amount(&approved.to_string());
-                self.centred("PARTIALLY APPROVED", Style::Bold);
-                self.pair("Requested", &asked);
-                self.pair("Approved", &approved.to_string());
-            }
-            ReceiptOutcome::Declined(why) => {
-                self.amount(&asked);
-                self.nothing_happened(&receipt.kind, "DECLINED", why);
-            }
-            ReceiptOutcome::Reversed(why) => {
-                self.amount(&asked);
-                self.nothing_happened(&receipt.kind, "REVERSED", why);
-            }
-            ReceiptOutcome::Cancelled(why) => {
-                self.amount(&asked);
-                self.nothing_happened(&receipt.kind, "CANCELLED", why);
-            }
-            ReceiptOutcome::Unconfirmed(why) => {
-                self.amount(&asked);
-                let doing = if receipt.kind.is_undone_when_unknown() { "BEING REVERSED" } else { "BEING LOOKED UP" };
-                self.centred(&format!("OUTCOME NOT CONFIRMED, {doing}"), Style::Bold);
-                self.centred(why, Style::Plain);
+            Row::Centred(text) => self.centred(text, Style::Plain),
+            Row::Bold(text) => self.centred(text, Style::Bold),
+            Row::Large(text) if width(&clean::line(text)) * 2 <= self.columns => self.centred(text, Style::Big),
+            Row::Large(text) => self.centred(text, Style::Tall),
+            Row::Amount(amount) => self.amount(amount),
+            Row::Pair(label, value) => self.pair(label, value),
+            Row::Status(text) => self.status(text),
+            Row::SignatureLine(word) => {
+                self.left(word);
+                self.left("");
+                self.left("");
+                self.left(&format!("X{}", "_".repeat(self.columns - 1)));
             }
         }
     }
 
-    fn nothing_happened(&mut self, kind: &Kind, outcome: &str, why: &str) {
-        self.centred(outcome, Style::Bold);
-        self.centred(why, Style::Plain);
-        let nothing = match kind {
-            Kind::Sale | Kind::ByRegistration { .. } => "NOT CHARGED",
-            Kind::PreAuthorisation | Kind::Increment { .. } | Kind::Reauthorisation { .. } => "NOTHING RESERVED",
-            Kind::Credit => "NOTHING PAID OUT",
-            Kind::Capture { .. } => "NOTHING CAPTURED",
-            Kind::Refund { .. } => "NOTHING REFUNDED",
-            Kind::Reversal { .. } => "NOTHING REVERSED",
-        };
-        self.centred(nothing, Style::Bold);
-    }
-
-    fn card(&mut self, card: &CardFacts, receipt: &Receipt) {
-        self.pair_if("Brand", receipt.host.brand.as_deref());
-        self.pair_if("Application", card.label.as_deref());
-        self.pair_if("AID", card.aid.as_deref());
-        if let Some(last4) = last4(card, &receipt.host) {
-            self.pair("Card", &format!("**** **** **** {last4}"));
-        }
-        self.pair("Entry", entry(card.entry));
-        if let Some(cvm) = card.cvm {
-            self.centred(verification(cvm, is_charged(&receipt.outcome)), Style::Plain);
-        }
-        if let Some(cryptogram) = card.cryptogram {
-            let kind = match cryptogram.kind {
-                CryptogramKind::Aac => "AAC:",
-                CryptogramKind::Tc => "TC:",
-                CryptogramKind::Arqc => "ARQC:",
-            };
-            self.pair(kind, &hex::encode_upper(cryptogram.value));
-        }
-        self.pair_if("TVR", card.tvr.as_deref());
-        self.pair_if("TSI", card.tsi.as_deref());
-    }
-
-    fn host(&mut self, host: &HostFacts) {
-        let facts = [
-            ("Acquirer code", &host.acquirer_code),
-            ("Issuer code", &host.issuer_code),
-            ("Clearing id", &host.clearing_identifier),
-            ("Merchant id", &host.merchant_id),
-            ("Payment id", &host.id),
-        ];
-        if facts.iter().any(|(_, value)| value.is_some()) {
+    fn status(&mut self, text: &str) {
+        let lines = wrap_to(STATUS_LINES, &clean::text(text), self.columns);
+        if !lines.is_empty() {
             self.rule();
         }
-        for (label, value) in facts {
-            self.pair_if(label, value.as_deref());
-        }
-    }
-
-    /// `pos.statusText` on its own lines (interface: Point of sale).
-    fn status_text(&mut self, host: &HostFacts) {
-        let lines = wrap_to(STATUS_LINES, &clean::text(host.status_text.as_deref().unwrap_or_default()), self.columns);
-        if lines.is_empty() {
-            return;
-        }
-        self.rule();
         self.lines.extend(lines.iter().map(|line| Line::new(line, Align::Left, Style::Plain)));
     }
 
-    fn foot(&mut self, receipt: &Receipt, copy: Copy) {
-        self.rule();
-        let signed = matches!(
-            receipt.card.as_ref().and_then(|card| card.cvm),
-            Some(Cvm::Signature | Cvm::OfflinePinAndSignature)
-        );
-        match copy {
-            Copy::Merchant => {
-                if signed && is_charged(&receipt.outcome) {
-                    self.left("Signature:");
-                    self.left("");
-                    self.left("");
-                    self.left(&format!("X{}", "_".repeat(self.columns - 1)));
-                }
-                self.centred("MERCHANT COPY", Style::Bold);
-            }
-            Copy::Customer => self.centred("CUSTOMER COPY", Style::Bold),
-        }
-    }
-}
-
-/// The means to set a line.
-impl Page {
     fn left(&mut self, text: &str) {
         self.lines.push(Line::new(text, Align::Left, Style::Plain));
     }
@@ -268,13 +197,12 @@ impl Page {
         }
     }
 
-    /// As big as the paper allows: an amount is never broken in two.
     fn amount(&mut self, amount: &str) {
         let style = if width(amount) * 2 <= self.columns { Style::Big } else { Style::Tall };
         self.lines.push(Line::new(amount, Align::Centre, style));
     }
 
-    /// A label at the left edge and its value at the right one; on lines of their own when they do not fit beside each other.
+    /// On lines of their own when label and value do not fit beside each other.
     fn pair(&mut self, label: &str, value: &str) {
         let value = clean::line(value);
         let room = self.columns.saturating_sub(width(label));
@@ -287,63 +215,6 @@ impl Page {
             self.left(&format!("{:>right$}", line.trim()));
         }
     }
-
-    fn pair_if(&mut self, label: &str, value: Option<&str>) {
-        if let Some(value) = value {
-            self.pair(label, value);
-        }
-    }
-}
-
-fn title(kind: &Kind) -> &'static str {
-    match kind {
-        Kind::Sale | Kind::ByRegistration { .. } => "SALE",
-        Kind::PreAuthorisation => "PRE-AUTHORISATION",
-        Kind::Credit => "CREDIT",
-        Kind::Capture { .. } => "CAPTURE",
-        Kind::Refund { .. } => "REFUND",
-        Kind::Reversal { .. } => "REVERSAL",
-        Kind::Increment { .. } => "PRE-AUTHORISATION INCREMENT",
-        Kind::Reauthorisation { .. } => "REAUTHORISATION",
-    }
-}
-
-fn entry(entry: EntryMode) -> &'static str {
-    match entry {
-        EntryMode::Manual => "MANUAL ENTRY",
-        EntryMode::Magstripe => "SWIPED",
-        EntryMode::MagstripeAsFallback => "SWIPED (CHIP FAILED)",
-        EntryMode::Icc => "CHIP",
-        EntryMode::NfcIcc => "CONTACTLESS",
-        EntryMode::NfcMagstripe => "CONTACTLESS (MAGSTRIPE)",
-    }
-}
-
-/// Only an approval proves that a PIN was right: the issuer checks the online one, and of an offline one that failed the
-/// facts of a declined sale still name the method.
-fn verification(cvm: Cvm, charged: bool) -> &'static str {
-    match (cvm, charged) {
-        (Cvm::OfflinePin, true) => "PIN VERIFIED",
-        (Cvm::OnlinePin, true) => "PIN VERIFIED ONLINE",
-        (Cvm::OfflinePin | Cvm::OnlinePin, false) => "PIN ENTERED",
-        (Cvm::Signature, _) => "SIGNATURE",
-        (Cvm::OfflinePinAndSignature, true) => "PIN VERIFIED, SIGNATURE",
-        (Cvm::OfflinePinAndSignature, false) => "PIN ENTERED, SIGNATURE",
-        (Cvm::ConsumerDevice, true) => "VERIFIED ON CUSTOMER'S DEVICE",
-        (Cvm::ConsumerDevice, false) => "CUSTOMER'S DEVICE",
-        (Cvm::None, _) => "NO CARDHOLDER VERIFICATION",
-    }
-}
-
-fn is_charged(outcome: &ReceiptOutcome) -> bool {
-    matches!(outcome, ReceiptOutcome::Approved | ReceiptOutcome::PartiallyApproved(_))
-}
-
-/// From the reader, or else from the gateway; what is not four digits is not shown.
-fn last4<'a>(card: &'a CardFacts, host: &'a HostFacts) -> Option<&'a str> {
-    let four_digits = |text: &&str| text.len() == 4 && text.bytes().all(|byte| byte.is_ascii_digit());
-    let of_reader = card.pan.as_ref().map(crate::card::MaskedPan::last4).filter(four_digits);
-    of_reader.or_else(|| host.last4.as_deref().filter(four_digits))
 }
 
 /// Characters; a receipt printer gives each the same room.
@@ -411,6 +282,10 @@ fn break_between_words(source: &str, columns: usize, lines: &mut Vec<String>) {
 mod tests {
     use super::*;
 
+    fn setter(columns: usize) -> Setter {
+        Setter { columns, lines: Vec::new() }
+    }
+
     #[test]
     fn text_is_broken_between_words_and_long_words_inside() {
         for (text, lines) in [
@@ -430,8 +305,8 @@ mod tests {
     #[test]
     fn a_text_takes_only_so_much_paper_and_says_that_it_was_cut() {
         let status = |text: &str| {
-            let mut page = Page { columns: 32, lines: Vec::new() };
-            page.status_text(&HostFacts { status_text: Some(text.to_owned()), ..HostFacts::default() });
+            let mut page = setter(32);
+            page.status(text);
             // Without the rule above it.
             page.lines.iter().skip(1).map(|line| line.text().to_owned()).collect::<Vec<_>>()
         };
@@ -444,7 +319,7 @@ mod tests {
             wide.len() == STATUS_LINES && wide.last().is_some_and(|last| last.len() == 32 && last.ends_with("x..."))
         );
 
-        let mut page = Page { columns: 32, lines: Vec::new() };
+        let mut page = setter(32);
         page.centred(&"no ".repeat(700), Style::Plain);
         page.pair("Brand", &"x".repeat(2000));
         assert_eq!(page.lines.len(), 2 * OTHER_LINES + 1);
@@ -453,7 +328,7 @@ mod tests {
 
     #[test]
     fn a_label_and_its_value_share_a_line_only_with_a_space_between() {
-        let mut page = Page { columns: 10, lines: Vec::new() };
+        let mut page = setter(10);
         page.pair("Name", "12345");
         page.pair("Name", "123456");
         page.pair("Name", "123456789AB");
@@ -463,7 +338,7 @@ mod tests {
 
     #[test]
     fn the_largest_amount_is_not_broken_on_narrow_paper() {
-        let mut page = Page { columns: 32, lines: Vec::new() };
+        let mut page = setter(32);
         page.amount("999999999.99 EUR");
         page.amount("9999999999.99 EUR");
         let styles: Vec<_> = page.lines.iter().map(|line| (line.style(), line.width())).collect();
@@ -471,20 +346,21 @@ mod tests {
     }
 
     #[test]
-    fn only_four_digits_are_shown_of_a_card() {
-        let card = CardFacts {
-            entry: EntryMode::Magstripe,
-            pan: crate::card::MaskedPan::new("************FFFF"),
-            pan_sequence_number: None,
-            aid: None,
-            label: None,
-            cvm: None,
-            cryptogram: None,
-            tvr: None,
-            tsi: None,
-        };
-        let host = |last4: &str| HostFacts { last4: Some(last4.to_owned()), ..HostFacts::default() };
-        assert_eq!(last4(&card, &host("0119")), Some("0119"));
-        assert_eq!(last4(&card, &host("4761739001010119")), None);
+    fn a_page_that_was_kept_is_the_same_on_any_paper() {
+        let rows = [
+            Row::Large("Shop".to_owned()),
+            Row::Rule,
+            Row::Pair("Date".to_owned(), "20.11.2026".to_owned()),
+            Row::Amount("12,34 EUR".to_owned()),
+            Row::Status("one\ntwo".to_owned()),
+            Row::SignatureLine("Unterschrift:".to_owned()),
+        ];
+        let page = Page { rows: rows.to_vec(), duplicate: "KOPIE".to_owned() };
+        let kept: Page = serde_json::from_str(&serde_json::to_string(&page).unwrap()).unwrap();
+        assert_eq!(kept, page);
+        for columns in [32, 42] {
+            assert_eq!(kept.duplicate(columns), page.duplicate(columns));
+            assert_eq!(kept.duplicate(columns).first().map(Line::text), Some("KOPIE"));
+        }
     }
 }

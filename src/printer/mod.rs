@@ -1,23 +1,24 @@
 //! The receipt printer: from what stands on a receipt to paper.
 //!
 //! ```text
-//!  sale::Receipt ─▶ layout (lines that fit the paper) ─▶ escpos (bytes) ─▶ port (who waits) ─▶ wire (TCP 9100, tty, USB)
-//!                        └─▶ text (for `pos-agent receipt` and tills)        └─ status (what the printer says of itself)
+//!  sale::Receipt ─▶ receipt (rows) ─▶ layout (lines that fit the paper) ─▶ escpos (bytes) ─▶ port (who waits) ─▶ wire (TCP 9100, tty, USB)
+//!                     words ┘             └─▶ text (for `pos-agent receipt` and tills)       └─ status (what the printer says of itself)
 //! ```
 //!
-//! `layout`, `text`, `escpos`, `code_page`, `qr`, `status` and `clean` are pure. What happens to the printer never changes the
+//! `receipt`, `layout`, `text`, `escpos`, `code_page`, `qr` and `status` are pure. What happens to the printer never changes the
 //! outcome of a sale: a receipt that was not printed waits, is kept in the journal and can be printed again (design: path of a sale, 8).
 
-mod clean;
 mod code_page;
 pub mod escpos;
 pub mod layout;
 pub mod port;
 mod qr;
+pub mod receipt;
 pub mod status;
 pub mod text;
 mod wire;
 
-pub use layout::{Line, lay_out};
+pub use layout::{Line, Page};
 pub use port::{Event, Handle, QueueFull, spawn, spawn_over};
+pub use receipt::{Letterhead, compose};
 pub use text::{plain, text};

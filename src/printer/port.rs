@@ -28,7 +28,7 @@ use crate::sale::{Copy, Receipt};
 use super::escpos::{self, Dialect, Sheet};
 use super::status::{self, Condition, Trouble};
 use super::wire::{Port, Wire, in_time};
-use super::{lay_out, layout, qr};
+use super::{Page, qr};
 use crate::wire::Way;
 
 /// Receipts that may wait: both copies of 32 sales, more than are made while a paper roll is changed.
@@ -127,7 +127,9 @@ pub struct QueueFull {
 /// A receipt on its way.
 #[derive(Debug)]
 struct Job {
+    /// For the QR code.
     receipt: Box<Receipt>,
+    page: Page,
     copy: Copy,
     /// Printed before, or perhaps: it gets the mark.
     duplicate: bool,
@@ -136,39 +138,28 @@ struct Job {
 }
 
 /// Starts the task that owns a printer; it ends when the last handle is dropped and all receipts that can be printed are.
-/// `merchant` are the lines at the head of each receipt. `events` tells what became of each; while nobody reads them the printer waits.
+/// `events` tells what became of each; while nobody reads them the printer waits.
 #[must_use]
-pub fn spawn(config: config::Printer, merchant: Vec<String>, events: mpsc::Sender<Event>) -> Handle {
-    spawn_with(config, merchant, events, Timing::default())
+pub fn spawn(config: config::Printer, events: mpsc::Sender<Event>) -> Handle {
+    spawn_with(config, events, Timing::default())
 }
 
 /// [`spawn`] over a wire that is given instead of opened at the printer's port.
 #[must_use]
-pub fn spawn_over(way: Way, config: config::Printer, merchant: Vec<String>, events: mpsc::Sender<Event>) -> Handle {
-    begin(Port::Given(way), config, merchant, events, Timing::default())
+pub fn spawn_over(way: Way, config: config::Printer, events: mpsc::Sender<Event>) -> Handle {
+    begin(Port::Given(way), config, events, Timing::default())
 }
 
 /// [`spawn`] with other deadlines.
 #[must_use]
-pub fn spawn_with(
-    config: config::Printer,
-    merchant: Vec<String>,
-    events: mpsc::Sender<Event>,
-    timing: Timing,
-) -> Handle {
-    begin(Port::from(&config), config, merchant, events, timing)
+pub fn spawn_with(config: config::Printer, events: mpsc::Sender<Event>, timing: Timing) -> Handle {
+    begin(Port::from(&config), config, events, timing)
 }
 
-fn begin(
-    port: Port,
-    config: config::Printer,
-    merchant: Vec<String>,
-    events: mpsc::Sender<Event>,
-    timing: Timing,
-) -> Handle {
+fn begin(port: Port, config: config::Printer, events: mpsc::Sender<Event>, timing: Timing) -> Handle {
     let (jobs, queue) = mpsc::channel(QUEUE);
-    let (shown, seen) = watch::channel(Shown { state: State::Unknown, in_hand: false });
-    let owner = Owner { port, timing, shown, paper: Paper::new(config, merchant), answers: None, says_done: true };
+    let (shown, seen) = watch::channel(Shown { state: Standing::NotUsedYet, in_hand: false });
+    let owner = Owner { port, timing, shown, paper: Paper::new(config), answers: None, says_done: true };
     tokio::spawn(owner.run(queue, events));
     Handle { jobs, seen }
 }
@@ -205,12 +196,13 @@ pub struct Handle {
 }
 
 impl Handle {
-    /// Puts a copy of a receipt at the end of the queue; one that was printed before with a mark that says so. Never waits.
+    /// Puts a copy of a receipt, as it was composed, at the end of the queue; one that was printed before with a mark that says so.
+    /// Never waits.
     ///
     /// # Errors
     /// [`QueueFull`]; no event follows then.
-    pub fn print(&self, receipt: Receipt, copy: Copy, duplicate: bool) -> Result<(), QueueFull> {
-        self.jobs.try_send(Job { receipt: Box::new(receipt), copy, duplicate, torn: 0 }).map_err(|error| {
+    pub fn print(&self, receipt: Receipt, page: Page, copy: Copy, duplicate: bool) -> Result<(), QueueFull> {
+        self.jobs.try_send(Job { receipt: Box::new(receipt), page, copy, duplicate, torn: 0 }).map_err(|error| {
             let (mpsc::error::TrySendError::Full(job) | mpsc::error::TrySendError::Closed(job)) = error;
             QueueFull { sale: job.receipt.number, copy: job.copy }
         })
@@ -219,19 +211,25 @@ impl Handle {
     /// The printer for the terminal's status: `ok`, `not used yet`, or what is wrong and what to do; and what waits for it.
     #[must_use]
     pub fn state(&self) -> String {
-        let words = match &self.seen.borrow().state {
-            State::Unknown => "not used yet".to_owned(),
-            State::Ready => "ok".to_owned(),
-            State::Needs(what) => what.clone(),
+        let words = match self.standing() {
+            Standing::NotUsedYet => "not used yet".to_owned(),
+            Standing::Ready => "ok".to_owned(),
+            Standing::Needs(need) => need.to_string(),
         };
         self.with_waiting(words)
+    }
+
+    /// How it stands.
+    #[must_use]
+    pub fn standing(&self) -> Standing {
+        self.seen.borrow().state.clone()
     }
 
     /// What somebody has to do; the words fit behind "the printer is".
     #[must_use]
     pub fn attention(&self) -> Option<String> {
-        let State::Needs(what) = self.seen.borrow().state.clone() else { return None };
-        Some(self.with_waiting(what))
+        let Standing::Needs(need) = self.standing() else { return None };
+        Some(self.with_waiting(need.to_string()))
     }
 
     /// How many receipts wait, the one that is being printed included.
@@ -252,59 +250,81 @@ impl Handle {
 /// What the handles see.
 #[derive(Clone, Debug)]
 struct Shown {
-    state: State,
+    state: Standing,
     /// A receipt was taken from the queue and is not printed yet.
     in_hand: bool,
 }
 
+/// How a printer stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum State {
-    Unknown,
+pub enum Standing {
+    /// Nobody has printed on it or looked at it yet.
+    NotUsedYet,
+    /// It prints, as far as it tells.
     Ready,
-    /// Somebody: the words fit behind "the printer is".
-    Needs(String),
+    /// Somebody.
+    Needs(Need),
+}
+
+/// What somebody has to see to. The words fit behind "the printer is".
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Need {
+    /// It says that it cannot print.
+    #[error(transparent)]
+    Trouble(Trouble),
+    /// It prints, and not much longer.
+    #[error("almost out of paper: have a roll ready")]
+    PaperNearEnd,
+    /// It cannot be reached.
+    #[error("unreachable: {port}: {cause}; see to its power, cable and address")]
+    Unreachable {
+        /// Where it should be.
+        port: String,
+        /// The system's words.
+        cause: String,
+    },
+    /// It broke off.
+    #[error("interrupted in the middle of a receipt: {port}: {cause}; see to its paper, cover, power and cable")]
+    Interrupted {
+        /// Where it is.
+        port: String,
+        /// The system's words.
+        cause: String,
+    },
+    /// The settings say that it answers about its state.
+    #[error("silent about its state: switch its status answers on, or set status = false")]
+    Silent,
 }
 
 /// Why a receipt is not on paper.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 enum Fault {
     /// Nothing was written.
-    #[error("unreachable: {port}: {source}; see to its power, cable and address")]
-    Unreachable { port: String, source: io::Error },
-    /// Nothing was written: it said that it cannot print.
-    #[error(transparent)]
-    NotReady(Trouble),
+    NotBegun(Need),
     /// Part of it may be on paper.
-    #[error("interrupted in the middle of a receipt: {port}: {source}; see to its paper, cover, power and cable")]
-    Interrupted { port: String, source: io::Error },
-    /// Part of it may be on paper: it stopped, and said why.
-    #[error(transparent)]
-    Stopped(Trouble),
+    BrokeOff(Need),
 }
 
 /// What a receipt becomes at this printer.
 struct Paper {
     config: config::Printer,
-    merchant: Vec<String>,
     logo: Option<Logo>,
 }
 
 impl Paper {
-    fn new(config: config::Printer, merchant: Vec<String>) -> Self {
+    fn new(config: config::Printer) -> Self {
         // It was read once already, when the configuration was checked.
         let logo = config.logo.as_deref().and_then(|file| {
             let logo = config::logo_file(file);
             logo.inspect_err(|error| tracing::warn!(%error, "receipts are printed without the logo")).ok()
         });
-        Self { config, merchant, logo }
+        Self { config, logo }
     }
 
     fn bytes(&self, job: &Job) -> Vec<u8> {
-        let Self { config, merchant, logo } = self;
-        let mut lines = lay_out(&job.receipt, merchant, job.copy, config.columns);
-        if job.duplicate {
-            lines = layout::duplicate(lines);
-        }
+        let Self { config, logo } = self;
+        let page = &job.page;
+        let lines = if job.duplicate { page.duplicate(config.columns) } else { page.lines(config.columns) };
         let for_customer = config.qr.as_deref().filter(|_| job.copy == Copy::Customer);
         let content = for_customer.map(|template| qr::content(template, &job.receipt));
         let sheet =
@@ -367,7 +387,7 @@ impl Owner {
         };
         match found {
             Ok(condition) => self.show(self.state_of(condition)),
-            Err(source) => self.show(State::Needs(self.unreachable(source).to_string())),
+            Err(error) => self.show(Standing::Needs(self.unreachable(&error))),
         }
     }
 
@@ -382,10 +402,11 @@ impl Owner {
                     Event::Printed { sale, copy, duplicate: job.duplicate }
                 }
                 Err(fault) => {
-                    let why = fault.to_string();
-                    tracing::warn!(sale, ?copy, why, "receipt not printed");
-                    self.show(State::Needs(why.clone()));
-                    if matches!(fault, Fault::Interrupted { .. } | Fault::Stopped(_)) {
+                    let (Fault::NotBegun(need) | Fault::BrokeOff(need)) = &fault;
+                    let why = need.to_string();
+                    tracing::warn!(sale, copy = copy.as_str(), why, "receipt not printed");
+                    self.show(Standing::Needs(need.clone()));
+                    if matches!(fault, Fault::BrokeOff(_)) {
                         job.duplicate = true;
                         job.torn += 1;
                     }
@@ -416,26 +437,28 @@ impl Owner {
     }
 
     /// One try.
-    async fn print(&mut self, job: &Job) -> Result<State, Fault> {
-        let mut wire = self.port.open(self.timing.connect).await.map_err(|source| self.unreachable(source))?;
-        let condition =
-            if self.is_asked() { self.ask(&mut wire).await.map_err(|source| self.unreachable(source))? } else { None };
+    async fn print(&mut self, job: &Job) -> Result<Standing, Fault> {
+        let opened = self.port.open(self.timing.connect).await;
+        let mut wire = opened.map_err(|error| Fault::NotBegun(self.unreachable(&error)))?;
+        let condition = if self.is_asked() {
+            let asked = self.ask(&mut wire).await;
+            asked.map_err(|error| Fault::NotBegun(self.unreachable(&error)))?
+        } else {
+            None
+        };
         if let Some(Condition::Trouble(trouble)) = condition {
-            return Err(Fault::NotReady(trouble));
+            return Err(Fault::NotBegun(Need::Trouble(trouble)));
         }
-        let interrupted = |source| Fault::Interrupted { port: self.port.to_string(), source };
-        if let Err(source) = wire.write(&self.paper.bytes(job), self.timing.write).await {
+        if let Err(error) = wire.write(&self.paper.bytes(job), self.timing.write).await {
             wire.drop_unsent();
-            return Err(interrupted(source));
+            return Err(self.interrupted(&error));
         }
         let end = match condition {
             Some(_) => self.until_on_paper(&mut wire).await?,
             None => End::Taken,
         };
         if end == End::Taken {
-            wire.close(self.timing.close)
-                .await
-                .map_err(|source| Fault::Interrupted { port: self.port.to_string(), source })?;
+            wire.close(self.timing.close).await.map_err(|error| self.interrupted(&error))?;
         }
         Ok(self.state_of(condition))
     }
@@ -455,18 +478,16 @@ impl Owner {
     /// Waits until the printer says that all it got is on paper. Trouble on the way is asked for again and again: a printer that has
     /// run out of paper says nothing by itself.
     async fn until_on_paper(&mut self, wire: &mut Wire) -> Result<End, Fault> {
-        let interrupted = |source| Fault::Interrupted { port: self.port.to_string(), source };
         if self.says_done {
-            in_time(self.timing.write, wire.write(&status::TELL_WHEN_DONE, self.timing.write))
-                .await
-                .map_err(interrupted)?;
+            let told = in_time(self.timing.write, wire.write(&status::TELL_WHEN_DONE, self.timing.write)).await;
+            told.map_err(|error| self.interrupted(&error))?;
         }
         let deadline = Instant::now() + if self.says_done { self.timing.done } else { Duration::ZERO };
         loop {
             let waited = timeout_at(deadline.min(Instant::now() + self.timing.ask_again), done(wire)).await;
             match waited {
                 Ok(Ok(end)) => return Ok(end),
-                Ok(Err(source)) => return Err(interrupted(source)),
+                Ok(Err(error)) => return Err(self.interrupted(&error)),
                 Err(_) => {}
             }
             // A torn connection is found by the next reading; a printer that has fallen silent is taken at its silence.
@@ -475,10 +496,10 @@ impl Owner {
                 _ if finished => return Ok(End::OnPaper),
                 Ok(Ok(answers)) => {
                     if let Condition::Trouble(trouble) = Condition::from_answers(answers) {
-                        return Err(Fault::Stopped(trouble));
+                        return Err(Fault::BrokeOff(Need::Trouble(trouble)));
                     }
                 }
-                Ok(Err(source)) => return Err(interrupted(source)),
+                Ok(Err(error)) => return Err(self.interrupted(&error)),
                 Err(_) => {}
             }
             if Instant::now() >= deadline {
@@ -488,22 +509,26 @@ impl Owner {
         }
     }
 
-    fn state_of(&self, condition: Option<Condition>) -> State {
+    fn state_of(&self, condition: Option<Condition>) -> Standing {
         match condition {
-            Some(Condition::Trouble(trouble)) => State::Needs(trouble.to_string()),
-            Some(Condition::PaperNearEnd) => State::Needs("almost out of paper: have a roll ready".to_owned()),
+            Some(Condition::Trouble(trouble)) => Standing::Needs(Need::Trouble(trouble)),
+            Some(Condition::PaperNearEnd) => Standing::Needs(Need::PaperNearEnd),
             None if self.paper.config.status == Some(true) && self.answers == Some(false) => {
-                State::Needs("silent about its state: switch its status answers on, or set status = false".to_owned())
+                Standing::Needs(Need::Silent)
             }
-            Some(Condition::Fine) | None => State::Ready,
+            Some(Condition::Fine) | None => Standing::Ready,
         }
     }
 
-    fn unreachable(&self, source: io::Error) -> Fault {
-        Fault::Unreachable { port: self.port.to_string(), source }
+    fn unreachable(&self, error: &io::Error) -> Need {
+        Need::Unreachable { port: self.port.to_string(), cause: error.to_string() }
     }
 
-    fn show(&self, state: State) {
+    fn interrupted(&self, error: &io::Error) -> Fault {
+        Fault::BrokeOff(Need::Interrupted { port: self.port.to_string(), cause: error.to_string() })
+    }
+
+    fn show(&self, state: Standing) {
         self.shown.send_if_modified(|shown| {
             let changed = shown.state != state;
             shown.state = state;

@@ -61,6 +61,7 @@ mod tests {
             outcome: ReceiptOutcome::Approved,
             card: None,
             host: HostFacts::default(),
+            original: None,
         };
         let template = "https://shop.example/r/{reference}?n={number}&t={terminal}&a={amount}{currency}";
         assert_eq!(

@@ -3,12 +3,13 @@
 
 use crate::sale::{Copy, Receipt};
 
-use super::layout::{Align, Line, lay_out};
+use super::layout::{Align, Line};
+use super::receipt::{Letterhead, compose};
 
-/// One copy of a receipt as text for paper of `columns` characters; `merchant` are the lines at its head.
+/// One copy of a receipt as text for paper of `columns` characters.
 #[must_use]
-pub fn text(receipt: &Receipt, merchant: &[String], copy: Copy, columns: u8) -> String {
-    plain(&lay_out(receipt, merchant, copy, columns), columns)
+pub fn text(receipt: &Receipt, letterhead: &Letterhead, copy: Copy, columns: u8) -> String {
+    plain(&compose(receipt, letterhead, copy).lines(columns), columns)
 }
 
 /// The lines as text for paper of `columns` characters. Bold and size are lost, the middle is kept.

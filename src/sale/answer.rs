@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::money::Amount;
 
+use super::Why;
+
 /// What became of one request for a payment (design: path of a sale, 6). Declined is an outcome, not an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
@@ -23,19 +25,19 @@ pub enum Answer {
     Throttled(Box<Refusal>),
     /// The request cannot have been read: the failure came before the TLS handshake was complete.
     NotSent {
-        /// What happened, for a person.
-        why: String,
+        /// What happened.
+        why: Why,
     },
     /// Nobody knows whether the money moved: time-out, cut line, garbage, 5xx, a code no rule knows.
     Unknown {
-        /// What happened, for a person.
-        why: String,
+        /// What happened.
+        why: Why,
     },
     /// An answer that cannot be to this request: of another kind of transaction, or with the id of another one. It proves nothing
     /// about this request, and a person must hear of it.
     NotOurs {
-        /// What is wrong with it, for a person.
-        why: String,
+        /// What is wrong with it.
+        why: Why,
     },
 }
 
@@ -66,8 +68,8 @@ pub enum ApprovedAmount {
 /// A refusal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// Why, for the receipt: the gateway's description or our own words.
-    pub reason: String,
+    /// Why.
+    pub why: Why,
     /// What the issuer wants the chip to hear.
     pub for_chip: ForChip,
     /// What the receipt and the journal keep.
@@ -145,8 +147,8 @@ pub enum Inquiry {
     Payments(Vec<Found>),
     /// The gateway could not be asked: no connection, 401, 404, 5xx, garbage. It proves nothing.
     CannotAsk {
-        /// What happened, for a person.
-        why: String,
+        /// What happened.
+        why: Why,
     },
 }
 
@@ -192,24 +194,24 @@ pub enum Reversal {
     },
     /// The gateway refused it.
     Refused {
-        /// Its words.
-        why: String,
+        /// Why, as it says.
+        why: Why,
     },
     /// The request cannot have been read.
     NotSent {
         /// What happened.
-        why: String,
+        why: Why,
     },
     /// It was not sent, for something else may have given the payment back: look before it is.
     HeldBack {
         /// What happened.
-        why: String,
+        why: Why,
         /// A look was made, and another one will not tell more.
         for_person: bool,
     },
     /// Nobody knows; look it up before sending again.
     Unknown {
         /// What happened.
-        why: String,
+        why: Why,
     },
 }

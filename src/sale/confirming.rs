@@ -18,10 +18,11 @@ use std::time::Duration;
 
 use super::back_off;
 use super::decide::outcome_of;
-use super::reversing::{LOOKS_BEFORE_SENDING, NOT_LISTED_ANY_MORE, cannot_be_asked, is_final};
+use super::look_up;
+use super::reversing::{LOOKS_BEFORE_SENDING, is_final};
 use super::{
     Action, Answer, ApprovedAmount, CardAnswer, Deadlines, Event, Found, FoundState, HostFacts, Inquiry, Kind, Now,
-    Outcome, Paper, Record, Sale, State, Step,
+    Outcome, Paper, Reason, Record, Sale, State, Step, Why,
 };
 
 /// What a person mended at the gateway is noticed within a day.
@@ -30,9 +31,9 @@ const QUARANTINE_WAIT: Duration = Duration::from_secs(24 * 3600);
 #[derive(Clone, Debug)]
 pub(super) struct Confirming {
     /// What happened.
-    pub(super) why: String,
+    pub(super) why: Why,
     /// Retrying cannot mend it.
-    pub(super) quarantined: Option<String>,
+    pub(super) quarantined: Option<Why>,
 }
 
 /// What a power cut may forget.
@@ -46,7 +47,7 @@ pub(super) struct Timers {
     absent_since: Option<Duration>,
     /// The receipt "not confirmed" was printed.
     printed: bool,
-    trouble: Option<String>,
+    trouble: Option<Why>,
 }
 
 impl Timers {
@@ -54,13 +55,13 @@ impl Timers {
         if self.in_flight { None } else { self.due }
     }
 
-    pub(super) fn trouble(&self) -> Option<&str> {
-        self.trouble.as_deref()
+    pub(super) fn trouble(&self) -> Option<&Why> {
+        self.trouble.as_ref()
     }
 }
 
 impl Confirming {
-    pub(super) fn new(why: String) -> Self {
+    pub(super) fn new(why: Why) -> Self {
         Self { why, quarantined: None }
     }
 
@@ -73,7 +74,7 @@ impl Confirming {
 
 impl Sale {
     /// Begins to look: written first, then the till is told and the gateway asked.
-    pub(super) fn confirm(&mut self, why: &str) -> Step {
+    pub(super) fn confirm(&mut self, why: impl Into<Why>) -> Step {
         self.volatile.poll = None;
         self.volatile.throttled = None;
         let timers = &mut self.volatile.confirming;
@@ -81,7 +82,7 @@ impl Sale {
         timers.absent = 0;
         timers.absent_since = None;
         let query = self.query(None);
-        let step = Step::write([Record::Confirming { why: why.to_owned() }]);
+        let step = Step::write([Record::Confirming { why: why.into() }]);
         // The card of a credit has not had its answer yet.
         let waits = self.volatile.card_open && matches!(self.state, State::Asked);
         step.then(waits.then(|| Action::AnswerCard(Box::new(CardAnswer::decline())))).then([Action::Tell, query])
@@ -96,8 +97,8 @@ impl Sale {
             Event::Nudged if self.volatile.confirming.due().is_some() && !self.is_in_quarantine() => self.look(),
             Event::Inquired(Inquiry::CannotAsk { why }) => {
                 let new = self.volatile.confirming.trouble() != Some(&why);
-                let step = self.look_later(now, &why);
-                if new { step.alarm(&cannot_be_asked(&why)) } else { step }
+                let step = self.look_later(now, why.clone());
+                if new { step.alarm(why) } else { step }
             }
             Event::Inquired(Inquiry::Payments(found)) => self.looked(&found, now, deadlines),
             Event::CardSaid { .. } | Event::ReaderLost => {
@@ -121,13 +122,12 @@ impl Sale {
         let (kind, reference) = (self.order.kind.payment_type(), self.order.merchant_transaction_id.clone());
         let same_kind = || found.iter().filter(|one| one.payment_type == kind);
         if same_kind().any(|one| one.reference.is_none()) {
-            return self.needs_a_person("the gateway does not say whose the transactions are; look at them there", now);
+            return self.needs_a_person(Reason::WhoseIsNotSaid, now);
         }
         let another = |one: &&Found| one.payment_type != kind && one.state != FoundState::Declined;
         if let Some(strange) = found.iter().filter(another).find(|one| one.reference.as_ref() == Some(&reference)) {
             // It carries our reference, so it is not absent; what it did nobody can say.
-            let why = super::look_up::another_kind(strange);
-            return self.needs_a_person(&why, now);
+            return self.needs_a_person(look_up::another_kind(strange), now);
         }
         let ours = || same_kind().filter(|one| one.reference.as_ref() == Some(&reference));
         let mut approved = ours().filter(|one| one.state == FoundState::Approved);
@@ -137,8 +137,8 @@ impl Sale {
             (Some(_), None) if undecided || ours().any(|one| one.state == FoundState::Unclear) => {}
             (Some(done), None) => return self.carried_out(&done.id.clone(), done.amount, None, now),
             (Some(one), Some(two)) => {
-                let why = format!("the gateway carried it out twice ({}, {}); look at it there", one.id, two.id);
-                return self.needs_a_person(&why, now);
+                let why = Reason::DoneTwice.with(format_args!("{}, {}", one.id, two.id));
+                return self.needs_a_person(why, now);
             }
             (None, _) => {}
         }
@@ -150,13 +150,12 @@ impl Sale {
         if let Some(one) = ours().find(|one| one.state == FoundState::Undecided) {
             // Written once: what the gateway has had is not absent later.
             let listed = (!self.was_listed).then(|| Record::Pending { payment: one.id.clone() });
-            let mut step = self.look_later(now, "the gateway has not decided yet");
+            let mut step = self.look_later(now, Reason::NotDecidedYet);
             step.records.extend(listed);
             return step;
         }
-        if ours().any(|one| one.state == FoundState::Unclear) {
-            return self
-                .needs_a_person("the gateway's result code for it is not known; look at it at the gateway", now);
+        if let Some(one) = ours().find(|one| one.state == FoundState::Unclear) {
+            return self.needs_a_person(Reason::CodeUnknown.with(&one.id), now);
         }
         let timers = &mut self.volatile.confirming;
         timers.absent += 1;
@@ -164,22 +163,21 @@ impl Sale {
         let nothing_comes = is_final(since, self.asked_unix_ms, now, deadlines);
         let declined = u32::try_from(ours().count()).unwrap_or(u32::MAX);
         if declined >= self.tries.max(1) || (declined > 0 && nothing_comes) {
-            let why = "the gateway declined it".to_owned();
-            return self.confirmed(Outcome::Declined { why }, None);
+            return self.confirmed(Outcome::Declined { why: Reason::BankDeclined.into() }, None);
         }
         // What a person must look at is not sent again.
         if let State::Confirming(Confirming { quarantined: Some(why), .. }) = &self.state {
             let why = why.clone();
-            return self.needs_a_person(&why, now);
+            return self.needs_a_person(why, now);
         }
         if declined > 0 {
-            return self.look_later(now, "the gateway declined one try, and an earlier one may still be carried out");
+            return self.look_later(now, Reason::EarlierTryOpen);
         }
         if self.was_listed {
             return if nothing_comes {
-                self.needs_a_person(NOT_LISTED_ANY_MORE, now)
+                self.needs_a_person(Reason::NotListedAnyMore, now)
             } else {
-                self.look_later(now, "the gateway does not list it any more")
+                self.look_later(now, Reason::NotListedYet)
             };
         }
         // A gateway that is slow may still carry out what it has read.
@@ -188,14 +186,13 @@ impl Sale {
         let may_go = match self.order.kind {
             Kind::Reversal { .. } => quiet,
             Kind::Credit if nothing_comes => {
-                let why = "the gateway never received it".to_owned();
-                return self.confirmed(Outcome::Declined { why }, None);
+                return self.confirmed(Outcome::NotSent { why: Reason::NeverReceived.into() }, None);
             }
             Kind::Credit => false,
             _ => nothing_comes || (quiet && deadlines.refuses_repeats),
         };
         if !may_go {
-            return self.look_later(now, "the gateway does not know it (yet)");
+            return self.look_later(now, Reason::NotListedYet);
         }
         Step::write([Record::Asked { card: None, again_unix_ms: Some(now.unix_ms) }]).then([Action::Ask])
     }
@@ -206,8 +203,7 @@ impl Sale {
             ApprovedAmount::NotSaid => asked,
             ApprovedAmount::Said(said) if said.currency() == asked.currency() && said.minor() <= asked.minor() => said,
             ApprovedAmount::Said(_) | ApprovedAmount::Unreadable => {
-                let why = format!("the gateway carried out {id} with another amount than {asked}; look at it there");
-                return self.needs_a_person(&why, now);
+                return self.needs_a_person(look_up::another_amount(id), now);
             }
         };
         let host = host.unwrap_or_else(|| HostFacts { id: Some(id.to_owned()), ..self.host.clone() });
@@ -216,27 +212,29 @@ impl Sale {
     }
 
     fn confirmed(&mut self, outcome: Outcome, host: Option<HostFacts>) -> Step {
-        let ended = Step::write([Record::Ended { outcome, host, card: None, by: None }]).then([Action::Tell]);
+        let ended =
+            Step::write([Record::Ended { outcome, host, card: None, by: None, at_unix_ms: None }]).then([Action::Tell]);
         // A card that is still open prints with its last word.
         if self.volatile.card_open { ended } else { ended.then([Action::Print(Paper::Copies)]) }
     }
 
-    fn needs_a_person(&mut self, why: &str, now: Now) -> Step {
+    fn needs_a_person(&mut self, why: impl Into<Why>, now: Now) -> Step {
+        let why = why.into();
         let timers = &mut self.volatile.confirming;
         timers.in_flight = false;
         timers.due = Some(now.monotonic + QUARANTINE_WAIT);
         match &self.state {
-            State::Confirming(confirming) if confirming.quarantined.as_deref() == Some(why) => Step::none(),
-            _ => Step::write([Record::Quarantined { why: why.to_owned() }]).then([Action::Tell]).alarm(why),
+            State::Confirming(confirming) if confirming.quarantined.as_ref() == Some(&why) => Step::none(),
+            _ => Step::write([Record::Quarantined { why: why.clone() }]).then([Action::Tell]).alarm(why),
         }
     }
 
     /// Looks again later, less and less often. The cashier gets a receipt that says "not confirmed" the
     /// first time.
-    fn look_later(&mut self, now: Now, trouble: &str) -> Step {
+    fn look_later(&mut self, now: Now, trouble: impl Into<Why>) -> Step {
         let timers = &mut self.volatile.confirming;
         timers.in_flight = false;
-        timers.trouble = Some(trouble.to_owned());
+        timers.trouble = Some(trouble.into());
         timers.tries = timers.tries.saturating_add(1);
         timers.due = Some(now.monotonic + back_off::wait(&self.order.merchant_transaction_id, timers.tries));
         let print = !std::mem::replace(&mut timers.printed, true);

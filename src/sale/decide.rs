@@ -10,7 +10,7 @@ use super::back_off;
 use super::record::Payment;
 use super::{
     ARC_APPROVE, Action, Answer, Approval, ApprovedAmount, CardAnswer, Deadlines, Event, ForChip, HostFacts, Kind, Now,
-    Outcome, Paper, Poll, Record, Refusal, Sale, State, Step, Throttled, is_same_payment,
+    Outcome, Paper, Poll, Reason, Record, Refusal, Sale, State, Step, Throttled, Why, is_same_payment,
 };
 
 /// How often a pending payment is asked for: a person decides in a banking app, seconds matter little.
@@ -19,6 +19,10 @@ const POLL_EVERY: Duration = Duration::from_secs(1);
 impl Sale {
     /// What `event` means for this sale. An event that means nothing in the present state gives an empty step.
     pub fn handle(&mut self, event: Event, now: Now, deadlines: Deadlines) -> Step {
+        self.decide(event, now, deadlines).at(now)
+    }
+
+    fn decide(&mut self, event: Event, now: Now, deadlines: Deadlines) -> Step {
         if self.is_held() {
             return self.handle_held(event, now);
         }
@@ -31,9 +35,9 @@ impl Sale {
             (State::Waiting, Event::CardRead { facts, first_answer }) if !self.volatile.typing => {
                 self.card_read(facts, first_answer)
             }
-            (State::Waiting, Event::NoCard { why }) => self.end(Outcome::Cancelled { why }, None),
-            (State::Waiting, Event::ReaderLost) => self.cancelled("the reader went away before a card was read"),
-            (State::Waiting, Event::Restarted) => self.cancelled("the terminal was restarted before a card was read"),
+            (State::Waiting, Event::NoCard { why }) => self.given_up(why),
+            (State::Waiting, Event::ReaderLost) => self.given_up(Reason::ReaderLost.into()),
+            (State::Waiting, Event::Restarted) => self.given_up(Reason::TerminalRestarted.into()),
             (State::Waiting, Event::CancelAsked { by }) if !self.volatile.cancelling => {
                 self.volatile.cancelling = true;
                 self.volatile.cancelled_by = by;
@@ -41,20 +45,24 @@ impl Sale {
             }
 
             (State::Asked, Event::Answered(answer)) => self.answered(answer, now, deadlines),
-            (State::Asked, Event::CannotAsk { why }) if self.doubted => self.confirm(&why),
+            (State::Asked, Event::CannotAsk { why }) if self.doubted => self.confirm(why),
             (State::Asked, Event::CannotAsk { why }) => self.end(Outcome::NotSent { why }, None),
             (State::Asked, Event::DeadlinePassed) => self.ask_again(now),
-            (State::Asked, Event::Restarted) => {
-                self.unknown("the terminal was restarted before the gateway's answer was kept", None)
-            }
+            (State::Asked, Event::Restarted) => self.unknown(Reason::RestartedBeforeAnswer, None),
             // A request that the gateway did not process need not be made again.
             (State::Asked, Event::CancelAsked { by }) if self.waits_to_ask_again() => {
-                self.cancelled("cancelled at the till").by(by)
+                self.volatile.cancelled_by = by;
+                self.cancelled()
+            }
+            // It is on its way once more: without time for it again it is not sent another time.
+            (State::Asked, Event::CancelAsked { by }) if self.volatile.throttled.is_some() => {
+                self.volatile.cancelling = true;
+                self.volatile.cancelled_by = by;
+                Step::none()
             }
             (State::Asked, Event::ReaderLost | Event::CardSaid { .. }) if self.waits_to_ask_again() => {
                 self.volatile.card_open = false;
-                let why = "the card was gone before the gateway had time".to_owned();
-                self.end(Outcome::NotSent { why }, None)
+                self.end(Outcome::NotSent { why: Reason::CardGone.into() }, None)
             }
             // The host may still approve: wait for its answer, but the card can no longer confirm.
             (State::Asked, Event::ReaderLost | Event::CardSaid { .. }) => {
@@ -69,16 +77,14 @@ impl Sale {
             }
             (State::AtChip { .. }, Event::CardSaid { confirmed: false, facts }) => {
                 self.volatile.card_open = false;
-                let step = self.unconfirmed_by_card("the card refused after the host had approved");
+                let step = self.unconfirmed_by_card(Reason::CardRefused);
                 with_card(step, facts)
             }
             (State::AtChip { .. }, Event::ReaderLost) => {
                 self.volatile.card_open = false;
-                self.unconfirmed_by_card("the card or the reader was lost before it confirmed the approval")
+                self.unconfirmed_by_card(Reason::CardLost)
             }
-            (State::AtChip { .. }, Event::Restarted) => {
-                self.unconfirmed_by_card("the terminal was restarted before the card confirmed the approval")
-            }
+            (State::AtChip { .. }, Event::Restarted) => self.unconfirmed_by_card(Reason::RestartedBeforeCard),
 
             (State::AtSignature { .. }, event) => self.handle_signature(event, now, deadlines),
 
@@ -101,13 +107,13 @@ impl Sale {
     /// What is charged from here on is amount and tip together.
     fn tip_typed(&mut self, tip: Option<Amount>) -> Step {
         if self.volatile.cancelling {
-            return self.cancelled("cancelled at the till");
+            return self.cancelled();
         }
         let total = match tip {
             None => self.order.amount,
             Some(tip) => match self.order.amount.plus(tip) {
                 Ok(total) => total,
-                Err(error) => return self.cancelled(&format!("amount and tip together cannot be charged: {error}")),
+                Err(error) => return self.given_up(Reason::TipNotPossible.with(error)),
             },
         };
         self.volatile.typing = false;
@@ -118,13 +124,12 @@ impl Sale {
         self.volatile.card_open = true;
         if self.volatile.cancelling {
             // Read in the moment of the cancel: never sent, never kept for the next sale (design: invariant 5).
-            return self.cancelled("cancelled at the till");
+            return self.cancelled();
         }
         match first_answer {
             // A credit's AAC is the normal answer (design: path of a sale, 7).
             FirstAnswer::Declined if self.order.kind.card_has_a_say() => {
-                let why = "the card declined".to_owned();
-                let mut step = self.end(Outcome::Declined { why }, None);
+                let mut step = self.end(Outcome::Declined { why: Reason::CardDeclined.into() }, None);
                 step.records.insert(0, Record::CardFinal { card: facts });
                 step
             }
@@ -139,8 +144,8 @@ impl Sale {
         let polling = self.volatile.poll.is_some();
         match answer {
             // Not carried out this time, perhaps because an earlier request without an answer was: only a look can tell.
-            Answer::Declined(refusal) | Answer::Throttled(refusal) if self.doubted => self.confirm(&refusal.reason),
-            Answer::NotSent { why } if self.doubted => self.confirm(&why),
+            Answer::Declined(refusal) | Answer::Throttled(refusal) if self.doubted => self.confirm(refusal.why),
+            Answer::NotSent { why } if self.doubted => self.confirm(why),
             Answer::Approved(ref approval) if self.is_another(Some(&approval.id)) => self.another_payment(&approval.id),
             Answer::Pending { ref id } if self.is_another(Some(id)) => self.another_payment(id),
             Answer::Declined(ref refusal) if self.is_another(refusal.facts.id.as_ref()) => {
@@ -148,8 +153,7 @@ impl Sale {
             }
             Answer::Approved(approval) => self.approved(*approval, now, deadlines),
             Answer::Declined(refusal) if says_approve(&refusal.for_chip) => {
-                let why = "the gateway declined, but its answer to the chip says approved";
-                self.unknown(why, Some(refusal.facts))
+                self.unknown(Reason::ChipContradicted, Some(refusal.facts))
             }
             Answer::Declined(refusal) => self.declined(*refusal),
             Answer::Pending { id } => {
@@ -158,7 +162,7 @@ impl Sale {
                     None => now.monotonic + deadlines.pending,
                 };
                 if now.monotonic >= until {
-                    return self.unknown("the gateway did not decide in time", None);
+                    return self.unknown(Reason::NotDecidedInTime, None);
                 }
                 let first = self.volatile.poll.is_none();
                 self.volatile.poll = Some(Poll { payment: id.clone(), at: now.monotonic + POLL_EVERY, until });
@@ -169,15 +173,15 @@ impl Sale {
             Answer::Throttled(_) | Answer::NotSent { .. } | Answer::Unknown { .. } if polling => {
                 let Some(poll) = &mut self.volatile.poll else { return Step::none() };
                 if now.monotonic >= poll.until {
-                    return self.unknown("the gateway did not decide in time", None);
+                    return self.unknown(Reason::NotDecidedInTime, None);
                 }
                 poll.at = now.monotonic + POLL_EVERY;
                 Step::none()
             }
             Answer::Throttled(refusal) => self.throttled(*refusal, now, deadlines),
             Answer::NotSent { why } => self.end(Outcome::NotSent { why }, None),
-            Answer::Unknown { why } => self.unknown(&why, None),
-            Answer::NotOurs { why } => self.unknown(&why, None).alarm(&why),
+            Answer::Unknown { why } => self.unknown(why, None),
+            Answer::NotOurs { why } => self.unknown(why.clone(), None).alarm(why),
         }
     }
 
@@ -187,19 +191,21 @@ impl Sale {
     }
 
     fn another_payment(&mut self, id: &str) -> Step {
-        let asked = self.volatile.poll.as_ref().map_or("", |poll| &poll.payment);
-        let why = format!("the gateway answered for payment {id} instead of {asked}");
-        self.unknown(&why, None).alarm(&why)
+        let why = Reason::AnotherPaymentAnswered.with(id);
+        self.unknown(why.clone(), None).alarm(why)
     }
 
     /// Nobody knows whether the money moved: a payment is reversed, what was decided before is looked up and carried out.
-    fn unknown(&mut self, why: &str, host: Option<HostFacts>) -> Step {
+    fn unknown(&mut self, why: impl Into<Why>, host: Option<HostFacts>) -> Step {
         if self.order.kind.is_undone_when_unknown() { self.reverse(why, None, host) } else { self.confirm(why) }
     }
 
     /// Too many requests, not processed: this alone permits to send it again (design: result codes), a little later, as long as
     /// the cardholder's patience and the chip's last.
     fn throttled(&mut self, refusal: Refusal, now: Now, deadlines: Deadlines) -> Step {
+        if self.volatile.cancelling {
+            return self.cancelled();
+        }
         let throttled = self.volatile.throttled.get_or_insert(Throttled {
             tries: 0,
             at: None,
@@ -212,8 +218,7 @@ impl Sale {
             throttled.at = Some(at);
             return Step::none();
         }
-        let why = format!("the gateway has too many requests ({}); try again", refusal.reason);
-        self.end(Outcome::NotSent { why }, Some(refusal.facts))
+        self.end(Outcome::NotSent { why: refusal.why }, Some(refusal.facts))
     }
 
     pub(super) fn waits_to_ask_again(&self) -> bool {
@@ -246,16 +251,16 @@ impl Sale {
             ApprovedAmount::NotSaid => asked,
             ApprovedAmount::Said(said) if said.currency() == asked.currency() && said.minor() <= asked.minor() => said,
             ApprovedAmount::Said(said) => {
-                let why = format!("the gateway approved {said} instead of {asked}");
-                return self.approved_wrongly(&why, Some(Payment { id, amount: said }), facts);
+                let why = Reason::AnotherAmountApproved.with(said);
+                return self.approved_wrongly(why, Some(Payment { id, amount: said }), facts);
             }
             ApprovedAmount::Unreadable => {
-                return self.approved_wrongly("the gateway approved an amount that cannot be read", None, facts);
+                return self.approved_wrongly(Reason::AmountUnreadable.into(), None, facts);
             }
         };
         let payment = Payment { id, amount: approved };
         if contradicts_approval(&for_chip) {
-            let why = "the gateway approved, but its answer to the chip says declined";
+            let why = Reason::ChipContradicted;
             return if self.order.kind.is_undone_when_unknown() {
                 self.reverse(why, Some(payment), Some(facts))
             } else {
@@ -263,11 +268,7 @@ impl Sale {
             };
         }
         if approved != asked && self.order.kind.till_may_refuse_a_part() && !self.order.accept_partial {
-            let why = format!(
-                "the gateway approved only {} of {asked}, and the till takes no partial approval: it is taken back",
-                approved.decimal()
-            );
-            return self.reverse(&why, Some(payment), Some(facts));
+            return self.reverse(Reason::PartialNotTaken.with(approved), Some(payment), Some(facts));
         }
         let by_chip =
             self.order.kind.card_has_a_say() && self.card.as_ref().is_some_and(|card| card.entry.card_confirms());
@@ -286,7 +287,7 @@ impl Sale {
             return step;
         }
         if !self.volatile.card_open {
-            let mut step = self.reverse("the card was gone when the host approved", Some(payment), None);
+            let mut step = self.reverse(Reason::CardLost, Some(payment), None);
             step.records.insert(0, host_approved);
             return step;
         }
@@ -299,48 +300,56 @@ impl Sale {
     }
 
     /// Not what was asked for: a payment goes back; what cannot be undone is for a person.
-    fn approved_wrongly(&mut self, why: &str, payment: Option<Payment>, facts: HostFacts) -> Step {
+    fn approved_wrongly(&mut self, why: Why, payment: Option<Payment>, facts: HostFacts) -> Step {
         if self.order.kind.is_undone_when_unknown() {
-            return self.reverse(why, payment, Some(facts)).alarm(why);
+            return self.reverse(why.clone(), payment, Some(facts)).alarm(why);
         }
-        let mut step = self.confirm(why).alarm(why);
-        step.records.push(Record::Quarantined { why: format!("{why}; look at it at the gateway") });
+        let mut step = self.confirm(why.clone()).alarm(why.clone());
+        step.records.push(Record::Quarantined { why });
         step
     }
 
     /// No gateway should reverse a part of what it was asked for. The till hears the part, and can have the rest reversed.
     pub(super) fn alarm_of_a_part(&self, step: Step, amount: Amount) -> Step {
         match self.order.kind {
-            Kind::Reversal { .. } if amount != self.amount => step.alarm(&format!(
-                "the gateway reversed only {} of {}; the rest is still charged",
-                amount.decimal(),
-                self.amount
-            )),
+            Kind::Reversal { .. } if amount != self.amount => step.alarm(reversed_in_part(amount, self.amount)),
             _ => step,
         }
     }
 
     fn declined(&mut self, refusal: Refusal) -> Step {
         let ended = Record::Ended {
-            outcome: Outcome::Declined { why: refusal.reason },
+            outcome: Outcome::Declined { why: refusal.why },
             host: Some(refusal.facts),
             card: None,
             by: None,
+            at_unix_ms: None,
         };
         // An issuer may decline and still send scripts (EMV Book 3, 10.10).
         let answer = CardAnswer { scripts: refusal.for_chip.scripts, ..CardAnswer::decline() };
         Step::write([ended]).then(self.answer_card(answer)).then([Action::Tell])
     }
 
-    fn cancelled(&mut self, why: &str) -> Step {
-        self.end(Outcome::Cancelled { why: why.to_owned() }, None)
+    /// Cancelled at the till, or by a terminal that is being stopped.
+    fn cancelled(&mut self) -> Step {
+        let reason = if self.volatile.cancelled_by.is_some() { Reason::TillCancelled } else { Reason::TerminalStopped };
+        self.end(Outcome::Cancelled { why: reason.into() }, None)
+    }
+
+    /// Nothing was sent: the customer or the till gave up, or the terminal could not go on.
+    fn given_up(&mut self, why: Why) -> Step {
+        match why.reason {
+            Reason::TillCancelled => self.cancelled(),
+            reason if reason.is_terminals_fault() => self.end(Outcome::NotSent { why }, None),
+            _ => self.end(Outcome::Cancelled { why }, None),
+        }
     }
 
     /// Ends the sale without a charge; an open card is told, and the receipt waits for its last word. Where no card was
     /// read, nobody needs a receipt.
     fn end(&mut self, outcome: Outcome, host: Option<HostFacts>) -> Step {
         let by = self.volatile.cancelled_by.clone().filter(|_| matches!(outcome, Outcome::Cancelled { .. }));
-        let step = Step::write([Record::Ended { outcome, host, card: None, by }]);
+        let step = Step::write([Record::Ended { outcome, host, card: None, by, at_unix_ms: None }]);
         let never_read = self.order.kind.needs_card() && self.card.is_none() && !self.volatile.card_open;
         let step = if never_read { step } else { step.then(self.answer_card(CardAnswer::decline())) };
         step.then([Action::Tell])
@@ -353,13 +362,18 @@ impl Sale {
     }
 
     /// Reverses the payment of [`State::AtChip`].
-    fn unconfirmed_by_card(&mut self, why: &str) -> Step {
+    fn unconfirmed_by_card(&mut self, why: Reason) -> Step {
         let State::AtChip { payment, approved } = &self.state else {
             return Step::none();
         };
         let payment = Payment { id: payment.clone(), amount: *approved };
         self.reverse(why, Some(payment), None)
     }
+}
+
+/// No gateway should reverse a part of what it was asked for.
+pub(super) fn reversed_in_part(amount: Amount, asked: Amount) -> Why {
+    Reason::ReversedInPart.with(format_args!("{} / {asked}", amount.decimal()))
 }
 
 /// The card's last word, written first.

@@ -7,11 +7,11 @@
 
 use super::decide::outcome_of;
 use super::record::Record;
-use super::{Action, Event, Now, Outcome, Sale, State, Step, reversing};
+use super::{Action, Event, Now, Outcome, Reason, Sale, State, Step, Why, reversing};
 
 impl Sale {
     /// Holds it, where something would be taken back by itself.
-    pub(super) fn hold(&mut self, why: String) -> Step {
+    pub(super) fn hold(&mut self, why: Why) -> Step {
         match self.state {
             State::AtChip { .. } | State::AtSignature { .. } | State::Reversing(_) => {
                 let alarm = Action::Alarm { why: why.clone() };
@@ -20,15 +20,15 @@ impl Sale {
             // By this journal it was never sent; the gateway holds it.
             State::Waiting if self.order.kind.is_undone_when_unknown() => {
                 let alarm = Action::Alarm { why: why.clone() };
-                let begun = "it had not been sent when the copy was made".to_owned();
+                let begun = Reason::NotSentInCopy.into();
                 let reversing = Record::Reversing { why: begun, payment: None, host: None, by: None };
                 Step::write([reversing, Record::Held { why }]).then([Action::Tell, alarm])
             }
             // A list that leaves it out later does not prove that it never was there: it is looked up, and never sent again.
             State::Waiting => {
-                let why = "this journal, an old copy, says that it was never sent, and the gateway holds it; look at it there";
-                let mut step = self.confirm(why).alarm(why);
-                step.records.push(Record::Quarantined { why: why.to_owned() });
+                let why = Why::from(Reason::NotSentInCopy);
+                let mut step = self.confirm(why.clone()).alarm(why.clone());
+                step.records.push(Record::Quarantined { why });
                 step
             }
             _ => Step::none(),
@@ -53,14 +53,14 @@ impl Sale {
         let mut step = match &self.state {
             // It may have been taken back since: looked up before anybody is told that it stands.
             State::AtSignature { payment } if keep => {
-                let why = "its signature was being compared when the copy was made".to_owned();
+                let why = Reason::SignatureInCopy.into();
                 let looked = Record::Reversing { why, payment: Some(payment.clone()), host: None, by: None };
                 self.volatile.reversal = reversing::Timers::waiting();
                 return Step::write([looked, settled]).then([Action::Tell, self.query(None)]);
             }
             State::AtSignature { payment } => {
                 let payment = payment.clone();
-                self.reverse("taken back by a person's decision", Some(payment), None)
+                self.reverse(Reason::TakenBackByPerson, Some(payment), None)
             }
             State::Reversing(_) => {
                 self.volatile.reversal = self.volatile.reversal.anew();
@@ -77,7 +77,7 @@ impl Sale {
         let host = super::HostFacts { id: Some(id.to_owned()), ..self.host.clone() };
         let outcome: Outcome = outcome_of(left, self.amount);
         self.volatile.reversal = reversing::Timers::default();
-        Step::write([Record::Ended { outcome, host: Some(host), card: None, by: None }])
+        Step::write([Record::Ended { outcome, host: Some(host), card: None, by: None, at_unix_ms: None }])
             .then([Action::Tell, Action::Print(super::Paper::Copies)])
     }
 }

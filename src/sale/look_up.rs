@@ -11,15 +11,15 @@ use crate::money::Amount;
 
 use super::record::{Payment, is_same_payment};
 use super::reversing::{Done, Request, Reversing, less};
-use super::{ApprovedAmount, Found, FoundState};
+use super::{ApprovedAmount, Found, FoundState, Reason, Why};
 
 /// Why a list does not tell how much is left.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Doubt {
     /// A later look will.
-    Wait(String),
+    Wait(Why),
     /// No look will: a person must see to it.
-    Person(String),
+    Person(Why),
 }
 
 /// What became of our own reversal.
@@ -69,7 +69,7 @@ pub(super) fn own(request: &Request, found: &[Found]) -> Result<Own, Doubt> {
     let ours = |one: &&Found| one.payment_type == "RV" && named(one);
     let other = |one: &&Found| one.refers_to.as_ref().is_some_and(|id| !is_same_payment(id, &request.payment.id));
     if let Some(strange) = found.iter().filter(ours).find(other) {
-        return Err(Doubt::Person(format!("the gateway's reversal {} is one of another payment", strange.id)));
+        return Err(Doubt::Person(Reason::ListContradicts.with(&strange.id)));
     }
     let asked = request.payment.amount;
     let mut declined = 0;
@@ -78,11 +78,11 @@ pub(super) fn own(request: &Request, found: &[Found]) -> Result<Own, Doubt> {
             FoundState::Approved => {
                 return match said(one.amount, asked) {
                     Some(amount) if amount.minor() <= asked.minor() => Ok(Own::Done(one.id.clone(), amount)),
-                    _ => Err(Doubt::Person(another_amount(&one.id, asked))),
+                    _ => Err(Doubt::Person(another_amount(&one.id))),
                 };
             }
             FoundState::Undecided => {
-                return Err(Doubt::Wait("the gateway has not decided the reversal yet".to_owned()));
+                return Err(Doubt::Wait(Reason::NotDecidedYet.with(&one.id)));
             }
             FoundState::Unclear => return Err(Doubt::Person(strange_code(&one.id))),
             FoundState::Declined => declined += 1,
@@ -98,10 +98,7 @@ pub(super) fn left(is: &Reversing, payment: &Payment, found: &[Found]) -> Result
     let declined =
         |done: &&Done| found.iter().any(|one| is_listed(done, one)) && listed_as(done, found).next().is_none();
     if let Some(done) = confirmed.clone().find(declined) {
-        let id = &done.id;
-        let why =
-            format!("the gateway answered that it reversed with {id}, and lists that as declined; look at it there");
-        return Err(Doubt::Person(why));
+        return Err(Doubt::Person(Reason::ListContradicts.with(&done.id)));
     }
     let unlisted = confirmed.filter(|done| listed_as(done, found).next().is_none());
     let mut back: u64 = unlisted.map(|done| done.amount.minor()).sum();
@@ -123,13 +120,11 @@ pub(super) fn left(is: &Reversing, payment: &Payment, found: &[Found]) -> Result
                 }
                 (ApprovedAmount::NotSaid, Some(done)) => back = back.saturating_add(done.amount.minor()),
                 _ => {
-                    let id = &one.id;
-                    let why = format!("what the gateway gave back of it with {id} cannot be read; look at it there");
-                    return Err(Doubt::Person(why));
+                    return Err(Doubt::Person(another_amount(&one.id)));
                 }
             },
             FoundState::Undecided => {
-                return Err(Doubt::Wait("the gateway has not decided yet what it gives back of it".to_owned()));
+                return Err(Doubt::Wait(Reason::NotDecidedYet.with(&one.id)));
             }
             FoundState::Unclear => return Err(Doubt::Person(strange_code(&one.id))),
             FoundState::Declined => {}
@@ -149,7 +144,7 @@ fn is_listed(done: &Done, one: &Found) -> bool {
 }
 
 /// A reversal of which the list says another amount than the answer did.
-pub(super) fn told_otherwise(is: &Reversing, found: &[Found]) -> Option<String> {
+pub(super) fn told_otherwise(is: &Reversing, found: &[Found]) -> Option<Why> {
     is.done.iter().find_map(|done| {
         let said = |one: &Found| match one.amount {
             ApprovedAmount::Said(said) => Some(said.minor()),
@@ -158,12 +153,7 @@ pub(super) fn told_otherwise(is: &Reversing, found: &[Found]) -> Option<String> 
         let mut listed = listed_as(done, found).filter_map(said).peekable();
         listed.peek()?;
         let sum: u64 = listed.sum();
-        (sum != done.amount.minor()).then(|| {
-            format!(
-                "the gateway lists reversal {} with another amount than {}, which it answered",
-                done.reference, done.amount
-            )
-        })
+        (sum != done.amount.minor()).then(|| Reason::ListContradicts.with(&done.reference))
     })
 }
 
@@ -181,10 +171,7 @@ fn belongs(is: &Reversing, one: &Found, payment: &Payment, found: &[Found]) -> R
     if payments(found).filter(|other| may_be_charged(other)).count() <= 1 {
         return Ok(true);
     }
-    Err(Doubt::Person(format!(
-        "the gateway holds several payments under our reference, and does not say which of them {} gave back",
-        one.id
-    )))
+    Err(Doubt::Person(Reason::WhoseIsNotSaid.with(&one.id)))
 }
 
 /// What an approved transaction is for: an absent amount is the one that was asked for; `None` in another currency, or unreadable.
@@ -197,15 +184,15 @@ pub(super) fn said(amount: ApprovedAmount, asked: Amount) -> Option<Amount> {
 }
 
 /// The gateway did something else than it was asked for.
-pub(super) fn another_amount(id: &str, asked: Amount) -> String {
-    format!("the gateway reversed another amount than {asked} with {id}; look at it there")
+pub(super) fn another_amount(id: &str) -> Why {
+    Reason::AnotherAmountDone.with(id)
 }
 
 /// The gateway lists something as another kind than it was asked for.
-pub(super) fn another_kind(one: &Found) -> String {
-    format!("the gateway lists {} as a transaction of kind {}; look at it there", one.id, one.payment_type)
+pub(super) fn another_kind(one: &Found) -> Why {
+    Reason::AnotherKindListed.with(format_args!("{} {}", one.id, one.payment_type))
 }
 
-fn strange_code(id: &str) -> String {
-    format!("the gateway's result code for {id} is not known; look at it at the gateway")
+fn strange_code(id: &str) -> Why {
+    Reason::CodeUnknown.with(id)
 }

@@ -37,7 +37,7 @@ use std::time::Duration;
 
 pub use answer::{Answer, Approval, ApprovedAmount, ForChip, Found, FoundState, HostFacts, Inquiry, Refusal, Reversal};
 pub use reason::{Reason, Why};
-pub use receipt::{Copy, Receipt, ReceiptOutcome};
+pub use receipt::{Copy, Original, Receipt, ReceiptOutcome};
 pub use record::{Earlier, Kind, Order, Outcome, Payment, Record, Who, is_same_payment};
 pub use reversing::FRESH;
 
@@ -65,13 +65,17 @@ pub struct Sale {
     /// When it began, at the latest.
     begun_unix_ms: i64,
     /// Why a person must decide before anything goes on.
-    held: Option<String>,
+    held: Option<Why>,
     /// A person has decided.
     decided: bool,
+    /// What a person said of the signature: whether it is the card's.
+    signature: Option<bool>,
     /// Facts of the card, as far as they are known: they fill the receipt.
     card: Option<CardFacts>,
     /// Facts of the host, as far as they are known.
     host: HostFacts,
+    /// When it ended, milliseconds since 1970, UTC.
+    ended_unix_ms: Option<i64>,
     /// Steps that wrote something, for the journal's order.
     steps: u32,
     volatile: Volatile,
@@ -175,8 +179,8 @@ pub enum Event {
     },
     /// The reader gave up; no card was read and nothing needs to be sent.
     NoCard {
-        /// Why, for the receipt and the cashier.
-        why: String,
+        /// Why.
+        why: Why,
     },
     /// The reader went away.
     ReaderLost,
@@ -190,7 +194,7 @@ pub enum Event {
     /// The request for the payment could not be made from the data (a value the interface does not take).
     CannotAsk {
         /// Why.
-        why: String,
+        why: Why,
     },
     /// The gateway answered the payment, or a question for a pending one.
     Answered(Answer),
@@ -213,7 +217,7 @@ pub enum Event {
     /// This journal was found to be an old copy of itself.
     OldCopy {
         /// How that shows.
-        why: String,
+        why: Why,
     },
     /// A person has decided what becomes of a sale that is held.
     Settle {
@@ -270,8 +274,8 @@ pub enum Action {
     },
     /// A person must hear of it: what no gateway should do was done, or nothing goes on by itself.
     Alarm {
-        /// What, and what to do.
-        why: String,
+        /// What.
+        why: Why,
     },
     /// Print the receipt.
     Print(Paper),
@@ -372,9 +376,19 @@ impl Step {
         self
     }
 
+    /// An end says when it was.
+    fn at(mut self, now: Now) -> Self {
+        for record in &mut self.records {
+            if let Record::Ended { at_unix_ms, .. } = record {
+                *at_unix_ms = Some(now.unix_ms);
+            }
+        }
+        self
+    }
+
     /// A person must hear of it too.
-    fn alarm(self, why: &str) -> Self {
-        self.then([Action::Alarm { why: why.to_owned() }])
+    fn alarm(self, why: impl Into<Why>) -> Self {
+        self.then([Action::Alarm { why: why.into() }])
     }
 }
 
@@ -390,11 +404,11 @@ pub enum Standing<'a> {
     /// The gateway may hold an approval; why it is not known.
     Unconfirmed {
         /// What happened.
-        why: &'a str,
+        why: &'a Why,
         /// Why the last try to settle it did not.
-        trouble: Option<&'a str>,
+        trouble: Option<&'a Why>,
         /// Retrying cannot mend it; a person must look.
-        quarantined: Option<&'a str>,
+        quarantined: Option<&'a Why>,
     },
     /// Ended.
     Ended(&'a Outcome),
@@ -458,8 +472,10 @@ impl Sale {
             asked_unix_ms: 0,
             held: None,
             decided: false,
+            signature: None,
             card: None,
             host: HostFacts::default(),
+            ended_unix_ms: None,
             steps: 0,
             volatile: Volatile::default(),
         }
@@ -501,6 +517,12 @@ impl Sale {
         &self.host
     }
 
+    /// When it ended, milliseconds since 1970, UTC; `None` as long as it has not, or if an earlier program ended it.
+    #[must_use]
+    pub fn ended_unix_ms(&self) -> Option<i64> {
+        self.ended_unix_ms
+    }
+
     /// How it stands.
     #[must_use]
     pub fn standing(&self) -> Standing<'_> {
@@ -517,13 +539,13 @@ impl Sale {
             State::AtSignature { .. } => Standing::AtSignature,
             State::Reversing(reversing) => Standing::Unconfirmed {
                 why: &reversing.why,
-                trouble: self.volatile.reversal.trouble.as_deref(),
-                quarantined: reversing.quarantined.as_deref(),
+                trouble: self.volatile.reversal.trouble.as_ref(),
+                quarantined: reversing.quarantined.as_ref(),
             },
             State::Confirming(confirming) => Standing::Unconfirmed {
                 why: &confirming.why,
                 trouble: self.volatile.confirming.trouble(),
-                quarantined: confirming.quarantined.as_deref(),
+                quarantined: confirming.quarantined.as_ref(),
             },
             State::Ended(outcome) => Standing::Ended(outcome),
         }
@@ -539,6 +561,12 @@ impl Sale {
     #[must_use]
     pub fn is_decided(&self) -> bool {
         self.decided
+    }
+
+    /// What somebody at the counter has said of the signature; `None` when nobody has, or nobody was asked.
+    #[must_use]
+    pub fn signature_was(&self) -> Option<bool> {
+        self.signature
     }
 
     /// Whether its request was, or was about to be, sent.
@@ -559,10 +587,12 @@ impl Sale {
         self.volatile.card_open && matches!(self.state, State::Waiting | State::Asked)
     }
 
-    /// Whether a cancel still comes in time: nothing has left, or what left was certainly not processed.
+    /// Whether a cancel may still come in time: nothing has left, or what left was certainly not processed. One that is on its way once
+    /// more is not sent another time then.
     #[must_use]
     pub fn can_be_cancelled(&self) -> bool {
-        matches!(self.state, State::Waiting) || (matches!(self.state, State::Asked) && self.waits_to_ask_again())
+        matches!(self.state, State::Waiting)
+            || (matches!(self.state, State::Asked) && self.volatile.throttled.is_some())
     }
 
     /// Whether the request may have to be sent again: it was asked for, and has no answer.
@@ -592,7 +622,7 @@ impl Sale {
     pub fn receipt(&self) -> Receipt {
         let outcome = match &self.state {
             State::Waiting | State::Asked | State::AtChip { .. } => {
-                ReceiptOutcome::Unconfirmed("the sale is still under way".to_owned())
+                ReceiptOutcome::Unconfirmed(Why::from("the sale is still under way"))
             }
             // The slip that is signed says what the host said.
             State::AtSignature { payment } => decide::outcome_of(payment.amount, self.amount).on_receipt(),
@@ -611,6 +641,7 @@ impl Sale {
             outcome,
             card: self.card.clone(),
             host: self.host.clone(),
+            original: None,
         }
     }
 
@@ -651,7 +682,10 @@ impl Sale {
                 }
                 self.state = State::AtSignature { payment: payment.clone() };
             }
-            Record::Reversing { why, payment, host, by: _ } => {
+            Record::Reversing { why, payment, host, by } => {
+                if matches!(self.state, State::AtSignature { .. }) && by.is_some() {
+                    self.signature = Some(false);
+                }
                 if let Some(host) = host {
                     self.host = host.clone();
                 }
@@ -679,7 +713,11 @@ impl Sale {
                 }
             }
             Record::CardFinal { card } => self.card = Some(card.clone()),
-            Record::Ended { outcome, host, card, by: _ } => {
+            Record::Ended { outcome, host, card, by, at_unix_ms } => {
+                self.ended_unix_ms = *at_unix_ms;
+                if matches!(self.state, State::AtSignature { .. }) && by.is_some() {
+                    self.signature = Some(true);
+                }
                 if let Some(host) = host {
                     self.host = host.clone();
                 }

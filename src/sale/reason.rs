@@ -53,12 +53,26 @@ reasons! {
 
     // ---- The terminal; nothing has left it
 
-    /// The reader went away, or does not do what it must; its trouble.
+    /// The reader went away in the middle; its trouble.
     ReaderLost = "reader-lost",
     /// The reader is not ready; its trouble.
     ReaderNotReady = "reader-not-ready",
+    /// The reader's port cannot be opened; the port and the system's words.
+    ReaderAbsent = "reader-absent",
+    /// What answers at the reader's port is none, or another kind; the port and what was wrong.
+    ReaderOtherDevice = "reader-other-device",
+    /// The reader is not one of `[reader] serials`; its serial number.
+    ReaderNotListed = "reader-not-listed",
+    /// The reader is being restarted after a fault; which.
+    ReaderRestarting = "reader-restarting",
+    /// The reader sends without end; its port.
+    ReaderFlooding = "reader-flooding",
     /// The reader has no key left to encrypt with.
-    ReaderKeysUsedUp = "reader-keys-used-up",
+    ReaderNoKeys = "reader-no-keys",
+    /// The reader sends card data in clear; its serial number.
+    ReaderClearData = "reader-clear-data",
+    /// The reader stopped encrypting, or uses a key twice; its serial number.
+    ReaderNotEncrypting = "reader-not-encrypting",
     /// The reader signed another amount or currency than was asked for.
     ReaderAmountDiffers = "reader-amount-differs",
     /// The reader says that a PIN was entered, and gave none.
@@ -76,23 +90,29 @@ reasons! {
 
     /// No connection to the gateway; the system's words.
     GatewayUnreachable = "gateway-unreachable",
-    /// The gateway's certificate is not trusted, or has expired; what is wrong with it.
-    GatewayNotTrusted = "gateway-not-trusted",
+    /// The gateway's certificate is not one to be trusted; what is wrong with it.
+    GatewayUntrustedCertificate = "gateway-untrusted-certificate",
+    /// The gateway's certificate has expired.
+    GatewayCertificateExpired = "gateway-certificate-expired",
+    /// The gateway takes no certificate of ours, or wants one that there is not.
+    GatewayOwnCertificateRefused = "gateway-own-certificate-refused",
+    /// The gateway refuses our certificate, which has expired.
+    GatewayOwnCertificateExpired = "gateway-own-certificate-expired",
     /// The gateway refuses the access token.
     GatewayRefusesToken = "gateway-refuses-token",
     /// The gateway has nothing at the address that was asked.
     GatewayWrongAddress = "gateway-wrong-address",
     /// The gateway has too many requests and did not process this one; its description.
-    GatewayBusy = "gateway-busy",
+    GatewayThrottles = "gateway-throttles",
     /// The gateway does not know it, after all the time in which it could still have come.
     NeverReceived = "never-received",
 
     // ---- What began a doubt about the money
 
     /// The request was sent, and no answer came; what happened to the line.
-    NoAnswer = "no-answer",
+    GatewayNoAnswer = "gateway-no-answer",
     /// The gateway failed; its HTTP status.
-    GatewayFailed = "gateway-failed",
+    GatewayOutOfOrder = "gateway-out-of-order",
     /// The gateway's answer cannot be read, or contradicts itself; in which way.
     AnswerUnclear = "answer-unclear",
     /// The gateway's result code is on no list; the code.
@@ -121,6 +141,8 @@ reasons! {
     SignatureRefused = "signature-refused",
     /// Nobody compared the signature in time.
     SignatureNotChecked = "signature-not-checked",
+    /// A person decided, in the place of a journal that is an old copy, that it is taken back.
+    TakenBackByPerson = "taken-back-by-person",
     /// It had not been sent when an old copy of the journal was made.
     NotSentInCopy = "not-sent-in-copy",
     /// Its signature was being compared when an old copy of the journal was made.
@@ -191,6 +213,20 @@ impl Reason {
         Why { reason: self, detail: Some(detail.to_string()).filter(|detail| !detail.is_empty()) }
     }
 
+    /// The card, the till or a person at the counter wanted it so: nobody has anything to mend.
+    #[must_use]
+    pub fn is_somebodys_wish(self) -> bool {
+        matches!(
+            self,
+            Self::CardGone
+                | Self::CardRefused
+                | Self::PartialNotTaken
+                | Self::SignatureRefused
+                | Self::SignatureNotChecked
+                | Self::TakenBackByPerson
+        )
+    }
+
     /// A fault of the terminal or of its way to the gateway, which a technician can mend. Neither the customer nor the bank caused it, so it
     /// is never told as "declined" or "cancelled".
     #[must_use]
@@ -199,7 +235,14 @@ impl Reason {
             self,
             Self::ReaderLost
                 | Self::ReaderNotReady
-                | Self::ReaderKeysUsedUp
+                | Self::ReaderAbsent
+                | Self::ReaderOtherDevice
+                | Self::ReaderNotListed
+                | Self::ReaderRestarting
+                | Self::ReaderFlooding
+                | Self::ReaderNotEncrypting
+                | Self::ReaderNoKeys
+                | Self::ReaderClearData
                 | Self::ReaderAmountDiffers
                 | Self::ReaderPinMissing
                 | Self::TypingNotPossible
@@ -207,10 +250,13 @@ impl Reason {
                 | Self::ClockUntrusted
                 | Self::RequestNotPossible
                 | Self::GatewayUnreachable
-                | Self::GatewayNotTrusted
+                | Self::GatewayUntrustedCertificate
+                | Self::GatewayCertificateExpired
+                | Self::GatewayOwnCertificateRefused
+                | Self::GatewayOwnCertificateExpired
                 | Self::GatewayRefusesToken
                 | Self::GatewayWrongAddress
-                | Self::GatewayBusy
+                | Self::GatewayThrottles
                 | Self::NeverReceived
         )
     }

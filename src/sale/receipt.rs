@@ -3,9 +3,9 @@
 use crate::card::CardFacts;
 use crate::money::Amount;
 
-use super::{HostFacts, Kind};
+use super::{HostFacts, Kind, Why};
 
-/// One receipt; the merchant's and the customer's copy differ in their last line and the signature line only.
+/// One receipt. What stands on which copy is the printer's business.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Receipt {
     /// What kind of transaction.
@@ -28,6 +28,40 @@ pub struct Receipt {
     pub card: Option<CardFacts>,
     /// What the host said, when it was asked.
     pub host: HostFacts,
+    /// The transaction that this one refers to, as far as the journal knows it; filled in by whoever has the journal.
+    pub original: Option<Original>,
+}
+
+/// An earlier transaction, on the receipt of a refund, a void or another one that refers to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Original {
+    /// Its number.
+    pub number: u64,
+    /// Its reference, when that is this till's.
+    pub reference: Option<String>,
+    /// Its local date and time.
+    pub local_time: String,
+    /// Brand of its card.
+    pub brand: Option<String>,
+    /// The last four digits of its card.
+    pub last4: Option<String>,
+}
+
+impl Original {
+    /// What a later receipt says of an earlier one. A refund of a capture names the card of the pre-authorisation.
+    #[must_use]
+    pub fn of(earlier: Receipt) -> Self {
+        let Receipt { number, reference, local_time, card, host, original, .. } = earlier;
+        let (its_brand, its_last4) = original.map(|its| (its.brand, its.last4)).unwrap_or_default();
+        let pan = card.as_ref().and_then(|card| card.pan.as_ref());
+        Self {
+            number,
+            reference: Some(reference),
+            local_time,
+            brand: host.brand.or_else(|| card.as_ref()?.label.clone()).or(its_brand),
+            last4: pan.map(|pan| pan.last4().to_owned()).or(host.last4).or(its_last4),
+        }
+    }
 }
 
 /// The outcome as the receipt says it.
@@ -38,13 +72,15 @@ pub enum ReceiptOutcome {
     /// Approved in part: this much.
     PartiallyApproved(Amount),
     /// Not charged, and why.
-    Declined(String),
+    Declined(Why),
     /// Charged and taken back, or reversed before it was charged, and why.
-    Reversed(String),
-    /// Nobody knows yet: it is being reversed.
-    Unconfirmed(String),
+    Reversed(Why),
+    /// Nobody knows yet: it is being undone, or finished, as its kind says.
+    Unconfirmed(Why),
     /// Cancelled before anything was sent, and why.
-    Cancelled(String),
+    Cancelled(Why),
+    /// No payment exists: nothing was sent or processed, and why.
+    NotSent(Why),
 }
 
 /// Whose copy.
@@ -54,4 +90,15 @@ pub enum Copy {
     Merchant,
     /// Handed to the customer.
     Customer,
+}
+
+impl Copy {
+    /// As programs write it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Merchant => "merchant",
+            Self::Customer => "customer",
+        }
+    }
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::card::CardFacts;
 use crate::money::Amount;
 
-use super::{HostFacts, ReceiptOutcome};
+use super::{HostFacts, ReceiptOutcome, Why};
 
 /// What kind of transaction: what the gateway is asked for, and whether a card is needed (design: Reading the interface
 /// documents, payment types at the counter).
@@ -227,7 +227,7 @@ pub enum Record {
     /// The outcome is not known, or the card did not confirm: nothing may stay charged.
     Reversing {
         /// What happened.
-        why: String,
+        why: Why,
         /// The payment, when its id and amount are known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         payment: Option<Payment>,
@@ -241,7 +241,7 @@ pub enum Record {
     /// Nobody knows what became of a capture, refund or reversal: it is looked up, and carried out if it was not.
     Confirming {
         /// What happened.
-        why: String,
+        why: Why,
     },
     /// A reversal is about to be sent. Written anew before it is sent again, under the same reference.
     ReversalAsked {
@@ -265,7 +265,7 @@ pub enum Record {
     /// decided.
     Held {
         /// Why.
-        why: String,
+        why: Why,
     },
     /// A person has decided.
     Settled {
@@ -278,7 +278,7 @@ pub enum Record {
     /// Retrying cannot mend it; it is shown, and retried daily.
     Quarantined {
         /// Why.
-        why: String,
+        why: Why,
     },
     /// The card's last word after a final outcome, for the receipt.
     CardFinal {
@@ -298,6 +298,9 @@ pub enum Record {
         /// Who caused it, when a person did: by a cancel, or by accepting the signature.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<Who>,
+        /// When, milliseconds since 1970, UTC; earlier programs left it to the journal's row. For people; order is by the journal.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        at_unix_ms: Option<i64>,
     },
 }
 
@@ -353,35 +356,59 @@ pub enum Outcome {
         /// This much.
         amount: Amount,
     },
-    /// Not charged: the host or the card declined, or the gateway refused the request.
+    /// Not charged: the bank or the card declined.
     Declined {
         /// Why.
-        why: String,
+        why: Why,
     },
-    /// Not charged: given up before anything was sent.
+    /// Not charged: the customer or the till gave up before anything was sent.
     Cancelled {
         /// Why.
-        why: String,
+        why: Why,
     },
-    /// Not charged: the gateway cannot have read the request.
+    /// Not charged, no payment exists: nothing left the terminal, or the gateway did not process it.
     NotSent {
         /// Why.
-        why: String,
+        why: Why,
     },
-    /// Not charged: what was or may have been charged was taken back.
+    /// Not charged: what was or may have been charged was taken back, or never came.
     Reversed {
         /// What had happened.
-        why: String,
+        why: Why,
     },
 }
 
 impl Outcome {
+    /// As programs write it.
+    #[must_use]
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Approved => "approved",
+            Self::PartiallyApproved { .. } => "partially-approved",
+            Self::Declined { .. } => "declined",
+            Self::Cancelled { .. } => "cancelled",
+            Self::NotSent { .. } => "not-sent",
+            Self::Reversed { .. } => "reversed",
+        }
+    }
+
+    /// Why nothing is charged; `None` when something is.
+    #[must_use]
+    pub fn why(&self) -> Option<&Why> {
+        match self {
+            Self::Approved | Self::PartiallyApproved { .. } => None,
+            Self::Declined { why } | Self::Cancelled { why } | Self::NotSent { why } | Self::Reversed { why } => {
+                Some(why)
+            }
+        }
+    }
+
     pub(super) fn on_receipt(&self) -> ReceiptOutcome {
         match self {
             Self::Approved => ReceiptOutcome::Approved,
             Self::PartiallyApproved { amount } => ReceiptOutcome::PartiallyApproved(*amount),
             Self::Declined { why } => ReceiptOutcome::Declined(why.clone()),
-            Self::NotSent { why } => ReceiptOutcome::Declined(format!("not sent: {why}")),
+            Self::NotSent { why } => ReceiptOutcome::NotSent(why.clone()),
             Self::Cancelled { why } => ReceiptOutcome::Cancelled(why.clone()),
             Self::Reversed { why } => ReceiptOutcome::Reversed(why.clone()),
         }

@@ -10,11 +10,12 @@ use std::time::Duration;
 use crate::money::Amount;
 
 use super::back_off;
+use super::decide::reversed_in_part;
 use super::look_up::{self, Doubt, Own, may_be_charged, payments};
 use super::record::{Payment, is_same_payment};
 use super::{
     Action, ApprovedAmount, CardAnswer, Deadlines, Event, Found, FoundState, HostFacts, Inquiry, Now, Outcome, Paper,
-    Record, Reversal, Sale, State, Step,
+    Reason, Record, Reversal, Sale, State, Step, Why,
 };
 
 /// A quarantined reversal is retried daily: what a person mended at the gateway is then noticed.
@@ -36,7 +37,7 @@ const WATCHED_ABSENCE: Duration = Duration::from_secs(3600);
 #[derive(Clone, Debug)]
 pub(super) struct Reversing {
     /// What happened.
-    pub(super) why: String,
+    pub(super) why: Why,
     /// The payment when the gateway named it; else it must be looked up.
     pub(super) known: Option<Payment>,
     /// A reversal that was sent (or was about to be) and is not confirmed.
@@ -52,7 +53,7 @@ pub(super) struct Reversing {
     /// A person has decided that what is found stays.
     pub(super) keep: bool,
     /// Retrying cannot mend it.
-    pub(super) quarantined: Option<String>,
+    pub(super) quarantined: Option<Why>,
 }
 
 /// A reversal under one reference.
@@ -96,7 +97,7 @@ pub(super) struct Timers {
     /// What looks showed as charged: none of it is over because a list leaves it out.
     seen: Vec<Payment>,
     /// The gateway refused the last reversal; if a look shows it still charged, retrying cannot mend it.
-    refused: Option<String>,
+    refused: Option<Why>,
     /// When the gateway first said that it knows no such payment.
     first_absent: Option<Duration>,
     /// An approved payment that no look has listed since then, whatever else they listed.
@@ -107,7 +108,7 @@ pub(super) struct Timers {
     /// The receipt "not confirmed" was printed.
     printed: bool,
     /// Why the last try did not settle it.
-    pub(super) trouble: Option<String>,
+    pub(super) trouble: Option<Why>,
 }
 
 impl Timers {
@@ -127,7 +128,7 @@ impl Timers {
 }
 
 impl Reversing {
-    pub(super) fn new(why: String, known: Option<Payment>) -> Self {
+    pub(super) fn new(why: Why, known: Option<Payment>) -> Self {
         Self {
             why,
             known,
@@ -175,7 +176,7 @@ impl Reversing {
 
     /// Each reversal has a reference of its own (interface: `merchantTransactionId` should be unique), made of the sale's.
     fn next_reference(&self, of_sale: &str) -> String {
-        format!("{of_sale}-r{}", self.references + 1)
+        reversal_reference(of_sale, self.references + 1)
     }
 
     /// What is left of the payment that the answer named, by what was confirmed alone; `None` when that is nothing.
@@ -192,6 +193,10 @@ impl Reversing {
     }
 }
 
+fn reversal_reference(of_sale: &str, nth: u32) -> String {
+    format!("{of_sale}-r{nth}")
+}
+
 /// Whether the open request is for all that is left.
 fn is_whole(open: &Payment, rest: &Payment) -> bool {
     is_same_payment(&open.id, &rest.id) && open.amount == rest.amount
@@ -205,11 +210,11 @@ pub(super) fn less(amount: Amount, minor: u64) -> Option<Amount> {
 
 impl Sale {
     /// Begins to reverse: written first, then the card is declined, the till told, and the gateway asked.
-    pub(super) fn reverse(&mut self, why: &str, payment: Option<Payment>, host: Option<HostFacts>) -> Step {
+    pub(super) fn reverse(&mut self, why: impl Into<Why>, payment: Option<Payment>, host: Option<HostFacts>) -> Step {
         self.volatile.poll = None;
         let whole = payment.as_ref().map(|payment| payment.amount);
         self.volatile.reversal = Timers { in_flight: true, certainly_unsent: true, whole, ..Timers::default() };
-        let reversing = Record::Reversing { why: why.to_owned(), payment: payment.clone(), host, by: None };
+        let reversing = Record::Reversing { why: why.into(), payment: payment.clone(), host, by: None };
         let mut step = Step::write([reversing]);
         // Only a card that has not had its answer yet: at the chip it had one.
         if self.volatile.card_open && matches!(self.state, State::Asked) {
@@ -218,7 +223,7 @@ impl Sale {
         step = step.then([Action::Tell]);
         match payment {
             Some(payment) => {
-                let reference = Reversing::new(String::new(), None).next_reference(self.our_reference());
+                let reference = reversal_reference(self.our_reference(), 1);
                 let asked = ask_reversal(payment, reference);
                 step.records.extend(asked.records);
                 step.then(asked.actions)
@@ -303,13 +308,13 @@ impl Sale {
     fn inquired(&mut self, inquiry: Inquiry, now: Now, deadlines: Deadlines) -> Step {
         let found = match inquiry {
             Inquiry::Payments(found) => found,
-            Inquiry::CannotAsk { why } => return self.cannot_ask(now, &why),
+            Inquiry::CannotAsk { why } => return self.cannot_ask(now, why),
         };
         let State::Reversing(reversing) = &self.state else {
             return Step::none();
         };
         if let Some(strange) = look_up::strange_kind(&found, self.our_reference()) {
-            return self.quarantine(&look_up::another_kind(strange), now);
+            return self.quarantine(look_up::another_kind(strange), now);
         }
         let mut is = reversing.clone();
         let timers = &mut self.volatile.reversal;
@@ -339,7 +344,7 @@ impl Sale {
         }
         let mut step = self.charged_or_not(&is, own.as_ref(), &found, now, deadlines);
         if let Some(why) = look_up::told_otherwise(&is, &found).filter(|_| !step.records.is_empty()) {
-            step = step.alarm(&why);
+            step = step.alarm(why);
         }
         first.records.extend(step.records);
         first.then(step.actions)
@@ -372,9 +377,8 @@ impl Sale {
             let known = is.known.as_ref().filter(|known| is_same_payment(&known.id, &one.id));
             // The answer itself named it: its own amount is what must go back.
             let Some(amount) = self.amount_of(one).or(known.map(|known| known.amount)) else {
-                let id = &one.id;
-                let why = format!("payment {id} carries our reference with another amount; look at it at the gateway");
-                return self.quarantine(&why, now);
+                let why = Reason::AnotherAmountDone.with(&one.id);
+                return self.quarantine(why, now);
             };
             let payment = Payment { id: one.id.clone(), amount };
             match look_up::left(is, &payment, found) {
@@ -385,10 +389,9 @@ impl Sale {
                     let step = self.ask_for_the_rest(is, own, Payment { id: payment.id, amount: left }, now, deadlines);
                     return match &is.known {
                         // Another one than the answer named: it goes back like every match, and somebody must hear of it.
-                        Some(known) if !is_same_payment(&known.id, &one.id) => step.alarm(&format!(
-                            "the gateway holds payment {} under our reference, besides {}",
-                            one.id, known.id
-                        )),
+                        Some(known) if !is_same_payment(&known.id, &one.id) => {
+                            step.alarm(Reason::SecondPayment.with(&one.id))
+                        }
                         _ => step,
                     };
                 }
@@ -406,17 +409,17 @@ impl Sale {
         if is.known.is_some() || !is.done.is_empty() || payments(found).any(may_be_charged) {
             return self.end_reversed();
         }
-        let why = if payments(found).next().is_some() {
-            "the gateway declined it"
-        } else if self.absence_is_final(now, deadlines) {
-            if self.was_listed {
-                return self.quarantine(NOT_LISTED_ANY_MORE, now);
-            }
-            "the gateway never received it"
-        } else {
-            return self.wait(now, "the gateway does not know it; a late approval would be reversed");
-        };
-        self.end_settled(Outcome::Declined { why: why.to_owned() })
+        if payments(found).next().is_some() {
+            return self.end_settled(Outcome::Declined { why: Reason::BankDeclined.into() });
+        }
+        if !self.absence_is_final(now, deadlines) {
+            // A late approval would be reversed.
+            return self.wait(now, Reason::NotListedYet);
+        }
+        if self.was_listed {
+            return self.quarantine(Reason::NotListedAnyMore, now);
+        }
+        self.end_settled(Outcome::Reversed { why: Reason::NeverReceived.into() })
     }
 
     /// What a person keeps is one payment: whether there is another one must be known, and that one is for a person too.
@@ -429,18 +432,14 @@ impl Sale {
         match others.find(|one| one.state != FoundState::Declined && !is_back(one)) {
             None => self.kept(id, left),
             Some(one) if one.state == FoundState::Undecided => self.undecided(&one.id.clone(), now),
-            Some(one) => {
-                let why =
-                    format!("the gateway holds payment {} besides {id}, which is kept; give it back there", one.id);
-                self.quarantine(&why, now)
-            }
+            Some(one) => self.quarantine(Reason::SecondPayment.with(&one.id), now),
         }
     }
 
     /// The gateway has it, and has not decided: written once, for what it has had is not absent later.
     fn undecided(&mut self, id: &str, now: Now) -> Step {
         let listed = (!self.was_listed).then(|| Record::Pending { payment: id.to_owned() });
-        let mut step = self.wait(now, "the gateway has not decided yet");
+        let mut step = self.wait(now, Reason::NotDecidedYet);
         step.records.extend(listed);
         step
     }
@@ -475,14 +474,13 @@ impl Sale {
                 return Some(self.undecided(id, now));
             }
             if listed.is_some() {
-                let why = format!("the gateway lists payment {id} as declined, which it approved; look at it there");
-                return Some(self.quarantine(&why, now));
+                return Some(self.quarantine(Reason::ListContradicts.with(id), now));
             }
-            let why = format!("the gateway does not list payment {id}, which it approved; look at it there");
+            let why = Reason::NotListedAnyMore.with(id);
             return Some(if self.is_not_listed_for_good(id, now, deadlines) {
-                self.quarantine(&why, now)
+                self.quarantine(why, now)
             } else {
-                self.wait(now, &why)
+                self.wait(now, why)
             });
         }
         None
@@ -499,7 +497,7 @@ impl Sale {
         deadlines: Deadlines,
     ) -> Step {
         if let Some(why) = self.volatile.reversal.refused.take() {
-            return self.quarantine(&format!("the gateway refuses to reverse payment {} ({why})", rest.id), now);
+            return self.quarantine(why, now);
         }
         let timers = &mut self.volatile.reversal;
         let next = is.next_reference(&self.order.merchant_transaction_id);
@@ -507,7 +505,7 @@ impl Sale {
             if is.unanswered.iter().any(|one| is_same_payment(&one.payment.id, &rest.id)) {
                 let since = *timers.reversal_absent_since.get_or_insert(now.monotonic);
                 if now.monotonic.saturating_sub(since) < deadlines.absence_final {
-                    return self.wait(now, "a reversal of it was sent before and may still be carried out");
+                    return self.wait(now, Reason::ReversalOnItsWay);
                 }
             }
             timers.certainly_unsent = true;
@@ -539,7 +537,7 @@ impl Sale {
             timers.certainly_unsent = true;
             return self.ask_anew(rest, next);
         }
-        self.wait(now, "the gateway does not know the reversal (yet); it is sent again when it still does not")
+        self.wait(now, Reason::ReversalNotListed)
     }
 
     fn ask_anew(&mut self, payment: Payment, reference: String) -> Step {
@@ -549,8 +547,8 @@ impl Sale {
 
     fn doubted(&mut self, doubt: Doubt, now: Now) -> Step {
         match doubt {
-            Doubt::Wait(why) => self.wait(now, &why),
-            Doubt::Person(why) => self.quarantine(&why, now),
+            Doubt::Wait(why) => self.wait(now, why),
+            Doubt::Person(why) => self.quarantine(why, now),
         }
     }
 
@@ -576,13 +574,13 @@ impl Sale {
         };
         // The answer to an earlier request (before a restart, of another match) says nothing about this one: look.
         let Some(asked) = reversing.open.clone().filter(|asked| asked.reference == reference) else {
-            return self.wait(now, "an answer came that belongs to another request");
+            return self.wait(now, Reason::StrayAnswer);
         };
         let timers = &mut self.volatile.reversal;
         match reversal {
             Reversal::Done { id, .. } if reversing.done.iter().any(|done| is_same_payment(&done.id, &id)) => {
                 timers.certainly_unsent = false;
-                self.wait(now, "the gateway answered with an earlier reversal")
+                self.wait(now, Reason::StrayAnswer.with(id))
             }
             Reversal::Done { id, amount } => match look_up::said(amount, asked.payment.amount) {
                 Some(minor) if minor.minor() <= asked.payment.amount.minor() => {
@@ -590,21 +588,21 @@ impl Sale {
                 }
                 _ => {
                     timers.certainly_unsent = false;
-                    let why = look_up::another_amount(&id, asked.payment.amount);
-                    self.quarantine(&why, now)
+                    let why = look_up::another_amount(&id);
+                    self.quarantine(why, now)
                 }
             },
             Reversal::NotSent { why } => {
                 timers.reckoned.get_or_insert(now.monotonic);
-                self.wait(now, &why)
+                self.wait(now, why)
             }
             Reversal::HeldBack { why, for_person } => {
                 timers.look_first = true;
-                if for_person { self.quarantine(&why, now) } else { self.wait(now, &why) }
+                if for_person { self.quarantine(why, now) } else { self.wait(now, why) }
             }
             Reversal::Unknown { why } => {
                 timers.certainly_unsent = false;
-                self.wait(now, &why)
+                self.wait(now, why)
             }
             Reversal::Refused { why } => {
                 timers.certainly_unsent = false;
@@ -639,33 +637,34 @@ impl Sale {
         step.then(next.actions)
     }
 
-    fn quarantine(&mut self, why: &str, now: Now) -> Step {
+    fn quarantine(&mut self, why: impl Into<Why>, now: Now) -> Step {
+        let why = why.into();
         let timers = &mut self.volatile.reversal;
         timers.in_flight = false;
         timers.due = Some(now.monotonic + QUARANTINE_WAIT);
         let print = !std::mem::replace(&mut timers.printed, true);
-        if self.quarantined_as(why) {
+        if self.quarantined_as(&why) {
             return Step::none();
         }
-        Step::write([Record::Quarantined { why: why.to_owned() }])
+        Step::write([Record::Quarantined { why: why.clone() }])
             .then([Action::Tell])
             .alarm(why)
             .then(print.then_some(Action::Print(Paper::Copies)))
     }
 
     /// The question itself is not answered. It may never be, so somebody must hear of it; once for each reason.
-    fn cannot_ask(&mut self, now: Now, why: &str) -> Step {
-        let new = self.volatile.reversal.trouble.as_deref() != Some(why);
-        let step = self.wait(now, why);
-        if new { step.alarm(&cannot_be_asked(why)) } else { step }
+    fn cannot_ask(&mut self, now: Now, why: Why) -> Step {
+        let new = self.volatile.reversal.trouble.as_ref() != Some(&why);
+        let step = self.wait(now, why.clone());
+        if new { step.alarm(why) } else { step }
     }
 
     /// Tries again later, less and less often. The cashier gets a receipt that says
     /// "not confirmed" the first time.
-    fn wait(&mut self, now: Now, trouble: &str) -> Step {
+    fn wait(&mut self, now: Now, trouble: impl Into<Why>) -> Step {
         let timers = &mut self.volatile.reversal;
         timers.in_flight = false;
-        timers.trouble = Some(trouble.to_owned());
+        timers.trouble = Some(trouble.into());
         timers.tries = timers.tries.saturating_add(1);
         timers.due = Some(now.monotonic + back_off::wait(&self.order.merchant_transaction_id, timers.tries));
         let print = !std::mem::replace(&mut timers.printed, true);
@@ -682,7 +681,8 @@ impl Sale {
 
     fn end_settled(&mut self, outcome: Outcome) -> Step {
         self.volatile.reversal = Timers::default();
-        let ended = Step::write([Record::Ended { outcome, host: None, card: None, by: None }]).then([Action::Tell]);
+        let ended = Step::write([Record::Ended { outcome, host: None, card: None, by: None, at_unix_ms: None }])
+            .then([Action::Tell]);
         // A card that is still open prints with its last word.
         if self.volatile.card_open { ended } else { ended.then([Action::Print(Paper::Copies)]) }
     }
@@ -691,23 +691,14 @@ impl Sale {
         matches!(&self.state, State::Reversing(reversing) if reversing.quarantined.is_some())
     }
 
-    fn quarantined_as(&self, why: &str) -> bool {
-        matches!(&self.state, State::Reversing(reversing) if reversing.quarantined.as_deref() == Some(why))
+    fn quarantined_as(&self, why: &Why) -> bool {
+        matches!(&self.state, State::Reversing(reversing) if reversing.quarantined.as_ref() == Some(why))
     }
 
     /// The amount to reverse, when a found payment is ours: amount and currency must match too. A partial approval is ours as well.
     fn amount_of(&self, payment: &Found) -> Option<Amount> {
         look_up::said(payment.amount, self.amount).filter(|said| said.minor() <= self.amount.minor())
     }
-}
-
-/// Of what the gateway once listed as not decided, or answered so.
-pub(super) const NOT_LISTED_ANY_MORE: &str =
-    "the gateway had it and had not decided, and does not list it any more; look at it there";
-
-/// What an alarm says of a query without an answer.
-pub(super) fn cannot_be_asked(why: &str) -> String {
-    format!("the gateway cannot be asked what became of it: {why}")
 }
 
 /// Whether what was first absent then, and sent at that time of the wall clock, does not come any more.
@@ -723,7 +714,7 @@ fn with_alarm_of_a_part(step: Step, amount: Amount, asked: Amount) -> Step {
     if amount == asked {
         return step;
     }
-    step.alarm(&format!("the gateway reversed only {} of {asked}; the rest is reversed too", amount.decimal()))
+    step.alarm(reversed_in_part(amount, asked))
 }
 
 /// A request that is written down and has certainly not left: it needs no second record, and was not tried once more.

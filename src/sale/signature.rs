@@ -7,7 +7,7 @@
 use crate::card::{CardFacts, Cvm};
 
 use super::decide::{outcome_of, with_card};
-use super::{Action, Deadlines, Event, Now, Paper, Payment, Record, Sale, State, Step};
+use super::{Action, Deadlines, Event, Now, Paper, Payment, Reason, Record, Sale, State, Step};
 
 impl Sale {
     /// Host and card are content: the end, or first the signature.
@@ -28,7 +28,7 @@ impl Sale {
             }
             None => {
                 let outcome = outcome_of(payment.amount, self.amount);
-                let ended = Record::Ended { outcome, host: None, card, by: None };
+                let ended = Record::Ended { outcome, host: None, card, by: None, at_unix_ms: None };
                 Step::write([ended]).then([Action::Tell, Action::Print(Paper::Copies)])
             }
         }
@@ -42,15 +42,16 @@ impl Sale {
         match event {
             Event::SignatureChecked { accepted: true, by } => {
                 let outcome = outcome_of(payment.amount, self.amount);
-                let step = Step::write([Record::Ended { outcome, host: None, card: None, by }]).then([Action::Tell]);
+                let step = Step::write([Record::Ended { outcome, host: None, card: None, by, at_unix_ms: None }])
+                    .then([Action::Tell]);
                 // A card that has not had its last word prints all of it then.
                 if self.volatile.card_open { step } else { step.then([Action::Print(Paper::AfterSignature)]) }
             }
             Event::SignatureChecked { accepted: false, by } => {
-                self.reverse("the signature was refused at the counter", Some(payment), None).by(by)
+                self.reverse(Reason::SignatureRefused, Some(payment), None).by(by)
             }
             Event::DeadlinePassed if self.volatile.signature_until.is_some_and(|until| until <= now.monotonic) => {
-                self.reverse("nobody confirmed the signature in time", Some(payment), None)
+                self.reverse(Reason::SignatureNotChecked, Some(payment), None)
             }
             // The slip may have been lost with the power.
             Event::Restarted => {

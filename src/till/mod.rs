@@ -14,9 +14,14 @@ use crate::money::{Amount, Currency};
 
 pub mod http;
 mod rights;
+mod status;
 mod totals;
 
 pub use rights::{Caller, Denied, Permit, Verb, Who};
+pub use status::{
+    Attention, AttentionView, ClockState, ClockView, ConfigFileView, GatewayState, GatewayView, JournalState,
+    JournalView, KeysView, PrinterState, PrinterView, ReaderState, ReaderView, StatusView,
+};
 pub use totals::{Sum, TotalsView};
 
 /// What a till asks, with the place for the answer.
@@ -35,6 +40,13 @@ pub enum Command {
         till: String,
         /// The reference.
         reference: String,
+        /// The sale as it stands.
+        reply: oneshot::Sender<Result<SaleView, Refused>>,
+    },
+    /// The latest transaction of a till.
+    Latest {
+        /// The till's name.
+        till: String,
         /// The sale as it stands.
         reply: oneshot::Sender<Result<SaleView, Refused>>,
     },
@@ -88,7 +100,7 @@ pub enum Command {
         accepted: bool,
         /// Who found that.
         by: Who,
-        /// The sale as it stands; unchanged when no signature was waited for.
+        /// The sale as it stands. The same answer once more changes nothing.
         reply: oneshot::Sender<Result<SaleView, Refused>>,
     },
     /// Tell what becomes of an open sale of a journal that was found to be an old copy.
@@ -315,10 +327,34 @@ pub enum State {
     InProgress,
     /// Approved; the signature on the slip is to be compared and accepted or refused.
     AwaitingSignature,
-    /// The gateway may hold an approval; it is being looked up and reversed (design: invariant 3).
+    /// The gateway may hold an approval of something that is undone when nobody knows: it is being taken back (design: invariant 3). The
+    /// shop may take a new one under a new reference at once.
     Unconfirmed,
+    /// Nobody knows yet whether a capture, refund, credit or reversal was carried out: it is being finished. Not to be repeated; ask again.
+    UnconfirmedFinishing,
     /// Ended; [`SaleView::outcome`] tells how.
     Ended,
+}
+
+impl State {
+    /// As programs write it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::WaitingForCard => "waiting-for-card",
+            Self::InProgress => "in-progress",
+            Self::AwaitingSignature => "awaiting-signature",
+            Self::Unconfirmed => "unconfirmed",
+            Self::UnconfirmedFinishing => "unconfirmed-finishing",
+            Self::Ended => "ended",
+        }
+    }
+
+    /// Whether nobody knows yet what the gateway did.
+    #[must_use]
+    pub fn is_unconfirmed(self) -> bool {
+        matches!(self, Self::Unconfirmed | Self::UnconfirmedFinishing)
+    }
 }
 
 /// How a sale ended.
@@ -329,12 +365,14 @@ pub enum Outcome {
     Approved,
     /// Charged in part: see `approvedAmount`.
     PartiallyApproved,
-    /// Not charged.
+    /// Not charged: the bank or the card declined.
     Declined,
-    /// Not charged: cancelled before anything was sent.
+    /// Not charged: the customer or the till gave up before anything was sent.
     Cancelled,
-    /// Not charged: the gateway could not be reached.
+    /// Not charged, no payment exists: nothing left the terminal, or the gateway did not process it.
     NotSent,
+    /// Not charged: it was, or may have been, approved, and was taken back.
+    Reversed,
 }
 
 impl Outcome {
@@ -347,6 +385,7 @@ impl Outcome {
             Self::Declined => "declined",
             Self::Cancelled => "cancelled",
             Self::NotSent => "not-sent",
+            Self::Reversed => "reversed",
         }
     }
 }
@@ -373,6 +412,9 @@ pub struct SaleView {
     /// What can still be captured of a pre-authorisation, or refunded of a payment; told when one sale is asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub left: Option<String>,
+    /// What refers to it, oldest first: what was captured, refunded or reversed of it; told when one sale is asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub later: Vec<LaterView>,
     /// What was asked for, as `12.34`.
     pub amount: String,
     /// The tip that the cardholder typed at the reader; it is charged on top of `amount`.
@@ -388,6 +430,12 @@ pub struct SaleView {
     /// What was approved, with `partially-approved` and `approved`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub approved_amount: Option<String>,
+    /// Why it ended so, or why nobody knows: one word of the list in the README. Absent with `approved`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Why it is not settled yet, as a word of the same list: with `unconfirmed` and `unconfirmed-finishing`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unsettled: Option<String>,
     /// One sentence for the cashier.
     pub text: String,
     /// Unconfirmed, and nothing goes on by itself: what a person must see to. It is tried again once a day.
@@ -395,11 +443,20 @@ pub struct SaleView {
     pub needs_person: Option<String>,
     /// When it began, UTC, RFC 3339.
     pub started_at: String,
+    /// When it ended, UTC, RFC 3339; absent while it has not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<String>,
     /// Whether this answers a reference that was known already (design: invariant 1).
     pub replayed: bool,
     /// The gateway's payment id.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub payment_id: Option<String>,
+    /// The gateway's `result.code`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    /// The issuer's approval code (`pos.clearing.authorizationIssuerCode`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approval_code: Option<String>,
     /// The card, as far as it may be shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub card: Option<CardView>,
@@ -412,6 +469,28 @@ pub struct SaleView {
     /// What else the gateway said, by its own flat names; told when one sale is asked for.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub answer: BTreeMap<String, String>,
+}
+
+/// A transaction that refers to an earlier one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LaterView {
+    /// Sequence number in the journal.
+    pub number: u64,
+    /// Its reference; absent when another till began it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reference: Option<String>,
+    /// What kind of transaction.
+    pub kind: Kind,
+    /// How much: what was approved, else what was asked for.
+    pub amount: String,
+    /// ISO 4217.
+    pub currency: String,
+    /// Where it stands.
+    pub state: State,
+    /// How it ended; absent while it has not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<Outcome>,
 }
 
 /// The answer to a cancel: whether it came in time, and the sale.
@@ -474,46 +553,12 @@ pub struct CardView {
     /// Last four digits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last4: Option<String>,
-}
-
-/// The terminal's state.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct StatusView {
-    /// Version of the program.
-    pub version: String,
-    /// Terminal id.
-    pub terminal_id: String,
-    /// Whether a sale can be taken now.
-    pub ready: bool,
-    /// Why not, or what needs attention, one sentence each.
-    pub attention: Vec<String>,
-    /// The reader, or why there is none.
-    pub reader: String,
-    /// The gateway's address and what is known of it.
-    pub gateway: String,
-    /// The printers; none when receipts are kept without printing them.
-    pub printers: Vec<PrinterView>,
-    /// Where tills with a token connect; absent when none has one.
+    /// Application identifier (AID, tag 4F), in hexadecimal digits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub http: Option<PortView>,
-    /// Who the reader says that it is, while there is one that is used.
+    pub aid: Option<String>,
+    /// The chip's last cryptogram, as `TC 1122334455667788` (EMV Book 3, 5.2: TC, ARQC, AAC).
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reader_details: Option<ReaderView>,
-    /// How many keys the reader has left, known from the first card after a start on.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub keys_left: Option<KeysView>,
-    /// How much is logged; absent when that is as the program was started.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub logging: Option<LogView>,
-    /// Whether an update is good; absent when the agent is an earlier one, which cannot tell.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub health: Option<HealthView>,
-    /// The sale under way.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub current: Option<SaleView>,
-    /// Sales whose outcome is not known yet.
-    pub unconfirmed: Vec<SaleView>,
+    pub cryptogram: Option<String>,
 }
 
 /// How much is logged, when it is not as the program was started.
@@ -591,60 +636,6 @@ pub struct PortView {
     pub trouble: Option<String>,
 }
 
-/// A reader as it says itself who it is.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ReaderView {
-    /// Serial number.
-    pub serial: String,
-    /// Model.
-    pub model: String,
-    /// Version of its program.
-    pub firmware: String,
-    /// Its configuration files; none when it does not tell.
-    pub configuration: Vec<ConfigFileView>,
-    /// When it was last seen to be another one, or otherwise configured, UTC (RFC 3339); absent when it never was.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub changed_at: Option<String>,
-    /// What was not as before then.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub changed: Option<String>,
-}
-
-/// A configuration file of a reader.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ConfigFileView {
-    /// Its name.
-    pub name: String,
-    /// Its version.
-    pub version: String,
-}
-
-/// A printer as tills see it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct PrinterView {
-    /// What people call it.
-    pub name: String,
-    /// Where it is.
-    pub port: String,
-    /// `ok`, `not used yet`, or what is wrong and what to do, and how many receipts wait.
-    pub state: String,
-}
-
-/// Keys that the reader has left: each payment uses one or two, and none can be taken without (readers: 2.12).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct KeysView {
-    /// Card-data keys (SRED).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub card: Option<u64>,
-    /// PIN keys.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub pin: Option<u64>,
-}
-
 /// A receipt that is on its way to a printer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -652,7 +643,9 @@ pub struct PrintView {
     /// The printer's name.
     pub printer: String,
     /// Its state, as [`PrinterView::state`].
-    pub state: String,
+    pub state: PrinterState,
+    /// The same as words for people, as [`PrinterView::text`].
+    pub text: String,
     /// How many receipts wait there, this one included.
     pub waiting: usize,
 }
@@ -690,6 +683,18 @@ pub enum Refused {
     /// The caller may not.
     #[error("{0}")]
     Denied(#[from] Denied),
+    /// Nobody waits for a signature.
+    #[error("no signature is waited for: {stands}")]
+    NoSignatureAwaited {
+        /// How the sale stands, in words.
+        stands: String,
+    },
+    /// The sale has not ended, and its receipt comes at its end.
+    #[error("the sale {stands}; its receipt comes when it has ended")]
+    NoReceiptYet {
+        /// How it stands, as words behind "the sale".
+        stands: &'static str,
+    },
     /// The earlier transaction does not allow it.
     #[error("{why}")]
     NotPossible {
@@ -709,6 +714,23 @@ pub enum Refused {
     Amount {
         /// Why, with the remedy.
         why: String,
+    },
+    /// The terminal has another currency.
+    #[error(
+        "{wanted} cannot be charged here: this terminal takes {terminal} and no other currency; leave the currency out, or \
+         see [terminal] currency"
+    )]
+    Currency {
+        /// What was wanted.
+        wanted: Currency,
+        /// What the terminal has.
+        terminal: String,
+    },
+    /// The till has none yet.
+    #[error("till {till} has no transaction yet")]
+    NoneYet {
+        /// The till.
+        till: String,
     },
     /// No sale has this reference.
     #[error("no sale of till {till} has the reference {reference}")]

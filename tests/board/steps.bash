@@ -63,7 +63,7 @@ step_sales() {
   ends_with 0 guest "pos-agent reverse sale-10.04"
   in_ledger 10.04 "DB reversed, RV approved"
   # The till is told when the payment has been found and taken back.
-  ends_with 1 sell 10.73 chip-pin insert
+  ends_with 5 sell 10.73 chip-pin insert
   in_ledger -t 60 10.73 "DB reversed, RV approved"
 }
 
@@ -190,7 +190,8 @@ step_encrypted() {
   must "mv /root/credential.secret /var/lib/systemd/
     rm -r $folder /etc/pos-agent/gateway-token.cred
     install -m 600 /hand/gateway-token /etc/pos-agent/
-    systemctl daemon-reload"
+    systemctl daemon-reload
+    sync"
   restart
   is_ready
   approves 17.13 tap tap
@@ -374,9 +375,9 @@ restart() {
   guest "systemctl restart pos-agent" || fail "systemctl restart: $SAID"
 }
 
-# The service runs, its devices are there, and a sale can be taken.
+# The service runs, its devices are there, and a sale can be taken: none is at the reader.
 is_ready() {
-  until_guest "the terminal is ready" "pos-agent status"
+  until_guest "the terminal is ready" "pos-agent status && ! pos-agent status | grep -q ': ready, busy'"
 }
 
 # Asks again and again in the guest.

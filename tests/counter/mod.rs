@@ -9,7 +9,7 @@ use std::time::Duration;
 use pos_agent::config;
 use pos_agent::sim::reader::{Card, Entry, WaitsFor, card};
 use pos_agent::sim::shop::{Options, Shop};
-use pos_agent::till::{Outcome, SaleView, State, StatusView};
+use pos_agent::till::{Outcome, ReaderState, SaleView, State, StatusView};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
@@ -37,11 +37,11 @@ impl Counter {
         Self::open_with(Options::default()).await
     }
 
-    /// A shop with options, with the agent ready for a sale.
+    /// A shop with options, with the agent ready for a sale as far as its own side goes.
     pub async fn open_with(options: Options) -> Self {
         let mut counter = Self::closed(options).await;
         counter.start_agent();
-        counter.until_ready().await;
+        counter.until_free().await;
         counter
     }
 
@@ -66,6 +66,20 @@ impl Counter {
         self.agent = Some(Running { stop, task });
     }
 
+    /// The same terminal, from now on in another currency: a terminal has one at a time.
+    pub async fn change_currency(&mut self, currency: &str) {
+        self.stop_agent().await;
+        let text = std::fs::read_to_string(self.shop.config()).unwrap();
+        let kept = text.lines().filter(|line| !line.starts_with("max-credit-amount"));
+        let changed = kept.map(|line| match line.starts_with("currency = ") {
+            true => format!("currency = \"{currency}\"\n"),
+            false => format!("{line}\n"),
+        });
+        std::fs::write(self.shop.config(), changed.collect::<String>()).unwrap();
+        self.start_agent();
+        self.until_ready().await;
+    }
+
     /// Ends the agent in an orderly way.
     pub async fn stop_agent(&mut self) {
         let running = self.agent.take().unwrap();
@@ -83,9 +97,15 @@ impl Counter {
         lock.lock().unwrap();
     }
 
-    /// Waits until the agent says it can take a sale.
+    /// Waits until the agent says that it can take a sale, and that none is at the reader.
     pub async fn until_ready(&self) {
-        self.until_status("ready", |status| status.ready).await;
+        self.until_status("ready", |status| status.ready && !status.busy).await;
+    }
+
+    /// Waits until a sale can begin, whatever is known of the gateway.
+    pub async fn until_free(&self) {
+        let free = |status: &StatusView| status.reader.state == ReaderState::Ready && !status.busy;
+        self.until_status("the reader", free).await;
     }
 
     pub async fn until_status(&self, what: &str, wanted: impl Fn(&StatusView) -> bool) -> StatusView {

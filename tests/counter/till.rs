@@ -49,6 +49,14 @@ impl Counter {
         self.until_ended(&reference).await
     }
 
+    /// Somebody at the counter compares the signature: the status code and the answer.
+    pub async fn answer_signature(&self, reference: &str, accepted: bool) -> (u16, Value) {
+        let url = format!("http://till/v1/sales/{reference}/signature");
+        let request = self.http.post(url).header("content-type", "application/json");
+        let answer = request.body(serde_json::json!({ "accepted": accepted }).to_string()).send().await.unwrap();
+        (answer.status().as_u16(), answer.json_of().await)
+    }
+
     /// Any question: the status code and the answer.
     pub async fn get(&self, path: &str) -> (u16, Value) {
         let answer = self.http.get(format!("http://till{path}")).send().await.unwrap();

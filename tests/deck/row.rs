@@ -8,7 +8,7 @@ use pos_agent::sim::gateway::{Kind, Manners, Seen};
 use pos_agent::sim::reader::deck::Chip;
 use pos_agent::sim::reader::{Card, Entry, Script, WaitsFor, card};
 use pos_agent::sim::shop::Options;
-use pos_agent::till::{Outcome, SaleView, State};
+use pos_agent::till::{Outcome, ReaderState, SaleView, State, StatusView};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
@@ -327,8 +327,10 @@ impl Terminal {
         let last_word = end == End::Approved || row.script.is_empty();
         let usual = usual.iter().filter(|word| last_word || !matches!(**word, "TC" | "AAC"));
         for word in usual.chain(about_end).chain(&always) {
+            // The cryptogram is for the shop: nothing technical is on the customer's paper.
+            let the_shops = matches!(*word, "TC" | "AAC" | "7C00") && copy == "CUSTOMER COPY";
             let his_alone = *word == "SIGNATURE" && copy == "CUSTOMER COPY";
-            differs(paper.contains(word) || his_alone, "a receipt", word, &paper)?;
+            differs(the_shops != paper.contains(word) || his_alone, "a receipt", word, &paper)?;
         }
         differs(!paper.contains(pan) && !paper.contains(&pan[..12]), "a receipt", &"no card number", &paper)
     }
@@ -342,10 +344,12 @@ pub fn end_of(view: &SaleView) -> End {
     match view.outcome {
         Some(Outcome::Approved) => End::Approved,
         Some(Outcome::PartiallyApproved) => End::Partial,
-        Some(Outcome::Declined) if view.text.contains("reversed") => End::Reversed,
         Some(Outcome::Declined) => End::Declined,
         Some(Outcome::Cancelled) => End::Nothing,
+        // Where no card was read, there is no receipt either.
+        Some(Outcome::NotSent) if view.card.is_none() => End::Nothing,
         Some(Outcome::NotSent) => End::NotSent,
+        Some(Outcome::Reversed) => End::Reversed,
         None => panic!("no end: {view:?}"),
     }
 }
@@ -378,8 +382,12 @@ async fn hear(
     }
 }
 
+fn is_free(status: &StatusView) -> bool {
+    status.reader.state == ReaderState::Ready && !status.busy
+}
+
 async fn until_ready(counter: &Counter, ears: &mut Ears) {
-    while !counter.status().await.ready {
+    while !is_free(&counter.status().await) {
         ears.next().await;
     }
 }

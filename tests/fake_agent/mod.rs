@@ -11,7 +11,9 @@ use pos_agent::money::{Amount, Currency};
 use pos_agent::systemd::Sockets;
 use pos_agent::till::http::{self, Bound};
 use pos_agent::till::{
-    Command, Kind, LogView, Outcome, PrintView, PrinterView, Progress, Refused, SaleView, State, StatusView, Wanted,
+    Attention, AttentionView, ClockState, ClockView, Command, GatewayState, GatewayView, JournalState, JournalView,
+    Kind, LogView, Outcome, PrintView, PrinterState, PrinterView, Progress, ReaderState, ReaderView, Refused, SaleView,
+    State, StatusView, Wanted,
 };
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
@@ -28,7 +30,7 @@ const SCRIPT: &[(&str, &[Beat])] = &[
     ("partial", &[Beat::End(Outcome::PartiallyApproved)]),
     ("not-sent", &[Beat::End(Outcome::NotSent)]),
     ("unconfirmed", &[Beat::Unconfirmed]),
-    ("settles", &[Beat::Unconfirmed, Beat::End(Outcome::Declined)]),
+    ("settles", &[Beat::Unconfirmed, Beat::End(Outcome::Reversed)]),
     ("control", &[Beat::Say("present-card", "bell\u{7} escape\u{1b}[2J right-to-left\u{202e}"), Beat::End(Outcome::Approved)]),
     ("silent", &[Beat::EndUnheard(Outcome::Approved)]),
     ("vanishes", &[Beat::Say("present-card", "Insert, tap or swipe"), Beat::Vanish]),
@@ -171,6 +173,10 @@ async fn play(
                 let known = sales.get(&(till.clone(), reference.clone())).cloned();
                 let _ = reply.send(known.ok_or(Refused::NoSuchSale { till, reference }));
             }
+            Command::Latest { till, reply } => {
+                let latest = sales.values().filter(|sale| sale.till == till).max_by_key(|sale| sale.number);
+                let _ = reply.send(latest.cloned().ok_or(Refused::NoneYet { till }));
+            }
             Command::List { till, since, limit, reply } => {
                 let wanted =
                     |sale: &&SaleView| sale.number > since && till.as_ref().is_none_or(|till| *till == sale.till);
@@ -212,7 +218,8 @@ async fn play(
             }
             Command::Print { reference, copy, reply, .. } => {
                 let printer = format!("{copy:?} of {reference}");
-                let _ = reply.send(Ok(PrintView { printer, state: "ok".into(), waiting: 1 }));
+                let _ =
+                    reply.send(Ok(PrintView { printer, state: PrinterState::Ready, text: "ok".into(), waiting: 1 }));
             }
             Command::Metrics { reply } => drop(reply.send("# EOF\n".to_owned())),
             Command::Log { level, lasts, reply, .. } => {
@@ -224,21 +231,30 @@ async fn play(
                 let current = theirs().find(|sale: &&SaleView| sale.state == State::WaitingForCard).cloned();
                 let unconfirmed = theirs().filter(|sale| sale.state == State::Unconfirmed).cloned().collect();
                 let _ = reply.send(StatusView {
-                    reader_details: None,
-                    keys_left: None,
                     http: None,
                     logging: None,
                     health: None,
                     version: "1.2.3".into(),
                     terminal_id: "4711".into(),
+                    currency: Some("EUR".into()),
                     ready: true,
-                    attention: vec!["paper is\u{7} low".into()],
-                    reader: "M010-MPI 12345".into(),
-                    gateway: "https://gateway.example".into(),
+                    busy: false,
+                    attention: vec![AttentionView::new(Attention::PrinterPaperLow, "paper is\u{7} low")],
+                    reader: ReaderView::new(ReaderState::Ready, "M010-MPI 12345"),
+                    gateway: GatewayView {
+                        state: GatewayState::Answers,
+                        text: "answers".into(),
+                        url: "https://gateway.example".into(),
+                        cause: None,
+                    },
+                    clock: ClockView { state: ClockState::Ready, text: "the board's".into(), time: None },
+                    journal: JournalView { state: JournalState::Ready, text: "written".into(), free_bytes: None },
                     printers: vec![PrinterView {
                         name: "printer-1".into(),
                         port: "/dev/usb/lp0".into(),
-                        state: "ok".into(),
+                        state: PrinterState::Ready,
+                        text: "ok".into(),
+                        waiting: 0,
                     }],
                     current,
                     unconfirmed,
@@ -273,16 +289,22 @@ fn sale(sales: &Sales, till: &str, reference: &str, amount: (String, String)) ->
             kind: Kind::Sale,
             of: None,
             left: None,
+            later: Vec::new(),
             tip: None,
             currency: amount.1,
             state: State::WaitingForCard,
             outcome: None,
             approved_amount: None,
+            reason: None,
+            unsettled: None,
             text: "waiting for a card".into(),
             needs_person: None,
             started_at: "2026-11-20T12:34:56Z".into(),
+            ended_at: None,
             replayed: false,
             payment_id: None,
+            code: None,
+            approval_code: None,
             card: None,
             status_text: None,
             registration: None,

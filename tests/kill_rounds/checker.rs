@@ -116,7 +116,7 @@ fn due(view: &SaleView, deal: &Deal, held: &[u64]) -> Option<Vec<u64>> {
         Outcome::Approved if deal.wish.amount.is_none() => Some(held.iter().take(1).copied().collect()),
         Outcome::Approved => Some(deal.wish.amount.into_iter().collect()),
         Outcome::PartiallyApproved => Some(view.approved_amount.iter().map(|amount| minor(amount)).collect()),
-        Outcome::Declined | Outcome::Cancelled | Outcome::NotSent => Some(Vec::new()),
+        Outcome::Declined | Outcome::Cancelled | Outcome::NotSent | Outcome::Reversed => Some(Vec::new()),
     }
 }
 
@@ -193,7 +193,10 @@ fn one(ledger: &Ledger, books: &Books, deals: &[Deal], deal: &Deal) -> Result<()
     }
     // Not only now: no approval may have come after the till was told of no charge.
     for told in &deal.told {
-        let uncharged = matches!(told.view.outcome, Some(Outcome::Declined | Outcome::Cancelled | Outcome::NotSent));
+        let uncharged = matches!(
+            told.view.outcome,
+            Some(Outcome::Declined | Outcome::Cancelled | Outcome::NotSent | Outcome::Reversed)
+        );
         let late = ledger
             .entries()
             .iter()
@@ -301,8 +304,8 @@ impl Paper {
             }
             match line {
                 "APPROVED" | "PARTIALLY APPROVED" => Some(Verdict::Approved),
-                "DECLINED" | "REVERSED" | "CANCELLED" => Some(Verdict::NotCharged),
-                line if line.starts_with("OUTCOME NOT CONFIRMED") => Some(Verdict::NotConfirmed),
+                "DECLINED" | "REVERSED" | "CANCELLED" | "NOT CARRIED OUT" => Some(Verdict::NotCharged),
+                line if line.starts_with("NOT CONFIRMED") => Some(Verdict::NotConfirmed),
                 _ => None,
             }
         })?;

@@ -93,7 +93,7 @@ impl Seen {
             Self { restarted: true, .. } => Stage::Recovering,
             Self { printing: true, .. } => Stage::Printing,
             _ if ended => Stage::EndTold,
-            Self { told: Some(State::Unconfirmed), .. } => Stage::Unconfirmed,
+            Self { told: Some(State::Unconfirmed | State::UnconfirmedFinishing), .. } => Stage::Unconfirmed,
             Self { told: Some(State::AwaitingSignature), .. } => Stage::SignatureWanted,
             Self { continued: true, .. } => Stage::CardAnswered,
             Self { carried_out: true, .. } => Stage::GatewayCarriedOut,
@@ -332,7 +332,7 @@ impl Scene {
         }
         inner.comes(match state {
             State::Ended => Moment::ToldEnd,
-            State::Unconfirmed => Moment::ToldUnconfirmed,
+            State::Unconfirmed | State::UnconfirmedFinishing => Moment::ToldUnconfirmed,
             State::InProgress => Moment::ToldProgress,
             State::AwaitingSignature => Moment::ToldSignature,
             State::WaitingForCard => Moment::ToldWaiting,

@@ -24,9 +24,9 @@ const ASK_AGAIN: Duration = Duration::from_millis(10);
 /// The words of an unconfirmed transaction that the gateway does not know. After a day of it, an hour of which one process must have
 /// watched, a payment ends as declined (`absence-final-after-h`, 1 at least), and a capture or refund is sent again: no test can wait
 /// for that. A reversal is sent again at once; so is a capture or a refund, if the gateway takes a reference once only.
-const NOT_THERE: &str = "the gateway does not know it";
+const NOT_THERE: &str = "not-listed-yet";
 /// It was sent twice, and one try was declined: as long as the other may come, the end of the day is waited for as well.
-const DECLINED_ONCE: &str = "an earlier one may still be carried out";
+const DECLINED_ONCE: &str = "earlier-try-open";
 
 /// One transaction in the till's book.
 #[derive(Clone, Debug)]
@@ -76,10 +76,10 @@ impl Deal {
         match last.outcome.unwrap() {
             Outcome::Approved => "approved",
             Outcome::PartiallyApproved => "partially approved",
-            Outcome::Declined if last.text.contains("reversed") => "declined, reversed",
             Outcome::Declined => "declined",
             Outcome::Cancelled => "cancelled",
             Outcome::NotSent => "not sent",
+            Outcome::Reversed => "reversed",
         }
     }
 }
@@ -242,9 +242,9 @@ impl Till {
     /// Waits until it can take a sale and has no receipt left to print.
     pub async fn until_idle(&self) {
         loop {
-            let waits = |status: &StatusView| status.printers.iter().any(|printer| printer.state.contains("wait"));
+            let waits = |status: &StatusView| status.printers.iter().any(|printer| printer.waiting > 0);
             match self.get::<StatusView>("status").await {
-                Ok(Some(status)) if status.ready && !waits(&status) => return,
+                Ok(Some(status)) if status.ready && !status.busy && !waits(&status) => return,
                 _ => tokio::time::sleep(ASK_AGAIN).await,
             }
         }
@@ -355,17 +355,17 @@ impl Till {
     fn is_settled(&self, view: &SaleView) -> bool {
         match view.state {
             State::Ended => true,
-            State::Unconfirmed if view.needs_person.is_some() => {
+            state if state.is_unconfirmed() && view.needs_person.is_some() => {
                 let deals = self.book.deals();
                 let deal = deals.iter().find(|deal| deal.reference == view.reference).unwrap();
                 let books = Books::of(&self.book.shop.gateway.ledger());
                 deal.may_need_a_person() || books.is_residual(&deals, deal)
             }
-            State::Unconfirmed if view.text.contains(NOT_THERE) || view.text.contains(DECLINED_ONCE) => {
+            state if state.is_unconfirmed() && matches!(view.unsettled.as_deref(), Some(NOT_THERE | DECLINED_ONCE)) => {
                 let deals = self.book.deals();
                 let deal = deals.iter().find(|deal| deal.reference == view.reference).unwrap();
                 let goes_on = match deal.wish.kind {
-                    _ if view.text.contains(DECLINED_ONCE) => false,
+                    _ if view.unsettled.as_deref() == Some(DECLINED_ONCE) => false,
                     Kind::Reversal => true,
                     Kind::Capture | Kind::Refund => self.sends_again,
                     _ => false,

@@ -19,7 +19,7 @@ const AGAIN: Duration = Duration::from_millis(50);
 /// A till that had no answer for so long calls the technician.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Unconfirmed, and the gateway has nothing: it ends a day later (`absence-final-after-h`).
-const NOT_THERE: &str = "the gateway does not know it";
+const NOT_THERE: &str = "not-listed-yet";
 
 /// What the gateway does, by the cents of the amount (`pos-sim gateway --help`); most are approved.
 const CENTS: &[u64] = &[10, 11, 12, 13, 14, 15, 16, 17, 51, 55, 60, 61, 65, 67, 71, 73, 75];
@@ -268,7 +268,7 @@ impl Deal {
     /// Ended, refused, or waiting for the end of the day or for a person.
     fn is_settled(&self) -> bool {
         let waits = |view: &SaleView| {
-            view.state == State::Unconfirmed && (view.needs_person.is_some() || view.text.contains(NOT_THERE))
+            view.state.is_unconfirmed() && (view.needs_person.is_some() || view.unsettled.as_deref() == Some(NOT_THERE))
         };
         self.refused.is_some() || self.has_ended() || self.view.as_ref().is_some_and(waits)
     }

@@ -155,14 +155,15 @@ impl Till {
         }
     }
 
-    /// Whether the terminal says that it can take a sale.
+    /// Whether the terminal says that it can take a sale, and that none is at the reader.
     pub(crate) async fn is_ready(&self) -> bool {
-        self.status().await.is_some_and(|status| status.ready)
+        self.status().await.is_some_and(|status| status.ready && !status.busy)
     }
 
     /// What the terminal says that a person must see to.
     pub(crate) async fn attention(&self) -> Vec<String> {
-        self.status().await.map_or_else(Vec::new, |status| status.attention)
+        let status = self.status().await;
+        status.map_or_else(Vec::new, |status| status.attention.into_iter().map(|one| one.text).collect())
     }
 
     async fn status(&self) -> Option<StatusView> {
@@ -299,7 +300,7 @@ fn told(answer: &Result<SaleView, Refused>) -> Told {
             Told::Approved { minor: digits.parse().unwrap_or(0) }
         }
         (Standing::Ended, _) => Told::Nothing(view.text.clone()),
-        (Standing::Unconfirmed, _) => Told::Unconfirmed { needs_a_person: view.text.contains("needs a person") },
+        (state, _) if state.is_unconfirmed() => Told::Unconfirmed { needs_a_person: view.needs_person.is_some() },
         (Standing::AwaitingSignature, _) => Told::Signature,
         _ => Told::UnderWay,
     }

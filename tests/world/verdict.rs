@@ -315,9 +315,9 @@ impl State {
         let amount = |minor: u64| format!("{}.{:02} EUR", minor / 100, minor % 100);
         for paper in &self.printer.papers {
             let lines = lines(paper);
-            let is_ours = lines
-                .iter()
-                .any(|line| line.strip_prefix("Reference").is_some_and(|rest| rest.trim() == wish.reference));
+            // The first one: below it may stand the reference of an earlier transaction.
+            let reference = lines.iter().find_map(|line| line.strip_prefix("Reference"));
+            let is_ours = reference.is_some_and(|reference| reference.trim() == wish.reference);
             // A slip to be signed says what the host said; the outcome is on the paper that follows.
             let is_slip = lines.iter().any(|line| line.starts_with("Signature") || line.contains("SIGN"));
             if !is_ours || is_slip {
@@ -340,7 +340,7 @@ impl State {
             if says("PARTIALLY APPROVED") && !matches!(last, Some(Told::Approved { minor }) if *minor < wish.minor) {
                 return wrong("PARTIALLY APPROVED");
             }
-            let nothing = ["DECLINED", "REVERSED", "CANCELLED"].iter().any(|word| says(word));
+            let nothing = ["DECLINED", "REVERSED", "CANCELLED", "NOT CARRIED OUT"].iter().any(|word| says(word));
             if nothing && !matches!(last, Some(Told::Nothing(_))) {
                 return wrong("that nothing was charged");
             }

@@ -73,7 +73,7 @@ impl Answers {
             Err(error) => {
                 let text = error.to_string();
                 let (wrong, remedy) = text.split_once("; ").unwrap_or((&text, "write another value"));
-                Some(Fault { key: key.to_owned(), wrong: wrong.to_owned(), remedy: remedy.to_owned() })
+                Some(Fault { line: None, key: key.to_owned(), wrong: wrong.to_owned(), remedy: remedy.to_owned() })
             }
         }
     }

@@ -305,7 +305,7 @@ fn without_chip(
     card: SealedCard,
     pin: Option<SealedPin>,
 ) -> Presented {
-    let (aid, label, tvr, tsi) = Default::default();
-    let facts = CardFacts { entry, pan, pan_sequence_number: None, aid, label, cvm, cryptogram: None, tvr, tsi };
+    let (aid, label, tvr, tsi, iad) = Default::default();
+    let facts = CardFacts { entry, pan, pan_sequence_number: None, aid, label, cvm, cryptogram: None, tvr, tsi, iad };
     Presented { facts, card, pin, icc: Wiped::default(), first_answer: FirstAnswer::GoOnline }
 }

@@ -23,13 +23,13 @@ fn sends_a_reversal(actions: &[Action]) -> bool {
 fn a_declined_reversal_leaves_the_payment_charged_whatever_kind_of_list_says_so() {
     let charged = || found("DB", "p1", FoundState::Approved, None);
     let mut sale = being_reversed();
-    let refused = Reversal::Refused { why: "declined".to_owned() };
+    let refused = Reversal::Refused { why: "declined".into() };
     assert_eq!(sale.on(reversal_answered(refused)), [query_with(1)]);
     assert!(sale.is_unconfirmed(), "the payment is still charged");
     // Somebody's reversal and refund of it were declined too: nothing was given back by them, and ours was declined.
     for (kind, id) in [("RV", "x1"), ("RF", "x2")] {
         let mut sale = being_reversed();
-        let _ = sale.on(reversal_answered(Reversal::Unknown { why: "no answer in time".to_owned() }));
+        let _ = sale.on(reversal_answered(Reversal::Unknown { why: "no answer in time".into() }));
         let theirs = Found { reference: Some("of-another".to_owned()), ..found(kind, id, FoundState::Declined, None) };
         let ours = Found { reference: Some(own(1)), ..found("RV", "rv1", FoundState::Declined, None) };
         let _ = sale.on_at(Event::DeadlinePassed, 10);
@@ -88,8 +88,7 @@ fn what_others_gave_back_in_another_currency_is_for_a_person() {
 #[test]
 fn a_question_without_an_answer_is_never_an_empty_list() {
     const DAY: u64 = 24 * 3600;
-    let cannot =
-        || Event::Inquired(Inquiry::CannotAsk { why: "the gateway did not answer within 10000 ms".to_owned() });
+    let cannot = || Event::Inquired(Inquiry::CannotAsk { why: "the gateway did not answer within 10000 ms".into() });
     let ages = || (1..10).map(|day| day * DAY);
     let mut unanswered = Trace::asked(EntryMode::NfcIcc);
     let _ = unanswered.on(unknown());
@@ -111,7 +110,7 @@ fn a_question_without_an_answer_is_never_an_empty_list() {
     ));
     // A reversal that has no answer is not sent again by questions that have none either.
     let mut lost = being_reversed();
-    let _ = lost.on(reversal_answered(Reversal::Unknown { why: "no answer in time".to_owned() }));
+    let _ = lost.on(reversal_answered(Reversal::Unknown { why: "no answer in time".into() }));
     for seconds in ages() {
         let _ = lost.on_at(Event::DeadlinePassed, seconds);
         let actions = lost.on_at(cannot(), seconds);

@@ -44,18 +44,22 @@ fn at_signature() -> Trace {
 fn who_cancelled_ends_it_also_when_another_began_it() {
     let mut trace = begun(cashier());
     assert_eq!(trace.on(Event::CancelAsked { by: program() }), [Action::StopReader]);
-    let _ = trace.on(Event::NoCard { why: "cancelled".to_owned() });
+    let _ = trace.on(Event::NoCard { why: "cancelled".into() });
     assert_eq!(caused(&trace), [("started", cashier()), ("ended", program())]);
 
     // Nobody cancelled: the cardholder did not come.
     let mut trace = begun(program());
-    let _ = trace.on(Event::NoCard { why: "no card in time".to_owned() });
+    let _ = trace.on(Event::NoCard { why: "no card in time".into() });
     assert_eq!(caused(&trace), [("started", program())]);
 
     // A cancel while the gateway has too many requests.
     let mut trace = begun(cashier());
     let _ = trace.on(Event::CardRead { facts: facts(EntryMode::Icc), first_answer: FirstAnswer::GoOnline });
-    let refusal = Refusal { reason: "busy".to_owned(), for_chip: ForChip::default(), facts: HostFacts::default() };
+    let refusal = Refusal {
+        why: Reason::GatewayThrottles.with("busy"),
+        for_chip: ForChip::default(),
+        facts: HostFacts::default(),
+    };
     let _ = trace.on(Event::Answered(Answer::Throttled(Box::new(refusal))));
     let _ = trace.on(Event::CancelAsked { by: program() });
     assert!(matches!(trace.outcome(), Some(Outcome::Cancelled { .. })));
@@ -87,7 +91,7 @@ fn who_judged_the_signature_is_kept() {
 fn who_settled_is_kept() {
     for keep in [true, false] {
         let mut trace = at_signature();
-        let _ = trace.on(Event::OldCopy { why: "old copy".to_owned() });
+        let _ = trace.on(Event::OldCopy { why: "old copy".into() });
         let _ = trace.on(Event::Settle { keep, by: program() });
         assert!(caused(&trace).contains(&("settled", program())), "{keep}: {:?}", trace.written);
     }

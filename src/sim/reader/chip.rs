@@ -30,6 +30,11 @@ impl Terms {
             currency: wire::need(elements, 0x5F2A)?,
         })
     }
+
+    /// What the cardholder sees of them.
+    pub(super) fn money(&self) -> wire::Money {
+        wire::Money { amount: self.amount, currency: self.currency }
+    }
 }
 
 /// What the reader puts into every payment.

@@ -116,6 +116,8 @@ pub struct Output {
 pub struct Screen {
     /// The lines of the display.
     pub lines: Vec<String>,
+    /// What the cardholder is asked to pay, as `12.34 EUR`: the amount that the agent sent, on the display's first row.
+    pub amount: Option<String>,
     /// What the reader waits for.
     pub waits_for: WaitsFor,
     /// A card is in the slot.
@@ -245,6 +247,8 @@ pub struct Device {
     sequence: u32,
     random: u64,
     pub(super) lines: Vec<String>,
+    /// The amount that the last command carried, in the form in which it came: shown until its sale is over and the display changes.
+    pub(super) amount: Option<wire::Money>,
     /// When the cardholder takes the card out by himself.
     removal: Option<Duration>,
     decoder: Decoder,
@@ -294,6 +298,7 @@ impl Device {
             sequence: 0,
             random: options.seed,
             lines: vec!["WELCOME".to_owned()],
+            amount: None,
             removal: None,
             decoder: Decoder::default(),
             out: VecDeque::new(),
@@ -396,7 +401,8 @@ impl Device {
             Running::Pin(_) => WaitsFor::Pin,
             Running::Number(_) => WaitsFor::Number,
         };
-        Screen { lines: self.lines.clone(), waits_for, card_in_slot: self.slot.is_some() }
+        let amount = self.amount.map(|money| money.to_string());
+        Screen { lines: self.lines.clone(), amount, waits_for, card_in_slot: self.slot.is_some() }
     }
 
     /// What came so far.
@@ -505,6 +511,7 @@ impl Device {
             self.settle();
         }
         self.sale_is_open = false;
+        self.amount = None;
         self.answer(&[], Sw::OK);
         if !matches!(self.running, Running::Nothing) {
             self.asked = None;
@@ -522,6 +529,7 @@ impl Device {
         self.last_swipe = None;
         self.typed.clear();
         self.sale_is_open = false;
+        self.amount = None;
         self.show("WELCOME");
     }
 
@@ -684,6 +692,38 @@ mod tests {
         };
         assert_eq!(run(1), run(1));
         assert_ne!(run(1), run(2));
+    }
+
+    #[test]
+    fn the_amount_that_was_sent_stands_on_the_display_until_the_sale_is_over() {
+        let mut device = Device::new(Options::default());
+        assert_eq!(device.screen().amount, None);
+        send(&mut device, CONTACTLESS, 0);
+        assert_eq!(device.screen().amount.as_deref(), Some("4.56 GBP"));
+        device.hands(Hand::Key(Key::Cancel), Duration::ZERO);
+        assert_eq!(device.screen().amount, None, "cancelled");
+        device.hands(Hand::Insert(card("chip-no-cvm").unwrap()), Duration::ZERO);
+        send(&mut device, START, 0);
+        send(&mut device, "01000BDED2000006E0048A0230306C", 0);
+        let screen = device.screen();
+        assert_eq!((screen.lines[0].as_str(), screen.amount.as_deref()), ("APPROVED", Some("4.56 GBP")));
+        device.hands(Hand::Remove, Duration::ZERO);
+        assert_eq!(device.screen().amount, None, "the next customer does not see it");
+    }
+
+    #[test]
+    fn a_tip_that_is_typed_is_seen_as_money() {
+        let mut device = Device::new(Options::default());
+        let elements = "E0169F02060000000012345F2A020978DFA21704050A0F00";
+        let body = hex::decode(elements).unwrap();
+        let command = Command { code: 0xD205, p1: 1, extended: false, data: &body };
+        device.command(&command);
+        for key in [Key::Digit(2), Key::Digit(5), Key::Digit(0), Key::Digit(0), Key::Clear] {
+            device.hands(Hand::Key(key), Duration::ZERO);
+        }
+        let screen = device.screen();
+        assert_eq!(screen.amount.as_deref(), Some("12.34 EUR"));
+        assert_eq!(screen.lines, ["ENTER TIP", "2.50 EUR"]);
     }
 
     #[test]

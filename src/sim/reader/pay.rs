@@ -59,6 +59,8 @@ impl Device {
             self.finish(&[], Sw::CANCELLED);
         }
         self.card_event();
+        // The sale may go on: its card is swiped next.
+        self.amount.take_if(|_| !self.sale_is_open);
         self.show("WELCOME");
         self.happens(When::Removed);
     }
@@ -155,6 +157,7 @@ impl Device {
     pub(super) fn start(&mut self, command: &Command<'_>) -> Result<(), Sw> {
         let elements = command.elements()?;
         let terms = Terms::read(elements)?;
+        self.amount = Some(terms.money());
         let [selection] = wire::need::<1>(elements, 0xDFA204)?;
         self.forget_last_sale();
         self.card_key_is_there()?;
@@ -209,6 +212,7 @@ impl Device {
     pub(super) fn start_contactless(&mut self, command: &Command<'_>) -> Result<(), Sw> {
         let elements = command.elements()?;
         let terms = Terms::read(elements)?;
+        self.amount = Some(terms.money());
         let seconds = wire::get::<2>(elements, 0xDFFF01)?.map_or(DEFAULT_TAP_SECONDS, u16::from_be_bytes);
         self.forget_last_sale();
         self.card_key_is_there()?;
@@ -224,8 +228,7 @@ impl Device {
     /// ONLINE PIN. The masked track must be that of the last swipe, whose PAN the device remembers (readers: 2.9).
     pub(super) fn online_pin(&mut self, command: &Command<'_>) -> Result<(), Sw> {
         let elements = command.elements()?;
-        let _amount: [u8; 6] = wire::need(elements, 0x9F02)?;
-        let _currency: [u8; 2] = wire::need(elements, 0x5F2A)?;
+        self.amount = Some(wire::Money::read(elements)?);
         let _label = wire::value(elements, 0x50).ok_or(Sw::DATA_MISSING)?;
         let masked = wire::value(elements, 0xDFAE22).ok_or(Sw::DATA_MISSING)?;
         // Used-up keys are as no key: UNCERTAIN, as for card data.

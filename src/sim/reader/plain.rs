@@ -105,6 +105,7 @@ impl Device {
         let elements = command.elements()?;
         let _prompts: [u8; 6] = wire::need(elements, 0xDFA206)?;
         let _format: [u8; 2] = wire::need(elements, 0xDFA207)?;
+        self.amount = None;
         self.ask_for_digits("ENTER AMOUNT", Typed::Amount);
         Ok(())
     }
@@ -113,8 +114,7 @@ impl Device {
     fn get_tip(&mut self, command: &Command<'_>) -> Result<(), Sw> {
         let elements = command.elements()?;
         let _percentages: [u8; 4] = wire::need(elements, 0xDFA217)?;
-        let _currency: [u8; 2] = wire::need(elements, 0x5F2A)?;
-        let _bill: [u8; 6] = wire::need(elements, 0x9F02)?;
+        self.amount = Some(wire::Money::read(elements)?);
         self.ask_for_digits(if command.p1 == 0 { "ENTER TOTAL" } else { "ENTER TIP" }, Typed::Amount);
         Ok(())
     }
@@ -206,9 +206,13 @@ impl Device {
     pub(super) fn key(&mut self, key: Key) {
         match (&mut self.running, key) {
             (Running::Pin(_), _) => self.pin_key(key),
-            (Running::Number(typing), Key::Digit(digit)) => typing.digits.push(char::from(b'0' + digit % 10)),
+            (Running::Number(typing), Key::Digit(digit)) => {
+                typing.digits.push(char::from(b'0' + digit % 10));
+                self.show_digits();
+            }
             (Running::Number(typing), Key::Clear) => {
                 typing.digits.pop();
+                self.show_digits();
             }
             (Running::Number(_), Key::Enter) => self.number_entered(),
             (Running::Tap(_) | Running::Number(_), Key::Cancel) => {
@@ -220,6 +224,18 @@ impl Device {
             }
             (Running::Nothing | Running::Chip(_) | Running::Tap(_) | Running::Card(_), _) => {}
         }
+    }
+
+    /// What was typed so far, below the question: an amount or tip as money, of a card number how many digits.
+    fn show_digits(&mut self) {
+        let Running::Number(Typing { digits, what }) = &self.running else { return };
+        let typed = match (what, self.amount) {
+            (Typed::Amount, Some(money)) => money.in_its_currency(digits),
+            (Typed::Amount, None) => digits.clone(),
+            (Typed::Secure { .. }, _) => "*".repeat(digits.len()),
+        };
+        let question = self.lines.first().cloned().unwrap_or_default();
+        self.show(&format!("{question}\n{typed}"));
     }
 
     /// START CONTACTLESS waits for a card from now on.

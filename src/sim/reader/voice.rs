@@ -14,7 +14,10 @@ impl Device {
     pub(super) fn finish(&mut self, body: &[u8], sw: Sw) {
         self.running = Running::Nothing;
         self.due = None;
-        self.sale_is_open &= !matches!(sw, Sw::CANCELLED | Sw::TIMED_OUT);
+        if matches!(sw, Sw::CANCELLED | Sw::TIMED_OUT) {
+            self.sale_is_open = false;
+            self.amount = None;
+        }
         self.answer(body, sw);
     }
 

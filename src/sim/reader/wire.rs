@@ -3,7 +3,10 @@
 //! Only the packets are shared with the agent (`reader::link`, which frozen captures keep honest); what is inside them is
 //! written a second time here, so that one misreading of the protocol cannot hide at both ends.
 
+use std::fmt;
+
 use crate::emv::{Tag, tlv};
+use crate::money::Currency;
 
 /// A status word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +77,36 @@ impl<'a> Command<'a> {
             (None, _) => Err(Sw::DATA_MISSING),
             _ => Err(Sw::INVALID_DATA),
         }
+    }
+}
+
+/// Money as a command carries it: tags 9F02 and 5F2A.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Money {
+    pub(super) amount: [u8; 6],
+    pub(super) currency: [u8; 2],
+}
+
+impl Money {
+    /// The two elements among those of a command.
+    pub(super) fn read(elements: &[u8]) -> Result<Self, Sw> {
+        Ok(Self { amount: need(elements, 0x9F02)?, currency: need(elements, 0x5F2A)? })
+    }
+
+    /// Digits that are typed in its currency, as a cardholder reads them: `12.34 EUR`.
+    pub(super) fn in_its_currency(self, digits: &str) -> String {
+        let currency = Currency::from_bcd(self.currency);
+        let decimals = currency.map_or(0, |currency| usize::from(currency.exponent()));
+        let digits = format!("{:0>1$}", digits.trim_start_matches('0'), decimals + 1);
+        let (whole, part) = digits.split_at(digits.len() - decimals);
+        let dot = if part.is_empty() { "" } else { "." };
+        format!("{whole}{dot}{part} {}", currency.map_or("?", Currency::code))
+    }
+}
+
+impl fmt::Display for Money {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.in_its_currency(&hex::encode(self.amount)))
     }
 }
 

@@ -1,7 +1,7 @@
 //! `cargo demo`: the shop, and a real agent in a process of its own, built without the simulators.
 //!
-//! With `--once` one sale is run and its exit code is ours. Without, the shop stays open: on a screen with everything side by
-//! side (`screen`), or line by line where there is no terminal (`open`). Keys are the customer's hands.
+//! With `--once` one sale is run and its exit code is ours. Without, the shop stays open (`screen`): with everything side by side, or
+//! line by line where there is no terminal. Keys are the hands of the cashier, the customer, and whoever breaks things.
 
 use std::convert::Infallible;
 use std::io;
@@ -19,7 +19,6 @@ use crate::sim::reader::deck::{Chip, Tap};
 use crate::sim::reader::{self, Card, Entry, Pace, WaitsFor, deck};
 
 mod agent;
-mod open;
 mod screen;
 mod till;
 mod wallet;
@@ -93,7 +92,7 @@ pub async fn run(args: Args) -> io::Result<u8> {
     let options = Options {
         reader: reader::Options { pace, removes_card: args.once, ..reader::Options::default() },
         gateway: gateway::Options { manners: args.manners.manners(), ..gateway::Options::default() },
-        gateway_line: on_screen.then(|| line.clone()),
+        gateway_line: (!args.once).then(|| line.clone()),
         ..Options::default()
     };
     let mut stop = pin!(stopped());
@@ -104,16 +103,17 @@ pub async fn run(args: Args) -> io::Result<u8> {
     };
     if args.gateway_off {
         shop.gateway.set_offline(true).await?;
+        if args.once {
+            say(screen::NETWORK_CUT);
+        }
     }
     let code = if args.once {
         tokio::select! {
             code = once(&args, entry, &agent, &mut shop) => code,
             () = stop => Ok(INTERRUPTED),
         }
-    } else if on_screen {
-        screen::show(&mut shop, &mut agent, line, args.gateway_off, stop).await
     } else {
-        open::stay_open(&mut shop, &mut agent, stop).await
+        screen::show(&mut shop, &mut agent, line, (on_screen, args.gateway_off), stop).await
     };
     agent.stop().await;
     code
@@ -156,7 +156,7 @@ async fn once(args: &Args, entry: Entry, agent: &Agent, shop: &mut Shop) -> io::
 /// The customer: presents the card when the reader asks for one, and in the way it asks for next when it refuses this one.
 async fn customer(shop: &Shop, card: &'static Card, entry: Entry) -> Infallible {
     shop.reader.waits_for(WaitsFor::Card).await;
-    shop.reader.present(card, entry);
+    present(shop, card, entry);
     let mut way = entry;
     let mut chip_failed = false;
     while let Some(next) = card.after(way) {
@@ -167,13 +167,19 @@ async fn customer(shop: &Shop, card: &'static Card, entry: Entry) -> Infallible 
         chip_failed |= way == Entry::Insert;
         if way == Entry::Insert {
             until_shown(shop, "REMOVE").await;
+            say(wallet::TAKEN_OUT);
             shop.reader.remove();
         }
         until_shown(shop, if next == Entry::Insert { "INSERT" } else { "SWIPE" }).await;
-        shop.reader.present(card, next);
+        present(shop, card, next);
         way = next;
     }
     std::future::pending().await
+}
+
+fn present(shop: &Shop, card: &'static Card, entry: Entry) {
+    say(&wallet::presented(card, entry));
+    shop.reader.present(card, entry);
 }
 
 async fn until_shown(shop: &Shop, word: &str) {
@@ -186,7 +192,7 @@ async fn print_receipts(shop: &mut Shop, copies: usize) {
         let within = if n < copies { PRINTED_WITHIN } else { MORE_WITHIN };
         match tokio::time::timeout(within, shop.printer.next_receipt()).await {
             Ok(receipt) => say(&format!("\n{}", receipt.trim_end())),
-            Err(_) if n < copies => return say("\n(the receipt did not come out of the printer)"),
+            Err(_) if n < copies => return say("\nThe printer has not printed the receipt."),
             Err(_) => return,
         }
     }

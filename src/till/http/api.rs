@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `POST /v1/sales` `{"reference","amount","currency",…}` | 201 the sale; 200 with `replayed` when the reference is known |
 //! | `GET /v1/sales/{reference}[?wait-s=N]` | the sale, once it has ended or after N seconds |
+//! | `GET /v1/latest` | the latest sale of the till |
 //! | `GET /v1/sales[?since=N&limit=N&till=NAME]` | `{"sales":[…]}`, oldest first |
 //! | `GET /v1/totals[?since=N&carried=N,N]` | counts and sums after a number; `next` and `carried` are the next question's |
 //! | `POST /v1/sales/{reference}/cancel` | the sale, with `"cancel"`: `in-time` or `too-late`, and `"cancelText"` |
@@ -61,8 +62,8 @@ use super::list;
 use super::places::{Allowance, count};
 use crate::money::{Amount, Currency};
 use crate::till::{
-    Caller, CancelView, Command, Kind, LogLevel, LogView, Of, Permit, PortView, Progress, ReceiptCopy, Refused,
-    SaleView, State as SaleState, StatusView, TotalsView, Verb, Wanted,
+    Attention, AttentionView, Caller, CancelView, Command, Kind, LogLevel, LogView, Of, Permit, PortView, Progress,
+    ReceiptCopy, Refused, SaleView, State as SaleState, StatusView, TotalsView, Verb, Wanted,
 };
 
 /// A sale's request is below 200 bytes; tills may add blanks.
@@ -106,6 +107,7 @@ pub(super) fn router(app: Arc<App>, door: Door) -> Router {
     Router::new()
         .route("/v1/sales", get(list).post(sale))
         .route("/v1/sales/{reference}", get(show))
+        .route("/v1/latest", get(latest))
         .route("/v1/sales/{reference}/cancel", post(cancel))
         .route("/v1/sales/{reference}/signature", post(signature))
         .route("/v1/sales/{reference}/receipt", get(receipt).post(print))
@@ -302,6 +304,17 @@ async fn show(
             Ok(false) | Err(_) => return app.show(&permit, &till, &reference).await.map(Json),
         }
     }
+}
+
+async fn latest(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    query: Result<Query<TillQuery>, QueryRejection>,
+) -> Result<Json<SaleView>, Failure> {
+    let Query(TillQuery { till }) = query.map_err(|error| Failure::malformed(error.body_text()))?;
+    let permit = caller.may(Verb::Show)?;
+    let till = permit.one(till)?;
+    Ok(Json(app.ask(&permit, |reply| Command::Latest { till, reply }).await??))
 }
 
 /// It has ended, or cannot go on without somebody at the counter.
@@ -555,7 +568,8 @@ async fn status(
     let permit = caller.may(Verb::Status)?;
     let mut status = app.ask(&permit, |reply| Command::Status { permit: permit.clone(), reply }).await?;
     status.http.clone_from(&app.port.borrow());
-    status.attention.extend(status.http.as_ref().and_then(|port| port.trouble.clone()));
+    let trouble = status.http.as_ref().and_then(|port| port.trouble.clone());
+    status.attention.extend(trouble.map(|text| AttentionView::new(Attention::TillPortClosed, text)));
     Ok(Json(status))
 }
 

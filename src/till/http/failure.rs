@@ -22,6 +22,14 @@ impl Failure {
         Self { status, code, message: message.into() }
     }
 
+    pub(super) fn code(&self) -> &'static str {
+        self.code
+    }
+
+    pub(super) fn message(&self) -> &str {
+        &self.message
+    }
+
     /// The request cannot be understood.
     pub(super) fn malformed(message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "malformed", message)
@@ -51,10 +59,13 @@ impl From<Refused> for Failure {
             Refused::Busy { .. } | Refused::BusyElsewhere => (StatusCode::CONFLICT, "busy"),
             Refused::NotReady { .. } => (StatusCode::SERVICE_UNAVAILABLE, "not-ready"),
             Refused::Denied(denied) => return denied.into(),
+            Refused::NoSignatureAwaited { .. } => (StatusCode::CONFLICT, "no-signature-awaited"),
+            Refused::NoReceiptYet { .. } => (StatusCode::CONFLICT, "no-receipt-yet"),
             Refused::NotPossible { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "not-possible"),
             Refused::Parameter { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "parameter"),
             Refused::Amount { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "amount"),
-            Refused::NoSuchSale { .. } => (StatusCode::NOT_FOUND, "no-such-sale"),
+            Refused::Currency { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "currency"),
+            Refused::NoSuchSale { .. } | Refused::NoneYet { .. } => (StatusCode::NOT_FOUND, "no-such-sale"),
             Refused::Printer { .. } => (StatusCode::SERVICE_UNAVAILABLE, "printer"),
             Refused::Gateway { .. } => (StatusCode::BAD_GATEWAY, "gateway"),
             Refused::Journal { .. } => (StatusCode::SERVICE_UNAVAILABLE, "journal"),

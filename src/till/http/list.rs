@@ -71,7 +71,7 @@ async fn feed(
             Ok(page) => write(&mut text, &page, false),
             Err(failure) => {
                 // An end that is missing is seen; a list that ends too early is not.
-                tracing::warn!(?failure, "a list of sales broke off");
+                tracing::warn!(code = failure.code(), why = failure.message(), "a list of sales broke off");
                 let _ = taker.send(Err(BrokenOff)).await;
                 return;
             }

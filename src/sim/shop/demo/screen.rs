@@ -1,10 +1,10 @@
-//! The demo's screen: the whole shop side by side in a terminal. One loop: whatever happens changes the model, then the view is
-//! drawn anew.
+//! The open shop: one loop, in which whatever happens changes the model, and two faces that show it. On a terminal it is a screen with
+//! the whole shop side by side; where there is none, or with `--plain`, the same sentences are told line by line.
 //!
 //! ```text
-//!  key ─▶ keys (what is meant) ─▶ model (what is on the screen) ─▶ hands (what happens in the shop)
+//!  key ─▶ keys (what is meant) ─▶ model, press (what is on the screen) ─▶ hands (what happens in the shop)
 //!                                   ▲          │
-//!  reader, printer, gateway, till ──┘          └─▶ view
+//!  reader, printer, gateway, till ──┘          └─▶ view (a screen) or lines
 //! ```
 
 mod amount;
@@ -12,46 +12,70 @@ mod hands;
 mod hear;
 mod hints;
 mod keys;
+mod lines;
 mod model;
-mod overlay;
 mod panes;
+mod press;
+mod sheets;
+mod terminal;
+mod text;
 mod view;
 
-use std::io::{self, IsTerminal};
-use std::mem::ManuallyDrop;
-use std::panic;
+use std::io;
 use std::pin::Pin;
 use std::time::Duration;
 
-use ratatui::backend::CrosstermBackend;
-use ratatui::crossterm::cursor::Show;
-use ratatui::crossterm::event::{self, Event};
-use ratatui::crossterm::execute;
-use ratatui::crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
-use rustix::termios::{QueueSelector, tcflush};
+use ratatui::crossterm::event::Event;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 
 use self::hands::Hands;
 use self::keys::Intent;
+use self::lines::Lines;
 use self::model::{Act, Model};
+use self::terminal::Terminal;
 use super::agent::Agent;
 use super::till::{Asked, News, Till};
 use crate::sim::fault::Faults;
 use crate::sim::shop::Shop;
+
+pub(super) use self::press::NETWORK_CUT;
+pub(super) use self::terminal::is_possible;
 
 /// How long the agent is without power unless a key gives it back.
 const POWERLESS: Duration = Duration::from_secs(4);
 /// How often the gateway's ledger is looked at; it has no bell.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// Whether there is a terminal that can show it.
-pub(super) fn is_possible() -> bool {
-    let term = std::env::var_os("TERM").unwrap_or_default();
-    io::stdin().is_terminal() && io::stdout().is_terminal() && !term.is_empty() && term != "dumb"
+/// How the shop is shown.
+enum Face {
+    /// On a screen.
+    Screen(Terminal),
+    /// Line by line.
+    Lines(Lines),
 }
 
-/// Shows the shop until `q` or `stop`. `line` is the one between agent and gateway.
+impl Face {
+    fn take(on_screen: bool) -> io::Result<(Self, mpsc::Receiver<Event>)> {
+        Ok(if on_screen {
+            let terminal = Terminal::take()?;
+            (Self::Screen(terminal), terminal::events())
+        } else {
+            let (lines, keys) = Lines::take();
+            (Self::Lines(lines), keys)
+        })
+    }
+
+    fn show(&mut self, model: &mut Model) -> io::Result<()> {
+        match self {
+            Self::Screen(terminal) => terminal.draw(model)?,
+            Self::Lines(lines) => lines.tell(model),
+        }
+        Ok(())
+    }
+}
+
+/// Shows the shop until `q`, the end of the input, or `stop`. `line` is the one between agent and gateway.
 ///
 /// # Errors
 /// When the terminal cannot be used, or the agent ended by itself: its log is in the error.
@@ -59,7 +83,7 @@ pub(super) async fn show(
     shop: &mut Shop,
     agent: &mut Agent,
     line: Faults,
-    network_off: bool,
+    (on_screen, network_off): (bool, bool),
     mut stop: Pin<&mut impl Future<Output = ()>>,
 ) -> io::Result<u8> {
     let mut model = Model { places: places(shop, agent), ..Model::default() };
@@ -68,18 +92,17 @@ pub(super) async fn show(
     model.shows(display.borrow_and_update().clone());
     let (till, mut news) = Till::open(shop.socket());
     let mut hands = Hands { shop, agent, till, line };
-    let mut terminal = Terminal::take()?;
-    let mut events = terminal_events();
+    let (mut face, mut events) = Face::take(on_screen)?;
     let mut look = interval(LOOK);
     look.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut power_at: Option<Instant> = None;
     loop {
         model.ledger = hands.shop.gateway.ledger().entries().to_vec();
-        terminal.0.draw(|frame| view::draw(frame, &model))?;
+        face.show(&mut model)?;
         let intent = tokio::select! {
             event = events.recv() => match event {
                 None => Some(Intent::Quit),
-                Some(Event::Key(key)) => keys::intent(model.over, &key),
+                Some(Event::Key(key)) => keys::intent(model.sheet, model.number_wanted(), &key),
                 Some(_) => None,
             },
             Ok(()) = display.changed() => {
@@ -124,57 +147,19 @@ async fn until(moment: Option<Instant>) {
     }
 }
 
-fn places(shop: &Shop, agent: &Agent) -> Vec<String> {
+/// What is where, and where.
+fn places(shop: &Shop, agent: &Agent) -> Vec<(String, String)> {
     let (program, config) = (agent.program().display(), shop.config().display().to_string());
+    let folder = shop.folder().display();
+    let place = |what: &str, place: String| (what.to_owned(), place);
     vec![
-        format!("From a second terminal: {program} sale 12.34 --config {config}"),
-        format!("The agent's log: {}/agent.log", shop.folder().display()),
+        place(
+            "The agent is the real one. Take a payment from a second terminal like this:",
+            format!("{program} sale 12.34 --config {config}"),
+        ),
+        place("The agent writes its log here:", format!("{folder}/agent.log")),
+        place("The simulated reader is here:", shop.reader.place()),
+        place("The simulated gateway is here:", shop.gateway.base_url()),
+        place("The simulated printer is here:", shop.printer.place()),
     ]
-}
-
-/// The terminal, given back as it was on every way out: here, and by a panic.
-struct Terminal(ManuallyDrop<ratatui::Terminal<CrosstermBackend<io::Stdout>>>);
-
-impl Terminal {
-    fn take() -> io::Result<Self> {
-        let before = panic::take_hook();
-        panic::set_hook(Box::new(move |info| {
-            give_back();
-            before(info);
-        }));
-        let terminal = ratatui::Terminal::new(CrosstermBackend::new(io::stdout()))?;
-        // From here on it is given back, also when the rest fails.
-        let terminal = Self(ManuallyDrop::new(terminal));
-        enable_raw_mode()?;
-        // What was typed while the agent was built is not meant for a screen that nobody had seen.
-        tcflush(io::stdin(), QueueSelector::IFlush)?;
-        execute!(io::stdout(), EnterAlternateScreen)?;
-        Ok(terminal)
-    }
-}
-
-impl Drop for Terminal {
-    fn drop(&mut self) {
-        // Its own end would complain on standard error, and a terminal that has hung up takes that for a panic.
-        give_back();
-    }
-}
-
-/// A terminal that is gone needs no restoring.
-fn give_back() {
-    let _ = disable_raw_mode();
-    let _ = execute!(io::stdout(), LeaveAlternateScreen, Show);
-}
-
-/// Keys and changes of the size. A thread of its own reads them: a blocked read must not hold the program's end.
-fn terminal_events() -> mpsc::Receiver<Event> {
-    let (sender, events) = mpsc::channel(16);
-    std::thread::spawn(move || {
-        while let Ok(event) = event::read() {
-            if sender.blocking_send(event).is_err() {
-                return;
-            }
-        }
-    });
-    events
 }

@@ -1,22 +1,24 @@
-//! The demo's till: starts and cancels sales over the agent's own socket and hears each step, as any till would.
+//! The demo's till: begins sales, refunds and voids over the agent's own socket and hears each step, as any till would.
 //!
 //! It knows the interface by its words alone and shares no type with the agent. What this is not: the command line. It asks
 //! once and says so when the answer is lost; whether to ask again is up to the person at the keyboard.
 
-use std::future::poll_fn;
 use std::path::PathBuf;
-use std::pin::Pin;
 use std::time::Duration;
 
 use axum::body::{Body, to_bytes};
-use hyper::body::{Body as _, Incoming};
+use hyper::body::Incoming;
 use hyper::client::conn::http1;
 use hyper::{Method, Request, Response, header};
 use hyper_util::rt::TokioIo;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer, Serialize};
 use tokio::net::UnixStream;
 use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
+
+use self::stream::Events;
+
+mod stream;
 
 /// The agent answers within one write of its journal.
 const ANSWER_WITHIN: Duration = Duration::from_secs(15);
@@ -40,14 +42,17 @@ pub(super) struct Step {
     pub(super) sale: Option<Sale>,
 }
 
-/// A sale, as far as the screen shows it.
+/// A sale or what follows one, as far as the screen shows it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 pub(super) struct Sale {
     /// The till's name for it.
     pub(super) reference: String,
+    /// `sale`, `refund`, `reversal`, …
+    #[serde(default)]
+    pub(super) kind: String,
     /// What was asked for, as `12.34`.
     pub(super) amount: String,
-    /// `waiting-for-card`, `in-progress`, `awaiting-signature`, `unconfirmed`, `ended`.
+    /// `waiting-for-card`, `in-progress`, `awaiting-signature`, `unconfirmed`, `ended`, …
     pub(super) state: String,
     /// `approved`, `declined`, …; only when ended.
     pub(super) outcome: Option<String>,
@@ -59,7 +64,7 @@ pub(super) struct Sale {
 }
 
 impl Sale {
-    /// Whether it holds the reader: the next one has to wait.
+    /// Whether it keeps the till busy: the next one has to wait.
     pub(super) fn is_under_way(&self) -> bool {
         self.waits_for_card() || self.state == "in-progress"
     }
@@ -78,33 +83,108 @@ impl Sale {
 /// The terminal's state, as far as the screen shows it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 pub(super) struct Status {
-    /// A sale can be taken.
+    /// The terminal can work.
     pub(super) ready: bool,
+    /// A sale is at the reader.
+    pub(super) busy: bool,
     /// What a person should see to.
+    #[serde(deserialize_with = "sentences")]
     pub(super) attention: Vec<String>,
-    /// The printers.
-    pub(super) printers: Vec<PrinterState>,
     /// The sale at the reader.
     pub(super) current: Option<Sale>,
 }
 
-/// A printer, as far as the screen shows it.
+/// Of each its sentence.
+fn sentences<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    #[derive(Deserialize)]
+    struct Attention {
+        text: String,
+    }
+    Ok(Vec::<Attention>::deserialize(deserializer)?.into_iter().map(|one| one.text).collect())
+}
+
+/// What was taken and given since the journal began, as far as the screen shows it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-pub(super) struct PrinterState {
-    /// `ok`, `not used yet`, or what is wrong.
-    pub(super) state: String,
+#[serde(rename_all = "camelCase")]
+pub(super) struct Totals {
+    /// What has no end yet: in no sum.
+    pub(super) open: Vec<Sale>,
+    /// By kind.
+    pub(super) kinds: Vec<Sum>,
+    /// By kind and card scheme.
+    pub(super) schemes: Vec<Sum>,
+    /// Tips; they are in the sums of the sales too.
+    pub(super) tips: Vec<Sum>,
+    /// How many were declined,
+    pub(super) declined: u64,
+    /// taken back by the terminal itself,
+    pub(super) taken_back: u64,
+    /// cancelled,
+    pub(super) cancelled: u64,
+    /// never sent.
+    pub(super) not_sent: u64,
+}
+
+/// One line of the totals.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+pub(super) struct Sum {
+    /// `sale`, `refund`, `reversal`, …
+    pub(super) kind: String,
+    /// The card's brand.
+    pub(super) scheme: Option<String>,
+    /// ISO 4217.
+    pub(super) currency: String,
+    /// How many.
+    pub(super) count: u64,
+    /// How much, as `12.34`.
+    pub(super) sum: String,
+}
+
+/// A transaction, in the words of `POST /v1/sales`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Wanted {
+    /// The till's name for it.
+    pub(super) reference: String,
+    /// What it is.
+    pub(super) kind: &'static str,
+    /// As `12.34`; absent: all that is left of the earlier transaction.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) amount: Option<String>,
+    /// `ask`: the customer types a tip on the reader.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) tip: Option<&'static str>,
+    /// The till can take less than the amount.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) accept_partial: Option<bool>,
+    /// The earlier transaction.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) of: Option<String>,
+}
+
+impl Wanted {
+    /// A sale. The demo's cashier takes cash for the rest, so that a partial approval can be seen.
+    pub(super) fn sale(reference: String, amount: String, with_tip: bool) -> Self {
+        let tip = with_tip.then_some("ask");
+        Self { reference, kind: "sale", amount: Some(amount), tip, accept_partial: Some(true), of: None }
+    }
+
+    /// Money given back: so much of a sale, or all that is left of it.
+    pub(super) fn refund(reference: String, of: String, amount: Option<String>) -> Self {
+        Self { reference, kind: "refund", amount, of: Some(of), ..Self::default() }
+    }
+
+    /// A sale undone as a whole.
+    pub(super) fn void(reference: String, of: String) -> Self {
+        Self { reference, kind: "reversal", of: Some(of), ..Self::default() }
+    }
 }
 
 /// What is asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Asked {
-    /// A sale, new or known.
-    Sale {
-        /// Its name.
-        reference: String,
-        /// As `12.34`.
-        amount: String,
-    },
+    /// A transaction, new or known.
+    Begin(Wanted),
     /// To cancel it.
     Cancel(String),
     /// To accept or refuse the signature.
@@ -126,6 +206,8 @@ pub(super) enum News {
     Status(Status),
     /// An answer, or why there is none.
     Answer(Asked, Result<Sale, Failed>),
+    /// The sums, or why there are none.
+    Totals(Result<Totals, Failed>),
 }
 
 /// Why there is no answer to use.
@@ -169,13 +251,20 @@ impl Till {
         });
     }
 
+    /// Asks for the sums; they are among the news.
+    pub(super) fn ask_totals(&self) {
+        let till = self.clone();
+        tokio::spawn(async move {
+            let sums = till.json(Method::GET, "/v1/totals", String::new()).await;
+            let _ = till.news.send(News::Totals(sums)).await;
+        });
+    }
+
     async fn answer(&self, asked: &Asked) -> Result<Sale, Failed> {
         let in_path = |reference: &str| form_urlencoded::byte_serialize(reference.as_bytes()).collect::<String>();
         let (method, path, body) = match asked {
-            Asked::Sale { reference, amount } => {
-                // The demo's cashier has cash for the rest, so that a partial approval can be seen.
-                let body = serde_json::json!({ "reference": reference, "amount": amount, "acceptPartial": true });
-                (Method::POST, "/v1/sales".to_owned(), body.to_string())
+            Asked::Begin(wanted) => {
+                (Method::POST, "/v1/sales".to_owned(), serde_json::to_string(wanted).map_err(lost)?)
             }
             Asked::Cancel(reference) => {
                 (Method::POST, format!("/v1/sales/{}/cancel", in_path(reference)), "{}".to_owned())
@@ -200,8 +289,7 @@ impl Till {
     }
 
     async fn listen_once(&self) -> Result<(), Failed> {
-        let mut events =
-            Events { body: self.send(Method::GET, "/v1/events", String::new()).await?.into_body(), buffer: Vec::new() };
+        let mut events = Events::of(self.send(Method::GET, "/v1/events", String::new()).await?.into_body());
         // The first thing sent is a comment: from here on nothing is missed.
         events.more().await?;
         if self.news.send(News::Connected).await.is_err() {
@@ -244,7 +332,7 @@ impl Till {
             let bytes = to_bytes(Body::new(answer.into_body()), MAX_ANSWER).await.map_err(lost)?;
             if good { serde_json::from_slice(&bytes).map_err(lost) } else { Err(refusal(&bytes)) }
         };
-        timeout(ANSWER_WITHIN, answered).await.unwrap_or_else(|_| Err(lost("it does not answer")))
+        timeout(ANSWER_WITHIN, answered).await.unwrap_or_else(|_| Err(lost("the agent does not answer")))
     }
 
     async fn send(&self, method: Method, path: &str, body: String) -> Result<Response<Incoming>, Failed> {
@@ -270,42 +358,8 @@ fn refusal(bytes: &[u8]) -> Failed {
         // The one refusal that does not know whether the agent has heard.
         (Some("no-answer"), Some(message)) => lost(message),
         (_, Some(message)) => Failed::Refused(message.to_owned()),
-        _ => lost("an answer without a reason"),
+        _ => lost("the answer gives no reason"),
     }
-}
-
-/// The stream of events.
-struct Events {
-    body: Incoming,
-    /// What has arrived of the next event; it survives a caller that stops waiting.
-    buffer: Vec<u8>,
-}
-
-impl Events {
-    /// The next step. Dropping the future loses nothing.
-    async fn next(&mut self) -> Result<Step, Failed> {
-        loop {
-            while let Some(end) = self.buffer.windows(2).position(|pair| pair == b"\n\n") {
-                let block: Vec<u8> = self.buffer.drain(..end + 2).collect();
-                if let Some(step) = step(&String::from_utf8_lossy(&block)) {
-                    return Ok(step);
-                }
-            }
-            self.more().await?;
-        }
-    }
-
-    async fn more(&mut self) -> Result<(), Failed> {
-        let frame = poll_fn(|cx| Pin::new(&mut self.body).poll_frame(cx)).await;
-        let frame = frame.ok_or_else(|| lost("it ended the stream of events"))?.map_err(lost)?;
-        self.buffer.extend_from_slice(frame.data_ref().map_or(&[], |data| data));
-        if self.buffer.len() > MAX_ANSWER { Err(lost("an event without an end")) } else { Ok(()) }
-    }
-}
-
-/// Comments, and words of a newer agent, are nothing.
-fn step(block: &str) -> Option<Step> {
-    serde_json::from_str(block.lines().find_map(|line| line.strip_prefix("data: "))?).ok()
 }
 
 #[cfg(test)]
@@ -313,14 +367,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_step_is_read_and_a_comment_is_not() {
-        // As the interface documents it in `till/http/events.rs`.
-        let block = "event: pin-entry\ndata: {\"till\":\"local\",\"reference\":\"r\",\"step\":\"pin-entry\",\"text\":\"PIN *\"}\n\n";
-        let read = step(block).unwrap();
-        assert_eq!((read.reference.as_str(), read.text.as_str(), read.sale), ("r", "PIN *", None));
-        for nothing in [": listening\n\n", ":\n\n", "event: lagged\ndata: {\"missed\":6}\n\n"] {
-            assert_eq!(step(nothing), None);
-        }
+    fn a_transaction_is_written_as_the_interface_documents_it() {
+        let json = |wanted| serde_json::to_string(&wanted).unwrap();
+        let (first, second) = (|| "demo-1".to_owned(), || "demo-2".to_owned());
+        let sale = r#"{"reference":"demo-1","kind":"sale","amount":"12.34","tip":"ask","acceptPartial":true}"#;
+        assert_eq!(json(Wanted::sale(first(), "12.34".to_owned(), true)), sale);
+        let refund = r#"{"reference":"demo-2","kind":"refund","of":"demo-1"}"#;
+        assert_eq!(json(Wanted::refund(second(), first(), None)), refund);
+        let void = r#"{"reference":"demo-2","kind":"reversal","of":"demo-1"}"#;
+        assert_eq!(json(Wanted::void(second(), first())), void);
+    }
+
+    #[test]
+    fn what_needs_a_person_is_told_by_its_sentence() {
+        let attention =
+            r#"[{"code":"printer-no-paper","text":"no paper"},{"code":"reader-absent","text":"no reader"}]"#;
+        let json = format!(r#"{{"ready":false,"busy":false,"attention":{attention},"current":null}}"#);
+        let status: Status = serde_json::from_str(&json).unwrap();
+        assert_eq!(status.attention, ["no paper", "no reader"]);
     }
 
     #[test]

@@ -1,12 +1,26 @@
-//! The amount of a sale, as it is typed or picked from ready-made ones: the cents choose what the gateway does.
+//! The amount of a sale or a refund, as it is typed or picked from ready-made ones: the cents choose what the gateway does.
 
+use super::text::sentence;
 use crate::money::{Amount, Currency};
 use crate::sim::gateway::outcomes;
 
 /// What stands in the field at first: everything goes well.
 const EVERYDAY: &str = "12.34";
+/// What comes of it, and of any other cents than those of the table.
+const APPROVED: &str = "It is approved.";
 /// The field's length: 9999999999.99 is the largest amount.
 const LONGEST: usize = 13;
+
+/// What an amount is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// A sale.
+    Sale,
+    /// A sale, to which the customer adds a tip on the reader.
+    SaleWithTip,
+    /// A refund of the last sale; without an amount, of all that is left.
+    Refund,
+}
 
 /// The field and the place in the ready-made list.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,11 +41,58 @@ impl Default for AmountEntry {
 
 /// Ready-made amounts and what comes of them.
 pub(super) fn ready_made() -> impl Iterator<Item = (String, &'static str)> {
-    let outcomes = outcomes::TABLE.iter().map(|(cents, _, what)| (format!("5.{cents:02}"), *what));
-    std::iter::once((EVERYDAY.to_owned(), "approved")).chain(outcomes)
+    let outcomes = outcomes::TABLE.iter().map(|(cents, ..)| (format!("5.{cents:02}"), plainly(*cents)));
+    std::iter::once((EVERYDAY.to_owned(), APPROVED)).chain(outcomes)
+}
+
+/// What the gateway does with these cents, for somebody who knows no gateway.
+fn plainly(cents: u8) -> &'static str {
+    match cents {
+        51 => "It is declined: there is not enough money on the account.",
+        52 => "It is declined: the card was reported lost.",
+        53 => "It is declined: the card has expired.",
+        54 => "It is declined: the bank gives no reason.",
+        55 => "It is declined: the gateway finds the risk too high.",
+        56 => "It is approved; the customer's address was not checked.",
+        57 => "It is approved, with long orders for a chip that takes any.",
+        60 => "Half of it is approved; the customer pays the rest in cash.",
+        61 => "It is not decided at first, and approved when asked again.",
+        62 => "It is never decided.",
+        63 => "The gateway is too busy; nothing is charged.",
+        64 => "The gateway has a fault of its own; nothing is charged.",
+        65 => "The gateway has a fault of its own, but has charged it.",
+        66 => "It is approved, but the answer cannot be read.",
+        67 => "It is approved, but only half of the answer arrives.",
+        68 => "It is approved, but the answer is far too long.",
+        69 => "It is approved, with a code that nobody knows.",
+        70 => "No answer comes; nothing is charged.",
+        71 => "It is approved, but no answer comes.",
+        72 => "The line is cut before the answer; nothing is charged.",
+        73 => "It is approved, but the line is cut before the answer.",
+        74 => "It is approved, with signs in the answer that upset printers.",
+        75 => "It is approved, but there is no answer for the chip.",
+        76 => "It is approved, but the chip's answer cannot be read.",
+        77 => "It is approved, but the chip is told to decline.",
+        78 => "The gateway sends the terminal round once, then approves.",
+        79 => "More is approved than was asked for.",
+        80 => "It is approved, the line is cut; it is found only later.",
+        81 => "It is approved, the line is cut; taking it back fails once.",
+        82 => "It is approved, the line is cut; taking it back has no answer.",
+        83 => "The gateway names another address; nothing is charged.",
+        84..=92 | 95 | 96 => "It is approved; the first void of it meets trouble.",
+        _ => APPROVED,
+    }
 }
 
 impl AmountEntry {
+    /// The field as it is when an amount for this is asked for.
+    pub(super) fn of(purpose: Purpose) -> Self {
+        match purpose {
+            Purpose::Sale | Purpose::SaleWithTip => Self::default(),
+            Purpose::Refund => Self { typed: String::new(), ..Self::default() },
+        }
+    }
+
     /// A key of the amount.
     pub(super) fn type_key(&mut self, key: char) {
         if std::mem::take(&mut self.fresh) {
@@ -58,19 +119,28 @@ impl AmountEntry {
         self.fresh = true;
     }
 
-    /// The amount for the till, or why it is none.
-    pub(super) fn checked(&self) -> Result<String, String> {
-        let euro = Currency::from_code("EUR").map_err(|error| error.to_string())?;
-        Amount::parse(&self.typed, euro).map(|_| self.typed.clone()).map_err(|error| error.to_string())
+    /// The amount for the till (of a refund: `None` for all that is left), or why it is none, as a sentence.
+    pub(super) fn checked(&self, purpose: Purpose) -> Result<Option<String>, String> {
+        if purpose == Purpose::Refund && self.typed.is_empty() {
+            return Ok(None);
+        }
+        let euro = Currency::from_code("EUR").map_err(|error| sentence(&error.to_string()))?;
+        let amount = Amount::parse(&self.typed, euro).map_err(|error| sentence(&error.to_string()))?;
+        Ok(Some(amount.decimal()))
     }
 
-    /// What comes of it, or what is wrong with it.
-    pub(super) fn meaning(&self) -> Result<&'static str, String> {
-        let amount = self.checked()?;
-        // Without a dot there are no cents.
-        let cents = amount.split_once('.').and_then(|(_, cents)| cents.parse::<u8>().ok());
-        let row = outcomes::TABLE.iter().find(|(row, ..)| Some(*row) == cents);
-        Ok(row.map_or("approved", |(_, _, what)| what))
+    /// What comes of it, or what is wrong with it, as a sentence.
+    pub(super) fn meaning(&self, purpose: Purpose) -> Result<&'static str, String> {
+        let amount = self.checked(purpose)?;
+        if purpose == Purpose::Refund {
+            return Ok(if amount.is_none() {
+                "All that is left of it is given back."
+            } else {
+                "So much is given back."
+            });
+        }
+        let cents = amount.as_deref().and_then(|amount| amount.split_once('.')?.1.parse().ok());
+        Ok(cents.map_or(APPROVED, plainly))
     }
 }
 
@@ -78,16 +148,18 @@ impl AmountEntry {
 mod tests {
     use super::*;
 
+    const SALE: Purpose = Purpose::Sale;
+
     #[test]
     fn what_is_typed_replaces_what_stood_there_and_is_explained() {
         let mut amount = AmountEntry::default();
-        assert_eq!((amount.checked().as_deref(), amount.meaning()), (Ok("12.34"), Ok("approved")));
+        assert_eq!((amount.checked(SALE), amount.meaning(SALE)), (Ok(Some("12.34".to_owned())), Ok(APPROVED)));
         "7.51".chars().for_each(|key| amount.type_key(key));
-        assert_eq!((amount.typed.as_str(), amount.meaning()), ("7.51", Ok("declined: insufficient funds")));
+        assert_eq!((amount.typed.as_str(), amount.meaning(SALE)), ("7.51", Ok(plainly(51))));
         amount.erase();
-        assert!(amount.meaning().is_err(), "7.5 has a decimal too few");
+        assert!(amount.meaning(SALE).is_err(), "7.5 has a decimal too few");
         amount.typed = "51".to_owned();
-        assert_eq!(amount.meaning(), Ok("approved"), "51.00");
+        assert_eq!(amount.meaning(SALE), Ok(APPROVED), "51.00");
         "0000000000000000".chars().for_each(|key| amount.type_key(key));
         assert_eq!(amount.typed.len(), LONGEST);
     }
@@ -96,7 +168,8 @@ mod tests {
     fn every_ready_made_amount_can_be_charged_and_says_what_comes_of_it() {
         for (typed, what) in ready_made() {
             let amount = AmountEntry { typed, ..AmountEntry::default() };
-            assert_eq!(amount.meaning(), Ok(what), "{amount:?}");
+            assert_eq!(amount.meaning(SALE), Ok(what), "{amount:?}");
+            assert_eq!(what == APPROVED, amount.typed == EVERYDAY, "{amount:?} needs a sentence of its own");
         }
         let mut amount = AmountEntry::default();
         amount.pick(1);
@@ -105,5 +178,16 @@ mod tests {
         assert_eq!(amount.typed, ready_made().last().unwrap().0);
         amount.pick(-1000);
         assert_eq!(amount.typed, EVERYDAY);
+    }
+
+    #[test]
+    fn a_refund_without_an_amount_is_of_all_that_is_left() {
+        let mut amount = AmountEntry::of(Purpose::Refund);
+        assert_eq!(amount.checked(Purpose::Refund), Ok(None));
+        assert!(amount.checked(SALE).is_err(), "a sale has an amount");
+        amount.type_key('5');
+        assert_eq!(amount.checked(Purpose::Refund), Ok(Some("5.00".to_owned())));
+        amount.type_key('.');
+        assert!(amount.checked(Purpose::Refund).is_err());
     }
 }

@@ -4,11 +4,11 @@ use std::io;
 use std::time::Duration;
 
 use super::super::agent::Agent;
-use super::super::till::{Asked, Till};
+use super::super::till::Till;
 use super::model::{Act, PrinterIs};
 use crate::sim::fault::{BOTH, Faults};
 use crate::sim::printer::Sensors;
-use crate::sim::reader::{Key, PinPlan};
+use crate::sim::reader::PinPlan;
 use crate::sim::shop::Shop;
 
 /// A PIN that no card of the deck has.
@@ -35,14 +35,13 @@ impl Hands<'_> {
         match act {
             Act::Present(card, entry) => reader.present(card, entry),
             Act::Remove => reader.remove(),
-            Act::RedKey => reader.key(Key::Cancel),
+            Act::Key(key) => reader.key(key),
             Act::WrongPin(true) => reader.plan_pin(PinPlan::Digits(WRONG_PIN.to_owned())),
             Act::WrongPin(false) => reader.plan_pin(PinPlan::Right),
-            Act::Sale(reference, amount) => self.till.ask(Asked::Sale { reference, amount }),
-            Act::Cancel(reference) => self.till.ask(Asked::Cancel(reference)),
+            Act::Till(asked) => self.till.ask(asked),
+            Act::Totals => self.till.ask_totals(),
             Act::Cable(true) => reader.unplug(),
             Act::Cable(false) => reader.replug()?,
-            Act::Signature(reference, accepted) => self.till.ask(Asked::Signature(reference, accepted)),
             Act::Printer(is) => {
                 printer.set_dead(is == PrinterIs::Off).await;
                 let (paper_out, cover_open) = (is == PrinterIs::PaperOut, is == PrinterIs::CoverOpen);

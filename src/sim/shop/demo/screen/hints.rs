@@ -1,45 +1,68 @@
-//! The keys that make sense now, in two lines: what a customer and a cashier do, then what breaks.
+//! The keys that make sense now, in three lines: the till's, the customer's, and what breaks.
 
 use ratatui::style::{Color, Style};
 use ratatui::text::{Line, Span};
 
 use super::super::till::Sale;
 use super::super::{wallet, ways};
-use super::keys::Over;
+use super::amount::Purpose;
+use super::keys::Sheet;
 use super::model::{Model, PrinterIs};
 use crate::sim::reader::{Entry, WaitsFor};
 
 /// One key: its name, its word, and whether it is pressed down, as it were.
 type Hint = (&'static str, &'static str, bool);
 
-/// The two lines at the bottom.
+/// The lines at the bottom: three of the shop, one of a sheet.
 pub(super) fn lines(model: &Model, tabs: bool) -> Vec<Line<'static>> {
-    match model.over {
-        Over::Nothing => vec![line(now(model)), line(always(model, tabs))],
-        Over::Help => vec![line(vec![("any key", "back", false)]), Line::default()],
-        Over::Amount => {
-            let keys = vec![("0-9 .", "amount", false), ("↑ ↓", "ready-made", false), ("Enter", "start", false)];
-            vec![line(keys), line(vec![("Esc", "back", false)])]
+    let hints = match model.sheet {
+        Sheet::None => vec![till(model), customer(model), trouble(model, tabs)],
+        Sheet::Keys => vec![vec![("any key", "next page", false), ("Esc", "back to the shop", false)]],
+        Sheet::Places | Sheet::Totals => vec![vec![("any key", "back to the shop", false)]],
+        Sheet::Amount(Purpose::Refund) => {
+            vec![vec![("0-9 .", "amount", false), ("Enter", "refund", false), ("Esc", "back to the shop", false)]]
         }
-    }
+        Sheet::Amount(_) => vec![vec![
+            ("0-9 .", "amount", false),
+            ("↑ ↓", "ready-made", false),
+            ("Enter", "start", false),
+            ("Esc", "back to the shop", false),
+        ]],
+    };
+    hints.into_iter().map(line).collect()
 }
 
-/// What a customer or a cashier can do now.
-pub(super) fn now(model: &Model) -> Vec<Hint> {
-    let mut hints = Vec::new();
+/// What the cashier can do now.
+fn till(model: &Model) -> Vec<Hint> {
     if model.faults.power {
-        hints.push(("k", "power back", false));
-        return hints;
+        return vec![("k", "give the agent its power back", false)];
     }
+    if model.under_way().is_some() {
+        return vec![("x", "cancel the sale at the till", false), ("z", "totals", false)];
+    }
+    let mut hints = Vec::new();
+    if model.sale.as_ref().is_some_and(Sale::waits_for_signature) {
+        hints.extend([("y", "signature ok", false), ("f", "forged", false)]);
+    }
+    hints.extend([("n", "sale", false), ("m", "sale with tip", false)]);
+    if !model.sold.is_empty() {
+        hints.extend([("b", "refund", false), ("v", "void", false)]);
+    }
+    if model.asked.is_some() && hints.len() < 5 {
+        hints.push(("d", "ask again", false));
+    }
+    hints.push(("z", "totals", false));
+    hints
+}
+
+/// What the customer can do now.
+fn customer(model: &Model) -> Vec<Hint> {
+    let mut hints = Vec::new();
     let sale = model.under_way().is_some();
     let card_wanted = model.under_way().is_some_and(Sale::waits_for_card);
-    if !sale {
-        hints.push(("n", "new sale", false));
-        if model.sale.is_some() {
-            hints.push(("d", "same reference again", false));
-        }
-    }
-    if card_wanted && !model.faults.cable && model.display.waits_for != WaitsFor::Pin {
+    if model.number_wanted() {
+        hints.push(("0-9 Enter", "type the tip", false));
+    } else if card_wanted && !model.faults.cable && model.display.waits_for != WaitsFor::Pin {
         for entry in ways(model.card()) {
             let key = match entry {
                 Entry::Insert if model.display.card_in_slot => continue,
@@ -51,21 +74,17 @@ pub(super) fn now(model: &Model) -> Vec<Hint> {
         }
     }
     if model.display.card_in_slot {
-        hints.push(("r", "remove", false));
+        hints.push(("r", "take out", false));
     }
     if sale {
         hints.push(("c", "red key", false));
-        hints.push(("x", "cancel", false));
     }
-    if model.sale.as_ref().is_some_and(Sale::waits_for_signature) {
-        hints.extend([("y", "signature ok", false), ("f", "forged", false)]);
-    }
-    hints.push(("w", "wrong PIN", model.wrong_pin));
-    hints.push(("↑ ↓", "card", false));
+    hints.extend([("w", "wrong PIN", model.wrong_pin), ("1-9 A-Q", "card", false)]);
     hints
 }
 
-fn always(model: &Model, tabs: bool) -> Vec<Hint> {
+/// What breaks, and what is always there.
+fn trouble(model: &Model, tabs: bool) -> Vec<Hint> {
     let faults = &model.faults;
     let mut hints = vec![
         ("u", "cable", faults.cable),

@@ -1,9 +1,10 @@
-//! Keys: which one means what, by what lies over the screen. Decides nothing about the shop.
+//! Keys: which one means what, by what lies on the screen. Decides nothing about the shop.
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use super::super::wallet;
-use crate::sim::reader::Entry;
+use super::amount::Purpose;
+use crate::sim::reader::{Entry, Key};
 
 /// What the person at the keyboard wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,16 +13,20 @@ pub(super) enum Intent {
     Present(Entry),
     /// Take the card out of the slot.
     Remove,
-    /// Press the reader's red key.
-    RedKey,
+    /// Press a key of the reader: the red one, or one of those for a number that it asks for.
+    Reader(Key),
     /// Type a wrong PIN next time, or the right one after all.
     WrongPin,
     /// Take this card of the deck in hand.
     Hold(usize),
     /// Take the card before or after in hand.
     HoldNext(isize),
-    /// Start a sale: ask for the amount.
-    NewSale,
+    /// Ask for an amount, then begin.
+    Ask(Purpose),
+    /// Undo the last sale as a whole.
+    Void,
+    /// Show the totals.
+    Totals,
     /// Cancel the sale at the till.
     Cancel,
     /// The signature is the card's, or it is not.
@@ -50,28 +55,34 @@ pub(super) enum Intent {
     Erase,
     /// The ready-made amount so many places further.
     Pick(isize),
-    /// Start the sale with this amount.
+    /// Begin with this amount.
     Enter,
-    /// Take away what lies over the screen.
+    /// Turn the help's page, or take the sheet away.
+    Next,
+    /// Take the sheet away.
     Close,
     /// End the demo.
     Quit,
 }
 
-/// What lies over the screen and takes the keys.
+/// The sheet that takes the place of the shop for a moment, and the keys.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Over {
-    /// Nothing.
+pub(super) enum Sheet {
+    /// None: the shop is seen.
     #[default]
-    Nothing,
-    /// The help.
-    Help,
-    /// The amount of a sale.
-    Amount,
+    None,
+    /// What the keys do.
+    Keys,
+    /// The help's second page: where everything is.
+    Places,
+    /// An amount is asked for.
+    Amount(Purpose),
+    /// The totals.
+    Totals,
 }
 
-/// What this key means; `None` when it means nothing.
-pub(super) fn intent(over: Over, key: &KeyEvent) -> Option<Intent> {
+/// What this key means; `None` when it means nothing. `number_wanted`: the reader waits for digits.
+pub(super) fn intent(sheet: Sheet, number_wanted: bool, key: &KeyEvent) -> Option<Intent> {
     if key.kind == KeyEventKind::Release {
         return None;
     }
@@ -79,11 +90,23 @@ pub(super) fn intent(over: Over, key: &KeyEvent) -> Option<Intent> {
         // The terminal's own interrupt key; nothing else is a key with control.
         return (key.code == KeyCode::Char('c')).then_some(Intent::Quit);
     }
-    match over {
-        Over::Nothing => shop(key.code),
-        Over::Help => Some(Intent::Close),
-        Over::Amount => amount(key.code),
+    match sheet {
+        Sheet::None => number_wanted.then(|| number(key.code)).flatten().or_else(|| shop(key.code)),
+        Sheet::Keys if key.code == KeyCode::Esc => Some(Intent::Close),
+        Sheet::Keys | Sheet::Places | Sheet::Totals => Some(Intent::Next),
+        Sheet::Amount(_) => amount(key.code),
     }
+}
+
+/// The reader's own keys for a number.
+fn number(code: KeyCode) -> Option<Intent> {
+    let key = match code {
+        KeyCode::Char(digit) => Key::Digit(u8::try_from(digit.to_digit(10)?).ok()?),
+        KeyCode::Enter => Key::Enter,
+        KeyCode::Backspace => Key::Clear,
+        _ => return None,
+    };
+    Some(Intent::Reader(key))
 }
 
 fn shop(code: KeyCode) -> Option<Intent> {
@@ -93,9 +116,13 @@ fn shop(code: KeyCode) -> Option<Intent> {
             't' => Intent::Present(Entry::Tap),
             's' => Intent::Present(Entry::Swipe),
             'r' => Intent::Remove,
-            'c' => Intent::RedKey,
+            'c' => Intent::Reader(Key::Cancel),
             'w' => Intent::WrongPin,
-            'n' => Intent::NewSale,
+            'n' => Intent::Ask(Purpose::Sale),
+            'm' => Intent::Ask(Purpose::SaleWithTip),
+            'b' => Intent::Ask(Purpose::Refund),
+            'v' => Intent::Void,
+            'z' => Intent::Totals,
             'x' => Intent::Cancel,
             'y' => Intent::Signature(true),
             'f' => Intent::Signature(false),
@@ -139,29 +166,44 @@ fn amount(code: KeyCode) -> Option<Intent> {
 mod tests {
     use super::*;
 
-    fn press(over: Over, code: KeyCode) -> Option<Intent> {
-        intent(over, &KeyEvent::new(code, KeyModifiers::NONE))
+    fn press(sheet: Sheet, code: KeyCode) -> Option<Intent> {
+        intent(sheet, false, &KeyEvent::new(code, KeyModifiers::NONE))
     }
 
     #[test]
-    fn letters_are_hands_and_digits_are_cards() {
+    fn lower_case_letters_do_something_and_digits_and_capitals_are_cards() {
         for (key, wanted) in [
             ('i', Some(Intent::Present(Entry::Insert))),
             ('t', Some(Intent::Present(Entry::Tap))),
-            ('n', Some(Intent::NewSale)),
+            ('n', Some(Intent::Ask(Purpose::Sale))),
+            ('m', Some(Intent::Ask(Purpose::SaleWithTip))),
+            ('b', Some(Intent::Ask(Purpose::Refund))),
+            ('v', Some(Intent::Void)),
+            ('z', Some(Intent::Totals)),
             ('k', Some(Intent::Power)),
             ('q', Some(Intent::Quit)),
             ('1', Some(Intent::Hold(0))),
             ('A', Some(Intent::Hold(9))),
-            ('Z', None),
+            ('Q', Some(Intent::Hold(25))),
+            ('R', None),
             ('0', None),
             ('y', Some(Intent::Signature(true))),
-            ('z', None),
+            ('e', None),
         ] {
-            assert_eq!(press(Over::Nothing, KeyCode::Char(key)), wanted, "{key}");
+            assert_eq!(press(Sheet::None, KeyCode::Char(key)), wanted, "{key}");
         }
-        assert_eq!(press(Over::Nothing, KeyCode::Down), Some(Intent::HoldNext(1)));
-        assert_eq!(press(Over::Nothing, KeyCode::Esc), None, "no key ends the demo by mistake");
+        assert_eq!(press(Sheet::None, KeyCode::Down), Some(Intent::HoldNext(1)));
+        assert_eq!(press(Sheet::None, KeyCode::Esc), None, "no key ends the demo by mistake");
+    }
+
+    #[test]
+    fn while_the_reader_asks_for_a_number_digits_are_its_keys() {
+        let press = |code| intent(Sheet::None, true, &KeyEvent::new(code, KeyModifiers::NONE));
+        assert_eq!(press(KeyCode::Char('2')), Some(Intent::Reader(Key::Digit(2))));
+        assert_eq!(press(KeyCode::Enter), Some(Intent::Reader(Key::Enter)));
+        assert_eq!(press(KeyCode::Backspace), Some(Intent::Reader(Key::Clear)));
+        assert_eq!(press(KeyCode::Char('A')), Some(Intent::Hold(9)));
+        assert_eq!(press(KeyCode::Char('x')), Some(Intent::Cancel));
     }
 
     #[test]
@@ -175,19 +217,21 @@ mod tests {
             (KeyCode::Enter, Some(Intent::Enter)),
             (KeyCode::Esc, Some(Intent::Close)),
         ] {
-            assert_eq!(press(Over::Amount, code), wanted, "{code:?}");
+            assert_eq!(press(Sheet::Amount(Purpose::Sale), code), wanted, "{code:?}");
         }
     }
 
     #[test]
-    fn help_goes_with_any_key_and_control_c_always_ends() {
-        assert_eq!(press(Over::Help, KeyCode::Char('k')), Some(Intent::Close));
-        for over in [Over::Nothing, Over::Help, Over::Amount] {
+    fn sheets_go_with_any_key_and_control_c_always_ends() {
+        assert_eq!(press(Sheet::Keys, KeyCode::Char('k')), Some(Intent::Next));
+        assert_eq!(press(Sheet::Keys, KeyCode::Esc), Some(Intent::Close));
+        assert_eq!(press(Sheet::Totals, KeyCode::Char('k')), Some(Intent::Next));
+        for sheet in [Sheet::None, Sheet::Keys, Sheet::Places, Sheet::Totals, Sheet::Amount(Purpose::Refund)] {
             let interrupt = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
-            assert_eq!(intent(over, &interrupt), Some(Intent::Quit), "{over:?}");
+            assert_eq!(intent(sheet, true, &interrupt), Some(Intent::Quit), "{sheet:?}");
         }
         let released =
             KeyEvent { kind: KeyEventKind::Release, ..KeyEvent::new(KeyCode::Char('k'), KeyModifiers::NONE) };
-        assert_eq!(intent(Over::Nothing, &released), None);
+        assert_eq!(intent(Sheet::None, false, &released), None);
     }
 }

@@ -1,15 +1,13 @@
 //! What is on the screen, as plain data: what the shop has said so far, and what the keys have changed. It does nothing itself:
-//! a key that means something for the shop comes out as an [`Act`].
+//! a key that means something for the shop comes out as an [`Act`] (`press`); what the agent says comes in by `hear`.
 
 use std::collections::VecDeque;
 
-use super::super::till::{Sale, Status};
-use super::super::wallet;
-use super::super::ways;
+use super::super::till::{Asked, Sale, Status, Totals, Wanted};
 use super::amount::AmountEntry;
-use super::keys::{Intent, Over};
+use super::keys::Sheet;
 use crate::sim::gateway::Entry as Booking;
-use crate::sim::reader::{Card, Entry, Screen, WaitsFor, deck};
+use crate::sim::reader::{Card, Entry, Key, Screen, WaitsFor, deck};
 
 /// Steps that are remembered; no screen shows more.
 const STEPS: usize = 500;
@@ -21,16 +19,14 @@ pub(super) enum Act {
     Present(&'static Card, Entry),
     /// The card is taken out.
     Remove,
-    /// The reader's red key.
-    RedKey,
+    /// A key of the reader is pressed.
+    Key(Key),
     /// The next PIN is wrong (or right after all).
     WrongPin(bool),
-    /// A sale with this reference and amount.
-    Sale(String, String),
-    /// The till cancels this reference.
-    Cancel(String),
-    /// The signature of this reference is the card's, or it is not.
-    Signature(String, bool),
+    /// The till asks the agent.
+    Till(Asked),
+    /// The till asks the agent for the totals.
+    Totals,
     /// The reader's cable is out.
     Cable(bool),
     /// The printer is like this from now on.
@@ -62,12 +58,22 @@ pub(super) enum PrinterIs {
 
 impl PrinterIs {
     /// What the key makes of it.
-    fn next(self) -> Self {
+    pub(super) fn next(self) -> Self {
         match self {
             Self::Ready => Self::PaperOut,
             Self::PaperOut => Self::CoverOpen,
             Self::CoverOpen => Self::Off,
             Self::Off => Self::Ready,
+        }
+    }
+
+    /// What the person does to it.
+    pub(super) fn done(self) -> &'static str {
+        match self {
+            Self::Ready => "You switch the printer on.",
+            Self::PaperOut => "You take the paper out of the printer.",
+            Self::CoverOpen => "You put paper in, and leave the printer's cover open.",
+            Self::Off => "You close the cover, and switch the printer off.",
         }
     }
 
@@ -104,9 +110,9 @@ impl Tone {
     /// Of a sale as it stands.
     pub(super) fn of(sale: &Sale) -> Self {
         match (sale.state.as_str(), sale.outcome.as_deref()) {
-            ("unconfirmed", _) => Self::Doubt,
+            (state, _) if state.starts_with("unconfirmed") => Self::Doubt,
             (_, Some("approved" | "partially-approved")) => Self::Good,
-            (_, Some("declined")) => Self::Bad,
+            (_, Some("declined" | "reversed")) => Self::Bad,
             (_, Some(_)) => Self::Trouble,
             _ => Self::Plain,
         }
@@ -116,6 +122,8 @@ impl Tone {
 /// A line of the steps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Told {
+    /// Its number, from 1.
+    pub(super) number: usize,
     /// What it means.
     pub(super) tone: Tone,
     /// What it says.
@@ -158,24 +166,34 @@ pub(super) struct Model {
     pub(super) ledger: Vec<Booking>,
     /// The agent's steps and the person's, oldest first.
     pub(super) steps: VecDeque<Told>,
+    /// How many were told so far.
+    pub(super) told: usize,
     /// The terminal's state, when the agent has said one.
     pub(super) status: Option<Status>,
     /// The agent is heard.
     pub(super) connected: bool,
     /// The latest sale, as it stands.
     pub(super) sale: Option<Sale>,
-    /// How many sales were started here.
-    pub(super) sales: usize,
+    /// The one before it, until the agent has begun the latest.
+    pub(super) before: Option<Sale>,
+    /// How many transactions were begun here.
+    pub(super) begun: usize,
+    /// The latest one that was asked for.
+    pub(super) asked: Option<Wanted>,
+    /// The references of all sales, the latest last: what a refund and a void are of.
+    pub(super) sold: Vec<String>,
+    /// The totals, once the agent has told them.
+    pub(super) totals: Option<Totals>,
     /// What is broken.
     pub(super) faults: Faults,
-    /// What lies over the screen.
-    pub(super) over: Over,
+    /// The sheet that takes the shop's place.
+    pub(super) sheet: Sheet,
     /// The amount that is being typed.
     pub(super) amount: AmountEntry,
     /// Where there is room for one of them: the ledger instead of the receipts.
     pub(super) ledger_shown: bool,
-    /// Where everything is, for the help.
-    pub(super) places: Vec<String>,
+    /// What is where, and where, for the help.
+    pub(super) places: Vec<(String, String)>,
 }
 
 impl Model {
@@ -196,169 +214,29 @@ impl Model {
 
     /// A line for the steps.
     pub(super) fn tell(&mut self, tone: Tone, text: impl Into<String>) {
-        self.push(Told { tone, text: text.into(), passing: false });
+        self.push(tone, text.into(), false);
     }
 
-    pub(super) fn push(&mut self, told: Told) {
-        if told.passing && self.steps.back().is_some_and(|last| last.passing) {
+    /// As [`Self::tell`]; a line that is `passing` makes place for the next one of its kind.
+    pub(super) fn push(&mut self, tone: Tone, text: String, passing: bool) {
+        if passing && self.steps.back().is_some_and(|last| last.passing) {
             self.steps.pop_back();
         }
         if self.steps.len() == STEPS {
             self.steps.pop_front();
         }
-        self.steps.push_back(told);
-    }
-
-    /// A key was pressed: the screen is changed here, the shop by whoever carries out the act.
-    pub(super) fn press(&mut self, intent: Intent) -> Option<Act> {
-        match intent {
-            Intent::Quit => return Some(Act::Quit),
-            Intent::Help => self.over = Over::Help,
-            Intent::Close => self.over = Over::Nothing,
-            Intent::Turn => self.ledger_shown = !self.ledger_shown,
-            Intent::Scroll(lines) => self.rolled = self.rolled.saturating_add_signed(lines).min(self.paper_lines()),
-            Intent::Hold(place) => self.held = place,
-            Intent::HoldNext(by) => self.held = self.held.saturating_add_signed(by).min(deck::DECK.len() - 1),
-            Intent::Type(key) => self.amount.type_key(key),
-            Intent::Erase => self.amount.erase(),
-            Intent::Pick(by) => self.amount.pick(by),
-            Intent::Enter => return self.enter_amount(),
-            Intent::NewSale => self.ask_amount(),
-            Intent::Again => return self.again(),
-            Intent::Cancel => return self.cancel(),
-            Intent::Present(entry) => return self.present(entry),
-            Intent::Remove if self.display.card_in_slot => return self.act("take the card out", Act::Remove),
-            Intent::Remove => self.tell(Tone::You, "no card is in the slot"),
-            Intent::RedKey => return self.act("press the red key", Act::RedKey),
-            Intent::WrongPin => {
-                self.wrong_pin = !self.wrong_pin;
-                let words = if self.wrong_pin { "will type a wrong PIN" } else { "will type the right PIN" };
-                return self.act(words, Act::WrongPin(self.wrong_pin));
-            }
-            Intent::Signature(accepted) => return self.compare(accepted),
-            Intent::Cable | Intent::Printer | Intent::Network | Intent::Slow | Intent::Power => {
-                return self.break_or_mend(intent);
-            }
-        }
-        None
-    }
-
-    fn act(&mut self, words: &str, act: Act) -> Option<Act> {
-        self.tell(Tone::You, words);
-        Some(act)
-    }
-
-    fn break_or_mend(&mut self, intent: Intent) -> Option<Act> {
-        let faults = &mut self.faults;
-        let toggled = |fault: &mut bool| {
-            *fault = !*fault;
-            *fault
-        };
-        let (words, act) = match intent {
-            Intent::Cable => match toggled(&mut faults.cable) {
-                true => ("pull out the reader's cable", Act::Cable(true)),
-                false => ("put the reader's cable back", Act::Cable(false)),
-            },
-            Intent::Network => match toggled(&mut faults.network) {
-                true => ("cut the network", Act::Network(true)),
-                false => ("put the network back", Act::Network(false)),
-            },
-            Intent::Slow => match toggled(&mut faults.slow) {
-                true => ("make the gateway's line slow", Act::Slow(true)),
-                false => ("make the gateway's line quick again", Act::Slow(false)),
-            },
-            Intent::Power if toggled(&mut faults.power) => {
-                ("cut the agent's power (kill -9); it comes back by itself", Act::Power(false))
-            }
-            Intent::Power => {
-                // By a key or by itself.
-                self.tell(Tone::Plain, "the agent has its power back");
-                return Some(Act::Power(true));
-            }
-            _ => {
-                faults.printer = faults.printer.next();
-                let words = format!("turn the printer: {}", faults.printer.word());
-                let act = Act::Printer(faults.printer);
-                return self.act(&words, act);
-            }
-        };
-        self.act(words, act)
-    }
-
-    fn present(&mut self, entry: Entry) -> Option<Act> {
-        let card = self.card();
-        if !ways(card).contains(&entry) {
-            self.tell(Tone::You, format!("{} can only do this: {}", card.name, wallet::words(card)));
-            return None;
-        }
-        if let Some(other) = self.in_slot().filter(|_| entry == Entry::Insert) {
-            self.tell(Tone::You, format!("{} is in the slot: r takes it out", other.name));
-            return None;
-        }
-        if entry == Entry::Insert {
-            self.inserted = Some(card);
-        }
-        self.act(&format!("{} the card {}", wallet::word(entry), card.name), Act::Present(card, entry))
-    }
-
-    fn ask_amount(&mut self) {
-        if let Some(sale) = self.under_way() {
-            let busy = format!("{} is not over: x cancels it", sale.reference);
-            return self.tell(Tone::You, busy);
-        }
-        self.amount = AmountEntry::default();
-        self.over = Over::Amount;
-    }
-
-    fn enter_amount(&mut self) -> Option<Act> {
-        let amount = self.amount.checked().ok()?;
-        self.over = Over::Nothing;
-        self.sales += 1;
-        let reference = format!("demo-{}", self.sales);
-        Some(self.sell(reference, amount))
-    }
-
-    fn compare(&mut self, accepted: bool) -> Option<Act> {
-        let Some(sale) = self.sale.as_ref().filter(|sale| sale.waits_for_signature()) else {
-            self.tell(Tone::You, "no signature is waited for");
-            return None;
-        };
-        let reference = sale.reference.clone();
-        let words = if accepted { "accept the signature" } else { "refuse the signature" };
-        self.act(words, Act::Signature(reference, accepted))
-    }
-
-    /// The same reference and amount: what a till does that has lost its answer.
-    fn again(&mut self) -> Option<Act> {
-        let Some(sale) = self.sale.clone() else {
-            self.tell(Tone::You, "there was no sale yet: n starts one");
-            return None;
-        };
-        Some(self.sell(sale.reference, sale.amount))
-    }
-
-    fn sell(&mut self, reference: String, amount: String) -> Act {
-        self.tell(Tone::You, format!("ask for {amount} as {reference}"));
-        if self.sale.as_ref().is_none_or(|sale| sale.reference != reference) {
-            let (reference, amount) = (reference.clone(), amount.clone());
-            self.sale = Some(Sale { reference, amount, text: "Asked".to_owned(), ..Sale::default() });
-        }
-        Act::Sale(reference, amount)
-    }
-
-    fn cancel(&mut self) -> Option<Act> {
-        match self.under_way().map(|sale| sale.reference.clone()) {
-            Some(reference) => self.act(&format!("cancel {reference} at the till"), Act::Cancel(reference)),
-            None => {
-                self.tell(Tone::You, "no sale is under way");
-                None
-            }
-        }
+        self.told += 1;
+        self.steps.push_back(Told { number: self.told, tone, text, passing });
     }
 
     /// Lines of all receipts.
-    fn paper_lines(&self) -> usize {
+    pub(super) fn paper_lines(&self) -> usize {
         self.receipts.iter().map(|receipt| receipt.lines().count() + 1).sum()
+    }
+
+    /// Whether the reader asks for digits, so that its keys are meant.
+    pub(super) fn number_wanted(&self) -> bool {
+        self.display.waits_for == WaitsFor::Number && !self.faults.cable
     }
 
     /// The reader shows something else.

@@ -6,20 +6,20 @@ use ratatui::style::{Color, Style, Stylize};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, BorderType, Paragraph};
 
-use super::super::till::Sale;
 use super::super::{wallet, ways};
 use super::model::{Model, Tone};
+use super::text::{window, wrap, wrap_within};
 use super::view::colour;
 use crate::money::{Amount, Currency};
 use crate::sim::gateway::{Entry as Booking, Kind, State};
-use crate::sim::reader::{Card, Entry, WaitsFor, deck};
+use crate::sim::reader::{Card, Entry, Screen, WaitsFor, deck};
 
 /// Characters of a row of the reader's display.
 const DISPLAY: usize = 21;
 /// Rows of the display.
 const DISPLAY_ROWS: usize = 4;
 /// Rows below the cards for what is special about the one in hand.
-const ABOUT: usize = 2;
+const ABOUT: usize = 3;
 /// Columns of the paper.
 const PAPER: u16 = 42;
 
@@ -33,31 +33,49 @@ pub(super) fn titled(title: impl Into<String>) -> Block<'static> {
     pane().title_top(Line::from(format!(" {} ", title.into())).bold())
 }
 
+/// What stands on the reader's display: the amount that the agent sent, then the lines.
+pub(super) fn glass(model: &Model) -> Vec<String> {
+    let Screen { amount, lines, .. } = &model.display;
+    amount.iter().chain(lines).cloned().collect()
+}
+
+/// What the reader waits for, as a sentence.
+pub(super) fn waiting(model: &Model) -> &'static str {
+    match model.display.waits_for {
+        _ if model.faults.cable => "Its cable is out.",
+        WaitsFor::Agent if model.under_way().is_some_and(|sale| sale.kind == "sale") => "Do what the display says.",
+        WaitsFor::Agent if model.display.card_in_slot => "Take the card out.",
+        WaitsFor::Agent => "It has nothing to do.",
+        WaitsFor::Card => "It waits for a card.",
+        WaitsFor::Pin => "The customer types the PIN.",
+        WaitsFor::Number => "Type the tip on the reader.",
+        WaitsFor::Choice => "The customer chooses.",
+    }
+}
+
+/// Rows of the reader's pane, its border included.
+pub(super) fn reader_rows(model: &Model) -> u16 {
+    u16::try_from(glass(model).len().max(DISPLAY_ROWS)).unwrap_or(u16::MAX).saturating_add(4)
+}
+
 /// The reader: its display as it stands, and what it waits for.
 pub(super) fn reader(frame: &mut Frame, area: Rect, model: &Model) {
-    let waits = match model.display.waits_for {
-        _ if model.faults.cable => "its cable is out",
-        WaitsFor::Agent if model.under_way().is_some_and(Sale::waits_for_card) => "waits for the customer",
-        WaitsFor::Agent => "waits for the agent",
-        WaitsFor::Card => "waits for a card",
-        WaitsFor::Pin => "waits for the PIN",
-        WaitsFor::Number => "waits for a number",
-        WaitsFor::Choice => "waits for a choice",
-    };
     let mine = model.display.waits_for != WaitsFor::Agent && !model.faults.cable;
     let block = titled("Reader");
     let block = if mine { block.border_style(Style::new().fg(Color::Cyan).bold()) } else { block };
-    let glass = Style::new().fg(Color::Black).bg(if model.faults.cable { Color::DarkGray } else { Color::Gray });
+    let style = Style::new().fg(Color::Black).bg(if model.faults.cable { Color::DarkGray } else { Color::Gray });
+    let glass = glass(model);
     let row = |n: usize| {
-        let text = model.display.lines.get(n).map_or("", String::as_str);
-        Line::from(Span::styled(format!(" {text:^DISPLAY$} "), glass))
+        let text = glass.get(n).map_or("", String::as_str);
+        Line::from(Span::styled(format!(" {text:^DISPLAY$} "), style))
     };
-    let mut lines: Vec<Line> = (0..DISPLAY_ROWS).map(row).collect();
-    lines.push(Line::from(waits).style(if mine { Style::new().fg(Color::Cyan).bold() } else { Style::new() }));
+    let mut lines: Vec<Line> = (0..glass.len().max(DISPLAY_ROWS)).map(row).collect();
+    let tone = if mine { Style::new().fg(Color::Cyan).bold() } else { Style::new() };
+    lines.push(Line::from(waiting(model)).style(tone));
     lines.push(Line::from(match model.in_slot() {
-        Some(card) => format!("in the slot: {}", card.name),
-        None if model.display.card_in_slot => "a card is in the slot".to_owned(),
-        None => "the slot is empty".to_owned(),
+        Some(card) => format!("It holds {}.", card.name),
+        None if model.display.card_in_slot => "A card is in the slot.".to_owned(),
+        None => "The slot is empty.".to_owned(),
     }));
     frame.render_widget(Paragraph::new(lines).alignment(Alignment::Center).block(block), area);
 }
@@ -66,8 +84,7 @@ pub(super) fn reader(frame: &mut Frame, area: Rect, model: &Model) {
 pub(super) fn cards(frame: &mut Frame, area: Rect, model: &Model) {
     let block = titled("Cards").title_top(Line::from(" insert tap swipe ").right_aligned().dim());
     let (width, height) = inside(area);
-    let card = model.card();
-    let about = wrap(wallet::nature(card), width.saturating_sub(2));
+    let about = wrap(wallet::nature(model.card()), width.saturating_sub(2));
     let rows = height.saturating_sub(ABOUT);
     let first = window(model.held, deck::DECK.len(), rows);
     let mut lines: Vec<Line> = wallet::CARD_KEYS
@@ -79,11 +96,14 @@ pub(super) fn cards(frame: &mut Frame, area: Rect, model: &Model) {
         .map(|(n, (key, card))| card_line(key, card, n == model.held, width))
         .collect();
     lines.extend(about.into_iter().take(ABOUT).map(|line| Line::from(format!(" {line}")).style(colour(Tone::You))));
-    let block = match model.wrong_pin {
-        true => block.title_bottom(Line::from(" next PIN: wrong ").style(colour(Tone::Trouble).bold())),
-        false => block,
-    };
+    let block = block.title_bottom(more(first, deck::DECK.len().saturating_sub(first + rows)));
     frame.render_widget(Paragraph::new(lines).block(block), area);
+}
+
+/// How many of a list are not seen: ` ▲ 3 more  ▼ 18 more `.
+pub(super) fn more(above: usize, below: usize) -> Line<'static> {
+    let side = |sign: char, count: usize| if count > 0 { format!(" {sign} {count} more ") } else { String::new() };
+    Line::from(side('▲', above) + &side('▼', below)).right_aligned().dim()
 }
 
 fn card_line(key: char, card: &Card, held: bool, width: usize) -> Line<'static> {
@@ -96,67 +116,104 @@ fn card_line(key: char, card: &Card, held: bool, width: usize) -> Line<'static> 
     if held { line.bold().reversed() } else { line }
 }
 
-/// The steps, the newest at the bottom.
+/// What happened, the newest at the bottom: whole sentences only.
 pub(super) fn steps(frame: &mut Frame, area: Rect, model: &Model) {
     let (width, height) = inside(area);
-    let mut lines = Vec::new();
+    let mut lines: Vec<Line> = Vec::new();
+    let mut shown = 0;
     for told in model.steps.iter().rev() {
-        let mark = if told.tone == Tone::You { "you " } else { "  › " };
-        let parts = wrap(&told.text, width.saturating_sub(5));
-        for (n, part) in parts.into_iter().enumerate().rev() {
-            let mark = if n == 0 { mark } else { "    " };
-            lines.push(Line::from(vec![Span::from(mark).dim(), Span::styled(part, colour(told.tone))]));
-        }
-        if lines.len() >= height {
+        let parts = wrap_within(&told.text, width.saturating_sub(3), height);
+        if lines.len() + parts.len() > height {
             break;
         }
+        shown += 1;
+        for (n, part) in parts.into_iter().enumerate().rev() {
+            let mark = if n == 0 && told.tone != Tone::You { "› " } else { "  " };
+            let mark = if n == 0 && told.tone == Tone::You { "" } else { mark };
+            lines.push(Line::from(vec![Span::from(mark).dim(), Span::styled(part, colour(told.tone))]));
+        }
     }
-    lines.truncate(height);
     lines.reverse();
-    frame.render_widget(Paragraph::new(lines).block(titled("Steps of the agent, and you")), area);
+    let block = titled("What happens");
+    let block = match model.steps.len().saturating_sub(shown) {
+        0 => block,
+        earlier => block.title_top(Line::from(format!(" {earlier} earlier ")).right_aligned().dim()),
+    };
+    frame.render_widget(Paragraph::new(lines).block(block), area);
 }
 
 /// What the gateway has booked, the newest at the bottom, and what is charged in all.
 pub(super) fn ledger(frame: &mut Frame, area: Rect, block: Block<'static>, model: &Model) {
-    let (_, height) = inside(area);
-    let skip = model.ledger.len().saturating_sub(height);
-    let lines: Vec<Line> = match model.ledger.is_empty() {
-        true => vec![Line::from(" the gateway has booked nothing").dim()],
-        false => model.ledger.iter().skip(skip).map(|booking| booking_line(booking, &model.ledger)).collect(),
-    };
+    let (width, height) = inside(area);
+    let mut lines: Vec<Line> = Vec::new();
+    let mut shown = 0;
+    for booking in model.ledger.iter().rev() {
+        let booked = booking_lines(booking, &model.ledger, width);
+        if lines.len() + booked.len() > height {
+            break;
+        }
+        shown += 1;
+        lines.extend(booked.into_iter().rev());
+    }
+    lines.reverse();
+    if model.ledger.is_empty() {
+        lines.push(Line::from(" The gateway has booked nothing yet.").dim());
+    }
     let total = Line::from(format!(" charged in all: {} ", total(&model.ledger))).right_aligned().bold();
+    let block = match model.ledger.len().saturating_sub(shown) {
+        0 => block,
+        earlier => block.title_bottom(Line::from(format!(" {earlier} earlier ")).dim()),
+    };
     frame.render_widget(Paragraph::new(lines).block(block.title_bottom(total)), area);
 }
 
-fn booking_line(booking: &Booking, all: &[Booking]) -> Line<'static> {
-    let Booking { amount, currency, .. } = booking;
-    if booking.kind == Kind::Reversal {
-        let payment = booking.refers_to.as_ref().and_then(|id| all.iter().find(|other| other.id == *id));
-        let of = payment.map_or_else(String::new, |payment| format!(" of sale {}", sale_number(payment)));
-        return Line::from(format!(" {amount:>9} {currency}  └ reversal{of}")).dim();
-    }
-    let (word, style) = match booking.state {
-        State::Approved => (moved(booking.kind), colour(Tone::Good)),
-        State::Declined => ("declined", colour(Tone::Bad)),
-        State::Pending => ("pending", colour(Tone::Doubt)),
-        State::Reversed => ("reversed", Style::new()),
+/// One booking: the amount, then the words, on further lines where they do not fit.
+fn booking_lines(booking: &Booking, all: &[Booking], width: usize) -> Vec<Line<'static>> {
+    let payment = booking.refers_to.as_ref().and_then(|id| all.iter().find(|other| other.id == *id));
+    let what = match payment {
+        Some(payment) => format!("{} of sale {}", noun(booking.kind), sale_number(payment)),
+        None => format!("sale {}{}", sale_number(booking), way(booking)),
     };
-    let rest = format!("  sale {} {}", sale_number(booking), booking.entry_mode.as_deref().unwrap_or_default());
-    Line::from(vec![
-        Span::from(format!(" {amount:>9} {currency}  ")),
-        Span::styled(format!("{word:<8}"), style.bold()),
-        Span::from(rest),
-    ])
+    let (end, style) = match booking.state {
+        State::Approved if payment.is_some() => ("", colour(Tone::Good)),
+        State::Approved if booking.kind == Kind::PreAuthorisation => (": reserved", colour(Tone::Good)),
+        State::Approved => (": charged", colour(Tone::Good)),
+        State::Declined => (": declined", colour(Tone::Bad)),
+        State::Pending => (": not decided", colour(Tone::Doubt)),
+        State::Reversed => (": taken back", Style::new()),
+    };
+    let amount = format!(" {:>8} {}  ", booking.amount, booking.currency);
+    let indent = amount.chars().count();
+    let lines = wrap(&format!("{what}{end}"), width.saturating_sub(indent));
+    lines
+        .into_iter()
+        .enumerate()
+        .map(|(n, line)| {
+            let head = if n == 0 { amount.clone() } else { " ".repeat(indent) };
+            Line::from(vec![Span::from(head), Span::styled(line, style)])
+        })
+        .collect()
 }
 
-/// What an approval has done with the money.
-fn moved(kind: Kind) -> &'static str {
+/// How the card came to the reader.
+fn way(booking: &Booking) -> &'static str {
+    match booking.entry_mode.as_deref() {
+        Some("ICC") => " by chip",
+        Some("MAGSTRIPE" | "MAGSTRIPE_AS_FALLBACK") => " by stripe",
+        Some("NFC_ICC" | "NFC_MAGSTRIPE") => " by tapping",
+        Some("MANUAL") => " by typing",
+        _ => "",
+    }
+}
+
+/// What follows a payment.
+fn noun(kind: Kind) -> &'static str {
     match kind {
-        Kind::Debit => "charged",
-        Kind::PreAuthorisation => "held",
-        Kind::Capture => "captured",
-        Kind::Refund | Kind::Credit => "refunded",
-        Kind::Reversal => "reversed",
+        Kind::Debit => "charge",
+        Kind::PreAuthorisation => "reservation",
+        Kind::Capture => "capture",
+        Kind::Refund | Kind::Credit => "refund",
+        Kind::Reversal => "void",
     }
 }
 
@@ -182,14 +239,8 @@ fn minor(booking: &Booking) -> Option<u64> {
 /// The paper as it comes out, the newest at the bottom unless it was rolled back.
 pub(super) fn paper(frame: &mut Frame, area: Rect, block: Block<'static>, model: &Model) {
     let (width, height) = inside(area);
-    let block = match printer_trouble(model) {
-        Some(trouble) => {
-            block.title_bottom(Line::from(format!(" {} ", cut(trouble, width / 2))).style(colour(Tone::Trouble)))
-        }
-        None => block,
-    };
     if model.receipts.is_empty() {
-        return frame.render_widget(Paragraph::new(Line::from(" nothing is printed yet").dim()).block(block), area);
+        return frame.render_widget(Paragraph::new(Line::from(" Nothing is printed yet.").dim()).block(block), area);
     }
     let tear = "- ".repeat(usize::from(PAPER) / 2);
     let text = |receipt: &String| receipt.trim_end().lines().map(str::to_owned).collect::<Vec<_>>();
@@ -204,89 +255,11 @@ pub(super) fn paper(frame: &mut Frame, area: Rect, block: Block<'static>, model:
         .take(height)
         .map(|line| Line::from(vec![Span::from(" ".repeat(left)), Span::from(line)]))
         .collect();
-    let block = if first > 0 || first < last {
-        let below = if first < last { " ▼ more below " } else { "" };
-        let above = if first > 0 { " ▲ PgUp " } else { "" };
-        block.title_bottom(Line::from(format!("{above}{below}")).right_aligned().dim())
-    } else {
-        block
-    };
+    let block = block.title_bottom(more(first, last - first));
     frame.render_widget(Paragraph::new(lines).block(block), area);
-}
-
-/// What the agent says of a printer that does not print, without its address and what the system said.
-fn printer_trouble(model: &Model) -> Option<&str> {
-    let mut states = model.status.as_ref()?.printers.iter().map(|printer| printer.state.as_str());
-    let trouble = states.find(|state| !["ok", "not used yet"].contains(state))?;
-    trouble.split(": ").next()
 }
 
 /// Columns and rows within the border.
 pub(super) fn inside(area: Rect) -> (usize, usize) {
     (usize::from(area.width.saturating_sub(2)), usize::from(area.height.saturating_sub(2)))
-}
-
-/// At most `width` characters; a text that is longer ends with `…`.
-pub(super) fn cut(text: &str, width: usize) -> String {
-    if text.chars().count() <= width {
-        return text.to_owned();
-    }
-    text.chars().take(width.saturating_sub(1)).chain(['…']).collect()
-}
-
-/// The first of `rows` rows of a list of `length` so that the chosen one is seen.
-pub(super) fn window(chosen: usize, length: usize, rows: usize) -> usize {
-    chosen.saturating_sub(rows / 2).min(length.saturating_sub(rows))
-}
-
-/// Breaks a text into lines of at most `width` characters, between words where there are any.
-pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
-    let width = width.max(1);
-    let mut lines = vec![String::new()];
-    for word in text.split_whitespace() {
-        let mut word: Vec<char> = word.chars().collect();
-        while !word.is_empty() {
-            let line = lines.last_mut().expect("there is always a line");
-            let used = line.chars().count();
-            let blank = usize::from(used > 0);
-            if used + blank + word.len() <= width {
-                if blank == 1 {
-                    line.push(' ');
-                }
-                line.extend(word.drain(..));
-            } else if used > 0 {
-                lines.push(String::new());
-            } else {
-                line.extend(word.drain(..width));
-            }
-        }
-    }
-    lines
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn text_is_broken_between_words_and_loses_nothing() {
-        assert_eq!(wrap("Insert, tap or swipe the card", 12), ["Insert, tap", "or swipe the", "card"]);
-        assert_eq!(wrap("abcdefgh ij", 3), ["abc", "def", "gh", "ij"]);
-        assert_eq!(wrap("", 5), [""]);
-        assert_eq!(wrap("ab", 0), ["a", "b"]);
-    }
-
-    #[test]
-    fn what_is_cut_says_so() {
-        assert_eq!((cut("abc", 3), cut("abcd", 3), cut("üüüü", 3)), ("abc".into(), "ab…".into(), "üü…".into()));
-    }
-
-    #[test]
-    fn the_chosen_one_is_in_the_window() {
-        for chosen in 0..14 {
-            let first = window(chosen, 14, 5);
-            assert!((first..first + 5).contains(&chosen) && first + 5 <= 14, "{chosen}: {first}");
-        }
-        assert_eq!(window(3, 4, 10), 0);
-    }
 }

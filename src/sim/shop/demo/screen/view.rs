@@ -7,20 +7,28 @@
 //!  ├ cards  ┼ receipts│ledger ─┤      ├ cards  ┼ ledger ────────┤           │
 //!  └ keys ──┴──────────────────┘      └ keys ──┴────────────────┴───────────┘
 //! ```
+//!
+//! A sheet (`sheets`) takes the place of the panes: nothing lies over anything. From 80 x 24 characters on no word is cut; what there
+//! is no room for is counted.
 
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style, Stylize};
 use ratatui::text::{Line, Span};
-use ratatui::widgets::{Block, BorderType, Paragraph};
+use ratatui::widgets::{Paragraph, Wrap};
 
 use super::hints;
-use super::keys::Over;
+use super::keys::Sheet;
 use super::model::{Model, PrinterIs, Tone};
-use super::{overlay, panes};
+use super::text::{sentence, wrap_within};
+use super::{panes, sheets};
 
-/// Smaller than this nothing can be read.
-const LEAST: (u16, u16) = (64, 20);
+/// On less than this not everything has room.
+const LEAST: (u16, u16) = (80, 24);
+/// Columns of the reader and the cards, at least.
+const CARDS: u16 = 31;
+/// Lines of the banner, at most.
+const BANNER: usize = 4;
 /// From here on the receipts have a column of their own.
 const WIDE: u16 = 118;
 /// From here on the ledger has room beside the receipts even in two columns.
@@ -30,25 +38,25 @@ const TALL: u16 = 38;
 pub(super) fn draw(frame: &mut Frame, model: &Model) {
     let area = frame.area();
     if area.width < LEAST.0 || area.height < LEAST.1 {
-        let says = format!("The screen needs {} x {} characters. q quit", LEAST.0, LEAST.1);
-        return frame.render_widget(Paragraph::new(says), area);
+        let says = format!(
+            "The demo needs a terminal of {} x {} characters or more. Make this one larger, or press q to quit.",
+            LEAST.0, LEAST.1
+        );
+        return frame.render_widget(Paragraph::new(says).wrap(Wrap { trim: true }), area);
     }
-    let [head, banner, body, foot] =
-        Layout::vertical([Constraint::Length(1), Constraint::Length(1), Constraint::Min(0), Constraint::Length(2)])
-            .areas(area);
+    let banner_lines = if model.sheet == Sheet::None { banner_lines(model, area.width) } else { Vec::new() };
+    let hint_lines = hints::lines(model, has_tabs(area));
+    let rows = |lines: &Vec<Line>| Constraint::Length(u16::try_from(lines.len()).unwrap_or(u16::MAX));
+    let parts = [Constraint::Length(1), rows(&banner_lines), Constraint::Min(0), rows(&hint_lines)];
+    let [head, banner, body, foot] = Layout::vertical(parts).areas(area);
     frame.render_widget(state_line(model), head);
-    frame.render_widget(banner_line(model, banner.width), banner);
-    if area.width >= WIDE {
-        wide(frame, body, model)
-    } else {
-        narrow(frame, body, model)
+    frame.render_widget(Paragraph::new(banner_lines), banner);
+    match model.sheet {
+        Sheet::None if area.width >= WIDE => wide(frame, body, model),
+        Sheet::None => narrow(frame, body, model),
+        _ => sheets::draw(frame, body, model),
     }
-    frame.render_widget(Paragraph::new(hints::lines(model, has_tabs(area))), foot);
-    match model.over {
-        Over::Nothing => {}
-        Over::Help => overlay::help(frame, body, model),
-        Over::Amount => overlay::amount(frame, body, model),
-    }
+    frame.render_widget(Paragraph::new(hint_lines), foot);
 }
 
 /// Whether receipts and ledger share a place.
@@ -57,8 +65,9 @@ fn has_tabs(area: Rect) -> bool {
 }
 
 fn wide(frame: &mut Frame, body: Rect, model: &Model) {
-    let [left, middle, right] =
-        Layout::horizontal([Constraint::Length(32), Constraint::Min(0), Constraint::Length(46)]).areas(body);
+    // The cards have a fifth of what is more than enough.
+    let cards = Constraint::Length((body.width / 5).max(CARDS));
+    let [left, middle, right] = Layout::horizontal([cards, Constraint::Min(0), Constraint::Length(45)]).areas(body);
     customer(frame, left, model);
     let [steps, ledger] = Layout::vertical([Constraint::Fill(3), Constraint::Fill(2)]).areas(middle);
     panes::steps(frame, steps, model);
@@ -67,7 +76,7 @@ fn wide(frame: &mut Frame, body: Rect, model: &Model) {
 }
 
 fn narrow(frame: &mut Frame, body: Rect, model: &Model) {
-    let [left, right] = Layout::horizontal([Constraint::Length(31), Constraint::Min(0)]).areas(body);
+    let [left, right] = Layout::horizontal([Constraint::Length(CARDS), Constraint::Min(0)]).areas(body);
     customer(frame, left, model);
     if body.height + 4 >= TALL {
         let [steps, ledger, paper] =
@@ -96,7 +105,8 @@ fn narrow(frame: &mut Frame, body: Rect, model: &Model) {
 
 /// The customer's side: what he sees and what he has.
 fn customer(frame: &mut Frame, area: Rect, model: &Model) {
-    let [reader, cards] = Layout::vertical([Constraint::Length(8), Constraint::Min(0)]).areas(area);
+    let [reader, cards] =
+        Layout::vertical([Constraint::Length(panes::reader_rows(model)), Constraint::Min(0)]).areas(area);
     panes::reader(frame, reader, model);
     panes::cards(frame, cards, model);
 }
@@ -109,8 +119,8 @@ fn state_line(model: &Model) -> Line<'static> {
         () if faults.power => ("no power", Color::Red),
         () if !model.connected => ("starts", Color::Yellow),
         () if model.under_way().is_some() => ("in a sale", Color::Cyan),
+        () if ready && model.status.as_ref().is_some_and(|status| status.busy) => ("in a sale", Color::Cyan),
         () if ready => ("ready", Color::Green),
-        () if model.status.as_ref().is_some_and(|status| status.attention.is_empty()) => ("busy", Color::Cyan),
         () => ("not ready", Color::Yellow),
     };
     let reader = if faults.cable { ("unplugged", Color::Red) } else { ("on", Color::Green) };
@@ -128,22 +138,44 @@ fn state_line(model: &Model) -> Line<'static> {
     Line::from(spans)
 }
 
-/// The one sentence that matters now: what needs a person, else how the latest sale stands.
-fn banner_line(model: &Model, width: u16) -> Line<'static> {
-    let attention = model.status.as_ref().and_then(|status| status.attention.first());
-    let (tone, text) = match (model.under_way(), attention, &model.sale) {
-        (Some(sale), ..) => (Tone::of(sale), sale_words(model, &sale.text)),
-        (None, Some(attention), Some(sale)) if Tone::of(sale) == Tone::Doubt => (Tone::Doubt, attention.clone()),
-        (None, Some(attention), _) => (Tone::Trouble, attention.clone()),
-        (None, None, Some(sale)) => (Tone::of(sale), sale_words(model, &sale.text)),
-        (None, None, None) => (Tone::You, "Press n to start a sale".to_owned()),
-    };
-    let text = panes::cut(&text, usize::from(width.saturating_sub(2)));
-    Line::from(format!(" {text} ")).style(colour(tone).add_modifier(Modifier::BOLD | Modifier::REVERSED))
+/// What matters now: how the latest sale stands, and what needs a person.
+fn banner_lines(model: &Model, width: u16) -> Vec<Line<'static>> {
+    let mut lines = Vec::new();
+    for (tone, text) in banner(model) {
+        let style = colour(tone).add_modifier(Modifier::BOLD | Modifier::REVERSED);
+        let parts = wrap_within(&text, usize::from(width.saturating_sub(2)), BANNER.saturating_sub(lines.len()));
+        lines.extend(parts.into_iter().map(|part| Line::from(Span::styled(format!(" {part} "), style))));
+    }
+    lines
 }
 
-fn sale_words(model: &Model, text: &str) -> String {
-    model.sale.as_ref().map_or_else(String::new, |sale| format!("{}: {text}", sale.reference))
+fn banner(model: &Model) -> Vec<(Tone, String)> {
+    if model.faults.power {
+        let text = "The agent has no power. Press k to give it back, or wait 4 seconds.";
+        return vec![(Tone::Trouble, text.to_owned())];
+    }
+    if !model.connected {
+        return vec![(Tone::Plain, "The agent starts. Wait a moment.".to_owned())];
+    }
+    let attention = attention(model);
+    // What is said of the sale there is said once.
+    let said_of_sale = model.sale.as_ref().filter(|sale| !attention.contains(sale.text.trim_end_matches('.')));
+    let mut banner: Vec<_> =
+        said_of_sale.iter().map(|sale| (Tone::of(sale), format!("{}: {}", sale.reference, sale.text))).collect();
+    if model.under_way().is_none() && !attention.is_empty() {
+        let doubt = model.sale.as_ref().is_some_and(|sale| Tone::of(sale) == Tone::Doubt);
+        banner.push((if doubt { Tone::Doubt } else { Tone::Trouble }, attention));
+    }
+    if banner.is_empty() {
+        banner.push((Tone::You, "Press n to start a sale. Press ? to see what all keys do.".to_owned()));
+    }
+    banner
+}
+
+/// What the agent says that a person must see to, as sentences.
+pub(super) fn attention(model: &Model) -> String {
+    let all = model.status.iter().flat_map(|status| &status.attention);
+    all.map(|one| sentence(one)).collect::<Vec<_>>().join(" ")
 }
 
 /// The colour of what is said.
@@ -156,11 +188,6 @@ pub(super) fn colour(tone: Tone) -> Style {
         Tone::Doubt => Style::new().fg(Color::Yellow),
         Tone::Trouble => Style::new().fg(Color::Magenta),
     }
-}
-
-/// A frame around what lies over the screen.
-pub(super) fn sheet(title: &'static str) -> Block<'static> {
-    Block::bordered().border_type(BorderType::Double).title_top(Line::from(format!(" {title} ")).bold())
 }
 
 #[cfg(test)]

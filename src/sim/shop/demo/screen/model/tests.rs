@@ -1,11 +1,16 @@
 //! The model: what keys and news make of it, without a shop.
 
-use super::super::super::till::{Asked, Failed, News, Step};
+use super::super::super::till::{Asked, Failed, News, Step, Totals, Wanted};
+use super::super::amount::Purpose;
+use super::super::keys::Intent;
 use super::*;
+
+const SALE: Intent = Intent::Ask(Purpose::Sale);
 
 fn sale(reference: &str, state: &str, outcome: Option<&str>, text: &str) -> Sale {
     Sale {
         reference: reference.to_owned(),
+        kind: "sale".to_owned(),
         amount: "12.34".to_owned(),
         state: state.to_owned(),
         outcome: outcome.map(str::to_owned),
@@ -23,12 +28,20 @@ fn last(model: &Model) -> (Tone, &str) {
     model.steps.back().map(|told| (told.tone, told.text.as_str())).unwrap()
 }
 
+/// The act of asking for 12.34 under this reference.
+fn asks(reference: &str) -> Option<Act> {
+    Some(Act::Till(begin(reference)))
+}
+
+fn begin(reference: &str) -> Asked {
+    Asked::Begin(Wanted::sale(reference.to_owned(), "12.34".to_owned(), false))
+}
+
 /// A model in which `n`, Enter were pressed and the agent waits for a card.
 fn waiting() -> Model {
     let mut model = Model::default();
-    assert_eq!(model.press(Intent::NewSale), None);
-    let asked = model.press(Intent::Enter);
-    assert_eq!(asked, Some(Act::Sale("demo-1".to_owned(), "12.34".to_owned())));
+    assert_eq!(model.press(SALE), None);
+    assert_eq!(model.press(Intent::Enter), asks("demo-1"));
     model.hear(step("waiting", "Waiting", Some(sale("demo-1", "waiting-for-card", None, "Waiting"))));
     model
 }
@@ -36,22 +49,25 @@ fn waiting() -> Model {
 #[test]
 fn a_sale_is_asked_for_once_and_each_further_one_has_a_name_of_its_own() {
     let mut model = waiting();
-    assert_eq!(model.press(Intent::NewSale), None);
-    assert_eq!((model.over, last(&model).1), (Over::Nothing, "demo-1 is not over: x cancels it"));
-    assert_eq!(model.press(Intent::Cancel), Some(Act::Cancel("demo-1".to_owned())));
+    for intent in [SALE, Intent::Ask(Purpose::Refund), Intent::Void] {
+        assert_eq!(model.press(intent), None);
+        let busy = "demo-1 is not over yet. Wait for its end, or press x to cancel it.";
+        assert_eq!((model.sheet, last(&model).1), (Sheet::None, busy));
+    }
+    assert_eq!(model.press(Intent::Cancel), Some(Act::Till(Asked::Cancel("demo-1".to_owned()))));
 
     model.hear(step("ended", "APPROVED", Some(sale("demo-1", "ended", Some("approved"), "APPROVED"))));
     assert_eq!(last(&model), (Tone::Good, "APPROVED"));
-    model.press(Intent::NewSale);
-    assert_eq!(model.press(Intent::Enter), Some(Act::Sale("demo-2".to_owned(), "12.34".to_owned())));
+    model.press(SALE);
+    assert_eq!(model.press(Intent::Enter), asks("demo-2"));
 }
 
 #[test]
 fn an_amount_that_is_none_starts_nothing() {
     let mut model = Model::default();
-    model.press(Intent::NewSale);
+    model.press(SALE);
     model.press(Intent::Type('.'));
-    assert_eq!((model.press(Intent::Enter), model.over, model.sales), (None, Over::Amount, 0));
+    assert_eq!((model.press(Intent::Enter), model.sheet, model.begun), (None, Sheet::Amount(Purpose::Sale), 0));
 }
 
 #[test]
@@ -59,36 +75,38 @@ fn the_same_reference_goes_out_with_the_same_amount() {
     let mut model = Model::default();
     assert_eq!(model.press(Intent::Again), None, "there is none yet");
     let mut model = waiting();
-    assert_eq!(model.press(Intent::Again), Some(Act::Sale("demo-1".to_owned(), "12.34".to_owned())));
+    assert_eq!(model.press(Intent::Again), asks("demo-1"));
     let known = Sale { replayed: true, ..sale("demo-1", "ended", Some("declined"), "DECLINED") };
-    let asked = Asked::Sale { reference: "demo-1".to_owned(), amount: "12.34".to_owned() };
+    let asked = begin("demo-1");
     model.hear(News::Answer(asked, Ok(known)));
-    assert_eq!(last(&model), (Tone::Bad, "replayed: demo-1 is known, no second sale. DECLINED"));
+    assert_eq!(last(&model), (Tone::Bad, "The agent knows demo-1 already and does nothing a second time. DECLINED"));
 }
 
 #[test]
 fn a_lost_answer_is_doubt_and_a_refusal_is_none() {
-    let asked = Asked::Sale { reference: "demo-1".to_owned(), amount: "12.34".to_owned() };
-    let begin = || {
+    let asked = begin("demo-1");
+    let began = || {
         let mut model = Model::default();
-        model.press(Intent::NewSale);
+        model.press(SALE);
         model.press(Intent::Enter);
         model
     };
-    let mut model = begin();
+    let mut model = began();
     model.hear(News::Answer(asked.clone(), Err(Failed::Lost("cut".to_owned()))));
     assert_eq!(last(&model).0, Tone::Doubt);
     assert!(model.press(Intent::Again).is_some(), "the same reference can be asked for");
 
-    let mut model = begin();
+    let mut model = began();
     model.hear(News::Answer(asked, Err(Failed::Refused("not ready".to_owned()))));
-    assert_eq!((last(&model), model.sale.clone()), ((Tone::Trouble, "refused: not ready"), None));
+    let said = "The agent does not begin demo-1, and no money moves. Not ready.";
+    assert_eq!((last(&model), model.sale.clone()), ((Tone::Trouble, said), None));
+    assert_eq!(model.press(Intent::Again), None, "there is nothing to ask again for");
 }
 
 #[test]
 fn a_step_that_was_heard_is_not_overwritten_by_an_older_answer() {
     let mut model = waiting();
-    let asked = Asked::Sale { reference: "demo-1".to_owned(), amount: "12.34".to_owned() };
+    let asked = begin("demo-1");
     model.hear(step("authorising", "Authorising", Some(sale("demo-1", "in-progress", None, "Authorising"))));
     model.hear(News::Answer(asked, Ok(sale("demo-1", "waiting-for-card", None, "Waiting"))));
     assert_eq!(model.sale.as_ref().unwrap().state, "in-progress");
@@ -99,7 +117,7 @@ fn an_older_sale_that_is_reversed_does_not_take_the_place_of_the_new_one() {
     let mut model = waiting();
     model.hear(step("unconfirmed", "UNCONFIRMED", Some(sale("demo-1", "unconfirmed", None, "UNCONFIRMED"))));
     assert_eq!((last(&model).0, model.under_way()), (Tone::Doubt, None), "the reader is free");
-    model.press(Intent::NewSale);
+    model.press(SALE);
     model.press(Intent::Enter);
     model.hear(step("ended", "DECLINED", Some(sale("demo-1", "ended", Some("declined"), "DECLINED"))));
     assert_eq!(last(&model), (Tone::Bad, "demo-1: DECLINED"));
@@ -117,7 +135,7 @@ fn after_a_power_cut_the_latest_sale_is_asked_for() {
         Asked::Show("demo-1".to_owned()),
         Ok(sale("demo-1", "ended", Some("cancelled"), "CANCELLED")),
     ));
-    assert_eq!(last(&model), (Tone::Trouble, "demo-1 stands like this: CANCELLED"));
+    assert_eq!(last(&model), (Tone::Trouble, "This is how demo-1 stands: CANCELLED"));
     assert_eq!(model.under_way(), None);
 }
 
@@ -125,7 +143,7 @@ fn after_a_power_cut_the_latest_sale_is_asked_for() {
 fn a_hand_does_only_what_the_card_can_do() {
     let mut model = waiting();
     assert_eq!(model.press(Intent::Present(Entry::Tap)), None);
-    assert_eq!(last(&model), (Tone::You, "chip-pin can only do this: insert, swipe"));
+    assert_eq!(last(&model), (Tone::You, "You cannot tap chip-pin. You can insert or swipe it."));
     assert_eq!(model.press(Intent::Remove), None, "no card is in the slot");
     let card = deck::card("chip-pin").unwrap();
     assert_eq!(model.press(Intent::Present(Entry::Insert)), Some(Act::Present(card, Entry::Insert)));
@@ -180,7 +198,7 @@ fn a_signature_is_answered_only_when_one_is_waited_for() {
     assert_eq!(model.press(Intent::Signature(true)), None);
     let state = "awaiting-signature".to_owned();
     model.sale = Some(Sale { reference: "demo-1".to_owned(), state, ..Sale::default() });
-    assert_eq!(model.press(Intent::Signature(false)), Some(Act::Signature("demo-1".to_owned(), false)));
+    assert_eq!(model.press(Intent::Signature(false)), Some(Act::Till(Asked::Signature("demo-1".to_owned(), false))));
 }
 
 #[test]
@@ -206,4 +224,84 @@ fn the_paper_rolls_back_no_further_than_it_is_long_and_forward_with_a_new_receip
     assert_eq!(model.rolled, 3);
     model.printed(vec!["one\n".to_owned(), "two\n".to_owned()]);
     assert_eq!(model.rolled, 0);
+}
+
+/// A model in which a sale was approved.
+fn sold() -> Model {
+    let mut model = waiting();
+    model.hear(step("ended", "APPROVED", Some(sale("demo-1", "ended", Some("approved"), "APPROVED"))));
+    model
+}
+
+#[test]
+fn a_refund_and_a_void_are_of_the_last_sale() {
+    let mut model = Model::default();
+    assert_eq!(model.press(Intent::Void), None);
+    assert_eq!(last(&model).1, "There is no sale yet that you could void. Press n to start one.");
+    assert_eq!((model.press(Intent::Ask(Purpose::Refund)), model.sheet), (None, Sheet::None));
+
+    let refund = |amount: Option<&str>| Wanted {
+        reference: "demo-2".to_owned(),
+        kind: "refund",
+        amount: amount.map(str::to_owned),
+        of: Some("demo-1".to_owned()),
+        ..Wanted::default()
+    };
+    let mut model = sold();
+    model.press(Intent::Ask(Purpose::Refund));
+    assert_eq!(model.press(Intent::Enter), Some(Act::Till(Asked::Begin(refund(None)))));
+    assert_eq!(last(&model).1, "You refund all that is left of demo-1; the refund is demo-2.");
+    let mut model = sold();
+    model.press(Intent::Ask(Purpose::Refund));
+    model.press(Intent::Type('5'));
+    assert_eq!(model.press(Intent::Enter), Some(Act::Till(Asked::Begin(refund(Some("5.00"))))));
+
+    let mut model = sold();
+    let void = Wanted::void("demo-2".to_owned(), "demo-1".to_owned());
+    assert_eq!(model.press(Intent::Void), Some(Act::Till(Asked::Begin(void.clone()))));
+    assert_eq!(
+        model.press(Intent::Again),
+        Some(Act::Till(Asked::Begin(void.clone()))),
+        "the same again, whatever it was"
+    );
+    model.hear(News::Answer(Asked::Begin(void), Err(Failed::Refused("it was refunded".to_owned()))));
+    assert_eq!(model.sale.as_ref().unwrap().reference, "demo-1", "the sale is on the screen again");
+}
+
+#[test]
+fn a_sale_with_a_tip_lets_the_reader_ask_for_it() {
+    let mut model = Model::default();
+    model.press(Intent::Ask(Purpose::SaleWithTip));
+    let wanted = Wanted::sale("demo-1".to_owned(), "12.34".to_owned(), true);
+    assert_eq!(model.press(Intent::Enter), Some(Act::Till(Asked::Begin(wanted))));
+    assert_eq!(last(&model).1, "You ask for 12.34 EUR and a tip; the sale is demo-1.");
+    model.shows(Screen { waits_for: WaitsFor::Number, ..Screen::default() });
+    assert!(model.number_wanted());
+    assert_eq!(model.press(Intent::Reader(Key::Digit(2))), Some(Act::Key(Key::Digit(2))));
+    model.press(Intent::Cable);
+    assert!(!model.number_wanted(), "a reader without a cable asks for nothing");
+}
+
+#[test]
+fn totals_are_asked_for_anew_each_time() {
+    let mut model = Model { totals: Some(Totals::default()), ..Model::default() };
+    assert_eq!(model.press(Intent::Totals), Some(Act::Totals));
+    assert_eq!((model.sheet, model.totals.clone()), (Sheet::Totals, None));
+    model.hear(News::Totals(Ok(Totals { declined: 2, ..Totals::default() })));
+    assert_eq!(model.totals.as_ref().unwrap().declined, 2);
+    model.press(Intent::Next);
+    assert_eq!(model.sheet, Sheet::None);
+    model.press(Intent::Totals);
+    model.hear(News::Totals(Err(Failed::Lost("cut".to_owned()))));
+    assert_eq!(model.sheet, Sheet::None);
+    assert_eq!(last(&model).1, "There are no totals now. The agent has not answered. Press z to ask again.");
+}
+
+#[test]
+fn help_has_two_pages() {
+    let mut model = Model::default();
+    for (intent, sheet) in [(Intent::Help, Sheet::Keys), (Intent::Next, Sheet::Places), (Intent::Next, Sheet::None)] {
+        model.press(intent);
+        assert_eq!(model.sheet, sheet);
+    }
 }

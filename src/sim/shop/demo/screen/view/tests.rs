@@ -4,11 +4,16 @@ use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
 
-use super::super::super::till::{PrinterState, Sale, Status};
+use std::collections::BTreeSet;
+
+use super::super::super::till::{Sale, Status, Sum, Totals};
+use super::super::super::wallet;
+use super::super::amount::{Purpose, ready_made};
 use super::super::keys::Intent;
+use super::super::text::wrap;
 use super::*;
 use crate::sim::gateway::{Entry as Booking, Kind, State};
-use crate::sim::reader::{Screen, WaitsFor, deck};
+use crate::sim::reader::{Key, Screen, WaitsFor, deck};
 
 fn drawn(model: &Model, width: u16, height: u16) -> Buffer {
     let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
@@ -51,19 +56,25 @@ fn shop(state: &str, outcome: Option<&str>, words: &str) -> Model {
     let mut model = Model { connected: true, ..Model::default() };
     let sale = Sale {
         reference: "demo-1".to_owned(),
+        kind: "sale".to_owned(),
         amount: "12.34".to_owned(),
         state: state.to_owned(),
         outcome: outcome.map(str::to_owned),
         text: words.to_owned(),
         replayed: false,
     };
-    model.tell(Tone::You, "ask for 12.34 as demo-1");
+    model.tell(Tone::You, "You ask for 12.34 EUR; the sale is demo-1.");
     model.tell(Tone::of(&sale), words);
     model.sale = Some(sale);
     model.status = Some(Status { ready: true, ..Status::default() });
     model.inserted = deck::card("chip-pin");
-    model.display =
-        Screen { lines: vec!["ENTER PIN".to_owned(), "***".to_owned()], waits_for: WaitsFor::Pin, card_in_slot: true };
+    model.sold = vec!["demo-1".to_owned()];
+    model.display = Screen {
+        lines: vec!["ENTER PIN".to_owned(), "***".to_owned()],
+        amount: Some("12.34 EUR".to_owned()),
+        waits_for: WaitsFor::Pin,
+        card_in_slot: true,
+    };
     model.ledger = vec![
         booking("1", Kind::Debit, State::Approved),
         booking("2", Kind::Debit, State::Reversed),
@@ -87,17 +98,19 @@ fn at_80_by_24_everything_has_a_place_and_nothing_is_cut() {
         &[
             "pos-agent demo   agent ready  reader on  network on  printer on",
             "demo-1: APPROVED 12.34 EUR",
+            "      12.34 EUR       ",
             "      ENTER PIN       ",
-            "waits for the PIN",
-            "in the slot: chip-pin",
+            "The customer types the PIN.",
+            "It holds chip-pin.",
             "1 chip-pin            i · s",
-            "the everyday card: chip and",
-            "you ask for 12.34 as demo-1",
+            "The everyday card: its chip",
+            "You ask for 12.34 EUR; the sale is demo-1.",
             "Receipts 2",
             "Ledger 3",
             &whole_paper,
             "CUSTOMER COPY",
-            "n new sale",
+            "n sale  m sale with tip  b refund  v void",
+            "▼ 20 more",
             "? help  q quit",
         ],
     );
@@ -106,9 +119,9 @@ fn at_80_by_24_everything_has_a_place_and_nothing_is_cut() {
         &model,
         SMALL,
         &[
-            "12.34 EUR  charged   sale 1 ICC",
-            "12.34 EUR  reversed  sale 2 ICC",
-            "12.34 EUR  └ reversal of sale 2",
+            "12.34 EUR  sale 1 by chip: charged",
+            "12.34 EUR  sale 2 by chip: taken back",
+            "12.34 EUR  void of sale 2",
             "charged in all: 12.34 EUR",
             "Tab receipts  ? help  q quit",
         ],
@@ -127,12 +140,12 @@ fn at_120_by_40_receipts_and_ledger_stand_side_by_side() {
             "charged in all: 12.34 EUR",
             "MERCHANT COPY",
             "CUSTOMER COPY",
-            "E swipe-pin",
+            "H chip-offline-pin",
         ],
     );
     assert!(!text(&drawn(&model, 120, 40)).contains("Tab"), "there is nothing to turn");
     // Two columns and much height: all three one below the other.
-    says(&model, (80, 50), &["Receipts 2", "Ledger of the gateway", "MERCHANT COPY", "E swipe-pin"]);
+    says(&model, (80, 50), &["Receipts 2", "Ledger of the gateway", "MERCHANT COPY", "Q debit"]);
 }
 
 #[test]
@@ -149,10 +162,22 @@ fn the_colour_says_how_it_stands() {
 }
 
 #[test]
-fn what_needs_a_person_is_in_the_banner_and_a_long_one_ends_with_dots() {
+fn what_needs_a_person_is_in_the_banner_in_whole_words_on_four_lines_at_most() {
     let mut model = shop("ended", Some("approved"), "APPROVED 12.34 EUR");
-    model.status = Some(Status { attention: vec!["the reader is gone; ".repeat(9)], ..Status::default() });
-    says(&model, SMALL, &["agent not ready", " the reader is gone; the reader is gone;", "is gon… "]);
+    let attention = vec!["the reader is gone; plug it in".to_owned(), "the printer has no paper".to_owned()];
+    model.status = Some(Status { attention, ..Status::default() });
+    says(
+        &model,
+        SMALL,
+        &[
+            "agent not ready",
+            " demo-1: APPROVED 12.34 EUR ",
+            " The reader is gone; plug it in. The printer has no paper. ",
+        ],
+    );
+    model.status = Some(Status { attention: vec!["the reader is gone; ".repeat(19)], ..Status::default() });
+    says(&model, SMALL, &["gone; the … "]);
+    assert_eq!(banner_lines(&model, 80).len(), BANNER);
 }
 
 #[test]
@@ -161,34 +186,167 @@ fn what_is_broken_is_seen_at_the_top() {
     for intent in [Intent::Cable, Intent::Network, Intent::Printer] {
         model.press(intent);
     }
-    says(&model, SMALL, &["agent in a sale  reader unplugged  network off  printer empty", "its cable is out"]);
-    for (printer, seen) in [("unreachable: tcp://127.0.0.1:9100: refused", true), ("ok", false)] {
-        let printers = vec![PrinterState { state: printer.to_owned() }];
-        model.status = Some(Status { printers, ..Status::default() });
-        assert_eq!(text(&drawn(&model, 80, 24)).contains("╰ unreachable ─"), seen, "{printer}");
-    }
+    says(&model, SMALL, &["agent in a sale  reader unplugged  network off  printer empty", "Its cable is out."]);
     model.press(Intent::Power);
-    says(&model, SMALL, &["agent no power", "k power back"]);
+    says(&model, SMALL, &["agent no power", "The agent has no power. Press k to give it back", "k give the agent"]);
 }
 
 #[test]
-fn overlays_fit_the_small_screen() {
+fn every_line_of_a_sheet_stands_whole_on_the_small_screen() {
     let mut model = shop("ended", Some("approved"), "APPROVED 12.34 EUR");
-    model.places = vec![format!(
-        "From a second terminal: /home/someone/src/pos-agent/target/debug/pos-agent sale 12.34 --config {}",
-        "/tmp/pos-shop-0123456789ab/config.toml"
-    )];
+    let command = "/home/someone/src/pos-agent/target/debug/pos-agent sale 12.34 --config /tmp/pos-shop-01/config.toml";
+    model.places = vec![("From a second terminal:".to_owned(), command.to_owned())];
     model.press(Intent::Help);
-    says(
-        &model,
-        SMALL,
-        &["start a sale: type an amount, or pick one by what comes of it", "q  quit", "config.toml", "any key back"],
-    );
+    for line in sheets::keys() {
+        says(&model, SMALL, &[&line]);
+    }
+    says(&model, SMALL, &["q  Quit.", "any key next page"]);
+    model.press(Intent::Next);
+    says(&model, SMALL, &["From a second terminal:", "config.toml"]);
+    model.press(Intent::Next);
+    model.press(Intent::Ask(Purpose::Sale));
+    says(&model, SMALL, &["How much is the sale?", "12.34▏ EUR", "It is approved.", "Enter start", "▼ 17 more"]);
+    for (amount, what) in ready_made() {
+        says(&model, SMALL, &[&format!("{amount}▏ EUR"), &format!("{amount}  {what} ")]);
+        model.press(Intent::Pick(1));
+    }
     model.press(Intent::Close);
-    model.press(Intent::NewSale);
-    says(&model, SMALL, &["12.34▏ EUR  approved", "5.51  declined: insufficient funds", "Enter start"]);
-    (0..40).for_each(|_| _ = model.press(Intent::Pick(1)));
-    says(&model, SMALL, &["5.83▏ EUR  HTTP 307 to another host, not processed"]);
+    model.press(Intent::Ask(Purpose::Refund));
+    says(&model, SMALL, &["How much of demo-1 is given back?", "All that is left of it is given back."]);
+    model.press(Intent::Type('.'));
+    says(&model, SMALL, &["The amount is not a number; write it as 12.34."]);
+    model.press(Intent::Close);
+    model.press(Intent::Totals);
+    says(&model, SMALL, &["The agent counts."]);
+    model.totals = Some(closed());
+    says(&model, SMALL, &["Sales                            2           24.68 EUR", "  with VISA", "Refunds", "Tips"]);
+    says(&model, SMALL, &["These have no end yet, and are in no sum above:", "Sale of 12.34 demo-3"]);
+}
+
+/// The totals of a day.
+fn closed() -> Totals {
+    let sum = |kind: &str, scheme: Option<&str>, count, sum: &str| Sum {
+        kind: kind.to_owned(),
+        scheme: scheme.map(str::to_owned),
+        currency: "EUR".to_owned(),
+        count,
+        sum: sum.to_owned(),
+    };
+    let open =
+        Sale { reference: "demo-3".to_owned(), kind: "sale".to_owned(), amount: "12.34".to_owned(), ..Sale::default() };
+    Totals {
+        open: vec![open],
+        kinds: vec![sum("refund", None, 1, "5.00"), sum("sale", None, 2, "24.68")],
+        schemes: vec![sum("refund", Some("VISA"), 1, "5.00"), sum("sale", Some("VISA"), 2, "24.68")],
+        tips: vec![sum("sale", None, 1, "2.50")],
+        declined: 1,
+        ..Totals::default()
+    }
+}
+
+#[test]
+fn a_list_that_is_too_long_says_how_much_more_there_is() {
+    let mut model = shop("ended", Some("approved"), "APPROVED 12.34 EUR");
+    for n in 0..30 {
+        model.tell(
+            Tone::Plain,
+            format!("This is step number {n}, which takes more than the one line that it could have."),
+        );
+    }
+    says(&model, SMALL, &["28 earlier", "number 29"]);
+    model.ledger = (0..12).map(|n| booking(&n.to_string(), Kind::Debit, State::Approved)).collect();
+    model.press(Intent::Turn);
+    says(&model, SMALL, &["5 earlier", "sale 11 by chip"]);
+    let open = vec![Sale { reference: "demo-9".to_owned(), kind: "sale".to_owned(), ..Sale::default() }; 30];
+    model.press(Intent::Totals);
+    model.totals = Some(Totals { open, ..closed() });
+    says(&model, SMALL, &["more lines need a taller terminal."]);
+}
+
+#[test]
+fn every_card_s_sentence_has_room_below_the_cards() {
+    for card in deck::DECK {
+        assert!(wrap(wallet::nature(card), 27).len() <= 3, "{}", card.name);
+    }
+}
+
+/// The words of a screen: what a person reads between blanks and borders.
+fn words(model: &Model, (width, height): (u16, u16)) -> BTreeSet<String> {
+    let border = |c: char| c.is_whitespace() || ('─'..='╿').contains(&c) || "▲▼▏›…".contains(c);
+    let text = text(&drawn(model, width, height));
+    text.split(border).filter(|word| word.contains(char::is_alphabetic)).map(str::to_owned).collect()
+}
+
+/// What a screen says only when there is no room for everything.
+const OF_NARROW_SCREENS: [&str; 6] = ["more", "earlier", "Tab", "receipts", "ledger", "Ledger"];
+
+/// On a screen with room for everything no word can be cut: a word that only a smaller screen has is a piece of one.
+fn cuts_no_word(model: &Model) {
+    let whole = words(model, (200, 60));
+    for size in [SMALL, LARGE] {
+        let pieces: Vec<_> = words(model, size).into_iter().filter(|word| !whole.contains(word)).collect();
+        let pieces: Vec<_> = pieces.iter().filter(|word| !OF_NARROW_SCREENS.contains(&word.as_str())).collect();
+        let screen = text(&drawn(model, size.0, size.1));
+        assert!(pieces.is_empty(), "{pieces:?} at {size:?}:\n{screen}");
+    }
+}
+
+#[test]
+fn no_word_is_cut_whatever_the_shop_is_like() {
+    let words = [
+        "APPROVED 12.34 EUR, SIGNATURE NEEDED: compare it with the card, then accept or refuse it",
+        "UNCONFIRMED, reversing: the gateway's answer did not arrive whole; last try: no connection to the gateway",
+        "PARTIALLY APPROVED: only 2.80 EUR of 5.60 EUR",
+    ];
+    for state in ["", "waiting-for-card", "in-progress", "awaiting-signature", "unconfirmed", "ended"] {
+        for text in words {
+            let mut model = shop(state, None, text);
+            for waits_for in [WaitsFor::Agent, WaitsFor::Card, WaitsFor::Pin, WaitsFor::Number, WaitsFor::Choice] {
+                model.display.waits_for = waits_for;
+                model.display.card_in_slot = !model.display.card_in_slot;
+                model.inserted = Some(model.card());
+                model.press(Intent::HoldNext(3));
+                cuts_no_word(&model);
+            }
+            model.press(Intent::Turn);
+            cuts_no_word(&model);
+        }
+    }
+}
+
+#[test]
+fn no_word_is_cut_whatever_is_pressed() {
+    let mut model = shop("ended", Some("approved"), "APPROVED 12.34 EUR");
+    model.status =
+        Some(Status { attention: vec!["the gateway cannot be reached; look at it ".repeat(9)], ..Status::default() });
+    model.totals = Some(closed());
+    for card in 0..deck::DECK.len() {
+        model.press(Intent::Hold(card));
+        model.inserted = Some(model.card());
+        cuts_no_word(&model);
+    }
+    for sheet in [Sheet::Keys, Sheet::Totals, Sheet::Amount(Purpose::Sale), Sheet::Amount(Purpose::Refund)] {
+        model.sheet = sheet;
+        cuts_no_word(&model);
+    }
+    model.sheet = Sheet::None;
+    for intent in [
+        Intent::Cancel,
+        Intent::Void,
+        Intent::Again,
+        Intent::Signature(true),
+        Intent::Cable,
+        Intent::Printer,
+        Intent::Printer,
+        Intent::Network,
+        Intent::Slow,
+        Intent::WrongPin,
+        Intent::Reader(Key::Cancel),
+        Intent::Power,
+    ] {
+        model.press(intent);
+        cuts_no_word(&model);
+    }
 }
 
 #[test]
@@ -199,8 +357,9 @@ fn the_keys_that_make_sense_now_fit_80_columns() {
         }
     };
     for held in 0..deck::DECK.len() {
-        for state in ["waiting-for-card", "in-progress", "ended"] {
-            for (waits_for, card_in_slot) in [(WaitsFor::Card, true), (WaitsFor::Pin, true), (WaitsFor::Card, false)] {
+        for state in ["waiting-for-card", "in-progress", "awaiting-signature", "ended"] {
+            for (waits_for, card_in_slot) in [(WaitsFor::Card, true), (WaitsFor::Pin, true), (WaitsFor::Number, false)]
+            {
                 let mut model = shop(state, None, "");
                 model.held = held;
                 model.display = Screen { waits_for, card_in_slot, ..Screen::default() };
@@ -215,10 +374,11 @@ fn the_keys_that_make_sense_now_fit_80_columns() {
 #[test]
 fn no_size_is_too_small_to_be_drawn() {
     let mut model = shop("ended", Some("approved"), "APPROVED 12.34 EUR");
-    for intent in [Intent::Close, Intent::Help, Intent::Close, Intent::NewSale] {
+    for intent in [Intent::Close, Intent::Help, Intent::Close, Intent::Ask(Purpose::Sale)] {
         model.press(intent);
-        for (width, height) in [(1, 1), (20, 5), (64, 20), (63, 50), (118, 20), (300, 100)] {
+        for (width, height) in [(1, 1), (20, 5), (64, 20), (79, 50), (118, 24), (300, 100)] {
             drawn(&model, width, height);
         }
     }
+    says(&model, (40, 10), &["The demo needs a terminal of 80 x 24", "press q to quit."]);
 }

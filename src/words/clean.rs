@@ -1,12 +1,13 @@
 //! Text from outside (the gateway's `pos.statusText`, a card's label, a till's reference) made safe to show and to print
 //! (design: invariant 9). The gateway client removes control bytes already; this is the second door.
 //!
-//! What it is not: an encoder. Whether a code page has a letter is the business of [`super::escpos`].
+//! What it is not: an encoder. Whether a code page has a letter is the business of the printer.
 
 /// The text without control characters, bidirectional controls and characters that take no room. Line feeds stay, tabs and
 /// the many kinds of space become a space, typographic quotes and dashes become their ASCII forms: a receipt printer has no
 /// others, and paper and screen shall say the same.
-pub(super) fn text(outside: &str) -> String {
+#[must_use]
+pub fn text(outside: &str) -> String {
     let mut clean = String::with_capacity(outside.len());
     for c in outside.chars() {
         match c {
@@ -26,7 +27,8 @@ pub(super) fn text(outside: &str) -> String {
 }
 
 /// [`text`] on one line: line feeds become spaces.
-pub(super) fn line(outside: &str) -> String {
+#[must_use]
+pub fn line(outside: &str) -> String {
     text(outside).replace('\n', " ").trim().to_owned()
 }
 

@@ -1,0 +1,134 @@
+//! Receipts: what stands on them as far as the journal knows it, to the printers that print them, and as text.
+
+use crate::config::{self, Copies, Terminal};
+use crate::printer::{self, Letterhead, Page};
+use crate::sale::{Copy, Original, Paper, Receipt, Sale, Standing};
+use crate::till::{PrintView, ReceiptCopy, Refused};
+use crate::words::{Language, Words};
+
+use super::Agent;
+
+/// In the order in which they are printed.
+const COPIES: [Copy; 2] = [Copy::Merchant, Copy::Customer];
+
+/// What the configuration says of each receipt.
+pub(super) fn letterhead(terminal: &Terminal) -> Letterhead {
+    // The check has refused every other code.
+    let words = Words::new(Language::from_code(&terminal.language).unwrap_or_default());
+    Letterhead { merchant: terminal.merchant.clone(), footer: terminal.footer.clone(), words }
+}
+
+impl Agent {
+    /// Hands the receipts to the printers. A printer that is dead or full changes nothing: they can be had again. What stands on the last
+    /// ones is kept, for every later copy.
+    pub(super) fn print(&mut self, number: u64, paper: Paper) {
+        let Some(active) = self.sales.get(&number) else {
+            return;
+        };
+        let has_ended = matches!(active.sale.standing(), Standing::Ended(_));
+        let receipt = self.receipt_of(&active.sale);
+        let pages = COPIES.map(|copy| (copy, printer::compose(&receipt, &self.letterhead, copy)));
+        for (copy, page) in &pages {
+            // The slip is signed, whatever copies are printed by themselves: the first printer that prints any gives it out.
+            let slip = self.printers().find(|(config, _)| prints(config, Copy::Merchant)).or(self.printers().next());
+            let printers: Vec<_> = match (paper, copy) {
+                (Paper::Copies, _) | (Paper::AfterSignature, Copy::Customer) => {
+                    self.printers().filter(|(config, _)| prints(config, *copy)).collect()
+                }
+                (Paper::SignatureSlip, Copy::Merchant) => slip.into_iter().collect(),
+                (Paper::SignatureSlip, Copy::Customer) | (Paper::AfterSignature, Copy::Merchant) => Vec::new(),
+            };
+            for (config, printer) in printers {
+                if let Err(why) = printer.print(receipt.clone(), page.clone(), *copy, false) {
+                    tracing::warn!(sale = number, printer = config.name, %why, "receipt not printed");
+                    self.announce_to(number, "printer-failed", &why.to_string());
+                }
+            }
+        }
+        for (copy, page) in pages.iter().filter(|_| has_ended) {
+            match serde_json::to_string(page) {
+                Ok(page) => self.journal.keep_receipt(number, *copy, page),
+                Err(error) => tracing::warn!(sale = number, %error, "the receipt is not kept"),
+            }
+        }
+    }
+
+    /// Prints a receipt again, with the mark that says so, on the printer that prints this copy by itself, or else the first.
+    pub(super) fn print_again(&self, sale: &Sale, copy: Copy) -> Result<PrintView, Refused> {
+        let usual = self.printers().find(|(config, _)| prints(config, copy)).or_else(|| self.printers().next());
+        let Some((config, printer)) = usual else {
+            let why = "the terminal has no printer; see [[printer]] in the configuration".to_owned();
+            return Err(Refused::Printer { why });
+        };
+        let (receipt, page) = self.page_of(sale, copy);
+        printer.print(receipt, page, copy, true).map_err(|full| Refused::Printer { why: full.to_string() })?;
+        Ok(PrintView {
+            printer: config.name.clone(),
+            state: Self::printer_state(printer),
+            text: printer.state(),
+            waiting: printer.waiting(),
+        })
+    }
+
+    /// A receipt as text, for the screen or a till's own printer.
+    pub(super) fn receipt_text(&self, sale: &Sale, copy: ReceiptCopy) -> String {
+        let columns = self.config.printer.first().map_or(42, |printer| printer.columns);
+        let (_, page) = self.page_of(sale, copy.into());
+        printer::plain(&page.lines(columns), columns)
+    }
+
+    /// At the end of the program: what is kept with the next sale's beginning is written now.
+    pub(super) fn keep_last_receipts(&mut self) {
+        if let Err(error) = self.journal.write_receipts() {
+            tracing::warn!(%error, "the last receipts are not kept; a duplicate is composed anew");
+        }
+    }
+
+    /// One copy of a receipt: as it was kept, or composed anew.
+    fn page_of(&self, sale: &Sale, copy: Copy) -> (Receipt, Page) {
+        let (receipt, number) = (self.receipt_of(sale), sale.order().number);
+        let kept = match sale.standing() {
+            Standing::Ended(_) => self.journal.receipt(number, copy),
+            _ => Ok(None),
+        };
+        let kept = kept.unwrap_or_else(|error| {
+            tracing::warn!(sale = number, %error, "the receipt as it was cannot be read; it is composed anew");
+            None
+        });
+        // What a later program kept in another form is composed anew too.
+        let kept = kept.and_then(|page| serde_json::from_str(&page).ok());
+        let page = kept.unwrap_or_else(|| printer::compose(&receipt, &self.letterhead, copy));
+        (receipt, page)
+    }
+
+    /// The receipt with the transaction that it refers to.
+    fn receipt_of(&self, sale: &Sale) -> Receipt {
+        Receipt { original: self.original_of(sale), ..sale.receipt() }
+    }
+
+    /// What the journal knows of the transaction that this one refers to. Another till's reference is that till's.
+    fn original_of(&self, sale: &Sale) -> Option<Original> {
+        let order = sale.order();
+        let number = order.kind.of()?.number.filter(|number| *number < order.number)?;
+        let earlier = match self.journal.number(number) {
+            Ok(earlier) => earlier?,
+            Err(error) => {
+                tracing::warn!(sale = order.number, %error, "its receipt does not name the original transaction");
+                return None;
+            }
+        };
+        let original = Original::of(self.receipt_of(&earlier));
+        let is_theirs = earlier.order().till == order.till;
+        Some(Original { reference: original.reference.filter(|_| is_theirs), ..original })
+    }
+}
+
+/// Whether a printer prints a copy by itself.
+fn prints(config: &config::Printer, copy: Copy) -> bool {
+    match config.copies {
+        Copies::Both => true,
+        Copies::Merchant => copy == Copy::Merchant,
+        Copies::Customer => copy == Copy::Customer,
+        Copies::None => false,
+    }
+}

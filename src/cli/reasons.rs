@@ -1,0 +1,51 @@
+//! `pos-agent reasons`: every reason that a sale, the log or the status names, with its sentence for cashier, customer and technician.
+
+use clap::Args;
+
+use super::exit::{Exit, Stop};
+use super::out;
+use crate::words::{Explained, Language, Words};
+
+/// Arguments.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  pos-agent reasons                                all of them, in English
+  pos-agent reasons gateway-refuses-token          one of them
+  pos-agent reasons --language de --json           all of them, in German, as a JSON list")]
+pub(super) struct Reasons {
+    /// One of them, as a sale, the log or the status names it
+    reason: Option<String>,
+    /// In which language: en or de
+    #[arg(long, value_name = "CODE", default_value = "en")]
+    language: String,
+    /// As a JSON list
+    #[arg(long)]
+    json: bool,
+}
+
+impl Reasons {
+    pub(super) fn run(self) -> Result<Exit, Stop> {
+        let language = Language::from_code(&self.language).ok_or_else(|| {
+            let codes: Vec<_> = Language::ALL.iter().map(|language| language.code()).collect();
+            Stop::new(Exit::Usage, format!("--language {}: write {}", self.language, codes.join(" or ")))
+        })?;
+        let words = Words::new(language);
+        let is_wanted = |row: &Explained| self.reason.as_ref().is_none_or(|wanted| wanted == row.reason);
+        let rows: Vec<_> = words.reasons().filter(is_wanted).collect();
+        if let (true, Some(unknown)) = (rows.is_empty(), &self.reason) {
+            return Err(Stop::new(Exit::Data, format!("{unknown} is no reason; pos-agent reasons lists them")));
+        }
+        if self.json {
+            out::say_json(&rows);
+            return Ok(Exit::Success);
+        }
+        for Explained { reason, cashier, customer, technician } in rows {
+            out::say(reason);
+            out::say(&format!("  cashier     {cashier}"));
+            out::say(&format!("  customer    {customer}"));
+            out::say(&format!("  technician  {technician}"));
+        }
+        Ok(Exit::Success)
+    }
+}

@@ -1,0 +1,218 @@
+//! The form of the file: TOML, keys that are known, values of the right type. It reads on after a fault, so that all
+//! are told at once.
+//!
+//! What cannot be read is left out, and what is missing is taken from [`SAMPLE`], until the rest makes a configuration.
+//! That one is good for finding further faults in, and for nothing else: it is given away only together with the faults
+//! that were found.
+
+use std::collections::BTreeSet;
+
+use serde_path_to_error::Segment;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::{Config, Fault};
+
+/// Stands in for what is missing: everything that a file must have. Nothing of it is ever used.
+const SAMPLE: &str = r#"
+[terminal]
+id = "0"
+merchant = ["-"]
+currency = "EUR"
+location = { latitude = "0.0", longitude = "0.0" }
+[reader]
+protocol = "miura-mpi"
+port = "/-"
+[gateway]
+url = "https://gateway.invalid"
+entity-id = "00000000000000000000000000000000"
+token-file = "/-"
+ca-file = "/-"
+[[printer]]
+port = "/-"
+[[till.token]]
+till = "missing"
+token-file = "/-"
+[[till.peer]]
+uid = 4294967294
+"#;
+
+/// More keys than any file has: nothing is read for ever.
+const MOST_FAULTS: usize = 1000;
+
+/// What was read.
+#[derive(Debug)]
+pub(super) struct Form {
+    /// As far as it could be read, with what was missing; `None` when it is no TOML.
+    pub(super) config: Option<Config>,
+    /// What is wrong with its form, in its order.
+    pub(super) faults: Vec<Fault>,
+    /// Keys of `config` that are not the file's.
+    replaced: BTreeSet<String>,
+}
+
+impl Form {
+    /// Whether a value is the file's own: of others nothing is to be told.
+    pub(super) fn wrote(&self, key: &str) -> bool {
+        let is_in = |part: &String| {
+            key.strip_prefix(part.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+        };
+        !self.replaced.iter().any(is_in)
+    }
+}
+
+/// Reads the text of a file.
+pub(super) fn read(text: &str) -> Form {
+    let mut form = Form { config: None, faults: Vec::new(), replaced: BTreeSet::new() };
+    let (mut document, unreadable) = DeTable::parse_recoverable(text);
+    for error in &unreadable {
+        form.faults.push(fault(text, error, String::new()));
+    }
+    for _ in 0..MOST_FAULTS {
+        if !unreadable.is_empty() {
+            break;
+        }
+        let read = serde_path_to_error::deserialize(toml::Deserializer::from(document.clone()));
+        let error: serde_path_to_error::Error<toml::de::Error> = match read {
+            Ok(config) => {
+                form.config = Some(config);
+                break;
+            }
+            Err(error) => error,
+        };
+        let mut place: Vec<Segment> = error.path().iter().cloned().collect();
+        let missing = error.inner().message().strip_prefix("missing field `").and_then(|rest| rest.split('`').next());
+        let mended = match missing {
+            Some(key) => put_in(&mut document, &place, key).map(|()| {
+                let of = Segment::Map { key: key.to_owned() };
+                written(&[place.as_slice(), &[of]].concat())
+            }),
+            None => take_out(&mut document, &mut place).map(|()| written(&place)),
+        };
+        // What was taken out as wrong is not missing as well.
+        let is_told = missing.is_some() && mended.as_ref().is_some_and(|key| form.replaced.contains(key));
+        if !is_told {
+            let path = error.path().to_string();
+            form.faults.push(fault(text, error.inner(), if path == "." { String::new() } else { path }));
+        }
+        let Some(key) = mended else { break };
+        form.replaced.insert(key);
+    }
+    form.faults.sort_by_key(|fault| fault.line);
+    form
+}
+
+fn fault(text: &str, error: &toml::de::Error, key: String) -> Fault {
+    let before = error.span().map_or(0, |span| span.start);
+    let line = text.bytes().take(before).filter(|byte| *byte == b'\n').count() + 1;
+    let version = env!("CARGO_PKG_VERSION");
+    let what = if error.message().starts_with("missing field") { "add it below" } else { "correct" };
+    let remedy = format!("{what} that line, the keys of this version ({version}) are explained in the README");
+    Fault { line: Some(line), key, wrong: error.message().replace(['\n', '\r'], " "), remedy }
+}
+
+/// As the keys of values are written: `till.token[0].till`.
+fn written(place: &[Segment]) -> String {
+    let mut text = String::new();
+    for segment in place {
+        match segment {
+            Segment::Map { key } if text.is_empty() => text.push_str(key),
+            Segment::Map { key } => text += &format!(".{key}"),
+            Segment::Seq { index } => text += &format!("[{index}]"),
+            Segment::Enum { .. } | Segment::Unknown => {}
+        }
+    }
+    text
+}
+
+/// The table at a place.
+fn table<'a, 'i>(document: &'a mut Spanned<DeTable<'i>>, place: &[Segment]) -> Option<&'a mut DeTable<'i>> {
+    let mut keys = place.iter().filter(|segment| matches!(segment, Segment::Map { .. } | Segment::Seq { .. }));
+    let Some(Segment::Map { key }) = keys.next() else { return Some(document.get_mut()) };
+    let mut at = document.get_mut().get_mut(key.as_str())?.get_mut();
+    for segment in keys {
+        at = match (at, segment) {
+            (DeValue::Table(table), Segment::Map { key }) => table.get_mut(key.as_str())?.get_mut(),
+            (DeValue::Array(list), Segment::Seq { index }) => list.get_mut(*index)?.get_mut(),
+            _ => return None,
+        };
+    }
+    match at {
+        DeValue::Table(table) => Some(table),
+        _ => None,
+    }
+}
+
+/// Takes out the key at a place, or the one that it is inside of; `place` is that key's then.
+fn take_out(document: &mut Spanned<DeTable<'_>>, place: &mut Vec<Segment>) -> Option<()> {
+    while let Some(last) = place.pop() {
+        let Segment::Map { key } = &last else { continue };
+        if table(document, place)?.remove(key.as_str()).is_some() {
+            place.push(last);
+            return Some(());
+        }
+    }
+    None
+}
+
+/// Puts in what is missing at a place.
+fn put_in(document: &mut Spanned<DeTable<'_>>, place: &[Segment], key: &str) -> Option<()> {
+    let mut sample = DeTable::parse(SAMPLE).expect("the sample is TOML");
+    let first = |segment: &Segment| match segment {
+        Segment::Seq { .. } => Segment::Seq { index: 0 },
+        other => other.clone(),
+    };
+    // A single printer may be written as a table.
+    let mut place_in_sample: Vec<Segment> = place.iter().map(first).collect();
+    if place_in_sample.len() == 1 && written(place) == "printer" {
+        place_in_sample.push(Segment::Seq { index: 0 });
+    }
+    let (key, value) = table(&mut sample, &place_in_sample)?.remove_entry(key)?;
+    table(document, place)?.insert(key, value).is_none().then_some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sample_is_a_configuration_without_a_fault_of_its_form() {
+        let form = read(SAMPLE);
+        assert!(form.faults.is_empty(), "{:?}", form.faults);
+        form.config
+            .unwrap()
+            .check_values()
+            .unwrap_or_else(|fault| assert!(fault.key.starts_with("till.peer"), "{fault}"));
+    }
+
+    #[test]
+    fn everything_that_is_missing_is_named_once_and_stands_for_nothing() {
+        let form = read("[terminal]\nmerchant = 7\n[gateway]\n[[till.token]]\n[[till.peer]]\n[[printer]]\n");
+        let mut keys: Vec<String> = form.faults.iter().map(Fault::seen).collect();
+        keys.sort();
+        assert!(form.config.is_some(), "{keys:?}");
+        for missing in ["id", "currency", "reader", "url", "entity-id", "ca-file", "till", "token-file", "uid", "port"]
+        {
+            let told = keys.iter().filter(|fault| fault.contains(&format!("missing field `{missing}`"))).count();
+            assert_eq!(told, 1, "{missing}: {keys:?}");
+        }
+        assert!(!keys.iter().any(|fault| fault.contains("missing field `merchant`")), "wrong, not missing: {keys:?}");
+        for (key, is_theirs) in [
+            ("reader.port", false),
+            ("terminal.merchant", false),
+            ("till.token[0].till", false),
+            ("till.token[1].till", true),
+            ("reader-port", true),
+            ("gateway.answer-timeout-ms", true),
+        ] {
+            assert_eq!(form.wrote(key), is_theirs, "{key}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_toml_is_told_and_nothing_is_made_of_it() {
+        let form = read("[terminal\nid = \n");
+        assert!(form.config.is_none() && !form.faults.is_empty());
+        assert_eq!(form.faults[0].line, Some(1));
+    }
+}

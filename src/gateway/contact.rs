@@ -1,0 +1,189 @@
+//! What is known of the gateway from whatever it was asked last, by whom and for whatever: payments, questions, reversals, probes.
+//!
+//! That it answers a probe, which has no token, says nothing about the token: a refusal of that stands until a request with it was taken,
+//! or the files have changed.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::fault::Fault;
+
+/// How the gateway stands.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Contact {
+    /// Nothing was asked yet.
+    #[default]
+    NotAskedYet,
+    /// A line stands, and nothing was asked over it yet.
+    Connected,
+    /// It answers.
+    Answers,
+    /// It has more requests than it takes.
+    Throttles,
+    /// It does not answer, or not as it should.
+    Fault(Fault),
+}
+
+impl Contact {
+    /// Whether it was reached when it was spoken to last, whatever it said.
+    #[must_use]
+    pub fn is_reached(&self) -> bool {
+        matches!(self, Self::Connected | Self::Answers | Self::Throttles | Self::Fault(Fault::TokenRefused { .. }))
+    }
+
+    /// What is wrong.
+    #[must_use]
+    pub fn fault(&self) -> Option<&Fault> {
+        if let Self::Fault(fault) = self { Some(fault) } else { None }
+    }
+}
+
+/// Keeps it.
+#[derive(Debug, Default)]
+pub(super) struct Heard(Mutex<Latest>);
+
+#[derive(Debug, Default)]
+struct Latest {
+    line: Contact,
+    token: Token,
+    /// Of the files that were in use: others may be right.
+    edition: u64,
+}
+
+/// What is known of our token.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Token {
+    #[default]
+    Unknown,
+    Taken,
+    /// With this status.
+    Refused(u16),
+}
+
+impl Heard {
+    /// A request with our token was answered with this status.
+    pub(super) fn answered(&self, status: u16, edition: u64) {
+        let mut latest = self.latest();
+        let token = match status {
+            401 | 403 => Token::Refused(status),
+            // Whoever is out of order may not have looked at it.
+            500.. if latest.edition == edition => latest.token,
+            500.. => Token::Unknown,
+            _ => Token::Taken,
+        };
+        *latest = Latest { line: line_of(status), token, edition };
+    }
+
+    /// A probe, without it.
+    pub(super) fn probed(&self, status: u16) {
+        self.latest().line = line_of(status);
+    }
+
+    /// Whether only a request with our token can tell whether it is taken.
+    pub(super) fn must_ask_for_token(&self, edition: u64) -> bool {
+        let latest = self.latest();
+        latest.token != Token::Taken || latest.edition != edition
+    }
+
+    /// It had more requests than it takes.
+    pub(super) fn throttles(&self) {
+        self.latest().line = Contact::Throttles;
+    }
+
+    /// A line stands, which is less than an answer.
+    pub(super) fn connected(&self) {
+        let mut latest = self.latest();
+        if matches!(&latest.line, Contact::NotAskedYet) || latest.line.fault().is_some_and(Fault::ends_with_a_line) {
+            latest.line = Contact::Connected;
+        }
+    }
+
+    /// There is no answer.
+    pub(super) fn failed(&self, fault: &Fault, edition: u64) {
+        let mut latest = self.latest();
+        latest.line = Contact::Fault(fault.clone());
+        if latest.edition != edition {
+            (latest.token, latest.edition) = (Token::Unknown, edition);
+        }
+    }
+
+    /// How it stands, with the files of this edition.
+    pub(super) fn contact(&self, edition: u64) -> Contact {
+        let latest = self.latest();
+        match (&latest.line, latest.token) {
+            // Other files, other certificates and another token: what was refused before says nothing.
+            (Contact::Fault(_), _) if latest.edition != edition => Contact::NotAskedYet,
+            (Contact::Fault(fault), _) => Contact::Fault(fault.clone()),
+            (_, Token::Refused(status)) if latest.edition == edition => Contact::Fault(Fault::TokenRefused { status }),
+            (line, _) => line.clone(),
+        }
+    }
+
+    fn latest(&self) -> MutexGuard<'_, Latest> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn line_of(status: u16) -> Contact {
+    match status {
+        500.. => Contact::Fault(Fault::OutOfOrder { status }),
+        _ => Contact::Answers,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refused_token_stays_refused_until_it_was_taken_or_the_files_have_changed() {
+        let refused = Contact::Fault(Fault::TokenRefused { status: 401 });
+        let heard = Heard::default();
+        assert_eq!(heard.contact(0), Contact::NotAskedYet);
+        assert!(heard.must_ask_for_token(0));
+        heard.answered(401, 0);
+        assert_eq!(heard.contact(0), refused);
+        assert!(heard.must_ask_for_token(0));
+        // A probe has no token, and an open line even less.
+        heard.probed(200);
+        heard.connected();
+        assert_eq!(heard.contact(0), refused);
+        // A cut line is nearer; behind it the token is still refused.
+        heard.failed(&Fault::ConnectionRefused, 0);
+        assert_eq!(heard.contact(0), Contact::Fault(Fault::ConnectionRefused));
+        heard.connected();
+        assert_eq!(heard.contact(0), refused);
+        assert_eq!(heard.contact(1), Contact::Connected, "another token");
+        heard.answered(503, 0);
+        heard.probed(200);
+        assert_eq!(heard.contact(0), refused);
+        heard.answered(404, 0);
+        assert_eq!(heard.contact(0), Contact::Answers);
+        assert!(!heard.must_ask_for_token(0) && heard.must_ask_for_token(1));
+        heard.answered(403, 0);
+        heard.failed(&Fault::CaNotTrusted, 1);
+        assert_eq!((heard.contact(1), heard.contact(2)), (Contact::Fault(Fault::CaNotTrusted), Contact::NotAskedYet));
+    }
+
+    #[test]
+    fn an_open_line_is_less_than_an_answer() {
+        let heard = Heard::default();
+        heard.connected();
+        assert_eq!(heard.contact(0), Contact::Connected);
+        heard.throttles();
+        heard.connected();
+        assert_eq!(heard.contact(0), Contact::Throttles);
+        for (fault, after) in [
+            (Fault::ConnectTimedOut { ms: 1 }, Contact::Connected),
+            (Fault::CertificateExpired, Contact::Connected),
+            (Fault::AnswerTimedOut { ms: 1 }, Contact::Fault(Fault::AnswerTimedOut { ms: 1 })),
+        ] {
+            heard.failed(&fault, 0);
+            heard.connected();
+            assert_eq!(heard.contact(0), after);
+        }
+        heard.answered(503, 0);
+        heard.connected();
+        assert_eq!(heard.contact(0), Contact::Fault(Fault::OutOfOrder { status: 503 }));
+        assert!(!heard.contact(0).is_reached());
+    }
+}

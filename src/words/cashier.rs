@@ -1,0 +1,171 @@
+//! What the cashier reads of a transaction: how it stands, how it ended, and what happens at the reader.
+//!
+//! The rule for "unconfirmed", the same everywhere: what is undone when unknown (payments, reservations) is never kept, so the shop may
+//! begin a new one under a new reference at once. What is finished when unknown (captures, refunds, reversals, credits) is not
+//! to be repeated. Only what needs a person means wait and call.
+
+use super::{Message, Words};
+use crate::money::Amount;
+use crate::sale::{Kind, Why};
+
+/// How a transaction ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End<'a> {
+    /// In full.
+    Approved,
+    /// In part: this much.
+    PartiallyApproved(Amount),
+    /// By the bank or the card.
+    Declined(&'a Why),
+    /// By a person, before anything was sent.
+    Cancelled(&'a Why),
+    /// No payment exists.
+    NotSent(&'a Why),
+    /// Taken back; nothing is charged.
+    Reversed(&'a Why),
+}
+
+/// A step at the reader.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Any way of presenting the card.
+    PresentCard,
+    /// The slot only.
+    InsertCard,
+    /// The chip failed.
+    SwipeCard,
+    /// Several cards, or none that works.
+    TryAgain,
+    /// By hand.
+    TypeCard,
+    /// Of several applications.
+    ChoosingApplication,
+    /// The card must stay.
+    ReadingCard,
+    /// So many digits of a PIN; none yet, or nobody knows.
+    PinEntry(Option<u8>),
+    /// The chip says so; so many tries are left.
+    PinWrong(Option<u8>),
+    /// It was typed.
+    PinDone,
+    /// The sale is over.
+    RemoveCard,
+}
+
+/// Most stars for the digits of a PIN (ISO 9564-1: at most twelve).
+const MOST_DIGITS: u8 = 12;
+
+impl Words {
+    /// A card is waited for.
+    #[must_use]
+    pub fn waiting_for_card(&self, amount: Amount) -> String {
+        self.say(Message::WaitingForCard, &[("amount", &self.amount(amount))])
+    }
+
+    /// Approved, and the signature is to be compared.
+    #[must_use]
+    pub fn compare_signature(&self, amount: Amount) -> String {
+        self.say(Message::CompareSignature, &[("amount", &self.amount(amount))])
+    }
+
+    /// Nobody knows what became of it: what is done about it, and what the shop may do. `trouble` is why the last try did not settle it,
+    /// `needs_person` why no other try will.
+    #[must_use]
+    pub fn unconfirmed(&self, kind: &Kind, why: &Why, trouble: Option<&Why>, needs_person: Option<&Why>) -> String {
+        let message = match (needs_person, kind) {
+            (Some(_), _) => Message::NeedsPerson,
+            (None, kind) if !kind.is_undone_when_unknown() => Message::BeingFinished,
+            (None, Kind::PreAuthorisation | Kind::Increment { .. } | Kind::Reauthorisation { .. }) => {
+                Message::ReservationBeingTakenBack
+            }
+            (None, _) => Message::BeingTakenBack,
+        };
+        let why = self.cashier(needs_person.unwrap_or(why));
+        let mut text = self.say(message, &[("what", &self.called(kind)), ("why", &why)]);
+        if let (Some(trouble), None) = (trouble, needs_person) {
+            text.push(' ');
+            text.push_str(&self.say(Message::LastTry, &[("why", &self.cashier(trouble))]));
+        }
+        text
+    }
+
+    /// How it ended. `amount` is what was asked for, the tip included.
+    #[must_use]
+    pub fn ended(&self, kind: &Kind, end: End<'_>, amount: Amount) -> String {
+        let (what, amount) = (self.called(kind), self.amount(amount));
+        let (message, why) = match end {
+            End::Approved => return self.say(Message::EndedApproved, &[("what", &what), ("amount", &amount)]),
+            End::PartiallyApproved(part) => {
+                let arguments = [("what", &*what), ("amount", &amount), ("part", &self.amount(part))];
+                return self.say(Message::EndedPartiallyApproved, &arguments);
+            }
+            End::Declined(why) => (Message::EndedDeclined, why),
+            End::Cancelled(why) => (Message::EndedCancelled, why),
+            End::NotSent(why) => (Message::EndedNotSent, why),
+            End::Reversed(why) => (Message::EndedReversed, why),
+        };
+        let nothing = self.label(nothing(kind));
+        self.say(message, &[("what", &what), ("nothing", nothing), ("why", &self.cashier(why))])
+    }
+
+    /// What a person must hear of at once.
+    #[must_use]
+    pub fn alarm(&self, why: &Why) -> String {
+        self.say(Message::Alarm, &[("why", &self.cashier(why))])
+    }
+
+    /// What happens at the reader.
+    #[must_use]
+    pub fn step(&self, step: Step) -> String {
+        let message = match step {
+            Step::PresentCard => Message::PresentCard,
+            Step::InsertCard => Message::InsertCard,
+            Step::SwipeCard => Message::SwipeCard,
+            Step::TryAgain => Message::TryAgain,
+            Step::TypeCard => Message::TypeCard,
+            Step::ChoosingApplication => Message::ChoosingApplication,
+            Step::ReadingCard => Message::ReadingCard,
+            Step::PinEntry(None | Some(0)) => Message::PinEntry,
+            Step::PinEntry(Some(digits)) => {
+                let stars = "*".repeat(usize::from(digits.min(MOST_DIGITS)));
+                return self.say(Message::PinDigits, &[("digits", &stars)]);
+            }
+            Step::PinWrong(None) => Message::PinWrong,
+            Step::PinWrong(Some(0)) => Message::PinNoTries,
+            Step::PinWrong(Some(1)) => Message::PinOneTry,
+            Step::PinWrong(Some(tries)) => return self.say(Message::PinTries, &[("tries", &tries.to_string())]),
+            Step::PinDone => Message::PinDone,
+            Step::RemoveCard => Message::RemoveCard,
+        };
+        self.label(message).to_owned()
+    }
+
+    /// What it is called in front of an outcome; a payment needs no name.
+    fn called(&self, kind: &Kind) -> String {
+        let message = match kind {
+            Kind::Sale | Kind::ByRegistration { .. } => return String::new(),
+            Kind::PreAuthorisation => Message::CalledPreAuthorisation,
+            Kind::Credit => Message::CalledCredit,
+            Kind::Capture { .. } => Message::CalledCapture,
+            Kind::Refund { .. } => Message::CalledRefund,
+            Kind::Reversal { .. } => Message::CalledReversal,
+            Kind::Increment { .. } => Message::CalledIncrement,
+            Kind::Reauthorisation { .. } => Message::CalledReauthorisation,
+        };
+        format!("{} ", self.label(message))
+    }
+}
+
+/// What has not happened when it failed.
+pub(super) fn nothing(kind: &Kind) -> Message {
+    match kind {
+        Kind::Sale | Kind::ByRegistration { .. } => Message::NotCharged,
+        Kind::PreAuthorisation => Message::NothingReserved,
+        Kind::Increment { .. } => Message::NothingMoreReserved,
+        Kind::Reauthorisation { .. } => Message::NothingReservedAnew,
+        Kind::Credit => Message::NothingPaidOut,
+        Kind::Capture { .. } => Message::NothingCaptured,
+        Kind::Refund { .. } => Message::NothingRefunded,
+        Kind::Reversal { .. } => Message::NothingReversed,
+    }
+}

@@ -1,0 +1,140 @@
+//! One message file, read once: which messages it has, and how the arguments come into them.
+//!
+//! The form is that of Project Fluent, read by its own parser; of it text and `{ $argument }` are taken and nothing else, so that each
+//! language says the same in one piece. What it is not: grammar. A text that would need a plural is written as two messages.
+
+use std::collections::BTreeMap;
+
+use fluent_syntax::ast::{Entry, Expression, InlineExpression, Pattern, PatternElement};
+
+/// The messages by their keys: `name`, or `name.attribute`.
+#[derive(Debug)]
+pub(super) struct File(BTreeMap<String, Vec<Piece>>);
+
+/// A part of a message.
+#[derive(Debug, PartialEq, Eq)]
+enum Piece {
+    Text(&'static str),
+    Argument(&'static str),
+}
+
+/// Why a message file cannot be used.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum Fault {
+    /// It is not Fluent.
+    #[error("a message file is not in the form of Fluent: {0}")]
+    NotFluent(String),
+    /// A message has more than text and arguments.
+    #[error("message {0}: only text and {{ $argument }} are taken")]
+    NotPlain(String),
+    /// Two messages have one name.
+    #[error("message {0} is there twice")]
+    Twice(String),
+}
+
+impl File {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// The first [`Fault`].
+    pub(super) fn read(text: &'static str) -> Result<Self, Fault> {
+        let parsed = fluent_syntax::parser::parse_runtime(text).map_err(|(_, faults)| {
+            Fault::NotFluent(faults.first().map(|fault| format!("{fault:?}")).unwrap_or_default())
+        })?;
+        let mut file = Self(BTreeMap::new());
+        for entry in parsed.body {
+            let Entry::Message(message) = entry else {
+                return Err(Fault::NotPlain(format!("{entry:?}")));
+            };
+            let name = message.id.name;
+            if let Some(value) = &message.value {
+                file.add(name.to_owned(), value)?;
+            }
+            for attribute in &message.attributes {
+                file.add(format!("{name}.{}", attribute.id.name), &attribute.value)?;
+            }
+        }
+        Ok(file)
+    }
+
+    fn add(&mut self, key: String, pattern: &Pattern<&'static str>) -> Result<(), Fault> {
+        let piece = |element: &PatternElement<&'static str>| match element {
+            PatternElement::TextElement { value } => Some(Piece::Text(value)),
+            PatternElement::Placeable {
+                expression: Expression::Inline(InlineExpression::VariableReference { id }),
+            } => Some(Piece::Argument(id.name)),
+            PatternElement::Placeable { .. } => None,
+        };
+        let pieces: Option<Vec<Piece>> = pattern.elements.iter().map(piece).collect();
+        let pieces = pieces.ok_or_else(|| Fault::NotPlain(key.clone()))?;
+        match self.0.insert(key.clone(), pieces) {
+            None => Ok(()),
+            Some(_) => Err(Fault::Twice(key)),
+        }
+    }
+
+    /// A message that is one piece of text.
+    pub(super) fn text(&self, key: &str) -> &'static str {
+        match self.pieces(key) {
+            [Piece::Text(text)] => text,
+            _ => "",
+        }
+    }
+
+    /// A message with its arguments.
+    pub(super) fn say(&self, key: &str, arguments: &[(&str, &str)]) -> String {
+        let mut said = String::new();
+        for piece in self.pieces(key) {
+            match piece {
+                Piece::Text(text) => said.push_str(text),
+                Piece::Argument(name) => {
+                    let given = arguments.iter().find(|(argument, _)| argument == name);
+                    said.push_str(given.map_or("", |(_, value)| value));
+                }
+            }
+        }
+        said
+    }
+
+    fn pieces(&self, key: &str) -> &[Piece] {
+        self.0.get(key).map(Vec::as_slice).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+impl File {
+    /// Every key with the arguments in its message.
+    pub(super) fn arguments(&self) -> BTreeMap<&str, Vec<&'static str>> {
+        let of = |pieces: &[Piece]| {
+            pieces
+                .iter()
+                .filter_map(|piece| if let Piece::Argument(name) = piece { Some(*name) } else { None })
+                .collect()
+        };
+        self.0.iter().map(|(key, pieces)| (key.as_str(), of(pieces))).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_and_arguments_come_in_their_order() {
+        let file = File::read("one = a { $x } b\nplain = c\ntwo =\n    .first = { $y }{ $x }.\n").unwrap();
+        assert_eq!(file.say("one", &[("x", "1")]), "a 1 b");
+        assert_eq!(file.say("two.first", &[("x", "1"), ("y", "2")]), "21.");
+        assert_eq!((file.text("plain"), file.text("one"), file.text("none")), ("c", "", ""));
+    }
+
+    #[test]
+    fn what_is_not_plain_is_refused() {
+        for text in
+            ["a = { b }\n", "a = { $n ->\n   *[x] y\n }\n", "-term = x\n", "a = { \"x\" }\n", "a = { NUMBER($n) }\n"]
+        {
+            assert!(matches!(File::read(text), Err(Fault::NotPlain(_))), "{text}");
+        }
+        assert_eq!(File::read("a = b\na = c\n").unwrap_err(), Fault::Twice("a".to_owned()));
+        assert!(matches!(File::read("a = {\n"), Err(Fault::NotFluent(_))));
+    }
+}

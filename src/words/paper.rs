@@ -1,0 +1,104 @@
+//! What the customer reads, on paper and on the reader: titles, dates, how a card was read, and what has not happened.
+
+use super::cashier::nothing;
+use super::{Message, Words};
+use crate::card::{Cvm, EntryMode};
+use crate::sale::{Kind, Why};
+
+impl Words {
+    /// What kind of transaction it is.
+    #[must_use]
+    pub fn title(&self, kind: &Kind) -> &str {
+        self.label(match kind {
+            Kind::Sale | Kind::ByRegistration { .. } => Message::TitleSale,
+            Kind::PreAuthorisation => Message::TitlePreAuthorisation,
+            Kind::Credit => Message::TitleCredit,
+            Kind::Capture { .. } => Message::TitleCapture,
+            Kind::Refund { .. } => Message::TitleRefund,
+            Kind::Reversal { .. } => Message::TitleReversal,
+            Kind::Increment { .. } => Message::TitleIncrement,
+            Kind::Reauthorisation { .. } => Message::TitleReauthorisation,
+        })
+    }
+
+    /// `NOT CHARGED`, and what the other kinds say in its place.
+    #[must_use]
+    pub fn nothing_happened(&self, kind: &Kind) -> String {
+        self.label(nothing(kind)).to_uppercase()
+    }
+
+    /// `NOT CHARGED: TAKEN BACK`.
+    #[must_use]
+    pub fn taken_back(&self, kind: &Kind) -> String {
+        self.say(Message::TakenBack, &[("nothing", &self.nothing_happened(kind))])
+    }
+
+    /// For one text alone, as a reader's display shows it: `NO CONNECTION, NOT CHARGED`.
+    #[must_use]
+    pub fn customer_and_nothing_happened(&self, kind: &Kind, why: &Why) -> String {
+        format!("{}, {}", self.customer(why), self.nothing_happened(kind))
+    }
+
+    /// What the customer may see until a doubt is settled, when there is something to see.
+    #[must_use]
+    pub fn until_taken_back(&self, kind: &Kind) -> &str {
+        self.label(match kind {
+            Kind::PreAuthorisation | Kind::Increment { .. } | Kind::Reauthorisation { .. } => Message::TwoReservations,
+            _ => Message::TwoBookings,
+        })
+    }
+
+    /// What the cardholder signs.
+    #[must_use]
+    pub fn agreement(&self, kind: &Kind) -> &str {
+        self.label(match kind {
+            Kind::PreAuthorisation | Kind::Increment { .. } | Kind::Reauthorisation { .. } => Message::AgreeToReserve,
+            Kind::Credit | Kind::Refund { .. } | Kind::Reversal { .. } => Message::AgreeToCredit,
+            Kind::Sale | Kind::ByRegistration { .. } | Kind::Capture { .. } => Message::AgreeToPay,
+        })
+    }
+
+    /// How the card was read.
+    #[must_use]
+    pub fn entry(&self, entry: EntryMode) -> &str {
+        self.label(match entry {
+            EntryMode::Manual => Message::EntryManual,
+            EntryMode::Magstripe => Message::EntryMagstripe,
+            EntryMode::MagstripeAsFallback => Message::EntryFallback,
+            EntryMode::Icc => Message::EntryChip,
+            EntryMode::NfcIcc => Message::EntryContactless,
+            EntryMode::NfcMagstripe => Message::EntryContactlessMagstripe,
+        })
+    }
+
+    /// How the cardholder was verified. Only an approval proves that a PIN was right: the issuer checks the online one, and of an offline
+    /// one that failed the facts of a declined sale still name the method.
+    #[must_use]
+    pub fn verification(&self, cvm: Cvm, charged: bool) -> &str {
+        self.label(match (cvm, charged) {
+            (Cvm::OfflinePin, true) => Message::PinVerified,
+            (Cvm::OnlinePin, true) => Message::PinVerifiedOnline,
+            (Cvm::OfflinePin | Cvm::OnlinePin, false) => Message::PinEntered,
+            (Cvm::Signature, _) => Message::BySignature,
+            (Cvm::OfflinePinAndSignature, true) => Message::PinVerifiedAndSignature,
+            (Cvm::OfflinePinAndSignature, false) => Message::PinEnteredAndSignature,
+            (Cvm::ConsumerDevice, true) => Message::VerifiedOnDevice,
+            (Cvm::ConsumerDevice, false) => Message::OnDevice,
+            (Cvm::None, _) => Message::NoVerification,
+        })
+    }
+
+    /// A local time of the journal (`2026-11-20 12:34:56`) as people write it; what is none stays as it is.
+    #[must_use]
+    pub fn date_and_time(&self, local: &str) -> String {
+        let read = || -> Option<String> {
+            let (date, time) = local.split_once(' ')?;
+            let [year, month, day] = date.split('-').collect::<Vec<_>>().try_into().ok()?;
+            let name = self.label(Message::Months).split(' ').nth(month.parse::<usize>().ok()?.checked_sub(1)?)?;
+            let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+            let parts = [("day", day), ("month", month), ("month-name", name), ("year", year), ("time", time)];
+            (digits(day) && digits(year)).then(|| self.say(Message::DateAndTime, &parts))
+        };
+        read().unwrap_or_else(|| local.to_owned())
+    }
+}

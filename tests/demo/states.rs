@@ -1,0 +1,146 @@
+//! The demo is driven through all that can be seen in it, on a small and on a large screen: what it says stands there whole.
+
+use super::terminal::Terminal;
+
+#[test]
+fn nothing_is_cut_off_at_80_by_24() {
+    every_state((80, 24));
+}
+
+#[test]
+fn nothing_is_cut_off_at_120_by_40() {
+    every_state((120, 40));
+}
+
+/// In every state its sentence stands whole, and no word is cut.
+fn every_state(size: (u16, u16)) {
+    let mut shop = Terminal::open("xterm-256color", &[]);
+    shop.resize(size.0, size.1);
+    shop.shows(&["agent ready"]);
+    shop.says("Press n to start a sale. Press ? to see what all keys do.");
+    shop.cuts_no_word(size);
+    sales(&mut shop, size);
+    what_follows_a_sale(&mut shop, size);
+    sheets(&mut shop, size);
+    troubles(&mut shop, size);
+    shop.press("q");
+    shop.ends_and_gives_the_terminal_back();
+}
+
+/// Approved with PIN, declined, approved in part, signed: `demo-1` to `demo-4`.
+fn sales(shop: &mut Terminal, size: (u16, u16)) {
+    // What the reader shows of the amount is what the agent has sent to it.
+    shop.press("n\r");
+    shop.says("12.34 EUR INSERT, TAP OR SWIPE It waits for a card. The slot is empty.");
+    shop.cuts_no_word(size);
+    shop.press("i");
+    shop.says("12.34 EUR ENTER PIN * The customer types the PIN. It holds chip-pin.");
+    shop.says("12.34 EUR APPROVED REMOVE CARD Take the card out. It holds chip-pin.");
+    shop.says("demo-1: APPROVED 12.34 EUR");
+    shop.cuts_no_word(size);
+    takes_the_card(shop);
+
+    for (amount, says) in [("5.51", "demo-2: DECLINED"), ("5.60", "demo-3: PARTIALLY APPROVED")] {
+        shop.press(&format!("2n{amount}\ri"));
+        shop.says(says);
+        shop.cuts_no_word(size);
+        takes_the_card(shop);
+    }
+
+    shop.press("Fn\ri");
+    shop.says("You insert the card chip-signature.");
+    shop.says("Its chip wants a signature.");
+    shop.shows(&["SIGNATURE NEEDED", "y signature ok  f forged"]);
+    shop.cuts_no_word(size);
+    shop.press("y");
+    shop.says("You accept the signature: it is the one on the card.");
+    shop.says("demo-4: APPROVED 12.34 EUR");
+    takes_the_card(shop);
+}
+
+/// Refund, refused void, tip, void: `demo-5` to `demo-8`.
+fn what_follows_a_sale(shop: &mut Terminal, size: (u16, u16)) {
+    // A part of it is given back, then it cannot be voided any more.
+    shop.press("b");
+    shop.says("How much of demo-4 is given back? Enter alone gives back all.");
+    shop.cuts_no_word(size);
+    shop.press("5\r");
+    shop.says("You refund 5.00 EUR of demo-4; the refund is demo-5.");
+    shop.shows(&["demo-5: ", "APPROVED 5.00 EUR"]);
+    shop.cuts_no_word(size);
+    shop.press("v");
+    shop.says("The agent does not begin demo-6, and no money moves.");
+    shop.cuts_no_word(size);
+
+    // The tip is typed on the reader, and the card is asked for both together. Then all of it is undone.
+    shop.press("2m\r");
+    shop.says("12.34 EUR ENTER TIP Type the tip on the reader. The slot is empty.");
+    shop.cuts_no_word(size);
+    shop.press("200");
+    shop.says("12.34 EUR ENTER TIP 2.00 EUR Type the tip on the reader.");
+    shop.press("\r");
+    shop.says("14.34 EUR INSERT, TAP OR SWIPE");
+    shop.press("i");
+    shop.says("demo-7: APPROVED 14.34 EUR");
+    takes_the_card(shop);
+    shop.press("v");
+    shop.says("You void demo-7; the void is demo-8.");
+    shop.shows(&["demo-8: ", "APPROVED 14.34 EUR"]);
+    shop.cuts_no_word(size);
+}
+
+/// Ledger, totals, help.
+fn sheets(shop: &mut Terminal, size: (u16, u16)) {
+    // The ledger of the gateway, and the totals of the agent.
+    shop.press("\t");
+    shop.shows(&["14.34 EUR  sale 6 by chip: taken back", "14.34 EUR  void of sale 6", "charged in all: 22.48 EUR"]);
+    shop.cuts_no_word(size);
+    shop.press("z");
+    shop.shows(&[
+        "Refunds                          1            5.00 EUR",
+        "Sales                            4",
+        "Declined",
+    ]);
+    shop.cuts_no_word(size);
+    shop.press("z?");
+    shop.says("Take a card in your hand. ↑ and ↓ take the one before or after.");
+    shop.says("q Quit.");
+    shop.cuts_no_word(size);
+    shop.press(" ");
+    shop.says("The agent is the real one. Take a payment from a second terminal like this:");
+    shop.cuts_no_word(size);
+    shop.press(" ");
+}
+
+/// A printer without paper, an answer that never comes, a gateway that is off: `demo-9` to `demo-11`.
+fn troubles(shop: &mut Terminal, size: (u16, u16)) {
+    shop.press("p");
+    shop.says("You take the paper out of the printer.");
+    shop.press("n\ri");
+    shop.says("demo-9: APPROVED 12.34 EUR");
+    takes_the_card(shop);
+    shop.says("The printer is out of paper");
+    shop.cuts_no_word(size);
+    shop.press("ppp");
+    shop.says("You switch the printer on.");
+
+    // Approved without an answer, and then nobody can be asked any more.
+    shop.press("n5.71\ri");
+    shop.shows(&["5.71 EUR  sale 9 by chip: charged"]);
+    shop.press("g");
+    shop.says("You cut the network.");
+    shop.shows(&["network off", "UNCONFIRMED"]);
+    shop.cuts_no_word(size);
+    takes_the_card(shop);
+    shop.press("n\ri");
+    shop.shows(&["demo-11: NOT SENT"]);
+    shop.cuts_no_word(size);
+}
+
+/// The card is taken out, and the terminal is ready for the next sale.
+fn takes_the_card(shop: &mut Terminal) {
+    shop.shows(&["REMOVE CARD"]);
+    shop.press("r");
+    shop.says("The slot is empty.");
+    shop.until(|screen| !screen.contents().contains("agent in a sale"), "a terminal that is ready");
+}
