@@ -47,6 +47,7 @@ use crate::sale::{self, Answer, Deadlines, Inquiry, Now, Reversal, Sale};
 use crate::systemd;
 use crate::till::{self, Command, JournalState, KeysView, Progress, Refused, SaleView};
 use crate::wire::Way;
+use crate::words::Message;
 
 use act::Trace;
 pub use answered::this_program;
@@ -551,7 +552,7 @@ impl Agent {
                 self.clock.reader_says(identity.clock);
                 self.compare_reader(&identity);
                 self.reader_state = status::Reader::Ready(identity);
-                self.announce("reader-ready", "The card reader is ready.");
+                self.announce("reader-ready", self.letterhead.words.label(Message::ReaderReady));
             }
             reader::Event::Unready(unready) => {
                 let lost = reasons::unready(&unready);
@@ -598,7 +599,7 @@ impl Agent {
                     self.afterwards.push_back((number, Afterwards::LogTrace));
                 }
                 self.journal.tidy();
-                self.announce("idle", "Ready for the next sale.");
+                self.announce("idle", self.letterhead.words.label(Message::Idle));
             }
         }
     }
@@ -648,9 +649,7 @@ impl Agent {
                 }
                 self.probe_again_soon();
                 if matches!(answer, Answer::Throttled(_)) {
-                    let text =
-                        "The gateway has too many requests: it is asked again by itself. The sale can be cancelled.";
-                    self.announce_to(sale, "throttled", text);
+                    self.announce_to(sale, "throttled", self.letterhead.words.label(Message::AskedAgain));
                 }
                 if matches!(answer, Answer::Approved(_) | Answer::Declined(_)) {
                     self.old_copy.nudge(self.clock.monotonic());

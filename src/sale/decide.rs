@@ -312,7 +312,7 @@ impl Sale {
     /// No gateway should reverse a part of what it was asked for. The till hears the part, and can have the rest reversed.
     pub(super) fn alarm_of_a_part(&self, step: Step, amount: Amount) -> Step {
         match self.order.kind {
-            Kind::Reversal { .. } if amount != self.amount => step.alarm(reversed_in_part(amount, self.amount)),
+            Kind::Reversal { .. } if amount != self.amount => step.alarm(Reason::ReversedInPart.with(amount)),
             _ => step,
         }
     }
@@ -369,11 +369,6 @@ impl Sale {
         let payment = Payment { id: payment.clone(), amount: *approved };
         self.reverse(why, Some(payment), None)
     }
-}
-
-/// No gateway should reverse a part of what it was asked for.
-pub(super) fn reversed_in_part(amount: Amount, asked: Amount) -> Why {
-    Reason::ReversedInPart.with(format_args!("{} / {asked}", amount.decimal()))
 }
 
 /// The card's last word, written first.

@@ -622,7 +622,7 @@ impl Sale {
     pub fn receipt(&self) -> Receipt {
         let outcome = match &self.state {
             State::Waiting | State::Asked | State::AtChip { .. } => {
-                ReceiptOutcome::Unconfirmed(Why::from("the sale is still under way"))
+                ReceiptOutcome::Unconfirmed(Reason::NotDecidedYet.into())
             }
             // The slip that is signed says what the host said.
             State::AtSignature { payment } => decide::outcome_of(payment.amount, self.amount).on_receipt(),

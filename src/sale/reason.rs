@@ -171,7 +171,7 @@ reasons! {
 
     // ---- Why a person must look
 
-    /// The gateway refuses the reversal; its words.
+    /// The gateway refuses the reversal; the payment's id and its words.
     ReversalRefused = "reversal-refused",
     /// The gateway reversed, or carried out, another amount than was asked for; the ids.
     AnotherAmountDone = "another-amount-done",

@@ -10,7 +10,6 @@ use std::time::Duration;
 use crate::money::Amount;
 
 use super::back_off;
-use super::decide::reversed_in_part;
 use super::look_up::{self, Doubt, Own, may_be_charged, payments};
 use super::record::{Payment, is_same_payment};
 use super::{
@@ -497,7 +496,9 @@ impl Sale {
         deadlines: Deadlines,
     ) -> Step {
         if let Some(why) = self.volatile.reversal.refused.take() {
-            return self.quarantine(why, now);
+            // Whoever asks the gateway's operator needs the payment's id.
+            let said = why.detail.unwrap_or_else(|| why.reason.to_string());
+            return self.quarantine(Reason::ReversalRefused.with(format_args!("{}, {said}", rest.id)), now);
         }
         let timers = &mut self.volatile.reversal;
         let next = is.next_reference(&self.order.merchant_transaction_id);
@@ -714,7 +715,7 @@ fn with_alarm_of_a_part(step: Step, amount: Amount, asked: Amount) -> Step {
     if amount == asked {
         return step;
     }
-    step.alarm(reversed_in_part(amount, asked))
+    step.alarm(Reason::ReversedInPart.with(amount))
 }
 
 /// A request that is written down and has certainly not left: it needs no second record, and was not tried once more.

@@ -484,10 +484,9 @@ fn a_refused_reversal_is_quarantined_after_a_look_and_retried_daily() {
     assert_eq!(sale.on(refused), [query_with(1)]);
     let list = vec![found("DB", "8ac7a4a1000000000000000000000001", FoundState::Approved, None)];
     let actions = sale.on(Event::Inquired(Inquiry::Payments(list)));
-    assert!(
-        matches!(actions.as_slice(), [Action::Tell, Action::Alarm { .. }, Action::Print(Paper::Copies)]),
-        "{actions:?}"
-    );
+    // The person who hears of it is told which payment.
+    let why = Reason::ReversalRefused.with("8ac7a4a1000000000000000000000001, not allowed");
+    assert_eq!(actions, [Action::Tell, Action::Alarm { why }, Action::Print(Paper::Copies)]);
     assert!(matches!(sale.sale.standing(), Standing::Unconfirmed { quarantined: Some(_), .. }));
     assert_eq!(sale.on_at(Event::Nudged, 10), [], "the next sale does not hammer it");
     assert_eq!(sale.on_at(Event::DeadlinePassed, 10), []);
@@ -873,16 +872,14 @@ fn listed(found: Vec<Found>) -> Event {
     Event::Inquired(Inquiry::Payments(found))
 }
 
+fn busy() -> Event {
+    let why = Reason::GatewayThrottles.with("busy");
+    let refusal = Refusal { why, for_chip: ForChip::default(), facts: HostFacts::default() };
+    Event::Answered(Answer::Throttled(Box::new(refusal)))
+}
+
 #[test]
 fn a_throttled_request_alone_is_sent_again_and_written_down_before() {
-    let busy = || {
-        let refusal = Refusal {
-            why: Reason::GatewayThrottles.with("busy"),
-            for_chip: ForChip::default(),
-            facts: HostFacts::default(),
-        };
-        Event::Answered(Answer::Throttled(Box::new(refusal)))
-    };
     let mut sale = Trace::asked(EntryMode::Icc);
     assert_eq!(sale.on_at(busy(), 1), []);
     let due = sale.sale.deadline().unwrap();
@@ -913,14 +910,6 @@ fn a_throttled_request_alone_is_sent_again_and_written_down_before() {
 
 #[test]
 fn a_cancel_while_a_throttled_request_is_on_its_way_keeps_it_from_being_sent_another_time() {
-    let busy = || {
-        let refusal = Refusal {
-            why: Reason::GatewayThrottles.with("busy"),
-            for_chip: ForChip::default(),
-            facts: HostFacts::default(),
-        };
-        Event::Answered(Answer::Throttled(Box::new(refusal)))
-    };
     let on_its_way_again = || {
         let mut sale = Trace::asked(EntryMode::Icc);
         assert_eq!(sale.on_at(busy(), 1), []);

@@ -39,6 +39,9 @@ nothing-reversed = nicht storniert
 
 waiting-for-card = Bitte Karte für { $amount }
 being-sent = Erfasst, wird gesendet
+reader-ready = Der Kartenleser ist bereit.
+idle = Bereit für die nächste Zahlung.
+asked-again = Die Bank ist überlastet und wird von selbst wieder gefragt. Die Zahlung kann abgebrochen werden.
 authorising = Wird geprüft, bitte warten
 compare-signature = GENEHMIGT { $amount }, BITTE UNTERSCHRIFT VERGLEICHEN: stimmt sie mit der Karte überein, annehmen, sonst ablehnen
 being-taken-back = { $what }UNBESTÄTIGT, wird zurückgenommen: Eine neue Zahlung ist sofort unter neuer Referenz möglich; der Kunde sieht vielleicht zwei Buchungen, bis eine zurückgenommen ist. { $why }

@@ -40,6 +40,9 @@ nothing-reversed = nothing reversed
 
 waiting-for-card = Waiting for a card to pay { $amount }
 being-sent = Recorded, being sent
+reader-ready = The card reader is ready.
+idle = Ready for the next sale.
+asked-again = The bank has too much to do and is asked again by itself. The sale can be cancelled.
 authorising = Authorising, please wait
 compare-signature = APPROVED { $amount }, SIGNATURE NEEDED: compare it with the card, then accept or refuse it
 being-taken-back = { $what }UNCONFIRMED, being taken back: the shop may take a new payment under a new reference at once; the customer may see two bookings until one is taken back. { $why }

@@ -89,6 +89,12 @@ messages! {
     WaitingForCard = "waiting-for-card" ["amount"],
     /// It needs no card and is under way.
     BeingSent = "being-sent",
+    /// The reader can be used.
+    ReaderReady = "reader-ready",
+    /// Nothing is at the reader any more.
+    Idle = "idle",
+    /// The gateway has too many requests, and is asked again by itself.
+    AskedAgain = "asked-again",
     /// The gateway is asked.
     Authorising = "authorising",
     /// The signature is to be compared.
