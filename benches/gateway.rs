@@ -1,9 +1,9 @@
-//! Payments per second of the simulated gateway, beside the same HTTP server (hyper over TLS 1.3, one thread) that answers a
-//! constant to the same requests, in one run.
+//! Payments per second of the simulated gateway, beside the same HTTP server (hyper over TLS 1.3, one thread) that
+//! answers a constant to the same requests, in one run.
 //!
 //! Three rows, measured in turns: the constant; validation of every parameter, the ledger and the answer, without keys
-//! ([`Mode::Fast`]); and all of it with a sealed stripe opened ([`Mode::Checked`]: DUKPT, issuer). The clients are threads of this
-//! process and share the machine with the server.
+//! ([`Mode::Fast`]); and all of it with a sealed stripe opened ([`Mode::Checked`]: DUKPT, issuer). The clients are
+//! threads of this process and share the machine with the server.
 
 #![allow(clippy::print_stdout, clippy::disallowed_methods, reason = "a benchmark measures and prints")]
 

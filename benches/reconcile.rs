@@ -1,8 +1,8 @@
-//! `pos-agent reconcile` over a million rows and a journal of a million sales: rows per second and peak memory of the program
-//! as it is shipped, in a process of its own. Another number of rows: `cargo bench --bench reconcile -- 1000`.
+//! `pos-agent reconcile` over a million rows and a journal of a million sales: rows per second and peak memory of the
+//! program as it is shipped, in a process of its own. Another number of rows: `cargo bench --bench reconcile -- 1000`.
 //!
-//! The files are made here; what stands in them is what the document and a chip sale bring. One sale in a thousand was settled
-//! for another amount, one in a thousand is missing, and one row in a thousand is another terminal's.
+//! The files are made here; what stands in them is what the document and a chip sale bring. One sale in a thousand was
+//! settled for another amount, one in a thousand is missing, and one row in a thousand is another terminal's.
 
 #![allow(clippy::print_stdout, clippy::disallowed_methods, reason = "a benchmark measures and prints")]
 

@@ -1,8 +1,8 @@
 //! The agent: wires till, reader, gateway, printer and journal to the sales. The only file that knows everyone.
 //!
-//! One loop waits for whatever happens next, hands it to the sale it concerns, lets the journal write what the sale says, and
-//! carries out what comes out of the journal. It decides nothing about money: that is `sale`'s business. What it owns is the
-//! clock, the random numbers, and which sale has the reader.
+//! One loop waits for whatever happens next, hands it to the sale it concerns, lets the journal write what the sale
+//! says, and carries out what comes out of the journal. It decides nothing about money: that is `sale`'s business. What
+//! it owns is the clock, the random numbers, and which sale has the reader.
 
 mod act;
 mod answered;
@@ -89,8 +89,8 @@ const COMMANDS_WAITING: usize = 32;
 const JOURNAL_RETRY: Duration = Duration::from_secs(5);
 /// Open reversals that a new sale sets going again; many at once would crowd the line that the sale needs.
 const NUDGED: usize = 3;
-/// Questions and reversals of earlier sales that are on their way at one time: a handshake each is work that the sale at the
-/// reader would wait for on a small board. The sale at the reader asks whenever it wants.
+/// Questions and reversals of earlier sales that are on their way at one time: a handshake each is work that the sale
+/// at the reader would wait for on a small board. The sale at the reader asks whenever it wants.
 const AT_ONCE: usize = 3;
 /// How long a stop waits for what is under way to end; longer than a host's answer takes, shorter than systemd's
 /// patience (90 s).
@@ -156,7 +156,8 @@ pub struct Tills {
 /// Runs the terminal until `shutdown` is done.
 ///
 /// # Errors
-/// Only before the first sale can be taken: see [`Error`]. Later faults are shown in the status and mended while running.
+/// Only before the first sale can be taken: see [`Error`]. Later faults are shown in the status and mended while
+/// running.
 pub async fn run(config: Config, shutdown: impl Future<Output = ()>) -> Result<(), Error> {
     let currency = Currency::from_code(&config.terminal.currency);
     let currency = currency.map_err(|cause| Error::Money { key: "currency", cause })?;
@@ -217,7 +218,8 @@ async fn work(mut agent: Agent, mut ends: Ends, till: Option<TillEnd>, shutdown:
         }
         let deadline = agent.next_deadline();
         tokio::select! {
-            // In this order when several are ready, as long as each has turns left: what is rare and must not starve comes first.
+            // In this order when several are ready, as long as each has turns left: what is rare and must not starve
+            // comes first.
             biased;
             _ = watchdog.tick() => notify.watchdog(),
             () = &mut shutdown, if stopping.is_none() => {
@@ -565,7 +567,8 @@ impl Agent {
                 self.reader_state = now;
                 self.typing_ends(&why);
                 if let Some(number) = self.at_reader.take() {
-                    // Nothing was sent yet: the cashier is told what is wrong with the reader, not only that it is lost.
+                    // Nothing was sent yet: the cashier is told what is wrong with the reader, not only that it is
+                    // lost.
                     let waiting = self.sales.get(&number).map(|active| active.sale.standing());
                     let event = match waiting {
                         Some(sale::Standing::Waiting) => sale::Event::NoCard { why: lost },
@@ -604,8 +607,8 @@ impl Agent {
         }
     }
 
-    /// The hot path: between the card's last byte and the request's first there is one sync and nothing that can wait. The
-    /// sealed card is wiped here whatever happens.
+    /// The hot path: between the card's last byte and the request's first there is one sync and nothing that can wait.
+    /// The sealed card is wiped here whatever happens.
     fn card_read(&mut self, number: u64, presented: crate::card::Presented) {
         let now = self.now();
         let waiting = |active: &&mut Active| !active.stuck && active.sale.standing() == sale::Standing::Waiting;
@@ -704,8 +707,8 @@ impl Agent {
         answer
     }
 
-    /// A list that shows another transaction's payment under this one's reference says nothing: what would be done by it would be done
-    /// to the other one.
+    /// A list that shows another transaction's payment under this one's reference says nothing: what would be done by
+    /// it would be done to the other one.
     fn with_payments_of_its_own(&self, number: u64, inquiry: Inquiry) -> Inquiry {
         let Inquiry::Payments(found) = &inquiry else { return inquiry };
         let Some(reference) = self.sales.get(&number).map(|active| &active.sale.order().merchant_transaction_id) else {
@@ -764,7 +767,8 @@ impl Agent {
         }
     }
 
-    /// What waits for nothing but its answer, its card or its signature is let end; what is looked up goes on after the next start.
+    /// What waits for nothing but its answer, its card or its signature is let end; what is looked up goes on after the
+    /// next start.
     fn may_stop(&self, since: Instant) -> bool {
         let runs = |(number, active): (&u64, &Active)| match active.sale.standing() {
             sale::Standing::Waiting | sale::Standing::InProgress | sale::Standing::AtSignature => {

@@ -1,8 +1,9 @@
-//! The boards that are known: where their readers and printers are found, their udev rules and what their systemd unit needs beside
-//! the usual.
+//! The boards that are known: where their readers and printers are found, their udev rules and what their systemd unit
+//! needs beside the usual.
 //!
-//! They are in the program, and not in files beside it: they are small, and `pos-agent setup` works as soon as the program has been
-//! copied. A board that is not among them has a file of its own, in the same form, which is given by its path.
+//! They are in the program, and not in files beside it: they are small, and `pos-agent setup` works as soon as the
+//! program has been copied. A board that is not among them has a file of its own, in the same form, which is given by
+//! its path.
 //!
 //! Not here: what a configuration may say (`config`), and who asks for it (`cli::setup`).
 

@@ -14,11 +14,12 @@ use crate::emv::{Tag, TlvError, tag, tlv};
 
 pub use masking::mask_pans;
 
-/// Most bytes of one sealed value: the gateway takes 2048 letters and digits, two for each byte (interface: Point of sale).
+/// Most bytes of one sealed value: the gateway takes 2048 letters and digits, two for each byte (interface: Point of
+/// sale).
 pub const MAX_SEALED: usize = 1024;
 
-/// Bytes in a fixed buffer that are wiped when dropped and never printed. The buffer has one place on the heap: what moves is its
-/// address, so that no move leaves a copy of the bytes behind.
+/// Bytes in a fixed buffer that are wiped when dropped and never printed. The buffer has one place on the heap: what
+/// moves is its address, so that no move leaves a copy of the bytes behind.
 #[derive(Default)]
 pub struct Wiped<const N: usize>(Box<heapless::Vec<u8, N>>);
 
@@ -77,9 +78,9 @@ pub struct SealedPin {
 pub struct MaskedPan(heapless::String<19>);
 
 impl MaskedPan {
-    /// Takes digits and mask characters (`*`, `F`, `f`); every digit that is neither among the first six nor the last four is
-    /// masked, whatever the source did; of less than 13 places only the last four are shown. `None` when it is not a PAN of 8 to
-    /// 19 places.
+    /// Takes digits and mask characters (`*`, `F`, `f`); every digit that is neither among the first six nor the last
+    /// four is masked, whatever the source did; of less than 13 places only the last four are shown. `None` when it is
+    /// not a PAN of 8 to 19 places.
     #[must_use]
     pub fn new(text: &str) -> Option<Self> {
         let places = text.chars().count();
@@ -190,8 +191,8 @@ pub enum Cvm {
 }
 
 impl Cvm {
-    /// A contactless card checks no PIN by itself: 01 and 04 there say that the cardholder's own device has verified him, as a
-    /// phone does (EMV Contactless Book C-2, CVM selection: 9F34 010002).
+    /// A contactless card checks no PIN by itself: 01 and 04 there say that the cardholder's own device has verified
+    /// him, as a phone does (EMV Contactless Book C-2, CVM selection: 9F34 010002).
     fn as_read_by(self, entry: EntryMode) -> Self {
         match (self, entry) {
             (Self::OfflinePin, EntryMode::NfcIcc | EntryMode::NfcMagstripe) => Self::ConsumerDevice,
@@ -199,8 +200,8 @@ impl Cvm {
         }
     }
 
-    /// Reads tag 9F34; `None` when it says "not performed" (3F), that the method failed, or something this program does not
-    /// know.
+    /// Reads tag 9F34; `None` when it says "not performed" (3F), that the method failed, or something this program does
+    /// not know.
     #[must_use]
     pub fn from_results(value: &[u8]) -> Option<Self> {
         // The third byte is the result, 01 is "failed" (EMV Book 4, A4): a receipt must not say "verified" then.
@@ -305,8 +306,8 @@ pub struct Presented {
     pub first_answer: FirstAnswer,
 }
 
-/// The TLVs of a reader's answer that go into `pos.iccDataRequest`: without the sealed blocks (DFAE02…05), without clear
-/// card data, and without the reader's masked copies (DFAE21/22/56/57/5A/6B) unless `masked_too`.
+/// The TLVs of a reader's answer that go into `pos.iccDataRequest`: without the sealed blocks (DFAE02…05), without
+/// clear card data, and without the reader's masked copies (DFAE21/22/56/57/5A/6B) unless `masked_too`.
 ///
 /// # Errors
 /// When `tlvs` is not BER-TLV, or what is left is more than [`MAX_SEALED`] bytes.
@@ -336,8 +337,8 @@ fn holds_card_data(object: tlv::Tlv<'_>) -> Result<bool, TlvError> {
 }
 
 impl CardFacts {
-    /// Reads the facts of a chip's or tap's TLV list. `pan` comes from the reader's masked copy, which each protocol names
-    /// differently.
+    /// Reads the facts of a chip's or tap's TLV list. `pan` comes from the reader's masked copy, which each protocol
+    /// names differently.
     ///
     /// # Errors
     /// When `tlvs` is not BER-TLV.
@@ -368,7 +369,8 @@ impl CardFacts {
         })
     }
 
-    /// Takes over what the chip's final answer (E3 or E5) says anew: cryptogram, TVR, TSI, IAD, and how the cardholder was verified.
+    /// Takes over what the chip's final answer (E3 or E5) says anew: cryptogram, TVR, TSI, IAD, and how the cardholder
+    /// was verified.
     ///
     /// # Errors
     /// When `tlvs` is not BER-TLV; nothing is changed then.
@@ -386,7 +388,8 @@ impl CardFacts {
     }
 }
 
-/// The preferred name when it is printable ASCII or said to be ISO 8859-1 (EMV Book 4, 11.3: otherwise the label is shown).
+/// The preferred name when it is printable ASCII or said to be ISO 8859-1 (EMV Book 4, 11.3: otherwise the label is
+/// shown).
 fn application_name(preferred: Option<&[u8]>, code_table: Option<&[u8]>, label: Option<&[u8]>) -> Option<String> {
     let text = |bytes: &[u8], latin: bool| -> Option<String> {
         let text: String = bytes.iter().map(|byte| char::from(*byte)).collect();

@@ -72,14 +72,15 @@ pub struct Terminal {
     pub currency: String,
     /// Largest amount of one sale in `currency`, as `5000.00`; without it what the gateway can take.
     pub max_amount: Option<String>,
-    /// Largest amount in `currency` that may be given without an earlier payment that this terminal knows: a credit, or a refund of a
-    /// payment that its journal does not have. Absent: nothing may be given so, and no value means "no limit".
+    /// Largest amount in `currency` that may be given without an earlier payment that this terminal knows: a credit, or
+    /// a refund of a payment that its journal does not have. Absent: nothing may be given so, and no value means "no
+    /// limit".
     pub max_credit_amount: Option<String>,
     /// How long a customer may take to present a card, in seconds.
     #[serde(default = "defaults::card_timeout_s")]
     pub card_timeout_s: u64,
-    /// When the cardholder signs, the sale waits until somebody at the counter has compared the signature. `false` where tills
-    /// cannot answer: the slip is signed, and the sale is approved at once.
+    /// When the cardholder signs, the sale waits until somebody at the counter has compared the signature. `false`
+    /// where tills cannot answer: the slip is signed, and the sale is approved at once.
     #[serde(default = "defaults::yes")]
     pub confirm_signature: bool,
     /// How long that may take, in seconds; then the payment is reversed.
@@ -130,11 +131,12 @@ pub struct Reader {
     /// What the reader asks for when a tip is wanted: `tip`, or `total` for the bill with the tip.
     #[serde(default)]
     pub tip_entry: TipEntry,
-    /// Tips that the reader offers, in percent: one to four of 1 to 100; with less than four the customer may type another.
+    /// Tips that the reader offers, in percent: one to four of 1 to 100; with less than four the customer may type
+    /// another.
     #[serde(default = "defaults::tip_percentages")]
     pub tip_percentages: Vec<u8>,
-    /// Name of the capability by which a reader says that it takes commands of more than one packet. It is not published; without
-    /// this a name with the words "extended" and "APDU" is taken for it.
+    /// Name of the capability by which a reader says that it takes commands of more than one packet. It is not
+    /// published; without this a name with the words "extended" and "APDU" is taken for it.
     pub extended_apdu_capability: Option<String>,
     /// Warn when the reader has fewer keys left than this; a sale takes one to three of each kind.
     #[serde(default = "defaults::warn_keys_left")]
@@ -165,8 +167,9 @@ pub enum TipEntry {
     Total,
 }
 
-/// Numbers of the signed texts beside entries of digits, three lines each, 0 for an empty one. They depend on the prompts file of the
-/// reader (readers: 2.9, 2.10; 10, point 3): those for a card number are seen in the vendor's source, the others are guesses.
+/// Numbers of the signed texts beside entries of digits, three lines each, 0 for an empty one. They depend on the
+/// prompts file of the reader (readers: 2.9, 2.10; 10, point 3): those for a card number are seen in the vendor's
+/// source, the others are guesses.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct ReaderPrompts {
@@ -202,11 +205,11 @@ pub struct Gateway {
     pub token_file: Option<PathBuf>,
     /// Name of a systemd credential (`LoadCredential=`) that holds the bearer token.
     pub token_credential: Option<String>,
-    /// PEM file with the CA certificates that may sign the gateway's certificate; no others are trusted. Several serve while the
-    /// gateway changes from one to the next.
+    /// PEM file with the CA certificates that may sign the gateway's certificate; no others are trusted. Several serve
+    /// while the gateway changes from one to the next.
     pub ca_file: PathBuf,
-    /// Keys of which one must be in the chain from a CA of `ca_file` to the gateway's certificate, as `sha256/…` (RFC 7469);
-    /// empty: every chain serves.
+    /// Keys of which one must be in the chain from a CA of `ca_file` to the gateway's certificate, as `sha256/…` (RFC
+    /// 7469); empty: every chain serves.
     #[serde(default)]
     pub ca_pins: Vec<String>,
     /// PEM file with our certificate (and those between it and its CA), for a gateway that asks for one.
@@ -222,7 +225,8 @@ pub struct Gateway {
     pub test_mode: Option<TestMode>,
     /// Terminal model as the gateway names it (interface: `pos.deviceType`).
     pub device_type: Option<String>,
-    /// Card brand by AID prefix, upper-case hex (longest prefix wins). An AID that is on no line is left to brand detection.
+    /// Card brand by AID prefix, upper-case hex (longest prefix wins). An AID that is on no line is left to brand
+    /// detection.
     #[serde(default)]
     pub brand_by_aid: BTreeMap<String, String>,
     /// Send the reader's masked card data inside `pos.iccDataRequest` too.
@@ -234,8 +238,8 @@ pub struct Gateway {
     /// Deadline for the answer to a request, in milliseconds; after it the outcome is unknown.
     #[serde(default = "defaults::answer_timeout_ms")]
     pub answer_timeout_ms: u64,
-    /// How long the gateway must not know a capture, refund or reversal whose answer was lost before it is sent again, in seconds:
-    /// longer than it may take to carry out what it has read.
+    /// How long the gateway must not know a capture, refund or reversal whose answer was lost before it is sent again,
+    /// in seconds: longer than it may take to carry out what it has read.
     #[serde(default = "defaults::resend_after_s")]
     pub resend_after_s: u64,
     /// What the interface does not show, with documented defaults.
@@ -302,8 +306,8 @@ pub struct TillPeer {
 pub struct Journal {
     /// The SQLite file; its folder must be writable and on storage that survives the power.
     pub path: PathBuf,
-    /// How many days on which it took a transaction the journal keeps. What is older and settled is taken out between sales; a till that
-    /// repeats such an old reference begins a new transaction.
+    /// How many days on which it took a transaction the journal keeps. What is older and settled is taken out between
+    /// sales; a till that repeats such an old reference begins a new transaction.
     pub keep_days: u32,
 }
 

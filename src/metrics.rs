@@ -1,8 +1,9 @@
 //! What is counted and measured for machines, and its text: OpenMetrics 1.0.
 //!
-//! Every value of a label is written in the program: `&'static str` in the types, so that neither a till's text nor the gateway's nor
-//! anything of a card can become one, and the text has a greatest length. Counting takes some hundred nanoseconds, allocates a few times in
-//! the life of the program, and cannot fail; what counts is in `agent/measured.rs`.
+//! Every value of a label is written in the program: `&'static str` in the types, so that neither a till's text nor the
+//! gateway's nor anything of a card can become one, and the text has a greatest length. Counting takes some hundred
+//! nanoseconds, allocates a few times in the life of the program, and cannot fail; what counts is in
+//! `agent/measured.rs`.
 //!
 //! What begins anew with each start begins at zero, as it should: `process_start_time_seconds` tells when.
 
@@ -19,8 +20,8 @@ use prometheus_client::registry::{Registry, Unit};
 use crate::sale::Outcome;
 use crate::till::Kind;
 
-/// Bounds of all histograms, in seconds: three to a thousandfold, from the agent's own time to the longest wait for a card. One list
-/// for all parts of a sale, for they are compared with each other.
+/// Bounds of all histograms, in seconds: three to a thousandfold, from the agent's own time to the longest wait for a
+/// card. One list for all parts of a sale, for they are compared with each other.
 const BOUNDS_S: [f64; 13] = [0.000_1, 0.000_3, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0];
 
 /// Printers by their place in the configuration: a name is a person's text.

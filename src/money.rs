@@ -1,7 +1,7 @@
 //! Money: integer minor units and the currencies of ISO 4217 with their exponents. No floats, here or anywhere.
 //!
-//! What this is not: arithmetic over sales. A sale carries one [`Amount`] unchanged from the till to the receipt; only a tip
-//! is added to it, before the card sees it (design: invariant 4).
+//! What this is not: arithmetic over sales. A sale carries one [`Amount`] unchanged from the till to the receipt; only
+//! a tip is added to it, before the card sees it (design: invariant 4).
 #![deny(clippy::arithmetic_side_effects)]
 
 mod typed;

@@ -1,9 +1,9 @@
-//! What a service tells systemd: READY=1, STATUS=, WATCHDOG=1, STOPPING=1 (sd_notify(3)); and the sockets that it is given
-//! (sd_listen_fds(3)).
+//! What a service tells systemd: READY=1, STATUS=, WATCHDOG=1, STOPPING=1 (sd_notify(3)); and the sockets that it is
+//! given (sd_listen_fds(3)).
 //!
-//! What is told is one datagram to the Unix socket named in `NOTIFY_SOCKET`, so no library is needed. Started by hand there is no such
-//! socket and every call does nothing. It is not a watchdog thread: the agent's own loop sends `watchdog()`, because only a ping from
-//! the loop that takes sales proves that sales are taken (security: 4.1).
+//! What is told is one datagram to the Unix socket named in `NOTIFY_SOCKET`, so no library is needed. Started by hand
+//! there is no such socket and every call does nothing. It is not a watchdog thread: the agent's own loop sends
+//! `watchdog()`, because only a ping from the loop that takes sales proves that sales are taken (security: 4.1).
 
 use std::env;
 use std::ffi::OsStr;
@@ -17,8 +17,8 @@ use std::time::Duration;
 
 use listenfd::ListenFd;
 
-/// Sockets that systemd has opened before the service ran (systemd.socket(5)): nobody else can take them, and who connects while
-/// the service restarts waits instead of being refused.
+/// Sockets that systemd has opened before the service ran (systemd.socket(5)): nobody else can take them, and who
+/// connects while the service restarts waits instead of being refused.
 #[derive(Debug, Default)]
 pub struct Sockets {
     /// A Unix socket.
@@ -53,7 +53,8 @@ pub enum SocketsError {
 }
 
 impl Sockets {
-    /// Those that are meant for this process (`LISTEN_PID`), once: the variables are gone afterwards. None when it was started otherwise.
+    /// Those that are meant for this process (`LISTEN_PID`), once: the variables are gone afterwards. None when it was
+    /// started otherwise.
     ///
     /// # Errors
     /// When there are others than one of each kind.
@@ -88,7 +89,8 @@ impl Sockets {
 pub struct Notify(Option<(UnixDatagram, SocketAddr)>);
 
 impl Notify {
-    /// From `NOTIFY_SOCKET`. Absent means not started by systemd; a name that cannot be used is logged and then treated alike.
+    /// From `NOTIFY_SOCKET`. Absent means not started by systemd; a name that cannot be used is logged and then treated
+    /// alike.
     #[must_use]
     pub fn from_env() -> Self {
         let Some(name) = env::var_os("NOTIFY_SOCKET") else { return Self(None) };
@@ -155,8 +157,8 @@ pub fn unit_runs(unit: &str) -> Option<bool> {
     Some(std::fs::read_to_string(processes).is_ok_and(|processes| !processes.trim().is_empty()))
 }
 
-/// How often to call [`Notify::watchdog`]: half of `WatchdogSec=`, as sd_watchdog_enabled(3) advises. `None`: no watchdog is set,
-/// or it is meant for another process.
+/// How often to call [`Notify::watchdog`]: half of `WatchdogSec=`, as sd_watchdog_enabled(3) advises. `None`: no
+/// watchdog is set, or it is meant for another process.
 #[must_use]
 pub fn watchdog_interval() -> Option<Duration> {
     let var = |name| env::var(name).ok();

@@ -1,7 +1,8 @@
-//! A wire that is given instead of opened: the terminal in the world of its tests is connected by memory, and its time is not the
-//! system's. What is sent over it, and when, is the same. And what to say when a device may not be opened.
+//! A wire that is given instead of opened: the terminal in the world of its tests is connected by memory, and its time
+//! is not the system's. What is sent over it, and when, is the same. And what to say when a device may not be opened.
 //!
-//! What it is not: a setting. No configuration names such a wire; a terminal opens its tty, its socket, its printer itself.
+//! What it is not: a setting. No configuration names such a wire; a terminal opens its tty, its socket, its printer
+//! itself.
 
 use std::future::Future;
 use std::io;

@@ -1,6 +1,6 @@
-//! What follows a sale that was approved in part, or in another currency than the terminal's, or with a tip: what is left of it, what
-//! may be given back, what is sent, what stands on paper, and what the close of the day adds up. Everything goes by the payment, and
-//! nothing by what was asked for or by the terminal.
+//! What follows a sale that was approved in part, or in another currency than the terminal's, or with a tip: what is
+//! left of it, what may be given back, what is sent, what stands on paper, and what the close of the day adds up.
+//! Everything goes by the payment, and nothing by what was asked for or by the terminal.
 
 #![allow(clippy::unwrap_used, reason = "the helpers of a test fail the test")]
 

@@ -1,8 +1,8 @@
-//! Whatever can be wrong with what comes from outside, over the real wires: each gives its documented outcome and message, and
-//! none charges without a record.
+//! Whatever can be wrong with what comes from outside, over the real wires: each gives its documented outcome and
+//! message, and none charges without a record.
 //!
-//! One table for each side that it comes from. A line is: what is wrong | what it takes | what the till, or the technician, is
-//! told | how it ends | what the gateway holds in the end.
+//! One table for each side that it comes from. A line is: what is wrong | what it takes | what the till, or the
+//! technician, is told | how it ends | what the gateway holds in the end.
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 #![allow(clippy::too_many_arguments, clippy::type_complexity, reason = "a line of a table is as wide as the table")]
@@ -76,7 +76,8 @@ async fn files_that_others_could_read_or_write_are_refused() {
     }
 }
 
-/// `check` and `run` of the real program end with 78 and these words; no device was touched and no token is in the message.
+/// `check` and `run` of the real program end with 78 and these words; no device was touched and no token is in the
+/// message.
 async fn refused(counter: &Counter, what: &str, words: &[&str]) {
     let config = counter.shop.config();
     let config = config.to_str().unwrap();
@@ -339,7 +340,8 @@ async fn the_largest_amount_and_the_longest_reference_are_taken() {
     counter.audit("the largest amount");
 }
 
-/// What is wrong with the reader | how it is made so | what the status, the till and `pos-agent sale` (exit code 69) say.
+/// What is wrong with the reader | how it is made so | what the status, the till and `pos-agent sale` (exit code 69)
+/// say.
 const NO_READER: &[(&str, fn(&mut Options), &[&str])] = &[
     (
         "absent",

@@ -1,5 +1,5 @@
-//! The whole terminal before a bank that answers as a test says: what it makes of strange answers to a reversal, and where the card
-//! numbers go that a bank writes into its texts.
+//! The whole terminal before a bank that answers as a test says: what it makes of strange answers to a reversal, and
+//! where the card numbers go that a bank writes into its texts.
 
 #![allow(clippy::unwrap_used, unreachable_pub, reason = "the helpers of a test fail the test")]
 

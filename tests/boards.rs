@@ -1,4 +1,5 @@
-//! The boards of `board/`: every file of every board is read by what will read it, and what is said of a board is said with its source.
+//! The boards of `board/`: every file of every board is read by what will read it, and what is said of a board is said
+//! with its source.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stderr,
@@ -53,7 +54,8 @@ fn every_folder_is_known_and_every_known_board_is_listed_and_shown() {
     assert_eq!(run(&["boards", "--rules"]).status.code(), Some(64));
 }
 
-/// The board's ports and speeds keep the configuration's rules: `setup` makes a configuration of them, and `check` takes it.
+/// The board's ports and speeds keep the configuration's rules: `setup` makes a configuration of them, and `check`
+/// takes it.
 #[test]
 fn what_setup_makes_of_each_board_is_a_good_configuration() {
     for known in &KNOWN {
@@ -167,7 +169,8 @@ fn the_unit_lets_the_agent_open_every_port_that_a_board_has() {
     }
 }
 
-// ---- udev rules -----------------------------------------------------------------------------------------------------------
+// ---- udev rules
+// -----------------------------------------------------------------------------------------------------------
 
 /// What a rule of ours may be made of.
 const MATCHES: &[&str] = &["SUBSYSTEM", "KERNEL", "SYMLINK", "ATTRS{idVendor}", "ATTRS{idProduct}", "ATTRS{serial}"];

@@ -1,5 +1,5 @@
-//! Every kind of transaction from the till to the gateway's ledger and back, over real wires: what a till asks, what the gateway
-//! holds, what is left, and what is refused before anything is sent.
+//! Every kind of transaction from the till to the gateway's ledger and back, over real wires: what a till asks, what
+//! the gateway holds, what is left, and what is refused before anything is sent.
 
 #![allow(clippy::unwrap_used, reason = "the helpers of a test fail the test")]
 
@@ -247,7 +247,8 @@ async fn what_a_till_adds_is_judged_before_the_card_is_asked_for() {
     assert_eq!(answer.get("customParameters.waiter").map(String::as_str), Some("Ann"), "{answer:?}");
 }
 
-/// Kind | the parameter | its value | what is said of it. Each is known to the interface, and has no place in this call.
+/// Kind | the parameter | its value | what is said of it. Each is known to the interface, and has no place in this
+/// call.
 const NOT_OF_THIS_CALL: &[(&str, &str, &str, &str)] = &[
     ("sale", "numberOfCaptures", "3", "reservations"),
     ("sale", "sequence", "FINAL", "refers to a payment"),

@@ -1,9 +1,9 @@
-//! What a cardholder or the shop entrusts to the terminal is said nowhere: not in the log at any level, not on the disk, not on
-//! paper, not to a till, not in a `Debug` output (design: invariant 7; security: 3.1).
+//! What a cardholder or the shop entrusts to the terminal is said nowhere: not in the log at any level, not on the
+//! disk, not on paper, not to a till, not in a `Debug` output (design: invariant 7; security: 3.1).
 //!
-//! What must not be found is taken from the reader's own line, as it sealed it: each SRED block, PIN block and key serial number of
-//! each sale; and from the deck: each card's number, tracks and holder; and the tokens. Each is looked for in every way in which
-//! bytes get into a text. A masked card number (first six, last four) may be said.
+//! What must not be found is taken from the reader's own line, as it sealed it: each SRED block, PIN block and key
+//! serial number of each sale; and from the deck: each card's number, tracks and holder; and the tokens. Each is looked
+//! for in every way in which bytes get into a text. A masked card number (first six, last four) may be said.
 
 #![allow(clippy::unwrap_used, unreachable_pub, reason = "a helper of a test fails the test")]
 
@@ -131,8 +131,8 @@ fn what_holds_card_data_shows_none_of_it() {
     }
 }
 
-/// Whatever the reader adds, once or twice, at any depth: no tag of card data and no sealed block is in the chip's data for the host,
-/// also where the reader's masked copies may go.
+/// Whatever the reader adds, once or twice, at any depth: no tag of card data and no sealed block is in the chip's data
+/// for the host, also where the reader's masked copies may go.
 #[test]
 fn no_card_data_leave_in_the_chips_data_for_the_host() {
     let (before, after) = ("9F0206000000001234", "95050000000000");
@@ -237,8 +237,8 @@ async fn neither_do_sales_in_every_kind_of_trouble() {
     leaves_nothing_behind(TROUBLE, [("SRED data", 8), ("a PIN block", 3), ("a clear tag", 1)]).await;
 }
 
-/// Plays the sales, then numbers that are typed, then one at a reader that has stopped encrypting. `least` is how often each kind of
-/// secret must have been overheard.
+/// Plays the sales, then numbers that are typed, then one at a reader that has stopped encrypting. `least` is how often
+/// each kind of secret must have been overheard.
 async fn leaves_nothing_behind(sales: &[Sale], least: [(&str, usize); 3]) {
     LazyLock::force(&LOG);
     let overheard = Overheard::listen().await;
@@ -318,8 +318,8 @@ struct Logs {
     to_journal: bool,
 }
 
-/// The program as it is shipped, with the log that it writes itself: to standard error and to the journal, at each level, and changed while
-/// it runs.
+/// The program as it is shipped, with the log that it writes itself: to standard error and to the journal, at each
+/// level, and changed while it runs.
 #[tokio::test]
 async fn the_programs_own_log_holds_nothing_of_a_card_at_any_level() {
     let runs = [

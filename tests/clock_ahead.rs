@@ -1,5 +1,6 @@
-//! The board's clock was a year ahead for one sale, and is right again: the next start takes sales, because the reader's clock and the
-//! gateway's agree that it is a year earlier. When one of them does not say so it waits for a technician.
+//! The board's clock was a year ahead for one sale, and is right again: the next start takes sales, because the
+//! reader's clock and the gateway's agree that it is a year earlier. When one of them does not say so it waits for a
+//! technician.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
@@ -17,8 +18,8 @@ use world::people::{Told, Wish};
 
 const YEAR_MS: i64 = 365 * 24 * 3600 * 1000;
 
-/// A world in which one sale was recorded by a clock that was a year ahead; the reader's clock was set when it was right. The bank shows
-/// this certificate.
+/// A world in which one sale was recorded by a clock that was a year ahead; the reader's clock was set when it was
+/// right. The bank shows this certificate.
 fn with_a_record_of_next_year(certificate: usize) -> World {
     let world = World::new("");
     world.lock().bank.certificate = certificate;

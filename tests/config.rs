@@ -1,4 +1,5 @@
-//! The configuration as a technician meets it: examples that must be right, and mistakes that must be named with their remedy.
+//! The configuration as a technician meets it: examples that must be right, and mistakes that must be named with their
+//! remedy.
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
 use std::fs;
@@ -136,7 +137,8 @@ fn a_program_at_the_socket_has_its_own_tills_and_rights() {
     };
     assert_eq!((peer.uid, peer.tills.as_slice()), (1234, ["till-3".to_owned(), "till-4".to_owned()].as_slice()));
     assert!(peer.rights.has(Right::Credit) && peer.rights.has(Right::Refund) && !peer.rights.has(Right::AnyTill));
-    // What is left out: it is a program of the terminal itself, with the usual rights. It may share a till with a token.
+    // What is left out: it is a program of the terminal itself, with the usual rights. It may share a till with a
+    // token.
     let several =
         peers("[[till.peer]]\nuid = 1234\n[[till.peer]]\nuid = 1235\ntills = [\"till-1\"]\nrights = [\"read\"]");
     assert_eq!(

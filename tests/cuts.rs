@@ -1,16 +1,18 @@
-//! Every cut: for each kind of transaction and each way the bank can behave, the power is cut before and after everything that
-//! can be seen from outside, and the line is cut there. Whatever was cut, nothing is lost and nobody is charged twice.
+//! Every cut: for each kind of transaction and each way the bank can behave, the power is cut before and after
+//! everything that can be seen from outside, and the line is cut there. Whatever was cut, nothing is lost and nobody is
+//! charged twice.
 //!
-//! First a run without a cut counts the points: every commit of the journal, every packet to and from the reader, eight phases of
-//! every request, every piece of paper, every message to a till (`world/points.rs`). Then there is one run for each number and
-//! each way to cut, and it must be seen that the cut was made. `world/verdict.rs` judges: by the bank's ledger, the printed bytes
-//! and what the tills were told.
+//! First a run without a cut counts the points: every commit of the journal, every packet to and from the reader, eight
+//! phases of every request, every piece of paper, every message to a till (`world/points.rs`). Then there is one run
+//! for each number and each way to cut, and it must be seen that the cut was made. `world/verdict.rs` judges: by the
+//! bank's ledger, the printed bytes and what the tills were told.
 //!
-//! `POS_AGENT_CUTS=1` cuts at every point, `POS_AGENT_CUTS=48` (the default) at every 48th; every kind and every behaviour is
-//! always there. A sale that the bank does not know is looked up for an hour, and one look is like the other: behind the first
-//! 120 points of a run a tenth is cut. `POS_AGENT_PAIRS=1` makes every pair of cuts, `POS_AGENT_PAIRS=48` (the default) a sample.
-//! Each scene is played with each gateway (`world/manners.rs`); a sample of cuts is shared by them.
-//! `POS_AGENT_SCENE=sale, chip / Approves / []` plays only the scenes whose name has this in it.
+//! `POS_AGENT_CUTS=1` cuts at every point, `POS_AGENT_CUTS=48` (the default) at every 48th; every kind and every
+//! behaviour is always there. A sale that the bank does not know is looked up for an hour, and one look is like the
+//! other: behind the first 120 points of a run a tenth is cut. `POS_AGENT_PAIRS=1` makes every pair of cuts,
+//! `POS_AGENT_PAIRS=48` (the default) a sample. Each scene is played with each gateway (`world/manners.rs`); a sample
+//! of cuts is shared by them. `POS_AGENT_SCENE=sale, chip / Approves / []` plays only the scenes whose name has this in
+//! it.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 #![allow(clippy::disallowed_methods, reason = "the rate is printed; nothing is decided by it")]
@@ -211,7 +213,8 @@ fn scenes() -> Vec<Scene> {
     scenes
 }
 
-/// A gateway that cannot be asked for longer than a lost refund waits to be sent again; one whose lists hold everybody's payments.
+/// A gateway that cannot be asked for longer than a lost refund waits to be sent again; one whose lists hold
+/// everybody's payments.
 fn long_troubles() -> [Scene; 2] {
     let scene = |name, kind, hand, behaviour, troubles| {
         let manners = Manners::Checked;
@@ -311,7 +314,8 @@ fn every(name: &str) -> usize {
     text.parse::<std::num::NonZeroUsize>().unwrap_or_else(|_| panic!("{name} is every so manieth, a number")).get()
 }
 
-/// The points that are cut out of so many; each scene begins with another one, so that a sample has all kinds of points.
+/// The points that are cut out of so many; each scene begins with another one, so that a sample has all kinds of
+/// points.
 fn sampled(points: usize, every: usize, scene: usize) -> impl Iterator<Item = usize> {
     // A sample is shared by the gateways; all is all for each.
     let every = if every == 1 { 1 } else { every * manners::played().len() };
@@ -404,8 +408,8 @@ fn a_second_cut_during_the_recovery_changes_nothing() {
     assert!(tally.runs > 50, "{} runs", tally.runs);
 }
 
-/// The host's approval is on the disk, and the bank never answers a question: the payment is settled by the name it was given. What
-/// the chip did not confirm is taken back, a tap or a swipe stays approved.
+/// The host's approval is on the disk, and the bank never answers a question: the payment is settled by the name it was
+/// given. What the chip did not confirm is taken back, a tap or a swipe stays approved.
 #[test]
 fn a_payment_that_the_answer_named_is_settled_without_a_question() {
     let start = Instant::now();
@@ -449,8 +453,8 @@ fn a_payment_that_the_answer_named_is_settled_without_a_question() {
     assert!(tally.wrong.is_empty(), "{}", tally.wrong.join("\n"));
 }
 
-/// The till cancels, and the next customer pays: a card that was read in that moment is nobody else's, and a cancel that comes when
-/// the request has left is not answered as one that came in time.
+/// The till cancels, and the next customer pays: a card that was read in that moment is nobody else's, and a cancel
+/// that comes when the request has left is not answered as one that came in time.
 #[test]
 fn a_sale_that_is_cancelled_leaves_nothing_to_the_next() {
     let too_late = AbortRace::CardWins(card("tap").unwrap());
@@ -536,7 +540,8 @@ fn answered(scene: &Scene, ends_after: Option<usize>) -> (Run, usize) {
 const WAL_HEAD: usize = 32;
 const FRAME: usize = 24 + 4096;
 
-/// Between two commits the power fails while the disk writes: of what was not synced, anything may be there and anything may not.
+/// Between two commits the power fails while the disk writes: of what was not synced, anything may be there and
+/// anything may not.
 #[test]
 fn whatever_of_a_commit_reached_the_disk_the_journal_opens_and_the_sale_settles() {
     let start = Instant::now();
@@ -569,7 +574,8 @@ fn whatever_of_a_commit_reached_the_disk_the_journal_opens_and_the_sale_settles(
     assert!(tally.runs > 100, "{} runs", tally.runs);
 }
 
-/// A life whose power is cut after the commit at `at`, of which only a part reached the disk; and how many such parts there are.
+/// A life whose power is cut after the commit at `at`, of which only a part reached the disk; and how many such parts
+/// there are.
 fn damaged(scene: &Scene, at: usize, variant: Option<usize>) -> (Run, usize) {
     let world = World::new(scene.hand);
     world.has_sold_before();
@@ -593,8 +599,8 @@ fn damaged(scene: &Scene, at: usize, variant: Option<usize>) -> (Run, usize) {
     (Run { points: Default::default(), fired: [fired, None], violations, end: ends[0], twice: 0 }, parts.len())
 }
 
-/// What of the frames between `old` and `new` may be on the disk: every choice of whole frames, every frame torn at a sector, the
-/// frames in the other order.
+/// What of the frames between `old` and `new` may be on the disk: every choice of whole frames, every frame torn at a
+/// sector, the frames in the other order.
 fn parts(old: &[u8], new: &[u8]) -> Vec<Vec<u8>> {
     let frame = |number: usize| WAL_HEAD + number * FRAME..WAL_HEAD + (number + 1) * FRAME;
     let frames = (new.len() - WAL_HEAD) / FRAME;

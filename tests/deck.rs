@@ -1,14 +1,14 @@
-//! The whole deck over real wires (pty, TLS, TCP, SQLite), against the agent as it is: every card in every way; every fault at
-//! every step of each; what cardholders, printers and the gateway do. Outcome, ledger, journal and both receipts are looked at
-//! after every row, and then another customer pays at the same terminal.
+//! The whole deck over real wires (pty, TLS, TCP, SQLite), against the agent as it is: every card in every way; every
+//! fault at every step of each; what cardholders, printers and the gateway do. Outcome, ledger, journal and both
+//! receipts are looked at after every row, and then another customer pays at the same terminal.
 //!
-//! Every table is played over three gateways: as we read the interface, a bank without rules, and the interface's letter. What must
-//! happen is the same with all of them.
+//! Every table is played over three gateways: as we read the interface, a bank without rules, and the interface's
+//! letter. What must happen is the same with all of them.
 //!
 //! `POS_AGENT_GATEWAY=literal` plays everything over that gateway alone.
 //!
-//! The tables say what must happen; the rows of a table are shared out among several shops that are open at once, since much of
-//! their time is spent waiting for deadlines.
+//! The tables say what must happen; the rows of a table are shared out among several shops that are open at once, since
+//! much of their time is spent waiting for deadlines.
 
 #![allow(
     clippy::unwrap_used,
@@ -423,8 +423,8 @@ async fn a_printer_that_cannot_print_changes_no_sale_and_prints_later() {
     }
 }
 
-/// Scripts within one packet are carried out by the card; longer ones are left out, unless the reader takes longer commands.
-/// TSI, bit 3 of its first byte: scripts were processed (EMV Book 3, C6).
+/// Scripts within one packet are carried out by the card; longer ones are left out, unless the reader takes longer
+/// commands. TSI, bit 3 of its first byte: scripts were processed (EMV Book 3, C6).
 #[tokio::test]
 async fn issuer_scripts_reach_the_card_when_the_reader_can_take_them() {
     let cases = [("12.34", false, "7C00"), ("10.57", false, "7800"), ("10.57", true, "7C00")];

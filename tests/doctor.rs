@@ -1,5 +1,5 @@
-//! `pos-agent doctor` as a technician starts it: the real program against a shop in which one thing is wrong, on real TLS,
-//! ptys, SQLite and files. Each fault must be named, with the remedy that mends it, and no fault hides another.
+//! `pos-agent doctor` as a technician starts it: the real program against a shop in which one thing is wrong, on real
+//! TLS, ptys, SQLite and files. Each fault must be named, with the remedy that mends it, and no fault hides another.
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
 use std::any::Any;
@@ -182,8 +182,8 @@ async fn every_planted_fault_is_named_with_its_remedy() {
         // No fault stops what comes after it.
         let last = if *what == "a key that nobody knows" { "service" } else { "till" };
         assert!(found.iter().any(|finding| text(finding, "probe") == last), "{what}: {}", list(&found));
-        // Where one thing is wrong, one thing is a fault; the service is not what was planted, and a journal that cannot be
-        // written is one for the disk as well.
+        // Where one thing is wrong, one thing is a fault; the service is not what was planted, and a journal that
+        // cannot be written is one for the disk as well.
         let faults: Vec<_> = found
             .iter()
             .filter(|finding| text(finding, "severity") == FAULT)
@@ -363,7 +363,8 @@ async fn progress_is_told_line_by_line_and_wrong_usage_is_64() {
     assert_eq!(doctor(&shop.config(), &["--nonsense"]).await.status.code(), Some(64));
 }
 
-// ---- What is planted ------------------------------------------------------------------------------------------------------
+// ---- What is planted
+// ------------------------------------------------------------------------------------------------------
 
 fn edit(shop: &Shop, what: &str, with: &str) -> Held {
     let text = fs::read_to_string(shop.config()).unwrap();
@@ -554,7 +555,8 @@ fn client_authority() -> (String, Authority) {
     (pem, Authority(Issuer::new(params, key)))
 }
 
-// ---- What the doctor says -------------------------------------------------------------------------------------------------
+// ---- What the doctor says
+// -------------------------------------------------------------------------------------------------
 
 async fn doctor(config: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_pos-agent"));

@@ -1,7 +1,8 @@
-//! Hostile neighbours at the tills' doors: connections that say nothing, little, or the wrong thing; readers that do not read; a port that
-//! another program has. A till with its token is answered all the same.
+//! Hostile neighbours at the tills' doors: connections that say nothing, little, or the wrong thing; readers that do
+//! not read; a port that another program has. A till with its token is answered all the same.
 //!
-//! Where it is about time, the wires are real and the clock is tokio's, which stands still as long as anybody has something to do.
+//! Where it is about time, the wires are real and the clock is tokio's, which stands still as long as anybody has
+//! something to do.
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
@@ -53,7 +54,8 @@ fn is_closed(stream: &TcpStream) -> bool {
 
 // ---- Strangers
 
-/// The real program. That it answers while none of them was given up shows that nobody had to be for it: no clock is asked.
+/// The real program. That it answers while none of them was given up shows that nobody had to be for it: no clock is
+/// asked.
 #[tokio::test]
 async fn silent_and_slow_connections_take_no_place_from_a_till() {
     let terminal = Terminal::start(Options::default(), own_address(1)).await;

@@ -1,6 +1,6 @@
-//! A reader that sends without end, over a real pty and real TCP, starves nobody: a till is answered, a sale that needs no card goes
-//! through, and the terminal says what is wrong with the reader. How long that may take is counted in what the reader could say
-//! meanwhile, never in time.
+//! A reader that sends without end, over a real pty and real TCP, starves nobody: a till is answered, a sale that needs
+//! no card goes through, and the terminal says what is wrong with the reader. How long that may take is counted in what
+//! the reader could say meanwhile, never in time.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -15,8 +15,8 @@ use pos_agent::sim::shop::Options;
 use pos_agent::till::{Attention, Outcome, ReaderState, StatusView};
 use serde_json::json;
 
-/// What a reader may get rid of until a till has its answer: what the agent takes before it closes the line (64 KiB), and what the
-/// system's buffers hold (some megabytes for TCP), a few times.
+/// What a reader may get rid of until a till has its answer: what the agent takes before it closes the line (64 KiB),
+/// and what the system's buffers hold (some megabytes for TCP), a few times.
 const MOST: u64 = 32 * 1024 * 1024;
 
 async fn open(tcp: bool) -> Counter {

@@ -1,5 +1,5 @@
-//! Cards at the simulated gateway: stored, paid with, deleted, bound by standing instructions; typed, with the letters of address
-//! and security code.
+//! Cards at the simulated gateway: stored, paid with, deleted, bound by standing instructions; typed, with the letters
+//! of address and security code.
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
 #[path = "support/card_reader.rs"]

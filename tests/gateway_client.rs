@@ -1,5 +1,5 @@
-//! The gateway client on real TLS against servers that follow a script: what is on the wire, byte by byte, and what each way
-//! an exchange can go wrong is taken for.
+//! The gateway client on real TLS against servers that follow a script: what is on the wire, byte by byte, and what
+//! each way an exchange can go wrong is taken for.
 //!
 //! The bytes under `EXPECTED_` are typed from the interface documents and never edited to make a test pass.
 
@@ -202,7 +202,8 @@ async fn a_warm_connection_that_the_gateway_closed_costs_a_new_one_and_never_a_s
     shop.server.finish();
 }
 
-/// A line that stood open before, fresh or used, and fails under the request: the request may have been read, and is not sent again.
+/// A line that stood open before, fresh or used, and fails under the request: the request may have been read, and is
+/// not sent again.
 #[tokio::test]
 async fn a_warm_line_that_fails_under_the_request_is_unknown_and_nothing_is_sent_twice() {
     let head = || b"HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\r\n{\"id\":".to_vec();
@@ -234,7 +235,8 @@ async fn a_warm_line_that_fails_under_the_request_is_unknown_and_nothing_is_sent
     }
 }
 
-/// The request was on the wire once, and nobody knows what the first gateway did with it: whatever fails after a 307 is unknown.
+/// The request was on the wire once, and nobody knows what the first gateway did with it: whatever fails after a 307 is
+/// unknown.
 #[tokio::test]
 async fn whatever_fails_after_a_307_is_unknown() {
     let redirect =

@@ -1,5 +1,5 @@
-//! The payment life of the simulated gateway over real HTTPS: what follows a payment, what its state allows, and that a refusal
-//! changes nothing. Every answer is held against the interface's table (`shop_client`).
+//! The payment life of the simulated gateway over real HTTPS: what follows a payment, what its state allows, and that a
+//! refusal changes nothing. Every answer is held against the interface's table (`shop_client`).
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
 #[path = "support/card_reader.rs"]

@@ -1,4 +1,5 @@
-//! How the simulated gateway behaves as a server: throttling, delay, its ledger's file, and requests that are not right.
+//! How the simulated gateway behaves as a server: throttling, delay, its ledger's file, and requests that are not
+//! right.
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "helpers of tests are tests")]
 
 #[path = "support/card_reader.rs"]

@@ -1,4 +1,5 @@
-//! The agent's gateway client against the simulated gateway: two readings of the same interface documents, which must agree.
+//! The agent's gateway client against the simulated gateway: two readings of the same interface documents, which must
+//! agree.
 //!
 //! Where they disagree, the documents decide; neither is changed to please the other.
 

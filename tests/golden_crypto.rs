@@ -1,8 +1,8 @@
 //! Published vectors against the keys of the simulated world, BER-TLV and track 2.
 //!
-//! `vectors/crypto-emv.json` is a copy of the collection; each case names its source. M1 to P1 are captures of real readers
-//! (readers: 8.4). Neither the file nor the bytes typed here are ever edited to make a test pass. Each case that must hold is
-//! also tried with one bit of it wrong.
+//! `vectors/crypto-emv.json` is a copy of the collection; each case names its source. M1 to P1 are captures of real
+//! readers (readers: 8.4). Neither the file nor the bytes typed here are ever edited to make a test pass. Each case
+//! that must hold is also tried with one bit of it wrong.
 
 #![allow(clippy::unwrap_used, reason = "a vector that cannot be read fails its test")]
 
@@ -305,8 +305,8 @@ fn aes_dukpt_counter_advance() {
 
 #[test]
 fn capture_m1_miura_swipe() {
-    // The document shows "?_" here: its length 46 (70 characters) ends before the "_", which is the 5F of tag 5F22. Only
-    // track 2 carries its LRC character.
+    // The document shows "?_" here: its length 46 (70 characters) ends before the "_", which is the 5F of tag 5F22.
+    // Only track 2 carries its LRC character.
     let track1 = b"%B4761739001010010^VISA ACQUIRER TEST CARD 05^15122011143800575000000?";
     let track2 = b";4761739001010010=15122011143857589?<";
     let plaintext = [b"\x5F\x21\x46", &track1[..], b"\x5F\x22\x25", &track2[..], &[0; 7]].concat();

@@ -1,5 +1,5 @@
-//! The frames of readers 2.13, typed from the document. They are never edited to make a test pass: a test that fails here says
-//! that the code has left the wire.
+//! The frames of readers 2.13, typed from the document. They are never edited to make a test pass: a test that fails
+//! here says that the code has left the wire.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use pos_agent::reader::LocalTime;
@@ -58,7 +58,8 @@ fn captured_packets_are_taken() {
 
 #[test]
 fn wrong_packets_are_refused() {
-    // Each is wrong in one byte of the captured packet, with its LRC made right again except where the LRC is the fault.
+    // Each is wrong in one byte of the captured packet, with its LRC made right again except where the LRC is the
+    // fault.
     for (what, packet) in [
         ("NAD 00", "00 00 06 10 11 12 13 90 00 96"),
         ("NAD 03", "03 00 06 10 11 12 13 90 00 95"),
@@ -307,8 +308,8 @@ fn a_command_of_more_than_249_bytes_of_data_is_refused() {
     }
 }
 
-/// What is typed on the reader (readers: 2.9, 2.10), put together by hand from the description with the LRC by hand: no captures
-/// of these exist.
+/// What is typed on the reader (readers: 2.9, 2.10), put together by hand from the description with the LRC by hand: no
+/// captures of these exist.
 #[test]
 fn commands_for_typing_are_written_and_read_bit_by_bit() {
     let money = Money { currency: [0x08, 0x26], exponent: 2, amount: TERMS.amount, line: 2 };

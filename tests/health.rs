@@ -1,7 +1,8 @@
-//! `pos-agent health` against the real program: after an update a device counts only if it answered before it, whatever is wrong is named
-//! with its exit code, and what the journal keeps for that is little.
+//! `pos-agent health` against the real program: after an update a device counts only if it answered before it, whatever
+//! is wrong is named with its exit code, and what the journal keeps for that is little.
 //!
-//! Another program of before is played by its row in the journal: this one ran, and its name there is changed while nobody runs.
+//! Another program of before is played by its row in the journal: this one ran, and its name there is changed while
+//! nobody runs.
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 

@@ -1,5 +1,6 @@
-//! The reader's cable, pulled and put back at seeded random moments of idle and of sales: after each the terminal works, and what
-//! the till was told is what the ledger holds. A moment is the n-th event or command at the simulated reader, never a time.
+//! The reader's cable, pulled and put back at seeded random moments of idle and of sales: after each the terminal
+//! works, and what the till was told is what the ledger holds. A moment is the n-th event or command at the simulated
+//! reader, never a time.
 //!
 //! `POS_AGENT_SEED=N` draws other moments.
 

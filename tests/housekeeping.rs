@@ -1,5 +1,5 @@
-//! The journal stays small whatever is sold: its WAL is copied back and old days leave it without one card at the reader, and while the
-//! reader is never free.
+//! The journal stays small whatever is sold: its WAL is copied back and old days leave it without one card at the
+//! reader, and while the reader is never free.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 

@@ -1,5 +1,5 @@
-//! The journal over a real SQLite file: what is written is there after the power fails, what is not is not, and a file that
-//! cannot be trusted is refused by name.
+//! The journal over a real SQLite file: what is written is there after the power fails, what is not is not, and a file
+//! that cannot be trusted is refused by name.
 
 #![allow(clippy::unwrap_used, reason = "a test may")]
 

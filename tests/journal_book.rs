@@ -1,5 +1,5 @@
-//! The journal as an account book: what was altered, taken out, put in or moved is found and named; what versions, retention and time
-//! do to it leaves it verifiable.
+//! The journal as an account book: what was altered, taken out, put in or moved is found and named; what versions,
+//! retention and time do to it leaves it verifiable.
 
 #![allow(clippy::unwrap_used, reason = "a test may")]
 
@@ -557,7 +557,8 @@ fn an_export_that_cannot_be_written_is_not_done() {
 
 // ---- Another board's journal
 
-/// This journal was found to be an old copy. What is taken over may have been here before, and what became of it is not known.
+/// This journal was found to be an old copy. What is taken over may have been here before, and what became of it is not
+/// known.
 #[test]
 fn what_an_old_copy_takes_over_is_closed_to_what_would_follow_it() {
     let (old, new) = (TempDir::new().unwrap(), TempDir::new().unwrap());
@@ -583,7 +584,8 @@ fn what_an_old_copy_takes_over_is_closed_to_what_would_follow_it() {
     }
 }
 
-/// The gateway's time at its beginning is kept once, before the first transaction, and not when another journal is in it.
+/// The gateway's time at its beginning is kept once, before the first transaction, and not when another journal is in
+/// it.
 #[test]
 fn a_journal_keeps_when_it_began_by_the_gateways_time() {
     let (one, two) = (TempDir::new().unwrap(), TempDir::new().unwrap());

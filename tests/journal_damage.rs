@@ -1,5 +1,5 @@
-//! A journal that is damaged, full or read-only: no new payment, a sentence that says what to do, and not one byte of it overwritten.
-//! Over real files, and for the start of the agent with the real program.
+//! A journal that is damaged, full or read-only: no new payment, a sentence that says what to do, and not one byte of
+//! it overwritten. Over real files, and for the start of the agent with the real program.
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 

@@ -1,5 +1,5 @@
-//! A journal has one lock, whatever name it is opened by: a symbolic link to it or to its folder, a hard link. Beside a running agent
-//! it is read by any of the names that show all of it, and refused by one that does not.
+//! A journal has one lock, whatever name it is opened by: a symbolic link to it or to its folder, a hard link. Beside a
+//! running agent it is read by any of the names that show all of it, and refused by one that does not.
 
 #![allow(clippy::unwrap_used, reason = "a test may")]
 

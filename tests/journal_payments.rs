@@ -1,5 +1,5 @@
-//! What the journal knows of payments and references at the gateway: found by their ids whatever became of the file, and never by what
-//! the index alone says.
+//! What the journal knows of payments and references at the gateway: found by their ids whatever became of the file,
+//! and never by what the index alone says.
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 

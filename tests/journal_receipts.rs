@@ -1,5 +1,5 @@
-//! Receipts in the journal: written with the next sale's beginning or at the end, the first one stays, and they leave and move with their
-//! sale. They are beside the book: no hash covers them.
+//! Receipts in the journal: written with the next sale's beginning or at the end, the first one stays, and they leave
+//! and move with their sale. They are beside the book: no hash covers them.
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 

@@ -1,5 +1,5 @@
-//! Times that a clock gone wrong has written in the journal: what they keep from being right, and what is left of that when the clock was
-//! set back.
+//! Times that a clock gone wrong has written in the journal: what they keep from being right, and what is left of that
+//! when the clock was set back.
 
 #![allow(clippy::unwrap_used, reason = "a test may")]
 
@@ -213,7 +213,8 @@ fn a_technician_sets_the_clock_back_and_the_book_says_who() {
     assert_eq!(output.status.code(), Some(65), "{}", said(&output));
     assert!(said(&output).contains("there is nothing that keeps it from being right"), "{}", said(&output));
     sell(&mut open(&file(&dir)), 2, "two", now + YEAR);
-    // Who does not know the day as the board does must look at its clock first; and nobody does it while the agent runs.
+    // Who does not know the day as the board does must look at its clock first; and nobody does it while the agent
+    // runs.
     let output = set_clock_back(&file(&dir), &date(2));
     assert_eq!(output.status.code(), Some(65), "{}", said(&output));
     assert!(said(&output).contains("set it first (timedatectl set-time)"), "{}", said(&output));

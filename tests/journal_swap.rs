@@ -1,6 +1,6 @@
-//! A board is swapped while a reversal is open: the new board takes over the journal of the old one, settles what is open with the real
-//! gateway, and knows the references of tills. And a journal is restored from a backup that was made while a sale was open in it: what a
-//! till was told is approved since may not be reversed by it.
+//! A board is swapped while a reversal is open: the new board takes over the journal of the old one, settles what is
+//! open with the real gateway, and knows the references of tills. And a journal is restored from a backup that was made
+//! while a sale was open in it: what a till was told is approved since may not be reversed by it.
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 

@@ -1,22 +1,22 @@
-//! Nothing is lost and nobody is charged twice: the real program in a process of its own, killed with SIGKILL (every fourth time stopped
-//! with SIGTERM, as systemd does) at random moments of sales, pre-authorisations, increments, captures, refunds, reversals, credits and
-//! payments with a card that the gateway keeps, by reference and by payment id, of two tills that share the terminal; and of the
-//! recoveries after them, also while the gateway is away.
+//! Nothing is lost and nobody is charged twice: the real program in a process of its own, killed with SIGKILL (every
+//! fourth time stopped with SIGTERM, as systemd does) at random moments of sales, pre-authorisations, increments,
+//! captures, refunds, reversals, credits and payments with a card that the gateway keeps, by reference and by payment
+//! id, of two tills that share the terminal; and of the recoveries after them, also while the gateway is away.
 //!
-//! Three gateways take part in every run: as we read the interface, a bank without rules, and the interface's letter. What is judged
-//! is what the agent asked for, not what a gateway let it have.
+//! Three gateways take part in every run: as we read the interface, a bank without rules, and the interface's letter.
+//! What is judged is what the agent asked for, not what a gateway let it have.
 //!
-//! Real are the program, the pty to the reader, TLS to the gateway, the socket of the till, the printer's TCP and the SQLite file; the
-//! devices are the simulators, which live on. The judge (`checker`) reads the gateway's ledger, the printed bytes and what the till
-//! was told, and never the agent's journal.
+//! Real are the program, the pty to the reader, TLS to the gateway, the socket of the till, the printer's TCP and the
+//! SQLite file; the devices are the simulators, which live on. The judge (`checker`) reads the gateway's ledger, the
+//! printed bytes and what the till was told, and never the agent's journal.
 //!
-//! `POS_AGENT_SEED=N` draws other rounds, `POS_AGENT_ROUNDS=N` sets how many, `POS_AGENT_ROUND=N` runs one of them alone,
-//! `POS_AGENT_GATEWAY=literal` runs them over that gateway alone. A seed
-//! repeats the plan; a moment that is a time falls where the machine lets it fall.
+//! `POS_AGENT_SEED=N` draws other rounds, `POS_AGENT_ROUNDS=N` sets how many, `POS_AGENT_ROUND=N` runs one of them
+//! alone, `POS_AGENT_GATEWAY=literal` runs them over that gateway alone. A seed repeats the plan; a moment that is a
+//! time falls where the machine lets it fall.
 //!
-//! What it does not show: the power of the machine itself. What a killed process had written the system still writes; that what is
-//! synced outlives the power is SQLite's business. And a sale that the gateway never got stays "not confirmed" here: it ends a day
-//! later (`till`).
+//! What it does not show: the power of the machine itself. What a killed process had written the system still writes;
+//! that what is synced outlives the power is SQLite's business. And a sale that the gateway never got stays "not
+//! confirmed" here: it ends a day later (`till`).
 
 #![allow(
     clippy::unwrap_used,
@@ -55,7 +55,8 @@ const ENOUGH: usize = 300;
 /// Each on a thread of its own: half of the time one waits (for a silent gateway, or to try again) the others work.
 /// Two for each gateway.
 const TERMINALS: u64 = 6;
-/// With so many sales that wait for the end of the day a terminal gets a new shop: at every start and every sale it asks for each.
+/// With so many sales that wait for the end of the day a terminal gets a new shop: at every start and every sale it
+/// asks for each.
 const WAITING_OF_A_SHOP: usize = 3;
 /// Longer than any round takes; one that hangs fails with its story.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -1,8 +1,8 @@
 //! Keeps the direction of dependencies: reads the sources and holds every path into another module against one table.
 //!
-//! The compiler lets any module use any other; this test does not. It reads what is compiled for production (no comments, no
-//! text, nothing under `#[cfg(test)]`) and finds `crate::X`, `pos_agent::X` and `super::…::X`, also in braces. It is no
-//! compiler: a name made by a macro or re-exported by a neighbour is not seen.
+//! The compiler lets any module use any other; this test does not. It reads what is compiled for production (no
+//! comments, no text, nothing under `#[cfg(test)]`) and finds `crate::X`, `pos_agent::X` and `super::…::X`, also in
+//! braces. It is no compiler: a name made by a macro or re-exported by a neighbour is not seen.
 //!
 //! It also keeps a few habits that a reader relies on: a head in every file, no junk-drawer names, a short `main.rs`.
 
@@ -32,8 +32,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("printer", &["sale", "money", "card", "config", "wire", "words"]),
     // `systemd` for the sockets that it has opened.
     ("till", &["money", "config", "systemd"]),
-    // Of the gateway the interface's table of parameters alone (`OPEN_TABLE`): a list of them is checked when the file is read.
-    // `words` for the languages that there are.
+    // Of the gateway the interface's table of parameters alone (`OPEN_TABLE`): a list of them is checked when the file
+    // is read. `words` for the languages that there are.
     ("config", &["money", "card", "emv", "gateway", "words"]),
     ("systemd", &[]),
     ("logging", &[]),
@@ -84,12 +84,12 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("bin::pos-docs", &["cli"]),
 ];
 
-/// Rooms that nobody outside the module enters, although the table allows the module: the simulator shares the codecs of a
-/// device and must not share its rules, or both would make the same mistake.
+/// Rooms that nobody outside the module enters, although the table allows the module: the simulator shares the codecs
+/// of a device and must not share its rules, or both would make the same mistake.
 const CLOSED_TO_SIM: &[&str] = &["session", "port"];
 
-/// The one room of the agent's gateway that its simulation and the configuration enter: the interface's data model, which knows
-/// neither. What the agent makes of it stays closed.
+/// The one room of the agent's gateway that its simulation and the configuration enter: the interface's data model,
+/// which knows neither. What the agent makes of it stays closed.
 const OPEN_TABLE: &[&str] = &["gateway", "parameter"];
 /// Those for whom the rest of that module is closed.
 const TABLE_ONLY: &[&str] = &["sim", "config"];
@@ -191,7 +191,8 @@ fn main_is_short() {
     );
 }
 
-// ---- The checker ---------------------------------------------------------------------------------------------------------
+// ---- The checker
+// ---------------------------------------------------------------------------------------------------------
 
 /// The modules that `src/lib.rs` declares.
 fn modules() -> Vec<String> {
@@ -448,7 +449,8 @@ fn blank_length(rest: &[char], inside_word: bool) -> usize {
     }
 }
 
-// ---- The checker can fail ------------------------------------------------------------------------------------------------
+// ---- The checker can fail
+// ------------------------------------------------------------------------------------------------
 
 fn planted(file: &str, source: &str) -> Vec<String> {
     check(Path::new(file), source, &modules())

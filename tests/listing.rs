@@ -66,7 +66,8 @@ async fn many_long_lists_at_once_take_little_memory_and_few_threads() {
     let [most, own, threads] = ["VmHWM", "RssFile", "Threads"].map(|line| terminal.in_proc(line));
     let told =
         format!("idle {idle} kB, at most {most} kB, of it the program {own} kB; {threads} threads; {refused} refused");
-    // The pages of the program's own file are not counted: in an unoptimised build they are some 22 MB, and the system may drop them.
+    // The pages of the program's own file are not counted: in an unoptimised build they are some 22 MB, and the system
+    // may drop them.
     assert!(most - own < MOST_KIB, "{told}");
     assert!(most - idle < MORE_THAN_IDLE_KIB, "{told}");
     assert!(threads < MOST_THREADS, "{told}");

@@ -1,4 +1,5 @@
-//! The log of the real program: where it goes, and how much of it for how long. That nothing of a card is in it: `tests/card_data.rs`.
+//! The log of the real program: where it goes, and how much of it for how long. That nothing of a card is in it:
+//! `tests/card_data.rs`.
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
@@ -115,8 +116,8 @@ async fn wrong_levels_and_times_are_refused_by_name() {
     assert_eq!(output.status.code(), Some(69), "{output:?}");
 }
 
-/// systemd names the stream that leads to its journal. A program whose standard error was sent elsewhere, or whose journal does not
-/// listen, writes lines.
+/// systemd names the stream that leads to its journal. A program whose standard error was sent elsewhere, or whose
+/// journal does not listen, writes lines.
 #[tokio::test]
 async fn without_systemds_journal_at_standard_error_it_writes_lines() {
     let elsewhere = Desk::open(|agent, file| {

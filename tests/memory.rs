@@ -1,5 +1,6 @@
-//! The memory of a running agent is nobody else's: another process of the same user reads neither it nor the environment. What
-//! `PR_SET_DUMPABLE` does is seen by its effect: the files of the process below `/proc` belong to root, and not to its user.
+//! The memory of a running agent is nobody else's: another process of the same user reads neither it nor the
+//! environment. What `PR_SET_DUMPABLE` does is seen by its effect: the files of the process below `/proc` belong to
+//! root, and not to its user.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 

@@ -1,5 +1,5 @@
-//! The figures for machines, over the real socket and read by a parser that nobody here wrote: they agree with the sales that were made and
-//! with what lies on the disk, and nothing that comes from outside is in them.
+//! The figures for machines, over the real socket and read by a parser that nobody here wrote: they agree with the
+//! sales that were made and with what lies on the disk, and nothing that comes from outside is in them.
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
@@ -107,8 +107,8 @@ async fn they_agree_with_the_sales_and_with_the_disk() {
     counter.begin("cancelled", "12.34").await;
     counter.post("/v1/sales/cancelled/cancel").await;
     over(&counter, "cancelled").await;
-    // Approved, and refused by the card: reversed. Without an answer, and the gateway does not know it: nobody knows for a day. Approved,
-    // refused by the card, and the gateway refuses the reversal: for a person.
+    // Approved, and refused by the card: reversed. Without an answer, and the gateway does not know it: nobody knows
+    // for a day. Approved, refused by the card, and the gateway refuses the reversal: for a person.
     counter.sell("reversed", "12.34", "chip-refuses", Insert).await;
     over(&counter, "reversed").await;
     counter.until_ended("reversed").await;

@@ -1,5 +1,6 @@
-//! Card data that a reader sends in clear end everything, wherever they stand in its answer: inside of templates, behind an empty or
-//! a masked one of the same tag, of every length of a card number. And an amount that is said twice must be the right one twice.
+//! Card data that a reader sends in clear end everything, wherever they stand in its answer: inside of templates,
+//! behind an empty or a masked one of the same tag, of every length of a card number. And an amount that is said twice
+//! must be the right one twice.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 

@@ -1,5 +1,5 @@
-//! Every step of a sale and every way for a reader or its line to fail, each with each, in virtual time: one defined end within a
-//! named deadline, never a card twice, and a sale that works afterwards.
+//! Every step of a sale and every way for a reader or its line to fail, each with each, in virtual time: one defined
+//! end within a named deadline, never a card twice, and a sale that works afterwards.
 //!
 //! The reader of this file answers as a Miura reader does (readers: 2); what it leaves open is said where it matters.
 
@@ -16,8 +16,9 @@ use pos_agent::reader::miura::session::{Output, Session};
 use pos_agent::reader::{Entry, Event, ManualEntry, NoCard, Order, Settings, Step};
 use trace::*;
 
-/// The longest that anything may take after a fault: 120 s for a cardholder (or 60 s for a card and its host), then ABORT, the check
-/// of the slot (30 s), and start-ups with their waits in between. Nothing after a fault depends on a person.
+/// The longest that anything may take after a fault: 120 s for a cardholder (or 60 s for a card and its host), then
+/// ABORT, the check of the slot (30 s), and start-ups with their waits in between. Nothing after a fault depends on a
+/// person.
 const LONGEST: Duration = Duration::from_secs(240);
 
 /// How the reader is.
@@ -519,7 +520,8 @@ fn ends_and_goes_on(mut shop: Shop, fault: &Fault) {
     }
     assert_eq!(shop.agent.ends - ends, usize::from(busy), "{}: ends", shop.name);
     assert!(shop.agent.cards - cards <= 1, "{}: {} cards", shop.name, shop.agent.cards - cards);
-    // An idle reader that is not well is found by itself, or by the next sale; the one after that is a sale like any other.
+    // An idle reader that is not well is found by itself, or by the next sale; the one after that is a sale like any
+    // other.
     shop.reader.quick = true;
     let mut sold = 0;
     for _ in 0..3 {

@@ -1,4 +1,5 @@
-//! The port on real wires: a pseudo-terminal and a TCP connection with a scripted reader behind, unplugged and plugged in again.
+//! The port on real wires: a pseudo-terminal and a TCP connection with a scripted reader behind, unplugged and plugged
+//! in again.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -68,7 +69,8 @@ fn answer(command: &Command<'_>, taps: &mut u8) -> Vec<(bool, Body)> {
     }
 }
 
-/// Answers up to Ready (ABORT, RESET, P2PE, device info, configuration, clock, card status, keyboard), and those of one tap.
+/// Answers up to Ready (ABORT, RESET, P2PE, device info, configuration, clock, card status, keyboard), and those of one
+/// tap.
 const START_UP: usize = 8;
 const TAP: usize = 2;
 

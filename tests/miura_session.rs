@@ -1707,8 +1707,8 @@ mod anything {
         ]
     }
 
-    /// What the agent may rely on: for each sale steps, then exactly one of Card and NoCard; after Card and Complete exactly one
-    /// Completed; Idle only when the sale has ended; nothing about a sale after Unready.
+    /// What the agent may rely on: for each sale steps, then exactly one of Card and NoCard; after Card and Complete
+    /// exactly one Completed; Idle only when the sale has ended; nothing about a sale after Unready.
     #[derive(Default)]
     struct Agent {
         number: u64,

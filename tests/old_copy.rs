@@ -1,6 +1,6 @@
-//! A journal that is an old copy of itself: it was restored from a backup, and holds a sale as open that has long ended. Nothing of
-//! before is reversed by itself then: the open sales wait for a person. And a journal that is whole waits no longer for that than the
-//! gateway does.
+//! A journal that is an old copy of itself: it was restored from a backup, and holds a sale as open that has long
+//! ended. Nothing of before is reversed by itself then: the open sales wait for a person. And a journal that is whole
+//! waits no longer for that than the gateway does.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
@@ -18,12 +18,12 @@ use world::verdict::EndState;
 
 const HOUR: Duration = Duration::from_secs(3600);
 
-/// Payments of another terminal in the time that is asked for: more than the gateway lists at once, so that it is asked for a part of the
-/// time after the other. The literal gateway throttles who asks so often.
+/// Payments of another terminal in the time that is asked for: more than the gateway lists at once, so that it is asked
+/// for a part of the time after the other. The literal gateway throttles who asks so often.
 const OTHERS: u32 = 300;
 
-/// A terminal whose journal is the copy that was made while its first sale was pending; that sale ended, and a second one was made.
-/// The till was told of both.
+/// A terminal whose journal is the copy that was made while its first sale was pending; that sale ended, and a second
+/// one was made. The till was told of both.
 fn with_an_old_copy(manners: Manners, hand: &str) -> World {
     let world = World::new(&format!("on waiting 1: {hand}\non waiting 2: tap tap\non waiting 3: tap tap\n"));
     {
@@ -113,7 +113,8 @@ fn what_has_gone_back_does_not_go_back_again() {
     }
 }
 
-/// The gateway is away when the terminal starts: nobody knows whether the journal is an old copy, and nothing is reversed.
+/// The gateway is away when the terminal starts: nobody knows whether the journal is an old copy, and nothing is
+/// reversed.
 #[test]
 fn as_long_as_the_gateway_cannot_be_asked_nothing_of_before_is_reversed() {
     for manners in manners::played() {
@@ -133,8 +134,8 @@ fn as_long_as_the_gateway_cannot_be_asked_nothing_of_before_is_reversed() {
     }
 }
 
-/// The journal is whole, and the power was cut while the sale was pending: it is reversed once the gateway was asked by date, however many
-/// payments of others lie in that time. That nothing leaves before is the judge's rule.
+/// The journal is whole, and the power was cut while the sale was pending: it is reversed once the gateway was asked by
+/// date, however many payments of others lie in that time. That nothing leaves before is the judge's rule.
 #[test]
 fn a_journal_that_is_whole_goes_on_as_soon_as_the_gateway_was_asked() {
     for manners in manners::played() {

@@ -1,5 +1,5 @@
-//! One round trip after the card: the connection to the gateway, its TLS handshake included, is open before the card is read.
-//! Proved by a server that counts connections, handshakes, requests and bytes.
+//! One round trip after the card: the connection to the gateway, its TLS handshake included, is open before the card is
+//! read. Proved by a server that counts connections, handshakes, requests and bytes.
 
 mod counter;
 
@@ -24,8 +24,8 @@ impl Counter {
         counter
     }
 
-    /// Begins a sale and waits until nothing moves on the line to the gateway any more: the reader waits for the card, the
-    /// way to the gateway was made ready.
+    /// Begins a sale and waits until nothing moves on the line to the gateway any more: the reader waits for the card,
+    /// the way to the gateway was made ready.
     async fn armed(&self, reference: &str, handshakes: u64) -> Counters {
         assert_eq!(self.begin(reference, "12.34").await.0, 201);
         within("armed", self.shop.reader.waits_for(pos_agent::sim::reader::WaitsFor::Card)).await;

@@ -1,5 +1,6 @@
-//! What may be built in: the licence, the source and the name of every package, as Cargo resolves them for the boards, held against
-//! `.deny.toml`. The file is that of `cargo deny`, which asks the same and more (advisories, yanked versions) where it is installed.
+//! What may be built in: the licence, the source and the name of every package, as Cargo resolves them for the boards,
+//! held against `.deny.toml`. The file is that of `cargo deny`, which asks the same and more (advisories, yanked
+//! versions) where it is installed.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
@@ -73,7 +74,8 @@ fn rules() -> Rules {
     toml::from_str(include_str!("../.deny.toml")).unwrap()
 }
 
-/// Every package of the lock file that some target needs, for the program, the simulators, the tests and the benchmarks.
+/// Every package of the lock file that some target needs, for the program, the simulators, the tests and the
+/// benchmarks.
 fn packages(rules: &Rules) -> Vec<Package> {
     let mut all = BTreeMap::new();
     for target in &rules.graph.targets {

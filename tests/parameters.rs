@@ -1,4 +1,5 @@
-//! The table of parameters, held against the interface document as people typed it (`data_model`), and its command line.
+//! The table of parameters, held against the interface document as people typed it (`data_model`), and its command
+//! line.
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
 mod data_model;
@@ -16,7 +17,8 @@ use pos_agent::gateway::parameter::{
 };
 use proptest::prelude::*;
 
-// ---- The document --------------------------------------------------------------------------------------------------------
+// ---- The document
+// --------------------------------------------------------------------------------------------------------
 
 /// A line of the document.
 struct Line {
@@ -230,7 +232,8 @@ fn values_are_held_to_the_formats_of_the_document() {
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
 
-// ---- Names ---------------------------------------------------------------------------------------------------------------
+// ---- Names
+// ---------------------------------------------------------------------------------------------------------------
 
 #[test]
 fn names_have_indexes_and_keys_in_brackets() {
@@ -352,7 +355,8 @@ fn an_unknown_name_suggests_the_nearest() {
     }
 }
 
-// ---- Rules ---------------------------------------------------------------------------------------------------------------
+// ---- Rules
+// ---------------------------------------------------------------------------------------------------------------
 
 /// A payment with everything that must be there.
 const SALE: &str = "amount=12.34&currency=EUR&paymentType=DB";
@@ -763,8 +767,8 @@ fn what_is_required_binds_within_its_group() {
     ] {
         assert_eq!(missing(&format!("{SALE}&{field}"), Payment), fields, "{field}");
     }
-    // The card is read for a payment; what refers to one says its POS fields without an entry mode, and what is paid with
-    // stored data needs no number.
+    // The card is read for a payment; what refers to one says its POS fields without an entry mode, and what is paid
+    // with stored data needs no number.
     let override_holder = "overrideHolder=true&card.holder=Jane%20Jones";
     for (call, form, fields) in [
         (FollowUp, "paymentType=RF&pos.terminalId=1&pos.transactionSequenceNumber=2", &[][..]),
@@ -821,7 +825,8 @@ fn a_call_takes_its_own_parameters() {
     assert!(said[0].starts_with("amount: not a parameter of this call; of payment"), "{said:?}");
 }
 
-// ---- Properties ----------------------------------------------------------------------------------------------------------
+// ---- Properties
+// ----------------------------------------------------------------------------------------------------------
 
 /// Values at the bounds of a format, and values one step beyond. Empty where a format has no bounds.
 fn bounds(format: Format) -> (Vec<String>, Vec<String>) {
@@ -962,7 +967,8 @@ proptest! {
     }
 }
 
-// ---- The command line ----------------------------------------------------------------------------------------------------
+// ---- The command line
+// ----------------------------------------------------------------------------------------------------
 
 fn agent(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_pos-agent"));

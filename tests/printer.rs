@@ -1,5 +1,5 @@
-//! The printer's task on real wires, TCP, a pty and a device that is no tty, against the simulated printer: what comes out, what
-//! waits, and what is said of a printer that cannot print.
+//! The printer's task on real wires, TCP, a pty and a device that is no tty, against the simulated printer: what comes
+//! out, what waits, and what is said of a printer that cannot print.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -398,7 +398,8 @@ async fn a_printer_with_nothing_to_do_is_looked_at() {
 
 #[tokio::test]
 async fn a_printer_that_takes_nothing_is_given_up_at_the_deadline() {
-    // Stops the flow when its buffer is full, and cannot say why; the kernel keeps what does not fit on TCP, and not so on a tty.
+    // Stops the flow when its buffer is full, and cannot say why; the kernel keeps what does not fit on TCP, and not so
+    // on a tty.
     let sensors = Sensors { paper_out: true, ..Sensors::default() };
     let options = Options { place: Place::Pty(None), speech: Speech::Silent, sensors, ..narrow() };
     let printer = Printer::open(options).await.unwrap();

@@ -1,4 +1,5 @@
-//! Printers at a real counter: a sale goes on whatever they do, the status says what they need, and a receipt can be had again.
+//! Printers at a real counter: a sale goes on whatever they do, the status says what they need, and a receipt can be
+//! had again.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 

@@ -1,5 +1,5 @@
-//! The gateway is asked whether it answers when the terminal starts and once a day, and again within hours when it did not. Days pass
-//! in milliseconds.
+//! The gateway is asked whether it answers when the terminal starts and once a day, and again within hours when it did
+//! not. Days pass in milliseconds.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 

@@ -1,5 +1,5 @@
-//! The driver against the simulated reader over a real pty: each card of the deck, each way to present it, with every liberty
-//! the protocol leaves the reader.
+//! The driver against the simulated reader over a real pty: each card of the deck, each way to present it, with every
+//! liberty the protocol leaves the reader.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -490,7 +490,8 @@ async fn of_a_list_that_the_reader_gives_away_the_first_application_is_taken() {
     assert_eq!(commands.iter().filter(|command| **command == 0xDED2).count(), 2, "{commands:04X?}");
 }
 
-/// A line on which START asks for the list of applications (DFA204 02) and not for a selection on the reader; where it ends.
+/// A line on which START asks for the list of applications (DFA204 02) and not for a selection on the reader; where it
+/// ends.
 async fn asking_for_the_list(place: String) -> SocketAddr {
     let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
     let address = listener.local_addr().unwrap();

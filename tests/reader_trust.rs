@@ -1,5 +1,5 @@
-//! Which reader is trusted, over real wires: one that is not listed is asked for no card, and one that is another than before, or is
-//! otherwise configured, is recorded, told and shown.
+//! Which reader is trusted, over real wires: one that is not listed is asked for no card, and one that is another than
+//! before, or is otherwise configured, is recorded, told and shown.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 

@@ -1,5 +1,5 @@
-//! Receipts as a person reads them. The texts are typed, not produced by the code they test; they are never edited to make a
-//! test pass. Text in the middle has the smaller half of the free room on its left.
+//! Receipts as a person reads them. The texts are typed, not produced by the code they test; they are never edited to
+//! make a test pass. Text in the middle has the smaller half of the free room on its left.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -359,7 +359,8 @@ Date        20 Nov 2026 12:34:56
     assert_eq!((original.brand.as_deref(), original.last4.as_deref()), (Some("VISA"), Some("0119")));
 }
 
-/// Each line of the table of what stands on receipts (tills: 5.1): what must be there, on which copies, and what must not be.
+/// Each line of the table of what stands on receipts (tills: 5.1): what must be there, on which copies, and what must
+/// not be.
 #[test]
 fn what_receipts_must_hold_and_must_not() {
     const BOTH: &[Copy] = &[Copy::Merchant, Copy::Customer];

@@ -1,5 +1,5 @@
-//! The gateway's settlement file against the journal: typed by hand from the document, spoiled in every way, compared with a
-//! naive account of the same, and as a person runs it.
+//! The gateway's settlement file against the journal: typed by hand from the document, spoiled in every way, compared
+//! with a naive account of the same, and as a person runs it.
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -209,8 +209,8 @@ there are differences: see the lines above the table"
     );
 }
 
-/// The header says which column is where: the document's file with its columns turned round says the same. A reason that stands
-/// on a settled line is nobody's: reasons are of chargebacks only.
+/// The header says which column is where: the document's file with its columns turned round says the same. A reason
+/// that stands on a settled line is nobody's: reasons are of chargebacks only.
 #[test]
 fn columns_are_read_by_their_names_and_reasons_are_of_chargebacks_only() {
     let plain = TYPED.replace("\"not recognised; \"\"never there\"\"\"", "not recognised");
@@ -233,8 +233,8 @@ fn columns_are_read_by_their_names_and_reasons_are_of_chargebacks_only() {
     assert_eq!(reasons.count(), 1, "that of the chargeback reversal: {findings:#?}");
 }
 
-/// Columns in another order, a column nobody knows, no `TransactionId`: matched by the payment's id. A reversal's row, which
-/// has an id of its own, belongs to its sale.
+/// Columns in another order, a column nobody knows, no `TransactionId`: matched by the payment's id. A reversal's row,
+/// which has an id of its own, belongs to its sale.
 #[test]
 fn by_unique_id_where_there_is_no_transaction_id() {
     let header = "Novelty;UniqueID;Amount;Currency;Cashflow;PaymentType;ReconciliationType;SettlementStatus;SettlementDate;\
@@ -367,7 +367,8 @@ fn a_header_that_does_not_serve_is_refused() {
     assert_eq!(header(&HEADER.replace(";Cashflow;", " ;\"Cashflow\";")), None);
 }
 
-// ---- Against a naive account of the same ---------------------------------------------------------------------------------
+// ---- Against a naive account of the same
+// ---------------------------------------------------------------------------------
 
 #[derive(Clone, Debug)]
 struct Wanted {
@@ -515,7 +516,8 @@ proptest! {
     }
 }
 
-// ---- As a person runs it -------------------------------------------------------------------------------------------------
+// ---- As a person runs it
+// -------------------------------------------------------------------------------------------------
 
 fn write(db: &mut Db, steps: &[Vec<Record>], number: u64) {
     for (records, place) in steps.iter().zip(0..) {
@@ -663,7 +665,8 @@ fn rows_of_sales_before_the_first_that_is_kept() {
     );
 }
 
-/// A part that was approved is due, and nothing of what was asked for; in any currency, and after a part of it was taken back.
+/// A part that was approved is due, and nothing of what was asked for; in any currency, and after a part of it was
+/// taken back.
 #[test]
 fn a_part_is_due_in_its_own_currency_less_what_was_taken_back() {
     for (code, asked, part, back, rows) in [

@@ -1,8 +1,8 @@
-//! The power fails, the reader is unplugged, the gateway goes away, at each moment of a sale: what the ledger holds, what the
-//! journal says, and what a till hears that asks again with the same reference.
+//! The power fails, the reader is unplugged, the gateway goes away, at each moment of a sale: what the ledger holds,
+//! what the journal says, and what a till hears that asks again with the same reference.
 //!
-//! The power cut ends the agent between two of its steps with nothing tidied up; the disk's own promise (what is synced is there)
-//! is SQLite's business and not tried here.
+//! The power cut ends the agent between two of its steps with nothing tidied up; the disk's own promise (what is synced
+//! is there) is SQLite's business and not tried here.
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
@@ -45,8 +45,8 @@ enum When {
 }
 use When::{Asked, AtChip, AtSignature, Ended, Pending, Waiting};
 
-/// When | amount (its cents choose what the gateway does) | card | the journal at that moment | how it ends after it, `None` when
-/// it stays unconfirmed | what the gateway holds in the end.
+/// When | amount (its cents choose what the gateway does) | card | the journal at that moment | how it ends after it,
+/// `None` when it stays unconfirmed | what the gateway holds in the end.
 type Line =
     (When, &'static str, (&'static str, Entry), &'static [&'static str], Option<Outcome>, &'static [&'static str]);
 
@@ -288,7 +288,8 @@ async fn a_hundred_open_reversals_and_a_silent_gateway_do_not_delay_the_next_sal
     // The till hears at once, the reader asks for the card at once, and not one of the hundred has an answer yet.
     assert_eq!(counter.begin("R1", "2.00").await.0, 201);
     within("armed", counter.shop.reader.waits_for(WaitsFor::Card)).await;
-    // Three questions at a time, the probe of the start, and the line that is opened for the card: nothing crowds the sale.
+    // Three questions at a time, the probe of the start, and the line that is opened for the card: nothing crowds the
+    // sale.
     let connections = counter.shop.gateway.counters().connections;
     assert!(connections <= 5, "{connections} connections");
     // What was asked before stays without an answer; the payment gets its own.
@@ -348,7 +349,8 @@ async fn what_had_not_been_sent_when_the_power_failed_is_told_as_soon_as_the_gat
     assert_eq!(ended(&view), Some(Outcome::NotSent));
 }
 
-/// What is held up until the gateway has answered goes on after the next start: a stop that waited for it would take a minute.
+/// What is held up until the gateway has answered goes on after the next start: a stop that waited for it would take a
+/// minute.
 #[tokio::test]
 async fn a_stop_does_not_wait_for_a_sale_that_the_gateway_is_still_to_be_asked_about() {
     let mut counter = Counter::open().await;

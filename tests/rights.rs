@@ -1,8 +1,8 @@
-//! Who may do what, over the real wires: each verb with each right, for a till with a token and for a program at the Unix socket that runs
-//! as another user; and who did it, in the journal of a real agent.
+//! Who may do what, over the real wires: each verb with each right, for a till with a token and for a program at the
+//! Unix socket that runs as another user; and who did it, in the journal of a real agent.
 //!
-//! Run as root, the program at the socket is a child process with a user of its own. Otherwise it is this process, whose user then has
-//! an entry of its own.
+//! Run as root, the program at the socket is a child process with a user of its own. Otherwise it is this process,
+//! whose user then has an entry of its own.
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
 mod counter;
@@ -290,7 +290,8 @@ async fn what_needs_several_rights_needs_all_of_them_and_the_socket() {
 #[tokio::test]
 async fn a_member_of_the_group_has_the_groups_rights() {
     if own_uid() != 0 {
-        // Another user's process can be had by root alone; the table of users is tested without one in src/till/rights.rs.
+        // Another user's process can be had by root alone; the table of users is tested without one in
+        // src/till/rights.rs.
         return;
     }
     let shop = fake_agent::open(16).await;
@@ -387,7 +388,8 @@ async fn a_token_speaks_for_its_own_till() {
     assert_eq!(answers[2].1["sales"][0]["till"], "till-2");
 }
 
-// ---- Who did it, in the journal of a real agent ------------------------------------------------------------------------------
+// ---- Who did it, in the journal of a real agent
+// ------------------------------------------------------------------------------
 
 /// The agent's port on a loopback address that no other test has.
 fn own_address() -> String {

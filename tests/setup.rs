@@ -1,5 +1,5 @@
-//! `pos-agent setup` as a technician meets it: the real program, asked at a terminal and unattended, with a simulated reader on a pty, a
-//! gateway on TLS and a printer; and an agent that starts with what it wrote.
+//! `pos-agent setup` as a technician meets it: the real program, asked at a terminal and unattended, with a simulated
+//! reader on a pty, a gateway on TLS and a printer; and an agent that starts with what it wrote.
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
 mod counter;
@@ -294,7 +294,8 @@ async fn a_running_agent_is_not_disturbed() {
     counter.stop_agent().await;
 }
 
-// ---- At a terminal ---------------------------------------------------------------------------------------------------------
+// ---- At a terminal
+// ---------------------------------------------------------------------------------------------------------
 
 /// The program at a terminal of its own, and everything that was shown there.
 struct Terminal {

@@ -1,5 +1,5 @@
-//! The simulated gateway over real HTTPS, asked by two clients that know nothing of it: `reqwest` with forms built here from
-//! the interface documents, and `curl`.
+//! The simulated gateway over real HTTPS, asked by two clients that know nothing of it: `reqwest` with forms built here
+//! from the interface documents, and `curl`.
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "helpers of tests are tests")]
 
 #[path = "support/card_reader.rs"]

@@ -1,5 +1,6 @@
-//! The simulated reader over real wires: raw bytes in and out of a pty and a TCP port. What it is not: a test of the agent's
-//! driver, of which nothing is used here; answers are read by the rules of readers 2.1 and opened with the host's keys.
+//! The simulated reader over real wires: raw bytes in and out of a pty and a TCP port. What it is not: a test of the
+//! agent's driver, of which nothing is used here; answers are read by the rules of readers 2.1 and opened with the
+//! host's keys.
 //!
 //! Frames in `frame` and in the tests are typed from readers 2.13. They are never edited to make a test pass.
 #![allow(clippy::unwrap_used, reason = "a test's helpers fail as the test does")]
@@ -1041,7 +1042,8 @@ async fn a_card_is_pulled_at_each_named_step() {
         }
         assert!(!reader.watch().borrow().card_in_slot, "{when:?}");
     }
-    // While it waits for a card (one is put in first), and after the card's last word: the answer stands, the slot is empty.
+    // While it waits for a card (one is put in first), and after the card's last word: the answer stands, the slot is
+    // empty.
     let (reader, mut wire) = reader(Options::default()).await;
     reader.remove_at(When::Inserted);
     wire.send(frame::START_CONTACTLESS).await;

@@ -1,11 +1,11 @@
-//! A shop that works on among hostile neighbours: the real program with sales, payments with a stored card and refunds, while silent
-//! and dribbling connections, floods, listings, a pulled reader, a gateway that goes away, kills and clocks that jump go on at once.
-//! In the end every transaction agrees with the gateway's ledger, and memory, threads, files and answer times have stayed where they
-//! were.
+//! A shop that works on among hostile neighbours: the real program with sales, payments with a stored card and refunds,
+//! while silent and dribbling connections, floods, listings, a pulled reader, a gateway that goes away, kills and
+//! clocks that jump go on at once. In the end every transaction agrees with the gateway's ledger, and memory, threads,
+//! files and answer times have stayed where they were.
 //!
-//! `POS_AGENT_SOAK=1800 cargo test --test soak -- --nocapture` goes on for so many seconds and prints a line for each minute; its
-//! clock jumps need Debian's `libfaketime`. Without the variable so few transactions are made that no figure means much: whether
-//! everything still ends, and truly, is what is shown then.
+//! `POS_AGENT_SOAK=1800 cargo test --test soak -- --nocapture` goes on for so many seconds and prints a line for each
+//! minute; its clock jumps need Debian's `libfaketime`. Without the variable so few transactions are made that no
+//! figure means much: whether everything still ends, and truly, is what is shown then.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,6 +1,6 @@
-//! A stranger's check of the status: each fault is planted in a shop of simulators with the real program, and is named by the status, the
-//! exit code, the table for people and the log with one word. Then what a till may ask at which time, and that no line of the log is
-//! written in the words of the programming language.
+//! A stranger's check of the status: each fault is planted in a shop of simulators with the real program, and is named
+//! by the status, the exit code, the table for people and the log with one word. Then what a till may ask at which
+//! time, and that no line of the log is written in the words of the programming language.
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
@@ -348,7 +348,8 @@ async fn a_deck_of_sales_and_faults_leaves_a_log_for_people() {
     speaks_to_people("the deck", &log);
 }
 
-// ---- What a till may ask, and when -------------------------------------------------------------------------------------------
+// ---- What a till may ask, and when
+// -------------------------------------------------------------------------------------------
 
 fn error(answer: &(u16, Value)) -> (u16, &str, &str) {
     let (status, body) = answer;
@@ -459,7 +460,8 @@ async fn while_one_sale_is_throttled_others_go_on_and_it_can_be_cancelled() {
     counter.until_ready().await;
 }
 
-// ---- What is planted ---------------------------------------------------------------------------------------------------------
+// ---- What is planted
+// ---------------------------------------------------------------------------------------------------------
 
 fn edit(shop: &Shop, what: &str, with: &str) -> Held {
     let text = fs::read_to_string(shop.config()).unwrap();

@@ -1,6 +1,6 @@
-//! Storms: shops with several tills and many sales, in which everything goes wrong at random, several times and at once: power,
-//! gateway, reader, printer, disk, clock, token, certificate. Then the weather heals, and everything must settle by itself; the
-//! ledger, what the tills were told and the receipts agree (`world/verdict.rs`).
+//! Storms: shops with several tills and many sales, in which everything goes wrong at random, several times and at
+//! once: power, gateway, reader, printer, disk, clock, token, certificate. Then the weather heals, and everything must
+//! settle by itself; the ledger, what the tills were told and the receipts agree (`world/verdict.rs`).
 //!
 //! A seed is a storm, and gives the same one each time: `POS_AGENT_SEED=17 cargo test --test storms -- --nocapture`.
 //! It tells its story when something was wrong. `POS_AGENT_STORMS=100000` makes so many.

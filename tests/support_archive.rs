@@ -1,7 +1,8 @@
-//! `pos-agent doctor --bundle` after a day of sales: what somebody who helps from afar needs is in it, and nothing of a card, a PIN, a
-//! token or a key, in whatever way it could be written (design: invariant 7).
+//! `pos-agent doctor --bundle` after a day of sales: what somebody who helps from afar needs is in it, and nothing of a
+//! card, a PIN, a token or a key, in whatever way it could be written (design: invariant 7).
 //!
-//! The service's log is another program's: here `journalctl` is a script that tells the agent's real log, and what no log should hold.
+//! The service's log is another program's: here `journalctl` is a script that tells the agent's real log, and what no
+//! log should hold.
 #![allow(
     clippy::unwrap_used,
     unreachable_pub,

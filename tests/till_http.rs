@@ -1,4 +1,5 @@
-//! The JSON interface over a real Unix socket and real TCP, spoken byte by byte; behind it an agent that plays a script.
+//! The JSON interface over a real Unix socket and real TCP, spoken byte by byte; behind it an agent that plays a
+//! script.
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
@@ -380,7 +381,8 @@ async fn waiting_ends_with_the_sale_or_with_the_time() {
     let answer = shop.get("/v1/sales/unconfirmed?wait-s=7").await;
     assert_eq!((answer.0, &answer.json()["state"]), (200, &"unconfirmed".into()));
     assert!(before.elapsed().as_secs() >= 7);
-    // The end is heard while waiting; when it was pushed out of the ring by news of others, the sale is looked at again.
+    // The end is heard while waiting; when it was pushed out of the ring by news of others, the sale is looked at
+    // again.
     for reference in ["r", "crowded"] {
         shop.post("/v1/sales", &sale(reference, "1.00")).await;
         let mut waiting = UnixStream::connect(&shop.socket).await.unwrap();

@@ -1,5 +1,5 @@
-//! TLS to the gateway on real sockets: CAs that follow each other, files that are replaced while the agent runs, a certificate of
-//! ours, pins, and a board whose clock begins in 1970.
+//! TLS to the gateway on real sockets: CAs that follow each other, files that are replaced while the agent runs, a
+//! certificate of ours, pins, and a board whose clock begins in 1970.
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
@@ -37,7 +37,8 @@ const EXPIRED: &str =
 const NO_PIN: &str = "no CA of [gateway] ca-pins signed the gateway's certificate; ask the gateway's operator whether its CA has \
                       changed, and add the pin of the new one";
 
-// ---- CAs that follow each other -------------------------------------------------------------------------------------------
+// ---- CAs that follow each other
+// -------------------------------------------------------------------------------------------
 
 #[tokio::test]
 async fn a_gateway_changes_its_ca_and_nobody_changes_the_terminal() {
@@ -113,7 +114,8 @@ async fn files_that_do_not_fit_stay_unused_and_are_told() {
     desk.server.finish();
 }
 
-// ---- A certificate of ours -------------------------------------------------------------------------------------------------
+// ---- A certificate of ours
+// -------------------------------------------------------------------------------------------------
 
 #[tokio::test]
 async fn a_gateway_that_asks_for_a_certificate_gets_ours() {
@@ -190,7 +192,8 @@ async fn a_certificate_of_ours_that_cannot_be_used_says_what_to_do() {
     assert!(![none, no_systemd, open, other].iter().any(|text| text.contains(body)), "a key is shown");
 }
 
-// ---- Pins --------------------------------------------------------------------------------------------------------------------
+// ---- Pins
+// --------------------------------------------------------------------------------------------------------------------
 
 #[tokio::test]
 async fn a_pinned_ca_must_have_signed_and_not_only_be_shown() {
@@ -215,8 +218,8 @@ async fn a_pinned_ca_must_have_signed_and_not_only_be_shown() {
     }
 }
 
-/// Made with `openssl req -x509`; what it must say was taken from `openssl x509 -noout -subject -nameopt RFC2253 -enddate` and
-/// `openssl x509 -pubkey | openssl pkey -pubin -outform der | openssl dgst -sha256 -binary | base64`.
+/// Made with `openssl req -x509`; what it must say was taken from `openssl x509 -noout -subject -nameopt RFC2253
+/// -enddate` and `openssl x509 -pubkey | openssl pkey -pubin -outform der | openssl dgst -sha256 -binary | base64`.
 #[test]
 fn a_certificate_is_read_as_openssl_reads_it() {
     let pem = "-----BEGIN CERTIFICATE-----
@@ -238,7 +241,8 @@ AQH/MAoGCCqGSM49BAMCA0gAMEUCIGPdkSlGvSA8GXWilpRv+Ljr7MaZ0dKs70Oc
     assert_eq!(certificate.pin, "sha256/rjyarKrZ0u/p2UlV4J+hptgllUYLaUfczG/toUdHw2Q=");
 }
 
-// ---- Clocks ------------------------------------------------------------------------------------------------------------------
+// ---- Clocks
+// ------------------------------------------------------------------------------------------------------------------
 
 #[tokio::test]
 async fn a_board_that_booted_in_1970_refuses_only_what_cannot_be_valid_any_more() {
@@ -292,7 +296,8 @@ async fn a_clock_that_is_set_later_is_heeded_at_the_next_handshake() {
     assert_eq!(client.warm().await.map_err(|fault| fault.to_string()), Ok(()));
 }
 
-// ---- Warnings ----------------------------------------------------------------------------------------------------------------
+// ---- Warnings
+// ----------------------------------------------------------------------------------------------------------------
 
 #[tokio::test]
 async fn what_ends_soon_is_told_before_it_does() {
@@ -376,7 +381,8 @@ ca-file = "/etc/ca.pem"
     }
 }
 
-// ---- The whole agent ---------------------------------------------------------------------------------------------------------
+// ---- The whole agent
+// ---------------------------------------------------------------------------------------------------------
 
 #[tokio::test]
 async fn the_status_warns_of_a_certificate_that_ends_soon() {
@@ -391,8 +397,8 @@ async fn the_status_warns_of_a_certificate_that_ends_soon() {
     counter.stop_agent().await;
 }
 
-/// The journal's last record is two days ahead of the board: its clock cannot be right. The reader's decides about certificates,
-/// as it does about receipts.
+/// The journal's last record is two days ahead of the board: its clock cannot be right. The reader's decides about
+/// certificates, as it does about receipts.
 #[tokio::test]
 async fn while_the_boards_clock_cannot_be_right_the_readers_judges_certificates() {
     for (reader_days, outcome) in [(2, Outcome::Approved), (5, Outcome::NotSent)] {
@@ -435,7 +441,8 @@ fn said(client: &Client) -> String {
     warnings(client).concat()
 }
 
-// ---- The desk ----------------------------------------------------------------------------------------------------------------
+// ---- The desk
+// ----------------------------------------------------------------------------------------------------------------
 
 const LONG: (i32, i32) = (2020, 2090);
 const LONG_NOW: SystemTime = UNIX_EPOCH;

@@ -1,6 +1,6 @@
-//! What is wiped when it is dropped is gone from the process's memory: looked at through the system's own window on it, as a
-//! thief of a memory image would. A sale that is cancelled, or ends in any way, drops its sealed card (`agent.rs`); here it is
-//! that dropping is enough.
+//! What is wiped when it is dropped is gone from the process's memory: looked at through the system's own window on it,
+//! as a thief of a memory image would. A sale that is cancelled, or ends in any way, drops its sealed card
+//! (`agent.rs`); here it is that dropping is enough.
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
 use std::fs::File;
@@ -11,8 +11,8 @@ use pos_agent::card::{MAX_SEALED, SealedCard, Wiped};
 /// The allocator keeps its own notes in the first bytes of what was given back to it.
 const NOTES: usize = 32;
 
-/// A place in this process's memory. Everything that looking needs is had before, so that looking takes no memory that was just
-/// given back.
+/// A place in this process's memory. Everything that looking needs is had before, so that looking takes no memory that
+/// was just given back.
 struct Window {
     memory: File,
     address: u64,

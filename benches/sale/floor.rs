@@ -1,5 +1,5 @@
-//! The floor: blocking code that moves the identical bytes over the same wires, with no journal and no checks. What it needs
-//! is the price of the wires and of TLS; what the agent needs beyond it is the agent's own.
+//! The floor: blocking code that moves the identical bytes over the same wires, with no journal and no checks. What it
+//! needs is the price of the wires and of TLS; what the agent needs beyond it is the agent's own.
 
 use std::fs::File;
 use std::io::{Read, Write};

@@ -1,7 +1,8 @@
-//! The same sale with a journal of many sales and with an empty one, in turn, so that what else the machine does meets both; and how long
-//! a start takes until systemd is told READY=1.
+//! The same sale with a journal of many sales and with an empty one, in turn, so that what else the machine does meets
+//! both; and how long a start takes until systemd is told READY=1.
 //!
-//! It is no part of a plain run: `POS_AGENT_BENCH_SALES=1000000 cargo bench --bench sale` fills a journal first, some minutes long.
+//! It is no part of a plain run: `POS_AGENT_BENCH_SALES=1000000 cargo bench --bench sale` fills a journal first, some
+//! minutes long.
 
 use std::os::unix::net::UnixDatagram;
 use std::path::Path;

@@ -1,8 +1,10 @@
-//! One whole sale over pty and TLS against simulators that answer at once, split into reader, gateway, journal and agent.
+//! One whole sale over pty and TLS against simulators that answer at once, split into reader, gateway, journal and
+//! agent.
 //!
-//! The agent's own share of a sale is measured from outside, at the simulators' ends of the wires: from the card's last byte
-//! written to the request's last byte read, plus from the answer's first byte written to CONTINUE's first byte read. Beside
-//! it stands the same measure of a floor in the same run. The agent is the real program in a process of its own.
+//! The agent's own share of a sale is measured from outside, at the simulators' ends of the wires: from the card's last
+//! byte written to the request's last byte read, plus from the answer's first byte written to CONTINUE's first byte
+//! read. Beside it stands the same measure of a floor in the same run. The agent is the real program in a process of
+//! its own.
 
 #![allow(clippy::print_stdout, clippy::disallowed_methods, reason = "a benchmark measures and prints")]
 
@@ -110,8 +112,8 @@ impl Bench {
         let body = format!(r#"{{"reference":"b{n}","amount":"12.34"}}"#);
         let answer = http(shop, "POST", "/v1/sales", &body);
         assert!(answer.contains("201 Created"), "{answer}");
-        // The line to the gateway is open and idle before the card comes, as it is at a counter: the probe of the start had
-        // one of its own, the first sale opens another, and all others find that one.
+        // The line to the gateway is open and idle before the card comes, as it is at a counter: the probe of the start
+        // had one of its own, the first sale opens another, and all others find that one.
         while shop.gateway.counters().handshakes < 2 {
             std::thread::yield_now();
         }

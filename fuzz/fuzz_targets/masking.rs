@@ -1,5 +1,5 @@
-//! Any text through the masking of card numbers: no panic, nothing but stars is put in, and a row of 13 to 19 digits that is left is
-//! no card number, unless it is part of what is spared (an id, a time).
+//! Any text through the masking of card numbers: no panic, nothing but stars is put in, and a row of 13 to 19 digits
+//! that is left is no card number, unless it is part of what is spared (an id, a time).
 
 #![no_main]
 

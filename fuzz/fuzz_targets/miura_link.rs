@@ -1,5 +1,6 @@
-//! Any bytes as a Miura line: no panic, no message over the bound, the same messages in any split, every message that can be read
-//! as a command can be written again, in one packet or several, and what was typed is an amount within bounds or none.
+//! Any bytes as a Miura line: no panic, no message over the bound, the same messages in any split, every message that
+//! can be read as a command can be written again, in one packet or several, and what was typed is an amount within
+//! bounds or none.
 //!
 //! Good seeds are the frames of `tests/golden_miura.rs`.
 

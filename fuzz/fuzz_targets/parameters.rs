@@ -1,5 +1,5 @@
-//! Any bytes as a form and as a name: no panic, no value in a violation, and a form that is good stays good when it is written
-//! again by the agent's encoder.
+//! Any bytes as a form and as a name: no panic, no value in a violation, and a form that is good stays good when it is
+//! written again by the agent's encoder.
 //!
 //! Good seeds are the forms of `tests/parameters.rs`.
 

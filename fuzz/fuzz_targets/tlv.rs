@@ -1,4 +1,5 @@
-//! Any bytes as BER-TLV and track 2: no panic, and what one level of objects is taken for can be written and read again.
+//! Any bytes as BER-TLV and track 2: no panic, and what one level of objects is taken for can be written and read
+//! again.
 //!
 //! Good seeds are the `tlv-` and `track2-` cases of `tests/vectors/crypto-emv.json`.
 

@@ -218,8 +218,8 @@ pub(super) fn reader_settings(config: &Config, clock: &Clock) -> reader::Setting
     }
 }
 
-/// Our reference at the gateway: terminal id, number and 128 random bits. A counter starts again after a reinstall; recovery
-/// must never meet an older payment (design: Decisions).
+/// Our reference at the gateway: terminal id, number and 128 random bits. A counter starts again after a reinstall;
+/// recovery must never meet an older payment (design: Decisions).
 pub(super) fn merchant_transaction_id(
     random: &super::Random,
     terminal_id: &str,

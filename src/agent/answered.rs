@@ -1,8 +1,9 @@
-//! What answers this program, kept for the update after it; and whether this program is good, by what answered the one before.
+//! What answers this program, kept for the update after it; and whether this program is good, by what answered the one
+//! before.
 //!
-//! Written at each start (which shows that the journal can be written), when the reader or the gateway answers for the first time in a
-//! run, and at an orderly end. What changes between is written at most once in [`AGAIN`]: a cable with a loose contact must not wear out
-//! the board's card. Never while a sale is at the reader.
+//! Written at each start (which shows that the journal can be written), when the reader or the gateway answers for the
+//! first time in a run, and at an orderly end. What changes between is written at most once in [`AGAIN`]: a cable with
+//! a loose contact must not wear out the board's card. Never while a sale is at the reader.
 
 use std::time::Duration;
 

@@ -1,11 +1,11 @@
 //! The clocks: one that only goes forward, for deadlines, and one that tells people the time, when it can be trusted.
 //!
-//! A board without a battery boots in 1970 (design: invariant 8; security: 4.3). No time before the build of this program
-//! or before the journal's latest record can be right. Until the board's clock is later, the reader's own clock serves, when
-//! that one is later; otherwise no sale is taken.
+//! A board without a battery boots in 1970 (design: invariant 8; security: 4.3). No time before the build of this
+//! program or before the journal's latest record can be right. Until the board's clock is later, the reader's own clock
+//! serves, when that one is later; otherwise no sale is taken.
 //!
-//! The reader's clock and the gateway's `Date` are witnesses against a latest record that the board's clock alone has said: see
-//! `set_back.rs`.
+//! The reader's clock and the gateway's `Date` are witnesses against a latest record that the board's clock alone has
+//! said: see `set_back.rs`.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
@@ -30,7 +30,8 @@ pub(crate) fn built_unix_ms() -> i64 {
     env!("POS_AGENT_BUILD_UNIX_S").parse::<i64>().unwrap_or(0).saturating_mul(1000)
 }
 
-/// The earliest time that can be right, in milliseconds since 1970: of the build and the journal's latest record the later.
+/// The earliest time that can be right, in milliseconds since 1970: of the build and the journal's latest record the
+/// later.
 pub(crate) fn floor_unix_ms(last_unix_ms: i64) -> i64 {
     let built_ms = built_unix_ms();
     // A record from the far future was written by a clock gone wrong; it must not stop the terminal for ever.
@@ -49,7 +50,8 @@ pub(super) struct Clock {
     gateway: Witness,
 }
 
-/// A clock elsewhere: what must be added to the age of our own to get its time, in milliseconds since 1970; zero while it gave none.
+/// A clock elsewhere: what must be added to the age of our own to get its time, in milliseconds since 1970; zero while
+/// it gave none.
 #[derive(Clone, Default)]
 struct Witness(Arc<AtomicI64>);
 
@@ -118,8 +120,8 @@ impl Clock {
         }
     }
 
-    /// For the probe alone: the reader's time, when only a record of the journal speaks against it. Should that record be of a clock gone
-    /// wrong, the gateway's certificate would be held against a time that has not come.
+    /// For the probe alone: the reader's time, when only a record of the journal speaks against it. Should that record
+    /// be of a clock gone wrong, the gateway's certificate would be held against a time that has not come.
     pub(super) fn doubted(&self) -> Option<gateway::Time> {
         self.reader().filter(|_| self.local().is_none()).map(|reader| gateway::Time::Known(system(reader)))
     }
@@ -170,8 +172,9 @@ impl Clock {
         }
     }
 
-    /// What the reader's clock may be set to. It is a witness against the board's, so it is moved far only when the gateway says the same
-    /// as the board; while nobody has asked the gateway it is set when it is near, or cannot be right.
+    /// What the reader's clock may be set to. It is a witness against the board's, so it is moved far only when the
+    /// gateway says the same as the board; while nobody has asked the gateway it is set when it is near, or cannot be
+    /// right.
     pub(super) fn for_the_reader(&self) -> Option<LocalTime> {
         let board = self.trusted_board()?;
         let unix_ms = board.timestamp_millis();
@@ -186,7 +189,8 @@ impl Clock {
         })
     }
 
-    /// The time, when no clock can be right because of the journal's latest record alone, and reader and gateway agree on an earlier one.
+    /// The time, when no clock can be right because of the journal's latest record alone, and reader and gateway agree
+    /// on an earlier one.
     pub(super) fn agreed_earlier(&self) -> Option<i64> {
         // UTC alone, as in `unix_ms`: it is asked in each turn of the loop.
         if (self.board)().timestamp_millis() >= self.floor() {

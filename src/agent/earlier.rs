@@ -1,10 +1,10 @@
-//! Transactions that refer to an earlier one: which it is, whose it is, and whether this till may. How much of it is left is `follow_up`'s
-//! business, from what the journal knows: everything that refers to it, by whatever name.
+//! Transactions that refer to an earlier one: which it is, whose it is, and whether this till may. How much of it is
+//! left is `follow_up`'s business, from what the journal knows: everything that refers to it, by whatever name.
 //!
-//! An earlier transaction is named by its till's reference, by its number in this journal, or by its payment id at the gateway. An id
-//! that this journal knows is that transaction, with its rest and its owner. Another till's needs the right `any-till`; an id that
-//! this journal does not know needs the right `unknown-payment`, and money is given for it only within `max-credit-amount`, as for a
-//! credit.
+//! An earlier transaction is named by its till's reference, by its number in this journal, or by its payment id at the
+//! gateway. An id that this journal knows is that transaction, with its rest and its owner. Another till's needs the
+//! right `any-till`; an id that this journal does not know needs the right `unknown-payment`, and money is given for it
+//! only within `max-credit-amount`, as for a credit.
 
 use crate::config::Right;
 use crate::follow_up::{Follow, Left, Refusal, Transaction};
@@ -77,7 +77,8 @@ impl Agent {
         sale.map(Ok).ok_or_else(|| not_possible(format!("this terminal has no transaction of the number {number}")))
     }
 
-    /// The id of a payment that this journal does not know. What it reversed by itself it knows, and nothing follows that.
+    /// The id of a payment that this journal does not know. What it reversed by itself it knows, and nothing follows
+    /// that.
     fn not_a_reversal_of_ours(&self, payment: String) -> Result<String, Refused> {
         match self.journal.of_reversal(&payment).map_err(refused_by_journal)? {
             None => Ok(payment),
@@ -137,7 +138,8 @@ impl Agent {
         Ok(amount)
     }
 
-    /// Whether money may be given without an earlier payment that this journal knows; `given` was given for the same one.
+    /// Whether money may be given without an earlier payment that this journal knows; `given` was given for the same
+    /// one.
     fn may_give(&self, amount: Amount, given: u64) -> Result<(), Refused> {
         let refused = |why: String| Err(Refused::Amount { why });
         match self.max_credit_amount {
@@ -216,7 +218,8 @@ impl Agent {
         view
     }
 
-    /// Whether a wish is the stored transaction: then it is answered again. The earlier transaction's till is part of what it is.
+    /// Whether a wish is the stored transaction: then it is answered again. The earlier transaction's till is part of
+    /// what it is.
     pub(super) fn is_the_same(&self, wanted: &Wanted, sale: &Sale, view: &SaleView) -> Result<bool, Refused> {
         let order = sale.order();
         let of = match (&wanted.of, order.kind.of()) {

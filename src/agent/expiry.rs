@@ -1,4 +1,5 @@
-//! Warnings in time: certificates, keys and tokens that end soon are told in the log once a day and stand in the status.
+//! Warnings in time: certificates, keys and tokens that end soon are told in the log once a day and stand in the
+//! status.
 //!
 //! What ends is the gateway's business; here is only when it is said again.
 

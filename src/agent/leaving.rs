@@ -1,7 +1,8 @@
-//! What a reversal waits for before it leaves: that what a till had given back by the payment's id is in the list by which its amount was
-//! reckoned, and, of a sale of before the start, that this journal is no old copy (`old_copy.rs`).
+//! What a reversal waits for before it leaves: that what a till had given back by the payment's id is in the list by
+//! which its amount was reckoned, and, of a sale of before the start, that this journal is no old copy (`old_copy.rs`).
 //!
-//! How much is left to reverse is `sale`'s to reckon; a sale knows no other transaction, so what others gave back of it is found here.
+//! How much is left to reverse is `sale`'s to reckon; a sale knows no other transaction, so what others gave back of it
+//! is found here.
 
 use crate::follow_up::{Held, Transaction};
 use crate::money::Amount;
@@ -22,8 +23,8 @@ impl Agent {
         self.unless_old_copy(number, reversal)
     }
 
-    /// Whether a till had this payment given back by its id before the journal knew whose it is, and together it would be too much, or
-    /// nobody knows yet.
+    /// Whether a till had this payment given back by its id before the journal knew whose it is, and together it would
+    /// be too much, or nobody knows yet.
     fn given_back_by_id(&mut self, number: u64, payment: &str, amount: Amount) -> Option<sale::Reversal> {
         let held_back = |reason: Reason, detail: &str, for_person| {
             Some(sale::Reversal::HeldBack { why: reason.with(detail), for_person })
@@ -56,7 +57,8 @@ impl Agent {
             return None;
         }
         if looked {
-            // The gateway does not list what it gave back among what is linked to the payment, and a look will not change that.
+            // The gateway does not list what it gave back among what is linked to the payment, and a look will not
+            // change that.
             return held_back(Reason::GivenBackById, payment, true);
         }
         held_back(Reason::ReversalHeldBack, payment, false)

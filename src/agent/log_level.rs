@@ -1,5 +1,6 @@
-//! More or less in the log for a while, and then again as the program was started: nobody has to remember that a board writes its card
-//! full. It is asked for at the socket alone, by somebody with the right `service`, and stands in the status as long as it lasts.
+//! More or less in the log for a while, and then again as the program was started: nobody has to remember that a board
+//! writes its card full. It is asked for at the socket alone, by somebody with the right `service`, and stands in the
+//! status as long as it lasts.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! What is counted and when, and how the terminal stands for whoever asks for the figures. Nothing is decided by any of it.
+//! What is counted and when, and how the terminal stands for whoever asks for the figures. Nothing is decided by any of
+//! it.
 
 use std::time::Duration;
 

@@ -1,18 +1,21 @@
-//! Whether this journal is an old copy of itself: restored from a backup, or taken over from a board that went on after the copy was
-//! made. Such a journal holds sales as open that have ended long since, and would reverse what a till was told is approved.
+//! Whether this journal is an old copy of itself: restored from a backup, or taken over from a board that went on after
+//! the copy was made. Such a journal holds sales as open that have ended long since, and would reverse what a till was
+//! told is approved.
 //!
-//! So after each start no reversal of a sale of before leaves until the gateway was asked by date, from the last thing that the journal
-//! knows until now, which references of this terminal it holds. If this journal does not know one of them, it is an old copy: numbers
-//! go on above the highest, and the open sales wait for a person (`pos-agent settle`). New sales go on meanwhile. A gateway that cannot
-//! be asked by date is a setting (`query-by-date`), and then nothing waits for it.
+//! So after each start no reversal of a sale of before leaves until the gateway was asked by date, from the last thing
+//! that the journal knows until now, which references of this terminal it holds. If this journal does not know one of
+//! them, it is an old copy: numbers go on above the highest, and the open sales wait for a person (`pos-agent settle`).
+//! New sales go on meanwhile. A gateway that cannot be asked by date is a setting (`query-by-date`), and then nothing
+//! waits for it.
 //!
-//! What was given back or taken since, such a journal does not know either: nothing follows a transaction of before it was found, and
-//! until the gateway was asked nothing is given back, taken or paid out on what the journal says.
+//! What was given back or taken since, such a journal does not know either: nothing follows a transaction of before it
+//! was found, and until the gateway was asked nothing is given back, taken or paid out on what the journal says.
 //!
-//! The gateway's times are the gateway's: where its clock and the board's differ (the probe tells), the time that is asked for is moved
-//! by the difference; a gateway that tells no time is taken to be within a day of ours. The sale that was under way when the copy was
-//! made shows too: the journal says that its request was never sent, and the gateway holds it. So what had not been sent when the power
-//! went is not told as cancelled before the gateway was asked.
+//! The gateway's times are the gateway's: where its clock and the board's differ (the probe tells), the time that is
+//! asked for is moved by the difference; a gateway that tells no time is taken to be within a day of ours. The sale
+//! that was under way when the copy was made shows too: the journal says that its request was never sent, and the
+//! gateway holds it. So what had not been sent when the power went is not told as cancelled before the gateway was
+//! asked.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -33,8 +36,8 @@ const BEGAN_SLACK_MS: i64 = 5_000;
 const OLDEST_MS: i64 = 1_704_067_200_000;
 /// The wait after the first question without an answer; it doubles up to [`LONGEST_WAIT`].
 const FIRST_WAIT: Duration = Duration::from_secs(2);
-/// No board went on for so many transactions after it was copied; a number further up is not one that ours may go on above, for
-/// numbers end.
+/// No board went on for so many transactions after it was copied; a number further up is not one that ours may go on
+/// above, for numbers end.
 const MOST_MISSING: u64 = 1_000_000;
 /// A shop's network comes back within minutes.
 const LONGEST_WAIT: Duration = Duration::from_secs(300);
@@ -58,8 +61,8 @@ pub(super) struct OldCopy {
     look: Look,
     /// The wall clock of the last thing that the journal knew at the start.
     known_until_unix_ms: i64,
-    /// The wall clock of the first thing that it holds: what the gateway holds from a day before that is another journal's, of a
-    /// terminal that was set up anew.
+    /// The wall clock of the first thing that it holds: what the gateway holds from a day before that is another
+    /// journal's, of a terminal that was set up anew.
     first_unix_ms: i64,
     /// The highest number at the start: what came later is this board's own.
     before: u64,
@@ -114,7 +117,8 @@ impl OldCopy {
         self.unsent.contains(&number)
     }
 
-    /// What a transaction that is taken up from the disk hears first; nothing as long as the gateway's word is waited for.
+    /// What a transaction that is taken up from the disk hears first; nothing as long as the gateway's word is waited
+    /// for.
     pub(super) fn first_event(&mut self, number: u64, never_sent: bool) -> Option<Event> {
         match self.look {
             Look::Due(_) | Look::Asking if never_sent && number <= self.before => {
@@ -185,7 +189,8 @@ impl Agent {
         }
     }
 
-    /// When the gateway is asked next: after the first probe, which tells how far its clock is from ours, and wakes the loop itself.
+    /// When the gateway is asked next: after the first probe, which tells how far its clock is from ours, and wakes the
+    /// loop itself.
     pub(super) fn old_copy_due(&self) -> Option<Duration> {
         self.old_copy.due().filter(|_| self.was_probed)
     }
@@ -219,7 +224,8 @@ impl Agent {
         });
     }
 
-    /// The time that the gateway is asked for, in its own clock; the journal keeps from when on, until there is an answer.
+    /// The time that the gateway is asked for, in its own clock; the journal keeps from when on, until there is an
+    /// answer.
     fn window(&mut self) -> Result<(i64, i64), journal::Error> {
         let board = self.clock.unix_ms();
         // While no clock here can be right the gateway's is the only one.
@@ -227,7 +233,8 @@ impl Agent {
             (None, Some(gateway)) => (gateway, 0),
             _ => (board, self.gateway_is_ahead_s().saturating_mul(1000)),
         };
-        // A record that is later was written by a clock that was ahead, and tells nothing of until when the journal knows.
+        // A record that is later was written by a clock that was ahead, and tells nothing of until when the journal
+        // knows.
         let over = now.saturating_add(SLACK_MS);
         if self.old_copy.known_until_unix_ms > over {
             self.old_copy.known_until_unix_ms = self.journal.known_until(over)?.unwrap_or_default();
@@ -268,7 +275,8 @@ impl Agent {
         }
     }
 
-    /// A reversal that had to wait. When that was long, somebody may have given the payment back meanwhile: it is looked up again.
+    /// A reversal that had to wait. When that was long, somebody may have given the payment back meanwhile: it is
+    /// looked up again.
     fn goes_on(&mut self, number: u64, reversal: Action, since: Duration) {
         let waited = self.clock.monotonic().saturating_sub(since);
         match reversal {
@@ -341,8 +349,8 @@ impl Agent {
         self.mark_old_copy();
     }
 
-    /// Writes down what was found, once all of before wait for a person: until then the next start must find it again, and ask from
-    /// where this one did.
+    /// Writes down what was found, once all of before wait for a person: until then the next start must find it again,
+    /// and ask from where this one did.
     pub(super) fn mark_old_copy(&mut self) {
         let mut before = self.sales.range(..=self.old_copy.before);
         if !self.old_copy.unmarked || self.journal_fault.is_some() || before.any(|(_, active)| active.stuck) {
@@ -374,8 +382,8 @@ impl Agent {
         }
     }
 
-    /// Whether the journal knows all that was done with the transaction of this number, as far as it can be known. Zero stands for what
-    /// this journal does not know anyway, and for money that is given without a payment.
+    /// Whether the journal knows all that was done with the transaction of this number, as far as it can be known. Zero
+    /// stands for what this journal does not know anyway, and for money that is given without a payment.
     pub(super) fn is_whole_for(&self, number: u64) -> Result<(), Refused> {
         let OldCopy { look, before, noticed, .. } = &self.old_copy;
         if number > 0 && number <= noticed.before {
@@ -415,9 +423,9 @@ impl Agent {
     }
 }
 
-/// The time that the gateway is asked for, in its own clock: what happened after the last thing that the journal knows. `first` is
-/// the first thing that it holds, `began` the gateway's time when it was empty, `apart` by how much the gateway's clock is ahead; all
-/// in milliseconds.
+/// The time that the gateway is asked for, in its own clock: what happened after the last thing that the journal knows.
+/// `first` is the first thing that it holds, `began` the gateway's time when it was empty, `apart` by how much the
+/// gateway's clock is ahead; all in milliseconds.
 fn window(known: i64, first: i64, began: Option<i64>, now: i64, apart: i64) -> (i64, i64) {
     // What lies in the future was written by a clock gone wrong, and bounds nothing.
     let before = |at: i64| if at <= now { at.saturating_sub(SLACK_MS).max(OLDEST_MS) } else { OLDEST_MS };
@@ -435,7 +443,8 @@ fn waits_for_person(number: u64) -> sale::Why {
     sale::Reason::OldCopy.with(number)
 }
 
-/// What of a reference is kept in the book, to know it again: all but the terminal and the second half of its random bits.
+/// What of a reference is kept in the book, to know it again: all but the terminal and the second half of its random
+/// bits.
 fn mark_of(reference: &str) -> String {
     let mut parts = reference.split('-').skip(1);
     let (number, random) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
@@ -491,8 +500,8 @@ mod tests {
         // Unless its clock was ahead then.
         assert!(holds(now - HOUR, now + HOUR, 0, now - 20 * HOUR));
         assert!(holds(now + HOUR, now + HOUR, 0, now - 27 * HOUR));
-        // By the gateway's clock it is known when it began, to the second, whatever the board's clock said: a board that takes
-        // another one's place holds nothing of that one's for its own.
+        // By the gateway's clock it is known when it began, to the second, whatever the board's clock said: a board
+        // that takes another one's place holds nothing of that one's for its own.
         let (from, _) = window(now - HOUR, now - HOUR, Some(now - 2 * HOUR), now, 0);
         assert_eq!(from, now - 2 * HOUR - BEGAN_SLACK_MS);
         let (from, _) = window(now - HOUR, now - HOUR, Some(now + 2 * HOUR), now, 0);

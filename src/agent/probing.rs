@@ -1,5 +1,5 @@
-//! The daily look at the gateway: whether it answers, what time it has, and, where nothing else has shown it, whether it takes our token.
-//! No sale depends on it.
+//! The daily look at the gateway: whether it answers, what time it has, and, where nothing else has shown it, whether
+//! it takes our token. No sale depends on it.
 
 use std::time::Duration;
 
@@ -11,8 +11,8 @@ use crate::journal;
 const DAY: Duration = Duration::from_secs(24 * 3600);
 /// As long as the terminal has no clock that can be right, the gateway's may be the one that is missing.
 const AGAIN: Duration = Duration::from_secs(3600);
-/// As long as it does not answer, or refuses our token, it is asked again sooner, twice as late each time: a board starts before its
-/// network does, and what was mended is to be seen without a sale.
+/// As long as it does not answer, or refuses our token, it is asked again sooner, twice as late each time: a board
+/// starts before its network does, and what was mended is to be seen without a sale.
 const SOON: Duration = Duration::from_secs(1);
 /// A shop's network comes back within minutes.
 const LONGEST: Duration = Duration::from_secs(300);

@@ -1,5 +1,5 @@
-//! A change of the reader, its program or its configuration: recorded, told in the log and shown, for nobody else sees that the device
-//! at the counter is another one.
+//! A change of the reader, its program or its configuration: recorded, told in the log and shown, for nobody else sees
+//! that the device at the counter is another one.
 
 use std::collections::VecDeque;
 use std::time::Duration;

@@ -19,8 +19,8 @@ pub(super) fn letterhead(terminal: &Terminal) -> Letterhead {
 }
 
 impl Agent {
-    /// Hands the receipts to the printers. A printer that is dead or full changes nothing: they can be had again. What stands on the last
-    /// ones is kept, for every later copy.
+    /// Hands the receipts to the printers. A printer that is dead or full changes nothing: they can be had again. What
+    /// stands on the last ones is kept, for every later copy.
     pub(super) fn print(&mut self, number: u64, paper: Paper) {
         let Some(active) = self.sales.get(&number) else {
             return;
@@ -29,7 +29,8 @@ impl Agent {
         let receipt = self.receipt_of(&active.sale);
         let pages = COPIES.map(|copy| (copy, printer::compose(&receipt, &self.letterhead, copy)));
         for (copy, page) in &pages {
-            // The slip is signed, whatever copies are printed by themselves: the first printer that prints any gives it out.
+            // The slip is signed, whatever copies are printed by themselves: the first printer that prints any gives it
+            // out.
             let slip = self.printers().find(|(config, _)| prints(config, Copy::Merchant)).or(self.printers().next());
             let printers: Vec<_> = match (paper, copy) {
                 (Paper::Copies, _) | (Paper::AfterSignature, Copy::Customer) => {
@@ -53,7 +54,8 @@ impl Agent {
         }
     }
 
-    /// Prints a receipt again, with the mark that says so, on the printer that prints this copy by itself, or else the first.
+    /// Prints a receipt again, with the mark that says so, on the printer that prints this copy by itself, or else the
+    /// first.
     pub(super) fn print_again(&self, sale: &Sale, copy: Copy) -> Result<PrintView, Refused> {
         let usual = self.printers().find(|(config, _)| prints(config, copy)).or_else(|| self.printers().next());
         let Some((config, printer)) = usual else {

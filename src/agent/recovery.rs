@@ -1,5 +1,5 @@
-//! Taking up what only the disk knows: sales found open at a start, and sales whose step could not be written. One path for
-//! both: read from the disk, `Restarted`, go on.
+//! Taking up what only the disk knows: sales found open at a start, and sales whose step could not be written. One path
+//! for both: read from the disk, `Restarted`, go on.
 
 use crate::journal;
 use crate::sale::{self, Sale};
@@ -9,7 +9,8 @@ use super::status::state_of_journal;
 use super::{Active, Agent, JOURNAL_RETRY, JournalFault};
 
 impl Agent {
-    /// Takes up sales that were found open: after a start, and after the journal could not be written. One path for both.
+    /// Takes up sales that were found open: after a start, and after the journal could not be written. One path for
+    /// both.
     pub(super) fn resume(&mut self, unsettled: Vec<Sale>) {
         for sale in unsettled {
             let number = sale.order().number;
@@ -22,8 +23,8 @@ impl Agent {
         }
     }
 
-    /// What cannot be recorded is not done: the card is declined, the till told that nothing is sure, and the sale taken up
-    /// again from the disk, as after a power cut.
+    /// What cannot be recorded is not done: the card is declined, the till told that nothing is sure, and the sale
+    /// taken up again from the disk, as after a power cut.
     pub(super) fn journal_failed(&mut self, number: u64, error: &journal::Error) {
         tracing::error!(sale = number, %error, "the journal could not be written");
         self.journal_is_faulty(error);
@@ -58,7 +59,8 @@ impl Agent {
         }
     }
 
-    /// The sales whose last step could not be written. Every other open sale stands on the disk as it stands here, and goes on.
+    /// The sales whose last step could not be written. Every other open sale stands on the disk as it stands here, and
+    /// goes on.
     fn known_to_the_disk_alone(&mut self) -> Result<Vec<Sale>, journal::Error> {
         let mut sales = self.journal.unsettled()?;
         sales.retain(|sale| self.sales.get(&sale.order().number).is_none_or(|active| active.stuck));

@@ -1,14 +1,15 @@
 //! A floor that was written by a clock gone wrong, and who may take it away.
 //!
-//! The journal's latest time keeps an earlier clock from being believed. When the board's clock was ahead for a moment, that time is one
-//! that nobody else ever said. So when the reader's clock and the gateway's `Date` agree on an earlier one, that is the time: it is
-//! written into the book, and then believed. Both must say so, within five minutes of each other, and neither may be before this
-//! program was built: who has the gateway's line alone, or the reader's, sets nothing back. The reader's clock can only be a
-//! witness as long as it is not set by the clock that it is to bear witness against: see [`Clock::for_the_reader`].
+//! The journal's latest time keeps an earlier clock from being believed. When the board's clock was ahead for a moment,
+//! that time is one that nobody else ever said. So when the reader's clock and the gateway's `Date` agree on an earlier
+//! one, that is the time: it is written into the book, and then believed. Both must say so, within five minutes of each
+//! other, and neither may be before this program was built: who has the gateway's line alone, or the reader's, sets
+//! nothing back. The reader's clock can only be a witness as long as it is not set by the clock that it is to bear
+//! witness against: see [`Clock::for_the_reader`].
 //!
-//! By the false time the gateway's certificate may have ended. So the probe, which shows no token, holds it against the reader's time
-//! instead ([`Clock::doubted`]); everything else goes on holding it against the floor. An impostor would need the key of a
-//! certificate that has really ended, and the reader's clock as well.
+//! By the false time the gateway's certificate may have ended. So the probe, which shows no token, holds it against the
+//! reader's time instead ([`Clock::doubted`]); everything else goes on holding it against the floor. An impostor would
+//! need the key of a certificate that has really ended, and the reader's clock as well.
 //!
 //! [`Clock::for_the_reader`]: super::clock::Clock::for_the_reader
 //! [`Clock::doubted`]: super::clock::Clock::doubted

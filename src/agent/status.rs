@@ -338,7 +338,8 @@ impl Agent {
         journal_view(fault.or_else(|| self.answered.trouble()), self.journal.free_bytes())
     }
 
-    /// Keys are used up one by one, and a reader without them takes no card: warned of while there is time to inject new ones.
+    /// Keys are used up one by one, and a reader without them takes no card: warned of while there is time to inject
+    /// new ones.
     pub(super) fn keys_run_out(&self) -> Option<String> {
         let KeysView { card, pin } = self.keys_left?;
         let fewest = card.into_iter().chain(pin).min()?;

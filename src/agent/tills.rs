@@ -1,4 +1,5 @@
-//! What tills ask: a sale, how it stands, to cancel it, the lists. Whether a sale may begin is decided here, and nowhere else.
+//! What tills ask: a sale, how it stands, to cancel it, the lists. Whether a sale may begin is decided here, and
+//! nowhere else.
 
 use tokio::sync::oneshot;
 
@@ -258,7 +259,8 @@ impl Agent {
         }
     }
 
-    /// Answers who asked to cancel, once it is known whether that was in time: not as long as the reader is being stopped.
+    /// Answers who asked to cancel, once it is known whether that was in time: not as long as the reader is being
+    /// stopped.
     pub(super) fn answer_cancels(&mut self, number: u64) {
         let Some(active) = self.sales.get(&number) else {
             return;
@@ -272,8 +274,8 @@ impl Agent {
         }
     }
 
-    /// The signature was compared: accepted it ends the sale, refused it begins the reversal. The same answer once more, as a till gives
-    /// that did not hear ours, is the same; where nobody waits for one it is refused.
+    /// The signature was compared: accepted it ends the sale, refused it begins the reversal. The same answer once
+    /// more, as a till gives that did not hear ours, is the same; where nobody waits for one it is refused.
     fn signature(&mut self, sale: &Sale, accepted: bool, by: &Who, view: SaleView) -> Result<SaleView, Refused> {
         let number = sale.order().number;
         match self.sales.get(&number) {
@@ -300,8 +302,8 @@ impl Agent {
         }
     }
 
-    /// The oldest open reversals are tried again before the next sale, without holding it up: what goes out for them waits for
-    /// no answer here, and is bounded ([`super::AT_ONCE`]).
+    /// The oldest open reversals are tried again before the next sale, without holding it up: what goes out for them
+    /// waits for no answer here, and is bounded ([`super::AT_ONCE`]).
     fn nudge_open_reversals(&mut self) {
         let waits = |active: &Active| {
             !active.stuck && matches!(active.sale.standing(), sale::Standing::Unconfirmed { quarantined: None, .. })

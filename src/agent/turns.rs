@@ -1,13 +1,14 @@
 //! Whose turn it is: who has much to say must not keep the others from being heard.
 //!
-//! What is ready is taken in the order of importance, but each source has so many turns in a round only; a round is over when nobody who
-//! is ready has one left, so that each moment of rest begins a new one. So a source that is ready waits for a bounded number of turns,
-//! whatever the others do.
+//! What is ready is taken in the order of importance, but each source has so many turns in a round only; a round is
+//! over when nobody who is ready has one left, so that each moment of rest begins a new one. So a source that is ready
+//! waits for a bounded number of turns, whatever the others do.
 
 /// Turns of a source in a round. A sale has a handful of events on its way at one time: it never waits for this.
 pub(super) const EACH: u8 = 8;
 
-/// The sources of the loop, the most important one first. The watchdog has no part in it: it is due a few times a minute.
+/// The sources of the loop, the most important one first. The watchdog has no part in it: it is due a few times a
+/// minute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Source {
     /// Answers of tasks of our own: the gateway's among them.

@@ -1,4 +1,5 @@
-//! What is typed at the reader before a card: a tip of a sale, or an amount that a till asks for and then begins a sale with.
+//! What is typed at the reader before a card: a tip of a sale, or an amount that a till asks for and then begins a sale
+//! with.
 
 use std::time::Duration;
 

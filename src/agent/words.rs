@@ -127,8 +127,8 @@ impl Agent {
         let _ = self.progress.send(progress);
     }
 
-    /// A sale ended because of a fault of the terminal's side, that of the gateway and of the way to it included: once, what a technician
-    /// looks for.
+    /// A sale ended because of a fault of the terminal's side, that of the gateway and of the way to it included: once,
+    /// what a technician looks for.
     pub(super) fn warn_of_end(&self, number: u64) {
         let Some(active) = self.sales.get(&number) else { return };
         let Standing::Ended(outcome @ (Outcome::NotSent { why } | Outcome::Reversed { why })) = active.sale.standing()
@@ -161,8 +161,8 @@ impl Agent {
         let _ = self.progress.send(progress);
     }
 
-    /// Something that a person must hear of: in the log as an error, and as a step `alarm` for whoever listens. As long as the
-    /// sale is open it stands in the status as well.
+    /// Something that a person must hear of: in the log as an error, and as a step `alarm` for whoever listens. As long
+    /// as the sale is open it stands in the status as well.
     pub(super) fn alarm(&self, number: u64, why: &Why) {
         let Some(active) = self.sales.get(&number) else {
             return;
@@ -301,7 +301,8 @@ pub(super) fn what_it_is(sale: &Sale) -> String {
     }
 }
 
-/// A step of the reader: its word for programs, and its sentence for the cashier. A text of the reader's own is shown as it is.
+/// A step of the reader: its word for programs, and its sentence for the cashier. A text of the reader's own is shown
+/// as it is.
 fn step_words(words: &Words, step: &Step) -> (&'static str, String) {
     let (word, step) = match step {
         Step::PresentCard => ("present-card", words::Step::PresentCard),

@@ -1,19 +1,21 @@
 //! Card numbers in texts from outside, masked: whoever wrote one there, it goes no further.
 //!
-//! **What is taken for a card number.** 13 to 19 digits with a right check digit (Luhn), unbroken or in groups of any size with spaces or
-//! dashes between (`4761 7390 0101 0119`, `3782-822463-10005`). A group is taken whole or not at all; where more digits stand beside
-//! it (an expiry date, a counter), every row of whole groups that fits is masked. One number of ten that is no card number has a
-//! right check digit too, and is masked as well: that is better than a leak.
+//! **What is taken for a card number.** 13 to 19 digits with a right check digit (Luhn), unbroken or in groups of any
+//! size with spaces or dashes between (`4761 7390 0101 0119`, `3782-822463-10005`). A group is taken whole or not at
+//! all; where more digits stand beside it (an expiry date, a counter), every row of whole groups that fits is masked.
+//! One number of ten that is no card number has a right check digit too, and is masked as well: that is better than a
+//! leak.
 //!
-//! **What stands behind one in a track** goes with it (ISO 7813): after `=` or `D` the date, service code and discretionary data, after
-//! `^` the name and what follows it, and the sign itself. Before `=` and `^` a number is taken for a card number even with a wrong check
-//! digit, or when it is masked already. A number of a chip's tag `5A` in a row of hexadecimal digits is found by its tag and length.
+//! **What stands behind one in a track** goes with it (ISO 7813): after `=` or `D` the date, service code and
+//! discretionary data, after `^` the name and what follows it, and the sign itself. Before `=` and `^` a number is
+//! taken for a card number even with a wrong check digit, or when it is masked already. A number of a chip's tag `5A`
+//! in a row of hexadecimal digits is found by its tag and length.
 //!
-//! **What is spared**, or references and times would be lost: our own references at the gateway (terminal, number, 32 hexadecimal
-//! digits), a UUID, a date with dashes, a date and time of 14 digits. The digits of an id (32 letters and digits) are never put together
-//! with others, and masked only when they alone are a card number; where a field is known to be an id, nobody asks for masking. An
-//! unbroken row of more than 19 digits is no card number. A point, comma or colon parts numbers, so that amounts and times of day are
-//! never put together.
+//! **What is spared**, or references and times would be lost: our own references at the gateway (terminal, number, 32
+//! hexadecimal digits), a UUID, a date with dashes, a date and time of 14 digits. The digits of an id (32 letters and
+//! digits) are never put together with others, and masked only when they alone are a card number; where a field is
+//! known to be an id, nobody asks for masking. An unbroken row of more than 19 digits is no card number. A point, comma
+//! or colon parts numbers, so that amounts and times of day are never put together.
 
 use std::ops::Range;
 
@@ -30,8 +32,8 @@ const ID: usize = 32;
 /// Longest name of a track 1 (ISO 7813: 26), and some room.
 const NAME: usize = 40;
 
-/// A text from outside with every card number in it masked: the first six and the last four digits stay, every other one becomes `*`,
-/// and so does what stands behind it in a track. The number of characters stays the same.
+/// A text from outside with every card number in it masked: the first six and the last four digits stay, every other
+/// one becomes `*`, and so does what stands behind it in a track. The number of characters stays the same.
 #[must_use]
 pub fn mask_pans(text: &str) -> String {
     if text.chars().filter(|c| is_place(*c)).count() < *IN_TRACK.start() {
@@ -161,7 +163,8 @@ impl Masked<'_> {
         self.hidden[from..from + length].fill(true);
     }
 
-    /// Tag 5A among hexadecimal digits: `5A`, the number of bytes, and two digits in each of them, the last one perhaps an F.
+    /// Tag 5A among hexadecimal digits: `5A`, the number of bytes, and two digits in each of them, the last one perhaps
+    /// an F.
     fn chip_numbers(&mut self) {
         for at in 0..self.chars.len().saturating_sub(4) {
             let [five, a, zero, length] = [0, 1, 2, 3].map(|n| self.chars[at + n].to_ascii_uppercase());
@@ -254,7 +257,8 @@ fn begins_as_track(word: &[char]) -> bool {
         && word[digits.len() + 1..].iter().take_while(|c| c.is_ascii_digit()).count() >= 7
 }
 
-/// Year, month and day, in this order or the other. No card number begins with these: what begins with 19 or 20 is not in use.
+/// Year, month and day, in this order or the other. No card number begins with these: what begins with 19 or 20 is not
+/// in use.
 fn is_date(parts: [String; 3]) -> bool {
     let [one, two, three] = parts;
     let number = |part: &str, places: usize, most: u32| {

@@ -1,5 +1,5 @@
-//! `pos-agent doctor`: everything the terminal stands on, looked at, with what to do. Here are only its words on the screen and
-//! its exit code; what is looked at is in `crate::doctor`.
+//! `pos-agent doctor`: everything the terminal stands on, looked at, with what to do. Here are only its words on the
+//! screen and its exit code; what is looked at is in `crate::doctor`.
 
 use std::io;
 use std::path::{Path, PathBuf};

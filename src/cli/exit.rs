@@ -28,7 +28,8 @@ pub enum Exit {
     UnconfirmedFinishing = 6,
     /// Wrong usage (`EX_USAGE`).
     Usage = 64,
-    /// The reference does not fit what is known, a parameter breaks a rule, or a file does not fit the journal (`EX_DATAERR`).
+    /// The reference does not fit what is known, a parameter breaks a rule, or a file does not fit the journal
+    /// (`EX_DATAERR`).
     Data = 65,
     /// Not charged: not sent, or the daemon could not be reached (`EX_UNAVAILABLE`).
     NotSent = 69,

@@ -1,7 +1,7 @@
 //! From the wish for a transaction to its end, on the command line: the way that `sale` and its relatives share.
 //!
-//! The reference is on the screen before anything is sent, and every doubt ends as "unconfirmed", never as "declined": the
-//! same reference asked again later tells what became of it (design: path of a sale, 1; invariant 3).
+//! The reference is on the screen before anything is sent, and every doubt ends as "unconfirmed", never as "declined":
+//! the same reference asked again later tells what became of it (design: path of a sale, 1; invariant 3).
 
 use std::cell::Cell;
 use std::io::IsTerminal as _;
@@ -430,7 +430,8 @@ fn wrong(error: &MoneyError) -> Stop {
     Stop::coded(code, error.to_string())
 }
 
-/// As `c-20261120-123456-4f2a9c1e`: readable by a person; the chance is for a board whose clock begins anew at each start.
+/// As `c-20261120-123456-4f2a9c1e`: readable by a person; the chance is for a board whose clock begins anew at each
+/// start.
 fn made_reference() -> Result<String, Stop> {
     let mut chance = [0; 4];
     getrandom::fill(&mut chance)

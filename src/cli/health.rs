@@ -1,4 +1,5 @@
-//! `pos-agent health`: whether an update is good, for RAUC, SWUpdate and Mender. It decides by what the agent says, and nothing else.
+//! `pos-agent health`: whether an update is good, for RAUC, SWUpdate and Mender. It decides by what the agent says, and
+//! nothing else.
 
 use std::fmt;
 use std::time::Duration;

@@ -1,4 +1,5 @@
-//! `pos-agent journal`: the sales of all tills, as the daemon tells them; below it the verbs that read the file themselves.
+//! `pos-agent journal`: the sales of all tills, as the daemon tells them; below it the verbs that read the file
+//! themselves.
 
 use std::path::{Path, PathBuf};
 

@@ -1,5 +1,5 @@
-//! `pos-agent capture`, `refund`, `reverse`, `increment`, `reauthorise`: transactions that refer to an earlier one and need no
-//! card; and `pos-agent registration`, which charges a card that was kept.
+//! `pos-agent capture`, `refund`, `reverse`, `increment`, `reauthorise`: transactions that refer to an earlier one and
+//! need no card; and `pos-agent registration`, which charges a card that was kept.
 
 use clap::{Args, Subcommand};
 use serde_json::json;
@@ -64,7 +64,8 @@ struct Pay {
     id: String,
     #[command(flatten)]
     how_much: HowMuch,
-    /// The merchant asks, and the customer is not there: a repeated payment of a standing instruction (interface: Card on file)
+    /// The merchant asks, and the customer is not there: a repeated payment of a standing instruction (interface: Card
+    /// on file)
     #[arg(long, value_name = "TYPE", value_parser = ["UNSCHEDULED", "INSTALLMENT", "RECURRING"])]
     repeated: Option<String>,
     #[command(flatten)]

@@ -1,8 +1,8 @@
 //! The command line: one file for each verb that a person types.
 //!
-//! `run` is the daemon; `boards`, `check`, `doctor`, `parameters`, `reasons`, `reconcile`, `setup` and the verbs below `journal` look for themselves;
-//! every other verb talks to the running daemon over its Unix socket, with the same requests that a till would send. Nothing here
-//! decides about money.
+//! `run` is the daemon; `boards`, `check`, `doctor`, `parameters`, `reasons`, `reconcile`, `setup` and the verbs below
+//! `journal` look for themselves; every other verb talks to the running daemon over its Unix socket, with the same
+//! requests that a till would send. Nothing here decides about money.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -136,8 +136,8 @@ enum Verb {
     Parameters(parameters::Parameters),
 }
 
-/// Threads beside the one that does the work, at most: for a list of the journal, for copying its WAL, and for each name that a name
-/// server does not answer for. The service's unit allows twice as many (`TasksMax`).
+/// Threads beside the one that does the work, at most: for a list of the journal, for copying its WAL, and for each
+/// name that a name server does not answer for. The service's unit allows twice as many (`TasksMax`).
 const THREADS: usize = 14;
 
 /// Does what the arguments ask for, the program's name being the first. What went wrong is on standard error, and with

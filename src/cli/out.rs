@@ -1,5 +1,5 @@
-//! Where text leaves the program. What came from outside is cleaned here, so that no byte of it commands the terminal that
-//! shows it (design: invariant 9).
+//! Where text leaves the program. What came from outside is cleaned here, so that no byte of it commands the terminal
+//! that shows it (design: invariant 9).
 //!
 //! A write that fails is ignored: the outcome of a sale does not depend on whether somebody still reads.
 
@@ -38,7 +38,8 @@ pub(super) fn complain(line: &str) {
     let _ = writeln!(io::stderr(), "pos-agent: {}", cleaned(line));
 }
 
-/// One line on standard error, as part of what was asked for (with `--json`, standard output is for the program that reads it).
+/// One line on standard error, as part of what was asked for (with `--json`, standard output is for the program that
+/// reads it).
 pub(super) fn aside(line: &str) {
     let _ = writeln!(io::stderr(), "{}", cleaned(line));
 }

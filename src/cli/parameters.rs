@@ -1,7 +1,8 @@
-//! `pos-agent parameters`: the gateway's parameters, from the table that judges what the agent sends. No gateway is asked.
+//! `pos-agent parameters`: the gateway's parameters, from the table that judges what the agent sends. No gateway is
+//! asked.
 //!
-//! No value is ever shown again, secret or not. A card number on a command line can be seen by other users of the machine:
-//! forms with one belong into a file that others cannot read.
+//! No value is ever shown again, secret or not. A card number on a command line can be seen by other users of the
+//! machine: forms with one belong into a file that others cannot read.
 
 use std::ffi::OsString;
 use std::fs::File;

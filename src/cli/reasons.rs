@@ -1,4 +1,5 @@
-//! `pos-agent reasons`: every reason that a sale, the log or the status names, with its sentence for cashier, customer and technician.
+//! `pos-agent reasons`: every reason that a sale, the log or the status names, with its sentence for cashier, customer
+//! and technician.
 
 use clap::Args;
 

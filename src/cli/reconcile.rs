@@ -35,7 +35,8 @@ pub(super) struct Reconcile {
     /// One JSON object for each finding, then one with the summary, each on a line
     #[arg(long)]
     json: bool,
-    /// The daemon's configuration, for the journal and the terminal's id [default: /etc/pos-agent/config.toml if it can be read]
+    /// The daemon's configuration, for the journal and the terminal's id [default: /etc/pos-agent/config.toml if it can
+    /// be read]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// The journal [default: the one of the configuration]

@@ -43,8 +43,8 @@ pub(super) struct Sale {
 /// What to do with an approval of less than the amount.
 #[derive(Debug, Args)]
 pub(super) struct Partial {
-    /// Take an approval of less than the amount (exit code 4); the rest is to be paid another way. Without it such an approval
-    /// is reversed
+    /// Take an approval of less than the amount (exit code 4); the rest is to be paid another way. Without it such an
+    /// approval is reversed
     #[arg(long)]
     accept_partial: bool,
 }

@@ -1,4 +1,5 @@
-//! `pos-agent settle`: tell what becomes of a sale that waits for a person because the journal was found to be an old copy.
+//! `pos-agent settle`: tell what becomes of a sale that waits for a person because the journal was found to be an old
+//! copy.
 
 use clap::Args;
 

@@ -1,6 +1,8 @@
-//! `pos-agent setup`: asks what a new terminal needs, finds its devices, writes its configuration, and has the doctor look at it.
+//! `pos-agent setup`: asks what a new terminal needs, finds its devices, writes its configuration, and has the doctor
+//! look at it.
 //!
-//! Nothing is written before the last question is answered. Every question is an option too, so that it runs with nobody there.
+//! Nothing is written before the last question is answered. Every question is an option too, so that it runs with
+//! nobody there.
 
 use std::fs;
 use std::io;
@@ -50,7 +52,8 @@ pub(super) struct Setup {
     /// Where the configuration is to be
     #[arg(long, value_name = "FILE", default_value = DEFAULT_PATH)]
     config: PathBuf,
-    /// Write a new configuration in the place of one that is there; the old one is kept beside it, and its values are offered
+    /// Write a new configuration in the place of one that is there; the old one is kept beside it, and its values are
+    /// offered
     #[arg(long)]
     replace: bool,
     /// Ask nobody

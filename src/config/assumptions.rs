@@ -1,6 +1,6 @@
-//! What the interface documents call "not shown" (design: Reading the interface documents): how this program assumes a gateway to be
-//! where they are silent, each assumption a key of `[gateway.assumptions]` with its default, so that another gateway is met by
-//! configuration. Paths are relative to `url`.
+//! What the interface documents call "not shown" (design: Reading the interface documents): how this program assumes a
+//! gateway to be where they are silent, each assumption a key of `[gateway.assumptions]` with its default, so that
+//! another gateway is met by configuration. Paths are relative to `url`.
 
 use chrono::FixedOffset;
 use serde::Deserialize;
@@ -19,31 +19,32 @@ pub struct Assumptions {
     pub query_path: String,
     /// Whether the query is a GET with its parameters in the address, or a POST with them in the body.
     pub query_method: QueryMethod,
-    /// Names of the field that holds the list in the query's answer; the first that is there counts. A bare list and a single payment
-    /// are understood in any case.
+    /// Names of the field that holds the list in the query's answer; the first that is there counts. A bare list and a
+    /// single payment are understood in any case.
     pub query_list: Vec<String>,
-    /// Further answers to a query that mean "answered: nothing is there", each as HTTP status and result code: `404 700.400.580`.
-    /// Without them only an answered empty list means it. A gateway that says it at a wrong path too would hide payments.
+    /// Further answers to a query that mean "answered: nothing is there", each as HTTP status and result code: `404
+    /// 700.400.580`. Without them only an answered empty list means it. A gateway that says it at a wrong path too
+    /// would hide payments.
     pub query_not_found: Vec<NotFound>,
-    /// The query's answer names the `merchantTransactionId` of each payment. What does not name it is then not believed to be
-    /// ours; only a gateway that never names it needs `false`.
+    /// The query's answer names the `merchantTransactionId` of each payment. What does not name it is then not believed
+    /// to be ours; only a gateway that never names it needs `false`.
     pub query_echoes_reference: bool,
     /// The gateway can be asked by `date.from` and `date.to`. `false`: it cannot, and nothing waits for it.
     pub query_by_date: bool,
     /// The offset from UTC in which `date.from` and `date.to` are written, as `+01:00`.
     pub query_date_zone: Zone,
-    /// Path of a cheap request on the line that is opened before the card is read; any answer serves. Without it the line is opened,
-    /// TLS included, and nothing is requested.
+    /// Path of a cheap request on the line that is opened before the card is read; any answer serves. Without it the
+    /// line is opened, TLS included, and nothing is requested.
     pub warm_path: Option<String>,
-    /// Path of the request that asks whether the gateway answers, and its time of day: at start, daily, and by the doctor, without the
-    /// access token; any answer serves.
+    /// Path of the request that asks whether the gateway answers, and its time of day: at start, daily, and by the
+    /// doctor, without the access token; any answer serves.
     pub probe_path: String,
     /// Path of captures, refunds and reversals.
     pub follow_up_path: String,
     /// Path of payments with a card that the gateway keeps.
     pub registration_payment_path: String,
-    /// Result codes, tried in this order: throttled, uncertain, approved, pending, declined. See [`Assumptions::is_listed`] for what an
-    /// entry matches. A code on no list is unknown at any HTTP status.
+    /// Result codes, tried in this order: throttled, uncertain, approved, pending, declined. See
+    /// [`Assumptions::is_listed`] for what an entry matches. A code on no list is unknown at any HTTP status.
     ///
     /// Not processed.
     pub throttled: Vec<String>,
@@ -57,8 +58,9 @@ pub struct Assumptions {
     pub declined: Vec<String>,
     /// Further codes that mean declined, with HTTP 400 alone. A code of another list stays what that list says.
     pub declined_at_400: Vec<String>,
-    /// The gateway refuses a `merchantTransactionId` that it has seen before, whatever became of the first request. Then a capture or
-    /// refund without an answer can be sent again after `resend-after-s`; else only when its absence is final.
+    /// The gateway refuses a `merchantTransactionId` that it has seen before, whatever became of the first request.
+    /// Then a capture or refund without an answer can be sent again after `resend-after-s`; else only when its absence
+    /// is final.
     pub refuses_repeated_references: bool,
     /// How long a payment that the gateway does not know may still appear, in hours, before it is taken as absent.
     pub absence_final_after_h: u64,
@@ -66,8 +68,8 @@ pub struct Assumptions {
     pub wallets: Vec<String>,
     /// The card schemes' names in parameters of 3-D Secure, six at most.
     pub schemes: Vec<String>,
-    /// Parameters that this gateway is known not to take, by their names in `pos-agent parameters list`; one that ends with a dot
-    /// stands for all that begin so. A till that adds one is refused before the card is asked for.
+    /// Parameters that this gateway is known not to take, by their names in `pos-agent parameters list`; one that ends
+    /// with a dot stands for all that begin so. A till that adds one is refused before the card is asked for.
     pub parameters_not_taken: Vec<String>,
 }
 
@@ -147,8 +149,9 @@ impl TryFrom<String> for Zone {
 }
 
 impl Assumptions {
-    /// Whether a list has a code. An entry of one digit, or that begins as `000.` does, is the beginning of codes of the form
-    /// `000.000.000`. Any other entry is a whole code of another form: no code of such a form is on a list by default.
+    /// Whether a list has a code. An entry of one digit, or that begins as `000.` does, is the beginning of codes of
+    /// the form `000.000.000`. Any other entry is a whole code of another form: no code of such a form is on a list by
+    /// default.
     #[must_use]
     pub fn is_listed(list: &[String], code: &str) -> bool {
         let usual = code.len() == 11 && begins_as_usual(code);

@@ -447,7 +447,8 @@ fn till(found: &mut Found, till: &Till) {
     }
 }
 
-/// A program at the socket with tills of its own. Another way in may stand for the same till: it has the same references then.
+/// A program at the socket with tills of its own. Another way in may stand for the same till: it has the same
+/// references then.
 fn peer(found: &mut Found, n: usize, peer: &TillPeer) {
     let uid = format!("till.peer[{n}].uid");
     let remedy = "write the number of the user that the program runs as (id -u NAME)";

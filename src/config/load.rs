@@ -1,4 +1,5 @@
-//! From a file to a checked [`Config`]: what can go wrong on the way, in words that name the file, the place and the remedy.
+//! From a file to a checked [`Config`]: what can go wrong on the way, in words that name the file, the place and the
+//! remedy.
 //!
 //! Not here: what the values must be (`check`).
 

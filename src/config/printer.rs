@@ -1,4 +1,5 @@
-//! `[[printer]]`: a receipt printer, and the parts of a QR template. Values only; what they do is the business of `printer`.
+//! `[[printer]]`: a receipt printer, and the parts of a QR template. Values only; what they do is the business of
+//! `printer`.
 
 use std::fmt;
 use std::path::PathBuf;

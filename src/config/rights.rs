@@ -1,5 +1,5 @@
-//! What a caller may do: eleven rights, and the named sets of them. Who has which is written in `[[till.token]]`, `[[till.peer]]` and
-//! `[till.socket]`; what each verb needs is in `till/rights.rs`.
+//! What a caller may do: eleven rights, and the named sets of them. Who has which is written in `[[till.token]]`,
+//! `[[till.peer]]` and `[till.socket]`; what each verb needs is in `till/rights.rs`.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -74,7 +74,8 @@ impl Right {
     }
 }
 
-/// What a shop does every day: everything but paying out, reaching beyond one's own tills and this journal, and servicing.
+/// What a shop does every day: everything but paying out, reaching beyond one's own tills and this journal, and
+/// servicing.
 const USUAL: [Right; 7] =
     [Right::Sale, Right::PreAuthorise, Right::Capture, Right::Refund, Right::Reverse, Right::Totals, Right::Read];
 
@@ -163,8 +164,8 @@ impl<'de> Deserialize<'de> for Named {
 }
 
 impl<'de> Deserialize<'de> for Rights {
-    /// Exactly what the list names. One that names nothing but what widens other rights was written when there were no others: it
-    /// widens the usual ones, as it did then.
+    /// Exactly what the list names. One that names nothing but what widens other rights was written when there were no
+    /// others: it widens the usual ones, as it did then.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let named = Vec::<Named>::deserialize(deserializer)?;
         let mut rights: BTreeSet<Right> = named.into_iter().flat_map(|named| named.0.0).collect();

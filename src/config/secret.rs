@@ -55,7 +55,8 @@ pub enum SecretError {
     },
 }
 
-/// Reads a secret: a regular file that only its owner can open, with one line of at least 16 printable ASCII characters.
+/// Reads a secret: a regular file that only its owner can open, with one line of at least 16 printable ASCII
+/// characters.
 ///
 /// # Errors
 /// Every [`SecretError`].
@@ -63,8 +64,8 @@ pub fn secret_file(path: &Path) -> Result<Zeroizing<String>, SecretError> {
     read(path, true)
 }
 
-/// Reads a secret that systemd handed over (`LoadCredential=`): `path` lies in `$CREDENTIALS_DIRECTORY`. Who may open it is
-/// systemd's business, which may grant it by an access list that shows in the mode.
+/// Reads a secret that systemd handed over (`LoadCredential=`): `path` lies in `$CREDENTIALS_DIRECTORY`. Who may open
+/// it is systemd's business, which may grant it by an access list that shows in the mode.
 ///
 /// # Errors
 /// Every [`SecretError`] but [`SecretError::Open`].
@@ -144,8 +145,8 @@ fn bytes(path: &Path, private: bool, most: usize) -> Result<(Zeroizing<Vec<u8>>,
     Ok((bytes, length))
 }
 
-/// Whether a systemd credential of this name was handed to this process; `None` outside of systemd. One byte is none: the unit's
-/// `SetCredential=` gives a line feed in the place of a file that is missing.
+/// Whether a systemd credential of this name was handed to this process; `None` outside of systemd. One byte is none:
+/// the unit's `SetCredential=` gives a line feed in the place of a file that is missing.
 pub(super) fn credential_is_there(name: &str) -> Option<bool> {
     let folder = std::env::var_os("CREDENTIALS_DIRECTORY")?;
     Some(fs::metadata(Path::new(&folder).join(name)).is_ok_and(|facts| facts.is_file() && facts.len() > 1))

@@ -1,5 +1,5 @@
-//! The Unix socket in the configuration: its path alone, or a table with its path and the rights of whoever may open it and is
-//! neither root nor named in a `[[till.peer]]`.
+//! The Unix socket in the configuration: its path alone, or a table with its path and the rights of whoever may open it
+//! and is neither root nor named in a `[[till.peer]]`.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,8 @@ use super::Rights;
 /// The till of whoever is at the socket and stands for no other: the terminal itself.
 pub const LOCAL: &str = "local";
 
-/// What the system calls each user that it cannot name where the agent runs (user_namespaces(7); proc_sys_kernel(5), overflowuid).
+/// What the system calls each user that it cannot name where the agent runs (user_namespaces(7); proc_sys_kernel(5),
+/// overflowuid).
 const NOBODY: u32 = 65_534;
 
 /// Whether this is no user's number, but stands for any.
@@ -27,7 +28,8 @@ pub fn is_nameless(uid: u32) -> bool {
 pub struct Socket {
     /// Where it is.
     pub path: PathBuf,
-    /// What the group that may open it may do. Root and the agent's own user may do everything, whatever is written here.
+    /// What the group that may open it may do. Root and the agent's own user may do everything, whatever is written
+    /// here.
     pub rights: Rights,
 }
 

@@ -1,5 +1,5 @@
-//! The way to the gateway, step by step as a sale goes it: name, TCP, TLS, certificates, token, query. Nothing that could move
-//! money is sent.
+//! The way to the gateway, step by step as a sale goes it: name, TCP, TLS, certificates, token, query. Nothing that
+//! could move money is sent.
 
 use std::time::{Duration, UNIX_EPOCH};
 

@@ -4,9 +4,10 @@
 //! settings ─▶ disk ─▶ journal ─▶ clock ─▶ gateway ─▶ reader ─▶ printer ─▶ till ─▶ service
 //! ```
 //!
-//! It changes nothing, moves no money and takes nothing away from a running agent: what the agent holds (journal, reader,
-//! printer) is looked at read-only or asked of the agent. Each probe has a deadline, and none stops the others: what a probe
-//! needs and an earlier one did not find is said, too. What the findings look like on a screen is `cli`'s business.
+//! It changes nothing, moves no money and takes nothing away from a running agent: what the agent holds (journal,
+//! reader, printer) is looked at read-only or asked of the agent. Each probe has a deadline, and none stops the others:
+//! what a probe needs and an earlier one did not find is said, too. What the findings look like on a screen is `cli`'s
+//! business.
 
 mod clock;
 mod disk;
@@ -309,7 +310,8 @@ pub async fn look(file: &Path, agent: &Agent, scope: Scope, tell: &mut dyn FnMut
     std::mem::take(&mut report.findings)
 }
 
-/// Runs what may block for long on a thread of its own. One that never ends is left behind: the program ends all the same.
+/// Runs what may block for long on a thread of its own. One that never ends is left behind: the program ends all the
+/// same.
 async fn on_a_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
     let (done, result) = tokio::sync::oneshot::channel();
     std::thread::spawn(move || drop(done.send(work())));

@@ -1,4 +1,5 @@
-//! The receipt printers: what the agent knows of them, or, when no agent runs, what they say themselves. Nothing is printed.
+//! The receipt printers: what the agent knows of them, or, when no agent runs, what they say themselves. Nothing is
+//! printed.
 
 use super::reader::device_can_be_opened;
 use super::{Agent, Report};

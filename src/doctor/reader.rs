@@ -158,8 +158,8 @@ pub(super) fn device_can_be_opened(report: &mut Report<'_>, port: &str, what: &s
     true
 }
 
-/// Whether no other program has a tty open: two readers of one line get half of each answer. Only root sees the files of
-/// everybody; others are told by the system when they open it (TIOCEXCL), which root is not.
+/// Whether no other program has a tty open: two readers of one line get half of each answer. Only root sees the files
+/// of everybody; others are told by the system when they open it (TIOCEXCL), which root is not.
 fn nobody_holds(report: &mut Report<'_>, port: &str) -> bool {
     let Some(holder) = held_by(port) else { return true };
     let seen = format!("another program holds {port}: {holder}");

@@ -1,4 +1,5 @@
-//! The Luhn check digit (ISO/IEC 7812-1, Annex B). A typing check, never a proof: it cannot tell 09 from 90 (security: 1.6).
+//! The Luhn check digit (ISO/IEC 7812-1, Annex B). A typing check, never a proof: it cannot tell 09 from 90 (security:
+//! 1.6).
 
 /// Whether the last of `digits` is the Luhn check digit of the others. False when there are none or one is not a digit.
 #[must_use]

@@ -1,11 +1,13 @@
-//! What a card number looks like in a text that a person or a till wrote: where one must not be, it is told from an order number.
-//! To hide card numbers in a text is [`crate::card::mask_pans`]'s business, which hides too much rather than too little; here a
-//! number that was taken for a card's stops somebody's sale, so it must look like one in everything.
+//! What a card number looks like in a text that a person or a till wrote: where one must not be, it is told from an
+//! order number. To hide card numbers in a text is [`crate::card::mask_pans`]'s business, which hides too much rather
+//! than too little; here a number that was taken for a card's stops somebody's sale, so it must look like one in
+//! everything.
 
 use super::luhn;
 
-/// Whether `text` holds what is a card number in everything that can be seen: 13 to 19 digits, whole or in groups with a space or a
-/// dash between, that begin and are as long as those of the card schemes, with a right check digit (ISO/IEC 7812-1).
+/// Whether `text` holds what is a card number in everything that can be seen: 13 to 19 digits, whole or in groups with
+/// a space or a dash between, that begin and are as long as those of the card schemes, with a right check digit
+/// (ISO/IEC 7812-1).
 #[must_use]
 pub fn is_in(text: &str) -> bool {
     let groups = text.split(|c: char| !c.is_ascii_digit() && c != ' ' && c != '-');
@@ -34,7 +36,8 @@ fn is_of_a_scheme(digits: &str) -> bool {
     }
 }
 
-/// The 13 digits on a packet (EAN-13), by their own check digit: a till that sends what it sells must not be stopped by it.
+/// The 13 digits on a packet (EAN-13), by their own check digit: a till that sends what it sells must not be stopped by
+/// it.
 fn is_article_number(digits: &str) -> bool {
     let sum: u32 = digits.bytes().enumerate().map(|(n, c)| u32::from(c - b'0') * if n % 2 == 0 { 1 } else { 3 }).sum();
     digits.len() == 13 && sum.is_multiple_of(10)

@@ -1,8 +1,8 @@
 //! BER-TLV: a walker over borrowed bytes and an encoder. No allocation, no recursion without a bound.
 //!
 //! Policy (security: 1.6; EMV Book 3, Annex B), stricter than most decoders on purpose:
-//! - definite lengths whose number stands in at most three bytes (`83 xx xx xx`); longer forms than needed are read but never
-//!   written; tags of at most four bytes, none with a superfluous `80` after its first byte;
+//! - definite lengths whose number stands in at most three bytes (`83 xx xx xx`); longer forms than needed are read but
+//!   never written; tags of at most four bytes, none with a superfluous `80` after its first byte;
 //! - `00` padding is skipped between objects, never read as a tag; `FF` is refused as one;
 //! - a value that is longer than its container is an error, never a shorter value;
 //! - repeated tags keep their order; [`find`] gives the first.

@@ -1,5 +1,5 @@
-//! Track 2 and tag 57: PAN, expiry, service code. Only masked data ever passes here in the agent ([`MaskedTrack2`]); the
-//! simulators use the clear form ([`Track2`]) with test cards.
+//! Track 2 and tag 57: PAN, expiry, service code. Only masked data ever passes here in the agent ([`MaskedTrack2`]);
+//! the simulators use the clear form ([`Track2`]) with test cards.
 //!
 //! ```text
 //!  tag 57   4761739001010119 D 2212 201 1143804400000 F      packed nibbles, one F where a nibble is left over
@@ -190,11 +190,12 @@ pub struct MaskedTrack2<'a> {
 }
 
 impl<'a> MaskedTrack2<'a> {
-    /// Reads the ASCII form `;476173******0010=1512201**********?*`. The start sentinel and what follows the end sentinel may
-    /// be missing.
+    /// Reads the ASCII form `;476173******0010=1512201**********?*`. The start sentinel and what follows the end
+    /// sentinel may be missing.
     ///
     /// # Errors
-    /// The first thing in it that is not masked track 2; a PAN of 13 or more digits of which no place is masked is none.
+    /// The first thing in it that is not masked track 2; a PAN of 13 or more digits of which no place is masked is
+    /// none.
     pub fn from_ascii(value: &'a [u8]) -> Result<Self, Track2Error> {
         let text = std::str::from_utf8(value).map_err(|_| Track2Error::Discretionary)?;
         let inner = text.strip_prefix(';').unwrap_or(text);

@@ -1,10 +1,12 @@
-//! What may follow a transaction, and how much of it is left: captures, refunds, reversals, increments, reauthorisations. Pure: sums
-//! over what the journal knows; who may ask is the agent's business, and the gateway has the last word.
+//! What may follow a transaction, and how much of it is left: captures, refunds, reversals, increments,
+//! reauthorisations. Pure: sums over what the journal knows; who may ask is the agent's business, and the gateway has
+//! the last word.
 //!
 //! Two kinds of sums (design: invariant 10):
-//! - what may still be **taken** (captures, what is reserved anew) counts only what is certainly reserved: an increment counts when it
-//!   was approved, and not while a reversal of it is open;
-//! - what may still be **given back** (refunds, reversals) counts everything that may have been given: also what has no answer yet.
+//! - what may still be **taken** (captures, what is reserved anew) counts only what is certainly reserved: an increment
+//!   counts when it was approved, and not while a reversal of it is open;
+//! - what may still be **given back** (refunds, reversals) counts everything that may have been given: also what has no
+//!   answer yet.
 //!
 //! | what happened | capture, reauthorisation | increment | refund | reversal |
 //! |---|---|---|---|---|
@@ -19,8 +21,8 @@
 //! | a reversal without an answer | none: wait | none: wait | none: wait | none: wait |
 //! | a reversal of all | none | none | none | none |
 //!
-//! Refunds and reversals themselves are the end: nothing follows them. An increment can be reversed as long as its reservation has
-//! not been captured, reserved anew or reversed.
+//! Refunds and reversals themselves are the end: nothing follows them. An increment can be reversed as long as its
+//! reservation has not been captured, reserved anew or reversed.
 
 mod sums;
 

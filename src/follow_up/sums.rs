@@ -1,4 +1,5 @@
-//! The sums behind what is left: what certainly stands, and what may stand. In minor units of the transaction's currency.
+//! The sums behind what is left: what certainly stands, and what may stand. In minor units of the transaction's
+//! currency.
 
 use super::{Held, Refusal, Transaction, What};
 
@@ -30,8 +31,8 @@ impl Transaction {
         if self.held == Held::Not { 0 } else { self.amount.minor() }
     }
 
-    /// What is certainly there, before anything was taken or refunded: the amount with its increments, less every reversal that may
-    /// have been. An increment in another currency adds nothing.
+    /// What is certainly there, before anything was taken or refunded: the amount with its increments, less every
+    /// reversal that may have been. An increment in another currency adds nothing.
     pub(super) fn certainly_reserved(&self) -> u64 {
         let same = |more: &&Self| more.amount.currency() == self.amount.currency();
         let more: u64 = self.those(What::Increment).filter(same).map(Self::certain_net).sum();

@@ -196,8 +196,8 @@ fn a_refund_in_another_currency_is_for_a_person() {
 const FOLLOWS: [Follow; 5] =
     [Follow::Capture, Follow::Refund, Follow::Reversal, Follow::Increment, Follow::Reauthorisation];
 
-/// A wish of a random history: what, how much of what is left in thousandths (more than 1000 is too much), what the journal hears, and
-/// what the bank truly did when the journal hears nothing.
+/// A wish of a random history: what, how much of what is left in thousandths (more than 1000 is too much), what the
+/// journal hears, and what the bank truly did when the journal hears nothing.
 type Wish = (u8, u64, u8, bool, usize);
 
 /// The bank's own sums over a history in which every open request ended as the bank decided.

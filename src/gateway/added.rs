@@ -1,6 +1,6 @@
-//! Parameters that a till adds to its sale: flat names (`cart.items[0].name`) or nested JSON become the flat names that the
-//! gateway takes (interface: What the service does). What the terminal itself says is not the till's to add, and what this call or
-//! this gateway does not take is refused here, before a card is asked for.
+//! Parameters that a till adds to its sale: flat names (`cart.items[0].name`) or nested JSON become the flat names that
+//! the gateway takes (interface: What the service does). What the terminal itself says is not the till's to add, and
+//! what this call or this gateway does not take is refused here, before a card is asked for.
 
 use serde_json::{Map, Value};
 
@@ -45,8 +45,9 @@ pub struct Problem {
     pub why: String,
 }
 
-/// The till's parameters by their flat names, in the order of their names; each is known to the interface's data model and
-/// fits it, this call and this gateway take it, and together they break no rule. `payment_type` is what the terminal will say.
+/// The till's parameters by their flat names, in the order of their names; each is known to the interface's data model
+/// and fits it, this call and this gateway take it, and together they break no rule. `payment_type` is what the
+/// terminal will say.
 ///
 /// # Errors
 /// The first that cannot be sent.
@@ -81,7 +82,8 @@ pub fn parameters(
         };
         return Err(problem(name, why));
     }
-    // Some rules look at what kind of payment it is. What else the terminal adds is not there yet, and not the till's to miss.
+    // Some rules look at what kind of payment it is. What else the terminal adds is not there yet, and not the till's
+    // to miss.
     flat.push(("paymentType".to_owned(), payment_type.to_owned()));
     let asked = Asked { direction: Direction::Request, call, from_client_side: false, names: &names };
     let violation = form::judge(&flat, &asked).into_iter().find(|violation| !is_the_terminals(&violation.name));

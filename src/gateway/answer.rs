@@ -1,15 +1,16 @@
-//! The gateway's answer to one request, read: HTTP status and JSON to meaning. Anything but a complete, consistent answer is
-//! unknown; no text of the body is quoted in a reason but the gateway's own description, cleaned.
+//! The gateway's answer to one request, read: HTTP status and JSON to meaning. Anything but a complete, consistent
+//! answer is unknown; no text of the body is quoted in a reason but the gateway's own description, cleaned.
 //!
 //! Assumed, where the interface is silent:
-//! - an amount is a JSON string with two decimals (`"12.34"`), or a JSON number with at most two (`12.34`, `12.3`, `12`);
+//! - an amount is a JSON string with two decimals (`"12.34"`), or a JSON number with at most two (`12.34`, `12.3`,
+//!   `12`);
 //! - an `amount` without a `currency` is in the currency asked for; in a list, where none was, it is "unreadable";
 //! - a `merchantTransactionId` in an answer echoes the request's; another one means the answer is not ours;
 //! - a `paymentType` in an approval or pending answer is the request's; another one means the answer is not ours;
 //! - what is said of a pending payment later names the same two, also when it is declined;
 //! - 800.120.100 says "not processed" at any HTTP status below 500;
-//! - HTTP 401, 403 and 404 say "not processed" too, and 307 "not here", unless the body says that something was done or names a
-//!   payment.
+//! - HTTP 401, 403 and 404 say "not processed" too, and 307 "not here", unless the body says that something was done or
+//!   names a payment.
 
 use serde_json::Value;
 
@@ -61,10 +62,10 @@ pub(super) fn payment(reply: &Reply, asked: &Expected, assumptions: &Assumptions
     }
 }
 
-/// The answer to `GET /v1/payments/{id}`. It is about the payment only when it has the payment's id and something that payments
-/// have: the result of the question itself ("no such session", "too many requests") comes with an id and a code too, and is never
-/// the outcome of the payment. Here 400, 401, 403 and 404 speak of our question as well. An id alone does not make it ours: another
-/// reference or kind than `asked` is another payment's outcome.
+/// The answer to `GET /v1/payments/{id}`. It is about the payment only when it has the payment's id and something that
+/// payments have: the result of the question itself ("no such session", "too many requests") comes with an id and a
+/// code too, and is never the outcome of the payment. Here 400, 401, 403 and 404 speak of our question as well. An id
+/// alone does not make it ours: another reference or kind than `asked` is another payment's outcome.
 pub(super) fn retrieval(reply: &Reply, id: &str, asked: &Expected, assumptions: &Assumptions) -> Answer {
     let status = reply.status;
     if status != 200 {
@@ -208,8 +209,9 @@ fn refusal(body: &Value, reason: Reason) -> Refusal {
     Refusal { why: Why { reason, detail }, for_chip: for_chip(body), facts }
 }
 
-/// Whether HTTP status 401, 403 or 404 says that the gateway did not take a POST (interface: Errors): then what that needs. When the
-/// body says that something was done, or names a payment, the two contradict each other, and nobody knows: then why, as an error.
+/// Whether HTTP status 401, 403 or 404 says that the gateway did not take a POST (interface: Errors): then what that
+/// needs. When the body says that something was done, or names a payment, the two contradict each other, and nobody
+/// knows: then why, as an error.
 fn refused_request(reply: &Reply, asked: &Expected, assumptions: &Assumptions) -> Option<Result<Why, Why>> {
     let status = reply.status;
     let reason = match status {
@@ -230,7 +232,8 @@ fn refused_request(reply: &Reply, asked: &Expected, assumptions: &Assumptions) -
     Some(Ok(what))
 }
 
-/// Why a 307 to a POST that moves money must not be followed: its body says that something was done, or names a payment.
+/// Why a 307 to a POST that moves money must not be followed: its body says that something was done, or names a
+/// payment.
 ///
 /// # Errors
 /// That, in a sentence.
@@ -244,7 +247,8 @@ pub(super) fn may_be_sent_elsewhere(reply: &Reply, asked: &Expected, assumptions
     Ok(())
 }
 
-/// Whether an answer that says "not taken" by its HTTP status says by its body that something was done, or of which payment it is.
+/// Whether an answer that says "not taken" by its HTTP status says by its body that something was done, or of which
+/// payment it is.
 fn speaks_of_a_payment(body: &Value, class: Option<Class>, asked: &Expected) -> bool {
     let done = matches!(class, Some(Class::Approved | Class::Pending)) || is_redirected(body);
     done || payment_id(body).is_some() || holds_a_payment(body, asked)

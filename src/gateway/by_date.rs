@@ -1,5 +1,6 @@
-//! Which of our references the gateway knows of a span of time: the query by `date.from` and `date.to`, in windows that are halved
-//! until fewer entries come back than a query may return. Pure: it says what to ask next and reads what was answered.
+//! Which of our references the gateway knows of a span of time: the query by `date.from` and `date.to`, in windows that
+//! are halved until fewer entries come back than a query may return. Pure: it says what to ask next and reads what was
+//! answered.
 //!
 //! Assumed, as the interface is silent:
 //! - both ends belong to the window, and seconds are the finest step;
@@ -18,7 +19,8 @@ use crate::config::Assumptions;
 const LIMIT: usize = 100;
 /// Most questions of one search: enough for a year of a busy entity, and an end for one that never answers less.
 const MOST_ASKED: usize = 4096;
-/// Most references that are kept, of those that the journal does not know: more than a terminal makes while a journal is away.
+/// Most references that are kept, of those that the journal does not know: more than a terminal makes while a journal
+/// is away.
 const MOST_FOUND: usize = 10_000;
 
 /// A window in seconds since 1970; both ends belong to it.

@@ -1,7 +1,7 @@
 //! A certificate in the words of a technician: for whom, by whom, until when, and the pin of its key.
 //!
-//! What it is not: a judgement. Whether a certificate is trusted is the verifier's business alone; this reads what a person
-//! should see, also of one that was refused.
+//! What it is not: a judgement. Whether a certificate is trusted is the verifier's business alone; this reads what a
+//! person should see, also of one that was refused.
 
 use std::fmt;
 

@@ -8,7 +8,8 @@ use crate::sale::ForChip;
 /// Most hex digits of the field (interface: Point of sale).
 const MAX_DIGITS: usize = 2048;
 
-/// Reads the field. When anything in it is malformed, nothing of it is used: half an answer to a chip is worse than none.
+/// Reads the field. When anything in it is malformed, nothing of it is used: half an answer to a chip is worse than
+/// none.
 pub(super) fn read(field: &str) -> ForChip {
     if field.len() > MAX_DIGITS {
         return malformed();

@@ -1,9 +1,9 @@
 //! The gateway over HTTP: a line kept open, each request sent at most once, every wait with a deadline.
 //!
-//! What a failure means rests on [`super::line`]: before the request was handed over to an open line nothing can have been
-//! read, and the sale is "not sent"; from then on it is "unknown". One 307 to the same host is followed here on any request, by hand,
-//! after a complete answer said that nothing was done. A request that moves money is not sent elsewhere when the body of its 307 says
-//! that something was done, or names a payment: it is "unknown".
+//! What a failure means rests on [`super::line`]: before the request was handed over to an open line nothing can have
+//! been read, and the sale is "not sent"; from then on it is "unknown". One 307 to the same host is followed here on
+//! any request, by hand, after a complete answer said that nothing was done. A request that moves money is not sent
+//! elsewhere when the body of its 307 says that something was done, or names a payment: it is "unknown".
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -46,7 +46,8 @@ pub struct Client(Arc<Inner>);
 
 struct Inner {
     address: Address,
-    /// The line that payments take. Questions and reversals have one of their own, so that a payment finds its line free.
+    /// The line that payments take. Questions and reversals have one of their own, so that a payment finds its line
+    /// free.
     payments: Lines,
     others: Lines,
     files: Arc<Files>,
@@ -72,8 +73,8 @@ impl Failure {
 }
 
 impl Client {
-    /// A client by the settings; reads the certificates' files, opens nothing yet. Certificates are checked at the time of
-    /// `clock`; a [`std::time::SystemTime`] stands for the system's clock, which is not believed before that time.
+    /// A client by the settings; reads the certificates' files, opens nothing yet. Certificates are checked at the time
+    /// of `clock`; a [`std::time::SystemTime`] stands for the system's clock, which is not believed before that time.
     ///
     /// # Errors
     /// [`Error`], a mistake in the settings.
@@ -107,8 +108,8 @@ impl Client {
         Ok(Self(Arc::new(Inner { address, payments, others, files, heard, gateway, terminal, way })))
     }
 
-    /// Opens the connection, TLS included, so that a payment needs one round trip. With a `warm-path` a request is made over it too, and
-    /// whatever is answered serves. No sale depends on it.
+    /// Opens the connection, TLS included, so that a payment needs one round trip. With a `warm-path` a request is made
+    /// over it too, and whatever is answered serves. No sale depends on it.
     ///
     /// # Errors
     /// When no line could be opened, or, with a `warm-path`, the gateway does not answer or refuses the access token.
@@ -168,8 +169,8 @@ impl Client {
         answer
     }
 
-    /// What became of a pending payment: `GET /v1/payments/{id}`. Everything but a clear answer is unknown, and one that is not of
-    /// what was asked is not ours.
+    /// What became of a pending payment: `GET /v1/payments/{id}`. Everything but a clear answer is unknown, and one
+    /// that is not of what was asked is not ours.
     pub async fn payment(&self, id: &str, asked: &Expected) -> Answer {
         if !answer::is_payment_id(id) {
             return Answer::Unknown { why: Reason::AnswerUnclear.with("no id of a payment") };
@@ -227,9 +228,9 @@ impl Client {
         }
     }
 
-    /// All `merchantTransactionId`s of this terminal that the gateway knows between two times, in milliseconds since 1970; whole seconds,
-    /// both ends included. Nothing moves by it. Of each answer only those are kept that `strange` gives back: a terminal has more
-    /// transactions in a year than a board has memory for.
+    /// All `merchantTransactionId`s of this terminal that the gateway knows between two times, in milliseconds since
+    /// 1970; whole seconds, both ends included. Nothing moves by it. Of each answer only those are kept that `strange`
+    /// gives back: a terminal has more transactions in a year than a board has memory for.
     ///
     /// # Errors
     /// When the gateway does not answer all of it, in a sentence. What it did answer proves nothing then.
@@ -269,8 +270,8 @@ impl Client {
         Ok(search.finish())
     }
 
-    /// Asks whether the gateway answers and what time it has, without our token and on a line of its own, so that the daily look is at a
-    /// new handshake. Whatever is answered serves.
+    /// Asks whether the gateway answers and what time it has, without our token and on a line of its own, so that the
+    /// daily look is at a new handshake. Whatever is answered serves.
     ///
     /// # Errors
     /// When there is no answer over TLS that was verified.
@@ -278,8 +279,8 @@ impl Client {
         self.probe_over(&self.0.others, false).await
     }
 
-    /// [`Self::probe`], and, where nothing has shown yet whether our token is taken, a question with it on the same line: for what nobody
-    /// has. Whether it is shows in [`Self::contact`].
+    /// [`Self::probe`], and, where nothing has shown yet whether our token is taken, a question with it on the same
+    /// line: for what nobody has. Whether it is shows in [`Self::contact`].
     ///
     /// # Errors
     /// As [`Self::probe`].
@@ -287,8 +288,8 @@ impl Client {
         self.probe_over(&self.0.others, true).await
     }
 
-    /// [`Self::probe`] over a line that is used for nothing else, with the certificates judged at the time of another clock. Nothing is
-    /// shown there that an impostor could use: no token, no payment.
+    /// [`Self::probe`] over a line that is used for nothing else, with the certificates judged at the time of another
+    /// clock. Nothing is shown there that an impostor could use: no token, no payment.
     ///
     /// # Errors
     /// As [`Self::probe`].
@@ -353,8 +354,8 @@ impl Client {
         }
     }
 
-    /// What the gateway knows under the first reference, with all that is linked to it, and what carries one of the others. One
-    /// question without an answer is none at all, and neither are two answers that contradict each other.
+    /// What the gateway knows under the first reference, with all that is linked to it, and what carries one of the
+    /// others. One question without an answer is none at all, and neither are two answers that contradict each other.
     pub async fn look_up(&self, references: &[String]) -> Inquiry {
         let mut all: Vec<Found> = Vec::new();
         for (nth, reference) in references.iter().enumerate() {
@@ -374,8 +375,8 @@ impl Client {
         Inquiry::Payments(all)
     }
 
-    /// Reverses a payment: a POST to the `follow-up-path` of the settings with paymentType RV, once. `merchant_transaction_id` is the reversal's
-    /// own reference.
+    /// Reverses a payment: a POST to the `follow-up-path` of the settings with paymentType RV, once.
+    /// `merchant_transaction_id` is the reversal's own reference.
     pub async fn reverse(&self, payment_id: &str, amount: Amount, merchant_transaction_id: &str) -> Reversal {
         self.0.files.refresh();
         let prepared = match request::reversal(&self.0.gateway, payment_id, amount, merchant_transaction_id) {
@@ -408,8 +409,8 @@ impl Client {
         self.followed(what, &self.0.others, &method, &path, body.as_ref(), |_| Ok(())).await
     }
 
-    /// One request, and a second one to the same host when the first was answered with 307 (interface: Errors) and this answer
-    /// `may` be followed; the error is why not.
+    /// One request, and a second one to the same host when the first was answered with 307 (interface: Errors) and this
+    /// answer `may` be followed; the error is why not.
     async fn followed(
         &self,
         what: &'static str,
@@ -577,8 +578,8 @@ const FORM: HeaderValue = HeaderValue::from_static("application/x-www-form-urlen
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const AGENT: HeaderValue = HeaderValue::from_static(concat!("pos-agent/", env!("CARGO_PKG_VERSION")));
 
-/// One line for each exchange: names, times and sizes, no content. Faults are told to the technician; what went well is told
-/// by the sale's own line.
+/// One line for each exchange: names, times and sizes, no content. Faults are told to the technician; what went well is
+/// told by the sale's own line.
 fn trace(what: &'static str, connected: Duration, total: Duration, done: &Result<Reply, Failure>) {
     let (connected_us, total_us) = (micros(connected), micros(total));
     match done {

@@ -1,7 +1,7 @@
 //! What time it is for the certificates and the tickets of TLS, as far as is known.
 //!
-//! What it is not: a clock. The agent gives one; without an agent there is the system's, which is not believed when it is
-//! earlier than a floor (build time, last record): a board without a battery boots in 1970 (design: invariant 8).
+//! What it is not: a clock. The agent gives one; without an agent there is the system's, which is not believed when it
+//! is earlier than a floor (build time, last record): a board without a battery boots in 1970 (design: invariant 8).
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! What a `result.code` means, by the lists of the settings (design: Reading the interface documents).
 //!
-//! The interface does not show the catalogue of codes: two to eleven digits and dots. A code that no list knows means nothing, at
-//! any HTTP status. The default lists are for codes of the form `000.000.000` alone.
+//! The interface does not show the catalogue of codes: two to eleven digits and dots. A code that no list knows means
+//! nothing, at any HTTP status. The default lists are for codes of the form `000.000.000` alone.
 
 use crate::config::Assumptions;
 

@@ -1,7 +1,8 @@
-//! What is known of the gateway from whatever it was asked last, by whom and for whatever: payments, questions, reversals, probes.
+//! What is known of the gateway from whatever it was asked last, by whom and for whatever: payments, questions,
+//! reversals, probes.
 //!
-//! That it answers a probe, which has no token, says nothing about the token: a refusal of that stands until a request with it was taken,
-//! or the files have changed.
+//! That it answers a probe, which has no token, says nothing about the token: a refusal of that stands until a request
+//! with it was taken, or the files have changed.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

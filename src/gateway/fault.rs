@@ -1,5 +1,5 @@
-//! Why a request to the gateway had no answer, or none that serves: a small enumeration, so that programs can tell the causes apart. The
-//! sentence of each is made here and nowhere else: what is wrong, a semicolon, what to do.
+//! Why a request to the gateway had no answer, or none that serves: a small enumeration, so that programs can tell the
+//! causes apart. The sentence of each is made here and nowhere else: what is wrong, a semicolon, what to do.
 //!
 //! What it is not: what became of a payment. That rests on when it failed, and is [`crate::sale::Answer`].
 

@@ -1,9 +1,9 @@
-//! The files that the settings name, as they are in use: CAs, our certificate and its key, the access token. They are read
-//! again when one of them has changed, so that none of them needs a restart to be replaced.
+//! The files that the settings name, as they are in use: CAs, our certificate and its key, the access token. They are
+//! read again when one of them has changed, so that none of them needs a restart to be replaced.
 //!
-//! Looked at when a sale begins, before a question or a reversal, and before each new connection; never between a card and its
-//! request while a connection stands. New files are taken together or not at all: as long as they do not fit (a new
-//! certificate beside the old key) the earlier ones stay in use, and the status says so. What systemd hands over
+//! Looked at when a sale begins, before a question or a reversal, and before each new connection; never between a card
+//! and its request while a connection stands. New files are taken together or not at all: as long as they do not fit (a
+//! new certificate beside the old key) the earlier ones stay in use, and the status says so. What systemd hands over
 //! (`LoadCredential=`) changes with a restart only.
 
 use std::os::unix::fs::MetadataExt;

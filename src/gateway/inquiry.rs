@@ -1,16 +1,16 @@
-//! The answer to a query by `merchantTransactionId` or by date, read. Only an answer that surely means "nothing" means "not there"
-//! (design: path of a sale, 9): whatever is not surely a list of payments, and surely the one asked for, is "cannot ask". What is
-//! found is handed on as it is: the sale judges amounts, currencies and codes.
+//! The answer to a query by `merchantTransactionId` or by date, read. Only an answer that surely means "nothing" means
+//! "not there" (design: path of a sale, 9): whatever is not surely a list of payments, and surely the one asked for, is
+//! "cannot ask". What is found is handed on as it is: the sale judges amounts, currencies and codes.
 //!
 //! Assumed, as the interface shows no answer of a query (`[gateway.assumptions]`):
 //! - HTTP 200 with a JSON object that holds the list in a field of `query-list`, or a bare list, or a single payment;
 //! - an empty list counts only with no `result.code`, an approved one, or 700.400.580 ("cannot find transaction");
 //! - further answers that mean "nothing is there", by HTTP status and result code, stand in `query-not-found`;
-//! - a linked transaction (capture, reversal, refund) may carry a `merchantTransactionId` of its own. A payment (DB, PA, CD)
-//!   that carries another one than asked for is not ours and never shown, so that nothing of it can be reversed; when
-//!   nothing else was found, the gateway did not understand the question;
-//! - a payment is listed once: what is listed again and alike is that payment, and what is listed again and differently, in one answer
-//!   or in two about the same sale, is no answer. Which of the two is true nobody knows;
+//! - a linked transaction (capture, reversal, refund) may carry a `merchantTransactionId` of its own. A payment (DB,
+//!   PA, CD) that carries another one than asked for is not ours and never shown, so that nothing of it can be
+//!   reversed; when nothing else was found, the gateway did not understand the question;
+//! - a payment is listed once: what is listed again and alike is that payment, and what is listed again and
+//!   differently, in one answer or in two about the same sale, is no answer. Which of the two is true nobody knows;
 //! - a `paymentType` is two upper-case letters or digits.
 
 use std::collections::BTreeMap;
@@ -116,8 +116,9 @@ fn is_strangers_payment(entry: &Value, reference: &str) -> bool {
         && text_at(entry, "/paymentType").is_some_and(|kind| PAYMENTS.contains(&kind))
 }
 
-/// A reversal or refund that neither our reference nor a `referencedId` says to be one of the payment: in a list of that payment
-/// alone it is linked to it, in a list of others too it may be linked to any. Our own reversals carry a reference made of the sale's.
+/// A reversal or refund that neither our reference nor a `referencedId` says to be one of the payment: in a list of
+/// that payment alone it is linked to it, in a list of others too it may be linked to any. Our own reversals carry a
+/// reference made of the sale's.
 fn is_of_nobody(entry: &Value, reference: &str) -> bool {
     matches!(text_at(entry, "/paymentType"), Some("RV" | "RF"))
         && text_at(entry, "/referencedId").is_none()

@@ -1,5 +1,5 @@
-//! JSON read so that no amount passes through a binary fraction: an `amount` that is a number becomes the text that an `amount` in a
-//! string has, digit by digit, or stays what cannot be read.
+//! JSON read so that no amount passes through a binary fraction: an `amount` that is a number becomes the text that an
+//! `amount` in a string has, digit by digit, or stays what cannot be read.
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
@@ -84,8 +84,8 @@ impl<'de> Visitor<'de> for Reader {
     }
 }
 
-/// A text or null stays as it is, a number with at most two decimals gets its two; of anything else nothing is kept but that it is
-/// there, for it cannot be an amount.
+/// A text or null stays as it is, a number with at most two decimals gets its two; of anything else nothing is kept but
+/// that it is there, for it cannot be an amount.
 fn amount(raw: &RawValue) -> Value {
     let text = raw.get();
     if text == "null" {

@@ -1,8 +1,8 @@
-//! What else a payment's answer says, as far as it may be kept: flat names and short texts, for the journal and for people who ask
-//! for a payment (interface: Payment response fields).
+//! What else a payment's answer says, as far as it may be kept: flat names and short texts, for the journal and for
+//! people who ask for a payment (interface: Payment response fields).
 //!
-//! Left out: what card rules forbid (holder, expiry date), people's names and addresses, what only a browser could use, and what
-//! has a place of its own in `HostFacts`. A number that could be a card's is masked wherever it stands.
+//! Left out: what card rules forbid (holder, expiry date), people's names and addresses, what only a browser could use,
+//! and what has a place of its own in `HostFacts`. A number that could be a card's is masked wherever it stands.
 
 use std::collections::BTreeMap;
 
@@ -65,8 +65,8 @@ fn is_below(name: &str, names: &[&str]) -> bool {
         .any(|above| name.strip_prefix(above).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '['])))
 }
 
-/// An id of the gateway's is no card number, whatever digits stand in it, and with one of them masked nothing could be paid by it
-/// (interface: identifiers, exactly 32 letters and digits).
+/// An id of the gateway's is no card number, whatever digits stand in it, and with one of them masked nothing could be
+/// paid by it (interface: identifiers, exactly 32 letters and digits).
 fn is_id(name: &str, text: &str) -> bool {
     matches!(name, "id" | "registrationId" | "registration.id") && is_payment_id(text)
 }

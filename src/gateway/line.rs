@@ -1,8 +1,8 @@
 //! The line to the gateway: one TLS connection that speaks HTTP/1.1, and the place where an idle one is kept.
 //!
-//! When a request may have been read is known exactly: [`Lines::take`] gives a line only after its TLS handshake was complete,
-//! and a request handed to [`Line::exchange`] is either handed back whole, then none of its bytes was written (hyper:
-//! `TrySendError`), or its fate is open. Nothing here sends anything twice.
+//! When a request may have been read is known exactly: [`Lines::take`] gives a line only after its TLS handshake was
+//! complete, and a request handed to [`Line::exchange`] is either handed back whole, then none of its bytes was written
+//! (hyper: `TrySendError`), or its fate is open. Nothing here sends anything twice.
 
 use std::io;
 use std::net::SocketAddr;
@@ -34,9 +34,9 @@ use crate::wire::{Stream, Way};
 
 /// Largest answer, in bytes: the interface's longest response is below 32 KiB; a query of 100 entries fits.
 const MAX_ANSWER: usize = 256 * 1024;
-/// How long an idle line is trusted: load balancers close idle connections after 60 s, mobile networks forget them later. A
-/// card that comes after it costs a new handshake, whose failure is a clean "not sent". When a sale begins, a line that is half as old
-/// is replaced: it shall outlive the customer's search for the card.
+/// How long an idle line is trusted: load balancers close idle connections after 60 s, mobile networks forget them
+/// later. A card that comes after it costs a new handshake, whose failure is a clean "not sent". When a sale begins, a
+/// line that is half as old is replaced: it shall outlive the customer's search for the card.
 const IDLE: Duration = Duration::from_secs(50);
 
 /// Opens lines and keeps one that is idle.
@@ -108,8 +108,8 @@ impl Lines {
         }
     }
 
-    /// Makes sure that a line stands open and will for a while: the idle one, or a new one. Nothing is sent over it. The idle one is
-    /// known to be dead only when its end was heard.
+    /// Makes sure that a line stands open and will for a while: the idle one, or a new one. Nothing is sent over it.
+    /// The idle one is known to be dead only when its end was heard.
     pub(super) async fn warm(&self) -> Result<(), Fault> {
         let (edition, half) = (self.files.edition(), IDLE / 2);
         let fresh = |line: &Line| {

@@ -1,10 +1,9 @@
 //! The payment gateway's client: packs a sale into the interface's parameters, sends it once, reads the answer.
 //!
-//! It never retries, never follows by itself (one 307 to the same host excepted, on any request, unless its body speaks of a payment
-//! that was asked for), and says
-//! [`Answer::NotSent`](crate::sale::Answer::NotSent) only when the TLS handshake was not complete: everything else that went
-//! wrong is [`Answer::Unknown`](crate::sale::Answer::Unknown) (design: path of a sale, 6). What to do about an unknown is the
-//! sale's decision, not this module's.
+//! It never retries, never follows by itself (one 307 to the same host excepted, on any request, unless its body speaks
+//! of a payment that was asked for), and says [`Answer::NotSent`](crate::sale::Answer::NotSent) only when the TLS
+//! handshake was not complete: everything else that went wrong is [`Answer::Unknown`](crate::sale::Answer::Unknown)
+//! (design: path of a sale, 6). What to do about an unknown is the sale's decision, not this module's.
 //!
 //! ```text
 //! Payment ─▶ request (a form, each value checked against parameter) ─▶ client (HTTP) ─▶ line (over tls) ─▶ wire
@@ -15,8 +14,8 @@
 //! probe: the same way, step by step, for `pos-agent doctor`
 //! ```
 //!
-//! What the interface documents do not show is a setting, [`crate::config::Assumptions`]; what is assumed beyond it stands
-//! under "Assumed" in the heads of `answer`, `inquiry` and `by_date`.
+//! What the interface documents do not show is a setting, [`crate::config::Assumptions`]; what is assumed beyond it
+//! stands under "Assumed" in the heads of `answer`, `inquiry` and `by_date`.
 
 pub mod added;
 mod address;

@@ -1,5 +1,5 @@
-//! The way to the gateway step by step, for `pos-agent doctor`: the same files, certificates and lines as a payment has, and
-//! nothing that could move money: the probe without a token, and the query.
+//! The way to the gateway step by step, for `pos-agent doctor`: the same files, certificates and lines as a payment
+//! has, and nothing that could move money: the probe without a token, and the query.
 //!
 //! It judges nothing: what a step found and how long it took is told, what it means is the doctor's business.
 

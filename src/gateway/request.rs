@@ -1,7 +1,7 @@
 //! A sale as the form of `POST /v1/payments`: which parameters, from where, in which order. It sends nothing.
 //!
-//! The form holds the sealed card data and PIN block, so it lives in one buffer that is filled once, never grows (a buffer
-//! that grows leaves copies behind) and is wiped when its last user drops it.
+//! The form holds the sealed card data and PIN block, so it lives in one buffer that is filled once, never grows (a
+//! buffer that grows leaves copies behind) and is wiped when its last user drops it.
 
 use bytes::Bytes;
 use zeroize::Zeroizing;
@@ -15,8 +15,8 @@ use crate::money::{Amount, MoneyError};
 
 /// Where payments are made.
 const PAYMENTS: &str = "/v1/payments";
-/// Bytes of the form's buffer: three values of 2048 hex digits (SRED, PIN, ICC), one reference of 255 characters that escape
-/// to at most 12 bytes each, and 4 KiB for the names and the short values. What a till adds has its own room.
+/// Bytes of the form's buffer: three values of 2048 hex digits (SRED, PIN, ICC), one reference of 255 characters that
+/// escape to at most 12 bytes each, and 4 KiB for the names and the short values. What a till adds has its own room.
 const CAPACITY: usize = 3 * 2048 + 255 * 12 + 4096;
 /// Bytes that the parameters of a till may take in the form: some two hundred cart items.
 pub const MAX_PARAMETERS: usize = 64 * 1024;
@@ -52,10 +52,10 @@ pub enum Error {
 
 /// A request ready to be sent. Whoever sends it again must know that it was not processed; clones share the one body.
 ///
-/// The body is ours and wiped. Copies that others make while it is sent: hyper copies it behind the request's head into its
-/// write buffer, rustls encrypts from there into its record buffer (ciphertext). hyper's buffer lives as long as the
-/// connection, is overwritten by the next request, and is freed without being wiped. What it then holds is what the reader
-/// encrypted; this program never has the keys.
+/// The body is ours and wiped. Copies that others make while it is sent: hyper copies it behind the request's head into
+/// its write buffer, rustls encrypts from there into its record buffer (ciphertext). hyper's buffer lives as long as
+/// the connection, is overwritten by the next request, and is freed without being wiped. What it then holds is what the
+/// reader encrypted; this program never has the keys.
 #[derive(Clone)]
 pub struct PreparedPayment {
     pub(super) path: String,
@@ -158,7 +158,8 @@ fn with_id(path: &str, id: &str) -> Result<String, Error> {
     if is_payment_id(id) { Ok(path.replace(ID, id)) } else { Err(Error::NoId) }
 }
 
-/// The form of a reversal: what refers to an earlier payment, with paymentType RV (design: Reading the interface documents).
+/// The form of a reversal: what refers to an earlier payment, with paymentType RV (design: Reading the interface
+/// documents).
 ///
 /// # Errors
 /// The first value that does not fit.

@@ -5,8 +5,8 @@ use crate::card::mask_pans;
 /// Most characters of one text (interface: Point of sale, up to 2048).
 pub(super) const MAX_TEXT: usize = 2048;
 
-/// Most lines of one text: as many as the longest one fills on paper of 32 characters. Without it a text of line feeds would be metres
-/// of paper.
+/// Most lines of one text: as many as the longest one fills on paper of 32 characters. Without it a text of line feeds
+/// would be metres of paper.
 pub(super) const MAX_LINES: usize = 64;
 
 /// Whether line feeds are part of the text.
@@ -18,8 +18,8 @@ pub(super) enum Lines {
     Join,
 }
 
-/// `text` without control characters (C0, DEL, C1) and without characters that show nothing and change how others are shown
-/// (direction marks, zero-width characters), at most [`MAX_TEXT`] characters; `None` when nothing is left.
+/// `text` without control characters (C0, DEL, C1) and without characters that show nothing and change how others are
+/// shown (direction marks, zero-width characters), at most [`MAX_TEXT`] characters; `None` when nothing is left.
 pub(super) fn clean(text: &str, lines: Lines) -> Option<String> {
     let cleaned: String = text
         .chars()

@@ -1,9 +1,9 @@
 //! TLS to the gateway: versions 1.2 and 1.3 with the `ring` provider, a private root store, no 0-RTT.
 //!
-//! The system's root certificates are not used: only the CAs of `ca-file` may sign the gateway's certificate. It may hold
-//! several, so that the gateway can change its CA without anybody at the terminal: the next one is put beside the present one
-//! before, and the old one is taken out some day after. When the settings name a certificate of ours, it is shown to a gateway
-//! that asks for one.
+//! The system's root certificates are not used: only the CAs of `ca-file` may sign the gateway's certificate. It may
+//! hold several, so that the gateway can change its CA without anybody at the terminal: the next one is put beside the
+//! present one before, and the old one is taken out some day after. When the settings name a certificate of ours, it is
+//! shown to a gateway that asks for one.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -33,8 +33,8 @@ pub(super) struct Tls {
     pub(super) client: Option<Certificate>,
 }
 
-/// Reads the files that the settings name. Certificates are checked at `clock`'s time; `seen` remembers those that the gateway
-/// shows.
+/// Reads the files that the settings name. Certificates are checked at `clock`'s time; `seen` remembers those that the
+/// gateway shows.
 pub(super) fn load(
     gateway: &config::Gateway,
     credentials: Option<&Path>,

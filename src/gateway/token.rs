@@ -1,4 +1,5 @@
-//! The gateway's access token: read from a file that its owner alone can read, or from a systemd credential; never shown.
+//! The gateway's access token: read from a file that its owner alone can read, or from a systemd credential; never
+//! shown.
 
 use std::path::{Path, PathBuf};
 
@@ -11,8 +12,8 @@ use zeroize::Zeroizing;
 use super::Error;
 use crate::config::{self, secret_credential, secret_file};
 
-/// An access token, as the value of the `Authorization` header (interface: Authentication, 2). Its buffer is ours and wiped
-/// when the last user drops it; hyper and rustls copy it into their write buffers with each request.
+/// An access token, as the value of the `Authorization` header (interface: Authentication, 2). Its buffer is ours and
+/// wiped when the last user drops it; hyper and rustls copy it into their write buffers with each request.
 #[derive(Clone)]
 pub struct Token(HeaderValue);
 
@@ -45,8 +46,8 @@ impl Token {
         self.0.clone()
     }
 
-    /// When it ends, in seconds since 1970, if it is a token that says so itself: a JWT with `exp` (RFC 7519, 4.1.4). It is read
-    /// without being verified: only the gateway can, and only a warning hangs on it.
+    /// When it ends, in seconds since 1970, if it is a token that says so itself: a JWT with `exp` (RFC 7519, 4.1.4).
+    /// It is read without being verified: only the gateway can, and only a warning hangs on it.
     #[must_use]
     pub fn expires(&self) -> Option<i64> {
         let mut parts = self.0.as_bytes().strip_prefix(b"Bearer ")?.split(|byte| *byte == b'.');

@@ -1,10 +1,10 @@
-//! Whether the gateway's certificate is believed: webpki's judgement against our CAs, at a time that can be right, and with a
-//! pinned CA in the chain when pins are set.
+//! Whether the gateway's certificate is believed: webpki's judgement against our CAs, at a time that can be right, and
+//! with a pinned CA in the chain when pins are set.
 //!
-//! While no clock can be right, the time is only known to be the floor or later. A certificate that had expired by the floor
-//! has expired; one that becomes valid later may be valid now, and it would be the board's empty battery that refused it. So
-//! the chain is looked at from the floor on, at the earliest time at which none of it is "not valid yet" (design:
-//! invariant 8).
+//! While no clock can be right, the time is only known to be the floor or later. A certificate that had expired by the
+//! floor has expired; one that becomes valid later may be valid now, and it would be the board's empty battery that
+//! refused it. So the chain is looked at from the floor on, at the earliest time at which none of it is "not valid yet"
+//! (design: invariant 8).
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -71,8 +71,8 @@ impl Verifier {
         Ok(Self { inner, algorithms, anchors, pins, clock, seen })
     }
 
-    /// Whether a chain that webpki believes at `at` goes through a pinned key. Another chain to our CAs does not serve, and
-    /// neither does a pinned certificate that is only shown: it must have signed.
+    /// Whether a chain that webpki believes at `at` goes through a pinned key. Another chain to our CAs does not serve,
+    /// and neither does a pinned certificate that is only shown: it must have signed.
     fn is_pinned(&self, leaf: &CertificateDer<'_>, intermediates: &[CertificateDer<'_>], at: UnixTime) -> bool {
         let through_pin = |path: &VerifiedPath<'_>| {
             let anchor = self.anchors.iter().find(|(anchor, _)| anchor == path.anchor()).map(|(_, pin)| pin.clone());

@@ -1,13 +1,14 @@
-//! Taking over the journal of another board: its transactions become entries of this one, and what is open in it is settled here.
+//! Taking over the journal of another board: its transactions become entries of this one, and what is open in it is
+//! settled here.
 //!
-//! A copy of the file is what is taken, with its `-wal`, and not an export: an export leaves out what a reversal needs. The file given
-//! is only ever read. It is copied beside this journal first, and opened as copy, because SQLite writes when it opens: then it is
-//! checked as the doctor and `verify` do, and refused when anything is wrong with it.
+//! A copy of the file is what is taken, with its `-wal`, and not an export: an export leaves out what a reversal needs.
+//! The file given is only ever read. It is copied beside this journal first, and opened as copy, because SQLite writes
+//! when it opens: then it is checked as the doctor and `verify` do, and refused when anything is wrong with it.
 //!
-//! All or nothing, in one transaction of this file: steps in the order in which they were written there, and behind them a mark
-//! that says whose they are and how that book ended. Where this journal has transactions already, the numbers of the other one move
-//! up by the highest of them: in the key and in the first record, for a program reads them from both. The references at the gateway
-//! (`merchantTransactionId`) stay as they were sent.
+//! All or nothing, in one transaction of this file: steps in the order in which they were written there, and behind
+//! them a mark that says whose they are and how that book ended. Where this journal has transactions already, the
+//! numbers of the other one move up by the highest of them: in the key and in the first record, for a program reads
+//! them from both. The references at the gateway (`merchantTransactionId`) stay as they were sent.
 
 use std::fs;
 use std::io;
@@ -48,8 +49,9 @@ impl Drop for Copy {
     }
 }
 
-/// Takes the transactions of `file` into the journal at `path`, which no agent may hold meanwhile. An open transaction must be
-/// of `terminal`, when that is known: another terminal's cannot be looked up with this one's access to the gateway.
+/// Takes the transactions of `file` into the journal at `path`, which no agent may hold meanwhile. An open transaction
+/// must be of `terminal`, when that is known: another terminal's cannot be looked up with this one's access to the
+/// gateway.
 ///
 /// # Errors
 /// See [`Error`]; then this journal is as it was. The file is never changed.
@@ -186,7 +188,8 @@ fn take_over(db: &mut Db, theirs: &Connection, file: &Path, unix_ms: i64) -> Res
     transaction.execute(sql, params![until]).map_err(failed)?;
     // And what it was found not to know, this journal does not know either.
     let (ours, found) = (known::old_copy(&transaction)?, known::old_copy(theirs)?);
-    // Nor does it know what became of what is taken over, when that may have been here before, or its references are known as missing.
+    // Nor does it know what became of what is taken over, when that may have been here before, or its references are
+    // known as missing.
     let none = known::OldCopy::default();
     if found != none || ours != none {
         let last = "SELECT max(number) FROM sale";

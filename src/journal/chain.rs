@@ -4,13 +4,14 @@
 //! hash(n) = SHA-256( hash(n-1) || field || field || … )      each field with its length before it, eight bytes, big-endian
 //! ```
 //!
-//! An entry is a row of `step` or of `mark`; `entry` counts both in the order of their commits, from 1; before the first there are 32
-//! zero bytes. The fields of a step are `step`, entry, id, sale, unix_ms, records; of a mark `mark`, entry, unix_ms, what. They
-//! never change: a later column is not among them. What stands in `sale` is in the sale's first record too, and is held against it.
+//! An entry is a row of `step` or of `mark`; `entry` counts both in the order of their commits, from 1; before the
+//! first there are 32 zero bytes. The fields of a step are `step`, entry, id, sale, unix_ms, records; of a mark `mark`,
+//! entry, unix_ms, what. They never change: a later column is not among them. What stands in `sale` is in the sale's
+//! first record too, and is held against it.
 //!
-//! A hash without a secret shows that somebody altered, took out, put in or moved rows, and did not reckon every later hash anew.
-//! Who does that, or cuts off the end, is found only by whoever kept an earlier [`Head`] somewhere else: entry n must still have
-//! that hash.
+//! A hash without a secret shows that somebody altered, took out, put in or moved rows, and did not reckon every later
+//! hash anew. Who does that, or cuts off the end, is found only by whoever kept an earlier [`Head`] somewhere else:
+//! entry n must still have that hash.
 
 use ring::digest::{Context, SHA256};
 use rusqlite::{Connection, OptionalExtension, params};
@@ -136,8 +137,8 @@ pub(super) enum Mark {
         /// Their first entry here.
         first: i64,
     },
-    /// This journal was found to be an old copy of itself: the gateway held references that it did not know. What was open then waits
-    /// for a person.
+    /// This journal was found to be an old copy of itself: the gateway held references that it did not know. What was
+    /// open then waits for a person.
     OldCopy {
         /// What was found, with what was found before.
         #[serde(flatten)]
@@ -154,7 +155,8 @@ pub(super) enum Mark {
         #[serde(flatten)]
         reader: super::KnownReader,
     },
-    /// What was written before this has times of a clock that was ahead: that a clock is earlier does not make it wrong.
+    /// What was written before this has times of a clock that was ahead: that a clock is earlier does not make it
+    /// wrong.
     ClockSetBack {
         /// The latest of those times, milliseconds since 1970.
         latest: i64,

@@ -14,7 +14,8 @@ use super::retention::Retention;
 use super::set_back::{self, SetBack};
 use super::{Error, open, payments, receipts};
 
-/// Steps of one sale that have room in `step.id`; a reversal that was tried every five minutes takes nine years for them.
+/// Steps of one sale that have room in `step.id`; a reversal that was tried every five minutes takes nine years for
+/// them.
 pub(super) const STEPS_OF_SALE: i64 = 1 << 20;
 /// How long a commit waits for another program that writes to the file, which none should.
 pub(super) const BUSY: Duration = Duration::from_secs(1);
@@ -52,20 +53,22 @@ pub struct Opened {
     pub set_aside: Vec<SetAside>,
     /// The highest number given to a sale.
     pub last_number: u64,
-    /// Wall clock of the latest record since the clock was set back last, milliseconds since 1970: no earlier clock can be right.
+    /// Wall clock of the latest record since the clock was set back last, milliseconds since 1970: no earlier clock can
+    /// be right.
     pub last_unix_ms: i64,
-    /// Wall clock of the last thing that this journal knows, from which on it is looked for what it does not know: should it be an old
-    /// copy, that happened later. `None` without a transaction. While a transaction is open that was taken over from another journal,
-    /// it is the last thing that the other one knew, when that is earlier.
+    /// Wall clock of the last thing that this journal knows, from which on it is looked for what it does not know:
+    /// should it be an old copy, that happened later. `None` without a transaction. While a transaction is open that
+    /// was taken over from another journal, it is the last thing that the other one knew, when that is earlier.
     pub known_until_unix_ms: Option<i64>,
-    /// Wall clock of the first step that this journal holds; zero without one, and where another journal was taken over.
+    /// Wall clock of the first step that this journal holds; zero without one, and where another journal was taken
+    /// over.
     pub first_unix_ms: i64,
     /// What this journal was found not to know before; empty when it never was an old copy.
     pub old_copy: OldCopy,
 }
 
-/// A sale that is open, as a pos-agent wrote it (its entries have the right hashes), and that this program cannot read: a later one
-/// wrote it. It stays open and is never taken as absent; its till hears that it cannot be read.
+/// A sale that is open, as a pos-agent wrote it (its entries have the right hashes), and that this program cannot read:
+/// a later one wrote it. It stays open and is never taken as absent; its till hears that it cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SetAside {
     /// Its number.
@@ -228,8 +231,8 @@ impl Db {
         self.written
     }
 
-    /// Copies the WAL into the file, as far as no reader holds it; whether that was all of it. Then it is written from its beginning
-    /// again, and keeps its size.
+    /// Copies the WAL into the file, as far as no reader holds it; whether that was all of it. Then it is written from
+    /// its beginning again, and keeps its size.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -274,7 +277,8 @@ impl Db {
     /// # Errors
     /// When it cannot be read.
     pub fn latest(&self, till: &str) -> Result<Option<String>, Error> {
-        // From the newest number downwards (`+`): by the index of references all of the till's would be read and sorted.
+        // From the newest number downwards (`+`): by the index of references all of the till's would be read and
+        // sorted.
         self.connection
             .prepare_cached("SELECT reference FROM sale WHERE +till = ?1 ORDER BY number DESC LIMIT 1")
             .and_then(|mut select| select.query_row([till], |row| row.get(0)).optional())
@@ -345,7 +349,8 @@ impl Db {
         Ok((open, set_aside))
     }
 
-    /// Whether each step of a sale has the hash that it should have behind the entry before it. Without entries nobody knows.
+    /// Whether each step of a sale has the hash that it should have behind the entry before it. Without entries nobody
+    /// knows.
     pub(super) fn is_as_written(&self, number: i64) -> Result<bool, Error> {
         if !open::has_chain(&self.connection)? {
             return Ok(false);

@@ -1,7 +1,9 @@
-//! What a dispute needs of each transaction: who paid how much, when and how, what the gateway and the card said, and how it ended.
+//! What a dispute needs of each transaction: who paid how much, when and how, what the gateway and the card said, and
+//! how it ended.
 //!
-//! Field by field, so that nothing is given out because a record has it: the card number is the masked one, texts from outside are
-//! looked through for card numbers once more, and parameters and further answers of the gateway stay in the journal.
+//! Field by field, so that nothing is given out because a record has it: the card number is the masked one, texts from
+//! outside are looked through for card numbers once more, and parameters and further answers of the gateway stay in the
+//! journal.
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use rusqlite::Connection;

@@ -1,9 +1,10 @@
-//! What keeps the file and its WAL small: old transactions leave, and the WAL is copied into the file so that it is written from its
-//! beginning again. It follows what was written, whoever wrote it; that the reader has nothing to do is only a good moment.
+//! What keeps the file and its WAL small: old transactions leave, and the WAL is copied into the file so that it is
+//! written from its beginning again. It follows what was written, whoever wrote it; that the reader has nothing to do
+//! is only a good moment.
 //!
-//! A WAL begins anew when the next commit finds all of it copied. One thread copies the bulk, beside the commits; what was committed
-//! meanwhile is little, and is copied at once on the caller's thread, between two commits. Otherwise a terminal that writes all the time
-//! would never find its WAL copied to the end.
+//! A WAL begins anew when the next commit finds all of it copied. One thread copies the bulk, beside the commits; what
+//! was committed meanwhile is little, and is copied at once on the caller's thread, between two commits. Otherwise a
+//! terminal that writes all the time would never find its WAL copied to the end.
 //!
 //! A sale at the reader is left alone until the WAL is several times as long as it should be.
 
@@ -49,7 +50,8 @@ impl Journal {
         self.see_to_the_wal(false);
     }
 
-    /// To be called after whatever may have been written; costs nothing when there is nothing to do. `busy`: a sale is at the reader.
+    /// To be called after whatever may have been written; costs nothing when there is nothing to do. `busy`: a sale is
+    /// at the reader.
     pub fn keep_small(&mut self, busy: bool) {
         if !busy && self.db.written().saturating_sub(self.house.pruned) >= PRUNE_AFTER {
             self.prune();

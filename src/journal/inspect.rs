@@ -1,4 +1,5 @@
-//! The journal looked at from outside, for `pos-agent doctor`: read only, without the agent's lock, beside a running agent.
+//! The journal looked at from outside, for `pos-agent doctor`: read only, without the agent's lock, beside a running
+//! agent.
 //!
 //! It mends nothing and judges nothing about money; a sale is replayed as the agent would.
 

@@ -1,4 +1,5 @@
-//! What an old copy of the journal is known by: until when it knows, and whether one of our references at the gateway is in it.
+//! What an old copy of the journal is known by: until when it knows, and whether one of our references at the gateway
+//! is in it.
 
 use std::collections::BTreeSet;
 
@@ -32,9 +33,10 @@ struct Taken {
 }
 
 impl Db {
-    /// The wall clock of the last thing that this journal knows, in milliseconds since 1970: what it does not know happened later.
-    /// `None` without a transaction. While a transaction is open that was taken over from another journal, it is the last thing
-    /// that the other one knew, when that is earlier: its own board may have gone on after the copy was made.
+    /// The wall clock of the last thing that this journal knows, in milliseconds since 1970: what it does not know
+    /// happened later. `None` without a transaction. While a transaction is open that was taken over from another
+    /// journal, it is the last thing that the other one knew, when that is earlier: its own board may have gone on
+    /// after the copy was made.
     ///
     /// Times after `not_after` were written by a clock that was ahead, and say nothing.
     pub(super) fn known_until(&self, open: &[u64], not_after: i64) -> Result<Option<i64>, Error> {
@@ -78,7 +80,8 @@ impl Db {
         self.known_until(&open.iter().map(|number| number.unsigned_abs()).collect::<Vec<_>>(), not_after)
     }
 
-    /// Whether a transaction of this journal sent a request under this reference at the gateway (`merchantTransactionId`).
+    /// Whether a transaction of this journal sent a request under this reference at the gateway
+    /// (`merchantTransactionId`).
     ///
     /// # Errors
     /// When it cannot be read.
@@ -135,8 +138,8 @@ impl Db {
         self.mark(&Mark::Begun { gateway: gateway_unix_ms }, unix_ms)
     }
 
-    /// What time it was at the gateway when this journal began; `None` when that was not written, or another one was taken over, which
-    /// began earlier.
+    /// What time it was at the gateway when this journal began; `None` when that was not written, or another one was
+    /// taken over, which began earlier.
     pub(super) fn began(&self) -> Result<Option<i64>, Error> {
         let mut select = self.connection.prepare_cached("SELECT what FROM mark ORDER BY entry").map_err(failed)?;
         let mut rows = select.query([]).map_err(failed)?;
@@ -189,8 +192,8 @@ pub(super) fn old_copy(connection: &Connection) -> Result<OldCopy, Error> {
     Ok(OldCopy::default())
 }
 
-/// Whether a record has this reference as one of ours, whatever the field is called: later requests of a transaction have their own.
-/// What the till or the gateway said under whatever name is not ours.
+/// Whether a record has this reference as one of ours, whatever the field is called: later requests of a transaction
+/// have their own. What the till or the gateway said under whatever name is not ours.
 fn holds(records: &Value, reference: &str) -> bool {
     match records {
         Value::String(text) => text == reference,

@@ -7,15 +7,16 @@
 //! | `journal.lock` beside the file, where symbolic links end | the time before there is a journal; programs of before take this one alone |
 //! | the journal itself | other names of it: a bind mount, a hard link |
 //!
-//! SQLite's own locks on the journal are POSIX record locks. On a local disk they and `flock` do not meet, but the system takes **all**
-//! POSIX locks of a process on a file away when the process closes any descriptor of it. So the descriptor that holds our lock must be
-//! closed after the last connection: whoever has one has a clone of [`Lock`] and lets go of it later. Nothing else in a program
-//! that has the journal open opens the file past SQLite.
+//! SQLite's own locks on the journal are POSIX record locks. On a local disk they and `flock` do not meet, but the
+//! system takes **all** POSIX locks of a process on a file away when the process closes any descriptor of it. So the
+//! descriptor that holds our lock must be closed after the last connection: whoever has one has a clone of [`Lock`] and
+//! lets go of it later. Nothing else in a program that has the journal open opens the file past SQLite.
 //!
-//! A hard link is one name too many even when nobody uses it: SQLite keeps what was written last in a `-wal` file beside the name by
-//! which the journal was opened, and whoever opens the other name does not see it. Such a journal is refused ([`has_one_name`]). A
-//! symbolic link is followed first, so that all see the same `-wal`. A bind mount of the file alone, without its folder, cannot be
-//! told from the file: two programs are kept apart by the lock, and which name was used last only the technician knows.
+//! A hard link is one name too many even when nobody uses it: SQLite keeps what was written last in a `-wal` file
+//! beside the name by which the journal was opened, and whoever opens the other name does not see it. Such a journal is
+//! refused ([`has_one_name`]). A symbolic link is followed first, so that all see the same `-wal`. A bind mount of the
+//! file alone, without its folder, cannot be told from the file: two programs are kept apart by the lock, and which
+//! name was used last only the technician knows.
 
 use std::fs::{self, File, Metadata};
 use std::io;
@@ -45,8 +46,8 @@ pub(super) struct Name(#[allow(dead_code, reason = "held, and never asked")] Fil
 /// Where the journal is, with all symbolic links followed; it need not be there yet.
 ///
 /// # Errors
-/// [`Error::Open`] when its folder cannot be looked at, or a link leads nowhere: then its disk may be missing, and a new
-/// journal in its place would not know what is open.
+/// [`Error::Open`] when its folder cannot be looked at, or a link leads nowhere: then its disk may be missing, and a
+/// new journal in its place would not know what is open.
 pub(super) fn real(path: &Path) -> Result<PathBuf, Error> {
     let name = || path.display().to_string();
     match fs::canonicalize(path) {
@@ -143,8 +144,8 @@ fn locked(file: File, path: &Path) -> Result<File, Error> {
     }
 }
 
-/// Whether a process holds a lock of this journal, by whatever name it opened it: looked up in the system's list, never by taking
-/// it, for an agent that starts in this moment would find it taken.
+/// Whether a process holds a lock of this journal, by whatever name it opened it: looked up in the system's list, never
+/// by taking it, for an agent that starts in this moment would find it taken.
 #[must_use]
 pub fn is_held(path: &Path) -> bool {
     let Ok(real) = real(path) else { return false };

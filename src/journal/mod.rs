@@ -1,7 +1,7 @@
 //! The journal: what survives the power. SQLite in WAL mode with `synchronous=FULL`.
 //!
-//! [`Journal::commit`] is the only way to carry out a sale's [`Step`]: it writes the step's records, waits until they are on
-//! the disk, and only then gives out the actions. What is kept, and what may not be, is said in `sale::Record`.
+//! [`Journal::commit`] is the only way to carry out a sale's [`Step`]: it writes the step's records, waits until they
+//! are on the disk, and only then gives out the actions. What is kept, and what may not be, is said in `sale::Record`.
 //!
 //! | table | a row is |
 //! |---|---|
@@ -14,18 +14,18 @@
 //! | `program` | the program that uses the journal, and the one before it, with what answered them; no part of the book |
 //! | `about` | the format that the tables have; `PRAGMA user_version` is the oldest that may use them (`open.rs`) |
 //!
-//! **An account book.** Steps and marks are entries in the order of their commits, each with a hash over itself and the entry before it
-//! ([`Head`], `chain.rs`); [`Reading::verify`] reads them all and names the first that is not as it was written. A hash without a secret
-//! cannot show that somebody has reckoned the whole chain anew, or has cut off its end: the head is shown by `journal verify` and at
-//! the end of each export, so that it can be kept elsewhere.
+//! **An account book.** Steps and marks are entries in the order of their commits, each with a hash over itself and the
+//! entry before it ([`Head`], `chain.rs`); [`Reading::verify`] reads them all and names the first that is not as it was
+//! written. A hash without a secret cannot show that somebody has reckoned the whole chain anew, or has cut off its
+//! end: the head is shown by `journal verify` and at the end of each export, so that it can be kept elsewhere.
 //!
-//! **Versions.** What is new is added, never rewritten, so that an earlier program can go on with the file. A record of a kind that this
-//! program does not know makes that one sale unreadable, not the journal: open, it stays open ([`SetAside`]); its till hears that
-//! it cannot be read, and is never charged anew.
+//! **Versions.** What is new is added, never rewritten, so that an earlier program can go on with the file. A record of
+//! a kind that this program does not know makes that one sale unreadable, not the journal: open, it stays open
+//! ([`SetAside`]); its till hears that it cannot be read, and is never charged anew.
 //!
-//! A commit is made on the caller's thread: the sale can do nothing before it, and handing it to another thread and back
-//! would cost as much again as the commit. What may take long (lists, copying the WAL into the file) has a thread and a
-//! connection of its own. An operator can read the file with any SQLite tool meanwhile.
+//! A commit is made on the caller's thread: the sale can do nothing before it, and handing it to another thread and
+//! back would cost as much again as the commit. What may take long (lists, copying the WAL into the file) has a thread
+//! and a connection of its own. An operator can read the file with any SQLite tool meanwhile.
 
 mod adopt;
 mod chain;
@@ -234,7 +234,8 @@ impl Journal {
         self.watch = watch;
     }
 
-    /// Writes a step and gives out its actions. With it the time the disk took: zero when the step had nothing to write.
+    /// Writes a step and gives out its actions. With it the time the disk took: zero when the step had nothing to
+    /// write.
     ///
     /// # Errors
     /// When it cannot be written: then nothing of the step may be done, and the sale stands as before.
@@ -304,8 +305,8 @@ impl Journal {
         self.db.key(number)
     }
 
-    /// The number of the transaction whose own payment at the gateway has this id. A reversal that was made by itself is nobody's own
-    /// payment. Whatever the index says, the transaction's steps name the id.
+    /// The number of the transaction whose own payment at the gateway has this id. A reversal that was made by itself
+    /// is nobody's own payment. Whatever the index says, the transaction's steps name the id.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -329,7 +330,8 @@ impl Journal {
         self.db.referring_to(id)
     }
 
-    /// Whether a transaction of this journal sent a request under this reference at the gateway (`merchantTransactionId`).
+    /// Whether a transaction of this journal sent a request under this reference at the gateway
+    /// (`merchantTransactionId`).
     ///
     /// # Errors
     /// When it cannot be read.
@@ -353,7 +355,8 @@ impl Journal {
         self.db.began()
     }
 
-    /// Keeps from when on it is being looked whether this journal is an old copy, for the next start; `None`: the look was answered.
+    /// Keeps from when on it is being looked whether this journal is an old copy, for the next start; `None`: the look
+    /// was answered.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -402,7 +405,8 @@ impl Journal {
         self.db.unsettled()
     }
 
-    /// The sales with a number above `since`, oldest first; read on a thread of its own, one list at a time: who asks meanwhile waits.
+    /// The sales with a number above `since`, oldest first; read on a thread of its own, one list at a time: who asks
+    /// meanwhile waits.
     ///
     /// # Errors
     /// When they cannot be read.

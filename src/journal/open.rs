@@ -1,14 +1,16 @@
-//! Opening the file: one agent per journal, nothing touched of a file that cannot be trusted, and tables brought up to date by adding.
+//! Opening the file: one agent per journal, nothing touched of a file that cannot be trusted, and tables brought up to
+//! date by adding.
 //!
 //! | number | where | what |
 //! |---|---|---|
 //! | oldest reader | `PRAGMA user_version` | the oldest format whose programs may read and write this file |
 //! | format | `about.format` | the newest one that a program has brought it up to |
 //!
-//! Programs up to format 2 knew one number alone, `user_version`, and refuse what is above their own. So that one became the oldest
-//! reader: it stays 2 as long as what is new is columns, tables and indices that an earlier program need not know, and a system
-//! that is rolled back goes on selling with the same journal. What such a program writes has no entry and no hash; the next
-//! start of a later one enters it. A program that meets a journal of a later format that it may read leaves `format` alone.
+//! Programs up to format 2 knew one number alone, `user_version`, and refuse what is above their own. So that one
+//! became the oldest reader: it stays 2 as long as what is new is columns, tables and indices that an earlier program
+//! need not know, and a system that is rolled back goes on selling with the same journal. What such a program writes
+//! has no entry and no hash; the next start of a later one enters it. A program that meets a journal of a later format
+//! that it may read leaves `format` alone.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -23,13 +25,13 @@ use super::db::{BUSY, failed, unreadable};
 use super::lock::{self, Lock};
 use super::{Error, wal};
 
-/// The format that this program brings a journal up to: 3 has entries and hashes, 4 an index of payments, 5 the reversals in it,
-/// 6 receipts.
+/// The format that this program brings a journal up to: 3 has entries and hashes, 4 an index of payments, 5 the
+/// reversals in it, 6 receipts.
 pub(super) const FORMAT: i64 = 6;
 /// The oldest format whose programs may read and write what this one writes.
 const OLDEST_READER: i64 = 2;
-/// Size of the WAL file, in bytes, that is made at the start: `TIDY_AFTER` steps (housekeeping.rs) of six pages. A commit that overwrites a
-/// file costs half of one that makes it longer (measured: one sync of the file's length less).
+/// Size of the WAL file, in bytes, that is made at the start: `TIDY_AFTER` steps (housekeeping.rs) of six pages. A
+/// commit that overwrites a file costs half of one that makes it longer (measured: one sync of the file's length less).
 const WAL_BYTES: u64 = 1 << 20;
 /// Steps that are entered later in one transaction.
 const ENTERED_AT_ONCE: u32 = 10_000;
@@ -68,7 +70,8 @@ const PAYMENTS: &str = "
     CREATE TABLE payment(id TEXT NOT NULL, own INTEGER NOT NULL, sale INTEGER NOT NULL, PRIMARY KEY(id, own, sale)) WITHOUT ROWID;
     ALTER TABLE about ADD COLUMN payments INTEGER NOT NULL DEFAULT 0;
     UPDATE about SET format = 4;";
-/// Format 5: from when on a look for an old copy goes on; and the index is read from the beginning, for it has the ids of reversals.
+/// Format 5: from when on a look for an old copy goes on; and the index is read from the beginning, for it has the ids
+/// of reversals.
 const LOOK: &str = "
     ALTER TABLE about ADD COLUMN whole_until INTEGER;
     UPDATE about SET payments = 0, format = 5;";
@@ -104,8 +107,8 @@ pub(super) fn writable(path: &Path) -> Result<(Connection, Lock), Error> {
     Ok((connection, lock))
 }
 
-/// To be called when all that the agent needs of the file could be read: makes the WAL as long as it gets, and from now on closing
-/// the file leaves one file behind.
+/// To be called when all that the agent needs of the file could be read: makes the WAL as long as it gets, and from now
+/// on closing the file leaves one file behind.
 pub(super) fn trust(connection: &Connection, path: &Path) -> Result<(), Error> {
     let trusted = make_room(connection, path).and_then(|()| leave_the_wal(connection, false));
     trusted.map_err(|error| refused(&path.display().to_string(), &error))
@@ -151,7 +154,8 @@ pub(super) fn oldest_reader(connection: &Connection, name: &str) -> Result<i64, 
     }
 }
 
-/// Whether a journal that is open for reading has entries and hashes; one of an earlier program, not opened by this one yet, has none.
+/// Whether a journal that is open for reading has entries and hashes; one of an earlier program, not opened by this one
+/// yet, has none.
 pub(super) fn has_chain(connection: &Connection) -> Result<bool, Error> {
     let found = "SELECT count(*) FROM pragma_table_info('step') WHERE name = 'chain'";
     connection.query_row(found, [], |row| row.get::<_, i64>(0)).map(|found| found == 1).map_err(failed)

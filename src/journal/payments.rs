@@ -1,10 +1,10 @@
-//! The index of payments: which transaction a payment at the gateway belongs to, and which transactions refer to a payment that this
-//! journal does not know.
+//! The index of payments: which transaction a payment at the gateway belongs to, and which transactions refer to a
+//! payment that this journal does not know.
 //!
-//! It is no part of the book. Every answer is held against the steps of the transaction that it names, so that an index which was
-//! altered can hide a transaction, and never make one up. It is written with the step that brings the id, in one transaction of the
-//! file. `about.payments` is the last entry up to which every step is in it: what comes after, or was written by a program
-//! that knows no index, is read at the next start.
+//! It is no part of the book. Every answer is held against the steps of the transaction that it names, so that an index
+//! which was altered can hide a transaction, and never make one up. It is written with the step that brings the id, in
+//! one transaction of the file. `about.payments` is the last entry up to which every step is in it: what comes after,
+//! or was written by a program that knows no index, is read at the next start.
 
 use rusqlite::{Connection, params};
 
@@ -82,7 +82,8 @@ pub(super) fn add(connection: &Connection, sale: i64, records: &[Record]) -> Res
     Ok(())
 }
 
-/// As [`add`], from the text of a step. What this program cannot read is a later one's, and that one has put its ids into the index.
+/// As [`add`], from the text of a step. What this program cannot read is a later one's, and that one has put its ids
+/// into the index.
 pub(super) fn add_text(connection: &Connection, sale: i64, text: &str) -> Result<(), Error> {
     serde_json::from_str::<Vec<Record>>(text).map_or(Ok(()), |records| add(connection, sale, &records))
 }
@@ -139,7 +140,8 @@ fn is_named((named, is): (&str, Role), id: &str, role: Role) -> bool {
 }
 
 impl Db {
-    /// The number of the transaction whose own payment at the gateway has this id; of the first, should a gateway have given it twice.
+    /// The number of the transaction whose own payment at the gateway has this id; of the first, should a gateway have
+    /// given it twice.
     ///
     /// # Errors
     /// When it cannot be read.

@@ -1,8 +1,8 @@
-//! Which program uses this journal, and what answered it: one row for the program of now and one for the program before it. No entry of
-//! the book, for it says nothing about money, and an earlier program need not know it.
+//! Which program uses this journal, and what answered it: one row for the program of now and one for the program before
+//! it. No entry of the book, for it says nothing about money, and an earlier program need not know it.
 //!
-//! An update is judged by it (`pos-agent health`): a reader that answered the program before and does not answer this one speaks against
-//! the update, one that was unplugged before says nothing.
+//! An update is judged by it (`pos-agent health`): a reader that answered the program before and does not answer this
+//! one speaks against the update, one that was unplugged before says nothing.
 
 use rusqlite::{OptionalExtension, params};
 
@@ -35,8 +35,8 @@ pub struct Program {
 }
 
 impl Journal {
-    /// Writes that a program has begun, and waits until that is on the disk: with it the journal has shown that it can be written. Gives
-    /// what is known of it, when it ran here before, and of the program before it.
+    /// Writes that a program has begun, and waits until that is on the disk: with it the journal has shown that it can
+    /// be written. Gives what is known of it, when it ran here before, and of the program before it.
     ///
     /// # Errors
     /// When it cannot be written.

@@ -1,4 +1,5 @@
-//! The card reader in the book: a mark when it is first seen, and one at each change of the reader, its program or its configuration.
+//! The card reader in the book: a mark when it is first seen, and one at each change of the reader, its program or its
+//! configuration.
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
 //! The journal for a program beside the daemon: opened for reading, sale by sale, never more than one in memory.
 //!
-//! It takes no lock, writes nothing and stops nobody: a WAL serves a reader and the daemon's commits at once. What was written
-//! after the reading began is not seen.
+//! It takes no lock, writes nothing and stops nobody: a WAL serves a reader and the daemon's commits at once. What was
+//! written after the reading began is not seen.
 
 use std::path::Path;
 

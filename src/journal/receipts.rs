@@ -1,9 +1,9 @@
-//! Receipts as they were composed: a later copy is word for word the first one, also after another program, another language or other lines
-//! of the shop.
+//! Receipts as they were composed: a later copy is word for word the first one, also after another program, another
+//! language or other lines of the shop.
 //!
-//! They are no part of the book: no hash covers them, and nothing is decided by them. A receipt is written with the next sale's beginning,
-//! or at the end of the program, so that it costs no sync of its own; what a power cut takes is composed anew, by the same program as a
-//! rule. Journals of earlier programs have none.
+//! They are no part of the book: no hash covers them, and nothing is decided by them. A receipt is written with the
+//! next sale's beginning, or at the end of the program, so that it costs no sync of its own; what a power cut takes is
+//! composed anew, by the same program as a rule. Journals of earlier programs have none.
 
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
@@ -96,7 +96,8 @@ pub(super) fn write(transaction: &Transaction<'_>, waiting: &[Waiting]) -> Resul
     Ok(())
 }
 
-/// Forgets those whose transaction is not there any more: it was taken out, here or by a program that does not know of receipts.
+/// Forgets those whose transaction is not there any more: it was taken out, here or by a program that does not know of
+/// receipts.
 pub(super) fn forget(transaction: &Transaction<'_>, bound: i64) -> Result<(), Error> {
     let sql =
         "DELETE FROM receipt WHERE sale < ?1 AND NOT EXISTS (SELECT 1 FROM sale WHERE sale.number = receipt.sale)";

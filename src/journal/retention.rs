@@ -1,13 +1,14 @@
 //! How long settled transactions are kept, and how the old ones leave the book.
 //!
-//! What counts is **days on which the terminal took a transaction**, not time that a clock says has passed: the journal remembers
-//! each such date once, with the first transaction of it, and keeps all from the `keep-days`-th latest such day on. A clock that jumps a
-//! year ahead is one more day, and deletes nothing; to lose a day's transactions too early it would have to show as many different dates
-//! as are kept. A shop that closes on Sundays keeps 400 days for 15 months.
+//! What counts is **days on which the terminal took a transaction**, not time that a clock says has passed: the journal
+//! remembers each such date once, with the first transaction of it, and keeps all from the `keep-days`-th latest such
+//! day on. A clock that jumps a year ahead is one more day, and deletes nothing; to lose a day's transactions too early
+//! it would have to show as many different dates as are kept. A shop that closes on Sundays keeps 400 days for 15
+//! months.
 //!
-//! A transaction leaves with all that refers to it, or not at all: a refund whose payment stays would be forgotten by the sum of what
-//! is left. One that is open, quarantined or cannot be read stays, with its family. Where entries were, `gap` says so, with the hash
-//! from which the chain goes on; the hash over all gaps stands in the latest mark.
+//! A transaction leaves with all that refers to it, or not at all: a refund whose payment stays would be forgotten by
+//! the sum of what is left. One that is open, quarantined or cannot be read stays, with its family. Where entries were,
+//! `gap` says so, with the hash from which the chain goes on; the hash over all gaps stands in the latest mark.
 
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
@@ -71,7 +72,8 @@ impl Db {
         self.retention = Retention { keep_days: days, ..Retention::default() };
     }
 
-    /// Takes out a few of the transactions that are old enough; how many there were. To be called between sales, until it is zero.
+    /// Takes out a few of the transactions that are old enough; how many there were. To be called between sales, until
+    /// it is zero.
     ///
     /// # Errors
     /// When it cannot be written: then nothing has left.

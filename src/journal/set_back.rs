@@ -1,8 +1,9 @@
 //! Times that a clock gone wrong has written, and what becomes of them when it is right again.
 //!
-//! The journal's latest time is a floor: no clock that is earlier can be right. One record under a clock that was a year ahead would
-//! stop the terminal for a year. So a mark in the book says that the clock was set back, from which time, to which, and by whom; who may
-//! say so is for the agent (the reader and the gateway agree) and for `pos-agent journal set-clock-back` (a technician).
+//! The journal's latest time is a floor: no clock that is earlier can be right. One record under a clock that was a
+//! year ahead would stop the terminal for a year. So a mark in the book says that the clock was set back, from which
+//! time, to which, and by whom; who may say so is for the agent (the reader and the gateway agree) and for `pos-agent
+//! journal set-clock-back` (a technician).
 //!
 //! What was written before the mark keeps its times, on receipts and in exports, and they count for less from then on:
 //!
@@ -21,7 +22,8 @@ use super::open::{self, MILLISECONDS_OF_A_DAY};
 use super::{Error, Journal};
 use crate::sale::Sale;
 
-/// So far apart two clocks may be and still say the same, in milliseconds: answers take seconds, and a receipt shows minutes.
+/// So far apart two clocks may be and still say the same, in milliseconds: answers take seconds, and a receipt shows
+/// minutes.
 pub const CLOCKS_DIFFER_MS: i64 = 5 * 60 * 1000;
 /// Transactions among whose records the latest time is looked for.
 const RECENT_SALES: i64 = 100;
@@ -66,8 +68,8 @@ pub(super) fn all(connection: &Connection) -> Result<Vec<SetBack>, Error> {
     Ok(all)
 }
 
-/// The latest time of what was written after the clock was set back last. The latest transactions have the latest records, give or take a
-/// reversal; reading all of them would make a start slow.
+/// The latest time of what was written after the clock was set back last. The latest transactions have the latest
+/// records, give or take a reversal; reading all of them would make a start slow.
 pub(super) fn latest(connection: &Connection, after: Option<&SetBack>) -> Result<Latest, Error> {
     let last = connection.query_row("SELECT coalesce(max(number), 0) FROM sale", [], |row| row.get::<_, i64>(0));
     let recent = last.map_err(failed)?.saturating_sub(RECENT_SALES).saturating_mul(STEPS_OF_SALE);
@@ -149,7 +151,8 @@ impl Journal {
         self.db.set_clock_back(now_unix_ms, by)
     }
 
-    /// The wall clock of the last thing that this journal knows, of times up to `not_after` alone: others are of a clock that was ahead.
+    /// The wall clock of the last thing that this journal knows, of times up to `not_after` alone: others are of a
+    /// clock that was ahead.
     ///
     /// # Errors
     /// When it cannot be read.

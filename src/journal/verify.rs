@@ -1,5 +1,5 @@
-//! Whether the book is as it was written: every entry in its order, then every transaction against its key. It reads row by row and
-//! holds no more than one transaction in memory; the agent may run meanwhile.
+//! Whether the book is as it was written: every entry in its order, then every transaction against its key. It reads
+//! row by row and holds no more than one transaction in memory; the agent may run meanwhile.
 
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Row, Rows};
@@ -72,8 +72,8 @@ impl Reading {
         verify(&moment)
     }
 
-    /// Whether the entry of this number has this hash, as it had when somebody kept it. An entry that was taken out among others is
-    /// no longer known, and has not.
+    /// Whether the entry of this number has this hash, as it had when somebody kept it. An entry that was taken out
+    /// among others is no longer known, and has not.
     ///
     /// # Errors
     /// When the journal cannot be read.
@@ -245,8 +245,8 @@ fn whole(row: &Row<'_>, at: usize) -> i64 {
     }
 }
 
-/// Every transaction: that its key is the one that its first record names, that what is marked as settled is, and that none is
-/// without its steps, nor steps without theirs.
+/// Every transaction: that its key is the one that its first record names, that what is marked as settled is, and that
+/// none is without its steps, nor steps without theirs.
 fn transactions(moment: &Connection, verdict: &mut Verdict) -> Result<(), Stopped> {
     let mut sales = moment.prepare("SELECT number, till, reference, settled, earlier FROM sale ORDER BY number")?;
     let mut steps = moment.prepare("SELECT id, records FROM step ORDER BY id")?;

@@ -1,9 +1,10 @@
-//! Whether a WAL that lies beside a journal can be what the power left: looked at before SQLite does, which takes what it cannot
-//! read for the end of the log and writes over it.
+//! Whether a WAL that lies beside a journal can be what the power left: looked at before SQLite does, which takes what
+//! it cannot read for the end of the log and writes over it.
 //!
-//! The form is SQLite's (File Format, 4: The Write-Ahead Log): 32 bytes of header, then frames of 24 bytes and a page, each with
-//! the salts of the header and a running checksum. A power cut tears the last transaction and no other, for each commit is synced
-//! before the next begins: when two commits stand behind a frame that is wrong, something else has damaged the file.
+//! The form is SQLite's (File Format, 4: The Write-Ahead Log): 32 bytes of header, then frames of 24 bytes and a page,
+//! each with the salts of the header and a running checksum. A power cut tears the last transaction and no other, for
+//! each commit is synced before the next begins: when two commits stand behind a frame that is wrong, something else
+//! has damaged the file.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read};

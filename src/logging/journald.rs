@@ -1,12 +1,13 @@
-//! Events with their fields for systemd's journal, in its native protocol: one datagram each (systemd.io/JOURNAL_NATIVE_PROTOCOL).
+//! Events with their fields for systemd's journal, in its native protocol: one datagram each
+//! (systemd.io/JOURNAL_NATIVE_PROTOCOL).
 //!
-//! The message is the line that stands in a text log, with its fields, so that `journalctl` shows them; beside it each field has its own
-//! name: `POS_SALE`, `POS_STEP`, `POS_OUTCOME`, `POS_GATEWAY_US`. Values are written with their length before them: a line feed in one
-//! begins no other field.
+//! The message is the line that stands in a text log, with its fields, so that `journalctl` shows them; beside it each
+//! field has its own name: `POS_SALE`, `POS_STEP`, `POS_OUTCOME`, `POS_GATEWAY_US`. Values are written with their
+//! length before them: a line feed in one begins no other field.
 //!
-//! A journal that does not read must not hold up a sale: it is waited for once, for a moment ([`PATIENCE`]), and until it reads again what
-//! it has no room for is lost. That, and a socket that a test can put elsewhere, is why this is not `tracing-journald`, which waits for
-//! ever and knows one path.
+//! A journal that does not read must not hold up a sale: it is waited for once, for a moment ([`PATIENCE`]), and until
+//! it reads again what it has no room for is lost. That, and a socket that a test can put elsewhere, is why this is not
+//! `tracing-journald`, which waits for ever and knows one path.
 
 use std::fmt::{Debug, Write as _};
 use std::io;
@@ -29,8 +30,8 @@ const LONGEST: usize = 8 * 1024;
 /// A journal that is awake has room again within a few milliseconds, also on a slow board.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// Whether standard error leads to the journal: systemd says which file that is (systemd.exec(5), `JOURNAL_STREAM`), and a program that
-/// sends it elsewhere wants it there.
+/// Whether standard error leads to the journal: systemd says which file that is (systemd.exec(5), `JOURNAL_STREAM`),
+/// and a program that sends it elsewhere wants it there.
 #[must_use]
 pub fn is_stderr() -> bool {
     let Ok(stream) = std::env::var("JOURNAL_STREAM") else { return false };

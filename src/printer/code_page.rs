@@ -1,7 +1,8 @@
 //! Which byte prints which character, page by page, and the numbers that ESC t has for the pages.
 //!
-//! The tables are Unicode's own (`MAPPINGS/VENDORS/MICSFT`; PC858 is PC850 with the euro sign), sixteen characters to a row, 80 to FF.
-//! A place without a character is `\u{FFFD}`. The numbers are Epson's; other makers number otherwise, hence `code-page-number`.
+//! The tables are Unicode's own (`MAPPINGS/VENDORS/MICSFT`; PC858 is PC850 with the euro sign), sixteen characters to a
+//! row, 80 to FF. A place without a character is `\u{FFFD}`. The numbers are Epson's; other makers number otherwise,
+//! hence `code-page-number`.
 
 use crate::config::CodePage;
 

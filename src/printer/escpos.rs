@@ -13,9 +13,10 @@
 //! | `1D 56 41/42 n` | GS V A/B: feed to the cutter and n more, cut through or leave one point | end |
 //! | `1B 64 n` | ESC d: feed n lines | end, without a cutter |
 //!
-//! Ten commands that every such printer knows; more would only narrow the choice of printers. The crate `escpos` does not serve: it owns
-//! the port and blocks, and what it cannot encode is an error instead of a `?`. What the code page cannot print becomes `?`, and
-//! no character from outside can become a control byte: what is emitted for text is 20 to 7E and, by the code page's table, 80 to FF.
+//! Ten commands that every such printer knows; more would only narrow the choice of printers. The crate `escpos` does
+//! not serve: it owns the port and blocks, and what it cannot encode is an error instead of a `?`. What the code page
+//! cannot print becomes `?`, and no character from outside can become a control byte: what is emitted for text is 20 to
+//! 7E and, by the code page's table, 80 to FF.
 
 use crate::config::{CodePage, Cut, Logo};
 
@@ -28,8 +29,8 @@ const LF: u8 = 0x0A;
 
 /// What stands for a character that the code page does not have.
 const REPLACEMENT: u8 = b'?';
-/// Above and below a QR code: four modules must stay white (ISO/IEC 18004, 9.1), 32 dots of the largest; two lines are 60. Beside it the
-/// paper is wide enough: the widest code has 294 of at least 384 dots, with 16 for its zone.
+/// Above and below a QR code: four modules must stay white (ISO/IEC 18004, 9.1), 32 dots of the largest; two lines are
+/// 60. Beside it the paper is wide enough: the widest code has 294 of at least 384 dots, with 16 for its zone.
 const QUIET: [u8; 2] = [LF; 2];
 /// From the print head to the edge where paper is torn: 5 lines of 30 dots are 19 mm, printers have 12 to 18.
 const TO_THE_EDGE: u8 = 5;
@@ -124,7 +125,8 @@ fn raster(logo: &Logo, bytes: &mut Vec<u8>) {
 
 /// Model 2, correction M (15 % may be lost: a crease, a stain).
 fn qr(content: &[u8], bytes: &mut Vec<u8>) {
-    // The most bytes at level M of versions 4, 8 and 14 (ISO/IEC 18004, table 7): 33 x 8, 49 x 6 and 73 x 4 dots are at most 294.
+    // The most bytes at level M of versions 4, 8 and 14 (ISO/IEC 18004, table 7): 33 x 8, 49 x 6 and 73 x 4 dots are at
+    // most 294.
     let module = match content.len() {
         0..=62 => 8,
         63..=152 => 6,
@@ -157,8 +159,8 @@ fn byte(c: char, page: CodePage) -> u8 {
 
 #[cfg(test)]
 mod tests {
-    //! The golden bytes are typed from the printers' command tables (Epson's ESC/POS reference) and are never edited to make a
-    //! test pass.
+    //! The golden bytes are typed from the printers' command tables (Epson's ESC/POS reference) and are never edited to
+    //! make a test pass.
     use super::*;
     use crate::config::logo_file;
 

@@ -1,7 +1,7 @@
 //! From the rows of a receipt to lines that fit the paper. Pure; the same lines go to the printer and to the screen.
 //!
-//! It decides width, breaks and size. It knows no word ([`super::receipt`]), no printer command and no code page. A [`Page`] is the same on
-//! paper of any width, so it can be kept, and a later copy is word for word the first one.
+//! It decides width, breaks and size. It knows no word ([`super::receipt`]), no printer command and no code page. A
+//! [`Page`] is the same on paper of any width, so it can be kept, and a later copy is word for word the first one.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,8 +11,8 @@ use crate::words::clean;
 /// characters, a line of the big size needs half of it.
 pub const MIN_COLUMNS: u8 = 24;
 
-/// Most lines of `pos.statusText`: as many as the longest one of the interface fills on paper of 32 characters, a hand's length of it.
-/// Whoever writes line feeds only must not take metres of paper.
+/// Most lines of `pos.statusText`: as many as the longest one of the interface fills on paper of 32 characters, a
+/// hand's length of it. Whoever writes line feeds only must not take metres of paper.
 const STATUS_LINES: usize = 64;
 /// Most lines of any other text from outside: a reason, a brand, a code.
 const OTHER_LINES: usize = 8;
@@ -100,8 +100,8 @@ impl Page {
         setter.lines
     }
 
-    /// The same as one that was, or may have been, printed before: it says so at both ends, so that neither can be torn off unseen
-    /// and nobody takes it for a second sale.
+    /// The same as one that was, or may have been, printed before: it says so at both ends, so that neither can be torn
+    /// off unseen and nobody takes it for a second sale.
     #[must_use]
     pub fn duplicate(&self, columns: u8) -> Vec<Line> {
         let mark = Line::new(&self.duplicate, Align::Centre, Style::Big);
@@ -235,9 +235,9 @@ fn wrap_to(most: usize, text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
-/// Breaks text into lines of at most `columns` characters. A line that fits stays as it is, with its own spaces; a longer one
-/// is broken between words, a word longer than the paper inside. Of several empty lines one is left, at the ends none: paper
-/// is not spent on nothing.
+/// Breaks text into lines of at most `columns` characters. A line that fits stays as it is, with its own spaces; a
+/// longer one is broken between words, a word longer than the paper inside. Of several empty lines one is left, at the
+/// ends none: paper is not spent on nothing.
 fn wrap(text: &str, columns: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for source in text.split('\n').map(str::trim_end) {

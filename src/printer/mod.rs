@@ -5,8 +5,9 @@
 //!                     words ┘             └─▶ text (for `pos-agent receipt` and tills)       └─ status (what the printer says of itself)
 //! ```
 //!
-//! `receipt`, `layout`, `text`, `escpos`, `code_page`, `qr` and `status` are pure. What happens to the printer never changes the
-//! outcome of a sale: a receipt that was not printed waits, is kept in the journal and can be printed again (design: path of a sale, 8).
+//! `receipt`, `layout`, `text`, `escpos`, `code_page`, `qr` and `status` are pure. What happens to the printer never
+//! changes the outcome of a sale: a receipt that was not printed waits, is kept in the journal and can be printed again
+//! (design: path of a sale, 8).
 
 mod code_page;
 pub mod escpos;

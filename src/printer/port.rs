@@ -1,7 +1,7 @@
 //! The printer's owner: a task that has the wire, and the handle to give it receipts.
 //!
-//! Giving a receipt never waits. A connection is made for each receipt, so a printer may be switched off, moved and shared as it
-//! likes. A receipt that cannot be printed waits, and the others behind it, until it can:
+//! Giving a receipt never waits. A connection is made for each receipt, so a printer may be switched off, moved and
+//! shared as it likes. A receipt that cannot be printed waits, and the others behind it, until it can:
 //!
 //! ```text
 //!  connect ─▶ ask how it is ─▶ write ─▶ wait until it is on paper ─▶ Printed
@@ -10,11 +10,11 @@
 //!                  └─▶ Waits, try again, less and less often ─▶ connect …
 //! ```
 //!
-//! A printer that does not answer DLE EOT is taken at its silence: what it took counts as printed. With nothing to print the printer
-//! is looked at now and then, so that an empty roll is known before the next customer comes.
+//! A printer that does not answer DLE EOT is taken at its silence: what it took counts as printed. With nothing to
+//! print the printer is looked at now and then, so that an empty roll is known before the next customer comes.
 //!
-//! What it is not: proof of paper, or the place where receipts are kept. What waits here is lost when the agent ends; every receipt is in
-//! the journal, and `pos-agent receipt --print` brings it out again.
+//! What it is not: proof of paper, or the place where receipts are kept. What waits here is lost when the agent ends;
+//! every receipt is in the journal, and `pos-agent receipt --print` brings it out again.
 
 use std::io;
 use std::time::Duration;
@@ -33,7 +33,8 @@ use crate::wire::Way;
 
 /// Receipts that may wait: both copies of 32 sales, more than are made while a paper roll is changed.
 pub const QUEUE: usize = 64;
-/// How often a receipt is begun that breaks off in the middle each time: a printer that always does so must not use up the roll.
+/// How often a receipt is begun that breaks off in the middle each time: a printer that always does so must not use up
+/// the roll.
 pub const TORN_TRIES: u32 = 3;
 
 /// The deadlines and pauses of the printer's task.
@@ -47,8 +48,8 @@ pub struct Timing {
     pub close: Duration,
     /// For the answers to all four questions about its state.
     pub status: Duration,
-    /// For a printer that answers about its state to say that a receipt is on paper; longer while it tells of no trouble is taken as
-    /// printed.
+    /// For a printer that answers about its state to say that a receipt is on paper; longer while it tells of no
+    /// trouble is taken as printed.
     pub done: Duration,
     /// Between two questions while it is waited for the paper.
     pub ask_again: Duration,
@@ -74,7 +75,8 @@ impl Default for Timing {
             ask_again: Duration::from_secs(1),
             // Well before the next customer, and next to nothing on the wire.
             look: Duration::from_secs(30),
-            // A printer that was just switched on is ready within 15 s; after that a person is needed, who waits no longer than 15 s.
+            // A printer that was just switched on is ready within 15 s; after that a person is needed, who waits no
+            // longer than 15 s.
             back_off: [1, 2, 4, 8, 15].map(Duration::from_secs).to_vec(),
         }
     }
@@ -137,8 +139,8 @@ struct Job {
     torn: u32,
 }
 
-/// Starts the task that owns a printer; it ends when the last handle is dropped and all receipts that can be printed are.
-/// `events` tells what became of each; while nobody reads them the printer waits.
+/// Starts the task that owns a printer; it ends when the last handle is dropped and all receipts that can be printed
+/// are. `events` tells what became of each; while nobody reads them the printer waits.
 #[must_use]
 pub fn spawn(config: config::Printer, events: mpsc::Sender<Event>) -> Handle {
     spawn_with(config, events, Timing::default())
@@ -164,7 +166,8 @@ fn begin(port: Port, config: config::Printer, events: mpsc::Sender<Event>, timin
     Handle { jobs, seen }
 }
 
-/// Asks a printer that no task owns how it is, for the doctor; `None` when it does not answer such questions. Nothing is printed.
+/// Asks a printer that no task owns how it is, for the doctor; `None` when it does not answer such questions. Nothing
+/// is printed.
 ///
 /// # Errors
 /// When it cannot be reached.
@@ -196,8 +199,8 @@ pub struct Handle {
 }
 
 impl Handle {
-    /// Puts a copy of a receipt, as it was composed, at the end of the queue; one that was printed before with a mark that says so.
-    /// Never waits.
+    /// Puts a copy of a receipt, as it was composed, at the end of the queue; one that was printed before with a mark
+    /// that says so. Never waits.
     ///
     /// # Errors
     /// [`QueueFull`]; no event follows then.
@@ -208,7 +211,8 @@ impl Handle {
         })
     }
 
-    /// The printer for the terminal's status: `ok`, `not used yet`, or what is wrong and what to do; and what waits for it.
+    /// The printer for the terminal's status: `ok`, `not used yet`, or what is wrong and what to do; and what waits for
+    /// it.
     #[must_use]
     pub fn state(&self) -> String {
         let words = match self.standing() {
@@ -463,7 +467,8 @@ impl Owner {
         Ok(self.state_of(condition))
     }
 
-    /// Whether a receipt is worth the question: a printer that was silent is asked again when there is nothing to print.
+    /// Whether a receipt is worth the question: a printer that was silent is asked again when there is nothing to
+    /// print.
     fn is_asked(&self) -> bool {
         self.paper.config.status.unwrap_or(self.answers != Some(false))
     }
@@ -475,8 +480,8 @@ impl Owner {
         Ok(said)
     }
 
-    /// Waits until the printer says that all it got is on paper. Trouble on the way is asked for again and again: a printer that has
-    /// run out of paper says nothing by itself.
+    /// Waits until the printer says that all it got is on paper. Trouble on the way is asked for again and again: a
+    /// printer that has run out of paper says nothing by itself.
     async fn until_on_paper(&mut self, wire: &mut Wire) -> Result<End, Fault> {
         if self.says_done {
             let told = in_time(self.timing.write, wire.write(&status::TELL_WHEN_DONE, self.timing.write)).await;

@@ -7,8 +7,8 @@ use std::fmt::Write;
 use crate::config::{Part, Value, qr_parts};
 use crate::sale::{Receipt, ReceiptOutcome};
 
-/// The template filled in. Values are written as in an address (RFC 3986, 2.1), so that a till's reference cannot end a path or
-/// begin a query; letters, digits and `-._~` stay as they are.
+/// The template filled in. Values are written as in an address (RFC 3986, 2.1), so that a till's reference cannot end a
+/// path or begin a query; letters, digits and `-._~` stay as they are.
 pub(super) fn content(template: &str, receipt: &Receipt) -> String {
     let mut content = String::new();
     // A template that is not one was refused with the configuration.

@@ -1,4 +1,5 @@
-//! What stands on a receipt, in which order and in whose words. Pure; how it becomes lines that fit the paper is [`super::layout`].
+//! What stands on a receipt, in which order and in whose words. Pure; how it becomes lines that fit the paper is
+//! [`super::layout`].
 //!
 //! | part | on which copy |
 //! |---|---|

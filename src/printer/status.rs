@@ -7,9 +7,9 @@
 //! | 3 | the error | 3 cutter, 5 cannot recover, 6 recovers by itself |
 //! | 4 | the paper | 2 and 3 near its end, 5 and 6 out |
 //!
-//! Each answer is one byte of the form `0xx1xx10` and does not say what it answers, so one question is asked at a time (Epson's
-//! ESC/POS reference, DLE EOT). The printer answers them at once, whatever it prints. GS r 1 is answered when what came before it
-//! has been printed, with a byte of the form `0xx0xxxx`: that is how the end of a receipt is known.
+//! Each answer is one byte of the form `0xx1xx10` and does not say what it answers, so one question is asked at a time
+//! (Epson's ESC/POS reference, DLE EOT). The printer answers them at once, whatever it prints. GS r 1 is answered when
+//! what came before it has been printed, with a byte of the form `0xx0xxxx`: that is how the end of a receipt is known.
 
 /// One after the other; the answers go to [`Condition::from_answers`].
 pub const QUESTIONS: [[u8; 3]; 4] = [[0x10, 0x04, 1], [0x10, 0x04, 2], [0x10, 0x04, 3], [0x10, 0x04, 4]];

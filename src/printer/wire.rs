@@ -124,8 +124,8 @@ impl Wire {
         }
     }
 
-    /// Waits until the device has taken everything; closing it earlier would lose what is on its way (usblp), or stop the whole
-    /// program until it is sent (a tty). `flush` would wait with a system call that blocks the thread.
+    /// Waits until the device has taken everything; closing it earlier would lose what is on its way (usblp), or stop
+    /// the whole program until it is sent (a tty). `flush` would wait with a system call that blocks the thread.
     async fn until_sent(&self, limit: Duration) -> io::Result<()> {
         let (mut least, mut since) = (u32::MAX, Instant::now());
         loop {
@@ -156,8 +156,8 @@ impl Wire {
         }
     }
 
-    /// Says "end of job" on TCP and reads what the printer has to say until it closes, to learn of a connection that breaks.
-    /// That it does not close within `limit` is no fault.
+    /// Says "end of job" on TCP and reads what the printer has to say until it closes, to learn of a connection that
+    /// breaks. That it does not close within `limit` is no fault.
     pub(super) async fn close(self, limit: Duration) -> io::Result<()> {
         let Self::Tcp(mut stream) = self else { return Ok(()) };
         let mut ignored = [0; 64];
@@ -169,8 +169,8 @@ impl Wire {
         timeout(limit, closed).await.unwrap_or(Ok(()))
     }
 
-    /// Throws away what has not left: it must not come out later, when the receipt counts as not printed; and closing a tty with
-    /// bytes left would stop the whole program for up to 30 s.
+    /// Throws away what has not left: it must not come out later, when the receipt counts as not printed; and closing a
+    /// tty with bytes left would stop the whole program for up to 30 s.
     pub(super) fn drop_unsent(&self) {
         // On a wire that is broken there is nothing left to throw away.
         let _ = match self {

@@ -1,9 +1,9 @@
 //! How much a reader may say: more than any reader says is a flood, and a reader that floods is not listened to.
 //!
-//! An allowance of messages (faults are counted like them) and of bytes. Each order of the agent fills it, for what follows an order is
-//! asked for; otherwise it fills slowly. The longest sale that is known has some sixty messages, a card with its PIN two kilobytes, and
-//! an idle reader a few events an hour, so that what spends it is none of these: a reader that sends without end, a line that is open
-//! at the other end, a program that is no reader.
+//! An allowance of messages (faults are counted like them) and of bytes. Each order of the agent fills it, for what
+//! follows an order is asked for; otherwise it fills slowly. The longest sale that is known has some sixty messages, a
+//! card with its PIN two kilobytes, and an idle reader a few events an hour, so that what spends it is none of these: a
+//! reader that sends without end, a line that is open at the other end, a program that is no reader.
 
 use std::time::Duration;
 

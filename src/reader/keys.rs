@@ -1,8 +1,9 @@
-//! The reader's keys as far as their serial numbers (KSN) tell: how many are left, and whether one is used a second time.
+//! The reader's keys as far as their serial numbers (KSN) tell: how many are left, and whether one is used a second
+//! time.
 //!
-//! DUKPT gives each block a key of its own, counted by the KSN (readers: 8.1, 8.2). A counter with more one bits than the standard
-//! allows is passed over by the device, so the keys that are left are counted, not subtracted. KSNs never leave this module: what
-//! it gives are numbers.
+//! DUKPT gives each block a key of its own, counted by the KSN (readers: 8.1, 8.2). A counter with more one bits than
+//! the standard allows is passed over by the device, so the keys that are left are counted, not subtracted. KSNs never
+//! leave this module: what it gives are numbers.
 
 use super::NotEncrypting;
 use crate::card::{SealedCard, SealedPin};

@@ -1,12 +1,13 @@
-//! The link layer of Miura MPI (and VIPA): NAD, PCB, LEN, APDU, LRC (readers: 2.1). Bytes only: what a message means is the
-//! protocol's `message`.
+//! The link layer of Miura MPI (and VIPA): NAD, PCB, LEN, APDU, LRC (readers: 2.1). Bytes only: what a message means is
+//! the protocol's `message`.
 //!
 //! ```text
 //! NAD 01 reader, 02 base · PCB 01 more packets follow, 40 unsolicited · LEN 02…FE · APDU · LRC, XOR of all before
 //! ```
 //!
-//! There are no acknowledgements, sequence numbers or repetitions: what is damaged is lost. [`Decoder::feed`] drops bytes until a
-//! legal header with a right LRC and says how many it dropped, so that the session can give up what it was waiting for.
+//! There are no acknowledgements, sequence numbers or repetitions: what is damaged is lost. [`Decoder::feed`] drops
+//! bytes until a legal header with a right LRC and says how many it dropped, so that the session can give up what it
+//! was waiting for.
 
 use zeroize::Zeroize;
 
@@ -20,12 +21,13 @@ pub const MAX_PACKET: usize = 3 + MAX_APDU + 1;
 pub const MIN_PACKET: usize = 3 + MIN_APDU + 1;
 /// Longest data of a command: one packet, less CLA INS P1 P2 and Lc (readers: 2.1).
 pub const MAX_COMMAND_DATA: usize = MAX_APDU - 4 - 1;
-/// Longest command to a device with extended APDUs: CLA INS P1 P2, three bytes of Lc, and the data, in chained packets (readers: 2.1).
+/// Longest command to a device with extended APDUs: CLA INS P1 P2, three bytes of Lc, and the data, in chained packets
+/// (readers: 2.1).
 pub const MAX_EXTENDED_COMMAND: usize = 1024;
 /// Longest data of such a command.
 pub const MAX_EXTENDED_DATA: usize = MAX_EXTENDED_COMMAND - 4 - 3;
-/// Longest message that is put together from chained packets. The longest known answer (an E4 with two sealed blocks) has
-/// about 600 bytes, a sealed value at most 1024; a peer cannot make us keep more than this for each NAD.
+/// Longest message that is put together from chained packets. The longest known answer (an E4 with two sealed blocks)
+/// has about 600 bytes, a sealed value at most 1024; a peer cannot make us keep more than this for each NAD.
 pub const MAX_MESSAGE: usize = 4096;
 
 const PCB_CHAINED: u8 = 0x01;
@@ -130,8 +132,8 @@ impl Decoder {
         }
     }
 
-    /// Tells that nothing came for so long that an unfinished packet or chain will not be finished: a reader that died in the
-    /// middle of a packet must not swallow the next one.
+    /// Tells that nothing came for so long that an unfinished packet or chain will not be finished: a reader that died
+    /// in the middle of a packet must not swallow the next one.
     pub fn silence(&mut self, mut on: impl FnMut(Received<'_>)) {
         self.scan(true, &mut on);
         self.report_dropped(&mut on);
@@ -150,7 +152,8 @@ impl Decoder {
         while at < self.input.len() {
             match look(&self.input[at..]) {
                 Look::Incomplete if !last => break,
-                // One byte only, even when a whole packet's LRC is wrong: its LEN may be the wrong byte and swallow a right one.
+                // One byte only, even when a whole packet's LRC is wrong: its LEN may be the wrong byte and swallow a
+                // right one.
                 Look::Incomplete | Look::Wrong => {
                     self.dropped += 1;
                     at += 1;
@@ -182,7 +185,8 @@ impl Decoder {
         }
     }
 
-    /// A packet of an open chain may be among what was dropped, and nothing would tell: without it the chain is worth nothing.
+    /// A packet of an open chain may be among what was dropped, and nothing would tell: without it the chain is worth
+    /// nothing.
     fn break_chains(&mut self, on: &mut impl FnMut(Received<'_>)) {
         for (nad, chain) in [(Nad::Reader, &mut self.reader), (Nad::Base, &mut self.base)] {
             if chain.is_open() {
@@ -320,9 +324,9 @@ pub fn extended_command(apdu: &[u8]) -> Result<Packets, EncodeError> {
     Ok(chain(Nad::Reader, false, apdu, MAX_APDU)?.collect())
 }
 
-/// The packets of an answer or unsolicited message (with its status bytes), each with at most `apdu_size` bytes of it; for the
-/// simulator's side. `apdu_size` is taken as 3 to [`MAX_APDU`]: with 2 an odd message would end in a packet of one byte, which is
-/// none.
+/// The packets of an answer or unsolicited message (with its status bytes), each with at most `apdu_size` bytes of it;
+/// for the simulator's side. `apdu_size` is taken as 3 to [`MAX_APDU`]: with 2 an odd message would end in a packet of
+/// one byte, which is none.
 ///
 /// # Errors
 /// [`EncodeError::TooShort`] when `message` has less than [`MIN_APDU`] bytes.

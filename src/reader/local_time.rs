@@ -45,7 +45,8 @@ impl LocalTime {
         legal.then_some(time)
     }
 
-    /// Seconds since the first moment of 2000, to compare two times; a date that does not exist counts on into the next month.
+    /// Seconds since the first moment of 2000, to compare two times; a date that does not exist counts on into the next
+    /// month.
     #[must_use]
     pub fn seconds(self) -> u64 {
         /// Days before each month of a year without a 29 February.

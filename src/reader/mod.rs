@@ -1,8 +1,8 @@
 //! The card reader: what the agent may ask of one, and what it hears from it, whatever protocol is behind.
 //!
-//! A task owns the port; the agent holds a [`Handle`] and a stream of [`Event`]s. The reader never hears of a gateway or a
-//! till, and everything it says about a sale carries that sale's number, so that a card read for one sale cannot be
-//! mistaken for another's (design: invariant 5).
+//! A task owns the port; the agent holds a [`Handle`] and a stream of [`Event`]s. The reader never hears of a gateway
+//! or a till, and everything it says about a sale carries that sale's number, so that a card read for one sale cannot
+//! be mistaken for another's (design: invariant 5).
 //!
 //! The order of events for one sale:
 //!
@@ -15,8 +15,8 @@
 //! Arm while not ready or not idle: NoCard(NotReady), no Idle; Type then: Typed with NotReady
 //! ```
 //!
-//! A reader that is asked for nothing is asked each minute whether it is still there, and gets the board's clock when that was
-//! set, has jumped, or a day has passed.
+//! A reader that is asked for nothing is asked each minute whether it is still there, and gets the board's clock when
+//! that was set, has jumped, or a day has passed.
 //!
 //! `link` (bytes) → `message` (meaning, both directions) → `session` (rules and time, no I/O) → `port` (the wire).
 
@@ -46,20 +46,22 @@ pub use why::{NoAmount, NoCard, NotEncrypting, Unready};
     reason = "one or two orders for each sale; a box would only hide where the scripts are"
 )]
 pub enum Order {
-    /// Wait for a card on every interface, or for a card number to be typed. Answered by [`Event::Card`] or [`Event::NoCard`].
+    /// Wait for a card on every interface, or for a card number to be typed. Answered by [`Event::Card`] or
+    /// [`Event::NoCard`].
     Arm(Arm),
     /// Have an amount typed on the reader. Answered by [`Event::Typed`].
     Type(Type),
-    /// Give the host's answer to the card. Answered by [`Event::Completed`]. For a card that never went to a chip (swipe) it
-    /// only changes the display.
+    /// Give the host's answer to the card. Answered by [`Event::Completed`]. For a card that never went to a chip
+    /// (swipe) it only changes the display.
     Complete {
         /// The sale of the card.
         sale: u64,
         /// What to tell the card.
         completion: Completion,
     },
-    /// Stop waiting for a card or an amount. Answered by [`Event::NoCard`] or [`Event::Typed`]; a card that was read in the same
-    /// moment is refused at the reader, wiped, and never reported, and a number that was typed then is not used.
+    /// Stop waiting for a card or an amount. Answered by [`Event::NoCard`] or [`Event::Typed`]; a card that was read in
+    /// the same moment is refused at the reader, wiped, and never reported, and a number that was typed then is not
+    /// used.
     Cancel {
         /// The sale to stop.
         sale: u64,
@@ -89,7 +91,8 @@ pub enum Entry {
     /// Insert, tap or swipe.
     #[default]
     Card,
-    /// Its number and expiry date are typed on the reader, which seals them; only where [`Settings::manual_entry`] allows it.
+    /// Its number and expiry date are typed on the reader, which seals them; only where [`Settings::manual_entry`]
+    /// allows it.
     Manual,
 }
 
@@ -137,8 +140,8 @@ pub struct Completion {
 pub enum Event {
     /// Start-up is done; payments can be taken.
     Ready(Identity),
-    /// No payments can be taken until the next [`Event::Ready`]. A sale that was under way is over for the reader: no other
-    /// event about it follows.
+    /// No payments can be taken until the next [`Event::Ready`]. A sale that was under way is over for the reader: no
+    /// other event about it follows.
     Unready(Unready),
     /// Something the cashier should see.
     Step {
@@ -239,7 +242,8 @@ pub enum Step {
         /// Digits entered.
         digits: Option<u8>,
     },
-    /// The chip found the PIN wrong; so many more it will try, when the reader tells. With any left it is asked for again.
+    /// The chip found the PIN wrong; so many more it will try, when the reader tells. With any left it is asked for
+    /// again.
     PinWrong {
         /// PINs that the chip still takes.
         tries_left: Option<u8>,

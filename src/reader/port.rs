@@ -1,8 +1,9 @@
 //! The wire: one task owns the tty or TCP stream, drives the session, and opens the port again when it is lost.
 //!
-//! The agent may await the handle without reading events: the task never waits for the agent. Events that do not fit their
-//! channel are kept, and no more bytes are read from the reader until the agent has taken them. After each read the others have their
-//! turn, when there is much to read: orders and deadlines come before more bytes then, and everybody else of the program too.
+//! The agent may await the handle without reading events: the task never waits for the agent. Events that do not fit
+//! their channel are kept, and no more bytes are read from the reader until the agent has taken them. After each read
+//! the others have their turn, when there is much to read: orders and deadlines come before more bytes then, and
+//! everybody else of the program too.
 
 use std::collections::VecDeque;
 use std::future::Future;
@@ -148,7 +149,8 @@ impl Task {
             }
             if reads >= READS {
                 reads = 0;
-                // A reader that always has more to say must not have the whole processor, nor keep orders and deadlines waiting.
+                // A reader that always has more to say must not have the whole processor, nor keep orders and deadlines
+                // waiting.
                 tokio::task::yield_now().await;
                 let now = self.now();
                 if let Ok(order) = self.orders.try_recv() {

@@ -19,15 +19,16 @@ pub struct Settings {
     pub icc_masked_tags: bool,
     /// The board's local time.
     pub clock: ClockSource,
-    /// The second byte of DF30 that means "tapped in magstripe mode". Its values are not published (readers: 10, point 3), so it
-    /// is `None` until a real reader's is known; then the absence of a cryptogram, or 9F39 = 91, decides alone.
+    /// The second byte of DF30 that means "tapped in magstripe mode". Its values are not published (readers: 10, point
+    /// 3), so it is `None` until a real reader's is known; then the absence of a cryptogram, or 9F39 = 91, decides
+    /// alone.
     pub magstripe_mode: Option<u8>,
     /// How a card number may be typed on the reader; `None`: not at all.
     pub manual_entry: Option<ManualEntry>,
     /// The shop's language, for the reader's texts while no card has named another.
     pub language: Language,
-    /// The capability of GET DEVICE INFO that stands for commands of more than one packet; `None`: the driver's own guess, for the
-    /// name is not published (readers: 10, point 2).
+    /// The capability of GET DEVICE INFO that stands for commands of more than one packet; `None`: the driver's own
+    /// guess, for the name is not published (readers: 10, point 2).
     pub extended_apdu_capability: Option<String>,
     /// Indices into the reader's signed prompts.
     pub prompts: Prompts,
@@ -59,9 +60,9 @@ pub enum ManualCommand {
     SecurePan,
 }
 
-/// Lines of the signed prompts file. Only signed texts may stand beside an entry of digits, so what they say is the file's affair.
-/// Three lines each, 0 is an empty one. Which number is which text is published for card numbers alone, and UNCERTAIN elsewhere
-/// (readers: 2.9, 2.10; 10, point 3).
+/// Lines of the signed prompts file. Only signed texts may stand beside an entry of digits, so what they say is the
+/// file's affair. Three lines each, 0 is an empty one. Which number is which text is published for card numbers alone,
+/// and UNCERTAIN elsewhere (readers: 2.9, 2.10; 10, point 3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Prompts {
     /// Typing an amount.
@@ -150,7 +151,8 @@ impl Language {
 }
 
 impl Settings {
-    /// Settings with the defaults: 115200 baud, masked data left out, a clock that is not trusted, no typed card numbers, English.
+    /// Settings with the defaults: 115200 baud, masked data left out, a clock that is not trusted, no typed card
+    /// numbers, English.
     #[must_use]
     pub fn new(port: impl Into<String>) -> Self {
         Self {

@@ -113,8 +113,8 @@ pub enum NoCard {
     /// The result of the cardholder's verification is an online PIN, and no PIN block came: nothing may be sent.
     #[error("the reader says that a PIN was entered but gave none; nothing was charged; try again")]
     PinMissing,
-    /// The reader has no key left, for card data or for a PIN; which of them it is asked next, and without a key for card data
-    /// [`Unready::NoCardKey`] follows.
+    /// The reader has no key left, for card data or for a PIN; which of them it is asked next, and without a key for
+    /// card data [`Unready::NoCardKey`] follows.
     #[error("the reader has no key left to encrypt with; have new keys injected")]
     NoKeyLeft,
     /// [`Entry::Manual`](super::Entry::Manual) was asked for and the settings do not allow it.

@@ -1,4 +1,5 @@
-//! What an entry of the journal should have become at the gateway. The one place that knows: a new kind of entry is judged here.
+//! What an entry of the journal should have become at the gateway. The one place that knows: a new kind of entry is
+//! judged here.
 
 use chrono::{DateTime, NaiveDate};
 
@@ -20,8 +21,8 @@ pub(super) enum Charged {
     Unsure,
 }
 
-/// What should be settled of a transaction: whether, and how much. Reservations are settled by their captures, and a reversal takes
-/// from the one it refers to: [`takes_back`].
+/// What should be settled of a transaction: whether, and how much. Reservations are settled by their captures, and a
+/// reversal takes from the one it refers to: [`takes_back`].
 pub(super) fn due(sale: &Sale) -> (Charged, Amount) {
     let settles = !matches!(
         sale.order().kind,

@@ -1,9 +1,9 @@
 //! The settlement file as lines: the header that says which column is where, and one record on each line after it
 //! (interface: Reconciliation file).
 //!
-//! A record ends with its line, also inside quotes: a quote that is never closed must not swallow the rows that follow, and a
-//! line's number must be what an editor shows. The document says nothing of quotes; `"a;b"` and `"say ""hi"""` are read as
-//! everywhere else. What a value means is in `row.rs`.
+//! A record ends with its line, also inside quotes: a quote that is never closed must not swallow the rows that follow,
+//! and a line's number must be what an editor shows. The document says nothing of quotes; `"a;b"` and `"say ""hi"""`
+//! are read as everywhere else. What a value means is in `row.rs`.
 
 use std::io::{self, BufRead, Read};
 

@@ -1,9 +1,9 @@
 //! The journal's sales as they are looked up a million times: by our reference or by a payment's id.
 //!
-//! A sale takes 32 bytes, its reference 12, each payment 12: 56 bytes for the usual sale, 53 MiB for [`MOST_SALES`]. The text
-//! of a reference is not kept but a keyed 64-bit hash of it. A row that is not ours is mistaken for one of ours with odds of one
-//! in ten million for a file of a million rows against a journal of a million sales, and would then show as an amount that
-//! differs; the key is a new one in every run.
+//! A sale takes 32 bytes, its reference 12, each payment 12: 56 bytes for the usual sale, 53 MiB for [`MOST_SALES`].
+//! The text of a reference is not kept but a keyed 64-bit hash of it. A row that is not ours is mistaken for one of
+//! ours with odds of one in ten million for a file of a million rows against a journal of a million sales, and would
+//! then show as an amount that differs; the key is a new one in every run.
 
 use std::collections::BTreeSet;
 use std::hash::{BuildHasher, RandomState};

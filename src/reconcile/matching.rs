@@ -1,11 +1,11 @@
 //! The matching: each row is counted for its sale, and what disagrees is given out.
 //!
-//! A row is matched by `TransactionId`, which is our `merchantTransactionId`, and by `UniqueID`, the payment's id, where the
-//! first is empty or the file has no such column. A sale agrees when its settled rows, each with the sign of its `Cashflow`,
-//! come to what the journal says was charged.
+//! A row is matched by `TransactionId`, which is our `merchantTransactionId`, and by `UniqueID`, the payment's id,
+//! where the first is empty or the file has no such column. A sale agrees when its settled rows, each with the sign of
+//! its `Cashflow`, come to what the journal says was charged.
 //!
-//! Rows of other terminals are told by the beginning of `TransactionId` and are none of ours to judge. By `UniqueID` alone
-//! nobody can tell: then every row that the journal does not know is missing at the terminal.
+//! Rows of other terminals are told by the beginning of `TransactionId` and are none of ours to judge. By `UniqueID`
+//! alone nobody can tell: then every row that the journal does not know is missing at the terminal.
 
 use chrono::NaiveDate;
 

@@ -6,9 +6,9 @@
 //!  FILE.csv ─ file.rs: lines, header ─ row.rs: what a line says ──────────────────┘   row by row     findings, summary
 //! ```
 //!
-//! The journal is read once and kept small, the file is read once and not kept: memory grows with neither beyond the bounds of
-//! [`Ledger`]. What is found in a row is given out at once; what only the end of the file can tell (a sum that differs, a sale
-//! that no row settles) comes after it.
+//! The journal is read once and kept small, the file is read once and not kept: memory grows with neither beyond the
+//! bounds of [`Ledger`]. What is found in a row is given out at once; what only the end of the file can tell (a sum
+//! that differs, a sale that no row settles) comes after it.
 //!
 //! What this is not: money that moves. Nothing here changes a sale; a person acts on what is found.
 

@@ -1,5 +1,5 @@
-//! What reconciling says: one finding for each thing a person must look at, and a summary at the end. Each as a line of text
-//! and as a JSON object.
+//! What reconciling says: one finding for each thing a person must look at, and a summary at the end. Each as a line of
+//! text and as a JSON object.
 //!
 //! Texts of the file are shortened here; control bytes are cleaned where text leaves the program (`cli/out.rs`).
 

@@ -1,7 +1,8 @@
-//! What one line of the settlement file says: the columns that are asked for, and their values as the document allows them.
+//! What one line of the settlement file says: the columns that are asked for, and their values as the document allows
+//! them.
 //!
-//! The account's holder, number and bank are not among the columns: what is never read is never shown. For the same reason a
-//! fault names its column and not the value found there.
+//! The account's holder, number and bank are not among the columns: what is never read is never shown. For the same
+//! reason a fault names its column and not the value found there.
 
 use chrono::NaiveDate;
 

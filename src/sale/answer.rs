@@ -33,8 +33,8 @@ pub enum Answer {
         /// What happened.
         why: Why,
     },
-    /// An answer that cannot be to this request: of another kind of transaction, or with the id of another one. It proves nothing
-    /// about this request, and a person must hear of it.
+    /// An answer that cannot be to this request: of another kind of transaction, or with the id of another one. It
+    /// proves nothing about this request, and a person must hear of it.
     NotOurs {
         /// What is wrong with it.
         why: Why,
@@ -76,7 +76,8 @@ pub struct Refusal {
     pub facts: HostFacts,
 }
 
-/// `pos.iccDataResponse`, read (design: path of a sale, 7). Whatever cannot be read is left out and `malformed` says so.
+/// `pos.iccDataResponse`, read (design: path of a sale, 7). Whatever cannot be read is left out and `malformed` says
+/// so.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ForChip {
     /// Authorisation response code (8A).

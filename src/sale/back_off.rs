@@ -1,14 +1,16 @@
-//! How long is waited before something is tried again: twice as long each time, up to five minutes, and a little apart from
-//! other terminals, so that a gateway that comes back is not met by all of them in one moment.
+//! How long is waited before something is tried again: twice as long each time, up to five minutes, and a little apart
+//! from other terminals, so that a gateway that comes back is not met by all of them in one moment.
 //!
-//! No random numbers: the same sale waits the same after each start, and the references that tell terminals apart are random.
+//! No random numbers: the same sale waits the same after each start, and the references that tell terminals apart are
+//! random.
 
 use std::time::Duration;
 
 /// Longest wait, before what sets terminals apart; a shop's network comes back within minutes.
 pub(super) const LONGEST: Duration = Duration::from_secs(300);
 
-/// The wait after the `tries`th try that settled nothing: 1 s, 2 s, 4 s, … [`LONGEST`], and up to a quarter of it on top.
+/// The wait after the `tries`th try that settled nothing: 1 s, 2 s, 4 s, … [`LONGEST`], and up to a quarter of it on
+/// top.
 pub(super) fn wait(reference: &str, tries: u32) -> Duration {
     let wait = Duration::from_secs(1 << tries.saturating_sub(1).min(16)).min(LONGEST);
     wait + apart(reference, tries, wait / 4)

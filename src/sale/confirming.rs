@@ -1,9 +1,9 @@
-//! What follows a capture, refund, reversal or credit without an answer: look up, and carry it out if it was not, for as long as it
-//! takes (design: path of a sale, 9).
+//! What follows a capture, refund, reversal or credit without an answer: look up, and carry it out if it was not, for
+//! as long as it takes (design: path of a sale, 9).
 //!
-//! Undoing it would be no safer than finishing it, so it is finished: found approved, it is done; found declined, it is declined. Not
-//! found, it is sent again under the same reference, written down before; and each is carried out **at most once** (design: invariant
-//! 11), so when that may be depends on what a request that arrives late could do twice:
+//! Undoing it would be no safer than finishing it, so it is finished: found approved, it is done; found declined, it is
+//! declined. Not found, it is sent again under the same reference, written down before; and each is carried out **at
+//! most once** (design: invariant 11), so when that may be depends on what a request that arrives late could do twice:
 //!
 //! | | sent again |
 //! |---|---|
@@ -11,8 +11,9 @@
 //! | capture, refund | when its absence is final; after `resend-after-s` if the gateway refuses repeated references |
 //! | credit | never: its card is gone. When its absence is final it was not carried out |
 //!
-//! From the first doubt on no answer to a request ends it but an approval: what is declined or not sent the second time may have
-//! been carried out the first. So a listed decline is the end only when every try is listed so, or none can come any more.
+//! From the first doubt on no answer to a request ends it but an approval: what is declined or not sent the second time
+//! may have been carried out the first. So a listed decline is the end only when every try is listed so, or none can
+//! come any more.
 
 use std::time::Duration;
 

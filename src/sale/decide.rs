@@ -1,5 +1,5 @@
-//! What may happen next: transitions on the pair of state and event, up to the outcome. What follows an unknown outcome is in
-//! `reversing`.
+//! What may happen next: transitions on the pair of state and event, up to the outcome. What follows an unknown outcome
+//! is in `reversing`.
 
 use std::time::Duration;
 
@@ -143,7 +143,8 @@ impl Sale {
     fn answered(&mut self, answer: Answer, now: Now, deadlines: Deadlines) -> Step {
         let polling = self.volatile.poll.is_some();
         match answer {
-            // Not carried out this time, perhaps because an earlier request without an answer was: only a look can tell.
+            // Not carried out this time, perhaps because an earlier request without an answer was: only a look can
+            // tell.
             Answer::Declined(refusal) | Answer::Throttled(refusal) if self.doubted => self.confirm(refusal.why),
             Answer::NotSent { why } if self.doubted => self.confirm(why),
             Answer::Approved(ref approval) if self.is_another(Some(&approval.id)) => self.another_payment(&approval.id),
@@ -185,7 +186,8 @@ impl Sale {
         }
     }
 
-    /// Whether an answer names another payment than the pending one that was asked for. One that names none proves nothing.
+    /// Whether an answer names another payment than the pending one that was asked for. One that names none proves
+    /// nothing.
     fn is_another(&self, id: Option<&String>) -> bool {
         self.volatile.poll.as_ref().zip(id).is_some_and(|(poll, id)| !is_same_payment(&poll.payment, id))
     }
@@ -195,13 +197,14 @@ impl Sale {
         self.unknown(why.clone(), None).alarm(why)
     }
 
-    /// Nobody knows whether the money moved: a payment is reversed, what was decided before is looked up and carried out.
+    /// Nobody knows whether the money moved: a payment is reversed, what was decided before is looked up and carried
+    /// out.
     fn unknown(&mut self, why: impl Into<Why>, host: Option<HostFacts>) -> Step {
         if self.order.kind.is_undone_when_unknown() { self.reverse(why, None, host) } else { self.confirm(why) }
     }
 
-    /// Too many requests, not processed: this alone permits to send it again (design: result codes), a little later, as long as
-    /// the cardholder's patience and the chip's last.
+    /// Too many requests, not processed: this alone permits to send it again (design: result codes), a little later, as
+    /// long as the cardholder's patience and the chip's last.
     fn throttled(&mut self, refusal: Refusal, now: Now, deadlines: Deadlines) -> Step {
         if self.volatile.cancelling {
             return self.cancelled();
@@ -309,7 +312,8 @@ impl Sale {
         step
     }
 
-    /// No gateway should reverse a part of what it was asked for. The till hears the part, and can have the rest reversed.
+    /// No gateway should reverse a part of what it was asked for. The till hears the part, and can have the rest
+    /// reversed.
     pub(super) fn alarm_of_a_part(&self, step: Step, amount: Amount) -> Step {
         match self.order.kind {
             Kind::Reversal { .. } if amount != self.amount => step.alarm(Reason::ReversedInPart.with(amount)),

@@ -1,9 +1,10 @@
-//! A sale that waits for a person, because its journal was found to be an old copy: the gateway holds transactions of this terminal
-//! that this journal does not know, so it cannot know what became of the sale since. What a till was told is approved there may not be
-//! reversed here (design: path of a sale, 8 to 10; the one exception to invariants 2 and 3).
+//! A sale that waits for a person, because its journal was found to be an old copy: the gateway holds transactions of
+//! this terminal that this journal does not know, so it cannot know what became of the sale since. What a till was told
+//! is approved there may not be reversed here (design: path of a sale, 8 to 10; the one exception to invariants 2 and
+//! 3).
 //!
-//! Captures, refunds, reversals and credits are not held: they are only looked up, under references of their own, and what is found
-//! is what became of them in either copy.
+//! Captures, refunds, reversals and credits are not held: they are only looked up, under references of their own, and
+//! what is found is what became of them in either copy.
 
 use super::decide::outcome_of;
 use super::record::Record;
@@ -24,7 +25,8 @@ impl Sale {
                 let reversing = Record::Reversing { why: begun, payment: None, host: None, by: None };
                 Step::write([reversing, Record::Held { why }]).then([Action::Tell, alarm])
             }
-            // A list that leaves it out later does not prove that it never was there: it is looked up, and never sent again.
+            // A list that leaves it out later does not prove that it never was there: it is looked up, and never sent
+            // again.
             State::Waiting => {
                 let why = Why::from(Reason::NotSentInCopy);
                 let mut step = self.confirm(why.clone()).alarm(why.clone());

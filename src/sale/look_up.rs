@@ -1,11 +1,13 @@
-//! What a look-up shows of a payment that is to be reversed: how much of it is still charged. It decides nothing and sends nothing.
+//! What a look-up shows of a payment that is to be reversed: how much of it is still charged. It decides nothing and
+//! sends nothing.
 //!
-//! Our own reference tells what became of our request; what is left of the payment is what was approved less **every** approved
-//! reversal and refund of it, whoever made it. The interface names `referencedId` in webhooks only, so nothing rests on it: a
-//! transaction belongs to the payment by our reference, or because the list was asked for with all that is linked to the one payment
-//! in it. Where a gateway does name it, it is heeded.
+//! Our own reference tells what became of our request; what is left of the payment is what was approved less **every**
+//! approved reversal and refund of it, whoever made it. The interface names `referencedId` in webhooks only, so nothing
+//! rests on it: a transaction belongs to the payment by our reference, or because the list was asked for with all that
+//! is linked to the one payment in it. Where a gateway does name it, it is heeded.
 //!
-//! Amounts, currencies and codes are judged as strictly as those of a direct answer: what cannot be read is nobody's to guess.
+//! Amounts, currencies and codes are judged as strictly as those of a direct answer: what cannot be read is nobody's to
+//! guess.
 
 use crate::money::Amount;
 
@@ -33,7 +35,8 @@ pub(super) enum Own {
     Absent,
 }
 
-/// The payments of a list. Linked captures and refunds are somebody else's doing: to reverse a refund would charge the customer.
+/// The payments of a list. Linked captures and refunds are somebody else's doing: to reverse a refund would charge the
+/// customer.
 pub(super) fn payments(found: &[Found]) -> impl Iterator<Item = &Found> {
     found.iter().filter(|one| is_payment(one))
 }
@@ -42,8 +45,8 @@ fn is_payment(one: &Found) -> bool {
     matches!(one.payment_type.as_str(), "DB" | "PA" | "CD")
 }
 
-/// What carries the payment's own reference and is neither a payment nor what gives one back: listed so, it is not absent, and nobody
-/// can say what it did.
+/// What carries the payment's own reference and is neither a payment nor what gives one back: listed so, it is not
+/// absent, and nobody can say what it did.
 pub(super) fn strange_kind<'a>(found: &'a [Found], reference: &str) -> Option<&'a Found> {
     found.iter().find(|one| {
         one.reference.as_deref() == Some(reference)
@@ -91,8 +94,8 @@ pub(super) fn own(request: &Request, found: &[Found]) -> Result<Own, Doubt> {
     Ok(if declined > 0 { Own::Declined(declined) } else { Own::Absent })
 }
 
-/// What is left of a payment; `None` when all of it was given back. Of a reversal that an answer confirmed the list knows better how
-/// much it was, when it shows it.
+/// What is left of a payment; `None` when all of it was given back. Of a reversal that an answer confirmed the list
+/// knows better how much it was, when it shows it.
 pub(super) fn left(is: &Reversing, payment: &Payment, found: &[Found]) -> Result<Option<Amount>, Doubt> {
     let confirmed = is.done.iter().filter(|done| is_same_payment(&done.payment, &payment.id));
     let declined =
@@ -108,8 +111,8 @@ pub(super) fn left(is: &Reversing, payment: &Payment, found: &[Found]) -> Result
             continue;
         }
         if !matches!(one.payment_type.as_str(), "RV" | "RF") {
-            // The interface lists kinds without their meanings: nobody can say what this one did with the money. A capture took it:
-            // not by this terminal, which captures nothing that it takes back, so somebody wants it.
+            // The interface lists kinds without their meanings: nobody can say what this one did with the money. A
+            // capture took it: not by this terminal, which captures nothing that it takes back, so somebody wants it.
             return Err(Doubt::Person(another_kind(one)));
         }
         let done = is.done.iter().find(|done| is_listed(done, one));
@@ -174,7 +177,8 @@ fn belongs(is: &Reversing, one: &Found, payment: &Payment, found: &[Found]) -> R
     Err(Doubt::Person(Reason::WhoseIsNotSaid.with(&one.id)))
 }
 
-/// What an approved transaction is for: an absent amount is the one that was asked for; `None` in another currency, or unreadable.
+/// What an approved transaction is for: an absent amount is the one that was asked for; `None` in another currency, or
+/// unreadable.
 pub(super) fn said(amount: ApprovedAmount, asked: Amount) -> Option<Amount> {
     match amount {
         ApprovedAmount::NotSaid => Some(asked),

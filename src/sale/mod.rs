@@ -2,8 +2,8 @@
 //!
 //! **Every transition says what to write, then what to do; the doing cannot be had without the writing.**
 //! [`Sale::handle`] looks at the sale and an event and gives a [`Step`]: records to write and actions to carry out. The
-//! actions come out of a step only against [`Written`], which the journal alone can make, and only `Sale::apply` moves the
-//! sale from state to state, so that replaying the journal after a power cut is the live path.
+//! actions come out of a step only against [`Written`], which the journal alone can make, and only `Sale::apply` moves
+//! the sale from state to state, so that replaying the journal after a power cut is the live path.
 //!
 //! | state | entered by the record | the till hears | after a power cut |
 //! |---|---|---|---|
@@ -15,11 +15,12 @@
 //! | Confirming | `Confirming`: a capture, refund, reversal or credit without an answer | unconfirmed | goes on, looking up before it sends anything again |
 //! | Ended | `Ended` | the outcome | nothing to do |
 //!
-//! In each state but the first and the last a sale can be held (`Held`): then nothing goes on until a person has decided.
+//! In each state but the first and the last a sale can be held (`Held`): then nothing goes on until a person has
+//! decided.
 //!
-//! What needs no card (captures, refunds, …) is `Asked` as soon as it is recorded. A tap, a swipe and a typed card never enter
-//! AtChip: the host's approval is final and `HostApproved` and `Ended` (or `SignatureAsked`) are written together. Times are
-//! arguments; what a power cut may forget (timers, what is in flight) is in `Volatile`.
+//! What needs no card (captures, refunds, …) is `Asked` as soon as it is recorded. A tap, a swipe and a typed card
+//! never enter AtChip: the host's approval is final and `HostApproved` and `Ended` (or `SignatureAsked`) are written
+//! together. Times are arguments; what a power cut may forget (timers, what is in flight) is in `Volatile`.
 
 mod answer;
 mod back_off;
@@ -148,15 +149,15 @@ pub struct Deadlines {
     pub pending: Duration,
     /// How long an absent payment may still appear (config: `absence-final-after-h`; design: path of a sale, 9).
     pub absence_final: Duration,
-    /// How long a reversal without an answer must have been absent before it is sent again: longer than a gateway may take to carry
-    /// out what it has read (config: `resend-after-s`).
+    /// How long a reversal without an answer must have been absent before it is sent again: longer than a gateway may
+    /// take to carry out what it has read (config: `resend-after-s`).
     pub resend: Duration,
-    /// The gateway refuses a reference that it has seen before. Then a capture or refund is sent again as soon as a reversal; else
-    /// only when its absence is final (config: `refuses-repeated-references`; design: invariant 11).
+    /// The gateway refuses a reference that it has seen before. Then a capture or refund is sent again as soon as a
+    /// reversal; else only when its absence is final (config: `refuses-repeated-references`; design: invariant 11).
     pub refuses_repeats: bool,
-    /// How long somebody at the counter may take to compare a signature; without an answer the payment is reversed, for an
-    /// approval whose signature nobody looked at is not the shop's to keep. `None`: the slip is signed and nobody is asked
-    /// (config: `confirm-signature`, `signature-timeout-s`).
+    /// How long somebody at the counter may take to compare a signature; without an answer the payment is reversed, for
+    /// an approval whose signature nobody looked at is not the shop's to keep. `None`: the slip is signed and nobody is
+    /// asked (config: `confirm-signature`, `signature-timeout-s`).
     pub signature: Option<Duration>,
 }
 
@@ -248,8 +249,8 @@ pub enum Action {
     Arm,
     /// Let the reader stop waiting.
     StopReader,
-    /// Send the request. It comes out of a sale again only after the gateway said that it did not process it (800.120.100), or,
-    /// for a capture, refund or reversal, after it was looked up and not found.
+    /// Send the request. It comes out of a sale again only after the gateway said that it did not process it
+    /// (800.120.100), or, for a capture, refund or reversal, after it was looked up and not found.
     Ask,
     /// Ask what became of a pending payment.
     Poll {
@@ -418,7 +419,8 @@ impl Sale {
     /// A new sale: the first record, then the reader is armed, or first asks for a tip.
     pub fn begin(order: Order) -> (Self, Step) {
         if !order.kind.needs_card() {
-            // Not asked in the same breath: a till that hears that it could not be recorded must not find it carried out later.
+            // Not asked in the same breath: a till that hears that it could not be recorded must not find it carried
+            // out later.
             let step = Step::write([Record::Started { order: order.clone() }]).then([Action::Tell]);
             return (Self::waiting(order), step);
         }
@@ -451,9 +453,9 @@ impl Sale {
         self
     }
 
-    /// The clock was set back to this time (milliseconds since 1970, UTC): all that was done until now had been done by then, whatever
-    /// a clock that was ahead has written. From then on it counts as that old, and no older: a payment that is absent is neither
-    /// believed to be so too early, nor waited for until the wrong time has come.
+    /// The clock was set back to this time (milliseconds since 1970, UTC): all that was done until now had been done by
+    /// then, whatever a clock that was ahead has written. From then on it counts as that old, and no older: a payment
+    /// that is absent is neither believed to be so too early, nor waited for until the wrong time has come.
     pub fn clock_was_set_back(&mut self, unix_ms: i64) {
         self.begun_unix_ms = self.begun_unix_ms.min(unix_ms);
         self.asked_unix_ms = self.asked_unix_ms.min(unix_ms);
@@ -587,8 +589,8 @@ impl Sale {
         self.volatile.card_open && matches!(self.state, State::Waiting | State::Asked)
     }
 
-    /// Whether a cancel may still come in time: nothing has left, or what left was certainly not processed. One that is on its way once
-    /// more is not sent another time then.
+    /// Whether a cancel may still come in time: nothing has left, or what left was certainly not processed. One that is
+    /// on its way once more is not sent another time then.
     #[must_use]
     pub fn can_be_cancelled(&self) -> bool {
         matches!(self.state, State::Waiting)

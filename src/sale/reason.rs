@@ -1,8 +1,8 @@
 //! Why something happened to a sale, as data: one word of a closed list, and what was said about it from outside.
 //!
-//! Programs branch on the word, the journal keeps it, and `words` makes sentences of it for cashier, customer and technician. What this is
-//! not: a sentence. A detail is foreign text (the gateway's description, the system's error) or a fact (an id, an amount); no text of
-//! ours is in it.
+//! Programs branch on the word, the journal keeps it, and `words` makes sentences of it for cashier, customer and
+//! technician. What this is not: a sentence. A detail is foreign text (the gateway's description, the system's error)
+//! or a fact (an id, an amount); no text of ours is in it.
 
 use std::fmt;
 
@@ -227,8 +227,8 @@ impl Reason {
         )
     }
 
-    /// A fault of the terminal or of its way to the gateway, which a technician can mend. Neither the customer nor the bank caused it, so it
-    /// is never told as "declined" or "cancelled".
+    /// A fault of the terminal or of its way to the gateway, which a technician can mend. Neither the customer nor the
+    /// bank caused it, so it is never told as "declined" or "cancelled".
     #[must_use]
     pub fn is_terminals_fault(self) -> bool {
         matches!(
@@ -283,7 +283,8 @@ impl From<Reason> for Why {
     }
 }
 
-/// As the journal and the log write it: the word, and behind a colon the detail. Earlier programs, which expect any text there, can read it.
+/// As the journal and the log write it: the word, and behind a colon the detail. Earlier programs, which expect any
+/// text there, can read it.
 impl fmt::Display for Why {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.detail, self.reason) {

@@ -100,30 +100,32 @@ impl Kind {
         }
     }
 
-    /// Whether an unknown outcome is reversed. Captures, refunds and reversals are carried out instead: they were decided, and
-    /// undoing them is no safer than finishing them (design: path of a sale, 9). A credit stands as it is found: money that was paid
-    /// out is not taken back by itself (design: invariant 11).
+    /// Whether an unknown outcome is reversed. Captures, refunds and reversals are carried out instead: they were
+    /// decided, and undoing them is no safer than finishing them (design: path of a sale, 9). A credit stands as it is
+    /// found: money that was paid out is not taken back by itself (design: invariant 11).
     #[must_use]
     pub fn is_undone_when_unknown(&self) -> bool {
         !matches!(self, Self::Capture { .. } | Self::Refund { .. } | Self::Reversal { .. } | Self::Credit)
     }
 
-    /// Whether a lower approval is the till's to take or to leave: here somebody stands at the counter, and what is missing must be
-    /// settled another way. What was decided before (captures, refunds, …) takes what it gets, and says so.
+    /// Whether a lower approval is the till's to take or to leave: here somebody stands at the counter, and what is
+    /// missing must be settled another way. What was decided before (captures, refunds, …) takes what it gets, and says
+    /// so.
     #[must_use]
     pub fn till_may_refuse_a_part(&self) -> bool {
         self.is_undone_when_unknown()
     }
 
-    /// Whether the card has a say after the host's approval. A refund's AAC is the normal answer (design: path of a sale, 7).
+    /// Whether the card has a say after the host's approval. A refund's AAC is the normal answer (design: path of a
+    /// sale, 7).
     #[must_use]
     pub fn card_has_a_say(&self) -> bool {
         matches!(self, Self::Sale | Self::PreAuthorisation)
     }
 }
 
-/// Who asked for something: a till by its token, or a program at the socket by the user that it runs as. Absent in records of before
-/// this was kept.
+/// Who asked for something: a till by its token, or a program at the socket by the user that it runs as. Absent in
+/// records of before this was kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Who {
@@ -192,17 +194,19 @@ pub enum Record {
         /// Amount and tip together.
         total: Amount,
     },
-    /// The request is about to be sent: from here the money may have moved. Written anew before it is sent again, which only a
-    /// gateway that did not process it allows.
+    /// The request is about to be sent: from here the money may have moved. Written anew before it is sent again, which
+    /// only a gateway that did not process it allows.
     Asked {
         /// The card, when one was read.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         card: Option<CardFacts>,
-        /// When, milliseconds since 1970, UTC, if it is sent again after it had no answer: its absence counts from here.
+        /// When, milliseconds since 1970, UTC, if it is sent again after it had no answer: its absence counts from
+        /// here.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         again_unix_ms: Option<i64>,
     },
-    /// The gateway has not decided, and named the payment that it will be asked for: until the end nothing may follow it.
+    /// The gateway has not decided, and named the payment that it will be asked for: until the end nothing may follow
+    /// it.
     Pending {
         /// Payment id.
         payment: String,
@@ -261,8 +265,8 @@ pub enum Record {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         amount: Option<Amount>,
     },
-    /// This journal was found to be an old copy: what became of the sale since, it does not know. Nothing goes on until a person has
-    /// decided.
+    /// This journal was found to be an old copy: what became of the sale since, it does not know. Nothing goes on until
+    /// a person has decided.
     Held {
         /// Why.
         why: Why,
@@ -298,7 +302,8 @@ pub enum Record {
         /// Who caused it, when a person did: by a cancel, or by accepting the signature.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<Who>,
-        /// When, milliseconds since 1970, UTC; earlier programs left it to the journal's row. For people; order is by the journal.
+        /// When, milliseconds since 1970, UTC; earlier programs left it to the journal's row. For people; order is by
+        /// the journal.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         at_unix_ms: Option<i64>,
     },
@@ -328,8 +333,8 @@ impl Record {
     }
 }
 
-/// Whether two ids are of one payment at the gateway. They are written in hexadecimal digits as a rule, and a gateway may write them in
-/// either case (interface: identifiers): two payments are never told apart by that alone.
+/// Whether two ids are of one payment at the gateway. They are written in hexadecimal digits as a rule, and a gateway
+/// may write them in either case (interface: identifiers): two payments are never told apart by that alone.
 #[must_use]
 pub fn is_same_payment(one: &str, other: &str) -> bool {
     one.eq_ignore_ascii_case(other)

@@ -1,9 +1,10 @@
 //! What follows an unknown outcome: look up, reverse, look again, for as long as it takes (design: path of a sale, 9).
 //!
-//! Nothing here ever sends a payment. Each reversal has a reference of its own, is written down before it is sent, and keeps its
-//! reference when it is sent again; one whose fate is unknown is looked up before. How much is left to reverse is reckoned from what
-//! the look shows (`look_up`), so that a reversal of a part is that part, and the rest goes back under its own reference. "Not there"
-//! is believed only from an answered query, and only after a settable time.
+//! Nothing here ever sends a payment. Each reversal has a reference of its own, is written down before it is sent, and
+//! keeps its reference when it is sent again; one whose fate is unknown is looked up before. How much is left to
+//! reverse is reckoned from what the look shows (`look_up`), so that a reversal of a part is that part, and the rest
+//! goes back under its own reference. "Not there" is believed only from an answered query, and only after a settable
+//! time.
 
 use std::time::Duration;
 
@@ -20,10 +21,12 @@ use super::{
 /// A quarantined reversal is retried daily: what a person mended at the gateway is then noticed.
 const QUARANTINE_WAIT: Duration = Duration::from_secs(24 * 3600);
 
-/// Looks that must not show a reversal before it is sent again: a request may be on its way while the first look is answered.
+/// Looks that must not show a reversal before it is sent again: a request may be on its way while the first look is
+/// answered.
 pub(super) const LOOKS_BEFORE_SENDING: u32 = 2;
 
-/// So long what a look showed is good enough for a request that could not be sent; afterwards somebody may have given it back.
+/// So long what a look showed is good enough for a request that could not be sent; afterwards somebody may have given
+/// it back.
 pub const FRESH: Duration = Duration::from_secs(10);
 
 /// No gateway books one request so often.
@@ -91,7 +94,8 @@ pub(super) struct Timers {
     look_first: bool,
     /// When the amount of the request was reckoned; without a look when it first could not be sent.
     reckoned: Option<Duration>,
-    /// What the payment that is to go back was approved with, as the list or the answer said by which the rest was reckoned.
+    /// What the payment that is to go back was approved with, as the list or the answer said by which the rest was
+    /// reckoned.
     whole: Option<Amount>,
     /// What looks showed as charged: none of it is over because a list leaves it out.
     seen: Vec<Payment>,
@@ -173,7 +177,8 @@ impl Reversing {
         }
     }
 
-    /// Each reversal has a reference of its own (interface: `merchantTransactionId` should be unique), made of the sale's.
+    /// Each reversal has a reference of its own (interface: `merchantTransactionId` should be unique), made of the
+    /// sale's.
     fn next_reference(&self, of_sale: &str) -> String {
         reversal_reference(of_sale, self.references + 1)
     }
@@ -284,8 +289,8 @@ impl Sale {
         self.try_again(now)
     }
 
-    /// Sends the reversal when it surely has not been sent; otherwise looks first. What is left of a payment is asked for by a look
-    /// alone: the one before may have shown something that is not decided, or that a person must see to.
+    /// Sends the reversal when it surely has not been sent; otherwise looks first. What is left of a payment is asked
+    /// for by a look alone: the one before may have shown something that is not decided, or that a person must see to.
     fn try_again(&mut self, now: Now) -> Step {
         let State::Reversing(reversing) = &self.state else {
             return Step::none();
@@ -387,7 +392,8 @@ impl Sale {
                     self.volatile.reversal.whole = Some(payment.amount);
                     let step = self.ask_for_the_rest(is, own, Payment { id: payment.id, amount: left }, now, deadlines);
                     return match &is.known {
-                        // Another one than the answer named: it goes back like every match, and somebody must hear of it.
+                        // Another one than the answer named: it goes back like every match, and somebody must hear of
+                        // it.
                         Some(known) if !is_same_payment(&known.id, &one.id) => {
                             step.alarm(Reason::SecondPayment.with(&one.id))
                         }
@@ -421,7 +427,8 @@ impl Sale {
         self.end_settled(Outcome::Reversed { why: Reason::NeverReceived.into() })
     }
 
-    /// What a person keeps is one payment: whether there is another one must be known, and that one is for a person too.
+    /// What a person keeps is one payment: whether there is another one must be known, and that one is for a person
+    /// too.
     fn keep_the_only_one(&mut self, is: &Reversing, id: &str, left: Amount, found: &[Found], now: Now) -> Step {
         let is_back = |one: &Found| {
             let payment = self.amount_of(one).map(|amount| Payment { id: one.id.clone(), amount });
@@ -443,8 +450,8 @@ impl Sale {
         step
     }
 
-    /// What the gateway approved, or listed as approved, and now does not show as charged, though not all of it went back: a list
-    /// without it proves nothing, however old it is.
+    /// What the gateway approved, or listed as approved, and now does not show as charged, though not all of it went
+    /// back: a list without it proves nothing, however old it is.
     fn charged_and_not_shown(
         &mut self,
         is: &Reversing,
@@ -485,8 +492,8 @@ impl Sale {
         None
     }
 
-    /// What is left goes back: under a new reference, or, when a request for it has no answer, under that one again and only when
-    /// the gateway has not known it for long enough.
+    /// What is left goes back: under a new reference, or, when a request for it has no answer, under that one again and
+    /// only when the gateway has not known it for long enough.
     fn ask_for_the_rest(
         &mut self,
         is: &Reversing,
@@ -553,9 +560,9 @@ impl Sale {
         }
     }
 
-    /// A payment that is not there now will not come any more: it is old enough by the wall clock, and, since that clock may
-    /// have jumped, it was not there for a good while of this process either. What this process itself has watched for all of the
-    /// time needs no wall clock: a sale may have begun under one that was a year ahead.
+    /// A payment that is not there now will not come any more: it is old enough by the wall clock, and, since that
+    /// clock may have jumped, it was not there for a good while of this process either. What this process itself has
+    /// watched for all of the time needs no wall clock: a sale may have begun under one that was a year ahead.
     fn absence_is_final(&mut self, now: Now, deadlines: Deadlines) -> bool {
         let first_absent = *self.volatile.reversal.first_absent.get_or_insert(now.monotonic);
         is_final(first_absent, self.begun_unix_ms, now, deadlines)
@@ -613,8 +620,8 @@ impl Sale {
         }
     }
 
-    /// The gateway confirmed a reversal: the end, the rest of a payment that is known, or another look. One also where the answer did
-    /// not say how much it was.
+    /// The gateway confirmed a reversal: the end, the rest of a payment that is known, or another look. One also where
+    /// the answer did not say how much it was.
     fn reversed(&mut self, asked: Request, id: String, amount: Amount, is_said: bool) -> Step {
         let State::Reversing(reversing) = &self.state else {
             return Step::none();
@@ -696,7 +703,8 @@ impl Sale {
         matches!(&self.state, State::Reversing(reversing) if reversing.quarantined.as_ref() == Some(why))
     }
 
-    /// The amount to reverse, when a found payment is ours: amount and currency must match too. A partial approval is ours as well.
+    /// The amount to reverse, when a found payment is ours: amount and currency must match too. A partial approval is
+    /// ours as well.
     fn amount_of(&self, payment: &Found) -> Option<Amount> {
         look_up::said(payment.amount, self.amount).filter(|said| said.minor() <= self.amount.minor())
     }

@@ -1,8 +1,9 @@
-//! The signature: the host approved, the cardholder signs the slip, and somebody at the counter compares it with the card.
+//! The signature: the host approved, the cardholder signs the slip, and somebody at the counter compares it with the
+//! card.
 //!
-//! The money has moved already, so nothing is unknown here: refused, or not looked at in time, the payment is reversed; accepted,
-//! the sale ends as approved. A power cut asks again. What this is not: how the slip looks (`printer`), or who may answer
-//! (`till`).
+//! The money has moved already, so nothing is unknown here: refused, or not looked at in time, the payment is reversed;
+//! accepted, the sale ends as approved. A power cut asks again. What this is not: how the slip looks (`printer`), or
+//! who may answer (`till`).
 
 use crate::card::{CardFacts, Cvm};
 

@@ -8,9 +8,9 @@
 //!                      Faults (a cloneable handle: a test, or a person who types)
 //! ```
 //!
-//! What happens to a byte depends on the seed, the direction and its position only, never on the pieces in which it travels or
-//! on the time: a failing run can be repeated. It is not a model of a radio or of a network; it does not reorder or repeat.
-//! Positions and settings belong to the handle, so after a reconnect the count goes on.
+//! What happens to a byte depends on the seed, the direction and its position only, never on the pieces in which it
+//! travels or on the time: a failing run can be repeated. It is not a model of a radio or of a network; it does not
+//! reorder or repeat. Positions and settings belong to the handle, so after a reconnect the count goes on.
 
 mod line;
 mod proxy;
@@ -36,7 +36,8 @@ pub enum Direction {
 /// Both ways, for settings that are meant for both.
 pub const BOTH: [Direction; 2] = [Direction::Read, Direction::Write];
 
-/// The handle: what is wrong with the line. Clones set and count the same faults; they may be changed while the line runs.
+/// The handle: what is wrong with the line. Clones set and count the same faults; they may be changed while the line
+/// runs.
 #[derive(Clone, Debug)]
 pub struct Faults(Arc<Shared>);
 
@@ -92,8 +93,8 @@ impl Faults {
         self.way(direction, |way| way.cut_at = Some(way.position.saturating_add(n)));
     }
 
-    /// Cuts every line that is open now, as pulling the plug does: the holder reads the end of file and can write no more, the
-    /// other end loses its peer. A line opened later is whole.
+    /// Cuts every line that is open now, as pulling the plug does: the holder reads the end of file and can write no
+    /// more, the other end loses its peer. A line opened later is whole.
     pub fn cut_now(&self) {
         self.lock().cuts += 1;
         self.0.cut.notify_waiters();

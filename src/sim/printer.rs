@@ -1,9 +1,10 @@
-//! A receipt printer on a desk: takes ESC/POS on TCP (port 9100 on real ones) or on a pty, and shows what would stand on its paper,
-//! as text and as a picture.
+//! A receipt printer on a desk: takes ESC/POS on TCP (port 9100 on real ones) or on a pty, and shows what would stand
+//! on its paper, as text and as a picture.
 //!
-//! It shares nothing with the agent's printer module: [`paper`] reads the command language by itself, with code-page tables from
-//! other hands, so that a mistake there is seen here. It answers about its state as the manuals say (DLE EOT, while it prints or
-//! not), and people and tests can take its paper, open its cover, make it slow, silent or dead, or let it die in the middle of a receipt.
+//! It shares nothing with the agent's printer module: [`paper`] reads the command language by itself, with code-page
+//! tables from other hands, so that a mistake there is seen here. It answers about its state as the manuals say (DLE
+//! EOT, while it prints or not), and people and tests can take its paper, open its cover, make it slow, silent or dead,
+//! or let it die in the middle of a receipt.
 
 mod args;
 mod code_page;

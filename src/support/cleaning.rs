@@ -1,7 +1,8 @@
-//! What is taken out of every text on its way into the archive: card numbers, masked ones too, tracks, tokens, passwords, private keys.
+//! What is taken out of every text on its way into the archive: card numbers, masked ones too, tracks, tokens,
+//! passwords, private keys.
 //!
-//! None of them should be there: the agent writes none, and tokens are in files of their own. A person may have pasted one into the
-//! configuration, and another program's words may be in the log.
+//! None of them should be there: the agent writes none, and tokens are in files of their own. A person may have pasted
+//! one into the configuration, and another program's words may be in the log.
 
 use std::fs;
 use std::path::Path;
@@ -74,7 +75,8 @@ fn lines(text: &str) -> Vec<Zeroizing<String>> {
     text.lines().map(str::trim).filter(is_secret).map(|line| Zeroizing::new(line.to_owned())).collect()
 }
 
-/// A configuration without the values of keys that sound like secrets: `token = "…"` in a place where only its file's name belongs.
+/// A configuration without the values of keys that sound like secrets: `token = "…"` in a place where only its file's
+/// name belongs.
 pub(super) fn without_secrets(config: &str) -> String {
     let line = |line: &str| {
         let Some((key, _)) = line.split_once('=') else { return line.to_owned() };
@@ -187,8 +189,8 @@ fn row_length(text: &str) -> usize {
     length
 }
 
-/// Card numbers with points, commas or colons between their groups, the same everywhere: `4111.1111.1111.1111`. `mask_pans` leaves them, or
-/// no list of amounts would be safe; here one list of ten is given for that.
+/// Card numbers with points, commas or colons between their groups, the same everywhere: `4111.1111.1111.1111`.
+/// `mask_pans` leaves them, or no list of amounts would be safe; here one list of ten is given for that.
 fn without_spread_numbers(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

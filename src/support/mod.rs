@@ -1,4 +1,5 @@
-//! The support archive: what somebody who helps from afar has to see of a terminal, in one file, without card data and secrets.
+//! The support archive: what somebody who helps from afar has to see of a terminal, in one file, without card data and
+//! secrets.
 //!
 //! ```text
 //! about.txt         what this is, and what was left out
@@ -12,8 +13,8 @@
 //! devices.txt       serial ports, USB devices and their names
 //! ```
 //!
-//! References and payment ids are in it: they are no card data, and the gateway's support finds a payment by them. Card numbers are not,
-//! not even masked. Everything goes through `cleaning` on its way into the file, whoever wrote it.
+//! References and payment ids are in it: they are no card data, and the gateway's support finds a payment by them. Card
+//! numbers are not, not even masked. Everything goes through `cleaning` on its way into the file, whoever wrote it.
 
 mod cleaning;
 mod journal;
@@ -65,7 +66,8 @@ pub struct Found<'a> {
     pub status_json: Option<String>,
 }
 
-/// A file that nobody else can read and that is not there yet. Until it is [written](Self::write) it is empty, and goes again.
+/// A file that nobody else can read and that is not there yet. Until it is [written](Self::write) it is empty, and goes
+/// again.
 #[derive(Debug)]
 pub struct Archive {
     file: PathBuf,

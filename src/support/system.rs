@@ -1,4 +1,5 @@
-//! Facts of the system: what the kernel, the disks, systemd and the devices say. Whatever cannot be read says so in its place.
+//! Facts of the system: what the kernel, the disks, systemd and the devices say. Whatever cannot be read says so in its
+//! place.
 
 use std::fmt::Write as _;
 use std::fs;

@@ -6,8 +6,9 @@
 //!  127.0.0.1:8650, bearer token ────┘  (who?)  (how much?) events (server-sent)         ◀─ Progress ◀─┘
 //! ```
 //!
-//! This file accepts, and gives each connection its deadlines; `places` says who has to leave when there are many. Nothing here
-//! decides about a sale: a request that breaks off leaves the sale as the agent knows it, and the till asks for its reference again.
+//! This file accepts, and gives each connection its deadlines; `places` says who has to leave when there are many.
+//! Nothing here decides about a sale: a request that breaks off leaves the sale as the agent knows it, and the till
+//! asks for its reference again.
 //!
 //! | what is waited for | how long | where |
 //! |---|---|---|
@@ -56,11 +57,13 @@ mod list;
 mod places;
 mod writing;
 
-/// From a connection's first byte, or its last answer, to the end of the next request's head. Also closes idle connections.
+/// From a connection's first byte, or its last answer, to the end of the next request's head. Also closes idle
+/// connections.
 const HEADER_DEADLINE: Duration = Duration::from_secs(10);
 /// The head of one request, and what is read ahead of it.
 const READ_BUFFER: usize = 16 * 1024;
-/// From when an answer cannot be handed on at once to when all of it was taken. A till that reads at all reads within milliseconds.
+/// From when an answer cannot be handed on at once to when all of it was taken. A till that reads at all reads within
+/// milliseconds.
 const WRITE_DEADLINE: Duration = Duration::from_secs(10);
 /// How long answers under way may take after the shutdown was asked for.
 const SHUTDOWN_DEADLINE: Duration = Duration::from_secs(2);
@@ -142,10 +145,11 @@ pub enum Error {
     },
 }
 
-/// Binds the socket, and the loopback address when there are tokens, unless systemd `gives` them; serves both until `shutdown`.
+/// Binds the socket, and the loopback address when there are tokens, unless systemd `gives` them; serves both until
+/// `shutdown`.
 ///
-/// `currency` is that of a sale that names none. A port that cannot be had is tried again and again; meanwhile the socket is served,
-/// and the status says why the port is not.
+/// `currency` is that of a sale that names none. A port that cannot be had is tried again and again; meanwhile the
+/// socket is served, and the status says why the port is not.
 ///
 /// # Errors
 /// Every [`Error`]; nothing is spawned then.
@@ -238,7 +242,8 @@ where
             (stream, _) = listener.accept() => {
                 let place = places.enter(stream.peer().0);
                 served.spawn(connection(stream, router.clone(), stopped.clone(), place));
-                // What is connected is heard before the next one comes, and has said who it is before it could have to leave.
+                // What is connected is heard before the next one comes, and has said who it is before it could have to
+                // leave.
                 tokio::task::yield_now().await;
             }
             Some(_) = served.join_next() => {}

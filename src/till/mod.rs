@@ -1,8 +1,8 @@
 //! Tills: the one language that every way in is translated into, and the ways in.
 //!
-//! A till asks with a [`Command`] and hears a [`SaleView`] or a [`Refused`]; whoever listens hears every [`Progress`]. Tills
-//! know money and words, no devices: what a step means is decided elsewhere. `http` is the JSON interface on a Unix socket and
-//! on loopback TCP.
+//! A till asks with a [`Command`] and hears a [`SaleView`] or a [`Refused`]; whoever listens hears every [`Progress`].
+//! Tills know money and words, no devices: what a step means is decided elsewhere. `http` is the JSON interface on a
+//! Unix socket and on loopback TCP.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -308,7 +308,8 @@ pub struct Progress {
     pub till: String,
     /// The sale's reference; empty for the terminal itself.
     pub reference: String,
-    /// The step as a word for programs: `present-card`, `insert-card`, `pin-entry`, `authorising`, `remove-card`, `ended`, `alarm`, …
+    /// The step as a word for programs: `present-card`, `insert-card`, `pin-entry`, `authorising`, `remove-card`,
+    /// `ended`, `alarm`, …
     pub step: String,
     /// The step as a sentence for people, without control bytes.
     pub text: String,
@@ -327,10 +328,11 @@ pub enum State {
     InProgress,
     /// Approved; the signature on the slip is to be compared and accepted or refused.
     AwaitingSignature,
-    /// The gateway may hold an approval of something that is undone when nobody knows: it is being taken back (design: invariant 3). The
-    /// shop may take a new one under a new reference at once.
+    /// The gateway may hold an approval of something that is undone when nobody knows: it is being taken back (design:
+    /// invariant 3). The shop may take a new one under a new reference at once.
     Unconfirmed,
-    /// Nobody knows yet whether a capture, refund, credit or reversal was carried out: it is being finished. Not to be repeated; ask again.
+    /// Nobody knows yet whether a capture, refund, credit or reversal was carried out: it is being finished. Not to be
+    /// repeated; ask again.
     UnconfirmedFinishing,
     /// Ended; [`SaleView::outcome`] tells how.
     Ended,

@@ -1,9 +1,10 @@
 //! Who may do what: one table from verb to rights, asked by every way in before a [`Command`](super::Command) is made.
 //!
-//! A way in finds out who asks and makes a [`Caller`]. [`Caller::may`] gives a [`Permit`] for one verb, or a [`Denied`] that names the
-//! right, whose it would be, and where to write it. Which till is meant is asked of the permit: nobody speaks for a till that is not its
-//! own, and nobody sees another's without the right `any-till`. What only a transaction tells (whose it is, whether the journal knows
-//! it) the agent asks of the same caller by [`Caller::needs`].
+//! A way in finds out who asks and makes a [`Caller`]. [`Caller::may`] gives a [`Permit`] for one verb, or a [`Denied`]
+//! that names the right, whose it would be, and where to write it. Which till is meant is asked of the permit: nobody
+//! speaks for a till that is not its own, and nobody sees another's without the right `any-till`. What only a
+//! transaction tells (whose it is, whether the journal knows it) the agent asks of the same caller by
+//! [`Caller::needs`].
 
 use std::fmt;
 use std::sync::Arc;
@@ -69,8 +70,9 @@ impl Caller {
 
     /// A program at the Unix socket, by the user that it runs as; `own` is the user of the agent.
     ///
-    /// The agent's own user is as root is: the journal, the tokens and the socket are its own, so nothing could be kept from it. A user
-    /// that the system cannot name may be one of the configured programs: where there are any, it may do nothing.
+    /// The agent's own user is as root is: the journal, the tokens and the socket are its own, so nothing could be kept
+    /// from it. A user that the system cannot name may be one of the configured programs: where there are any, it may
+    /// do nothing.
     #[must_use]
     pub fn at_socket(uid: Option<u32>, own: u32, config: &config::Till) -> Self {
         let entry = |peer: &&TillPeer| Some(peer.uid) == uid;
@@ -203,7 +205,8 @@ pub enum Verb {
     Listen,
     /// Count and add up.
     Totals,
-    /// See the figures for machines: how many transactions, of all tills, how long they took, how the devices stand. No amounts.
+    /// See the figures for machines: how many transactions, of all tills, how long they took, how the devices stand. No
+    /// amounts.
     Metrics,
     /// Change how much is logged.
     Log,
@@ -282,7 +285,8 @@ impl Permit {
     /// The till whose transaction is meant.
     ///
     /// # Errors
-    /// When it is another's and the caller has not the right `any-till`, or when none is named and the caller has several.
+    /// When it is another's and the caller has not the right `any-till`, or when none is named and the caller has
+    /// several.
     pub fn one(&self, named: Option<String>) -> Result<String, Denied> {
         match named {
             Some(till) if self.covers(&till) => Ok(till),

@@ -1,7 +1,8 @@
-//! How the terminal stands, as tills and programs hear it: each device with a word of a closed list, facts as fields, and one sentence.
+//! How the terminal stands, as tills and programs hear it: each device with a word of a closed list, facts as fields,
+//! and one sentence.
 //!
-//! The words are for programs and never change their meaning; the README lists them ("The words of the status"). The sentences are for
-//! people, and made where the facts are known: by the agent and the devices, not here.
+//! The words are for programs and never change their meaning; the README lists them ("The words of the status"). The
+//! sentences are for people, and made where the facts are known: by the agent and the devices, not here.
 
 use serde::{Deserialize, Serialize};
 
@@ -42,9 +43,11 @@ pub struct StatusView {
     /// Its currency, ISO 4217; absent when the agent is an earlier one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub currency: Option<String>,
-    /// Whether the terminal can work: nothing is wrong that keeps every sale with a card from being approved. A terminal that is busy can.
+    /// Whether the terminal can work: nothing is wrong that keeps every sale with a card from being approved. A
+    /// terminal that is busy can.
     pub ready: bool,
-    /// One sale is at the reader, or an amount is being typed there: the next one has to wait. Which, is in [`Self::current`].
+    /// One sale is at the reader, or an amount is being typed there: the next one has to wait. Which, is in
+    /// [`Self::current`].
     pub busy: bool,
     /// What keeps it from working, or will.
     pub attention: Vec<AttentionView>,
@@ -338,8 +341,8 @@ words! {
 }
 
 impl GatewayState {
-    /// Whether every sale with a card fails until a person has seen to it. A network that is down may be back with the next sale, which
-    /// is why an unreachable gateway keeps nobody from trying.
+    /// Whether every sale with a card fails until a person has seen to it. A network that is down may be back with the
+    /// next sale, which is why an unreachable gateway keeps nobody from trying.
     #[must_use]
     pub fn stops_sales(self) -> bool {
         match self {
@@ -370,7 +373,8 @@ pub struct GatewayView {
     pub text: String,
     /// Its address.
     pub url: String,
-    /// What failed, more exactly than the state: `name-not-resolved`, `connection-refused`, `no-route`, `connect-timed-out`, ….
+    /// What failed, more exactly than the state: `name-not-resolved`, `connection-refused`, `no-route`,
+    /// `connect-timed-out`, ….
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<String>,
 }

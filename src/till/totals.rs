@@ -1,4 +1,5 @@
-//! What a cashier counts at closing time, as tills see it. By sequence number, never by the clock (design: invariant 8).
+//! What a cashier counts at closing time, as tills see it. By sequence number, never by the clock (design: invariant
+//! 8).
 
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +16,8 @@ pub struct TotalsView {
     pub till: Option<String>,
     /// What has no end yet, whenever it began: it is in no sum below.
     pub open: Vec<SaleView>,
-    /// Only transactions with a greater number were counted, and those of the last time's `carried` that have ended since.
+    /// Only transactions with a greater number were counted, and those of the last time's `carried` that have ended
+    /// since.
     pub since: u64,
     /// The greatest number that was looked at: the next time's `since`.
     pub next: u64,

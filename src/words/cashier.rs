@@ -1,8 +1,8 @@
 //! What the cashier reads of a transaction: how it stands, how it ended, and what happens at the reader.
 //!
-//! The rule for "unconfirmed", the same everywhere: what is undone when unknown (payments, reservations) is never kept, so the shop may
-//! begin a new one under a new reference at once. What is finished when unknown (captures, refunds, reversals, credits) is not
-//! to be repeated. Only what needs a person means wait and call.
+//! The rule for "unconfirmed", the same everywhere: what is undone when unknown (payments, reservations) is never kept,
+//! so the shop may begin a new one under a new reference at once. What is finished when unknown (captures, refunds,
+//! reversals, credits) is not to be repeated. Only what needs a person means wait and call.
 
 use super::{Message, Words};
 use crate::money::Amount;
@@ -68,8 +68,8 @@ impl Words {
         self.say(Message::CompareSignature, &[("amount", &self.amount(amount))])
     }
 
-    /// Nobody knows what became of it: what is done about it, and what the shop may do. `trouble` is why the last try did not settle it,
-    /// `needs_person` why no other try will.
+    /// Nobody knows what became of it: what is done about it, and what the shop may do. `trouble` is why the last try
+    /// did not settle it, `needs_person` why no other try will.
     #[must_use]
     pub fn unconfirmed(&self, kind: &Kind, why: &Why, trouble: Option<&Why>, needs_person: Option<&Why>) -> String {
         let message = match (needs_person, kind) {

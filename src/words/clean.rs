@@ -1,11 +1,11 @@
-//! Text from outside (the gateway's `pos.statusText`, a card's label, a till's reference) made safe to show and to print
-//! (design: invariant 9). The gateway client removes control bytes already; this is the second door.
+//! Text from outside (the gateway's `pos.statusText`, a card's label, a till's reference) made safe to show and to
+//! print (design: invariant 9). The gateway client removes control bytes already; this is the second door.
 //!
 //! What it is not: an encoder. Whether a code page has a letter is the business of the printer.
 
-/// The text without control characters, bidirectional controls and characters that take no room. Line feeds stay, tabs and
-/// the many kinds of space become a space, typographic quotes and dashes become their ASCII forms: a receipt printer has no
-/// others, and paper and screen shall say the same.
+/// The text without control characters, bidirectional controls and characters that take no room. Line feeds stay, tabs
+/// and the many kinds of space become a space, typographic quotes and dashes become their ASCII forms: a receipt
+/// printer has no others, and paper and screen shall say the same.
 #[must_use]
 pub fn text(outside: &str) -> String {
     let mut clean = String::with_capacity(outside.len());
@@ -32,8 +32,8 @@ pub fn line(outside: &str) -> String {
     text(outside).replace('\n', " ").trim().to_owned()
 }
 
-/// Characters that show nothing themselves: bidirectional controls could make `12.00` read as `00.21`, the others could hide
-/// text or make a line longer than it looks (Unicode: `Bidi_Control`, `Default_Ignorable_Code_Point`).
+/// Characters that show nothing themselves: bidirectional controls could make `12.00` read as `00.21`, the others could
+/// hide text or make a line longer than it looks (Unicode: `Bidi_Control`, `Default_Ignorable_Code_Point`).
 fn takes_no_room(c: char) -> bool {
     matches!(c,
         '\u{AD}' | '\u{34F}' | '\u{61C}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}' | '\u{180B}'..='\u{180F}'

@@ -1,7 +1,8 @@
 //! One message file, read once: which messages it has, and how the arguments come into them.
 //!
-//! The form is that of Project Fluent, read by its own parser; of it text and `{ $argument }` are taken and nothing else, so that each
-//! language says the same in one piece. What it is not: grammar. A text that would need a plural is written as two messages.
+//! The form is that of Project Fluent, read by its own parser; of it text and `{ $argument }` are taken and nothing
+//! else, so that each language says the same in one piece. What it is not: grammar. A text that would need a plural is
+//! written as two messages.
 
 use std::collections::BTreeMap;
 

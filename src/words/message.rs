@@ -1,5 +1,5 @@
-//! Every message that is no reason, with the arguments that its text may use. The message files have these, the three texts of each
-//! reason, and nothing else.
+//! Every message that is no reason, with the arguments that its text may use. The message files have these, the three
+//! texts of each reason, and nothing else.
 
 macro_rules! messages {
     ($($(#[$doc:meta])* $name:ident = $key:literal $([$($argument:literal),*])?,)*) => {

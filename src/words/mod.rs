@@ -1,4 +1,5 @@
-//! THE ROOM OF WORDS: the only place with sentences for people. A [`Reason`] and a few facts come in, text of one language goes out.
+//! THE ROOM OF WORDS: the only place with sentences for people. A [`Reason`] and a few facts come in, text of one
+//! language goes out.
 //!
 //! | for | register |
 //! |---|---|
@@ -6,10 +7,11 @@
 //! | the customer, on paper and on the reader | short, capitals as on receipts, nothing technical |
 //! | the technician | cause and remedy, with what was said from outside |
 //!
-//! A language is one file (`en.ftl`, `de.ftl`: messages of Project Fluent, text and `{ $arguments }` only) and one line in `languages!`.
-//! Each file has the same messages; a test sees to that, and to their lengths.
+//! A language is one file (`en.ftl`, `de.ftl`: messages of Project Fluent, text and `{ $arguments }` only) and one line
+//! in `languages!`. Each file has the same messages; a test sees to that, and to their lengths.
 //!
-//! What it is not: a place that decides. What is said to whom is decided by whoever asks; what becomes of money never depends on words.
+//! What it is not: a place that decides. What is said to whom is decided by whoever asks; what becomes of money never
+//! depends on words.
 
 mod cashier;
 pub mod clean;
@@ -137,7 +139,8 @@ impl Words {
         }
     }
 
-    /// For the customer: short, in capitals. Of texts from outside only the bank's own words about a decline and amounts are shown.
+    /// For the customer: short, in capitals. Of texts from outside only the bank's own words about a decline and
+    /// amounts are shown.
     #[must_use]
     pub fn customer(&self, why: &Why) -> String {
         let detail = match why.reason {
@@ -201,8 +204,8 @@ impl Words {
     }
 }
 
-/// What was said from outside, fit to be shown: without control characters and card numbers, of some length, and without a full stop, for
-/// our sentence goes on behind it.
+/// What was said from outside, fit to be shown: without control characters and card numbers, of some length, and
+/// without a full stop, for our sentence goes on behind it.
 fn shown(why: &Why) -> Option<String> {
     let detail = mask_pans(&clean::line(why.detail.as_deref()?));
     let mut shown: String = detail.chars().take(MOST_OF_A_DETAIL).collect();

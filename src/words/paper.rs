@@ -71,8 +71,8 @@ impl Words {
         })
     }
 
-    /// How the cardholder was verified. Only an approval proves that a PIN was right: the issuer checks the online one, and of an offline
-    /// one that failed the facts of a declined sale still name the method.
+    /// How the cardholder was verified. Only an approval proves that a PIN was right: the issuer checks the online one,
+    /// and of an offline one that failed the facts of a declined sale still name the method.
     #[must_use]
     pub fn verification(&self, cvm: Cvm, charged: bool) -> &str {
         self.label(match (cvm, charged) {

@@ -1,5 +1,5 @@
-//! What holds for every language: the same messages, within what paper and display take, and the table of reasons as a person reads it
-//! (`tests/words/`).
+//! What holds for every language: the same messages, within what paper and display take, and the table of reasons as a
+//! person reads it (`tests/words/`).
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -128,7 +128,8 @@ fn decoded(text: &str) -> String {
     out + rest
 }
 
-/// The bytes of `[52, 55, 54]` and its like, one list after the other: every number that could be a byte, whatever stands between.
+/// The bytes of `[52, 55, 54]` and its like, one list after the other: every number that could be a byte, whatever
+/// stands between.
 fn listed(text: &str) -> Vec<u8> {
     text.split(|c: char| !c.is_alphanumeric()).filter_map(|word| word.parse().ok()).collect()
 }

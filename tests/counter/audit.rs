@@ -1,4 +1,5 @@
-//! The two books laid side by side: the gateway's ledger, and the agent's journal as an operator reads it with any SQLite tool.
+//! The two books laid side by side: the gateway's ledger, and the agent's journal as an operator reads it with any
+//! SQLite tool.
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
@@ -25,7 +26,8 @@ impl Kept {
         self.records.iter().any(|record| matches!(record, Record::Asked { .. }))
     }
 
-    /// Whether it is written that a request is about to be sent under this reference: the payment's, or a reversal's own.
+    /// Whether it is written that a request is about to be sent under this reference: the payment's, or a reversal's
+    /// own.
     pub fn announced(&self, reference: &str) -> bool {
         (self.order.merchant_transaction_id == reference && self.asked())
             || self
@@ -78,8 +80,8 @@ impl Counter {
             .collect()
     }
 
-    /// Nothing is in the ledger that was not announced in the journal; what has ended holds exactly what its end says; nothing
-    /// is charged twice; no card number is on the disk.
+    /// Nothing is in the ledger that was not announced in the journal; what has ended holds exactly what its end says;
+    /// nothing is charged twice; no card number is on the disk.
     pub fn audit(&self, what: &str) {
         let (ledger, kept) = (self.shop.gateway.ledger(), self.kept());
         for entry in ledger.entries().iter().filter(|entry| entry.kind == Kind::Debit) {

@@ -1,5 +1,5 @@
-//! A counter with everything on it: a simulated shop on real wires (pty, TLS, TCP) and the real agent in this process, asked
-//! over its Unix socket as a till would.
+//! A counter with everything on it: a simulated shop on real wires (pty, TLS, TCP) and the real agent in this process,
+//! asked over its Unix socket as a till would.
 
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used, reason = "shared by several test programs, each uses a part")]
 

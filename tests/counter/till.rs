@@ -1,5 +1,5 @@
-//! What a till hears: the real command line in a process of its own, and the events and questions of a till, each looked at
-//! together with what the gateway holds in that moment.
+//! What a till hears: the real command line in a process of its own, and the events and questions of a till, each
+//! looked at together with what the gateway holds in that moment.
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
@@ -78,9 +78,9 @@ impl Counter {
         Ears { stream, text: String::new(), heard: Vec::new() }
     }
 
-    /// Asks and listens, and looks at the gateway each time, until the sale is as wanted: the till is never told of an end
-    /// without a charge while the gateway holds one (design: invariant 3). And whatever the gateway has processed was
-    /// announced in the journal before.
+    /// Asks and listens, and looks at the gateway each time, until the sale is as wanted: the till is never told of an
+    /// end without a charge while the gateway holds one (design: invariant 3). And whatever the gateway has processed
+    /// was announced in the journal before.
     pub async fn follow(
         &self,
         ears: &mut Ears,

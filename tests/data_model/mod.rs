@@ -1,5 +1,6 @@
-//! The data model as people typed it from the interface document, chapter by chapter, in its order. Not made from the table in
-//! `src/gateway/parameter/table`: it is what that table is held against. When a test with it fails, look into the document first.
+//! The data model as people typed it from the interface document, chapter by chapter, in its order. Not made from the
+//! table in `src/gateway/parameter/table`: it is what that table is held against. When a test with it fails, look into
+//! the document first.
 //!
 //! A heading is `# group direction call number-of-fields`. A line is: name, need (R, C, O), format. Formats:
 //!
@@ -610,8 +611,8 @@ includeLinkedTransactions O v:true|false
 shortId O an:1-14
 ";
 
-/// Structures that the document repeats under another name: group, what the names begin with there and here, what is left out.
-/// All of it is optional. The number is that of the fields.
+/// Structures that the document repeats under another name: group, what the names begin with there and here, what is
+/// left out. All of it is optional. The number is that of the fields.
 #[allow(clippy::type_complexity, reason = "a line of a table is as wide as the table")]
 pub(crate) const REPEATED: &[(&str, &str, &str, &[&str], usize)] = &[
     (

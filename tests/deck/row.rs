@@ -1,4 +1,5 @@
-//! One row of a table: a sale with its card, its fault, and what must come of it; and the shops in which rows are played.
+//! One row of a table: a sale with its card, its fault, and what must come of it; and the shops in which rows are
+//! played.
 
 use std::collections::VecDeque;
 use std::fmt::Debug;
@@ -120,15 +121,15 @@ fn only() -> Option<Manners> {
     Some(known.unwrap_or_else(|| panic!("POS_AGENT_GATEWAY is checked, permissive or literal")))
 }
 
-/// The gateway of the row with this number: each in turn, and another turn for each three, so that no column of a table meets one
-/// gateway alone. `POS_AGENT_SEED=N` turns them all.
+/// The gateway of the row with this number: each in turn, and another turn for each three, so that no column of a table
+/// meets one gateway alone. `POS_AGENT_SEED=N` turns them all.
 pub fn gateway_of(number: usize) -> Manners {
     let seed = std::env::var("POS_AGENT_SEED").map_or(0, |text| text.parse().expect("POS_AGENT_SEED is a number"));
     only().unwrap_or_else(|| Manners::in_turn((number + number / 3) as u64 + seed))
 }
 
-/// Plays the rows in so many shops at once, at the least one of each gateway; a row that fails is named with what differed, and
-/// the others go on. Gives how often a reader was started anew.
+/// Plays the rows in so many shops at once, at the least one of each gateway; a row that fails is named with what
+/// differed, and the others go on. Gives how often a reader was started anew.
 pub async fn run(what: &str, shops: usize, rows: Vec<Row>) -> usize {
     let count = rows.len();
     let mut queues: [VecDeque<Row>; 3] = Default::default();
@@ -191,12 +192,14 @@ struct Terminal {
     counter: Counter,
     ears: Ears,
     sales: u32,
-    /// What the reader does when the next payment arrives at the gateway. The gateway gives it out itself, before it answers: a till
-    /// that hears "in progress" may hear it when a decline is already at the card, and the fault would meet the next sale.
+    /// What the reader does when the next payment arrives at the gateway. The gateway gives it out itself, before it
+    /// answers: a till that hears "in progress" may hear it when a decline is already at the card, and the fault would
+    /// meet the next sale.
     at_gateway: Arc<Mutex<Option<Script>>>,
 }
 
-/// So many shops are opened at once: on a busy machine a hundred that begin together keep each other from being ready in time.
+/// So many shops are opened at once: on a busy machine a hundred that begin together keep each other from being ready
+/// in time.
 static OPENING: Semaphore = Semaphore::const_new(8);
 
 impl Terminal {
@@ -392,7 +395,8 @@ async fn until_ready(counter: &Counter, ears: &mut Ears) {
     }
 }
 
-/// Holds out the card whenever the reader waits for one, the other way when it was refused, and takes it out when told so.
+/// Holds out the card whenever the reader waits for one, the other way when it was refused, and takes it out when told
+/// so.
 async fn customer(counter: &Counter, card: &'static Card, entry: Entry) {
     let reader = &counter.shop.reader;
     let (mut screens, mut entry) = (reader.watch(), entry);

@@ -1,4 +1,5 @@
-//! The demo is driven through all that can be seen in it, on a small and on a large screen: what it says stands there whole.
+//! The demo is driven through all that can be seen in it, on a small and on a large screen: what it says stands there
+//! whole.
 
 use super::terminal::Terminal;
 

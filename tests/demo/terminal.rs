@@ -1,4 +1,5 @@
-//! The demo in a pseudo-terminal of its own, read by a terminal emulator: keys go in, what a person would see comes out.
+//! The demo in a pseudo-terminal of its own, read by a terminal emulator: keys go in, what a person would see comes
+//! out.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -153,8 +154,8 @@ pub(crate) fn start(term: &str, more: &[&str], folder: &Path) -> (Child, OwnedFd
         open(ptsname(&outside, Vec::new()).unwrap(), OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC, Mode::empty())
             .unwrap();
     tcsetwinsize(&outside, size(80, 24)).unwrap();
-    // A session of its own, so that the demo sees this terminal and not the one in which the tests run. It replaces itself
-    // by the demo: the process is the same.
+    // A session of its own, so that the demo sees this terminal and not the one in which the tests run. It replaces
+    // itself by the demo: the process is the same.
     let demo = Command::new("setsid")
         .args(["--ctty", env!("CARGO_BIN_EXE_pos-sim"), "demo", "--agent", env!("CARGO_BIN_EXE_pos-agent")])
         .args(more)

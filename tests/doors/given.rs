@@ -1,5 +1,5 @@
-//! Doors that systemd opens before the program runs (sd_listen_fds(3)): they stay open while it is away, and nobody else has them.
-//! The shell hands them over here, with the numbers and variables that systemd uses.
+//! Doors that systemd opens before the program runs (sd_listen_fds(3)): they stay open while it is away, and nobody
+//! else has them. The shell hands them over here, with the numbers and variables that systemd uses.
 
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::PermissionsExt;

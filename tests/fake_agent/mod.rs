@@ -1,4 +1,5 @@
-//! An agent that plays a script: the reference of a sale says what becomes of it. The wires around it are the real ones.
+//! An agent that plays a script: the reference of a sale says what becomes of it. The wires around it are the real
+//! ones.
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
 use std::collections::BTreeMap;

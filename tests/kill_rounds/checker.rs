@@ -1,8 +1,9 @@
-//! The judge. It reads the gateway's ledger, the printed bytes and what the till was told, and never the agent's journal.
+//! The judge. It reads the gateway's ledger, the printed bytes and what the till was told, and never the agent's
+//! journal.
 //!
-//! A payment is found in the ledger by its amount, which belongs to one reference alone; what follows a payment by the payment
-//! that it refers to, and by its amount where two tills want a part of it. No gateway is believed to keep any rule: what is counted is
-//! what the agent asked for.
+//! A payment is found in the ledger by its amount, which belongs to one reference alone; what follows a payment by the
+//! payment that it refers to, and by its amount where two tills want a part of it. No gateway is believed to keep any
+//! rule: what is counted is what the agent asked for.
 
 use pos_agent::sim::gateway::{self, Entry, Ledger, Manners};
 use pos_agent::till::{Kind, Outcome, SaleView};
@@ -10,8 +11,9 @@ use pos_agent::till::{Kind, Outcome, SaleView};
 use super::plan::{Named, Wish, decimal, minor};
 use super::till::Deal;
 
-/// What was asked of the gateway and carried out. Requests after a payment with the same reference, payment, kind and amount are one
-/// thing asked: that a bank without rules books it as often as it comes is not the agent's doing, and is counted apart.
+/// What was asked of the gateway and carried out. Requests after a payment with the same reference, payment, kind and
+/// amount are one thing asked: that a bank without rules books it as often as it comes is not the agent's doing, and is
+/// counted apart.
 pub struct Books {
     entries: Vec<Entry>,
     /// How much a bank has booked beyond what was asked.
@@ -46,7 +48,8 @@ impl Books {
         }
     }
 
-    /// Whether a bank without rules has booked more of it than was asked: what the terminal then says is that a person must look.
+    /// Whether a bank without rules has booked more of it than was asked: what the terminal then says is that a person
+    /// must look.
     pub fn is_residual(&self, deals: &[Deal], deal: &Deal) -> bool {
         let once = entries(self, deals, deal);
         let is_of = |twice: &Entry| once.iter().any(|one| one.merchant_transaction_id == twice.merchant_transaction_id);
@@ -82,8 +85,9 @@ fn kind_of(wish: &Wish) -> gateway::Kind {
     }
 }
 
-/// The entries of a transaction, whatever became of them: its payments, or what was done with the payment that it refers to. A partial
-/// approval has half of the amount, rounded down to a cent, and a wrong one a euro more (`pos-sim gateway --help`, .60 and .79).
+/// The entries of a transaction, whatever became of them: its payments, or what was done with the payment that it
+/// refers to. A partial approval has half of the amount, rounded down to a cent, and a wrong one a euro more (`pos-sim
+/// gateway --help`, .60 and .79).
 fn entries<'a>(books: &'a Books, deals: &[Deal], deal: &Deal) -> Vec<&'a Entry> {
     let kind = kind_of(&deal.wish);
     let of_kind = books.entries.iter().filter(|entry| entry.kind == kind);
@@ -288,7 +292,8 @@ enum Verdict {
 }
 
 impl Paper {
-    /// The receipts on a piece of paper: one that was torn off by a kill has no cut behind it, and the next one follows it.
+    /// The receipts on a piece of paper: one that was torn off by a kill has no cut behind it, and the next one follows
+    /// it.
     fn read(text: &str) -> Vec<Self> {
         text.split("Corner Shop").filter_map(Self::read_one).collect()
     }
@@ -336,7 +341,8 @@ impl Paper {
     }
 }
 
-/// How many receipts of this reference say that it was approved, torn ones not counted: for a sale that nothing disturbed.
+/// How many receipts of this reference say that it was approved, torn ones not counted: for a sale that nothing
+/// disturbed.
 pub fn approvals_on_paper(receipts: &[String], reference: &str) -> usize {
     let papers = receipts.iter().flat_map(|text| Paper::read(text));
     papers.filter(|paper| paper.reference == reference && paper.verdict == Verdict::Approved).count()

@@ -1,5 +1,5 @@
-//! What one round does, drawn from its seed: who pays what and how, what follows it and at which till, how the gateway behaves, when
-//! the power goes, and whether the gateway is there when it comes back.
+//! What one round does, drawn from its seed: who pays what and how, what follows it and at which till, how the gateway
+//! behaves, when the power goes, and whether the gateway is there when it comes back.
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
@@ -130,8 +130,9 @@ pub enum Moment {
 
 const CHIPS: &[&str] = &["chip-no-cvm", "chip-no-cvm", "chip-pin", "chip-offline", "chip-scripts", "chip-refuses"];
 
-/// What the gateway does with a sale or a pre-authorisation, by its cents (`pos-sim gateway --help`). Each of them ends without a
-/// person, but .64, .70 and .72 (not processed), of which only a day's absence is believed: see `settled` in `till`.
+/// What the gateway does with a sale or a pre-authorisation, by its cents (`pos-sim gateway --help`). Each of them ends
+/// without a person, but .64, .70 and .72 (not processed), of which only a day's absence is believed: see `settled` in
+/// `till`.
 const PAYMENT_CENTS: &[u64] = &[
     51, 55, 60, 60, 61, 61, 63, 64, 65, 66, 67, 69, 70, 71, 71, 72, 73, 75, 76, 77, 78, 79, 80, 81, 82, 85, 87, 88, 89,
     90, 91, 92, 95, 96,
@@ -159,9 +160,9 @@ const ONCE_CARRIED_OUT: &[Outcome] = &[
     Outcome::PendingThenApproved,
 ];
 
-/// Kills in moments that other rounds meet by luck only: every fourth round is for one of them, in turn, so that a run of three hundred
-/// has each of them at each gateway. With the chip's card, the cents of the sale (0 and .71, late: it is approved, and after a kill
-/// before the answer the agent has to reverse it) and the kills.
+/// Kills in moments that other rounds meet by luck only: every fourth round is for one of them, in turn, so that a run
+/// of three hundred has each of them at each gateway. With the chip's card, the cents of the sale (0 and .71, late: it
+/// is approved, and after a kill before the answer the agent has to reverse it) and the kills.
 const RARE: [(&str, u64, &[Moment]); 10] = [
     ("chip-no-cvm", 0, &[Moment::Begin(0)]),
     ("chip-no-cvm", 0, &[Moment::Connected]),
@@ -176,7 +177,8 @@ const RARE: [(&str, u64, &[Moment]); 10] = [
 ];
 
 impl Plan {
-    /// The plan of a round; its `euros` are even and belong to this round alone, so that its amounts name it in the ledger.
+    /// The plan of a round; its `euros` are even and belong to this round alone, so that its amounts name it in the
+    /// ledger.
     pub fn of_round(seed: u64, round: u64, euros: u64) -> Self {
         let random = &mut Random::of_round(seed, round);
         let turn = usize::try_from(round / 4).unwrap() % RARE.len();

@@ -1,5 +1,5 @@
-//! What can be seen from outside the agent, as it happens; and the hand at the plug: which moment it waits for, and how far the
-//! transaction was, seen from outside, when it pulled.
+//! What can be seen from outside the agent, as it happens; and the hand at the plug: which moment it waits for, and how
+//! far the transaction was, seen from outside, when it pulled.
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 #![allow(
@@ -369,7 +369,8 @@ impl Inner {
         }
     }
 
-    /// SIGKILL: nothing is tidied up, and what the system has not been given yet is lost. Or SIGTERM, when the kill is a gentle one.
+    /// SIGKILL: nothing is tidied up, and what the system has not been given yet is lost. Or SIGTERM, when the kill is
+    /// a gentle one.
     fn strike(&mut self) {
         self.gently = self.armed.take().is_some_and(|kill| kill.gently);
         let Some(pid) = self.pid.take() else { return };

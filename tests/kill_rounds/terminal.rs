@@ -1,5 +1,5 @@
-//! A terminal on the desk: the simulators, which stay, and the real program in a process of its own, which is killed and started
-//! again.
+//! A terminal on the desk: the simulators, which stay, and the real program in a process of its own, which is killed
+//! and started again.
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
@@ -136,8 +136,8 @@ impl Drop for Terminal {
     }
 }
 
-/// Where the agent can listen after each of its starts: on a loopback address that no other terminal has, so that nothing takes the
-/// port while the agent is down, as connections do that go out from 127.0.0.1.
+/// Where the agent can listen after each of its starts: on a loopback address that no other terminal has, so that
+/// nothing takes the port while the agent is down, as connections do that go out from 127.0.0.1.
 fn own_address() -> String {
     static TERMINALS: AtomicU32 = AtomicU32::new(1);
     let [.., high, low] = std::process::id().to_be_bytes();

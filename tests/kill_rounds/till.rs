@@ -1,5 +1,6 @@
-//! A till, as another program is one: HTTP on the agent's Unix socket, the stream of events, and a book of its own: what it asked
-//! for and all that it was told. When the line is lost it asks for its reference again, and never for another one.
+//! A till, as another program is one: HTTP on the agent's Unix socket, the stream of events, and a book of its own:
+//! what it asked for and all that it was told. When the line is lost it asks for its reference again, and never for
+//! another one.
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
@@ -21,11 +22,13 @@ use super::scene::Scene;
 /// How often a till asks again when no event tells it to.
 const ASK_AGAIN: Duration = Duration::from_millis(10);
 
-/// The words of an unconfirmed transaction that the gateway does not know. After a day of it, an hour of which one process must have
-/// watched, a payment ends as declined (`absence-final-after-h`, 1 at least), and a capture or refund is sent again: no test can wait
-/// for that. A reversal is sent again at once; so is a capture or a refund, if the gateway takes a reference once only.
+/// The words of an unconfirmed transaction that the gateway does not know. After a day of it, an hour of which one
+/// process must have watched, a payment ends as declined (`absence-final-after-h`, 1 at least), and a capture or refund
+/// is sent again: no test can wait for that. A reversal is sent again at once; so is a capture or a refund, if the
+/// gateway takes a reference once only.
 const NOT_THERE: &str = "not-listed-yet";
-/// It was sent twice, and one try was declined: as long as the other may come, the end of the day is waited for as well.
+/// It was sent twice, and one try was declined: as long as the other may come, the end of the day is waited for as
+/// well.
 const DECLINED_ONCE: &str = "earlier-try-open";
 
 /// One transaction in the till's book.
@@ -59,7 +62,8 @@ impl Deal {
         self.told.last().is_some_and(|told| told.view.needs_person.is_some())
     }
 
-    /// A euro more than was asked was approved (`pos-sim gateway --help`, .79): when that comes to light in a look-up, it is for a person.
+    /// A euro more than was asked was approved (`pos-sim gateway --help`, .79): when that comes to light in a look-up,
+    /// it is for a person.
     pub fn may_need_a_person(&self) -> bool {
         self.of.is_none() && self.wish.amount.is_some_and(|minor| minor % 100 == 79)
     }
@@ -298,7 +302,8 @@ impl Till {
         Ok(found)
     }
 
-    /// Begins it. Only an answer that says that nothing was recorded permits to ask anew, and then with the same reference.
+    /// Begins it. Only an answer that says that nothing was recorded permits to ask anew, and then with the same
+    /// reference.
     async fn begin(&self, reference: &str, twice: bool) -> Answer<()> {
         loop {
             let (status, said) = if twice {
@@ -351,7 +356,8 @@ impl Till {
         }
     }
 
-    /// Ended; or waiting for nothing but the end of the day, where the gateway has nothing (see [`NOT_THERE`]), or for a person.
+    /// Ended; or waiting for nothing but the end of the day, where the gateway has nothing (see [`NOT_THERE`]), or for
+    /// a person.
     fn is_settled(&self, view: &SaleView) -> bool {
         match view.state {
             State::Ended => true,

@@ -155,8 +155,8 @@ async fn the_cents_choose_here_too() {
     assert_eq!(counter.left(&sale).as_deref(), Some("5.00"));
 }
 
-/// What a reversal may meet beside the wire's own faults: half of it is carried out, or it is found late. Here the second request is
-/// booked again, elsewhere it is refused.
+/// What a reversal may meet beside the wire's own faults: half of it is carried out, or it is found late. Here the
+/// second request is booked again, elsewhere it is refused.
 #[tokio::test]
 async fn a_reversal_of_a_half_and_one_that_is_found_late() {
     for manners in Manners::ALL {

@@ -1,5 +1,6 @@
-//! The shop's own people: a cashier at the socket with card sales, a till with a token and stored cards, both with refunds; and the
-//! customer at the reader. Each amount belongs to one payment, so that it is found in the gateway's ledger.
+//! The shop's own people: a cashier at the socket with card sales, a till with a token and stored cards, both with
+//! refunds; and the customer at the reader. Each amount belongs to one payment, so that it is found in the gateway's
+//! ledger.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};

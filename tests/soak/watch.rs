@@ -1,4 +1,5 @@
-//! What the process costs, read from outside: `/proc`, and how long an honest till waits for an answer. A line for each minute.
+//! What the process costs, read from outside: `/proc`, and how long an honest till waits for an answer. A line for each
+//! minute.
 
 use std::fs;
 use std::sync::atomic::Ordering;

@@ -1,4 +1,5 @@
-//! Transactions for tests of the journal's book, written step by step as the agent writes them, and the verbs that read it.
+//! Transactions for tests of the journal's book, written step by step as the agent writes them, and the verbs that read
+//! it.
 
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used, reason = "shared by several test programs, each uses a part")]
 

@@ -1,5 +1,5 @@
-//! A card reader with one test card, as bytes: what it seals, what the chip says. For tests that talk to the simulated gateway
-//! without a reader's protocol.
+//! A card reader with one test card, as bytes: what it seals, what the chip says. For tests that talk to the simulated
+//! gateway without a reader's protocol.
 
 #![allow(dead_code, reason = "each test file uses its part")]
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]

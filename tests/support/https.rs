@@ -1,5 +1,5 @@
-//! An HTTPS server that follows a script, one act for each request it receives, and remembers what it saw. It knows nothing of
-//! payments: bytes in, bytes out. Not the simulated gateway.
+//! An HTTPS server that follows a script, one act for each request it receives, and remembers what it saw. It knows
+//! nothing of payments: bytes in, bytes out. Not the simulated gateway.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;

@@ -1,5 +1,5 @@
-//! A shop that asks the simulated gateway over real HTTPS, with forms built here from the interface documents. Every answer is
-//! held against the table of the interface.
+//! A shop that asks the simulated gateway over real HTTPS, with forms built here from the interface documents. Every
+//! answer is held against the table of the interface.
 
 #![allow(dead_code, reason = "each test file uses its part")]
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
@@ -124,12 +124,13 @@ pub(crate) async fn read(response: reqwest::Response) -> (u16, Value) {
     (status, answer)
 }
 
-/// Fields that the interface does not list for an answer ("clients must accept new fields"): what a capture refers to, which
-/// parameter failed, the payments of a query, and the stored card that the answer to `createRegistration` carries.
+/// Fields that the interface does not list for an answer ("clients must accept new fields"): what a capture refers to,
+/// which parameter failed, the payments of a query, and the stored card that the answer to `createRegistration`
+/// carries.
 const NOT_LISTED: &[&str] = &["referencedId", "result.parameterErrors", "payments", "padding"];
 
-/// Holds every field of an answer against the table of the interface (what it is not asked for here: `id`, which an answer that
-/// failed has not).
+/// Holds every field of an answer against the table of the interface (what it is not asked for here: `id`, which an
+/// answer that failed has not).
 fn is_as_documented(answer: &Value) {
     // The warm path says nothing, and the outcome with control bytes is there to be wrong.
     if answer == &serde_json::json!({})

@@ -1,5 +1,5 @@
-//! Traces of a Miura session against a scripted peer: each line is a time in seconds, a direction and a message, and a script that
-//! is not used up line by line fails.
+//! Traces of a Miura session against a scripted peer: each line is a time in seconds, a direction and a message, and a
+//! script that is not used up line by line fails.
 //!
 //! ```text
 //! open · closed CAUSE · arm N · refund N · manual N · type N WHAT · cancel N · complete N ARC [91 VALUE] [scripts TLVS]

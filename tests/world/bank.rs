@@ -1,5 +1,6 @@
-//! The bank: the gateway and everything behind it, with a ledger in memory (`ledger.rs`). It is written from the interface and shares
-//! nothing with the agent, nor with `pos-sim`'s gateway. What it says and refuses is in `manners.rs`, its end of the line in `desk.rs`.
+//! The bank: the gateway and everything behind it, with a ledger in memory (`ledger.rs`). It is written from the
+//! interface and shares nothing with the agent, nor with `pos-sim`'s gateway. What it says and refuses is in
+//! `manners.rs`, its end of the line in `desk.rs`.
 //!
 //! | manners | what it books |
 //! |---|---|
@@ -91,7 +92,8 @@ impl Behaviour {
     ];
 }
 
-/// How the bank treats what comes after: questions and the agent's own reversals, so many times before it is well again.
+/// How the bank treats what comes after: questions and the agent's own reversals, so many times before it is well
+/// again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Trouble {
     /// HTTP 404 to a query.

@@ -1,4 +1,5 @@
-//! The board: boots the agent from the disk as it was left, on a clock of its own, and lets it run until the power is cut.
+//! The board: boots the agent from the disk as it was left, on a clock of its own, and lets it run until the power is
+//! cut.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -229,8 +230,8 @@ fn written(file: &mut fs::File, length: u64) -> Vec<u8> {
 /// So much of a file is copied at once; longer than any room that a world leaves between what it writes.
 const AT_ONCE: usize = 16 * 1024;
 
-/// A journal that was made, and whose WAL is as long as it gets and was not written to: to make one takes longer than the sales of a
-/// day.
+/// A journal that was made, and whose WAL is as long as it gets and was not written to: to make one takes longer than
+/// the sales of a day.
 pub(super) fn new_disk(to: &Path) {
     static MADE: OnceLock<Vec<u8>> = OnceLock::new();
     let database = MADE.get_or_init(|| {

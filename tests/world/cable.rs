@@ -13,7 +13,8 @@ use super::World;
 use super::desk;
 use super::points::{Fate, Phase, Place};
 
-/// A TLS record of application data that is longer holds a request; shorter ones are the end of the handshake and of the line.
+/// A TLS record of application data that is longer holds a request; shorter ones are the end of the handshake and of
+/// the line.
 const SHORTEST_REQUEST: usize = 100;
 /// Application data, as TLS names it on the outside.
 const APPLICATION_DATA: u8 = 0x17;

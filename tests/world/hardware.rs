@@ -1,5 +1,5 @@
-//! The card reader and the printer, on wires of memory. The reader is the simulated device with its script for a cardholder; the
-//! printer is a roll of paper.
+//! The card reader and the printer, on wires of memory. The reader is the simulated device with its script for a
+//! cardholder; the printer is a roll of paper.
 
 use std::io;
 use std::pin::Pin;

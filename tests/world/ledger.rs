@@ -1,8 +1,8 @@
 //! The bank's ledger: what it booked, and every request that it read, with what became of it.
 //!
-//! Two requests with the same reference, payment, kind and amount are one thing that was asked. A bank that keeps no rules may book
-//! it twice; that is the bank's doing, and marked (`Entry::again`). Whatever is asked under different references is asked twice by
-//! the agent.
+//! Two requests with the same reference, payment, kind and amount are one thing that was asked. A bank that keeps no
+//! rules may book it twice; that is the bank's doing, and marked (`Entry::again`). Whatever is asked under different
+//! references is asked twice by the agent.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -11,8 +11,8 @@ use super::State;
 
 /// The reference of what was booked before the world began.
 pub(crate) const EARLIER_DAY: &str = "of-an-earlier-day";
-/// How long a request that got no answer may still be carried out, as far as the agent knows (`absence-final-after-h` of the board's
-/// configuration).
+/// How long a request that got no answer may still be carried out, as far as the agent knows (`absence-final-after-h`
+/// of the board's configuration).
 pub(crate) const ABSENCE_FINAL: Duration = Duration::from_secs(3600);
 
 /// One line of the ledger.
@@ -64,7 +64,8 @@ impl Entry {
         self.state == EntryState::Approved && self.reversed < self.approved
     }
 
-    /// What the terminal left standing of it: a till that reverses its own payment later takes nothing back from a promise.
+    /// What the terminal left standing of it: a till that reverses its own payment later takes nothing back from a
+    /// promise.
     pub(crate) fn stands(&self) -> u64 {
         if self.state == EntryState::Approved { self.approved.saturating_sub(self.taken_back) } else { 0 }
     }
@@ -140,8 +141,8 @@ impl State {
                     match entry.state {
                         EntryState::Declined => {}
                         EntryState::Pending { .. } => moves.perhaps = entry.asked,
-                        // What goes back of a refund or capture was not given or taken in the end. A bank without rules books one
-                        // request twice: that is one thing asked.
+                        // What goes back of a refund or capture was not given or taken in the end. A bank without rules
+                        // books one request twice: that is one thing asked.
                         EntryState::Approved => {
                             let net = entry.approved.min(entry.asked).saturating_sub(entry.reversed);
                             moves.surely = moves.surely.max(Some(net));

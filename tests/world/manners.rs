@@ -1,5 +1,5 @@
-//! The bank's manners: what it refuses, what it books, and how it says it. The literal one takes and says only what the interface
-//! says, and all that it allows: every form of an amount, of a code, of hexadecimal digits.
+//! The bank's manners: what it refuses, what it books, and how it says it. The literal one takes and says only what the
+//! interface says, and all that it allows: every form of an amount, of a code, of hexadecimal digits.
 
 use std::time::Duration;
 
@@ -191,8 +191,8 @@ impl Bank {
         used.then(|| (400, refusal("200.300.404", "merchantTransactionId was used before")))
     }
 
-    /// Whether the state of an earlier transaction allows it. Only the checked bank has rules; but nobody gives back what was never
-    /// there.
+    /// Whether the state of an earlier transaction allows it. Only the checked bank has rules; but nobody gives back
+    /// what was never there.
     pub(super) fn allows(&self, what: &What) -> bool {
         let Some(id) = what.payment.as_deref() else { return true };
         let earlier = self.ledger.iter().find(|entry| entry.id == id);

@@ -1,6 +1,6 @@
-//! A world of memory and virtual time around a real agent: its core, its journal on real files, its recovery, the reader's session
-//! and the gateway's client run as they ship; the wires are memory, the hours pass in milliseconds, and the power can be cut at
-//! any moment.
+//! A world of memory and virtual time around a real agent: its core, its journal on real files, its recovery, the
+//! reader's session and the gateway's client run as they ship; the wires are memory, the hours pass in milliseconds,
+//! and the power can be cut at any moment.
 //!
 //! ```text
 //!   till (people.rs) ──▶ the agent, booted on a board (board.rs) ──▶ reader (hardware.rs: the simulated device and its person)
@@ -8,15 +8,16 @@
 //!                       journal's files     └──▶ bank (bank.rs) over TLS (desk.rs) on a cable (cable.rs), printer (hardware.rs)
 //! ```
 //!
-//! The bank has manners (manners.rs): one checks what it books, one books whatever it is told, one takes the interface at its word.
+//! The bank has manners (manners.rs): one checks what it books, one books whatever it is told, one takes the interface
+//! at its word.
 //!
-//! Everything that can be seen from outside passes a numbered point (points.rs): a commit of the journal, a frame of the reader, a
-//! phase of a request, a piece of paper, a message to a till. A plan names a number, and there the power or the line is cut.
-//! When the power is cut the disk is kept as it is in that moment, everything on its way is lost, and a new board boots from that
-//! disk. What the bank has read it goes on with.
+//! Everything that can be seen from outside passes a numbered point (points.rs): a commit of the journal, a frame of
+//! the reader, a phase of a request, a piece of paper, a message to a till. A plan names a number, and there the power
+//! or the line is cut. When the power is cut the disk is kept as it is in that moment, everything on its way is lost,
+//! and a new board boots from that disk. What the bank has read it goes on with.
 //!
-//! `verdict.rs` is the judge. It reads what the bank was asked for and booked (ledger.rs), the printed bytes and what the tills were
-//! told, and never the agent.
+//! `verdict.rs` is the judge. It reads what the bank was asked for and booked (ledger.rs), the printed bytes and what
+//! the tills were told, and never the agent.
 
 #![allow(dead_code, reason = "each test uses its part of the world")]
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]

@@ -12,7 +12,8 @@ use tokio::time::sleep;
 use super::points::{Fate, Place};
 use super::{State, World};
 
-/// Something a till wants. Each has a number of its own, which its request carries to the bank as a note: so the ledger is read.
+/// Something a till wants. Each has a number of its own, which its request carries to the bank as a note: so the ledger
+/// is read.
 #[derive(Clone, Debug)]
 pub(crate) struct Wish {
     pub(crate) number: usize,

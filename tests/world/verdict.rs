@@ -1,5 +1,5 @@
-//! The judge: the invariants of the design, held against what the bank was asked for and booked, the printed bytes and what the
-//! tills were told. It never asks the agent, and never reads its journal.
+//! The judge: the invariants of the design, held against what the bank was asked for and booked, the printed bytes and
+//! what the tills were told. It never asks the agent, and never reads its journal.
 //!
 //! | | at every moment |
 //! |---|---|
@@ -13,8 +13,8 @@
 //! | | **when everything works again** |
 //! | nothing stays open | every wish ends by itself, or waits loudly for a person |
 //!
-//! What the agent asks for counts, not what a bank without rules makes of it: a request that such a bank books twice was asked once,
-//! and is counted apart (`Bank::booked_twice`).
+//! What the agent asks for counts, not what a bank without rules makes of it: a request that such a bank books twice
+//! was asked once, and is counted apart (`Bank::booked_twice`).
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -205,8 +205,8 @@ impl State {
 }
 
 impl Wish {
-    /// What was decided before is finished with what the bank gives, and a credit that was given stands; a payment in part is the
-    /// cashier's to take.
+    /// What was decided before is finished with what the bank gives, and a credit that was given stands; a payment in
+    /// part is the cashier's to take.
     fn may_be_partial(&self) -> bool {
         matches!(self.payment_type(), "DB" | "PA")
     }

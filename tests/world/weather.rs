@@ -143,8 +143,8 @@ pub(crate) fn wishes(world: &World, dice: &mut Dice) {
     }
 }
 
-/// What the tills want of the transactions of this storm, their own and each other's: also more than there is, twice, and what makes no
-/// sense.
+/// What the tills want of the transactions of this storm, their own and each other's: also more than there is, twice,
+/// and what makes no sense.
 fn later_wishes(wishes: &mut Vec<Wish>, dice: &mut Dice) {
     let later = [Kind::Capture, Kind::Refund, Kind::Reversal, Kind::Increment, Kind::Reauthorisation];
     let mut base = dice.below(wishes.len() as u64);

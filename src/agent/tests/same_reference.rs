@@ -1,5 +1,5 @@
-//! A reference that is known already: the same request is answered again, and one that differs in anything is refused, whatever it
-//! differs in.
+//! A reference that is known already: the same request is answered again, and one that differs in anything is refused,
+//! whatever it differs in.
 
 use serde_json::json;
 use tokio::sync::oneshot;

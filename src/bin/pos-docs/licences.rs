@@ -1,8 +1,8 @@
 //! The licences of what is built into the agent: every package with its licence and its source, and every text once.
 //!
-//! Cargo is asked twice: `cargo tree` knows what is built in (with the agent's own features, without build scripts, macros and tests),
-//! `cargo metadata` where the packages lie. A package that brings no licence text is an error and not a gap: the text then has to be
-//! put into `packages/licences/NAME`.
+//! Cargo is asked twice: `cargo tree` knows what is built in (with the agent's own features, without build scripts,
+//! macros and tests), `cargo metadata` where the packages lie. A package that brings no licence text is an error and
+//! not a gap: the text then has to be put into `packages/licences/NAME`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -1,5 +1,6 @@
-//! `pos-docs`: writes what the packages bring beside the agent. Man pages and shell completions come from the very command line that
-//! the agent reads; the licences are those of everything that is built into it. `packages/build` runs it; it is never on a board.
+//! `pos-docs`: writes what the packages bring beside the agent. Man pages and shell completions come from the very
+//! command line that the agent reads; the licences are those of everything that is built into it. `packages/build` runs
+//! it; it is never on a board.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -1,4 +1,5 @@
-//! `pos-agent journal set-clock-back`: a technician says that later times in the journal were written by a clock that was ahead.
+//! `pos-agent journal set-clock-back`: a technician says that later times in the journal were written by a clock that
+//! was ahead.
 
 use std::path::Path;
 

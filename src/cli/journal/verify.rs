@@ -1,4 +1,5 @@
-//! `pos-agent journal verify`: every entry of the book against the one before it, and every transaction against its key.
+//! `pos-agent journal verify`: every entry of the book against the one before it, and every transaction against its
+//! key.
 
 use clap::Args;
 use serde::Serialize;

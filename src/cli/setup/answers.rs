@@ -1,7 +1,7 @@
 //! What a terminal needs to know, and the configuration that is made of it.
 //!
-//! Every answer is judged by the configuration's own rules: the file is made with the answers so far, parsed and checked, and the fault
-//! of the key in question, if there is one, is what the person hears.
+//! Every answer is judged by the configuration's own rules: the file is made with the answers so far, parsed and
+//! checked, and the fault of the key in question, if there is one, is what the person hears.
 
 use std::path::{Path, PathBuf};
 
@@ -195,7 +195,8 @@ fn number(typed: &str) -> String {
     typed.parse::<u8>().map_or_else(|_| quoted(typed), |number| number.to_string())
 }
 
-/// Keys of an earlier file that the new one does not have, as `gateway.device-type`; a table that it does not have only once.
+/// Keys of an earlier file that the new one does not have, as `gateway.device-type`; a table that it does not have only
+/// once.
 pub(super) fn left_behind(earlier: &str, new: &str) -> Vec<String> {
     let new = keys(new);
     let mut found: Vec<String> = Vec::new();

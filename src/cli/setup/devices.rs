@@ -1,4 +1,5 @@
-//! Which reader and which printer are there. A port is asked only when nobody else has it, and never the system's console.
+//! Which reader and which printer are there. A port is asked only when nobody else has it, and never the system's
+//! console.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -37,7 +37,8 @@ impl Prepared {
         sync_folder(&self.place)
     }
 
-    /// Puts it in the place of another, which is kept beside it under the name that is given back; none when nothing was there.
+    /// Puts it in the place of another, which is kept beside it under the name that is given back; none when nothing
+    /// was there.
     pub(super) fn put_in_place_of_another(self) -> io::Result<Option<PathBuf>> {
         let kept = keep(&self.place)?;
         fs::rename(&self.beside, &self.place)?;

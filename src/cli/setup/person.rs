@@ -79,7 +79,8 @@ fn failed(error: io::Error) -> Stop {
     Stop::new(Exit::Io, format!("the terminal cannot be read: {error}"))
 }
 
-/// A line, byte by byte, so that what follows stays for the next question. The end of the input is the end of the questions.
+/// A line, byte by byte, so that what follows stays for the next question. The end of the input is the end of the
+/// questions.
 fn line() -> Result<Vec<u8>, Stop> {
     let mut line = Vec::new();
     let mut byte = [0_u8];

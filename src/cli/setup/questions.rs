@@ -1,5 +1,5 @@
-//! The questions, in the order in which they are asked: each is answered by an option, by the person, or by what is usual, and judged at
-//! once.
+//! The questions, in the order in which they are asked: each is answered by an option, by the person, or by what is
+//! usual, and judged at once.
 
 use std::fs;
 use std::path::{Path, PathBuf};

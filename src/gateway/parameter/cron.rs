@@ -1,9 +1,10 @@
-//! The fields of a subscription's time table (interface: Scheduling): numbers, `,` `-` `*` `/`, and for days `?` `L` `W` `#`.
+//! The fields of a subscription's time table (interface: Scheduling): numbers, `,` `-` `*` `/`, and for days `?` `L`
+//! `W` `#`.
 //!
-//! Assumed where the interface lists characters only, after the usual reading of such expressions: what stands between commas is
-//! judged by itself, `L`, `W` and `#` included; a range runs upwards; `/` follows `*`, a number or a range; `?`, which says that
-//! the field says nothing, stands alone; `job.minute` takes a number alone, as its row lists nothing else, but the minutes of
-//! `job.expression` may be written like its seconds.
+//! Assumed where the interface lists characters only, after the usual reading of such expressions: what stands between
+//! commas is judged by itself, `L`, `W` and `#` included; a range runs upwards; `/` follows `*`, a number or a range;
+//! `?`, which says that the field says nothing, stands alone; `job.minute` takes a number alone, as its row lists
+//! nothing else, but the minutes of `job.expression` may be written like its seconds.
 
 use super::format::Problem;
 

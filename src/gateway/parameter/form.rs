@@ -109,8 +109,8 @@ fn text(encoded: &[u8]) -> Result<String, &'static str> {
     String::from_utf8(bytes).map_err(|_| "not UTF-8")
 }
 
-/// Judges one value alone: it is good when one of the formats that its name has takes it. In an answer, an unknown field is
-/// good.
+/// Judges one value alone: it is good when one of the formats that its name has takes it. In an answer, an unknown
+/// field is good.
 #[must_use]
 pub fn alone(name: &str, value: &str, names: &Names, direction: Direction) -> Option<Violation> {
     let known = match named(name, names, direction) {
@@ -149,16 +149,16 @@ fn twice(name: &str) -> Violation {
     Violation::new(name, "sent twice", "each parameter is sent once")
 }
 
-/// The fields of an answer that are not in the table, by their names as they may be shown. They are no violation: answers may
-/// hold new fields at any time (interface: Versioning).
+/// The fields of an answer that are not in the table, by their names as they may be shown. They are no violation:
+/// answers may hold new fields at any time (interface: Versioning).
 #[must_use]
 pub fn unknown(pairs: &[(String, String)], names: &Names) -> Vec<String> {
     let is_unknown = |name: &str| matches!(named(name, names, Direction::Response), Err(Unfit::Unknown));
     pairs.iter().filter(|(name, _)| is_unknown(name)).map(|(name, _)| shown(name)).take(MOST_VIOLATIONS).collect()
 }
 
-/// The fields of a form by their names in the interface. Those of a line of the reconciliation file may have the names of its
-/// header.
+/// The fields of a form by their names in the interface. Those of a line of the reconciliation file may have the names
+/// of its header.
 fn by_name<'a>(pairs: &'a [(String, String)], call: Call) -> impl Iterator<Item = (Cow<'a, str>, &'a str)> {
     pairs.iter().map(move |(name, value)| {
         let column = if call == Call::Reconciliation { of_column(name) } else { None };

@@ -1,6 +1,8 @@
-//! What a value must look like: the formats of the interface's tables, each with its check and its sentence for a person.
+//! What a value must look like: the formats of the interface's tables, each with its check and its sentence for a
+//! person.
 //!
-//! A check judges one value alone and never repeats it: it may be card data. What fields demand of each other is `rule`.
+//! A check judges one value alone and never repeats it: it may be card data. What fields demand of each other is
+//! `rule`.
 
 use std::fmt;
 
@@ -43,7 +45,8 @@ pub enum Format {
     Moment,
     /// yyyy-MM-dd HH:mm:ss and the distance from UTC: `+0000` or `+00:00`.
     Stamp,
-    /// A telephone number: plus or digit, then from so many to so many digits, spaces, dots, parentheses, slashes, hyphens.
+    /// A telephone number: plus or digit, then from so many to so many digits, spaces, dots, parentheses, slashes,
+    /// hyphens.
     Phone(u8, u8),
     /// Two letters, two digits, then 11 to 27 letters or digits.
     Iban,

@@ -1,5 +1,5 @@
-//! The rules that take a look at values, or at more fields than two: what `rule` names, done. Each is called with what a form holds
-//! and tells the fields that break it.
+//! The rules that take a look at values, or at more fields than two: what `rule` names, done. Each is called with what
+//! a form holds and tells the fields that break it.
 
 use std::collections::BTreeSet;
 

@@ -1,6 +1,6 @@
-//! The interface's data model as one table: every request parameter and every response field with its format, whether it must
-//! be there, its group, its call and what it means. What the terminal sends, what the simulated gateway receives and what
-//! `pos-agent parameters` is asked about are all judged by it.
+//! The interface's data model as one table: every request parameter and every response field with its format, whether
+//! it must be there, its group, its call and what it means. What the terminal sends, what the simulated gateway
+//! receives and what `pos-agent parameters` is asked about are all judged by it.
 //!
 //! | file | what it holds |
 //! |---|---|
@@ -16,34 +16,34 @@
 //!
 //! # Assumed, where the document is silent or contradicts itself
 //!
-//! - AN is free text without control characters unless its note says more; AN without a length, and an address without one,
-//!   is held to 2048 characters. Nothing may be empty, except values of custom pairs and `job.year`.
-//! - A note beats a letter: `card.holder` and `shipping.city` are "letters" but hold the spaces and marks of names, no digits;
-//!   `shipping.method` takes PUDO, which its list has, although it has fewer than five letters.
-//! - The lengths of `merchant.billing.mobile` and `recipient.phone` count what follows the first character: a plus and 25 digits
-//!   fit, although AN25 stands beside them. Other telephone numbers have 25 characters in all.
+//! - AN is free text without control characters unless its note says more; AN without a length, and an address without
+//!   one, is held to 2048 characters. Nothing may be empty, except values of custom pairs and `job.year`.
+//! - A note beats a letter: `card.holder` and `shipping.city` are "letters" but hold the spaces and marks of names, no
+//!   digits; `shipping.method` takes PUDO, which its list has, although it has fewer than five letters.
+//! - The lengths of `merchant.billing.mobile` and `recipient.phone` count what follows the first character: a plus and
+//!   25 digits fit, although AN25 stands beside them. Other telephone numbers have 25 characters in all.
 //! - `paymentType` is two capital letters, as each of its values in the query's list that can be one.
 //! - `sequence` takes FINAL and nothing else. Letters in names and towns are those of any alphabet, in codes A to Z.
 //! - A date is a day that the calendar has. Hours run from 00 to 23, also where the document writes hh.
 //! - Only the index of cart items has an end, 1000. No index has leading zeros.
-//! - A pair of coordinates is in degrees: a latitude from -90 to 90, a comma, a longitude from -180 to 180. Of `pos.location` the
-//!   two come together.
-//! - What refers to a payment brings no payment data and no time table, stores nothing and overrides nothing; `sequence` is its
-//!   alone. `numberOfCaptures` is of reservations: `paymentType` PA.
-//! - A call takes the rows of `payment`, and more (see [`Call::takes`]); only what the document binds to another call is
-//!   refused. `amount` and `currency` are required of payments, checkouts and schedules, not of what refers to a payment or
-//!   stores payment data. An increment or reauthorisation is a payment with `referenceUuid`.
-//! - `pos.entryMode` is required where a card is read: of payments and of what stores a card. `pos.terminalId` is required wherever
-//!   POS fields are sent. A card's number and expiry are required where a card is given, not where a stored one pays, and not
-//!   beside an `overrideHolder` that comes with `card.holder` alone.
+//! - A pair of coordinates is in degrees: a latitude from -90 to 90, a comma, a longitude from -180 to 180. Of
+//!   `pos.location` the two come together.
+//! - What refers to a payment brings no payment data and no time table, stores nothing and overrides nothing;
+//!   `sequence` is its alone. `numberOfCaptures` is of reservations: `paymentType` PA.
+//! - A call takes the rows of `payment`, and more (see [`Call::takes`]); only what the document binds to another call
+//!   is refused. `amount` and `currency` are required of payments, checkouts and schedules, not of what refers to a
+//!   payment or stores payment data. An increment or reauthorisation is a payment with `referenceUuid`.
+//! - `pos.entryMode` is required where a card is read: of payments and of what stores a card. `pos.terminalId` is
+//!   required wherever POS fields are sent. A card's number and expiry are required where a card is given, not where a
+//!   stored one pays, and not beside an `overrideHolder` that comes with `card.holder` alone.
 //! - 3-D Secure 2 is asked for by any `threeDSecure.v2.*` and by any field of the browser that it makes mandatory.
 //!   `threeDSecure.deviceInfo` (an app) or `threeDSecure.threeRIInd` (no customer there) replaces the browser.
-//! - "Both must be flagged" of an exemption: `challengeIndicator` and `exemptionFlag` come together. They "need version 2.2 or
-//!   higher": `threeDSecure.version` says so; a version that nobody says could be lower.
+//! - "Both must be flagged" of an exemption: `challengeIndicator` and `exemptionFlag` come together. They "need version
+//!   2.2 or higher": `threeDSecure.version` says so; a version that nobody says could be lower.
 //! - An answer may hold fields that are not in the table (interface: Versioning): they are told, and are no violation.
-//! - Not judged, as the document leaves it to others: which brands can be detected, where a purpose code is mandatory, the
-//!   lengths that one fraud service sets to `risk.channelId` and `risk.serviceId`, check digits of an IBAN, lists of currencies
-//!   and countries, what `street1` holds beside a `houseNumber1`.
+//! - Not judged, as the document leaves it to others: which brands can be detected, where a purpose code is mandatory,
+//!   the lengths that one fraud service sets to `risk.channelId` and `risk.serviceId`, check digits of an IBAN, lists
+//!   of currencies and countries, what `street1` holds beside a `houseNumber1`.
 
 mod call;
 mod characters;
@@ -179,8 +179,8 @@ pub fn all() -> impl Iterator<Item = Parameter> {
     })
 }
 
-/// The rows by the first words of their names, in the document's order: what is on the way from a card to its request does not
-/// read the whole table for each name. Rows whose first word is a setting stand under every word.
+/// The rows by the first words of their names, in the document's order: what is on the way from a card to its request
+/// does not read the whole table for each name. Rows whose first word is a setting stand under every word.
 static BY_WORD: LazyLock<HashMap<&'static str, Vec<Parameter>>> = LazyLock::new(|| {
     let mut words: HashMap<_, Vec<_>> = all().map(|parameter| (parameter.first_word(), Vec::new())).collect();
     for parameter in all() {
@@ -208,8 +208,8 @@ pub fn find(name: &str) -> Option<&'static Row> {
     near.find(|known| known.row.name == name && of_requests(known.section)).map(|known| known.row)
 }
 
-/// Every parameter that goes by this name: those that `direction` has, or, when there is none, those of the other one, or the
-/// column of the reconciliation file. A name can have a format for each of several calls.
+/// Every parameter that goes by this name: those that `direction` has, or, when there is none, those of the other one,
+/// or the column of the reconciliation file. A name can have a format for each of several calls.
 ///
 /// # Errors
 /// Why it is no name of the table.
@@ -231,8 +231,8 @@ pub fn named(name: &str, names: &Names, direction: Direction) -> Result<Vec<Para
     }
 }
 
-/// Whether an entry of a list of parameters means this one, by its name in the table: the name itself, or, when the entry ends
-/// with a dot, everything that begins so.
+/// Whether an entry of a list of parameters means this one, by its name in the table: the name itself, or, when the
+/// entry ends with a dot, everything that begins so.
 #[must_use]
 pub fn means(entry: &str, name: &str) -> bool {
     entry == name || entry.ends_with('.') && name.starts_with(entry)

@@ -204,8 +204,8 @@ fn key(given: &str, length: std::ops::RangeInclusive<usize>, more: &str, rule: &
     if length.contains(&given.len()) && given.chars().all(allowed) { Ok(true) } else { Err(Unfit::Key(rule)) }
 }
 
-/// A name from outside, as it may be shown: cut, without control characters, and with its digits hidden when they are more than
-/// two items have: they could be a card number in the wrong place.
+/// A name from outside, as it may be shown: cut, without control characters, and with its digits hidden when they are
+/// more than two items have: they could be a card number in the wrong place.
 #[must_use]
 pub fn shown(name: &str) -> String {
     const LONGEST_SHOWN: usize = 96;

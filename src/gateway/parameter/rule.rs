@@ -1,4 +1,5 @@
-//! What the fields of one form demand of each other: what a rule is, and how a form is held against it. The rules are in `rules`.
+//! What the fields of one form demand of each other: what a rule is, and how a form is held against it. The rules are
+//! in `rules`.
 //!
 //! What a field demands of its own value is its `format`. Which call takes it is in its row.
 
@@ -62,7 +63,8 @@ pub struct Broken {
     pub rule: &'static Rule,
 }
 
-/// With `true`, one of [`HOLDERS`] may replace the empty one of stored payment data (interface: Tokenization and registration).
+/// With `true`, one of [`HOLDERS`] may replace the empty one of stored payment data (interface: Tokenization and
+/// registration).
 pub(super) const OVERRIDE: &str = "overrideHolder";
 pub(super) const HOLDERS: [&str; 2] = ["card.holder", "bankAccount.holder"];
 
@@ -87,8 +89,8 @@ impl Rule {
 }
 
 impl<'a> Sent<'a> {
-    /// What a form of `call` holds. Of a name that is there twice the last value counts; a holder that replaces an empty stored one
-    /// is passed over, as it is no account of its own.
+    /// What a form of `call` holds. Of a name that is there twice the last value counts; a holder that replaces an
+    /// empty stored one is passed over, as it is no account of its own.
     pub fn new(
         fields: impl IntoIterator<Item = (&'a str, &'a str)>,
         names: &'a Names,

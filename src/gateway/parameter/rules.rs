@@ -1,5 +1,5 @@
-//! The rules over several fields, in the document's order: each has a name, its sentence and its clause. How they are judged is in
-//! `rule`; those that take a look at values are in `look`.
+//! The rules over several fields, in the document's order: each has a name, its sentence and its clause. How they are
+//! judged is in `rule`; those that take a look at values are in `look`.
 
 use super::rule::{Demand, Rule};
 use super::{Call, Direction, look};

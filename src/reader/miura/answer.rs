@@ -1,4 +1,5 @@
-//! What commands are answered with: identity, keys, clock, the card's decision, the online PIN (readers: 2.2, 2.5 to 2.9).
+//! What commands are answered with: identity, keys, clock, the card's decision, the online PIN (readers: 2.2, 2.5 to
+//! 2.9).
 //!
 //! `parse` takes a body that came with status 9000; `encode` is the simulated reader's side and adds the status.
 

@@ -4,9 +4,9 @@ use super::answer::text;
 use super::message::{Body, MessageError, each, tags, wrapped};
 use crate::emv::{TlvError, tlv};
 
-/// Words that the name of the capability "commands longer than one packet" holds, in any case. UNCERTAIN: the name is not published
-/// (readers: 10, point 2). When it is another, `[reader] extended-apdu-capability` names it; without it commands stay within one
-/// packet, as every device takes them.
+/// Words that the name of the capability "commands longer than one packet" holds, in any case. UNCERTAIN: the name is
+/// not published (readers: 10, point 2). When it is another, `[reader] extended-apdu-capability` names it; without it
+/// commands stay within one packet, as every device takes them.
 const EXTENDED_APDU: [&str; 2] = ["extended", "apdu"];
 
 /// Most capabilities of one answer.

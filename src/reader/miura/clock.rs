@@ -1,7 +1,7 @@
 //! The reader's clock: set from the board's when that one is trusted, and only then (design: invariant 8).
 //!
-//! Set at each start-up, and later, while nothing else is to be done, when the board's clock was not trusted before, has jumped
-//! against the time that passed, or a day is over. With an untrusted clock it is never set.
+//! Set at each start-up, and later, while nothing else is to be done, when the board's clock was not trusted before,
+//! has jumped against the time that passed, or a day is over. With an untrusted clock it is never set.
 
 use std::time::Duration;
 

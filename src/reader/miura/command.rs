@@ -144,7 +144,8 @@ impl<'a> Command<'a> {
         Ok(link::command(&self.apdu(false)?)?)
     }
 
-    /// The packets to send: one, or with `extended` as many as are needed for data of up to [`MAX_EXTENDED_DATA`] bytes.
+    /// The packets to send: one, or with `extended` as many as are needed for data of up to [`MAX_EXTENDED_DATA`]
+    /// bytes.
     ///
     /// # Errors
     /// When the data are more.

@@ -1,5 +1,5 @@
-//! From the card that was read to the empty slot: waiting for the host, CONTINUE TRANSACTION, "remove card" (readers: 2.5 to 2.7;
-//! design: path of a sale, 7).
+//! From the card that was read to the empty slot: waiting for the host, CONTINUE TRANSACTION, "remove card" (readers:
+//! 2.5 to 2.7; design: path of a sale, 7).
 
 use std::time::Duration;
 
@@ -190,7 +190,8 @@ impl Removing {
         State::Removing(Self { check_at: now + REMOVE_CHECK })
     }
 
-    /// After a sale that ended for want of a key the reader has said which keys it still holds. Other answers change nothing.
+    /// After a sale that ended for want of a key the reader has said which keys it still holds. Other answers change
+    /// nothing.
     pub(super) fn answered(
         self,
         line: &mut Line,

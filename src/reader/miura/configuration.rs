@@ -1,5 +1,5 @@
-//! Which files a reader is configured by, and their versions: the answer to GET CONFIGURATION (readers: 2.2). AIDs, limits and CA keys
-//! stand in files; of keys for cards and PINs it says nothing here (`keys`).
+//! Which files a reader is configured by, and their versions: the answer to GET CONFIGURATION (readers: 2.2). AIDs,
+//! limits and CA keys stand in files; of keys for cards and PINs it says nothing here (`keys`).
 
 use super::answer::text;
 use super::message::{Body, MessageError, each, tags, wrapped};

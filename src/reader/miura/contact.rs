@@ -60,8 +60,8 @@ impl Sale {
 
     /// E2, although the selection is the reader's: the first application, which has the highest priority, else "no".
     ///
-    /// UNCERTAIN: the form of the list, and that its first application is the one of highest priority. A cardholder who wanted
-    /// another one sees on the receipt which it was; the amount is what it is.
+    /// UNCERTAIN: the form of the list, and that its first application is the one of highest priority. A cardholder who
+    /// wanted another one sees on the receipt which it was; the amount is what it is.
     fn decide(mut self: Box<Self>, line: &mut Line, outcome: &Outcome<'_>, decisions: u8, now: Duration) -> State {
         self.hear_language(outcome.tlvs());
         if decisions == MAX_DECISIONS {

@@ -108,8 +108,8 @@ impl<'a> Unsolicited<'a> {
         }
     }
 
-    /// Reads the body of an unsolicited message. What a message is is decided by its elements: E1 is also the template of
-    /// answers.
+    /// Reads the body of an unsolicited message. What a message is is decided by its elements: E1 is also the template
+    /// of answers.
     ///
     /// # Errors
     /// When the body is not BER-TLV, or an element has a wrong length.

@@ -1,6 +1,6 @@
-//! The reader while nothing is asked of it: each minute a question that shows whether it is still there and what is in its slot,
-//! and the clock when it is due. A cable that was pulled out of a dock, or a reader that hangs, is found before the next customer
-//! finds it.
+//! The reader while nothing is asked of it: each minute a question that shows whether it is still there and what is in
+//! its slot, and the clock when it is due. A cable that was pulled out of a dock, or a reader that hangs, is found
+//! before the next customer finds it.
 
 use std::time::Duration;
 
@@ -9,8 +9,8 @@ use super::message::Command;
 use super::session::State;
 use crate::reader::Unready;
 
-/// How often an idle reader is asked. Short enough that a lost one is told before somebody wants to pay, long enough to let a board
-/// sleep.
+/// How often an idle reader is asked. Short enough that a lost one is told before somebody wants to pay, long enough to
+/// let a board sleep.
 pub(super) const CHECK: Duration = Duration::from_secs(60);
 
 /// The next question is due, or the last one was not answered.

@@ -1,5 +1,5 @@
-//! The line to the reader as the rules see it: one command at a time, its deadline, ABORT beside it (readers: 2.1, 2.8), what is
-//! to go out, and how long to wait before the port is opened again.
+//! The line to the reader as the rules see it: one command at a time, its deadline, ABORT beside it (readers: 2.1,
+//! 2.8), what is to go out, and how long to wait before the port is opened again.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -20,7 +20,8 @@ pub(super) const CARDHOLDER: Duration = Duration::from_secs(120);
 /// The answers that ABORT brings about.
 pub(super) const ABORT_ANSWER: Duration = Duration::from_secs(5);
 
-/// First and longest wait before the port is opened again; doubled each time in between. A reader boots in some ten seconds.
+/// First and longest wait before the port is opened again; doubled each time in between. A reader boots in some ten
+/// seconds.
 const REOPEN_FIRST: Duration = Duration::from_millis(500);
 const REOPEN_LONGEST: Duration = Duration::from_secs(10);
 /// First and longest wait before a reader that floods is listened to again; doubled each time in between.
@@ -56,7 +57,8 @@ pub(super) enum Ask {
 }
 
 impl Ask {
-    /// A plain command beside what the state is about: its answer changes nothing, but a reader that gives none is lost.
+    /// A plain command beside what the state is about: its answer changes nothing, but a reader that gives none is
+    /// lost.
     pub(super) fn is_aside(self) -> bool {
         matches!(self, Self::ClockSet | Self::CardStatus | Self::Display | Self::Forget)
     }
@@ -141,7 +143,8 @@ impl Line {
         let name = command.name();
         match command.packets(self.extended) {
             Ok(packets) => self.queue.push_back(Queued { ask, name, packets, patience }),
-            // Every caller keeps within the limit; a command that could not be written is like one that is never answered.
+            // Every caller keeps within the limit; a command that could not be written is like one that is never
+            // answered.
             Err(error) => {
                 warn!(name, %error, "command not sent");
                 self.pending = Some(Pending { ask, name, deadline: now, disturbed: false });
@@ -175,8 +178,8 @@ impl Line {
         self.abort = Some(now + ABORT_ANSWER);
     }
 
-    /// Whose a solicited message is. While an ABORT is outstanding two answers are expected, in any order: an empty body with
-    /// 9000 is the ABORT's.
+    /// Whose a solicited message is. While an ABORT is outstanding two answers are expected, in any order: an empty
+    /// body with 9000 is the ABORT's.
     pub(super) fn answered(&mut self, body: &[u8], status: Status) -> Answered {
         if self.abort.is_some() && body.is_empty() && status == Status::OK {
             self.abort = None;
@@ -299,7 +302,8 @@ impl Line {
         self.out.push_back(Output::Reopen { after });
     }
 
-    /// Gives up this connection because the reader sends without end: it is not listened to for a while, longer each time.
+    /// Gives up this connection because the reader sends without end: it is not listened to for a while, longer each
+    /// time.
     pub(super) fn reopen_after_flood(&mut self, now: Duration) {
         if now.saturating_sub(self.flooded_at) >= FLOOD_FORGOTTEN {
             self.floods = 0;

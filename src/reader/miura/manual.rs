@@ -1,5 +1,6 @@
-//! A card number that is typed on the reader, which seals it (readers: 2.9): D2E0 in three steps, or D25A. Only where the settings
-//! allow it and the order asks for it. Whatever ends it early, the reader is told to forget what was typed.
+//! A card number that is typed on the reader, which seals it (readers: 2.9): D2E0 in three steps, or D25A. Only where
+//! the settings allow it and the order asks for it. Whatever ends it early, the reader is told to forget what was
+//! typed.
 
 use std::time::Duration;
 
@@ -12,8 +13,8 @@ use super::sale::{Sale, Stage};
 use super::session::{State, distrust, lost};
 use crate::reader::{ManualCommand, ManualEntry, NoCard, NotEncrypting, Step};
 
-/// P2 for the card number: backlight, light of the keys, digits in groups. Bit 4 (perhaps a check of the last digit) is UNCERTAIN and
-/// left out: a mistyped number is declined by its issuer.
+/// P2 for the card number: backlight, light of the keys, digits in groups. Bit 4 (perhaps a check of the last digit) is
+/// UNCERTAIN and left out: a mistyped number is declined by its issuer.
 const PAN_FLAGS: u8 = 0x0B;
 /// P2 for the other elements: backlight, light of the keys.
 const FLAGS: u8 = 0x03;

@@ -1,6 +1,6 @@
-//! What Miura's messages have in common: status words, the tags of its own, the search for a tag, the wire forms. The messages
-//! themselves are [`Command`], the answers of [`super::answer`] and [`Unsolicited`]; each can be written and read, so that the
-//! driver and the simulated reader share them.
+//! What Miura's messages have in common: status words, the tags of its own, the search for a tag, the wire forms. The
+//! messages themselves are [`Command`], the answers of [`super::answer`] and [`Unsolicited`]; each can be written and
+//! read, so that the driver and the simulated reader share them.
 
 use crate::emv::{Tag, TlvError, tlv};
 use crate::reader::link::{self, EncodeError};

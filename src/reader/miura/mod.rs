@@ -1,7 +1,8 @@
 //! Miura MPI (readers: 2): M006, M007, M010, M020, M021, POSzle.
 //!
-//! `message` is the meaning of the bytes of [`super::link`], in both directions: [`command`] with [`terms`] and [`number`],
-//! [`answer`], [`capability`], [`event`]. [`session`] is the rules: start-up, then one order after another, with
+//! `message` is the meaning of the bytes of [`super::link`], in both directions: [`command`] with [`terms`] and
+//! [`number`], [`answer`], [`capability`], [`event`]. [`session`] is the rules: start-up, then one order after another,
+//! with
 //!
 //! | | |
 //! |---|---|

@@ -1,5 +1,5 @@
-//! Commands by which something is typed on the reader, and what comes back: an amount, a tip, a card number that the reader seals
-//! (readers: 2.9, 2.10). Amounts and tips come in clear, card numbers never.
+//! Commands by which something is typed on the reader, and what comes back: an amount, a tip, a card number that the
+//! reader seals (readers: 2.9, 2.10). Amounts and tips come in clear, card numbers never.
 
 use super::answer::{Sealed, last_sealed};
 use super::command::{Data, parse_seconds};
@@ -11,7 +11,8 @@ pub const MAX_INTEGER_DIGITS: u8 = 10;
 /// Decimals of the currencies that have most.
 const MAX_FRACTION_DIGITS: u8 = 3;
 
-/// DFA20E, the row that shows the amount. UNCERTAIN which rows the prompts leave free: the default prompts fill the first alone.
+/// DFA20E, the row that shows the amount. UNCERTAIN which rows the prompts leave free: the default prompts fill the
+/// first alone.
 pub const AMOUNT_LINE: u8 = 0x02;
 
 /// Three indices as DFA206 has them.
@@ -147,7 +148,8 @@ pub enum SecureData {
     Ask {
         /// DFA210: [`Self::PAN`], [`Self::EXPIRY`], [`Self::VERIFICATION_VALUE`].
         element: u8,
-        /// P2: bit 0 backlight, 1 light of the keys, 2 empty is allowed, 3 the PAN in groups; the others are not published.
+        /// P2: bit 0 backlight, 1 light of the keys, 2 empty is allowed, 3 the PAN in groups; the others are not
+        /// published.
         flags: u8,
         /// Three indices into the signed prompts.
         prompts: [u8; 6],
@@ -233,8 +235,9 @@ impl<'a> TypedCard<'a> {
 
 /// What was typed, in minor units of a currency with `exponent` decimals; `None` when it is no amount.
 ///
-/// Whether the reader gives digits alone ("123") or a decimal point too ("1.23") is UNCERTAIN (readers: 2.10). Digits alone are
-/// minor units, which is the smaller of the two readings; with a point the decimals must be exactly the currency's.
+/// Whether the reader gives digits alone ("123") or a decimal point too ("1.23") is UNCERTAIN (readers: 2.10). Digits
+/// alone are minor units, which is the smaller of the two readings; with a point the decimals must be exactly the
+/// currency's.
 #[must_use]
 pub fn minor_units(typed: &[u8], exponent: u8) -> Option<u64> {
     let text = std::str::from_utf8(typed).ok()?;

@@ -1,4 +1,5 @@
-//! What was read becomes a [`Presented`], or is refused: clear card data, another amount, no sealed data. Pure; keeps nothing.
+//! What was read becomes a [`Presented`], or is refused: clear card data, another amount, no sealed data. Pure; keeps
+//! nothing.
 
 use zeroize::Zeroizing;
 
@@ -77,8 +78,8 @@ pub(super) fn chip(
     Ok(Presented { facts, card, pin, icc, first_answer })
 }
 
-/// 9F34 names the online PIN and does not say that it failed: then a block must be there. A PIN that was passed over (result 01)
-/// goes to the issuer as it is, who decides.
+/// 9F34 names the online PIN and does not say that it failed: then a block must be there. A PIN that was passed over
+/// (result 01) goes to the issuer as it is, who decides.
 fn says_online_pin(tlvs: &[u8]) -> Result<bool, TlvError> {
     let results = super::message::search(tlvs, tag::CVM_RESULTS)?;
     Ok(results.and_then(Cvm::from_results) == Some(Cvm::OnlinePin))
@@ -138,8 +139,8 @@ fn masked_pan(tlvs: &[u8]) -> Result<Option<MaskedPan>, TlvError> {
     Ok(pan)
 }
 
-/// The PAN part of a masked element: nibbles up to D or the padding F, characters between `;` and `=`. Wiped, for a reader may
-/// have masked nothing.
+/// The PAN part of a masked element: nibbles up to D or the padding F, characters between `;` and `=`. Wiped, for a
+/// reader may have masked nothing.
 fn pan_text(tag: Tag, value: &[u8]) -> Option<Zeroizing<String>> {
     /// Longer than any PAN, so that the text never moves and leaves a copy behind.
     const PLACES: usize = 40;
@@ -163,9 +164,9 @@ fn pan_text(tag: Tag, value: &[u8]) -> Option<Zeroizing<String>> {
     Some(pan)
 }
 
-/// Whether a message holds card data that were not encrypted: the tracks, 56, 57, 5A, 9F6B, the PIN data 99, or a "masked"
-/// element that masks nothing. What is not BER-TLV to its end is the rest of a damaged message: its bytes mean nothing, and nothing
-/// of it is used.
+/// Whether a message holds card data that were not encrypted: the tracks, 56, 57, 5A, 9F6B, the PIN data 99, or a
+/// "masked" element that masks nothing. What is not BER-TLV to its end is the rest of a damaged message: its bytes mean
+/// nothing, and nothing of it is used.
 pub(super) fn has_clear_card_data(body: &[u8]) -> bool {
     let mut clear = false;
     let walked = each(body, &mut |object| {
@@ -187,7 +188,8 @@ pub(super) fn has_clear_card_data(body: &[u8]) -> bool {
     clear && walked.is_ok()
 }
 
-/// The PAN part of a masked element that no receipt takes its PAN from: both track 1, and track 2 of a contactless magstripe.
+/// The PAN part of a masked element that no receipt takes its PAN from: both track 1, and track 2 of a contactless
+/// magstripe.
 fn other_copy(tag: Tag, value: &[u8]) -> Option<Zeroizing<String>> {
     match tag {
         tags::MASKED_TRACK2_MSD => pan_text(tags::MASKED_TRACK2_ICC, value),

@@ -1,6 +1,6 @@
-//! One sale at the reader up to the card that was read: what it is doing ([`Stage`]), and which answer belongs to what. The rules
-//! of each stage are in `waiting`, `contact`, `swipe`, `manual`; the ways out in `stopping`; what follows the host's answer in
-//! `completing`.
+//! One sale at the reader up to the card that was read: what it is doing ([`Stage`]), and which answer belongs to what.
+//! The rules of each stage are in `waiting`, `contact`, `swipe`, `manual`; the ways out in `stopping`; what follows the
+//! host's answer in `completing`.
 
 use std::time::Duration;
 
@@ -176,8 +176,8 @@ impl Sale {
         self.at(Stage::Presented(reading))
     }
 
-    /// The reader does not encrypt as it must: nothing is sent, and its keys are asked for before it is ready again. The start-up
-    /// ends whatever the card is waiting for.
+    /// The reader does not encrypt as it must: nothing is sent, and its keys are asked for before it is ready again.
+    /// The start-up ends whatever the card is waiting for.
     pub(super) fn not_encrypting(&self, line: &mut Line, fault: NotEncrypting, now: Duration) -> State {
         let serial = line.serial();
         restart(line, Unready::NotEncrypting { serial, fault }, now)

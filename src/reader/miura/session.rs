@@ -9,8 +9,8 @@
 //!    └── what cannot be right in this state, sealed data that are not ─▶ Starting
 //! ```
 //!
-//! After each call of `opened`, `closed`, `order`, `bytes` or `timeout`, call [`Session::poll`] until it is empty, then wait for
-//! bytes, an order, or [`Session::deadline`]. `now` is the time since any fixed moment.
+//! After each call of `opened`, `closed`, `order`, `bytes` or `timeout`, call [`Session::poll`] until it is empty, then
+//! wait for bytes, an order, or [`Session::deadline`]. `now` is the time since any fixed moment.
 
 use std::time::Duration;
 
@@ -29,7 +29,8 @@ use crate::reader::link::{Decoder, Fault, MIN_PACKET, Message, Packet, Received}
 use crate::reader::miura::event::DeviceStatus;
 use crate::reader::{Event, NoAmount, NoCard, Order, Settings, Unready};
 
-/// Silence after which an unfinished packet is given up: a whole packet takes 22 ms at 115200 baud; a radio link may pause.
+/// Silence after which an unfinished packet is given up: a whole packet takes 22 ms at 115200 baud; a radio link may
+/// pause.
 const PACKET_GAP: Duration = Duration::from_secs(1);
 
 /// Faults of the line that are told since the last order; the others are for who traces.
@@ -360,8 +361,8 @@ pub(super) fn restart(line: &mut Line, why: Unready, now: Duration) -> State {
     State::Starting(Starting::new(line, now))
 }
 
-/// The reader answers that it is in another state than it must be in (9F22, 9F26): it has restarted, and its word about that was
-/// lost or never sent.
+/// The reader answers that it is in another state than it must be in (9F22, 9F26): it has restarted, and its word about
+/// that was lost or never sent.
 pub(super) fn lost(line: &mut Line, status: Status, now: Duration) -> State {
     let cause = format!("the reader has lost what it was doing ({})", status.words());
     restart(line, Unready::Restarting { cause }, now)

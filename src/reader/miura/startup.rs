@@ -1,5 +1,5 @@
-//! Start-up (readers: 2.14): ABORT and RESET bring the reader to a known state, then identity, its keys, what it can do, what it is
-//! configured by, the clock, card events, the keypad.
+//! Start-up (readers: 2.14): ABORT and RESET bring the reader to a known state, then identity, its keys, what it can
+//! do, what it is configured by, the clock, card events, the keypad.
 //!
 //! A transaction of a program that died may still be running: its answers may come before RESET's and are passed over.
 

@@ -1,5 +1,5 @@
-//! The ways out of a sale before its card was read: the till cancels, a deadline passes, an answer is damaged. ABORT, its race with
-//! the card, and a card that is left waiting for the host (readers: 2.8).
+//! The ways out of a sale before its card was read: the till cancels, a deadline passes, an answer is damaged. ABORT,
+//! its race with the card, and a card that is left waiting for the host (readers: 2.8).
 
 use std::time::Duration;
 

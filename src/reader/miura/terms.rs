@@ -1,4 +1,5 @@
-//! What START and CONTINUE TRANSACTION carry: the terms of a sale, a choice of application, the host's answer (readers: 2.5 to 2.7).
+//! What START and CONTINUE TRANSACTION carry: the terms of a sale, a choice of application, the host's answer (readers:
+//! 2.5 to 2.7).
 
 use super::command::Data;
 use super::message::{MessageError, each, need_array, tags};
@@ -62,8 +63,9 @@ pub struct Choice<'a> {
 }
 
 impl<'a> Choice<'a> {
-    /// The first application of an E2, which has the highest priority. The list's form is not published: an identifier (4F, or
-    /// 9F06) with a label (50) before or after it, with or without a template around each pair. `None` when there is none.
+    /// The first application of an E2, which has the highest priority. The list's form is not published: an identifier
+    /// (4F, or 9F06) with a label (50) before or after it, with or without a template around each pair. `None` when
+    /// there is none.
     ///
     /// # Errors
     /// When the elements are not BER-TLV.

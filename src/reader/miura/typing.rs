@@ -1,4 +1,5 @@
-//! An amount or a tip that is typed on the reader (readers: 2.10). What comes back is an amount or a reason, never a guess.
+//! An amount or a tip that is typed on the reader (readers: 2.10). What comes back is an amount or a reason, never a
+//! guess.
 
 use std::time::Duration;
 

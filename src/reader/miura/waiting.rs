@@ -1,5 +1,5 @@
-//! A sale that waits for a card: contactless runs while insert and swipe are watched; whichever card is first ends the rest
-//! (readers: 2.3, 2.6).
+//! A sale that waits for a card: contactless runs while insert and swipe are watched; whichever card is first ends the
+//! rest (readers: 2.3, 2.6).
 
 use std::time::Duration;
 
@@ -121,7 +121,8 @@ impl Sale {
                 }
             },
             (Stage::Watching | Stage::SwipeDue { .. }, false) if inserted => self.start_chip(line, now),
-            // Whatever the reader waits for, this card says no more; should its word about that be lost, it is not waited for long.
+            // Whatever the reader waits for, this card says no more; should its word about that be lost, it is not
+            // waited for long.
             (stage @ (Stage::Chip { .. } | Stage::Completing(_)), false) if was_in && !status.card_in() => {
                 line.hurry(STATUS_AFTER_CARD, now);
                 self.at(stage)

@@ -1,5 +1,5 @@
-//! What goes back, how often, and under which reference: reversals in part, what others gave back, what is sent again, what a person
-//! must decide.
+//! What goes back, how often, and under which reference: reversals in part, what others gave back, what is sent again,
+//! what a person must decide.
 
 use super::*;
 

@@ -1,4 +1,5 @@
-//! What a gateway may answer to a reversal, to the question what became of a payment, and what a list may hold that was declined.
+//! What a gateway may answer to a reversal, to the question what became of a payment, and what a list may hold that was
+//! declined.
 
 use super::*;
 

@@ -1,4 +1,5 @@
-//! Who asked for a transaction, cancelled it, judged its signature or settled it: in the records, and in none of those of before.
+//! Who asked for a transaction, cancelled it, judged its signature or settled it: in the records, and in none of those
+//! of before.
 
 use super::*;
 use crate::sale::Who;
@@ -97,7 +98,8 @@ fn who_settled_is_kept() {
     }
 }
 
-/// What a program of before wrote is read, and says of nobody that it was him; what has nobody in it is written as it was.
+/// What a program of before wrote is read, and says of nobody that it was him; what has nobody in it is written as it
+/// was.
 #[test]
 fn records_of_before_name_nobody() {
     let first = Record::Started { order: order() };

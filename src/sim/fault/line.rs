@@ -1,7 +1,7 @@
 //! The stream that the faults are on.
 //!
-//! Nothing is lost when a read or a write is given up half-way: bytes that were read wait in the line itself, and a write accepts
-//! only what the stream below has taken.
+//! Nothing is lost when a read or a write is given up half-way: bytes that were read wait in the line itself, and a
+//! write accepts only what the stream below has taken.
 
 use std::future::Future;
 use std::io;
@@ -136,7 +136,8 @@ impl<S> Line<S> {
 }
 
 impl<S: AsyncWrite + Unpin> AsyncWrite for Line<S> {
-    /// Accepts a clean run or a single faulty byte at a time, so that nothing has to be kept when the stream is not ready.
+    /// Accepts a clean run or a single faulty byte at a time, so that nothing has to be kept when the stream is not
+    /// ready.
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let line = &mut *self;
         if line.write.was_cut(cx) {

@@ -8,8 +8,8 @@ use tokio::net::{TcpListener, TcpStream};
 
 use super::{BOTH, Direction, Faults, Line};
 
-/// Passes every connection to `listener` on to the TCP device at `to`, with `faults` between: `Read` is what the client says to
-/// the device, `Write` what the device answers. Ends only with an error of the listener.
+/// Passes every connection to `listener` on to the TCP device at `to`, with `faults` between: `Read` is what the client
+/// says to the device, `Write` what the device answers. Ends only with an error of the listener.
 ///
 /// # Errors
 /// When no connection can be accepted any more. A device that cannot be reached closes that one connection.
@@ -130,8 +130,8 @@ fn say(text: &str) {
 pub struct Misunderstood(String);
 
 impl Faults {
-    /// Does what a person types while the line runs, both ways: `delay 200`, `drop 5`, `flip 5`, `cut`, `cut 40` (after that many
-    /// more bytes that the holder reads), `clear`.
+    /// Does what a person types while the line runs, both ways: `delay 200`, `drop 5`, `flip 5`, `cut`, `cut 40` (after
+    /// that many more bytes that the holder reads), `clear`.
     ///
     /// # Errors
     /// [`Misunderstood`] when the line is none of these; nothing is changed.

@@ -56,7 +56,8 @@ pub struct Args {
 /// How the gateway thinks; as we read the interface without either.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub struct MannersArgs {
-    /// Book whatever can be read, whatever became of the earlier payment, and as often as it comes: a bank without rules
+    /// Book whatever can be read, whatever became of the earlier payment, and as often as it comes: a bank without
+    /// rules
     #[arg(long, conflicts_with = "literal")]
     permissive: bool,
     /// Do nothing that the interface does not say, and all that it says

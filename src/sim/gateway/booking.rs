@@ -1,5 +1,5 @@
-//! From a decision to the books and to an answer: the one way in which anything is booked. What the outcome says is done here,
-//! for payments and for what follows them.
+//! From a decision to the books and to an answer: the one way in which anything is booked. What the outcome says is
+//! done here, for payments and for what follows them.
 
 use serde_json::{Value, json};
 

@@ -1,7 +1,7 @@
 //! The gateway's books on SQLite, in memory or in a file that survives a restart: payments, stored cards, refusals.
 //!
-//! What is booked is written in one transaction before it is answered. No card number is in it: of a card its first six and last
-//! four digits. Which keys and cryptograms were used is not kept: a simulated reader begins anew as well.
+//! What is booked is written in one transaction before it is answered. No card number is in it: of a card its first six
+//! and last four digits. Which keys and cryptograms were used is not kept: a simulated reader begins anew as well.
 
 use std::path::Path;
 
@@ -135,8 +135,8 @@ impl Books {
         rows.query_map([id], booking)?.collect()
     }
 
-    /// Books an entry; approved reversals of the whole take their payment back, with what added to it. A new stored card goes with
-    /// it.
+    /// Books an entry; approved reversals of the whole take their payment back, with what added to it. A new stored
+    /// card goes with it.
     pub(super) fn enter(&mut self, new: &Booking, stored: Option<&Registration>) -> rusqlite::Result<()> {
         let takes_back = new.entry.kind == Kind::Reversal && new.entry.state == State::Approved;
         if stored.is_none() && !takes_back {

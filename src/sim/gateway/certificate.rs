@@ -14,7 +14,8 @@ use rustls_pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 /// What is wrong with the server's certificate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Certificate {
-    /// Nothing: for `localhost`, `127.0.0.1`, `::1` and [`Options::name`](super::Options::name), by the CA that is given out.
+    /// Nothing: for `localhost`, `127.0.0.1`, `::1` and [`Options::name`](super::Options::name), by the CA that is
+    /// given out.
     #[default]
     Good,
     /// Its time is over.

@@ -11,7 +11,8 @@ const POSTCODE: &str = "12345";
 /// The security code of every test card, and of an American-express-type one.
 const CODES: [&str; 2] = ["123", "1234"];
 
-/// `result.avsResponse`: what is right of the address that was sent; `None` when none was (data-model: Payment response fields).
+/// `result.avsResponse`: what is right of the address that was sent; `None` when none was (data-model: Payment response
+/// fields).
 pub(super) fn address_check(street: Option<&str>, postcode: Option<&str>) -> Option<&'static str> {
     let (right_street, right_postcode) = (street == Some(STREET), postcode == Some(POSTCODE));
     match (right_street, right_postcode) {
@@ -23,8 +24,8 @@ pub(super) fn address_check(street: Option<&str>, postcode: Option<&str>) -> Opt
     }
 }
 
-/// `result.cvvResponse` of a typed security code, and what is declined for a wrong one. Its letters are not documented: M
-/// matches, N does not.
+/// `result.cvvResponse` of a typed security code, and what is declined for a wrong one. Its letters are not documented:
+/// M matches, N does not.
 pub(super) fn code_check(pan: &str, code: &str) -> (&'static str, Option<Declined>) {
     let right = if matches!(pan.get(..2), Some("34" | "37")) { CODES[1] } else { CODES[0] };
     if code == right { ("M", None) } else { ("N", Some(WRONG_CODE)) }

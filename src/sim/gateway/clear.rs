@@ -1,5 +1,5 @@
-//! What the sealed bytes hold once they are open: TLVs of a chip, tracks of a stripe, or what was typed; exactly that, padded
-//! with zeros, and nothing else.
+//! What the sealed bytes hold once they are open: TLVs of a chip, tracks of a stripe, or what was typed; exactly that,
+//! padded with zeros, and nothing else.
 
 use super::form::Invalid;
 use super::sealed::SRED_DATA;
@@ -10,8 +10,8 @@ const TYPED_PAN: u32 = 0xDFA211;
 const TYPED_EXPIRY: u32 = 0xDFA214;
 const TYPED_CODE: u32 = 0xDFA216;
 
-/// What readers seal: for chip and tap 5A, 57, 56, 9F6B, DFDF41 and DFDF42 (readers: 2.5, P2PEDOL.CFG), for a swipe the tracks,
-/// for a typed card the elements that were asked for (readers: 2.9).
+/// What readers seal: for chip and tap 5A, 57, 56, 9F6B, DFDF41 and DFDF42 (readers: 2.5, P2PEDOL.CFG), for a swipe the
+/// tracks, for a typed card the elements that were asked for (readers: 2.9).
 const SEALED_TAGS: &[u32] =
     &[0x5A, 0x57, 0x56, 0x9F6B, 0xDFDF41, 0xDFDF42, 0x5F21, 0x5F22, 0x5F23, TYPED_PAN, TYPED_EXPIRY, TYPED_CODE];
 
@@ -125,7 +125,8 @@ fn from_stripe(track1: Option<&[u8]>, track2: &[u8]) -> Result<Card, Invalid> {
     }
     let track2 = Track2::from_magstripe(text).map_err(|why| Invalid::new(SRED_DATA, format!("5F22: {why}")))?;
     if let Some(track1) = track1 {
-        // The captured track 1 (readers: 8.4, M1) has 70 bytes and ends with its sentinel: there the LRC may be missing.
+        // The captured track 1 (readers: 8.4, M1) has 70 bytes and ends with its sentinel: there the LRC may be
+        // missing.
         if !(track1.ends_with(b"?") || is_framed(track1, b'%', 0x20, 0x3F)) {
             return Err(wrong("5F21: sentinels missing or LRC wrong"));
         }
@@ -138,8 +139,8 @@ fn from_stripe(track1: Option<&[u8]>, track2: &[u8]) -> Result<Card, Invalid> {
     Ok(Card::from_track2(&track2))
 }
 
-/// Whether a track starts with its sentinel, ends with `?` and one character more, and that one is the LRC: the XOR of all
-/// characters before it in the track's code, which is ASCII less `base` (ISO/IEC 7811).
+/// Whether a track starts with its sentinel, ends with `?` and one character more, and that one is the LRC: the XOR of
+/// all characters before it in the track's code, which is ASCII less `base` (ISO/IEC 7811).
 fn is_framed(track: &[u8], start: u8, base: u8, mask: u8) -> bool {
     let [rest @ .., lrc] = track else { return false };
     let sum = rest.iter().fold(0, |sum, c| sum ^ (c.wrapping_sub(base) & mask));

@@ -1,5 +1,5 @@
-//! The gateway's clock: that of the system, one that was set and goes on, or one that stands still. Every time that it answers
-//! and books is this clock's.
+//! The gateway's clock: that of the system, one that was set and goes on, or one that stands still. Every time that it
+//! answers and books is this clock's.
 
 use chrono::{DateTime, TimeDelta, Utc};
 

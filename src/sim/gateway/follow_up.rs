@@ -1,4 +1,5 @@
-//! Capture, reversal and refund of an earlier payment: what its state allows, and nothing else. A refusal changes nothing.
+//! Capture, reversal and refund of an earlier payment: what its state allows, and nothing else. A refusal changes
+//! nothing.
 
 use super::booking::Draft;
 use super::books::Booking;
@@ -31,7 +32,8 @@ impl Host {
         if of.is_none() && !self.manners().books_all() {
             return Err(Refusal::NotFound);
         }
-        // The cents choose for captures and refunds; a reversal has the cents of its payment, which have chosen already.
+        // The cents choose for captures and refunds; a reversal has the cents of its payment, which have chosen
+        // already.
         let outcome = match kind {
             Kind::Reversal => {
                 let first = of.as_ref().and_then(|of| of.first_reversal).map(outcomes::for_cents);

@@ -1,9 +1,10 @@
-//! Reading a request as strictly as the interface documents write it: percent-encoding, UTF-8, names, formats and rules.
+//! Reading a request as strictly as the interface documents write it: percent-encoding, UTF-8, names, formats and
+//! rules.
 //!
-//! The formats are those of the interface's table (`gateway::parameter`), which the agent is held to as well; that the table
-//! is the document's is proven by what people typed from the document, in `tests/parameters.rs`. Nothing of what the agent
-//! makes of it is used here: an agent that misreads the interface must fail.
-//! What is documented but has no place at the counter (other instruments, shipping, 3-D Secure, …) is refused by name.
+//! The formats are those of the interface's table (`gateway::parameter`), which the agent is held to as well; that the
+//! table is the document's is proven by what people typed from the document, in `tests/parameters.rs`. Nothing of what
+//! the agent makes of it is used here: an agent that misreads the interface must fail. What is documented but has no
+//! place at the counter (other instruments, shipping, 3-D Secure, …) is refused by name.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -42,8 +43,8 @@ pub(super) struct Form {
 }
 
 impl Form {
-    /// Decodes `application/x-www-form-urlencoded`, checks every name and value against the table, and what fields demand of
-    /// each other. What must be there is asked for by [`Form::required`].
+    /// Decodes `application/x-www-form-urlencoded`, checks every name and value against the table, and what fields
+    /// demand of each other. What must be there is asked for by [`Form::required`].
     pub(super) fn parse(encoded: &[u8], taken: &Taken, manners: Manners) -> Result<Self, Invalid> {
         let pairs = form::decode(encoded).map_err(|wrong| match wrong.name.as_str() {
             "form" => Invalid::new("body", wrong.problem),
@@ -104,7 +105,8 @@ pub(super) struct Taken {
     groups: &'static [&'static str],
 }
 
-/// What `POST /v1/payments` takes at the counter (data-model: Basic payment parameters, Authentication parameters, Point of sale).
+/// What `POST /v1/payments` takes at the counter (data-model: Basic payment parameters, Authentication parameters,
+/// Point of sale).
 pub(super) const PAYMENT: &Taken = &Taken {
     call: Call::Payment,
     names: &[
@@ -244,7 +246,8 @@ pub(super) const RETRIEVAL: &Taken = &Taken { call: Call::Query, names: &["entit
 /// The name of custom parameters in the table.
 const CUSTOM: &str = "customParameters[name]";
 
-/// The rows that are taken by name, found once: a search of the whole table for each parameter would be most of a payment's time.
+/// The rows that are taken by name, found once: a search of the whole table for each parameter would be most of a
+/// payment's time.
 static ROWS: LazyLock<HashMap<(&str, &str), Parameter>> = LazyLock::new(|| {
     let names = Names::default();
     let all = [PAYMENT, REFERENCING, REGISTRATION, WITH_REGISTRATION, QUERY, RETRIEVAL];

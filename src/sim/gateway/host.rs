@@ -1,5 +1,5 @@
-//! The gateway itself, without a wire: a request in, what to answer (or how to fail) out. Here what is paid with a card at the
-//! counter; what follows a payment is in `follow_up`, `increment`, `registration` and `query`.
+//! The gateway itself, without a wire: a request in, what to answer (or how to fail) out. Here what is paid with a card
+//! at the counter; what follows a payment is in `follow_up`, `increment`, `registration` and `query`.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
@@ -134,8 +134,8 @@ impl Host {
         self.options.manners
     }
 
-    /// The form of a request that may move money: of this entity, and with a reference of its own where one is demanded. Only what
-    /// was booked has used its reference.
+    /// The form of a request that may move money: of this entity, and with a reference of its own where one is
+    /// demanded. Only what was booked has used its reference.
     pub(super) fn form(&self, body: &[u8], taken: &form::Taken) -> Result<Form, Refusal> {
         let form = Form::parse(body, taken, self.manners())?;
         self.check_entity(&form, true)?;
@@ -272,8 +272,8 @@ fn check_payment(form: Form) -> Result<Request, Invalid> {
     Ok(Request { form, kind, amount, entry_mode })
 }
 
-/// Whether the entry mode and the chip's data belong together, and the chip signed this amount. A card that gets money has
-/// nothing to sign.
+/// Whether the entry mode and the chip's data belong together, and the chip signed this amount. A card that gets money
+/// has nothing to sign.
 fn check_reader(request: &Request) -> Result<Option<ChipData>, Invalid> {
     const ICC: &str = "pos.iccDataRequest";
     let tlvs = request.form.hex(ICC)?;

@@ -1,7 +1,8 @@
 //! What raises a pre-authorisation (INCREMENTAL_AUTH) or takes its place (REAUTHORIZATION), by `referenceUuid`.
 //!
-//! Assumed, as the interface is silent: an increment adds to what may be captured of the payment it names. A reauthorisation is a
-//! pre-authorisation of its own, of at most what was left; the one before is closed, and open again if it is reversed.
+//! Assumed, as the interface is silent: an increment adds to what may be captured of the payment it names. A
+//! reauthorisation is a pre-authorisation of its own, of at most what was left; the one before is closed, and open
+//! again if it is reversed.
 
 use super::booking::Draft;
 use super::form::{Form, Invalid};

@@ -1,8 +1,9 @@
-//! Standing instructions (data-model: Card on file): the customer's first payment makes an agreement, later ones keep to it.
+//! Standing instructions (data-model: Card on file): the customer's first payment makes an agreement, later ones keep
+//! to it.
 //!
-//! Assumed, as the interface is silent: mode, source and type come together; INITIAL is the customer's own (CIT); the merchant's
-//! own (MIT) has no card at the counter; the terms (`expiry`, `frequency`, `numberOfInstallments`) are those of the first payment;
-//! the first payment counts among the installments.
+//! Assumed, as the interface is silent: mode, source and type come together; INITIAL is the customer's own (CIT); the
+//! merchant's own (MIT) has no card at the counter; the terms (`expiry`, `frequency`, `numberOfInstallments`) are those
+//! of the first payment; the first payment counts among the installments.
 
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use serde_json::{Map, Value, json};

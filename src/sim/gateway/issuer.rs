@@ -1,5 +1,5 @@
-//! The banks behind the gateway: which cards exist, their PINs, their cryptograms (Visa CVN 18 and CVN 10), and the scripts
-//! that one of them sends its cards.
+//! The banks behind the gateway: which cards exist, their PINs, their cryptograms (Visa CVN 18 and CVN 10), and the
+//! scripts that one of them sends its cards.
 
 use std::collections::HashSet;
 
@@ -112,8 +112,8 @@ pub(super) struct ChipData {
     pin_tries_exceeded: bool,
 }
 
-/// Tags that may not leave the terminal in clear (design: invariant 7), and the reader's sealed blocks, which have parameters
-/// of their own.
+/// Tags that may not leave the terminal in clear (design: invariant 7), and the reader's sealed blocks, which have
+/// parameters of their own.
 const NOT_WANTED: &[u32] = &[
     0x56, 0x57, 0x5A, 0x5F20, 0x5F21, 0x5F22, 0x5F23, 0x5F24, 0x99, 0x9F1F, 0x9F20, 0x9F6B, 0xDFAE02, 0xDFAE03,
     0xDFAE04, 0xDFAE05,
@@ -137,11 +137,11 @@ pub(super) fn check_tlvs(tlvs: &[u8]) -> Result<(), Invalid> {
 }
 
 impl ChipData {
-    /// Reads the chip's data and holds it against the request: 9F02 and 5F2A are what the card signed, `amount` and `currency`
-    /// what will be charged.
+    /// Reads the chip's data and holds it against the request: 9F02 and 5F2A are what the card signed, `amount` and
+    /// `currency` what will be charged.
     ///
-    /// `minor` is the amount in the currency's minor units, `numeric` its ISO 4217 number; `psn` is `pos.panSequenceNumber`.
-    /// A card that `gets` money answers with an AAC as a rule (design: the path of a sale).
+    /// `minor` is the amount in the currency's minor units, `numeric` its ISO 4217 number; `psn` is
+    /// `pos.panSequenceNumber`. A card that `gets` money answers with an AAC as a rule (design: the path of a sale).
     pub(super) fn read(
         tlvs: Vec<u8>,
         minor: u64,
@@ -232,7 +232,8 @@ impl Issuer {
         }
     }
 
-    /// Tag 8A and, for a cryptogram that can be answered, tag 91, and scripts for a card that has to change: upper-case hex.
+    /// Tag 8A and, for a cryptogram that can be answered, tag 91, and scripts for a card that has to change: upper-case
+    /// hex.
     pub(super) fn icc_response(&self, pan: &str, chip: &ChipData, arc: [u8; 2], approved: bool) -> String {
         let csu = if approved { CSU_APPROVED } else { CSU_DECLINED };
         let tag_91 = self
@@ -263,8 +264,8 @@ impl Issuer {
     }
 }
 
-/// Scripts for a card that has to change: before the last cryptogram its PIN may be tried again, after it a limit is put
-/// (PUT DATA of 9F58, consecutive offline transactions).
+/// Scripts for a card that has to change: before the last cryptogram its PIN may be tried again, after it a limit is
+/// put (PUT DATA of 9F58, consecutive offline transactions).
 fn scripts(pan: &str, chip: &ChipData) -> Option<Vec<u8>> {
     let key = script_key(pan, chip)?;
     let unblock = key.script(0x71, [0, 0, 0, 1], PIN_UNBLOCK, &[]);

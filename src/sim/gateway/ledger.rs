@@ -18,8 +18,8 @@ impl Ledger {
         &self.entries
     }
 
-    /// The payments of one `merchantTransactionId` for which the customer has paid and not got the money back. Two of them are
-    /// a double charge.
+    /// The payments of one `merchantTransactionId` for which the customer has paid and not got the money back. Two of
+    /// them are a double charge.
     #[must_use]
     pub fn charged(&self, merchant_transaction_id: &str) -> Vec<&Entry> {
         self.all_charged()
@@ -38,8 +38,8 @@ impl Ledger {
         self.entries.iter().filter(paid)
     }
 
-    /// What is left of a payment, in the gateway's form: of a pre-authorisation to be captured, of a sale or capture to be
-    /// given back. `None` when nothing is, or there is no such payment.
+    /// What is left of a payment, in the gateway's form: of a pre-authorisation to be captured, of a sale or capture to
+    /// be given back. `None` when nothing is, or there is no such payment.
     #[must_use]
     pub fn left(&self, id: &str) -> Option<String> {
         let entry = self.entries.iter().find(|entry| entry.id == id)?;
@@ -47,7 +47,8 @@ impl Ledger {
         left.to_gateway().ok()
     }
 
-    /// Why requests were answered with HTTP 400 before they became a payment, in their order: `parameter: what is wrong`.
+    /// Why requests were answered with HTTP 400 before they became a payment, in their order: `parameter: what is
+    /// wrong`.
     #[must_use]
     pub fn refusals(&self) -> &[String] {
         &self.refusals

@@ -39,7 +39,8 @@ pub enum Manners {
     Literal,
 }
 
-/// A reference that was used (behaviour: Basic payment parameters, "should be unique"). Which code says so is not documented.
+/// A reference that was used (behaviour: Basic payment parameters, "should be unique"). Which code says so is not
+/// documented.
 pub(super) const USED: Refusal =
     rule("merchantTransactionId", "700.300.700", "this merchantTransactionId was used before");
 
@@ -99,8 +100,8 @@ impl Manners {
         if self.is_literal() && digit(id, 1).is_multiple_of(2) { upper.to_ascii_lowercase() } else { upper.to_owned() }
     }
 
-    /// Whether a value that has this format keeps to the letter of it as well. What the agent's table takes for letters is more
-    /// than A to Z.
+    /// Whether a value that has this format keeps to the letter of it as well. What the agent's table takes for letters
+    /// is more than A to Z.
     pub(super) fn takes(self, format: Format, value: &str) -> bool {
         let Format::Chars(of, ..) = format else { return true };
         !self.is_literal()
@@ -143,8 +144,8 @@ pub(super) struct Detours {
 }
 
 impl Detours {
-    /// Where this request has to go instead: the first one and every third after it. The places differ: path or, of a request
-    /// without a body, query; with and without the host. All lead to the same.
+    /// Where this request has to go instead: the first one and every third after it. The places differ: path or, of a
+    /// request without a body, query; with and without the host. All lead to the same.
     pub(super) fn next(&mut self, method: &Method, arrived: Arrived<'_>, headers: &HeaderMap) -> Option<String> {
         if arrived.again {
             return None;

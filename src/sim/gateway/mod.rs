@@ -1,15 +1,16 @@
 //! A payment gateway on a desk: HTTPS with a certification authority of its own, test cards, and faults to choose.
 //!
-//! Written from the interface documents alone, and strict: whatever a request has that is not as documented is refused with
-//! HTTP 400 and the parameter's name. It opens what the reader sealed, refuses a key that was used before, verifies PIN and
-//! cryptogram, answers the chip, and remembers what it charged. The cents of the amount choose what goes wrong
-//! ([`outcomes::TABLE`]).
+//! Written from the interface documents alone, and strict: whatever a request has that is not as documented is refused
+//! with HTTP 400 and the parameter's name. It opens what the reader sealed, refuses a key that was used before,
+//! verifies PIN and cryptogram, answers the chip, and remembers what it charged. The cents of the amount choose what
+//! goes wrong ([`outcomes::TABLE`]).
 //!
-//! What may follow a payment follows: capture, reversal, refund, increments, stored cards, standing instructions. What its state
-//! does not allow is refused by a result code and the parameter's name, and changes nothing. That is one reading of the interface;
-//! [`Manners`] has two more: a bank without rules, and the interface's letter.
+//! What may follow a payment follows: capture, reversal, refund, increments, stored cards, standing instructions. What
+//! its state does not allow is refused by a result code and the parameter's name, and changes nothing. That is one
+//! reading of the interface; [`Manners`] has two more: a bank without rules, and the interface's letter.
 //!
-//! What it is not: a model of settlement, 3-D Secure, wallets or the hosted widget; what belongs to those is refused by name.
+//! What it is not: a model of settlement, 3-D Secure, wallets or the hosted widget; what belongs to those is refused by
+//! name.
 //!
 //! ```text
 //!  server ─▶ route ─▶ form (encoding, names, formats) ─▶ host ─▶ sealed, clear (DUKPT) ─▶ issuer (PIN, ARQC, ARPC)
@@ -246,8 +247,8 @@ impl Gateway {
         self.shared.counters()
     }
 
-    /// Calls `watcher` with everything that the wire sees from now on, before the gateway goes on. There is one watcher: false when
-    /// another one came before.
+    /// Calls `watcher` with everything that the wire sees from now on, before the gateway goes on. There is one
+    /// watcher: false when another one came before.
     pub fn watch(&self, watcher: impl Fn(Seen<'_>) + Send + Sync + 'static) -> bool {
         self.shared.watch(Box::new(watcher))
     }
@@ -258,13 +259,15 @@ impl Gateway {
         self.shared.last_payment()
     }
 
-    /// The latest payment's request as plain HTTP, for a benchmark that sends the same bytes; empty but in [`Mode::Fast`].
+    /// The latest payment's request as plain HTTP, for a benchmark that sends the same bytes; empty but in
+    /// [`Mode::Fast`].
     #[must_use]
     pub fn last_request(&self) -> Vec<u8> {
         self.shared.last_request()
     }
 
-    /// Orders an outcome for one of the next payments or reversals, whatever its amount; several are taken in their order.
+    /// Orders an outcome for one of the next payments or reversals, whatever its amount; several are taken in their
+    /// order.
     pub fn force(&self, outcome: Outcome) {
         self.shared.host().forced.push_back(outcome);
     }

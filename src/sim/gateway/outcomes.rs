@@ -1,4 +1,5 @@
-//! What the gateway does with a payment, chosen by the cents of its amount. One table, which `pos-sim gateway --help` prints.
+//! What the gateway does with a payment, chosen by the cents of its amount. One table, which `pos-sim gateway --help`
+//! prints.
 //!
 //! Whatever is not listed is approved, when the card, its PIN and its cryptogram are right.
 
@@ -51,7 +52,8 @@ pub enum Outcome {
         /// Whether it was approved.
         processed: bool,
     },
-    /// Approved, line cut, and the first two questions after it (query or retrieval) do not find it yet; of a reversal the first four.
+    /// Approved, line cut, and the first two questions after it (query or retrieval) do not find it yet; of a reversal
+    /// the first four.
     LateApproval,
     /// Approved, line cut, and the first reversal of it is answered with HTTP 500 and not processed.
     ReversalFailsOnce,
@@ -146,7 +148,8 @@ pub const REVERSALS: &[Row] = &[
     ),
 ];
 
-/// More rows of a gateway that is the interface's letter: result codes have two to eleven digits and dots (behaviour: Errors).
+/// More rows of a gateway that is the interface's letter: result codes have two to eleven digits and dots (behaviour:
+/// Errors).
 pub const SHORT_CODES: &[Row] = &[
     (58, decline("05", "do not honour", *b"05"), "declined, with the result code 05"),
     (59, decline("000.4", "not permitted", *b"57"), "declined, with the result code 000.4"),

@@ -20,8 +20,8 @@ impl Host {
         Ok(Delivery::Answer(200, payment))
     }
 
-    /// `GET /v1/query` by its query string, `POST /v1/query` by its body: which of them is not documented. What is found stands in the
-    /// order of its time, and behind it what follows it.
+    /// `GET /v1/query` by its query string, `POST /v1/query` by its body: which of them is not documented. What is
+    /// found stands in the order of its time, and behind it what follows it.
     pub(super) fn query(&mut self, asked: &[u8]) -> Result<Delivery, Refusal> {
         let form = Form::parse(asked, form::QUERY, self.manners())?;
         self.check_entity(&form, true)?;

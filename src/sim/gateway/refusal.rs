@@ -1,5 +1,5 @@
-//! Why a request is not processed: it is not as documented, the state of what it refers to does not allow it, there is no such
-//! thing, or the books cannot be written.
+//! Why a request is not processed: it is not as documented, the state of what it refers to does not allow it, there is
+//! no such thing, or the books cannot be written.
 
 use super::answer;
 use super::form::Invalid;

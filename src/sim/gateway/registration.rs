@@ -1,4 +1,5 @@
-//! Stored cards: made with a payment (`createRegistration`) or alone, paid with, deleted. Of the card only what may be shown is kept.
+//! Stored cards: made with a payment (`createRegistration`) or alone, paid with, deleted. Of the card only what may be
+//! shown is kept.
 
 use serde_json::json;
 

@@ -119,7 +119,8 @@ pub(super) fn authorized(headers: &HeaderMap, token: &str) -> Result<(), Deliver
     }
 }
 
-/// Request data are body parameters, form-encoded and UTF-8 (data-model: What the service does; behaviour: Authentication, 6).
+/// Request data are body parameters, form-encoded and UTF-8 (data-model: What the service does; behaviour:
+/// Authentication, 6).
 fn check_form(headers: &HeaderMap, query: &str) -> Result<(), Invalid> {
     if !query.is_empty() {
         return Err(Invalid::new("query string", "parameters of a POST belong into its body"));

@@ -229,8 +229,8 @@ async fn handle(
     deliver(delivery, now).await
 }
 
-/// The body, unless it is too long. What is too long is read all the same, within reason: a client that is still sending would not
-/// hear the answer.
+/// The body, unless it is too long. What is too long is read all the same, within reason: a client that is still
+/// sending would not hear the answer.
 async fn whole(mut body: Incoming) -> Option<Vec<u8>> {
     let (mut kept, mut seen) = (Vec::new(), 0_usize);
     while let Some(frame) = std::future::poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {

@@ -1,7 +1,8 @@
-//! Where a payment stands: what was done with it, what is left of it, and whether anything may follow. Pure: entries in, sums out.
+//! Where a payment stands: what was done with it, what is left of it, and whether anything may follow. Pure: entries
+//! in, sums out.
 //!
-//! What is approved or pending counts as taken: a pending capture may still be approved, and the money is not there twice.
-//! What is pending never adds.
+//! What is approved or pending counts as taken: a pending capture may still be approved, and the money is not there
+//! twice. What is pending never adds.
 
 use super::ledger::{Entry, Kind, State};
 

@@ -1,5 +1,5 @@
-//! Too many requests (behaviour: Limits): so many in each second of the gateway's clock, or the next few whatever the time.
-//! A throttled request is not processed. What is counted together has one name.
+//! Too many requests (behaviour: Limits): so many in each second of the gateway's clock, or the next few whatever the
+//! time. A throttled request is not processed. What is counted together has one name.
 
 use std::collections::HashMap;
 

@@ -9,8 +9,8 @@ use super::tdes::{Key, NotWholeBlocks};
 /// The initial vector of readers that send none.
 pub const ZERO_IV_16: [u8; 16] = [0; 16];
 
-/// A key of 16, 24 or 32 bytes; what X9.24-3 derives for other algorithms (TDEA, HMAC) is carried by it too. Wiped when dropped,
-/// never printed.
+/// A key of 16, 24 or 32 bytes; what X9.24-3 derives for other algorithms (TDEA, HMAC) is carried by it too. Wiped when
+/// dropped, never printed.
 #[derive(Clone)]
 pub struct AesKey(heapless::Vec<u8, 32>);
 

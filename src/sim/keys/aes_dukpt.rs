@@ -1,4 +1,5 @@
-//! AES DUKPT (ANSI X9.24-3:2017): a key of its own for every transaction, from both sides, for keys of 128, 192 and 256 bits.
+//! AES DUKPT (ANSI X9.24-3:2017): a key of its own for every transaction, from both sides, for keys of 128, 192 and 256
+//! bits.
 //!
 //! As [`super::tdes_dukpt`], with AES for the derivation and a working key for each purpose and algorithm. The device
 //! ([`Device`]) holds only keys of the future; the host derives any key from the base derivation key and the KSN.
@@ -172,7 +173,8 @@ pub struct TransactionKey {
 }
 
 impl TransactionKey {
-    /// The working key for one use and algorithm. `None` when it would be longer than the transaction key (X9.24-3, 6.2).
+    /// The working key for one use and algorithm. `None` when it would be longer than the transaction key (X9.24-3,
+    /// 6.2).
     #[must_use]
     pub fn working(&self, usage: Usage, algorithm: Algorithm) -> Option<AesKey> {
         let fits = algorithm.code().1 <= self.key.bits();
@@ -205,8 +207,8 @@ impl fmt::Debug for TransactionKey {
     }
 }
 
-/// Host: the initial key that was injected into the device of `ksn`, whatever its counter is; as long as the base derivation
-/// key (X9.24-3, 6.3).
+/// Host: the initial key that was injected into the device of `ksn`, whatever its counter is; as long as the base
+/// derivation key (X9.24-3, 6.3).
 #[must_use]
 pub fn initial_key(bdk: &AesKey, ksn: Ksn) -> AesKey {
     let algorithm = Algorithm::aes(bdk);
@@ -222,7 +224,8 @@ pub fn update_key(initial_key: &AesKey, ksn: Ksn) -> AesKey {
     derive(&derived_to(initial_key, ksn), algorithm, derivation_data(Usage::KeyEncryption.code(), algorithm, ksn))
 }
 
-/// Host: the key of the transaction `ksn`, from the device's initial key. `None` when no device can have used this counter.
+/// Host: the key of the transaction `ksn`, from the device's initial key. `None` when no device can have used this
+/// counter.
 #[must_use]
 pub fn transaction_key(initial_key: &AesKey, ksn: Ksn) -> Option<TransactionKey> {
     ksn.is_usable().then(|| TransactionKey { key: derived_to(initial_key, ksn), ksn })

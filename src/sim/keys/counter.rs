@@ -1,5 +1,5 @@
-//! How a DUKPT transaction counter goes on: only counters with few one bits are used, so that no key is more than that many
-//! steps from the initial key (X9.24-1, A.2 and A.3; X9.24-3, 6.1). Numbers only, no keys.
+//! How a DUKPT transaction counter goes on: only counters with few one bits are used, so that no key is more than that
+//! many steps from the initial key (X9.24-1, A.2 and A.3; X9.24-3, 6.1). Numbers only, no keys.
 //!
 //! | | bits | one bits | last counter |
 //! |---|---|---|---|
@@ -49,8 +49,8 @@ impl Rule {
     }
 }
 
-/// The counters whose keys a device must hold when `next` is its next one, each with its register (the number of its lowest
-/// one bit): `next` itself, and for every higher bit that is still zero the first counter that ends with it.
+/// The counters whose keys a device must hold when `next` is its next one, each with its register (the number of its
+/// lowest one bit): `next` itself, and for every higher bit that is still zero the first counter that ends with it.
 pub(super) fn held(next: u32, bits: u32) -> impl Iterator<Item = (u32, u32)> {
     let lowest = next.trailing_zeros();
     (lowest..bits).filter(move |bit| *bit == lowest || next & (1 << bit) == 0).map(move |bit| {

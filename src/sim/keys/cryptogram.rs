@@ -1,8 +1,8 @@
 //! Application cryptograms of EMV cards (ARQC, TC, AAC) and the issuer's answer to them (ARPC, tag 91).
 //!
-//! Card and issuer hold the same key, so one [`CardKey`] serves both simulators. Two Visa forms are known, chosen by the
-//! cryptogram version number (CVN) in the issuer application data 9F10, `06 KDI CVN 03 CVR(3)`. The number is always the
-//! byte, because some documents quote it in decimal and others in hex (security: 1.5):
+//! Card and issuer hold the same key, so one [`CardKey`] serves both simulators. Two Visa forms are known, chosen by
+//! the cryptogram version number (CVN) in the issuer application data 9F10, `06 KDI CVN 03 CVR(3)`. The number is
+//! always the byte, because some documents quote it in decimal and others in hex (security: 1.5):
 //!
 //! | CVN | key | data | padding | answer in tag 91 |
 //! |---|---|---|---|---|
@@ -82,8 +82,8 @@ impl Issuer {
         Ok(self.diversified(option_a(&digits)))
     }
 
-    /// The same by option B, which differs for PANs of more than 16 digits only (EMV Book 2, A1.4.2). Which option an issuer
-    /// of such PANs takes is its own choice; card and issuer must take the same.
+    /// The same by option B, which differs for PANs of more than 16 digits only (EMV Book 2, A1.4.2). Which option an
+    /// issuer of such PANs takes is its own choice; card and issuer must take the same.
     ///
     /// # Errors
     /// [`CryptogramError::BadCard`].
@@ -103,8 +103,9 @@ impl Issuer {
 pub struct CardKey(Key);
 
 impl CardKey {
-    /// The application cryptogram over the fields found in `tlvs`, at any depth. ARQC, TC and AAC are computed alike; they
-    /// differ by the CVR in 9F10. A missing 9F03 counts as zero, as the terminal filled it for the card (EMV Book 3, 5.4).
+    /// The application cryptogram over the fields found in `tlvs`, at any depth. ARQC, TC and AAC are computed alike;
+    /// they differ by the CVR in 9F10. A missing 9F03 counts as zero, as the terminal filled it for the card (EMV Book
+    /// 3, 5.4).
     ///
     /// # Errors
     /// When a field is missing, repeated or of the wrong length, or the CVN is not one of those above.
@@ -125,8 +126,8 @@ impl CardKey {
         Ok(bool::from(self.cryptogram(tlvs)?.ct_eq(&said)))
     }
 
-    /// Issuer: the value of tag 91 that answers the ARQC 9F26 in `tlvs`. CVN 0A takes the response code `arc`, CVN 12 the card
-    /// status update `csu`.
+    /// Issuer: the value of tag 91 that answers the ARQC 9F26 in `tlvs`. CVN 0A takes the response code `arc`, CVN 12
+    /// the card status update `csu`.
     ///
     /// # Errors
     /// As [`Self::verify`].
@@ -139,8 +140,8 @@ impl CardKey {
         })
     }
 
-    /// Card: whether `tag_91` answers the ARQC 9F26 in `tlvs` and comes from the issuer. What ARC or CSU it carries is for
-    /// the caller to read.
+    /// Card: whether `tag_91` answers the ARQC 9F26 in `tlvs` and comes from the issuer. What ARC or CSU it carries is
+    /// for the caller to read.
     ///
     /// # Errors
     /// As [`Self::verify`].
@@ -305,8 +306,8 @@ fn option_a(digits: &[u8]) -> [u8; 8] {
     bcd(&nibbles)
 }
 
-/// Option B (EMV Book 2, A1.4.2): 16 decimal digits out of the SHA-1 of all digits; when it has too few, its letters A to F
-/// follow as 0 to 5.
+/// Option B (EMV Book 2, A1.4.2): 16 decimal digits out of the SHA-1 of all digits; when it has too few, its letters A
+/// to F follow as 0 to 5.
 fn option_b(digits: &[u8]) -> [u8; 8] {
     let mut even = vec![0; digits.len() % 2];
     even.extend_from_slice(digits);

@@ -1,13 +1,14 @@
-//! Issuer scripts (tags 71 and 72): commands that the issuer sends to its card through the terminal, each with a MAC by which the
-//! card knows its issuer (EMV Book 3, 10.10; EMV Book 2, 9.2). Card and issuer hold the same key, as in [`super::cryptogram`].
+//! Issuer scripts (tags 71 and 72): commands that the issuer sends to its card through the terminal, each with a MAC by
+//! which the card knows its issuer (EMV Book 3, 10.10; EMV Book 2, 9.2). Card and issuer hold the same key, as in
+//! [`super::cryptogram`].
 //!
 //! ```text
 //!  71 or 72 { 9F18 script identifier (4) , 86 CLA INS P1 P2 Lc data MAC(4) , 86 … }
 //! ```
 //!
-//! The MAC is over CLA INS P1 P2 Lc, ATC, ARQC and data, 80-padded, under the common session key that the ARQC gives (EMV Book 2,
-//! A1.3.1 and 9.2.3.1, the form that Visa's cards take). No public vector was found for it: card and issuer here agree with
-//! each other and with the text.
+//! The MAC is over CLA INS P1 P2 Lc, ATC, ARQC and data, 80-padded, under the common session key that the ARQC gives
+//! (EMV Book 2, A1.3.1 and 9.2.3.1, the form that Visa's cards take). No public vector was found for it: card and
+//! issuer here agree with each other and with the text.
 
 use subtle::ConstantTimeEq;
 
@@ -28,7 +29,8 @@ pub struct ScriptKey {
 }
 
 impl ScriptKey {
-    /// The key of the card with this PAN and PAN sequence number, after this ARQC. `issuer` holds the master key for integrity.
+    /// The key of the card with this PAN and PAN sequence number, after this ARQC. `issuer` holds the master key for
+    /// integrity.
     ///
     /// # Errors
     /// [`CryptogramError::BadCard`].

@@ -1,7 +1,7 @@
 //! The keys of the simulated world: DUKPT, PIN blocks and card cryptograms, from the device's side and from the host's.
 //!
-//! The only code of the project that can derive keys and decrypt. It is for public test keys: nothing is hardened against
-//! side channels, and the agent is built without it (feature `sim`).
+//! The only code of the project that can derive keys and decrypt. It is for public test keys: nothing is hardened
+//! against side channels, and the agent is built without it (feature `sim`).
 //!
 //! ```text
 //!  reader  Device::next() ─▶ (KSN, TransactionKey) ─▶ working(Usage) ─▶ Key ─▶ cbc_encrypt… / pin_block::encrypt_0
@@ -10,7 +10,8 @@
 //!  issuer  the same CardKey ─▶ verify(TLVs), issuer_authentication(TLVs, ARC, CSU)
 //! ```
 //!
-//! DUKPT comes in two kinds with the same parts, TDES ([`tdes_dukpt`], KSN of 10 bytes) and AES ([`aes_dukpt`], 12 bytes).
+//! DUKPT comes in two kinds with the same parts, TDES ([`tdes_dukpt`], KSN of 10 bytes) and AES ([`aes_dukpt`], 12
+//! bytes).
 
 use std::sync::LazyLock;
 
@@ -30,10 +31,12 @@ pub use tdes_dukpt::Ksn;
 /// Base derivation key of the test shop's SRED key set: the public test BDK of ANSI X9.24-1:2009, A.4.
 pub const TEST_BDK_SRED: Key = Key::new(PUBLIC_TEST_KEY);
 
-/// Base derivation key of the test shop's PIN key set: the same public BDK; the key sets differ by their KSNs (readers: 2.12).
+/// Base derivation key of the test shop's PIN key set: the same public BDK; the key sets differ by their KSNs (readers:
+/// 2.12).
 pub const TEST_BDK_PIN: Key = Key::new(PUBLIC_TEST_KEY);
 
-/// KSN of the simulated reader's SRED keys as injected, counter 0 (the key set of the captures M2 and M3, readers: 8.4).
+/// KSN of the simulated reader's SRED keys as injected, counter 0 (the key set of the captures M2 and M3, readers:
+/// 8.4).
 pub const TEST_KSN_SRED: Ksn = Ksn([0xFF, 0xFF, 0x01, 0x02, 0x62, 0x8D, 0x11, 0x00, 0x00, 0x00]);
 
 /// KSN of the simulated reader's PIN keys as injected, counter 0 (the key set of the capture P1, readers: 8.4).
@@ -54,8 +57,8 @@ pub const TEST_KSN_SRED_AES: aes_dukpt::Ksn =
 pub const TEST_KSN_PIN_AES: aes_dukpt::Ksn =
     aes_dukpt::Ksn([0x12, 0x34, 0x56, 0x78, 0x90, 0x12, 0x34, 0x12, 0, 0, 0, 0]);
 
-/// Issuer master key for the integrity of scripts of every simulated card; its halves are those of the public test key turned
-/// round, so that it is another one.
+/// Issuer master key for the integrity of scripts of every simulated card; its halves are those of the public test key
+/// turned round, so that it is another one.
 pub const TEST_IMK_SMI: Key =
     Key::new([0xFE, 0xDC, 0xBA, 0x98, 0x76, 0x54, 0x32, 0x10, 0x01, 0x23, 0x45, 0x67, 0x89, 0xAB, 0xCD, 0xEF]);
 

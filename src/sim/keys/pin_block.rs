@@ -1,7 +1,8 @@
-//! PIN blocks (ISO 9564-1): format 0 under triple DES, format 4 under AES-128. Encoding for the reader, decoding for the issuer.
+//! PIN blocks (ISO 9564-1): format 0 under triple DES, format 4 under AES-128. Encoding for the reader, decoding for
+//! the issuer.
 //!
-//! Every block that cannot be read gives the one error [`Malformed`]: an issuer that says *why* a block is wrong tells an
-//! attacker about the PIN in it (security: 1.4).
+//! Every block that cannot be read gives the one error [`Malformed`]: an issuer that says *why* a block is wrong tells
+//! an attacker about the PIN in it (security: 1.4).
 
 use std::fmt;
 

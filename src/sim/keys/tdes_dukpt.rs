@@ -1,8 +1,8 @@
 //! TDES DUKPT (ANSI X9.24-1:2009, Annex A): a key of its own for every transaction, from both sides.
 //!
-//! The device ([`Device`]) holds only keys of the future and erases each key as it uses it; the host derives any key anew from
-//! the base derivation key and the key serial number (KSN) that travels with the data. The two ways share nothing but the
-//! non-reversible key generation, and a test walks them side by side.
+//! The device ([`Device`]) holds only keys of the future and erases each key as it uses it; the host derives any key
+//! anew from the base derivation key and the key serial number (KSN) that travels with the data. The two ways share
+//! nothing but the non-reversible key generation, and a test walks them side by side.
 //!
 //! ```text
 //!  KSN, 10 bytes:  key set, device (59 bits) | transaction counter (21 bits, at most ten of them one)
@@ -156,7 +156,8 @@ pub fn initial_key(bdk: &Key, ksn: Ksn) -> Key {
     Key::from_halves(bdk.encrypt_block(block), bdk.masked(HALF_MASK).encrypt_block(block))
 }
 
-/// Host: the key of the transaction `ksn`, from the device's initial key. `None` when no device can have used this counter.
+/// Host: the key of the transaction `ksn`, from the device's initial key. `None` when no device can have used this
+/// counter.
 #[must_use]
 pub fn transaction_key(initial_key: &Key, ksn: Ksn) -> Option<TransactionKey> {
     if !ksn.is_usable() {
@@ -258,8 +259,8 @@ mod tests {
         }
     }
 
-    /// About a million keys: `cargo test --lib -- --ignored worn_out` (X9.24-1, A.3: 2^21 counters, those with more than ten ones
-    /// left out).
+    /// About a million keys: `cargo test --lib -- --ignored worn_out` (X9.24-1, A.3: 2^21 counters, those with more
+    /// than ten ones left out).
     #[test]
     #[ignore = "about a minute"]
     fn device_and_host_agree_until_the_device_is_worn_out() {

@@ -1,4 +1,5 @@
-//! The characters that a printer has above 7F, page by page: from `oem_cp` and `encoding_rs`, and so from other hands than the agent's.
+//! The characters that a printer has above 7F, page by page: from `oem_cp` and `encoding_rs`, and so from other hands
+//! than the agent's.
 
 use encoding_rs::Encoding;
 use oem_cp::code_table as oem;

@@ -1,7 +1,7 @@
 //! A receipt as a picture: strips of paper to dots, dots to PNG.
 //!
-//! The paper is drawn with two pixels for each of its dots: a character of 12 by 24 dots is then a letter of GNU Unifont (8 by 16)
-//! three times as large. Bold letters are drawn twice, one dot apart, as printers do.
+//! The paper is drawn with two pixels for each of its dots: a character of 12 by 24 dots is then a letter of GNU
+//! Unifont (8 by 16) three times as large. Bold letters are drawn twice, one dot apart, as printers do.
 
 use qrcodegen::{QrCode, QrCodeEcc, QrSegment, Version};
 

@@ -1,9 +1,10 @@
-//! The command language of receipt printers, read: bytes in any split become lines of text on paper, and a drawing of them.
+//! The command language of receipt printers, read: bytes in any split become lines of text on paper, and a drawing of
+//! them.
 //!
-//! It knows the commands of the manuals that receipts use, more than the agent sends, and none of the agent's code. What it
-//! does not know is put on the paper as `<1B 3F>` and counted. The text shows no size and weight of letters, but a double-wide
-//! letter takes the room of two, and a line that is too long goes on in the next one, as on paper. A picture is shown as its size, a QR
-//! code as what it says.
+//! It knows the commands of the manuals that receipts use, more than the agent sends, and none of the agent's code.
+//! What it does not know is put on the paper as `<1B 3F>` and counted. The text shows no size and weight of letters,
+//! but a double-wide letter takes the room of two, and a line that is too long goes on in the next one, as on paper. A
+//! picture is shown as its size, a QR code as what it says.
 
 use std::fmt::Write;
 

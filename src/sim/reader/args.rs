@@ -1,5 +1,5 @@
-//! `pos-sim reader`: the simulated reader for a person. Prints where it is, takes what hands do from the keyboard, a line
-//! each, and shows the display when it changes.
+//! `pos-sim reader`: the simulated reader for a person. Prints where it is, takes what hands do from the keyboard, a
+//! line each, and shows the display when it changes.
 #![allow(clippy::print_stdout, reason = "a person's program")]
 
 use std::fs::File;
@@ -71,7 +71,8 @@ pub struct Args {
     /// Write at most so many bytes at once.
     #[arg(long)]
     fragment: Option<usize>,
-    /// Go on after so many keys of each key set and transactions of each card: a gateway refuses a reader that counts anew.
+    /// Go on after so many keys of each key set and transactions of each card: a gateway refuses a reader that counts
+    /// anew.
     #[arg(long, default_value_t = 0, value_name = "NUMBER")]
     counter: u16,
     /// Take no time for chips and keys.

@@ -126,7 +126,8 @@ const ARQC_DOL: &[u32] = &[
     0x9F03, 0x9F06, 0x9F09, 0x9F10, 0x9F12, 0x9F1A, 0x9F1C, 0x9F1E, 0x9F26, 0x9F27, 0x9F33, 0x9F34, 0x9F35, 0x9F36,
     0x9F37, 0x9F41, 0x9F42, 0xDF28, 0xDF30, 0xDFAE02, 0xDFAE03, 0xDFAE04, 0xDFAE05, 0xDFAE57, 0xDFAE5A,
 ];
-/// Contents of TCDOL.CFG (readers: 2.5); 8A and 9B as in the E3 of 2.13, 5F2A so that an offline approval can be checked.
+/// Contents of TCDOL.CFG (readers: 2.5); 8A and 9B as in the E3 of 2.13, 5F2A so that an offline approval can be
+/// checked.
 const TC_DOL: &[u32] = &[
     0x8A, 0x4F, 0x50, 0x57, 0x5A, 0x5F20, 0x5F24, 0x5F28, 0x5F2A, 0x5F30, 0x5F34, 0x82, 0x84, 0x95, 0x9A, 0x9B, 0x9C,
     0x9F02, 0x9F03, 0x9F06, 0x9F09, 0x9F10, 0x9F12, 0x9F1A, 0x9F1C, 0x9F1E, 0x9F26, 0x9F27, 0x9F33, 0x9F34, 0x9F35,
@@ -139,7 +140,8 @@ const AAC_DOL: &[u32] = &[
     0x9F37, 0xDF28, 0xDF30, 0xDFAE02, 0xDFAE03, 0xDFAE5A,
 ];
 
-/// DF30, kernel and mode: `0301` was seen for Visa in EMV mode. The second byte of magstripe mode is UNCERTAIN (readers: 10).
+/// DF30, kernel and mode: `0301` was seen for Visa in EMV mode. The second byte of magstripe mode is UNCERTAIN
+/// (readers: 10).
 const KERNEL_EMV: [u8; 2] = [0x03, 0x01];
 const KERNEL_MAGSTRIPE: [u8; 2] = [0x03, 0x02];
 /// Kernel 2, Mastercard: made by analogy, UNCERTAIN.
@@ -201,8 +203,8 @@ impl Payment {
     /// Notes how PIN entry ended.
     pub(super) fn verified(&mut self, how: Verified) {
         self.verified = how;
-        // TVR byte 3: bit 8 cardholder verification not successful, bit 6 PIN try limit exceeded, bit 4 PIN pad present but PIN
-        // not entered, bit 3 online PIN entered (EMV Book 3, C5).
+        // TVR byte 3: bit 8 cardholder verification not successful, bit 6 PIN try limit exceeded, bit 4 PIN pad present
+        // but PIN not entered, bit 3 online PIN entered (EMV Book 3, C5).
         self.tvr[2] |= match how {
             Verified::NotAsked | Verified::PinRight => 0,
             Verified::PinEntered => 0x04,
@@ -218,7 +220,8 @@ impl Payment {
             (Interface::Contact, super::deck::Chip::Works { first: First::Declines, .. }) => Decision::Declined,
             _ => Decision::Online,
         };
-        // CVR byte 2 of Visa: bits 8-7 second cryptogram (10 not requested), bits 6-5 the first (00 AAC, 01 TC, 10 ARQC).
+        // CVR byte 2 of Visa: bits 8-7 second cryptogram (10 not requested), bits 6-5 the first (00 AAC, 01 TC, 10
+        // ARQC).
         self.cvr[0] = match decision {
             Decision::Approved => 0x90,
             Decision::Online => 0xA0,
@@ -259,7 +262,8 @@ impl Payment {
         wire::value(&self.asked, 0x9F26)?.try_into().ok()
     }
 
-    /// Notes how a script ended (9F5B; EMV Book 4, A4): 20 done, 1n failed at command n. `before` the last cryptogram or after it.
+    /// Notes how a script ended (9F5B; EMV Book 4, A4): 20 done, 1n failed at command n. `before` the last cryptogram
+    /// or after it.
     pub(super) fn script_ran(&mut self, id: [u8; 4], failed_at: Option<u8>, before: bool) {
         // TSI byte 1 bit 3: script processing was performed.
         self.tsi[0] |= 0x04;

@@ -1,5 +1,6 @@
-//! Application selection of a chip with several applications: on the reader (DFA204 01), where a key chooses from the list on
-//! the display, or by the agent (02), which hears the candidates in an E2 and names one in CONTINUE (readers: 2.3, 2.5, 2.7).
+//! Application selection of a chip with several applications: on the reader (DFA204 01), where a key chooses from the
+//! list on the display, or by the agent (02), which hears the candidates in an E2 and names one in CONTINUE (readers:
+//! 2.3, 2.5, 2.7).
 //!
 //! The cardholder is part of the simulation: he takes the first one by himself, unless a [`ChoicePlan`] says otherwise.
 
@@ -15,8 +16,8 @@ pub(super) struct Choosing {
     candidates: Vec<Application>,
 }
 
-/// How START wants several applications to be treated (DFA204; readers: 2.5). 80 asks for blocked ones too, which no card here
-/// shows.
+/// How START wants several applications to be treated (DFA204; readers: 2.5). 80 asks for blocked ones too, which no
+/// card here shows.
 const BY_AGENT: u8 = 0x02;
 
 impl Device {

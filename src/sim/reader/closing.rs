@@ -1,5 +1,5 @@
-//! CONTINUE TRANSACTION: the host's answer is told to the card, which carries out the issuer's scripts and says its last word
-//! (readers: 2.7; EMV Book 3, 10.9 and 10.10).
+//! CONTINUE TRANSACTION: the host's answer is told to the card, which carries out the issuer's scripts and says its
+//! last word (readers: 2.7; EMV Book 3, 10.9 and 10.10).
 
 use super::chip::{Decision, Interface, Payment};
 use super::device::{CardStep, Device, Running};

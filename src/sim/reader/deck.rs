@@ -29,9 +29,9 @@
 //! | `tap-phone` | no chip contacts | verified by the phone (9F34 010002), ARQC | no stripe |
 //! | `debit` | another brand's AID, online PIN, ARQC | ARQC | 201 |
 //!
-//! Every number is from a public brand test range and Luhn-valid; each card has its own, so that a ledger can be read. Cards
-//! of every brand compute cryptograms of Visa's CVN 12 (hex), the one that the simulated issuers verify; a real card of
-//! another brand would not.
+//! Every number is from a public brand test range and Luhn-valid; each card has its own, so that a ledger can be read.
+//! Cards of every brand compute cryptograms of Visa's CVN 12 (hex), the one that the simulated issuers verify; a real
+//! card of another brand would not.
 
 /// A virtual card.
 #[derive(Debug, PartialEq, Eq)]
@@ -114,7 +114,8 @@ pub enum Chip {
     Mute,
     /// No application that the reader knows: the reader says 9F28, unsupported card.
     Foreign,
-    /// Blocked by its issuer, SELECT answers 6A81 (EMV Book 1, 12.3.2): the reader says 9F25, bad card, no swipe allowed.
+    /// Blocked by its issuer, SELECT answers 6A81 (EMV Book 1, 12.3.2): the reader says 9F25, bad card, no swipe
+    /// allowed.
     Blocked,
 }
 
@@ -207,8 +208,8 @@ pub fn issuer_records() -> impl Iterator<Item = IssuerRecord> {
 }
 
 impl Card {
-    /// The ways to present it that begin a sale which can be approved, or declined by the card or its issuer; none for a
-    /// blocked card. What comes after a way that the reader refuses says [`Self::after`].
+    /// The ways to present it that begin a sale which can be approved, or declined by the card or its issuer; none for
+    /// a blocked card. What comes after a way that the reader refuses says [`Self::after`].
     #[must_use]
     pub fn entries(&self) -> &'static [Entry] {
         match (self.chip, self.tap) {
@@ -220,8 +221,8 @@ impl Card {
         }
     }
 
-    /// What the cardholder has to do next when this way of presenting is refused: the chip failed, the tap wants contacts,
-    /// or a chip card was swiped. `None` when the way is good.
+    /// What the cardholder has to do next when this way of presenting is refused: the chip failed, the tap wants
+    /// contacts, or a chip card was swiped. `None` when the way is good.
     #[must_use]
     pub fn after(&self, entry: Entry) -> Option<Entry> {
         match entry {
@@ -249,15 +250,16 @@ impl Card {
         if self.pin == "9999" { "0000" } else { "9999" }
     }
 
-    /// Track 1 with its sentinels. The only known swipe (readers: 8.4, M1) has no LRC character here: its tag 5F21 has 70
-    /// bytes, which end with the `?`.
+    /// Track 1 with its sentinels. The only known swipe (readers: 8.4, M1) has no LRC character here: its tag 5F21 has
+    /// 70 bytes, which end with the `?`.
     #[must_use]
     pub fn track1(&self) -> String {
         let Self { pan, holder, expiry, service_code, discretionary, .. } = self;
         format!("%B{pan}^{holder}^{expiry}{service_code}{discretionary}000000?")
     }
 
-    /// Track 2 with sentinels and LRC character (ISO 7811: 5-bit characters from 30; the LRC makes their exclusive-or zero).
+    /// Track 2 with sentinels and LRC character (ISO 7811: 5-bit characters from 30; the LRC makes their exclusive-or
+    /// zero).
     #[must_use]
     pub fn track2(&self) -> String {
         let Self { pan, expiry, service_code, discretionary, .. } = self;
@@ -266,7 +268,8 @@ impl Card {
         track
     }
 
-    /// Track 2 as a reader shows it (DFAE22): six and four digits, expiry and service code open, all else `*`, the LRC too.
+    /// Track 2 as a reader shows it (DFAE22): six and four digits, expiry and service code open, all else `*`, the LRC
+    /// too.
     #[must_use]
     pub fn masked_track2(&self) -> String {
         let Self { expiry, service_code, discretionary, .. } = self;
@@ -587,8 +590,8 @@ mod tests {
         assert_eq!(issuer_records().count(), DECK.len());
     }
 
-    // Typed from readers 8.4, vector M1; the bytes are never edited to make a test pass. (Their track 1 differs from ours in
-    // the discretionary data only.)
+    // Typed from readers 8.4, vector M1; the bytes are never edited to make a test pass. (Their track 1 differs from
+    // ours in the discretionary data only.)
     #[test]
     fn the_tracks_are_built_as_a_real_swipe() {
         let card = Card {

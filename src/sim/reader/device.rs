@@ -1,5 +1,5 @@
-//! The reader as a machine without I/O: bytes, hands and time in; bytes and a display out. The same inputs always give the
-//! same outputs.
+//! The reader as a machine without I/O: bytes, hands and time in; bytes and a display out. The same inputs always give
+//! the same outputs.
 //!
 //! ```text
 //!             ┌── DEC1 ──▶ waits for a tap ── tap ─────────┐
@@ -8,11 +8,13 @@
 //!             └── D204, D205, D2E0 ──▶ digits ─▶ number     └─▶ E3, E5: no DED2
 //! ```
 //!
-//! Each named step of a sale is an event that a script can meet (`script`, `follow`); what the device does next waits for it.
+//! Each named step of a sale is an event that a script can meet (`script`, `follow`); what the device does next waits
+//! for it.
 //!
 //! One command is under way at a time ([`Running`]); any other but ABORT and RESET is then refused with 9F26. What the
-//! commands do is in `plain` and `pay`, what goes out in `voice`. Where the protocol is silent: RESET ends a running command without an answer to it;
-//! a card pulled during START ends it with 9F41, and CONTINUE without the card is 9F23.
+//! commands do is in `plain` and `pay`, what goes out in `voice`. Where the protocol is silent: RESET ends a running
+//! command without an answer to it; a card pulled during START ends it with 9F41, and CONTINUE without the card is
+//! 9F23.
 
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
@@ -97,8 +99,8 @@ pub enum AbortRace {
     /// The ABORT is answered first, then the command with 9F41.
     #[default]
     AbortWins,
-    /// The command is over just before the ABORT is seen: a waiting tap gets this card, a PIN is typed to its end. Its answer
-    /// goes out first, then that of the ABORT.
+    /// The command is over just before the ABORT is seen: a waiting tap gets this card, a PIN is typed to its end. Its
+    /// answer goes out first, then that of the ABORT.
     CardWins(&'static Card),
 }
 
@@ -247,7 +249,8 @@ pub struct Device {
     sequence: u32,
     random: u64,
     pub(super) lines: Vec<String>,
-    /// The amount that the last command carried, in the form in which it came: shown until its sale is over and the display changes.
+    /// The amount that the last command carried, in the form in which it came: shown until its sale is over and the
+    /// display changes.
     pub(super) amount: Option<wire::Money>,
     /// When the cardholder takes the card out by himself.
     removal: Option<Duration>,
@@ -417,7 +420,8 @@ impl Device {
         self.decoder.is_unfinished()
     }
 
-    /// The host has opened the connection: over TCP and Bluetooth the device says so, over USB it does not (readers: 2.1).
+    /// The host has opened the connection: over TCP and Bluetooth the device says so, over USB it does not (readers:
+    /// 2.1).
     pub fn connected(&mut self, now: Duration) {
         self.now = now;
         self.decoder = Decoder::default();

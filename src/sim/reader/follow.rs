@@ -1,5 +1,5 @@
-//! How the device follows a script (see `script`): events are noted as they happen and met with their rules before the device
-//! goes on; times are the device's own.
+//! How the device follows a script (see `script`): events are noted as they happen and met with their rules before the
+//! device goes on; times are the device's own.
 
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
@@ -152,8 +152,9 @@ impl Device {
         }
     }
 
-    /// Off and on again: what was under way and switched on is lost, keys, counters and the card in the slot are not. Whether a
-    /// device says good-bye (0A) when its firmware falls over is not published; this one does, so that both words are heard.
+    /// Off and on again: what was under way and switched on is lost, keys, counters and the card in the slot are not.
+    /// Whether a device says good-bye (0A) when its firmware falls over is not published; this one does, so that both
+    /// words are heard.
     pub(super) fn reboot(&mut self, time: Duration) {
         self.event(&wire::template(0xE6, &[(0xC3, &[0x0A]), (0xC4, b"Powering Off")]));
         self.forget_everything();

@@ -6,8 +6,8 @@
 //!                             hands: insert, tap, swipe, remove, keys ◀── script: what happens when
 //! ```
 //!
-//! It is written from the protocol's description, not from the agent's driver, and shares nothing with it but the packets:
-//! captured frames and cryptograms keep both ends honest.
+//! It is written from the protocol's description, not from the agent's driver, and shares nothing with it but the
+//! packets: captured frames and cryptograms keep both ends honest.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;

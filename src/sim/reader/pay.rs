@@ -189,8 +189,8 @@ impl Device {
         self.sale_is_open &= !left.contains(&true);
     }
 
-    /// A device whose SRED keys are used up. What a real one says is UNCERTAIN (readers name no word for it): here it takes no
-    /// payment, by the word for a failed encryption (9FE5; readers: 2.9), and P2PE STATUS loses the key's bit.
+    /// A device whose SRED keys are used up. What a real one says is UNCERTAIN (readers name no word for it): here it
+    /// takes no payment, by the word for a failed encryption (9FE5; readers: 2.9), and P2PE STATUS loses the key's bit.
     fn card_key_is_there(&self) -> Result<(), Sw> {
         if self.options.secured && !self.sealing.card_keys_are_left() { Err(Sw::NO_KEY_LEFT) } else { Ok(()) }
     }

@@ -1,10 +1,10 @@
 //! PIN entry: prompt, keys, the events about them, and what becomes of it (readers: 2.3, 2.5, 2.9).
 //!
-//! The cardholder is part of the simulation: at the prompt he types the card's PIN by himself, unless a [`PinPlan`] says
-//! otherwise. Keys that a person presses work at any time.
+//! The cardholder is part of the simulation: at the prompt he types the card's PIN by himself, unless a [`PinPlan`]
+//! says otherwise. Keys that a person presses work at any time.
 //!
-//! A PIN goes to the issuer, sealed, or to the chip, which counts the tries it still takes: then the events carry C5, and a
-//! wrong PIN is asked for again.
+//! A PIN goes to the issuer, sealed, or to the chip, which counts the tries it still takes: then the events carry C5,
+//! and a wrong PIN is asked for again.
 
 use super::chip::{Payment, Verified, WantsPin};
 use super::deck::Card;

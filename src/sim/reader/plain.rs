@@ -1,5 +1,5 @@
-//! The commands that concern no card in hand: who are you, the clock, the display, switches, and everything that is typed: an
-//! amount, a tip, a card number (readers: 2.2, 2.9, 2.10).
+//! The commands that concern no card in hand: who are you, the clock, the display, switches, and everything that is
+//! typed: an amount, a tip, a card number (readers: 2.2, 2.9, 2.10).
 //!
 //! Answers are wrapped in E1 throughout (readers: 2.3, note).
 

@@ -1,5 +1,5 @@
-//! The wire of the simulated reader: a pty or a TCP listener, the task that owns it, and the handle by which people and tests
-//! put their hands on the device. The only file of the reader that knows the time.
+//! The wire of the simulated reader: a pty or a TCP listener, the task that owns it, and the handle by which people and
+//! tests put their hands on the device. The only file of the reader that knows the time.
 #![allow(clippy::disallowed_methods, reason = "a simulator's port file: it gives the time to the device")]
 
 use std::io;
@@ -165,15 +165,16 @@ impl Reader {
         self.shared.act(|device, _| device.spoil_next());
     }
 
-    /// Pulls the cable: the other side's reads end. What the device had under way is lost, its keys and counters are not.
+    /// Pulls the cable: the other side's reads end. What the device had under way is lost, its keys and counters are
+    /// not.
     pub fn unplug(&self) {
         self.shared.act(|device, _| device.unplugged());
         self.shared.pull(&mut self.shared.lock());
         self.shared.wake.notify_one();
     }
 
-    /// Puts the cable back: the same TCP address, or a new pty under the same link. Without a link [`Self::place`] is another
-    /// one.
+    /// Puts the cable back: the same TCP address, or a new pty under the same link. Without a link [`Self::place`] is
+    /// another one.
     ///
     /// # Errors
     /// As [`start`].
@@ -218,8 +219,8 @@ impl Reader {
         self.shared.lock().device.counters().clone()
     }
 
-    /// Calls `told` each time CONTINUE TRANSACTION was read, before any answer to it is written. There is one listener: false when
-    /// another one came before.
+    /// Calls `told` each time CONTINUE TRANSACTION was read, before any answer to it is written. There is one listener:
+    /// false when another one came before.
     pub fn at_continue(&self, told: impl Fn() + Send + Sync + 'static) -> bool {
         self.shared.at_continue.set(Box::new(told)).is_ok()
     }
@@ -289,7 +290,8 @@ impl Shared {
         inner.plugged = false;
         inner.unplugged_times += 1;
         inner.new_socket = None;
-        // As udev does: a link that stayed would lead to whatever pty gets the number next, somebody else's reader perhaps.
+        // As udev does: a link that stayed would lead to whatever pty gets the number next, somebody else's reader
+        // perhaps.
         if let Some(link) = self.link.as_ref().filter(|_| !self.tcp) {
             let _ = std::fs::remove_file(link);
         }

@@ -1,5 +1,5 @@
-//! Scripts: what happens to the simulated reader when, told in a text file, so that a scenario runs without a person and always
-//! alike. Here is the text and its reading; what the device does with it is in `follow`.
+//! Scripts: what happens to the simulated reader when, told in a text file, so that a scenario runs without a person
+//! and always alike. Here is the text and its reading; what the device does with it is in `follow`.
 //!
 //! ```text
 //! # a line is a rule, or a comment
@@ -15,9 +15,9 @@
 //! TIME   = a whole number and "ms" or "s", at most an hour
 //! ```
 //!
-//! With a NUMBER the rule is for the so-manieth time that the event happens, without one for every time. Events are the device's
-//! own, no clock is asked: the same script and the same bytes on the line give the same answers. Actions are done in their order
-//! at the event, before anything that the device does next by itself.
+//! With a NUMBER the rule is for the so-manieth time that the event happens, without one for every time. Events are the
+//! device's own, no clock is asked: the same script and the same bytes on the line give the same answers. Actions are
+//! done in their order at the event, before anything that the device does next by itself.
 //!
 //! Events and actions are listed in [`EVENTS`] and [`ACTIONS`], which `pos-sim reader --help` prints too.
 

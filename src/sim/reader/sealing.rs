@@ -5,8 +5,8 @@
 //! | TDES DUKPT | TDES-CBC, IV 0, zeros to 8 bytes | ISO format 0, 8 bytes | 10 bytes |
 //! | AES DUKPT | AES-128-CBC, IV 0, zeros to 16 bytes | ISO format 4, 16 bytes | 12 bytes |
 //!
-//! Every block takes the next key of its set. No vector of a real reader under AES was found: mode and padding are those of TDES
-//! carried over, UNCERTAIN (readers: 8.2).
+//! Every block takes the next key of its set. No vector of a real reader under AES was found: mode and padding are
+//! those of TDES carried over, UNCERTAIN (readers: 8.2).
 
 use super::deck::Card;
 use super::wire;
@@ -135,8 +135,8 @@ impl Sealing {
         self.card_data(&plain)
     }
 
-    /// A card number that was typed: DFA210 elements and their digits, as DFA211 PAN, DFA214 expiry YYMM, DFA216 verification value.
-    /// UNCERTAIN: how a device lays them out is not published (readers: 2.9); as ASCII digits here.
+    /// A card number that was typed: DFA210 elements and their digits, as DFA211 PAN, DFA214 expiry YYMM, DFA216
+    /// verification value. UNCERTAIN: how a device lays them out is not published (readers: 2.9); as ASCII digits here.
     pub(super) fn typed(&mut self, elements: &[(u8, String)]) -> Result<Sealed, NoKey> {
         let mut plain = Vec::new();
         for (element, digits) in elements {

@@ -1,7 +1,8 @@
 //! `cargo demo`: the shop, and a real agent in a process of its own, built without the simulators.
 //!
-//! With `--once` one sale is run and its exit code is ours. Without, the shop stays open (`screen`): with everything side by side, or
-//! line by line where there is no terminal. Keys are the hands of the cashier, the customer, and whoever breaks things.
+//! With `--once` one sale is run and its exit code is ours. Without, the shop stays open (`screen`): with everything
+//! side by side, or line by line where there is no terminal. Keys are the hands of the cashier, the customer, and
+//! whoever breaks things.
 
 use std::convert::Infallible;
 use std::io;
@@ -75,8 +76,8 @@ fn parse_card(name: &str) -> Result<&'static Card, String> {
 /// Runs the demo and gives the exit code.
 ///
 /// # Errors
-/// `InvalidInput` when the card cannot be presented like this; others when the shop cannot be opened or the agent cannot be
-/// built or started.
+/// `InvalidInput` when the card cannot be presented like this; others when the shop cannot be opened or the agent
+/// cannot be built or started.
 pub async fn run(args: Args) -> io::Result<u8> {
     let entry = entry(&args)?;
     let program = match args.agent.clone() {
@@ -153,7 +154,8 @@ async fn once(args: &Args, entry: Entry, agent: &Agent, shop: &mut Shop) -> io::
     Ok(code)
 }
 
-/// The customer: presents the card when the reader asks for one, and in the way it asks for next when it refuses this one.
+/// The customer: presents the card when the reader asks for one, and in the way it asks for next when it refuses this
+/// one.
 async fn customer(shop: &Shop, card: &'static Card, entry: Entry) -> Infallible {
     shop.reader.waits_for(WaitsFor::Card).await;
     present(shop, card, entry);

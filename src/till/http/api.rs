@@ -20,23 +20,24 @@
 //! | `POST /v1/log-level` `{"level","forS"}` | how much is logged for a while, `{"level","leftS"}`, or `null` for as it was started; on the Unix socket only |
 //! | `GET /v1/events` | server-sent events |
 //!
-//! `"kind"` is `sale` when it is left out; `pre-authorisation` and `credit` take a card too. `capture`, `refund`, `reversal`,
-//! `increment` and `reauthorisation` need no card but the earlier transaction: `"of":"its reference"`, or `"number":17`, its number in
-//! this terminal's journal, which names another till's too (for callers with the right `any-till`), or `"payment":"its id"` at
-//! the gateway (one that the journal does not know: for callers with the right `unknown-payment`). Without an `amount` all that is
-//! left is meant. `by-registration` charges stored card
-//! data: `"registration":"its id"`. `"parameters":{…}` are the gateway's, flat (`"cart.items[0].name"`) or nested.
+//! `"kind"` is `sale` when it is left out; `pre-authorisation` and `credit` take a card too. `capture`, `refund`,
+//! `reversal`, `increment` and `reauthorisation` need no card but the earlier transaction: `"of":"its reference"`, or
+//! `"number":17`, its number in this terminal's journal, which names another till's too (for callers with the right
+//! `any-till`), or `"payment":"its id"` at the gateway (one that the journal does not know: for callers with the right
+//! `unknown-payment`). Without an `amount` all that is left is meant. `by-registration` charges stored card data:
+//! `"registration":"its id"`. `"parameters":{…}` are the gateway's, flat (`"cart.items[0].name"`) or nested.
 //!
-//! `"tip":"ask"` lets the cardholder type a tip at the reader, which is charged on top of the amount. `"entry":"manual"` lets the
-//! card number be typed there, where the terminal allows it. `"acceptPartial":true` says that the till can take an approval of less
-//! than the amount and have the rest paid another way (a sale, a pre-authorisation, `by-registration`); without it such an approval
-//! is reversed. A sale in the state
+//! `"tip":"ask"` lets the cardholder type a tip at the reader, which is charged on top of the amount.
+//! `"entry":"manual"` lets the card number be typed there, where the terminal allows it. `"acceptPartial":true` says
+//! that the till can take an approval of less than the amount and have the rest paid another way (a sale, a
+//! pre-authorisation, `by-registration`); without it such an approval is reversed. A sale in the state
 //! `awaiting-signature` waits for its `signature`. `wait-s` ends there too, for somebody at the counter is asked.
 //!
-//! What each verb needs is the table in `till/rights.rs`; who lacks it hears 403 with the right, whose it is, and the key to change.
-//! `?till=NAME` names the till that is meant: a program that stands for several names one with each request but `status` and `events`,
-//! and whoever has the right `any-till` sees, cancels and prints those of other tills. A till has its own only. `settle` is for the
-//! sales of before that wait for a person because the journal was found to be an old copy of itself.
+//! What each verb needs is the table in `till/rights.rs`; who lacks it hears 403 with the right, whose it is, and the
+//! key to change. `?till=NAME` names the till that is meant: a program that stands for several names one with each
+//! request but `status` and `events`, and whoever has the right `any-till` sees, cancels and prints those of other
+//! tills. A till has its own only. `settle` is for the sales of before that wait for a person because the journal was
+//! found to be an old copy of itself.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -406,7 +407,8 @@ struct TillQuery {
     till: Option<String>,
 }
 
-/// The permit to cancel a transaction or to judge its signature: of whoever may begin one of its kind, which never changes.
+/// The permit to cancel a transaction or to judge its signature: of whoever may begin one of its kind, which never
+/// changes.
 async fn see_to(
     app: &App,
     caller: &Caller,
@@ -573,7 +575,8 @@ async fn status(
     Ok(Json(status))
 }
 
-/// One text of bounded length, made between two turns of the agent's loop; what a caller may ask at a time is bounded for all verbs.
+/// One text of bounded length, made between two turns of the agent's loop; what a caller may ask at a time is bounded
+/// for all verbs.
 async fn figures(State(app): State<Arc<App>>, Extension(caller): Extension<Caller>) -> Result<Response, Failure> {
     let permit = caller.may(Verb::Metrics)?;
     if caller.who().token.is_some() && !app.metrics_at_port {

@@ -1,5 +1,6 @@
-//! Where tills connect: the socket's name, which is taken from a program that died and never from one that lives, and the port, which
-//! another program may have for a while; or both as systemd has opened them, when that is where the configuration says.
+//! Where tills connect: the socket's name, which is taken from a program that died and never from one that lives, and
+//! the port, which another program may have for a while; or both as systemd has opened them, when that is where the
+//! configuration says.
 
 use std::io;
 use std::net::SocketAddr;
@@ -58,7 +59,8 @@ pub(super) fn given_socket(given: std::os::unix::net::UnixListener, path: &Path)
     given.set_nonblocking(true).and_then(|()| UnixListener::from_std(given)).map_err(failed)
 }
 
-/// The port that systemd listens on. Without tokens it is served too, and refuses everybody: who connects shall not wait for ever.
+/// The port that systemd listens on. Without tokens it is served too, and refuses everybody: who connects shall not
+/// wait for ever.
 pub(super) fn given_port(given: std::net::TcpListener, wanted: SocketAddr) -> Result<TcpListener, Error> {
     const UNIT: &str = "pos-agent-http.socket";
     let failed = |cause| Error::Unusable { unit: UNIT, cause };

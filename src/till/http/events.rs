@@ -1,8 +1,8 @@
 //! Server-sent events: every step of the caller's sales and of the terminal, as it happens.
 //!
-//! A slow listener holds up nobody and costs a fixed amount: one event waits for it here, the others in the broadcast's ring.
-//! When the ring has gone past it, it is told (`event: lagged`) and goes on with the newest. One that takes nothing any more is
-//! closed with its connection (`writing.rs`). How many a caller may have is in `places.rs`.
+//! A slow listener holds up nobody and costs a fixed amount: one event waits for it here, the others in the broadcast's
+//! ring. When the ring has gone past it, it is told (`event: lagged`) and goes on with the newest. One that takes
+//! nothing any more is closed with its connection (`writing.rs`). How many a caller may have is in `places.rs`.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -22,7 +22,8 @@ use crate::till::{Permit, Progress};
 /// A comment this often shows both ends that the other one lives; the command line gives up after three of them.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
 
-/// The stream for whoever has this permit, from now on; `place` is one of those that it may have, and free when the stream ends.
+/// The stream for whoever has this permit, from now on; `place` is one of those that it may have, and free when the
+/// stream ends.
 pub(super) fn stream(
     permit: Permit,
     progress: broadcast::Receiver<Progress>,

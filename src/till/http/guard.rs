@@ -1,7 +1,9 @@
-//! Who is asking: the caller of a request with its rights, or why it may not ask. What it may do then is in `till/rights.rs`.
+//! Who is asking: the caller of a request with its rights, or why it may not ask. What it may do then is in
+//! `till/rights.rs`.
 //!
-//! On the Unix socket the file's mode decides who may open it, and the system says which user that is. On loopback every program and
-//! every web page that a browser on the board shows can connect, so a token is needed, and what only a foreign page sends is refused.
+//! On the Unix socket the file's mode decides who may open it, and the system says which user that is. On loopback
+//! every program and every web page that a browser on the board shows can connect, so a token is needed, and what only
+//! a foreign page sends is refused.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -111,7 +113,8 @@ pub(super) async fn guard(State(door): State<Arc<Door>>, mut request: Request, n
     response
 }
 
-/// A page of another origin says so in `Origin`; one that renamed itself to this address (DNS rebinding) says so in `Host`.
+/// A page of another origin says so in `Origin`; one that renamed itself to this address (DNS rebinding) says so in
+/// `Host`.
 fn no_foreign_page(headers: &HeaderMap) -> Result<(), Failure> {
     let forbidden = |message| Failure::new(StatusCode::FORBIDDEN, "forbidden", message);
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();

@@ -1,5 +1,5 @@
-//! The list of sales, page by page: however long it is, two or three pages of it are in memory, and none is read before there is room
-//! for it.
+//! The list of sales, page by page: however long it is, two or three pages of it are in memory, and none is read before
+//! there is room for it.
 
 use std::pin::Pin;
 use std::sync::Arc;

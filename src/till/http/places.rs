@@ -1,9 +1,11 @@
-//! Places: how many connections each caller may hold, who has to leave when there is none, and how much one caller may ask at a time.
+//! Places: how many connections each caller may hold, who has to leave when there is none, and how much one caller may
+//! ask at a time.
 //!
-//! A connection is a stranger's until a request on it was let in by the guard; from then on it is its caller's. Strangers have a small share
-//! of their own, in which the newest is always let in and the oldest leaves for it: whoever holds connections open and says nothing
-//! takes no place from a till, which says who it is with its first bytes. A caller has a share too, in which the connection that was idle
-//! for longest leaves. At the socket the system names the user at the other end, and each user has shares of its own.
+//! A connection is a stranger's until a request on it was let in by the guard; from then on it is its caller's.
+//! Strangers have a small share of their own, in which the newest is always let in and the oldest leaves for it:
+//! whoever holds connections open and says nothing takes no place from a till, which says who it is with its first
+//! bytes. A caller has a share too, in which the connection that was idle for longest leaves. At the socket the system
+//! names the user at the other end, and each user has shares of its own.
 //!
 //! No caller waits here for another one. What is refused is refused at once, with what to do about it.
 
@@ -25,8 +27,9 @@ use tokio::time::timeout;
 use super::failure::Failure;
 use crate::till::Caller;
 
-/// Connections on which nobody has said yet who it is; one costs some 12 KiB, and 20 KiB with half a head. So many others would have to
-/// connect between a till's first packet and its request to take its place from it, and that takes a board longer than the till needs.
+/// Connections on which nobody has said yet who it is; one costs some 12 KiB, and 20 KiB with half a head. So many
+/// others would have to connect between a till's first packet and its request to take its place from it, and that takes
+/// a board longer than the till needs.
 const STRANGERS: usize = 128;
 /// How long a list waits for the one before it: shorter than the command line waits for its answer (15 s).
 const TURN: Duration = Duration::from_secs(8);
@@ -105,7 +108,8 @@ struct UnderWay {
 }
 
 impl Places {
-    /// A place for a new connection: there always is one. `peer` is the user at the other end, where the system knows it.
+    /// A place for a new connection: there always is one. `peer` is the user at the other end, where the system knows
+    /// it.
     pub(super) fn enter(self: &Arc<Self>, peer: Option<u32>) -> Arc<Place> {
         let mut inner = self.inner();
         let owner = Owner::Stranger(peer);

@@ -8,8 +8,8 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
-/// A stream that fails when all that was to be written was not taken in time. What counts is the last byte, so that somebody who takes
-/// one byte after the other gains no time by it.
+/// A stream that fails when all that was to be written was not taken in time. What counts is the last byte, so that
+/// somebody who takes one byte after the other gains no time by it.
 #[derive(Debug)]
 pub(super) struct Prompt<S> {
     stream: S,

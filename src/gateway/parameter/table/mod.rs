@@ -1,7 +1,8 @@
-//! The rows: one file for each chapter of the document (interface: data-model, Resources and their fields), in its order.
+//! The rows: one file for each chapter of the document (interface: data-model, Resources and their fields), in its
+//! order.
 //!
-//! `r`, `c` and `o` make a row that the document calls R, C or O; the rest of this file spells the formats that come often.
-//! Nothing here is a rule over several fields: those are in `rule`.
+//! `r`, `c` and `o` make a row that the document calls R, C or O; the rest of this file spells the formats that come
+//! often. Nothing here is a rule over several fields: those are in `rule`.
 
 mod account;
 mod airline;

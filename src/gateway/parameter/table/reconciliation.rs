@@ -1,5 +1,6 @@
-//! A line of the reconciliation file, by the names that its columns have in the interface (interface: Reconciliation file), and by
-//! those of its header. `ShortId` has no other name; two columns stand for a card's data or a bank account's.
+//! A line of the reconciliation file, by the names that its columns have in the interface (interface: Reconciliation
+//! file), and by those of its header. `ShortId` has no other name; two columns stand for a card's data or a bank
+//! account's.
 
 use super::{AMOUNT, Binds, Call, Format, ID, Of, Section, an, c, letters, o, of, one_of, r, section, text};
 

@@ -1,5 +1,5 @@
-//! What the gateway answers to a payment (interface: Payment response fields). The identifiers are in `resource`, the redirect
-//! in `asynchronous`.
+//! What the gateway answers to a payment (interface: Payment response fields). The identifiers are in `resource`, the
+//! redirect in `asynchronous`.
 
 use super::{AMOUNT, BOOL, Binds, Call, Format, OPEN, Of, Section, an, c, letters, n, o, of, one_of, r, section, text};
 

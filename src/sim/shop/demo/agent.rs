@@ -1,7 +1,7 @@
 //! The demo's agent: the real `pos-agent` in a process of its own, built without the simulators.
 //!
-//! What this is not: a supervisor. An agent that ends by itself is reported with its log; only one whose power was cut here gets
-//! it back.
+//! What this is not: a supervisor. An agent that ends by itself is reported with its log; only one whose power was cut
+//! here gets it back.
 
 use std::ffi::OsStr;
 use std::io;

@@ -1,5 +1,6 @@
-//! The open shop: one loop, in which whatever happens changes the model, and two faces that show it. On a terminal it is a screen with
-//! the whole shop side by side; where there is none, or with `--plain`, the same sentences are told line by line.
+//! The open shop: one loop, in which whatever happens changes the model, and two faces that show it. On a terminal it
+//! is a screen with the whole shop side by side; where there is none, or with `--plain`, the same sentences are told
+//! line by line.
 //!
 //! ```text
 //!  key ─▶ keys (what is meant) ─▶ model, press (what is on the screen) ─▶ hands (what happens in the shop)

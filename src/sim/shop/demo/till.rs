@@ -1,7 +1,7 @@
 //! The demo's till: begins sales, refunds and voids over the agent's own socket and hears each step, as any till would.
 //!
-//! It knows the interface by its words alone and shares no type with the agent. What this is not: the command line. It asks
-//! once and says so when the answer is lost; whether to ask again is up to the person at the keyboard.
+//! It knows the interface by its words alone and shares no type with the agent. What this is not: the command line. It
+//! asks once and says so when the answer is lost; whether to ask again is up to the person at the keyboard.
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -1,4 +1,5 @@
-//! The amount of a sale or a refund, as it is typed or picked from ready-made ones: the cents choose what the gateway does.
+//! The amount of a sale or a refund, as it is typed or picked from ready-made ones: the cents choose what the gateway
+//! does.
 
 use super::text::sentence;
 use crate::money::{Amount, Currency};

@@ -6,7 +6,8 @@ use super::model::{Model, Tone};
 use super::text::sentence;
 
 impl Model {
-    /// News of the till. Gives the reference to ask for when the agent was away and may have gone on without being heard.
+    /// News of the till. Gives the reference to ask for when the agent was away and may have gone on without being
+    /// heard.
     pub(super) fn hear(&mut self, news: News) -> Option<String> {
         match news {
             News::Connected => {

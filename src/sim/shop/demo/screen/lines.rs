@@ -1,5 +1,5 @@
-//! The shop told line by line: for a pipe, a terminal that can do no more, or `--plain`. The sentences and the keys are those of the
-//! screen; what stands there for long is said once, when it changes.
+//! The shop told line by line: for a pipe, a terminal that can do no more, or `--plain`. The sentences and the keys are
+//! those of the screen; what stands there for long is said once, when it changes.
 
 use std::fmt::Write as _;
 use std::io;
@@ -134,8 +134,8 @@ fn paper(receipt: &str) -> String {
     text
 }
 
-/// Single keys of a terminal, or the letters of a pipe. A thread of its own reads them: a blocked read must not hold the
-/// program's end.
+/// Single keys of a terminal, or the letters of a pipe. A thread of its own reads them: a blocked read must not hold
+/// the program's end.
 fn keyboard() -> mpsc::Receiver<Event> {
     use std::io::Read;
     let (sender, keys) = mpsc::channel(16);
@@ -157,7 +157,8 @@ fn keyboard() -> mpsc::Receiver<Event> {
     keys
 }
 
-/// The terminal gives keys without Enter and without echo as long as this lives; signals and line feeds stay as they are.
+/// The terminal gives keys without Enter and without echo as long as this lives; signals and line feeds stay as they
+/// are.
 struct SingleKeys(rustix::termios::Termios);
 
 impl SingleKeys {

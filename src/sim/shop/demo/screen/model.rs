@@ -1,5 +1,6 @@
-//! What is on the screen, as plain data: what the shop has said so far, and what the keys have changed. It does nothing itself:
-//! a key that means something for the shop comes out as an [`Act`] (`press`); what the agent says comes in by `hear`.
+//! What is on the screen, as plain data: what the shop has said so far, and what the keys have changed. It does nothing
+//! itself: a key that means something for the shop comes out as an [`Act`] (`press`); what the agent says comes in by
+//! `hear`.
 
 use std::collections::VecDeque;
 

@@ -1,5 +1,5 @@
-//! What takes the shop's place for a moment: the help, the amount of a new sale or a refund, the totals. Each is a list of lines
-//! first, so that the plain demo tells the same ones.
+//! What takes the shop's place for a moment: the help, the amount of a new sale or a refund, the totals. Each is a list
+//! of lines first, so that the plain demo tells the same ones.
 
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Rect};

@@ -1,4 +1,5 @@
-//! The terminal as a screen: taken at the start, and given back as it was on every way out. What stands on it is `view`.
+//! The terminal as a screen: taken at the start, and given back as it was on every way out. What stands on it is
+//! `view`.
 
 use std::io::{self, IsTerminal};
 use std::mem::ManuallyDrop;

@@ -1,6 +1,7 @@
 //! Text that stands on the screen whole: broken between words, never cut inside one. Nothing here knows the shop.
 
-/// Breaks a text into lines of at most `width` characters, between words; a word is broken only when no line can hold it.
+/// Breaks a text into lines of at most `width` characters, between words; a word is broken only when no line can hold
+/// it.
 pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
     let width = width.max(1);
     let mut lines = vec![String::new()];
@@ -35,7 +36,8 @@ pub(super) fn wrap_within(text: &str, width: usize, rows: usize) -> Vec<String> 
     lines
 }
 
-/// What somebody says, as a sentence: with a capital at its beginning, unless that is a reference, and a full stop at its end.
+/// What somebody says, as a sentence: with a capital at its beginning, unless that is a reference, and a full stop at
+/// its end.
 pub(super) fn sentence(text: &str) -> String {
     let text = text.trim();
     let mut letters = text.chars();

@@ -8,8 +8,8 @@
 //!  └ keys ──┴──────────────────┘      └ keys ──┴────────────────┴───────────┘
 //! ```
 //!
-//! A sheet (`sheets`) takes the place of the panes: nothing lies over anything. From 80 x 24 characters on no word is cut; what there
-//! is no room for is counted.
+//! A sheet (`sheets`) takes the place of the panes: nothing lies over anything. From 80 x 24 characters on no word is
+//! cut; what there is no room for is counted.
 
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};

@@ -1,5 +1,5 @@
-//! The agent's stream of events, as `/v1/events` sends it: blocks of lines with an empty line after each. What a step means is not
-//! known here.
+//! The agent's stream of events, as `/v1/events` sends it: blocks of lines with an empty line after each. What a step
+//! means is not known here.
 
 use std::future::poll_fn;
 use std::pin::Pin;
