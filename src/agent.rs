@@ -43,7 +43,7 @@ use crate::metrics::Metrics;
 use crate::money::{Amount, Currency, MoneyError};
 use crate::printer;
 use crate::reader;
-use crate::sale::{self, Answer, Deadlines, Inquiry, Now, Reversal, Sale};
+use crate::sale::{self, Answer, Deadlines, Inquiry, Now, ReversalAnswer, Sale};
 use crate::systemd;
 use crate::till::{self, Command, JournalState, KeysView, Progress, Refused, SaleView};
 use crate::wire::Way;
@@ -365,7 +365,7 @@ enum Done {
     Reversed {
         sale: u64,
         reference: String,
-        reversal: Reversal,
+        reversal: ReversalAnswer,
     },
     References {
         references: Result<Vec<String>, String>,
@@ -723,10 +723,10 @@ impl Agent {
     }
 
     /// A reversal has an id of its own.
-    fn with_a_reversal_of_its_own(&self, number: u64, reversal: Reversal) -> Reversal {
+    fn with_a_reversal_of_its_own(&self, number: u64, reversal: ReversalAnswer) -> ReversalAnswer {
         match reversal {
-            Reversal::Done { id, .. } if self.is_of_another(number, &id) => {
-                Reversal::Unknown { why: another_transactions(number, &id) }
+            ReversalAnswer::Done { id, .. } if self.is_of_another(number, &id) => {
+                ReversalAnswer::Unknown { why: another_transactions(number, &id) }
             }
             reversal => reversal,
         }

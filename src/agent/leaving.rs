@@ -25,9 +25,9 @@ impl Agent {
 
     /// Whether a till had this payment given back by its id before the journal knew whose it is, and together it would
     /// be too much, or nobody knows yet.
-    fn given_back_by_id(&mut self, number: u64, payment: &str, amount: Amount) -> Option<sale::Reversal> {
+    fn given_back_by_id(&mut self, number: u64, payment: &str, amount: Amount) -> Option<sale::ReversalAnswer> {
         let held_back = |reason: Reason, detail: &str, for_person| {
-            Some(sale::Reversal::HeldBack { why: reason.with(detail), for_person })
+            Some(sale::ReversalAnswer::HeldBack { why: reason.with(detail), for_person })
         };
         let Ok(referring) = self.journal.referring_to(payment) else {
             return held_back(Reason::ReversalHeldBack, "", false);

@@ -282,7 +282,7 @@ impl Agent {
         match reversal {
             Action::Reverse { reference, .. } if waited > sale::FRESH => {
                 let why = sale::Reason::ReversalHeldBack.into();
-                let reversal = sale::Reversal::HeldBack { why, for_person: false };
+                let reversal = sale::ReversalAnswer::HeldBack { why, for_person: false };
                 self.inbox.push_back((number, Event::ReversalAnswered { reference, reversal }));
                 self.inbox.push_back((number, Event::Nudged));
             }

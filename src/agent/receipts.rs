@@ -2,14 +2,14 @@
 
 use crate::config::{self, Copies, Terminal};
 use crate::printer::{self, Letterhead, Page};
-use crate::sale::{Copy, Original, Paper, Receipt, Sale, Standing};
+use crate::sale::{Original, Paper, Receipt, Sale, Standing, WhoseCopy};
 use crate::till::{PrintView, ReceiptCopy, Refused};
 use crate::words::{Language, Words};
 
 use super::Agent;
 
 /// In the order in which they are printed.
-const COPIES: [Copy; 2] = [Copy::Merchant, Copy::Customer];
+const COPIES: [WhoseCopy; 2] = [WhoseCopy::Merchant, WhoseCopy::Customer];
 
 /// What the configuration says of each receipt.
 pub(super) fn letterhead(terminal: &Terminal) -> Letterhead {
@@ -31,13 +31,16 @@ impl Agent {
         for (copy, page) in &pages {
             // The slip is signed, whatever copies are printed by themselves: the first printer that prints any gives it
             // out.
-            let slip = self.printers().find(|(config, _)| prints(config, Copy::Merchant)).or(self.printers().next());
+            let slip =
+                self.printers().find(|(config, _)| prints(config, WhoseCopy::Merchant)).or(self.printers().next());
             let printers: Vec<_> = match (paper, copy) {
-                (Paper::Copies, _) | (Paper::AfterSignature, Copy::Customer) => {
+                (Paper::Copies, _) | (Paper::AfterSignature, WhoseCopy::Customer) => {
                     self.printers().filter(|(config, _)| prints(config, *copy)).collect()
                 }
-                (Paper::SignatureSlip, Copy::Merchant) => slip.into_iter().collect(),
-                (Paper::SignatureSlip, Copy::Customer) | (Paper::AfterSignature, Copy::Merchant) => Vec::new(),
+                (Paper::SignatureSlip, WhoseCopy::Merchant) => slip.into_iter().collect(),
+                (Paper::SignatureSlip, WhoseCopy::Customer) | (Paper::AfterSignature, WhoseCopy::Merchant) => {
+                    Vec::new()
+                }
             };
             for (config, printer) in printers {
                 if let Err(why) = printer.print(receipt.clone(), page.clone(), *copy, false) {
@@ -56,7 +59,7 @@ impl Agent {
 
     /// Prints a receipt again, with the mark that says so, on the printer that prints this copy by itself, or else the
     /// first.
-    pub(super) fn print_again(&self, sale: &Sale, copy: Copy) -> Result<PrintView, Refused> {
+    pub(super) fn print_again(&self, sale: &Sale, copy: WhoseCopy) -> Result<PrintView, Refused> {
         let usual = self.printers().find(|(config, _)| prints(config, copy)).or_else(|| self.printers().next());
         let Some((config, printer)) = usual else {
             let why = "the terminal has no printer; see [[printer]] in the configuration".to_owned();
@@ -87,7 +90,7 @@ impl Agent {
     }
 
     /// One copy of a receipt: as it was kept, or composed anew.
-    fn page_of(&self, sale: &Sale, copy: Copy) -> (Receipt, Page) {
+    fn page_of(&self, sale: &Sale, copy: WhoseCopy) -> (Receipt, Page) {
         let (receipt, number) = (self.receipt_of(sale), sale.order().number);
         let kept = match sale.standing() {
             Standing::Ended(_) => self.journal.receipt(number, copy),
@@ -126,11 +129,11 @@ impl Agent {
 }
 
 /// Whether a printer prints a copy by itself.
-fn prints(config: &config::Printer, copy: Copy) -> bool {
+fn prints(config: &config::Printer, copy: WhoseCopy) -> bool {
     match config.copies {
         Copies::Both => true,
-        Copies::Merchant => copy == Copy::Merchant,
-        Copies::Customer => copy == Copy::Customer,
+        Copies::Merchant => copy == WhoseCopy::Merchant,
+        Copies::Customer => copy == WhoseCopy::Customer,
         Copies::None => false,
     }
 }

@@ -354,21 +354,21 @@ async fn a_list_or_a_reversal_with_the_id_of_another_transaction_is_not_taken() 
     }
     let terminal = Terminal::start(folder.path(), "");
     for (payment, is_ours) in [(id(2), true), (id(1), false), (id(1).to_uppercase(), false)] {
-        let found = sale::Found {
+        let found = sale::ListedTransaction {
             id: payment.clone(),
             payment_type: "DB".to_owned(),
             amount: ApprovedAmount::Said(eur(1000)),
-            state: sale::FoundState::Approved,
+            state: sale::ListedState::Approved,
             reference: Some(reference(2)),
             refers_to: None,
         };
         let listed = terminal.agent.with_payments_of_its_own(2, Inquiry::Payments(vec![found.clone()]));
         assert_eq!(matches!(listed, Inquiry::Payments(_)), is_ours, "{payment}");
-        let reversal = Reversal::Done { id: payment.clone(), amount: ApprovedAmount::NotSaid };
+        let reversal = ReversalAnswer::Done { id: payment.clone(), amount: ApprovedAmount::NotSaid };
         let reversal = terminal.agent.with_a_reversal_of_its_own(2, reversal);
-        assert_eq!(matches!(reversal, Reversal::Done { .. }), is_ours, "{payment}");
+        assert_eq!(matches!(reversal, ReversalAnswer::Done { .. }), is_ours, "{payment}");
         // What another transaction is linked to it by is not under our reference.
-        let linked = sale::Found { reference: Some(reference(1)), ..found };
+        let linked = sale::ListedTransaction { reference: Some(reference(1)), ..found };
         let listed = terminal.agent.with_payments_of_its_own(2, Inquiry::Payments(vec![linked]));
         assert!(matches!(listed, Inquiry::Payments(_)), "{payment}");
     }
@@ -404,11 +404,11 @@ async fn what_is_being_given_back_by_its_id_is_not_reversed_on_top() {
     // How the list stands by which a reversal is reckoned, and whether that was held back, and for a person.
     let held_back = |terminal: &mut Terminal, approved: u64, given: &[u64]| {
         terminal.agent.inbox.clear();
-        let found = |id: &str, kind: &str, minor, ours| sale::Found {
+        let found = |id: &str, kind: &str, minor, ours| sale::ListedTransaction {
             id: id.to_owned(),
             payment_type: kind.to_owned(),
             amount: ApprovedAmount::Said(eur(minor)),
-            state: sale::FoundState::Approved,
+            state: sale::ListedState::Approved,
             reference: Some(reference(ours)),
             refers_to: None,
         };
@@ -416,7 +416,7 @@ async fn what_is_being_given_back_by_its_id_is_not_reversed_on_top() {
         let list = std::iter::once(found(UNKNOWN, "DB", approved, 1)).chain(refunds).collect();
         terminal.agent.advance(1, Event::Inquired(Inquiry::Payments(list)));
         match terminal.agent.inbox.pop_back() {
-            Some((1, Event::ReversalAnswered { reversal: Reversal::HeldBack { for_person, .. }, .. })) => {
+            Some((1, Event::ReversalAnswered { reversal: ReversalAnswer::HeldBack { for_person, .. }, .. })) => {
                 Some(for_person)
             }
             None => None,
@@ -463,15 +463,15 @@ async fn nothing_follows_a_reversal_that_was_made_by_itself() {
     terminal.enter(1, "till-1", stored_card(), 1000, None);
     let mut sale = terminal.agent.journal.number(1).unwrap().unwrap();
     let now = terminal.agent.now();
-    let found = sale::Found {
+    let found = sale::ListedTransaction {
         id: id(1),
         payment_type: "DB".to_owned(),
         amount: ApprovedAmount::Said(eur(1000)),
-        state: sale::FoundState::Approved,
+        state: sale::ListedState::Approved,
         reference: Some(reference(1)),
         refers_to: None,
     };
-    let back = Reversal::Done { id: UNKNOWN.to_owned(), amount: ApprovedAmount::Said(eur(1000)) };
+    let back = ReversalAnswer::Done { id: UNKNOWN.to_owned(), amount: ApprovedAmount::Said(eur(1000)) };
     let answered = Event::ReversalAnswered { reference: format!("{}-r1", reference(1)), reversal: back };
     for event in [Event::Answered(lost()), Event::Inquired(Inquiry::Payments(vec![found])), answered] {
         let step = sale.handle(event, now, terminal.agent.deadlines);
@@ -635,7 +635,7 @@ async fn what_all_tills_hear_names_no_sale() {
     let mut heard = terminal.agent.progress.subscribe();
     for sale in [1, 2, 99] {
         let why = "out of paper".to_owned();
-        let copy = sale::Copy::Merchant;
+        let copy = sale::WhoseCopy::Merchant;
         terminal.agent.printer_says(printer::Event::Waits { sale, copy, why: why.clone() });
         terminal.agent.printer_says(printer::Event::Failed { sale, copy, why });
     }
@@ -677,16 +677,16 @@ async fn a_till_hears_of_another_tills_sale_neither_its_reference_nor_its_paymen
         panic!("it was taken")
     };
     assert_eq!(why, sale::Reason::AnotherPaymentAnswered.into());
-    let other = sale::Found {
+    let other = sale::ListedTransaction {
         id: id(1),
         payment_type: "DB".to_owned(),
         amount: ApprovedAmount::Said(eur(1000)),
-        state: sale::FoundState::Approved,
+        state: sale::ListedState::Approved,
         reference: None,
         refers_to: None,
     };
-    let reversal = Reversal::Done { id: id(1), amount: ApprovedAmount::NotSaid };
-    let Reversal::Unknown { why } = terminal.agent.with_a_reversal_of_its_own(4, reversal) else {
+    let reversal = ReversalAnswer::Done { id: id(1), amount: ApprovedAmount::NotSaid };
+    let ReversalAnswer::Unknown { why } = terminal.agent.with_a_reversal_of_its_own(4, reversal) else {
         panic!("it was taken")
     };
     assert_eq!(why, sale::Reason::AnotherPaymentAnswered.into());

@@ -7,7 +7,7 @@ use chrono::{SecondsFormat, TimeZone, Utc};
 use crate::card::Cryptogram;
 use crate::printer;
 use crate::reader::Step;
-use crate::sale::{self, Copy, Kind, Outcome, Sale, Standing, Why};
+use crate::sale::{self, Kind, Outcome, Sale, Standing, WhoseCopy, Why};
 use crate::till::{self, CardView, Progress, ReceiptCopy, Refused, SaleView, State, Who};
 use crate::words::{self, End, Message, Words};
 
@@ -15,7 +15,7 @@ use super::Agent;
 
 const FAULT: &str = "the sale ended because of a fault of the terminal's side";
 
-impl From<ReceiptCopy> for Copy {
+impl From<ReceiptCopy> for WhoseCopy {
     fn from(copy: ReceiptCopy) -> Self {
         match copy {
             ReceiptCopy::Customer => Self::Customer,

@@ -14,7 +14,7 @@
 //! The facts it is given have no expiry date, and of a card number it shows the last four digits (schemes' rules).
 
 use crate::card::{CardFacts, CryptogramKind, Cvm};
-use crate::sale::{Copy, HostFacts, Original, Reason, Receipt, ReceiptOutcome, Why};
+use crate::sale::{HostFacts, Original, Reason, Receipt, ReceiptOutcome, WhoseCopy, Why};
 use crate::words::{Message, Words};
 
 use super::layout::{Page, Row};
@@ -32,7 +32,7 @@ pub struct Letterhead {
 
 /// One copy of a receipt.
 #[must_use]
-pub fn compose(receipt: &Receipt, letterhead: &Letterhead, copy: Copy) -> Page {
+pub fn compose(receipt: &Receipt, letterhead: &Letterhead, copy: WhoseCopy) -> Page {
     let words = &letterhead.words;
     let mut page = Composing { page: Page::new(words.label(Message::Duplicate)), receipt, copy, words };
     page.head(&letterhead.merchant);
@@ -48,7 +48,7 @@ pub fn compose(receipt: &Receipt, letterhead: &Letterhead, copy: Copy) -> Page {
 struct Composing<'a> {
     page: Page,
     receipt: &'a Receipt,
-    copy: Copy,
+    copy: WhoseCopy,
     words: &'a Words,
 }
 
@@ -149,7 +149,7 @@ impl Composing<'_> {
             self.centred(words.verification(cvm, charged));
         }
         self.pair_if(Message::AuthCode, code);
-        if let (Some(card), Copy::Merchant) = (card, self.copy) {
+        if let (Some(card), WhoseCopy::Merchant) = (card, self.copy) {
             self.chip(card);
         }
     }
@@ -186,7 +186,7 @@ impl Composing<'_> {
 
     /// For whoever looks for the transaction at the bank, or for what went wrong.
     fn host(&mut self) {
-        if self.copy == Copy::Customer {
+        if self.copy == WhoseCopy::Customer {
             return;
         }
         let host = &self.receipt.host;
@@ -227,14 +227,14 @@ impl Composing<'_> {
         let signed = matches!(cvm, Some(Cvm::Signature | Cvm::OfflinePinAndSignature)) && is_charged(&receipt.outcome);
         self.page.push(Row::Rule);
         match self.copy {
-            Copy::Merchant => {
+            WhoseCopy::Merchant => {
                 if signed {
                     self.page.push(Row::Left(words.agreement(&receipt.kind).to_owned()));
                     self.page.push(Row::SignatureLine(words.label(Message::Signature).to_owned()));
                 }
                 self.bold(words.label(Message::MerchantCopy));
             }
-            Copy::Customer => {
+            WhoseCopy::Customer => {
                 self.centred(words.label(Message::KeepReceipt));
                 self.bold(words.label(Message::CustomerCopy));
             }

@@ -85,14 +85,14 @@ pub enum ReceiptOutcome {
 
 /// Whose copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Copy {
+pub enum WhoseCopy {
     /// Kept by the shop; carries the signature line.
     Merchant,
     /// Handed to the customer.
     Customer,
 }
 
-impl Copy {
+impl WhoseCopy {
     /// As programs write it.
     #[must_use]
     pub fn as_str(self) -> &'static str {
