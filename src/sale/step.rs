@@ -10,7 +10,7 @@ pub struct Step {
     pub(super) actions: Vec<Action>,
 }
 
-/// Proof that a step's records are on the disk. Only `journal` makes one (kept by `tests/layers.rs`).
+/// Proof that a step's records are on the disk. Only `journal` makes one (kept by `tests/rules/layers.rs`).
 #[derive(Debug)]
 pub struct Written(());
 
