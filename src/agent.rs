@@ -45,7 +45,7 @@ use crate::printer;
 use crate::reader;
 use crate::sale::{self, Answer, Deadlines, Inquiry, Now, ReversalAnswer, Sale};
 use crate::systemd;
-use crate::till::{self, Command, JournalState, KeysView, Progress, Refused, SaleView};
+use crate::till::{self, Command, JournalState, KeysView, Progress, Refused, SaleView, Served};
 use crate::wire::Way;
 use crate::words::Message;
 
@@ -75,7 +75,7 @@ pub enum Error {
     Gateway(#[from] gateway::Error),
     /// The till's wires.
     #[error(transparent)]
-    Till(#[from] till::http::Error),
+    Till(#[from] till::Error),
     /// The till's wires as systemd gives them.
     #[error(transparent)]
     Sockets(#[from] systemd::SocketsError),
@@ -97,8 +97,6 @@ const AT_ONCE: usize = 3;
 const STOP_PATIENCE: Duration = Duration::from_secs(60);
 /// Without a watchdog the loop is woken by what happens, and now and then.
 const NOBODY_WATCHES: Duration = Duration::from_secs(3600);
-/// How long the last answers to tills may take at the end.
-const LAST_ANSWERS: Duration = Duration::from_secs(2);
 /// How long the last receipts may take at the end; they are kept in any case.
 const LAST_PAPER: Duration = Duration::from_secs(10);
 
@@ -166,13 +164,11 @@ pub async fn run(config: Config, shutdown: impl Future<Output = ()>) -> Result<(
     let (progress, _) = broadcast::channel(PROGRESS_KEPT);
     let (till, settings) = (progress.clone(), config.till.clone());
     let (agent, ends) = Agent::start(config, Surroundings::default(), Tills { commands, progress })?;
-    let (stop, stopped) = oneshot::channel::<()>();
-    let till_ends = async move { drop(stopped.await) };
-    let bound = till::http::serve(&settings, given, currency, sender, till, till_ends).await?;
-    if let Some(address) = bound.http {
+    let served = till::serve(&settings, given, currency, sender, till).await?;
+    if let Some(address) = served.address() {
         tracing::info!(%address, "tills are served");
     }
-    work(agent, ends, Some(TillEnd { bound, stop }), shutdown).await;
+    work(agent, ends, Some(served), shutdown).await;
     Ok(())
 }
 
@@ -192,7 +188,7 @@ pub async fn run_in(
 }
 
 /// The loop.
-async fn work(mut agent: Agent, mut ends: Ends, till: Option<TillEnd>, shutdown: impl Future<Output = ()>) {
+async fn work(mut agent: Agent, mut ends: Ends, tills: Option<Served>, shutdown: impl Future<Output = ()>) {
     let mut shutdown = std::pin::pin!(shutdown);
     let mut stopping = None;
     let notify = systemd::Notify::from_env();
@@ -207,8 +203,8 @@ async fn work(mut agent: Agent, mut ends: Ends, till: Option<TillEnd>, shutdown:
             agent.tell_and_print();
             agent.note_the_end();
             agent.keep_last_receipts();
-            if let Some(till) = till {
-                till.close().await;
+            if let Some(tills) = tills {
+                tills.close().await;
             }
             // A printer's task ends when nobody can give it more and all it has is printed.
             drop(agent);
@@ -391,20 +387,6 @@ struct Ends {
     done: mpsc::Receiver<Done>,
     commands: mpsc::Receiver<Command>,
     printer: mpsc::Receiver<printer::Event>,
-}
-
-/// What ends the serving of tills.
-struct TillEnd {
-    bound: till::http::Bound,
-    stop: oneshot::Sender<()>,
-}
-
-impl TillEnd {
-    /// Lets the last answers out and gives the socket's name free.
-    async fn close(self) {
-        drop(self.stop);
-        let _ = tokio::time::timeout(LAST_ANSWERS, self.bound.done).await;
-    }
 }
 
 impl Agent {
