@@ -618,7 +618,8 @@ impl Agent {
             return;
         };
         active.trace.card_read(now.monotonic);
-        let goes_online = presented.first_answer == FirstAnswer::GoOnline || !active.sale.order().kind.card_has_a_say();
+        let goes_online =
+            presented.first_answer == FirstAnswer::GoOnline || !active.sale.order().kind().card_has_a_say();
         if goes_online {
             let identity = self.reader_state.identity();
             let order = active.sale.order();
@@ -628,7 +629,7 @@ impl Agent {
                 sequence_number: order.number,
                 device_serial: identity.map_or("", |identity| &identity.serial),
                 pin_entry: identity.is_some_and(|identity| identity.pin_key),
-                payment_type: order.kind.payment_type(),
+                payment_type: order.kind().payment_type(),
                 parameters: &order.parameters,
                 presented: &presented,
             };
@@ -698,7 +699,7 @@ impl Agent {
             Answer::Pending { id } => id,
             _ => return answer,
         };
-        let earlier = self.sales.get(&number).and_then(|active| active.sale.order().kind.of());
+        let earlier = self.sales.get(&number).and_then(|active| active.sale.order().transaction.of());
         let of_another =
             earlier.is_some_and(|of| sale::is_same_payment(&of.payment, id)) || self.is_of_another(number, id);
         if of_another {

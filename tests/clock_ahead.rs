@@ -9,7 +9,7 @@ mod world;
 use std::time::Duration;
 
 use pos_agent::journal::{Db, inspect};
-use pos_agent::till::Kind;
+use pos_agent::transaction::Kind;
 use tokio::time::sleep;
 use world::World;
 use world::board::End;

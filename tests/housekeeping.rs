@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use pos_agent::journal::Reading;
-use pos_agent::till::Kind;
+use pos_agent::transaction::Kind;
 use rusqlite::Connection;
 use world::World;
 use world::board::End;

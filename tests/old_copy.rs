@@ -8,7 +8,7 @@ mod world;
 
 use std::time::Duration;
 
-use pos_agent::till::Kind;
+use pos_agent::transaction::Kind;
 use tokio::time::sleep;
 use world::World;
 use world::bank::Behaviour;

@@ -10,8 +10,9 @@ use crate::config::{self, Config};
 use crate::gateway::{self, Expected, On, PreparedPayment, WithoutCard};
 use crate::printer;
 use crate::reader::{self, Arm, Completion, Order};
-use crate::sale::{self, Action, CardAnswer, Event, Kind};
+use crate::sale::{self, Action, CardAnswer, Event};
 use crate::till::Refused;
+use crate::transaction::Kind;
 
 use super::clock::{self, Clock};
 use super::{Afterwards, Agent, Done};
@@ -41,7 +42,7 @@ impl Agent {
                 let asked = Expected {
                     merchant_transaction_id: order.merchant_transaction_id.clone(),
                     amount: active.sale.amount(),
-                    payment_type: order.kind.payment_type().to_owned(),
+                    payment_type: order.kind().payment_type().to_owned(),
                 };
                 let (gateway, done) = (self.gateway.clone(), self.done.clone());
                 tokio::spawn(async move {
@@ -79,7 +80,7 @@ impl Agent {
         let arm = Arm {
             sale: number,
             amount: active.sale.amount(),
-            transaction_type: if active.sale.order().kind == Kind::Credit { REFUND } else { PURCHASE },
+            transaction_type: if active.sale.order().kind() == Kind::Credit { REFUND } else { PURCHASE },
             at: clock::for_reader(&local),
             card_timeout: Duration::from_secs(self.config.terminal.card_timeout_s),
             entry: if active.sale.order().manual { reader::Entry::Manual } else { reader::Entry::Card },
@@ -97,7 +98,7 @@ impl Agent {
         let Some(active) = self.sales.get_mut(&number) else {
             return;
         };
-        if !active.sale.order().kind.needs_card() {
+        if !active.sale.order().kind().needs_card() {
             active.prepared = Some(without_card(&self.gateway, active.sale.order()));
         }
         // Kept until the answer: a gateway that did not process it may be asked again.
@@ -166,15 +167,9 @@ impl Agent {
 
 /// The request of a transaction that needs no card.
 fn without_card(gateway: &gateway::Client, order: &sale::Order) -> Result<PreparedPayment, String> {
-    let on = match &order.kind {
-        Kind::Capture { of } | Kind::Refund { of } | Kind::Reversal { of } => On::Payment(&of.payment),
-        Kind::Increment { of } => On::Reference { payment: &of.payment, practice: "INCREMENTAL_AUTH" },
-        Kind::Reauthorisation { of } => On::Reference { payment: &of.payment, practice: "REAUTHORIZATION" },
-        Kind::ByRegistration { registration } => On::Registration(registration),
-        Kind::Sale | Kind::PreAuthorisation | Kind::Credit => return Err("it needs a card".to_owned()),
-    };
+    let on = On::of(&order.transaction).ok_or("it needs a card")?;
     let asked = WithoutCard {
-        payment_type: order.kind.payment_type(),
+        payment_type: order.kind().payment_type(),
         on,
         amount: order.amount,
         merchant_transaction_id: &order.merchant_transaction_id,

@@ -4,9 +4,10 @@
 //! How much is left to reverse is `sale`'s to reckon; a sale knows no other transaction, so what others gave back of it
 //! is found here.
 
-use crate::follow_up::{Held, Transaction};
+use crate::follow_up::{Held, History};
 use crate::money::Amount;
-use crate::sale::{self, Action, Event, Kind, Reason, Sale};
+use crate::sale::{self, Action, Event, Reason, Sale};
+use crate::transaction::Kind;
 
 use super::Agent;
 
@@ -32,12 +33,12 @@ impl Agent {
         let Ok(referring) = self.journal.referring_to(payment) else {
             return held_back(Reason::ReversalHeldBack, "", false);
         };
-        let captured = |sale: &Sale| matches!(sale.order().kind, Kind::Capture { .. });
-        let what = |sale: &Sale| Transaction::of(sale, Vec::new());
+        let captured = |sale: &Sale| sale.order().kind() == Kind::Capture;
+        let what = |sale: &Sale| History::of(sale, Vec::new());
         if referring.iter().any(|sale| captured(sale) && what(sale).possible() > 0) {
             return held_back(Reason::GivenBackById, payment, true);
         }
-        let gives = |sale: &&Sale| matches!(sale.order().kind, Kind::Refund { .. } | Kind::Reversal { .. });
+        let gives = |sale: &&Sale| sale.order().kind().gives_back();
         let given: Vec<_> = referring.iter().filter(gives).map(what).collect();
         if given.iter().any(|given| given.held == Held::Perhaps) {
             if let Some(active) = self.sales.get_mut(&number) {
@@ -45,7 +46,7 @@ impl Agent {
             }
             return held_back(Reason::ReversalHeldBack, payment, false);
         }
-        let sum: u64 = given.iter().map(Transaction::possible).sum();
+        let sum: u64 = given.iter().map(History::possible).sum();
         if sum == 0 {
             return None;
         }

@@ -6,7 +6,6 @@ use std::time::Duration;
 use crate::metrics::{PrinterStanding, Standing, Timing};
 use crate::sale;
 
-use super::words::kind_of;
 use super::{Agent, act};
 
 impl Agent {
@@ -21,7 +20,7 @@ impl Agent {
         if let sale::Standing::Ended(outcome) = active.sale.standing()
             && !active.counted
         {
-            self.metrics.ended(kind_of(&active.sale.order().kind), outcome);
+            self.metrics.ended(active.sale.order().kind(), outcome);
             active.counted = true;
             self.warn_of_end(number);
         }
@@ -65,7 +64,7 @@ impl Agent {
         for active in self.sales.values() {
             let (undone, quarantined) = match active.sale.standing() {
                 sale::Standing::Unconfirmed { quarantined, .. } => {
-                    (active.sale.order().kind.is_undone_when_unknown(), quarantined.is_some())
+                    (active.sale.order().kind().is_undone_when_unknown(), quarantined.is_some())
                 }
                 _ if active.stuck || self.old_copy.holds_up(active.sale.order().number) => (false, false),
                 _ => continue,

@@ -24,9 +24,10 @@ use tokio::sync::oneshot;
 
 use crate::journal::{self, Opened};
 use crate::sale::{self, Action, Event, Sale};
-use crate::till::{Attention, AttentionView, Refused, SaleView, Who};
+use crate::till::{Attention, AttentionView, Refused, SaleView};
+use crate::transaction::Who;
 
-use super::{Agent, Done, words};
+use super::{Agent, Done};
 
 /// A day before the last thing that is known: clocks of board and gateway may differ, and zones.
 const SLACK_MS: i64 = 24 * 3600 * 1000;
@@ -417,7 +418,7 @@ impl Agent {
             return Err(Refused::NotPossible { why });
         }
         tracing::warn!(sale = number, keep, %by, "a person has decided what becomes of a sale of an old copy");
-        self.advance(number, sale::Event::Settle { keep, by: Some(words::recorded(by)) });
+        self.advance(number, sale::Event::Settle { keep, by: Some(by.clone()) });
         let settled = self.sales.get(&number).map(|active| self.view_of(&active.sale));
         settled.ok_or_else(|| Refused::NotPossible { why: format!("transaction {number} has ended") })
     }

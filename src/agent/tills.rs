@@ -5,10 +5,10 @@ use tokio::sync::oneshot;
 
 use crate::emv::pan;
 use crate::gateway::added;
-use crate::gateway::parameter::Call;
 use crate::money::{Amount, Currency};
 use crate::sale::{self, Order, Sale};
-use crate::till::{self, Command, Refused, SaleView, Wanted, Who};
+use crate::till::{self, Command, Refused, SaleView, Wanted};
+use crate::transaction::{Kind, Who};
 
 use super::recovery::refused_by_journal;
 use super::{Active, Agent, Done, NUDGED, act, words};
@@ -65,7 +65,7 @@ impl Agent {
                 let found = self.find(&till, &reference);
                 let answer = found.and_then(|(sale, view)| {
                     words::has_a_receipt(&view)?;
-                    self.print_again(&sale, copy.into())
+                    self.print_again(&sale, copy)
                 });
                 let _ = reply.send(answer);
             }
@@ -110,24 +110,14 @@ impl Agent {
             Err(Refused::NoSuchSale { .. }) => {}
             Err(refused) => return Err(refused),
         }
-        let (call, payment_type) = match wanted.kind {
-            till::Kind::Sale => (Call::Payment, "DB"),
-            till::Kind::PreAuthorisation => (Call::Payment, "PA"),
-            till::Kind::Credit => (Call::Payment, "CD"),
-            till::Kind::ByRegistration => (Call::ByRegistration, "DB"),
-            till::Kind::Capture => (Call::FollowUp, "CP"),
-            till::Kind::Refund => (Call::FollowUp, "RF"),
-            till::Kind::Reversal => (Call::FollowUp, "RV"),
-            till::Kind::Increment | till::Kind::Reauthorisation => (Call::Increment, "PA"),
-        };
-        let parameters = added::parameters(&wanted.parameters, call, payment_type, &self.config.gateway.assumptions)
+        let parameters = added::parameters(&wanted.parameters, wanted.kind, &self.config.gateway.assumptions)
             .map_err(|problem| Refused::Parameter { name: problem.name, why: problem.why })?;
         if pan::is_in(&wanted.reference) {
             let why = "it looks like a card number, which belongs into the reader alone; use another reference";
             return Err(Refused::Parameter { name: "reference".to_owned(), why: why.to_owned() });
         }
-        let (kind, amount) = self.kind_and_amount(&wanted)?;
-        self.may_begin(&kind, amount)?;
+        let (transaction, amount) = self.transaction_and_amount(&wanted)?;
+        self.may_begin(transaction.kind(), amount)?;
         let Some(local) = self.clock.local() else {
             return Err(Refused::NotReady { why: self.clock.untrusted() });
         };
@@ -136,12 +126,12 @@ impl Agent {
         self.last_number += 1;
         let number = self.last_number;
         let order = Order {
-            kind,
+            transaction,
             parameters,
             number,
             till: wanted.till,
             reference: wanted.reference,
-            by: Some(words::recorded(wanted.caller.who())),
+            by: Some(wanted.caller.who().clone()),
             amount,
             ask_tip: wanted.ask_tip,
             manual: wanted.manual,
@@ -160,7 +150,7 @@ impl Agent {
         self.measure_step(number, took);
         self.nudge_open_reversals();
         let view = self.view_of(&sale);
-        if sale.order().kind.needs_card() {
+        if sale.order().kind().needs_card() {
             self.at_reader = Some(number);
         } else {
             self.inbox.push_back((number, sale::Event::Proceed));
@@ -173,7 +163,7 @@ impl Agent {
     }
 
     /// Whether a transaction of `amount` can begin now.
-    fn may_begin(&self, kind: &sale::Kind, amount: Amount) -> Result<(), Refused> {
+    fn may_begin(&self, kind: Kind, amount: Amount) -> Result<(), Refused> {
         if let Some(number) = self.at_reader.filter(|_| kind.needs_card())
             && let Some(active) = self.sales.get(&number)
         {
@@ -193,7 +183,7 @@ impl Agent {
             return Err(Refused::NotReady { why });
         }
         // What refers to an earlier transaction is in the currency of that.
-        if kind.of().is_none() {
+        if !kind.has_earlier() {
             self.takes(amount.currency())?;
         }
         self.may_charge(amount).map_err(|why| Refused::Amount { why })
@@ -252,7 +242,7 @@ impl Agent {
         match self.sales.get_mut(&number) {
             Some(active) if !active.stuck && !self.old_copy.holds_up(number) && active.sale.can_be_cancelled() => {
                 active.cancels.push(reply);
-                self.advance(number, sale::Event::CancelAsked { by: Some(words::recorded(by)) });
+                self.advance(number, sale::Event::CancelAsked { by: Some(by.clone()) });
                 self.answer_cancels(number);
             }
             _ => drop(reply.send(Ok(view))),
@@ -284,7 +274,7 @@ impl Agent {
                 Err(Refused::Journal { why: why.to_owned() })
             }
             Some(active) if active.sale.standing() == sale::Standing::AtSignature => {
-                let by = Some(words::recorded(by));
+                let by = Some(by.clone());
                 self.advance(number, sale::Event::SignatureChecked { accepted, by });
                 Ok(self.sales.get(&number).map_or(view, |active| self.view_of(&active.sale)))
             }

@@ -12,10 +12,10 @@ use tokio::sync::oneshot;
 use crate::journal;
 use crate::money::{Amount, Currency};
 use crate::sale::{Outcome, Sale, Standing};
-use crate::till::{self, Refused, State, Sum, TotalsView};
+use crate::till::{Refused, State, Sum, TotalsView};
+use crate::transaction::Kind;
 
 use super::recovery::refused_by_journal;
-use super::words::kind_of;
 use super::{Agent, Done};
 
 /// Transactions of one page: counted within a millisecond.
@@ -59,7 +59,7 @@ struct Sums {
 
 #[derive(Clone, Copy)]
 struct Line {
-    kind: till::Kind,
+    kind: Kind,
     currency: Currency,
     count: u64,
     minor: u128,
@@ -163,7 +163,7 @@ impl Counting {
 
 impl Sums {
     fn moved(&mut self, sale: &Sale, amount: Amount) {
-        let (kind, currency) = (kind_of(&sale.order().kind), amount.currency());
+        let (kind, currency) = (sale.order().kind(), amount.currency());
         let label = sale.card().and_then(|card| card.label.as_deref());
         let scheme = sale.host().brand.as_deref().or(label).unwrap_or("other").to_owned();
         let line = || Line { kind, currency, count: 0, minor: 0 };

@@ -7,35 +7,21 @@ use chrono::{SecondsFormat, TimeZone, Utc};
 use crate::card::Cryptogram;
 use crate::printer;
 use crate::reader::Step;
-use crate::sale::{self, Copy, Kind, Outcome, Sale, Standing, Why};
-use crate::till::{self, CardView, Progress, ReceiptCopy, Refused, SaleView, State, Who};
-use crate::words::{self, End, Message, Words};
+use crate::sale::{Outcome, Sale, Standing, Why};
+use crate::till::{CardView, Progress, Refused, SaleView, State};
+use crate::transaction::{Kind, OutcomeWord};
+use crate::words::{self, Message, Words};
 
 use super::Agent;
 
 const FAULT: &str = "the sale ended because of a fault of the terminal's side";
-
-impl From<ReceiptCopy> for Copy {
-    fn from(copy: ReceiptCopy) -> Self {
-        match copy {
-            ReceiptCopy::Customer => Self::Customer,
-            ReceiptCopy::Merchant => Self::Merchant,
-        }
-    }
-}
-
-/// Who it was, for the journal.
-pub(super) fn recorded(who: &Who) -> sale::Who {
-    sale::Who { token: who.token.clone(), uid: who.uid }
-}
 
 impl Agent {
     /// The sale as tills see it.
     pub(super) fn view_of(&self, sale: &Sale) -> SaleView {
         let order = sale.order();
         let stuck = self.sales.get(&order.number).is_some_and(|active| active.stuck);
-        let kind = kind_of(&order.kind);
-        let of = order.kind.of().map(|of| match of.number {
+        let of = order.transaction.of().map(|of| match of.number {
             Some(number) => match self.journal.key(number) {
                 Ok(Some((till, reference))) if till == order.till => reference,
                 // Another till's reference, and its payment's id, are that till's.
@@ -65,9 +51,9 @@ impl Agent {
         SaleView {
             till: order.till.clone(),
             reference: order.reference.clone(),
-            by: order.by.as_ref().map(|by| Who { token: by.token.clone(), uid: by.uid }),
+            by: order.by.clone(),
             number: order.number,
-            kind,
+            kind: order.kind(),
             of,
             left: None,
             later: Vec::new(),
@@ -113,7 +99,7 @@ impl Agent {
             State::InProgress => "authorising",
             state => state.as_str(),
         };
-        let outcome = view.outcome.map(till::Outcome::as_str);
+        let outcome = view.outcome.map(OutcomeWord::as_str);
         tracing::info!(sale = number, step, outcome, reason = view.reason, "sale");
         self.answer_cancels(number);
         let progress = Progress {
@@ -140,7 +126,7 @@ impl Agent {
         }
         let order = active.sale.order();
         let (reason, detail) = (why.reason.as_str(), why.detail.as_deref().unwrap_or_default());
-        let (outcome, reference, till) = (outcome.as_str(), &order.reference, &order.till);
+        let (outcome, reference, till) = (outcome.word().as_str(), &order.reference, &order.till);
         tracing::warn!(sale = number, outcome, reason, reference, till, detail, "{}", FAULT);
     }
 
@@ -233,12 +219,12 @@ fn shown_cryptogram(cryptogram: Cryptogram) -> String {
 
 /// What nobody knows yet is taken back, or finished.
 fn unconfirmed(sale: &Sale) -> State {
-    if sale.order().kind.is_undone_when_unknown() { State::Unconfirmed } else { State::UnconfirmedFinishing }
+    if sale.order().kind().is_undone_when_unknown() { State::Unconfirmed } else { State::UnconfirmedFinishing }
 }
 
 /// How a sale stands: state, outcome, and one sentence for the cashier.
-fn standing(words: &Words, sale: &Sale) -> (State, Option<till::Outcome>, String) {
-    let (amount, kind) = (sale.amount(), &sale.order().kind);
+fn standing(words: &Words, sale: &Sale) -> (State, Option<OutcomeWord>, String) {
+    let (amount, kind) = (sale.amount(), sale.order().kind());
     match sale.standing() {
         Standing::Waiting if !kind.needs_card() => {
             (State::InProgress, None, words.label(Message::BeingSent).to_owned())
@@ -249,19 +235,7 @@ fn standing(words: &Words, sale: &Sale) -> (State, Option<till::Outcome>, String
         Standing::Unconfirmed { why, trouble, quarantined } => {
             (unconfirmed(sale), None, words.unconfirmed(kind, why, trouble, quarantined))
         }
-        Standing::Ended(outcome) => {
-            let (word, end) = match outcome {
-                Outcome::Approved => (till::Outcome::Approved, End::Approved),
-                Outcome::PartiallyApproved { amount } => {
-                    (till::Outcome::PartiallyApproved, End::PartiallyApproved(*amount))
-                }
-                Outcome::Declined { why } => (till::Outcome::Declined, End::Declined(why)),
-                Outcome::Cancelled { why } => (till::Outcome::Cancelled, End::Cancelled(why)),
-                Outcome::NotSent { why } => (till::Outcome::NotSent, End::NotSent(why)),
-                Outcome::Reversed { why } => (till::Outcome::Reversed, End::Reversed(why)),
-            };
-            (State::Ended, Some(word), words.ended(kind, end, amount))
-        }
+        Standing::Ended(outcome) => (State::Ended, Some(outcome.word()), words.ended(kind, outcome, amount)),
     }
 }
 
@@ -278,25 +252,10 @@ pub(super) fn has_a_receipt(view: &SaleView) -> Result<(), Refused> {
     Err(Refused::NoReceiptYet { stands })
 }
 
-/// A kind in the till's words.
-pub(super) fn kind_of(kind: &Kind) -> till::Kind {
-    match kind {
-        Kind::Sale => till::Kind::Sale,
-        Kind::PreAuthorisation => till::Kind::PreAuthorisation,
-        Kind::Credit => till::Kind::Credit,
-        Kind::ByRegistration { .. } => till::Kind::ByRegistration,
-        Kind::Capture { .. } => till::Kind::Capture,
-        Kind::Refund { .. } => till::Kind::Refund,
-        Kind::Reversal { .. } => till::Kind::Reversal,
-        Kind::Increment { .. } => till::Kind::Increment,
-        Kind::Reauthorisation { .. } => till::Kind::Reauthorisation,
-    }
-}
-
 /// What a transaction is, for a till that used its reference again for something else.
 pub(super) fn what_it_is(sale: &Sale) -> String {
-    match kind_of(&sale.order().kind) {
-        till::Kind::Sale => sale.order().amount.to_string(),
+    match sale.order().kind() {
+        Kind::Sale => sale.order().amount.to_string(),
         kind => format!("{} ({})", sale.order().amount, kind.as_str()),
     }
 }

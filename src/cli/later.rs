@@ -8,7 +8,7 @@ use super::exit::{Exit, Stop};
 use super::flow::Flow;
 use super::reference;
 use super::sale::{HowMuch, Partial};
-use crate::till::Kind;
+use crate::transaction::Kind;
 
 /// The earlier transaction and how much of it.
 #[derive(Debug, Args)]

@@ -46,6 +46,7 @@ use std::path::PathBuf;
 use crate::card::Presented;
 use crate::config::SecretError;
 use crate::money::Amount;
+use crate::transaction::Transaction;
 
 pub use certificate::{Certificate, Expiry};
 pub use client::{Client, Soon};
@@ -106,6 +107,26 @@ pub enum On<'a> {
     },
     /// A POST to the `registration-payment-path` of the settings.
     Registration(&'a str),
+}
+
+impl<'a> On<'a> {
+    /// What a transaction refers to; `None` when a card is read for it.
+    #[must_use]
+    pub fn of(transaction: &'a Transaction) -> Option<Self> {
+        match transaction {
+            Transaction::Sale | Transaction::PreAuthorisation | Transaction::Credit => None,
+            Transaction::Capture { of } | Transaction::Refund { of } | Transaction::Reversal { of } => {
+                Some(Self::Payment(&of.payment))
+            }
+            Transaction::Increment { of } => {
+                Some(Self::Reference { payment: &of.payment, practice: "INCREMENTAL_AUTH" })
+            }
+            Transaction::Reauthorisation { of } => {
+                Some(Self::Reference { payment: &of.payment, practice: "REAUTHORIZATION" })
+            }
+            Transaction::ByRegistration { registration } => Some(Self::Registration(registration)),
+        }
+    }
 }
 
 /// Why the client cannot be made. Each is a mistake in the settings or in a file they name.

@@ -163,7 +163,7 @@ impl Db {
         let step = params![id, sale, unix_ms, text, next.entry, next.hash];
         if let Some(Record::Started { order }) = records.first() {
             let transaction = self.connection.transaction().map_err(failed)?;
-            let earlier = order.kind.of().and_then(|of| of.number).and_then(|number| i64::try_from(number).ok());
+            let earlier = order.transaction.of().and_then(|of| of.number).and_then(|number| i64::try_from(number).ok());
             put(
                 &transaction,
                 "INSERT INTO sale(number, till, reference, earlier) VALUES (?1, ?2, ?3, ?4)",

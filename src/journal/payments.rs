@@ -43,7 +43,7 @@ fn ids(record: &Record) -> Vec<(&str, Role)> {
     let own = |id| (id, Role::Own);
     match record {
         Record::Started { order } => {
-            let unknown = order.kind.of().filter(|of| of.number.is_none());
+            let unknown = order.transaction.of().filter(|of| of.number.is_none());
             unknown.map(|of| (of.payment.as_str(), Role::Earlier)).into_iter().collect()
         }
         Record::HostApproved { payment, host, .. } => {

@@ -19,7 +19,7 @@ impl Sale {
                 Step::write([Record::Held { why }]).then([Action::Tell, alarm])
             }
             // By this journal it was never sent; the gateway holds it.
-            State::Waiting if self.order.kind.is_undone_when_unknown() => {
+            State::Waiting if self.order.kind().is_undone_when_unknown() => {
                 let alarm = Action::Alarm { why: why.clone() };
                 let begun = Reason::NotSentInCopy.into();
                 let reversing = Record::Reversing { why: begun, payment: None, host: None, by: None };

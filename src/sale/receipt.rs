@@ -2,8 +2,9 @@
 
 use crate::card::CardFacts;
 use crate::money::Amount;
+use crate::transaction::Kind;
 
-use super::{HostFacts, Kind, Why};
+use super::{HostFacts, Why};
 
 /// One receipt. What stands on which copy is the printer's business.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,24 +82,4 @@ pub enum ReceiptOutcome {
     Cancelled(Why),
     /// No payment exists: nothing was sent or processed, and why.
     NotSent(Why),
-}
-
-/// Whose copy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Copy {
-    /// Kept by the shop; carries the signature line.
-    Merchant,
-    /// Handed to the customer.
-    Customer,
-}
-
-impl Copy {
-    /// As programs write it.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Merchant => "merchant",
-            Self::Customer => "customer",
-        }
-    }
 }

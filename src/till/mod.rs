@@ -11,13 +11,14 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::{broadcast, mpsc, oneshot};
 
 use crate::money::{Amount, Currency};
+use crate::transaction::{Kind, OutcomeWord, ReceiptCopy, Who};
 
 pub mod http;
 mod rights;
 mod status;
 mod totals;
 
-pub use rights::{Caller, Denied, Permit, Verb, Who};
+pub use rights::{Caller, Denied, Permit, Verb};
 pub use status::{
     Attention, AttentionView, ClockState, ClockView, ConfigFileView, GatewayState, GatewayView, JournalState,
     JournalView, KeysView, PrinterState, PrinterView, ReaderState, ReaderView, StatusView,
@@ -218,79 +219,6 @@ pub enum Of {
     Payment(String),
 }
 
-/// What kind of transaction.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Kind {
-    /// A card pays.
-    #[default]
-    Sale,
-    /// A card's money is reserved.
-    PreAuthorisation,
-    /// A card gets money without an earlier payment.
-    Credit,
-    /// Stored card data pay.
-    ByRegistration,
-    /// What was reserved is taken.
-    Capture,
-    /// What was paid goes back.
-    Refund,
-    /// An earlier transaction is undone.
-    Reversal,
-    /// More is reserved.
-    Increment,
-    /// What was reserved is reserved anew.
-    Reauthorisation,
-}
-
-impl Kind {
-    /// Every kind.
-    pub const ALL: [Self; 9] = [
-        Self::Sale,
-        Self::PreAuthorisation,
-        Self::Credit,
-        Self::ByRegistration,
-        Self::Capture,
-        Self::Refund,
-        Self::Reversal,
-        Self::Increment,
-        Self::Reauthorisation,
-    ];
-
-    /// As programs write it.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Sale => "sale",
-            Self::PreAuthorisation => "pre-authorisation",
-            Self::Credit => "credit",
-            Self::ByRegistration => "by-registration",
-            Self::Capture => "capture",
-            Self::Refund => "refund",
-            Self::Reversal => "reversal",
-            Self::Increment => "increment",
-            Self::Reauthorisation => "reauthorisation",
-        }
-    }
-
-    /// Whether it refers to an earlier transaction.
-    #[must_use]
-    pub fn has_earlier(self) -> bool {
-        matches!(self, Self::Capture | Self::Refund | Self::Reversal | Self::Increment | Self::Reauthorisation)
-    }
-}
-
-/// Whose receipt.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ReceiptCopy {
-    /// The customer's.
-    #[default]
-    Customer,
-    /// The merchant's.
-    Merchant,
-}
-
 /// The ends of the till's wires that the agent holds.
 #[derive(Debug)]
 pub struct Wires {
@@ -359,39 +287,6 @@ impl State {
     }
 }
 
-/// How a sale ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Outcome {
-    /// Charged in full.
-    Approved,
-    /// Charged in part: see `approvedAmount`.
-    PartiallyApproved,
-    /// Not charged: the bank or the card declined.
-    Declined,
-    /// Not charged: the customer or the till gave up before anything was sent.
-    Cancelled,
-    /// Not charged, no payment exists: nothing left the terminal, or the gateway did not process it.
-    NotSent,
-    /// Not charged: it was, or may have been, approved, and was taken back.
-    Reversed,
-}
-
-impl Outcome {
-    /// As programs write it.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Approved => "approved",
-            Self::PartiallyApproved => "partially-approved",
-            Self::Declined => "declined",
-            Self::Cancelled => "cancelled",
-            Self::NotSent => "not-sent",
-            Self::Reversed => "reversed",
-        }
-    }
-}
-
 /// A sale as tills see it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -428,7 +323,7 @@ pub struct SaleView {
     pub state: State,
     /// How it ended; absent while it has not.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub outcome: Option<Outcome>,
+    pub outcome: Option<OutcomeWord>,
     /// What was approved, with `partially-approved` and `approved`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub approved_amount: Option<String>,
@@ -492,7 +387,7 @@ pub struct LaterView {
     pub state: State,
     /// How it ended; absent while it has not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub outcome: Option<Outcome>,
+    pub outcome: Option<OutcomeWord>,
 }
 
 /// The answer to a cancel: whether it came in time, and the sale.
@@ -522,7 +417,7 @@ impl From<SaleView> for CancelView {
     /// From the sale as it stands after the cancel was carried out.
     fn from(sale: SaleView) -> Self {
         let (cancel, cancel_text) = match (sale.state, sale.outcome) {
-            (State::Ended, Some(Outcome::Cancelled)) => {
+            (State::Ended, Some(OutcomeWord::Cancelled)) => {
                 (Cancelled::InTime, "cancelled in time: nothing is charged".to_owned())
             }
             (State::Ended, _) => {

@@ -3,7 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Kind, SaleView};
+use super::SaleView;
+use crate::transaction::Kind;
 
 /// Counts and sums of the transactions after a number.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

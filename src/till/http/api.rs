@@ -63,9 +63,10 @@ use super::list;
 use super::places::{Allowance, count};
 use crate::money::{Amount, Currency};
 use crate::till::{
-    Attention, AttentionView, Caller, CancelView, Command, Kind, LogLevel, LogView, Of, Permit, PortView, Progress,
-    ReceiptCopy, Refused, SaleView, State as SaleState, StatusView, TotalsView, Verb, Wanted,
+    Attention, AttentionView, Caller, CancelView, Command, LogLevel, LogView, Of, Permit, PortView, Progress, Refused,
+    SaleView, State as SaleState, StatusView, TotalsView, Verb, Wanted,
 };
+use crate::transaction::{Kind, ReceiptCopy};
 
 /// A sale's request is below 200 bytes; tills may add blanks.
 const MAX_BODY: usize = 64 * 1024;
