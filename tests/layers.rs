@@ -479,7 +479,9 @@ fn finds_a_planted_violation_and_says_where() {
     let found = planted("src/sale/step.rs", source);
     assert_eq!(
         found,
-        ["src/sale/step.rs:4: uses `reader::Event`, but `sale` may use [\"money\", \"card\", \"transaction\"] (tests/layers.rs)"]
+        [
+            "src/sale/step.rs:4: uses `reader::Event`, but `sale` may use [\"money\", \"card\", \"transaction\"] (tests/layers.rs)"
+        ]
     );
 }
 

@@ -27,7 +27,7 @@ fn push_value(value: Value, receipt: &Receipt, content: &mut String) {
         _ => receipt.amount,
     };
     let text = match value {
-        Value::Reference => receipt.reference.clone(),
+        Value::Reference => receipt.reference.to_string(),
         Value::Number => receipt.number.to_string(),
         Value::Terminal => receipt.terminal_id.clone(),
         Value::Amount => charged.decimal(),
