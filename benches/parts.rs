@@ -15,6 +15,7 @@ use pos_agent::money::{Amount, Currency};
 use pos_agent::reader::link::Decoder;
 use pos_agent::sale::{Order, Record};
 use pos_agent::sim::gateway as sim;
+use pos_agent::transaction::Transaction;
 
 /// The 136-byte field 55 of the vector e2e-field55-cvn18.
 const FIELD_55: &str = "5F2A0201245F340100820218008407A0000000031010950580000480009A031911059C01019F02060000000040009F0306\
@@ -116,7 +117,7 @@ fn journal_commit(criterion: &mut Criterion) {
         bencher.iter(|| {
             number += 1;
             let order = Order {
-                kind: pos_agent::sale::Kind::Sale,
+                transaction: Transaction::Sale,
                 parameters: Vec::new(),
                 number,
                 till: "till-1".to_owned(),

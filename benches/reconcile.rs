@@ -16,6 +16,7 @@ use pos_agent::card::{CardFacts, EntryMode};
 use pos_agent::journal::Db;
 use pos_agent::money::{Amount, Currency};
 use pos_agent::sale::{HostFacts, Order, Outcome, Record};
+use pos_agent::transaction::Transaction;
 
 const ROWS: u64 = 1_000_000;
 /// The goal, in KiB.
@@ -139,7 +140,7 @@ fn write_journal(path: &Path, sales: u64) -> Result<(), Box<dyn std::error::Erro
 /// A chip sale as the journal has it.
 fn steps(number: u64, amount: Amount, card: &CardFacts) -> [[Record; 1]; 4] {
     let order = Order {
-        kind: pos_agent::sale::Kind::Sale,
+        transaction: Transaction::Sale,
         parameters: Vec::new(),
         number,
         till: "till-1".to_owned(),

@@ -7,32 +7,33 @@
 //! only within `max-credit-amount`, as for a credit.
 
 use crate::config::Right;
-use crate::follow_up::{Follow, Left, Refusal, Transaction};
+use crate::follow_up::{History, Left, Refusal};
 use crate::gateway::added;
 use crate::money::Amount;
-use crate::sale::{Earlier, Kind, Order, Sale, Standing, is_same_payment};
-use crate::till::{self, LaterView, Of, Refused, SaleView, Wanted};
+use crate::sale::{Order, Sale, Standing};
+use crate::till::{LaterView, Of, Refused, SaleView, Wanted};
+use crate::transaction::{Earlier, Kind, PaymentId, Transaction};
 
 use super::Agent;
 use super::recovery::refused_by_journal;
 
 impl Agent {
     /// What a wish comes to: its kind with the earlier transaction found, and its amount.
-    pub(super) fn kind_and_amount(&self, wanted: &Wanted) -> Result<(Kind, Amount), Refused> {
+    pub(super) fn transaction_and_amount(&self, wanted: &Wanted) -> Result<(Transaction, Amount), Refused> {
         let amount = |amount: Option<Amount>| {
             amount.ok_or_else(|| not_possible(format!("a {} needs an amount", wanted.kind.as_str())))
         };
         let kind = match (wanted.kind, &wanted.of, &wanted.registration) {
-            (till::Kind::Sale, ..) => Kind::Sale,
-            (till::Kind::PreAuthorisation, ..) => Kind::PreAuthorisation,
-            (till::Kind::Credit, ..) => {
+            (Kind::Sale, ..) => Transaction::Sale,
+            (Kind::PreAuthorisation, ..) => Transaction::PreAuthorisation,
+            (Kind::Credit, ..) => {
                 let amount = amount(wanted.amount)?;
-                self.is_whole_for(0)?;
+                self.is_whole_for(None)?;
                 self.may_give(amount, 0)?;
-                return Ok((Kind::Credit, amount));
+                return Ok((Transaction::Credit, amount));
             }
-            (till::Kind::ByRegistration, _, Some(registration)) => {
-                Kind::ByRegistration { registration: checked_id("registration", registration)? }
+            (Kind::ByRegistration, _, Some(registration)) => {
+                Transaction::ByRegistration { registration: checked_id("registration", registration)? }
             }
             (kind, Some(of), _) => return self.later_than(kind, of, wanted),
             (kind, ..) => return Err(not_possible(format!("a {} needs what it refers to", kind.as_str()))),
@@ -40,33 +41,30 @@ impl Agent {
         Ok((kind, amount(wanted.amount)?))
     }
 
-    fn later_than(&self, kind: till::Kind, of: &Of, wanted: &Wanted) -> Result<(Kind, Amount), Refused> {
-        let Some(follow) = follow(kind) else {
-            return Err(not_possible(format!("a {} refers to nothing", kind.as_str())));
-        };
+    fn later_than(&self, kind: Kind, of: &Of, wanted: &Wanted) -> Result<(Transaction, Amount), Refused> {
         let (of, amount) = match self.earlier(of)? {
-            Ok(sale) => self.of_known(follow, &sale, wanted)?,
+            Ok(sale) => self.of_known(kind, &sale, wanted)?,
             Err(payment) => {
-                (Earlier { payment: payment.clone(), number: None }, self.of_unknown(follow, &payment, wanted)?)
+                (Earlier { payment: payment.clone(), number: None }, self.of_unknown(kind, &payment, wanted)?)
             }
         };
-        let kind = match follow {
-            Follow::Capture => Kind::Capture { of },
-            Follow::Refund => Kind::Refund { of },
-            Follow::Reversal => Kind::Reversal { of },
-            Follow::Increment => Kind::Increment { of },
-            Follow::Reauthorisation => Kind::Reauthorisation { of },
+        let transaction = match kind {
+            Kind::Capture => Transaction::Capture { of },
+            Kind::Refund => Transaction::Refund { of },
+            Kind::Reversal => Transaction::Reversal { of },
+            Kind::Increment => Transaction::Increment { of },
+            _ => Transaction::Reauthorisation { of },
         };
-        Ok((kind, amount))
+        Ok((transaction, amount))
     }
 
     /// The earlier transaction of this journal, or the id of a payment that it does not know.
-    fn earlier(&self, of: &Of) -> Result<Result<Sale, String>, Refused> {
+    fn earlier(&self, of: &Of) -> Result<Result<Sale, PaymentId>, Refused> {
         let number = match of {
             Of::Reference { till, reference } => return self.find(till, reference).map(|(sale, _)| Ok(sale)),
             Of::Number(number) => *number,
             Of::Payment(payment) => {
-                let payment = checked_id("payment", payment)?;
+                let payment = PaymentId::new(checked_id("payment", payment.as_str())?);
                 match self.journal.of_payment(&payment).map_err(refused_by_journal)? {
                     Some(number) => number,
                     None => return self.not_a_reversal_of_ours(payment).map(Err),
@@ -79,7 +77,7 @@ impl Agent {
 
     /// The id of a payment that this journal does not know. What it reversed by itself it knows, and nothing follows
     /// that.
-    fn not_a_reversal_of_ours(&self, payment: String) -> Result<String, Refused> {
+    fn not_a_reversal_of_ours(&self, payment: PaymentId) -> Result<PaymentId, Refused> {
         match self.journal.of_reversal(&payment).map_err(refused_by_journal)? {
             None => Ok(payment),
             Some(number) => Err(not_possible(format!(
@@ -88,15 +86,15 @@ impl Agent {
         }
     }
 
-    fn of_known(&self, follow: Follow, sale: &Sale, wanted: &Wanted) -> Result<(Earlier, Amount), Refused> {
+    fn of_known(&self, follow: Kind, sale: &Sale, wanted: &Wanted) -> Result<(Earlier, Amount), Refused> {
         let order = sale.order();
         if order.till != wanted.till {
             wanted.caller.needs(Right::AnyTill, "to refer to another till's transaction")?;
         }
-        self.is_whole_for(order.number)?;
+        self.is_whole_for(Some(order.number))?;
         let left = self.left(follow, sale)?.map_err(|why| match why {
             Refusal::NeverFollows => {
-                let earlier = super::words::kind_of(&order.kind).as_str();
+                let earlier = order.kind().as_str();
                 not_possible(format!("there is no {} of a {earlier}", wanted.kind.as_str()))
             }
             why => not_possible(format!("{}: {why}", named_for(wanted, order))),
@@ -122,17 +120,17 @@ impl Agent {
         Ok((Earlier { payment, number: Some(order.number) }, amount))
     }
 
-    fn of_unknown(&self, follow: Follow, payment: &str, wanted: &Wanted) -> Result<Amount, Refused> {
-        self.is_whole_for(0)?;
+    fn of_unknown(&self, follow: Kind, payment: &PaymentId, wanted: &Wanted) -> Result<Amount, Refused> {
+        self.is_whole_for(None)?;
         wanted.caller.needs(Right::UnknownPayment, "to refer to a payment that this terminal does not know")?;
         let amount = wanted.amount;
         let amount = amount
             .ok_or_else(|| not_possible("an amount is needed: this terminal does not know the payment".to_owned()))?;
-        if matches!(follow, Follow::Refund | Follow::Reversal) {
+        if follow.gives_back() {
             // What may have been given for it already counts.
             let earlier = self.journal.referring_to(payment).map_err(refused_by_journal)?;
-            let gives = |sale: &&Sale| matches!(sale.order().kind, Kind::Refund { .. } | Kind::Reversal { .. });
-            let given = earlier.iter().filter(gives).map(|sale| Transaction::of(sale, Vec::new()).possible()).sum();
+            let gives = |sale: &&Sale| sale.order().kind().gives_back();
+            let given = earlier.iter().filter(gives).map(|sale| History::of(sale, Vec::new()).possible()).sum();
             self.may_give(amount, given)?;
         }
         Ok(amount)
@@ -158,9 +156,9 @@ impl Agent {
     }
 
     /// How much of a transaction may follow in this way.
-    fn left(&self, follow: Follow, sale: &Sale) -> Result<Result<Left, Refusal>, Refused> {
-        let root = match &sale.order().kind {
-            Kind::Increment { of } => of.number,
+    fn left(&self, follow: Kind, sale: &Sale) -> Result<Result<Left, Refusal>, Refused> {
+        let root = match &sale.order().transaction {
+            Transaction::Increment { of } => of.number,
             _ => None,
         };
         let root = root.map(|number| self.journal.number(number)).transpose().map_err(refused_by_journal)?.flatten();
@@ -169,14 +167,14 @@ impl Agent {
     }
 
     /// A transaction with what refers to it, and what refers to that.
-    fn with_later(&self, sale: &Sale, depth: u8) -> Result<Transaction, Refused> {
+    fn with_later(&self, sale: &Sale, depth: u8) -> Result<History, Refused> {
         let mut later = Vec::new();
         if depth > 0 {
             for one in &self.later_than_this(sale)? {
                 later.push(self.with_later(one, depth - 1)?);
             }
         }
-        Ok(Transaction::of(sale, later))
+        Ok(History::of(sale, later))
     }
 
     /// What refers to a transaction.
@@ -203,12 +201,12 @@ impl Agent {
         let later = self.later_than_this(sale).unwrap_or_default();
         view.later = later.iter().map(|one| self.view_of(one)).map(|one| later_view(one, &view.till)).collect();
         view.later.sort_by_key(|one| one.number);
-        let follow = match sale.order().kind {
-            Kind::PreAuthorisation | Kind::Reauthorisation { .. } => Follow::Capture,
-            Kind::Sale | Kind::ByRegistration { .. } | Kind::Capture { .. } => Follow::Refund,
+        let follow = match sale.order().kind() {
+            kind if kind.is_reservation() => Kind::Capture,
+            kind if kind.takes_money() => Kind::Refund,
             _ => return view,
         };
-        if matches!(sale.standing(), Standing::Ended(_)) && self.is_whole_for(sale.order().number).is_ok() {
+        if matches!(sale.standing(), Standing::Ended(_)) && self.is_whole_for(Some(sale.order().number)).is_ok() {
             match self.left(follow, sale) {
                 Ok(Ok(Left::UpTo(left))) => view.left = Some(left.decimal()),
                 Ok(Err(Refusal::HoldsNothing)) | Err(_) => {}
@@ -222,9 +220,9 @@ impl Agent {
     /// what it is.
     pub(super) fn is_the_same(&self, wanted: &Wanted, sale: &Sale, view: &SaleView) -> Result<bool, Refused> {
         let order = sale.order();
-        let of = match (&wanted.of, order.kind.of()) {
+        let of = match (&wanted.of, order.transaction.of()) {
             (None, None) => true,
-            (Some(Of::Payment(payment)), Some(of)) => is_same_payment(&of.payment, payment),
+            (Some(Of::Payment(payment)), Some(of)) => of.payment == *payment,
             (Some(Of::Number(number)), Some(of)) => of.number == Some(*number),
             (Some(Of::Reference { till, reference }), Some(of)) => {
                 let key = of.number.map(|number| self.journal.key(number)).transpose().map_err(refused_by_journal)?;
@@ -232,8 +230,8 @@ impl Agent {
             }
             (Some(_), None) | (None, Some(_)) => false,
         };
-        let registration = match &order.kind {
-            Kind::ByRegistration { registration } => wanted.registration.as_ref() == Some(registration),
+        let registration = match &order.transaction {
+            Transaction::ByRegistration { registration } => wanted.registration.as_ref() == Some(registration),
             _ => true,
         };
         let amount = wanted.amount.is_none_or(|amount| amount == order.amount);
@@ -258,18 +256,7 @@ fn later_view(view: SaleView, till: &str) -> LaterView {
 
 /// What a till may hear an earlier transaction called: its reference when it is the till's own.
 fn named_for(wanted: &Wanted, order: &Order) -> String {
-    if order.till == wanted.till { order.reference.clone() } else { format!("transaction {}", order.number) }
-}
-
-fn follow(kind: till::Kind) -> Option<Follow> {
-    match kind {
-        till::Kind::Capture => Some(Follow::Capture),
-        till::Kind::Refund => Some(Follow::Refund),
-        till::Kind::Reversal => Some(Follow::Reversal),
-        till::Kind::Increment => Some(Follow::Increment),
-        till::Kind::Reauthorisation => Some(Follow::Reauthorisation),
-        till::Kind::Sale | till::Kind::PreAuthorisation | till::Kind::Credit | till::Kind::ByRegistration => None,
-    }
+    if order.till == wanted.till { order.reference.to_string() } else { format!("transaction {}", order.number) }
 }
 
 fn checked_id(name: &str, id: &str) -> Result<String, Refused> {

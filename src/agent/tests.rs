@@ -10,8 +10,9 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::config::{Right, TillToken};
-use crate::sale::{Action, Approval, ApprovedAmount, Earlier, Event, ForChip, HostFacts, Kind, Order, Standing};
+use crate::sale::{Action, Approval, ApprovedAmount, Event, ForChip, HostFacts, Order, Standing};
 use crate::till::{self, Caller, Of, Wanted};
+use crate::transaction::{Earlier, Kind, OutcomeWord, ReceiptCopy, Transaction, Who};
 use crate::wire;
 
 mod later;
@@ -48,9 +49,9 @@ impl Terminal {
     }
 
     /// Enters a transaction of before: asked for, and answered.
-    fn enter(&mut self, number: u64, till: &str, kind: Kind, minor: u64, answer: Option<Answer>) {
+    fn enter(&mut self, number: u64, till: &str, transaction: Transaction, minor: u64, answer: Option<Answer>) {
         let order = Order {
-            kind,
+            transaction,
             parameters: Vec::new(),
             number,
             till: till.to_owned(),
@@ -80,11 +81,11 @@ impl Terminal {
     }
 
     fn refunded(&mut self, number: u64, till: &str, of: Earlier, minor: u64) {
-        self.enter(number, till, Kind::Refund { of }, minor, Some(approved(&id(number))));
+        self.enter(number, till, Transaction::Refund { of }, minor, Some(approved(&id(number))));
     }
 
-    fn may(&self, wanted: &Wanted) -> Result<(Kind, Amount), String> {
-        self.agent.kind_and_amount(wanted).map_err(|refused| refused.to_string())
+    fn may(&self, wanted: &Wanted) -> Result<(Transaction, Amount), String> {
+        self.agent.transaction_and_amount(wanted).map_err(|refused| refused.to_string())
     }
 
     fn standing(&self, number: u64) -> Standing<'_> {
@@ -146,8 +147,8 @@ fn id(number: u64) -> String {
 }
 
 /// The kind of sale that needs no card.
-fn stored_card() -> Kind {
-    Kind::ByRegistration { registration: "f".repeat(32) }
+fn stored_card() -> Transaction {
+    Transaction::ByRegistration { registration: "f".repeat(32) }
 }
 
 fn approved(id: &str) -> Answer {
@@ -169,7 +170,7 @@ fn refund(till: &str, of: Of, minor: u64, rights: &[Right]) -> Wanted {
     Wanted {
         till: till.to_owned(),
         reference: "new".to_owned(),
-        kind: till::Kind::Refund,
+        kind: Kind::Refund,
         amount: Some(eur(minor)),
         ask_tip: false,
         manual: false,
@@ -195,7 +196,7 @@ async fn an_id_that_the_journal_knows_is_that_sale_with_its_rest() {
     let mut terminal = Terminal::start(folder.path(), "");
     terminal.sold(1, "till-1", 1000);
     let by_id = || Of::Payment(id(1));
-    let refund_of_it = (Kind::Refund { of: in_journal(1) }, eur(1000));
+    let refund_of_it = (Transaction::Refund { of: in_journal(1) }, eur(1000));
     assert_eq!(terminal.may(&refund("till-1", by_id(), 1000, &[])), Ok(refund_of_it));
     let more = terminal.may(&refund("till-1", by_id(), 1001, &[])).unwrap_err();
     assert!(more.contains("more than is left: 10.00 EUR"), "{more}");
@@ -219,14 +220,14 @@ async fn another_tills_sale_needs_the_right_however_it_is_named() {
         let refused = terminal.may(&refund("till-2", of.clone(), 100, &[Right::UnknownPayment])).unwrap_err();
         assert!(refused.contains("the right any-till"), "{of:?}: {refused}");
         let returned = terminal.may(&refund("till-2", of.clone(), 100, &[Right::AnyTill]));
-        assert_eq!(returned, Ok((Kind::Refund { of: in_journal(1) }, eur(100))), "{of:?}");
+        assert_eq!(returned, Ok((Transaction::Refund { of: in_journal(1) }, eur(100))), "{of:?}");
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn for_an_unknown_payment_and_by_credit_nothing_is_given_beyond_the_limit() {
     let unknown = |minor, rights: &[Right]| refund("till-1", Of::Payment(UNKNOWN.to_owned()), minor, rights);
-    let credit = |minor| Wanted { kind: till::Kind::Credit, of: None, ..unknown(minor, &[]) };
+    let credit = |minor| Wanted { kind: Kind::Credit, of: None, ..unknown(minor, &[]) };
     let folder = TempDir::new().unwrap();
     {
         let closed = Terminal::start(folder.path(), "");
@@ -239,10 +240,13 @@ async fn for_an_unknown_payment_and_by_credit_nothing_is_given_beyond_the_limit(
     assert!(refused.contains("the right unknown-payment"), "{refused}");
     assert!(terminal.may(&unknown(5001, &[Right::UnknownPayment])).is_err());
     let of = || Earlier { payment: UNKNOWN.to_owned(), number: None };
-    assert_eq!(terminal.may(&unknown(5000, &[Right::UnknownPayment])), Ok((Kind::Refund { of: of() }, eur(5000))));
+    assert_eq!(
+        terminal.may(&unknown(5000, &[Right::UnknownPayment])),
+        Ok((Transaction::Refund { of: of() }, eur(5000)))
+    );
     // What was given for it before counts, and what may have been given.
     terminal.refunded(1, "till-2", of(), 1000);
-    terminal.enter(2, "till-1", Kind::Reversal { of: of() }, 1500, Some(lost()));
+    terminal.enter(2, "till-1", Transaction::Reversal { of: of() }, 1500, Some(lost()));
     let refused = terminal.may(&unknown(2501, &[Right::UnknownPayment])).unwrap_err();
     assert!(refused.contains("above the limit of 50.00 EUR"), "{refused}");
     assert!(terminal.may(&unknown(2500, &[Right::UnknownPayment])).is_ok());
@@ -278,7 +282,13 @@ async fn an_answer_with_the_id_of_another_transaction_is_not_taken() {
         let mut before = Terminal::start(folder.path(), "");
         before.sold(1, "till-1", 1000);
         before.enter(2, "till-1", stored_card(), 1000, None);
-        before.enter(3, "till-1", Kind::Refund { of: Earlier { payment: UNKNOWN.to_owned(), number: None } }, 1, None);
+        before.enter(
+            3,
+            "till-1",
+            Transaction::Refund { of: Earlier { payment: UNKNOWN.to_owned(), number: None } },
+            1,
+            None,
+        );
     }
     let terminal = Terminal::start(folder.path(), "");
     for (number, payment, is_ours) in
@@ -339,7 +349,7 @@ async fn the_sales_of_an_old_copy_wait_for_a_person_also_after_a_restart() {
     assert!(terminal.is_held(1), "{:?}", terminal.standing(1));
     terminal.agent.references_listed(Ok(references()));
     assert!(matches!(terminal.standing(1), Standing::Unconfirmed { quarantined: Some(_), .. }));
-    assert!(terminal.agent.settle_sale(1, false, &crate::till::Who::default()).is_ok());
+    assert!(terminal.agent.settle_sale(1, false, &Who::default()).is_ok());
     assert!(!terminal.is_held(1));
     assert_eq!(terminal.agent.may_leave(1, reversal()), Some(reversal()), "a person has decided");
 }
@@ -378,7 +388,7 @@ async fn a_list_or_a_reversal_with_the_id_of_another_transaction_is_not_taken() 
 #[tokio::test(start_paused = true)]
 async fn what_is_being_given_back_by_its_id_is_not_reversed_on_top() {
     let folder = TempDir::new().unwrap();
-    let of_unknown = || Kind::Refund { of: Earlier { payment: UNKNOWN.to_owned(), number: None } };
+    let of_unknown = || Transaction::Refund { of: Earlier { payment: UNKNOWN.to_owned(), number: None } };
     {
         let mut before = Terminal::start(folder.path(), "");
         before.enter(1, "till-1", stored_card(), 1000, None);
@@ -447,7 +457,7 @@ async fn what_is_being_given_back_by_its_id_is_not_reversed_on_top() {
         let mut before = Terminal::start(captured.path(), settings);
         before.enter(1, "till-1", stored_card(), 1000, None);
         let of = Earlier { payment: UNKNOWN.to_owned(), number: None };
-        before.enter(2, "till-2", Kind::Capture { of }, 1000, Some(approved(&id(2))));
+        before.enter(2, "till-2", Transaction::Capture { of }, 1000, Some(approved(&id(2))));
     }
     let mut terminal = Terminal::start(captured.path(), settings);
     terminal.agent.settle();
@@ -488,7 +498,7 @@ async fn nothing_follows_a_reversal_that_was_made_by_itself() {
 async fn what_was_never_sent_ends_only_when_the_gateway_does_not_hold_it() {
     let folder = TempDir::new().unwrap();
     let waits = |number| Order {
-        kind: Kind::Sale,
+        transaction: Transaction::Sale,
         parameters: Vec::new(),
         number,
         till: "till-1".to_owned(),
@@ -522,7 +532,7 @@ async fn what_was_never_sent_ends_only_when_the_gateway_does_not_hold_it() {
             assert_eq!(view(&terminal, number), (till::State::Unconfirmed, None), "the gateway was not asked yet");
             let (reply, mut said) = oneshot::channel();
             let known = terminal.agent.view_of(&terminal.agent.sales[&number].sale);
-            terminal.agent.cancel(number, &till::Who::default(), known, reply);
+            terminal.agent.cancel(number, &Who::default(), known, reply);
             assert_eq!(said.try_recv().unwrap().unwrap().outcome, None, "nor may it be cancelled");
         }
         let Some(held) = held else { continue };
@@ -534,7 +544,7 @@ async fn what_was_never_sent_ends_only_when_the_gateway_does_not_hold_it() {
         terminal.agent.retry_journal();
         terminal.agent.settle();
         assert!(!terminal.agent.old_copy.unmarked);
-        assert_eq!(view(&terminal, 1), (till::State::Ended, Some(till::Outcome::NotSent)));
+        assert_eq!(view(&terminal, 1), (till::State::Ended, Some(OutcomeWord::NotSent)));
         assert!(terminal.is_held(2), "{:?}", terminal.standing(2));
     }
 }
@@ -584,7 +594,7 @@ fn strange_in(told: &impl serde::Serialize, own: &[u64], all: &[u64]) -> Vec<Str
 #[tokio::test(start_paused = true)]
 async fn the_status_names_a_till_its_own_sales_alone() {
     let folder = TempDir::new().unwrap();
-    let before = || Kind::Refund { of: in_journal(1) };
+    let before = || Transaction::Refund { of: in_journal(1) };
     {
         let mut terminal = Terminal::start(folder.path(), "");
         terminal.sold(1, "till-1", 1000);
@@ -595,7 +605,7 @@ async fn the_status_names_a_till_its_own_sales_alone() {
     let mut terminal = Terminal::start(folder.path(), "");
     terminal.agent.settle();
     // Of the other till as well: at the reader, and one that waits for its signature.
-    let order = Order { kind: Kind::Sale, ..terminal.agent.sales[&4].sale.order().clone() };
+    let order = Order { transaction: Transaction::Sale, ..terminal.agent.sales[&4].sale.order().clone() };
     for (number, reference) in [(5, "R5"), (6, "R6")] {
         let order = Order { number, reference: reference.to_owned(), ..order.clone() };
         let (mut sale, first) = Sale::begin(order);
@@ -635,7 +645,7 @@ async fn what_all_tills_hear_names_no_sale() {
     let mut heard = terminal.agent.progress.subscribe();
     for sale in [1, 2, 99] {
         let why = "out of paper".to_owned();
-        let copy = sale::WhoseCopy::Merchant;
+        let copy = ReceiptCopy::Merchant;
         terminal.agent.printer_says(printer::Event::Waits { sale, copy, why: why.clone() });
         terminal.agent.printer_says(printer::Event::Failed { sale, copy, why });
     }
@@ -668,7 +678,7 @@ async fn a_till_hears_of_another_tills_sale_neither_its_reference_nor_its_paymen
     terminal.refunded(3, "till-1", in_journal(1), 200);
     let (_, view) = terminal.agent.find("till-1", "R3").unwrap();
     assert_eq!(view.of.as_deref(), Some("R1"));
-    let again = Wanted { kind: till::Kind::Capture, ..refund("till-2", Of::Number(1), 1, &[Right::AnyTill]) };
+    let again = Wanted { kind: Kind::Capture, ..refund("till-2", Of::Number(1), 1, &[Right::AnyTill]) };
     let refused = terminal.may(&again).unwrap_err();
     assert!(!refused.contains("R1") && !refused.contains(&id(1)), "{refused}");
     // An answer with the id of another's payment.

@@ -23,6 +23,7 @@ use super::text::{self, Lines};
 use crate::config::Assumptions;
 use crate::money::{Amount, Currency};
 use crate::sale::{Answer, Approval, ApprovedAmount, ForChip, HostFacts, Reason, Refusal, ReversalAnswer, Why};
+use crate::transaction::PaymentId;
 
 /// A whole HTTP answer.
 pub(super) struct Reply {
@@ -66,7 +67,7 @@ pub(super) fn payment(reply: &Reply, asked: &Expected, assumptions: &Assumptions
 /// payments have: the result of the question itself ("no such session", "too many requests") comes with an id and a
 /// code too, and is never the outcome of the payment. Here 400, 401, 403 and 404 speak of our question as well. An id
 /// alone does not make it ours: another reference or kind than `asked` is another payment's outcome.
-pub(super) fn retrieval(reply: &Reply, id: &str, asked: &Expected, assumptions: &Assumptions) -> Answer {
+pub(super) fn retrieval(reply: &Reply, id: &PaymentId, asked: &Expected, assumptions: &Assumptions) -> Answer {
     let status = reply.status;
     if status != 200 {
         return unknown(Reason::GatewayCannotBeAsked.with(format_args!("HTTP {status}")));
@@ -79,7 +80,7 @@ pub(super) fn retrieval(reply: &Reply, id: &str, asked: &Expected, assumptions: 
         return unknown(Reason::AnswerUnclear.with("of the question, not of the payment"));
     }
     match payment_id(&body) {
-        Some(said) if said.eq_ignore_ascii_case(id) => {}
+        Some(said) if said == *id => {}
         Some(_) => {
             return Answer::NotOurs { why: Reason::AnotherPaymentAnswered.into() };
         }
@@ -100,7 +101,12 @@ pub(super) fn retrieval(reply: &Reply, id: &str, asked: &Expected, assumptions: 
 }
 
 /// The answer to a reversal of `payment`. How much was reversed is not judged here.
-pub(super) fn reversal(reply: &Reply, payment: &str, asked: &Expected, assumptions: &Assumptions) -> ReversalAnswer {
+pub(super) fn reversal(
+    reply: &Reply,
+    payment: &PaymentId,
+    asked: &Expected,
+    assumptions: &Assumptions,
+) -> ReversalAnswer {
     match refused_request(reply, asked, assumptions) {
         Some(Err(why)) => return ReversalAnswer::Unknown { why },
         Some(Ok(why)) => {
@@ -112,10 +118,10 @@ pub(super) fn reversal(reply: &Reply, payment: &str, asked: &Expected, assumptio
     }
     let answer = read(reply, asked, assumptions);
     if let (Some(body), false) = (object(&reply.body), matches!(answer, Answer::Throttled(_))) {
-        if text_at(&body, "/referencedId").is_some_and(|id| !id.eq_ignore_ascii_case(payment)) {
+        if text_at(&body, "/referencedId").is_some_and(|id| PaymentId::new(id) != *payment) {
             return ReversalAnswer::Unknown { why: Reason::AnotherPaymentAnswered.into() };
         }
-        if text_at(&body, "/id").is_some_and(|id| id.eq_ignore_ascii_case(payment)) {
+        if text_at(&body, "/id").is_some_and(|id| PaymentId::new(id) == *payment) {
             return ReversalAnswer::Unknown { why: Reason::AnotherPaymentAnswered.with(payment) };
         }
     }
@@ -290,8 +296,8 @@ pub(super) fn amount(body: &Value, or_in: Option<Currency>) -> ApprovedAmount {
 }
 
 /// `id`, when it is one: 32 letters and digits (interface: Resources).
-pub(super) fn payment_id(body: &Value) -> Option<String> {
-    text_at(body, "/id").filter(|id| is_payment_id(id)).map(str::to_owned)
+pub(super) fn payment_id(body: &Value) -> Option<PaymentId> {
+    text_at(body, "/id").filter(|id| is_payment_id(id)).map(PaymentId::new)
 }
 
 /// 32 letters and digits.

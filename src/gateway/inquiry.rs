@@ -22,6 +22,7 @@ use super::code::{self, Class};
 use super::json;
 use crate::config::{Assumptions, NotFound};
 use crate::sale::{Inquiry, ListedState, ListedTransaction, Reason};
+use crate::transaction::PaymentId;
 
 /// "Cannot find transaction", beside an empty list.
 const NO_MATCH: &str = "700.400.580";
@@ -77,14 +78,14 @@ fn each_once(entries: Vec<Value>) -> Result<Vec<Value>, String> {
     for entry in entries {
         // What has no id is not left out: it makes the answer unreadable.
         if let Some(id) = payment_id(&entry) {
-            if let Some(place) = places.get(&id.to_ascii_lowercase()) {
+            if let Some(place) = places.get(&id.in_lower_case()) {
                 let known = &once[*place];
                 if *known != entry {
                     return Err(differently(&payment_id(known).unwrap_or(id)));
                 }
                 continue;
             }
-            places.insert(id.to_ascii_lowercase(), once.len());
+            places.insert(id.in_lower_case(), once.len());
         }
         once.push(entry);
     }
@@ -96,13 +97,13 @@ fn each_once(entries: Vec<Value>) -> Result<Vec<Value>, String> {
 /// # Errors
 /// When it was found differently, in a sentence.
 pub(super) fn is_known(all: &[ListedTransaction], one: &ListedTransaction) -> Result<bool, String> {
-    match all.iter().find(|known| known.id.eq_ignore_ascii_case(&one.id)) {
-        Some(known) if known != one => Err(differently(&known.id)),
+    match all.iter().find(|known| known.id == one.id) {
+        Some(known) if known != one || !known.id.is_written_as(&one.id) => Err(differently(&known.id)),
         known => Ok(known.is_some()),
     }
 }
 
-fn differently(id: &str) -> String {
+fn differently(id: &PaymentId) -> String {
     format!("the gateway lists payment {id} twice, and differently")
 }
 
@@ -204,7 +205,7 @@ fn found(entry: &Value, assumptions: &Assumptions) -> Option<ListedTransaction> 
         amount: amount(entry, None),
         state,
         reference: text_at(entry, "/merchantTransactionId").map(str::to_owned),
-        refers_to: text_at(entry, "/referencedId").filter(|id| is_payment_id(id)).map(str::to_owned),
+        refers_to: text_at(entry, "/referencedId").filter(|id| is_payment_id(id)).map(PaymentId::new),
     })
 }
 

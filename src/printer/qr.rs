@@ -27,7 +27,7 @@ fn push_value(value: Value, receipt: &Receipt, content: &mut String) {
         _ => receipt.amount,
     };
     let text = match value {
-        Value::Reference => receipt.reference.clone(),
+        Value::Reference => receipt.reference.to_string(),
         Value::Number => receipt.number.to_string(),
         Value::Terminal => receipt.terminal_id.clone(),
         Value::Amount => charged.decimal(),
@@ -46,12 +46,13 @@ mod tests {
     use super::*;
     use crate::money::{Amount, Currency};
     use crate::sale::HostFacts;
+    use crate::transaction::Kind;
 
     #[test]
     fn values_are_filled_in_and_stay_values() {
         let eur = |text| Amount::parse(text, Currency::from_code("EUR").unwrap()).unwrap();
         let mut receipt = Receipt {
-            kind: crate::sale::Kind::Sale,
+            kind: Kind::Sale,
             tip: None,
             terminal_id: "12345678".to_owned(),
             local_time: "2026-11-20 12:34:56".to_owned(),

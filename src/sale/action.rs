@@ -1,6 +1,7 @@
 //! What a sale has its devices do, and tells the till.
 
 use crate::money::Amount;
+use crate::transaction::PaymentId;
 
 use super::Why;
 
@@ -19,7 +20,7 @@ pub enum Action {
     /// Ask what became of a pending payment.
     Poll {
         /// Its id.
-        payment: String,
+        payment: PaymentId,
     },
     /// Give the card its answer.
     AnswerCard(Box<CardAnswer>),
@@ -31,7 +32,7 @@ pub enum Action {
     /// Reverse a payment, or what is left of it.
     Reverse {
         /// Its id.
-        payment: String,
+        payment: PaymentId,
         /// How much of it.
         amount: Amount,
         /// The reversal's own reference.

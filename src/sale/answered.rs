@@ -1,10 +1,12 @@
 //! What the gateway's answer to a request means for the sale: an approval is compared with what was asked for, a
 //! decline ends it, and what proves nothing is unknown.
 
+use crate::transaction::PaymentId;
+
 use super::action::ARC_APPROVE;
 use super::{
     Action, Answer, Approval, ApprovedAmount, CardAnswer, Deadlines, ForChip, HostFacts, Now, Outcome, Payment, Reason,
-    Record, Refusal, Sale, Step, Why, is_same_payment,
+    Record, Refusal, Sale, Step, Why,
 };
 
 impl Sale {
@@ -14,10 +16,12 @@ impl Sale {
             // tell.
             Answer::Declined(refusal) | Answer::Throttled(refusal) if self.doubted => self.confirm(refusal.why),
             Answer::NotSent { why } if self.doubted => self.confirm(why),
-            Answer::Approved(ref approval) if self.is_another(Some(&approval.id)) => self.another_payment(&approval.id),
-            Answer::Pending { ref id } if self.is_another(Some(id)) => self.another_payment(id),
-            Answer::Declined(ref refusal) if self.is_another(refusal.facts.id.as_ref()) => {
-                self.another_payment(refusal.facts.id.as_deref().unwrap_or_default())
+            Answer::Approved(ref approval) if self.is_another(&approval.id) => self.another_payment(&approval.id),
+            Answer::Pending { ref id } if self.is_another(id) => self.another_payment(id),
+            Answer::Declined(ref refusal)
+                if let Some(id) = refusal.facts.id.as_ref().filter(|id| self.is_another(id)) =>
+            {
+                self.another_payment(id)
             }
             Answer::Approved(approval) => self.approved(*approval, now, deadlines),
             Answer::Declined(refusal) if says_approve(&refusal.for_chip) => {
@@ -37,11 +41,11 @@ impl Sale {
 
     /// Whether an answer names another payment than the pending one that was asked for. One that names none proves
     /// nothing.
-    fn is_another(&self, id: Option<&String>) -> bool {
-        self.polled().zip(id).is_some_and(|(poll, id)| !is_same_payment(&poll.payment, id))
+    fn is_another(&self, id: &PaymentId) -> bool {
+        self.polled().is_some_and(|poll| poll.payment != *id)
     }
 
-    fn another_payment(&mut self, id: &str) -> Step {
+    fn another_payment(&mut self, id: &PaymentId) -> Step {
         let why = Reason::AnotherPaymentAnswered.with(id);
         self.unknown(why.clone(), None).alarm(why)
     }
@@ -49,7 +53,7 @@ impl Sale {
     /// Nobody knows whether the money moved: a payment is reversed, what was decided before is looked up and carried
     /// out.
     pub(super) fn unknown(&mut self, why: impl Into<Why>, host: Option<HostFacts>) -> Step {
-        if self.order.kind.is_undone_when_unknown() { self.reverse(why, None, host) } else { self.confirm(why) }
+        if self.order.kind().is_undone_when_unknown() { self.reverse(why, None, host) } else { self.confirm(why) }
     }
 
     fn approved(&mut self, approval: Approval, now: Now, deadlines: Deadlines) -> Step {
@@ -70,17 +74,17 @@ impl Sale {
         let payment = Payment { id, amount: approved };
         if contradicts_approval(&for_chip) {
             let why = Reason::ChipContradicted;
-            return if self.order.kind.is_undone_when_unknown() {
+            return if self.order.kind().is_undone_when_unknown() {
                 self.reverse(why, Some(payment), Some(facts))
             } else {
                 self.confirm(why)
             };
         }
-        if approved != asked && self.order.kind.till_may_refuse_a_part() && !self.order.accept_partial {
+        if approved != asked && self.order.kind().till_may_refuse_a_part() && !self.order.accept_partial {
             return self.reverse(Reason::PartialNotTaken.with(approved), Some(payment), Some(facts));
         }
         let by_chip =
-            self.order.kind.card_has_a_say() && self.card.as_ref().is_some_and(|card| card.entry.card_confirms());
+            self.order.kind().card_has_a_say() && self.card.as_ref().is_some_and(|card| card.entry.card_confirms());
         let host_approved = Record::HostApproved { payment: payment.id.clone(), approved, host: facts };
         if !by_chip {
             let step = self.charged(payment, None, now, deadlines);
@@ -107,7 +111,7 @@ impl Sale {
 
     /// Not what was asked for: a payment goes back; what cannot be undone is for a person.
     fn approved_wrongly(&mut self, why: Why, payment: Option<Payment>, facts: HostFacts) -> Step {
-        if self.order.kind.is_undone_when_unknown() {
+        if self.order.kind().is_undone_when_unknown() {
             return self.reverse(why.clone(), payment, Some(facts)).alarm(why);
         }
         let mut step = self.confirm(why.clone()).alarm(why.clone());

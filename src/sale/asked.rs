@@ -3,6 +3,8 @@
 
 use std::time::Duration;
 
+use crate::transaction::PaymentId;
+
 use super::back_off;
 use super::confirming::Confirming;
 use super::pursuit::Pursuit;
@@ -31,7 +33,7 @@ pub(super) struct VolatileAsked {
 
 #[derive(Clone, Debug)]
 pub(super) struct Poll {
-    pub(super) payment: String,
+    pub(super) payment: PaymentId,
     at: Duration,
     until: Duration,
 }
@@ -72,7 +74,7 @@ impl Sale {
     }
 
     /// Not decided: asked for again, as long as the cardholder's patience and the chip's last.
-    pub(super) fn pending(&mut self, id: String, now: Now, deadlines: Deadlines) -> Step {
+    pub(super) fn pending(&mut self, id: PaymentId, now: Now, deadlines: Deadlines) -> Step {
         let State::Asked(Asked { volatile }) = &mut self.state else { return Step::none() };
         let first = volatile.poll.is_none();
         let until = volatile.poll.as_ref().map_or(now.monotonic + deadlines.pending, |poll| poll.until);

@@ -16,6 +16,7 @@
 //! come any more.
 
 use crate::money::Amount;
+use crate::transaction::{Kind, PaymentId};
 
 use super::asked::Asked;
 use super::decide::outcome_of;
@@ -23,8 +24,8 @@ use super::look_up;
 use super::pursuit::{Pursuit, Unconfirmed, alarm_of_a_part};
 use super::state::State;
 use super::{
-    Action, Answer, ApprovedAmount, CardAnswer, Deadlines, Event, HostFacts, Inquiry, Kind, ListedState,
-    ListedTransaction, Now, Outcome, Paper, Reason, Record, Sale, Step, Why,
+    Action, Answer, ApprovedAmount, CardAnswer, Deadlines, Event, HostFacts, Inquiry, ListedState, ListedTransaction,
+    Now, Outcome, Paper, Reason, Record, Sale, Step, Why,
 };
 
 /// The state.
@@ -74,8 +75,8 @@ impl Sale {
     /// No gateway should reverse a part of what it was asked for. The till hears the part, and can have the rest
     /// reversed.
     pub(super) fn alarm_if_reversed_in_part(&self, step: Step, amount: Amount) -> Step {
-        match self.order.kind {
-            Kind::Reversal { .. } => alarm_of_a_part(step, amount, self.amount),
+        match self.order.kind() {
+            Kind::Reversal => alarm_of_a_part(step, amount, self.amount),
             _ => step,
         }
     }
@@ -110,7 +111,7 @@ impl CarryingOut<'_> {
     }
 
     fn looked(&mut self, found: &[ListedTransaction]) -> Step {
-        let (kind, reference) = (self.sale.order.kind.payment_type(), self.sale.our_reference());
+        let (kind, reference) = (self.sale.order.kind().payment_type(), self.sale.our_reference());
         let is_ours = |one: &&ListedTransaction| one.reference.as_deref() == Some(reference);
         let same_kind = || found.iter().filter(|one| one.payment_type == kind);
         if same_kind().any(|one| one.reference.is_none()) {
@@ -174,8 +175,8 @@ impl CarryingOut<'_> {
             };
         }
         let quiet = self.pursuit.absence.is_quiet(now, deadlines);
-        let may_go = match sale.order.kind {
-            Kind::Reversal { .. } => quiet,
+        let may_go = match sale.order.kind() {
+            Kind::Reversal => quiet,
             Kind::Credit if nothing_comes => {
                 return self.confirmed(Outcome::NotSent { why: Reason::NeverReceived.into() }, None);
             }
@@ -190,7 +191,7 @@ impl CarryingOut<'_> {
         Step::write([Record::Asked { card: None, again_unix_ms: Some(now.unix_ms) }]).then([Action::Ask])
     }
 
-    fn carried_out(&mut self, id: &str, amount: ApprovedAmount, host: Option<HostFacts>) -> Step {
+    fn carried_out(&mut self, id: &PaymentId, amount: ApprovedAmount, host: Option<HostFacts>) -> Step {
         let asked = self.sale.amount;
         let amount = match amount {
             ApprovedAmount::NotSaid => asked,
@@ -199,7 +200,7 @@ impl CarryingOut<'_> {
                 return self.needs_a_person(look_up::another_amount(id));
             }
         };
-        let host = host.unwrap_or_else(|| HostFacts { id: Some(id.to_owned()), ..self.sale.host.clone() });
+        let host = host.unwrap_or_else(|| HostFacts { id: Some(id.clone()), ..self.sale.host.clone() });
         let step = self.confirmed(outcome_of(amount, asked), Some(host));
         self.sale.alarm_if_reversed_in_part(step, amount)
     }

@@ -20,7 +20,7 @@ impl Sale {
         }
         match (&self.state, event) {
             (_, Event::OldCopy { why }) => self.hold(why),
-            (State::Waiting(_), Event::Proceed) if !self.order.kind.needs_card() => {
+            (State::Waiting(_), Event::Proceed) if !self.order.kind().needs_card() => {
                 Step::write([Record::Asked { card: None, again_unix_ms: None }]).then([Action::Ask, Action::Tell])
             }
             (State::Waiting(waiting), Event::TipTyped { tip }) if waiting.volatile.typing => self.tip_typed(tip),
@@ -124,7 +124,7 @@ impl Sale {
         }
         match first_answer {
             // A credit's AAC is the normal answer (design: path of a sale, 7).
-            FirstAnswer::Declined if self.order.kind.card_has_a_say() => {
+            FirstAnswer::Declined if self.order.kind().card_has_a_say() => {
                 let why = Reason::CardDeclined.into();
                 self.end(Outcome::Declined { why }, None).after(Record::CardFinal { card: facts })
             }
@@ -157,7 +157,7 @@ impl Sale {
         let by = self.volatile.cancel.clone().and_then(|cancel| cancel.by);
         let by = by.filter(|_| matches!(outcome, Outcome::Cancelled { .. }));
         let step = Step::write([Record::Ended { outcome, host, card: None, by, at_unix_ms: None }]);
-        let never_read = self.order.kind.needs_card() && self.card.is_none() && !self.volatile.card_open;
+        let never_read = self.order.kind().needs_card() && self.card.is_none() && !self.volatile.card_open;
         let step = if never_read { step } else { step.then(self.answer_card(CardAnswer::decline())) };
         step.then([Action::Tell])
     }

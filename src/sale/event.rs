@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use crate::card::{CardFacts, FirstAnswer};
 use crate::money::Amount;
+use crate::transaction::Who;
 
-use super::{Answer, Inquiry, ReversalAnswer, Who, Why};
+use super::{Answer, Inquiry, ReversalAnswer, Why};
 
 /// What can happen to a sale.
 #[derive(Clone, Debug)]

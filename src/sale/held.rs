@@ -7,6 +7,7 @@
 //! what is found is what became of them in either copy.
 
 use crate::money::Amount;
+use crate::transaction::PaymentId;
 
 use super::decide::outcome_of;
 use super::state::State;
@@ -21,7 +22,7 @@ impl Sale {
                 Step::write([Record::Held { why }]).then([Action::Tell, alarm])
             }
             // By this journal it was never sent; the gateway holds it.
-            State::Waiting(_) if self.order.kind.is_undone_when_unknown() => {
+            State::Waiting(_) if self.order.kind().is_undone_when_unknown() => {
                 let alarm = Action::Alarm { why: why.clone() };
                 let begun = Reason::NotSentInCopy.into();
                 let reversing = Record::Reversing { why: begun, payment: None, host: None, by: None };
@@ -72,8 +73,8 @@ impl Sale {
     }
 
     /// What was found stays, for a person has decided so.
-    pub(super) fn stays_charged(&self, id: &str, left: Amount) -> Step {
-        let host = HostFacts { id: Some(id.to_owned()), ..self.host.clone() };
+    pub(super) fn stays_charged(&self, id: &PaymentId, left: Amount) -> Step {
+        let host = HostFacts { id: Some(id.clone()), ..self.host.clone() };
         let outcome = outcome_of(left, self.amount);
         Step::write([Record::Ended { outcome, host: Some(host), card: None, by: None, at_unix_ms: None }])
             .then([Action::Tell, Action::Print(Paper::Copies)])

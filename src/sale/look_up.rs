@@ -10,8 +10,9 @@
 //! guess.
 
 use crate::money::Amount;
+use crate::transaction::PaymentId;
 
-use super::record::{Payment, is_same_payment};
+use super::record::Payment;
 use super::reversals::{ConfirmedReversal, RecordedReversal, ReversalRequest, less};
 use super::{ApprovedAmount, ListedState, ListedTransaction, Reason, Why};
 
@@ -30,7 +31,7 @@ pub(super) enum OwnReversal {
     /// Listed as approved.
     CarriedOut {
         /// Id of the reversal.
-        id: String,
+        id: PaymentId,
         /// How much.
         amount: Amount,
     },
@@ -79,8 +80,7 @@ pub(super) fn own(request: &ReversalRequest, found: &[ListedTransaction]) -> Res
         return Err(Inconclusive::ForPerson(another_kind(strange)));
     }
     let ours = |one: &&ListedTransaction| one.payment_type == "RV" && named(one);
-    let other =
-        |one: &&ListedTransaction| one.refers_to.as_ref().is_some_and(|id| !is_same_payment(id, &request.payment.id));
+    let other = |one: &&ListedTransaction| one.refers_to.as_ref().is_some_and(|id| *id != request.payment.id);
     if let Some(strange) = found.iter().filter(ours).find(other) {
         return Err(Inconclusive::ForPerson(Reason::ListContradicts.with(&strange.id)));
     }
@@ -113,7 +113,7 @@ pub(super) fn left(
     payment: &Payment,
     found: &[ListedTransaction],
 ) -> Result<Option<Amount>, Inconclusive> {
-    let confirmed = is.confirmed.iter().filter(|done| is_same_payment(&done.payment, &payment.id));
+    let confirmed = is.confirmed.iter().filter(|done| done.payment == payment.id);
     let declined = |done: &&ConfirmedReversal| {
         found.iter().any(|one| is_listed(done, one)) && listed_as(done, found).next().is_none()
     };
@@ -163,7 +163,7 @@ fn listed_as<'a>(
 
 fn is_listed(done: &ConfirmedReversal, one: &ListedTransaction) -> bool {
     let ours = one.payment_type == "RV" && one.reference.as_ref() == Some(&done.reference);
-    !is_payment(one) && (ours || is_same_payment(&done.id, &one.id))
+    !is_payment(one) && (ours || done.id == one.id)
 }
 
 /// A reversal of which the list says another amount than the answer did.
@@ -188,13 +188,13 @@ fn belongs(
     found: &[ListedTransaction],
 ) -> Result<bool, Inconclusive> {
     if let Some(id) = &one.refers_to {
-        return Ok(is_same_payment(id, &payment.id));
+        return Ok(*id == payment.id);
     }
     let asked = is.open.iter().chain(&is.unanswered).map(|open| (&open.reference, &open.payment.id));
     let confirmed = is.confirmed.iter().map(|done| (&done.reference, &done.payment));
     let of = asked.chain(confirmed).find(|(reference, _)| Some(*reference) == one.reference.as_ref());
     if let Some((_, id)) = of {
-        return Ok(is_same_payment(id, &payment.id));
+        return Ok(*id == payment.id);
     }
     if payments(found).filter(|other| may_be_charged(other)).count() <= 1 {
         return Ok(true);
@@ -213,7 +213,7 @@ pub(super) fn said(amount: ApprovedAmount, asked: Amount) -> Option<Amount> {
 }
 
 /// The gateway did something else than it was asked for.
-pub(super) fn another_amount(id: &str) -> Why {
+pub(super) fn another_amount(id: &PaymentId) -> Why {
     Reason::AnotherAmountDone.with(id)
 }
 
@@ -222,6 +222,6 @@ pub(super) fn another_kind(one: &ListedTransaction) -> Why {
     Reason::AnotherKindListed.with(format_args!("{} {}", one.id, one.payment_type))
 }
 
-fn strange_code(id: &str) -> Why {
+fn strange_code(id: &PaymentId) -> Why {
     Reason::CodeUnknown.with(id)
 }

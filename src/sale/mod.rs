@@ -52,8 +52,8 @@ pub use answer::{
 };
 pub use event::{Deadlines, Event, Now};
 pub use reason::{Reason, Why};
-pub use receipt::{Original, Receipt, ReceiptOutcome, WhoseCopy};
-pub use record::{Earlier, Kind, Order, Outcome, Payment, Record, Who, is_same_payment};
+pub use receipt::{Original, Receipt, ReceiptOutcome};
+pub use record::{Order, Outcome, Payment, Record};
 pub use reversing::FRESH;
 pub use standing::Standing;
 pub use step::{Step, Written};
@@ -100,7 +100,7 @@ pub struct Sale {
 impl Sale {
     /// A new sale: the first record, then the reader is armed, or first asks for a tip.
     pub fn begin(order: Order) -> (Self, Step) {
-        if !order.kind.needs_card() {
+        if !order.kind().needs_card() {
             // Not asked in the same breath: a till that hears that it could not be recorded must not find it carried
             // out later.
             let step = Step::write([Record::Started { order: order.clone() }]).then([Action::Tell]);

@@ -1,10 +1,10 @@
 //! What the records say about a reversal: what happened, what was asked for, and what was confirmed.
 
 use crate::money::Amount;
+use crate::transaction::PaymentId;
 
 use super::pursuit::Unconfirmed;
-use super::record::{Payment, Record, is_same_payment};
-use super::{Action, Why};
+use super::{Action, Payment, Record, Why};
 
 /// What is recorded of a payment that is to go back.
 #[derive(Clone, Debug)]
@@ -41,9 +41,9 @@ pub(super) struct ReversalRequest {
 #[derive(Clone, Debug)]
 pub(super) struct ConfirmedReversal {
     /// The payment.
-    pub(super) payment: String,
+    pub(super) payment: PaymentId,
     /// Id of the reversal.
-    pub(super) id: String,
+    pub(super) id: PaymentId,
     /// Its own reference.
     pub(super) reference: String,
     /// How much.
@@ -59,7 +59,7 @@ impl ReversalRequest {
 
     /// Whether it is for all that is left.
     pub(super) fn is_whole(&self, rest: &Payment) -> bool {
-        is_same_payment(&self.payment.id, &rest.id) && self.payment.amount == rest.amount
+        self.payment.id == rest.id && self.payment.amount == rest.amount
     }
 }
 
@@ -86,15 +86,15 @@ impl RecordedReversal {
                     Some(open) if open.reference == reference => open.tries += 1,
                     _ => {
                         self.references += 1;
-                        if !self.asked.iter().any(|one| is_same_payment(&one.id, &payment.id)) {
+                        if !self.asked.iter().any(|one| one.id == payment.id) {
                             self.asked.push(payment.clone());
                         }
                         let reference = reference.to_owned();
                         let asked = ReversalRequest { payment: payment.clone(), reference, tries: 1 };
                         let before = self.open.replace(asked);
                         // Of the same payment only what cannot come any more is followed by another request.
-                        self.unanswered.extend(before.filter(|one| !is_same_payment(&one.payment.id, &payment.id)));
-                        self.unanswered.retain(|one| !is_same_payment(&one.payment.id, &payment.id));
+                        self.unanswered.extend(before.filter(|one| one.payment.id != payment.id));
+                        self.unanswered.retain(|one| one.payment.id != payment.id);
                     }
                 }
                 self.unconfirmed.quarantined = None;
@@ -118,12 +118,7 @@ impl RecordedReversal {
     /// What is left of the payment that the answer named, by what was confirmed alone; `None` when that is nothing.
     pub(super) fn known_rest(&self) -> Option<Payment> {
         let known = self.known.as_ref()?;
-        let back = self
-            .confirmed
-            .iter()
-            .filter(|done| is_same_payment(&done.payment, &known.id))
-            .map(|done| done.amount.minor())
-            .sum();
+        let back = self.confirmed.iter().filter(|done| done.payment == known.id).map(|done| done.amount.minor()).sum();
         let left = less(known.amount, back)?;
         Some(Payment { id: known.id.clone(), amount: left })
     }

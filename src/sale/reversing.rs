@@ -9,6 +9,7 @@
 use std::time::Duration;
 
 use crate::money::Amount;
+use crate::transaction::PaymentId;
 
 use super::look_up;
 use super::pursuit::{Absence, Pursuit, alarm_of_a_part};
@@ -16,7 +17,7 @@ use super::reversals::{RecordedReversal, ReversalRequest, reversal_reference};
 use super::state::{Entering, State};
 use super::{
     Action, ApprovedAmount, CardAnswer, Deadlines, Event, HostFacts, Inquiry, Now, Outcome, Paper, Payment, Reason,
-    Record, ReversalAnswer, Sale, Step, Why, is_same_payment,
+    Record, ReversalAnswer, Sale, Step, Why,
 };
 
 /// So long what a look showed is good enough for a request that could not be sent; afterwards somebody may have given
@@ -52,7 +53,7 @@ pub(super) struct VolatileReversing {
     /// How long the gateway has not known any such payment.
     pub(super) payment_absence: Absence,
     /// An approved payment that no look has listed for so long, whatever else they listed.
-    pub(super) not_listed: Option<(String, Absence)>,
+    pub(super) not_listed: Option<(PaymentId, Absence)>,
 }
 
 impl Reversing {
@@ -179,7 +180,7 @@ impl Undoing<'_> {
         let Some(asked) = self.recorded.open.as_ref().filter(|asked| asked.reference == reference) else {
             return self.wait(Reason::StrayAnswer);
         };
-        let is_known = |id: &str| self.recorded.confirmed.iter().any(|done| is_same_payment(&done.id, id));
+        let is_known = |id: &PaymentId| self.recorded.confirmed.iter().any(|done| done.id == *id);
         match reversal {
             ReversalAnswer::Done { id, .. } if is_known(&id) => {
                 self.volatile.certainly_unsent = false;
@@ -216,12 +217,12 @@ impl Undoing<'_> {
 
     /// The gateway confirmed a reversal: the end, the rest of a payment that is known, or another look. One also where
     /// the answer did not say how much it was.
-    fn reversed(&mut self, asked: &ReversalRequest, id: String, amount: Amount, is_said: bool) -> Step {
+    fn reversed(&mut self, asked: &ReversalRequest, id: PaymentId, amount: Amount, is_said: bool) -> Step {
         let record = Record::ReversalDone { payment: asked.payment.id.clone(), reversal: id, amount: Some(amount) };
         let mut after = self.recorded.clone();
         after.apply(&record, self.sale.our_reference());
         let done = alarm_of_a_part(Step::write([record]), amount, asked.payment.amount);
-        let named = after.known.as_ref().is_some_and(|known| is_same_payment(&known.id, &asked.payment.id));
+        let named = after.known.as_ref().is_some_and(|known| known.id == asked.payment.id);
         done.and(match after.known_rest() {
             // Found by a look: look again, every approved match must go.
             _ if !named || !is_said => Step::act([self.sale.query(None)]),

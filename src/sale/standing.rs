@@ -132,7 +132,7 @@ impl Sale {
             State::Ended(outcome) => outcome.on_receipt(),
         };
         Receipt {
-            kind: self.order.kind.clone(),
+            kind: self.order.kind(),
             terminal_id: self.order.terminal_id.clone(),
             local_time: self.order.local_time.clone(),
             number: self.order.number,

@@ -3,11 +3,13 @@
 //! What the records say is changed by `Sale::apply` alone, live and in replay alike. What a power cut may forget is
 //! called `volatile`: `apply` begins it anew with its state, or takes it along, and never changes it.
 
+use crate::transaction::Who;
+
 use super::asked::Asked;
 use super::confirming::Confirming;
 use super::reversing::{Reversing, VolatileReversing};
 use super::signature::{AtSignature, VolatileSignature};
-use super::{Outcome, Payment, Record, Sale, Who};
+use super::{Outcome, Payment, Record, Sale};
 
 /// Where a sale stands.
 #[derive(Clone, Debug)]

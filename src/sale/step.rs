@@ -1,6 +1,8 @@
 //! **Every transition says what to write, then what to do; the doing cannot be had without the writing.**
 
-use super::{Action, Now, Record, Sale, Who, Why};
+use crate::transaction::Who;
+
+use super::{Action, Now, Record, Sale, Why};
 
 /// What to write and then to do.
 #[must_use = "a step that is dropped loses what it should have written and done"]

@@ -2,12 +2,13 @@
 //! certainly over ends the sale.
 
 use crate::money::Amount;
+use crate::transaction::PaymentId;
 
 use super::look_up::{self, Inconclusive, OwnReversal, may_be_charged, payments};
 use super::pursuit::{Absence, alarm_of_a_part};
 use super::reversals::RecordedReversal;
 use super::reversing::Undoing;
-use super::{ListedState, ListedTransaction, Outcome, Payment, Reason, Record, Step, is_same_payment};
+use super::{ListedState, ListedTransaction, Outcome, Payment, Reason, Record, Step};
 
 /// No gateway books one request so often.
 const MOST_SEEN: usize = 64;
@@ -21,7 +22,7 @@ impl Undoing<'_> {
         if payments(found).any(|one| one.state != ListedState::Declined) {
             volatile.payment_absence.ends();
         }
-        volatile.not_listed.take_if(|(id, _)| payments(found).any(|one| is_same_payment(&one.id, id)));
+        volatile.not_listed.take_if(|(id, _)| payments(found).any(|one| one.id == *id));
         // Unless all of this list allows that something leaves, the next thing that does is reckoned from another one.
         volatile.look_first = true;
         volatile.reckoned = Some(self.now.monotonic);
@@ -58,12 +59,12 @@ impl Undoing<'_> {
     ) -> Step {
         // A request without an answer comes first: its payment is still being looked after.
         let open = is.open.as_ref().filter(|_| !self.volatile.certainly_unsent);
-        let is_open = |one: &ListedTransaction| open.is_some_and(|open| is_same_payment(&open.payment.id, &one.id));
+        let is_open = |one: &ListedTransaction| open.is_some_and(|open| open.payment.id == one.id);
         let mut charged: Vec<_> = payments(found).filter(|one| may_be_charged(one)).collect();
         self.remember_as_charged(&charged);
         charged.sort_by_key(|one| !is_open(one));
         for one in charged {
-            let known = is.known.as_ref().filter(|known| is_same_payment(&known.id, &one.id));
+            let known = is.known.as_ref().filter(|known| known.id == one.id);
             // The answer itself named it: its own amount is what must go back.
             let Some(amount) = self.amount_of(one).or(known.map(|known| known.amount)) else {
                 return self.quarantine(Reason::AnotherAmountDone.with(&one.id));
@@ -78,9 +79,7 @@ impl Undoing<'_> {
                     return match &is.known {
                         // Another one than the answer named: it goes back like every match, and somebody must hear of
                         // it.
-                        Some(known) if !is_same_payment(&known.id, &one.id) => {
-                            step.alarm(Reason::SecondPayment.with(&one.id))
-                        }
+                        Some(known) if known.id != one.id => step.alarm(Reason::SecondPayment.with(&one.id)),
                         _ => step,
                     };
                 }
@@ -116,7 +115,7 @@ impl Undoing<'_> {
         for one in charged {
             let seen = &self.volatile.seen;
             if seen.len() < MOST_SEEN
-                && !seen.iter().any(|before| is_same_payment(&before.id, &one.id))
+                && !seen.iter().any(|before| before.id == one.id)
                 && let Some(amount) = self.amount_of(one)
             {
                 self.volatile.seen.push(Payment { id: one.id.clone(), amount });
@@ -129,7 +128,7 @@ impl Undoing<'_> {
     fn keep_the_only_one(
         &mut self,
         is: &RecordedReversal,
-        id: &str,
+        id: &PaymentId,
         left: Amount,
         found: &[ListedTransaction],
     ) -> Step {
@@ -137,7 +136,7 @@ impl Undoing<'_> {
             let payment = self.amount_of(one).map(|amount| Payment { id: one.id.clone(), amount });
             payment.is_some_and(|payment| look_up::left(is, &payment, found) == Ok(None))
         };
-        let mut others = payments(found).filter(|one| !is_same_payment(&one.id, id));
+        let mut others = payments(found).filter(|one| one.id != *id);
         match others.find(|one| one.state != ListedState::Declined && !is_back(one)) {
             None => self.sale.stays_charged(id, left),
             Some(one) if one.state == ListedState::Undecided => self.undecided(&one.id),
@@ -146,8 +145,8 @@ impl Undoing<'_> {
     }
 
     /// The gateway has it, and has not decided: written once, for what it has had is not absent later.
-    fn undecided(&mut self, id: &str) -> Step {
-        let listed = (!self.sale.was_listed).then(|| Record::Pending { payment: id.to_owned() });
+    fn undecided(&mut self, id: &PaymentId) -> Step {
+        let listed = (!self.sale.was_listed).then(|| Record::Pending { payment: id.clone() });
         let mut step = self.wait(Reason::NotDecidedYet);
         step.records.extend(listed);
         step
@@ -158,7 +157,7 @@ impl Undoing<'_> {
     fn charged_and_not_shown(&mut self, is: &RecordedReversal, found: &[ListedTransaction]) -> Option<Step> {
         let mut seen: Vec<Payment> = Vec::new();
         for payment in is.known.iter().chain(&self.volatile.seen).chain(&is.asked) {
-            if !seen.iter().any(|one| is_same_payment(&one.id, &payment.id)) {
+            if !seen.iter().any(|one| one.id == payment.id) {
                 seen.push(payment.clone());
             }
         }
@@ -169,7 +168,7 @@ impl Undoing<'_> {
                 Err(inconclusive) => return Some(self.inconclusive(inconclusive)),
             }
             let id = &payment.id;
-            let listed = payments(found).find(|one| is_same_payment(&one.id, id));
+            let listed = payments(found).find(|one| one.id == *id);
             if listed.is_some_and(may_be_charged) {
                 continue;
             }
@@ -196,8 +195,8 @@ impl Undoing<'_> {
         let (now, deadlines) = (self.now, self.deadlines);
         let volatile = &mut *self.volatile;
         let next = is.next_reference(self.sale.our_reference());
-        let Some(open) = is.open.as_ref().filter(|open| is_same_payment(&open.payment.id, &rest.id)) else {
-            let is_unanswered = is.unanswered.iter().any(|one| is_same_payment(&one.payment.id, &rest.id));
+        let Some(open) = is.open.as_ref().filter(|open| open.payment.id == rest.id) else {
+            let is_unanswered = is.unanswered.iter().any(|one| one.payment.id == rest.id);
             if is_unanswered && volatile.pursuit.absence.lasts(now) < deadlines.absence_final {
                 return self.wait(Reason::ReversalOnItsWay);
             }
@@ -244,10 +243,10 @@ impl Undoing<'_> {
     }
 
     /// The same of one payment, when others are listed.
-    fn is_not_listed_for_good(&mut self, id: &str) -> bool {
-        let before = self.volatile.not_listed.take().filter(|(before, _)| is_same_payment(before, id));
+    fn is_not_listed_for_good(&mut self, id: &PaymentId) -> bool {
+        let before = self.volatile.not_listed.take().filter(|(before, _)| before == id);
         let absence = before.map_or_else(Absence::default, |(_, absence)| absence);
-        let (_, absence) = self.volatile.not_listed.insert((id.to_owned(), absence));
+        let (_, absence) = self.volatile.not_listed.insert((id.clone(), absence));
         absence.is_final(self.sale.begun_unix_ms, self.now, self.deadlines)
     }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::*;
 use crate::card::{Cryptogram, CryptogramKind, EntryMode, FirstAnswer, MaskedPan};
 use crate::money::Currency;
+use crate::transaction::{Earlier, Transaction};
 
 const DEADLINES: Deadlines = Deadlines {
     resend: Duration::from_secs(1),
@@ -26,7 +27,7 @@ fn eur(minor: u64) -> Amount {
 
 fn order() -> Order {
     Order {
-        kind: Kind::Sale,
+        transaction: Transaction::Sale,
         parameters: Vec::new(),
         number: 7,
         till: "till-1".to_owned(),
@@ -507,7 +508,7 @@ fn tries_come_less_and_less_often_and_never_stop() {
         sale
     };
     let refund: Begin = || {
-        let mut refund = without_card(Kind::Refund { of: of() });
+        let mut refund = without_card(Transaction::Refund { of: of() });
         let _ = refund.on(unknown());
         refund
     };
@@ -629,12 +630,12 @@ fn a_part_is_taken_by_a_till_that_said_so_and_else_goes_back_at_once() {
         assert_eq!(refuses.on(done), [Action::Tell, Action::Print(Paper::Copies)]);
         assert_eq!(refuses.outcome(), Some(&Outcome::Reversed { why: why.clone() }), "{entry:?}");
     }
-    let registration = || Kind::ByRegistration { registration: "8ac7a4a1000000000000000000000007".to_owned() };
+    let registration = || Transaction::ByRegistration { registration: "8ac7a4a1000000000000000000000007".to_owned() };
     let mut stored = without_card(registration());
     let actions = stored.on(part());
     assert!(actions.contains(&reverse(KNOWN, 600, 1)), "{actions:?}");
     // What was decided before takes what it gets.
-    let mut refund = without_card(Kind::Refund { of: of() });
+    let mut refund = without_card(Transaction::Refund { of: of() });
     let _ = refund.on(part());
     assert_eq!(refund.outcome(), Some(&Outcome::PartiallyApproved { amount: eur(600) }));
 }
@@ -861,8 +862,8 @@ fn somebody_elses_refund_is_not_reversed() {
 }
 
 /// A transaction without a card, asked for.
-fn without_card(kind: Kind) -> Trace {
-    let (sale, step) = Sale::begin(Order { kind, ..order() });
+fn without_card(transaction: Transaction) -> Trace {
+    let (sale, step) = Sale::begin(Order { transaction, ..order() });
     let mut trace = Trace { sale, written: Vec::new() };
     assert_eq!(trace.commit(step), [Action::Tell]);
     assert_eq!(trace.on(Event::Proceed), [Action::Ask, Action::Tell]);
@@ -945,7 +946,7 @@ fn a_cancel_while_a_throttled_request_is_on_its_way_keeps_it_from_being_sent_ano
 
 #[test]
 fn a_refund_without_an_answer_is_looked_up_and_carried_out() {
-    let kind = || Kind::Refund { of: of() };
+    let kind = || Transaction::Refund { of: of() };
     let mut refund = without_card(kind());
     assert_eq!(refund.on(unknown()), [Action::Tell, query()]);
     assert!(refund.is_unconfirmed());
@@ -994,13 +995,13 @@ fn a_refund_without_an_answer_is_looked_up_and_carried_out() {
 #[test]
 fn what_reserves_or_charges_without_a_card_is_reversed_when_unknown() {
     for kind in [
-        Kind::Increment { of: of() },
-        Kind::Reauthorisation { of: of() },
-        Kind::ByRegistration { registration: "8ac7a4a1000000000000000000000007".to_owned() },
+        Transaction::Increment { of: of() },
+        Transaction::Reauthorisation { of: of() },
+        Transaction::ByRegistration { registration: "8ac7a4a1000000000000000000000007".to_owned() },
     ] {
         let mut sale = without_card(kind.clone());
         assert_eq!(sale.on(unknown()), [Action::Tell, query()], "{kind:?}");
-        let list = vec![found(kind.payment_type(), "p1", ListedState::Approved, None)];
+        let list = vec![found(kind.kind().payment_type(), "p1", ListedState::Approved, None)];
         assert_eq!(sale.on(listed(list)), [reverse("p1", 1234, 1)]);
 
         let mut approved_at_once = without_card(kind);
@@ -1012,7 +1013,7 @@ fn what_reserves_or_charges_without_a_card_is_reversed_when_unknown() {
 #[test]
 fn the_card_of_a_credit_has_no_say() {
     let begin = || {
-        let (sale, step) = Sale::begin(Order { kind: Kind::Credit, ..order() });
+        let (sale, step) = Sale::begin(Order { transaction: Transaction::Credit, ..order() });
         let mut trace = Trace { sale, written: Vec::new() };
         let _ = trace.commit(step);
         trace
@@ -1031,7 +1032,7 @@ fn the_card_of_a_credit_has_no_say() {
 
 #[test]
 fn what_was_in_doubt_once_is_not_ended_by_an_answer_that_says_nothing_of_the_first_request() {
-    let kind = || Kind::Refund { of: of() };
+    let kind = || Transaction::Refund { of: of() };
     let sent_again = || {
         let mut refund = without_card(kind());
         let _ = refund.on(unknown());
@@ -1061,7 +1062,7 @@ fn what_was_in_doubt_once_is_not_ended_by_an_answer_that_says_nothing_of_the_fir
 
 #[test]
 fn what_a_person_must_look_at_is_never_sent_again() {
-    let mut refund = without_card(Kind::Refund { of: of() });
+    let mut refund = without_card(Transaction::Refund { of: of() });
     let more = Box::new(approval(ApprovedAmount::Said(eur(9999))));
     let _ = refund.on(Event::Answered(Answer::Approved(more)));
     assert!(matches!(refund.sale.standing(), Standing::Unconfirmed { quarantined: Some(_), .. }));
@@ -1076,7 +1077,7 @@ fn what_a_person_must_look_at_is_never_sent_again() {
 
 #[test]
 fn what_needs_no_card_and_was_not_asked_for_is_not_sent_after_a_power_cut() {
-    let (sale, step) = Sale::begin(Order { kind: Kind::Refund { of: of() }, ..order() });
+    let (sale, step) = Sale::begin(Order { transaction: Transaction::Refund { of: of() }, ..order() });
     let mut refund = Trace { sale, written: Vec::new() };
     assert_eq!(refund.commit(step), [Action::Tell]);
     let _ = refund.cut();

@@ -13,9 +13,10 @@ use pos_agent::systemd::Sockets;
 use pos_agent::till::http::{self, Bound};
 use pos_agent::till::{
     Attention, AttentionView, ClockState, ClockView, Command, GatewayState, GatewayView, JournalState, JournalView,
-    Kind, LogView, Outcome, PrintView, PrinterState, PrinterView, Progress, ReaderState, ReaderView, Refused, SaleView,
-    State, StatusView, Wanted,
+    LogView, PrintView, PrinterState, PrinterView, Progress, ReaderState, ReaderView, Refused, SaleView, State,
+    StatusView, Wanted,
 };
+use pos_agent::transaction::{Kind, OutcomeWord};
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
 /// The tokens of the tills `till-1`, which has the usual rights, and `till-2`, which has `any-till` too.
@@ -25,17 +26,17 @@ pub(crate) const TOKENS: [&str; 2] = ["0123456789abcdef-1", "0123456789abcdef-2"
 #[rustfmt::skip]
 const SCRIPT: &[(&str, &[Beat])] = &[
     ("approved", &[Beat::Say("present-card", "Insert, tap or swipe"), Beat::Say("pin-entry", "PIN ***"),
-        Beat::Say("authorising", "Authorising"), Beat::End(Outcome::Approved)]),
-    ("declined", &[Beat::Say("present-card", "Insert, tap or swipe"), Beat::End(Outcome::Declined)]),
-    ("cancelled", &[Beat::End(Outcome::Cancelled)]),
-    ("partial", &[Beat::End(Outcome::PartiallyApproved)]),
-    ("not-sent", &[Beat::End(Outcome::NotSent)]),
+        Beat::Say("authorising", "Authorising"), Beat::End(OutcomeWord::Approved)]),
+    ("declined", &[Beat::Say("present-card", "Insert, tap or swipe"), Beat::End(OutcomeWord::Declined)]),
+    ("cancelled", &[Beat::End(OutcomeWord::Cancelled)]),
+    ("partial", &[Beat::End(OutcomeWord::PartiallyApproved)]),
+    ("not-sent", &[Beat::End(OutcomeWord::NotSent)]),
     ("unconfirmed", &[Beat::Unconfirmed]),
-    ("settles", &[Beat::Unconfirmed, Beat::End(Outcome::Reversed)]),
-    ("control", &[Beat::Say("present-card", "bell\u{7} escape\u{1b}[2J right-to-left\u{202e}"), Beat::End(Outcome::Approved)]),
-    ("silent", &[Beat::EndUnheard(Outcome::Approved)]),
+    ("settles", &[Beat::Unconfirmed, Beat::End(OutcomeWord::Reversed)]),
+    ("control", &[Beat::Say("present-card", "bell\u{7} escape\u{1b}[2J right-to-left\u{202e}"), Beat::End(OutcomeWord::Approved)]),
+    ("silent", &[Beat::EndUnheard(OutcomeWord::Approved)]),
     ("vanishes", &[Beat::Say("present-card", "Insert, tap or swipe"), Beat::Vanish]),
-    ("returns", &[Beat::Say("present-card", "Insert, tap or swipe"), Beat::EndUnheard(Outcome::Approved), Beat::Restart]),
+    ("returns", &[Beat::Say("present-card", "Insert, tap or swipe"), Beat::EndUnheard(OutcomeWord::Approved), Beat::Restart]),
     ("forgets", &[Beat::Say("present-card", "Insert, tap or swipe"), Beat::Forget, Beat::Restart]),
 ];
 
@@ -43,9 +44,9 @@ const SCRIPT: &[(&str, &[Beat])] = &[
 enum Beat {
     Say(&'static str, &'static str),
     Unconfirmed,
-    End(Outcome),
+    End(OutcomeWord),
     /// It ends, and nobody is told.
-    EndUnheard(Outcome),
+    EndUnheard(OutcomeWord),
     /// The server goes away for good.
     Vanish,
     /// The server goes away and comes back.
@@ -189,7 +190,7 @@ async fn play(
             Command::Cancel { till, reference, reply, .. } => {
                 let mut known = sales.get(&(till.clone(), reference.clone())).cloned();
                 if let Some(sale) = known.as_mut().filter(|sale| sale.state == State::WaitingForCard) {
-                    end(&mut sales, sale, Outcome::Cancelled);
+                    end(&mut sales, sale, OutcomeWord::Cancelled);
                     announce(&server, sale, "ended", "cancelled at the till");
                     // More news of others than any ring holds: the end is pushed out before a listener can run.
                     let crowd = if reference == "crowded" { 100 } else { 0 };
@@ -207,7 +208,7 @@ async fn play(
                 let known = sales.values().find(waits).cloned().map(|mut sale| {
                     sale.text = "being reversed".into();
                     if keep {
-                        end(&mut sales, &mut sale, Outcome::Approved);
+                        end(&mut sales, &mut sale, OutcomeWord::Approved);
                     }
                     sale
                 });
@@ -350,13 +351,13 @@ async fn act(sales: &mut Sales, server: &mut Server, mut sale: SaleView) {
     }
 }
 
-fn end(sales: &mut Sales, sale: &mut SaleView, outcome: Outcome) {
+fn end(sales: &mut Sales, sale: &mut SaleView, outcome: OutcomeWord) {
     sale.state = State::Ended;
     sale.outcome = Some(outcome);
     sale.text = format!("{outcome:?}");
     sale.approved_amount = match outcome {
-        Outcome::Approved => Some(sale.amount.clone()),
-        Outcome::PartiallyApproved => Some("10.00".into()),
+        OutcomeWord::Approved => Some(sale.amount.clone()),
+        OutcomeWord::PartiallyApproved => Some("10.00".into()),
         _ => None,
     };
     sales.insert((sale.till.clone(), sale.reference.clone()), sale.clone());

@@ -7,6 +7,7 @@ use pos_agent::card::{CardFacts, EntryMode, FirstAnswer};
 use pos_agent::journal::{Error, Journal};
 use pos_agent::money::{Amount, Currency};
 use pos_agent::sale::{Action, Answer, Deadlines, Event, Now, Order, Sale, Standing};
+use pos_agent::transaction::Transaction;
 use tempfile::TempDir;
 
 const DEADLINES: Deadlines = Deadlines {
@@ -23,7 +24,7 @@ fn now() -> Now {
 
 fn order(number: u64, reference: &str) -> Order {
     Order {
-        kind: pos_agent::sale::Kind::Sale,
+        transaction: Transaction::Sale,
         parameters: Vec::new(),
         number,
         till: "till-1".to_owned(),

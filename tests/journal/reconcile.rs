@@ -12,6 +12,7 @@ use pos_agent::journal::{Db, Error, Reading};
 use pos_agent::money::{Amount, Currency};
 use pos_agent::reconcile::{Finding, HeaderError, Kind, Ledger, Matching, Period, SettlementFile, Summary};
 use pos_agent::sale::{HostFacts, Order, Outcome, Payment, Record};
+use pos_agent::transaction::{Earlier, Transaction};
 use proptest::prelude::*;
 
 /// The columns in the document's order, with the two that it mentions behind them (interface: Reconciliation file).
@@ -53,7 +54,7 @@ fn payment(number: u64) -> String {
 fn started(number: u64, amount: Amount, day: &str) -> Record {
     Record::Started {
         order: Order {
-            kind: pos_agent::sale::Kind::Sale,
+            transaction: Transaction::Sale,
             parameters: Vec::new(),
             number,
             till: "till-1".to_owned(),
@@ -677,8 +678,7 @@ fn a_part_is_due_in_its_own_currency_less_what_was_taken_back() {
         let partly = Outcome::PartiallyApproved { amount: money(part) };
         let sale = vec![vec![started(1, money(asked), "2026-11-20")], vec![ended(partly, Some(1))]];
         let Record::Started { mut order } = started(2, money(back), "2026-11-20") else { unreachable!() };
-        order.kind =
-            pos_agent::sale::Kind::Reversal { of: pos_agent::sale::Earlier { payment: payment(1), number: Some(1) } };
+        order.transaction = Transaction::Reversal { of: Earlier { payment: payment(1), number: Some(1) } };
         let reversal = vec![vec![Record::Started { order }], vec![ended(Outcome::Approved, Some(2))]];
         let row = |amount: &str, currency: &str| {
             small(&[&format!(

@@ -6,7 +6,8 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
-use pos_agent::till::{Of, Outcome, SaleView};
+use pos_agent::till::{Of, SaleView};
+use pos_agent::transaction::OutcomeWord;
 
 use crate::fake_agent::{self, Shop};
 
@@ -300,7 +301,7 @@ async fn json_is_one_line_and_the_steps_are_elsewhere() {
     let shop = fake_agent::open(64).await;
     let output = shop.verb(&["sale", "12.34", "--reference", "approved", "--json"]).await;
     let sale: SaleView = serde_json::from_str(stdout(&output)).unwrap();
-    assert_eq!((code(&output), stdout(&output).lines().count(), sale.outcome), (0, 1, Some(Outcome::Approved)));
+    assert_eq!((code(&output), stdout(&output).lines().count(), sale.outcome), (0, 1, Some(OutcomeWord::Approved)));
     assert!(stderr(&output).contains("reference approved") && stderr(&output).contains("PIN ***"));
     let output = shop.verb(&["journal", "--json"]).await;
     assert_eq!(serde_json::from_str::<SaleView>(stdout(&output)).unwrap(), sale);
@@ -334,7 +335,7 @@ async fn a_person_settles_what_waits_for_one() {
     assert_eq!((code(&output), stdout(&output)), (0, shown), "{}", stderr(&output));
     let output = shop.verb(&["settle", "1", "--keep", "--json"]).await;
     let sale: SaleView = serde_json::from_str(stdout(&output)).unwrap();
-    assert_eq!((code(&output), sale.number, sale.outcome), (0, 1, Some(Outcome::Approved)));
+    assert_eq!((code(&output), sale.number, sale.outcome), (0, 1, Some(OutcomeWord::Approved)));
     for number in ["1", "2", "99"] {
         let output = shop.verb(&["settle", number, "--keep"]).await;
         assert_eq!(code(&output), 65, "{number}");

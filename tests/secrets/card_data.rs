@@ -18,7 +18,8 @@ use pos_agent::reader::link::{Decoder, Received};
 use pos_agent::sim::reader::Entry::{self, Insert, Swipe, Tap};
 use pos_agent::sim::reader::deck::DECK;
 use pos_agent::sim::shop::{Options, TILL_TOKEN};
-use pos_agent::till::{Outcome, State};
+use pos_agent::till::State;
+use pos_agent::transaction::OutcomeWord;
 
 /// A way to pay, with the amount whose cents choose what the gateway does, and what the reader's script does.
 type Sale = (&'static str, Entry, &'static str, &'static str);
@@ -251,7 +252,7 @@ async fn leaves_nothing_behind(sales: &[Sale], least: [(&str, usize); 3]) {
     counter.shop.reader.follow("on waiting: clear".parse().unwrap());
     counter.sell("clear", "12.34", "tap", Tap).await;
     let clear = counter.until_ended("clear").await;
-    assert_eq!(ended(&clear), Some(Outcome::NotSent), "{}", clear.text);
+    assert_eq!(ended(&clear), Some(OutcomeWord::NotSent), "{}", clear.text);
     references.push("clear".to_owned());
 
     let mut kept = files(&counter);

@@ -3,9 +3,8 @@
 use std::time::Duration;
 
 use pos_agent::money::{Amount, Currency};
-use pos_agent::till::{
-    Caller, Command, Kind, Of, Outcome, Progress, Refused, SaleView, State as Standing, StatusView, Verb, Wanted, Who,
-};
+use pos_agent::till::{Caller, Command, Of, Progress, Refused, SaleView, State as Standing, StatusView, Verb, Wanted};
+use pos_agent::transaction::{Kind, OutcomeWord, Who};
 use tokio::sync::{broadcast, mpsc, oneshot};
 use tokio::time::sleep;
 
@@ -295,7 +294,7 @@ fn told(answer: &Result<SaleView, Refused>) -> Told {
         Err(refused) => return Told::Unknown(refused.to_string()),
     };
     match (view.state, view.outcome) {
-        (Standing::Ended, Some(Outcome::Approved | Outcome::PartiallyApproved)) => {
+        (Standing::Ended, Some(OutcomeWord::Approved | OutcomeWord::PartiallyApproved)) => {
             let digits: String =
                 view.approved_amount.iter().flat_map(|text| text.chars()).filter(char::is_ascii_digit).collect();
             Told::Approved { minor: digits.parse().unwrap_or(0) }

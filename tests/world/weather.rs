@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::Duration;
 
-use pos_agent::till::Kind;
+use pos_agent::transaction::Kind;
 use tokio::time::sleep;
 
 use super::World;

@@ -10,7 +10,7 @@ async fn what_refers_to_a_sale_is_listed_with_it_and_another_tills_by_its_number
     terminal.refunded(2, "till-1", in_journal(1), 300);
     // By its payment's id, and by another till.
     terminal.refunded(3, "till-2", Earlier { payment: id(1), number: None }, 200);
-    terminal.enter(4, "till-1", Kind::Refund { of: in_journal(1) }, 100, Some(lost()));
+    terminal.enter(4, "till-1", Transaction::Refund { of: in_journal(1) }, 100, Some(lost()));
     // What refers to a refund, or to nothing, is no matter of the sale.
     terminal.sold(5, "till-1", 700);
     let listed = |reference: &str| {
@@ -22,7 +22,7 @@ async fn what_refers_to_a_sale_is_listed_with_it_and_another_tills_by_its_number
         .iter()
         .map(|one| (one.number, one.reference.as_deref(), one.kind, one.amount.as_str(), one.state, one.outcome))
         .collect();
-    let (refund, approved) = (till::Kind::Refund, Some(till::Outcome::Approved));
+    let (refund, approved) = (Kind::Refund, Some(OutcomeWord::Approved));
     assert_eq!(
         facts,
         [

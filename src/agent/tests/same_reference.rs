@@ -1,6 +1,7 @@
 //! A reference that is known already: the same request is answered again, and one that differs in anything is refused,
 //! whatever it differs in.
 
+use crate::transaction::Kind;
 use serde_json::json;
 use tokio::sync::oneshot;
 
@@ -21,7 +22,7 @@ async fn a_request_that_differs_in_anything_is_not_the_same() {
     let mut terminal = Terminal::start(folder.path(), "");
     let parameters = |value: serde_json::Value| value.as_object().unwrap().clone();
     let asked = || Wanted {
-        kind: till::Kind::ByRegistration,
+        kind: Kind::ByRegistration,
         reference: "R1".to_owned(),
         of: None,
         registration: Some("f".repeat(32)),
@@ -42,8 +43,8 @@ async fn a_request_that_differs_in_anything_is_not_the_same() {
         ("currency", Wanted { amount: Some(usd), ..asked() }),
         ("registration", Wanted { registration: Some("e".repeat(32)), ..asked() }),
         ("no registration", Wanted { registration: None, ..asked() }),
-        ("kind", Wanted { kind: till::Kind::Sale, registration: None, ..asked() }),
-        ("kind alone", Wanted { kind: till::Kind::PreAuthorisation, ..asked() }),
+        ("kind", Wanted { kind: Kind::Sale, registration: None, ..asked() }),
+        ("kind alone", Wanted { kind: Kind::PreAuthorisation, ..asked() }),
         ("an earlier one", Wanted { of: Some(Of::Number(1)), ..asked() }),
         ("a tip", Wanted { ask_tip: true, ..asked() }),
         ("typed", Wanted { manual: true, ..asked() }),
@@ -81,7 +82,7 @@ async fn a_reference_that_is_a_card_number_is_refused_before_it_is_written_down(
     let mut terminal = Terminal::start(folder.path(), "");
     for pan in ["4222222222222", "374245001751006", "4761739001010119", "6799998900000074316", "4761 7390 0101 0119"] {
         let wanted = Wanted {
-            kind: till::Kind::ByRegistration,
+            kind: Kind::ByRegistration,
             reference: format!("bill {pan}"),
             of: None,
             registration: Some("f".repeat(32)),

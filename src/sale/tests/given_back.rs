@@ -208,7 +208,7 @@ fn look(sale: &mut Trace, found: Vec<ListedTransaction>, seconds: u64) -> Vec<Ac
 
 #[test]
 fn a_capture_or_refund_is_sent_again_only_when_its_absence_is_final() {
-    for kind in [Kind::Refund { of: of() }, Kind::Capture { of: of() }] {
+    for kind in [Transaction::Refund { of: of() }, Transaction::Capture { of: of() }] {
         let mut sale = without_card(kind.clone());
         let _ = sale.on(unknown());
         for seconds in [5, 600, 3600, DAY - 3700, DAY - 10] {
@@ -221,21 +221,21 @@ fn a_capture_or_refund_is_sent_again_only_when_its_absence_is_final() {
             assert!(!look(&mut sale, Vec::new(), seconds).contains(&Action::Ask), "{kind:?} after {seconds} s");
         }
         // One listed decline of two tries is no end before that either.
-        let declined = || vec![found(kind.payment_type(), "x1", ListedState::Declined, None)];
+        let declined = || vec![found(kind.kind().payment_type(), "x1", ListedState::Declined, None)];
         let _ = look(&mut sale, declined(), DAY + 9000);
         assert!(sale.is_unconfirmed(), "{kind:?}");
         let _ = look(&mut sale, declined(), 2 * DAY + 100);
         assert!(matches!(sale.outcome(), Some(Outcome::Declined { .. })), "{kind:?}");
     }
     // A reversal can be sent again earlier: what is reversed is not reversed again.
-    let mut reversal = without_card(Kind::Reversal { of: of() });
+    let mut reversal = without_card(Transaction::Reversal { of: of() });
     let _ = reversal.on(unknown());
     assert!(!look(&mut reversal, Vec::new(), 5).contains(&Action::Ask));
     assert_eq!(look(&mut reversal, Vec::new(), 60), [Action::Ask]);
 }
 
 fn credit_without_answer() -> Trace {
-    let (sale, step) = Sale::begin(Order { kind: Kind::Credit, ..order() });
+    let (sale, step) = Sale::begin(Order { transaction: Transaction::Credit, ..order() });
     let mut credit = Trace { sale, written: Vec::new() };
     let _ = credit.commit(step);
     let read = Event::CardRead { facts: facts(EntryMode::Icc), first_answer: FirstAnswer::GoOnline };
@@ -295,7 +295,7 @@ fn what_carries_our_reference_as_another_kind_is_not_absent() {
             let _ = sale.on_at(listed(vec![ours()]), seconds);
             assert!(is_for_a_person(&sale), "a sale as {kind} after {seconds} s");
         }
-        let mut refund = without_card(Kind::Refund { of: of() });
+        let mut refund = without_card(Transaction::Refund { of: of() });
         let _ = refund.on(unknown());
         for seconds in [5, DAY + 10, 2 * DAY] {
             assert!(!look(&mut refund, vec![ours()], seconds).contains(&Action::Ask), "a refund as {kind}");
@@ -345,7 +345,7 @@ fn what_had_not_been_sent_when_the_copy_was_made_and_is_at_the_gateway_is_not_ca
     assert_eq!(sale.outcome(), Some(&Outcome::Approved));
     // What is finished when it is not known is looked up.
     let copied_refund = || {
-        let (refund, step) = Sale::begin(Order { kind: Kind::Refund { of: of() }, ..order() });
+        let (refund, step) = Sale::begin(Order { transaction: Transaction::Refund { of: of() }, ..order() });
         let mut refund = Trace { sale: refund, written: Vec::new() };
         let _ = refund.commit(step);
         let actions = refund.on(copied());
@@ -450,7 +450,7 @@ fn a_second_payment_that_is_not_decided_is_waited_for_whatever_went_back_of_the_
     assert_eq!(actions, [reverse("p2", 1234, 2)]);
 
     // So it is with what is finished: one try was carried out, and the other may be.
-    let mut refund = without_card(Kind::Refund { of: of() });
+    let mut refund = without_card(Transaction::Refund { of: of() });
     let _ = refund.on(unknown());
     let tries = |state| {
         let ours =
@@ -597,7 +597,7 @@ fn what_was_listed_is_never_taken_for_never_received() {
     let _ = sale.cut();
     assert!(sale.on_at(listed(vec![charged()]), 3 * DAY).contains(&reverse("p1", 1234, 1)));
 
-    let mut refund = without_card(Kind::Refund { of: of() });
+    let mut refund = without_card(Transaction::Refund { of: of() });
     let _ = refund.on(unknown());
     let reference = refund.sale.our_reference().to_owned();
     let pending =
@@ -764,7 +764,7 @@ fn a_person_keeps_one_payment_and_hears_of_another() {
     let _ = sale.on_at(listed(vec![charged(), second(ListedState::Approved), back]), 20);
     assert_eq!(sale.outcome(), Some(&Outcome::Approved));
 
-    let mut refund = without_card(Kind::Refund { of: of() });
+    let mut refund = without_card(Transaction::Refund { of: of() });
     let _ = refund.on(unknown());
     let reference = refund.sale.our_reference().to_owned();
     let ours = |id: &str, state| ListedTransaction { state, ..linked("RF", id, 1234, reference.clone()) };

@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use pos_agent::sim::gateway::Manners;
 use pos_agent::sim::shop::{Shop, TILL_TOKEN};
-use pos_agent::till::{Kind, Outcome, Progress, SaleView, State, StatusView};
+use pos_agent::till::{Progress, SaleView, State, StatusView};
+use pos_agent::transaction::{Kind, OutcomeWord};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
@@ -78,12 +79,12 @@ impl Deal {
         }
         let Some(last) = self.end() else { return "not confirmed: the gateway does not know it" };
         match last.outcome.unwrap() {
-            Outcome::Approved => "approved",
-            Outcome::PartiallyApproved => "partially approved",
-            Outcome::Declined => "declined",
-            Outcome::Cancelled => "cancelled",
-            Outcome::NotSent => "not sent",
-            Outcome::Reversed => "reversed",
+            OutcomeWord::Approved => "approved",
+            OutcomeWord::PartiallyApproved => "partially approved",
+            OutcomeWord::Declined => "declined",
+            OutcomeWord::Cancelled => "cancelled",
+            OutcomeWord::NotSent => "not sent",
+            OutcomeWord::Reversed => "reversed",
         }
     }
 }
