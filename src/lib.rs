@@ -17,9 +17,9 @@
 //! | the agent's one loop hears it | `agent.rs` `run`, then `agent/tills.rs` `till_asks`, `begin_sale` |
 //! | the sale says what to write and what to do | [`sale::Sale::begin`], later [`sale::Sale::handle`], in `sale/decide.rs` |
 //! | it is written; only that gives out what to do | [`journal::Journal::commit`] |
-//! | each action goes to its device | `agent/act.rs` `act` |
+//! | each action goes to its device | `agent/actions.rs` `act` |
 //! | the reader is armed, a card is read | `reader/port.rs` `spawn`, `reader/miura/session.rs`, `reader/miura/sale.rs` |
-//! | the request is made, written down as asked, and sent once | `agent.rs` `card_read`, [`gateway::Client::prepare`], [`gateway::Client::pay`] |
+//! | the request is made, written down as asked, and sent once | `agent/reader_desk.rs` `card_read`, [`gateway::Client::prepare`], [`gateway::Client::pay`] |
 //! | the answer, read and judged | `gateway/answer.rs`, then `sale/answered.rs` `answered` |
 //! | the chip hears it and confirms | `reader/miura/completing.rs` |
 //! | the cardholder signs | `sale/signature.rs` |
@@ -68,6 +68,8 @@ pub mod support;
 pub mod sale;
 // What may follow a transaction, and how much of it is left.
 pub mod follow_up;
+// The sums of a closing.
+pub mod totals;
 // What survives the power: SQLite, written before anything is done.
 pub mod journal;
 // The gateway's settlement file against the journal.

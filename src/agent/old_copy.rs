@@ -27,7 +27,7 @@ use crate::sale::{self, Action, Event, Sale};
 use crate::till::{Attention, AttentionView, Refused, SaleView};
 use crate::transaction::{SaleNumber, Who};
 
-use super::{Agent, Done};
+use super::{Agent, TaskResult};
 
 /// A day before the last thing that is known: clocks of board and gateway may differ, and zones.
 const SLACK_MS: i64 = 24 * 3600 * 1000;
@@ -43,23 +43,23 @@ const MOST_MISSING: u64 = 1_000_000;
 /// A shop's network comes back within minutes.
 const LONGEST_WAIT: Duration = Duration::from_secs(300);
 
-/// How far the look has come.
+/// How far the comparison with the gateway has come.
 #[derive(Debug)]
-enum Look {
+enum Comparison {
     /// To be asked at this time.
     Due(Duration),
     /// The gateway is being asked.
     Asking,
     /// It is no old copy, or nobody can say.
-    Over,
+    Finished,
     /// It is one: how that shows.
-    Found(String),
+    IsOldCopy(String),
 }
 
 /// What is known of it, and what waits for it.
 #[derive(Debug)]
 pub(super) struct OldCopy {
-    look: Look,
+    comparison: Comparison,
     /// The wall clock of the last thing that the journal knew at the start.
     known_until_unix_ms: i64,
     /// The wall clock of the first thing that it holds: what the gateway holds from a day before that is another
@@ -87,7 +87,7 @@ impl OldCopy {
     pub(super) fn new(opened: &Opened, can_be_asked: bool) -> Self {
         let known = opened.known_until_unix_ms.filter(|_| can_be_asked);
         Self {
-            look: if known.is_some() { Look::Due(Duration::ZERO) } else { Look::Over },
+            comparison: if known.is_some() { Comparison::Due(Duration::ZERO) } else { Comparison::Finished },
             known_until_unix_ms: known.unwrap_or_default(),
             first_unix_ms: opened.first_unix_ms,
             before: opened.last_number,
@@ -108,7 +108,7 @@ impl OldCopy {
 
     /// The gateway answers again: a good moment to ask.
     pub(super) fn nudge(&mut self, now: Duration) {
-        if let Look::Due(at) = &mut self.look {
+        if let Comparison::Due(at) = &mut self.comparison {
             *at = now.min(*at);
         }
     }
@@ -121,13 +121,13 @@ impl OldCopy {
     /// What a transaction that is taken up from the disk hears first; nothing as long as the gateway's word is waited
     /// for.
     pub(super) fn first_event(&mut self, number: SaleNumber, never_sent: bool) -> Option<Event> {
-        match self.look {
-            Look::Due(_) | Look::Asking if never_sent && number <= self.before => {
+        match self.comparison {
+            Comparison::Due(_) | Comparison::Asking if never_sent && number <= self.before => {
                 self.unsent.insert(number);
                 None
             }
             // It could not be recorded that it waits for a person.
-            Look::Found(_) if never_sent && self.not_unsent.contains(&number) => {
+            Comparison::IsOldCopy(_) if never_sent && self.not_unsent.contains(&number) => {
                 Some(Event::OldCopy { why: waits_for_person(number) })
             }
             _ => Some(Event::Restarted),
@@ -136,19 +136,19 @@ impl OldCopy {
 
     /// When it is asked next.
     fn due(&self) -> Option<Duration> {
-        if let Look::Due(at) = self.look { Some(at) } else { None }
+        if let Comparison::Due(at) = self.comparison { Some(at) } else { None }
     }
 
     /// What a person must know.
     pub(super) fn attention(&self) -> Option<AttentionView> {
-        let (code, text) = match (&self.look, &self.trouble) {
-            (Look::Found(how), _) => (
+        let (code, text) = match (&self.comparison, &self.trouble) {
+            (Comparison::IsOldCopy(how), _) => (
                 Attention::JournalOldCopy,
                 format!(
                     "this journal is an old copy: {how}; open sales of before wait for pos-agent settle NUMBER --keep or --reverse"
                 ),
             ),
-            (Look::Due(_) | Look::Asking, Some(why)) => (
+            (Comparison::Due(_) | Comparison::Asking, Some(why)) => (
                 Attention::JournalNotCompared,
                 format!(
                     "the gateway has not said whether this journal is an old copy ({why}); until it does, refunds, captures and credits are \
@@ -172,19 +172,19 @@ impl OldCopy {
 impl Agent {
     /// Gives a reversal back, unless the gateway's word is waited for.
     pub(super) fn unless_old_copy(&mut self, number: SaleNumber, reversal: Action) -> Option<Action> {
-        let decided = self.sales.get(&number).is_some_and(|active| active.sale.is_decided());
+        let decided = self.sales.open.get(&number).is_some_and(|active| active.sale.is_decided());
         if number > self.old_copy.before || decided {
             return Some(reversal);
         }
-        match &self.old_copy.look {
-            Look::Over => Some(reversal),
-            Look::Due(_) | Look::Asking => {
+        match &self.old_copy.comparison {
+            Comparison::Finished => Some(reversal),
+            Comparison::Due(_) | Comparison::Asking => {
                 self.old_copy.waiting.push((number, reversal, self.clock.monotonic()));
                 None
             }
             // It could not be recorded that it waits for a person: tried again here.
-            Look::Found(_) => {
-                self.inbox.push_back((number, Event::OldCopy { why: waits_for_person(number) }));
+            Comparison::IsOldCopy(_) => {
+                self.sales.inbox.push_back((number, Event::OldCopy { why: waits_for_person(number) }));
                 None
             }
         }
@@ -193,7 +193,7 @@ impl Agent {
     /// When the gateway is asked next: after the first probe, which tells how far its clock is from ours, and wakes the
     /// loop itself.
     pub(super) fn old_copy_due(&self) -> Option<Duration> {
-        self.old_copy.due().filter(|_| self.was_probed)
+        self.old_copy.due().filter(|_| self.gateway.probing.was_answered)
     }
 
     /// Asks the gateway when it is time.
@@ -204,24 +204,24 @@ impl Agent {
         let (from, to) = match self.window() {
             Ok(window) => window,
             Err(error) => {
-                self.old_copy.look = Look::Due(self.clock.monotonic() + FIRST_WAIT);
+                self.old_copy.comparison = Comparison::Due(self.clock.monotonic() + FIRST_WAIT);
                 return self.journal_is_faulty(&error);
             }
         };
-        self.old_copy.look = Look::Asking;
-        let (gateway, done, places) = (self.gateway.clone(), self.done.clone(), self.earlier_sales.clone());
+        self.old_copy.comparison = Comparison::Asking;
+        let (gateway, done, places) = (self.gateway.client.clone(), self.tasks.clone(), self.gateway.turns.clone());
         tokio::spawn(async move {
             let _turn = places.acquire_owned().await;
             let strange = |references| {
                 let done = done.clone();
                 async move {
                     let (reply, said) = oneshot::channel();
-                    let _ = done.send(Done::SomeReferences { references, reply }).await;
+                    let _ = done.send(TaskResult::SomeReferences { references, reply }).await;
                     said.await.unwrap_or_else(|_| Err("the terminal is being stopped".to_owned()))
                 }
             };
             let references = gateway.references_between(from, to, strange).await;
-            let _ = done.send(Done::References { references }).await;
+            let _ = done.send(TaskResult::References { references }).await;
         });
     }
 
@@ -238,13 +238,13 @@ impl Agent {
         // knows.
         let over = now.saturating_add(SLACK_MS);
         if self.old_copy.known_until_unix_ms > over {
-            self.old_copy.known_until_unix_ms = self.journal.known_until(over)?.unwrap_or_default();
+            self.old_copy.known_until_unix_ms = self.journal.book.known_until(over)?.unwrap_or_default();
         }
         let OldCopy { known_until_unix_ms: known, first_unix_ms: first, .. } = self.old_copy;
         if self.old_copy.tries == 0 {
-            self.journal.look_from(Some(known))?;
+            self.journal.book.look_from(Some(known))?;
         }
-        let began = self.journal.began()?;
+        let began = self.journal.book.began()?;
         let (from, to) = window(known, first, began, now, apart);
         Ok((from.max(0), to.max(board.saturating_add(SLACK_MS))))
     }
@@ -256,17 +256,17 @@ impl Agent {
             Err(why) => {
                 let wait = (FIRST_WAIT * 2_u32.saturating_pow(self.old_copy.tries.min(16))).min(LONGEST_WAIT);
                 self.old_copy.tries += 1;
-                self.old_copy.look = Look::Due(self.clock.monotonic() + wait);
+                self.old_copy.comparison = Comparison::Due(self.clock.monotonic() + wait);
                 if self.old_copy.trouble.as_ref() != Some(&why) {
                     tracing::warn!(%why, "the gateway cannot be asked by date whether this journal is an old copy");
                 }
                 self.old_copy.trouble = Some(why);
             }
             Ok(strange) if strange.is_empty() => {
-                self.old_copy.look = Look::Over;
+                self.old_copy.comparison = Comparison::Finished;
                 self.look_is_answered();
                 for number in std::mem::take(&mut self.old_copy.unsent) {
-                    self.inbox.push_back((number, Event::Restarted));
+                    self.sales.inbox.push_back((number, Event::Restarted));
                 }
                 for (number, reversal, since) in std::mem::take(&mut self.old_copy.waiting) {
                     self.goes_on(number, reversal, since);
@@ -284,8 +284,8 @@ impl Agent {
             Action::Reverse { reference, .. } if waited > sale::FRESH => {
                 let why = sale::Reason::ReversalHeldBack.into();
                 let reversal = sale::ReversalAnswer::HeldBack { why, for_person: false };
-                self.inbox.push_back((number, Event::ReversalAnswered { reference, reversal }));
-                self.inbox.push_back((number, Event::Nudged));
+                self.sales.inbox.push_back((number, Event::ReversalAnswered { reference, reversal }));
+                self.sales.inbox.push_back((number, Event::Nudged));
             }
             reversal => self.act(number, reversal),
         }
@@ -296,13 +296,13 @@ impl Agent {
         let mut strange = Vec::new();
         for reference in references {
             let Some(number) = number_of(&reference) else { continue };
-            if number > self.last_number.saturating_add(MOST_MISSING) {
+            if number > self.journal.last_number.saturating_add(MOST_MISSING) {
                 // No board went on so far; who sent it is for a person to find out, and nothing here rests on it.
                 tracing::error!(%reference, "ALARM: the gateway holds a reference like ours with a number that ours cannot have");
                 continue;
             }
-            let known = self.journal.knows(&reference)?
-                && match self.journal.number(number) {
+            let known = self.journal.book.knows(&reference)?
+                && match self.journal.book.number(number) {
                     // One that was taken over has another number here.
                     Ok(sale) => {
                         sale.is_none_or(|sale| sale.order().merchant_transaction_id != reference || sale.was_asked())
@@ -327,18 +327,19 @@ impl Agent {
         );
         tracing::error!(above = above.get(), %how, last, "ALARM: this journal is an old copy");
         self.announce("alarm", &format!("ALARM: this journal is an old copy: {how}"));
-        self.last_number = self.last_number.max(above);
+        self.journal.last_number = self.journal.last_number.max(above);
         self.old_copy.waiting.clear();
-        self.old_copy.look = Look::Found(how);
+        self.old_copy.comparison = Comparison::IsOldCopy(how);
         let ours = |sale: &Sale| strange.contains(&sale.order().merchant_transaction_id);
         for number in std::mem::take(&mut self.old_copy.unsent) {
-            if self.sales.get(&number).is_some_and(|active| ours(&active.sale)) {
+            if self.sales.open.get(&number).is_some_and(|active| ours(&active.sale)) {
                 self.old_copy.not_unsent.insert(number);
             } else {
                 self.advance(number, Event::Restarted);
             }
         }
-        let before: Vec<SaleNumber> = self.sales.range(..=self.old_copy.before).map(|(number, _)| *number).collect();
+        let before: Vec<SaleNumber> =
+            self.sales.open.range(..=self.old_copy.before).map(|(number, _)| *number).collect();
         for number in &before {
             self.advance(*number, Event::OldCopy { why: waits_for_person(*number) });
         }
@@ -353,12 +354,12 @@ impl Agent {
     /// Writes down what was found, once all of before wait for a person: until then the next start must find it again,
     /// and ask from where this one did.
     pub(super) fn mark_old_copy(&mut self) {
-        let mut before = self.sales.range(..=self.old_copy.before);
-        if !self.old_copy.unmarked || self.journal_fault.is_some() || before.any(|(_, active)| active.stuck) {
+        let mut before = self.sales.open.range(..=self.old_copy.before);
+        if !self.old_copy.unmarked || self.journal.fault.is_some() || before.any(|(_, active)| active.stuck) {
             return;
         }
         let (found, unix_ms) = (self.old_copy.noticed.clone(), self.now().unix_ms);
-        match self.journal.mark_old_copy(&found, unix_ms) {
+        match self.journal.book.mark_old_copy(&found, unix_ms) {
             Ok(()) => {
                 self.old_copy.unmarked = false;
                 self.look_is_answered();
@@ -369,16 +370,18 @@ impl Agent {
 
     /// A journal without a transaction: what the gateway holds from before now is not its own.
     pub(super) fn journal_begins(&mut self, gateway_unix_s: Option<i64>) {
-        let Some(gateway) = gateway_unix_s.filter(|_| self.last_number == SaleNumber::BEFORE_ALL) else { return };
+        let Some(gateway) = gateway_unix_s.filter(|_| self.journal.last_number == SaleNumber::BEFORE_ALL) else {
+            return;
+        };
         let now = self.now().unix_ms;
-        if let Err(error) = self.journal.begin(gateway.saturating_mul(1000), now) {
+        if let Err(error) = self.journal.book.begin(gateway.saturating_mul(1000), now) {
             tracing::warn!(%error, "the journal could not note when it began");
         }
     }
 
     /// A start later it need not be asked from here any more.
     fn look_is_answered(&mut self) {
-        if let Err(error) = self.journal.look_from(None) {
+        if let Err(error) = self.journal.book.look_from(None) {
             tracing::warn!(%error, "the journal could not note that the gateway was asked; the next start asks from earlier");
         }
     }
@@ -386,7 +389,7 @@ impl Agent {
     /// Whether the journal knows all that was done with the transaction of this number, as far as it can be known.
     /// `None` stands for what this journal does not know anyway, and for money that is given without a payment.
     pub(super) fn is_whole_for(&self, number: Option<SaleNumber>) -> Result<(), Refused> {
-        let OldCopy { look, before, noticed, .. } = &self.old_copy;
+        let OldCopy { comparison, before, noticed, .. } = &self.old_copy;
         if let Some(number) = number.filter(|number| *number <= noticed.before) {
             let why = format!(
                 "transaction {number} is older than the moment at which this journal was found to be an old copy: what was given \
@@ -394,7 +397,9 @@ impl Agent {
             );
             return Err(Refused::NotPossible { why });
         }
-        if number.is_none_or(|number| number <= *before) && matches!(look, Look::Due(_) | Look::Asking) {
+        if number.is_none_or(|number| number <= *before)
+            && matches!(comparison, Comparison::Due(_) | Comparison::Asking)
+        {
             let why = "the gateway has not said yet whether this journal is an old copy, which would not know what was given back; \
                        try again in a moment";
             return Err(Refused::NotReady { why: why.to_owned() });
@@ -410,7 +415,7 @@ impl Agent {
 
     /// A person has decided what becomes of a sale that waits.
     pub(super) fn settle_sale(&mut self, number: SaleNumber, keep: bool, by: &Who) -> Result<SaleView, Refused> {
-        let waits = self.sales.get(&number).is_some_and(|active| active.sale.is_held() && !active.stuck);
+        let waits = self.sales.open.get(&number).is_some_and(|active| active.sale.is_held() && !active.stuck);
         if !waits {
             let why = format!(
                 "transaction {number} does not wait for a person's decision; pos-agent status lists those that do"
@@ -419,7 +424,7 @@ impl Agent {
         }
         tracing::warn!(sale = number.get(), keep, %by, "a person has decided what becomes of a sale of an old copy");
         self.advance(number, sale::Event::Settle { keep, by: Some(by.clone()) });
-        let settled = self.sales.get(&number).map(|active| self.view_of(&active.sale));
+        let settled = self.sales.open.get(&number).map(|active| self.view_of(&active.sale));
         settled.ok_or_else(|| Refused::NotPossible { why: format!("transaction {number} has ended") })
     }
 }

@@ -7,62 +7,17 @@ use crate::gateway::{Contact, Fault, Soon};
 use crate::journal;
 use crate::printer::port::{Need, Standing as PrinterStands};
 use crate::printer::status::Trouble;
-use crate::reader::{Identity, Unready};
 use crate::sale::Standing;
 use crate::till::{
-    Attention, AttentionView, ClockState, ClockView, GatewayState, GatewayView, JournalState, JournalView, KeysView,
+    Attention, AttentionView, ClockState, ClockView, GatewayState, GatewayView, JournalState, JournalView,
     PrinterState, PrinterView, ReaderState, ReaderView, StatusView,
 };
 
-use super::{Active, Agent};
+use super::Agent;
+use super::sale_desk::OpenSale;
 
 /// Below this a day of sales does not fit, and something else is filling the disk.
 const LITTLE_ROOM: u64 = 16 << 20;
-
-/// The reader, as it was heard last.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Reader {
-    /// Nothing was heard yet.
-    Opening,
-    Ready(Identity),
-    Unready(Unready),
-}
-
-impl Reader {
-    pub(super) fn is_ready(&self) -> bool {
-        matches!(self, Self::Ready(_))
-    }
-
-    pub(super) fn identity(&self) -> Option<&Identity> {
-        if let Self::Ready(identity) = self { Some(identity) } else { None }
-    }
-
-    /// Why it cannot be used, with what to do.
-    pub(super) fn trouble(&self) -> Option<String> {
-        match self {
-            Self::Ready(_) => None,
-            Self::Opening => Some("the reader is being opened".to_owned()),
-            Self::Unready(why) => Some(why.to_string()),
-        }
-    }
-
-    pub(super) fn state(&self) -> ReaderState {
-        match self {
-            Self::Ready(_) => ReaderState::Ready,
-            Self::Opening => ReaderState::Opening,
-            Self::Unready(why) => match why {
-                Unready::Absent { .. } => ReaderState::Absent,
-                Unready::WrongDevice { .. } => ReaderState::OtherDevice,
-                Unready::NotListed { .. } => ReaderState::NotListed,
-                Unready::NoCardKey { .. } => ReaderState::NoKeys,
-                Unready::ClearCardData { .. } => ReaderState::ClearData,
-                Unready::NotEncrypting { .. } => ReaderState::NotEncrypting,
-                Unready::Flooding { .. } => ReaderState::Flooding,
-                Unready::Restarting { .. } => ReaderState::Restarting,
-            },
-        }
-    }
-}
 
 /// What a reader needs attention for.
 pub(super) fn of_reader(state: ReaderState) -> Option<Attention> {
@@ -224,9 +179,9 @@ pub(super) fn state_of_journal(error: &journal::Error) -> JournalState {
 impl Agent {
     /// The terminal's state for somebody who `hears` of some tills: of the others' sales nothing is told.
     pub(super) fn status(&self, hears: impl Fn(&str) -> bool) -> StatusView {
-        let is_theirs = |active: &&Active| hears(&active.sale.order().till);
-        let theirs = || self.sales.values().filter(is_theirs);
-        let current = self.at_reader.and_then(|number| self.sales.get(&number)).filter(is_theirs);
+        let is_theirs = |active: &&OpenSale| hears(&active.sale.order().till);
+        let theirs = || self.sales.open.values().filter(is_theirs);
+        let current = self.reader.in_use_by.and_then(|number| self.sales.open.get(&number)).filter(is_theirs);
         let unconfirmed: Vec<_> =
             theirs().map(|active| self.view_of(&active.sale)).filter(|view| view.state.is_unconfirmed()).collect();
         let (reader, gateway, printers) = (self.reader_view(), self.gateway_view(), self.printer_views());
@@ -252,7 +207,7 @@ impl Agent {
             attention.push(of_sale(code, text, view.reference.as_str(), &view.till));
         }
         attention.extend(self.old_copy.attention());
-        let soon = self.gateway.attention();
+        let soon = self.gateway.client.attention();
         attention.extend(soon.into_iter().map(|(soon, text)| AttentionView::new(of_soon(soon), text)));
         attention.extend(self.clocks_differ().map(|text| AttentionView::new(Attention::ClocksDiffer, text)));
         for active in theirs().filter(|active| active.sale.standing() == Standing::AtSignature) {
@@ -270,7 +225,7 @@ impl Agent {
                 && !matches!(journal.state, JournalState::Full | JournalState::CannotBeWritten)
                 && clock.state != ClockState::Untrusted
                 && !gateway.state.stops_sales(),
-            busy: self.at_reader.is_some() || self.typing.is_some(),
+            busy: self.reader.in_use_by.is_some() || self.reader.amount_awaited.is_some(),
             attention,
             reader,
             gateway,
@@ -288,7 +243,7 @@ impl Agent {
 
     /// The gateway.
     fn gateway_view(&self) -> GatewayView {
-        let contact = self.gateway.contact();
+        let contact = self.gateway.client.contact();
         let text = match &contact {
             Contact::NotAskedYet => "not asked yet".to_owned(),
             Contact::Connected => "connected".to_owned(),
@@ -334,31 +289,22 @@ impl Agent {
     }
 
     fn journal_view(&self) -> JournalView {
-        let fault = self.journal_fault.as_ref().map(|fault| (fault.state, fault.why.clone()));
-        journal_view(fault.or_else(|| self.answered.trouble()), self.journal.free_bytes())
-    }
-
-    /// Keys are used up one by one, and a reader without them takes no card: warned of while there is time to inject
-    /// new ones.
-    pub(super) fn keys_run_out(&self) -> Option<String> {
-        let KeysView { card, pin } = self.keys_left?;
-        let fewest = card.into_iter().chain(pin).min()?;
-        (fewest < self.config.reader.warn_keys_left)
-            .then(|| format!("the reader has keys for {fewest} more payments: have new ones injected"))
+        let fault = self.journal.fault.as_ref().map(|fault| (fault.state, fault.why.clone()));
+        journal_view(fault.or_else(|| self.answered.trouble()), self.journal.book.free_bytes())
     }
 
     /// The reader and its latest change.
     fn reader_view(&self) -> ReaderView {
-        let state = self.reader_state.state();
-        match self.reader_state.identity() {
-            None => ReaderView::new(state, self.reader_state.trouble().unwrap_or_default()),
+        let state = self.reader.state.state();
+        match self.reader.state.identity() {
+            None => ReaderView::new(state, self.reader.state.trouble().unwrap_or_default()),
             Some(identity) => self.with_its_change(
                 identity,
                 ReaderView {
                     serial: Some(identity.serial.clone()),
                     model: Some(identity.model.clone()),
                     firmware: Some(identity.firmware.clone()),
-                    keys_left: self.keys_left,
+                    keys_left: self.reader.keys_left,
                     ..ReaderView::new(
                         state,
                         format!("{} {}, serial {}", identity.model, identity.firmware, identity.serial),

@@ -68,10 +68,10 @@ impl Terminal {
         };
         let (mut sale, first) = Sale::begin(order);
         let now = self.agent.now();
-        let _ = self.agent.journal.commit(&mut sale, first, now.unix_ms).unwrap();
+        let _ = self.agent.journal.book.commit(&mut sale, first, now.unix_ms).unwrap();
         for event in [Some(Event::Proceed), answer.map(Event::Answered)].into_iter().flatten() {
-            let step = sale.handle(event, now, self.agent.deadlines);
-            let _ = self.agent.journal.commit(&mut sale, step, now.unix_ms).unwrap();
+            let step = sale.handle(event, now, self.agent.sales.deadlines);
+            let _ = self.agent.journal.book.commit(&mut sale, step, now.unix_ms).unwrap();
         }
     }
 
@@ -89,11 +89,11 @@ impl Terminal {
     }
 
     fn standing(&self, number: u64) -> Standing<'_> {
-        self.agent.sales[&number].sale.standing()
+        self.agent.sales.open[&number].sale.standing()
     }
 
     fn is_held(&self, number: u64) -> bool {
-        self.agent.sales[&number].sale.is_held()
+        self.agent.sales.open[&number].sale.is_held()
     }
 }
 
@@ -340,7 +340,7 @@ async fn the_sales_of_an_old_copy_wait_for_a_person_also_after_a_restart() {
         assert_eq!(terminal.agent.may_leave(1, reversal()), None);
         terminal.agent.references_listed(Ok(references()));
         assert!(terminal.is_held(1), "{:?}", terminal.standing(1));
-        assert_eq!(terminal.agent.last_number, 5, "numbers go on above what the gateway holds");
+        assert_eq!(terminal.agent.journal.last_number, 5, "numbers go on above what the gateway holds");
         assert_eq!(terminal.agent.may_leave(1, reversal()), None);
     }
     // What was found once is not found again, and what waited waits.
@@ -413,7 +413,7 @@ async fn what_is_being_given_back_by_its_id_is_not_reversed_on_top() {
     };
     // How the list stands by which a reversal is reckoned, and whether that was held back, and for a person.
     let held_back = |terminal: &mut Terminal, approved: u64, given: &[u64]| {
-        terminal.agent.inbox.clear();
+        terminal.agent.sales.inbox.clear();
         let found = |id: &str, kind: &str, minor, ours| sale::ListedTransaction {
             id: id.to_owned(),
             payment_type: kind.to_owned(),
@@ -425,7 +425,7 @@ async fn what_is_being_given_back_by_its_id_is_not_reversed_on_top() {
         let refunds = given.iter().map(|minor| found(&id(2), "RF", *minor, 2));
         let list = std::iter::once(found(UNKNOWN, "DB", approved, 1)).chain(refunds).collect();
         terminal.agent.advance(1, Event::Inquired(Inquiry::Payments(list)));
-        match terminal.agent.inbox.pop_back() {
+        match terminal.agent.sales.inbox.pop_back() {
             Some((1, Event::ReversalAnswered { reversal: ReversalAnswer::HeldBack { for_person, .. }, .. })) => {
                 Some(for_person)
             }
@@ -471,7 +471,7 @@ async fn nothing_follows_a_reversal_that_was_made_by_itself() {
     let settings = "max-credit-amount = \"50.00\"";
     let mut terminal = Terminal::start(folder.path(), settings);
     terminal.enter(1, "till-1", stored_card(), 1000, None);
-    let mut sale = terminal.agent.journal.number(1).unwrap().unwrap();
+    let mut sale = terminal.agent.journal.book.number(1).unwrap().unwrap();
     let now = terminal.agent.now();
     let found = sale::ListedTransaction {
         id: id(1),
@@ -484,8 +484,8 @@ async fn nothing_follows_a_reversal_that_was_made_by_itself() {
     let back = ReversalAnswer::Done { id: UNKNOWN.to_owned(), amount: ApprovedAmount::Said(eur(1000)) };
     let answered = Event::ReversalAnswered { reference: format!("{}-r1", reference(1)), reversal: back };
     for event in [Event::Answered(lost()), Event::Inquired(Inquiry::Payments(vec![found])), answered] {
-        let step = sale.handle(event, now, terminal.agent.deadlines);
-        let _ = terminal.agent.journal.commit(&mut sale, step, now.unix_ms).unwrap();
+        let step = sale.handle(event, now, terminal.agent.sales.deadlines);
+        let _ = terminal.agent.journal.book.commit(&mut sale, step, now.unix_ms).unwrap();
     }
     for named in [UNKNOWN.to_owned(), UNKNOWN.to_uppercase()] {
         let refused = terminal.may(&refund("till-2", Of::Payment(named), 1000, &[Right::UnknownPayment])).unwrap_err();
@@ -517,11 +517,11 @@ async fn what_was_never_sent_ends_only_when_the_gateway_does_not_hold_it() {
         let mut before = Terminal::start(folder.path(), "");
         for number in [1, 2] {
             let (mut sale, first) = Sale::begin(waits(number));
-            let _ = before.agent.journal.commit(&mut sale, first, before.agent.now().unix_ms).unwrap();
+            let _ = before.agent.journal.book.commit(&mut sale, first, before.agent.now().unix_ms).unwrap();
         }
     }
     let view = |terminal: &Terminal, number: u64| {
-        let sale = terminal.agent.journal.number(number).unwrap().unwrap();
+        let sale = terminal.agent.journal.book.number(number).unwrap().unwrap();
         let view = terminal.agent.view_of(&sale);
         (view.state, view.outcome)
     };
@@ -531,13 +531,13 @@ async fn what_was_never_sent_ends_only_when_the_gateway_does_not_hold_it() {
         for number in [1, 2] {
             assert_eq!(view(&terminal, number), (till::State::Unconfirmed, None), "the gateway was not asked yet");
             let (reply, mut said) = oneshot::channel();
-            let known = terminal.agent.view_of(&terminal.agent.sales[&number].sale);
+            let known = terminal.agent.view_of(&terminal.agent.sales.open[&number].sale);
             terminal.agent.cancel(number, &Who::default(), known, reply);
             assert_eq!(said.try_recv().unwrap().unwrap().outcome, None, "nor may it be cancelled");
         }
         let Some(held) = held else { continue };
         // In that moment the second one cannot be written.
-        terminal.agent.sales.get_mut(&held).unwrap().stuck = true;
+        terminal.agent.sales.open.get_mut(&held).unwrap().stuck = true;
         terminal.agent.references_listed(Ok(vec![reference(held)]));
         terminal.agent.settle();
         assert!(terminal.agent.old_copy.unmarked, "the next start must find it again");
@@ -560,7 +560,7 @@ async fn a_number_that_no_board_reaches_is_nobodys_and_stops_nothing() {
     let overflow = format!("{TERMINAL}-{}0-{}", u64::MAX, "0".repeat(32));
     terminal.agent.references_listed(Ok(giants.into_iter().chain([overflow]).collect()));
     assert!(!terminal.is_held(1), "{:?}", terminal.standing(1));
-    assert_eq!(terminal.agent.last_number, 1);
+    assert_eq!(terminal.agent.journal.last_number, 1);
     assert_eq!(terminal.agent.may_leave(1, reversal()), Some(reversal()));
     drop(terminal);
     // The highest that is believed.
@@ -568,7 +568,7 @@ async fn a_number_that_no_board_reaches_is_nobodys_and_stops_nothing() {
     terminal.agent.settle();
     terminal.agent.references_listed(Ok(vec![reference(1_000_001)]));
     assert!(terminal.is_held(1));
-    assert_eq!(terminal.agent.last_number, 1_000_001);
+    assert_eq!(terminal.agent.journal.last_number, 1_000_001);
 }
 
 #[tokio::test(start_paused = true)]
@@ -605,14 +605,14 @@ async fn the_status_names_a_till_its_own_sales_alone() {
     let mut terminal = Terminal::start(folder.path(), "");
     terminal.agent.settle();
     // Of the other till as well: at the reader, and one that waits for its signature.
-    let order = Order { transaction: Transaction::Sale, ..terminal.agent.sales[&4].sale.order().clone() };
+    let order = Order { transaction: Transaction::Sale, ..terminal.agent.sales.open[&4].sale.order().clone() };
     for (number, reference) in [(5, "R5"), (6, "R6")] {
         let order = Order { number, reference: reference.to_owned(), ..order.clone() };
         let (mut sale, first) = Sale::begin(order);
-        let _ = terminal.agent.journal.commit(&mut sale, first, 0).unwrap();
-        terminal.agent.sales.insert(number, Active::new(sale, Duration::ZERO));
+        let _ = terminal.agent.journal.book.commit(&mut sale, first, 0).unwrap();
+        terminal.agent.sales.open.insert(number, OpenSale::new(sale, Duration::ZERO));
     }
-    terminal.agent.at_reader = Some(5);
+    terminal.agent.reader.in_use_by = Some(5);
     let all = [1, 2, 3, 4, 5, 6];
     let everything = terminal.agent.status(|_| true);
     assert_eq!(everything.unconfirmed.len(), 3, "{everything:?}");

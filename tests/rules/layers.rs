@@ -20,6 +20,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("wire", &[]),
     ("sale", &["money", "card", "transaction"]),
     ("follow_up", &["sale", "money", "transaction"]),
+    ("totals", &["sale", "money", "transaction"]),
     ("journal", &["sale", "money", "card", "transaction"]),
     ("reconcile", &["sale", "money", "transaction"]),
     // Devices never know each other; they speak the words of `money`, `card`, `emv` and `transaction`.
@@ -58,6 +59,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "metrics",
             "wire",
             "follow_up",
+            "totals",
             "words",
             "transaction",
         ],
@@ -119,7 +121,7 @@ const CLOSED_ROOMS: &[(&str, &[&str])] = &[("agent", &["till", "http"])];
 const SAID_BY_ONE: &[(&str, &[&str])] = &[("after_sync", &["src/sale/step.rs", "src/journal/mod.rs"])];
 
 /// Modules that decide and never act: no clock, no I/O, no async.
-const PURE: &[&str] = &["money", "emv", "card", "transaction", "sale", "follow_up", "reconcile", "words"];
+const PURE: &[&str] = &["money", "emv", "card", "transaction", "sale", "follow_up", "totals", "reconcile", "words"];
 
 /// What a pure module has no use for, as tokens in a row.
 const IMPURE: &[&[&str]] = &[
