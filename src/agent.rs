@@ -9,6 +9,7 @@ mod announcing;
 mod answered;
 pub(crate) mod clock;
 mod counting;
+mod device_states;
 mod earlier;
 mod expiry;
 mod gateway_desk;

@@ -10,8 +10,8 @@ use std::time::Duration;
 use crate::journal::{Journal, Program};
 use crate::till::{Health, HealthView, JournalState};
 
+use super::device_states::state_of_journal;
 use super::journal_desk::JOURNAL_RETRY;
-use super::status::state_of_journal;
 use super::{Agent, clock};
 
 /// Between two writings of what went and came again.

@@ -9,7 +9,7 @@ use crate::till::{JournalState, Refused};
 use crate::transaction::SaleNumber;
 
 use super::Agent;
-use super::status::state_of_journal;
+use super::device_states::state_of_journal;
 
 /// How often a journal that failed is tried again: a technician frees space by hand.
 pub(super) const JOURNAL_RETRY: Duration = Duration::from_secs(5);

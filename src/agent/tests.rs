@@ -5,13 +5,19 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::sync::Arc;
 
+use chrono::DateTime;
 use tempfile::TempDir;
 
 use super::*;
-use crate::config::{Right, TillToken};
-use crate::sale::{Action, Approval, ApprovedAmount, Event, ForChip, HostFacts, Order, Standing};
-use crate::till::{self, Caller, Of, Wanted};
+use crate::config::{self, Right, TillToken};
+use crate::money::Amount;
+use crate::printer;
+use crate::sale::{
+    Action, Answer, Approval, ApprovedAmount, Event, ForChip, HostFacts, Inquiry, Order, ReversalAnswer, Sale, Standing,
+};
+use crate::till::{self, Caller, Command, Of, Refused, Wanted};
 use crate::transaction::{Earlier, Kind, OutcomeWord, ReceiptCopy, Transaction, Who};
 use crate::wire;
 
