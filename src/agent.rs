@@ -1,4 +1,4 @@
-//! The agent: wires till, reader, gateway, printer and journal to the sales. The only file that knows everyone.
+//! The agent: wires till, reader, gateway, printer and journal to the sales. The only room that knows everyone.
 //!
 //! One loop waits for whatever happens next, hands it to the sale it concerns, lets the journal write what the sale
 //! says, and carries out what comes out of the journal. It decides nothing about money: that is `sale`'s business. What
@@ -156,17 +156,7 @@ async fn work(mut agent: Agent, mut ends: Ends, tills: Option<Served>, shutdown:
         agent.settle();
         if stopping.is_some_and(|since: Instant| agent.may_stop(since)) {
             notify.stopping();
-            agent.tell_and_print();
-            agent.note_the_end();
-            agent.keep_last_receipts();
-            if let Some(tills) = tills {
-                tills.close().await;
-            }
-            // A printer's task ends when nobody can give it more and all it has is printed.
-            drop(agent);
-            let last_paper = async { while ends.printer.recv().await.is_some() {} };
-            let _ = tokio::time::timeout(LAST_PAPER, last_paper).await;
-            return;
+            return end(agent, ends, tills).await;
         }
         let deadline = agent.next_deadline();
         tokio::select! {
@@ -207,6 +197,20 @@ async fn work(mut agent: Agent, mut ends: Ends, tills: Option<Served>, shutdown:
         tokio::task::yield_now().await;
         agent.tell_and_print();
     }
+}
+
+/// The end: the last tellings, receipts and answers go out.
+async fn end(mut agent: Agent, mut ends: Ends, tills: Option<Served>) {
+    agent.tell_and_print();
+    agent.note_the_end();
+    agent.keep_last_receipts();
+    if let Some(tills) = tills {
+        tills.close().await;
+    }
+    // A printer's task ends when nobody can give it more and all it has is printed.
+    drop(agent);
+    let last_paper = async { while ends.printer.recv().await.is_some() {} };
+    let _ = tokio::time::timeout(LAST_PAPER, last_paper).await;
 }
 
 /// Everything the loop turns on: a desk for each thing that it looks after, and what all of them need.

@@ -1,8 +1,8 @@
 //! Counting for the closing of a day: page by page over the journal, so that neither memory nor the sale at the reader
 //! feels how long the list is. What is summed is `totals`' business.
 //!
-//! What has no end yet is named, and its number handed to the next count, so that a refund that is confirmed tomorrow is
-//! in tomorrow's sums. It keeps no mark of its own: who counts keeps the number that the report ends with.
+//! What has no end yet is named, and its number handed to the next count, so that a refund that is confirmed tomorrow
+//! is in tomorrow's sums. It keeps no mark of its own: who counts keeps the number that the report ends with.
 
 use tokio::sync::oneshot;
 

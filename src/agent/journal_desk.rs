@@ -1,5 +1,5 @@
-//! The journal, as the agent has it: the book itself, the number that was given last, and the fault that keeps new sales
-//! from being taken until the book can be written again.
+//! The journal, as the agent has it: the book itself, the number that was given last, and the fault that keeps new
+//! sales from being taken until the book can be written again.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! Where the time of a sale went: until the card was read, at the gateway, on the disk, and the agent's own. For the log
-//! and the figures; nothing is decided by it.
+//! Where the time of a sale went: until the card was read, at the gateway, on the disk, and the agent's own. For the
+//! log and the figures; nothing is decided by it.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! What surrounds the terminal: its wires, its clock and its random numbers, where they are not what the system gives, and
-//! what every way in for tills brings.
+//! What surrounds the terminal: its wires, its clock and its random numbers, where they are not what the system gives,
+//! and what every way in for tills brings.
 
 use std::sync::Arc;
 

@@ -8,8 +8,8 @@ use crate::transaction::PaymentId;
 use super::back_off;
 use super::confirming::Confirming;
 use super::pursuit::Pursuit;
-use super::state::State;
-use super::{Action, Deadlines, Now, Outcome, Reason, Record, Refusal, Sale, Step};
+use super::state::{Cancel, State};
+use super::{Action, Deadlines, Event, Now, Outcome, Reason, Record, Refusal, Sale, Step};
 
 /// How often a pending payment is asked for: a person decides in a banking app, seconds matter little.
 const POLL_EVERY: Duration = Duration::from_secs(1);
@@ -65,6 +65,37 @@ impl Asked {
 }
 
 impl Sale {
+    pub(super) fn handle_asked(&mut self, event: Event, now: Now, deadlines: Deadlines) -> Step {
+        let State::Asked(asked) = &self.state else { return Step::none() };
+        match event {
+            Event::Answered(answer) => self.answered(answer, now, deadlines),
+            Event::CannotAsk { why } if self.doubted => self.confirm(why),
+            Event::CannotAsk { why } => self.end(Outcome::NotSent { why }, None),
+            Event::DeadlinePassed => self.ask_again(now),
+            Event::Restarted => self.unknown(Reason::RestartedBeforeAnswer, None),
+            // A request that the gateway did not process need not be made again.
+            Event::CancelAsked { by } if asked.waits_to_ask_again() => {
+                self.volatile.cancel = Some(Cancel { by });
+                self.cancelled()
+            }
+            // It is on its way once more: without time for it again it is not sent another time.
+            Event::CancelAsked { by } if asked.volatile.throttled.is_some() => {
+                self.volatile.cancel = Some(Cancel { by });
+                Step::none()
+            }
+            Event::ReaderLost | Event::CardSaid { .. } if asked.waits_to_ask_again() => {
+                self.volatile.card_open = false;
+                self.end(Outcome::NotSent { why: Reason::CardGone.into() }, None)
+            }
+            // The host may still approve: wait for its answer, but the card can no longer confirm.
+            Event::ReaderLost | Event::CardSaid { .. } => {
+                self.volatile.card_open = false;
+                Step::none()
+            }
+            _ => Step::none(),
+        }
+    }
+
     /// The pending payment that is being asked for.
     pub(super) fn polled(&self) -> Option<&Poll> {
         match &self.state {

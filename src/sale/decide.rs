@@ -1,11 +1,13 @@
-//! What may happen next: transitions on the pair of state and event. What an answer of the gateway means is in
-//! `answered`, what follows an unknown outcome in `reversing` and `confirming`.
+//! What may happen next: transitions on the pair of state and event. What may happen to a request is in `asked`, what
+//! an answer to it means in `answered`, and what follows an unknown outcome in `reversing` and `confirming`.
 
 use crate::card::{CardFacts, FirstAnswer};
 use crate::money::Amount;
 
-use super::state::{Cancel, State};
-use super::{Action, CardAnswer, Deadlines, Event, HostFacts, Now, Outcome, Paper, Reason, Record, Sale, Step, Why};
+use super::state::{Cancel, State, VolatileWaiting, Waiting};
+use super::{
+    Action, CardAnswer, Deadlines, Event, HostFacts, Now, Outcome, Paper, Payment, Reason, Record, Sale, Step, Why,
+};
 
 impl Sale {
     /// What `event` means for this sale. An event that means nothing in the present state gives an empty step.
@@ -20,80 +22,69 @@ impl Sale {
         }
         match (&self.state, event) {
             (_, Event::OldCopy { why }) => self.hold(why),
-            (State::Waiting(_), Event::Proceed) if !self.order.kind().needs_card() => {
+            (State::Waiting(_), event) => self.handle_waiting(event),
+            (State::Asked(_), event) => self.handle_asked(event, now, deadlines),
+            (State::AtChip(chip), event) => {
+                let payment = chip.payment.clone();
+                self.handle_chip(payment, event, now, deadlines)
+            }
+            (State::AtSignature(_), event) => self.handle_signature(event, now, deadlines),
+            (State::Reversing(_), event) => self.handle_reversing(event, now, deadlines),
+            (State::Confirming(_), event) => self.handle_confirming(event, now, deadlines),
+            (State::Ended(_), event) => self.handle_ended(event),
+        }
+    }
+
+    fn handle_waiting(&mut self, event: Event) -> Step {
+        let State::Waiting(Waiting { volatile: VolatileWaiting { typing } }) = self.state else { return Step::none() };
+        match event {
+            Event::Proceed if !self.order.kind().needs_card() => {
                 Step::write([Record::Asked { card: None, again_unix_ms: None }]).then([Action::Ask, Action::Tell])
             }
-            (State::Waiting(waiting), Event::TipTyped { tip }) if waiting.volatile.typing => self.tip_typed(tip),
-            (State::Waiting(waiting), Event::CardRead { facts, first_answer }) if !waiting.volatile.typing => {
-                self.card_read(facts, first_answer)
-            }
-            (State::Waiting(_), Event::NoCard { why }) => self.given_up(why),
-            (State::Waiting(_), Event::ReaderLost) => self.given_up(Reason::ReaderLost.into()),
-            (State::Waiting(_), Event::Restarted) => self.given_up(Reason::TerminalRestarted.into()),
-            (State::Waiting(_), Event::CancelAsked { by }) if self.volatile.cancel.is_none() => {
+            Event::TipTyped { tip } if typing => self.tip_typed(tip),
+            Event::CardRead { facts, first_answer } if !typing => self.card_read(facts, first_answer),
+            Event::NoCard { why } => self.given_up(why),
+            Event::ReaderLost => self.given_up(Reason::ReaderLost.into()),
+            Event::Restarted => self.given_up(Reason::TerminalRestarted.into()),
+            Event::CancelAsked { by } if self.volatile.cancel.is_none() => {
                 self.volatile.cancel = Some(Cancel { by });
                 Step::act([Action::StopReader])
             }
+            _ => Step::none(),
+        }
+    }
 
-            (State::Asked(_), Event::Answered(answer)) => self.answered(answer, now, deadlines),
-            (State::Asked(_), Event::CannotAsk { why }) if self.doubted => self.confirm(why),
-            (State::Asked(_), Event::CannotAsk { why }) => self.end(Outcome::NotSent { why }, None),
-            (State::Asked(_), Event::DeadlinePassed) => self.ask_again(now),
-            (State::Asked(_), Event::Restarted) => self.unknown(Reason::RestartedBeforeAnswer, None),
-            // A request that the gateway did not process need not be made again.
-            (State::Asked(asked), Event::CancelAsked { by }) if asked.waits_to_ask_again() => {
-                self.volatile.cancel = Some(Cancel { by });
-                self.cancelled()
-            }
-            // It is on its way once more: without time for it again it is not sent another time.
-            (State::Asked(asked), Event::CancelAsked { by }) if asked.volatile.throttled.is_some() => {
-                self.volatile.cancel = Some(Cancel { by });
-                Step::none()
-            }
-            (State::Asked(asked), Event::ReaderLost | Event::CardSaid { .. }) if asked.waits_to_ask_again() => {
-                self.volatile.card_open = false;
-                self.end(Outcome::NotSent { why: Reason::CardGone.into() }, None)
-            }
-            // The host may still approve: wait for its answer, but the card can no longer confirm.
-            (State::Asked(_), Event::ReaderLost | Event::CardSaid { .. }) => {
-                self.volatile.card_open = false;
-                Step::none()
-            }
-
-            (State::AtChip(chip), Event::CardSaid { confirmed: true, facts }) => {
-                let payment = chip.payment.clone();
+    /// The host approved; a chip that does not confirm is reversed.
+    fn handle_chip(&mut self, payment: Payment, event: Event, now: Now, deadlines: Deadlines) -> Step {
+        match event {
+            Event::CardSaid { confirmed: true, facts } => {
                 self.volatile.card_open = false;
                 self.charged(payment, facts.map(|facts| *facts), now, deadlines)
             }
-            (State::AtChip(chip), Event::CardSaid { confirmed: false, facts }) => {
-                let payment = chip.payment.clone();
+            Event::CardSaid { confirmed: false, facts } => {
                 self.volatile.card_open = false;
                 with_card(self.reverse(Reason::CardRefused, Some(payment), None), facts)
             }
-            (State::AtChip(chip), Event::ReaderLost) => {
-                let payment = chip.payment.clone();
+            Event::ReaderLost => {
                 self.volatile.card_open = false;
                 self.reverse(Reason::CardLost, Some(payment), None)
             }
-            (State::AtChip(chip), Event::Restarted) => {
-                let payment = chip.payment.clone();
-                self.reverse(Reason::RestartedBeforeCard, Some(payment), None)
-            }
+            Event::Restarted => self.reverse(Reason::RestartedBeforeCard, Some(payment), None),
+            _ => Step::none(),
+        }
+    }
 
-            (State::AtSignature(_), event) => self.handle_signature(event, now, deadlines),
-
-            // The outcome is final; the card's last cryptogram goes on the receipt.
-            (State::Ended(_), Event::CardSaid { facts, .. }) if self.volatile.card_open => {
+    /// The outcome is final; the card's last cryptogram goes on the receipt.
+    fn handle_ended(&mut self, event: Event) -> Step {
+        match event {
+            Event::CardSaid { facts, .. } if self.volatile.card_open => {
                 self.volatile.card_open = false;
                 with_card(Step::none(), facts).then([Action::Print(Paper::Copies)])
             }
-            (State::Ended(_), Event::ReaderLost) if self.volatile.card_open => {
+            Event::ReaderLost if self.volatile.card_open => {
                 self.volatile.card_open = false;
                 Step::act([Action::Print(Paper::Copies)])
             }
-
-            (State::Reversing(_), event) => self.handle_reversing(event, now, deadlines),
-            (State::Confirming(_), event) => self.handle_confirming(event, now, deadlines),
             _ => Step::none(),
         }
     }

@@ -3,13 +3,14 @@
 //! What the records say is changed by `Sale::apply` alone, live and in replay alike. What a power cut may forget is
 //! called `volatile`: `apply` begins it anew with its state, or takes it along, and never changes it.
 
+use crate::card::CardFacts;
 use crate::transaction::Who;
 
 use super::asked::Asked;
 use super::confirming::Confirming;
 use super::reversing::{Reversing, VolatileReversing};
 use super::signature::{AtSignature, VolatileSignature};
-use super::{Outcome, Payment, Record, Sale};
+use super::{HostFacts, Outcome, Payment, Record, Sale};
 
 /// Where a sale stands.
 #[derive(Clone, Debug)]
@@ -92,9 +93,7 @@ impl Sale {
                 self.amount = *total;
             }
             Record::Asked { card, again_unix_ms } => {
-                if let Some(card) = card {
-                    self.card = Some(card.clone());
-                }
+                self.learn(card.as_ref(), None);
                 // One that the gateway did not process (throttled) is the same try.
                 if self.tries == 0 || matches!(self.state, State::Confirming(_)) {
                     self.tries += 1;
@@ -112,18 +111,14 @@ impl Sale {
                 self.state = State::AtChip(AtChip { payment });
             }
             Record::SignatureAsked { payment, card } => {
-                if let Some(card) = card {
-                    self.card = Some(card.clone());
-                }
+                self.learn(card.as_ref(), None);
                 self.state = State::AtSignature(AtSignature::new(payment.clone()));
             }
             Record::Reversing { why, payment, host, by } => {
                 if matches!(self.state, State::AtSignature(_)) && by.is_some() {
                     self.signature = Some(false);
                 }
-                if let Some(host) = host {
-                    self.host = host.clone();
-                }
+                self.learn(None, host.as_ref());
                 self.state = State::Reversing(Reversing::new(why.clone(), payment.clone()));
             }
             Record::Confirming { why } => {
@@ -159,14 +154,19 @@ impl Sale {
                 if matches!(self.state, State::AtSignature(_)) && by.is_some() {
                     self.signature = Some(true);
                 }
-                if let Some(host) = host {
-                    self.host = host.clone();
-                }
-                if let Some(card) = card {
-                    self.card = Some(card.clone());
-                }
+                self.learn(card.as_ref(), host.as_ref());
                 self.state = State::Ended(outcome.clone());
             }
+        }
+    }
+
+    /// Keeps what a record brings of card and host.
+    fn learn(&mut self, card: Option<&CardFacts>, host: Option<&HostFacts>) {
+        if let Some(card) = card {
+            self.card = Some(card.clone());
+        }
+        if let Some(host) = host {
+            self.host = host.clone();
         }
     }
 }

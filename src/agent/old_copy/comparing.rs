@@ -1,5 +1,5 @@
-//! The comparison with the gateway: from when to when it is asked, which references of this terminal it names, and which
-//! of them cannot be there when this journal is whole.
+//! The comparison with the gateway: from when to when it is asked, which references of this terminal it names, and
+//! which of them cannot be there when this journal is whole.
 
 use std::time::Duration;
 
