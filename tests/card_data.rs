@@ -29,7 +29,7 @@ use pos_agent::sim::reader::Entry::{self, Insert, Swipe, Tap};
 use pos_agent::sim::reader::deck::DECK;
 use pos_agent::sim::shop::{Options, TILL_TOKEN};
 use pos_agent::till::State;
-use pos_agent::transaction::OutcomeWord;
+use pos_agent::transaction::{OutcomeWord, SaleNumber};
 
 /// A way to pay, with the amount whose cents choose what the gateway does, and what the reader's script does.
 type Sale = (&'static str, Entry, &'static str, &'static str);
@@ -117,7 +117,7 @@ fn what_holds_card_data_shows_none_of_it() {
     });
     assert_eq!(count, 1);
     said.push_str(&format!("{presented:?} {presented:#?}\n"));
-    let event = pos_agent::reader::Event::Card { sale: 1, presented: Box::new(presented) };
+    let event = pos_agent::reader::Event::Card { sale: SaleNumber::new(1), presented: Box::new(presented) };
     said.push_str(&format!("{event:?} {event:#?}\n"));
     let kept = Kept::new("Debug", said.as_bytes());
     let secrets = [

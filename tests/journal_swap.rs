@@ -18,7 +18,7 @@ use pos_agent::sim::reader::Entry;
 use pos_agent::sim::reader::Entry::Tap;
 use pos_agent::sim::shop::Options;
 use pos_agent::till::{Attention, GatewayState, State};
-use pos_agent::transaction::OutcomeWord;
+use pos_agent::transaction::{OutcomeWord, SaleNumber};
 use serde_json::Value;
 
 #[tokio::test]
@@ -124,7 +124,7 @@ async fn what_was_found_missing_stays_known_after_a_start_without_a_sale() {
     counter.until_ready().await;
     assert!(counter.show("R1").await.needs_person.is_some());
     counter.sell("R3", "5.00", "tap", Tap).await;
-    assert_eq!(counter.until_ended("R3").await.number, 5);
+    assert_eq!(counter.until_ended("R3").await.number, SaleNumber::new(5));
     assert_eq!(reversals(&counter), 0);
 }
 
@@ -188,7 +188,7 @@ async fn what_was_told_approved_is_not_reversed_by_an_old_copy_and_a_person_keep
     // Numbers go on above those that are missing, and selling goes on.
     counter.sell("R3", "5.00", "tap", Tap).await;
     let sold = counter.until_ended("R3").await;
-    assert_eq!((ended(&sold), sold.number), (Some(OutcomeWord::Approved), 5));
+    assert_eq!((ended(&sold), sold.number.get()), (Some(OutcomeWord::Approved), 5));
 
     // A start later it is the same, and what was sold since is nobody's to decide.
     counter.until_ready().await;

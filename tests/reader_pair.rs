@@ -14,6 +14,7 @@ use pos_agent::reader::{
     Settings, Step, Type, Typing, Unready, spawn,
 };
 use pos_agent::sim::reader::{AbortRace, Dukpt, Entry, Key, Options, Reader, WaitsFor, card, start};
+use pos_agent::transaction::SaleNumber;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc::Receiver;
@@ -68,7 +69,7 @@ impl Pair {
         loop {
             match self.next().await {
                 Event::Step { sale, step } => {
-                    assert_eq!(sale, self.sale);
+                    assert_eq!(sale, SaleNumber::new(self.sale));
                     steps.push(step);
                 }
                 other => return (steps, other),
@@ -84,7 +85,7 @@ impl Pair {
         self.sale += 1;
         let amount = Amount::parse("12.34", Currency::from_code("EUR").unwrap()).unwrap();
         let card_timeout = Duration::from_secs(60);
-        let arm = Arm { sale: self.sale, amount, transaction_type: 0, at: AT, card_timeout, entry };
+        let arm = Arm { sale: SaleNumber::new(self.sale), amount, transaction_type: 0, at: AT, card_timeout, entry };
         self.handle.order(Order::Arm(arm)).await.unwrap();
     }
 
@@ -109,7 +110,7 @@ impl Pair {
                     steps.push(step);
                 }
                 Event::Card { sale, presented } => {
-                    assert_eq!(sale, self.sale);
+                    assert_eq!(sale, SaleNumber::new(self.sale));
                     return (steps, presented);
                 }
                 other => panic!("{name} {entry:?}: {other:?} after {steps:?}"),
@@ -126,7 +127,7 @@ impl Pair {
     async fn complete_with(&mut self, arc: &[u8; 2], scripts: &[u8]) -> (CardVerdict, bool) {
         let scripts = heapless::Vec::from_slice(scripts).unwrap();
         let completion = Completion { arc: *arc, issuer_authentication: None, scripts };
-        self.handle.order(Order::Complete { sale: self.sale, completion }).await.unwrap();
+        self.handle.order(Order::Complete { sale: SaleNumber::new(self.sale), completion }).await.unwrap();
         let (_, event) = self.after_steps().await;
         let Event::Completed { verdict, scripts_dropped, .. } = event else { panic!("{event:?}") };
         self.reader.remove();
@@ -139,10 +140,10 @@ impl Pair {
     async fn type_in(&mut self, what: Typing, number: &str) -> Result<Option<Amount>, NoAmount> {
         self.sale += 1;
         self.reader.next_number(number);
-        let order = Type { sale: self.sale, what, timeout: Duration::from_secs(60) };
+        let order = Type { sale: SaleNumber::new(self.sale), what, timeout: Duration::from_secs(60) };
         self.handle.order(Order::Type(order)).await.unwrap();
         match self.next().await {
-            Event::Typed { sale, amount } if sale == self.sale => amount,
+            Event::Typed { sale, amount } if sale == SaleNumber::new(self.sale) => amount,
             other => panic!("{other:?}"),
         }
     }
@@ -212,7 +213,7 @@ async fn cancelled_while_waiting_in_both_orders_of_the_race() {
         for _ in 0..2 {
             pair.arm().await;
             pair.reader.waits_for(WaitsFor::Card).await;
-            pair.handle.order(Order::Cancel { sale: pair.sale }).await.unwrap();
+            pair.handle.order(Order::Cancel { sale: SaleNumber::new(pair.sale) }).await.unwrap();
             let (_, event) = pair.after_steps().await;
             assert!(matches!(event, Event::NoCard { why: NoCard::CancelledByTill, .. }), "{event:?}");
             assert!(matches!(pair.next().await, Event::Idle));
@@ -311,7 +312,7 @@ async fn amounts_and_tips_are_typed() {
     // Key by key, and cancelled at the reader and at the till.
     for cancelled in [None, Some(NoAmount::CancelledAtReader), Some(NoAmount::CancelledByTill)] {
         pair.sale += 1;
-        let order = Type { sale: pair.sale, what: amount(), timeout: Duration::from_secs(60) };
+        let order = Type { sale: SaleNumber::new(pair.sale), what: amount(), timeout: Duration::from_secs(60) };
         pair.handle.order(Order::Type(order)).await.unwrap();
         pair.reader.waits_for(WaitsFor::Number).await;
         for digit in [4, 5, 0] {
@@ -320,7 +321,7 @@ async fn amounts_and_tips_are_typed() {
         match &cancelled {
             None => pair.reader.key(Key::Enter),
             Some(NoAmount::CancelledAtReader) => pair.reader.key(Key::Cancel),
-            Some(_) => pair.handle.order(Order::Cancel { sale: pair.sale }).await.unwrap(),
+            Some(_) => pair.handle.order(Order::Cancel { sale: SaleNumber::new(pair.sale) }).await.unwrap(),
         }
         let event = pair.next().await;
         let expected = cancelled.map_or(Ok(Some(eur("4.50"))), Err);
@@ -399,14 +400,14 @@ async fn unplugged_in_every_step_and_back_at_another_tty() {
             "typing" => {
                 pair.sale += 1;
                 let what = Typing::Amount { currency: eur("1.00").currency() };
-                let order = Type { sale: pair.sale, what, timeout: Duration::from_secs(60) };
+                let order = Type { sale: SaleNumber::new(pair.sale), what, timeout: Duration::from_secs(60) };
                 pair.handle.order(Order::Type(order)).await.unwrap();
                 pair.reader.waits_for(WaitsFor::Number).await;
             }
             "card in the slot" => {
                 let (_, _presented) = pair.present("chip-no-cvm", Entry::Insert).await;
                 let completion = Completion { arc: *b"Z1", issuer_authentication: None, scripts: heapless::Vec::new() };
-                pair.handle.order(Order::Complete { sale: pair.sale, completion }).await.unwrap();
+                pair.handle.order(Order::Complete { sale: SaleNumber::new(pair.sale), completion }).await.unwrap();
                 while !matches!(pair.next().await, Event::Step { step: Step::RemoveCard, .. }) {}
             }
             _ => {}

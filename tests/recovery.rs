@@ -19,7 +19,7 @@ use pos_agent::sim::reader::Entry::{Insert, Swipe, Tap};
 use pos_agent::sim::reader::{Entry, WaitsFor, card};
 use pos_agent::sim::shop::Options;
 use pos_agent::till::{Attention, ReaderState, SaleView, State};
-use pos_agent::transaction::{OutcomeWord, Transaction};
+use pos_agent::transaction::{OutcomeWord, Reference, SaleNumber, Transaction};
 
 const CHIP: (&str, Entry) = ("chip-no-cvm", Insert);
 const TAP: (&str, Entry) = ("tap", Tap);
@@ -247,9 +247,9 @@ fn much_in_doubt(path: &std::path::Path) {
         let (mut sale, step) = Sale::begin(Order {
             transaction: Transaction::ByRegistration { registration: "8ac7a4a1000000000000000000000007".to_owned() },
             parameters: Vec::new(),
-            number,
+            number: SaleNumber::new(number),
             till: "local".to_owned(),
-            reference: format!("doubt-{number}"),
+            reference: Reference::parse(format!("doubt-{number}")).unwrap(),
             by: None,
             amount: Amount::from_minor(1234, Currency::from_code("EUR").unwrap()).unwrap(),
             ask_tip: false,

@@ -22,7 +22,7 @@ use pos_agent::sim::reader::Entry::{Insert, Tap};
 use pos_agent::sim::reader::{Dukpt, Key, WaitsFor, card};
 use pos_agent::sim::shop::{Options, Shop};
 use pos_agent::till::{Attention, ClockState, GatewayState, PrinterState, ReaderState, State, StatusView};
-use pos_agent::transaction::OutcomeWord;
+use pos_agent::transaction::{OutcomeWord, SaleNumber};
 use serde_json::{Value, json};
 
 /// Kept as long as the fault lasts.
@@ -531,6 +531,6 @@ fn a_record_of_tomorrow(shop: &Shop) -> Held {
     });
     let started = Record::Started { order: serde_json::from_value(order).unwrap() };
     let (mut db, _) = Db::open(&shop.folder().join("journal.db")).unwrap();
-    db.write(1, 0, unix_ms, &[started]).unwrap();
+    db.write(SaleNumber::new(1), 0, unix_ms, &[started]).unwrap();
     Box::new(())
 }

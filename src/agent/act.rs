@@ -12,7 +12,7 @@ use crate::printer;
 use crate::reader::{self, Arm, Completion, Order};
 use crate::sale::{self, Action, CardAnswer, Event};
 use crate::till::Refused;
-use crate::transaction::Kind;
+use crate::transaction::{Kind, SaleNumber};
 
 use super::clock::{self, Clock};
 use super::{Afterwards, Agent, Done};
@@ -24,7 +24,7 @@ const REFUND: u8 = 0x20;
 
 impl Agent {
     /// Carries out one action. Nothing here waits: answers come back through the loop.
-    pub(super) fn act(&mut self, number: u64, action: Action) {
+    pub(super) fn act(&mut self, number: SaleNumber, action: Action) {
         match action {
             Action::AskTip => self.ask_tip(number),
             Action::Arm => self.arm(number),
@@ -71,7 +71,7 @@ impl Agent {
     }
 
     /// Arms the reader, and opens the way to the gateway while the customer looks for the card.
-    fn arm(&mut self, number: u64) {
+    fn arm(&mut self, number: SaleNumber) {
         let (Some(active), Some(local)) = (self.sales.get(&number), self.clock.local()) else {
             self.at_reader = None;
             self.inbox.push_back((number, Event::NoCard { why: sale::Reason::ClockUntrusted.into() }));
@@ -94,7 +94,7 @@ impl Agent {
         });
     }
 
-    fn ask(&mut self, number: u64) {
+    fn ask(&mut self, number: SaleNumber) {
         let Some(active) = self.sales.get_mut(&number) else {
             return;
         };
@@ -121,7 +121,7 @@ impl Agent {
         self.inbox.push_back((number, Event::CannotAsk { why }));
     }
 
-    fn query(&mut self, number: u64, references: Vec<String>) {
+    fn query(&mut self, number: SaleNumber, references: Vec<String>) {
         let (gateway, done) = (self.gateway.clone(), self.done.clone());
         let turn = self.turn(number);
         tokio::spawn(async move {
@@ -132,12 +132,12 @@ impl Agent {
     }
 
     /// Waits for one of the few places that all earlier sales share; the sale at the reader goes at once.
-    fn turn(&self, number: u64) -> impl Future<Output = Option<OwnedSemaphorePermit>> + use<> {
+    fn turn(&self, number: SaleNumber) -> impl Future<Output = Option<OwnedSemaphorePermit>> + use<> {
         let places = (self.at_reader != Some(number)).then(|| Arc::clone(&self.earlier_sales));
         async move { places?.acquire_owned().await.ok() }
     }
 
-    fn answer_card(&mut self, number: u64, answer: CardAnswer) {
+    fn answer_card(&mut self, number: SaleNumber, answer: CardAnswer) {
         let CardAnswer { arc, issuer_authentication, scripts } = answer;
         if let Some(active) = self.sales.get_mut(&number) {
             active.trace.handed_on(self.clock.monotonic());
@@ -147,13 +147,13 @@ impl Agent {
     }
 
     /// Declines a card whose sale could not be recorded.
-    pub(super) fn decline_card(&mut self, number: u64) {
+    pub(super) fn decline_card(&mut self, number: SaleNumber) {
         let answer = CardAnswer { arc: *b"Z1", issuer_authentication: None, scripts: heapless::Vec::new() };
         self.answer_card(number, answer);
     }
 
     /// Gives the reader an order; when it is gone or another sale has it, the sale hears that the reader was lost.
-    pub(super) fn order_reader(&mut self, number: u64, order: Order) {
+    pub(super) fn order_reader(&mut self, number: SaleNumber, order: Order) {
         if self.at_reader != Some(number) || self.reader.order_now(order).is_err() {
             self.inbox.push_back((number, Event::ReaderLost));
         }
@@ -218,7 +218,7 @@ pub(super) fn reader_settings(config: &Config, clock: &Clock) -> reader::Setting
 pub(super) fn merchant_transaction_id(
     random: &super::Random,
     terminal_id: &str,
-    number: u64,
+    number: SaleNumber,
 ) -> Result<String, Refused> {
     let random =
         random().map_err(|error| Refused::NotReady { why: format!("the system gives no random numbers ({error})") })?;
@@ -270,7 +270,7 @@ impl Trace {
 
 impl Agent {
     /// One line per sale: reader (until the card was read), gateway, journal, and the agent's own share.
-    pub(super) fn log_trace(&self, number: u64) {
+    pub(super) fn log_trace(&self, number: SaleNumber) {
         let Some(trace) = self.sales.get(&number).map(|active| &active.trace) else {
             return;
         };
@@ -279,7 +279,7 @@ impl Agent {
         };
         self.measure_sale(trace);
         tracing::info!(
-            sale = number,
+            sale = number.get(),
             reader_ms = reader.as_millis(),
             gateway_us = trace.gateway.as_micros(),
             journal_us = trace.journal.as_micros(),

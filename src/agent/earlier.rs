@@ -10,9 +10,9 @@ use crate::config::Right;
 use crate::follow_up::{History, Left, Refusal};
 use crate::gateway::added;
 use crate::money::Amount;
-use crate::sale::{Order, Sale, Standing, is_same_payment};
+use crate::sale::{Order, Sale, Standing};
 use crate::till::{LaterView, Of, Refused, SaleView, Wanted};
-use crate::transaction::{Earlier, Kind, Transaction};
+use crate::transaction::{Earlier, Kind, PaymentId, Transaction};
 
 use super::Agent;
 use super::recovery::refused_by_journal;
@@ -28,7 +28,7 @@ impl Agent {
             (Kind::PreAuthorisation, ..) => Transaction::PreAuthorisation,
             (Kind::Credit, ..) => {
                 let amount = amount(wanted.amount)?;
-                self.is_whole_for(0)?;
+                self.is_whole_for(None)?;
                 self.may_give(amount, 0)?;
                 return Ok((Transaction::Credit, amount));
             }
@@ -59,12 +59,12 @@ impl Agent {
     }
 
     /// The earlier transaction of this journal, or the id of a payment that it does not know.
-    fn earlier(&self, of: &Of) -> Result<Result<Sale, String>, Refused> {
+    fn earlier(&self, of: &Of) -> Result<Result<Sale, PaymentId>, Refused> {
         let number = match of {
             Of::Reference { till, reference } => return self.find(till, reference).map(|(sale, _)| Ok(sale)),
             Of::Number(number) => *number,
             Of::Payment(payment) => {
-                let payment = checked_id("payment", payment)?;
+                let payment = PaymentId::new(checked_id("payment", payment.as_str())?);
                 match self.journal.of_payment(&payment).map_err(refused_by_journal)? {
                     Some(number) => number,
                     None => return self.not_a_reversal_of_ours(payment).map(Err),
@@ -77,7 +77,7 @@ impl Agent {
 
     /// The id of a payment that this journal does not know. What it reversed by itself it knows, and nothing follows
     /// that.
-    fn not_a_reversal_of_ours(&self, payment: String) -> Result<String, Refused> {
+    fn not_a_reversal_of_ours(&self, payment: PaymentId) -> Result<PaymentId, Refused> {
         match self.journal.of_reversal(&payment).map_err(refused_by_journal)? {
             None => Ok(payment),
             Some(number) => Err(not_possible(format!(
@@ -91,7 +91,7 @@ impl Agent {
         if order.till != wanted.till {
             wanted.caller.needs(Right::AnyTill, "to refer to another till's transaction")?;
         }
-        self.is_whole_for(order.number)?;
+        self.is_whole_for(Some(order.number))?;
         let left = self.left(follow, sale)?.map_err(|why| match why {
             Refusal::NeverFollows => {
                 let earlier = order.kind().as_str();
@@ -120,8 +120,8 @@ impl Agent {
         Ok((Earlier { payment, number: Some(order.number) }, amount))
     }
 
-    fn of_unknown(&self, follow: Kind, payment: &str, wanted: &Wanted) -> Result<Amount, Refused> {
-        self.is_whole_for(0)?;
+    fn of_unknown(&self, follow: Kind, payment: &PaymentId, wanted: &Wanted) -> Result<Amount, Refused> {
+        self.is_whole_for(None)?;
         wanted.caller.needs(Right::UnknownPayment, "to refer to a payment that this terminal does not know")?;
         let amount = wanted.amount;
         let amount = amount
@@ -206,7 +206,7 @@ impl Agent {
             kind if kind.takes_money() => Kind::Refund,
             _ => return view,
         };
-        if matches!(sale.standing(), Standing::Ended(_)) && self.is_whole_for(sale.order().number).is_ok() {
+        if matches!(sale.standing(), Standing::Ended(_)) && self.is_whole_for(Some(sale.order().number)).is_ok() {
             match self.left(follow, sale) {
                 Ok(Ok(Left::UpTo(left))) => view.left = Some(left.decimal()),
                 Ok(Err(Refusal::HoldsNothing)) | Err(_) => {}
@@ -222,7 +222,7 @@ impl Agent {
         let order = sale.order();
         let of = match (&wanted.of, order.transaction.of()) {
             (None, None) => true,
-            (Some(Of::Payment(payment)), Some(of)) => is_same_payment(&of.payment, payment),
+            (Some(Of::Payment(payment)), Some(of)) => of.payment == *payment,
             (Some(Of::Number(number)), Some(of)) => of.number == Some(*number),
             (Some(Of::Reference { till, reference }), Some(of)) => {
                 let key = of.number.map(|number| self.journal.key(number)).transpose().map_err(refused_by_journal)?;
@@ -256,7 +256,7 @@ fn later_view(view: SaleView, till: &str) -> LaterView {
 
 /// What a till may hear an earlier transaction called: its reference when it is the till's own.
 fn named_for(wanted: &Wanted, order: &Order) -> String {
-    if order.till == wanted.till { order.reference.clone() } else { format!("transaction {}", order.number) }
+    if order.till == wanted.till { order.reference.to_string() } else { format!("transaction {}", order.number) }
 }
 
 fn checked_id(name: &str, id: &str) -> Result<String, Refused> {

@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use crate::metrics::{PrinterStanding, Standing, Timing};
 use crate::sale;
+use crate::transaction::SaleNumber;
 
 use super::{Agent, act};
 
 impl Agent {
     /// A step of a sale is on the disk, which took so long: nothing at all when there was nothing to write.
-    pub(super) fn measure_step(&mut self, number: u64, took: Duration) {
+    pub(super) fn measure_step(&mut self, number: SaleNumber, took: Duration) {
         if took > Duration::ZERO {
             self.metrics.synced(took);
         }

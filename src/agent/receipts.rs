@@ -4,7 +4,7 @@ use crate::config::{self, Copies, Terminal};
 use crate::printer::{self, Letterhead, Page};
 use crate::sale::{Original, Paper, Receipt, Sale, Standing};
 use crate::till::{PrintView, Refused};
-use crate::transaction::ReceiptCopy;
+use crate::transaction::{ReceiptCopy, SaleNumber};
 use crate::words::{Language, Words};
 
 use super::Agent;
@@ -22,7 +22,7 @@ pub(super) fn letterhead(terminal: &Terminal) -> Letterhead {
 impl Agent {
     /// Hands the receipts to the printers. A printer that is dead or full changes nothing: they can be had again. What
     /// stands on the last ones is kept, for every later copy.
-    pub(super) fn print(&mut self, number: u64, paper: Paper) {
+    pub(super) fn print(&mut self, number: SaleNumber, paper: Paper) {
         let Some(active) = self.sales.get(&number) else {
             return;
         };
@@ -45,7 +45,7 @@ impl Agent {
             };
             for (config, printer) in printers {
                 if let Err(why) = printer.print(receipt.clone(), page.clone(), *copy, false) {
-                    tracing::warn!(sale = number, printer = config.name, %why, "receipt not printed");
+                    tracing::warn!(sale = number.get(), printer = config.name, %why, "receipt not printed");
                     self.announce_to(number, "printer-failed", &why.to_string());
                 }
             }
@@ -53,7 +53,7 @@ impl Agent {
         for (copy, page) in pages.iter().filter(|_| has_ended) {
             match serde_json::to_string(page) {
                 Ok(page) => self.journal.keep_receipt(number, *copy, page),
-                Err(error) => tracing::warn!(sale = number, %error, "the receipt is not kept"),
+                Err(error) => tracing::warn!(sale = number.get(), %error, "the receipt is not kept"),
             }
         }
     }
@@ -98,7 +98,7 @@ impl Agent {
             _ => Ok(None),
         };
         let kept = kept.unwrap_or_else(|error| {
-            tracing::warn!(sale = number, %error, "the receipt as it was cannot be read; it is composed anew");
+            tracing::warn!(sale = number.get(), %error, "the receipt as it was cannot be read; it is composed anew");
             None
         });
         // What a later program kept in another form is composed anew too.
@@ -119,7 +119,7 @@ impl Agent {
         let earlier = match self.journal.number(number) {
             Ok(earlier) => earlier?,
             Err(error) => {
-                tracing::warn!(sale = order.number, %error, "its receipt does not name the original transaction");
+                tracing::warn!(sale = order.number.get(), %error, "its receipt does not name the original transaction");
                 return None;
             }
         };

@@ -8,7 +8,7 @@ use crate::gateway::added;
 use crate::money::{Amount, Currency};
 use crate::sale::{self, Order, Sale};
 use crate::till::{self, Command, Refused, SaleView, Wanted};
-use crate::transaction::{Kind, Who};
+use crate::transaction::{Kind, Reference, SaleNumber, Who};
 
 use super::recovery::refused_by_journal;
 use super::{Active, Agent, Done, NUDGED, act, words};
@@ -112,7 +112,7 @@ impl Agent {
         }
         let parameters = added::parameters(&wanted.parameters, wanted.kind, &self.config.gateway.assumptions)
             .map_err(|problem| Refused::Parameter { name: problem.name, why: problem.why })?;
-        if pan::is_in(&wanted.reference) {
+        if pan::is_in(wanted.reference.as_str()) {
             let why = "it looks like a card number, which belongs into the reader alone; use another reference";
             return Err(Refused::Parameter { name: "reference".to_owned(), why: why.to_owned() });
         }
@@ -123,7 +123,7 @@ impl Agent {
         };
         let now = self.now();
         // A number is given once, even when its sale cannot be written: a write that failed may yet be on the disk.
-        self.last_number += 1;
+        self.last_number = self.last_number.saturating_add(1);
         let number = self.last_number;
         let order = Order {
             transaction,
@@ -213,10 +213,10 @@ impl Agent {
     }
 
     /// The sale as it stands: the live one, else the journal's.
-    pub(super) fn find(&self, till: &str, reference: &str) -> Result<(Sale, SaleView), Refused> {
+    pub(super) fn find(&self, till: &str, reference: &Reference) -> Result<(Sale, SaleView), Refused> {
         let live = self.sales.values().find(|active| {
             let order = active.sale.order();
-            order.till == till && order.reference == reference
+            order.till == till && order.reference == *reference
         });
         if let Some(active) = live {
             return Ok((active.sale.clone(), self.view_of(&active.sale)));
@@ -226,7 +226,7 @@ impl Agent {
                 let view = self.view_of(&sale);
                 Ok((sale, view))
             }
-            Ok(None) => Err(Refused::NoSuchSale { till: till.to_owned(), reference: reference.to_owned() }),
+            Ok(None) => Err(Refused::NoSuchSale { till: till.to_owned(), reference: reference.clone() }),
             Err(error) => Err(refused_by_journal(error)),
         }
     }
@@ -234,7 +234,7 @@ impl Agent {
     /// Cancel wins before the request left and loses after; the answer comes when it is known which.
     pub(super) fn cancel(
         &mut self,
-        number: u64,
+        number: SaleNumber,
         by: &Who,
         view: SaleView,
         reply: oneshot::Sender<Result<SaleView, Refused>>,
@@ -251,7 +251,7 @@ impl Agent {
 
     /// Answers who asked to cancel, once it is known whether that was in time: not as long as the reader is being
     /// stopped.
-    pub(super) fn answer_cancels(&mut self, number: u64) {
+    pub(super) fn answer_cancels(&mut self, number: SaleNumber) {
         let Some(active) = self.sales.get(&number) else {
             return;
         };

@@ -13,7 +13,7 @@ use crate::journal;
 use crate::money::{Amount, Currency};
 use crate::sale::{Outcome, Sale, Standing};
 use crate::till::{Refused, State, Sum, TotalsView};
-use crate::transaction::Kind;
+use crate::transaction::{Kind, SaleNumber};
 
 use super::recovery::refused_by_journal;
 use super::{Agent, Done};
@@ -25,14 +25,14 @@ const PAGE: u32 = 200;
 pub(super) struct Counting {
     /// Whose; `None` is every till's.
     till: Option<String>,
-    since: u64,
+    since: SaleNumber,
     /// The greatest number seen.
-    seen: u64,
+    seen: SaleNumber,
     /// Numbers of the last count that had no end then, still to be looked at.
-    carried: Vec<u64>,
+    carried: Vec<SaleNumber>,
     /// What is being read.
     reading: Reading,
-    open: BTreeSet<u64>,
+    open: BTreeSet<SaleNumber>,
     sums: Sums,
     reply: oneshot::Sender<Result<TotalsView, Refused>>,
 }
@@ -42,7 +42,7 @@ enum Reading {
     /// The page after the greatest number seen.
     Page,
     /// One transaction that had no end the last time.
-    Carried(u64),
+    Carried(SaleNumber),
 }
 
 /// The sums so far, in minor units.
@@ -69,8 +69,8 @@ impl Agent {
     pub(super) fn begin_count(
         &self,
         till: Option<String>,
-        since: u64,
-        carried: Vec<u64>,
+        since: SaleNumber,
+        carried: Vec<SaleNumber>,
         reply: oneshot::Sender<Result<TotalsView, Refused>>,
     ) {
         let (seen, open, sums) = (since, BTreeSet::new(), Sums::default());

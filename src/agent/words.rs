@@ -9,7 +9,7 @@ use crate::printer;
 use crate::reader::Step;
 use crate::sale::{Outcome, Sale, Standing, Why};
 use crate::till::{CardView, Progress, Refused, SaleView, State};
-use crate::transaction::{Kind, OutcomeWord};
+use crate::transaction::{Kind, OutcomeWord, SaleNumber};
 use crate::words::{self, Message, Words};
 
 use super::Agent;
@@ -23,11 +23,11 @@ impl Agent {
         let stuck = self.sales.get(&order.number).is_some_and(|active| active.stuck);
         let of = order.transaction.of().map(|of| match of.number {
             Some(number) => match self.journal.key(number) {
-                Ok(Some((till, reference))) if till == order.till => reference,
+                Ok(Some((till, reference))) if till == order.till => reference.to_string(),
                 // Another till's reference, and its payment's id, are that till's.
                 _ => format!("number {number}"),
             },
-            None => of.payment.clone(),
+            None => of.payment.to_string(),
         });
         let words = &self.letterhead.words;
         let (state, outcome, text) = if stuck {
@@ -90,7 +90,7 @@ impl Agent {
     }
 
     /// Tells the till how the sale stands, and answers who waits for a cancel.
-    pub(super) fn tell(&mut self, number: u64) {
+    pub(super) fn tell(&mut self, number: SaleNumber) {
         let Some(active) = self.sales.get(&number) else {
             return;
         };
@@ -100,11 +100,11 @@ impl Agent {
             state => state.as_str(),
         };
         let outcome = view.outcome.map(OutcomeWord::as_str);
-        tracing::info!(sale = number, step, outcome, reason = view.reason, "sale");
+        tracing::info!(sale = number.get(), step, outcome, reason = view.reason, "sale");
         self.answer_cancels(number);
         let progress = Progress {
             till: view.till.clone(),
-            reference: view.reference.clone(),
+            reference: view.reference.to_string(),
             step: step.to_owned(),
             text: view.text.clone(),
             sale: Some(Box::new(view)),
@@ -115,7 +115,7 @@ impl Agent {
 
     /// A sale ended because of a fault of the terminal's side, that of the gateway and of the way to it included: once,
     /// what a technician looks for.
-    pub(super) fn warn_of_end(&self, number: u64) {
+    pub(super) fn warn_of_end(&self, number: SaleNumber) {
         let Some(active) = self.sales.get(&number) else { return };
         let Standing::Ended(outcome @ (Outcome::NotSent { why } | Outcome::Reversed { why })) = active.sale.standing()
         else {
@@ -126,12 +126,12 @@ impl Agent {
         }
         let order = active.sale.order();
         let (reason, detail) = (why.reason.as_str(), why.detail.as_deref().unwrap_or_default());
-        let (outcome, reference, till) = (outcome.word().as_str(), &order.reference, &order.till);
-        tracing::warn!(sale = number, outcome, reason, reference, till, detail, "{}", FAULT);
+        let (outcome, reference, till) = (outcome.word().as_str(), order.reference.as_str(), &order.till);
+        tracing::warn!(sale = number.get(), outcome, reason, reference, till, detail, "{}", FAULT);
     }
 
     /// A step of the reader, for the cashier.
-    pub(super) fn announce_step(&self, number: u64, step: &Step) {
+    pub(super) fn announce_step(&self, number: SaleNumber, step: &Step) {
         let Some(active) = self.sales.get(&number) else {
             return;
         };
@@ -139,7 +139,7 @@ impl Agent {
         let order = active.sale.order();
         let progress = Progress {
             till: order.till.clone(),
-            reference: order.reference.clone(),
+            reference: order.reference.to_string(),
             step: word.to_owned(),
             text,
             sale: None,
@@ -149,17 +149,24 @@ impl Agent {
 
     /// Something that a person must hear of: in the log as an error, and as a step `alarm` for whoever listens. As long
     /// as the sale is open it stands in the status as well.
-    pub(super) fn alarm(&self, number: u64, why: &Why) {
+    pub(super) fn alarm(&self, number: SaleNumber, why: &Why) {
         let Some(active) = self.sales.get(&number) else {
             return;
         };
         let order = active.sale.order();
         let reason = why.reason.as_str();
         let detail = why.detail.as_deref().unwrap_or_default();
-        tracing::error!(sale = number, reference = order.reference, till = order.till, reason, detail, "ALARM");
+        tracing::error!(
+            sale = number.get(),
+            reference = order.reference.as_str(),
+            till = order.till,
+            reason,
+            detail,
+            "ALARM"
+        );
         let progress = Progress {
             till: order.till.clone(),
-            reference: order.reference.clone(),
+            reference: order.reference.to_string(),
             step: "alarm".to_owned(),
             text: self.letterhead.words.alarm(why),
             sale: None,
@@ -168,14 +175,14 @@ impl Agent {
     }
 
     /// A word about a sale that may be over, to its till alone.
-    pub(super) fn announce_to(&self, number: u64, step: &str, text: &str) {
+    pub(super) fn announce_to(&self, number: SaleNumber, step: &str, text: &str) {
         let live = self.sales.get(&number).map(|active| active.sale.order());
         let key = live.map(|order| (order.till.clone(), order.reference.clone()));
         let Some((till, reference)) = key.or_else(|| self.journal.key(number).ok().flatten()) else {
             return;
         };
-        let _ =
-            self.progress.send(Progress { till, reference, step: step.to_owned(), text: text.to_owned(), sale: None });
+        let (reference, step, text) = (reference.to_string(), step.to_owned(), text.to_owned());
+        let _ = self.progress.send(Progress { till, reference, step, text, sale: None });
     }
 
     /// Something about the terminal itself: every till hears it, so it names no sale.
@@ -194,14 +201,14 @@ impl Agent {
     pub(super) fn printer_says(&mut self, event: printer::Event) {
         match event {
             printer::Event::Printed { sale, copy, duplicate } => {
-                tracing::debug!(sale, copy = copy.as_str(), duplicate, "receipt printed");
+                tracing::debug!(sale = sale.get(), copy = copy.as_str(), duplicate, "receipt printed");
             }
             printer::Event::Waits { sale, why, .. } => {
                 let text = format!("The receipt of sale {sale} waits: the printer is {why}");
                 self.announce_to(sale, "printer-waits", &text);
             }
             printer::Event::Failed { sale, why, .. } => {
-                tracing::warn!(sale, %why, "receipt not printed");
+                tracing::warn!(sale = sale.get(), %why, "receipt not printed");
                 let text = format!("The receipt of sale {sale} is not printed: the printer is {why}");
                 self.announce_to(sale, "printer-failed", &text);
             }

@@ -46,7 +46,7 @@ use std::path::PathBuf;
 use crate::card::Presented;
 use crate::config::SecretError;
 use crate::money::Amount;
-use crate::transaction::Transaction;
+use crate::transaction::{PaymentId, SaleNumber, Transaction};
 
 pub use certificate::{Certificate, Expiry};
 pub use client::{Client, Soon};
@@ -65,7 +65,7 @@ pub struct Payment<'a> {
     /// Our reference: terminal id, sequence number and 128 random bits; 8 to 255 characters.
     pub merchant_transaction_id: &'a str,
     /// The journal's counter (interface: `pos.transactionSequenceNumber`).
-    pub sequence_number: u64,
+    pub sequence_number: SaleNumber,
     /// The reader's serial number; left out of `pos.deviceId` when it holds anything but digits.
     pub device_serial: &'a str,
     /// Whether a PIN can be entered and encrypted (interface: `pos.pinEntryCapability`).
@@ -97,11 +97,11 @@ pub struct WithoutCard<'a> {
 #[derive(Clone, Copy, Debug)]
 pub enum On<'a> {
     /// A POST to the `follow-up-path` of the settings (design: Reading the interface documents).
-    Payment(&'a str),
+    Payment(&'a PaymentId),
     /// `POST /v1/payments` with `referenceUuid`, and the industry practice it is (interface: Card on file).
     Reference {
         /// The earlier payment's id.
-        payment: &'a str,
+        payment: &'a PaymentId,
         /// `standingInstruction.industryPractice`: INCREMENTAL_AUTH or REAUTHORIZATION.
         practice: &'a str,
     },

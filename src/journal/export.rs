@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::card::{CardFacts, Cryptogram, Cvm, mask_pans};
 use crate::sale::{HostFacts, Outcome, Record, Sale, Standing};
-use crate::transaction::Who;
+use crate::transaction::{PaymentId, SaleNumber, Who};
 
 use super::chain::Head;
 use super::db::{STEPS_OF_SALE, failed};
@@ -50,7 +50,7 @@ struct Facts<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     earlier_payment: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    earlier_number: Option<u64>,
+    earlier_number: Option<SaleNumber>,
     currency: String,
     /// What was asked for, before a tip.
     amount: String,
@@ -189,7 +189,7 @@ impl Reading {
     /// When the journal cannot be read.
     pub fn export<E>(
         &mut self,
-        since: u64,
+        since: SaleNumber,
         mut take: impl FnMut(&Transaction<'_>) -> Result<(), E>,
     ) -> Result<Result<Closing, E>, Error> {
         // One moment of the journal, whatever is written meanwhile.
@@ -321,7 +321,7 @@ impl Host<'_> {
 
 fn host(host: &HostFacts) -> Host<'_> {
     Host {
-        payment_id: host.id.as_deref(),
+        payment_id: host.id.as_ref().map(PaymentId::as_str),
         code: host.code.as_deref(),
         description: host.description.as_deref().map(mask_pans),
         brand: host.brand.as_deref(),

@@ -278,7 +278,7 @@ fn transactions(moment: &Connection, verdict: &mut Verdict) -> Result<(), Stoppe
         let earlier = order.transaction.of().and_then(|of| of.number).and_then(|number| i64::try_from(number).ok());
         let is_key = i64::try_from(order.number) == Ok(number)
             && key(1).as_ref() == Some(&order.till)
-            && key(2).as_ref() == Some(&order.reference)
+            && key(2).as_deref() == Some(order.reference.as_str())
             && row.get(4) == Ok(earlier);
         if !is_key {
             return bad(

@@ -24,7 +24,7 @@ use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use crate::config::{self, Logo};
 use crate::sale::Receipt;
-use crate::transaction::ReceiptCopy;
+use crate::transaction::{ReceiptCopy, SaleNumber};
 
 use super::escpos::{self, Dialect, Sheet};
 use super::status::{self, Condition, Trouble};
@@ -89,7 +89,7 @@ pub enum Event {
     /// The printer took all of it, and said that it is on paper if it says such things.
     Printed {
         /// Sequence number of the sale.
-        sale: u64,
+        sale: SaleNumber,
         /// Whose copy.
         copy: ReceiptCopy,
         /// With the duplicate mark.
@@ -98,7 +98,7 @@ pub enum Event {
     /// It cannot be printed now and is kept until it can. Told once for each reason.
     Waits {
         /// Sequence number of the sale.
-        sale: u64,
+        sale: SaleNumber,
         /// Whose copy.
         copy: ReceiptCopy,
         /// What is wrong and what to do, for a person.
@@ -107,7 +107,7 @@ pub enum Event {
     /// It broke off in the middle [`TORN_TRIES`] times and is not tried again by itself.
     Failed {
         /// Sequence number of the sale.
-        sale: u64,
+        sale: SaleNumber,
         /// Whose copy.
         copy: ReceiptCopy,
         /// What happened and what to do, for a person.
@@ -122,7 +122,7 @@ pub enum Event {
 )]
 pub struct QueueFull {
     /// Sequence number of the sale.
-    pub sale: u64,
+    pub sale: SaleNumber,
     /// Whose copy.
     pub copy: ReceiptCopy,
 }
@@ -409,7 +409,7 @@ impl Owner {
                 Err(fault) => {
                     let (Fault::NotBegun(need) | Fault::BrokeOff(need)) = &fault;
                     let why = need.to_string();
-                    tracing::warn!(sale, copy = copy.as_str(), why, "receipt not printed");
+                    tracing::warn!(sale = sale.get(), copy = copy.as_str(), why, "receipt not printed");
                     self.show(Standing::Needs(need.clone()));
                     if matches!(fault, Fault::BrokeOff(_)) {
                         job.duplicate = true;

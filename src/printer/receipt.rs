@@ -15,7 +15,7 @@
 
 use crate::card::{CardFacts, CryptogramKind, Cvm};
 use crate::sale::{HostFacts, Original, Reason, Receipt, ReceiptOutcome, Why};
-use crate::transaction::ReceiptCopy;
+use crate::transaction::{PaymentId, ReceiptCopy, Reference};
 use crate::words::{Message, Words};
 
 use super::layout::{Page, Row};
@@ -65,7 +65,7 @@ impl Composing<'_> {
         self.pair_if(Message::MerchantId, receipt.host.merchant_id.as_deref());
         self.pair(Message::Date, &self.words.date_and_time(&receipt.local_time));
         self.pair(Message::SaleNumber, &receipt.number.to_string());
-        self.pair(Message::Reference, &receipt.reference);
+        self.pair(Message::Reference, receipt.reference.as_str());
     }
 
     /// Kind, amount, outcome. The big amount is the one that was or would have been charged.
@@ -181,7 +181,7 @@ impl Composing<'_> {
         self.page.push(Row::Rule);
         self.centred(self.words.label(Message::Original));
         self.pair(Message::SaleNumber, &number.to_string());
-        self.pair_if(Message::Reference, reference.as_deref());
+        self.pair_if(Message::Reference, reference.as_ref().map(Reference::as_str));
         self.pair(Message::Date, &self.words.date_and_time(local_time));
     }
 
@@ -195,17 +195,17 @@ impl Composing<'_> {
         // Without an issuer's code the acquirer's stands as the authorisation code already.
         let acquirer = host.acquirer_code.as_ref().filter(|_| host.issuer_code.is_some());
         let facts = [
-            (Message::ReasonWord, reason.as_ref()),
-            (Message::ResultCode, host.code.as_ref()),
-            (Message::AcquirerCode, acquirer),
-            (Message::ClearingId, host.clearing_identifier.as_ref()),
-            (Message::PaymentId, host.id.as_ref()),
+            (Message::ReasonWord, reason.as_deref()),
+            (Message::ResultCode, host.code.as_deref()),
+            (Message::AcquirerCode, acquirer.map(String::as_str)),
+            (Message::ClearingId, host.clearing_identifier.as_deref()),
+            (Message::PaymentId, host.id.as_ref().map(PaymentId::as_str)),
         ];
         if facts.iter().any(|(_, value)| value.is_some()) {
             self.page.push(Row::Rule);
         }
         for (label, value) in facts {
-            self.pair_if(label, value.map(String::as_str));
+            self.pair_if(label, value);
         }
     }
 

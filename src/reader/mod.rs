@@ -24,6 +24,7 @@ use std::time::Duration;
 
 use crate::card::{CardFacts, Presented};
 use crate::money::{Amount, Currency};
+use crate::transaction::SaleNumber;
 
 mod flood;
 pub mod keys;
@@ -55,7 +56,7 @@ pub enum Order {
     /// (swipe) it only changes the display.
     Complete {
         /// The sale of the card.
-        sale: u64,
+        sale: SaleNumber,
         /// What to tell the card.
         completion: Completion,
     },
@@ -64,7 +65,7 @@ pub enum Order {
     /// used.
     Cancel {
         /// The sale to stop.
-        sale: u64,
+        sale: SaleNumber,
     },
 }
 
@@ -72,7 +73,7 @@ pub enum Order {
 #[derive(Clone, Debug)]
 pub struct Arm {
     /// The sale's number, repeated in every event about it.
-    pub sale: u64,
+    pub sale: SaleNumber,
     /// What the customer is shown and the card signs (9F02, 5F2A).
     pub amount: Amount,
     /// EMV transaction type (9C): 00 purchase, 20 refund.
@@ -100,7 +101,7 @@ pub enum Entry {
 #[derive(Clone, Debug)]
 pub struct Type {
     /// The number of the sale it is for, repeated in [`Event::Typed`].
-    pub sale: u64,
+    pub sale: SaleNumber,
     /// What to ask for.
     pub what: Typing,
     /// How long to wait.
@@ -146,14 +147,14 @@ pub enum Event {
     /// Something the cashier should see.
     Step {
         /// The sale.
-        sale: u64,
+        sale: SaleNumber,
         /// What happens.
         step: Step,
     },
     /// The card was read. Its amount and currency are those asked for: the session has compared them.
     Card {
         /// The sale.
-        sale: u64,
+        sale: SaleNumber,
         /// The sealed card.
         presented: Box<Presented>,
     },
@@ -168,21 +169,21 @@ pub enum Event {
     /// The answer to [`Order::Type`]. The reader waits for the next order; no [`Event::Idle`] follows.
     Typed {
         /// The sale.
-        sale: u64,
+        sale: SaleNumber,
         /// The amount, `None` for a tip of zero; or why there is none.
         amount: Result<Option<Amount>, NoAmount>,
     },
     /// No card was read and none will be; nothing needs to be sent.
     NoCard {
         /// The sale.
-        sale: u64,
+        sale: SaleNumber,
         /// Why.
         why: NoCard,
     },
     /// The card has had its say (or has none).
     Completed {
         /// The sale.
-        sale: u64,
+        sale: SaleNumber,
         /// What it said.
         verdict: CardVerdict,
         /// The facts with the final cryptogram, TVR and TSI, when the chip gave them.

@@ -5,7 +5,7 @@ use chrono::{DateTime, NaiveDate};
 
 use crate::money::Amount;
 use crate::sale::{Outcome, Record, Sale, Standing};
-use crate::transaction::{Kind, Transaction};
+use crate::transaction::{Kind, PaymentId, SaleNumber, Transaction};
 
 use super::file::date;
 
@@ -49,7 +49,7 @@ pub(super) fn is_paid_out(sale: &Sale) -> bool {
 }
 
 /// The number of the transaction that this one has taken back, and how much of it.
-pub(super) fn takes_back(sale: &Sale) -> Option<(u64, Amount)> {
+pub(super) fn takes_back(sale: &Sale) -> Option<(SaleNumber, Amount)> {
     let Transaction::Reversal { of } = &sale.order().transaction else {
         return None;
     };
@@ -61,16 +61,16 @@ pub(super) fn takes_back(sale: &Sale) -> Option<(u64, Amount)> {
 }
 
 /// The payments at the gateway that a record names, reversals too: each may have rows of its own.
-pub(super) fn payments(record: &Record) -> [Option<&str>; 2] {
+pub(super) fn payments(record: &Record) -> [Option<&PaymentId>; 2] {
     match record {
         Record::HostApproved { payment, .. } | Record::Pending { payment } => [Some(payment), None],
         Record::SignatureAsked { payment, .. } | Record::ReversalAsked { payment, .. } => [Some(&payment.id), None],
         Record::Reversing { payment, host, .. } => {
-            let host = host.as_ref().and_then(|host| host.id.as_deref());
-            [payment.as_ref().map(|payment| payment.id.as_str()), host]
+            let host = host.as_ref().and_then(|host| host.id.as_ref());
+            [payment.as_ref().map(|payment| &payment.id), host]
         }
         Record::ReversalDone { payment, reversal, .. } => [Some(payment), Some(reversal)],
-        Record::Ended { host, .. } => [host.as_ref().and_then(|host| host.id.as_deref()), None],
+        Record::Ended { host, .. } => [host.as_ref().and_then(|host| host.id.as_ref()), None],
         Record::Started { .. }
         | Record::TipTyped { .. }
         | Record::Asked { .. }

@@ -25,7 +25,7 @@ use super::{
     Action, Answer, ApprovedAmount, CardAnswer, Deadlines, Event, Found, FoundState, HostFacts, Inquiry, Now, Outcome,
     Paper, Reason, Record, Sale, State, Step, Why,
 };
-use crate::transaction::Kind;
+use crate::transaction::{Kind, PaymentId};
 
 /// What a person mended at the gateway is noticed within a day.
 const QUARANTINE_WAIT: Duration = Duration::from_secs(24 * 3600);
@@ -199,7 +199,7 @@ impl Sale {
         Step::write([Record::Asked { card: None, again_unix_ms: Some(now.unix_ms) }]).then([Action::Ask])
     }
 
-    fn carried_out(&mut self, id: &str, amount: ApprovedAmount, host: Option<HostFacts>, now: Now) -> Step {
+    fn carried_out(&mut self, id: &PaymentId, amount: ApprovedAmount, host: Option<HostFacts>, now: Now) -> Step {
         let asked = self.amount;
         let amount = match amount {
             ApprovedAmount::NotSaid => asked,

@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use crate::card::{CardFacts, FirstAnswer};
 use crate::money::Amount;
-use crate::transaction::Kind;
+use crate::transaction::{Kind, PaymentId};
 
 use super::back_off;
 use super::record::Payment;
 use super::{
     ARC_APPROVE, Action, Answer, Approval, ApprovedAmount, CardAnswer, Deadlines, Event, ForChip, HostFacts, Now,
-    Outcome, Paper, Poll, Reason, Record, Refusal, Sale, State, Step, Throttled, Why, is_same_payment,
+    Outcome, Paper, Poll, Reason, Record, Refusal, Sale, State, Step, Throttled, Why,
 };
 
 /// How often a pending payment is asked for: a person decides in a banking app, seconds matter little.
@@ -148,10 +148,12 @@ impl Sale {
             // tell.
             Answer::Declined(refusal) | Answer::Throttled(refusal) if self.doubted => self.confirm(refusal.why),
             Answer::NotSent { why } if self.doubted => self.confirm(why),
-            Answer::Approved(ref approval) if self.is_another(Some(&approval.id)) => self.another_payment(&approval.id),
-            Answer::Pending { ref id } if self.is_another(Some(id)) => self.another_payment(id),
-            Answer::Declined(ref refusal) if self.is_another(refusal.facts.id.as_ref()) => {
-                self.another_payment(refusal.facts.id.as_deref().unwrap_or_default())
+            Answer::Approved(ref approval) if self.is_another(&approval.id) => self.another_payment(&approval.id),
+            Answer::Pending { ref id } if self.is_another(id) => self.another_payment(id),
+            Answer::Declined(ref refusal)
+                if let Some(id) = refusal.facts.id.as_ref().filter(|id| self.is_another(id)) =>
+            {
+                self.another_payment(id)
             }
             Answer::Approved(approval) => self.approved(*approval, now, deadlines),
             Answer::Declined(refusal) if says_approve(&refusal.for_chip) => {
@@ -189,11 +191,11 @@ impl Sale {
 
     /// Whether an answer names another payment than the pending one that was asked for. One that names none proves
     /// nothing.
-    fn is_another(&self, id: Option<&String>) -> bool {
-        self.volatile.poll.as_ref().zip(id).is_some_and(|(poll, id)| !is_same_payment(&poll.payment, id))
+    fn is_another(&self, id: &PaymentId) -> bool {
+        self.volatile.poll.as_ref().is_some_and(|poll| poll.payment != *id)
     }
 
-    fn another_payment(&mut self, id: &str) -> Step {
+    fn another_payment(&mut self, id: &PaymentId) -> Step {
         let why = Reason::AnotherPaymentAnswered.with(id);
         self.unknown(why.clone(), None).alarm(why)
     }

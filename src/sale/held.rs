@@ -9,6 +9,7 @@
 use super::decide::outcome_of;
 use super::record::Record;
 use super::{Action, Event, Now, Outcome, Reason, Sale, State, Step, Why, reversing};
+use crate::transaction::PaymentId;
 
 impl Sale {
     /// Holds it, where something would be taken back by itself.
@@ -75,7 +76,7 @@ impl Sale {
     }
 
     /// What was found stays, for a person has decided so.
-    pub(super) fn kept(&mut self, id: &str, left: crate::money::Amount) -> Step {
+    pub(super) fn kept(&mut self, id: &PaymentId, left: crate::money::Amount) -> Step {
         let host = super::HostFacts { id: Some(id.to_owned()), ..self.host.clone() };
         let outcome: Outcome = outcome_of(left, self.amount);
         self.volatile.reversal = reversing::Timers::default();

@@ -39,12 +39,12 @@ use std::time::Duration;
 pub use answer::{Answer, Approval, ApprovedAmount, ForChip, Found, FoundState, HostFacts, Inquiry, Refusal, Reversal};
 pub use reason::{Reason, Why};
 pub use receipt::{Original, Receipt, ReceiptOutcome};
-pub use record::{Order, Outcome, Payment, Record, is_same_payment};
+pub use record::{Order, Outcome, Payment, Record};
 pub use reversing::FRESH;
 
 use crate::card::{CardFacts, FirstAnswer};
 use crate::money::Amount;
-use crate::transaction::Who;
+use crate::transaction::{PaymentId, Who};
 use confirming::Confirming;
 use reversing::Reversing;
 
@@ -88,7 +88,7 @@ pub struct Sale {
 enum State {
     Waiting,
     Asked,
-    AtChip { payment: String, approved: Amount },
+    AtChip { payment: PaymentId, approved: Amount },
     AtSignature { payment: Payment },
     Reversing(Reversing),
     Confirming(Confirming),
@@ -120,7 +120,7 @@ struct Volatile {
 
 #[derive(Clone, Debug)]
 struct Poll {
-    payment: String,
+    payment: PaymentId,
     at: Duration,
     until: Duration,
 }
@@ -256,7 +256,7 @@ pub enum Action {
     /// Ask what became of a pending payment.
     Poll {
         /// Its id.
-        payment: String,
+        payment: PaymentId,
     },
     /// Give the card its answer.
     AnswerCard(Box<CardAnswer>),
@@ -268,7 +268,7 @@ pub enum Action {
     /// Reverse a payment, or what is left of it.
     Reverse {
         /// Its id.
-        payment: String,
+        payment: PaymentId,
         /// How much of it.
         amount: Amount,
         /// The reversal's own reference.

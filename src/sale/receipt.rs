@@ -2,7 +2,7 @@
 
 use crate::card::CardFacts;
 use crate::money::Amount;
-use crate::transaction::Kind;
+use crate::transaction::{Kind, Reference, SaleNumber};
 
 use super::{HostFacts, Why};
 
@@ -16,9 +16,9 @@ pub struct Receipt {
     /// Local date and time of the sale, `2026-11-20 12:34:56`.
     pub local_time: String,
     /// Sequence number of the sale in the journal.
-    pub number: u64,
+    pub number: SaleNumber,
     /// The till's reference.
-    pub reference: String,
+    pub reference: Reference,
     /// What was asked for, the tip included.
     pub amount: Amount,
     /// The tip in it, when one was typed.
@@ -37,9 +37,9 @@ pub struct Receipt {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Original {
     /// Its number.
-    pub number: u64,
+    pub number: SaleNumber,
     /// Its reference, when that is this till's.
-    pub reference: Option<String>,
+    pub reference: Option<Reference>,
     /// Its local date and time.
     pub local_time: String,
     /// Brand of its card.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::card::CardFacts;
 use crate::money::Amount;
-use crate::transaction::{Kind, OutcomeWord, Transaction, Who};
+use crate::transaction::{Kind, OutcomeWord, PaymentId, Reference, SaleNumber, Transaction, Who};
 
 use super::{HostFacts, ReceiptOutcome, Why};
 
@@ -20,11 +20,11 @@ pub struct Order {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parameters: Vec<(String, String)>,
     /// The journal's counter (interface: `pos.transactionSequenceNumber`).
-    pub number: u64,
+    pub number: SaleNumber,
     /// The till. Together with `reference` the key of the sale.
     pub till: String,
     /// The till's own reference.
-    pub reference: String,
+    pub reference: Reference,
     /// Who asked for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<Who>,
@@ -89,12 +89,12 @@ pub enum Record {
     /// it.
     Pending {
         /// Payment id.
-        payment: String,
+        payment: PaymentId,
     },
     /// The host approved; the chip is about to hear it.
     HostApproved {
         /// Payment id.
-        payment: String,
+        payment: PaymentId,
         /// How much.
         approved: Amount,
         /// What the host said.
@@ -138,9 +138,9 @@ pub enum Record {
     /// The gateway confirmed a reversal.
     ReversalDone {
         /// The payment that was reversed.
-        payment: String,
+        payment: PaymentId,
         /// Id of the reversal.
-        reversal: String,
+        reversal: PaymentId,
         /// How much was reversed; all that was asked for when it is absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         amount: Option<Amount>,
@@ -213,19 +213,12 @@ impl Record {
     }
 }
 
-/// Whether two ids are of one payment at the gateway. They are written in hexadecimal digits as a rule, and a gateway
-/// may write them in either case (interface: identifiers): two payments are never told apart by that alone.
-#[must_use]
-pub fn is_same_payment(one: &str, other: &str) -> bool {
-    one.eq_ignore_ascii_case(other)
-}
-
 /// A payment at the gateway.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Payment {
     /// Its id.
-    pub id: String,
+    pub id: PaymentId,
     /// Its amount.
     pub amount: Amount,
 }

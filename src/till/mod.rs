@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::{broadcast, mpsc, oneshot};
 
 use crate::money::{Amount, Currency};
-use crate::transaction::{Kind, OutcomeWord, ReceiptCopy, Who};
+use crate::transaction::{Kind, OutcomeWord, PaymentId, ReceiptCopy, Reference, SaleNumber, Who};
 
 pub mod http;
 mod rights;
@@ -40,7 +40,7 @@ pub enum Command {
         /// The till's name.
         till: String,
         /// The reference.
-        reference: String,
+        reference: Reference,
         /// The sale as it stands.
         reply: oneshot::Sender<Result<SaleView, Refused>>,
     },
@@ -56,7 +56,7 @@ pub enum Command {
         /// The till's name; `None` is every till's.
         till: Option<String>,
         /// Sequence number to start after.
-        since: u64,
+        since: SaleNumber,
         /// At most so many.
         limit: u32,
         /// The sales.
@@ -67,9 +67,9 @@ pub enum Command {
         /// The till's name; `None` is every till's.
         till: Option<String>,
         /// Sequence number to start after.
-        since: u64,
+        since: SaleNumber,
         /// Numbers that had no end the last time.
-        carried: Vec<u64>,
+        carried: Vec<SaleNumber>,
         /// The sums.
         reply: oneshot::Sender<Result<TotalsView, Refused>>,
     },
@@ -85,7 +85,7 @@ pub enum Command {
         /// The till's name.
         till: String,
         /// The reference.
-        reference: String,
+        reference: Reference,
         /// Who asks.
         by: Who,
         /// The sale as it then stands; [`CancelView`] says what that means.
@@ -96,7 +96,7 @@ pub enum Command {
         /// The till's name.
         till: String,
         /// The reference.
-        reference: String,
+        reference: Reference,
         /// It is; otherwise the payment is reversed.
         accepted: bool,
         /// Who found that.
@@ -107,7 +107,7 @@ pub enum Command {
     /// Tell what becomes of an open sale of a journal that was found to be an old copy.
     Settle {
         /// The sale's number.
-        number: u64,
+        number: SaleNumber,
         /// What was paid stays; otherwise it is reversed.
         keep: bool,
         /// Who decided.
@@ -120,7 +120,7 @@ pub enum Command {
         /// The till's name.
         till: String,
         /// The reference.
-        reference: String,
+        reference: Reference,
         /// Whose copy.
         copy: ReceiptCopy,
         /// Lines separated by line feeds.
@@ -131,7 +131,7 @@ pub enum Command {
         /// The till's name.
         till: String,
         /// The reference.
-        reference: String,
+        reference: Reference,
         /// Whose copy.
         copy: ReceiptCopy,
         /// It is on its way.
@@ -140,7 +140,7 @@ pub enum Command {
     /// A payment as the gateway knows it now.
     Payment {
         /// Its id.
-        id: String,
+        id: PaymentId,
         /// Its fields by their flat names.
         reply: oneshot::Sender<Result<BTreeMap<String, String>, Refused>>,
     },
@@ -182,7 +182,7 @@ pub struct Wanted {
     /// The till's name; `local` for the terminal itself.
     pub till: String,
     /// The till's own reference: 1 to 64 printable ASCII characters without spaces at the ends.
-    pub reference: String,
+    pub reference: Reference,
     /// What kind.
     pub kind: Kind,
     /// How much; of an earlier transaction, all that is left of it when absent.
@@ -211,12 +211,12 @@ pub enum Of {
         /// The till's name.
         till: String,
         /// The reference.
-        reference: String,
+        reference: Reference,
     },
     /// By its number in this terminal's journal, whichever till's it is.
-    Number(u64),
+    Number(SaleNumber),
     /// By its payment id at the gateway.
-    Payment(String),
+    Payment(PaymentId),
 }
 
 /// The ends of the till's wires that the agent holds.
@@ -294,12 +294,12 @@ pub struct SaleView {
     /// The till's name.
     pub till: String,
     /// The till's reference.
-    pub reference: String,
+    pub reference: Reference,
     /// Who asked for it; absent when that was not kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<Who>,
     /// Sequence number in the journal.
-    pub number: u64,
+    pub number: SaleNumber,
     /// What kind of transaction.
     #[serde(default)]
     pub kind: Kind,
@@ -347,7 +347,7 @@ pub struct SaleView {
     pub replayed: bool,
     /// The gateway's payment id.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub payment_id: Option<String>,
+    pub payment_id: Option<PaymentId>,
     /// The gateway's `result.code`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
@@ -373,10 +373,10 @@ pub struct SaleView {
 #[serde(rename_all = "camelCase")]
 pub struct LaterView {
     /// Sequence number in the journal.
-    pub number: u64,
+    pub number: SaleNumber,
     /// Its reference; absent when another till began it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reference: Option<String>,
+    pub reference: Option<Reference>,
     /// What kind of transaction.
     pub kind: Kind,
     /// How much: what was approved, else what was asked for.
@@ -556,7 +556,7 @@ pub enum Refused {
     )]
     AmountDiffers {
         /// The reference.
-        reference: String,
+        reference: Reference,
         /// What it was for.
         known: String,
     },
@@ -566,7 +566,7 @@ pub enum Refused {
         /// Its till.
         till: String,
         /// Its reference.
-        reference: String,
+        reference: Reference,
     },
     /// Another till's sale is under way; which, is not this till's business.
     #[error("the terminal is busy with a sale of another till; try again when that has ended")]
@@ -635,7 +635,7 @@ pub enum Refused {
         /// The till.
         till: String,
         /// The reference.
-        reference: String,
+        reference: Reference,
     },
     /// A receipt cannot be printed.
     #[error("the receipt cannot be printed: {why}")]

@@ -2,17 +2,21 @@
 //! gateway. Each is a type of its own, so that one is never taken for another.
 
 use std::fmt;
+use std::num::{ParseIntError, TryFromIntError};
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// The number of a sale in the journal, which counts them (interface: `pos.transactionSequenceNumber`). The first is 1;
-/// [`SaleNumber::default`], 0, is before all of them.
+/// The number of a sale in the journal, which counts them (interface: `pos.transactionSequenceNumber`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct SaleNumber(u64);
 
 impl SaleNumber {
-    /// From a counter or a row of the journal.
+    /// Before the first, which is 1; no sale has it.
+    pub const BEFORE_ALL: Self = Self(0);
+
+    /// From a counter.
     #[must_use]
     pub const fn new(number: u64) -> Self {
         Self(number)
@@ -24,10 +28,45 @@ impl SaleNumber {
         self.0
     }
 
-    /// The next one.
+    /// So many after it, or the greatest number.
     #[must_use]
-    pub const fn next(self) -> Self {
-        Self(self.0 + 1)
+    pub const fn saturating_add(self, sales: u64) -> Self {
+        Self(self.0.saturating_add(sales))
+    }
+
+    /// So many before it, or [`Self::BEFORE_ALL`].
+    #[must_use]
+    pub const fn saturating_sub(self, sales: u64) -> Self {
+        Self(self.0.saturating_sub(sales))
+    }
+}
+
+impl PartialEq<u64> for SaleNumber {
+    fn eq(&self, other: &u64) -> bool {
+        self.0 == *other
+    }
+}
+
+impl From<u32> for SaleNumber {
+    fn from(number: u32) -> Self {
+        Self(number.into())
+    }
+}
+
+impl TryFrom<SaleNumber> for u32 {
+    type Error = TryFromIntError;
+
+    fn try_from(number: SaleNumber) -> Result<Self, Self::Error> {
+        number.0.try_into()
+    }
+}
+
+/// As the journal's rows hold it.
+impl TryFrom<SaleNumber> for i64 {
+    type Error = TryFromIntError;
+
+    fn try_from(number: SaleNumber) -> Result<Self, Self::Error> {
+        number.0.try_into()
     }
 }
 
@@ -37,8 +76,8 @@ impl fmt::Display for SaleNumber {
     }
 }
 
-impl std::str::FromStr for SaleNumber {
-    type Err = std::num::ParseIntError;
+impl FromStr for SaleNumber {
+    type Err = ParseIntError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         text.parse().map(Self)
@@ -62,6 +101,12 @@ impl PaymentId {
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// Whether it came in the same letters, too.
+    #[must_use]
+    pub fn is_written_as(&self, other: &Self) -> bool {
+        self.0 == other.0
     }
 
     /// In the one form that an index can look up.
@@ -121,6 +166,18 @@ impl Reference {
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+}
+
+impl PartialEq<str> for Reference {
+    fn eq(&self, other: &str) -> bool {
+        self.0 == *other
+    }
+}
+
+impl PartialEq<&str> for Reference {
+    fn eq(&self, other: &&str) -> bool {
+        self.0 == **other
     }
 }
 

@@ -98,10 +98,10 @@ impl Transaction {
 #[serde(rename_all = "camelCase")]
 pub struct Earlier {
     /// Its payment id at the gateway.
-    pub payment: String,
+    pub payment: PaymentId,
     /// Its number in this journal, when it is there: then what is left of it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub number: Option<u64>,
+    pub number: Option<SaleNumber>,
 }
 
 /// Who asked for something: a till by its token, or a program at the socket by the user that it runs as. Absent in

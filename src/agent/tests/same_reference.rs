@@ -1,7 +1,7 @@
 //! A reference that is known already: the same request is answered again, and one that differs in anything is refused,
 //! whatever it differs in.
 
-use crate::transaction::Kind;
+use crate::transaction::{Kind, Reference, SaleNumber};
 use serde_json::json;
 use tokio::sync::oneshot;
 
@@ -23,11 +23,11 @@ async fn a_request_that_differs_in_anything_is_not_the_same() {
     let parameters = |value: serde_json::Value| value.as_object().unwrap().clone();
     let asked = || Wanted {
         kind: Kind::ByRegistration,
-        reference: "R1".to_owned(),
+        reference: Reference::parse("R1").unwrap(),
         of: None,
         registration: Some("f".repeat(32)),
         parameters: parameters(json!({"customParameters": {"shop": "7", "table": "12"}})),
-        ..refund("till-1", Of::Number(1), 1000, &[])
+        ..refund("till-1", Of::Number(SaleNumber::new(1)), 1000, &[])
     };
     let begun = terminal.begin(asked()).unwrap();
     assert!(!begun.replayed);
@@ -45,7 +45,7 @@ async fn a_request_that_differs_in_anything_is_not_the_same() {
         ("no registration", Wanted { registration: None, ..asked() }),
         ("kind", Wanted { kind: Kind::Sale, registration: None, ..asked() }),
         ("kind alone", Wanted { kind: Kind::PreAuthorisation, ..asked() }),
-        ("an earlier one", Wanted { of: Some(Of::Number(1)), ..asked() }),
+        ("an earlier one", Wanted { of: Some(Of::Number(SaleNumber::new(1))), ..asked() }),
         ("a tip", Wanted { ask_tip: true, ..asked() }),
         ("typed", Wanted { manual: true, ..asked() }),
         ("a part", Wanted { accept_partial: true, ..asked() }),
@@ -72,7 +72,10 @@ async fn a_request_that_differs_in_anything_is_not_the_same() {
     }
     // Another till's same reference is another sale.
     let others = terminal.begin(Wanted { till: "till-2".to_owned(), ..asked() }).unwrap();
-    assert_eq!((others.replayed, others.till.as_str(), others.number), (false, "till-2", begun.number + 1));
+    assert_eq!(
+        (others.replayed, others.till.as_str(), others.number),
+        (false, "till-2", begun.number.saturating_add(1))
+    );
     assert!(terminal.begin(asked()).unwrap().number == begun.number, "and changes nothing of the first");
 }
 
@@ -83,13 +86,13 @@ async fn a_reference_that_is_a_card_number_is_refused_before_it_is_written_down(
     for pan in ["4222222222222", "374245001751006", "4761739001010119", "6799998900000074316", "4761 7390 0101 0119"] {
         let wanted = Wanted {
             kind: Kind::ByRegistration,
-            reference: format!("bill {pan}"),
+            reference: Reference::parse(format!("bill {pan}")).unwrap(),
             of: None,
             registration: Some("f".repeat(32)),
-            ..refund("till-1", Of::Number(1), 1000, &[])
+            ..refund("till-1", Of::Number(SaleNumber::new(1)), 1000, &[])
         };
         let refused = terminal.begin(wanted).unwrap_err().to_string();
         assert!(refused.contains("looks like a card number") && !refused.contains(&pan[6..9]), "{refused}");
     }
-    assert_eq!(terminal.agent.last_number, 0);
+    assert_eq!(terminal.agent.last_number, SaleNumber::new(0));
 }

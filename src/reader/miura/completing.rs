@@ -13,6 +13,7 @@ use crate::card::CardFacts;
 use crate::emv::{tag, tlv};
 use crate::reader::link::MAX_COMMAND_DATA;
 use crate::reader::{CardVerdict, Completion, Event, Language, Step, Unready};
+use crate::transaction::SaleNumber;
 
 /// The agent always answers a card; its own deadlines for the host are below a minute. Beyond this it has hung.
 const HOST_ANSWER: Duration = Duration::from_secs(300);
@@ -105,7 +106,7 @@ fn host_answer(completion: &Completion, say: Say, extended: bool) -> (Continue<'
 
 /// The card is being told the host's answer.
 pub(super) struct Completing {
-    sale: u64,
+    sale: SaleNumber,
     refund: bool,
     facts: Option<Box<CardFacts>>,
     say: Say,
@@ -178,7 +179,13 @@ pub(super) struct Removing {
 
 impl Removing {
     /// Shows the result, and asks for the card when it is in the slot.
-    pub(super) fn start(line: &mut Line, sale: u64, result: Option<Words>, language: Language, now: Duration) -> State {
+    pub(super) fn start(
+        line: &mut Line,
+        sale: SaleNumber,
+        result: Option<Words>,
+        language: Language,
+        now: Duration,
+    ) -> State {
         let remove = line.slot.then_some(Words::RemoveCard);
         let words: Vec<Words> = result.into_iter().chain(remove).collect();
         if !words.is_empty() {

@@ -12,6 +12,7 @@ use super::session::Output;
 use crate::reader::keys::Keys;
 use crate::reader::link::Packets;
 use crate::reader::{Event, Identity, Settings, Step, Unready};
+use crate::transaction::SaleNumber;
 
 /// A plain command's answer. The vendor names none; its own programs' advice (readers: 2.1).
 pub(super) const PLAIN_ANSWER: Duration = Duration::from_secs(5);
@@ -264,7 +265,7 @@ impl Line {
         self.out.push_back(Output::Event(event));
     }
 
-    pub(super) fn step(&mut self, sale: u64, step: Step) {
+    pub(super) fn step(&mut self, sale: SaleNumber, step: Step) {
         self.emit(Event::Step { sale, step });
     }
 

@@ -15,6 +15,7 @@ use super::words::{Words, rows};
 use crate::card::{EntryMode, Presented, mask_pans};
 use crate::emv::tag;
 use crate::reader::{Arm, Completion, Entry, Event, Language, NoCard, NotEncrypting, Step, Unready};
+use crate::transaction::SaleNumber;
 
 /// A sale from [`Order::Arm`](crate::reader::Order::Arm) to its end.
 pub(super) struct Sale {
@@ -94,7 +95,7 @@ impl Sale {
         }
     }
 
-    pub(super) fn number(&self) -> u64 {
+    pub(super) fn number(&self) -> SaleNumber {
         self.arm.sale
     }
 

@@ -10,6 +10,7 @@ use super::number::{AMOUNT_LINE, MAX_INTEGER_DIGITS, minor_units, prompts_of};
 use super::session::{State, lost};
 use crate::money::{Amount, Currency};
 use crate::reader::{Event, NoAmount, TipEntry, Type, Typing, Unready};
+use crate::transaction::SaleNumber;
 
 /// Longest time for typing: whoever takes longer has gone away.
 const LONGEST: Duration = Duration::from_secs(300);
@@ -18,7 +19,7 @@ const GRACE: Duration = ABORT_ANSWER;
 
 /// Something is being typed.
 pub(super) struct Asking {
-    sale: u64,
+    sale: SaleNumber,
     what: Typing,
     /// ABORT was sent; this is what will be said.
     stop: Option<NoAmount>,
@@ -58,7 +59,7 @@ impl Asking {
         State::Typing(Self { sale, what, stop: None })
     }
 
-    pub(super) fn number(&self) -> u64 {
+    pub(super) fn number(&self) -> SaleNumber {
         self.sale
     }
 
@@ -146,7 +147,7 @@ impl Asking {
     }
 }
 
-fn typed(line: &mut Line, sale: u64, amount: Result<Option<Amount>, NoAmount>) -> State {
+fn typed(line: &mut Line, sale: SaleNumber, amount: Result<Option<Amount>, NoAmount>) -> State {
     line.emit(Event::Typed { sale, amount });
     State::Idle
 }
