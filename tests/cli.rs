@@ -315,7 +315,8 @@ async fn json_is_one_line_and_the_steps_are_elsewhere() {
 #[tokio::test]
 async fn an_earlier_transaction_is_named_by_its_number() {
     let mut shop = fake_agent::open(64).await;
-    let number = |shop: &mut Shop| shop.wanted.borrow_and_update().clone().and_then(|wanted| wanted.of);
+    let number =
+        |shop: &mut Shop| shop.wanted.borrow_and_update().clone().and_then(|wanted| wanted.transaction.fields().of);
     for verb in ["capture", "refund", "reverse", "increment", "reauthorise"] {
         let output = shop.verb(&[verb, "--number", "17", "--amount", "1.00", "--reference", "approved"]).await;
         assert_eq!(
@@ -458,7 +459,7 @@ async fn amounts_are_sent_as_the_daemon_takes_them() {
         {
             shop.verb(&[verb, &currency, &["--reference", "approved"]].concat()).await;
             let wanted = shop.wanted.borrow_and_update().clone().unwrap();
-            assert_eq!(wanted.amount.unwrap().decimal(), sent, "{verb:?}");
+            assert_eq!(wanted.transaction.fields().amount.unwrap().decimal(), sent, "{verb:?}");
         }
     }
 }
@@ -506,7 +507,11 @@ Grüße
         let output = shop.verb(&[verb, "last", "--amount", "1.00", "--reference", "approved"]).await;
         let wanted = shop.wanted.borrow_and_update().clone().unwrap();
         let (till, reference) = ("local".to_owned(), "approved".to_owned());
-        assert_eq!(wanted.of, Some(Of::Reference { till, reference: Reference::parse(reference).unwrap() }), "{verb}");
+        assert_eq!(
+            wanted.transaction.fields().of,
+            Some(Of::Reference { till, reference: Reference::parse(reference).unwrap() }),
+            "{verb}"
+        );
         assert!(stderr(&output).starts_with(aside), "{verb}: {}", stderr(&output));
     }
 }

@@ -298,7 +298,7 @@ async fn what_a_caller_may_do_goes_with_what_it_wants() {
     let told = wanted(&mut shop);
     let own = rustix::process::geteuid().as_raw();
     assert_eq!(
-        (told.of, told.caller),
+        (told.transaction.fields().of, told.caller),
         (Some(Of::Number(SaleNumber::new(17))), Caller::root(own)),
         "the person at the terminal"
     );
@@ -308,15 +308,15 @@ async fn what_a_caller_may_do_goes_with_what_it_wants() {
         let told = wanted(&mut shop);
         let caller = Caller::token(&TillToken { till: told.till.clone(), token_file: "token".into(), rights });
         assert_eq!(
-            (told.till, told.of, told.caller),
+            (told.till, told.transaction.fields().of, told.caller),
             (format!("till-{n}"), Some(Of::Number(SaleNumber::new(17))), caller)
         );
     }
     shop.post("/v1/sales", &body(r#""of":"o","till":"till-2""#)).await;
     let of = Of::Reference { till: "till-2".into(), reference: Reference::parse("o").unwrap() };
-    assert_eq!(wanted(&mut shop).of, Some(of));
+    assert_eq!(wanted(&mut shop).transaction.fields().of, Some(of));
     shop.post("/v1/sales", &body(r#""payment":"p""#)).await;
-    assert_eq!(wanted(&mut shop).of, Some(Of::Payment(PaymentId::new("p"))));
+    assert_eq!(wanted(&mut shop).transaction.fields().of, Some(Of::Payment(PaymentId::new("p"))));
     // One of them, and a whole number.
     for (named, words) in [
         (r#""of":"o","number":17"#, "of, number and payment: give one of them"),

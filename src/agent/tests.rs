@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use super::*;
 use crate::config::{Right, TillToken};
 use crate::sale::{Action, Approval, ApprovedAmount, Event, ForChip, HostFacts, Order, Standing};
-use crate::till::{self, Caller, Of, Wanted};
+use crate::till::{self, Caller, Of, Wanted, WantedTransaction};
 use crate::transaction::{Earlier, Kind, OutcomeWord, PaymentId, ReceiptCopy, Reference, SaleNumber, Transaction, Who};
 use crate::wire;
 
@@ -170,14 +170,8 @@ fn refund(till: &str, of: Of, minor: u64, rights: &[Right]) -> Wanted {
     Wanted {
         till: till.to_owned(),
         reference: Reference::parse("new").unwrap(),
-        kind: Kind::Refund,
-        amount: Some(eur(minor)),
-        ask_tip: false,
-        manual: false,
-        accept_partial: false,
-        of: Some(of),
+        transaction: WantedTransaction::Refund { of, amount: Some(eur(minor)) },
         caller: Caller::token(&token),
-        registration: None,
         parameters: serde_json::Map::new(),
     }
 }
@@ -227,7 +221,10 @@ async fn another_tills_sale_needs_the_right_however_it_is_named() {
 #[tokio::test(start_paused = true)]
 async fn for_an_unknown_payment_and_by_credit_nothing_is_given_beyond_the_limit() {
     let unknown = |minor, rights: &[Right]| refund("till-1", Of::Payment(PaymentId::new(UNKNOWN)), minor, rights);
-    let credit = |minor| Wanted { kind: Kind::Credit, of: None, ..unknown(minor, &[]) };
+    let credit = |minor| {
+        let transaction = WantedTransaction::Credit { amount: eur(minor), manual: false };
+        Wanted { transaction, ..unknown(minor, &[]) }
+    };
     let folder = TempDir::new().unwrap();
     {
         let closed = Terminal::start(folder.path(), "");
@@ -694,8 +691,9 @@ async fn a_till_hears_of_another_tills_sale_neither_its_reference_nor_its_paymen
     terminal.refunded(3, "till-1", in_journal(1), 200);
     let (_, view) = terminal.agent.find("till-1", &Reference::parse("R3").unwrap()).unwrap();
     assert_eq!(view.of.as_deref(), Some("R1"));
-    let again =
-        Wanted { kind: Kind::Capture, ..refund("till-2", Of::Number(SaleNumber::new(1)), 1, &[Right::AnyTill]) };
+    let of = Of::Number(SaleNumber::new(1));
+    let transaction = WantedTransaction::Capture { of: of.clone(), amount: Some(eur(1)) };
+    let again = Wanted { transaction, ..refund("till-2", of, 1, &[Right::AnyTill]) };
     let refused = terminal.may(&again).unwrap_err();
     assert!(!refused.contains("R1") && !refused.contains(&id(1)), "{refused}");
     // An answer with the id of another's payment.

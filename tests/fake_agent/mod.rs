@@ -13,8 +13,8 @@ use pos_agent::systemd::Sockets;
 use pos_agent::till::http::{self, Bound};
 use pos_agent::till::{
     Attention, AttentionView, ClockState, ClockView, Command, GatewayState, GatewayView, JournalState, JournalView,
-    LogView, PrintView, PrinterState, PrinterView, Progress, ReaderState, ReaderView, Refused, SaleView, State,
-    StatusView, Wanted,
+    LogView, PrintView, PrinterState, PrinterView, Progress, ReaderState, ReaderView, Refused, RequestFields, SaleView,
+    State, StatusView, Wanted,
 };
 use pos_agent::transaction::{Kind, OutcomeWord, Reference, SaleNumber};
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
@@ -149,7 +149,8 @@ async fn play(
         match command {
             Command::Begin { wanted, reply } => {
                 wants.send_replace(Some(*wanted.clone()));
-                let Wanted { till, reference, amount, kind, .. } = *wanted;
+                let Wanted { till, reference, transaction, .. } = *wanted;
+                let RequestFields { kind, amount, .. } = transaction.fields();
                 let amount = amount.expect("a sale has an amount");
                 if reference == "drop" {
                     continue;

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use pos_agent::money::{Amount, Currency};
-use pos_agent::till::{Caller, Command, Of, Progress, Refused, SaleView, State as Standing, StatusView, Verb, Wanted};
+use pos_agent::till::{
+    Caller, Command, Of, Progress, Refused, RequestFields, SaleView, State as Standing, StatusView, Verb, Wanted,
+};
 use pos_agent::transaction::{Kind, OutcomeWord, PaymentId, Reference, SaleNumber, Who};
 use tokio::sync::{broadcast, mpsc, oneshot};
 use tokio::time::sleep;
@@ -109,17 +111,18 @@ impl Wish {
     fn wanted(&self, of: Option<Of>) -> Wanted {
         let currency = Currency::from_code("EUR").unwrap();
         let amount = Amount::parse(&format!("{}.{:02}", self.minor / 100, self.minor % 100), currency).unwrap();
+        let fields = RequestFields {
+            of,
+            registration: (self.kind == Kind::ByRegistration).then(|| "f".repeat(32)),
+            amount: Some(amount),
+            accept_partial: self.accepts_part.then_some(true),
+            ..RequestFields::new(self.kind)
+        };
         Wanted {
             till: self.till.clone(),
             reference: Reference::parse(self.reference.clone()).unwrap(),
-            kind: self.kind,
-            amount: Some(amount),
-            ask_tip: false,
-            manual: false,
-            accept_partial: self.accepts_part,
-            of,
+            transaction: fields.transaction().unwrap(),
             caller: Caller::root(0),
-            registration: (self.kind == Kind::ByRegistration).then(|| "f".repeat(32)),
             parameters: [("merchantMemo".to_owned(), format!("wish number {}", self.number).into())]
                 .into_iter()
                 .collect(),
