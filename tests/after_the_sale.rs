@@ -8,7 +8,7 @@ mod counter;
 
 use counter::{Counter, ended};
 use pos_agent::sim::gateway::{Kind, Outcome as Bank, State as Booked};
-use pos_agent::sim::reader::Entry::Tap;
+use pos_agent::sim::reader::CardEntry::Tap;
 use pos_agent::sim::reader::{WaitsFor, card};
 use pos_agent::sim::shop::Options;
 use pos_agent::till::{Outcome, SaleView};

@@ -20,7 +20,7 @@ use counter::{Counter, ended};
 use https::{Act, Authority, Server};
 use leak::{Kept, Secret};
 use log::LOG;
-use pos_agent::sim::reader::Entry::Tap;
+use pos_agent::sim::reader::CardEntry::Tap;
 use pos_agent::sim::shop::Options;
 use pos_agent::till::{Outcome, State};
 use serde_json::{Value, json};

@@ -6,7 +6,7 @@
 mod counter;
 
 use counter::{Counter, ended};
-use pos_agent::sim::reader::Entry::{Insert, Tap};
+use pos_agent::sim::reader::CardEntry::{Insert, Tap};
 use pos_agent::sim::reader::card;
 use pos_agent::till::{Kind, Outcome, SaleView};
 use serde_json::{Value, json};

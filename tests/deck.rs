@@ -24,7 +24,7 @@ mod row;
 use std::collections::BTreeSet;
 
 use pos_agent::sim::reader::Card;
-use pos_agent::sim::reader::Entry::{self, Insert, Swipe, Tap};
+use pos_agent::sim::reader::CardEntry::{self, Insert, Swipe, Tap};
 use pos_agent::sim::reader::deck::{Applications, Chip, Cvm, DECK, First};
 use row::End::{self, Approved, Declined, NotSent, Nothing, Partial, Reversed};
 use row::{Moment, Row, run};
@@ -36,7 +36,7 @@ use pos_agent::sim::shop::Options;
 use pos_agent::till::State;
 
 /// Card | how it is presented | what the gateway hears | how it ends | what stands on the merchant's copy.
-type Sale = (&'static str, Entry, &'static str, End, &'static [&'static str]);
+type Sale = (&'static str, CardEntry, &'static str, End, &'static [&'static str]);
 
 /// The card ends it by itself: the gateway hears nothing.
 const UNHEARD: &str = "";
@@ -81,7 +81,7 @@ const SALES: &[Sale] = &[
 ];
 
 /// A chip card that is swiped first is then inserted, and so on as if it had been inserted at once.
-fn sale(card: &Card, entry: Entry) -> &'static Sale {
+fn sale(card: &Card, entry: CardEntry) -> &'static Sale {
     let swiped_first = entry == Swipe && card.after(Swipe).is_some();
     let entry = if swiped_first { Insert } else { entry };
     SALES
@@ -91,7 +91,7 @@ fn sale(card: &Card, entry: Entry) -> &'static Sale {
 }
 
 /// Every card in every way it can be held against the reader.
-fn ways() -> impl Iterator<Item = (&'static Card, Entry)> {
+fn ways() -> impl Iterator<Item = (&'static Card, CardEntry)> {
     DECK.iter().flat_map(|card| {
         let insert = card.chip != Chip::None || card.stripe;
         let tap = card.tap != pos_agent::sim::reader::deck::Tap::None;
@@ -102,7 +102,7 @@ fn ways() -> impl Iterator<Item = (&'static Card, Entry)> {
     })
 }
 
-fn row_of(card: &'static Card, entry: Entry) -> Row {
+fn row_of(card: &'static Card, entry: CardEntry) -> Row {
     let &(_, _, mode, end, words) = sale(card, entry);
     Row { mode: Some(mode), words, ..Row::plain(card, entry, end) }
 }
@@ -213,7 +213,7 @@ fn end(then: Then, usual: End) -> End {
 }
 
 /// The steps of this card's sale, when it is presented so.
-fn steps(card: &Card, entry: Entry) -> (Kind, Vec<Moment>) {
+fn steps(card: &Card, entry: CardEntry) -> (Kind, Vec<Moment>) {
     use pos_agent::sim::reader::deck::Tap as Antenna;
     let chip = match (entry, card.chip) {
         (Insert, Chip::Works { cvm, first, .. }) => Some((cvm, first)),
@@ -246,7 +246,7 @@ fn steps(card: &Card, entry: Entry) -> (Kind, Vec<Moment>) {
 }
 
 /// What the script of the reader does for a fault.
-fn action(fault: Fault, entry: Entry, moment: Moment) -> String {
+fn action(fault: Fault, entry: CardEntry, moment: Moment) -> String {
     let in_slot = entry == Insert && !matches!(moment, Waiting | Ended | After);
     let fault = match fault {
         Pull => "remove",
@@ -309,7 +309,7 @@ fn rows_with(faults: &[Fault]) -> Vec<Row> {
 }
 
 /// What people do | card | how | the reader's script | how it ends | what stands on the receipts.
-type Person = (&'static str, &'static str, Entry, &'static str, End, &'static [&'static str]);
+type Person = (&'static str, &'static str, CardEntry, &'static str, End, &'static [&'static str]);
 
 #[rustfmt::skip]
 const PEOPLE: &[Person] = &[
@@ -344,7 +344,7 @@ async fn whatever_cardholders_do() {
 }
 
 /// One card of each kind.
-const KINDS: [(&str, Entry); 3] = [("chip-no-cvm", Insert), ("tap", Tap), ("swipe", Swipe)];
+const KINDS: [(&str, CardEntry); 3] = [("chip-no-cvm", Insert), ("tap", Tap), ("swipe", Swipe)];
 
 /// Cents, which choose what the gateway does | a chip | a tap | a swipe.
 #[rustfmt::skip]

@@ -344,10 +344,10 @@ async fn until_settled_again(till: &Till, first: usize) -> Result<(), String> {
 }
 
 fn name_of(wish: &Wish) -> String {
-    use pos_agent::sim::reader::Entry;
+    use pos_agent::sim::reader::CardEntry;
     let what = match (wish.kind, wish.card.map(|(_, entry)| entry)) {
-        (Kind::Sale, Some(Entry::Insert)) => "sale, chip",
-        (Kind::Sale, Some(Entry::Tap)) => "sale, tap",
+        (Kind::Sale, Some(CardEntry::Insert)) => "sale, chip",
+        (Kind::Sale, Some(CardEntry::Tap)) => "sale, tap",
         (Kind::Sale, _) => "sale, swipe",
         (kind, _) => kind.as_str(),
     };

@@ -154,22 +154,26 @@ fn every_file_begins_with_what_it_is() {
     assert!(bare.is_empty(), "files that do not begin with `//! ` and what they are: {bare:#?}");
 }
 
-/// In the table of `src/lib.rs` a file is followed by the functions to look at in it.
+/// The files that have a map in a table, each with the folder that its paths begin in. In a row a file is followed by
+/// the functions to look at in it.
+const MAPS: &[(&str, &str)] = &[("src/lib.rs", "src"), ("src/sim/mod.rs", "src/sim")];
+
 #[test]
 fn the_map_names_what_exists() {
-    let map = read(Path::new("src/lib.rs"));
-    let (mut source, mut names) = (None, 0);
-    for row in map.lines().filter(|line| line.starts_with("//! | ")) {
-        for name in row.split('`').skip(1).step_by(2) {
-            if name.ends_with(".rs") {
-                source = Some((name, read(&Path::new("src").join(name))));
-            } else if let (false, Some((file, source))) = (name.contains("::"), &source) {
-                assert!(source.contains(&format!("fn {name}(")), "src/lib.rs: {file} has no function `{name}`: {row}");
+    for (map, folder) in MAPS {
+        let (mut source, mut names) = (None, 0);
+        for row in read(Path::new(map)).lines().filter(|line| line.starts_with("//! | ")) {
+            for name in row.split('`').skip(1).step_by(2) {
+                if name.ends_with(".rs") {
+                    source = Some((name, read(&Path::new(folder).join(name))));
+                } else if let (false, Some((file, source))) = (name.contains("::"), &source) {
+                    assert!(source.contains(&format!("fn {name}(")), "{map}: {file} has no function `{name}`: {row}");
+                }
+                names += 1;
             }
-            names += 1;
         }
+        assert!(names > 10, "{map} has its map in a table");
     }
-    assert!(names > 10, "src/lib.rs has its map in a table");
 }
 
 #[test]

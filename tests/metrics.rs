@@ -15,7 +15,7 @@ use counter::Counter;
 use fake_agent::TOKENS;
 use nom_openmetrics::MetricDescriptor;
 use pos_agent::config::{Right, Rights};
-use pos_agent::sim::reader::Entry::{Insert, Tap};
+use pos_agent::sim::reader::CardEntry::{Insert, Tap};
 use pos_agent::sim::shop::Options;
 use pos_agent::till::State;
 use program::{exchange, get, within};

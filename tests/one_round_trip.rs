@@ -5,7 +5,7 @@ mod counter;
 
 use counter::{Counter, ended, within};
 use pos_agent::sim::gateway::Counters;
-use pos_agent::sim::reader::Entry::{Insert, Tap};
+use pos_agent::sim::reader::CardEntry::{Insert, Tap};
 use pos_agent::sim::reader::card;
 use pos_agent::sim::shop::Options;
 use pos_agent::till::{GatewayState, Outcome, State};

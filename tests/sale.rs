@@ -4,7 +4,7 @@ mod counter;
 
 use counter::{Counter, ended};
 use pos_agent::sim::gateway::outcomes;
-use pos_agent::sim::reader::Entry::{Insert, Swipe, Tap};
+use pos_agent::sim::reader::CardEntry::{Insert, Swipe, Tap};
 use pos_agent::sim::reader::{self, Dukpt, WaitsFor, card};
 use pos_agent::sim::shop::Options;
 use pos_agent::till::{Attention, Outcome, State, StatusView};

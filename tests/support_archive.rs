@@ -26,7 +26,7 @@ use std::process::{Output, Stdio};
 use counter::{Counter, till};
 use leak::{Kept, Secret};
 use overheard::Overheard;
-use pos_agent::sim::reader::Entry::{Insert, Swipe, Tap};
+use pos_agent::sim::reader::CardEntry::{Insert, Swipe, Tap};
 use pos_agent::sim::reader::deck::DECK;
 use pos_agent::sim::shop::{Options, TILL_TOKEN};
 use tokio::io::AsyncReadExt;

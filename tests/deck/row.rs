@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use pos_agent::sim::gateway::{Kind, Manners, Seen};
 use pos_agent::sim::reader::deck::Chip;
-use pos_agent::sim::reader::{Card, Entry, Script, WaitsFor, card};
+use pos_agent::sim::reader::{Card, CardEntry, Script, WaitsFor, card};
 use pos_agent::sim::shop::Options;
 use pos_agent::till::{Outcome, ReaderState, SaleView, State, StatusView};
 use tokio::sync::Semaphore;
@@ -64,7 +64,7 @@ impl Moment {
 pub struct Row {
     pub what: String,
     pub card: &'static Card,
-    pub entry: Entry,
+    pub entry: CardEntry,
     pub amount: String,
     /// What the reader does, and when it is told so.
     pub script: String,
@@ -84,7 +84,7 @@ pub struct Row {
 
 impl Row {
     /// A sale without a fault.
-    pub fn plain(card: &'static Card, entry: Entry, end: End) -> Self {
+    pub fn plain(card: &'static Card, entry: CardEntry, end: End) -> Self {
         Self {
             what: format!("{} {entry:?}", card.name),
             card,
@@ -109,7 +109,7 @@ impl Row {
     /// Another customer, with another card.
     fn next(&self) -> Self {
         let name = if self.card.name == "tap-phone" { "tap" } else { "tap-phone" };
-        let plain = Self::plain(card(name).unwrap(), Entry::Tap, End::Approved);
+        let plain = Self::plain(card(name).unwrap(), CardEntry::Tap, End::Approved);
         Self { what: format!("the next sale, with {name}"), amount: "1.00".to_owned(), ..plain }
     }
 }
@@ -216,7 +216,7 @@ impl Terminal {
             if seen == (Seen::Request { method: "POST", path: "/v1/payments" })
                 && let Some(script) = due.lock().unwrap().take()
             {
-                reader.follow(script);
+                reader.run_script(script);
             }
         });
         assert!(is_first, "the gateway has one watcher");
@@ -234,7 +234,7 @@ impl Terminal {
             Moment::After => (Script::default(), None, Some(script)),
             _ => (script, None, None),
         };
-        counter.shop.reader.follow(now);
+        counter.shop.reader.run_script(now);
         *at_gateway.lock().unwrap() = at_request;
         // A till that wants a part has to say so with its request.
         let part = row.allowed.contains(&End::Partial);
@@ -375,7 +375,7 @@ async fn hear(
         }
         let due = matches!(view.state, State::AwaitingSignature | State::Ended);
         if due && let Some(script) = after.take() {
-            counter.shop.reader.follow(script);
+            counter.shop.reader.run_script(script);
         }
         match view.state {
             State::AwaitingSignature => drop(counter.sign(reference, true).await),
@@ -397,7 +397,7 @@ async fn until_ready(counter: &Counter, ears: &mut Ears) {
 
 /// Holds out the card whenever the reader waits for one, the other way when it was refused, and takes it out when told
 /// so.
-async fn customer(counter: &Counter, card: &'static Card, entry: Entry) {
+async fn customer(counter: &Counter, card: &'static Card, entry: CardEntry) {
     let reader = &counter.shop.reader;
     let (mut screens, mut entry) = (reader.watch(), entry);
     loop {
@@ -411,7 +411,7 @@ async fn customer(counter: &Counter, card: &'static Card, entry: Entry) {
         } else if waits {
             reader.present(card, entry);
             // The chip that failed is tried again by whoever is asked to insert it again.
-            entry = card.after(entry).filter(|next| *next == Entry::Insert).unwrap_or(entry);
+            entry = card.after(entry).filter(|next| *next == CardEntry::Insert).unwrap_or(entry);
         } else if text.contains("INSERT OR SWIPE") && card.chip != Chip::None {
             reader.insert(card);
         } else if text.contains("SWIPE CARD") {

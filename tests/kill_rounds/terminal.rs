@@ -163,7 +163,7 @@ fn start(shop: &Shop, scene: &Scene) -> Child {
 }
 
 /// The customer: comes when the till has asked, and presents the card when the reader asks for it.
-pub async fn customer(shop: &Shop, scene: &Scene, wish: (&'static str, pos_agent::sim::reader::Entry)) {
+pub async fn customer(shop: &Shop, scene: &Scene, wish: (&'static str, pos_agent::sim::reader::CardEntry)) {
     loop {
         scene.until_presentable().await;
         shop.reader.waits_for(WaitsFor::Card).await;

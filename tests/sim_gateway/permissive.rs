@@ -1,6 +1,6 @@
 //! A bank without rules: whatever can be read is booked, each time it comes.
 
-use pos_agent::sim::gateway::{Entry, Kind, Manners, Options, Outcome, State};
+use pos_agent::sim::gateway::{Kind, LedgerEntry, Manners, Options, Outcome, State};
 use serde_json::Value;
 
 use crate::gateway_counter::{Counter, INVALID, text};
@@ -10,7 +10,7 @@ async fn bank() -> Counter {
     Counter::with(Options { manners: Manners::Permissive, ..Options::default() }).await
 }
 
-fn entries(counter: &Counter, kind: Kind) -> Vec<Entry> {
+fn entries(counter: &Counter, kind: Kind) -> Vec<LedgerEntry> {
     counter.shop.gateway.ledger().entries().iter().filter(|entry| entry.kind == kind).cloned().collect()
 }
 

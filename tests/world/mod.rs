@@ -103,7 +103,7 @@ impl World {
         let folder = tempfile::Builder::new().prefix("world").tempdir_in(memory()).unwrap();
         let options = reader::Options { removes_card: true, race, ..reader::Options::default() };
         let mut device = Device::new(options);
-        device.follow(script.parse::<Script>().unwrap(), Duration::ZERO);
+        device.run_script(script.parse::<Script>().unwrap(), Duration::ZERO);
         let state = State {
             bank: Bank::default(),
             device,
@@ -183,7 +183,7 @@ impl World {
         // The reader hangs on the board's power.
         let now = state.before;
         state.device.unplugged();
-        state.device.hands(reader::Hand::Remove, now);
+        state.device.person_does(reader::PersonAction::Remove, now);
         while state.device.output().is_some() {}
         drop(state);
         self.0.died.notify_one();

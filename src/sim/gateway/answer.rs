@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::books::Face;
 use super::form::{Form, Invalid};
 use super::host::Delivery;
-use super::ledger::{Entry, State};
+use super::ledger::{LedgerEntry, State};
 use super::manners::Manners;
 use super::outcomes::Outcome;
 use super::refusal::Rule;
@@ -19,7 +19,7 @@ const HOSTILE_TEXT: &str = "APPROVED\u{1B}@\u{1B}p\u{0}\u{19}\u{FA}\u{7}\r\n\u{1
 
 /// What an answer about a payment is made of.
 pub(super) struct Told<'a> {
-    pub entry: &'a Entry,
+    pub entry: &'a LedgerEntry,
     pub form: &'a Form,
     pub outcome: Outcome,
     pub face: Option<&'a Face>,

@@ -8,7 +8,7 @@ use super::books::{Booking, Face, Registration};
 use super::form::{Form, Invalid};
 use super::host::{Delivery, Host};
 use super::issuer::Declined;
-use super::ledger::{Entry, Kind, State};
+use super::ledger::{Kind, LedgerEntry, State};
 use super::outcomes::Outcome;
 use super::refusal::Refusal;
 use crate::money::Amount;
@@ -82,7 +82,7 @@ impl Host {
             (None, _) => answer::approved(form.get("testMode")),
         };
         let amount = if declined.is_some() { draft.amount } else { approved_amount(&draft, outcome)? };
-        let entry = Entry {
+        let entry = LedgerEntry {
             id: answer::new_id(),
             kind: draft.kind,
             merchant_transaction_id: form.get("merchantTransactionId").map(str::to_owned),

@@ -9,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension, Row, ToSql, named_params, params};
 use serde_json::Value;
 
 use super::answer::text;
-use super::ledger::{Entry, Kind, Ledger, State};
+use super::ledger::{Kind, Ledger, LedgerEntry, State};
 use super::standing::Standing;
 
 const SCHEMA: &str = "
@@ -59,7 +59,7 @@ pub(super) struct Books(Connection);
 /// An entry with what is answered about it.
 #[derive(Clone)]
 pub(super) struct Booking {
-    pub entry: Entry,
+    pub entry: LedgerEntry,
     /// Seconds since 1970.
     pub at: i64,
     pub short_id: String,
@@ -124,7 +124,7 @@ impl Books {
     }
 
     /// What refers to this entry, in its order.
-    pub(super) fn following(&self, id: &str) -> rusqlite::Result<Vec<Entry>> {
+    pub(super) fn following(&self, id: &str) -> rusqlite::Result<Vec<LedgerEntry>> {
         let mut rows = self.0.prepare_cached("SELECT * FROM payment WHERE refers_to = ? ORDER BY n")?;
         rows.query_map([id], entry)?.collect()
     }
@@ -309,11 +309,11 @@ fn store(db: &Connection, new: &Registration) -> rusqlite::Result<()> {
 }
 
 /// The payment of a reversal is reversed, and so is what added to it, when nothing is left of them.
-fn take_back(db: &Connection, reversal: &Entry) -> rusqlite::Result<()> {
+fn take_back(db: &Connection, reversal: &LedgerEntry) -> rusqlite::Result<()> {
     let mut of = db.prepare_cached("SELECT * FROM payment WHERE id = ?")?;
     let Some(payment) = of.query_row([&reversal.refers_to], entry).optional()? else { return Ok(()) };
     let mut after = db.prepare_cached("SELECT * FROM payment WHERE refers_to = ? ORDER BY n")?;
-    let after: Vec<Entry> = after.query_map([&payment.id], entry)?.collect::<rusqlite::Result<_>>()?;
+    let after: Vec<LedgerEntry> = after.query_map([&payment.id], entry)?.collect::<rusqlite::Result<_>>()?;
     if !Standing::of(&payment, after.iter()).is_reversed {
         return Ok(());
     }
@@ -325,11 +325,11 @@ fn take_back(db: &Connection, reversal: &Entry) -> rusqlite::Result<()> {
     Ok(())
 }
 
-fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
+fn entry(row: &Row<'_>) -> rusqlite::Result<LedgerEntry> {
     let (kind, state): (String, String) = (row.get("kind")?, row.get("state")?);
     let parameters: String = row.get("parameters")?;
     let strange = |what: &str| rusqlite::Error::InvalidColumnName(what.to_owned());
-    Ok(Entry {
+    Ok(LedgerEntry {
         id: row.get("id")?,
         kind: Kind::ALL.into_iter().find(|known| known.as_str() == kind).ok_or_else(|| strange("kind"))?,
         merchant_transaction_id: row.get("reference")?,

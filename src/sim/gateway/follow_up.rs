@@ -5,7 +5,7 @@ use super::booking::Draft;
 use super::books::Booking;
 use super::form::{self, Invalid};
 use super::host::{Delivery, Host, money};
-use super::ledger::{Entry, Kind, State};
+use super::ledger::{Kind, LedgerEntry, State};
 use super::outcomes;
 use super::refusal::{Refusal, rule};
 use super::standing::Standing;
@@ -111,7 +111,7 @@ impl Host {
     }
 
     /// An increment can be taken back while nobody has captured it.
-    fn increment_is_free(&self, increment: &Entry, root: &str) -> Result<(), Refusal> {
+    fn increment_is_free(&self, increment: &LedgerEntry, root: &str) -> Result<(), Refusal> {
         let Some(root) = self.books.find(root)? else { return Ok(()) };
         let standing = Standing::of(&root.entry, self.books.following(&root.entry.id)?.iter());
         if standing.left >= increment.minor() {
@@ -126,7 +126,7 @@ impl Host {
     }
 }
 
-fn capturable(payment: &Entry, is: &Standing) -> Result<(), Refusal> {
+fn capturable(payment: &LedgerEntry, is: &Standing) -> Result<(), Refusal> {
     if payment.kind != Kind::PreAuthorisation || payment.is_increment() || is_undecided(payment) {
         return Err(rule(
             "paymentType",
@@ -149,7 +149,7 @@ fn capturable(payment: &Entry, is: &Standing) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn refundable(payment: &Entry, is: &Standing) -> Result<(), Refusal> {
+fn refundable(payment: &LedgerEntry, is: &Standing) -> Result<(), Refusal> {
     if !matches!(payment.kind, Kind::Debit | Kind::Capture) || is_undecided(payment) {
         let why = "refund needs at least one successful transaction of type (CP or DB)";
         return Err(rule("paymentType", "700.400.520", why));
@@ -166,7 +166,7 @@ fn refundable(payment: &Entry, is: &Standing) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn reversible(payment: &Entry, is: &Standing) -> Result<(), Refusal> {
+fn reversible(payment: &LedgerEntry, is: &Standing) -> Result<(), Refusal> {
     if matches!(payment.kind, Kind::Reversal | Kind::Refund) || is_undecided(payment) {
         let why = "reversal needs at least one successful transaction of type (CP, DB, PA or CD)";
         return Err(rule("paymentType", "700.400.530", why));
@@ -182,6 +182,6 @@ fn reversible(payment: &Entry, is: &Standing) -> Result<(), Refusal> {
 }
 
 /// Declined, or not decided.
-fn is_undecided(payment: &Entry) -> bool {
+fn is_undecided(payment: &LedgerEntry) -> bool {
     matches!(payment.state, State::Declined | State::Pending)
 }

@@ -7,7 +7,7 @@
 use super::booking::Draft;
 use super::form::{Form, Invalid};
 use super::host::{Delivery, Host, money};
-use super::ledger::{Entry, Kind, State};
+use super::ledger::{Kind, LedgerEntry, State};
 use super::refusal::{Refusal, rule};
 use super::standing::Standing;
 use crate::money::Amount;
@@ -51,7 +51,7 @@ impl Host {
     }
 
     /// Whether a pre-authorisation may be raised by this, or replaced.
-    fn may_follow(&self, held: &Entry, adds: bool, amount: Amount) -> Result<(), Refusal> {
+    fn may_follow(&self, held: &LedgerEntry, adds: bool, amount: Amount) -> Result<(), Refusal> {
         if held.kind != Kind::PreAuthorisation
             || held.is_increment()
             || matches!(held.state, State::Declined | State::Pending)

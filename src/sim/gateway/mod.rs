@@ -84,7 +84,7 @@ use tokio_rustls::TlsAcceptor;
 pub use args::{Args, run};
 pub use certificate::{Certificate, Demand};
 pub use counters::{Counters, Seen, Times};
-pub use ledger::{Entry, Kind, Ledger, State};
+pub use ledger::{Kind, Ledger, LedgerEntry, State};
 pub use manners::Manners;
 pub use outcomes::Outcome;
 

@@ -4,7 +4,7 @@
 //! What is approved or pending counts as taken: a pending capture may still be approved, and the money is not there
 //! twice. What is pending never adds.
 
-use super::ledger::{Entry, Kind, State};
+use super::ledger::{Kind, LedgerEntry, State};
 
 /// Sums over what follows a payment, in minor units of its currency.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub(super) struct Standing {
 
 impl Standing {
     /// Of `payment`, with what refers to it.
-    pub(super) fn of<'a>(payment: &Entry, following: impl Iterator<Item = &'a Entry>) -> Self {
+    pub(super) fn of<'a>(payment: &LedgerEntry, following: impl Iterator<Item = &'a LedgerEntry>) -> Self {
         let mut is = Self { authorised: payment.minor(), ..Self::default() };
         let mut taken = 0;
         for entry in following {
@@ -64,8 +64,8 @@ impl Standing {
 mod tests {
     use super::*;
 
-    fn entry(kind: Kind, amount: &str, state: State) -> Entry {
-        Entry {
+    fn entry(kind: Kind, amount: &str, state: State) -> LedgerEntry {
+        LedgerEntry {
             id: "1".to_owned(),
             kind,
             merchant_transaction_id: None,
@@ -82,7 +82,7 @@ mod tests {
         }
     }
 
-    fn left(payment: &Entry, following: &[Entry]) -> u64 {
+    fn left(payment: &LedgerEntry, following: &[LedgerEntry]) -> u64 {
         Standing::of(payment, following.iter()).left
     }
 
@@ -90,11 +90,11 @@ mod tests {
     fn what_is_left_counts_what_may_still_be_approved() {
         use State::{Approved, Declined, Pending, Reversed};
         let held = entry(Kind::PreAuthorisation, "100.00", Approved);
-        let more = Entry { practice: Some("INCREMENTAL_AUTH".to_owned()), ..held.clone() };
-        let later = Entry { state: Pending, ..more.clone() };
-        let renewed = Entry { practice: Some("REAUTHORIZATION".to_owned()), ..held.clone() };
+        let more = LedgerEntry { practice: Some("INCREMENTAL_AUTH".to_owned()), ..held.clone() };
+        let later = LedgerEntry { state: Pending, ..more.clone() };
+        let renewed = LedgerEntry { practice: Some("REAUTHORIZATION".to_owned()), ..held.clone() };
         let capture = |state| entry(Kind::Capture, "30.00", state);
-        let last = Entry { is_last: true, ..capture(Approved) };
+        let last = LedgerEntry { is_last: true, ..capture(Approved) };
         assert_eq!(left(&held, &[]), 10_000);
         assert_eq!(left(&held, &[more, later, capture(Approved), capture(Pending)]), 14_000);
         assert_eq!(left(&held, &[capture(Declined), capture(Reversed)]), 10_000);

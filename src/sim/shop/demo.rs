@@ -17,7 +17,7 @@ use super::{Options, Shop};
 use crate::sim::fault::Faults;
 use crate::sim::gateway;
 use crate::sim::reader::deck::{Chip, Tap};
-use crate::sim::reader::{self, Card, Entry, Pace, WaitsFor, deck};
+use crate::sim::reader::{self, Card, CardEntry, Pace, WaitsFor, deck};
 
 mod agent;
 mod screen;
@@ -45,7 +45,7 @@ pub struct Args {
     card: &'static Card,
     /// How it is presented; by default the first way the card allows.
     #[arg(long)]
-    entry: Option<Entry>,
+    entry: Option<CardEntry>,
     /// Lines instead of the screen; also without a terminal, or when TERM is dumb.
     #[arg(long, conflicts_with = "once")]
     plain: bool,
@@ -121,7 +121,7 @@ pub async fn run(args: Args) -> io::Result<u8> {
 }
 
 /// How the card is presented.
-fn entry(args: &Args) -> io::Result<Entry> {
+fn entry(args: &Args) -> io::Result<CardEntry> {
     let (card, ways) = (args.card, ways(args.card));
     match args.entry {
         Some(entry) if !ways.contains(&entry) => {
@@ -129,19 +129,22 @@ fn entry(args: &Args) -> io::Result<Entry> {
             Err(io::Error::new(io::ErrorKind::InvalidInput, message))
         }
         Some(entry) => Ok(entry),
-        None => Ok(card.entries().first().copied().unwrap_or(Entry::Insert)),
+        None => Ok(card.entries().first().copied().unwrap_or(CardEntry::Insert)),
     }
 }
 
 /// Every way in which a hand can present this card, also those that the reader will refuse.
-fn ways(card: &Card) -> Vec<Entry> {
-    let all =
-        [(Entry::Insert, card.chip != Chip::None), (Entry::Tap, card.tap != Tap::None), (Entry::Swipe, card.stripe)];
+fn ways(card: &Card) -> Vec<CardEntry> {
+    let all = [
+        (CardEntry::Insert, card.chip != Chip::None),
+        (CardEntry::Tap, card.tap != Tap::None),
+        (CardEntry::Swipe, card.stripe),
+    ];
     all.into_iter().filter_map(|(entry, there)| there.then_some(entry)).collect()
 }
 
 /// One sale by the command line, with the customer's hands doing what the display asks for.
-async fn once(args: &Args, entry: Entry, agent: &Agent, shop: &mut Shop) -> io::Result<u8> {
+async fn once(args: &Args, entry: CardEntry, agent: &Agent, shop: &mut Shop) -> io::Result<u8> {
     let mut sale = agent.verb(shop, &["sale", &args.amount, "--signature", "accept", "--accept-partial"]).spawn()?;
     let status = tokio::select! {
         status = sale.wait() => status?,
@@ -156,30 +159,30 @@ async fn once(args: &Args, entry: Entry, agent: &Agent, shop: &mut Shop) -> io::
 
 /// The customer: presents the card when the reader asks for one, and in the way it asks for next when it refuses this
 /// one.
-async fn customer(shop: &Shop, card: &'static Card, entry: Entry) -> Infallible {
+async fn customer(shop: &Shop, card: &'static Card, entry: CardEntry) -> Infallible {
     shop.reader.waits_for(WaitsFor::Card).await;
     present(shop, card, entry);
     let mut way = entry;
     let mut chip_failed = false;
     while let Some(next) = card.after(way) {
         // The stripe is what is left when the chip has failed.
-        if chip_failed && way == Entry::Swipe {
+        if chip_failed && way == CardEntry::Swipe {
             break;
         }
-        chip_failed |= way == Entry::Insert;
-        if way == Entry::Insert {
+        chip_failed |= way == CardEntry::Insert;
+        if way == CardEntry::Insert {
             until_shown(shop, "REMOVE").await;
             say(wallet::TAKEN_OUT);
             shop.reader.remove();
         }
-        until_shown(shop, if next == Entry::Insert { "INSERT" } else { "SWIPE" }).await;
+        until_shown(shop, if next == CardEntry::Insert { "INSERT" } else { "SWIPE" }).await;
         present(shop, card, next);
         way = next;
     }
     std::future::pending().await
 }
 
-fn present(shop: &Shop, card: &'static Card, entry: Entry) {
+fn present(shop: &Shop, card: &'static Card, entry: CardEntry) {
     say(&wallet::presented(card, entry));
     shop.reader.present(card, entry);
 }

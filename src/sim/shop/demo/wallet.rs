@@ -1,7 +1,7 @@
 //! The customer's wallet: every card of the deck with the key that takes it in hand and what is special about it.
 
 use super::ways;
-use crate::sim::reader::{Card, Entry, deck};
+use crate::sim::reader::{Card, CardEntry, deck};
 
 /// Keys that choose a card, in the deck's order. Lower-case letters do something.
 pub(super) const CARD_KEYS: &str = "123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -45,11 +45,11 @@ pub(super) fn nature(card: &Card) -> &'static str {
 }
 
 /// What a hand does with a card.
-pub(super) fn word(entry: Entry) -> &'static str {
+pub(super) fn word(entry: CardEntry) -> &'static str {
     match entry {
-        Entry::Insert => "insert",
-        Entry::Tap => "tap",
-        Entry::Swipe => "swipe",
+        CardEntry::Insert => "insert",
+        CardEntry::Tap => "tap",
+        CardEntry::Swipe => "swipe",
     }
 }
 
@@ -63,7 +63,7 @@ pub(super) fn words(card: &Card) -> String {
 }
 
 /// What a hand has done with a card, as a sentence.
-pub(super) fn presented(card: &Card, entry: Entry) -> String {
+pub(super) fn presented(card: &Card, entry: CardEntry) -> String {
     format!("You {} the card {}.", word(entry), card.name)
 }
 

@@ -8,7 +8,7 @@ use super::super::{wallet, ways};
 use super::amount::Purpose;
 use super::keys::Sheet;
 use super::model::{Model, PrinterIs};
-use crate::sim::reader::{Entry, WaitsFor};
+use crate::sim::reader::{CardEntry, WaitsFor};
 
 /// One key: its name, its word, and whether it is pressed down, as it were.
 type Hint = (&'static str, &'static str, bool);
@@ -65,10 +65,10 @@ fn customer(model: &Model) -> Vec<Hint> {
     } else if card_wanted && !model.faults.cable && model.display.waits_for != WaitsFor::Pin {
         for entry in ways(model.card()) {
             let key = match entry {
-                Entry::Insert if model.display.card_in_slot => continue,
-                Entry::Insert => "i",
-                Entry::Tap => "t",
-                Entry::Swipe => "s",
+                CardEntry::Insert if model.display.card_in_slot => continue,
+                CardEntry::Insert => "i",
+                CardEntry::Tap => "t",
+                CardEntry::Swipe => "s",
             };
             hints.push((key, wallet::word(entry), false));
         }

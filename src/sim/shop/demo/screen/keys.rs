@@ -4,13 +4,13 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use super::super::wallet;
 use super::amount::Purpose;
-use crate::sim::reader::{Entry, Key};
+use crate::sim::reader::{CardEntry, Key};
 
 /// What the person at the keyboard wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Intent {
     /// Present the card in hand.
-    Present(Entry),
+    Present(CardEntry),
     /// Take the card out of the slot.
     Remove,
     /// Press a key of the reader: the red one, or one of those for a number that it asks for.
@@ -112,9 +112,9 @@ fn number(code: KeyCode) -> Option<Intent> {
 fn shop(code: KeyCode) -> Option<Intent> {
     Some(match code {
         KeyCode::Char(key) => match key {
-            'i' => Intent::Present(Entry::Insert),
-            't' => Intent::Present(Entry::Tap),
-            's' => Intent::Present(Entry::Swipe),
+            'i' => Intent::Present(CardEntry::Insert),
+            't' => Intent::Present(CardEntry::Tap),
+            's' => Intent::Present(CardEntry::Swipe),
             'r' => Intent::Remove,
             'c' => Intent::Reader(Key::Cancel),
             'w' => Intent::WrongPin,
@@ -173,8 +173,8 @@ mod tests {
     #[test]
     fn lower_case_letters_do_something_and_digits_and_capitals_are_cards() {
         for (key, wanted) in [
-            ('i', Some(Intent::Present(Entry::Insert))),
-            ('t', Some(Intent::Present(Entry::Tap))),
+            ('i', Some(Intent::Present(CardEntry::Insert))),
+            ('t', Some(Intent::Present(CardEntry::Tap))),
             ('n', Some(Intent::Ask(Purpose::Sale))),
             ('m', Some(Intent::Ask(Purpose::SaleWithTip))),
             ('b', Some(Intent::Ask(Purpose::Refund))),

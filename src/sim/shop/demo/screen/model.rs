@@ -7,8 +7,8 @@ use std::collections::VecDeque;
 use super::super::till::{Asked, Sale, Status, Totals, Wanted};
 use super::amount::AmountEntry;
 use super::keys::Sheet;
-use crate::sim::gateway::Entry as Booking;
-use crate::sim::reader::{Card, Entry, Key, Screen, WaitsFor, deck};
+use crate::sim::gateway::LedgerEntry;
+use crate::sim::reader::{Card, CardEntry, Key, Screen, WaitsFor, deck};
 
 /// Steps that are remembered; no screen shows more.
 const STEPS: usize = 500;
@@ -17,7 +17,7 @@ const STEPS: usize = 500;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Act {
     /// The card meets the reader.
-    Present(&'static Card, Entry),
+    Present(&'static Card, CardEntry),
     /// The card is taken out.
     Remove,
     /// A key of the reader is pressed.
@@ -164,7 +164,7 @@ pub(super) struct Model {
     /// Lines the paper was rolled back.
     pub(super) rolled: usize,
     /// What the gateway has booked.
-    pub(super) ledger: Vec<Booking>,
+    pub(super) ledger: Vec<LedgerEntry>,
     /// The agent's steps and the person's, oldest first.
     pub(super) steps: VecDeque<Told>,
     /// How many were told so far.

@@ -11,8 +11,8 @@ use super::model::{Model, Tone};
 use super::text::{window, wrap, wrap_within};
 use super::view::colour;
 use crate::money::{Amount, Currency};
-use crate::sim::gateway::{Entry as Booking, Kind, State};
-use crate::sim::reader::{Card, Entry, Screen, WaitsFor, deck};
+use crate::sim::gateway::{Kind, LedgerEntry, State};
+use crate::sim::reader::{Card, CardEntry, Screen, WaitsFor, deck};
 
 /// Characters of a row of the reader's display.
 const DISPLAY: usize = 21;
@@ -109,7 +109,8 @@ pub(super) fn more(above: usize, below: usize) -> Line<'static> {
 fn card_line(key: char, card: &Card, held: bool, width: usize) -> Line<'static> {
     let ways = ways(card);
     let letter = |entry, letter| if ways.contains(&entry) { letter } else { "·" };
-    let letters = [letter(Entry::Insert, "i"), letter(Entry::Tap, "t"), letter(Entry::Swipe, "s")].join(" ");
+    let letters =
+        [letter(CardEntry::Insert, "i"), letter(CardEntry::Tap, "t"), letter(CardEntry::Swipe, "s")].join(" ");
     let name = format!(" {key} {}", card.name);
     let room = width.saturating_sub(letters.chars().count() + 1);
     let line = Line::from(format!("{name:<room$}{letters}"));
@@ -168,7 +169,7 @@ pub(super) fn ledger(frame: &mut Frame, area: Rect, block: Block<'static>, model
 }
 
 /// One booking: the amount, then the words, on further lines where they do not fit.
-fn booking_lines(booking: &Booking, all: &[Booking], width: usize) -> Vec<Line<'static>> {
+fn booking_lines(booking: &LedgerEntry, all: &[LedgerEntry], width: usize) -> Vec<Line<'static>> {
     let payment = booking.refers_to.as_ref().and_then(|id| all.iter().find(|other| other.id == *id));
     let what = match payment {
         Some(payment) => format!("{} of sale {}", noun(booking.kind), sale_number(payment)),
@@ -196,7 +197,7 @@ fn booking_lines(booking: &Booking, all: &[Booking], width: usize) -> Vec<Line<'
 }
 
 /// How the card came to the reader.
-fn way(booking: &Booking) -> &'static str {
+fn way(booking: &LedgerEntry) -> &'static str {
     match booking.entry_mode.as_deref() {
         Some("ICC") => " by chip",
         Some("MAGSTRIPE" | "MAGSTRIPE_AS_FALLBACK") => " by stripe",
@@ -218,20 +219,20 @@ fn noun(kind: Kind) -> &'static str {
 }
 
 /// The journal's number, which the agent puts into the middle of its reference for the gateway.
-fn sale_number(booking: &Booking) -> &str {
+fn sale_number(booking: &LedgerEntry) -> &str {
     booking.merchant_transaction_id.as_deref().and_then(|id| id.split('-').nth(1)).unwrap_or("?")
 }
 
-fn total(ledger: &[Booking]) -> String {
+fn total(ledger: &[LedgerEntry]) -> String {
     let sum = |kinds: [Kind; 2]| -> u64 {
-        let moved = |booking: &&Booking| kinds.contains(&booking.kind) && booking.state == State::Approved;
+        let moved = |booking: &&LedgerEntry| kinds.contains(&booking.kind) && booking.state == State::Approved;
         ledger.iter().filter(moved).filter_map(minor).sum()
     };
     let minor = sum([Kind::Debit, Kind::Capture]).saturating_sub(sum([Kind::Refund, Kind::Credit]));
     format!("{}.{:02} EUR", minor / 100, minor % 100)
 }
 
-fn minor(booking: &Booking) -> Option<u64> {
+fn minor(booking: &LedgerEntry) -> Option<u64> {
     let currency = Currency::from_code(&booking.currency).ok()?;
     Amount::from_gateway(&booking.amount, currency).ok().map(Amount::minor)
 }

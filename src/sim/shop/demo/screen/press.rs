@@ -6,7 +6,7 @@ use super::super::ways;
 use super::amount::{AmountEntry, Purpose};
 use super::keys::{Intent, Sheet};
 use super::model::{Act, Model, Tone};
-use crate::sim::reader::{Entry, Key, deck};
+use crate::sim::reader::{CardEntry, Key, deck};
 
 /// What is said when the network is cut, here and before a shop that opens without it.
 pub(in crate::sim::shop::demo) const NETWORK_CUT: &str = "You cut the network.";
@@ -100,16 +100,16 @@ impl Model {
         self.act(words, act)
     }
 
-    fn present(&mut self, entry: Entry) -> Option<Act> {
+    fn present(&mut self, entry: CardEntry) -> Option<Act> {
         let card = self.card();
         if !ways(card).contains(&entry) {
             let (word, can) = (wallet::word(entry), wallet::words(card));
             return self.in_vain(format!("You cannot {word} {}. You can {can} it.", card.name));
         }
-        if let Some(other) = self.in_slot().filter(|_| entry == Entry::Insert) {
+        if let Some(other) = self.in_slot().filter(|_| entry == CardEntry::Insert) {
             return self.in_vain(format!("The card {} is in the slot. Press r to take it out first.", other.name));
         }
-        if entry == Entry::Insert {
+        if entry == CardEntry::Insert {
             self.inserted = Some(card);
         }
         self.act(&wallet::presented(card, entry), Act::Present(card, entry))

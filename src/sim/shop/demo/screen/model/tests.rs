@@ -142,16 +142,16 @@ fn after_a_power_cut_the_latest_sale_is_asked_for() {
 #[test]
 fn a_hand_does_only_what_the_card_can_do() {
     let mut model = waiting();
-    assert_eq!(model.press(Intent::Present(Entry::Tap)), None);
+    assert_eq!(model.press(Intent::Present(CardEntry::Tap)), None);
     assert_eq!(last(&model), (Tone::You, "You cannot tap chip-pin. You can insert or swipe it."));
     assert_eq!(model.press(Intent::Remove), None, "no card is in the slot");
     let card = deck::card("chip-pin").unwrap();
-    assert_eq!(model.press(Intent::Present(Entry::Insert)), Some(Act::Present(card, Entry::Insert)));
+    assert_eq!(model.press(Intent::Present(CardEntry::Insert)), Some(Act::Present(card, CardEntry::Insert)));
     assert_eq!(model.in_slot(), None, "the display has not said so yet");
     model.shows(Screen { card_in_slot: true, ..Screen::default() });
     assert_eq!(model.in_slot(), Some(card));
     model.press(Intent::Hold(1));
-    assert_eq!(model.press(Intent::Present(Entry::Insert)), None, "the slot is taken");
+    assert_eq!(model.press(Intent::Present(CardEntry::Insert)), None, "the slot is taken");
     assert_eq!(model.press(Intent::Remove), Some(Act::Remove));
 }
 

@@ -12,7 +12,7 @@ use super::super::amount::{Purpose, ready_made};
 use super::super::keys::Intent;
 use super::super::text::wrap;
 use super::*;
-use crate::sim::gateway::{Entry as Booking, Kind, State};
+use crate::sim::gateway::{Kind, LedgerEntry, State};
 use crate::sim::reader::{Key, Screen, WaitsFor, deck};
 
 fn drawn(model: &Model, width: u16, height: u16) -> Buffer {
@@ -33,8 +33,8 @@ fn says(model: &Model, (width, height): (u16, u16), words: &[&str]) {
     }
 }
 
-fn booking(id: &str, kind: Kind, state: State) -> Booking {
-    Booking {
+fn booking(id: &str, kind: Kind, state: State) -> LedgerEntry {
+    LedgerEntry {
         id: id.to_owned(),
         kind,
         merchant_transaction_id: (kind == Kind::Debit).then(|| format!("12345678-{id}-00112233")),

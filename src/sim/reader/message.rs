@@ -10,9 +10,9 @@ use crate::money::Currency;
 
 /// A status word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Sw(pub(super) u16);
+pub(super) struct StatusWord(pub(super) u16);
 
-impl Sw {
+impl StatusWord {
     pub(super) const OK: Self = Self(0x9000);
     pub(super) const WRONG_LENGTH: Self = Self(0x6700);
     pub(super) const UNKNOWN_COMMAND: Self = Self(0x6D00);
@@ -49,8 +49,8 @@ pub(super) struct Command<'a> {
 
 impl<'a> Command<'a> {
     /// Reads it. Lc and data are left out together; one byte alone after P2 is an Le (readers: 2.1).
-    pub(super) fn parse(bytes: &'a [u8]) -> Result<Self, Sw> {
-        let (&[cla, ins, p1, _p2], rest) = bytes.split_first_chunk().ok_or(Sw::WRONG_LENGTH)?;
+    pub(super) fn parse(bytes: &'a [u8]) -> Result<Self, StatusWord> {
+        let (&[cla, ins, p1, _p2], rest) = bytes.split_first_chunk().ok_or(StatusWord::WRONG_LENGTH)?;
         let mut extended = false;
         let data = match rest {
             [] | [_] => &[],
@@ -61,35 +61,35 @@ impl<'a> Command<'a> {
             [lc, data @ ..] if data.len() == usize::from(*lc) || data.len() == usize::from(*lc) + 1 => {
                 &data[..usize::from(*lc)]
             }
-            _ => return Err(Sw::WRONG_LENGTH),
+            _ => return Err(StatusWord::WRONG_LENGTH),
         };
         Ok(Self { code: u16::from_be_bytes([cla, ins]), p1, extended, data })
     }
 
     /// The elements of its E0 template.
-    pub(super) fn elements(&self) -> Result<&'a [u8], Sw> {
+    pub(super) fn elements(&self) -> Result<&'a [u8], StatusWord> {
         let mut objects = tlv::walk(self.data);
         match (objects.next(), objects.next()) {
             (Some(Ok(object)), None) if object.tag == Tag(0xE0) => {
-                tlv::visit(object.value, &mut |_| {}).map_err(|_| Sw::INVALID_DATA)?;
+                tlv::visit(object.value, &mut |_| {}).map_err(|_| StatusWord::INVALID_DATA)?;
                 Ok(object.value)
             }
-            (None, _) => Err(Sw::DATA_MISSING),
-            _ => Err(Sw::INVALID_DATA),
+            (None, _) => Err(StatusWord::DATA_MISSING),
+            _ => Err(StatusWord::INVALID_DATA),
         }
     }
 }
 
 /// Money as a command carries it: tags 9F02 and 5F2A.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Money {
+pub(super) struct CommandMoney {
     pub(super) amount: [u8; 6],
     pub(super) currency: [u8; 2],
 }
 
-impl Money {
+impl CommandMoney {
     /// The two elements among those of a command.
-    pub(super) fn read(elements: &[u8]) -> Result<Self, Sw> {
+    pub(super) fn read(elements: &[u8]) -> Result<Self, StatusWord> {
         Ok(Self { amount: need(elements, 0x9F02)?, currency: need(elements, 0x5F2A)? })
     }
 
@@ -104,20 +104,20 @@ impl Money {
     }
 }
 
-impl fmt::Display for Money {
+impl fmt::Display for CommandMoney {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.in_its_currency(&hex::encode(self.amount)))
     }
 }
 
 /// The element `tag` of a command's elements, which must have `N` bytes.
-pub(super) fn need<const N: usize>(elements: &[u8], tag: u32) -> Result<[u8; N], Sw> {
-    get(elements, tag)?.ok_or(Sw::DATA_MISSING)
+pub(super) fn need<const N: usize>(elements: &[u8], tag: u32) -> Result<[u8; N], StatusWord> {
+    get(elements, tag)?.ok_or(StatusWord::DATA_MISSING)
 }
 
 /// The element `tag`, which must have `N` bytes when it is there.
-pub(super) fn get<const N: usize>(elements: &[u8], tag: u32) -> Result<Option<[u8; N]>, Sw> {
-    value(elements, tag).map(|value| value.try_into().map_err(|_| Sw::INVALID_DATA)).transpose()
+pub(super) fn get<const N: usize>(elements: &[u8], tag: u32) -> Result<Option<[u8; N]>, StatusWord> {
+    value(elements, tag).map(|value| value.try_into().map_err(|_| StatusWord::INVALID_DATA)).transpose()
 }
 
 /// The value of the element `tag`.
@@ -168,8 +168,8 @@ mod tests {
         let elements = command.elements().unwrap();
         assert_eq!(need::<6>(elements, 0x9F02), Ok([0, 0, 0, 0, 4, 0x56]));
         assert_eq!(need::<1>(elements, 0xDFA204), Ok([1]));
-        assert_eq!(need::<6>(elements, 0x9F03), Err(Sw::DATA_MISSING));
-        assert_eq!(need::<2>(elements, 0x9F02), Err(Sw::INVALID_DATA));
+        assert_eq!(need::<6>(elements, 0x9F03), Err(StatusWord::DATA_MISSING));
+        assert_eq!(need::<2>(elements, 0x9F02), Err(StatusWord::INVALID_DATA));
     }
 
     #[test]
@@ -177,17 +177,17 @@ mod tests {
         let bytes = [&[0xDE, 0xD2, 0, 0, 0, 0x01, 0x02][..], &[0xAA; 0x102]].concat();
         let command = Command::parse(&bytes).unwrap();
         assert_eq!((command.code, command.extended, command.data.len()), (0xDED2, true, 0x102));
-        assert_eq!(Command::parse(&bytes[..100]).err(), Some(Sw::WRONG_LENGTH));
+        assert_eq!(Command::parse(&bytes[..100]).err(), Some(StatusWord::WRONG_LENGTH));
     }
 
     #[test]
     fn what_is_no_command_is_refused() {
-        assert_eq!(Command::parse(&[0xD0, 0, 0]).err(), Some(Sw::WRONG_LENGTH));
-        assert_eq!(Command::parse(&[0xD2, 1, 0, 1, 5, 0x41]).err(), Some(Sw::WRONG_LENGTH));
+        assert_eq!(Command::parse(&[0xD0, 0, 0]).err(), Some(StatusWord::WRONG_LENGTH));
+        assert_eq!(Command::parse(&[0xD2, 1, 0, 1, 5, 0x41]).err(), Some(StatusWord::WRONG_LENGTH));
         let elements = |bytes: &[u8]| Command::parse(bytes).unwrap().elements().err();
-        assert_eq!(elements(&[0xDE, 0xD2, 0, 0]), Some(Sw::DATA_MISSING));
-        assert_eq!(elements(&[0xDE, 0xD2, 0, 0, 4, 0xE0, 5, 0x8A, 2]), Some(Sw::INVALID_DATA));
-        assert_eq!(elements(&[0xDE, 0xD2, 0, 0, 4, 0xE1, 2, 0x8A, 0]), Some(Sw::INVALID_DATA));
+        assert_eq!(elements(&[0xDE, 0xD2, 0, 0]), Some(StatusWord::DATA_MISSING));
+        assert_eq!(elements(&[0xDE, 0xD2, 0, 0, 4, 0xE0, 5, 0x8A, 2]), Some(StatusWord::INVALID_DATA));
+        assert_eq!(elements(&[0xDE, 0xD2, 0, 0, 4, 0xE1, 2, 0x8A, 0]), Some(StatusWord::INVALID_DATA));
     }
 
     #[test]

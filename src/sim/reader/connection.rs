@@ -1,4 +1,4 @@
-//! The wires of the simulated reader: a pty or a TCP connection, read and written without blocking.
+//! The reader's line as the system gives it: a pty or TCP, read and written without blocking.
 
 use std::io;
 use std::net::SocketAddr;
@@ -11,13 +11,13 @@ use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
-/// A place that was opened and is not served yet.
-pub(super) enum Socket {
+/// A pty or a TCP listener that was opened and is not served yet.
+pub(super) enum OpenLine {
     Pty { master: OwnedFd, slave: OwnedFd, place: PathBuf },
     Tcp(std::net::TcpListener),
 }
 
-impl Socket {
+impl OpenLine {
     pub(super) fn open(tcp: Option<SocketAddr>, link: Option<&PathBuf>) -> io::Result<Self> {
         let Some(address) = tcp else { return Self::pty(link) };
         let listener = std::net::TcpListener::bind(address)?;
@@ -59,13 +59,13 @@ impl Socket {
     }
 }
 
-/// A connection.
-pub(super) enum Line {
+/// A host on the line.
+pub(super) enum Connection {
     Pty { master: AsyncFd<OwnedFd>, _slave: OwnedFd },
     Tcp(tokio::net::TcpStream),
 }
 
-impl Line {
+impl Connection {
     /// Reads what is there. Cancelling it loses nothing.
     pub(super) async fn read(&self, into: &mut [u8]) -> io::Result<usize> {
         match self {

@@ -1,47 +1,50 @@
-//! How the device follows a script (see `script`): events are noted as they happen and met with their rules before the
-//! device goes on; times are the device's own.
+//! The script under way: events are noted as they happen and met with their rules before the device goes on; times are
+//! the device's own.
 
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
-use super::device::{Cable, Device, Output, PinPlan, Running};
-use super::script::{Action, Script, When};
-use super::wire;
+use super::{Script, ScriptAction, ScriptEvent};
+use crate::sim::reader::cardholder::PinPlan;
+use crate::sim::reader::device::{Device, OutgoingBytes};
+use crate::sim::reader::faults::Cable;
+use crate::sim::reader::kernel::Running;
+use crate::sim::reader::message;
 
 /// Rules that may fire before time goes on: a script whose rules call each other in a circle must not stop the device.
 const MOST_AT_ONCE: usize = 200;
 
 /// Where the device is in its script.
-pub(super) struct Following {
+pub(in super::super) struct ScriptRun {
     script: Script,
     /// How often each event happened so far.
-    counts: HashMap<When, u32>,
+    counts: HashMap<ScriptEvent, u32>,
     /// Events that no rule has seen yet.
-    happened: VecDeque<When>,
+    happened: VecDeque<ScriptEvent>,
     /// What is to be done later, and when.
-    agenda: Vec<(Duration, VecDeque<Action>)>,
+    agenda: Vec<(Duration, VecDeque<ScriptAction>)>,
 }
 
-impl Following {
+impl ScriptRun {
     /// Begins a script at `now`.
-    pub(super) fn new(script: Script, now: Duration) -> Self {
+    pub(in super::super) fn new(script: Script, now: Duration) -> Self {
         let agenda = script.moments.iter().map(|(time, actions)| (now + *time, actions.clone().into())).collect();
         Self { script, counts: HashMap::new(), happened: VecDeque::new(), agenda }
     }
 
-    /// When it has something to do by itself.
-    pub(super) fn deadline(&self) -> Option<Duration> {
+    /// ScriptEvent it has something to do by itself.
+    pub(in super::super) fn deadline(&self) -> Option<Duration> {
         self.agenda.iter().map(|(at, _)| *at).min()
     }
 
     /// The first actions that are due.
-    fn take_due(&mut self, now: Duration) -> Option<VecDeque<Action>> {
+    fn take_due(&mut self, now: Duration) -> Option<VecDeque<ScriptAction>> {
         let first = self.agenda.iter().enumerate().filter(|(_, (at, _))| *at <= now).min_by_key(|(_, (at, _))| *at);
         first.map(|(n, _)| n).map(|n| self.agenda.remove(n).1)
     }
 
     /// The actions for the next event.
-    fn take_happened(&mut self) -> Option<Vec<VecDeque<Action>>> {
+    fn take_happened(&mut self) -> Option<Vec<VecDeque<ScriptAction>>> {
         let when = self.happened.pop_front()?;
         let count = self.counts.entry(when).or_default();
         *count += 1;
@@ -53,26 +56,25 @@ impl Following {
 
 impl Device {
     /// Follows a script from now on, instead of the one before.
-    pub fn follow(&mut self, script: Script, now: Duration) {
+    pub fn run_script(&mut self, script: Script, now: Duration) {
         self.now = now;
-        // What the script before wanted of a message that never came is not done to this one's.
-        (self.spoil, self.loses_next) = (false, false);
-        self.following = Following::new(script, now);
+        self.faults.forget_next_message();
+        self.script = ScriptRun::new(script, now);
         self.settle();
     }
 
     /// Notes that something happened.
-    pub(super) fn happens(&mut self, when: When) {
-        self.following.happened.push_back(when);
+    pub(in super::super) fn happens(&mut self, when: ScriptEvent) {
+        self.script.happened.push_back(when);
     }
 
     /// Meets all that happened and all that is due with its rules; says whether there was any.
-    pub(super) fn meet_script(&mut self) -> bool {
+    pub(in super::super) fn meet_script(&mut self) -> bool {
         let mut fired = 0;
         loop {
-            let todo = match self.following.take_happened() {
+            let todo = match self.script.take_happened() {
                 Some(rules) => rules,
-                None => match self.following.take_due(self.now) {
+                None => match self.script.take_due(self.now) {
                     Some(actions) => vec![actions],
                     None => return fired > 0,
                 },
@@ -83,98 +85,97 @@ impl Device {
             }
             if fired > MOST_AT_ONCE {
                 tracing::warn!("reader: the script goes in a circle; what it does at this moment is left out");
-                self.following.happened.clear();
+                self.script.happened.clear();
                 let now = self.now;
-                self.following.agenda.retain(|(at, _)| *at > now);
+                self.script.agenda.retain(|(at, _)| *at > now);
                 return false;
             }
         }
     }
 
     /// A sale begins unless one is open.
-    pub(super) fn sale_begins(&mut self) {
-        if !std::mem::replace(&mut self.sale_is_open, true) {
-            self.chip_failed = false;
-            self.happens(When::Sale);
+    pub(in super::super) fn sale_begins(&mut self) {
+        if self.kernel.begin_sale() {
+            self.happens(ScriptEvent::Sale);
         }
     }
 
-    fn perform(&mut self, mut actions: VecDeque<Action>) {
+    fn perform(&mut self, mut actions: VecDeque<ScriptAction>) {
         while let Some(action) = actions.pop_front() {
             match action {
-                Action::Present(entry, card) => self.present(card, entry),
-                Action::Remove => self.remove(),
-                Action::Type(plan) => self.types(plan),
-                Action::Choose(number) => self.chooses(number),
-                Action::Key(key) => self.press(key),
-                Action::TooLong => self.waited_too_long(),
-                Action::Unplug(time) => {
+                ScriptAction::Present(entry, card) => self.present(card, entry),
+                ScriptAction::Remove => self.remove(),
+                ScriptAction::Type(plan) => self.plan_typing_by_script(plan),
+                ScriptAction::Choose(number) => self.plan_choice_by_script(number),
+                ScriptAction::Key(key) => self.press(key),
+                ScriptAction::TooLong => self.waited_too_long(),
+                ScriptAction::Unplug(time) => {
                     self.unplugged();
-                    self.cable.push_back(Cable::Out);
+                    self.faults.move_cable(Cable::Out);
                     if let Some(time) = time {
-                        self.following.agenda.push((self.now + time, [Action::Plug].into()));
+                        self.script.agenda.push((self.now + time, [ScriptAction::Plug].into()));
                     }
                 }
-                Action::Plug => self.cable.push_back(Cable::In),
-                Action::Reboot(time) => self.reboot(time.unwrap_or(self.options.pace.boot)),
-                Action::Garbage(count) => {
+                ScriptAction::Plug => self.faults.move_cable(Cable::In),
+                ScriptAction::Reboot(time) => self.reboot(time.unwrap_or(self.options.pace.boot)),
+                ScriptAction::Garbage(count) => {
                     let bytes = (0..count).map(|_| self.next_random().to_be_bytes()[0]).collect();
-                    self.out.push_back(Output { bytes, card: false });
+                    self.outgoing.push_back(OutgoingBytes { bytes, card: false });
                 }
-                Action::Spoil => self.spoil = true,
-                Action::Silent(None) => self.loses_next = true,
-                Action::Silent(Some(time)) => self.silent_until = Some(self.now + time),
-                Action::Delay(time) => self.held_until = Some(self.now + time),
-                Action::Clear => self.options.secured = false,
-                Action::Amount(amount) => self.options.amount_override = amount,
-                Action::Flood(flood) => self.flood = flood,
-                Action::Serial(serial) => self.options.serial = serial,
-                Action::Version(name, version) => {
+                ScriptAction::Spoil => self.faults.damages_next = true,
+                ScriptAction::Silent(None) => self.faults.loses_next = true,
+                ScriptAction::Silent(Some(time)) => self.faults.silent_until = Some(self.now + time),
+                ScriptAction::Delay(time) => self.faults.held_until = Some(self.now + time),
+                ScriptAction::Clear => self.keys.encrypts_card_data = false,
+                ScriptAction::Amount(amount) => self.options.amount_override = amount,
+                ScriptAction::Flood(flood) => self.faults.flood = flood,
+                ScriptAction::Serial(serial) => self.options.serial = serial,
+                ScriptAction::Version(name, version) => {
                     match self.options.configuration.iter_mut().find(|(known, _)| *known == name) {
                         Some((_, known)) => *known = version,
                         None => self.options.configuration.push((name, version)),
                     }
                 }
-                Action::Wait(time) => return self.following.agenda.push((self.now + time, actions)),
+                ScriptAction::Wait(time) => return self.script.agenda.push((self.now + time, actions)),
             }
         }
     }
 
     /// At the prompt that is shown, or at the next one.
-    fn types(&mut self, plan: PinPlan) {
-        match (&mut self.running, plan) {
+    fn plan_typing_by_script(&mut self, plan: PinPlan) {
+        match (&mut self.kernel.running, plan) {
             (Running::Pin(_), plan) => self.change_pin_plan(plan),
             (Running::Number(_), PinPlan::Digits(digits)) => {
-                self.number_plan.push_back(digits);
-                self.due = Some(self.now + self.options.pace.key);
+                self.cardholder.plan_number(&digits);
+                self.kernel.due = Some(self.now + self.options.pace.key);
             }
-            (_, plan) => self.pin_plan = plan,
+            (_, plan) => self.cardholder.pin_plan = plan,
         }
     }
 
     /// Off and on again: what was under way and switched on is lost, keys, counters and the card in the slot are not.
     /// Whether a device says good-bye (0A) when its firmware falls over is not published; this one does, so that both
     /// words are heard.
-    pub(super) fn reboot(&mut self, time: Duration) {
-        self.event(&wire::template(0xE6, &[(0xC3, &[0x0A]), (0xC4, b"Powering Off")]));
-        self.forget_everything();
-        self.lines.clear();
-        self.off_until = Some(self.now + time);
+    pub(in super::super) fn reboot(&mut self, time: Duration) {
+        self.event(&message::template(0xE6, &[(0xC3, &[0x0A]), (0xC4, b"Powering Off")]));
+        self.lose_power();
+        self.display.go_dark();
+        self.faults.off_until = Some(self.now + time);
     }
 
     /// On again after a reboot.
-    pub(super) fn powers_on(&mut self) {
-        self.off_until = None;
-        self.show("WELCOME");
+    pub(in super::super) fn powers_on(&mut self) {
+        self.faults.off_until = None;
+        self.display.show("WELCOME");
         self.powered_on_event();
-        self.happens(When::PoweredOn);
+        self.happens(ScriptEvent::PoweredOn);
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::Options;
     use super::*;
+    use crate::sim::reader::Options;
 
     /// P2PE STATUS and its answer, typed from readers 2.13.
     const STATUS: &str = "010004EEE000000B";
