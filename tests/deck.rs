@@ -30,7 +30,7 @@ use row::End::{self, Approved, Declined, NotSent, Nothing, Partial, Reversed};
 use row::{Moment, Row, run};
 
 use counter::Counter;
-use pos_agent::sim::gateway::Manners;
+use pos_agent::sim::gateway::HostRules;
 use pos_agent::sim::printer::Sensors;
 use pos_agent::sim::shop::Options;
 use pos_agent::till::State;
@@ -377,17 +377,17 @@ const SHORT_CODES: &[(&str, [End; 3])] = &[("10.94", [Reversed, Reversed, Revers
 
 #[tokio::test]
 async fn whatever_the_gateway_does_to_a_card_of_each_kind() {
-    let rows = |manners: Manners| {
-        let short = if manners == Manners::Literal { SHORT_CODES } else { &[] };
+    let rows = |host_rules: HostRules| {
+        let short = if host_rules == HostRules::Literal { SHORT_CODES } else { &[] };
         GATEWAY.iter().chain(short).flat_map(move |(amount, ends)| {
             KINDS.into_iter().zip(*ends).map(move |((name, entry), end)| {
                 let plain = Row::plain(pos_agent::sim::reader::card(name).unwrap(), entry, end);
                 let what = format!("{amount}, {}", plain.what);
-                Row { what, amount: (*amount).to_owned(), manners: Some(manners), ..plain }
+                Row { what, amount: (*amount).to_owned(), host_rules: Some(host_rules), ..plain }
             })
         })
     };
-    run("answers of the gateway", 60, Manners::ALL.into_iter().flat_map(rows).collect()).await;
+    run("answers of the gateway", 60, HostRules::ALL.into_iter().flat_map(rows).collect()).await;
 }
 
 #[tokio::test]
@@ -395,8 +395,8 @@ async fn a_printer_that_cannot_print_changes_no_sale_and_prints_later() {
     for (number, (name, entry)) in KINDS.into_iter().enumerate() {
         for dead in [true, false] {
             let mut options = Options::default();
-            options.gateway.manners = row::gateway_of(2 * number + usize::from(dead));
-            let what = format!("{} gateway, {name} {entry:?}, dead {dead}", options.gateway.manners.as_str());
+            options.gateway.host_rules = row::gateway_of(2 * number + usize::from(dead));
+            let what = format!("{} gateway, {name} {entry:?}, dead {dead}", options.gateway.host_rules.as_str());
             let mut counter = Counter::open_with(options).await;
             let empty = Sensors { paper_out: true, ..counter.shop.printer.sensors() };
             let full = counter.shop.printer.sensors();
@@ -430,7 +430,7 @@ async fn issuer_scripts_reach_the_card_when_the_reader_can_take_them() {
     let cases = [("12.34", false, "7C00"), ("10.57", false, "7800"), ("10.57", true, "7C00")];
     for (number, (amount, extended_apdu, tsi)) in cases.into_iter().enumerate() {
         let mut options = Options::default();
-        options.gateway.manners = row::gateway_of(number);
+        options.gateway.host_rules = row::gateway_of(number);
         (options.reader.extended_apdu, options.reader.removes_card) = (extended_apdu, true);
         let mut counter = Counter::open_with(options).await;
         counter.sell("R1", amount, "chip-scripts", Insert).await;

@@ -13,7 +13,7 @@ use pos_agent::till::Kind;
 use rusqlite::Connection;
 use world::World;
 use world::board::End;
-use world::people::Wish;
+use world::tills::Wish;
 
 const HOUR_MS: i64 = 3600 * 1000;
 /// How many payments with a stored card, three on each day.
@@ -36,7 +36,7 @@ fn count(journal: &Path, what: &str) -> usize {
 }
 
 /// Sells with stored cards alone; how long the WAL was when it was longest.
-async fn sell(world: &World, till: &mut world::people::Till, payments: std::ops::Range<usize>) -> u64 {
+async fn sell(world: &World, till: &mut world::tills::Till, payments: std::ops::Range<usize>) -> u64 {
     let journal = world.journal();
     let mut longest = 0;
     for wish in payments {

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use tokio::time::sleep;
 use world::World;
-use world::points::{Phase, Place};
+use world::cut_points::{Phase, Place};
 
 const HOUR: Duration = Duration::from_secs(3600);
 

@@ -8,9 +8,9 @@
 
 mod args;
 mod code_page;
+mod connection;
 mod drawing;
 pub mod paper;
-mod wire;
 
 use std::collections::VecDeque;
 use std::io;
@@ -23,8 +23,8 @@ use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep_until};
 
 pub use args::{Args, run};
+use connection::{Connection, PrinterPort};
 use paper::{Paper, Receipt};
-use wire::{Door, Line};
 
 /// How a printer starts.
 #[derive(Clone, Debug)]
@@ -34,7 +34,7 @@ pub struct Options {
     /// Characters on a line.
     pub columns: u8,
     /// What it says when it is asked.
-    pub speech: Speech,
+    pub speech: StatusAnswers,
     /// What its sensors see.
     pub sensors: Sensors,
     /// How fast it prints; at once without it.
@@ -52,7 +52,7 @@ pub enum Place {
 
 /// What a printer says when it is asked about itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Speech {
+pub enum StatusAnswers {
     /// As the manuals say.
     #[default]
     Answers,
@@ -83,7 +83,7 @@ impl Default for Options {
         Self {
             place: Place::Tcp(SocketAddr::from(([127, 0, 0, 1], 0))),
             columns: 42,
-            speech: Speech::default(),
+            speech: StatusAnswers::default(),
             sensors: Sensors::default(),
             bytes_per_second: None,
         }
@@ -95,7 +95,7 @@ impl Default for Options {
 pub struct Printer {
     shared: Arc<Shared>,
     columns: u8,
-    orders: mpsc::Sender<Order>,
+    orders: mpsc::Sender<PlugOrder>,
     receipts: watch::Receiver<Vec<Receipt>>,
     /// How many [`Self::next_receipt`] has given.
     taken: usize,
@@ -103,7 +103,7 @@ pub struct Printer {
 
 /// What a person does to the plug, with a sign when it is done.
 #[derive(Debug)]
-struct Order {
+struct PlugOrder {
     dead: bool,
     done: oneshot::Sender<()>,
 }
@@ -123,9 +123,9 @@ impl Printer {
     /// When the address cannot be listened on, or the pty or its link cannot be made.
     #[allow(clippy::unused_async, reason = "it starts a task and wants a runtime")]
     pub async fn open(options: Options) -> io::Result<Self> {
-        let (door, name) = Door::open(&options.place)?;
+        let (door, name) = PrinterPort::open(&options.place)?;
         let (sender, receipts) = watch::channel(Vec::new());
-        let works = Works {
+        let mechanism = Mechanism {
             name,
             paper: Paper::new(usize::from(options.columns)),
             speech: options.speech,
@@ -135,7 +135,7 @@ impl Printer {
             die_after: None,
             out_after: None,
         };
-        let shared = Arc::new(Shared { works: Mutex::new(works), changed: Notify::new(), receipts: sender });
+        let shared = Arc::new(Shared { mechanism: Mutex::new(mechanism), changed: Notify::new(), receipts: sender });
         let (orders, inbox) = mpsc::channel(1);
         tokio::spawn(serve(door, Arc::clone(&shared), options.bytes_per_second, inbox));
         Ok(Self { shared, columns: options.columns, orders, receipts, taken: 0 })
@@ -144,7 +144,7 @@ impl Printer {
     /// Where it is, as a configuration names it: `tcp://…` or a path.
     #[must_use]
     pub fn place(&self) -> String {
-        self.shared.works().name.clone()
+        self.shared.mechanism().name.clone()
     }
 
     /// The text of the receipts cut so far, oldest first.
@@ -177,71 +177,71 @@ impl Printer {
     /// What is on the paper since the last cut.
     #[must_use]
     pub fn uncut(&self) -> String {
-        self.shared.works().paper.uncut()
+        self.shared.mechanism().paper.uncut()
     }
 
     /// How many commands and bytes it did not understand; they are on the paper as `<1B 3F>`.
     #[must_use]
     pub fn errors(&self) -> usize {
-        self.shared.works().paper.errors()
+        self.shared.mechanism().paper.errors()
     }
 
     /// Switches the printer off: every connection is cut and new ones are refused; or on again.
     pub async fn set_dead(&self, dead: bool) {
         let (done, wait) = oneshot::channel();
-        self.orders.send(Order { dead, done }).await.expect("the printer runs as long as its handle");
+        self.orders.send(PlugOrder { dead, done }).await.expect("the printer runs as long as its handle");
         wait.await.expect("the printer obeys each order");
     }
 
     /// After `bytes` more bytes the printer cuts the connection, as one that loses its power, and refuses new ones.
     pub fn die_after(&self, bytes: usize) {
-        self.shared.works().die_after = Some(bytes);
+        self.shared.mechanism().die_after = Some(bytes);
     }
 
     /// After `lines` more lines it has no paper.
     pub fn run_out_after(&self, lines: usize) {
-        let mut works = self.shared.works();
-        works.out_after = Some(works.paper.fed() + lines);
+        let mut mechanism = self.shared.mechanism();
+        mechanism.out_after = Some(mechanism.paper.fed() + lines);
     }
 
     /// What its sensors see now.
     #[must_use]
     pub fn sensors(&self) -> Sensors {
-        self.shared.works().sensors
+        self.shared.mechanism().sensors
     }
 
     /// Takes or gives paper, opens or closes the cover. What it could not print before it prints now, as printers do.
     pub fn set_sensors(&self, sensors: Sensors) {
-        self.shared.works().sensors = sensors;
+        self.shared.mechanism().sensors = sensors;
         self.shared.changed.notify_one();
     }
 
     /// Changes what it says.
-    pub fn set_speech(&self, speech: Speech) {
-        self.shared.works().speech = speech;
+    pub fn set_speech(&self, speech: StatusAnswers) {
+        self.shared.mechanism().speech = speech;
     }
 }
 
 #[derive(Debug)]
 struct Shared {
-    works: Mutex<Works>,
+    mechanism: Mutex<Mechanism>,
     /// Somebody has put a hand on it.
     changed: Notify,
     receipts: watch::Sender<Vec<Receipt>>,
 }
 
 impl Shared {
-    fn works(&self) -> MutexGuard<'_, Works> {
-        self.works.lock().unwrap_or_else(PoisonError::into_inner)
+    fn mechanism(&self) -> MutexGuard<'_, Mechanism> {
+        self.mechanism.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// The inside of the printer.
 #[derive(Debug)]
-struct Works {
+struct Mechanism {
     name: String,
     paper: Paper,
-    speech: Speech,
+    speech: StatusAnswers,
     sensors: Sensors,
     /// What has arrived and is not printed yet.
     buffer: VecDeque<u8>,
@@ -258,7 +258,7 @@ const BUFFER: usize = 4096;
 const DLE: u8 = 0x10;
 const EOT: u8 = 0x04;
 
-impl Works {
+impl Mechanism {
     /// Takes bytes from the wire; returns what is answered at once.
     fn arrive(&mut self, bytes: &[u8]) -> Vec<u8> {
         let mut answers = Vec::new();
@@ -285,9 +285,9 @@ impl Works {
             _ => return Vec::new(),
         };
         match self.speech {
-            Speech::Answers | Speech::AnswersStateOnly => vec![0x12 | said],
-            Speech::Silent => Vec::new(),
-            Speech::Garbage => vec![0xFF, b'U', 0x00, 0x80],
+            StatusAnswers::Answers | StatusAnswers::AnswersStateOnly => vec![0x12 | said],
+            StatusAnswers::Silent => Vec::new(),
+            StatusAnswers::Garbage => vec![0xFF, b'U', 0x00, 0x80],
         }
     }
 
@@ -309,7 +309,7 @@ impl Works {
             }
             let byte = self.buffer.pop_front().into_iter().collect::<Vec<_>>();
             let said = self.paper.feed(&byte);
-            if self.speech == Speech::Answers {
+            if self.speech == StatusAnswers::Answers {
                 answers.extend(said);
             }
             if self.out_after.is_some_and(|lines| self.paper.fed() >= lines) {
@@ -321,14 +321,19 @@ impl Works {
     }
 }
 
-async fn serve(mut door: Door, shared: Arc<Shared>, bytes_per_second: Option<u32>, mut orders: mpsc::Receiver<Order>) {
+async fn serve(
+    mut door: PrinterPort,
+    shared: Arc<Shared>,
+    bytes_per_second: Option<u32>,
+    mut orders: mpsc::Receiver<PlugOrder>,
+) {
     let mut pace = Pace::new(bytes_per_second);
-    let mut line: Option<Line> = None;
+    let mut line: Option<Connection> = None;
     loop {
         let (dead, done) = tokio::select! {
             order = orders.recv() => match order {
                 None => return,
-                Some(Order { dead, done }) => (dead, Some(done)),
+                Some(PlugOrder { dead, done }) => (dead, Some(done)),
             },
             alive = work(&mut door, &mut line, &mut pace, &shared) => match alive {
                 true => continue,
@@ -336,15 +341,15 @@ async fn serve(mut door: Door, shared: Arc<Shared>, bytes_per_second: Option<u32
             },
         };
         if dead {
-            line.take().map(Line::cut).unwrap_or_default();
-            let mut works = shared.works();
-            works.buffer.clear();
-            works.paper.power_off();
+            line.take().map(Connection::cut).unwrap_or_default();
+            let mut mechanism = shared.mechanism();
+            mechanism.buffer.clear();
+            mechanism.paper.power_off();
         }
-        door = match door.turn(dead) {
+        door = match door.switch_plug(dead) {
             Ok((door, name)) => {
                 if let Some(name) = name {
-                    shared.works().name = name;
+                    shared.mechanism().name = name;
                 }
                 door
             }
@@ -356,23 +361,23 @@ async fn serve(mut door: Door, shared: Arc<Shared>, bytes_per_second: Option<u32
 }
 
 /// One step: takes a connection, takes bytes, or prints some. False when the printer died of it.
-async fn work(door: &mut Door, line: &mut Option<Line>, pace: &mut Pace, shared: &Shared) -> bool {
+async fn work(door: &mut PrinterPort, line: &mut Option<Connection>, pace: &mut Pace, shared: &Shared) -> bool {
     let (can_print, room) = {
-        let works = shared.works();
-        (works.can_print(), BUFFER.saturating_sub(works.buffer.len()))
+        let mechanism = shared.mechanism();
+        (mechanism.can_print(), BUFFER.saturating_sub(mechanism.buffer.len()))
     };
     let mut bytes = [0; BUFFER];
     let arrives = async {
         match &line {
-            None => Arrival::Line(door.next().await),
+            None => Arrival::Connection(door.next().await),
             Some(_) if room == 0 => std::future::pending().await,
             Some(line) => Arrival::Bytes(line.read(&mut bytes[..room]).await),
         }
     };
     let arrival = tokio::select! {
         () = pace.wait(), if can_print => {
-            let (answers, alive) = shared.works().print(pace.take());
-            let cut = shared.works().paper.take_cut();
+            let (answers, alive) = shared.mechanism().print(pace.take());
+            let cut = shared.mechanism().paper.take_cut();
             if !cut.is_empty() {
                 shared.receipts.send_modify(|receipts| receipts.extend(cut));
             }
@@ -383,9 +388,9 @@ async fn work(door: &mut Door, line: &mut Option<Line>, pace: &mut Pace, shared:
         arrival = arrives => arrival,
     };
     match arrival {
-        Arrival::Line(next) => *line = next.ok(),
+        Arrival::Connection(next) => *line = next.ok(),
         Arrival::Bytes(Ok(size @ 1..)) => {
-            let answers = shared.works().arrive(&bytes[..size]);
+            let answers = shared.mechanism().arrive(&bytes[..size]);
             line.iter().for_each(|line| line.answer(&answers));
         }
         Arrival::Bytes(_) => *line = None,
@@ -394,7 +399,7 @@ async fn work(door: &mut Door, line: &mut Option<Line>, pace: &mut Pace, shared:
 }
 
 enum Arrival {
-    Line(io::Result<Line>),
+    Connection(io::Result<Connection>),
     Bytes(io::Result<usize>),
 }
 
@@ -433,17 +438,17 @@ mod tests {
     #[test]
     fn it_answers_by_the_manuals_table() {
         let answers = |sensors| {
-            let mut works = Works {
+            let mut mechanism = Mechanism {
                 name: String::new(),
                 paper: Paper::new(42),
-                speech: Speech::Answers,
+                speech: StatusAnswers::Answers,
                 sensors,
                 buffer: VecDeque::new(),
                 heard: [0; 2],
                 die_after: None,
                 out_after: None,
             };
-            works.arrive(b"text\x10\x04\x01\x10\x04\x02\x10\x04\x03\x10\x04\x04\x10\x04\x09")
+            mechanism.arrive(b"text\x10\x04\x01\x10\x04\x02\x10\x04\x03\x10\x04\x04\x10\x04\x09")
         };
         let none = Sensors::default();
         assert_eq!(answers(none), [0x12, 0x12, 0x12, 0x12]);

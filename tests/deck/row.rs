@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex};
 
-use pos_agent::sim::gateway::{Kind, Manners, Seen};
+use pos_agent::sim::gateway::{HostRules, Kind, WireEvent};
 use pos_agent::sim::reader::deck::Chip;
 use pos_agent::sim::reader::{Card, CardEntry, Script, WaitsFor, card};
 use pos_agent::sim::shop::Options;
@@ -79,7 +79,7 @@ pub struct Row {
     /// What stands on the merchant's copy, and, but for the signature, on the customer's.
     pub words: &'static [&'static str],
     /// The gateway of its shop; without one it is the row's number that chooses.
-    pub manners: Option<Manners>,
+    pub host_rules: Option<HostRules>,
 }
 
 impl Row {
@@ -97,13 +97,13 @@ impl Row {
             usual: end,
             mode: None,
             words: &[],
-            manners: None,
+            host_rules: None,
         }
     }
 
     /// What it is, with its gateway.
     fn named(&self) -> String {
-        format!("{} gateway, {}", self.manners.unwrap_or_default().as_str(), self.what)
+        format!("{} gateway, {}", self.host_rules.unwrap_or_default().as_str(), self.what)
     }
 
     /// Another customer, with another card.
@@ -115,17 +115,17 @@ impl Row {
 }
 
 /// The one gateway that a person wants to look at.
-fn only() -> Option<Manners> {
+fn only() -> Option<HostRules> {
     let name = std::env::var("POS_AGENT_GATEWAY").ok()?;
-    let known = Manners::ALL.into_iter().find(|one| one.as_str() == name);
+    let known = HostRules::ALL.into_iter().find(|one| one.as_str() == name);
     Some(known.unwrap_or_else(|| panic!("POS_AGENT_GATEWAY is checked, permissive or literal")))
 }
 
 /// The gateway of the row with this number: each in turn, and another turn for each three, so that no column of a table
 /// meets one gateway alone. `POS_AGENT_SEED=N` turns them all.
-pub fn gateway_of(number: usize) -> Manners {
+pub fn gateway_of(number: usize) -> HostRules {
     let seed = std::env::var("POS_AGENT_SEED").map_or(0, |text| text.parse().expect("POS_AGENT_SEED is a number"));
-    only().unwrap_or_else(|| Manners::in_turn((number + number / 3) as u64 + seed))
+    only().unwrap_or_else(|| HostRules::in_turn((number + number / 3) as u64 + seed))
 }
 
 /// Plays the rows in so many shops at once, at the least one of each gateway; a row that fails is named with what
@@ -134,12 +134,12 @@ pub async fn run(what: &str, shops: usize, rows: Vec<Row>) -> usize {
     let count = rows.len();
     let mut queues: [VecDeque<Row>; 3] = Default::default();
     for (number, row) in rows.into_iter().enumerate() {
-        let manners = row.manners.unwrap_or_else(|| gateway_of(number));
-        if only().is_some_and(|only| only != manners) {
+        let host_rules = row.host_rules.unwrap_or_else(|| gateway_of(number));
+        if only().is_some_and(|only| only != host_rules) {
             continue;
         }
-        let queue = Manners::ALL.iter().position(|one| *one == manners).unwrap();
-        queues[queue].push_back(Row { manners: Some(manners), ..row });
+        let queue = HostRules::ALL.iter().position(|one| *one == host_rules).unwrap();
+        queues[queue].push_back(Row { host_rules: Some(host_rules), ..row });
     }
     let counts = queues.each_ref().map(VecDeque::len);
     assert!(only().is_some() || counts.iter().all(|rows| *rows > 0), "{what}: every gateway has rows: {counts:?}");
@@ -151,7 +151,7 @@ pub async fn run(what: &str, shops: usize, rows: Vec<Row>) -> usize {
     let (failures, restarts): (Vec<_>, Vec<_>) = lanes.join_all().await.into_iter().unzip();
     let failures: Vec<String> = failures.into_iter().flatten().collect();
     let counts: Vec<_> =
-        Manners::ALL.iter().zip(counts).map(|(one, rows)| format!("{rows} {}", one.as_str())).collect();
+        HostRules::ALL.iter().zip(counts).map(|(one, rows)| format!("{rows} {}", one.as_str())).collect();
     println!("{count} {what}: {}", counts.join(", "));
     assert!(failures.is_empty(), "{} of {count} {what}:\n{}", failures.len(), failures.join("\n"));
     restarts.into_iter().sum()
@@ -165,7 +165,7 @@ async fn lane(rows: Arc<Mutex<VecDeque<Row>>>) -> (Vec<String>, usize) {
     while let Some(row) = next() {
         let mut open = match terminal.take() {
             Some(open) => open,
-            None => Terminal::open(row.manners.unwrap_or_default()).await,
+            None => Terminal::open(row.host_rules.unwrap_or_default()).await,
         };
         let played = async {
             open.play(&row).await?;
@@ -203,17 +203,17 @@ struct Terminal {
 static OPENING: Semaphore = Semaphore::const_new(8);
 
 impl Terminal {
-    async fn open(manners: Manners) -> Self {
+    async fn open(host_rules: HostRules) -> Self {
         let _turn = OPENING.acquire().await.unwrap();
         let mut options = Options::default();
-        options.gateway.manners = manners;
+        options.gateway.host_rules = host_rules;
         options.config.push(("answer-timeout-ms = 10000".to_owned(), "answer-timeout-ms = 5000".to_owned()));
         let counter = Counter::open_with(options).await;
         let ears = counter.listen().await;
         let at_gateway: Arc<Mutex<Option<Script>>> = Arc::default();
         let (due, reader) = (Arc::clone(&at_gateway), counter.shop.reader.clone());
         let is_first = counter.shop.gateway.watch(move |seen| {
-            if seen == (Seen::Request { method: "POST", path: "/v1/payments" })
+            if seen == (WireEvent::Request { method: "POST", path: "/v1/payments" })
                 && let Some(script) = due.lock().unwrap().take()
             {
                 reader.run_script(script);

@@ -5,7 +5,7 @@
 //! payment that it refers to, and by its amount where two tills want a part of it. No gateway is believed to keep any
 //! rule: what is counted is what the agent asked for.
 
-use pos_agent::sim::gateway::{self, Ledger, LedgerEntry, Manners};
+use pos_agent::sim::gateway::{self, HostRules, Ledger, LedgerEntry};
 use pos_agent::till::{Kind, Outcome, SaleView};
 
 use super::plan::{Named, Wish, decimal, minor};
@@ -41,9 +41,9 @@ impl Books {
     }
 
     /// What was booked more often than asked, which only a bank without rules may do.
-    pub fn residual(&self, manners: Manners) -> Result<usize, String> {
+    pub fn residual(&self, host_rules: HostRules) -> Result<usize, String> {
         match self.residual.first() {
-            Some(twice) if manners != Manners::Permissive => Err(format!("carried out more than once: {twice:?}")),
+            Some(twice) if host_rules != HostRules::Permissive => Err(format!("carried out more than once: {twice:?}")),
             _ => Ok(self.residual.len()),
         }
     }

@@ -10,7 +10,7 @@ use pos_agent::wire::{Opening, Stream, Way};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
-use super::points::{Fate, Place};
+use super::cut_points::{Fate, Place};
 use super::{State, World};
 
 /// The way to the reader: it fails while the cable is out.

@@ -8,7 +8,7 @@
 //!                       journal's files     └──▶ bank (bank.rs) over TLS (desk.rs) on a cable (cable.rs), printer (hardware.rs)
 //! ```
 //!
-//! The bank has manners (manners.rs): one checks what it books, one books whatever it is told, one takes the interface
+//! The bank has rules (host_rules.rs): one checks what it books, one books whatever it is told, one takes the interface
 //! at its word.
 //!
 //! Everything that can be seen from outside passes a numbered point (points.rs): a commit of the journal, a frame of
@@ -23,16 +23,16 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
 pub(crate) mod bank;
+pub(crate) mod bank_server;
 pub(crate) mod board;
 pub(crate) mod cable;
-pub(crate) mod desk;
+pub(crate) mod cut_points;
+pub(crate) mod disturbances;
 pub(crate) mod hardware;
+pub(crate) mod host_rules;
 pub(crate) mod ledger;
-pub(crate) mod manners;
-pub(crate) mod people;
-pub(crate) mod points;
+pub(crate) mod tills;
 pub(crate) mod verdict;
-pub(crate) mod weather;
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -45,9 +45,9 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use bank::Bank;
+use cut_points::{Cut, Fate, Place, Plan, Points};
 use hardware::Printer;
-use people::Wish;
-use points::{Cut, Fate, Place, Plan, Points};
+use tills::Wish;
 use verdict::Verdict;
 
 /// The world; clones are the same one.
@@ -256,7 +256,7 @@ impl State {
 
     /// 128 bits that no other sale of this world has.
     fn next_random(&mut self) -> [u8; 16] {
-        let mut dice = weather::Dice::new(self.randoms);
+        let mut dice = disturbances::Dice::new(self.randoms);
         self.randoms += 1;
         let mut random = [0; 16];
         random[..8].copy_from_slice(&dice.next().to_be_bytes());

@@ -2,7 +2,7 @@
 
 use crate::money::{Amount, Currency};
 
-use super::standing::Standing;
+use super::balance::Balance;
 
 /// Everything that was charged, declined, left pending or reversed, in its order.
 #[derive(Clone, Debug, Default)]
@@ -54,8 +54,8 @@ impl Ledger {
         &self.refusals
     }
 
-    fn standing(&self, entry: &LedgerEntry) -> Standing {
-        Standing::of(entry, self.entries.iter().filter(|other| other.refers_to.as_deref() == Some(&entry.id)))
+    fn standing(&self, entry: &LedgerEntry) -> Balance {
+        Balance::of(entry, self.entries.iter().filter(|other| other.refers_to.as_deref() == Some(&entry.id)))
     }
 }
 

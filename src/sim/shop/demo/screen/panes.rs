@@ -6,7 +6,7 @@ use ratatui::style::{Color, Style, Stylize};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, BorderType, Paragraph};
 
-use super::super::{wallet, ways};
+use super::super::{card_menu, ways};
 use super::model::{Model, Tone};
 use super::text::{window, wrap, wrap_within};
 use super::view::colour;
@@ -34,7 +34,7 @@ pub(super) fn titled(title: impl Into<String>) -> Block<'static> {
 }
 
 /// What stands on the reader's display: the amount that the agent sent, then the lines.
-pub(super) fn glass(model: &Model) -> Vec<String> {
+pub(super) fn reader_display(model: &Model) -> Vec<String> {
     let Screen { amount, lines, .. } = &model.display;
     amount.iter().chain(lines).cloned().collect()
 }
@@ -55,7 +55,7 @@ pub(super) fn waiting(model: &Model) -> &'static str {
 
 /// Rows of the reader's pane, its border included.
 pub(super) fn reader_rows(model: &Model) -> u16 {
-    u16::try_from(glass(model).len().max(DISPLAY_ROWS)).unwrap_or(u16::MAX).saturating_add(4)
+    u16::try_from(reader_display(model).len().max(DISPLAY_ROWS)).unwrap_or(u16::MAX).saturating_add(4)
 }
 
 /// The reader: its display as it stands, and what it waits for.
@@ -64,12 +64,12 @@ pub(super) fn reader(frame: &mut Frame, area: Rect, model: &Model) {
     let block = titled("Reader");
     let block = if mine { block.border_style(Style::new().fg(Color::Cyan).bold()) } else { block };
     let style = Style::new().fg(Color::Black).bg(if model.faults.cable { Color::DarkGray } else { Color::Gray });
-    let glass = glass(model);
+    let reader_display = reader_display(model);
     let row = |n: usize| {
-        let text = glass.get(n).map_or("", String::as_str);
+        let text = reader_display.get(n).map_or("", String::as_str);
         Line::from(Span::styled(format!(" {text:^DISPLAY$} "), style))
     };
-    let mut lines: Vec<Line> = (0..glass.len().max(DISPLAY_ROWS)).map(row).collect();
+    let mut lines: Vec<Line> = (0..reader_display.len().max(DISPLAY_ROWS)).map(row).collect();
     let tone = if mine { Style::new().fg(Color::Cyan).bold() } else { Style::new() };
     lines.push(Line::from(waiting(model)).style(tone));
     lines.push(Line::from(match model.in_slot() {
@@ -84,10 +84,10 @@ pub(super) fn reader(frame: &mut Frame, area: Rect, model: &Model) {
 pub(super) fn cards(frame: &mut Frame, area: Rect, model: &Model) {
     let block = titled("Cards").title_top(Line::from(" insert tap swipe ").right_aligned().dim());
     let (width, height) = inside(area);
-    let about = wrap(wallet::nature(model.card()), width.saturating_sub(2));
+    let about = wrap(card_menu::description(model.card()), width.saturating_sub(2));
     let rows = height.saturating_sub(ABOUT);
     let first = window(model.held, deck::DECK.len(), rows);
-    let mut lines: Vec<Line> = wallet::CARD_KEYS
+    let mut lines: Vec<Line> = card_menu::CARD_KEYS
         .chars()
         .zip(deck::DECK)
         .enumerate()

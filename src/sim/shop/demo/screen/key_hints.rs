@@ -4,25 +4,25 @@ use ratatui::style::{Color, Style};
 use ratatui::text::{Line, Span};
 
 use super::super::till::Sale;
-use super::super::{wallet, ways};
+use super::super::{card_menu, ways};
 use super::amount::Purpose;
-use super::keys::Sheet;
+use super::keys::Page;
 use super::model::{Model, PrinterIs};
 use crate::sim::reader::{CardEntry, WaitsFor};
 
 /// One key: its name, its word, and whether it is pressed down, as it were.
 type Hint = (&'static str, &'static str, bool);
 
-/// The lines at the bottom: three of the shop, one of a sheet.
+/// The lines at the bottom: three of the shop, one of a page.
 pub(super) fn lines(model: &Model, tabs: bool) -> Vec<Line<'static>> {
-    let hints = match model.sheet {
-        Sheet::None => vec![till(model), customer(model), trouble(model, tabs)],
-        Sheet::Keys => vec![vec![("any key", "next page", false), ("Esc", "back to the shop", false)]],
-        Sheet::Places | Sheet::Totals => vec![vec![("any key", "back to the shop", false)]],
-        Sheet::Amount(Purpose::Refund) => {
+    let hints = match model.page {
+        Page::None => vec![till(model), customer(model), trouble(model, tabs)],
+        Page::Keys => vec![vec![("any key", "next page", false), ("Esc", "back to the shop", false)]],
+        Page::Places | Page::Totals => vec![vec![("any key", "back to the shop", false)]],
+        Page::Amount(Purpose::Refund) => {
             vec![vec![("0-9 .", "amount", false), ("Enter", "refund", false), ("Esc", "back to the shop", false)]]
         }
-        Sheet::Amount(_) => vec![vec![
+        Page::Amount(_) => vec![vec![
             ("0-9 .", "amount", false),
             ("↑ ↓", "ready-made", false),
             ("Enter", "start", false),
@@ -70,7 +70,7 @@ fn customer(model: &Model) -> Vec<Hint> {
                 CardEntry::Tap => "t",
                 CardEntry::Swipe => "s",
             };
-            hints.push((key, wallet::word(entry), false));
+            hints.push((key, card_menu::word(entry), false));
         }
     }
     if model.display.card_in_slot {

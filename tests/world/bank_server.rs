@@ -16,8 +16,8 @@ use tokio_rustls::server::TlsStream;
 use super::World;
 use super::bank::{Reply, Request};
 use super::cable::Link;
-use super::manners;
-use super::points::{Fate, Phase, Place};
+use super::cut_points::{Fate, Phase, Place};
+use super::host_rules;
 
 /// One connection.
 pub(crate) async fn serve(world: World, link: Arc<Link>, wire: DuplexStream) {
@@ -135,7 +135,7 @@ fn answered(status: u16, now: Duration, body: &Value) -> Vec<u8> {
 }
 
 fn http(status: u16, header: &str, now: Duration, body: &str) -> Vec<u8> {
-    let (date, length) = (manners::http_date(now), body.len());
+    let (date, length) = (host_rules::http_date(now), body.len());
     format!("HTTP/1.1 {status} X\r\ndate: {date}\r\n{header}content-length: {length}\r\n\r\n{body}").into_bytes()
 }
 
@@ -169,7 +169,7 @@ fn whole(bytes: &[u8]) -> Option<Request> {
     let form = if method == "GET" { query.as_bytes() } else { body };
     Some(Request {
         method,
-        path: manners::not_moved(path).to_owned(),
+        path: host_rules::not_moved(path).to_owned(),
         token: header("authorization").and_then(|value| value.strip_prefix("Bearer ")).map(str::to_owned),
         is_form: header("content-type").is_some_and(|kind| kind.starts_with("application/x-www-form-urlencoded")),
         form: form_urlencoded::parse(form).into_owned().collect(),

@@ -9,7 +9,7 @@ use pos_agent::till::{
 use tokio::sync::{broadcast, mpsc, oneshot};
 use tokio::time::sleep;
 
-use super::points::{Fate, Place};
+use super::cut_points::{Fate, Place};
 use super::{State, World};
 
 /// Something a till wants. Each has a number of its own, which its request carries to the bank as a note: so the ledger

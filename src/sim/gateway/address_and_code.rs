@@ -1,4 +1,5 @@
-//! What an issuer checks beside PIN and cryptogram: the billing address, a security code and an expiry that were typed.
+//! What an issuer checks beside PIN and cryptogram: the billing address (AVS), and a security code (CVV) and an expiry
+//! that were typed. A wrong address declines nothing. Of the address only street and postcode are looked at.
 
 use super::issuer::{Declined, EXPIRED_CARD};
 

@@ -12,19 +12,19 @@ use tokio::net::TcpStream;
 
 /// Bytes of all connections.
 #[derive(Debug, Default)]
-pub(super) struct Bytes {
+pub(super) struct ByteCounts {
     pub(super) received: AtomicU64,
     pub(super) sent: AtomicU64,
 }
 
 /// The times of one connection, shared with whoever handles its requests.
 #[derive(Debug, Default)]
-pub(super) struct Clock {
+pub(super) struct StreamTimes {
     last_read: Mutex<Option<Instant>>,
     first_write: Mutex<Option<Instant>>,
 }
 
-impl Clock {
+impl StreamTimes {
     /// When bytes were last read.
     pub(super) fn last_read(&self) -> Option<Instant> {
         *lock(&self.last_read)
@@ -52,19 +52,19 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 /// The stream.
-pub(super) struct Metered {
+pub(super) struct MeasuredStream {
     stream: TcpStream,
-    bytes: Arc<Bytes>,
-    clock: Arc<Clock>,
+    bytes: Arc<ByteCounts>,
+    clock: Arc<StreamTimes>,
 }
 
-impl Metered {
-    pub(super) fn new(stream: TcpStream, bytes: Arc<Bytes>, clock: Arc<Clock>) -> Self {
+impl MeasuredStream {
+    pub(super) fn new(stream: TcpStream, bytes: Arc<ByteCounts>, clock: Arc<StreamTimes>) -> Self {
         Self { stream, bytes, clock }
     }
 }
 
-impl AsyncRead for Metered {
+impl AsyncRead for MeasuredStream {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let before = buf.filled().len();
         let polled = Pin::new(&mut self.stream).poll_read(cx, buf);
@@ -77,7 +77,7 @@ impl AsyncRead for Metered {
     }
 }
 
-impl AsyncWrite for Metered {
+impl AsyncWrite for MeasuredStream {
     #[allow(clippy::disallowed_methods, reason = "a simulator measures on the wire")]
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         // Before the write: once it is done, the other side may already be at work.

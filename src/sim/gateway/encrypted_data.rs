@@ -1,4 +1,4 @@
-//! Opening what the card reader sealed: card data (SRED) and PIN blocks, each key at most once. The length of the KSN
+//! Decrypting what the card reader encrypted: card data (SRED) and PIN blocks, each key at most once. The length of the KSN
 //! tells how: 10 bytes TDES DUKPT with PIN blocks of format 0, 12 bytes AES DUKPT with format 4.
 //!
 //! Every KSN must be later than any seen of the same device and key set: a device never uses a key twice and never goes
@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use super::clear::{self, Card};
+use super::clear_card_data::{self, ClearCard};
 use super::form::{Form, Invalid};
 use crate::sim::keys::pin_block::{self, Malformed, Pin};
 use crate::sim::keys::{
@@ -104,13 +104,13 @@ fn aes_key(ksn: aes_dukpt::Ksn) -> Option<aes_dukpt::TransactionKey> {
 pub(super) struct KeySets(HashMap<Ksn, u32>);
 
 /// What a request holds of the reader.
-pub(super) struct Sealed {
+pub(super) struct EncryptedData {
     sred: Vec<u8>,
     sred_ksn: Ksn,
     pin: Option<(Vec<u8>, Ksn)>,
 }
 
-impl Sealed {
+impl EncryptedData {
     /// Takes the four parameters; KSNs must be of DUKPT and from two key sets.
     pub(super) fn from_form(form: &Form) -> Result<Self, Invalid> {
         let sred = form.hex(SRED_DATA)?.ok_or_else(|| Invalid::new(SRED_DATA, "required and not sent"))?;
@@ -131,7 +131,7 @@ impl Sealed {
 
 impl KeySets {
     /// Uses up the KSNs and decrypts the card data, which must have the form of `entry_mode`.
-    pub(super) fn open(&mut self, sealed: &Sealed, entry_mode: &str) -> Result<Card, Invalid> {
+    pub(super) fn open(&mut self, sealed: &EncryptedData, entry_mode: &str) -> Result<ClearCard, Invalid> {
         self.is_later(SRED_KSN, sealed.sred_ksn)?;
         if let Some((_, ksn)) = &sealed.pin {
             self.is_later(PIN_KSN, *ksn)?;
@@ -142,7 +142,7 @@ impl KeySets {
             .open(&sealed.sred)
             .ok_or_else(|| Invalid::new(SRED_KSN, "no device can have this transaction counter"))?
             .map_err(|_| Invalid::new(SRED_DATA, format!("not a whole number of blocks of {block} bytes")))?;
-        let card = clear::read_card(&clear, entry_mode, block)?;
+        let card = clear_card_data::read_card(&clear, entry_mode, block)?;
         for ksn in sealed.pin.iter().map(|(_, ksn)| *ksn).chain([sealed.sred_ksn]) {
             self.0.insert(ksn.initial(), ksn.counter());
         }
@@ -158,7 +158,7 @@ impl KeySets {
     }
 }
 
-impl Sealed {
+impl EncryptedData {
     /// Whether the request holds a PIN block.
     pub(super) fn has_pin(&self) -> bool {
         self.pin.is_some()
@@ -183,16 +183,16 @@ fn ksn(form: &Form, name: &str) -> Result<Option<Ksn>, Invalid> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::manners::Manners;
+    use super::super::host_rules::HostRules;
     use super::*;
 
     fn form(parameters: &[(&str, &str)]) -> Form {
         let body = parameters.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join("&");
-        Form::parse(body.as_bytes(), super::super::form::PAYMENT, Manners::Checked).unwrap()
+        Form::parse(body.as_bytes(), super::super::form::PAYMENT, HostRules::Checked).unwrap()
     }
 
-    fn swipe(data: &str, ksn: &str) -> Sealed {
-        Sealed::from_form(&form(&[(SRED_DATA, data), (SRED_KSN, ksn)])).unwrap()
+    fn swipe(data: &str, ksn: &str) -> EncryptedData {
+        EncryptedData::from_form(&form(&[(SRED_DATA, data), (SRED_KSN, ksn)])).unwrap()
     }
 
     // Captures of real readers (readers: 8.4, M1, M2, P1). These bytes are never edited to make a test pass.
@@ -224,7 +224,7 @@ mod tests {
     #[test]
     fn opens_the_captured_pin() {
         let parameters = [(SRED_DATA, M2), (SRED_KSN, M2_KSN), (PIN_DATA, P1), (PIN_KSN, P1_KSN)];
-        let sealed = Sealed::from_form(&form(&parameters)).unwrap();
+        let sealed = EncryptedData::from_form(&form(&parameters)).unwrap();
         assert!(sealed.pin("5413330089099023").unwrap().unwrap().is(&Pin::new("4315").unwrap()));
         // For another card it is no PIN block.
         assert!(sealed.pin("4761739001010119").unwrap().is_err());
@@ -276,7 +276,7 @@ mod tests {
         assert!(says(&mut sets, &data, "123456789012341100000004").contains("does not decrypt"));
         assert!(says(&mut sets, &data[..48], "123456789012341100000004").contains("blocks of 16 bytes"));
         let many = [(SRED_DATA, data.as_str()), (SRED_KSN, "12345678901234110001FFFF")];
-        assert!(Sealed::from_form(&form(&many)).is_err());
+        assert!(EncryptedData::from_form(&form(&many)).is_err());
     }
 
     // Typed from security 1.3: the PIN block of counter 1 of the published device.
@@ -284,10 +284,10 @@ mod tests {
     fn opens_the_published_pin_of_format_4() {
         let (block, ksn) = ("A912150391AB65A67E52883D81CE2D15", "123456789012345600000001");
         let parameters = [(SRED_DATA, M2), (SRED_KSN, M2_KSN), (PIN_DATA, block), (PIN_KSN, ksn)];
-        let sealed = Sealed::from_form(&form(&parameters)).unwrap();
+        let sealed = EncryptedData::from_form(&form(&parameters)).unwrap();
         assert!(sealed.pin("4111111111111111").unwrap().unwrap().is(&Pin::new("1234").unwrap()));
         assert!(sealed.pin("4761739001010119").unwrap().is_err());
-        let says = |parameters: &[(&str, &str)]| Sealed::from_form(&form(parameters)).err().unwrap().to_string();
+        let says = |parameters: &[(&str, &str)]| EncryptedData::from_form(&form(parameters)).err().unwrap().to_string();
         // A block of the other format, and a PIN from the card data's key set.
         assert_eq!(
             says(&[(SRED_DATA, M2), (SRED_KSN, M2_KSN), (PIN_DATA, P1), (PIN_KSN, ksn)]),
@@ -315,7 +315,7 @@ mod tests {
 
     #[test]
     fn refuses_before_any_key_what_cannot_be_right() {
-        let says = |parameters: &[(&str, &str)]| match Sealed::from_form(&form(parameters)) {
+        let says = |parameters: &[(&str, &str)]| match EncryptedData::from_form(&form(parameters)) {
             Ok(_) => panic!("{parameters:?} was taken"),
             Err(invalid) => invalid.to_string(),
         };

@@ -1,8 +1,8 @@
-//! What the sealed bytes hold once they are open: TLVs of a chip, tracks of a stripe, or what was typed; exactly that,
+//! What the encrypted card data hold once they are decrypted: TLVs of a chip, tracks of a stripe, or what was typed; exactly that,
 //! padded with zeros, and nothing else.
 
+use super::encrypted_data::SRED_DATA;
 use super::form::Invalid;
-use super::sealed::SRED_DATA;
 use crate::emv::track2::{ServiceCode, Track2};
 use crate::emv::{Tag, luhn, tag, tlv};
 
@@ -16,7 +16,7 @@ const SEALED_TAGS: &[u32] =
     &[0x5A, 0x57, 0x56, 0x9F6B, 0xDFDF41, 0xDFDF42, 0x5F21, 0x5F22, 0x5F23, TYPED_PAN, TYPED_EXPIRY, TYPED_CODE];
 
 /// The card, in clear. Test cards only.
-pub(super) struct Card {
+pub(super) struct ClearCard {
     pub pan: String,
     /// YYMM.
     pub expiry: Option<String>,
@@ -26,7 +26,7 @@ pub(super) struct Card {
 }
 
 /// Reads the decrypted TLVs and their zero padding up to a whole `block` (readers: 8.1, Miura).
-pub(super) fn read_card(clear: &[u8], entry_mode: &str, block: usize) -> Result<Card, Invalid> {
+pub(super) fn read_card(clear: &[u8], entry_mode: &str, block: usize) -> Result<ClearCard, Invalid> {
     let garbled = || Invalid::new(SRED_DATA, "does not decrypt to TLVs: wrong key, wrong KSN or damaged");
     let mut objects = Vec::new();
     let mut read = 0;
@@ -65,14 +65,14 @@ pub(super) fn read_card(clear: &[u8], entry_mode: &str, block: usize) -> Result<
 }
 
 /// The card of tags 57 and 5A, of which each may be absent; when both are there they must agree.
-fn from_chip(track2: Option<&[u8]>, pan: Option<&[u8]>) -> Result<Option<Card>, Invalid> {
+fn from_chip(track2: Option<&[u8]>, pan: Option<&[u8]>) -> Result<Option<ClearCard>, Invalid> {
     let pan = pan.map(pan_of_5a).transpose()?;
     let card = match track2 {
         Some(track2) => {
             let track2 = Track2::from_tag57(track2).map_err(|why| Invalid::new(SRED_DATA, format!("57: {why}")))?;
-            Some(Card::from_track2(&track2))
+            Some(ClearCard::from_track2(&track2))
         }
-        None => pan.clone().map(|pan| Card { pan, expiry: None, service_code: None, code: None }),
+        None => pan.clone().map(|pan| ClearCard { pan, expiry: None, service_code: None, code: None }),
     };
     match (&card, pan) {
         (Some(card), Some(pan)) if card.pan != pan => Err(Invalid::new(SRED_DATA, "57 and 5A name different cards")),
@@ -81,7 +81,7 @@ fn from_chip(track2: Option<&[u8]>, pan: Option<&[u8]>) -> Result<Option<Card>, 
 }
 
 /// The card that was typed: number, expiry and security code as ASCII digits. A number alone is a card.
-fn from_keys(pan: Option<&[u8]>, expiry: Option<&[u8]>, code: Option<&[u8]>) -> Result<Option<Card>, Invalid> {
+fn from_keys(pan: Option<&[u8]>, expiry: Option<&[u8]>, code: Option<&[u8]>) -> Result<Option<ClearCard>, Invalid> {
     let wrong = |what: &str| Invalid::new(SRED_DATA, what);
     let digits = |value: &[u8], what: &str| match std::str::from_utf8(value) {
         Ok(text) if !text.is_empty() && text.bytes().all(|c| c.is_ascii_digit()) => Ok(text.to_owned()),
@@ -102,7 +102,7 @@ fn from_keys(pan: Option<&[u8]>, expiry: Option<&[u8]>, code: Option<&[u8]>) -> 
     if code.as_ref().is_some_and(|code| !(3..=4).contains(&code.len())) {
         return Err(wrong("DFA216 has not 3 or 4 digits"));
     }
-    Ok(Some(Card { pan, expiry, service_code: None, code }))
+    Ok(Some(ClearCard { pan, expiry, service_code: None, code }))
 }
 
 /// The digits of 5A, filled up with F (EMV Book 3, Annex A), with their check digit.
@@ -117,7 +117,7 @@ fn pan_of_5a(value: &[u8]) -> Result<String, Invalid> {
 }
 
 /// The card of a swipe: tracks with both sentinels, track 2 with its LRC character (readers: 8.1).
-fn from_stripe(track1: Option<&[u8]>, track2: &[u8]) -> Result<Card, Invalid> {
+fn from_stripe(track1: Option<&[u8]>, track2: &[u8]) -> Result<ClearCard, Invalid> {
     let wrong = |what: &str| Invalid::new(SRED_DATA, what);
     let text = std::str::from_utf8(track2).map_err(|_| wrong("5F22: not text"))?;
     if !is_framed(track2, b';', 0x30, 0x0F) {
@@ -136,7 +136,7 @@ fn from_stripe(track1: Option<&[u8]>, track2: &[u8]) -> Result<Card, Invalid> {
             return Err(wrong("5F21 and 5F22 name different cards"));
         }
     }
-    Ok(Card::from_track2(&track2))
+    Ok(ClearCard::from_track2(&track2))
 }
 
 /// Whether a track starts with its sentinel, ends with `?` and one character more, and that one is the LRC: the XOR of
@@ -147,7 +147,7 @@ fn is_framed(track: &[u8], start: u8, base: u8, mask: u8) -> bool {
     rest.first() == Some(&start) && rest.last() == Some(&b'?') && base.wrapping_add(sum) == *lrc
 }
 
-impl Card {
+impl ClearCard {
     fn from_track2(track2: &Track2) -> Self {
         Self {
             pan: track2.pan().to_owned(),
@@ -192,7 +192,7 @@ mod tests {
         // 4761739001010119, 2612, 123 in ASCII; then zeros.
         let typed = "DFA2111034373631373339303031303130313139DFA2140432363132DFA21603313233";
         let card = read(&format!("{typed}0000000000")).map_err(|why| why.to_string()).unwrap();
-        let Card { pan, expiry, service_code, code } = card;
+        let ClearCard { pan, expiry, service_code, code } = card;
         assert_eq!((pan.as_str(), expiry.as_deref(), code.as_deref()), ("4761739001010119", Some("2612"), Some("123")));
         assert!(service_code.is_none());
         for (clear, why) in [

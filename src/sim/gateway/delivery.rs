@@ -18,16 +18,16 @@ use super::host::Delivery;
 #[error("the outcome of this payment cuts the line")]
 pub(super) struct CutLine;
 
-pub(super) async fn deliver(delivery: Delivery, at: DateTime<Utc>) -> Result<Response<Reply>, CutLine> {
+pub(super) async fn deliver(delivery: Delivery, at: DateTime<Utc>) -> Result<Response<ResponseBody>, CutLine> {
     const JSON: HeaderValue = HeaderValue::from_static("application/json;charset=UTF-8");
     let (status, reply) = match delivery {
         Delivery::Answer(status, value) => {
-            (status, Reply::whole(answer::text(&answer::stamped(value, at)).into_bytes()))
+            (status, ResponseBody::whole(answer::text(&answer::stamped(value, at)).into_bytes()))
         }
-        Delivery::Raw(status, bytes) => (status, Reply::whole(bytes)),
+        Delivery::Raw(status, bytes) => (status, ResponseBody::whole(bytes)),
         Delivery::Half(bytes) => return Ok(half(bytes)),
         Delivery::Redirect(location) => {
-            let mut response = Response::new(Reply::whole(Vec::new()));
+            let mut response = Response::new(ResponseBody::whole(Vec::new()));
             *response.status_mut() = StatusCode::TEMPORARY_REDIRECT;
             let location = HeaderValue::try_from(location).expect("made of what came as the request's own address");
             response.headers_mut().insert(LOCATION, location);
@@ -43,45 +43,45 @@ pub(super) async fn deliver(delivery: Delivery, at: DateTime<Utc>) -> Result<Res
 }
 
 /// Announces the whole body, sends half of it and cuts the line.
-fn half(mut bytes: Vec<u8>) -> Response<Reply> {
+fn half(mut bytes: Vec<u8>) -> Response<ResponseBody> {
     let announced = bytes.len();
     bytes.truncate(announced / 2);
-    let steps = [Step::Data(bytes.into()), Step::Flush, Step::Cut];
-    let mut response = Response::new(Reply { steps: steps.into() });
+    let steps = [BodyStep::Data(bytes.into()), BodyStep::Flush, BodyStep::Cut];
+    let mut response = Response::new(ResponseBody { steps: steps.into() });
     response.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(announced));
     response
 }
 
 /// The body of an answer.
-pub(super) struct Reply {
-    steps: VecDeque<Step>,
+pub(super) struct ResponseBody {
+    steps: VecDeque<BodyStep>,
 }
 
-enum Step {
+enum BodyStep {
     Data(Bytes),
     /// Lets the bytes so far go out.
     Flush,
     Cut,
 }
 
-impl Reply {
+impl ResponseBody {
     fn whole(bytes: Vec<u8>) -> Self {
-        Self { steps: if bytes.is_empty() { VecDeque::new() } else { [Step::Data(bytes.into())].into() } }
+        Self { steps: if bytes.is_empty() { VecDeque::new() } else { [BodyStep::Data(bytes.into())].into() } }
     }
 }
 
-impl Body for Reply {
+impl Body for ResponseBody {
     type Data = Bytes;
     type Error = CutLine;
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, CutLine>>> {
         match self.steps.pop_front() {
-            Some(Step::Data(bytes)) => Poll::Ready(Some(Ok(Frame::data(bytes)))),
-            Some(Step::Flush) => {
+            Some(BodyStep::Data(bytes)) => Poll::Ready(Some(Ok(Frame::data(bytes)))),
+            Some(BodyStep::Flush) => {
                 cx.waker().wake_by_ref();
                 Poll::Pending
             }
-            Some(Step::Cut) => Poll::Ready(Some(Err(CutLine))),
+            Some(BodyStep::Cut) => Poll::Ready(Some(Err(CutLine))),
             None => Poll::Ready(None),
         }
     }
@@ -93,7 +93,7 @@ impl Body for Reply {
     fn size_hint(&self) -> SizeHint {
         match self.steps.iter().collect::<Vec<_>>().as_slice() {
             [] => SizeHint::with_exact(0),
-            [Step::Data(bytes)] => SizeHint::with_exact(bytes.len() as u64),
+            [BodyStep::Data(bytes)] => SizeHint::with_exact(bytes.len() as u64),
             _ => SizeHint::default(),
         }
     }

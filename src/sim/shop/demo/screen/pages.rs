@@ -9,7 +9,7 @@ use ratatui::widgets::{Block, BorderType, Paragraph};
 
 use super::super::till::{Sum, Totals};
 use super::amount::{Purpose, ready_made};
-use super::keys::Sheet;
+use super::keys::Page;
 use super::model::{Model, Tone};
 use super::panes::inside;
 use super::text::{window, wrap};
@@ -39,17 +39,17 @@ const KEYS: &[(&str, &str)] = &[
     ("q", "Quit."),
 ];
 
-/// Draws the sheet that is open, in the place of the panes.
+/// Draws the page that is open, in the place of the panes.
 pub(super) fn draw(frame: &mut Frame, body: Rect, model: &Model) {
-    let (title, lines) = match model.sheet {
-        Sheet::None => return,
-        Sheet::Keys => ("Keys", KEYS.iter().map(key_line).collect()),
-        Sheet::Places => ("Where everything is", plain(&places(model, inside(body).0))),
-        Sheet::Amount(purpose) => return amount(frame, body, model, purpose),
-        Sheet::Totals => ("Totals", plain(&totals(model))),
+    let (title, lines) = match model.page {
+        Page::None => return,
+        Page::Keys => ("Keys", KEYS.iter().map(key_line).collect()),
+        Page::Places => ("Where everything is", plain(&places(model, inside(body).0))),
+        Page::Amount(purpose) => return amount(frame, body, model, purpose),
+        Page::Totals => ("Totals", plain(&totals(model))),
     };
     let lines = fitted(lines, inside(body).1);
-    frame.render_widget(Paragraph::new(lines).block(sheet(title)), body);
+    frame.render_widget(Paragraph::new(lines).block(page(title)), body);
 }
 
 fn key_line((key, does): &(&str, &str)) -> Line<'static> {
@@ -118,7 +118,7 @@ fn amount(frame: &mut Frame, body: Rect, model: &Model, purpose: Purpose) {
         Purpose::SaleWithTip => "New sale with a tip",
         Purpose::Refund => "Refund",
     };
-    let mut block = sheet(title);
+    let mut block = page(title);
     if purpose != Purpose::Refund {
         lines.push(Line::default());
         lines.push(Line::from(" The cents choose what comes of it:").dim());
@@ -187,8 +187,8 @@ fn kind_of_one(kind: &str) -> &str {
     }
 }
 
-/// A frame around a sheet.
-fn sheet(title: &'static str) -> Block<'static> {
+/// A frame around a page.
+fn page(title: &'static str) -> Block<'static> {
     let border = Style::new().fg(Color::Cyan);
     Block::bordered()
         .border_type(BorderType::Double)

@@ -1,4 +1,4 @@
-//! The bank's manners: what it refuses, what it books, and how it says it. The literal one takes and says only what the
+//! The bank's rules: what it refuses, what it books, and how it says it. The literal one takes and says only what the
 //! interface says, and all that it allows: every form of an amount, of a code, of hexadecimal digits.
 
 use std::time::Duration;
@@ -7,11 +7,11 @@ use chrono::{DateTime, NaiveDateTime};
 use serde_json::{Value, json};
 
 use super::bank::{Bank, Reply, Request, said};
-use super::ledger::{Became, Entry, EntryState, Practice, What};
+use super::ledger::{AskedThing, Entry, EntryState, Practice, RequestFate};
 
 /// How the bank behaves as a whole.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Manners {
+pub(crate) enum HostRules {
     #[default]
     Checked,
     Permissive,
@@ -19,17 +19,18 @@ pub(crate) enum Manners {
 }
 
 /// All of them.
-pub(crate) const MANNERS: [Manners; 3] = [Manners::Checked, Manners::Permissive, Manners::Literal];
+pub(crate) const ALL_HOST_RULES: [HostRules; 3] = [HostRules::Checked, HostRules::Permissive, HostRules::Literal];
 
 /// The gateways that are played with when nobody says so: `POS_AGENT_GATEWAYS=permissive,literal` plays with others.
-const PLAYED: &[Manners] = &MANNERS;
+const PLAYED: &[HostRules] = &ALL_HOST_RULES;
 
 /// The gateways that are played with.
-pub(crate) fn played() -> &'static [Manners] {
-    static CHOSEN: std::sync::OnceLock<Vec<Manners>> = std::sync::OnceLock::new();
+pub(crate) fn played() -> &'static [HostRules] {
+    static CHOSEN: std::sync::OnceLock<Vec<HostRules>> = std::sync::OnceLock::new();
     CHOSEN.get_or_init(|| {
         let Ok(names) = std::env::var("POS_AGENT_GATEWAYS") else { return PLAYED.to_vec() };
-        let known = |name: &str| MANNERS.into_iter().find(|one| format!("{one:?}").eq_ignore_ascii_case(name.trim()));
+        let known =
+            |name: &str| ALL_HOST_RULES.into_iter().find(|one| format!("{one:?}").eq_ignore_ascii_case(name.trim()));
         names.split(',').map(|name| known(name).expect("POS_AGENT_GATEWAYS: checked, permissive, literal")).collect()
     })
 }
@@ -43,7 +44,7 @@ const LIMITS: std::ops::RangeInclusive<usize> = 100..=500;
 /// Where a redirect leads.
 const MOVED: &str = "/moved";
 
-impl Manners {
+impl HostRules {
     /// Result codes have two to eleven characters, and their catalogue is not shown.
     pub(super) fn declines_with(self, place: usize) -> &'static str {
         let codes = ["800.100.152", "05", "100.39", "800.100.15", "800.100.152"];
@@ -52,14 +53,14 @@ impl Manners {
 }
 
 /// The id of the nth entry: 32 hexadecimal digits, of which the literal gateway has either case.
-pub(super) fn id_of(manners: Manners, place: usize) -> String {
+pub(super) fn id_of(host_rules: HostRules, place: usize) -> String {
     let id = format!("8ac7a4a0{:024x}", place + 1);
-    if manners == Manners::Literal && place % 2 == 1 { id.to_uppercase() } else { id }
+    if host_rules == HostRules::Literal && place % 2 == 1 { id.to_uppercase() } else { id }
 }
 
 /// What of an entry is shown, and how.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Shows {
+pub(super) struct ShownFields {
     /// The payment that it refers to.
     refers_to: bool,
     /// Our reference.
@@ -70,32 +71,32 @@ pub(super) struct Shows {
     required: bool,
 }
 
-impl Default for Shows {
+impl Default for ShownFields {
     fn default() -> Self {
         Self { refers_to: true, reference: true, number: false, required: false }
     }
 }
 
-impl Shows {
+impl ShownFields {
     /// In the answer to the request that booked it, or that asks for it by its id.
-    pub(super) fn to_a_request(manners: Manners, entry: &Entry) -> Self {
+    pub(super) fn to_a_request(host_rules: HostRules, entry: &Entry) -> Self {
         let odd = entry.id.ends_with(|last: char| last.to_digit(16).is_some_and(|digit| digit % 2 == 1));
-        match manners {
+        match host_rules {
             // What a response may also contain, it need not.
-            Manners::Literal => Self { refers_to: false, reference: odd, number: odd, required: true },
+            HostRules::Literal => Self { refers_to: false, reference: odd, number: odd, required: true },
             _ => Self::default(),
         }
     }
 
     /// In the answer to a query.
-    pub(super) fn in_a_list(manners: Manners) -> Self {
-        let literal = manners == Manners::Literal;
+    pub(super) fn in_a_list(host_rules: HostRules) -> Self {
+        let literal = host_rules == HostRules::Literal;
         Self { refers_to: !literal, reference: true, number: literal, required: literal }
     }
 }
 
 /// An entry as the interface shows it.
-pub(super) fn shown(entry: &Entry, shows: Shows) -> Value {
+pub(super) fn shown(entry: &Entry, shows: ShownFields) -> Value {
     let (code, description) = match entry.state {
         EntryState::Approved if shows.required => ("000.100.110", "Request successfully processed"),
         EntryState::Approved => ("000.000.000", "Transaction succeeded"),
@@ -143,7 +144,7 @@ fn invalid(what: &str) -> Reply {
 impl Bank {
     /// What the literal gateway refuses before it looks at the request's meaning.
     pub(super) fn refuses(&mut self, request: &Request, now: Duration) -> Option<Reply> {
-        if self.manners != Manners::Literal {
+        if self.host_rules != HostRules::Literal {
             return None;
         }
         let was_moved = request.target.starts_with(MOVED);
@@ -176,8 +177,8 @@ impl Bank {
     }
 
     /// Why nothing is booked at all.
-    pub(super) fn refuses_to_book(&self, what: &What) -> Option<(u16, Value)> {
-        if self.manners != Manners::Literal {
+    pub(super) fn refuses_to_book(&self, what: &AskedThing) -> Option<(u16, Value)> {
+        if self.host_rules != HostRules::Literal {
             return None;
         }
         let known = |id: &String| self.ledger.iter().any(|entry| entry.id == *id);
@@ -187,16 +188,16 @@ impl Bank {
         let used = self
             .asked
             .iter()
-            .any(|asked| asked.what.reference == what.reference && matches!(asked.fate, Became::Booked(_)));
+            .any(|asked| asked.what.reference == what.reference && matches!(asked.fate, RequestFate::Booked(_)));
         used.then(|| (400, refusal("200.300.404", "merchantTransactionId was used before")))
     }
 
     /// Whether the state of an earlier transaction allows it. Only the checked bank has rules; but nobody gives back
     /// what was never there.
-    pub(super) fn allows(&self, what: &What) -> bool {
+    pub(super) fn allows(&self, what: &AskedThing) -> bool {
         let Some(id) = what.payment.as_deref() else { return true };
         let earlier = self.ledger.iter().find(|entry| entry.id == id);
-        if self.manners != Manners::Checked {
+        if self.host_rules != HostRules::Checked {
             return what.kind != "RV" || earlier.is_none_or(|earlier| earlier.state != EntryState::Declined);
         }
         let Some(earlier) = earlier else { return false };
@@ -227,7 +228,7 @@ impl Bank {
 
     /// What a query finds: HTTP status and answer.
     pub(super) fn found(&self, request: &Request) -> (u16, Value) {
-        let literal = self.manners == Manners::Literal;
+        let literal = self.host_rules == HostRules::Literal;
         let limit = request.get("limit").map_or(Some(LIMIT), |text| text.parse().ok());
         let Some(limit) = limit.filter(|limit| !literal || LIMITS.contains(limit)) else {
             return (400, refusal("200.300.404", "invalid or missing parameter: limit"));
@@ -237,7 +238,7 @@ impl Bank {
         if literal && (reference.is_some() == from.is_some() || from.is_some() != to.is_some()) {
             return (400, refusal("200.300.404", "merchantTransactionId or date.from and date.to"));
         }
-        let shows = Shows::in_a_list(self.manners);
+        let shows = ShownFields::in_a_list(self.host_rules);
         let kinds: Option<Vec<&str>> = request.get("paymentTypes").map(|kinds| kinds.split(',').collect());
         let wanted = |entry: &&Entry| kinds.as_ref().is_none_or(|kinds| kinds.contains(&entry.kind.as_str()));
         let found: Vec<Value> = match (from.and_then(unix_s), to.and_then(unix_s)) {

@@ -8,7 +8,7 @@ use super::ledger::{Kind, LedgerEntry, State};
 
 /// Sums over what follows a payment, in minor units of its currency.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Standing {
+pub(super) struct Balance {
     /// Of a pre-authorisation: with its increments.
     pub authorised: u64,
     /// Of a sale or capture: refunds.
@@ -27,7 +27,7 @@ pub(super) struct Standing {
     pub is_renewed: bool,
 }
 
-impl Standing {
+impl Balance {
     /// Of `payment`, with what refers to it.
     pub(super) fn of<'a>(payment: &LedgerEntry, following: impl Iterator<Item = &'a LedgerEntry>) -> Self {
         let mut is = Self { authorised: payment.minor(), ..Self::default() };
@@ -83,7 +83,7 @@ mod tests {
     }
 
     fn left(payment: &LedgerEntry, following: &[LedgerEntry]) -> u64 {
-        Standing::of(payment, following.iter()).left
+        Balance::of(payment, following.iter()).left
     }
 
     #[test]
@@ -105,7 +105,7 @@ mod tests {
         // A part that was taken back is gone, and the rest is there.
         assert_eq!(left(&held, &[entry(Kind::Reversal, "40.00", Approved)]), 6_000);
         let parts = [entry(Kind::Reversal, "40.00", Approved), entry(Kind::Reversal, "60.00", Approved)];
-        assert!(Standing::of(&held, parts.iter()).is_reversed);
+        assert!(Balance::of(&held, parts.iter()).is_reversed);
         let sale = entry(Kind::Debit, "10.00", Approved);
         assert_eq!(left(&sale, &[entry(Kind::Refund, "3.33", Approved), entry(Kind::Refund, "1.00", Pending)]), 567);
         assert_eq!(left(&entry(Kind::Debit, "10.00", Declined), &[]), 0);

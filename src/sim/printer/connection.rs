@@ -18,17 +18,17 @@ use super::Place;
 const BACKLOG: u32 = 8;
 
 /// Where the other side comes in, when the printer is on.
-pub(super) enum Door {
+pub(super) enum PrinterPort {
     Listening(TcpListener),
     /// The address is kept: connections are refused, and nobody else gets the port.
     Refusing(TcpSocket),
     /// A pty is there from the start; none when it is in use.
-    Pty(Option<Line>, Option<PathBuf>),
+    Pty(Option<Connection>, Option<PathBuf>),
     Unplugged(Option<PathBuf>),
 }
 
 /// A connection.
-pub(super) enum Line {
+pub(super) enum Connection {
     Tcp(TcpStream),
     /// The slave is open here too: the other side may close and open it again.
     Pty {
@@ -37,7 +37,7 @@ pub(super) enum Line {
     },
 }
 
-impl Door {
+impl PrinterPort {
     /// Opens it, and says what the other side calls it.
     pub(super) fn open(place: &Place) -> io::Result<(Self, String)> {
         match place {
@@ -54,16 +54,16 @@ impl Door {
     }
 
     /// The next connection; never, while the printer is off.
-    pub(super) async fn next(&mut self) -> io::Result<Line> {
+    pub(super) async fn next(&mut self) -> io::Result<Connection> {
         match self {
-            Self::Listening(listener) => listener.accept().await.map(|(stream, _)| Line::Tcp(stream)),
+            Self::Listening(listener) => listener.accept().await.map(|(stream, _)| Connection::Tcp(stream)),
             Self::Pty(line @ Some(_), _) => Ok(line.take().expect("matched")),
             Self::Pty(None, _) | Self::Refusing(_) | Self::Unplugged(_) => std::future::pending().await,
         }
     }
 
     /// Pulls or puts back the plug; a pty that comes back has a new name unless it has a link.
-    pub(super) fn turn(self, dead: bool) -> io::Result<(Self, Option<String>)> {
+    pub(super) fn switch_plug(self, dead: bool) -> io::Result<(Self, Option<String>)> {
         match (self, dead) {
             (Self::Listening(listener), true) => {
                 let address = listener.local_addr()?;
@@ -86,7 +86,7 @@ fn bind(address: SocketAddr) -> io::Result<TcpSocket> {
 }
 
 /// A raw pty, and the name of its other end.
-fn pty(link: Option<&Path>) -> io::Result<(Line, String)> {
+fn pty(link: Option<&Path>) -> io::Result<(Connection, String)> {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
     grantpt(&master)?;
     unlockpt(&master)?;
@@ -106,10 +106,10 @@ fn pty(link: Option<&Path>) -> io::Result<(Line, String)> {
     #[allow(deprecated, reason = "its successor is unsafe; an OwnedFd is what that asks for")]
     let master = AsyncFd::new(master)?;
     let name = link.unwrap_or(&path).to_string_lossy().into_owned();
-    Ok((Line::Pty { master, _slave: slave }, name))
+    Ok((Connection::Pty { master, _slave: slave }, name))
 }
 
-impl Line {
+impl Connection {
     /// Reads what is there. Cancelling it loses nothing.
     pub(super) async fn read(&self, into: &mut [u8]) -> io::Result<usize> {
         match self {

@@ -1,7 +1,7 @@
-//! What the agent says, into the model. A sentence of the agent's goes on the screen as it is.
+//! The agent's news, as the till hears them, into the model. A sentence of the agent's goes on the screen as it is.
 
 use super::super::till::{Asked, Failed, News, Sale, Status, Step};
-use super::keys::Sheet;
+use super::keys::Page;
 use super::model::{Model, Tone};
 use super::text::sentence;
 
@@ -25,8 +25,8 @@ impl Model {
             News::Answer(asked, answer) => self.answered(&asked, answer),
             News::Totals(Ok(totals)) => self.totals = Some(totals),
             News::Totals(Err(failed)) => {
-                if self.sheet == Sheet::Totals {
-                    self.sheet = Sheet::None;
+                if self.page == Page::Totals {
+                    self.page = Page::None;
                 }
                 let told = format!("There are no totals now. {} Press z to ask again.", why(&failed));
                 self.tell(Tone::Trouble, told);

@@ -1,4 +1,5 @@
-//! How the gateway thinks. The interface leaves much open, and an agent must be right whatever a gateway makes of that.
+//! The rules of the bank's host: what it checks, and in which of the permitted forms it answers. The interface leaves
+//! much open, and an agent must be right whatever a gateway makes of that.
 //!
 //! | | checked | permissive | literal |
 //! |---|---|---|---|
@@ -16,7 +17,7 @@
 //! | a query without a filter | refused | refused | everything, up to `limit` |
 //! | `GET /` | `{}` | `{}` | 404 |
 //!
-//! All of them want a token, a path that exists and a form that can be read, and open the card.
+//! All of them want a token, a path that exists and a form that can be read, and decrypt the card data.
 
 use std::fmt::Write as _;
 
@@ -27,9 +28,9 @@ use serde_json::{Value, json};
 use super::refusal::{Refusal, rule};
 use crate::gateway::parameter::{Format, Of};
 
-/// How the gateway thinks.
+/// How strictly the host checks and answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Manners {
+pub enum HostRules {
     /// As we read the interface: what a payment's state does not allow is refused.
     #[default]
     Checked,
@@ -50,7 +51,7 @@ const AGAIN_QUERY: &str = "again=1";
 /// One request of so many is redirected.
 const REDIRECTS: u64 = 3;
 
-impl Manners {
+impl HostRules {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::Checked, Self::Permissive, Self::Literal];
 
@@ -113,24 +114,24 @@ impl Manners {
     }
 
     /// A request as it was meant, without what a redirect of ours put there.
-    pub(super) fn arrived<'a>(self, path: &'a str, query: &'a str) -> Arrived<'a> {
+    pub(super) fn arrived<'a>(self, path: &'a str, query: &'a str) -> ArrivedRequest<'a> {
         if self.is_literal() {
             if let Some(path) = path.strip_prefix(AGAIN_PATH).filter(|path| path.starts_with('/')) {
-                return Arrived { path, query, again: true };
+                return ArrivedRequest { path, query, again: true };
             }
             if let Some(before) = query.strip_suffix(AGAIN_QUERY)
                 && (before.is_empty() || before.ends_with('&'))
             {
-                return Arrived { path, query: before.strip_suffix('&').unwrap_or(before), again: true };
+                return ArrivedRequest { path, query: before.strip_suffix('&').unwrap_or(before), again: true };
             }
         }
-        Arrived { path, query, again: false }
+        ArrivedRequest { path, query, again: false }
     }
 }
 
 /// A request as it was meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Arrived<'a> {
+pub(super) struct ArrivedRequest<'a> {
     pub path: &'a str,
     pub query: &'a str,
     /// It was redirected, and is not redirected again.
@@ -139,14 +140,14 @@ pub(super) struct Arrived<'a> {
 
 /// Counts the requests that may be redirected.
 #[derive(Debug, Default)]
-pub(super) struct Detours {
+pub(super) struct Redirects {
     asked: u64,
 }
 
-impl Detours {
+impl Redirects {
     /// Where this request has to go instead: the first one and every third after it. The places differ: path or, of a
     /// request without a body, query; with and without the host. All lead to the same.
-    pub(super) fn next(&mut self, method: &Method, arrived: Arrived<'_>, headers: &HeaderMap) -> Option<String> {
+    pub(super) fn next(&mut self, method: &Method, arrived: ArrivedRequest<'_>, headers: &HeaderMap) -> Option<String> {
         if arrived.again {
             return None;
         }
@@ -156,13 +157,17 @@ impl Detours {
             return None;
         }
         let nth = asked / REDIRECTS;
-        Some(elsewhere(arrived, nth % 2 == 1 && method != Method::POST, host(headers).filter(|_| nth / 2 % 2 == 1)))
+        Some(redirect_target(
+            arrived,
+            nth % 2 == 1 && method != Method::POST,
+            host(headers).filter(|_| nth / 2 % 2 == 1),
+        ))
     }
 }
 
 /// An address that leads to the same.
-pub(super) fn elsewhere(arrived: Arrived<'_>, by_query: bool, host: Option<&str>) -> String {
-    let Arrived { path, query, .. } = arrived;
+pub(super) fn redirect_target(arrived: ArrivedRequest<'_>, by_query: bool, host: Option<&str>) -> String {
+    let ArrivedRequest { path, query, .. } = arrived;
     let mut to = host.map_or_else(String::new, |host| format!("https://{host}"));
     let (before, mark) = if by_query { ("", AGAIN_QUERY) } else { (AGAIN_PATH, "") };
     let _ = write!(to, "{before}{path}");
@@ -187,25 +192,25 @@ mod tests {
 
     #[test]
     fn amounts_are_exact_in_every_form() {
-        let all = |manners: Manners, amount: &str| -> Vec<String> {
-            ["0a", "1a", "2a", "3a"].iter().map(|id| manners.amount(id, amount).to_string()).collect()
+        let all = |host_rules: HostRules, amount: &str| -> Vec<String> {
+            ["0a", "1a", "2a", "3a"].iter().map(|id| host_rules.amount(id, amount).to_string()).collect()
         };
-        assert_eq!(all(Manners::Checked, "12.30"), ["\"12.30\""; 4]);
-        assert_eq!(all(Manners::Literal, "12.34"), ["\"12.34\"", "12.34", "\"12.34\"", "12.34"]);
-        assert_eq!(all(Manners::Literal, "10.00"), ["\"10.00\"", "10.0", "\"10.00\"", "10"]);
-        assert_eq!(all(Manners::Literal, "9999999999.99")[1], "9999999999.99");
-        assert_eq!(all(Manners::Literal, "0.01")[3], "0.01");
-        let hex: Vec<String> = ["00", "01"].iter().map(|id| Manners::Literal.hex(id, "8A023030")).collect();
+        assert_eq!(all(HostRules::Checked, "12.30"), ["\"12.30\""; 4]);
+        assert_eq!(all(HostRules::Literal, "12.34"), ["\"12.34\"", "12.34", "\"12.34\"", "12.34"]);
+        assert_eq!(all(HostRules::Literal, "10.00"), ["\"10.00\"", "10.0", "\"10.00\"", "10"]);
+        assert_eq!(all(HostRules::Literal, "9999999999.99")[1], "9999999999.99");
+        assert_eq!(all(HostRules::Literal, "0.01")[3], "0.01");
+        let hex: Vec<String> = ["00", "01"].iter().map(|id| HostRules::Literal.hex(id, "8A023030")).collect();
         assert_eq!(hex, ["8a023030", "8A023030"]);
     }
 
     #[test]
     fn a_redirect_leads_to_the_same_and_is_not_redirected() {
-        let mut detours = Detours::default();
+        let mut redirects = Redirects::default();
         let mut headers = HeaderMap::new();
         headers.insert(HOST, "localhost:8443".parse().unwrap());
-        let asked = Manners::Literal.arrived("/v1/query", "limit=100");
-        let mut next = |asked| detours.next(&Method::GET, asked, &headers);
+        let asked = HostRules::Literal.arrived("/v1/query", "limit=100");
+        let mut next = |asked| redirects.next(&Method::GET, asked, &headers);
         let went: Vec<Option<String>> = (0..12).map(|_| next(asked)).collect();
         let to: Vec<&str> = went.iter().flatten().map(String::as_str).collect();
         let expected = [
@@ -218,31 +223,31 @@ mod tests {
         assert!((0..12).all(|n| went[n].is_some() == (n % 3 == 0)), "{went:?}");
         for to in expected {
             let (path, query) = to.trim_start_matches("https://localhost:8443").split_once('?').unwrap();
-            let arrived = Manners::Literal.arrived(path, query);
-            assert_eq!(arrived, Arrived { path: "/v1/query", query: "limit=100", again: true });
+            let arrived = HostRules::Literal.arrived(path, query);
+            assert_eq!(arrived, ArrivedRequest { path: "/v1/query", query: "limit=100", again: true });
             assert!((0..6).all(|_| next(arrived).is_none()));
-            assert!(!Manners::Checked.arrived(path, query).again);
+            assert!(!HostRules::Checked.arrived(path, query).again);
         }
-        let bare = Manners::Literal.arrived("/v1/payments", "again=1");
-        assert_eq!(bare, Arrived { path: "/v1/payments", query: "", again: true });
-        assert!(!Manners::Literal.arrived("/v1/payments", "limit=again=1").again);
-        let post = Manners::Literal.arrived("/v1/payments", "");
-        assert!((0..9).filter_map(|_| detours.next(&Method::POST, post, &headers)).all(|to| !to.contains('?')));
+        let bare = HostRules::Literal.arrived("/v1/payments", "again=1");
+        assert_eq!(bare, ArrivedRequest { path: "/v1/payments", query: "", again: true });
+        assert!(!HostRules::Literal.arrived("/v1/payments", "limit=again=1").again);
+        let post = HostRules::Literal.arrived("/v1/payments", "");
+        assert!((0..9).filter_map(|_| redirects.next(&Method::POST, post, &headers)).all(|to| !to.contains('?')));
     }
 
     #[test]
     fn letters_are_a_to_z_where_the_interface_says_letters() {
         let place = Format::Chars(Of::LettersDigitsDot, 1, 50);
-        for (manners, value, takes) in [
-            (Manners::Literal, "Bayern", true),
-            (Manners::Literal, "Thüringen", false),
-            (Manners::Checked, "Thüringen", true),
-            (Manners::Permissive, "Thüringen", true),
+        for (host_rules, value, takes) in [
+            (HostRules::Literal, "Bayern", true),
+            (HostRules::Literal, "Thüringen", false),
+            (HostRules::Checked, "Thüringen", true),
+            (HostRules::Permissive, "Thüringen", true),
         ] {
-            assert_eq!(manners.takes(place, value), takes, "{manners:?} {value}");
+            assert_eq!(host_rules.takes(place, value), takes, "{host_rules:?} {value}");
         }
         let town = Format::Chars(Of::NoDigits, 1, 80);
-        assert!(!Manners::Literal.takes(town, "St. Gallen") && Manners::Checked.takes(town, "St. Gallen"));
-        assert!(Manners::Literal.takes(Format::Chars(Of::Text, 1, 80), "Zürich"));
+        assert!(!HostRules::Literal.takes(town, "St. Gallen") && HostRules::Checked.takes(town, "St. Gallen"));
+        assert!(HostRules::Literal.takes(Format::Chars(Of::Text, 1, 80), "Zürich"));
     }
 }

@@ -1,11 +1,11 @@
 //! A key was pressed: what it changes on the screen, the sentence that says so, and what is to be done in the shop.
 
+use super::super::card_menu;
 use super::super::till::{Asked, Sale, Wanted};
-use super::super::wallet;
 use super::super::ways;
 use super::amount::{AmountEntry, Purpose};
-use super::keys::{Intent, Sheet};
-use super::model::{Act, Model, Tone};
+use super::keys::{Intent, Page};
+use super::model::{Model, ShopAction, Tone};
 use crate::sim::reader::{CardEntry, Key, deck};
 
 /// What is said when the network is cut, here and before a shop that opens without it.
@@ -13,39 +13,42 @@ pub(in crate::sim::shop::demo) const NETWORK_CUT: &str = "You cut the network.";
 
 impl Model {
     /// The screen is changed here, the shop by whoever carries out the act.
-    pub(super) fn press(&mut self, intent: Intent) -> Option<Act> {
+    pub(super) fn press(&mut self, intent: Intent) -> Option<ShopAction> {
         match intent {
-            Intent::Quit => return Some(Act::Quit),
-            Intent::Help => self.sheet = Sheet::Keys,
-            Intent::Next if self.sheet == Sheet::Keys => self.sheet = Sheet::Places,
-            Intent::Next | Intent::Close => self.sheet = Sheet::None,
+            Intent::Quit => return Some(ShopAction::Quit),
+            Intent::Help => self.page = Page::Keys,
+            Intent::Next if self.page == Page::Keys => self.page = Page::Places,
+            Intent::Next | Intent::Close => self.page = Page::None,
             Intent::Turn => self.ledger_shown = !self.ledger_shown,
             Intent::Scroll(lines) => self.rolled = self.rolled.saturating_add_signed(lines).min(self.paper_lines()),
             Intent::Hold(place) => self.held = place,
             Intent::HoldNext(by) => self.held = self.held.saturating_add_signed(by).min(deck::DECK.len() - 1),
             Intent::Type(key) => self.amount.type_key(key),
             Intent::Erase => self.amount.erase(),
-            Intent::Pick(by) if self.sheet != Sheet::Amount(Purpose::Refund) => self.amount.pick(by),
+            Intent::Pick(by) if self.page != Page::Amount(Purpose::Refund) => self.amount.pick(by),
             Intent::Pick(_) => {}
             Intent::Enter => return self.enter_amount(),
             Intent::Ask(purpose) => self.ask_amount(purpose),
             Intent::Void => return self.void(),
             Intent::Totals => {
-                (self.sheet, self.totals) = (Sheet::Totals, None);
-                return Some(Act::Totals);
+                (self.page, self.totals) = (Page::Totals, None);
+                return Some(ShopAction::Totals);
             }
             Intent::Again => return self.again(),
             Intent::Cancel => return self.cancel(),
             Intent::Signature(accepted) => return self.compare(accepted),
             Intent::Present(entry) => return self.present(entry),
-            Intent::Remove if self.display.card_in_slot => return self.act(wallet::TAKEN_OUT, Act::Remove),
+            Intent::Remove if self.display.card_in_slot => return self.act(card_menu::TAKEN_OUT, ShopAction::Remove),
             Intent::Remove => self.tell(Tone::You, "No card is in the slot. Press i to insert the card in your hand."),
-            Intent::Reader(Key::Cancel) => return self.act("You press the reader's red key.", Act::Key(Key::Cancel)),
-            Intent::Reader(key) => return Some(Act::Key(key)),
+            Intent::Reader(Key::Cancel) => {
+                return self.act("You press the reader's red key.", ShopAction::Key(Key::Cancel));
+            }
+            Intent::Reader(key) => return Some(ShopAction::Key(key)),
             Intent::WrongPin => {
                 self.wrong_pin = !self.wrong_pin;
                 let words = if self.wrong_pin { "wrong" } else { "right" };
-                return self.act(&format!("You will type the {words} PIN next time."), Act::WrongPin(self.wrong_pin));
+                return self
+                    .act(&format!("You will type the {words} PIN next time."), ShopAction::WrongPin(self.wrong_pin));
             }
             Intent::Cable | Intent::Printer | Intent::Network | Intent::Slow | Intent::Power => {
                 return self.break_or_mend(intent);
@@ -54,18 +57,18 @@ impl Model {
         None
     }
 
-    fn act(&mut self, words: &str, act: Act) -> Option<Act> {
+    fn act(&mut self, words: &str, act: ShopAction) -> Option<ShopAction> {
         self.tell(Tone::You, words);
         Some(act)
     }
 
     /// Nothing comes of the key, and why.
-    fn in_vain(&mut self, why: impl Into<String>) -> Option<Act> {
+    fn in_vain(&mut self, why: impl Into<String>) -> Option<ShopAction> {
         self.tell(Tone::You, why);
         None
     }
 
-    fn break_or_mend(&mut self, intent: Intent) -> Option<Act> {
+    fn break_or_mend(&mut self, intent: Intent) -> Option<ShopAction> {
         let faults = &mut self.faults;
         let toggled = |fault: &mut bool| {
             *fault = !*fault;
@@ -73,37 +76,38 @@ impl Model {
         };
         let (words, act) = match intent {
             Intent::Cable => match toggled(&mut faults.cable) {
-                true => ("You pull out the reader's cable.", Act::Cable(true)),
-                false => ("You put the reader's cable back.", Act::Cable(false)),
+                true => ("You pull out the reader's cable.", ShopAction::Cable(true)),
+                false => ("You put the reader's cable back.", ShopAction::Cable(false)),
             },
             Intent::Network => match toggled(&mut faults.network) {
-                true => (NETWORK_CUT, Act::Network(true)),
-                false => ("You put the network back.", Act::Network(false)),
+                true => (NETWORK_CUT, ShopAction::Network(true)),
+                false => ("You put the network back.", ShopAction::Network(false)),
             },
             Intent::Slow => match toggled(&mut faults.slow) {
-                true => ("You make the line to the gateway slow.", Act::Slow(true)),
-                false => ("You make the line to the gateway quick again.", Act::Slow(false)),
+                true => ("You make the line to the gateway slow.", ShopAction::Slow(true)),
+                false => ("You make the line to the gateway quick again.", ShopAction::Slow(false)),
             },
-            Intent::Power if toggled(&mut faults.power) => {
-                ("You cut the agent's power. It comes back after 4 seconds, or when you press k.", Act::Power(false))
-            }
+            Intent::Power if toggled(&mut faults.power) => (
+                "You cut the agent's power. It comes back after 4 seconds, or when you press k.",
+                ShopAction::Power(false),
+            ),
             Intent::Power => {
                 // By a key or by itself.
                 self.tell(Tone::Plain, "The agent has power again.");
-                return Some(Act::Power(true));
+                return Some(ShopAction::Power(true));
             }
             _ => {
                 faults.printer = faults.printer.next();
-                (faults.printer.done(), Act::Printer(faults.printer))
+                (faults.printer.done(), ShopAction::Printer(faults.printer))
             }
         };
         self.act(words, act)
     }
 
-    fn present(&mut self, entry: CardEntry) -> Option<Act> {
+    fn present(&mut self, entry: CardEntry) -> Option<ShopAction> {
         let card = self.card();
         if !ways(card).contains(&entry) {
-            let (word, can) = (wallet::word(entry), wallet::words(card));
+            let (word, can) = (card_menu::word(entry), card_menu::words(card));
             return self.in_vain(format!("You cannot {word} {}. You can {can} it.", card.name));
         }
         if let Some(other) = self.in_slot().filter(|_| entry == CardEntry::Insert) {
@@ -112,7 +116,7 @@ impl Model {
         if entry == CardEntry::Insert {
             self.inserted = Some(card);
         }
-        self.act(&wallet::presented(card, entry), Act::Present(card, entry))
+        self.act(&card_menu::presented(card, entry), ShopAction::Present(card, entry))
     }
 
     /// Whether something else can be begun; if not, it is said why.
@@ -141,13 +145,13 @@ impl Model {
             return;
         }
         self.amount = AmountEntry::of(purpose);
-        self.sheet = Sheet::Amount(purpose);
+        self.page = Page::Amount(purpose);
     }
 
-    fn enter_amount(&mut self) -> Option<Act> {
-        let Sheet::Amount(purpose) = self.sheet else { return None };
+    fn enter_amount(&mut self) -> Option<ShopAction> {
+        let Page::Amount(purpose) = self.page else { return None };
         let amount = self.amount.checked(purpose).ok()?;
-        self.sheet = Sheet::None;
+        self.page = Page::None;
         let reference = self.next_reference();
         let wanted = match (purpose, amount) {
             (Purpose::Refund, amount) => Wanted::refund(reference, self.last_sale("refund")?, amount),
@@ -156,7 +160,7 @@ impl Model {
         Some(self.begin(wanted))
     }
 
-    fn void(&mut self) -> Option<Act> {
+    fn void(&mut self) -> Option<ShopAction> {
         let of = if self.is_free() { self.last_sale("void")? } else { return None };
         let wanted = Wanted::void(self.next_reference(), of);
         Some(self.begin(wanted))
@@ -168,14 +172,14 @@ impl Model {
     }
 
     /// The same reference and amount: what a till does that has lost its answer.
-    fn again(&mut self) -> Option<Act> {
+    fn again(&mut self) -> Option<ShopAction> {
         match self.asked.clone() {
             Some(wanted) => Some(self.begin(wanted)),
             None => self.in_vain("There is nothing to ask for again. Press n to start a sale."),
         }
     }
 
-    fn begin(&mut self, wanted: Wanted) -> Act {
+    fn begin(&mut self, wanted: Wanted) -> ShopAction {
         self.tell(Tone::You, in_words(&wanted));
         let (reference, kind) = (wanted.reference.clone(), wanted.kind.to_owned());
         if self.sale.as_ref().is_none_or(|sale| sale.reference != reference) {
@@ -183,10 +187,10 @@ impl Model {
             self.before = self.sale.replace(Sale { reference, kind, amount, text, ..Sale::default() });
         }
         self.asked = Some(wanted.clone());
-        Act::Till(Asked::Begin(wanted))
+        ShopAction::Till(Asked::Begin(wanted))
     }
 
-    fn compare(&mut self, accepted: bool) -> Option<Act> {
+    fn compare(&mut self, accepted: bool) -> Option<ShopAction> {
         let Some(sale) = self.sale.as_ref().filter(|sale| sale.waits_for_signature()) else {
             return self.in_vain("No slip waits for its signature to be compared.");
         };
@@ -196,13 +200,13 @@ impl Model {
         } else {
             "You refuse the signature: it is not the one on the card."
         };
-        self.act(words, Act::Till(asked))
+        self.act(words, ShopAction::Till(asked))
     }
 
-    fn cancel(&mut self) -> Option<Act> {
+    fn cancel(&mut self) -> Option<ShopAction> {
         match self.under_way().map(|sale| sale.reference.clone()) {
             Some(reference) => {
-                self.act(&format!("You cancel {reference} at the till."), Act::Till(Asked::Cancel(reference)))
+                self.act(&format!("You cancel {reference} at the till."), ShopAction::Till(Asked::Cancel(reference)))
             }
             None => self.in_vain("There is nothing to cancel: no sale is under way."),
         }

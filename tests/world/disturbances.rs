@@ -8,8 +8,8 @@ use tokio::time::sleep;
 
 use super::World;
 use super::bank::{Behaviour, Trouble};
-use super::desk;
-use super::people::{By, Earlier, Wish};
+use super::bank_server;
+use super::tills::{By, Earlier, Wish};
 
 /// Random numbers that are the same for the same seed (splitmix64).
 #[derive(Clone)]
@@ -48,7 +48,7 @@ impl Dice {
 
 /// What can go wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Fault {
+pub(crate) enum Disturbance {
     PowerCut,
     GatewayAway,
     GatewayAwayForDays,
@@ -64,19 +64,19 @@ pub(crate) enum Fault {
     CertificateRotated,
 }
 
-pub(crate) const FAULTS: [Fault; 12] = [
-    Fault::PowerCut,
-    Fault::GatewayAway,
-    Fault::GatewayAwayForDays,
-    Fault::ReaderUnplugged,
-    Fault::PrinterUnplugged,
-    Fault::DiskFull,
-    Fault::DiskSlow,
-    Fault::ClockIn1970,
-    Fault::ClockAnHourBack,
-    Fault::ClockAYearAhead,
-    Fault::TokenRevoked,
-    Fault::CertificateRotated,
+pub(crate) const DISTURBANCES: [Disturbance; 12] = [
+    Disturbance::PowerCut,
+    Disturbance::GatewayAway,
+    Disturbance::GatewayAwayForDays,
+    Disturbance::ReaderUnplugged,
+    Disturbance::PrinterUnplugged,
+    Disturbance::DiskFull,
+    Disturbance::DiskSlow,
+    Disturbance::ClockIn1970,
+    Disturbance::ClockAnHourBack,
+    Disturbance::ClockAYearAhead,
+    Disturbance::TokenRevoked,
+    Disturbance::CertificateRotated,
 ];
 
 /// 56 years, an hour, a year; in milliseconds.
@@ -181,47 +181,47 @@ fn later_wishes(wishes: &mut Vec<Wish>, dice: &mut Dice) {
 }
 
 /// Something goes wrong, and heals by itself after a while; a power cut is left to the caller.
-pub(crate) async fn happens(world: &World, fault: Fault, dice: &mut Dice) {
+pub(crate) async fn happens(world: &World, fault: Disturbance, dice: &mut Dice) {
     let pause = dice.ms(20_000);
     match fault {
-        Fault::PowerCut => world.die(),
-        Fault::GatewayAway | Fault::GatewayAwayForDays => {
-            let days = if fault == Fault::GatewayAwayForDays { DAY * 2 } else { Duration::ZERO };
+        Disturbance::PowerCut => world.die(),
+        Disturbance::GatewayAway | Disturbance::GatewayAwayForDays => {
+            let days = if fault == Disturbance::GatewayAwayForDays { DAY * 2 } else { Duration::ZERO };
             world.lock().bank.away = true;
             sleep(days + pause * 20).await;
             world.lock().bank.away = false;
         }
-        Fault::ReaderUnplugged => {
+        Disturbance::ReaderUnplugged => {
             world.unplug_reader();
             sleep(pause).await;
         }
-        Fault::PrinterUnplugged => {
+        Disturbance::PrinterUnplugged => {
             world.lock().printer.unplugged = true;
             sleep(pause).await;
             world.lock().printer.unplugged = false;
         }
-        Fault::DiskFull => {
+        Disturbance::DiskFull => {
             world.lock().disk_full = true;
             sleep(pause).await;
             world.lock().disk_full = false;
         }
-        Fault::DiskSlow => tokio::time::advance(pause / 2).await,
-        Fault::ClockIn1970 | Fault::ClockAnHourBack | Fault::ClockAYearAhead => {
+        Disturbance::DiskSlow => tokio::time::advance(pause / 2).await,
+        Disturbance::ClockIn1970 | Disturbance::ClockAnHourBack | Disturbance::ClockAYearAhead => {
             let off = match fault {
-                Fault::ClockIn1970 => TO_1970_MS,
-                Fault::ClockAnHourBack => -HOUR_MS,
+                Disturbance::ClockIn1970 => TO_1970_MS,
+                Disturbance::ClockAnHourBack => -HOUR_MS,
                 _ => YEAR_MS,
             };
             world.lock().clock_off_ms = off;
             sleep(pause).await;
             world.lock().clock_off_ms = 0;
         }
-        Fault::TokenRevoked => {
+        Disturbance::TokenRevoked => {
             world.lock().bank.token_revoked = true;
             sleep(pause * 5).await;
             world.lock().bank.token_revoked = false;
         }
-        Fault::CertificateRotated => {
+        Disturbance::CertificateRotated => {
             world.lock().bank.certificate = 1;
             sleep(pause).await;
             world.technician_comes();
@@ -232,7 +232,7 @@ pub(crate) async fn happens(world: &World, fault: Fault, dice: &mut Dice) {
 impl World {
     /// Trusts both of the bank's CAs from now on.
     fn technician_comes(&self) {
-        let both = desk::tls(0).0 + &desk::tls(1).0;
+        let both = bank_server::tls(0).0 + &bank_server::tls(1).0;
         fs::write(self.folder().join("ca.pem"), both).unwrap();
     }
 

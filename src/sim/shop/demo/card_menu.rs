@@ -1,4 +1,4 @@
-//! The customer's wallet: every card of the deck with the key that takes it in hand and what is special about it.
+//! The menu of cards: every card of the deck with the key that takes it in hand and what is special about it.
 
 use super::ways;
 use crate::sim::reader::{Card, CardEntry, deck};
@@ -12,7 +12,7 @@ pub(super) fn place(key: char) -> Option<usize> {
 }
 
 /// What is special about a card, in a sentence.
-pub(super) fn nature(card: &Card) -> &'static str {
+pub(super) fn description(card: &Card) -> &'static str {
     match card.name {
         "chip-pin" => "The everyday card: its chip wants the PIN.",
         "chip-no-cvm" => "Its chip pays without a PIN.",
@@ -89,8 +89,12 @@ mod tests {
         assert!(deck::DECK.len() <= CARD_KEYS.len());
         for (key, card) in CARD_KEYS.chars().zip(deck::DECK) {
             assert_eq!(place(key).and_then(|place| deck::DECK.get(place)), Some(card));
-            let nature = nature(card);
-            assert!(nature.ends_with('.') && nature.starts_with(char::is_uppercase), "{}: {nature}", card.name);
+            let description = description(card);
+            assert!(
+                description.ends_with('.') && description.starts_with(char::is_uppercase),
+                "{}: {description}",
+                card.name
+            );
         }
         assert_eq!((place('1'), place('A')), (Some(0), Some(9)));
         // The hints and the help say `1-9 A-Q`.

@@ -14,14 +14,14 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::futures::OwnedNotified;
 use tokio::time::{Sleep, sleep};
 
-use super::{Direction, Fate, Faults, Next};
+use super::{ByteFate, Direction, LineFaults, Next};
 
 /// A byte stream with faults. Wrap the innermost stream: the serial port or the socket, below any TLS.
 #[derive(Debug)]
-pub struct Line<S> {
+pub struct FaultyStream<S> {
     /// None once cut: dropping it is what the other end notices.
     inner: Option<S>,
-    faults: Faults,
+    faults: LineFaults,
     read: Half,
     write: Half,
     /// Bytes that were read and wait for their delay or for a large enough buffer.
@@ -38,9 +38,9 @@ struct Half {
     cut: Pin<Box<OwnedNotified>>,
 }
 
-impl<S> Line<S> {
+impl<S> FaultyStream<S> {
     /// Puts `faults` on `inner`.
-    pub fn new(inner: S, faults: &Faults) -> Self {
+    pub fn new(inner: S, faults: &LineFaults) -> Self {
         let half = || Half { delay: None, cut: Box::pin(Arc::clone(&faults.0.cut).notified_owned()) };
         Self {
             inner: Some(inner),
@@ -77,7 +77,7 @@ impl Half {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Line<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for FaultyStream<S> {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let line = &mut *self;
         loop {
@@ -107,20 +107,20 @@ impl<S: AsyncRead + Unpin> AsyncRead for Line<S> {
     }
 }
 
-impl<S> Line<S> {
+impl<S> FaultyStream<S> {
     /// Lets a piece that was read meet its fate and keeps what is left of it.
     fn hold(&mut self, mut piece: &[u8]) {
         while let [first, ..] = piece {
             let (n, fate) = match self.faults.next(Direction::Read, piece.len()) {
-                Next::Clean(n) => (n, Fate::Pass),
+                Next::Clean(n) => (n, ByteFate::Pass),
                 Next::Fault(fate) => (1, fate),
             };
             match fate {
-                Fate::Pass => self.held.extend_from_slice(&piece[..n]),
-                Fate::Flip(mask) => self.held.push(first ^ mask),
-                Fate::Drop => {}
-                Fate::Cut => {
-                    self.faults.passed(Direction::Read, 0, Fate::Cut);
+                ByteFate::Pass => self.held.extend_from_slice(&piece[..n]),
+                ByteFate::Flip(mask) => self.held.push(first ^ mask),
+                ByteFate::Drop => {}
+                ByteFate::Cut => {
+                    self.faults.passed(Direction::Read, 0, ByteFate::Cut);
                     self.ends = true;
                     break;
                 }
@@ -135,7 +135,7 @@ impl<S> Line<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Line<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for FaultyStream<S> {
     /// Accepts a clean run or a single faulty byte at a time, so that nothing has to be kept when the stream is not
     /// ready.
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
@@ -155,18 +155,18 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Line<S> {
         ready!(line.write.poll_delay(cx));
         let Some(inner) = &mut line.inner else { return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into())) };
         let (n, fate) = match line.faults.next(Direction::Write, bytes.len()) {
-            Next::Clean(n) => (ready!(Pin::new(inner).poll_write(cx, &bytes[..n]))?, Fate::Pass),
-            Next::Fault(Fate::Flip(mask)) => {
-                (ready!(Pin::new(inner).poll_write(cx, &[first ^ mask]))?, Fate::Flip(mask))
+            Next::Clean(n) => (ready!(Pin::new(inner).poll_write(cx, &bytes[..n]))?, ByteFate::Pass),
+            Next::Fault(ByteFate::Flip(mask)) => {
+                (ready!(Pin::new(inner).poll_write(cx, &[first ^ mask]))?, ByteFate::Flip(mask))
             }
-            Next::Fault(Fate::Cut) => (0, Fate::Cut),
+            Next::Fault(ByteFate::Cut) => (0, ByteFate::Cut),
             Next::Fault(fate) => (1, fate),
         };
         if line.faults.passed(Direction::Write, n, fate) {
             line.cut();
         }
         match fate {
-            Fate::Cut => Poll::Ready(Err(io::ErrorKind::BrokenPipe.into())),
+            ByteFate::Cut => Poll::Ready(Err(io::ErrorKind::BrokenPipe.into())),
             _ => Poll::Ready(Ok(n)),
         }
     }
@@ -192,17 +192,17 @@ mod tests {
     use tokio::time::Instant;
 
     use super::*;
-    use crate::sim::fault::{BOTH, Counts};
+    use crate::sim::fault::{BOTH_DIRECTIONS, FaultCounts};
 
     const TEXT: &[u8] = b"0123456789";
 
-    fn line(faults: &Faults) -> (Line<DuplexStream>, DuplexStream) {
+    fn line(faults: &LineFaults) -> (FaultyStream<DuplexStream>, DuplexStream) {
         let (near, far) = duplex(65536);
-        (Line::new(near, faults), far)
+        (FaultyStream::new(near, faults), far)
     }
 
     /// What comes out at the other end when `bytes` are written in pieces of `piece`.
-    async fn written(faults: &Faults, bytes: &[u8], piece: usize) -> Vec<u8> {
+    async fn written(faults: &LineFaults, bytes: &[u8], piece: usize) -> Vec<u8> {
         let (mut near, mut far) = line(faults);
         for piece in bytes.chunks(piece) {
             near.write_all(piece).await.unwrap();
@@ -214,7 +214,7 @@ mod tests {
     }
 
     /// What the holder reads when the other end writes `bytes` in pieces of `piece`.
-    async fn read(faults: &Faults, bytes: &[u8], piece: usize) -> Vec<u8> {
+    async fn read(faults: &LineFaults, bytes: &[u8], piece: usize) -> Vec<u8> {
         let (mut near, mut far) = line(faults);
         for piece in bytes.chunks(piece) {
             far.write_all(piece).await.unwrap();
@@ -227,19 +227,19 @@ mod tests {
 
     #[tokio::test]
     async fn a_line_without_faults_changes_nothing() {
-        let faults = Faults::seeded(1);
+        let faults = LineFaults::seeded(1);
         let long: Vec<u8> = (0..5000_u32).map(|n| n.to_le_bytes()[0]).collect();
         assert_eq!(written(&faults, &long, 7).await, long);
         assert_eq!(read(&faults, &long, 700).await, long);
-        assert_eq!(faults.counts(), Counts { bytes: 10_000, ..Counts::default() });
+        assert_eq!(faults.counts(), FaultCounts { bytes: 10_000, ..FaultCounts::default() });
     }
 
     #[tokio::test]
     async fn the_same_seed_hits_the_same_bytes_in_whatever_pieces_they_come() {
         let long = vec![0x55; 4000];
         let set = |seed| {
-            let faults = Faults::seeded(seed);
-            for direction in BOTH {
+            let faults = LineFaults::seeded(seed);
+            for direction in BOTH_DIRECTIONS {
                 faults.drop_per_mille(direction, 20);
                 faults.flip_per_mille(direction, 20);
             }
@@ -254,7 +254,7 @@ mod tests {
 
     #[tokio::test]
     async fn chances_are_as_large_as_they_say() {
-        let faults = Faults::seeded(3);
+        let faults = LineFaults::seeded(3);
         faults.drop_per_mille(Direction::Read, 100);
         faults.flip_per_mille(Direction::Read, 100);
         let out = read(&faults, &[0; 20_000], 1000).await;
@@ -269,7 +269,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_thousand_per_mille_is_every_byte() {
-        let faults = Faults::seeded(3);
+        let faults = LineFaults::seeded(3);
         faults.drop_per_mille(Direction::Write, 1000);
         assert_eq!(written(&faults, TEXT, 3).await, b"");
         faults.clear();
@@ -279,7 +279,7 @@ mod tests {
 
     #[tokio::test]
     async fn drops_and_flips_exactly_the_byte_that_was_named() {
-        let faults = Faults::seeded(1);
+        let faults = LineFaults::seeded(1);
         faults.drop_byte(Direction::Write, 2);
         faults.flip_bit(Direction::Write, 4, 0);
         assert_eq!(written(&faults, TEXT, 10).await, b"013556789");
@@ -291,12 +291,12 @@ mod tests {
         faults.drop_byte(Direction::Read, 0);
         faults.flip_bit(Direction::Read, 9, 1);
         assert_eq!(read(&faults, TEXT, 4).await, b"12345678;");
-        assert_eq!(faults.counts(), Counts { bytes: 26, dropped: 2, flipped: 3, cuts: 0 });
+        assert_eq!(faults.counts(), FaultCounts { bytes: 26, dropped: 2, flipped: 3, cuts: 0 });
     }
 
     #[tokio::test(start_paused = true)]
     async fn delays_each_way_and_loses_nothing_when_the_reader_gives_up_meanwhile() {
-        let faults = Faults::seeded(1);
+        let faults = LineFaults::seeded(1);
         faults.delay(Direction::Read, Duration::from_millis(300));
         faults.delay(Direction::Write, Duration::from_millis(40));
         let (mut near, mut far) = line(&faults);
@@ -316,7 +316,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_faulty_byte_does_not_add_a_delay() {
-        let faults = Faults::seeded(1);
+        let faults = LineFaults::seeded(1);
         faults.delay(Direction::Write, Duration::from_millis(40));
         faults.flip_bit(Direction::Write, 5, 0);
         let (mut near, _far) = line(&faults);
@@ -328,13 +328,13 @@ mod tests {
     #[tokio::test]
     async fn cuts_after_the_bytes_that_were_allowed() {
         for piece in [1, 3, 10] {
-            let faults = Faults::seeded(1);
+            let faults = LineFaults::seeded(1);
             faults.cut_after_bytes(Direction::Read, 4);
             assert_eq!(read(&faults, TEXT, piece).await, b"0123", "read in pieces of {piece}");
             assert_eq!(faults.counts().cuts, 1);
             assert_eq!(read(&faults, TEXT, piece).await, TEXT, "the next line is whole");
         }
-        let faults = Faults::seeded(1);
+        let faults = LineFaults::seeded(1);
         faults.cut_after_bytes(Direction::Write, 4);
         let (mut near, mut far) = line(&faults);
         assert_eq!(near.write_all(TEXT).await.unwrap_err().kind(), io::ErrorKind::BrokenPipe);
@@ -346,18 +346,18 @@ mod tests {
 
     #[tokio::test]
     async fn a_cut_before_the_first_byte_lets_none_pass() {
-        let faults = Faults::seeded(1);
+        let faults = LineFaults::seeded(1);
         faults.cut_after_bytes(Direction::Read, 0);
         assert_eq!(read(&faults, TEXT, 10).await, b"");
         faults.cut_after_bytes(Direction::Write, 0);
         let (mut near, _far) = line(&faults);
         assert!(near.write_all(TEXT).await.is_err());
-        assert_eq!(faults.counts(), Counts { cuts: 2, ..Counts::default() });
+        assert_eq!(faults.counts(), FaultCounts { cuts: 2, ..FaultCounts::default() });
     }
 
     #[tokio::test]
     async fn a_reader_that_waits_hears_of_the_cut() {
-        let faults = Faults::seeded(1);
+        let faults = LineFaults::seeded(1);
         let (mut near, mut far) = line(&faults);
         let waiting = tokio::spawn(async move { near.read(&mut [0; 8]).await.unwrap() });
         tokio::task::yield_now().await;

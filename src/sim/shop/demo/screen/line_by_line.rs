@@ -7,17 +7,17 @@ use std::io;
 use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use tokio::sync::mpsc;
 
-use super::super::{say, wallet};
-use super::keys::Sheet;
+use super::super::{card_menu, say};
+use super::keys::Page;
 use super::model::{Model, Tone};
-use super::{panes, sheets, view};
+use super::{pages, panes, view};
 use crate::sim::reader::deck;
 
 /// Places of the shop are paths, which are not broken.
 const NEVER_BROKEN: usize = usize::MAX;
 
 /// What was told so far.
-pub(super) struct Lines {
+pub(super) struct LineByLine {
     /// The number of the last step.
     told: usize,
     /// What was said of the reader.
@@ -28,28 +28,28 @@ pub(super) struct Lines {
     attention: String,
     /// Receipts that came out.
     receipts: usize,
-    /// The sheet, as it was told.
-    sheet: Vec<String>,
+    /// The page, as it was told.
+    page: Vec<String>,
     _single_keys: Option<SingleKeys>,
 }
 
-impl Lines {
+impl LineByLine {
     /// Nothing was told yet; and the keys.
     pub(super) fn take() -> (Self, mpsc::Receiver<Event>) {
-        let (attention, sheet) = (String::new(), Vec::new());
+        let (attention, page) = (String::new(), Vec::new());
         let lines = Self {
             told: 0,
             reader: String::new(),
             held: usize::MAX,
             attention,
             receipts: 0,
-            sheet,
+            page,
             _single_keys: SingleKeys::on(),
         };
         (lines, keyboard())
     }
 
-    /// Tells what is new. A sheet that only tells is done with when it was told.
+    /// Tells what is new. A page that only tells is done with when it was told.
     pub(super) fn tell(&mut self, model: &mut Model) {
         if self.held == usize::MAX {
             welcome(model);
@@ -59,14 +59,14 @@ impl Lines {
             say(&format!("{mark} {}", told.text));
         }
         self.told = model.told;
-        let reader = format!("  [ {} ]  {}", panes::glass(model).join(" / "), panes::waiting(model));
+        let reader = format!("  [ {} ]  {}", panes::reader_display(model).join(" / "), panes::waiting(model));
         if reader != self.reader {
             say(&reader);
             self.reader = reader;
         }
         if model.held != self.held {
             let card = model.card();
-            say(&format!("  The card {} is in your hand. {}", card.name, wallet::nature(card)));
+            say(&format!("  The card {} is in your hand. {}", card.name, card_menu::description(card)));
             self.held = model.held;
         }
         let attention = view::attention(model);
@@ -78,51 +78,49 @@ impl Lines {
             say(&paper(receipt));
         }
         self.receipts = model.receipts.len();
-        self.sheet(model);
+        self.page(model);
     }
 
-    fn sheet(&mut self, model: &mut Model) {
-        let sheet = match model.sheet {
-            Sheet::None => Vec::new(),
-            Sheet::Keys | Sheet::Places => [sheets::keys(), vec![String::new()], cards(), places(model)].concat(),
-            Sheet::Totals => sheets::totals(model),
-            Sheet::Amount(purpose) => {
-                let (asks, meaning) = sheets::question(model, purpose);
+    fn page(&mut self, model: &mut Model) {
+        let page = match model.page {
+            Page::None => Vec::new(),
+            Page::Keys | Page::Places => [pages::keys(), vec![String::new()], cards(), places(model)].concat(),
+            Page::Totals => pages::totals(model),
+            Page::Amount(purpose) => {
+                let (asks, meaning) = pages::question(model, purpose);
                 let meaning = meaning.map_or_else(|wrong| wrong, str::to_owned);
                 let typed =
                     if model.amount.typed.is_empty() { String::new() } else { format!("{} EUR: ", model.amount.typed) };
                 vec![asks, format!("{typed}{meaning}"), "Enter begins, Esc goes back.".to_owned()]
             }
         };
-        if sheet != self.sheet {
-            sheet.iter().for_each(|line| say(format!("  {line}").trim_end()));
+        if page != self.page {
+            page.iter().for_each(|line| say(format!("  {line}").trim_end()));
         }
-        if matches!(model.sheet, Sheet::Keys | Sheet::Places)
-            || (model.sheet == Sheet::Totals && model.totals.is_some())
-        {
-            model.sheet = Sheet::None;
+        if matches!(model.page, Page::Keys | Page::Places) || (model.page == Page::Totals && model.totals.is_some()) {
+            model.page = Page::None;
         }
-        self.sheet = if model.sheet == Sheet::None { Vec::new() } else { sheet };
+        self.page = if model.page == Page::None { Vec::new() } else { page };
     }
 }
 
 fn welcome(model: &Model) {
     say("\nThe shop is open. The agent is the real one; reader, gateway and printer are simulated.\n");
-    let lines = [places(model), sheets::keys(), vec![String::new()], cards()].concat();
+    let lines = [places(model), pages::keys(), vec![String::new()], cards()].concat();
     lines.iter().for_each(|line| say(format!("  {line}").trim_end()));
     say("");
 }
 
 fn places(model: &Model) -> Vec<String> {
-    sheets::places(model, NEVER_BROKEN)
+    pages::places(model, NEVER_BROKEN)
 }
 
 fn cards() -> Vec<String> {
     let card = |(key, card)| {
         let card: &crate::sim::reader::Card = card;
-        format!("{key} {:17} {:21} {}", card.name, wallet::words(card), wallet::nature(card))
+        format!("{key} {:17} {:21} {}", card.name, card_menu::words(card), card_menu::description(card))
     };
-    wallet::CARD_KEYS.chars().zip(deck::DECK).map(card).collect()
+    card_menu::CARD_KEYS.chars().zip(deck::DECK).map(card).collect()
 }
 
 /// A receipt with the edges of its paper, so that it stands out from what is said around it.
