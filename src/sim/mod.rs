@@ -14,25 +14,31 @@
 //! | what happens | where |
 //! |---|---|
 //! | a shop opens: reader, gateway, printer, and a configuration for the agent | `shop.rs` `open`, `config_text` |
-//! | a person sees it and presses keys | `shop/demo.rs` `run`, `shop/demo/screen.rs` `show`, `shop/demo/screen/key_pressed.rs` `press` |
+//! | a person sees it | `shop/demo.rs` `run`, `shop/demo/screen.rs` `show`, `shop/demo/screen/view.rs` `draw` |
+//! | a key is pressed | `shop/demo/screen/keys.rs` `intent`, `shop/demo/screen/key_pressed.rs` `press` |
 //! | what a key does to reader, printer, line and agent | `shop/demo/screen/shop_actions.rs` `act` |
 //! | the demo's till asks the agent | `shop/demo/till.rs` `ask` |
 //! | bytes come to the reader, and answers go out | `reader/port.rs` `serve`, `reader/device.rs` `bytes`, `reader/outgoing.rs` `answer` |
 //! | a command is carried out | `reader/commands.rs` `command` |
 //! | a sale is started at the reader | `reader/start_transaction.rs` `start_transaction`, `start_contactless` |
 //! | a card is inserted, tapped or swiped; which cards there are | `reader/card_entry.rs` `insert`, `tap`, `swipe`, `reader/deck/cards.rs` |
-//! | the cardholder chooses an application, types a PIN, types digits | `reader/application_choice.rs` `choose`, `reader/pin_entry.rs` `ask_for_pin`, `reader/number_entry.rs` `get_numeric` |
-//! | card data and PIN are encrypted under DUKPT | `reader/keys.rs` `seal_chip`, `seal_tap`, `seal_swipe`, `seal_pin`, `keys/tdes_dukpt.rs` `next` |
-//! | the card decides, alone and after the host's answer | `reader/emv_transaction.rs` `first`, `second`, `reader/continue_transaction.rs` `card_hears_host` |
-//! | what goes wrong at the reader, and when | `reader/script/parse.rs`, `reader/script/run.rs` `meet_script`, `reader/faults.rs`, `reader/flood.rs` |
+//! | the cardholder chooses an application, types digits | `reader/application_choice.rs` `choose`, `reader/number_entry.rs` `get_numeric` |
+//! | the cardholder types a PIN, and what becomes of it | `reader/pin_entry.rs` `ask_for_pin`, `pin_entered` |
+//! | card data and PIN are encrypted under DUKPT | `reader/keys.rs` `seal_chip`, `seal_pin`, `keys/tdes_dukpt.rs` `next` |
+//! | the card decides: first, and after the host's answer | `reader/emv_transaction.rs` `first`, `second` |
+//! | the host's answer comes to the card | `reader/continue_transaction.rs` `continue_transaction`, `card_hears_host` |
+//! | what goes wrong at the reader | `reader/faults.rs`, `reader/flood.rs` |
+//! | when it does: a script | `reader/script.rs`, `reader/script/parse.rs`, `reader/script/run.rs` `meet_script` |
 //! | a line delays, loses, changes or cuts | `fault.rs` `fate`, `fault/stream.rs`, `fault/proxy.rs` `proxy` |
-//! | a request comes to the gateway: path and token, then its form | `gateway/server.rs` `handle`, `gateway/route.rs` `route`, `gateway/form.rs` `parse` |
+//! | a request comes to the gateway | `gateway/server.rs` `handle`, `gateway/route.rs` `authorized`, `route` |
+//! | its form is read as the documents say | `gateway/form.rs` `parse`, `gateway/host.rs` `payment` |
 //! | the card data are decrypted, each key once | `gateway/encrypted_data.rs` `open`, `gateway/clear_card_data.rs` `read_card` |
-//! | the bank decides about card, cryptogram and PIN | `gateway/host.rs` `payment`, `gateway/issuer.rs` `decide` |
+//! | the bank decides about card, cryptogram and PIN | `gateway/issuer.rs` `decide` |
 //! | the cents of the amount choose what goes wrong | `gateway/outcomes.rs` `for_amount` |
 //! | how strictly the host checks | `gateway/host_rules.rs` |
-//! | a capture, refund, reversal or question | `gateway/follow_up.rs` `follow_up`, `gateway/query.rs` `query`, `gateway/balance.rs` `of` |
-//! | it is booked, and answered | `gateway/booking.rs` `book`, `gateway/books.rs` `enter`, `gateway/answer.rs` `payment`, `gateway/delivery.rs` `deliver` |
+//! | a capture, refund or reversal; a question | `gateway/follow_up.rs` `follow_up`, `gateway/query.rs` `query` |
+//! | it is booked | `gateway/booking.rs` `book`, `gateway/books.rs` `enter` |
+//! | it is answered | `gateway/answer.rs` `payment`, `gateway/delivery.rs` `deliver` |
 //! | a receipt is printed | `printer.rs` `print`, `printer/paper.rs` `feed`, `printer/drawing.rs` `png` |
 //!
 //! It speaks the real wires (pty or TCP, TLS, ESC/POS) and holds the only code of the project that can decrypt; the

@@ -10,9 +10,9 @@ mod args;
 mod code_page;
 mod connection;
 mod drawing;
+mod mechanism;
 pub mod paper;
 
-use std::collections::VecDeque;
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -24,7 +24,8 @@ use tokio::time::{Instant, sleep_until};
 
 pub use args::{Args, run};
 use connection::{Connection, PrinterPort};
-use paper::{Paper, Receipt};
+use mechanism::{BUFFER, Mechanism};
+use paper::Receipt;
 
 /// How a printer starts.
 #[derive(Clone, Debug)]
@@ -34,7 +35,7 @@ pub struct Options {
     /// Characters on a line.
     pub columns: u8,
     /// What it says when it is asked.
-    pub speech: StatusAnswers,
+    pub status_answers: StatusAnswers,
     /// What its sensors see.
     pub sensors: Sensors,
     /// How fast it prints; at once without it.
@@ -83,7 +84,7 @@ impl Default for Options {
         Self {
             place: Place::Tcp(SocketAddr::from(([127, 0, 0, 1], 0))),
             columns: 42,
-            speech: StatusAnswers::default(),
+            status_answers: StatusAnswers::default(),
             sensors: Sensors::default(),
             bytes_per_second: None,
         }
@@ -123,21 +124,12 @@ impl Printer {
     /// When the address cannot be listened on, or the pty or its link cannot be made.
     #[allow(clippy::unused_async, reason = "it starts a task and wants a runtime")]
     pub async fn open(options: Options) -> io::Result<Self> {
-        let (door, name) = PrinterPort::open(&options.place)?;
+        let (port, name) = PrinterPort::open(&options.place)?;
         let (sender, receipts) = watch::channel(Vec::new());
-        let mechanism = Mechanism {
-            name,
-            paper: Paper::new(usize::from(options.columns)),
-            speech: options.speech,
-            sensors: options.sensors,
-            buffer: VecDeque::new(),
-            heard: [0; 2],
-            die_after: None,
-            out_after: None,
-        };
+        let mechanism = Mechanism::new(name, &options);
         let shared = Arc::new(Shared { mechanism: Mutex::new(mechanism), changed: Notify::new(), receipts: sender });
         let (orders, inbox) = mpsc::channel(1);
-        tokio::spawn(serve(door, Arc::clone(&shared), options.bytes_per_second, inbox));
+        tokio::spawn(serve(port, Arc::clone(&shared), options.bytes_per_second, inbox));
         Ok(Self { shared, columns: options.columns, orders, receipts, taken: 0 })
     }
 
@@ -216,16 +208,16 @@ impl Printer {
         self.shared.changed.notify_one();
     }
 
-    /// Changes what it says.
-    pub fn set_speech(&self, speech: StatusAnswers) {
-        self.shared.mechanism().speech = speech;
+    /// Changes what it says about its state.
+    pub fn set_status_answers(&self, status_answers: StatusAnswers) {
+        self.shared.mechanism().status_answers = status_answers;
     }
 }
 
 #[derive(Debug)]
 struct Shared {
     mechanism: Mutex<Mechanism>,
-    /// Somebody has put a hand on it.
+    /// Somebody has changed something on it.
     changed: Notify,
     receipts: watch::Sender<Vec<Receipt>>,
 }
@@ -236,93 +228,8 @@ impl Shared {
     }
 }
 
-/// The inside of the printer.
-#[derive(Debug)]
-struct Mechanism {
-    name: String,
-    paper: Paper,
-    speech: StatusAnswers,
-    sensors: Sensors,
-    /// What has arrived and is not printed yet.
-    buffer: VecDeque<u8>,
-    /// The last two bytes that arrived: DLE EOT n is obeyed at once, wherever it stands.
-    heard: [u8; 2],
-    /// Bytes until the printer dies, when that was ordered.
-    die_after: Option<usize>,
-    /// Lines at which the paper is out, when that was ordered.
-    out_after: Option<usize>,
-}
-
-/// As large as that of a usual printer; when it is full the flow stops.
-const BUFFER: usize = 4096;
-const DLE: u8 = 0x10;
-const EOT: u8 = 0x04;
-
-impl Mechanism {
-    /// Takes bytes from the wire; returns what is answered at once.
-    fn arrive(&mut self, bytes: &[u8]) -> Vec<u8> {
-        let mut answers = Vec::new();
-        for byte in bytes {
-            if self.heard == [DLE, EOT] {
-                answers.extend(self.answer(*byte));
-            }
-            self.heard = [self.heard[1], *byte];
-            self.buffer.push_back(*byte);
-        }
-        answers
-    }
-
-    /// DLE EOT n, by the table of the manuals: bits 1 and 4 are always set.
-    fn answer(&self, n: u8) -> Vec<u8> {
-        let Sensors { paper_out, paper_near_end, cover_open, cutter_jammed } = self.sensors;
-        let bit = |set: bool, bits: u8| if set { bits } else { 0 };
-        let offline = paper_out || cover_open || cutter_jammed;
-        let said = match n {
-            1 => bit(offline, 0x08),
-            2 => bit(cover_open, 0x04) | bit(paper_out, 0x20) | bit(cutter_jammed, 0x40),
-            3 => bit(cutter_jammed, 0x08),
-            4 => bit(paper_near_end || paper_out, 0x0C) | bit(paper_out, 0x60),
-            _ => return Vec::new(),
-        };
-        match self.speech {
-            StatusAnswers::Answers | StatusAnswers::AnswersStateOnly => vec![0x12 | said],
-            StatusAnswers::Silent => Vec::new(),
-            StatusAnswers::Garbage => vec![0xFF, b'U', 0x00, 0x80],
-        }
-    }
-
-    fn can_print(&self) -> bool {
-        let Sensors { paper_out, cover_open, cutter_jammed, .. } = self.sensors;
-        !self.buffer.is_empty() && !paper_out && !cover_open && !cutter_jammed
-    }
-
-    /// Prints up to `most` bytes of the buffer; returns what is answered, and whether the printer lives after it.
-    fn print(&mut self, most: usize) -> (Vec<u8>, bool) {
-        let mut answers = Vec::new();
-        for _ in 0..most {
-            if !self.can_print() {
-                break;
-            }
-            if self.die_after.as_mut().is_some_and(|left| left.checked_sub(1).map(|less| *left = less).is_none()) {
-                self.die_after = None;
-                return (answers, false);
-            }
-            let byte = self.buffer.pop_front().into_iter().collect::<Vec<_>>();
-            let said = self.paper.feed(&byte);
-            if self.speech == StatusAnswers::Answers {
-                answers.extend(said);
-            }
-            if self.out_after.is_some_and(|lines| self.paper.fed() >= lines) {
-                self.out_after = None;
-                self.sensors.paper_out = true;
-            }
-        }
-        (answers, true)
-    }
-}
-
 async fn serve(
-    mut door: PrinterPort,
+    mut port: PrinterPort,
     shared: Arc<Shared>,
     bytes_per_second: Option<u32>,
     mut orders: mpsc::Receiver<PlugOrder>,
@@ -335,7 +242,7 @@ async fn serve(
                 None => return,
                 Some(PlugOrder { dead, done }) => (dead, Some(done)),
             },
-            alive = work(&mut door, &mut line, &mut pace, &shared) => match alive {
+            alive = work(&mut port, &mut line, &mut pace, &shared) => match alive {
                 true => continue,
                 false => (true, None),
             },
@@ -346,12 +253,12 @@ async fn serve(
             mechanism.buffer.clear();
             mechanism.paper.power_off();
         }
-        door = match door.switch_plug(dead) {
-            Ok((door, name)) => {
+        port = match port.switch_plug(dead) {
+            Ok((port, name)) => {
                 if let Some(name) = name {
                     shared.mechanism().name = name;
                 }
-                door
+                port
             }
             Err(_) => return,
         };
@@ -361,7 +268,7 @@ async fn serve(
 }
 
 /// One step: takes a connection, takes bytes, or prints some. False when the printer died of it.
-async fn work(door: &mut PrinterPort, line: &mut Option<Connection>, pace: &mut Pace, shared: &Shared) -> bool {
+async fn work(port: &mut PrinterPort, line: &mut Option<Connection>, pace: &mut Pace, shared: &Shared) -> bool {
     let (can_print, room) = {
         let mechanism = shared.mechanism();
         (mechanism.can_print(), BUFFER.saturating_sub(mechanism.buffer.len()))
@@ -369,7 +276,7 @@ async fn work(door: &mut PrinterPort, line: &mut Option<Connection>, pace: &mut 
     let mut bytes = [0; BUFFER];
     let arrives = async {
         match &line {
-            None => Arrival::Connection(door.next().await),
+            None => Arrival::Connection(port.next().await),
             Some(_) if room == 0 => std::future::pending().await,
             Some(line) => Arrival::Bytes(line.read(&mut bytes[..room]).await),
         }
@@ -432,31 +339,7 @@ impl Pace {
 
 #[cfg(test)]
 mod tests {
-    //! Bits typed from the table of DLE EOT.
     use super::*;
-
-    #[test]
-    fn it_answers_by_the_manuals_table() {
-        let answers = |sensors| {
-            let mut mechanism = Mechanism {
-                name: String::new(),
-                paper: Paper::new(42),
-                speech: StatusAnswers::Answers,
-                sensors,
-                buffer: VecDeque::new(),
-                heard: [0; 2],
-                die_after: None,
-                out_after: None,
-            };
-            mechanism.arrive(b"text\x10\x04\x01\x10\x04\x02\x10\x04\x03\x10\x04\x04\x10\x04\x09")
-        };
-        let none = Sensors::default();
-        assert_eq!(answers(none), [0x12, 0x12, 0x12, 0x12]);
-        assert_eq!(answers(Sensors { paper_near_end: true, ..none }), [0x12, 0x12, 0x12, 0x1E]);
-        assert_eq!(answers(Sensors { paper_out: true, ..none }), [0x1A, 0x32, 0x12, 0x7E]);
-        assert_eq!(answers(Sensors { cover_open: true, ..none }), [0x1A, 0x16, 0x12, 0x12]);
-        assert_eq!(answers(Sensors { cutter_jammed: true, ..none }), [0x1A, 0x52, 0x1A, 0x12]);
-    }
 
     #[tokio::test(start_paused = true)]
     async fn a_slow_printer_takes_the_time_that_its_speed_says() {

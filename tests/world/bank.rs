@@ -236,7 +236,7 @@ pub(crate) struct Bank {
     /// Nobody answers.
     pub(crate) away: bool,
     pub(crate) token_revoked: bool,
-    /// Every so manieth request is answered with a redirect; 0 is none (literal).
+    /// Every nth request is answered with a redirect; 0 is none (literal).
     pub(crate) redirects: u64,
     /// It is set up to be asked by POST.
     pub(crate) asked_by_post: bool,

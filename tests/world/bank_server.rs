@@ -1,4 +1,5 @@
-//! The bank's end of the line: TLS with certificates of its own, HTTP, and the points at which the line can be cut.
+//! The bank's server, its end of the line: TLS with certificates of its own, HTTP, and the points at which the line can
+//! be cut.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Everything that is seen from outside, numbered: where the power and the lines can be cut.
+//! The cut points: everything that is seen from outside, numbered, where the power and the lines can be cut.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,5 @@
-//! The weather of a storm: what goes wrong at random, and heals again. A seed gives the same storm each time.
+//! The disturbances of a storm: what goes wrong at random, when, and how it heals again; and what customers and tills
+//! want meanwhile. A seed gives the same storm each time.
 
 use std::fs;
 use std::time::Duration;

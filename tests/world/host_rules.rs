@@ -1,5 +1,6 @@
-//! The bank's rules: what it refuses, what it books, and how it says it. The literal one takes and says only what the
-//! interface says, and all that it allows: every form of an amount, of a code, of hexadecimal digits.
+//! The rules of the bank's host: what it refuses, what it books, and in which form it answers. The literal one takes
+//! and says only what the interface says, and all that it allows: every form of an amount, of a code, of hexadecimal
+//! digits.
 
 use std::time::Duration;
 

@@ -3,18 +3,19 @@
 //! and the power can be cut at any moment.
 //!
 //! ```text
-//!   till (people.rs) ──▶ the agent, booted on a board (board.rs) ──▶ reader (hardware.rs: the simulated device and its person)
+//!   tills (tills.rs) ──▶ the agent, booted on a board (board.rs) ──▶ reader and printer (hardware.rs)
 //!                              │            │
-//!                       journal's files     └──▶ bank (bank.rs) over TLS (desk.rs) on a cable (cable.rs), printer (hardware.rs)
+//!                       journal's files     └──▶ bank (bank.rs) behind TLS (bank_server.rs) on a cable (cable.rs)
 //! ```
 //!
-//! The bank has rules (host_rules.rs): one checks what it books, one books whatever it is told, one takes the interface
-//! at its word.
+//! The bank's host has one of three sets of rules (host_rules.rs): one checks what it books, one books whatever it is
+//! told, one takes the interface at its word. The cardholder is the simulated reader's. What goes wrong at random, and
+//! when, is in disturbances.rs.
 //!
-//! Everything that can be seen from outside passes a numbered point (points.rs): a commit of the journal, a frame of
-//! the reader, a phase of a request, a piece of paper, a message to a till. A plan names a number, and there the power
-//! or the line is cut. When the power is cut the disk is kept as it is in that moment, everything on its way is lost,
-//! and a new board boots from that disk. What the bank has read it goes on with.
+//! Everything that can be seen from outside passes a numbered point (cut_points.rs): a commit of the journal, a frame
+//! of the reader, a phase of a request, a piece of paper, a message to a till. A plan names a number, and there the
+//! power or the line is cut. When the power is cut the disk is kept as it is in that moment, everything on its way is
+//! lost, and a new board boots from that disk. What the bank has read it goes on with.
 //!
 //! `verdict.rs` is the judge. It reads what the bank was asked for and booked (ledger.rs), the printed bytes and what
 //! the tills were told, and never the agent.

@@ -1,4 +1,5 @@
-//! The tills and the people behind them: what they wish, and what they are told.
+//! The tills and their cashiers: what they wish, what they are told, and what they do about it. The cardholder is the
+//! simulated reader's (`hardware.rs`).
 
 use std::time::Duration;
 

@@ -52,18 +52,18 @@ pub(super) fn approved(test_mode: Option<&str>) -> (&'static str, &'static str, 
 }
 
 /// A payment, or what follows one, with this result.
-pub(super) fn payment(told: &AnswerParts<'_>, code: &str, description: &str) -> Value {
-    let AnswerParts { entry, form, .. } = told;
+pub(super) fn payment(parts: &AnswerParts<'_>, code: &str, description: &str) -> Value {
+    let AnswerParts { entry, form, .. } = parts;
     let mut answer = json!({
         "id": entry.id,
         "paymentType": entry.kind.as_str(),
-        "amount": told.host_rules.amount(&entry.id, &entry.amount),
+        "amount": parts.host_rules.amount(&entry.id, &entry.amount),
         "currency": entry.currency,
         "result": result(code, description),
-        "resultDetails": { "AcquirerResponse": told.acquirer, "ShortId": told.short_id },
+        "resultDetails": { "AcquirerResponse": parts.acquirer, "ShortId": parts.short_id },
     });
     // What it refers to is said in webhooks only (data-model: Webhook notification body).
-    let refers_to = entry.refers_to.as_ref().filter(|_| !told.host_rules.is_literal());
+    let refers_to = entry.refers_to.as_ref().filter(|_| !parts.host_rules.is_literal());
     for (name, value) in
         [("merchantTransactionId", entry.merchant_transaction_id.as_ref()), ("referencedId", refers_to)]
     {
@@ -81,42 +81,42 @@ pub(super) fn payment(told: &AnswerParts<'_>, code: &str, description: &str) -> 
             answer["customParameters"][key] = json!(value);
         }
     }
-    checks(&mut answer, told);
-    if let Some(masked_card) = told.masked_card {
+    checks(&mut answer, parts);
+    if let Some(masked_card) = parts.masked_card {
         card(&mut answer, masked_card, form);
     }
     for name in ["card", "paymentBrand"] {
-        if let Some(value) = told.as_before.and_then(|before| before.get(name)) {
+        if let Some(value) = parts.as_before.and_then(|before| before.get(name)) {
             answer[name] = value.clone();
         }
     }
-    if let Some(instruction) = told.instruction {
+    if let Some(instruction) = parts.instruction {
         answer["standingInstruction"] = instruction.clone();
         // Which field carries the scheme's reference is not documented: here both.
         if let Some(reference) = instruction.get("initialTransactionId") {
             answer["resultDetails"]["CardholderInitiatedTransactionID"] = reference.clone();
         }
     }
-    answer["pos"] = pos(told);
-    stamped(answer, told.at)
+    answer["pos"] = pos(parts);
+    stamped(answer, parts.at)
 }
 
 /// Letters of address and security code, risk score, advice after a decline.
-fn checks(answer: &mut Value, told: &AnswerParts<'_>) {
-    let declined = told.entry.state == State::Declined;
-    let unchecked = told.outcome == Outcome::Unchecked;
-    for (name, letter) in [("avsResponse", told.checks.address), ("cvvResponse", told.checks.code)] {
+fn checks(answer: &mut Value, parts: &AnswerParts<'_>) {
+    let declined = parts.entry.state == State::Declined;
+    let unchecked = parts.outcome == Outcome::Unchecked;
+    for (name, letter) in [("avsResponse", parts.checks.address), ("cvvResponse", parts.checks.code)] {
         if let Some(letter) = letter {
             answer["result"][name] = json!(if unchecked { "U" } else { letter });
         }
     }
     let for_its_risk = answer["result"]["code"] == "100.400.100";
-    if for_its_risk || told.form.iter().any(|(name, _)| name.starts_with("risk.")) {
+    if for_its_risk || parts.form.iter().any(|(name, _)| name.starts_with("risk.")) {
         answer["risk"] = json!({ "score": if for_its_risk { "-00900" } else { "+00100" } });
     }
     if declined {
         // 01: other account data are needed; 02: try again later; 03: do not try again.
-        let advice = match told.acquirer {
+        let advice = match parts.acquirer {
             "54" | "55" | "14" => "01",
             "51" => "02",
             _ => "03",
@@ -140,14 +140,14 @@ pub(super) fn card(answer: &mut Value, masked_card: &MaskedCard, form: &Form) {
     }
 }
 
-fn pos(told: &AnswerParts<'_>) -> Value {
-    let entry = told.entry;
+fn pos(parts: &AnswerParts<'_>) -> Value {
+    let entry = parts.entry;
     // Codes that differ from payment to payment, letters and digits as documented.
     let digest: u64 = entry.id.bytes().fold(7, |sum, c| sum.wrapping_mul(31).wrapping_add(u64::from(c)));
     let mut pos = json!({
         "merchantId": "SIM0000000000001",
-        "timestamp": told.at.format("%Y-%m-%d %H:%M:%S").to_string(),
-        "statusText": match told.outcome {
+        "timestamp": parts.at.format("%Y-%m-%d %H:%M:%S").to_string(),
+        "statusText": match parts.outcome {
             Outcome::ControlBytes => HOSTILE_TEXT,
             // Letters and digits, as documented.
             _ => "SIMULATED",
@@ -160,8 +160,8 @@ fn pos(told: &AnswerParts<'_>) -> Value {
             "identifier": entry.id[..15].to_uppercase(),
         });
     }
-    if let Some(icc) = told.icc {
-        pos["iccDataResponse"] = json!(told.host_rules.hex(&entry.id, icc));
+    if let Some(icc) = parts.icc {
+        pos["iccDataResponse"] = json!(parts.host_rules.hex(&entry.id, icc));
     }
     pos
 }

@@ -101,7 +101,7 @@ impl Host {
         let n = self.books.count()? + 1;
         let short_id = format!("{:04}.{:04}.{:04}", n / 100_000_000 % 10_000, n / 10_000 % 10_000, n % 10_000);
         let arc = String::from_utf8_lossy(&declined.map_or(*b"00", |declined| declined.arc)).into_owned();
-        let mut told = AnswerParts {
+        let mut parts = AnswerParts {
             entry: &entry,
             form,
             outcome,
@@ -126,12 +126,12 @@ impl Host {
             }
             answer
         };
-        let answer = with_registration(answer::payment(&told, code, description));
+        let answer = with_registration(answer::payment(&parts, code, description));
         let answer = if state == State::Pending { without_approval(answer) } else { answer };
         let later = (outcome == Outcome::PendingThenApproved && state == State::Pending).then(|| {
-            told.outcome = Outcome::Approve;
+            parts.outcome = Outcome::Approve;
             let (code, description, _) = answer::approved(form.get("testMode"));
-            (1, with_registration(answer::payment(&told, code, description)))
+            (1, with_registration(answer::payment(&parts, code, description)))
         });
         tracing::info!("gateway: {} {} {}: {code} {description}", entry.kind.as_str(), entry.amount, entry.currency);
         let booking = Booking {

@@ -1,5 +1,5 @@
-//! What the encrypted card data hold once they are decrypted: TLVs of a chip, tracks of a stripe, or what was typed; exactly that,
-//! padded with zeros, and nothing else.
+//! What the encrypted card data hold once they are decrypted: TLVs of a chip, tracks of a stripe, or what was typed;
+//! exactly that, padded with zeros, and nothing else.
 
 use super::encrypted_data::SRED_DATA;
 use super::form::Invalid;

@@ -1,5 +1,5 @@
-//! Decrypting what the card reader encrypted: card data (SRED) and PIN blocks, each key at most once. The length of the KSN
-//! tells how: 10 bytes TDES DUKPT with PIN blocks of format 0, 12 bytes AES DUKPT with format 4.
+//! Decrypting what the card reader encrypted: card data (SRED) and PIN blocks, each key at most once. The length of the
+//! KSN tells how: 10 bytes TDES DUKPT with PIN blocks of format 0, 12 bytes AES DUKPT with format 4.
 //!
 //! Every KSN must be later than any seen of the same device and key set: a device never uses a key twice and never goes
 //! back (readers: 8.1; ANSI X9.24-1, A.2; X9.24-3, 6.1). PIN and card data must come from two key sets.

@@ -48,7 +48,7 @@ impl Host {
             _ => self.outcome(form.get("amount")),
         };
         let path = format!("/v1/payments/{id}");
-        if let Some(instead) = self.before(outcome, form.get("amount").unwrap_or(kind.as_str()), &path) {
+        if let Some(instead) = self.instead_of_processing(outcome, form.get("amount").unwrap_or(kind.as_str()), &path) {
             return Ok(instead);
         }
         let amount = match &of {

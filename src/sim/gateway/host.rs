@@ -109,7 +109,7 @@ impl Host {
         }
         let outcome = self.outcome(form.get("amount"));
         let reference = form.required("merchantTransactionId")?;
-        if let Some(instead) = self.before(outcome, reference, "/v1/payments") {
+        if let Some(instead) = self.instead_of_processing(outcome, reference, "/v1/payments") {
             return Ok(instead);
         }
         let card = self.key_sets.open(&sealed, &request.entry_mode)?;
@@ -165,7 +165,7 @@ impl Host {
     }
 
     /// The faults that come before anything is done.
-    pub(super) fn before(&mut self, outcome: Outcome, key: &str, path: &str) -> Option<Delivery> {
+    pub(super) fn instead_of_processing(&mut self, outcome: Outcome, key: &str, path: &str) -> Option<Delivery> {
         match outcome {
             Outcome::Throttle => Some(answer::throttled()),
             Outcome::ServerError { processed: false } => Some(Delivery::Raw(500, b"Internal Server Error".to_vec())),

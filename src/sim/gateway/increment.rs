@@ -41,7 +41,9 @@ impl Host {
             return Err(Invalid::new(REFERENCE, "matches no payment").into());
         }
         let outcome = self.outcome(form.get("amount"));
-        if let Some(instead) = self.before(outcome, form.required("merchantTransactionId")?, "/v1/payments") {
+        if let Some(instead) =
+            self.instead_of_processing(outcome, form.required("merchantTransactionId")?, "/v1/payments")
+        {
             return Ok(instead);
         }
         if let Some(of) = of.as_ref().filter(|_| !self.host_rules().books_all()) {

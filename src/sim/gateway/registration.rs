@@ -58,7 +58,9 @@ impl Host {
             return Err(Invalid::new("paymentBrand", "does not belong to the stored card").into());
         }
         let outcome = self.outcome(form.get("amount"));
-        if let Some(instead) = self.before(outcome, reference, &format!("/v1/registrations/{id}/payments")) {
+        if let Some(instead) =
+            self.instead_of_processing(outcome, reference, &format!("/v1/registrations/{id}/payments"))
+        {
             return Ok(instead);
         }
         let before = self.books.with_registration(id)?;

@@ -148,14 +148,14 @@ pub(super) async fn serve(
                 None => return,
                 Some(Control::Offline(true, done)) => {
                     if listener.take().is_some() {
-                        kept = keep(address).ok();
+                        kept = reserve_port(address).ok();
                     }
                     connections.shutdown().await;
                     let _ = done.send(Ok(()));
                 }
                 Some(Control::Offline(false, done)) => {
                     let bound = if listener.is_some() { Ok(()) } else {
-                        let socket = kept.take().map_or_else(|| keep(address), Ok);
+                        let socket = kept.take().map_or_else(|| reserve_port(address), Ok);
                         socket.and_then(|socket| socket.listen(BACKLOG)).map(|bound| listener = Some(bound))
                     };
                     let _ = done.send(bound);
@@ -169,7 +169,7 @@ pub(super) async fn serve(
 const BACKLOG: u32 = 128;
 
 /// A socket that has the address and does not listen: connections are refused, and nobody else gets the port.
-fn keep(address: SocketAddr) -> io::Result<TcpSocket> {
+fn reserve_port(address: SocketAddr) -> io::Result<TcpSocket> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;
@@ -198,7 +198,7 @@ async fn handle(
 ) -> Result<Response<ResponseBody>, CutLine> {
     shared.requests.fetch_add(1, Ordering::Relaxed);
     let (head, body) = request.into_parts();
-    let body = whole(body).await;
+    let body = read_body(body).await;
     let host_rules = shared.options.host_rules;
     let arrived = host_rules.arrived(head.uri.path(), head.uri.query().unwrap_or_default());
     let path = arrived.path;
@@ -232,7 +232,7 @@ async fn handle(
 
 /// The body, unless it is too long. What is too long is read all the same, within reason: a client that is still
 /// sending would not hear the answer.
-async fn whole(mut body: Incoming) -> Option<Vec<u8>> {
+async fn read_body(mut body: Incoming) -> Option<Vec<u8>> {
     let (mut kept, mut seen) = (Vec::new(), 0_usize);
     while let Some(frame) = std::future::poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {
         let Ok(data) = frame.ok()?.into_data() else { continue };

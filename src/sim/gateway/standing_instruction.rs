@@ -26,32 +26,33 @@ pub(super) fn renews_or_adds(form: &Form) -> bool {
 
 /// The agreement of a payment with the card at the counter.
 pub(super) fn at_the_counter(form: &Form) -> Result<Option<Value>, Invalid> {
-    let Some(mut said) = said(form)? else { return Ok(None) };
+    let Some(mut fields) = agreement_fields(form)? else { return Ok(None) };
     match (form.get(MODE), form.get(SOURCE)) {
         (_, Some("MIT")) => Err(Invalid::new(SOURCE, "the merchant's own payment (MIT) has no card at the counter")),
         (Some("INITIAL"), _) => {
-            said.insert("initialTransactionId".to_owned(), json!(scheme_reference()));
-            Ok(Some(Value::Object(said)))
+            fields.insert("initialTransactionId".to_owned(), json!(scheme_reference()));
+            Ok(Some(Value::Object(fields)))
         }
-        _ => Ok(Some(Value::Object(said))),
+        _ => Ok(Some(Value::Object(fields))),
     }
 }
 
 /// The agreement of a payment with a stored card, with which `before` was paid.
 pub(super) fn with_stored(form: &Form, before: &[Booking], now: DateTime<Utc>) -> Result<Option<Value>, Refusal> {
-    let Some(mut said) = said(form)? else { return Ok(None) };
+    let Some(mut fields) = agreement_fields(form)? else { return Ok(None) };
     if form.get(MODE) == Some("INITIAL") {
         if form.get(SOURCE) != Some("CIT") {
             return Err(Invalid::new(SOURCE, "the first payment is the customer's own (CIT)").into());
         }
-        said.insert("initialTransactionId".to_owned(), json!(scheme_reference()));
-        return Ok(Some(Value::Object(said)));
+        fields.insert("initialTransactionId".to_owned(), json!(scheme_reference()));
+        return Ok(Some(Value::Object(fields)));
     }
     let approved = |booking: &&Booking| booking.entry.state == State::Approved;
-    let first = before.iter().filter(approved).rev().filter_map(|booking| booking.instruction.as_ref()).find(|said| {
-        let named = form.get(REFERENCE).is_none_or(|reference| said["initialTransactionId"] == reference);
-        said["mode"] == "INITIAL" && said["type"] == form.get(TYPE).unwrap_or_default() && named
-    });
+    let first =
+        before.iter().filter(approved).rev().filter_map(|booking| booking.instruction.as_ref()).find(|fields| {
+            let named = form.get(REFERENCE).is_none_or(|reference| fields["initialTransactionId"] == reference);
+            fields["mode"] == "INITIAL" && fields["type"] == form.get(TYPE).unwrap_or_default() && named
+        });
     let Some(first) = first else {
         return Err(Invalid::new(REFERENCE, "no first payment (INITIAL) of this type with this stored card").into());
     };
@@ -59,14 +60,16 @@ pub(super) fn with_stored(form: &Form, before: &[Booking], now: DateTime<Utc>) -
     let kept: Vec<&Booking> = before
         .iter()
         .filter(|booking| matches!(booking.entry.state, State::Approved | State::Pending))
-        .filter(|booking| booking.instruction.as_ref().is_some_and(|said| said["initialTransactionId"] == reference))
+        .filter(|booking| {
+            booking.instruction.as_ref().is_some_and(|fields| fields["initialTransactionId"] == reference)
+        })
         .collect();
     terms(first, &kept, now)?;
-    said.insert("initialTransactionId".to_owned(), reference);
+    fields.insert("initialTransactionId".to_owned(), reference);
     if let Some(id) = first.get("agreementId") {
-        said.insert("agreementId".to_owned(), id.clone());
+        fields.insert("agreementId".to_owned(), id.clone());
     }
-    Ok(Some(Value::Object(said)))
+    Ok(Some(Value::Object(fields)))
 }
 
 /// Whether one more payment keeps to the terms of the first.
@@ -95,16 +98,16 @@ fn terms(first: &Value, kept: &[&Booking], now: DateTime<Utc>) -> Result<(), Ref
 }
 
 /// What the form says of it, without its beginnings.
-fn said(form: &Form) -> Result<Option<Map<String, Value>>, Invalid> {
-    let fields = form.iter().filter_map(|(name, value)| Some((name.strip_prefix("standingInstruction.")?, value)));
-    let said: Map<String, Value> = fields.map(|(name, value)| (name.to_owned(), json!(value))).collect();
-    if said.is_empty() {
+fn agreement_fields(form: &Form) -> Result<Option<Map<String, Value>>, Invalid> {
+    let named = form.iter().filter_map(|(name, value)| Some((name.strip_prefix("standingInstruction.")?, value)));
+    let fields: Map<String, Value> = named.map(|(name, value)| (name.to_owned(), json!(value))).collect();
+    if fields.is_empty() {
         return Ok(None);
     }
     for name in [TYPE, MODE, SOURCE] {
         form.get(name).ok_or_else(|| Invalid::new(name, "mode, source and type come together"))?;
     }
-    Ok(Some(said))
+    Ok(Some(fields))
 }
 
 /// What the scheme would give: fifteen digits.

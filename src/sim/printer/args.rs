@@ -94,7 +94,7 @@ impl Args {
         Options {
             place: if self.pty { Place::Pty(self.link.clone()) } else { Place::Tcp(self.listen) },
             columns: self.columns,
-            speech: match (self.silent, self.garbage) {
+            status_answers: match (self.silent, self.garbage) {
                 (true, _) => StatusAnswers::Silent,
                 (_, true) => StatusAnswers::Garbage,
                 _ => StatusAnswers::Answers,

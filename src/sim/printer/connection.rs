@@ -72,7 +72,7 @@ impl PrinterPort {
             }
             (Self::Refusing(socket), false) => Ok((Self::Listening(socket.listen(BACKLOG)?), None)),
             (Self::Pty(_, link), true) => Ok((Self::Unplugged(link), None)),
-            (Self::Unplugged(link), false) => Self::open(&Place::Pty(link)).map(|(door, name)| (door, Some(name))),
+            (Self::Unplugged(link), false) => Self::open(&Place::Pty(link)).map(|(port, name)| (port, Some(name))),
             (as_it_is, _) => Ok((as_it_is, None)),
         }
     }

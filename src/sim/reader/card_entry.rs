@@ -1,5 +1,5 @@
-//! Cards at the reader: into the slot and out of it, on the antenna, through the stripe reader, and the events that tell
-//! the agent of them (readers: 2.2, 2.3, 2.6).
+//! Cards at the reader: into the slot and out of it, on the antenna, through the stripe reader, and the events that
+//! tell the agent of them (readers: 2.2, 2.3, 2.6).
 
 use super::deck::{Application, Card, CardEntry, Chip, Tap};
 use super::device::Device;

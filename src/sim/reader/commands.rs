@@ -1,5 +1,5 @@
 //! The commands by their codes, and those that concern no card and no keys: who are you, the clock, the display, what
-//! the agent wants to hear of (readers: 2.2, 2.10).
+//! the agent wants to hear of, and which keys there are (readers: 2.2).
 //!
 //! Answers are wrapped in E1 throughout (readers: 2.3, note).
 

@@ -1,5 +1,5 @@
-//! A virtual card: what is printed in and on it, and how it behaves. All of them are in `deck::cards`. Nothing here knows
-//! a reader.
+//! A virtual card: what is printed in and on it, and how it behaves. All of them are in `deck::cards`. Nothing here
+//! knows a reader.
 
 pub use self::cards::DECK;
 

@@ -1,4 +1,5 @@
-//! The handle on a running reader, by which people and tests put their hands on it and watch it.
+//! The handle of a running reader: people and tests present cards, press keys and pull the cable through it, and see
+//! what it shows.
 
 use std::io;
 use std::sync::Arc;

@@ -116,7 +116,7 @@ impl Keys {
         }
     }
 
-    /// P2PE STATUS (readers: 2.10): bit 1 a PIN key, bit 2 an SRED key.
+    /// P2PE STATUS (readers: 2.2): bit 0 initialised, bit 1 a PIN key, bit 2 an SRED key.
     pub(super) fn p2pe_status(&self) -> u8 {
         let card_key = self.encrypts_card_data && self.card_keys_are_left() || self.claims_card_key;
         let pin_key = self.holds_pin_key && self.pin_keys_are_left();

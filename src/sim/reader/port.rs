@@ -1,5 +1,6 @@
-//! The task that owns the simulated reader: it opens the line, serves one host after the other, and gives the device its
-//! bytes and the time. The only file of the reader that knows the time. The handle for people and tests is in `handle`.
+//! The task that owns the simulated reader: it opens the line, serves one host after the other, and gives the device
+//! its bytes and the time. The only file of the reader that knows the time. The handle for people and tests is in
+//! `handle`.
 #![allow(clippy::disallowed_methods, reason = "a simulator's port file: it gives the time to the device")]
 
 use std::io;

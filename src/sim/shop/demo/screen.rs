@@ -3,7 +3,7 @@
 //! line by line.
 //!
 //! ```text
-//!  key ─▶ keys (what is meant) ─▶ model, key_pressed (what is on the screen) ─▶ shop_actions (what is done in the shop)
+//!  key ─▶ keys (what is meant) ─▶ model, key_pressed (what is on the screen) ─▶ shop_actions (what is done there)
 //!                                   ▲  │
 //!  reader, printer, gateway, ───────┘  └─▶ view (a screen: panes, or one of the pages) or line_by_line
 //!  till (agent_news)

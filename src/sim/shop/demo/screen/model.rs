@@ -1,6 +1,6 @@
 //! What is on the screen, as plain data: what the shop has said so far, and what the keys have changed. It does nothing
-//! itself: a key that means something for the shop comes out as a [`ShopAction`] (`key_pressed`); what the agent says comes
-//! in by `agent_news`.
+//! itself: a key that means something for the shop comes out as a [`ShopAction`] (`key_pressed`); what the agent says
+//! comes in by `agent_news`.
 
 use std::collections::VecDeque;
 
