@@ -39,7 +39,7 @@
 //! | a capture, refund or reversal; a question | `gateway/follow_up.rs` `follow_up`, `gateway/query.rs` `query` |
 //! | it is booked | `gateway/booking.rs` `book`, `gateway/books.rs` `enter` |
 //! | it is answered | `gateway/answer.rs` `payment`, `gateway/delivery.rs` `deliver` |
-//! | a receipt is printed | `printer.rs` `print`, `printer/paper.rs` `feed`, `printer/drawing.rs` `png` |
+//! | a receipt is printed | `printer/mechanism.rs` `print`, `printer/paper.rs` `feed`, `printer/drawing.rs` `png` |
 //!
 //! It speaks the real wires (pty or TCP, TLS, ESC/POS) and holds the only code of the project that can decrypt; the
 //! agent is built without it. With the agent it shares what both must agree on and nothing that decides: the reader's

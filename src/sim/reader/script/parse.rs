@@ -1,4 +1,4 @@
-//! Reads the text of a script (its grammar is in the head above, in `script`), and says by line and word what is wrong
+//! Reads the text of a script (its grammar is at the head of `script`), and says by line and word what is wrong
 //! with it, and which word was probably meant.
 
 use std::str::FromStr;
