@@ -9,10 +9,10 @@ use zeroize::Zeroizing;
 use super::answer::is_payment_id;
 use super::parameter::{self, Misfit};
 use super::{On, Payment, WithoutCard};
+use crate::transaction::PaymentId;
 use crate::card::{Presented, SealedPin};
 use crate::config::{self, ID};
 use crate::money::{Amount, MoneyError};
-use crate::transaction::PaymentId;
 
 /// Where payments are made.
 const PAYMENTS: &str = "/v1/payments";
@@ -296,7 +296,7 @@ impl Form {
     }
 }
 
-/// The names in this file are constants; `tests/parameters.rs` holds each of them against the table.
+/// The names in this file are constants; `tests/gateway/parameters.rs` holds each of them against the table.
 fn row(name: &'static str) -> &'static parameter::Row {
     parameter::find(name).expect("every parameter that is sent has a row")
 }

@@ -42,9 +42,9 @@ pub use receipt::{Original, Receipt, ReceiptOutcome};
 pub use record::{Order, Outcome, Payment, Record};
 pub use reversing::FRESH;
 
+use crate::transaction::{PaymentId, Who};
 use crate::card::{CardFacts, FirstAnswer};
 use crate::money::Amount;
-use crate::transaction::{PaymentId, Who};
 use confirming::Confirming;
 use reversing::Reversing;
 
@@ -326,7 +326,7 @@ pub struct Step {
     actions: Vec<Action>,
 }
 
-/// Proof that a step's records are on the disk. Only `journal` makes one (kept by `tests/layers.rs`).
+/// Proof that a step's records are on the disk. Only `journal` makes one (kept by `tests/rules/layers.rs`).
 #[derive(Debug)]
 pub struct Written(());
 

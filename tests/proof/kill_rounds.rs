@@ -1,0 +1,384 @@
+//! Nothing is lost and nobody is charged twice: the real program in a process of its own, killed with SIGKILL (every
+//! fourth time stopped with SIGTERM, as systemd does) at random moments of sales, pre-authorisations, increments,
+//! captures, refunds, reversals, credits and payments with a card that the gateway keeps, by reference and by payment
+//! id, of two tills that share the terminal; and of the recoveries after them, also while the gateway is away.
+//!
+//! Three gateways take part in every run: as we read the interface, a bank without rules, and the interface's letter.
+//! What is judged is what the agent asked for, not what a gateway let it have.
+//!
+//! Real are the program, the pty to the reader, TLS to the gateway, the socket of the till, the printer's TCP and the
+//! SQLite file; the devices are the simulators, which live on. The judge (`checker`) reads the gateway's ledger, the
+//! printed bytes and what the till was told, and never the agent's journal.
+//!
+//! `POS_AGENT_SEED=N` draws other rounds, `POS_AGENT_ROUNDS=N` sets how many, `POS_AGENT_ROUND=N` runs one of them
+//! alone, `POS_AGENT_GATEWAY=literal` runs them over that gateway alone. A seed repeats the plan; a moment that is a
+//! time falls where the machine lets it fall.
+//!
+//! What it does not show: the power of the machine itself. What a killed process had written the system still writes;
+//! that what is synced outlives the power is SQLite's business. And a sale that the gateway never got stays "not
+//! confirmed" here: it ends a day later (`till`).
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    unreachable_pub,
+    reason = "a test may panic, and tells its seed; its parts are modules"
+)]
+#![allow(clippy::disallowed_methods, reason = "the seconds are printed, and a remembered life only says when to kill")]
+
+#[path = "kill_rounds/checker.rs"]
+mod checker;
+#[path = "kill_rounds/plan.rs"]
+mod plan;
+#[path = "kill_rounds/scene.rs"]
+mod scene;
+#[path = "kill_rounds/terminal.rs"]
+mod terminal;
+#[path = "kill_rounds/till.rs"]
+mod till;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use plan::{By, Named, Plan, Wish};
+use pos_agent::sim::gateway::HostRules;
+use pos_agent::transaction::Kind;
+use scene::Stage;
+use terminal::{Restart, Terminal, customer};
+use till::{Refusal, Till};
+
+/// Rounds of a plain `cargo test`.
+const ROUNDS: u64 = 12;
+/// From so many rounds on, a kill must have fallen into every stage.
+const ENOUGH: usize = 300;
+/// Each on a thread of its own: half of the time one waits (for a silent gateway, or to try again) the others work.
+/// Two for each gateway.
+const TERMINALS: u64 = 6;
+/// With so many sales that wait for the end of the day a terminal gets a new shop: at every start and every sale it
+/// asks for each.
+const WAITING_OF_A_SHOP: usize = 3;
+/// Longer than any round takes; one that hangs fails with its story.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+#[derive(Default)]
+struct Tally {
+    /// By gateway.
+    gateways: BTreeMap<HostRules, Counted>,
+    fell: BTreeMap<Stage, usize>,
+}
+
+#[derive(Default)]
+struct Counted {
+    rounds: usize,
+    restarts: usize,
+    /// Restarts after a stop by SIGTERM.
+    gentle: usize,
+    /// Restarts that found the gateway away.
+    away: usize,
+    /// What a bank without rules booked more often than it was asked.
+    residual: usize,
+    kinds: BTreeMap<String, usize>,
+    ends: BTreeMap<&'static str, usize>,
+}
+
+impl Tally {
+    fn add(&mut self, other: Self) {
+        for (stage, count) in other.fell {
+            *self.fell.entry(stage).or_default() += count;
+        }
+        for (host_rules, theirs) in other.gateways {
+            let mine = self.gateways.entry(host_rules).or_default();
+            for (sum, more) in [
+                (&mut mine.rounds, theirs.rounds),
+                (&mut mine.restarts, theirs.restarts),
+                (&mut mine.gentle, theirs.gentle),
+                (&mut mine.away, theirs.away),
+                (&mut mine.residual, theirs.residual),
+            ] {
+                *sum += more;
+            }
+            theirs.kinds.into_iter().for_each(|(name, count)| *mine.kinds.entry(name).or_default() += count);
+            theirs.ends.into_iter().for_each(|(name, count)| *mine.ends.entry(name).or_default() += count);
+        }
+    }
+
+    fn rounds(&self) -> usize {
+        self.gateways.values().map(|counted| counted.rounds).sum()
+    }
+
+    fn print(&self, seconds: f64) {
+        println!("{} rounds, {seconds:.1} s, violations 0", self.rounds());
+        println!("kills by what was seen from outside:");
+        for (stage, words) in Stage::ALL {
+            println!("{:6}  {words}", self.fell.get(&stage).unwrap_or(&0));
+        }
+        let columns: Vec<_> = HostRules::ALL.iter().map(|one| format!("{:>11}", one.as_str())).collect();
+        println!("by gateway:\n{}", columns.concat());
+        let row = |name: &str, count: &dyn Fn(&Counted) -> usize| {
+            let counts = HostRules::ALL.iter().map(|one| self.gateways.get(one).map_or(0, count));
+            println!("{}  {name}", counts.map(|count| format!("{count:11}")).collect::<String>());
+        };
+        row("rounds", &|counted| counted.rounds);
+        row("restarts", &|counted| counted.restarts);
+        row("of these after SIGTERM", &|counted| counted.gentle);
+        row("of these with the gateway away", &|counted| counted.away);
+        row("booked more often than asked (residual)", &|counted| counted.residual);
+        let names: BTreeSet<&String> = self.gateways.values().flat_map(|counted| counted.kinds.keys()).collect();
+        names.iter().for_each(|name| row(name, &|counted| counted.kinds.get(*name).copied().unwrap_or(0)));
+        println!("ends:");
+        let names: BTreeSet<&str> = self.gateways.values().flat_map(|counted| counted.ends.keys().copied()).collect();
+        names.iter().for_each(|name| row(name, &|counted| counted.ends.get(name).copied().unwrap_or(0)));
+    }
+}
+
+/// The gateway of a terminal: each in turn, all three in every run.
+fn gateway_of(seed: u64, terminal: u64) -> HostRules {
+    let Ok(only) = std::env::var("POS_AGENT_GATEWAY") else { return HostRules::in_turn(terminal + seed) };
+    let known = HostRules::ALL.into_iter().find(|one| one.as_str() == only);
+    known.unwrap_or_else(|| panic!("POS_AGENT_GATEWAY is checked, permissive or literal"))
+}
+
+#[test]
+fn a_kill_at_any_moment_loses_nothing_and_charges_nobody_twice() {
+    let number = |name: &str| {
+        std::env::var(name).ok().map(|text| text.parse::<u64>().unwrap_or_else(|_| panic!("{name} is a number")))
+    };
+    let (seed, rounds) = (number("POS_AGENT_SEED").unwrap_or(1), number("POS_AGENT_ROUNDS").unwrap_or(ROUNDS));
+    let all: Vec<u64> = number("POS_AGENT_ROUND").map_or_else(|| (0..rounds).collect(), |one| vec![one]);
+    println!("POS_AGENT_SEED={seed} POS_AGENT_ROUNDS={rounds}");
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let begun = Instant::now();
+    let terminals = (0..TERMINALS).map(|terminal| {
+        let mine: Vec<u64> = all.iter().copied().filter(|round| round % TERMINALS == terminal).collect();
+        std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            runtime.block_on(terminal_runs(seed, gateway_of(seed, terminal), &mine))
+        })
+    });
+    let mut tally = Tally::default();
+    let mut failed = Vec::new();
+    for terminal in terminals.collect::<Vec<_>>() {
+        match terminal.join().unwrap() {
+            Ok(one) => tally.add(one),
+            Err(story) => failed.push(story),
+        }
+    }
+    assert!(failed.is_empty(), "{} VIOLATIONS\n{}", failed.len(), failed.join("\n"));
+    tally.print(begun.elapsed().as_secs_f64());
+    if tally.rounds() >= ENOUGH {
+        let never: Vec<_> = Stage::ALL.iter().filter(|(stage, _)| !tally.fell.contains_key(stage)).collect();
+        assert!(never.is_empty(), "no kill fell into {never:?}");
+    }
+}
+
+async fn terminal_runs(seed: u64, host_rules: HostRules, rounds: &[u64]) -> Result<Tally, String> {
+    let mut tally = Tally::default();
+    let counted = tally.gateways.entry(host_rules).or_default();
+    let mut lives = Lives::default();
+    let mut rounds = rounds.iter().copied().peekable();
+    while rounds.peek().is_some() {
+        let mut terminal = Terminal::open(host_rules).await;
+        let till = Till::new(&terminal.shop, &terminal.scene, terminal.loopback.clone());
+        while till.waiting() < WAITING_OF_A_SHOP
+            && let Some(round) = rounds.next()
+        {
+            let plan = Plan::of_round(seed, round, 100_000 + 2 * round);
+            terminal.round_begins();
+            let name = format!("S{seed}R{round}");
+            let ran = tokio::time::timeout(PATIENCE, run(&mut terminal, &till, &plan, &name, &mut lives)).await;
+            let ran = ran.unwrap_or_else(|_| Err(format!("not settled within {} s", PATIENCE.as_secs())));
+            ran.map_err(|why| story(seed, round, &plan, &why, &terminal))?;
+            counted.rounds += 1;
+            let fell = terminal.scene.fell();
+            counted.restarts += fell.len();
+            counted.away += terminal.scene.times_away();
+            counted.gentle += terminal.scene.times_gentle();
+            fell.into_iter().for_each(|stage| *tally.fell.entry(stage).or_default() += 1);
+        }
+        for deal in till.book.deals().iter() {
+            *counted.kinds.entry(name_of(&deal.wish)).or_default() += 1;
+            *counted.ends.entry(deal.ended_as()).or_default() += 1;
+        }
+        counted.residual += checker::Books::of(&terminal.shop.gateway.ledger()).residual(host_rules)?;
+    }
+    Ok(tally)
+}
+
+/// How long transactions take that nobody disturbs: a random moment is a part of that.
+#[derive(Default)]
+struct Lives(HashMap<(&'static str, Option<&'static str>, u64), Duration>);
+
+impl Lives {
+    fn of(&self, wish: &Wish) -> Duration {
+        self.0.get(&wish.like()).copied().unwrap_or(Duration::from_millis(150))
+    }
+
+    fn learn(&mut self, wish: &Wish, life: Duration) {
+        let known = self.0.entry(wish.like()).or_insert(life);
+        *known = (*known + life) / 2;
+    }
+}
+
+/// One round: what is asked for, the kills, and after them the judgement.
+async fn run(terminal: &mut Terminal, till: &Till, plan: &Plan, name: &str, lives: &mut Lives) -> Result<(), String> {
+    let (shop, scene) = (terminal.shop.clone(), terminal.scene.clone());
+    let later = terminal.later.clone();
+    // After the last kill of the plan comes one more start.
+    let kills = plan.kills[1..].iter().copied().map(Some).chain([None]);
+    *later.lock().unwrap() = kills.zip(&plan.away).map(|(kill, away)| Restart { kill, away: *away }).collect();
+    let first = till.book.deals().len();
+    let work = async {
+        till.until_serving().await;
+        till.until_idle().await;
+        for (n, wish) in plan.deals.iter().enumerate() {
+            let reference = format!("{name}.{n}");
+            let of = wish.of.map(|of| format!("{name}.{of}"));
+            if let Some(of) = &of
+                && let Some(why) = nothing_to_follow(till, of, wish)
+            {
+                scene.note(why);
+                break;
+            }
+            if let Some(once) = wish.once {
+                shop.gateway.force(once);
+            }
+            scene.deal_begins();
+            let begun = Instant::now();
+            if n == plan.victim {
+                scene.arm(plan.kills[0], lives.of(wish));
+            }
+            till.follows(&reference);
+            let rival = plan.rival.as_ref().filter(|_| n + 1 == plan.deals.len());
+            let carried_out = async {
+                let refusal = if rival.is_some() { Refusal::May } else { Refusal::Never };
+                let first = till.carry_out(wish, &reference, of.as_deref(), plan.twice, refusal);
+                let Some(rival) = rival else { return first.await };
+                let reference = format!("{name}.rival");
+                let is_his = rival.by == By::Socket || plan.deals[0].by == By::Token;
+                let refusal = if is_his { Refusal::May } else { Refusal::Must };
+                let second = till.carry_out(rival, &reference, of.as_deref(), false, refusal);
+                let (first, second) = tokio::join!(first, second);
+                first.and(second)
+            };
+            let guest = async {
+                match wish.card {
+                    Some(card) => customer(&shop, &scene, card).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                ended = carried_out => ended?,
+                () = guest => {}
+            }
+            if scene.fell().is_empty() {
+                lives.learn(wish, begun.elapsed());
+            }
+            till.until_idle().await;
+        }
+        scene.over();
+        // The kills that are left: their moment has not come, or has gone by. The last of them leaves the agent alone.
+        let more = || later.lock().unwrap().iter().any(|restart| restart.kill.is_some());
+        while scene.is_armed() || more() || scene.fell().is_empty() {
+            scene.strike();
+            leave_alone(&later);
+            until_settled_again(till, first).await?;
+        }
+        until_settled_again(till, first).await?;
+        for reference in &begun(till, first) {
+            till.ask_again(reference).await?;
+        }
+        Ok::<_, String>(())
+    };
+    tokio::select! {
+        worked = work => worked?,
+        why = terminal.keep_running() => return Err(why),
+    }
+    let (ledger, receipts) = (terminal.shop.gateway.ledger(), terminal.shop.printer.receipts());
+    let deals = till.book.deals();
+    checker::settled(&ledger, &deals, &receipts)?;
+    checker::Books::of(&ledger).residual(terminal.shop.gateway.host_rules())?;
+    // What was over before the first kill has all its paper.
+    let undisturbed = terminal.scene.fell().first() == Some(&Stage::Over);
+    for deal in deals[first..].iter().filter(|deal| undisturbed && deal.ended_as() == "approved") {
+        let papers = checker::approvals_on_paper(&receipts, &deal.reference);
+        if papers != 2 {
+            return Err(format!("{} was approved and has {papers} receipts instead of 2", deal.reference));
+        }
+    }
+    Ok(())
+}
+
+/// No more kills: the next start is the last one, and meets the gateway as it was to be met.
+fn leave_alone(later: &Mutex<VecDeque<Restart>>) {
+    let mut later = later.lock().unwrap();
+    let away = later.front().is_some_and(|next| next.away);
+    *later = [Restart { kill: None, away }].into();
+}
+
+/// Why a transaction cannot be followed.
+fn nothing_to_follow(till: &Till, of: &str, wish: &Wish) -> Option<&'static str> {
+    let deals = till.book.deals();
+    let Some(earlier) = deals.iter().find(|deal| deal.reference == of).filter(|deal| deal.ended_as() == "approved")
+    else {
+        return Some("the earlier one was not approved: nothing can follow it");
+    };
+    let kept = earlier.end().and_then(|end| end.registration.as_ref());
+    (wish.named == Named::StoredCard && kept.is_none())
+        .then_some("the gateway has not told under which id it keeps the card")
+}
+
+/// What was begun of the round.
+fn begun(till: &Till, first: usize) -> Vec<String> {
+    let deals = till.book.deals();
+    deals[first..].iter().filter(|deal| deal.refused.is_none()).map(|deal| deal.reference.clone()).collect()
+}
+
+async fn until_settled_again(till: &Till, first: usize) -> Result<(), String> {
+    till.until_serving().await;
+    for reference in &begun(till, first) {
+        till.look_again(reference).await?;
+    }
+    till.until_idle().await;
+    Ok(())
+}
+
+fn name_of(wish: &Wish) -> String {
+    use pos_agent::sim::reader::CardEntry;
+    let what = match (wish.kind, wish.card.map(|(_, entry)| entry)) {
+        (Kind::Sale, Some(CardEntry::Insert)) => "sale, chip",
+        (Kind::Sale, Some(CardEntry::Tap)) => "sale, tap",
+        (Kind::Sale, _) => "sale, swipe",
+        (kind, _) => kind.as_str(),
+    };
+    let named = if wish.of.is_some() && wish.named == Named::Payment { ", by payment id" } else { "" };
+    format!("{what}{named}")
+}
+
+/// All that a person needs to see what happened, and to have it happen again.
+fn story(seed: u64, round: u64, plan: &Plan, why: &str, terminal: &Terminal) -> String {
+    let ledger = terminal.shop.gateway.ledger();
+    let entries = ledger.entries().iter().rev().take(12).rev().map(|entry| {
+        format!(
+            "{} {:?} {} {} {:?} refers to {:?}",
+            entry.id,
+            entry.merchant_transaction_id,
+            entry.kind.as_str(),
+            entry.amount,
+            entry.state,
+            entry.refers_to
+        )
+    });
+    let entries: Vec<_> = entries.collect();
+    format!(
+        "\n==== {why}\nthe gateway: {}\nagain: POS_AGENT_SEED={seed} POS_AGENT_ROUND={round} cargo test --test kill_rounds\n\
+         with the rounds before it: POS_AGENT_SEED={seed} POS_AGENT_ROUNDS={} cargo test --test kill_rounds\nthe plan: {}\n\
+         what happened:\n{}\nthe end of the gateway's ledger:\n{}\nthe agent's log:\n{}",
+        terminal.shop.gateway.host_rules().as_str(),
+        round + 1,
+        plan.told(),
+        terminal.scene.story().join("\n"),
+        entries.join("\n"),
+        terminal.log_of_round(),
+    )
+}

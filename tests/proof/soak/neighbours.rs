@@ -1,0 +1,191 @@
+//! The neighbours: each goes on until it is stopped. What they want is of no use to them, and must not hurt the shop.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use pos_agent::sim::reader::flood::FLOODS;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpStream, UnixStream};
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
+
+use super::terminal::{NOISY_TOKEN, Terminal};
+
+/// So many lines that say nothing, each for so long.
+const SILENT: usize = 60;
+const SILENCE: Duration = Duration::from_secs(20);
+/// How often each of them comes; in a short soak many times as often.
+const KILL_EVERY: Duration = Duration::from_secs(240);
+const JUMP_EVERY: Duration = Duration::from_secs(45);
+const PULL_EVERY: Duration = Duration::from_secs(17);
+const AWAY_EVERY: Duration = Duration::from_secs(53);
+const FLOOD_EVERY: Duration = Duration::from_secs(120);
+
+const HOUR: i64 = 3600;
+const DAY: i64 = 24 * HOUR;
+/// Where the board's clock jumps to, in seconds from the true time; 1970 is what a board without a battery starts with.
+const JUMPS: &[i64] = &[2 * HOUR, -3 * HOUR, 40 * DAY, -400 * DAY, 370 * DAY, -20_000 * DAY, 0];
+
+/// Open lines and say nothing.
+pub async fn silent(terminal: Arc<Terminal>) {
+    async fn at_port(terminal: Arc<Terminal>) {
+        loop {
+            if let Ok(mut line) = TcpStream::connect(&terminal.loopback).await {
+                let _ = timeout(SILENCE, line.read(&mut [0; 64])).await;
+            }
+            sleep(Duration::from_millis(20)).await;
+        }
+    }
+    async fn at_socket(terminal: Arc<Terminal>) {
+        loop {
+            if let Ok(mut line) = UnixStream::connect(terminal.shop.socket()).await {
+                let _ = timeout(SILENCE, line.read(&mut [0; 64])).await;
+            }
+            sleep(Duration::from_millis(200)).await;
+        }
+    }
+    tokio::join!(all(SILENT, &terminal, at_port), all(4, &terminal, at_socket));
+}
+
+/// Send a request a byte at a time, or only its head, and never end it.
+pub async fn dribbling(terminal: Arc<Terminal>) {
+    async fn head(terminal: Arc<Terminal>) {
+        loop {
+            if let Ok(mut line) = TcpStream::connect(&terminal.loopback).await {
+                let _ = line.write_all(b"POST /v1/sales HTTP/1.1\r\nHost: localhost\r\nX: ").await;
+                while line.write_all(b"x").await.is_ok() {
+                    sleep(Duration::from_millis(100)).await;
+                }
+            }
+            sleep(Duration::from_millis(50)).await;
+        }
+    }
+    async fn body(terminal: Arc<Terminal>) {
+        loop {
+            let head = "POST /v1/sales HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n";
+            if let Some(mut line) = with_token(&terminal, head).await {
+                let _ = line.write_all(b"{").await;
+                let _ = timeout(SILENCE, line.read(&mut [0; 512])).await;
+            }
+            sleep(Duration::from_millis(500)).await;
+        }
+    }
+    tokio::join!(all(12, &terminal, head), all(2, &terminal, body));
+}
+
+/// Send what is no request, or none of this terminal's.
+pub async fn shouting(terminal: Arc<Terminal>) {
+    async fn shout(terminal: Arc<Terminal>) {
+        let long = vec![b'A'; 64 * 1024];
+        let wrong = b"POST /v1/sales HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer wrong\r\n\
+                      Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}";
+        let foreign = b"GET /v1/status HTTP/1.1\r\nHost: evil.example\r\nOrigin: http://evil.example\r\n\r\n";
+        let hello = [&[0x16, 0x03, 0x01, 0x02, 0x00, 0x01, 0x00, 0x01, 0xFC, 0x03, 0x03][..], &[0xA5; 500]].concat();
+        let shouts: [&[u8]; 5] = [&long, wrong, foreign, &hello, b"\r\n\r\n\0\0\0"];
+        for shout in shouts.iter().cycle() {
+            if let Ok(mut line) = TcpStream::connect(&terminal.loopback).await {
+                let _ = line.write_all(shout).await;
+                let _ = timeout(Duration::from_secs(5), line.read(&mut [0; 4096])).await;
+            }
+            sleep(Duration::from_millis(30)).await;
+        }
+    }
+    all(4, &terminal, shout).await;
+}
+
+/// Ask for events with a token, and never read them.
+pub async fn deaf_listeners(terminal: Arc<Terminal>) {
+    async fn listen(terminal: Arc<Terminal>) {
+        loop {
+            if let Some(_line) = with_token(&terminal, "GET /v1/events HTTP/1.1\r\n").await {
+                sleep(Duration::from_secs(30)).await;
+            }
+            sleep(Duration::from_millis(100)).await;
+        }
+    }
+    all(8, &terminal, listen).await;
+}
+
+/// Ask for everything that ever was, many at once, and read it slowly.
+pub async fn listings(terminal: Arc<Terminal>) {
+    async fn list(terminal: Arc<Terminal>) {
+        loop {
+            if let Some(mut line) = with_token(&terminal, "GET /v1/sales?limit=1000 HTTP/1.1\r\n").await {
+                let mut bytes = vec![0; 16 * 1024];
+                while let Ok(Ok(1..)) = timeout(Duration::from_secs(10), line.read(&mut bytes)).await {
+                    sleep(Duration::from_millis(5)).await;
+                }
+            }
+            sleep(Duration::from_millis(500)).await;
+        }
+    }
+    all(8, &terminal, list).await;
+}
+
+/// A line on which a request with a token was begun; `None` when nobody answers.
+async fn with_token(terminal: &Terminal, head: &str) -> Option<TcpStream> {
+    let mut line = TcpStream::connect(&terminal.loopback).await.ok()?;
+    let rest = format!("Host: localhost\r\nAuthorization: Bearer {NOISY_TOKEN}\r\nConnection: close\r\n\r\n");
+    line.write_all(format!("{head}{rest}").as_bytes()).await.ok()?;
+    Some(line)
+}
+
+/// Pulls the reader's cable and puts it back.
+pub async fn cable(terminal: Arc<Terminal>) {
+    loop {
+        sleep(terminal.every(PULL_EVERY)).await;
+        terminal.shop.reader.unplug();
+        sleep(Duration::from_millis(400)).await;
+        let _ = terminal.shop.reader.replug();
+    }
+}
+
+/// The reader says without end, another thing each time; for which it is not listened to for a while.
+pub async fn floods(terminal: Arc<Terminal>) {
+    let reader = &terminal.shop.reader;
+    for (name, _) in FLOODS.iter().cycle() {
+        sleep(terminal.every(FLOOD_EVERY)).await;
+        for what in [name, &"nothing"] {
+            reader.run_script(format!("after 0ms: flood {what}").parse().unwrap());
+            sleep(Duration::from_millis(700)).await;
+        }
+    }
+}
+
+/// The gateway goes away, comes back, and is slow for a while.
+pub async fn gateway(terminal: Arc<Terminal>) {
+    loop {
+        sleep(terminal.every(AWAY_EVERY)).await;
+        terminal.shop.gateway.set_offline(true).await.unwrap();
+        sleep(Duration::from_secs(3)).await;
+        terminal.shop.gateway.set_offline(false).await.unwrap();
+        terminal.shop.gateway.set_delay(Duration::from_millis(300));
+        sleep(Duration::from_secs(5)).await;
+        terminal.shop.gateway.set_delay(Duration::ZERO);
+    }
+}
+
+/// The power goes.
+pub async fn kills(terminal: Arc<Terminal>) {
+    loop {
+        sleep(terminal.every(KILL_EVERY)).await;
+        terminal.kill();
+    }
+}
+
+/// The board's clock is set, wrongly, and right again at the end of each turn.
+pub async fn clocks(terminal: Arc<Terminal>) {
+    for ahead in JUMPS.iter().cycle() {
+        sleep(JUMP_EVERY).await;
+        terminal.set_clock(*ahead);
+    }
+}
+
+/// So many of them at once; they end with this.
+async fn all<F>(count: usize, terminal: &Arc<Terminal>, one: fn(Arc<Terminal>) -> F)
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    let mut all: JoinSet<()> = (0..count).map(|_| one(Arc::clone(terminal))).collect();
+    while all.join_next().await.is_some() {}
+}
