@@ -11,51 +11,59 @@ use crate::follow_up::{History, Left, Refusal};
 use crate::gateway::added;
 use crate::money::Amount;
 use crate::sale::{Order, Sale, Standing};
-use crate::till::{LaterView, Of, Refused, SaleView, Wanted};
+use crate::till::{LaterView, Of, Refused, RequestFields, SaleView, Wanted, WantedTransaction};
 use crate::transaction::{Earlier, Kind, PaymentId, Transaction};
 
 use super::Agent;
 use super::journal_desk::refused_by_journal;
 
 impl Agent {
-    /// What a wish comes to: its kind with the earlier transaction found, and its amount.
+    /// What a wish comes to: with the earlier transaction found, and its amount.
     pub(super) fn transaction_and_amount(&self, wanted: &Wanted) -> Result<(Transaction, Amount), Refused> {
-        let amount = |amount: Option<Amount>| {
-            amount.ok_or_else(|| not_possible(format!("a {} needs an amount", wanted.kind.as_str())))
-        };
-        let kind = match (wanted.kind, &wanted.of, &wanted.registration) {
-            (Kind::Sale, ..) => Transaction::Sale,
-            (Kind::PreAuthorisation, ..) => Transaction::PreAuthorisation,
-            (Kind::Credit, ..) => {
-                let amount = amount(wanted.amount)?;
+        let later = |of, amount| self.earlier_and_amount(of, amount, wanted);
+        Ok(match &wanted.transaction {
+            WantedTransaction::Sale { amount, .. } => (Transaction::Sale, *amount),
+            WantedTransaction::PreAuthorisation { amount, .. } => (Transaction::PreAuthorisation, *amount),
+            WantedTransaction::Credit { amount, .. } => {
                 self.is_whole_for(None)?;
-                self.limits.may_give(amount, 0)?;
-                return Ok((Transaction::Credit, amount));
+                self.limits.may_give(*amount, 0)?;
+                (Transaction::Credit, *amount)
             }
-            (Kind::ByRegistration, _, Some(registration)) => {
-                Transaction::ByRegistration { registration: checked_id("registration", registration)? }
+            WantedTransaction::ByRegistration { registration, amount, .. } => {
+                (Transaction::ByRegistration { registration: checked_id("registration", registration)? }, *amount)
             }
-            (kind, Some(of), _) => return self.later_than(kind, of, wanted),
-            (kind, ..) => return Err(not_possible(format!("a {} needs what it refers to", kind.as_str()))),
-        };
-        Ok((kind, amount(wanted.amount)?))
+            WantedTransaction::Capture { of, amount } => {
+                later(of, *amount).map(|(of, amount)| (Transaction::Capture { of }, amount))?
+            }
+            WantedTransaction::Refund { of, amount } => {
+                later(of, *amount).map(|(of, amount)| (Transaction::Refund { of }, amount))?
+            }
+            WantedTransaction::Reversal { of, amount } => {
+                later(of, *amount).map(|(of, amount)| (Transaction::Reversal { of }, amount))?
+            }
+            WantedTransaction::Increment { of, amount } => {
+                later(of, Some(*amount)).map(|(of, amount)| (Transaction::Increment { of }, amount))?
+            }
+            WantedTransaction::Reauthorisation { of, amount } => {
+                later(of, *amount).map(|(of, amount)| (Transaction::Reauthorisation { of }, amount))?
+            }
+        })
     }
 
-    fn later_than(&self, kind: Kind, of: &Of, wanted: &Wanted) -> Result<(Transaction, Amount), Refused> {
-        let (of, amount) = match self.earlier(of)? {
-            Ok(sale) => self.of_known(kind, &sale, wanted)?,
+    /// The earlier transaction, and how much of it; all that is left of it when the till named no amount.
+    fn earlier_and_amount(
+        &self,
+        of: &Of,
+        amount: Option<Amount>,
+        wanted: &Wanted,
+    ) -> Result<(Earlier, Amount), Refused> {
+        match self.earlier(of)? {
+            Ok(sale) => self.of_known(&sale, amount, wanted),
             Err(payment) => {
-                (Earlier { payment: payment.clone(), number: None }, self.of_unknown(kind, &payment, wanted)?)
+                let amount = self.of_unknown(&payment, amount, wanted)?;
+                Ok((Earlier { payment, number: None }, amount))
             }
-        };
-        let transaction = match kind {
-            Kind::Capture => Transaction::Capture { of },
-            Kind::Refund => Transaction::Refund { of },
-            Kind::Reversal => Transaction::Reversal { of },
-            Kind::Increment => Transaction::Increment { of },
-            _ => Transaction::Reauthorisation { of },
-        };
-        Ok((transaction, amount))
+        }
     }
 
     /// The earlier transaction of this journal, or the id of a payment that it does not know.
@@ -86,20 +94,21 @@ impl Agent {
         }
     }
 
-    fn of_known(&self, follow: Kind, sale: &Sale, wanted: &Wanted) -> Result<(Earlier, Amount), Refused> {
+    fn of_known(&self, sale: &Sale, amount: Option<Amount>, wanted: &Wanted) -> Result<(Earlier, Amount), Refused> {
         let order = sale.order();
         if order.till != wanted.till {
             wanted.caller.needs(Right::AnyTill, "to refer to another till's transaction")?;
         }
         self.is_whole_for(Some(order.number))?;
-        let left = self.left(follow, sale)?.map_err(|why| match why {
+        let kind = wanted.transaction.kind();
+        let left = self.left(kind, sale)?.map_err(|why| match why {
             Refusal::NeverFollows => {
                 let earlier = order.kind().as_str();
-                not_possible(format!("there is no {} of a {earlier}", wanted.kind.as_str()))
+                not_possible(format!("there is no {} of a {earlier}", kind.as_str()))
             }
             why => not_possible(format!("{}: {why}", named_for(wanted, order))),
         })?;
-        let amount = match (left, wanted.amount) {
+        let amount = match (left, amount) {
             (Left::Nothing, _) => return Err(not_possible("nothing is left of the earlier transaction".to_owned())),
             (Left::UpTo(left), Some(amount)) if amount.currency() != left.currency() => {
                 return Err(not_possible(format!("the earlier transaction is in {}", left.currency())));
@@ -120,13 +129,12 @@ impl Agent {
         Ok((Earlier { payment, number: Some(order.number) }, amount))
     }
 
-    fn of_unknown(&self, follow: Kind, payment: &PaymentId, wanted: &Wanted) -> Result<Amount, Refused> {
+    fn of_unknown(&self, payment: &PaymentId, amount: Option<Amount>, wanted: &Wanted) -> Result<Amount, Refused> {
         self.is_whole_for(None)?;
         wanted.caller.needs(Right::UnknownPayment, "to refer to a payment that this terminal does not know")?;
-        let amount = wanted.amount;
         let amount = amount
             .ok_or_else(|| not_possible("an amount is needed: this terminal does not know the payment".to_owned()))?;
-        if follow.gives_back() {
+        if wanted.transaction.kind().gives_back() {
             // What may have been given for it already counts.
             let earlier = self.journal.book.referring_to(payment).map_err(refused_by_journal)?;
             let gives = |sale: &&Sale| sale.order().kind().gives_back();
@@ -202,7 +210,8 @@ impl Agent {
     /// what it is.
     pub(super) fn is_the_same(&self, wanted: &Wanted, sale: &Sale, view: &SaleView) -> Result<bool, Refused> {
         let order = sale.order();
-        let of = match (&wanted.of, order.transaction.of()) {
+        let fields = wanted.transaction.fields();
+        let of = match (&fields.of, order.transaction.of()) {
             (None, None) => true,
             (Some(Of::Payment(payment)), Some(of)) => of.payment == *payment,
             (Some(Of::Number(number)), Some(of)) => of.number == Some(*number),
@@ -214,20 +223,25 @@ impl Agent {
             (Some(_), None) | (None, Some(_)) => false,
         };
         let registration = match &order.transaction {
-            Transaction::ByRegistration { registration } => wanted.registration.as_ref() == Some(registration),
+            Transaction::ByRegistration { registration } => fields.registration.as_ref() == Some(registration),
             _ => true,
         };
-        let amount = wanted.amount.is_none_or(|amount| amount == order.amount);
-        Ok(wanted.kind == view.kind && of && registration && amount && has_its_particulars(wanted, order))
+        let amount = fields.amount.is_none_or(|amount| amount == order.amount);
+        let parameters = added::are_the_same(&wanted.parameters, &order.parameters);
+        Ok(fields.kind == view.kind
+            && of
+            && registration
+            && amount
+            && has_its_particulars(&fields, order)
+            && parameters)
     }
 }
 
-/// Whether a wish says what the stored transaction was begun with beside its kind, amount and what it refers to.
-fn has_its_particulars(wanted: &Wanted, order: &Order) -> bool {
-    wanted.ask_tip == order.ask_tip
-        && wanted.manual == order.manual
-        && wanted.accept_partial == order.accept_partial
-        && added::are_the_same(&wanted.parameters, &order.parameters)
+/// Whether a wish says how the card is read, and what is asked for beside the amount, as the stored transaction does.
+fn has_its_particulars(fields: &RequestFields, order: &Order) -> bool {
+    fields.ask_tip == order.ask_tip
+        && fields.manual == order.manual
+        && fields.accept_partial.unwrap_or(false) == order.accept_partial
 }
 
 /// As the earlier transaction's till may hear of it: another till's reference is that till's business.

@@ -17,8 +17,8 @@ use crate::printer;
 use crate::sale::{
     Action, Answer, Approval, ApprovedAmount, Event, ForChip, HostFacts, Inquiry, Order, ReversalAnswer, Sale, Standing,
 };
-use crate::till::{self, Caller, Command, Of, Refused, Wanted};
-use crate::transaction::{Earlier, Kind, OutcomeWord, ReceiptCopy, Transaction, Who};
+use crate::till::{self, Caller, Command, Of, Refused, Wanted, WantedTransaction};
+use crate::transaction::{Earlier, Kind, OutcomeWord, PaymentId, ReceiptCopy, Reference, SaleNumber, Transaction, Who};
 use crate::wire;
 
 mod later;
@@ -59,9 +59,9 @@ impl Terminal {
         let order = Order {
             transaction,
             parameters: Vec::new(),
-            number,
+            number: SaleNumber::new(number),
             till: till.to_owned(),
-            reference: format!("R{number}"),
+            reference: Reference::parse(format!("R{number}")).unwrap(),
             by: None,
             amount: eur(minor),
             ask_tip: false,
@@ -95,11 +95,11 @@ impl Terminal {
     }
 
     fn standing(&self, number: u64) -> Standing<'_> {
-        self.agent.sales.open[&number].sale.standing()
+        self.agent.sales.open[&SaleNumber::new(number)].sale.standing()
     }
 
     fn is_held(&self, number: u64) -> bool {
-        self.agent.sales.open[&number].sale.is_held()
+        self.agent.sales.open[&SaleNumber::new(number)].sale.is_held()
     }
 }
 
@@ -159,10 +159,10 @@ fn stored_card() -> Transaction {
 
 fn approved(id: &str) -> Answer {
     Answer::Approved(Box::new(Approval {
-        id: id.to_owned(),
+        id: PaymentId::new(id),
         amount: ApprovedAmount::NotSaid,
         for_chip: ForChip::default(),
-        facts: HostFacts { id: Some(id.to_owned()), ..HostFacts::default() },
+        facts: HostFacts { id: Some(PaymentId::new(id)), ..HostFacts::default() },
     }))
 }
 
@@ -175,25 +175,19 @@ fn refund(till: &str, of: Of, minor: u64, rights: &[Right]) -> Wanted {
     let token = TillToken { till: till.to_owned(), token_file: "token".into(), rights };
     Wanted {
         till: till.to_owned(),
-        reference: "new".to_owned(),
-        kind: Kind::Refund,
-        amount: Some(eur(minor)),
-        ask_tip: false,
-        manual: false,
-        accept_partial: false,
-        of: Some(of),
+        reference: Reference::parse("new").unwrap(),
+        transaction: WantedTransaction::Refund { of, amount: Some(eur(minor)) },
         caller: Caller::token(&token),
-        registration: None,
         parameters: serde_json::Map::new(),
     }
 }
 
 fn by_reference(till: &str, number: u64) -> Of {
-    Of::Reference { till: till.to_owned(), reference: format!("R{number}") }
+    Of::Reference { till: till.to_owned(), reference: Reference::parse(format!("R{number}")).unwrap() }
 }
 
 fn in_journal(number: u64) -> Earlier {
-    Earlier { payment: id(number), number: Some(number) }
+    Earlier { payment: PaymentId::new(id(number)), number: Some(SaleNumber::new(number)) }
 }
 
 #[tokio::test(start_paused = true)]
@@ -201,15 +195,15 @@ async fn an_id_that_the_journal_knows_is_that_sale_with_its_rest() {
     let folder = TempDir::new().unwrap();
     let mut terminal = Terminal::start(folder.path(), "");
     terminal.sold(1, "till-1", 1000);
-    let by_id = || Of::Payment(id(1));
+    let by_id = || Of::Payment(PaymentId::new(id(1)));
     let refund_of_it = (Transaction::Refund { of: in_journal(1) }, eur(1000));
     assert_eq!(terminal.may(&refund("till-1", by_id(), 1000, &[])), Ok(refund_of_it));
     let more = terminal.may(&refund("till-1", by_id(), 1001, &[])).unwrap_err();
     assert!(more.contains("more than is left: 10.00 EUR"), "{more}");
     // However it was named, what was given counts.
     terminal.refunded(2, "till-1", in_journal(1), 300);
-    terminal.refunded(3, "till-1", Earlier { payment: id(1), number: None }, 200);
-    for of in [by_id(), Of::Number(1), by_reference("till-1", 1)] {
+    terminal.refunded(3, "till-1", Earlier { payment: PaymentId::new(id(1)), number: None }, 200);
+    for of in [by_id(), Of::Number(SaleNumber::new(1)), by_reference("till-1", 1)] {
         let more = terminal.may(&refund("till-1", of.clone(), 501, &[])).unwrap_err();
         assert!(more.contains("more than is left: 5.00 EUR"), "{of:?}: {more}");
         assert!(terminal.may(&refund("till-1", of, 500, &[])).is_ok());
@@ -221,7 +215,7 @@ async fn another_tills_sale_needs_the_right_however_it_is_named() {
     let folder = TempDir::new().unwrap();
     let mut terminal = Terminal::start(folder.path(), "");
     terminal.sold(1, "till-1", 1000);
-    for of in [Of::Payment(id(1)), Of::Number(1), by_reference("till-1", 1)] {
+    for of in [Of::Payment(PaymentId::new(id(1))), Of::Number(SaleNumber::new(1)), by_reference("till-1", 1)] {
         assert!(terminal.may(&refund("till-1", of.clone(), 100, &[])).is_ok(), "{of:?}");
         let refused = terminal.may(&refund("till-2", of.clone(), 100, &[Right::UnknownPayment])).unwrap_err();
         assert!(refused.contains("the right any-till"), "{of:?}: {refused}");
@@ -232,8 +226,11 @@ async fn another_tills_sale_needs_the_right_however_it_is_named() {
 
 #[tokio::test(start_paused = true)]
 async fn for_an_unknown_payment_and_by_credit_nothing_is_given_beyond_the_limit() {
-    let unknown = |minor, rights: &[Right]| refund("till-1", Of::Payment(UNKNOWN.to_owned()), minor, rights);
-    let credit = |minor| Wanted { kind: Kind::Credit, of: None, ..unknown(minor, &[]) };
+    let unknown = |minor, rights: &[Right]| refund("till-1", Of::Payment(PaymentId::new(UNKNOWN)), minor, rights);
+    let credit = |minor| {
+        let transaction = WantedTransaction::Credit { amount: eur(minor), manual: false };
+        Wanted { transaction, ..unknown(minor, &[]) }
+    };
     let folder = TempDir::new().unwrap();
     {
         let closed = Terminal::start(folder.path(), "");
@@ -245,7 +242,7 @@ async fn for_an_unknown_payment_and_by_credit_nothing_is_given_beyond_the_limit(
     let refused = terminal.may(&unknown(1, &[Right::AnyTill])).unwrap_err();
     assert!(refused.contains("the right unknown-payment"), "{refused}");
     assert!(terminal.may(&unknown(5001, &[Right::UnknownPayment])).is_err());
-    let of = || Earlier { payment: UNKNOWN.to_owned(), number: None };
+    let of = || Earlier { payment: PaymentId::new(UNKNOWN), number: None };
     assert_eq!(
         terminal.may(&unknown(5000, &[Right::UnknownPayment])),
         Ok((Transaction::Refund { of: of() }, eur(5000)))
@@ -265,18 +262,21 @@ async fn the_earlier_till_is_part_of_what_was_asked_for() {
     let mut terminal = Terminal::start(folder.path(), "");
     terminal.sold(1, "till-1", 1000);
     terminal.refunded(2, "till-3", in_journal(1), 100);
-    let (sale, view) = terminal.agent.find("till-3", "R2").unwrap();
+    let (sale, view) = terminal.agent.find("till-3", &Reference::parse("R2").unwrap()).unwrap();
     for (of, is_it) in [
         (by_reference("till-1", 1), true),
-        (Of::Number(1), true),
-        (Of::Payment(id(1)), true),
+        (Of::Number(SaleNumber::new(1)), true),
+        (Of::Payment(PaymentId::new(id(1))), true),
         // The same reference of another till is another sale.
         (by_reference("till-2", 1), false),
         (by_reference("till-1", 3), false),
-        (Of::Number(3), false),
-        (Of::Payment(id(3)), false),
+        (Of::Number(SaleNumber::new(3)), false),
+        (Of::Payment(PaymentId::new(id(3))), false),
     ] {
-        let wanted = Wanted { reference: "R2".to_owned(), ..refund("till-3", of.clone(), 100, &[Right::AnyTill]) };
+        let wanted = Wanted {
+            reference: Reference::parse("R2").unwrap(),
+            ..refund("till-3", of.clone(), 100, &[Right::AnyTill])
+        };
         assert_eq!(terminal.agent.is_the_same(&wanted, &sale, &view).ok(), Some(is_it), "{of:?}");
     }
 }
@@ -291,7 +291,7 @@ async fn an_answer_with_the_id_of_another_transaction_is_not_taken() {
         before.enter(
             3,
             "till-1",
-            Transaction::Refund { of: Earlier { payment: UNKNOWN.to_owned(), number: None } },
+            Transaction::Refund { of: Earlier { payment: PaymentId::new(UNKNOWN), number: None } },
             1,
             None,
         );
@@ -300,16 +300,16 @@ async fn an_answer_with_the_id_of_another_transaction_is_not_taken() {
     for (number, payment, is_ours) in
         [(2, id(2), true), (2, id(1), false), (3, id(3), true), (3, UNKNOWN.to_owned(), false)]
     {
-        let pending = Answer::Pending { id: payment.clone() };
+        let pending = Answer::Pending { id: PaymentId::new(payment.clone()) };
         for answer in [approved(&payment), pending] {
-            let taken = terminal.agent.with_an_id_of_its_own(number, answer.clone());
+            let taken = terminal.agent.with_an_id_of_its_own(SaleNumber::new(number), answer.clone());
             assert_eq!(!matches!(taken, Answer::NotOurs { .. }), is_ours, "{number}: {answer:?}");
         }
     }
 }
 
 fn reversal() -> Action {
-    Action::Reverse { payment: id(1), amount: eur(1000), reference: format!("{}-r1", reference(1)) }
+    Action::Reverse { payment: PaymentId::new(id(1)), amount: eur(1000), reference: format!("{}-r1", reference(1)) }
 }
 
 #[tokio::test(start_paused = true)]
@@ -319,20 +319,28 @@ async fn no_reversal_of_before_leaves_until_the_gateway_has_named_its_references
     let mut terminal = Terminal::start(folder.path(), "");
     terminal.agent.settle();
     assert_eq!(
-        terminal.agent.may_leave(1, reversal()),
+        terminal.agent.may_leave(SaleNumber::new(1), reversal()),
         None,
         "it is not known yet whether this journal is an old copy"
     );
     terminal.agent.references_listed(Err("HTTP 500".to_owned()));
-    assert_eq!(terminal.agent.may_leave(1, reversal()), None, "nor after a question without an answer");
-    assert_eq!(terminal.agent.may_leave(2, reversal()), Some(reversal()), "what began since is this board's own");
+    assert_eq!(
+        terminal.agent.may_leave(SaleNumber::new(1), reversal()),
+        None,
+        "nor after a question without an answer"
+    );
+    assert_eq!(
+        terminal.agent.may_leave(SaleNumber::new(2), reversal()),
+        Some(reversal()),
+        "what began since is this board's own"
+    );
     terminal.agent.references_listed(Ok(vec![reference(1), "somebody-elses".to_owned()]));
-    assert_eq!(terminal.agent.may_leave(1, reversal()), Some(reversal()));
+    assert_eq!(terminal.agent.may_leave(SaleNumber::new(1), reversal()), Some(reversal()));
     // A gateway that cannot be asked by date is a setting.
     drop(terminal);
     let settings = "[gateway.assumptions]\nquery-by-date = false";
     let mut terminal = Terminal::start(folder.path(), settings);
-    assert_eq!(terminal.agent.may_leave(1, reversal()), Some(reversal()));
+    assert_eq!(terminal.agent.may_leave(SaleNumber::new(1), reversal()), Some(reversal()));
 }
 
 #[tokio::test(start_paused = true)]
@@ -343,11 +351,15 @@ async fn the_sales_of_an_old_copy_wait_for_a_person_also_after_a_restart() {
     {
         let mut terminal = Terminal::start(folder.path(), "");
         terminal.agent.settle();
-        assert_eq!(terminal.agent.may_leave(1, reversal()), None);
+        assert_eq!(terminal.agent.may_leave(SaleNumber::new(1), reversal()), None);
         terminal.agent.references_listed(Ok(references()));
         assert!(terminal.is_held(1), "{:?}", terminal.standing(1));
-        assert_eq!(terminal.agent.journal.last_number, 5, "numbers go on above what the gateway holds");
-        assert_eq!(terminal.agent.may_leave(1, reversal()), None);
+        assert_eq!(
+            terminal.agent.journal.last_number,
+            SaleNumber::new(5),
+            "numbers go on above what the gateway holds"
+        );
+        assert_eq!(terminal.agent.may_leave(SaleNumber::new(1), reversal()), None);
     }
     // What was found once is not found again, and what waited waits.
     let mut terminal = Terminal::start(folder.path(), "");
@@ -355,9 +367,9 @@ async fn the_sales_of_an_old_copy_wait_for_a_person_also_after_a_restart() {
     assert!(terminal.is_held(1), "{:?}", terminal.standing(1));
     terminal.agent.references_listed(Ok(references()));
     assert!(matches!(terminal.standing(1), Standing::Unconfirmed { quarantined: Some(_), .. }));
-    assert!(terminal.agent.settle_sale(1, false, &Who::default()).is_ok());
+    assert!(terminal.agent.settle_sale(SaleNumber::new(1), false, &Who::default()).is_ok());
     assert!(!terminal.is_held(1));
-    assert_eq!(terminal.agent.may_leave(1, reversal()), Some(reversal()), "a person has decided");
+    assert_eq!(terminal.agent.may_leave(SaleNumber::new(1), reversal()), Some(reversal()), "a person has decided");
 }
 
 #[tokio::test(start_paused = true)]
@@ -371,21 +383,22 @@ async fn a_list_or_a_reversal_with_the_id_of_another_transaction_is_not_taken() 
     let terminal = Terminal::start(folder.path(), "");
     for (payment, is_ours) in [(id(2), true), (id(1), false), (id(1).to_uppercase(), false)] {
         let found = sale::ListedTransaction {
-            id: payment.clone(),
+            id: PaymentId::new(payment.clone()),
             payment_type: "DB".to_owned(),
             amount: ApprovedAmount::Said(eur(1000)),
             state: sale::ListedState::Approved,
             reference: Some(reference(2)),
             refers_to: None,
         };
-        let listed = terminal.agent.with_payments_of_its_own(2, Inquiry::Payments(vec![found.clone()]));
+        let listed =
+            terminal.agent.with_payments_of_its_own(SaleNumber::new(2), Inquiry::Payments(vec![found.clone()]));
         assert_eq!(matches!(listed, Inquiry::Payments(_)), is_ours, "{payment}");
-        let reversal = ReversalAnswer::Done { id: payment.clone(), amount: ApprovedAmount::NotSaid };
-        let reversal = terminal.agent.with_a_reversal_of_its_own(2, reversal);
+        let reversal = ReversalAnswer::Done { id: PaymentId::new(payment.clone()), amount: ApprovedAmount::NotSaid };
+        let reversal = terminal.agent.with_a_reversal_of_its_own(SaleNumber::new(2), reversal);
         assert_eq!(matches!(reversal, ReversalAnswer::Done { .. }), is_ours, "{payment}");
         // What another transaction is linked to it by is not under our reference.
         let linked = sale::ListedTransaction { reference: Some(reference(1)), ..found };
-        let listed = terminal.agent.with_payments_of_its_own(2, Inquiry::Payments(vec![linked]));
+        let listed = terminal.agent.with_payments_of_its_own(SaleNumber::new(2), Inquiry::Payments(vec![linked]));
         assert!(matches!(listed, Inquiry::Payments(_)), "{payment}");
     }
 }
@@ -394,7 +407,7 @@ async fn a_list_or_a_reversal_with_the_id_of_another_transaction_is_not_taken() 
 #[tokio::test(start_paused = true)]
 async fn what_is_being_given_back_by_its_id_is_not_reversed_on_top() {
     let folder = TempDir::new().unwrap();
-    let of_unknown = || Transaction::Refund { of: Earlier { payment: UNKNOWN.to_owned(), number: None } };
+    let of_unknown = || Transaction::Refund { of: Earlier { payment: PaymentId::new(UNKNOWN), number: None } };
     {
         let mut before = Terminal::start(folder.path(), "");
         before.enter(1, "till-1", stored_card(), 1000, None);
@@ -403,11 +416,11 @@ async fn what_is_being_given_back_by_its_id_is_not_reversed_on_top() {
     let settings = "[gateway.assumptions]\nquery-by-date = false";
     let mut terminal = Terminal::start(folder.path(), settings);
     let reversal = |minor| Action::Reverse {
-        payment: UNKNOWN.to_uppercase(),
+        payment: PaymentId::new(UNKNOWN.to_uppercase()),
         amount: eur(minor),
         reference: format!("{}-r1", reference(1)),
     };
-    assert_eq!(terminal.agent.may_leave(1, reversal(1000)), None, "the refund has no end yet");
+    assert_eq!(terminal.agent.may_leave(SaleNumber::new(1), reversal(1000)), None, "the refund has no end yet");
     drop(terminal);
     // Of other ones a part was refunded: the rest may go back.
     let refunded_in_part = || {
@@ -421,7 +434,7 @@ async fn what_is_being_given_back_by_its_id_is_not_reversed_on_top() {
     let held_back = |terminal: &mut Terminal, approved: u64, given: &[u64]| {
         terminal.agent.sales.inbox.clear();
         let found = |id: &str, kind: &str, minor, ours| sale::ListedTransaction {
-            id: id.to_owned(),
+            id: PaymentId::new(id),
             payment_type: kind.to_owned(),
             amount: ApprovedAmount::Said(eur(minor)),
             state: sale::ListedState::Approved,
@@ -430,9 +443,9 @@ async fn what_is_being_given_back_by_its_id_is_not_reversed_on_top() {
         };
         let refunds = given.iter().map(|minor| found(&id(2), "RF", *minor, 2));
         let list = std::iter::once(found(UNKNOWN, "DB", approved, 1)).chain(refunds).collect();
-        terminal.agent.advance(1, Event::Inquired(Inquiry::Payments(list)));
+        terminal.agent.advance(SaleNumber::new(1), Event::Inquired(Inquiry::Payments(list)));
         match terminal.agent.sales.inbox.pop_back() {
-            Some((1, Event::ReversalAnswered { reversal: ReversalAnswer::HeldBack { for_person, .. }, .. })) => {
+            Some((_, Event::ReversalAnswered { reversal: ReversalAnswer::HeldBack { for_person, .. }, .. })) => {
                 Some(for_person)
             }
             None => None,
@@ -462,7 +475,7 @@ async fn what_is_being_given_back_by_its_id_is_not_reversed_on_top() {
     {
         let mut before = Terminal::start(captured.path(), settings);
         before.enter(1, "till-1", stored_card(), 1000, None);
-        let of = Earlier { payment: UNKNOWN.to_owned(), number: None };
+        let of = Earlier { payment: PaymentId::new(UNKNOWN), number: None };
         before.enter(2, "till-2", Transaction::Capture { of }, 1000, Some(approved(&id(2))));
     }
     let mut terminal = Terminal::start(captured.path(), settings);
@@ -477,24 +490,26 @@ async fn nothing_follows_a_reversal_that_was_made_by_itself() {
     let settings = "max-credit-amount = \"50.00\"";
     let mut terminal = Terminal::start(folder.path(), settings);
     terminal.enter(1, "till-1", stored_card(), 1000, None);
-    let mut sale = terminal.agent.journal.book.number(1).unwrap().unwrap();
+    let mut sale = terminal.agent.journal.book.number(SaleNumber::new(1)).unwrap().unwrap();
     let now = terminal.agent.now();
     let found = sale::ListedTransaction {
-        id: id(1),
+        id: PaymentId::new(id(1)),
         payment_type: "DB".to_owned(),
         amount: ApprovedAmount::Said(eur(1000)),
         state: sale::ListedState::Approved,
         reference: Some(reference(1)),
         refers_to: None,
     };
-    let back = ReversalAnswer::Done { id: UNKNOWN.to_owned(), amount: ApprovedAmount::Said(eur(1000)) };
+    let back = ReversalAnswer::Done { id: PaymentId::new(UNKNOWN), amount: ApprovedAmount::Said(eur(1000)) };
     let answered = Event::ReversalAnswered { reference: format!("{}-r1", reference(1)), reversal: back };
     for event in [Event::Answered(lost()), Event::Inquired(Inquiry::Payments(vec![found])), answered] {
         let step = sale.handle(event, now, terminal.agent.sales.deadlines);
         let _ = terminal.agent.journal.book.commit(&mut sale, step, now.unix_ms).unwrap();
     }
     for named in [UNKNOWN.to_owned(), UNKNOWN.to_uppercase()] {
-        let refused = terminal.may(&refund("till-2", Of::Payment(named), 1000, &[Right::UnknownPayment])).unwrap_err();
+        let refused = terminal
+            .may(&refund("till-2", Of::Payment(PaymentId::new(named)), 1000, &[Right::UnknownPayment]))
+            .unwrap_err();
         assert!(refused.contains("nothing follows a reversal"), "{refused}");
     }
 }
@@ -508,26 +523,26 @@ async fn what_was_never_sent_ends_only_when_the_gateway_does_not_hold_it() {
         parameters: Vec::new(),
         number,
         till: "till-1".to_owned(),
-        reference: format!("R{number}"),
+        reference: Reference::parse(format!("R{number}")).unwrap(),
         by: None,
         amount: eur(1000),
         ask_tip: false,
         manual: false,
         accept_partial: false,
         terminal_id: TERMINAL.to_owned(),
-        merchant_transaction_id: reference(number),
+        merchant_transaction_id: reference(number.get()),
         started_unix_ms: clock::built_unix_ms(),
         local_time: "2026-11-20 13:00:00".to_owned(),
     };
     {
         let mut before = Terminal::start(folder.path(), "");
         for number in [1, 2] {
-            let (mut sale, first) = Sale::begin(waits(number));
+            let (mut sale, first) = Sale::begin(waits(SaleNumber::new(number)));
             let _ = before.agent.journal.book.commit(&mut sale, first, before.agent.now().unix_ms).unwrap();
         }
     }
     let view = |terminal: &Terminal, number: u64| {
-        let sale = terminal.agent.journal.book.number(number).unwrap().unwrap();
+        let sale = terminal.agent.journal.book.number(SaleNumber::new(number)).unwrap().unwrap();
         let view = terminal.agent.view_of(&sale);
         (view.state, view.outcome)
     };
@@ -536,14 +551,14 @@ async fn what_was_never_sent_ends_only_when_the_gateway_does_not_hold_it() {
         terminal.agent.settle();
         for number in [1, 2] {
             assert_eq!(view(&terminal, number), (till::State::Unconfirmed, None), "the gateway was not asked yet");
-            let (reply, mut said) = oneshot::channel();
-            let known = terminal.agent.view_of(&terminal.agent.sales.open[&number].sale);
-            terminal.agent.cancel(number, &Who::default(), known, reply);
+            let (reply, mut said) = tokio::sync::oneshot::channel();
+            let known = terminal.agent.view_of(&terminal.agent.sales.open[&SaleNumber::new(number)].sale);
+            terminal.agent.cancel(SaleNumber::new(number), &Who::default(), known, reply);
             assert_eq!(said.try_recv().unwrap().unwrap().outcome, None, "nor may it be cancelled");
         }
         let Some(held) = held else { continue };
         // In that moment the second one cannot be written.
-        terminal.agent.sales.open.get_mut(&held).unwrap().stuck = true;
+        terminal.agent.sales.open.get_mut(&SaleNumber::new(held)).unwrap().stuck = true;
         terminal.agent.references_listed(Ok(vec![reference(held)]));
         terminal.agent.settle();
         assert!(terminal.agent.old_copy.unmarked, "the next start must find it again");
@@ -561,20 +576,20 @@ async fn a_number_that_no_board_reaches_is_nobodys_and_stops_nothing() {
     Terminal::start(folder.path(), "").enter(1, "till-1", stored_card(), 1000, None);
     let mut terminal = Terminal::start(folder.path(), "");
     terminal.agent.settle();
-    assert_eq!(terminal.agent.may_leave(1, reversal()), None);
+    assert_eq!(terminal.agent.may_leave(SaleNumber::new(1), reversal()), None);
     let giants = [1_000_002, u64::MAX / 2, u64::MAX].map(reference);
     let overflow = format!("{TERMINAL}-{}0-{}", u64::MAX, "0".repeat(32));
     terminal.agent.references_listed(Ok(giants.into_iter().chain([overflow]).collect()));
     assert!(!terminal.is_held(1), "{:?}", terminal.standing(1));
-    assert_eq!(terminal.agent.journal.last_number, 1);
-    assert_eq!(terminal.agent.may_leave(1, reversal()), Some(reversal()));
+    assert_eq!(terminal.agent.journal.last_number, SaleNumber::new(1));
+    assert_eq!(terminal.agent.may_leave(SaleNumber::new(1), reversal()), Some(reversal()));
     drop(terminal);
     // The highest that is believed.
     let mut terminal = Terminal::start(folder.path(), "");
     terminal.agent.settle();
     terminal.agent.references_listed(Ok(vec![reference(1_000_001)]));
     assert!(terminal.is_held(1));
-    assert_eq!(terminal.agent.journal.last_number, 1_000_001);
+    assert_eq!(terminal.agent.journal.last_number, SaleNumber::new(1_000_001));
 }
 
 #[tokio::test(start_paused = true)]
@@ -611,14 +626,16 @@ async fn the_status_names_a_till_its_own_sales_alone() {
     let mut terminal = Terminal::start(folder.path(), "");
     terminal.agent.settle();
     // Of the other till as well: at the reader, and one that waits for its signature.
-    let order = Order { transaction: Transaction::Sale, ..terminal.agent.sales.open[&4].sale.order().clone() };
+    let order =
+        Order { transaction: Transaction::Sale, ..terminal.agent.sales.open[&SaleNumber::new(4)].sale.order().clone() };
     for (number, reference) in [(5, "R5"), (6, "R6")] {
-        let order = Order { number, reference: reference.to_owned(), ..order.clone() };
+        let order =
+            Order { number: SaleNumber::new(number), reference: Reference::parse(reference).unwrap(), ..order.clone() };
         let (mut sale, first) = Sale::begin(order);
         let _ = terminal.agent.journal.book.commit(&mut sale, first, 0).unwrap();
-        terminal.agent.sales.open.insert(number, OpenSale::new(sale, Duration::ZERO));
+        terminal.agent.sales.open.insert(SaleNumber::new(number), OpenSale::new(sale, Duration::ZERO));
     }
-    terminal.agent.reader.in_use_by = Some(5);
+    terminal.agent.reader.in_use_by = Some(SaleNumber::new(5));
     let all = [1, 2, 3, 4, 5, 6];
     let everything = terminal.agent.status(|_| true);
     assert_eq!(everything.unconfirmed.len(), 3, "{everything:?}");
@@ -652,8 +669,8 @@ async fn what_all_tills_hear_names_no_sale() {
     for sale in [1, 2, 99] {
         let why = "out of paper".to_owned();
         let copy = ReceiptCopy::Merchant;
-        terminal.agent.printer_says(printer::Event::Waits { sale, copy, why: why.clone() });
-        terminal.agent.printer_says(printer::Event::Failed { sale, copy, why });
+        terminal.agent.printer_says(printer::Event::Waits { sale: SaleNumber::new(sale), copy, why: why.clone() });
+        terminal.agent.printer_says(printer::Event::Failed { sale: SaleNumber::new(sale), copy, why });
     }
     terminal.agent.settle();
     terminal.agent.references_listed(Ok(vec![reference(1), reference(7)]));
@@ -679,42 +696,47 @@ async fn a_till_hears_of_another_tills_sale_neither_its_reference_nor_its_paymen
     terminal.sold(1, "till-1", 1000);
     // Returned at another till, which has the right to.
     terminal.refunded(2, "till-2", in_journal(1), 300);
-    let (_, view) = terminal.agent.find("till-2", "R2").unwrap();
+    let (_, view) = terminal.agent.find("till-2", &Reference::parse("R2").unwrap()).unwrap();
     assert_eq!(view.of.as_deref(), Some("number 1"));
     terminal.refunded(3, "till-1", in_journal(1), 200);
-    let (_, view) = terminal.agent.find("till-1", "R3").unwrap();
+    let (_, view) = terminal.agent.find("till-1", &Reference::parse("R3").unwrap()).unwrap();
     assert_eq!(view.of.as_deref(), Some("R1"));
-    let again = Wanted { kind: Kind::Capture, ..refund("till-2", Of::Number(1), 1, &[Right::AnyTill]) };
+    let of = Of::Number(SaleNumber::new(1));
+    let transaction = WantedTransaction::Capture { of: of.clone(), amount: Some(eur(1)) };
+    let again = Wanted { transaction, ..refund("till-2", of, 1, &[Right::AnyTill]) };
     let refused = terminal.may(&again).unwrap_err();
     assert!(!refused.contains("R1") && !refused.contains(&id(1)), "{refused}");
     // An answer with the id of another's payment.
     terminal.enter(4, "till-2", stored_card(), 1000, None);
-    let Answer::NotOurs { why } = terminal.agent.with_an_id_of_its_own(4, approved(&id(1))) else {
+    let Answer::NotOurs { why } = terminal.agent.with_an_id_of_its_own(SaleNumber::new(4), approved(&id(1))) else {
         panic!("it was taken")
     };
     assert_eq!(why, sale::Reason::AnotherPaymentAnswered.into());
     let other = sale::ListedTransaction {
-        id: id(1),
+        id: PaymentId::new(id(1)),
         payment_type: "DB".to_owned(),
         amount: ApprovedAmount::Said(eur(1000)),
         state: sale::ListedState::Approved,
         reference: None,
         refers_to: None,
     };
-    let reversal = ReversalAnswer::Done { id: id(1), amount: ApprovedAmount::NotSaid };
-    let ReversalAnswer::Unknown { why } = terminal.agent.with_a_reversal_of_its_own(4, reversal) else {
+    let reversal = ReversalAnswer::Done { id: PaymentId::new(id(1)), amount: ApprovedAmount::NotSaid };
+    let ReversalAnswer::Unknown { why } = terminal.agent.with_a_reversal_of_its_own(SaleNumber::new(4), reversal)
+    else {
         panic!("it was taken")
     };
     assert_eq!(why, sale::Reason::AnotherPaymentAnswered.into());
     drop(terminal);
     // One that is open, and is looked up.
     let terminal = Terminal::start(folder.path(), "");
-    let Inquiry::CannotAsk { why } = terminal.agent.with_payments_of_its_own(4, Inquiry::Payments(vec![other])) else {
+    let Inquiry::CannotAsk { why } =
+        terminal.agent.with_payments_of_its_own(SaleNumber::new(4), Inquiry::Payments(vec![other]))
+    else {
         panic!("it was taken")
     };
     assert_eq!(why, sale::Reason::AnotherPaymentAnswered.into());
     // The reader is busy with another till's sale.
-    let busy = || Refused::Busy { till: "till-1".to_owned(), reference: "R9".to_owned() };
+    let busy = || Refused::Busy { till: "till-1".to_owned(), reference: Reference::parse("R9").unwrap() };
     assert!(!busy().told_to(|till| till == "till-2").to_string().contains("R9"));
     assert!(busy().told_to(|till| till == "till-1").to_string().contains("R9"));
 }

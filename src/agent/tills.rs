@@ -7,7 +7,7 @@ use crate::emv::pan;
 use crate::gateway::added;
 use crate::money::{Amount, Currency};
 use crate::sale::{self, Order, Sale};
-use crate::till::{self, Command, Refused, SaleView, Wanted};
+use crate::till::{self, Command, Refused, RequestFields, SaleView, Wanted};
 use crate::transaction::{Kind, Reference, SaleNumber, Who};
 
 use super::journal_desk::refused_by_journal;
@@ -111,14 +111,16 @@ impl Agent {
             Err(Refused::NoSuchSale { .. }) => {}
             Err(refused) => return Err(refused),
         }
-        let parameters = added::parameters(&wanted.parameters, wanted.kind, &self.config.gateway.assumptions)
-            .map_err(|problem| Refused::Parameter { name: problem.name, why: problem.why })?;
+        let parameters =
+            added::parameters(&wanted.parameters, wanted.transaction.kind(), &self.config.gateway.assumptions)
+                .map_err(|problem| Refused::Parameter { name: problem.name, why: problem.why })?;
         if pan::is_in(wanted.reference.as_str()) {
             let why = "it looks like a card number, which belongs into the reader alone; use another reference";
             return Err(Refused::Parameter { name: "reference".to_owned(), why: why.to_owned() });
         }
         let (transaction, amount) = self.transaction_and_amount(&wanted)?;
         self.may_begin(transaction.kind(), amount)?;
+        let RequestFields { ask_tip, manual, accept_partial, .. } = wanted.transaction.fields();
         let Some(local) = self.clock.local() else {
             return Err(Refused::NotReady { why: self.clock.untrusted() });
         };
@@ -134,9 +136,9 @@ impl Agent {
             reference: wanted.reference,
             by: Some(wanted.caller.who().clone()),
             amount,
-            ask_tip: wanted.ask_tip,
-            manual: wanted.manual,
-            accept_partial: wanted.accept_partial,
+            ask_tip,
+            manual,
+            accept_partial: accept_partial.unwrap_or(false),
             terminal_id: self.config.terminal.id.clone(),
             merchant_transaction_id: merchant_transaction_id(&self.random, &self.config.terminal.id, number)?,
             started_unix_ms: now.unix_ms,

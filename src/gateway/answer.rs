@@ -432,13 +432,13 @@ mod tests {
         ] {
             let body = format!(r#"{{"id":"{}","paymentType":"RV",{more}}}"#, "b".repeat(32));
             let reply = Reply { status, location: None, body: body.clone().into_bytes() };
-            let answer = reversal(&reply, ID, &asked_reversal(), &Assumptions::default());
+            let answer = reversal(&reply, &PaymentId::new(ID), &asked_reversal(), &Assumptions::default());
             let ReversalAnswer::Done { id, amount } = answer else { panic!("HTTP {status} {body}: {answer:?}") };
-            assert_eq!((id, Some(amount)), ("b".repeat(32), done), "{body}");
+            assert_eq!((id, Some(amount)), (PaymentId::new("b".repeat(32)), done), "{body}");
         }
         let is = |status, body: &str| {
             let reply = Reply { status, location: None, body: body.as_bytes().to_vec() };
-            match reversal(&reply, ID, &asked_reversal(), &Assumptions::default()) {
+            match reversal(&reply, &PaymentId::new(ID), &asked_reversal(), &Assumptions::default()) {
                 ReversalAnswer::Done { .. } => "done",
                 ReversalAnswer::Refused { .. } => "refused",
                 ReversalAnswer::NotSent { .. } => "not sent",
@@ -542,7 +542,8 @@ mod tests {
                 assert_eq!(matches!(answer(status, &body), Answer::NotSent { .. }), refused, "HTTP {status} {body}");
                 assert_eq!(matches!(answer(status, &body), Answer::Unknown { .. }), !refused, "HTTP {status} {body}");
                 let reply = Reply { status, location: None, body: body.as_bytes().to_vec() };
-                let reversed = reversal(&reply, &"d".repeat(32), &asked_reversal(), &Assumptions::default());
+                let reversed =
+                    reversal(&reply, &PaymentId::new("d".repeat(32)), &asked_reversal(), &Assumptions::default());
                 assert_eq!(
                     matches!(reversed, ReversalAnswer::Unknown { .. }),
                     !refused,
@@ -553,7 +554,7 @@ mod tests {
             let throttled = format!(r#"{{"id":"{ID}","result":{{"code":"800.120.100"}}}}"#);
             assert!(matches!(answer(status, &throttled), Answer::Throttled(_)), "{status}");
             let reply = Reply { status, location: None, body: throttled.into_bytes() };
-            let reversed = reversal(&reply, ID, &asked_reversal(), &Assumptions::default());
+            let reversed = reversal(&reply, &PaymentId::new(ID), &asked_reversal(), &Assumptions::default());
             assert!(matches!(reversed, ReversalAnswer::NotSent { .. }), "{reversed:?}");
         }
         // With a payment in it nobody knows.
@@ -677,7 +678,7 @@ mod tests {
     fn the_answer_to_a_question_is_the_payments_only_when_it_is_about_it() {
         let get = |status, body: &str| {
             let reply = Reply { status, location: None, body: body.as_bytes().to_vec() };
-            retrieval(&reply, ID, &asked(), &Assumptions::default())
+            retrieval(&reply, &PaymentId::new(ID), &asked(), &Assumptions::default())
         };
         assert!(matches!(get(200, &approved()), Answer::Approved(_)));
         // What the question came to has an id and a code too.
@@ -711,7 +712,7 @@ mod tests {
     fn what_is_said_of_a_pending_payment_is_held_against_what_was_asked() {
         let get = |body: &str| {
             let reply = Reply { status: 200, location: None, body: body.as_bytes().to_vec() };
-            retrieval(&reply, ID, &asked(), &Assumptions::default())
+            retrieval(&reply, &PaymentId::new(ID), &asked(), &Assumptions::default())
         };
         for code in ["000.100.110", "000.200.000", "800.100.152"] {
             let body = approved().replace("000.100.110", code);
@@ -734,7 +735,7 @@ mod tests {
     fn a_reversal_that_a_wrong_token_stopped_may_be_asked_again() {
         let reversed = |status| {
             let reply = Reply { status, location: None, body: Vec::new() };
-            reversal(&reply, ID, &asked_reversal(), &Assumptions::default())
+            reversal(&reply, &PaymentId::new(ID), &asked_reversal(), &Assumptions::default())
         };
         for status in [401, 403] {
             assert!(matches!(reversed(status), ReversalAnswer::NotSent { .. }), "{status}");
@@ -747,7 +748,7 @@ mod tests {
         let reversed = |fields: &str| {
             let body = format!(r#"{{"id":"{}","result":{{"code":"000.000.000"}}{fields}}}"#, "b".repeat(32));
             let reply = Reply { status: 200, location: None, body: body.into_bytes() };
-            reversal(&reply, ID, &asked_reversal(), &Assumptions::default())
+            reversal(&reply, &PaymentId::new(ID), &asked_reversal(), &Assumptions::default())
         };
         assert!(matches!(reversed(""), ReversalAnswer::Done { .. }), "what is absent proves nothing");
         assert!(matches!(reversed(&format!(r#","referencedId":"{ID}""#)), ReversalAnswer::Done { .. }));
@@ -763,7 +764,7 @@ mod tests {
         for code in ["000.000.000", "800.100.152", "000.200.000"] {
             let body = format!(r#"{{"id":"{ID}","result":{{"code":"{code}"}}}}"#).into_bytes();
             let reply = Reply { status: 200, location: None, body };
-            let reversed = reversal(&reply, ID, &asked_reversal(), &Assumptions::default());
+            let reversed = reversal(&reply, &PaymentId::new(ID), &asked_reversal(), &Assumptions::default());
             assert!(matches!(reversed, ReversalAnswer::Unknown { .. }), "{code}: {reversed:?}");
         }
     }
@@ -783,8 +784,8 @@ mod tests {
         fn no_bytes_make_the_reader_panic(status in 100_u16..600, body in proptest::collection::vec(any::<u8>(), 0..512)) {
             let reply = Reply { status, location: None, body };
             let _ = payment(&reply, &asked(), &Assumptions::default());
-            let _ = reversal(&reply, ID, &asked_reversal(), &Assumptions::default());
-            let _ = retrieval(&reply, ID, &asked(), &Assumptions::default());
+            let _ = reversal(&reply, &PaymentId::new(ID), &asked_reversal(), &Assumptions::default());
+            let _ = retrieval(&reply, &PaymentId::new(ID), &asked(), &Assumptions::default());
         }
 
         #[test]

@@ -245,7 +245,7 @@ mod tests {
     fn a_list_is_found_in_each_of_its_places() {
         let one = entry('a', "DB", OURS, "");
         let expected = ListedTransaction {
-            id: "a".repeat(32),
+            id: PaymentId::new("a".repeat(32)),
             payment_type: "DB".to_owned(),
             amount: ApprovedAmount::Said(Amount::parse("12.34", Currency::from_code("EUR").unwrap()).unwrap()),
             state: ListedState::Approved,
@@ -336,7 +336,7 @@ mod tests {
         let Inquiry::Payments(found) = query(200, &format!("[{other},{ours},{reversal}]")) else { panic!() };
         let kinds: Vec<_> = found.iter().map(|payment| payment.payment_type.as_str()).collect();
         assert_eq!(kinds, ["DB", "RV"]);
-        assert_eq!(found[1].refers_to.as_deref(), Some("a".repeat(32).as_str()));
+        assert_eq!(found[1].refers_to, Some(PaymentId::new("a".repeat(32))));
         // A gateway that ignores the question has not answered it.
         assert!(matches!(query(200, &format!("[{other}]")), Inquiry::CannotAsk { .. }));
     }
@@ -391,7 +391,7 @@ mod tests {
         assert_eq!(is_known(&[found(&entry('b', "DB", OURS, ""))], &approved), Ok(false));
         assert_eq!(is_known(std::slice::from_ref(&approved), &approved), Ok(true));
         let declined = found(&entry('a', "DB", OURS, "").replace("000.100.110", "800.100.152"));
-        let upper = ListedTransaction { id: "A".repeat(32), ..approved.clone() };
+        let upper = ListedTransaction { id: PaymentId::new("A".repeat(32)), ..approved.clone() };
         let nameless = ListedTransaction { reference: None, ..approved.clone() };
         for other in [declined, upper, nameless] {
             for (first, second) in [(&approved, &other), (&other, &approved)] {

@@ -46,7 +46,7 @@ mod tests {
     use super::*;
     use crate::money::{Amount, Currency};
     use crate::sale::HostFacts;
-    use crate::transaction::Kind;
+    use crate::transaction::{Kind, Reference, SaleNumber};
 
     #[test]
     fn values_are_filled_in_and_stay_values() {
@@ -56,8 +56,8 @@ mod tests {
             tip: None,
             terminal_id: "12345678".to_owned(),
             local_time: "2026-11-20 12:34:56".to_owned(),
-            number: 17,
-            reference: "A/1?x=2 é".to_owned(),
+            number: SaleNumber::new(17),
+            reference: Reference::parse("A/1?x=2 é").unwrap(),
             amount: eur("12.34"),
             outcome: ReceiptOutcome::Approved,
             card: None,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::*;
 use crate::card::{Cryptogram, CryptogramKind, EntryMode, FirstAnswer, MaskedPan};
 use crate::money::Currency;
-use crate::transaction::{Earlier, Transaction};
+use crate::transaction::{Earlier, PaymentId, Reference, SaleNumber, Transaction};
 
 const DEADLINES: Deadlines = Deadlines {
     resend: Duration::from_secs(1),
@@ -29,9 +29,9 @@ fn order() -> Order {
     Order {
         transaction: Transaction::Sale,
         parameters: Vec::new(),
-        number: 7,
+        number: SaleNumber::new(7),
         till: "till-1".to_owned(),
-        reference: "R1".to_owned(),
+        reference: Reference::parse("R1").unwrap(),
         by: None,
         amount: eur(1234),
         ask_tip: false,
@@ -61,10 +61,10 @@ fn facts(entry: EntryMode) -> CardFacts {
 
 fn approval(amount: ApprovedAmount) -> Approval {
     Approval {
-        id: "8ac7a4a1000000000000000000000001".to_owned(),
+        id: PaymentId::new("8ac7a4a1000000000000000000000001"),
         amount,
         for_chip: ForChip { arc: Some(*b"00"), ..ForChip::default() },
-        facts: HostFacts { id: Some("8ac7a4a1000000000000000000000001".to_owned()), ..HostFacts::default() },
+        facts: HostFacts { id: Some(PaymentId::new("8ac7a4a1000000000000000000000001")), ..HostFacts::default() },
     }
 }
 
@@ -160,7 +160,7 @@ fn own(nth: u32) -> String {
 }
 
 fn reverse(payment: &str, minor: u64, nth: u32) -> Action {
-    Action::Reverse { payment: payment.to_owned(), amount: eur(minor), reference: own(nth) }
+    Action::Reverse { payment: PaymentId::new(payment), amount: eur(minor), reference: own(nth) }
 }
 
 /// The look at the sale alone.
@@ -187,12 +187,12 @@ fn said(confirmed: bool) -> Event {
 
 fn found(kind: &str, id: &str, state: ListedState, refers_to: Option<&str>) -> ListedTransaction {
     ListedTransaction {
-        id: id.to_owned(),
+        id: PaymentId::new(id),
         payment_type: kind.to_owned(),
         amount: ApprovedAmount::Said(eur(1234)),
         state,
         reference: Some(order().merchant_transaction_id),
-        refers_to: refers_to.map(str::to_owned),
+        refers_to: refers_to.map(PaymentId::new),
     }
 }
 
@@ -231,7 +231,7 @@ fn the_chip_refuses_after_approval_and_the_payment_is_reversed() {
         assert_eq!(sale.on(event), [Action::Tell, reverse_known()]);
         assert!(sale.is_unconfirmed(), "never declined while the gateway may hold an approval");
         let amount = ApprovedAmount::Said(eur(1234));
-        let done = reversal_answered(ReversalAnswer::Done { id: "rv1".to_owned(), amount });
+        let done = reversal_answered(ReversalAnswer::Done { id: PaymentId::new("rv1"), amount });
         assert_eq!(sale.on(done), [Action::Tell, Action::Print(Paper::Copies)]);
         assert!(matches!(sale.outcome(), Some(Outcome::Reversed { .. })));
     }
@@ -343,7 +343,7 @@ fn unknown_is_looked_up_and_reversed_never_sent_again() {
     // Another look after the reversal: every approved match must be gone.
     let done = Event::ReversalAnswered {
         reference: own(1),
-        reversal: ReversalAnswer::Done { id: "rv1".to_owned(), amount: ApprovedAmount::NotSaid },
+        reversal: ReversalAnswer::Done { id: PaymentId::new("rv1"), amount: ApprovedAmount::NotSaid },
     };
     assert_eq!(sale.on(done), [query()]);
     assert_eq!(sale.on(Event::Inquired(Inquiry::Payments(list))), [Action::Tell]);
@@ -626,7 +626,7 @@ fn a_part_is_taken_by_a_till_that_said_so_and_else_goes_back_at_once() {
         assert!(refuses.is_unconfirmed(), "never declined while the gateway holds an approval");
         assert_eq!(refuses.on(said(false)), []);
         let amount = ApprovedAmount::Said(eur(600));
-        let done = reversal_answered(ReversalAnswer::Done { id: "rv1".to_owned(), amount });
+        let done = reversal_answered(ReversalAnswer::Done { id: PaymentId::new("rv1"), amount });
         assert_eq!(refuses.on(done), [Action::Tell, Action::Print(Paper::Copies)]);
         assert_eq!(refuses.outcome(), Some(&Outcome::Reversed { why: why.clone() }), "{entry:?}");
     }
@@ -682,7 +682,7 @@ fn more_than_asked_another_currency_or_something_unreadable_is_unknown_and_an_al
 #[test]
 fn an_answer_about_another_payment_is_unknown_and_an_alarm() {
     let other = || "8ac7a4a1000000000000000000000002".to_owned();
-    let declined = |id: Option<String>| {
+    let declined = |id: Option<PaymentId>| {
         let facts = HostFacts { id, ..HostFacts::default() };
         Answer::Declined(Box::new(Refusal {
             why: Reason::BankDeclined.with("no"),
@@ -692,12 +692,16 @@ fn an_answer_about_another_payment_is_unknown_and_an_alarm() {
     };
     let polled = || {
         let mut sale = Trace::asked(EntryMode::Icc);
-        let _ = sale.on(Event::Answered(Answer::Pending { id: KNOWN.to_owned() }));
-        assert_eq!(sale.on_at(Event::DeadlinePassed, 2), [Action::Poll { payment: KNOWN.to_owned() }]);
+        let _ = sale.on(Event::Answered(Answer::Pending { id: PaymentId::new(KNOWN) }));
+        assert_eq!(sale.on_at(Event::DeadlinePassed, 2), [Action::Poll { payment: PaymentId::new(KNOWN) }]);
         sale
     };
-    let approval = Approval { id: other(), ..approval(ApprovedAmount::NotSaid) };
-    for answer in [Answer::Approved(Box::new(approval)), Answer::Pending { id: other() }, declined(Some(other()))] {
+    let approval = Approval { id: PaymentId::new(other()), ..approval(ApprovedAmount::NotSaid) };
+    for answer in [
+        Answer::Approved(Box::new(approval)),
+        Answer::Pending { id: PaymentId::new(other()) },
+        declined(Some(PaymentId::new(other()))),
+    ] {
         let mut sale = polled();
         let actions = sale.on_at(Event::Answered(answer.clone()), 3);
         let [Action::AnswerCard(card), Action::Tell, Action::Query { .. }, Action::Alarm { why }] = actions.as_slice()
@@ -742,15 +746,15 @@ fn cancel_wins_before_the_request_left_and_loses_after() {
 #[test]
 fn pending_is_asked_for_until_the_deadline_and_then_unknown() {
     let mut sale = Trace::asked(EntryMode::NfcIcc);
-    let pending = || Event::Answered(Answer::Pending { id: "p1".to_owned() });
+    let pending = || Event::Answered(Answer::Pending { id: PaymentId::new("p1") });
     assert_eq!(sale.on_at(pending(), 1), [Action::Tell]);
     assert_eq!(sale.sale.deadline(), Some(Duration::from_secs(2)));
-    assert_eq!(sale.on_at(Event::DeadlinePassed, 2), [Action::Poll { payment: "p1".to_owned() }]);
+    assert_eq!(sale.on_at(Event::DeadlinePassed, 2), [Action::Poll { payment: PaymentId::new("p1") }]);
     // A question that got no answer is not the payment's answer.
     let not_sent = Event::Answered(Answer::NotSent { why: "no network".into() });
     assert_eq!(sale.on_at(not_sent, 3), []);
     assert!(sale.outcome().is_none());
-    assert_eq!(sale.on_at(Event::DeadlinePassed, 4), [Action::Poll { payment: "p1".to_owned() }]);
+    assert_eq!(sale.on_at(Event::DeadlinePassed, 4), [Action::Poll { payment: PaymentId::new("p1") }]);
     let actions = sale.on_at(pending(), 41);
     assert!(actions.contains(&query()) && sale.is_unconfirmed(), "{actions:?}");
 }
@@ -781,7 +785,7 @@ fn no_schedule_of_events_asks_twice() {
             Event::DeadlinePassed,
             Event::Restarted,
             Event::CardRead { facts: facts(EntryMode::Icc), first_answer: FirstAnswer::GoOnline },
-            Event::Answered(Answer::Pending { id: "p1".to_owned() }),
+            Event::Answered(Answer::Pending { id: PaymentId::new("p1") }),
             Event::Answered(Answer::NotSent { why: "x".into() }),
             Event::Inquired(Inquiry::Payments(Vec::new())),
             reversal_answered(ReversalAnswer::Unknown { why: "x".into() }),
@@ -815,7 +819,8 @@ fn records_hold_nothing_that_card_rules_forbid() {
 fn payments_in_records_keep_their_form() {
     // Journals of earlier versions must stay readable: this line is never edited.
     let line = r#"{"kind":"reversal-asked","payment":{"id":"p1","amount":{"minor":1234,"currency":"EUR"}}}"#;
-    let record = Record::ReversalAsked { payment: Payment { id: "p1".to_owned(), amount: eur(1234) }, reference: None };
+    let record =
+        Record::ReversalAsked { payment: Payment { id: PaymentId::new("p1"), amount: eur(1234) }, reference: None };
     assert_eq!(serde_json::from_str::<Record>(line).unwrap(), record);
     assert_eq!(serde_json::to_string(&record).unwrap(), line);
 }
@@ -871,7 +876,7 @@ fn without_card(transaction: Transaction) -> Trace {
 }
 
 fn of() -> Earlier {
-    Earlier { payment: "8ac7a4a1000000000000000000000009".to_owned(), number: Some(3) }
+    Earlier { payment: PaymentId::new("8ac7a4a1000000000000000000000009"), number: Some(SaleNumber::new(3)) }
 }
 
 fn listed(found: Vec<ListedTransaction>) -> Event {
@@ -964,7 +969,10 @@ fn a_refund_without_an_answer_is_looked_up_and_carried_out() {
     assert_eq!(refund.cut(), [Action::Tell, query()], "after a power cut it is looked up again");
     let done = listed(vec![found("RF", "rf1", ListedState::Approved, Some("p0"))]);
     assert_eq!(refund.on(done), [Action::Tell, Action::Print(Paper::Copies)]);
-    assert_eq!((refund.outcome(), refund.sale.host().id.as_deref()), (Some(&Outcome::Approved), Some("rf1")));
+    assert_eq!(
+        (refund.outcome(), refund.sale.host().id.as_ref().map(PaymentId::as_str)),
+        (Some(&Outcome::Approved), Some("rf1"))
+    );
 
     // Somebody else's refund of the same payment is not ours.
     let mut other = without_card(kind());

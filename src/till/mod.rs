@@ -18,6 +18,7 @@ mod rights;
 mod serve;
 mod status;
 mod totals;
+mod wanted;
 
 pub use rights::{Caller, Denied, Permit, Verb};
 pub use serve::{Error, Served, serve};
@@ -26,6 +27,7 @@ pub use status::{
     JournalView, KeysView, PrinterState, PrinterView, ReaderState, ReaderView, StatusView,
 };
 pub use totals::{Sum, TotalsView};
+pub use wanted::{Field, Misfit, Of, RequestFields, Wanted, WantedTransaction};
 
 /// What a till asks, with the place for the answer.
 #[derive(Debug)]
@@ -176,49 +178,6 @@ pub enum Command {
         /// The state.
         reply: oneshot::Sender<StatusView>,
     },
-}
-
-/// A transaction that a till wants. The word sale stands for every kind.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wanted {
-    /// The till's name; `local` for the terminal itself.
-    pub till: String,
-    /// The till's own reference: 1 to 64 printable ASCII characters without spaces at the ends.
-    pub reference: Reference,
-    /// What kind.
-    pub kind: Kind,
-    /// How much; of an earlier transaction, all that is left of it when absent.
-    pub amount: Option<Amount>,
-    /// Let the cardholder type a tip at the reader, before the card.
-    pub ask_tip: bool,
-    /// The card number is typed on the reader instead of presenting the card.
-    pub manual: bool,
-    /// An approval of less than the amount can be taken; otherwise it is reversed.
-    pub accept_partial: bool,
-    /// What it refers to: of a capture, refund, reversal, increment or reauthorisation.
-    pub of: Option<Of>,
-    /// Who wants it, with its rights: what the transaction that it refers to asks for is known when that is found.
-    pub caller: Caller,
-    /// The stored card data to charge.
-    pub registration: Option<String>,
-    /// Parameters for the gateway, by their flat names or nested.
-    pub parameters: serde_json::Map<String, serde_json::Value>,
-}
-
-/// The earlier transaction.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Of {
-    /// By its till's reference.
-    Reference {
-        /// The till's name.
-        till: String,
-        /// The reference.
-        reference: Reference,
-    },
-    /// By its number in this terminal's journal, whichever till's it is.
-    Number(SaleNumber),
-    /// By its payment id at the gateway.
-    Payment(PaymentId),
 }
 
 /// The ends of the till's wires that the agent holds.

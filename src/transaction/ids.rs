@@ -41,6 +41,12 @@ impl SaleNumber {
     }
 }
 
+impl PartialEq<u64> for SaleNumber {
+    fn eq(&self, other: &u64) -> bool {
+        self.0 == *other
+    }
+}
+
 impl From<u32> for SaleNumber {
     fn from(number: u32) -> Self {
         Self(number.into())

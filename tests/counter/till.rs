@@ -116,7 +116,7 @@ impl Counter {
         let uncharged =
             matches!(view.outcome, Some(OutcomeWord::Declined | OutcomeWord::Cancelled | OutcomeWord::NotSent));
         if uncharged {
-            let held = self.charged_for(&view.reference);
+            let held = self.charged_for(view.reference.as_str());
             assert!(held.is_empty(), "{what}: the till was told {:?} and the gateway holds {held:?}", view.text);
         }
     }

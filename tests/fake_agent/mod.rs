@@ -13,10 +13,10 @@ use pos_agent::systemd::Sockets;
 use pos_agent::till::http::{self, Bound};
 use pos_agent::till::{
     Attention, AttentionView, ClockState, ClockView, Command, GatewayState, GatewayView, JournalState, JournalView,
-    LogView, PrintView, PrinterState, PrinterView, Progress, ReaderState, ReaderView, Refused, SaleView, State,
-    StatusView, Wanted,
+    LogView, PrintView, PrinterState, PrinterView, Progress, ReaderState, ReaderView, Refused, RequestFields, SaleView,
+    State, StatusView, Wanted,
 };
-use pos_agent::transaction::{Kind, OutcomeWord};
+use pos_agent::transaction::{Kind, OutcomeWord, Reference, SaleNumber};
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
 /// The tokens of the tills `till-1`, which has the usual rights, and `till-2`, which has `any-till` too.
@@ -149,13 +149,14 @@ async fn play(
         match command {
             Command::Begin { wanted, reply } => {
                 wants.send_replace(Some(*wanted.clone()));
-                let Wanted { till, reference, amount, kind, .. } = *wanted;
+                let Wanted { till, reference, transaction, .. } = *wanted;
+                let RequestFields { kind, amount, .. } = transaction.fields();
                 let amount = amount.expect("a sale has an amount");
                 if reference == "drop" {
                     continue;
                 }
                 let amount = (amount.decimal(), amount.currency().code().to_owned());
-                let answer = sale(&sales, &till, &reference, amount).map(|sale| SaleView { kind, ..sale });
+                let answer = sale(&sales, &till, reference.as_str(), amount).map(|sale| SaleView { kind, ..sale });
                 let begun = answer.clone().ok().filter(|sale| !sale.replayed);
                 let _ = reply.send(answer);
                 if let Some(sale) = begun {
@@ -172,7 +173,7 @@ async fn play(
                 let _ = reply.send(Ok(Amount::parse("5.00", currency).unwrap()));
             }
             Command::Show { till, reference, reply } => {
-                let known = sales.get(&(till.clone(), reference.clone())).cloned();
+                let known = sales.get(&(till.clone(), reference.to_string())).cloned();
                 let _ = reply.send(known.ok_or(Refused::NoSuchSale { till, reference }));
             }
             Command::Latest { till, reply } => {
@@ -188,7 +189,7 @@ async fn play(
                 let _ = reply.send(Ok(list));
             }
             Command::Cancel { till, reference, reply, .. } => {
-                let mut known = sales.get(&(till.clone(), reference.clone())).cloned();
+                let mut known = sales.get(&(till.clone(), reference.to_string())).cloned();
                 if let Some(sale) = known.as_mut().filter(|sale| sale.state == State::WaitingForCard) {
                     end(&mut sales, sale, OutcomeWord::Cancelled);
                     announce(&server, sale, "ended", "cancelled at the till");
@@ -200,7 +201,7 @@ async fn play(
                 let _ = reply.send(known.ok_or(Refused::NoSuchSale { till, reference }));
             }
             Command::Signature { till, reference, reply, .. } => {
-                let known = sales.get(&(till.clone(), reference.clone())).cloned();
+                let known = sales.get(&(till.clone(), reference.to_string())).cloned();
                 let _ = reply.send(known.ok_or(Refused::NoSuchSale { till, reference }));
             }
             Command::Settle { number, keep, reply, .. } => {
@@ -271,7 +272,7 @@ type Sales = BTreeMap<(String, String), SaleView>;
 fn sale(sales: &Sales, till: &str, reference: &str, amount: (String, String)) -> Result<SaleView, Refused> {
     let why = "have it mended".to_owned();
     match reference {
-        "busy" => return Err(Refused::Busy { till: "till-2".into(), reference: "other".into() }),
+        "busy" => return Err(Refused::Busy { till: "till-2".into(), reference: Reference::as_kept("other".into()) }),
         "unready" => return Err(Refused::NotReady { why }),
         "refused-amount" => return Err(Refused::Amount { why }),
         "journal" => return Err(Refused::Journal { why }),
@@ -281,12 +282,14 @@ fn sale(sales: &Sales, till: &str, reference: &str, amount: (String, String)) ->
         Some(known) if (&known.amount, &known.currency) == (&amount.0, &amount.1) => {
             Ok(SaleView { replayed: true, ..known.clone() })
         }
-        Some(known) => Err(Refused::AmountDiffers { reference: reference.to_owned(), known: known.amount.clone() }),
+        Some(known) => {
+            Err(Refused::AmountDiffers { reference: Reference::parse(reference).unwrap(), known: known.amount.clone() })
+        }
         None => Ok(SaleView {
             till: till.to_owned(),
-            reference: reference.to_owned(),
+            reference: Reference::parse(reference).unwrap(),
             by: None,
-            number: sales.len() as u64 + 1,
+            number: SaleNumber::new(sales.len() as u64 + 1),
             amount: amount.0,
             kind: Kind::Sale,
             of: None,
@@ -316,15 +319,15 @@ fn sale(sales: &Sales, till: &str, reference: &str, amount: (String, String)) ->
 }
 
 async fn act(sales: &mut Sales, server: &mut Server, mut sale: SaleView) {
-    let key = (sale.till.clone(), sale.reference.clone());
+    let key = (sale.till.clone(), sale.reference.to_string());
     sales.insert(key.clone(), sale.clone());
-    let beats = SCRIPT.iter().find(|(reference, _)| *reference == sale.reference).map_or(&[][..], |(_, beats)| beats);
+    let beats = SCRIPT.iter().find(|(reference, _)| sale.reference == *reference).map_or(&[][..], |(_, beats)| beats);
     for beat in beats {
         match beat {
             Beat::Say(step, text) => {
                 let _ = server.progress.send(Progress {
                     till: sale.till.clone(),
-                    reference: sale.reference.clone(),
+                    reference: sale.reference.to_string(),
                     step: (*step).into(),
                     text: (*text).into(),
                     sale: None,
@@ -360,13 +363,13 @@ fn end(sales: &mut Sales, sale: &mut SaleView, outcome: OutcomeWord) {
         OutcomeWord::PartiallyApproved => Some("10.00".into()),
         _ => None,
     };
-    sales.insert((sale.till.clone(), sale.reference.clone()), sale.clone());
+    sales.insert((sale.till.clone(), sale.reference.to_string()), sale.clone());
 }
 
 fn announce(server: &Server, sale: &SaleView, step: &str, text: &str) {
     let _ = server.progress.send(Progress {
         till: sale.till.clone(),
-        reference: sale.reference.clone(),
+        reference: sale.reference.to_string(),
         step: step.into(),
         text: text.into(),
         sale: Some(Box::new(sale.clone())),

@@ -8,11 +8,11 @@ use std::path::PathBuf;
 use crate::book::{said, verb, verb_beside_the_agent, well};
 use crate::counter::{self, Counter, ended, within};
 use pos_agent::sim::gateway::Kind;
-use pos_agent::sim::reader::Entry;
-use pos_agent::sim::reader::Entry::Tap;
+use pos_agent::sim::reader::CardEntry;
+use pos_agent::sim::reader::CardEntry::Tap;
 use pos_agent::sim::shop::Options;
 use pos_agent::till::{Attention, GatewayState, State};
-use pos_agent::transaction::OutcomeWord;
+use pos_agent::transaction::{OutcomeWord, SaleNumber};
 use serde_json::Value;
 
 #[tokio::test]
@@ -20,12 +20,12 @@ async fn a_new_board_settles_what_the_old_one_left_open() {
     let mut options = Options::default();
     options.config.push(("answer-timeout-ms = 10000".to_owned(), "answer-timeout-ms = 3000".to_owned()));
     let mut counter = Counter::open_with(options).await;
-    counter.sell("r-0", "1.00", "tap", Entry::Tap).await;
+    counter.sell("r-0", "1.00", "tap", CardEntry::Tap).await;
     counter.until_ended("r-0").await;
     counter.shop.reader.remove();
     counter.until_ready().await;
     // Approved, and the answer is lost.
-    counter.sell("r-1", "10.71", "tap", Entry::Tap).await;
+    counter.sell("r-1", "10.71", "tap", CardEntry::Tap).await;
     let asked = async {
         while !counter.kept().last().unwrap().asked() || counter.charged().len() < 2 {
             tokio::task::yield_now().await;
@@ -47,7 +47,7 @@ async fn a_new_board_settles_what_the_old_one_left_open() {
     let before = [std::fs::read(old.join("journal.db")).unwrap(), std::fs::read(old.join("journal.db-wal")).unwrap()];
     counter.start_agent();
     counter.until_ready().await;
-    counter.sell("n-1", "2.00", "tap", Entry::Tap).await;
+    counter.sell("n-1", "2.00", "tap", CardEntry::Tap).await;
     counter.until_ended("n-1").await;
     counter.shop.reader.remove();
     counter.until_ready().await;
@@ -118,7 +118,7 @@ async fn what_was_found_missing_stays_known_after_a_start_without_a_sale() {
     counter.until_ready().await;
     assert!(counter.show("R1").await.needs_person.is_some());
     counter.sell("R3", "5.00", "tap", Tap).await;
-    assert_eq!(counter.until_ended("R3").await.number, 5);
+    assert_eq!(counter.until_ended("R3").await.number, SaleNumber::new(5));
     assert_eq!(reversals(&counter), 0);
 }
 
@@ -182,7 +182,7 @@ async fn what_was_told_approved_is_not_reversed_by_an_old_copy_and_a_person_keep
     // Numbers go on above those that are missing, and selling goes on.
     counter.sell("R3", "5.00", "tap", Tap).await;
     let sold = counter.until_ended("R3").await;
-    assert_eq!((ended(&sold), sold.number), (Some(OutcomeWord::Approved), 5));
+    assert_eq!((ended(&sold), sold.number.get()), (Some(OutcomeWord::Approved), 5));
 
     // A start later it is the same, and what was sold since is nobody's to decide.
     counter.until_ready().await;

@@ -10,8 +10,8 @@ use pos_agent::money::{Amount, Currency};
 use pos_agent::printer::port::{QUEUE, TORN_TRIES, Timing, spawn_with};
 use pos_agent::printer::{Event, Handle, Letterhead, Page, QueueFull, compose, plain};
 use pos_agent::sale::{HostFacts, Receipt, ReceiptOutcome};
-use pos_agent::sim::printer::{Options, Place, Printer, Sensors, Speech};
-use pos_agent::transaction::{Kind, ReceiptCopy};
+use pos_agent::sim::printer::{Options, Place, Printer, Sensors, StatusAnswers};
+use pos_agent::transaction::{Kind, ReceiptCopy, Reference, SaleNumber};
 use rustix::termios::{ControlModes, InputModes};
 use tokio::sync::mpsc;
 
@@ -140,7 +140,7 @@ async fn logo_and_qr_code_are_on_the_paper_and_in_its_picture() {
     let (events, mut heard) = mpsc::channel(4);
     let handle = spawn_with(config, events, patient());
     for copy in [ReceiptCopy::Merchant, ReceiptCopy::Customer] {
-        print(&handle, Receipt { reference: "A/1 b".to_owned(), ..receipt(1) }, copy, false).unwrap();
+        print(&handle, Receipt { reference: Reference::parse("A/1 b").unwrap(), ..receipt(1) }, copy, false).unwrap();
         assert_eq!(heard.recv().await, Some(printed(1, copy)));
     }
     let (merchants, customers) = (printer.next_receipt().await, printer.next_receipt().await);
@@ -162,7 +162,10 @@ async fn what_is_printed_again_says_so_at_both_ends() {
     let mut printer = Printer::open(narrow()).await.unwrap();
     let (handle, mut events) = spawn(&printer.place(), patient());
     print(&handle, receipt(1), ReceiptCopy::Merchant, true).unwrap();
-    assert_eq!(events.recv().await, Some(Event::Printed { sale: 1, copy: ReceiptCopy::Merchant, duplicate: true }));
+    assert_eq!(
+        events.recv().await,
+        Some(Event::Printed { sale: SaleNumber::new(1), copy: ReceiptCopy::Merchant, duplicate: true })
+    );
     let paper = printer.next_receipt().await;
     assert_eq!(paper, duplicate(1, ReceiptCopy::Merchant));
     assert_eq!(
@@ -181,9 +184,8 @@ async fn a_printer_that_is_off_prints_what_waited_once_it_is_on() {
     for sale in [1, 2, 3] {
         print(&handle, receipt(sale), ReceiptCopy::Customer, false).unwrap();
     }
-    let Some(Event::Waits { sale: 1, copy: ReceiptCopy::Customer, why }) = events.recv().await else {
-        panic!("not told")
-    };
+    let Some(Event::Waits { sale, copy: ReceiptCopy::Customer, why }) = events.recv().await else { panic!("not told") };
+    assert_eq!(sale, 1);
     let place = printer.place();
     assert!(why.starts_with(&format!("unreachable: {}: ", place.trim_start_matches("tcp://"))), "{why}");
     assert_eq!(handle.attention().unwrap(), format!("{why}; 3 receipts wait"));
@@ -214,7 +216,10 @@ async fn out_of_paper_the_receipt_waits_untouched_and_comes_out_with_the_new_rol
         print(&handle, receipt(1), ReceiptCopy::Merchant, false).unwrap();
         print(&handle, receipt(1), ReceiptCopy::Customer, false).unwrap();
         let why = words.to_owned();
-        assert_eq!(events.recv().await, Some(Event::Waits { sale: 1, copy: ReceiptCopy::Merchant, why }));
+        assert_eq!(
+            events.recv().await,
+            Some(Event::Waits { sale: SaleNumber::new(1), copy: ReceiptCopy::Merchant, why })
+        );
         assert_eq!(handle.attention().unwrap(), format!("{words}; 2 receipts wait"));
 
         printer.set_sensors(Sensors::default());
@@ -234,12 +239,18 @@ async fn paper_that_ends_while_printing_gives_the_whole_receipt_again_as_a_dupli
         let (handle, mut events) = spawn(&printer.place(), impatient());
         print(&handle, receipt(1), ReceiptCopy::Customer, false).unwrap();
         let why = "out of paper: put a roll in".to_owned();
-        assert_eq!(events.recv().await, Some(Event::Waits { sale: 1, copy: ReceiptCopy::Customer, why }));
+        assert_eq!(
+            events.recv().await,
+            Some(Event::Waits { sale: SaleNumber::new(1), copy: ReceiptCopy::Customer, why })
+        );
         assert_eq!(handle.attention().unwrap(), "out of paper: put a roll in; 1 receipt waits");
         assert_eq!(printer.uncut().lines().count(), 5);
 
         printer.set_sensors(Sensors::default());
-        assert_eq!(events.recv().await, Some(Event::Printed { sale: 1, copy: ReceiptCopy::Customer, duplicate: true }));
+        assert_eq!(
+            events.recv().await,
+            Some(Event::Printed { sale: SaleNumber::new(1), copy: ReceiptCopy::Customer, duplicate: true })
+        );
         // The printer goes on with what it had: nobody can take that for the receipt and the other for a second sale.
         assert_eq!(printer.next_receipt().await, text(1, ReceiptCopy::Customer));
         // What may be left on the paper is cut off.
@@ -256,7 +267,8 @@ async fn a_printer_that_dies_in_the_middle_prints_it_whole_as_a_duplicate_when_i
     printer.die_after(212);
     let (handle, mut events) = spawn(&printer.place(), impatient());
     print(&handle, receipt(1), ReceiptCopy::Customer, false).unwrap();
-    let Some(Event::Waits { sale: 1, why, .. }) = events.recv().await else { panic!("not told") };
+    let Some(Event::Waits { sale, why, .. }) = events.recv().await else { panic!("not told") };
+    assert_eq!(sale, 1);
     assert!(why.starts_with("interrupted in the middle of a receipt: "), "{why}");
     let torn = printer.uncut();
     assert!(text(1, ReceiptCopy::Customer).starts_with(&torn) && torn.contains("CORNER SHOP"), "{torn}");
@@ -265,7 +277,12 @@ async fn a_printer_that_dies_in_the_middle_prints_it_whole_as_a_duplicate_when_i
     loop {
         match events.recv().await.unwrap() {
             Event::Waits { why, .. } => assert!(why.starts_with("unreachable: "), "{why}"),
-            event => break assert_eq!(event, Event::Printed { sale: 1, copy: ReceiptCopy::Customer, duplicate: true }),
+            event => {
+                break assert_eq!(
+                    event,
+                    Event::Printed { sale: SaleNumber::new(1), copy: ReceiptCopy::Customer, duplicate: true }
+                );
+            }
         }
     }
     assert_eq!(printer.next_receipt().await, torn);
@@ -287,7 +304,8 @@ async fn a_printer_that_always_dies_in_the_middle_does_not_use_up_the_roll() {
                 printer.set_dead(false).await;
             }
             event => {
-                let Event::Failed { sale: 1, copy: ReceiptCopy::Customer, why } = event else { panic!("{event:?}") };
+                let Event::Failed { sale, copy: ReceiptCopy::Customer, why } = event else { panic!("{event:?}") };
+                assert_eq!(sale, 1);
                 assert!(why.starts_with("interrupted"), "{why}");
                 break;
             }
@@ -307,7 +325,7 @@ async fn a_full_queue_refuses_the_newest_and_keeps_the_others() {
         print(&handle, receipt(sale), ReceiptCopy::Customer, false).unwrap();
     }
     let full = print(&handle, receipt(99), ReceiptCopy::Customer, false).unwrap_err();
-    assert_eq!((full.sale, full.copy), (99, ReceiptCopy::Customer));
+    assert_eq!((full.sale.get(), full.copy), (99, ReceiptCopy::Customer));
     assert_eq!(handle.waiting(), QUEUE);
     drop(handle);
     for sale in 0..QUEUE as u64 {
@@ -334,13 +352,17 @@ async fn nobody_waits_for_a_dead_printer_at_the_end() {
 
 #[tokio::test]
 async fn a_printer_that_never_answers_prints_all_the_same() {
-    for (speech, status, state) in [
-        (Speech::Silent, None, "ok"),
-        (Speech::Garbage, None, "ok"),
-        (Speech::Silent, Some(false), "ok"),
-        (Speech::Silent, Some(true), "silent about its state: switch its status answers on, or set status = false"),
+    for (status_answers, status, state) in [
+        (StatusAnswers::Silent, None, "ok"),
+        (StatusAnswers::Garbage, None, "ok"),
+        (StatusAnswers::Silent, Some(false), "ok"),
+        (
+            StatusAnswers::Silent,
+            Some(true),
+            "silent about its state: switch its status answers on, or set status = false",
+        ),
     ] {
-        let mut printer = Printer::open(Options { speech, ..narrow() }).await.unwrap();
+        let mut printer = Printer::open(Options { status_answers, ..narrow() }).await.unwrap();
         let timing = Timing { status: Duration::from_millis(20), close: Duration::ZERO, ..patient() };
         let (events, mut heard) = mpsc::channel(4);
         let handle = spawn_with(config::Printer { status, ..config(&printer.place()) }, events, timing);
@@ -349,14 +371,15 @@ async fn a_printer_that_never_answers_prints_all_the_same() {
             assert_eq!(heard.recv().await, Some(printed(sale, ReceiptCopy::Customer)));
             assert_eq!(printer.next_receipt().await, text(sale, ReceiptCopy::Customer));
         }
-        assert_eq!(handle.state(), state, "{speech:?}, status = {status:?}");
+        assert_eq!(handle.state(), state, "{status_answers:?}, status = {status:?}");
         assert_eq!(printer.errors(), 0);
     }
 }
 
 #[tokio::test]
 async fn a_printer_that_does_not_say_when_it_has_finished_is_believed_without_it() {
-    let mut printer = Printer::open(Options { speech: Speech::AnswersStateOnly, ..narrow() }).await.unwrap();
+    let mut printer =
+        Printer::open(Options { status_answers: StatusAnswers::AnswersStateOnly, ..narrow() }).await.unwrap();
     let timing = Timing { done: Duration::from_millis(20), ask_again: Duration::from_millis(5), ..patient() };
     let (handle, mut events) = spawn(&printer.place(), timing);
     for sale in [1, 2] {
@@ -402,7 +425,7 @@ async fn a_printer_that_takes_nothing_is_given_up_at_the_deadline() {
     // Stops the flow when its buffer is full, and cannot say why; the kernel keeps what does not fit on TCP, and not so
     // on a tty.
     let sensors = Sensors { paper_out: true, ..Sensors::default() };
-    let options = Options { place: Place::Pty(None), speech: Speech::Silent, sensors, ..narrow() };
+    let options = Options { place: Place::Pty(None), status_answers: StatusAnswers::Silent, sensors, ..narrow() };
     let printer = Printer::open(options).await.unwrap();
     let timing = Timing { write: Duration::from_millis(50), ..impatient() };
     let (events, mut heard) = mpsc::channel(4);
@@ -472,7 +495,7 @@ fn narrow() -> Options {
 }
 
 fn printed(sale: u64, copy: ReceiptCopy) -> Event {
-    Event::Printed { sale, copy, duplicate: false }
+    Event::Printed { sale: SaleNumber::new(sale), copy, duplicate: false }
 }
 
 fn text(number: u64, copy: ReceiptCopy) -> String {
@@ -522,8 +545,8 @@ fn receipt(number: u64) -> Receipt {
         kind: Kind::Sale,
         terminal_id: "12345678".to_owned(),
         local_time: "2026-11-20 12:34:56".to_owned(),
-        number,
-        reference: format!("T-{number}"),
+        number: SaleNumber::new(number),
+        reference: Reference::parse(format!("T-{number}")).unwrap(),
         amount: Amount::parse("12.34", Currency::from_code("EUR").unwrap()).unwrap(),
         tip: None,
         outcome: ReceiptOutcome::Approved,

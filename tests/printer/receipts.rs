@@ -7,7 +7,7 @@ use pos_agent::money::{Amount, Currency};
 use pos_agent::printer::{Letterhead, Line, compose, escpos, layout, plain, text};
 use pos_agent::sale::{HostFacts, Original, Reason, Receipt, ReceiptOutcome, Why};
 use pos_agent::sim::printer::paper::Paper;
-use pos_agent::transaction::{Kind, ReceiptCopy};
+use pos_agent::transaction::{Kind, PaymentId, ReceiptCopy, Reference, SaleNumber};
 use pos_agent::words::{Language, Words};
 use proptest::prelude::*;
 
@@ -330,8 +330,15 @@ fn a_refund_and_a_void_name_the_card_and_the_original() {
     for (kind, title) in [(Kind::Refund, "REFUND"), (Kind::Reversal, "VOID")] {
         let original = Some(Original::of(approved()));
         let host = HostFacts { issuer_code: Some("777777".to_owned()), ..HostFacts::default() };
-        let receipt =
-            Receipt { kind, number: 18, reference: "R-1".to_owned(), card: None, host, original, ..approved() };
+        let receipt = Receipt {
+            kind,
+            number: SaleNumber::new(18),
+            reference: Reference::parse("R-1").unwrap(),
+            card: None,
+            host,
+            original,
+            ..approved()
+        };
         let text = show(&receipt, Language::English, ReceiptCopy::Customer, 32);
         let expected = "           12.34 EUR
             APPROVED
@@ -503,7 +510,7 @@ fn the_shops_name_is_as_large_as_the_paper_allows() {
 fn control_bytes_of_the_gateway_reach_neither_paper_nor_screen() {
     let mut receipt = approved();
     receipt.host.status_text = Some("\u{1B}@\u{1D}V\0PAID \u{202E}00.21\u{9B}2J\r\n\u{7}x".to_owned());
-    receipt.reference = "T\u{1B}p\0".to_owned();
+    receipt.reference = Reference::parse("T\u{1B}p\0").unwrap();
     assert!(show(&receipt, Language::English, ReceiptCopy::Customer, 42).contains("\n@VPAID 00.212J\nx\n"));
     let lines = compose(&receipt, &Letterhead::default(), ReceiptCopy::Customer).lines(42);
     let (text, errors) = print(&encode(&lines, CodePage::Cp437), 42);
@@ -634,8 +641,8 @@ fn approved() -> Receipt {
         kind: Kind::Sale,
         terminal_id: "12345678".to_owned(),
         local_time: "2026-11-20 12:34:56".to_owned(),
-        number: 17,
-        reference: "T-1001".to_owned(),
+        number: SaleNumber::new(17),
+        reference: Reference::parse("T-1001").unwrap(),
         amount: eur("12.34"),
         tip: None,
         outcome: ReceiptOutcome::Approved,
@@ -655,7 +662,7 @@ fn approved() -> Receipt {
             iad: some("06010A03A0B800"),
         }),
         host: HostFacts {
-            id: some("8ac7a4a1940b8dd301940fbf4a3b5a5e"),
+            id: Some(PaymentId::new("8ac7a4a1940b8dd301940fbf4a3b5a5e")),
             brand: some("VISA"),
             code: some("000.000.000"),
             acquirer_code: some("A0012"),
@@ -678,8 +685,8 @@ fn receipt_of(texts: &[String], outcome: i32, minor: u64) -> Receipt {
         kind: Kind::Sale,
         terminal_id: texts[1].clone(),
         local_time: texts[2].clone(),
-        number: u64::MAX,
-        reference: texts[3].clone(),
+        number: SaleNumber::new(u64::MAX),
+        reference: Reference::parse(texts[3].clone()).unwrap(),
         amount,
         tip: None,
         outcome: match outcome {
@@ -704,7 +711,7 @@ fn receipt_of(texts: &[String], outcome: i32, minor: u64) -> Receipt {
             iad: some(9),
         }),
         host: HostFacts {
-            id: some(8),
+            id: some(8).map(PaymentId::new),
             brand: some(9),
             last4: some(10),
             acquirer_code: some(11),
@@ -713,8 +720,8 @@ fn receipt_of(texts: &[String], outcome: i32, minor: u64) -> Receipt {
             ..HostFacts::default()
         },
         original: Some(Original {
-            number: 1,
-            reference: some(5),
+            number: SaleNumber::new(1),
+            reference: some(5).map(Reference::as_kept),
             local_time: texts[6].clone(),
             brand: some(7),
             last4: some(8),

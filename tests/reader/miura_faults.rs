@@ -10,6 +10,7 @@ use pos_agent::reader::link::{Nad, chain};
 use pos_agent::reader::miura::message::{Command, Reset, SecureData};
 use pos_agent::reader::miura::session::{Output, Session};
 use pos_agent::reader::{Entry, Event, ManualEntry, NoCard, Order, Settings, Step};
+use pos_agent::transaction::SaleNumber;
 
 /// The longest that anything may take after a fault: 120 s for a cardholder (or 60 s for a card and its host), then
 /// ABORT, the check of the slot (30 s), and start-ups with their waits in between. Nothing after a fault depends on a
@@ -118,24 +119,27 @@ impl Agent {
                 (self.ready, self.busy, self.waiting, self.card, self.completing, self.typing) = Default::default();
             }
             Event::Step { sale, step } => {
-                assert_eq!(*sale, self.sale, "{step:?}");
+                assert_eq!(*sale, SaleNumber::new(self.sale), "{step:?}");
                 assert!(self.busy && (self.waiting || *step == Step::RemoveCard), "{step:?}");
             }
             Event::Card { sale, .. } => {
-                assert!(*sale == self.sale && std::mem::take(&mut self.waiting), "a card for nobody");
+                assert!(*sale == SaleNumber::new(self.sale) && std::mem::take(&mut self.waiting), "a card for nobody");
                 self.card = true;
                 self.cards += 1;
             }
             Event::KeysLeft { .. } => assert!(self.card),
             Event::NoCard { why: NoCard::NotReady, .. } => panic!("not ready"),
             Event::NoCard { sale, .. } => {
-                assert!(*sale == self.sale && std::mem::take(&mut self.waiting), "a second end");
+                assert!(*sale == SaleNumber::new(self.sale) && std::mem::take(&mut self.waiting), "a second end");
             }
             Event::Completed { sale, .. } => {
-                assert!(*sale == self.sale && std::mem::take(&mut self.completing), "a second verdict");
+                assert!(
+                    *sale == SaleNumber::new(self.sale) && std::mem::take(&mut self.completing),
+                    "a second verdict"
+                );
             }
             Event::Typed { sale, .. } => {
-                assert!(*sale == self.sale && std::mem::take(&mut self.typing), "a second answer");
+                assert!(*sale == SaleNumber::new(self.sale) && std::mem::take(&mut self.typing), "a second answer");
                 self.busy = false;
                 self.ends += 1;
             }
@@ -259,7 +263,7 @@ impl Shop {
     }
 
     fn cancel(&mut self) {
-        self.session.order(Order::Cancel { sale: self.agent.sale }, self.now);
+        self.session.order(Order::Cancel { sale: SaleNumber::new(self.agent.sale) }, self.now);
         self.settle();
     }
 

@@ -18,6 +18,7 @@ use pos_agent::reader::miura::message::{
 use pos_agent::reader::{
     Arm, CardVerdict, Completion, Entry, Event, LocalTime, NoCard, Order, Settings, Step, Unready, spawn,
 };
+use pos_agent::transaction::SaleNumber;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
 const AT: LocalTime = LocalTime { year: 25, month: 1, day: 31, hour: 12, minute: 34, second: 56 };
@@ -75,7 +76,7 @@ const TAP: usize = 2;
 fn order(sale: u64) -> Order {
     let amount = Amount::parse("12.34", Currency::from_code("EUR").unwrap()).unwrap();
     Order::Arm(Arm {
-        sale,
+        sale: SaleNumber::new(sale),
         amount,
         transaction_type: 0,
         at: AT,
@@ -103,7 +104,7 @@ async fn two_sales(port: String, hang_up: Sender<()>) {
         handle.order(order(sale)).await.unwrap();
         assert!(matches!(events.recv().await, Some(Event::Step { step: Step::PresentCard, .. })));
         match events.recv().await {
-            Some(Event::Card { sale: of, presented }) if of == sale => {
+            Some(Event::Card { sale: of, presented }) if of == SaleNumber::new(sale) => {
                 assert_eq!(presented.card.data.expose().len(), 24);
             }
             other => panic!("{other:?}"),
@@ -111,14 +112,14 @@ async fn two_sales(port: String, hang_up: Sender<()>) {
         // The capture's counter is 5F; fewer are left than of a new set, and no PIN was seen.
         assert!(matches!(events.recv().await, Some(Event::KeysLeft { card: Some(1..1_048_575), pin: None })));
         let completion = Completion { arc: *b"00", issuer_authentication: None, scripts: heapless::Vec::new() };
-        handle.order(Order::Complete { sale, completion }).await.unwrap();
+        handle.order(Order::Complete { sale: SaleNumber::new(sale), completion }).await.unwrap();
         assert!(matches!(events.recv().await, Some(Event::Completed { verdict: CardVerdict::Approved, .. })));
         assert!(matches!(events.recv().await, Some(Event::Idle)));
     }
     hang_up.send(()).unwrap();
     assert!(matches!(events.recv().await, Some(Event::Unready(Unready::Absent { .. }))));
     handle.order(order(3)).await.unwrap();
-    assert!(matches!(events.recv().await, Some(Event::NoCard { sale: 3, why: NoCard::NotReady })));
+    assert!(matches!(events.recv().await, Some(Event::NoCard { sale, why: NoCard::NotReady }) if sale == 3));
 }
 
 #[tokio::test]
@@ -186,7 +187,7 @@ async fn an_agent_that_reads_no_events_can_still_give_orders() {
     while refused < 500 {
         match events.recv().await {
             Some(Event::NoCard { sale, why: NoCard::NotReady }) => {
-                assert_eq!(sale, refused);
+                assert_eq!(sale, SaleNumber::new(refused));
                 refused += 1;
             }
             Some(Event::Unready(Unready::Absent { .. })) => {}

@@ -8,6 +8,7 @@ use pos_agent::card::Cvm;
 use pos_agent::reader::link::{Nad, chain};
 use pos_agent::reader::miura::session::{Output, Session};
 use pos_agent::reader::{Event, Language, LocalTime, Order, Settings};
+use pos_agent::transaction::SaleNumber;
 
 mod start_up {
     use super::*;
@@ -1728,21 +1729,23 @@ mod anything {
                 }
                 Event::Unready(_) => *self = Self { number: self.number, ..Self::default() },
                 Event::KeysLeft { .. } => assert!(self.card),
-                Event::Typed { sale, .. } => assert!(*sale == TYPING && std::mem::take(&mut self.typing)),
+                Event::Typed { sale, .. } => {
+                    assert!(*sale == SaleNumber::new(TYPING) && std::mem::take(&mut self.typing))
+                }
                 Event::Step { sale, step } => {
-                    assert_eq!(*sale, self.number);
+                    assert_eq!(*sale, SaleNumber::new(self.number));
                     assert!(self.busy && (self.waiting || *step == Step::RemoveCard), "{step:?}");
                 }
                 Event::Card { sale, .. } => {
-                    assert!(*sale == self.number && std::mem::take(&mut self.waiting));
+                    assert!(*sale == SaleNumber::new(self.number) && std::mem::take(&mut self.waiting));
                     self.card = true;
                 }
                 Event::NoCard { sale, why } => {
-                    assert_eq!(*sale, self.number);
+                    assert_eq!(*sale, SaleNumber::new(self.number));
                     assert!(std::mem::take(&mut self.waiting) || *why == pos_agent::reader::NoCard::NotReady);
                 }
                 Event::Completed { sale, .. } => {
-                    assert!(*sale == self.number && std::mem::take(&mut self.completing));
+                    assert!(*sale == SaleNumber::new(self.number) && std::mem::take(&mut self.completing));
                 }
                 Event::Idle => {
                     assert!(self.busy && !self.waiting && !self.card && !self.completing);
@@ -1810,7 +1813,7 @@ mod anything {
                         agent.typing = true;
                         session.order(Order::Type(typing(&format!("{TYPING} tip 10.00 EUR 10"))), now);
                     }
-                    Input::Cancel if agent.typing => session.order(Order::Cancel { sale: TYPING }, now),
+                    Input::Cancel if agent.typing => session.order(Order::Cancel { sale: SaleNumber::new(TYPING) }, now),
                     Input::Arm if agent.ready && !agent.busy && !agent.typing => {
                         agent.number += 1;
                         (agent.busy, agent.waiting) = (true, true);
@@ -1820,7 +1823,7 @@ mod anything {
                         (agent.card, agent.completing) = (false, true);
                         session.order(complete(&format!("{} 00 91 1122334455667788", agent.number)), now);
                     }
-                    Input::Cancel => session.order(Order::Cancel { sale: agent.number }, now),
+                    Input::Cancel => session.order(Order::Cancel { sale: SaleNumber::new(agent.number) }, now),
                     Input::Deadline => {
                         if let Some(deadline) = session.deadline() {
                             now = now.max(deadline);

@@ -15,14 +15,14 @@ use crate::overheard::Overheard;
 use pos_agent::card::{self, CardFacts, EntryMode, FirstAnswer, Presented, SealedCard, SealedPin, Wiped};
 use pos_agent::emv::tlv;
 use pos_agent::reader::link::{Decoder, Received};
-use pos_agent::sim::reader::Entry::{self, Insert, Swipe, Tap};
+use pos_agent::sim::reader::CardEntry::{self, Insert, Swipe, Tap};
 use pos_agent::sim::reader::deck::DECK;
 use pos_agent::sim::shop::{Options, TILL_TOKEN};
 use pos_agent::till::State;
-use pos_agent::transaction::OutcomeWord;
+use pos_agent::transaction::{OutcomeWord, SaleNumber};
 
 /// A way to pay, with the amount whose cents choose what the gateway does, and what the reader's script does.
-type Sale = (&'static str, Entry, &'static str, &'static str);
+type Sale = (&'static str, CardEntry, &'static str, &'static str);
 
 /// Every kind of card and way.
 const SALES: &[Sale] = &[
@@ -107,7 +107,7 @@ fn what_holds_card_data_shows_none_of_it() {
     });
     assert_eq!(count, 1);
     said.push_str(&format!("{presented:?} {presented:#?}\n"));
-    let event = pos_agent::reader::Event::Card { sale: 1, presented: Box::new(presented) };
+    let event = pos_agent::reader::Event::Card { sale: SaleNumber::new(1), presented: Box::new(presented) };
     said.push_str(&format!("{event:?} {event:#?}\n"));
     let kept = Kept::new("Debug", said.as_bytes());
     let secrets = [
@@ -164,7 +164,7 @@ async fn shop(overheard: &Overheard) -> Counter {
 
 /// Plays one sale until the till's part of it is over.
 async fn play(counter: &Counter, reference: &str, (name, entry, amount, script): Sale) {
-    counter.shop.reader.follow(script.parse().unwrap());
+    counter.shop.reader.run_script(script.parse().unwrap());
     counter.sell(reference, amount, name, entry).await;
     after(counter, reference).await;
 }
@@ -249,7 +249,7 @@ async fn leaves_nothing_behind(sales: &[Sale], least: [(&str, usize); 3]) {
         type_card(&counter, references.last().unwrap(), pan).await;
     }
     // It is not spoken to again.
-    counter.shop.reader.follow("on waiting: clear".parse().unwrap());
+    counter.shop.reader.run_script("on waiting: clear".parse().unwrap());
     counter.sell("clear", "12.34", "tap", Tap).await;
     let clear = counter.until_ended("clear").await;
     assert_eq!(ended(&clear), Some(OutcomeWord::NotSent), "{}", clear.text);

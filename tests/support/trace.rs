@@ -18,6 +18,7 @@ use pos_agent::reader::link::{Nad, chain};
 use pos_agent::reader::miura::message::Command;
 use pos_agent::reader::miura::session::{Output, Session};
 use pos_agent::reader::{Arm, Completion, Entry, Event, LocalTime, Order, Settings, Type, Typing, Unready};
+use pos_agent::transaction::SaleNumber;
 
 pub(crate) const AT: LocalTime = LocalTime { year: 25, month: 1, day: 31, hour: 12, minute: 34, second: 56 };
 
@@ -274,7 +275,14 @@ impl Player {
 
 pub(crate) fn arm(sale: u64) -> Arm {
     let amount = Amount::parse("12.34", Currency::from_code("EUR").unwrap()).unwrap();
-    Arm { sale, amount, transaction_type: 0, at: AT, card_timeout: Duration::from_secs(60), entry: Entry::Card }
+    Arm {
+        sale: SaleNumber::new(sale),
+        amount,
+        transaction_type: 0,
+        at: AT,
+        card_timeout: Duration::from_secs(60),
+        entry: Entry::Card,
+    }
 }
 
 /// `SALE amount CURRENCY` or `SALE tip BILL CURRENCY [PERCENTAGE…]`, in 30 seconds.

@@ -2,10 +2,10 @@
 //! the gateway holds, what is left, and what is refused before anything is sent.
 
 use crate::counter::{self, Counter, ended};
-use pos_agent::sim::reader::Entry::{Insert, Tap};
+use pos_agent::sim::reader::CardEntry::{Insert, Tap};
 use pos_agent::sim::reader::card;
 use pos_agent::till::SaleView;
-use pos_agent::transaction::{Kind, OutcomeWord};
+use pos_agent::transaction::{Kind, OutcomeWord, Reference};
 use serde_json::{Value, json};
 
 impl Counter {
@@ -200,7 +200,7 @@ async fn a_stop_waits_for_the_answer_to_what_was_sent() {
     counter.with_card(json!({"reference": "s", "amount": "12.34"})).await;
     let (sent, mut arrived) = tokio::sync::mpsc::unbounded_channel();
     assert!(counter.shop.gateway.watch(move |seen| {
-        if matches!(seen, pos_agent::sim::gateway::Seen::Request { method: "POST", .. }) {
+        if matches!(seen, pos_agent::sim::gateway::WireEvent::Request { method: "POST", .. }) {
             let _ = sent.send(());
         }
     }));
@@ -389,7 +389,7 @@ async fn the_command_line_does_what_a_till_does() {
     let (code, _, err) = verb(&["refund", "room"]).await;
     assert!(code == 65 && err.contains("no refund of a pre-authorisation"), "{code} {err}");
     let payment = counter.show("c1").await.payment_id.unwrap();
-    let (code, out, err) = verb(&["payment", &payment]).await;
+    let (code, out, err) = verb(&["payment", payment.as_str()]).await;
     assert!(
         code == 0 && out.contains("paymentType") && out.contains("CP") && !out.contains("holder"),
         "{code} {out} {err}"
@@ -398,7 +398,7 @@ async fn the_command_line_does_what_a_till_does() {
     assert!(code == 69 && err.contains("no such payment"), "{code} {err}");
     let (code, out, err) =
         verb(&["query", "paymentTypes=CP", "date.from=2020-01-01 00:00:00", "date.to=2099-12-31 23:59:59"]).await;
-    assert!(code == 0 && out.contains(&payment), "{code} {out} {err}");
+    assert!(code == 0 && out.contains(payment.as_str()), "{code} {out} {err}");
     let (code, _, err) = verb(&["query", "limit=99"]).await;
     assert!(code == 65 && err.contains("limit"), "{code} {err}");
 }
@@ -460,7 +460,11 @@ async fn the_command_line_shows_what_went_back() {
     assert!(text.ends_with("refund r1: approved, -3.50 EUR\nleft: 8.84 EUR\n"), "{text}");
     let (_, json, _) = said(&["show", "s", "--json"]).await;
     let view: SaleView = serde_json::from_str(&json).unwrap();
-    let later: Vec<_> = view.later.iter().map(|one| (one.number, one.reference.as_deref(), one.kind)).collect();
+    let later: Vec<_> = view
+        .later
+        .iter()
+        .map(|one| (one.number.get(), one.reference.as_ref().map(Reference::as_str), one.kind))
+        .collect();
     assert_eq!(later, [(2, Some("r1"), Kind::Refund)]);
     let (_, list, _) = said(&["journal"]).await;
     for (line, [reference, kind, amount]) in list.lines().zip([

@@ -11,15 +11,15 @@ use pos_agent::journal::Journal;
 use pos_agent::money::{Amount, Currency};
 use pos_agent::sale::{self, Deadlines, Now, Order, Sale};
 use pos_agent::sim::gateway::Kind;
-use pos_agent::sim::reader::Entry::{Insert, Swipe, Tap};
-use pos_agent::sim::reader::{Entry, WaitsFor, card};
+use pos_agent::sim::reader::CardEntry::{Insert, Swipe, Tap};
+use pos_agent::sim::reader::{CardEntry, WaitsFor, card};
 use pos_agent::sim::shop::Options;
 use pos_agent::till::{Attention, ReaderState, SaleView, State};
-use pos_agent::transaction::{OutcomeWord, Transaction};
+use pos_agent::transaction::{OutcomeWord, Reference, SaleNumber, Transaction};
 
-const CHIP: (&str, Entry) = ("chip-no-cvm", Insert);
-const TAP: (&str, Entry) = ("tap", Tap);
-const SWIPE: (&str, Entry) = ("swipe", Swipe);
+const CHIP: (&str, CardEntry) = ("chip-no-cvm", Insert);
+const TAP: (&str, CardEntry) = ("tap", Tap);
+const SWIPE: (&str, CardEntry) = ("swipe", Swipe);
 
 /// CONTINUE TRANSACTION: the host's answer has reached the reader (readers: 2.7).
 const CONTINUE: u16 = 0xDED2;
@@ -44,8 +44,14 @@ use When::{Asked, AtChip, AtSignature, Ended, Pending, Waiting};
 
 /// When | amount (its cents choose what the gateway does) | card | the journal at that moment | how it ends after it,
 /// `None` when it stays unconfirmed | what the gateway holds in the end.
-type Line =
-    (When, &'static str, (&'static str, Entry), &'static [&'static str], Option<OutcomeWord>, &'static [&'static str]);
+type Line = (
+    When,
+    &'static str,
+    (&'static str, CardEntry),
+    &'static [&'static str],
+    Option<OutcomeWord>,
+    &'static [&'static str],
+);
 
 const NOTHING: &[&str] = &[];
 
@@ -123,7 +129,7 @@ fn shop(when: When) -> Options {
 
 impl Counter {
     /// A sale up to a moment.
-    async fn bring(&self, when: When, amount: &str, (name, entry): (&str, Entry)) {
+    async fn bring(&self, when: When, amount: &str, (name, entry): (&str, CardEntry)) {
         assert_eq!(self.begin("R1", amount).await.0, 201);
         within("armed", self.shop.reader.waits_for(WaitsFor::Card)).await;
         if when == Waiting {
@@ -243,9 +249,9 @@ fn much_in_doubt(path: &std::path::Path) {
         let (mut sale, step) = Sale::begin(Order {
             transaction: Transaction::ByRegistration { registration: "8ac7a4a1000000000000000000000007".to_owned() },
             parameters: Vec::new(),
-            number,
+            number: SaleNumber::new(number),
             till: "local".to_owned(),
-            reference: format!("doubt-{number}"),
+            reference: Reference::parse(format!("doubt-{number}")).unwrap(),
             by: None,
             amount: Amount::from_minor(1234, Currency::from_code("EUR").unwrap()).unwrap(),
             ask_tip: false,

@@ -14,11 +14,11 @@ use pos_agent::journal::Db;
 use pos_agent::sale::Record;
 use pos_agent::sim::gateway::Certificate;
 use pos_agent::sim::printer::Sensors;
-use pos_agent::sim::reader::Entry::{Insert, Tap};
+use pos_agent::sim::reader::CardEntry::{Insert, Tap};
 use pos_agent::sim::reader::{Dukpt, Key, WaitsFor, card};
 use pos_agent::sim::shop::{Options, Shop};
 use pos_agent::till::{Attention, ClockState, GatewayState, PrinterState, ReaderState, State, StatusView};
-use pos_agent::transaction::OutcomeWord;
+use pos_agent::transaction::{OutcomeWord, SaleNumber};
 use serde_json::{Value, json};
 
 /// Kept as long as the fault lasts.
@@ -278,7 +278,7 @@ async fn a_reader_that_goes_away_or_signs_another_amount_is_a_fault_in_the_log_a
     counter.until_ready().await;
     assert_eq!(counter.begin("unplugged", "12.34").await.0, 201);
     within("armed", counter.shop.reader.waits_for(WaitsFor::Card)).await;
-    counter.shop.reader.follow("after 0ms: reboot 1ms".parse().unwrap());
+    counter.shop.reader.run_script("after 0ms: reboot 1ms".parse().unwrap());
     counter.until_ended("unplugged").await;
     counter.until_ready().await;
     let log = terminal.log();
@@ -527,6 +527,6 @@ fn a_record_of_tomorrow(shop: &Shop) -> Held {
     });
     let started = Record::Started { order: serde_json::from_value(order).unwrap() };
     let (mut db, _) = Db::open(&shop.folder().join("journal.db")).unwrap();
-    db.write(1, 0, unix_ms, &[started]).unwrap();
+    db.write(SaleNumber::new(1), 0, unix_ms, &[started]).unwrap();
     Box::new(())
 }

@@ -2,6 +2,7 @@
 //! what a person must decide.
 
 use super::*;
+use crate::transaction::PaymentId;
 
 fn with_amount(found: ListedTransaction, minor: u64) -> ListedTransaction {
     ListedTransaction { amount: ApprovedAmount::Said(eur(minor)), ..found }
@@ -29,7 +30,7 @@ fn answered(nth: u32, reversal: ReversalAnswer) -> Event {
 }
 
 fn done(id: &str, minor: u64) -> ReversalAnswer {
-    ReversalAnswer::Done { id: id.to_owned(), amount: ApprovedAmount::Said(eur(minor)) }
+    ReversalAnswer::Done { id: PaymentId::new(id), amount: ApprovedAmount::Said(eur(minor)) }
 }
 
 fn lost() -> ReversalAnswer {
@@ -119,7 +120,7 @@ fn whose_reversal_it_is_must_be_known_where_several_payments_are_listed() {
     let mut named = Trace::asked(EntryMode::NfcIcc);
     let _ = named.on(unknown());
     let of_second =
-        ListedTransaction { refers_to: Some("p2".to_owned()), ..linked("RF", "x1", 200, "theirs".to_owned()) };
+        ListedTransaction { refers_to: Some(PaymentId::new("p2")), ..linked("RF", "x1", 200, "theirs".to_owned()) };
     let actions = named.on(listed([two(), vec![of_second]].concat()));
     assert_eq!(actions, [reverse("p1", 1234, 1)]);
 }
@@ -129,7 +130,7 @@ fn a_reversal_of_more_or_of_another_currency_is_for_a_person_found_or_answered()
     let usd = Amount::from_minor(1234, Currency::from_code("USD").unwrap()).unwrap();
     for amount in [ApprovedAmount::Said(eur(1235)), ApprovedAmount::Said(usd), ApprovedAmount::Unreadable] {
         let mut direct = being_reversed();
-        let actions = direct.on(answered(1, ReversalAnswer::Done { id: "rv1".to_owned(), amount }));
+        let actions = direct.on(answered(1, ReversalAnswer::Done { id: PaymentId::new("rv1"), amount }));
         assert_eq!(alarms(&actions), 1, "{amount:?}: {actions:?}");
         assert!(is_for_a_person(&direct), "{amount:?}");
 
@@ -194,7 +195,7 @@ fn a_listed_decline_of_the_second_try_is_not_final_while_the_first_may_come() {
     assert!(!actions.iter().any(|action| matches!(action, Action::Reverse { .. })), "{actions:?}");
     // Both: nothing can come of it any more, and a new one goes.
     let _ = sale.on_at(Event::DeadlinePassed, 600);
-    let both = vec![charged(), declined.clone(), ListedTransaction { id: "rv2".to_owned(), ..declined }];
+    let both = vec![charged(), declined.clone(), ListedTransaction { id: PaymentId::new("rv2"), ..declined }];
     assert_eq!(sale.on_at(listed(both), 600), [reverse("p1", 1234, 2)]);
 }
 
@@ -263,7 +264,10 @@ fn a_credit_is_never_sent_again_and_never_taken_back() {
     let mut there = credit_without_answer();
     let actions = there.on(listed(vec![found("CD", "cd1", ListedState::Approved, None)]));
     assert!(!actions.iter().any(|action| matches!(action, Action::Reverse { .. })), "{actions:?}");
-    assert_eq!((there.outcome(), there.sale.host().id.as_deref()), (Some(&Outcome::Approved), Some("cd1")));
+    assert_eq!(
+        (there.outcome(), there.sale.host().id.as_ref().map(PaymentId::as_str)),
+        (Some(&Outcome::Approved), Some("cd1"))
+    );
 
     let mut cut = credit_without_answer();
     assert_eq!(cut.cut(), [query()]);
@@ -314,9 +318,9 @@ fn what_carries_our_reference_as_another_kind_is_not_absent() {
 #[test]
 fn a_pending_payment_is_known_by_its_id_from_then_on() {
     let mut sale = Trace::asked(EntryMode::NfcIcc);
-    let pending = || Event::Answered(Answer::Pending { id: KNOWN.to_owned() });
+    let pending = || Event::Answered(Answer::Pending { id: PaymentId::new(KNOWN) });
     assert_eq!(sale.on(pending()), [Action::Tell]);
-    assert_eq!(sale.written.last().unwrap().as_slice(), [Record::Pending { payment: KNOWN.to_owned() }]);
+    assert_eq!(sale.written.last().unwrap().as_slice(), [Record::Pending { payment: PaymentId::new(KNOWN) }]);
     let steps = sale.written.len();
     let _ = sale.on_at(Event::DeadlinePassed, 2);
     let _ = sale.on_at(pending(), 2);
@@ -393,7 +397,10 @@ fn a_person_keeps_or_reverses_what_an_old_copy_does_not_know() {
     assert_eq!(kept.on(Event::Settle { keep: true, by: None }), [query(), Action::Tell]);
     let actions = kept.on(listed(vec![charged()]));
     assert!(!actions.iter().any(|action| matches!(action, Action::Reverse { .. })), "{actions:?}");
-    assert_eq!((kept.outcome(), kept.sale.host().id.as_deref()), (Some(&Outcome::Approved), Some("p1")));
+    assert_eq!(
+        (kept.outcome(), kept.sale.host().id.as_ref().map(PaymentId::as_str)),
+        (Some(&Outcome::Approved), Some("p1"))
+    );
     assert_eq!(kept.on(Event::Settle { keep: false, by: None }), [], "once");
 
     // What was given back meanwhile is not kept.
@@ -445,7 +452,7 @@ fn a_second_payment_that_is_not_decided_is_waited_for_whatever_went_back_of_the_
     // It is approved in the end, and goes back too.
     let _ = sale.on_at(Event::DeadlinePassed, 100);
     let approved = ListedTransaction { state: ListedState::Approved, ..undecided() };
-    let named = |id: &str, one: ListedTransaction| ListedTransaction { refers_to: Some(id.to_owned()), ..one };
+    let named = |id: &str, one: ListedTransaction| ListedTransaction { refers_to: Some(PaymentId::new(id)), ..one };
     let actions = sale.on_at(listed(vec![charged(), named("p1", back()), approved]), 100);
     assert_eq!(actions, [reverse("p2", 1234, 2)]);
 
@@ -518,7 +525,7 @@ fn a_look_that_allows_nothing_is_followed_by_another_look() {
 /// The answer to a reversal named no amount, or an id that is not the listed one's: a look tells how much it was.
 #[test]
 fn what_the_list_says_of_a_reversal_counts_and_not_what_its_answer_said() {
-    let silent = || ReversalAnswer::Done { id: "rv1".to_owned(), amount: ApprovedAmount::NotSaid };
+    let silent = || ReversalAnswer::Done { id: PaymentId::new("rv1"), amount: ApprovedAmount::NotSaid };
     for (answer, listed_id, listed_minor, rest) in [
         (silent(), "rv1", 200, Some(1034)),
         (done("rv1", 1234), "rv1", 200, Some(1034)),
@@ -639,7 +646,7 @@ fn a_reversal_without_an_answer_is_not_forgotten_over_another_payment() {
     let _ = sale.on_at(Event::DeadlinePassed, 10);
     assert!(sale.on_at(listed(vec![second()]), 10).contains(&reverse("p2", 1234, 2)));
     let of = |id: &str, nth| ListedTransaction {
-        refers_to: Some(id.to_owned()),
+        refers_to: Some(PaymentId::new(id)),
         ..linked("RV", &format!("rv{nth}"), 1234, own(nth))
     };
     let _ = sale.on_at(answered(2, done("rv2", 1234)), 11);
@@ -675,7 +682,7 @@ fn what_a_look_showed_as_charged_is_not_forgotten() {
     // Two payments: the first was asked for without an answer, the second went back, and the first is left out.
     let second = || found("DB", "p2", ListedState::Approved, None);
     let back = |id: &str, nth| ListedTransaction {
-        refers_to: Some(id.to_owned()),
+        refers_to: Some(PaymentId::new(id)),
         ..linked("RV", &format!("rv{nth}"), 1234, own(nth))
     };
     let mut sale = being_reversed();
@@ -702,7 +709,7 @@ fn what_a_look_showed_as_charged_is_not_forgotten() {
 #[test]
 fn a_payment_that_is_not_listed_beside_one_that_is_becomes_a_persons() {
     let second = || found("DB", "p2", ListedState::Approved, None);
-    let back = || ListedTransaction { refers_to: Some("p2".to_owned()), ..linked("RV", "rv2", 1234, own(2)) };
+    let back = || ListedTransaction { refers_to: Some(PaymentId::new("p2")), ..linked("RV", "rv2", 1234, own(2)) };
     let mut sale = being_reversed();
     let _ = sale.on(answered(1, lost()));
     let _ = sale.on_at(Event::DeadlinePassed, 10);
@@ -758,7 +765,7 @@ fn a_person_keeps_one_payment_and_hears_of_another() {
     assert!(alarms(&actions) == 1 && is_for_a_person(&sale), "{actions:?}");
     // The other one was given back.
     let back = ListedTransaction {
-        refers_to: Some("p2".to_owned()),
+        refers_to: Some(PaymentId::new("p2")),
         ..linked("RF", "rf1", 1234, "of-the-back-office".to_owned())
     };
     let _ = sale.on_at(listed(vec![charged(), second(ListedState::Approved), back]), 20);

@@ -64,7 +64,7 @@ use super::places::{Allowance, count};
 use crate::money::{Amount, Currency};
 use crate::till::{
     Attention, AttentionView, Caller, CancelView, Command, LogLevel, LogView, Of, Permit, PortView, Progress, Refused,
-    SaleView, State as SaleState, StatusView, TotalsView, Verb, Wanted,
+    RequestFields, SaleView, State as SaleState, StatusView, TotalsView, Verb, Wanted,
 };
 use crate::transaction::{Kind, PaymentId, ReceiptCopy, Reference, SaleNumber};
 
@@ -194,7 +194,7 @@ async fn sale(
     Ok((status, Json(sale)).into_response())
 }
 
-/// The request of a till in its language: each field by itself, and which go together.
+/// The request of a till in its language.
 fn wanted(app: &App, permit: &Permit, own: String, asked: SaleRequest) -> Result<Wanted, Failure> {
     let SaleRequest {
         reference,
@@ -212,7 +212,6 @@ fn wanted(app: &App, permit: &Permit, own: String, asked: SaleRequest) -> Result
         parameters,
     } = asked;
     let reference = checked_reference(reference)?;
-    let word = kind.as_str();
     let currency = match currency {
         Some(code) => Currency::from_code(&code).map_err(|error| Failure::value("currency", error.to_string()))?,
         None => app.currency,
@@ -234,35 +233,10 @@ fn wanted(app: &App, permit: &Permit, own: String, asked: SaleRequest) -> Result
         (None, None, None) => None,
         _ => return Err(Failure::malformed("of, number and payment: give one of them")),
     };
-    let missing = |field: &str| Failure::malformed(format!("{field}: a {word} needs it"));
-    let strange = |field: &str| Failure::malformed(format!("{field}: a {word} has none"));
-    match (kind.has_earlier(), of.is_some()) {
-        (true, false) => return Err(missing("of")),
-        (false, true) => return Err(strange("of")),
-        _ => {}
-    }
-    match (kind == Kind::ByRegistration, registration.is_some()) {
-        (true, false) => return Err(missing("registration")),
-        (false, true) => return Err(strange("registration")),
-        _ => {}
-    }
-    if amount.is_none() && (!kind.has_earlier() || kind == Kind::Increment) {
-        return Err(missing("amount"));
-    }
-    if tip.is_some() && kind != Kind::Sale {
-        return Err(strange("tip"));
-    }
-    let needs_card = matches!(kind, Kind::Sale | Kind::PreAuthorisation | Kind::Credit);
-    if entry.is_some() && !needs_card {
-        return Err(strange("entry"));
-    }
-    let pays = matches!(kind, Kind::Sale | Kind::PreAuthorisation | Kind::ByRegistration);
-    if accept_partial.is_some() && !pays {
-        return Err(strange("acceptPartial"));
-    }
-    let (ask_tip, manual, accept_partial) = (tip.is_some(), entry.is_some(), accept_partial.unwrap_or(false));
-    let (till, caller) = (own, permit.caller().clone());
-    Ok(Wanted { till, reference, kind, amount, ask_tip, manual, accept_partial, of, caller, registration, parameters })
+    let (ask_tip, manual) = (tip.is_some(), entry.is_some());
+    let fields = RequestFields { kind, of, registration, amount, ask_tip, manual, accept_partial };
+    let transaction = fields.transaction().map_err(|misfit| Failure::malformed(misfit.to_string()))?;
+    Ok(Wanted { till: own, reference, transaction, caller: permit.caller().clone(), parameters })
 }
 
 #[derive(Deserialize)]

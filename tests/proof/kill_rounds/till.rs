@@ -7,7 +7,7 @@
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use pos_agent::sim::gateway::Manners;
+use pos_agent::sim::gateway::HostRules;
 use pos_agent::sim::shop::{Shop, TILL_TOKEN};
 use pos_agent::till::{Progress, SaleView, State, StatusView};
 use pos_agent::transaction::{Kind, OutcomeWord};
@@ -114,7 +114,7 @@ impl Book {
     fn hears(&self, view: SaleView, how: &str) {
         let ledger = self.shop.gateway.ledger();
         let mut deals = self.deals();
-        let Some(at) = deals.iter().position(|deal| deal.reference == view.reference) else {
+        let Some(at) = deals.iter().position(|deal| view.reference == deal.reference.as_str()) else {
             let text = format!("the till was told of {}, for which it never asked", view.reference);
             self.wrong.lock().unwrap().get_or_insert(text);
             return;
@@ -130,7 +130,7 @@ impl Book {
             self.wrong.lock().unwrap().get_or_insert(why);
         }
         drop(deals);
-        if *self.followed.lock().unwrap() == view.reference {
+        if view.reference == self.followed.lock().unwrap().as_str() {
             self.scene.told(view.state);
         }
         self.news.notify_waiters();
@@ -184,7 +184,7 @@ impl Till {
             news: Notify::new(),
         };
         let own = reqwest::Client::builder().no_proxy().pool_max_idle_per_host(0).build().unwrap();
-        let sends_again = shop.gateway.manners() == Manners::Literal;
+        let sends_again = shop.gateway.host_rules() == HostRules::Literal;
         Self { book: Arc::new(book), sends_again, http, loopback: (own, loopback), ears: Mutex::new(None) }
     }
 
@@ -364,13 +364,13 @@ impl Till {
             State::Ended => true,
             state if state.is_unconfirmed() && view.needs_person.is_some() => {
                 let deals = self.book.deals();
-                let deal = deals.iter().find(|deal| deal.reference == view.reference).unwrap();
+                let deal = deals.iter().find(|deal| view.reference == deal.reference.as_str()).unwrap();
                 let books = Books::of(&self.book.shop.gateway.ledger());
                 deal.may_need_a_person() || books.is_residual(&deals, deal)
             }
             state if state.is_unconfirmed() && matches!(view.unsettled.as_deref(), Some(NOT_THERE | DECLINED_ONCE)) => {
                 let deals = self.book.deals();
-                let deal = deals.iter().find(|deal| deal.reference == view.reference).unwrap();
+                let deal = deals.iter().find(|deal| view.reference == deal.reference.as_str()).unwrap();
                 let goes_on = match deal.wish.kind {
                     _ if view.unsettled.as_deref() == Some(DECLINED_ONCE) => false,
                     Kind::Reversal => true,
@@ -406,7 +406,7 @@ impl Till {
                     }
                 }
                 (_, earlier, Named::Payment) => {
-                    body["payment"] = earlier.and_then(|view| view.payment_id.clone()).into()
+                    body["payment"] = earlier.and_then(|view| view.payment_id.clone()).map(|id| id.to_string()).into()
                 }
                 (_, earlier, Named::StoredCard) => {
                     body["registration"] = earlier.and_then(|view| view.registration.clone()).into();
