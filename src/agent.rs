@@ -45,7 +45,7 @@ use crate::printer;
 use crate::reader;
 use crate::sale::{self, Answer, Deadlines, Inquiry, Now, Reversal, Sale};
 use crate::systemd;
-use crate::till::{self, Command, JournalState, KeysView, Progress, Refused, SaleView};
+use crate::till::{self, Command, JournalState, KeysView, Progress, Refused, SaleView, Wires};
 use crate::transaction::{PaymentId, SaleNumber};
 use crate::wire::Way;
 use crate::words::Message;
@@ -145,15 +145,6 @@ impl Default for Surroundings {
     }
 }
 
-/// What every way in for tills gives: what they ask, and where they listen.
-#[derive(Debug)]
-pub struct Tills {
-    /// What they ask.
-    pub commands: mpsc::Receiver<Command>,
-    /// What all of them hear.
-    pub progress: broadcast::Sender<Progress>,
-}
-
 /// Runs the terminal until `shutdown` is done.
 ///
 /// # Errors
@@ -166,7 +157,7 @@ pub async fn run(config: Config, shutdown: impl Future<Output = ()>) -> Result<(
     let (sender, commands) = mpsc::channel(COMMANDS_WAITING);
     let (progress, _) = broadcast::channel(PROGRESS_KEPT);
     let (till, settings) = (progress.clone(), config.till.clone());
-    let (agent, ends) = Agent::start(config, Surroundings::default(), Tills { commands, progress })?;
+    let (agent, ends) = Agent::start(config, Surroundings::default(), Wires { commands, progress })?;
     let (stop, stopped) = oneshot::channel::<()>();
     let till_ends = async move { drop(stopped.await) };
     let bound = till::http::serve(&settings, given, currency, sender, till, till_ends).await?;
@@ -183,7 +174,7 @@ pub async fn run(config: Config, shutdown: impl Future<Output = ()>) -> Result<(
 /// As [`run`].
 pub async fn run_in(
     surroundings: Surroundings,
-    tills: Tills,
+    tills: Wires,
     config: Config,
     shutdown: impl Future<Output = ()>,
 ) -> Result<(), Error> {
@@ -328,7 +319,7 @@ struct Active {
     prepared: Option<Result<PreparedPayment, String>>,
     /// Its last step could not be written: how it stands is only on the disk.
     stuck: bool,
-    /// Tills that asked to cancel and wait for the answer.
+    /// Wires that asked to cancel and wait for the answer.
     cancels: Vec<oneshot::Sender<Result<SaleView, Refused>>>,
     /// Its end is in the figures, and a fault behind it in the log.
     counted: bool,
@@ -410,7 +401,7 @@ impl TillEnd {
 
 impl Agent {
     /// Opens everything but the tills' wires and replays the open sales.
-    fn start(config: Config, surroundings: Surroundings, tills: Tills) -> Result<(Self, Ends), Error> {
+    fn start(config: Config, surroundings: Surroundings, tills: Wires) -> Result<(Self, Ends), Error> {
         let (mut journal, opened) = Journal::open(&config.journal.path)?;
         journal.keep_days(Some(config.journal.keep_days));
         #[cfg(feature = "sim")]

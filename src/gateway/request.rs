@@ -9,10 +9,10 @@ use zeroize::Zeroizing;
 use super::answer::is_payment_id;
 use super::parameter::{self, Misfit};
 use super::{On, Payment, WithoutCard};
-use crate::transaction::PaymentId;
 use crate::card::{Presented, SealedPin};
 use crate::config::{self, ID};
 use crate::money::{Amount, MoneyError};
+use crate::transaction::PaymentId;
 
 /// Where payments are made.
 const PAYMENTS: &str = "/v1/payments";

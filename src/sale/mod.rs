@@ -42,9 +42,9 @@ pub use receipt::{Original, Receipt, ReceiptOutcome};
 pub use record::{Order, Outcome, Payment, Record};
 pub use reversing::FRESH;
 
-use crate::transaction::{PaymentId, Who};
 use crate::card::{CardFacts, FirstAnswer};
 use crate::money::Amount;
+use crate::transaction::{PaymentId, Who};
 use confirming::Confirming;
 use reversing::Reversing;
 
