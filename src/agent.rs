@@ -51,7 +51,7 @@ use crate::metrics::Metrics;
 use crate::money::{Currency, MoneyError};
 use crate::sale;
 use crate::systemd;
-use crate::till::{self, Progress, Served};
+use crate::till::{self, Progress, Served, Wires};
 use crate::transaction::SaleNumber;
 
 use answered::Answered;
@@ -66,7 +66,7 @@ use reader_desk::ReaderDesk;
 use receipts::PrinterDesk;
 use sale_desk::{OpenSale, SaleDesk};
 use start::Ends;
-pub use surroundings::{Board, Random, Surroundings, Tills};
+pub use surroundings::{Board, Random, Surroundings};
 use task_results::TaskResult;
 use turns::{Round, Source};
 
@@ -119,7 +119,7 @@ pub async fn run(config: Config, shutdown: impl Future<Output = ()>) -> Result<(
     let (sender, commands) = mpsc::channel(COMMANDS_WAITING);
     let (progress, _) = broadcast::channel(PROGRESS_KEPT);
     let (till, settings) = (progress.clone(), config.till.clone());
-    let (agent, ends) = Agent::start(config, Surroundings::default(), Tills { commands, progress })?;
+    let (agent, ends) = Agent::start(config, Surroundings::default(), Wires { commands, progress })?;
     let served = till::serve(&settings, given, currency, sender, till).await?;
     if let Some(address) = served.address() {
         tracing::info!(%address, "tills are served");
@@ -134,7 +134,7 @@ pub async fn run(config: Config, shutdown: impl Future<Output = ()>) -> Result<(
 /// As [`run`].
 pub async fn run_in(
     surroundings: Surroundings,
-    tills: Tills,
+    tills: Wires,
     config: Config,
     shutdown: impl Future<Output = ()>,
 ) -> Result<(), Error> {

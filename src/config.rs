@@ -149,10 +149,10 @@ pub struct Reader {
 /// The commands for typed card numbers (readers: 2.9).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 pub enum ManualEntryCommand {
-    /// GET SECURE DATA.
+    /// GET SECURE DATA, newer readers: number and expiry date one after the other.
     #[default]
     D2E0,
-    /// GET SECURE PAN.
+    /// GET SECURE PAN, older ones: one command.
     D25A,
 }
 
@@ -163,14 +163,14 @@ pub enum TipEntry {
     /// The tip.
     #[default]
     Tip,
-    /// The bill with the tip.
+    /// The bill with the tip; the tip is what it is above the bill.
     Total,
 }
 
 /// Numbers of the signed texts beside entries of digits, three lines each, 0 for an empty one. They depend on the
 /// prompts file of the reader (readers: 2.9, 2.10; 10, point 3): those for a card number are seen in the vendor's
 /// source, the others are guesses.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct ReaderPrompts {
     /// Typing an amount.

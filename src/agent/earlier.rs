@@ -227,13 +227,8 @@ impl Agent {
             _ => true,
         };
         let amount = fields.amount.is_none_or(|amount| amount == order.amount);
-        let parameters = added::are_the_same(&wanted.parameters, &order.parameters);
-        Ok(fields.kind == view.kind
-            && of
-            && registration
-            && amount
-            && has_its_particulars(&fields, order)
-            && parameters)
+        let terms = of && registration && amount && added::are_the_same(&wanted.parameters, &order.parameters);
+        Ok(fields.kind == view.kind && terms && has_its_particulars(&fields, order))
     }
 }
 

@@ -92,7 +92,7 @@ impl Agent {
     /// A receipt as text, for the screen or a till's own printer.
     pub(super) fn receipt_text(&self, sale: &Sale, copy: ReceiptCopy) -> String {
         let columns = self.config.printer.first().map_or(42, |printer| printer.columns);
-        let (_, page) = self.page_of(sale, copy.into());
+        let (_, page) = self.page_of(sale, copy);
         printer::plain(&page.lines(columns), columns)
     }
 

@@ -8,7 +8,7 @@ use crate::journal::Journal;
 use crate::metrics::Metrics;
 use crate::printer;
 use crate::reader;
-use crate::till::Command;
+use crate::till::{Command, Wires};
 use crate::wire::Way;
 
 use super::answered::Answered;
@@ -21,7 +21,7 @@ use super::reader_change::RecordedReader;
 use super::reader_desk::ReaderDesk;
 use super::receipts::{PrinterDesk, letterhead};
 use super::sale_desk::SaleDesk;
-use super::{Agent, Error, Surroundings, TaskResult, Tills, reader_settings};
+use super::{Agent, Error, Surroundings, TaskResult, reader_settings};
 
 /// The receiving ends of the loop.
 pub(super) struct Ends {
@@ -33,7 +33,7 @@ pub(super) struct Ends {
 
 impl Agent {
     /// Opens everything but the tills' wires and replays the open sales.
-    pub(super) fn start(config: Config, surroundings: Surroundings, tills: Tills) -> Result<(Self, Ends), Error> {
+    pub(super) fn start(config: Config, surroundings: Surroundings, tills: Wires) -> Result<(Self, Ends), Error> {
         let (mut journal, opened) = Journal::open(&config.journal.path)?;
         journal.keep_days(Some(config.journal.keep_days));
         #[cfg(feature = "sim")]

@@ -1,14 +1,11 @@
-//! What surrounds the terminal: its wires, its clock and its random numbers, where they are not what the system gives,
-//! and what every way in for tills brings.
+//! What surrounds the terminal: its wires, its clock and its random numbers, where they are not what the system gives.
 
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
-use tokio::sync::{broadcast, mpsc};
 
 #[cfg(feature = "sim")]
 use crate::journal;
-use crate::till::{Command, Progress};
 use crate::wire::Way;
 
 /// Gives the board's time.
@@ -51,13 +48,4 @@ impl Default for Surroundings {
             watch: None,
         }
     }
-}
-
-/// What every way in for tills gives: what they ask, and where they listen.
-#[derive(Debug)]
-pub struct Tills {
-    /// What they ask.
-    pub commands: mpsc::Receiver<Command>,
-    /// What all of them hear.
-    pub progress: broadcast::Sender<Progress>,
 }

@@ -50,7 +50,7 @@ impl Terminal {
         };
         let (commands, receiver) = mpsc::channel(1);
         let (progress, _) = broadcast::channel(64);
-        let (agent, ends) = Agent::start(config, surroundings, Tills { commands: receiver, progress }).unwrap();
+        let (agent, ends) = Agent::start(config, surroundings, Wires { commands: receiver, progress }).unwrap();
         Self { agent, _ends: ends, _commands: commands }
     }
 

@@ -37,7 +37,9 @@ mod why;
 
 pub use local_time::LocalTime;
 pub use port::{Handle, spawn};
-pub use settings::{ClockSource, Language, ManualCommand, ManualEntry, Prompts, Settings, TipEntry};
+pub use settings::{ClockSource, Language, ManualEntry, Settings};
+
+pub use crate::config::{ManualEntryCommand, ReaderPrompts, TipEntry};
 pub use why::{NoAmount, NoCard, NotEncrypting, Unready};
 
 /// What the agent asks of the reader. At most one sale is under way; an order for another number is ignored.

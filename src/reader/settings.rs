@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::LocalTime;
+use crate::config::{ManualEntryCommand, ReaderPrompts, TipEntry};
 use crate::wire::Way;
 
 /// What a reader needs to know from the configuration.
@@ -31,7 +32,7 @@ pub struct Settings {
     /// guess, for the name is not published (readers: 10, point 2).
     pub extended_apdu_capability: Option<String>,
     /// Indices into the reader's signed prompts.
-    pub prompts: Prompts,
+    pub prompts: ReaderPrompts,
     /// What the reader asks for when a tip is wanted.
     pub tip_entry: TipEntry,
     /// The wire, when it is given instead of opened at `port`.
@@ -45,58 +46,9 @@ pub type ClockSource = Arc<dyn Fn() -> Option<LocalTime> + Send + Sync>;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ManualEntry {
     /// The command the reader knows.
-    pub command: ManualCommand,
+    pub command: ManualEntryCommand,
     /// Ask for the card verification value too (D2E0 only).
     pub verification_value: bool,
-}
-
-/// The commands for a typed card number (readers: 2.9).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ManualCommand {
-    /// D2E0 GET SECURE DATA, newer readers: number and expiry date one after the other.
-    #[default]
-    SecureData,
-    /// D25A GET SECURE PAN, older ones: one command.
-    SecurePan,
-}
-
-/// Lines of the signed prompts file. Only signed texts may stand beside an entry of digits, so what they say is the
-/// file's affair. Three lines each, 0 is an empty one. Which number is which text is published for card numbers alone,
-/// and UNCERTAIN elsewhere (readers: 2.9, 2.10; 10, point 3).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Prompts {
-    /// Typing an amount.
-    pub amount: [u16; 3],
-    /// DFA218 of the tip command.
-    pub tip_template: u8,
-    /// Typing a card number.
-    pub pan: [u16; 3],
-    /// Typing its expiry date.
-    pub expiry: [u16; 3],
-    /// Typing its verification value.
-    pub verification_value: [u16; 3],
-}
-
-impl Default for Prompts {
-    fn default() -> Self {
-        Self {
-            amount: [1, 0, 0],
-            tip_template: 1,
-            pan: [4, 0, 0],
-            expiry: [0x0A, 0, 0],
-            verification_value: [0x0C, 0, 0],
-        }
-    }
-}
-
-/// What the reader asks for when a tip is wanted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum TipEntry {
-    /// The tip.
-    #[default]
-    Tip,
-    /// The bill with the tip; the tip is what it is above the bill.
-    Total,
 }
 
 /// A language of the texts that the driver shows on the reader.
@@ -165,7 +117,7 @@ impl Settings {
             manual_entry: None,
             language: Language::default(),
             extended_apdu_capability: None,
-            prompts: Prompts::default(),
+            prompts: ReaderPrompts::default(),
             tip_entry: TipEntry::default(),
             way: None,
         }

@@ -1,7 +1,7 @@
 //! What a till wants: a transaction of one kind with what that kind needs, and nothing else.
 //!
-//! Every way in says what it was told as [`RequestFields`] and has it sorted once, by [`RequestFields::transaction`]; who holds a
-//! [`WantedTransaction`] need not ask again whether its parts go together.
+//! Every way in says what a till told it as [`RequestFields`] and has them sorted once, by
+//! [`RequestFields::transaction`]. Who holds a [`WantedTransaction`] need not ask again whether its parts go together.
 
 use super::Caller;
 use crate::money::Amount;

@@ -8,8 +8,8 @@ use std::time::Duration;
 use pos_agent::card::{CardFacts, Cvm, EntryMode, FirstAnswer, Presented};
 use pos_agent::money::{Amount, Currency};
 use pos_agent::reader::{
-    self, Arm, CardVerdict, Completion, Event, Handle, LocalTime, ManualCommand, ManualEntry, NoAmount, NoCard, Order,
-    Settings, Step, Type, Typing, Unready, spawn,
+    self, Arm, CardVerdict, Completion, Event, Handle, LocalTime, ManualEntry, ManualEntryCommand, NoAmount, NoCard,
+    Order, Settings, Step, Type, Typing, Unready, spawn,
 };
 use pos_agent::sim::reader::{AbortRace, CardEntry, Dukpt, Key, Options, Reader, WaitsFor, card, start};
 use pos_agent::transaction::SaleNumber;
@@ -332,8 +332,8 @@ async fn amounts_and_tips_are_typed() {
 
 #[tokio::test]
 async fn a_card_number_is_typed() {
-    for command in [ManualCommand::SecureData, ManualCommand::SecurePan] {
-        let manual = ManualEntry { command, verification_value: command == ManualCommand::SecureData };
+    for command in [ManualEntryCommand::D2E0, ManualEntryCommand::D25A] {
+        let manual = ManualEntry { command, verification_value: command == ManualEntryCommand::D2E0 };
         let change = |settings| Settings { manual_entry: Some(manual), ..settings };
         let mut pair = Pair::with(Options::default(), change).await;
         assert!(matches!(pair.next().await, Event::Ready(_)));

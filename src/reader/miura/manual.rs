@@ -11,7 +11,7 @@ use super::number::{AMOUNT_LINE, prompts_of};
 use super::reading;
 use super::sale::{Sale, Stage};
 use super::session::{State, distrust, lost};
-use crate::reader::{ManualCommand, ManualEntry, NoCard, NotEncrypting, Step};
+use crate::reader::{ManualEntry, ManualEntryCommand, NoCard, NotEncrypting, Step};
 
 /// P2 for the card number: backlight, light of the keys, digits in groups. Bit 4 (perhaps a check of the last digit) is
 /// UNCERTAIN and left out: a mistyped number is declined by its issuer.
@@ -38,9 +38,9 @@ impl Sale {
         };
         line.step(self.number(), Step::TypeCard);
         match manual.command {
-            ManualCommand::SecureData => self.part(line, Part::Clear, now),
-            ManualCommand::SecurePan => {
-                let command = Command::SecurePan { prompts: prompts_of(line.settings.prompts.pan) };
+            ManualEntryCommand::D2E0 => self.part(line, Part::Clear, now),
+            ManualEntryCommand::D25A => {
+                let command = Command::SecurePan { prompts: prompts_of(line.settings.prompts.card_number) };
                 // It may ask for the number and the date one after the other.
                 line.ask(Ask::TypedCard, &command, self.arm.card_timeout * 2 + ABORT_ANSWER, now);
                 self.stage = Stage::Manual(Part::Seal);
@@ -64,7 +64,7 @@ impl Sale {
         let (command, patience) = match part {
             Part::Clear => (SecureData::Clear, PLAIN_ANSWER),
             // The reader's own time-out must come before ours.
-            Part::Pan => (ask(SecureData::PAN, PAN_FLAGS, prompts.pan), self.arm.card_timeout + ABORT_ANSWER),
+            Part::Pan => (ask(SecureData::PAN, PAN_FLAGS, prompts.card_number), self.arm.card_timeout + ABORT_ANSWER),
             Part::Expiry => (ask(SecureData::EXPIRY, FLAGS, prompts.expiry), self.arm.card_timeout + ABORT_ANSWER),
             Part::VerificationValue => (
                 ask(SecureData::VERIFICATION_VALUE, FLAGS, prompts.verification_value),
@@ -128,7 +128,7 @@ impl Sale {
 
     /// Sends the command that forgets, where there is one.
     pub(super) fn forget_typed(&self, line: &mut Line, now: Duration) {
-        let keeps = matches!(line.settings.manual_entry, Some(ManualEntry { command: ManualCommand::SecureData, .. }));
+        let keeps = matches!(line.settings.manual_entry, Some(ManualEntry { command: ManualEntryCommand::D2E0, .. }));
         if keeps {
             line.ask(Ask::Forget, &Command::SecureData(SecureData::Clear), PLAIN_ANSWER, now);
         }
