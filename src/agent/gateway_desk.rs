@@ -1,14 +1,16 @@
 //! The gateway, as the agent knows it: the requests that it is sent, each a task whose result comes back through the
 //! loop. How they travel is `gateway`'s business.
 
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::sync::Arc;
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use crate::gateway::{self, Expected, On, PreparedPayment, WithoutCard};
 use crate::money::Amount;
 use crate::sale::{self, Event};
+use crate::till::Refused;
 use crate::transaction::{PaymentId, SaleNumber};
 
 use super::expiry::ExpiryWarnings;
@@ -18,6 +20,9 @@ use super::{Agent, TaskResult};
 /// Questions and reversals of earlier sales that are on their way at one time: a handshake each is work that the sale
 /// at the reader would wait for on a small board. The sale at the reader asks whenever it wants.
 pub(super) const AT_ONCE: usize = 3;
+
+/// The fields of a payment as the gateway tells them, by their flat names.
+type GatewayFields = BTreeMap<String, String>;
 
 /// The way to the gateway, and what is watched of it.
 pub(super) struct GatewayDesk {
@@ -100,6 +105,32 @@ impl Agent {
             let _turn = turn.await;
             let reversal = gateway.reverse(&payment, amount, &reference).await;
             let _ = done.send(TaskResult::Reversed { sale: number, reference, reversal }).await;
+        });
+    }
+
+    /// Shows a till what the gateway says of one payment.
+    pub(super) fn show_payment(&self, id: PaymentId, reply: oneshot::Sender<Result<GatewayFields, Refused>>) {
+        let gateway = self.gateway.client.clone();
+        tokio::spawn(async move {
+            let shown = gateway.show(&id).await;
+            let _ = reply.send(shown.map_err(|why| Refused::Gateway { why }));
+        });
+    }
+
+    /// Shows a till the payments that the gateway finds.
+    pub(super) fn find_payments(
+        &self,
+        filters: Vec<(String, String)>,
+        reply: oneshot::Sender<Result<Vec<GatewayFields>, Refused>>,
+    ) {
+        if let Err(problem) = self.gateway.client.judge_filters(&filters) {
+            let _ = reply.send(Err(Refused::Parameter { name: problem.name, why: problem.why }));
+            return;
+        }
+        let gateway = self.gateway.client.clone();
+        tokio::spawn(async move {
+            let found = gateway.find(&filters).await;
+            let _ = reply.send(found.map_err(|why| Refused::Gateway { why }));
         });
     }
 

@@ -1,4 +1,4 @@
-//! Sales and steps in the words of the till: what a cashier reads and a program branches on.
+//! A sale as tills see it: what a cashier reads and a program branches on.
 
 use std::collections::BTreeMap;
 

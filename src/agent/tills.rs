@@ -6,7 +6,7 @@ use tokio::sync::oneshot;
 use crate::emv::pan;
 use crate::gateway::added;
 use crate::money::{Amount, Currency};
-use crate::sale::{self, Order, Sale};
+use crate::sale::{self, Now, Order, Sale};
 use crate::till::{self, Command, Refused, RequestFields, SaleView, Wanted};
 use crate::transaction::{Kind, Reference, SaleNumber, Who};
 
@@ -55,39 +55,15 @@ impl Agent {
                 let _ = reply.send(settled);
             }
             Command::Receipt { till, reference, copy, reply } => {
-                let found = self.find(&till, &reference);
-                let answer = found.and_then(|(sale, view)| {
-                    sale_view::has_a_receipt(&view)?;
-                    Ok(self.receipt_text(&sale, copy))
-                });
-                let _ = reply.send(answer);
+                let found = self.find_with_receipt(&till, &reference);
+                drop(reply.send(found.map(|sale| self.receipt_text(&sale, copy))));
             }
             Command::Print { till, reference, copy, reply } => {
-                let found = self.find(&till, &reference);
-                let answer = found.and_then(|(sale, view)| {
-                    sale_view::has_a_receipt(&view)?;
-                    self.print_again(&sale, copy)
-                });
-                let _ = reply.send(answer);
+                let found = self.find_with_receipt(&till, &reference);
+                drop(reply.send(found.and_then(|sale| self.print_again(&sale, copy))));
             }
-            Command::Payment { id, reply } => {
-                let gateway = self.gateway.client.clone();
-                tokio::spawn(async move {
-                    let shown = gateway.show(&id).await;
-                    let _ = reply.send(shown.map_err(|why| Refused::Gateway { why }));
-                });
-            }
-            Command::Query { filters, reply } => {
-                if let Err(problem) = self.gateway.client.judge_filters(&filters) {
-                    let _ = reply.send(Err(Refused::Parameter { name: problem.name, why: problem.why }));
-                    return;
-                }
-                let gateway = self.gateway.client.clone();
-                tokio::spawn(async move {
-                    let found = gateway.find(&filters).await;
-                    let _ = reply.send(found.map_err(|why| Refused::Gateway { why }));
-                });
-            }
+            Command::Payment { id, reply } => self.show_payment(id, reply),
+            Command::Query { filters, reply } => self.find_payments(filters, reply),
             Command::Log { level, lasts, by, reply } => {
                 let changed = self.change_log(level, lasts, &by);
                 let _ = reply.send(changed);
@@ -144,6 +120,12 @@ impl Agent {
             started_unix_ms: now.unix_ms,
             local_time: local.format("%Y-%m-%d %H:%M:%S").to_string(),
         };
+        self.begin_recorded(order, now)
+    }
+
+    /// Written first; only then it is told and anything is done for it.
+    fn begin_recorded(&mut self, order: Order, now: Now) -> Result<SaleView, Refused> {
+        let number = order.number;
         let (mut sale, step) = Sale::begin(order);
         let written = self.journal.book.commit(&mut sale, step, now.unix_ms);
         let (actions, took) = written.map_err(|error| {
@@ -199,6 +181,12 @@ impl Agent {
             return Ok(());
         }
         Err(Refused::Currency { wanted: currency, terminal: terminal.clone() })
+    }
+
+    /// The sale, when there is a receipt to be had of it.
+    fn find_with_receipt(&self, till: &str, reference: &Reference) -> Result<Sale, Refused> {
+        let (sale, view) = self.find(till, reference)?;
+        sale_view::has_a_receipt(&view).map(|()| sale)
     }
 
     /// The sale as it stands: the live one, else the journal's.
