@@ -24,7 +24,7 @@ use log::LOG;
 use overheard::Overheard;
 use pos_agent::card::{self, CardFacts, EntryMode, FirstAnswer, Presented, SealedCard, SealedPin, Wiped};
 use pos_agent::emv::tlv;
-use pos_agent::reader::link::{Decoder, Received};
+use pos_agent::reader::apdu_link::{Decoder, Received};
 use pos_agent::sim::reader::Entry::{self, Insert, Swipe, Tap};
 use pos_agent::sim::reader::deck::DECK;
 use pos_agent::sim::shop::{Options, TILL_TOKEN};
@@ -116,7 +116,7 @@ fn what_holds_card_data_shows_none_of_it() {
     });
     assert_eq!(count, 1);
     said.push_str(&format!("{presented:?} {presented:#?}\n"));
-    let event = pos_agent::reader::Event::Card { sale: 1, presented: Box::new(presented) };
+    let event = pos_agent::reader::ReaderEvent::Card { sale: 1, presented: Box::new(presented) };
     said.push_str(&format!("{event:?} {event:#?}\n"));
     let kept = Kept::new("Debug", said.as_bytes());
     let secrets = [

@@ -29,7 +29,7 @@ use super::pin::PinEntry;
 use super::script::When;
 use super::sealing::{Sealed, Sealing};
 use super::wire::{self, Command, Sw};
-use crate::reader::link::{Decoder, Nad, Received};
+use crate::reader::apdu_link::{Decoder, Nad, Received};
 
 /// What people do with the reader.
 #[derive(Clone, Debug)]

@@ -7,13 +7,13 @@
 //! ```
 //!
 //! It is written from the protocol's description, not from the agent's driver, and shares nothing with it but the
-//! packets: captured frames and cryptograms keep both ends honest.
+//! packets (`reader::apdu_link`): captured frames and cryptograms keep both ends honest.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::reader::link;
+use crate::reader::apdu_link;
 
 pub mod args;
 mod chip;
@@ -142,7 +142,7 @@ impl Default for Options {
             events_first: false,
             says_powered_on: false,
             race: AbortRace::AbortWins,
-            chain_size: link::MAX_APDU,
+            chain_size: apdu_link::MAX_APDU,
             fragment: None,
             pace: Pace::INSTANT,
             removes_card: false,
