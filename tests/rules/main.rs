@@ -1,0 +1,13 @@
+//! What holds for the files of the project themselves.
+//!
+//! | | what it shows |
+//! |---|---|
+//! | `layers` | who may use whom, heads, maps |
+//! | `packages` | what may be built in: licences and sources |
+//! | `boards` | every file of every board is read by what will read it |
+
+#![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
+
+mod boards;
+mod layers;
+mod packages;
