@@ -236,3 +236,30 @@ fn cryptogram(value: Option<&[u8]>, information: Option<&[u8]>) -> Option<Crypto
     };
     Some(Cryptogram { kind, value: value?.try_into().ok()? })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_verification_that_failed_is_none() {
+        for (results, cvm) in [
+            ([0x41, 0x03, 0x02], Some(Cvm::OfflinePin)),
+            ([0x41, 0x03, 0x01], None),
+            ([0x42, 0x03, 0x00], Some(Cvm::OnlinePin)),
+            ([0x1E, 0x03, 0x00], Some(Cvm::Signature)),
+            ([0x1F, 0x03, 0x02], Some(Cvm::None)),
+            ([0x3F, 0x00, 0x00], None),
+        ] {
+            assert_eq!(Cvm::from_results(&results), cvm, "{results:02X?}");
+        }
+    }
+
+    #[test]
+    fn the_preferred_name_is_used_only_when_it_can_be_printed() {
+        assert_eq!(application_name(Some(b"CREDITO"), None, Some(b"VISA")).as_deref(), Some("CREDITO"));
+        assert_eq!(application_name(Some(&[0xE9, 0x41]), Some(&[1]), Some(b"VISA")).as_deref(), Some("éA"));
+        assert_eq!(application_name(Some(&[0xE9, 0x41]), Some(&[5]), Some(b"VISA")).as_deref(), Some("VISA"));
+        assert_eq!(application_name(Some(&[0x1B, 0x40]), Some(&[1]), None), None);
+    }
+}

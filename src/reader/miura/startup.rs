@@ -56,19 +56,7 @@ impl StartUp {
             // The end of somebody else's transaction, or an ABORT's second answer.
             CommandPurpose::FirstAbort => line.wait_on(pending),
             CommandPurpose::Reset => match ResetAnswer::parse(body) {
-                Ok(reset) if status == StatusWord::OK => {
-                    self.identity.serial = reset.serial;
-                    if let Some(application) = reset.software.into_iter().next() {
-                        self.identity.model = application.name;
-                        self.identity.firmware = application.version;
-                    }
-                    let serials = &line.settings.serials;
-                    if !serials.is_empty() && !serials.contains(&self.identity.serial) {
-                        return Next::Reopen(Unready::NotListed { serial: self.identity.serial });
-                    }
-                    line.identity = Some(self.identity.clone());
-                    line.ask(CommandPurpose::P2peStatus, &Command::P2peStatus, PLAIN_ANSWER, now);
-                }
+                Ok(reset) if status == StatusWord::OK => return self.identified(line, reset, now),
                 _ => line.wait_on(pending),
             },
             CommandPurpose::P2peStatus => match P2peStatus::parse(body) {
@@ -101,6 +89,21 @@ impl StartUp {
             }
             _ => debug!(name = pending.name, "answer to nothing of the start-up"),
         }
+        Next::Stay(self)
+    }
+
+    fn identified(mut self, line: &mut ReaderLine, reset: ResetAnswer, now: Duration) -> Next<Self> {
+        self.identity.serial = reset.serial;
+        if let Some(application) = reset.software.into_iter().next() {
+            self.identity.model = application.name;
+            self.identity.firmware = application.version;
+        }
+        let serials = &line.settings.serials;
+        if !serials.is_empty() && !serials.contains(&self.identity.serial) {
+            return Next::Reopen(Unready::NotListed { serial: self.identity.serial });
+        }
+        line.identity = Some(self.identity.clone());
+        line.ask(CommandPurpose::P2peStatus, &Command::P2peStatus, PLAIN_ANSWER, now);
         Next::Stay(self)
     }
 

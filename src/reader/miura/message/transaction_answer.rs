@@ -165,3 +165,35 @@ impl<'a> CardElements<'a> {
         Ok(found)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_value_counts_and_the_last_sealed_pair() {
+        let tlvs = "9F3901055F2D026465 9F390107 DFAE0201AADFAE030101 DFAE0201BBDFAE030102 DFAE0401CC 950500000080009F34031E0300";
+        let tlvs = hex::decode(tlvs.replace(' ', "")).unwrap();
+        let found = TransactionAnswer::new(AnswerTemplate::Online, &tlvs).elements.unwrap();
+        assert_eq!(found.pos_entry_mode, Some(&[5][..]));
+        assert_eq!(found.language_preference, Some(&b"de"[..]));
+        assert!(found.sealed == Some(SredBlock { data: &[0xBB], ksn: &[2] }));
+        assert!(found.pin.is_none(), "a PIN block without its KSN is none");
+        assert_eq!(found.chip.cvm(), Some(crate::card::Cvm::Signature));
+        assert!(!found.chip.has_cryptogram());
+    }
+
+    #[test]
+    fn an_amount_that_is_contradicted_anywhere_is_not_the_one_that_was_asked_for() {
+        for (tlvs, is) in
+            [("9F020101", true), ("9F0201019F020101", true), ("9F020101E0049F020102", false), ("9F020102", false)]
+        {
+            let tlvs = hex::decode(tlvs).unwrap();
+            let found = TransactionAnswer::new(AnswerTemplate::Online, &tlvs).elements.unwrap();
+            assert_eq!(found.amount.is(&[1]), is, "{tlvs:02X?}");
+            assert!(found.currency.is_missing() && !found.currency.is(&[]));
+        }
+        let cut = TransactionAnswer::new(AnswerTemplate::Online, &[0x9F, 0x02, 0x06, 0x00]);
+        assert!(cut.elements.is_err(), "half a list is not trusted");
+    }
+}
