@@ -73,12 +73,12 @@ pub fn spawn(settings: ReaderSettings, family: ReaderFamily) -> (ReaderHandle, m
     let (handle, orders) = mpsc::channel(ORDERS);
     let (events, receiver) = mpsc::channel(EVENTS);
     let driver = Driver::new(settings.clone(), family);
-    let task = Task { settings, driver, orders, events, unsent: VecDeque::new(), start: Instant::now() };
+    let task = PortTask { settings, driver, orders, events, unsent: VecDeque::new(), start: Instant::now() };
     tokio::spawn(task.run());
     (ReaderHandle(handle), receiver)
 }
 
-struct Task {
+struct PortTask {
     settings: ReaderSettings,
     driver: Driver,
     orders: mpsc::Receiver<ReaderOrder>,
@@ -99,7 +99,7 @@ enum PortWork {
     Reopen(Duration),
 }
 
-impl Task {
+impl PortTask {
     async fn run(mut self) {
         // The only way out is that the agent is gone.
         let Err(AgentGone) = self.keep_open().await;
@@ -111,9 +111,9 @@ impl Task {
             self.meanwhile(sleep(after)).await?;
             let settings = self.settings.clone();
             after = match self.meanwhile(open(&settings)).await? {
-                Ok(Port::Tty(stream)) => self.serve(stream).await?,
-                Ok(Port::Tcp(stream)) => self.serve(stream).await?,
-                Ok(Port::Given(stream)) => self.serve(stream).await?,
+                Ok(OpenPort::Tty(stream)) => self.serve(stream).await?,
+                Ok(OpenPort::Tcp(stream)) => self.serve(stream).await?,
+                Ok(OpenPort::Given(stream)) => self.serve(stream).await?,
                 Err(error) => self.closed(&error),
             };
         }
@@ -264,20 +264,20 @@ async fn space_for_event(events: &mpsc::Sender<ReaderEvent>) -> Result<(), Agent
 }
 
 /// The open wire.
-enum Port {
+enum OpenPort {
     Tty(SerialStream),
     Tcp(TcpStream),
     Given(Box<dyn Stream>),
 }
 
-async fn open(settings: &ReaderSettings) -> io::Result<Port> {
+async fn open(settings: &ReaderSettings) -> io::Result<OpenPort> {
     if let Some(way) = &settings.way {
-        return way().await.map(Port::Given);
+        return way().await.map(OpenPort::Given);
     }
     if let Some(address) = settings.port.strip_prefix("tcp://") {
         let stream = timeout(CONNECT, TcpStream::connect(address)).await??;
         stream.set_nodelay(true)?;
-        return Ok(Port::Tcp(stream));
+        return Ok(OpenPort::Tcp(stream));
     }
     // Raw 8N1 without flow control (readers: 2.1), and nobody else's while we have it.
     let mut stream = tokio_serial::new(settings.port.as_str(), settings.baud)
@@ -290,5 +290,5 @@ async fn open(settings: &ReaderSettings) -> io::Result<Port> {
     stream.set_exclusive(true)?;
     // What a reader said while nobody listened is for nobody, and after a flood there may be much of it.
     stream.clear(ClearBuffer::Input)?;
-    Ok(Port::Tty(stream))
+    Ok(OpenPort::Tty(stream))
 }

@@ -30,7 +30,7 @@ use crate::reader::{NoAmount, NoCard, ReaderEvent, ReaderOrder, ReaderSettings, 
 const TOLD_FAULTS: u32 = 16;
 
 /// The reader's state, and the line to it.
-pub(super) struct Machine {
+pub(super) struct SessionMachine {
     line: ReaderLine,
     state: SessionState,
     /// Faults of the line since the last order.
@@ -57,7 +57,7 @@ enum SessionState {
     CardRemoval(CardRemoval),
 }
 
-impl Machine {
+impl SessionMachine {
     pub(super) fn new(settings: ReaderSettings, miura: MiuraSettings) -> Self {
         Self { line: ReaderLine::new(settings, miura), state: SessionState::Closed, faults: 0 }
     }

@@ -16,7 +16,7 @@
 //! | `machine` | which of these stages hears what, and what follows |
 //! | `session` | bytes, floods and deadlines around it: what a `driver` drives |
 //!
-//! No file does I/O or asks the clock. `tests/layers.rs` holds that there is no circle among them.
+//! No file does I/O or asks the clock. `tests/rules/layers.rs` holds that there is no circle among them.
 
 mod card_read;
 mod card_removal;

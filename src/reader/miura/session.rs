@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use super::machine::Machine;
+use super::machine::SessionMachine;
 use super::settings::MiuraSettings;
 use crate::reader::apdu_link::Decoder;
 use crate::reader::flood::ReaderAllowance;
@@ -23,7 +23,7 @@ pub struct MiuraSession {
     silence_at: Option<Duration>,
     /// What the reader may still say.
     allowance: ReaderAllowance,
-    machine: Machine,
+    machine: SessionMachine,
 }
 
 impl MiuraSession {
@@ -34,7 +34,7 @@ impl MiuraSession {
             decoder: Decoder::default(),
             silence_at: None,
             allowance: ReaderAllowance::default(),
-            machine: Machine::new(settings, miura),
+            machine: SessionMachine::new(settings, miura),
         }
     }
 
