@@ -82,7 +82,7 @@ impl Agent {
             transaction_type: if active.sale.order().kind == Kind::Credit { REFUND } else { PURCHASE },
             at: clock::for_reader(&local),
             card_timeout: Duration::from_secs(self.config.terminal.card_timeout_s),
-            entry: if active.sale.order().manual { reader::CardEntry::Manual } else { reader::CardEntry::Card },
+            entry: if active.sale.order().manual { reader::EntryRequest::Manual } else { reader::EntryRequest::Card },
         };
         self.order_reader(number, ReaderOrder::Arm(arm));
         let (gateway, done) = (self.gateway.clone(), self.done.clone());

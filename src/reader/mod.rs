@@ -91,12 +91,12 @@ pub struct Arm {
     /// How long to wait for a card; for each part of a typed one.
     pub card_timeout: Duration,
     /// How the card is to be entered.
-    pub entry: CardEntry,
+    pub entry: EntryRequest,
 }
 
 /// How a card is to be entered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum CardEntry {
+pub enum EntryRequest {
     /// Insert, tap or swipe.
     #[default]
     Card,

@@ -1,5 +1,5 @@
-//! The reasons that a reader gives the agent: why it cannot be used, why it read no card, why no amount was typed. Facts
-//! as fields, and a sentence for a person that says what to do.
+//! The reasons that a reader gives the agent: why it cannot be used, why it read no card, why no amount was typed.
+//! Facts as fields, and a sentence for a person that says what to do.
 
 /// Why no payments can be taken.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -118,7 +118,7 @@ pub enum NoCard {
     /// card data [`Unready::NoCardKey`] follows.
     #[error("the reader has no key left to encrypt with; have new keys injected")]
     NoKeyLeft,
-    /// [`CardEntry::Manual`](super::Entry::Manual) was asked for and the settings do not allow it.
+    /// [`EntryRequest::Manual`](super::Entry::Manual) was asked for and the settings do not allow it.
     #[error("typing card numbers is switched off; see [reader] manual-entry")]
     ManualEntryOff,
     /// The reader does not know the commands for typing a card number.

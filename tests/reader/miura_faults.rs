@@ -10,7 +10,7 @@ use pos_agent::reader::apdu_link::{Nad, chain};
 use pos_agent::reader::driver::PortAction;
 use pos_agent::reader::miura::message::{Command, GetSecureData, ResetKind};
 use pos_agent::reader::miura::{ManualEntry, MiuraSession, MiuraSettings};
-use pos_agent::reader::{CardEntry, NoCard, ReaderEvent, ReaderOrder, ReaderProgress};
+use pos_agent::reader::{EntryRequest, NoCard, ReaderEvent, ReaderOrder, ReaderProgress};
 
 /// The longest that anything may take after a fault: 120 s for a cardholder (or 60 s for a card and its host), then
 /// ABORT, the check of the slot (30 s), and start-ups with their waits in between. Nothing after a fault depends on a
@@ -243,7 +243,7 @@ impl Shop {
         self.settle();
     }
 
-    fn arm(&mut self, entry: CardEntry) {
+    fn arm(&mut self, entry: EntryRequest) {
         assert!(self.agent.ready && !self.agent.busy);
         self.agent.sale += 1;
         (self.agent.busy, self.agent.waiting) = (true, true);
@@ -291,76 +291,76 @@ const STAGES: &[Stage] = &[
         shop.step();
         (shop.reader.answers, shop.reader.mood) = (usize::MAX, Mood::Healthy);
     }),
-    ("armed", |shop| shop.arm(CardEntry::Card)),
+    ("armed", |shop| shop.arm(EntryRequest::Card)),
     ("insert and swipe", |shop| {
-        shop.arm(CardEntry::Card);
+        shop.arm(EntryRequest::Card);
         shop.says_and_settles(false, "9FC3");
     }),
     ("a text is out", |shop| {
-        shop.arm(CardEntry::Card);
+        shop.arm(EntryRequest::Card);
         shop.reader.answers = 0;
         shop.says_and_settles(false, "9FC3");
         (shop.reader.answers, shop.reader.mood) = (usize::MAX, Mood::Healthy);
     }),
     ("the swipe is due", |shop| {
-        shop.arm(CardEntry::Card);
+        shop.arm(EntryRequest::Card);
         shop.says_and_settles(false, "9F44");
     }),
     ("its status is due", |shop| {
-        shop.arm(CardEntry::Card);
+        shop.arm(EntryRequest::Card);
         shop.says_and_settles(true, &swipe("101"));
     }),
     ("chip", |shop| {
         shop.insert();
-        shop.arm(CardEntry::Card);
+        shop.arm(EntryRequest::Card);
     }),
     ("chip, PIN", |shop| {
         shop.insert();
-        shop.arm(CardEntry::Card);
+        shop.arm(EntryRequest::Card);
         shop.says_and_settles(true, "E60DC30102C40350494EDFA1010104");
     }),
     ("E2", |shop| {
         shop.insert();
-        shop.arm(CardEntry::Card);
+        shop.arm(EntryRequest::Card);
         shop.says_and_settles(false, "E2094F07A00000000310109000");
     }),
     ("the chip failed", |shop| {
         shop.insert();
-        shop.arm(CardEntry::Card);
+        shop.arm(EntryRequest::Card);
         shop.says_and_settles(false, "9F30");
     }),
     ("PIN of a swipe", |shop| {
-        shop.arm(CardEntry::Card);
+        shop.arm(EntryRequest::Card);
         shop.says_and_settles(true, &swipe("120"));
         shop.says_and_settles(false, "9F44");
     }),
     ("chip, the host is asked", |shop| {
         shop.insert();
-        shop.arm(CardEntry::Card);
+        shop.arm(EntryRequest::Card);
         let card = shop.reader.card();
         shop.says_and_settles(false, &card);
     }),
     ("tap, the host is asked", |shop| {
-        shop.arm(CardEntry::Card);
+        shop.arm(EntryRequest::Card);
         let card = shop.reader.card();
         shop.says_and_settles(false, &card);
     }),
     ("chip, CONTINUE", |shop| {
         shop.insert();
-        shop.arm(CardEntry::Card);
+        shop.arm(EntryRequest::Card);
         let card = shop.reader.card();
         shop.says_and_settles(false, &card);
         shop.complete("00");
     }),
     ("tap, CONTINUE", |shop| {
-        shop.arm(CardEntry::Card);
+        shop.arm(EntryRequest::Card);
         let card = shop.reader.card();
         shop.says_and_settles(false, &card);
         shop.complete("00");
     }),
     ("remove card", |shop| {
         shop.insert();
-        shop.arm(CardEntry::Card);
+        shop.arm(EntryRequest::Card);
         let card = shop.reader.card();
         shop.says_and_settles(false, &card);
         shop.complete("00");
@@ -370,13 +370,13 @@ const STAGES: &[Stage] = &[
         shop.reader.slot = true;
     }),
     ("cancelled", |shop| {
-        shop.arm(CardEntry::Card);
+        shop.arm(EntryRequest::Card);
         shop.reader.answers = 0;
         shop.cancel();
         (shop.reader.answers, shop.reader.mood) = (usize::MAX, Mood::Healthy);
     }),
     ("cancelled, the card was faster", |shop| {
-        shop.arm(CardEntry::Card);
+        shop.arm(EntryRequest::Card);
         shop.reader.answers = 0;
         shop.cancel();
         (shop.reader.answers, shop.reader.mood) = (usize::MAX, Mood::Healthy);
@@ -399,13 +399,13 @@ const STAGES: &[Stage] = &[
         shop.cancel();
         (shop.reader.answers, shop.reader.mood) = (usize::MAX, Mood::Healthy);
     }),
-    ("typing a card", |shop| shop.arm(CardEntry::Manual)),
+    ("typing a card", |shop| shop.arm(EntryRequest::Manual)),
     ("typing its date", |shop| {
-        shop.arm(CardEntry::Manual);
+        shop.arm(EntryRequest::Manual);
         shop.says_and_settles(false, "9000");
     }),
     ("a typed card, the host is asked", |shop| {
-        shop.arm(CardEntry::Manual);
+        shop.arm(EntryRequest::Manual);
         shop.says_and_settles(false, "9000");
         shop.reader.answers = 0;
         shop.says_and_settles(false, "9000");
@@ -523,7 +523,7 @@ fn ends_and_goes_on(mut shop: Shop, fault: &Fault) {
     for _ in 0..3 {
         let cards = shop.agent.cards;
         let began = shop.now;
-        shop.arm(CardEntry::Card);
+        shop.arm(EntryRequest::Card);
         while shop.agent.busy || !shop.agent.ready {
             shop.step();
             assert!(shop.now - began <= LONGEST, "{}: the next sale hangs", shop.name);

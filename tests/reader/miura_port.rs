@@ -17,8 +17,8 @@ use pos_agent::reader::miura::message::{
     TransactionAnswer, UnsolicitedMessage, status,
 };
 use pos_agent::reader::{
-    Arm, CardEntry, CardVerdict, Completion, LocalTime, NoCard, ReaderEvent, ReaderFamily, ReaderOrder, ReaderProgress,
-    ReaderSettings, Unready, spawn,
+    Arm, CardVerdict, Completion, EntryRequest, LocalTime, NoCard, ReaderEvent, ReaderFamily, ReaderOrder,
+    ReaderProgress, ReaderSettings, Unready, spawn,
 };
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
@@ -82,7 +82,7 @@ fn order(sale: u64) -> ReaderOrder {
         transaction_type: 0,
         at: AT,
         card_timeout: Duration::from_secs(60),
-        entry: CardEntry::Card,
+        entry: EntryRequest::Card,
     })
 }
 

@@ -3,7 +3,7 @@
 use crate::trace::*;
 use pos_agent::config::{ManualEntryCommand, TipEntry};
 use pos_agent::reader::miura::{ManualEntry, MiuraSettings};
-use pos_agent::reader::{CardEntry, NoAmount};
+use pos_agent::reader::{EntryRequest, NoAmount};
 
 /// The command for an amount in EUR, typed from readers 2.10: prompts 1, ten and two digits, currency, exponent, amount
 /// line.
@@ -294,7 +294,7 @@ mod manual {
 
     #[test]
     fn the_words_say_what_to_do() {
-        assert_eq!(CardEntry::default(), CardEntry::Card);
+        assert_eq!(EntryRequest::default(), EntryRequest::Card);
         for why in [pos_agent::reader::NoCard::ManualEntryOff, pos_agent::reader::NoCard::ManualEntryUnknown] {
             assert!(why.to_string().contains("[reader] manual-entry"), "{why}");
         }

@@ -19,7 +19,8 @@ use pos_agent::reader::driver::PortAction;
 use pos_agent::reader::miura::message::Command;
 use pos_agent::reader::miura::{MiuraSession, MiuraSettings};
 use pos_agent::reader::{
-    AmountToType, Arm, CardEntry, Completion, LocalTime, ReaderEvent, ReaderOrder, ReaderSettings, TypeAmount, Unready,
+    AmountToType, Arm, Completion, EntryRequest, LocalTime, ReaderEvent, ReaderOrder, ReaderSettings, TypeAmount,
+    Unready,
 };
 
 pub(crate) const AT: LocalTime = LocalTime { year: 25, month: 1, day: 31, hour: 12, minute: 34, second: 56 };
@@ -219,7 +220,7 @@ impl Player {
             }
             "keys" => assert_eq!(format!("{:?}", self.keys.take()), rest),
             "manual" => {
-                let arm = Arm { entry: CardEntry::Manual, ..arm(rest.parse().unwrap()) };
+                let arm = Arm { entry: EntryRequest::Manual, ..arm(rest.parse().unwrap()) };
                 self.session.order(ReaderOrder::Arm(arm), now);
             }
             "type" => self.session.order(ReaderOrder::TypeAmount(typing(rest)), now),
@@ -293,7 +294,7 @@ impl Player {
 
 pub(crate) fn arm(sale: u64) -> Arm {
     let amount = Amount::parse("12.34", Currency::from_code("EUR").unwrap()).unwrap();
-    Arm { sale, amount, transaction_type: 0, at: AT, card_timeout: Duration::from_secs(60), entry: CardEntry::Card }
+    Arm { sale, amount, transaction_type: 0, at: AT, card_timeout: Duration::from_secs(60), entry: EntryRequest::Card }
 }
 
 /// `SALE amount CURRENCY` or `SALE tip BILL CURRENCY [PERCENTAGE…]`, in 30 seconds.

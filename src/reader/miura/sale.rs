@@ -14,7 +14,7 @@ use super::message::{AnswerTemplate, DeviceStatus, KEY_CANCEL, StatusWord, Trans
 use super::next::{Next, SaleOver};
 use crate::card::{EntryMode, FirstAnswer, Presented, mask_pans};
 use crate::reader::{
-    Arm, CardEntry, Completion, Language, NoCard, NotEncrypting, ReaderEvent, ReaderProgress, Unready,
+    Arm, Completion, EntryRequest, Language, NoCard, NotEncrypting, ReaderEvent, ReaderProgress, Unready,
 };
 
 /// What follows in a sale.
@@ -102,11 +102,11 @@ impl SaleAtReader {
             stage: SaleStage::Watching,
         });
         match sale.arm.entry {
-            CardEntry::Card => {
+            EntryRequest::Card => {
                 line.progress(sale.number(), ReaderProgress::PresentCard);
                 sale.wait(line, now)
             }
-            CardEntry::Manual => sale.type_card(line, now),
+            EntryRequest::Manual => sale.type_card(line, now),
         }
     }
 
@@ -305,7 +305,7 @@ impl SaleAtReader {
     }
 
     fn over(&self, line: &mut ReaderLine, why: NoCard, now: Duration) -> SaleOver {
-        let typed = self.arm.entry == CardEntry::Manual;
+        let typed = self.arm.entry == EntryRequest::Manual;
         if typed && !matches!(why, NoCard::ManualEntryOff | NoCard::ManualEntryUnknown) {
             self.forget_typed(line, now);
         }
