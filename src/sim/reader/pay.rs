@@ -10,7 +10,7 @@ use super::script::When;
 use super::sealing::{NoKey, Sealed, bytes};
 use super::wire::{self, Command, Sw};
 
-/// Answer to reset of every chip of the deck, as in the computed event of readers 2.13.
+/// Answer to reset of every chip of the deck, as in a computed event (readers: 2.13).
 const ATR: [u8; 9] = [0x3B, 0x65, 0x00, 0x00, 0x20, 0x63, 0xCB, 0x68, 0x00];
 
 /// Bits of CARD STATUS's P1 (readers: 2.2).
@@ -298,7 +298,7 @@ impl Device {
     /// The card gives its first cryptogram: E3, E4 or E5.
     pub(super) fn card_decides(&mut self, mut payment: Payment, pin: Option<&Sealed>) {
         let decision = payment.first();
-        // A contactless answer mentions the sealed block twice (readers: 2.13, the capture).
+        // A contactless answer mentions the sealed block twice (readers: 2.13).
         let blocks = if payment.interface == Interface::Contactless { 2 } else { 1 };
         let sealed = match self.seal(&payment, blocks) {
             Ok(sealed) => sealed,

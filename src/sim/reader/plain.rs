@@ -7,7 +7,7 @@ use super::chip::Terms;
 use super::device::{Device, Key, Running, Typed, Typing};
 use super::wire::{self, Command, Sw};
 
-/// Seconds that START CONTACTLESS waits when it is not told (MPI-Dynamic.cfg, readers: 2.6).
+/// Seconds that START CONTACTLESS waits when it is not told (MPI-Dynamic.cfg; readers: 2.6).
 pub(super) const DEFAULT_TAP_SECONDS: u16 = 30;
 
 impl Device {

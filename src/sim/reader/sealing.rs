@@ -112,7 +112,7 @@ impl Sealing {
         self.pin.are_left()
     }
 
-    /// A chip's PAN and track 2 (P2PEDOL 5A 57; readers: 2.5 and the computed vector of 8.4).
+    /// A chip's PAN and track 2 (readers: 2.5, P2PEDOL.CFG; 8.4).
     pub(super) fn chip(&mut self, card: &Card) -> Result<Sealed, NoKey> {
         let mut plain = wire::object(0x5A, &bytes(&card.pan_digits()));
         wire::put(&mut plain, 0x57, &bytes(&card.track2_equivalent()));
@@ -192,7 +192,7 @@ mod tests {
         Sealing::new(Dukpt::Tdes { card: ksn(card), pin: ksn(pin) })
     }
 
-    /// Published vectors, typed from readers 8.4. They are never edited to make a test pass.
+    /// Published vectors, typed from documents (readers: 8.4). They are never edited to make a test pass.
     mod frozen {
         use super::*;
 
