@@ -11,8 +11,11 @@ mod configuration;
 mod source;
 mod tables;
 
+/// How a table is made.
+type Make = fn() -> String;
+
 /// Every table by the name that stands in its mark.
-const TABLES: &[(&str, fn() -> String)] = &[
+const TABLES: &[(&str, Make)] = &[
     ("configuration", configuration::sections),
     ("exit codes", tables::exit_codes),
     ("codes", tables::codes),
