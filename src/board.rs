@@ -160,7 +160,7 @@ impl Known {
     /// Never: a test reads each of the files.
     #[must_use]
     pub fn board(&self) -> Board {
-        parse(self.text, self.name).expect("tests/boards.rs parses every board")
+        parse(self.text, self.name).expect("tests/rules/boards.rs parses every board")
     }
 }
 

@@ -33,7 +33,7 @@
 //! | how the terminal stands, in closed words | `till/status.rs`, `agent/status.rs`; of the gateway, `gateway/contact.rs` |
 //! | the receipts, and the words on them | `printer/receipt.rs` `compose`, `words/paper.rs`, `printer/layout.rs`, `printer/escpos.rs`, `printer/port.rs` |
 //!
-//! Who may use whom is a table in `tests/layers.rs`.
+//! Who may use whom is a table in `tests/rules/layers.rs`.
 
 // ---- What a person or a till touches
 

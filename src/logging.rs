@@ -3,7 +3,7 @@
 //! Under systemd each event goes to the journal with its fields (`journalctl -u pos-agent POS_SALE=42`, `journald.rs`);
 //! else it is a line of text on standard error. How much is logged is said at the start and can be changed while the
 //! program runs, for there is one log in a process. What may be logged is not decided here: nothing of a card is in any
-//! event, at any level (`tests/card_data.rs`).
+//! event, at any level (`tests/secrets/card_data.rs`).
 
 mod journald;
 

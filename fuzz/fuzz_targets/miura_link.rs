@@ -2,7 +2,7 @@
 //! can be read as a command can be written again, in one packet or several, and what was typed is an amount within
 //! bounds or none.
 //!
-//! Good seeds are the frames of `tests/golden_miura.rs`.
+//! Good seeds are the frames of `tests/golden/golden_miura.rs`.
 
 #![no_main]
 

@@ -1,7 +1,7 @@
 //! Any bytes as a form and as a name: no panic, no value in a violation, and a form that is good stays good when it is
 //! written again by the agent's encoder.
 //!
-//! Good seeds are the forms of `tests/parameters.rs`.
+//! Good seeds are the forms of `tests/gateway/parameters.rs`.
 
 #![no_main]
 

@@ -1,7 +1,7 @@
 //! Any bytes as a settlement file: no panic, every line is counted, and the same bytes in any pieces find the same.
 //!
-//! A good seed is the file of `tests/reconcile.rs`. Input that does not begin with a header gets one, or nothing would
-//! be read.
+//! A good seed is the file of `tests/journal/reconcile.rs`. Input that does not begin with a header gets one, or
+//! nothing would be read.
 
 #![no_main]
 

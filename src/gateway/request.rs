@@ -295,7 +295,7 @@ impl Form {
     }
 }
 
-/// The names in this file are constants; `tests/parameters.rs` holds each of them against the table.
+/// The names in this file are constants; `tests/gateway/parameters.rs` holds each of them against the table.
 fn row(name: &'static str) -> &'static parameter::Row {
     parameter::find(name).expect("every parameter that is sent has a row")
 }

@@ -325,7 +325,7 @@ pub struct Step {
     actions: Vec<Action>,
 }
 
-/// Proof that a step's records are on the disk. Only `journal` makes one (kept by `tests/layers.rs`).
+/// Proof that a step's records are on the disk. Only `journal` makes one (kept by `tests/rules/layers.rs`).
 #[derive(Debug)]
 pub struct Written(());
 

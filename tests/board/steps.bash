@@ -198,7 +198,7 @@ step_encrypted() {
 }
 
 # An agent that runs has made room at its start and goes on (400 such sales were tried by hand; what it does without any room is in
-# tests/journal.rs and in the storms). One that starts needs some.
+# tests/journal/journal.rs and in the storms). One that starts needs some.
 step_full_disk() {
   local head sale
   restart

@@ -1,6 +1,8 @@
 //! An HTTPS server that follows a script, one act for each request it receives, and remembers what it saw. It knows
 //! nothing of payments: bytes in, bytes out. Not the simulated gateway.
 
+#![allow(dead_code, reason = "each test program uses its part")]
+
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};

@@ -158,3 +158,10 @@ pub async fn within<T>(what: &str, future: impl Future<Output = T>) -> T {
         Err(_) => panic!("{what} did not come within {} s", PATIENCE.as_secs()),
     }
 }
+
+/// Puts the program where another user can start it. `cp` does it: a file that is open for writing here, while another
+/// test's thread starts a program, may be open in that one a moment longer, and cannot be started ("text file busy").
+pub fn copied_to(path: &Path) {
+    let copied = Command::new("cp").arg(env!("CARGO_BIN_EXE_pos-agent")).arg(path).status().unwrap();
+    assert!(copied.success(), "the program is copied to {}", path.display());
+}

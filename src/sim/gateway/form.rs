@@ -2,9 +2,9 @@
 //! rules.
 //!
 //! The formats are those of the interface's table (`gateway::parameter`), which the agent is held to as well; that the
-//! table is the document's is proven by what people typed from the document, in `tests/parameters.rs`. Nothing of what
-//! the agent makes of it is used here: an agent that misreads the interface must fail. What is documented but has no
-//! place at the counter (other instruments, shipping, 3-D Secure, …) is refused by name.
+//! table is the document's is proven by what people typed from the document, in `tests/gateway/parameters.rs`. Nothing
+//! of what the agent makes of it is used here: an agent that misreads the interface must fail. What is documented but
+//! has no place at the counter (other instruments, shipping, 3-D Secure, …) is refused by name.
 
 use std::collections::HashMap;
 use std::fmt;

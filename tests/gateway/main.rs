@@ -1,0 +1,36 @@
+//! The client of the gateway, the simulated gateway, and the interface that both are held against.
+//!
+//! | | what it shows |
+//! |---|---|
+//! | `gateway_client` | what is on the wire, and what each way an exchange can go wrong is taken for |
+//! | `tls` | CAs, certificates, pins, and a board whose clock begins in 1970 |
+//! | `parameters` | the table of parameters against the interface document, and its command line |
+//! | `sim_gateway` | the simulated gateway, asked by clients that know nothing of it |
+//! | `gateway_life` | what follows a payment, and what its state allows |
+//! | `gateway_cards` | cards that are stored, paid with, typed |
+//! | `gateway_manners` | the simulated gateway as a server: throttling, delay, its ledger's file |
+//! | `gateway_meets_sim` | client and simulated gateway: two readings of the same documents |
+
+#![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
+
+#[path = "../support/card_reader.rs"]
+mod card_reader;
+#[path = "../counter/mod.rs"]
+mod counter;
+#[path = "../data_model/mod.rs"]
+mod data_model;
+#[path = "../support/gateway_counter.rs"]
+mod gateway_counter;
+#[path = "../support/https.rs"]
+mod https;
+#[path = "../support/shop_client.rs"]
+mod shop_client;
+
+mod gateway_cards;
+mod gateway_client;
+mod gateway_life;
+mod gateway_manners;
+mod gateway_meets_sim;
+mod parameters;
+mod sim_gateway;
+mod tls;

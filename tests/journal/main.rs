@@ -1,0 +1,32 @@
+//! The journal on real files, and the accounts that are drawn from it.
+//!
+//! | | what it shows |
+//! |---|---|
+//! | `journal` | what is written is there after the power fails |
+//! | `journal_book` | what was altered, taken out, put in or moved is found |
+//! | `journal_damage` | damaged, full or read-only: no new payment, and not one byte overwritten |
+//! | `journal_names` | one lock, whatever name it is opened by |
+//! | `journal_payments` | payments and references, found by their ids |
+//! | `journal_receipts` | receipts stay, leave and move with their sale |
+//! | `journal_set_back` | times that a clock gone wrong has written |
+//! | `journal_swap` | a board is swapped; a backup is put back |
+//! | `reconcile` | the gateway's settlement file against the journal |
+
+#![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
+
+#[path = "../support/book.rs"]
+mod book;
+#[path = "../counter/mod.rs"]
+mod counter;
+#[path = "../support/program.rs"]
+mod program;
+
+mod journal;
+mod journal_book;
+mod journal_damage;
+mod journal_names;
+mod journal_payments;
+mod journal_receipts;
+mod journal_set_back;
+mod journal_swap;
+mod reconcile;

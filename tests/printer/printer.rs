@@ -1,0 +1,541 @@
+//! The printer's task on real wires, TCP, a pty and a device that is no tty, against the simulated printer: what comes
+//! out, what waits, and what is said of a printer that cannot print.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::os::fd::OwnedFd;
+use std::time::Duration;
+
+use pos_agent::config::{self, CodePage, Copies, Cut, FlowControl};
+use pos_agent::money::{Amount, Currency};
+use pos_agent::printer::port::{QUEUE, TORN_TRIES, Timing, spawn_with};
+use pos_agent::printer::{Event, Handle, Letterhead, Page, QueueFull, compose, plain};
+use pos_agent::sale::{Copy, HostFacts, Receipt, ReceiptOutcome};
+use pos_agent::sim::printer::{Options, Place, Printer, Sensors, Speech};
+use rustix::termios::{ControlModes, InputModes};
+use tokio::sync::mpsc;
+
+const ANY: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+
+// ---- What comes out
+
+#[tokio::test]
+async fn both_copies_come_out_of_the_printer_as_their_text() {
+    let mut printer = Printer::open(Options { columns: 32, ..Options::default() }).await.unwrap();
+    let (handle, mut events) = spawn(&printer.place(), patient());
+    assert_eq!(handle.state(), "not used yet");
+    for copy in [Copy::Merchant, Copy::Customer] {
+        print(&handle, receipt(7), copy, false).unwrap();
+        assert_eq!(events.recv().await, Some(printed(7, copy)));
+        assert_eq!(printer.next_receipt().await, text(7, copy));
+    }
+    assert_eq!(printer.errors(), 0);
+    assert_eq!((handle.state().as_str(), handle.attention()), ("ok", None));
+}
+
+#[tokio::test]
+async fn a_printer_on_a_tty_prints_and_answers_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let link = folder.path().join("printer");
+    let mut printer = Printer::open(Options { place: Place::Pty(Some(link)), ..narrow() }).await.unwrap();
+    printer.set_sensors(Sensors { paper_near_end: true, ..Sensors::default() });
+    let (handle, mut events) = spawn(&printer.place(), impatient());
+    print(&handle, receipt(1), Copy::Customer, false).unwrap();
+    assert_eq!(events.recv().await, Some(printed(1, Copy::Customer)));
+    assert_eq!(printer.next_receipt().await, text(1, Copy::Customer));
+    assert_eq!(handle.state(), "almost out of paper: have a roll ready");
+
+    // The plug is pulled between two receipts, and put back: another tty under the same name.
+    printer.set_dead(true).await;
+    let waits = handle_waits(&handle, receipt(2), &mut events).await;
+    assert!(waits.starts_with("unreachable: "), "{waits}");
+    printer.set_dead(false).await;
+    assert_eq!(events.recv().await, Some(printed(2, Copy::Customer)));
+    assert_eq!(printer.next_receipt().await, text(2, Copy::Customer));
+    assert_eq!(printer.errors(), 0);
+}
+
+#[tokio::test]
+async fn a_tty_is_set_as_the_configuration_says() {
+    for (flow_control, software, hardware) in
+        [(FlowControl::None, false, false), (FlowControl::XonXoff, true, false), (FlowControl::RtsCts, false, true)]
+    {
+        let (master, path) = pty();
+        let config = config::Printer { flow_control, baud: 19_200, status: Some(false), ..config(&path) };
+        let (events, mut heard) = mpsc::channel(4);
+        let handle = spawn_with(config, events, patient());
+        print(&handle, receipt(1), Copy::Customer, false).unwrap();
+        assert_eq!(heard.recv().await, Some(printed(1, Copy::Customer)));
+        let mut bytes = [0; 4096];
+        let size = rustix::io::read(&master, &mut bytes).unwrap();
+        // Raw: nothing was added to the line feeds, nothing was echoed, nothing was asked.
+        assert!(
+            bytes.starts_with(b"\x1B@\x1Bt\x13\x1Ba\x01\x1BE\x01\x1D!\x11CORNER SHOP\n\x1Ba\x00\x1BE\x00\x1D!\x00---"),
+            "{flow_control:?}"
+        );
+        assert!(!bytes[..size].contains(&b'\r'));
+        let settings = rustix::termios::tcgetattr(&master).unwrap();
+        assert_eq!(settings.input_modes.contains(InputModes::IXON | InputModes::IXOFF), software, "{flow_control:?}");
+        assert_eq!(settings.control_modes.contains(ControlModes::CRTSCTS), hardware, "{flow_control:?}");
+        assert_eq!(settings.output_speed(), 19_200);
+    }
+}
+
+#[tokio::test]
+async fn a_device_that_is_no_tty_is_written_as_it_is() {
+    // A named pipe stands for /dev/usb/lp0: opened both ways, waited for, and without the settings of a line.
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("lp0");
+    let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+    rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+    let paper = std::fs::OpenOptions::new().read(true).write(true).open(&path).unwrap();
+    let config = config::Printer { status: Some(false), ..config(path.to_str().unwrap()) };
+    let (events, mut heard) = mpsc::channel(4);
+    let handle = spawn_with(config, events, patient());
+    print(&handle, receipt(1), Copy::Customer, false).unwrap();
+    assert_eq!(heard.recv().await, Some(printed(1, Copy::Customer)));
+    let mut bytes = [0; 4096];
+    let size = rustix::io::read(&paper, &mut bytes).unwrap();
+    assert!(bytes.starts_with(b"\x1B@") && bytes[..size].ends_with(b"\x1DVB\0"), "{:?}", &bytes[..size]);
+}
+
+#[tokio::test]
+async fn letters_of_many_countries_come_out_with_their_page() {
+    for (code_page, thanks) in [
+        (CodePage::Cp852, "Dziękuję, zażółć gęślą jaźń"),
+        (CodePage::Cp866, "Спасибо, ёж"),
+        (CodePage::Cp737, "Ευχαριστώ, Καλημέρα"),
+        (CodePage::Cp775, "Ačiū, paldies, tänan"),
+        (CodePage::Cp850, "Tack så mycket, Ærø"),
+        (CodePage::Cp857, "Teşekkürler, İyi günler"),
+        (CodePage::Cp858, "Merci, à bientôt: 5 €"),
+        (CodePage::Wpc1250, "Děkuji, köszönöm, łódź €"),
+        (CodePage::Wpc1251, "Дякую, їжак"),
+        (CodePage::Wpc1252, "Œuvre à 5 €, Grüße"),
+        (CodePage::Wpc1253, "Ευχαριστώ 5 €"),
+        (CodePage::Wpc1254, "Teşekkürler, ığİ €"),
+        (CodePage::Wpc1257, "Ačiū, lūdzu, õ €"),
+    ] {
+        let mut printer = Printer::open(narrow()).await.unwrap();
+        let (events, mut heard) = mpsc::channel(4);
+        let handle = spawn_with(config::Printer { code_page, ..config(&printer.place()) }, events, patient());
+        let mut receipt = receipt(1);
+        receipt.host.status_text = Some(thanks.to_owned());
+        print(&handle, receipt, Copy::Customer, false).unwrap();
+        assert_eq!(heard.recv().await, Some(printed(1, Copy::Customer)));
+        let paper = printer.next_receipt().await;
+        assert!(paper.contains(&format!("\n{thanks}\n")), "{code_page:?}: {paper}");
+        assert_eq!(printer.errors(), 0, "{code_page:?}: {paper}");
+    }
+}
+
+#[tokio::test]
+async fn logo_and_qr_code_are_on_the_paper_and_in_its_picture() {
+    let folder = tempfile::tempdir().unwrap();
+    let logo = folder.path().join("logo.pbm");
+    std::fs::write(&logo, format!("P1 16 8 {}", "1".repeat(128))).unwrap();
+    let mut printer = Printer::open(narrow()).await.unwrap();
+    let qr = Some("https://shop.example/r/{reference}?a={amount}{currency}".to_owned());
+    let config = config::Printer { logo: Some(logo), qr, cut: Cut::Full, ..config(&printer.place()) };
+    let (events, mut heard) = mpsc::channel(4);
+    let handle = spawn_with(config, events, patient());
+    for copy in [Copy::Merchant, Copy::Customer] {
+        print(&handle, Receipt { reference: "A/1 b".to_owned(), ..receipt(1) }, copy, false).unwrap();
+        assert_eq!(heard.recv().await, Some(printed(1, copy)));
+    }
+    let (merchants, customers) = (printer.next_receipt().await, printer.next_receipt().await);
+    for paper in [&merchants, &customers] {
+        assert!(paper.starts_with("    [picture of 16 x 8 dots]\n          CORNER SHOP\n"), "{paper}");
+    }
+    assert!(!merchants.contains("QR"), "{merchants}");
+    assert!(
+        customers.contains("CUSTOMER COPY\n\n\n[QR https://shop.example/r/A%2F1%20b?a=12.34EUR]\n\n\n"),
+        "{customers}"
+    );
+    assert_eq!(printer.errors(), 0);
+    let [without, with] = [0, 1].map(|n| picture(&printer, n));
+    assert!(without.starts_with(b"\x89PNG\r\n\x1A\n") && with.len() > without.len() && printer.picture(2).is_none());
+}
+
+#[tokio::test]
+async fn what_is_printed_again_says_so_at_both_ends() {
+    let mut printer = Printer::open(narrow()).await.unwrap();
+    let (handle, mut events) = spawn(&printer.place(), patient());
+    print(&handle, receipt(1), Copy::Merchant, true).unwrap();
+    assert_eq!(events.recv().await, Some(Event::Printed { sale: 1, copy: Copy::Merchant, duplicate: true }));
+    let paper = printer.next_receipt().await;
+    assert_eq!(paper, duplicate(1, Copy::Merchant));
+    assert_eq!(
+        (paper.lines().next(), paper.lines().last()),
+        (Some("           DUPLICATE"), Some("           DUPLICATE"))
+    );
+}
+
+// ---- What waits
+
+#[tokio::test]
+async fn a_printer_that_is_off_prints_what_waited_once_it_is_on() {
+    let mut printer = Printer::open(narrow()).await.unwrap();
+    printer.set_dead(true).await;
+    let (handle, mut events) = spawn(&printer.place(), impatient());
+    for sale in [1, 2, 3] {
+        print(&handle, receipt(sale), Copy::Customer, false).unwrap();
+    }
+    let Some(Event::Waits { sale: 1, copy: Copy::Customer, why }) = events.recv().await else { panic!("not told") };
+    let place = printer.place();
+    assert!(why.starts_with(&format!("unreachable: {}: ", place.trim_start_matches("tcp://"))), "{why}");
+    assert_eq!(handle.attention().unwrap(), format!("{why}; 3 receipts wait"));
+    assert_eq!(handle.state(), format!("{why}; 3 receipts wait"));
+
+    printer.set_dead(false).await;
+    for sale in [1, 2, 3] {
+        assert_eq!(events.recv().await, Some(printed(sale, Copy::Customer)));
+        // Nothing of it was printed before: no mark.
+        assert_eq!(printer.next_receipt().await, text(sale, Copy::Customer));
+    }
+    assert_eq!((handle.attention(), handle.waiting()), (None, 0));
+}
+
+#[tokio::test]
+async fn out_of_paper_the_receipt_waits_untouched_and_comes_out_with_the_new_roll() {
+    let trouble = |sensors| Options { sensors, ..narrow() };
+    for (options, words) in [
+        (trouble(Sensors { paper_out: true, ..Sensors::default() }), "out of paper: put a roll in"),
+        (trouble(Sensors { cover_open: true, ..Sensors::default() }), "open: close its cover"),
+        (
+            trouble(Sensors { cutter_jammed: true, ..Sensors::default() }),
+            "jammed at its cutter: switch it off, take the paper out of the cutter, switch it on",
+        ),
+    ] {
+        let mut printer = Printer::open(options).await.unwrap();
+        let (handle, mut events) = spawn(&printer.place(), impatient());
+        print(&handle, receipt(1), Copy::Merchant, false).unwrap();
+        print(&handle, receipt(1), Copy::Customer, false).unwrap();
+        let why = words.to_owned();
+        assert_eq!(events.recv().await, Some(Event::Waits { sale: 1, copy: Copy::Merchant, why }));
+        assert_eq!(handle.attention().unwrap(), format!("{words}; 2 receipts wait"));
+
+        printer.set_sensors(Sensors::default());
+        for copy in [Copy::Merchant, Copy::Customer] {
+            assert_eq!(events.recv().await, Some(printed(1, copy)));
+            assert_eq!(printer.next_receipt().await, text(1, copy));
+        }
+        assert_eq!(handle.state(), "ok");
+    }
+}
+
+#[tokio::test]
+async fn paper_that_ends_while_printing_gives_the_whole_receipt_again_as_a_duplicate() {
+    for place in [Place::Tcp(ANY), Place::Pty(None)] {
+        let mut printer = Printer::open(Options { place, ..narrow() }).await.unwrap();
+        printer.run_out_after(5);
+        let (handle, mut events) = spawn(&printer.place(), impatient());
+        print(&handle, receipt(1), Copy::Customer, false).unwrap();
+        let why = "out of paper: put a roll in".to_owned();
+        assert_eq!(events.recv().await, Some(Event::Waits { sale: 1, copy: Copy::Customer, why }));
+        assert_eq!(handle.attention().unwrap(), "out of paper: put a roll in; 1 receipt waits");
+        assert_eq!(printer.uncut().lines().count(), 5);
+
+        printer.set_sensors(Sensors::default());
+        assert_eq!(events.recv().await, Some(Event::Printed { sale: 1, copy: Copy::Customer, duplicate: true }));
+        // The printer goes on with what it had: nobody can take that for the receipt and the other for a second sale.
+        assert_eq!(printer.next_receipt().await, text(1, Copy::Customer));
+        // What may be left on the paper is cut off.
+        assert_eq!(printer.next_receipt().await, "");
+        assert_eq!(printer.next_receipt().await, duplicate(1, Copy::Customer));
+        assert_eq!(handle.state(), "ok");
+    }
+}
+
+#[tokio::test]
+async fn a_printer_that_dies_in_the_middle_prints_it_whole_as_a_duplicate_when_it_is_back() {
+    let mut printer = Printer::open(narrow()).await.unwrap();
+    // The questions are twelve bytes.
+    printer.die_after(212);
+    let (handle, mut events) = spawn(&printer.place(), impatient());
+    print(&handle, receipt(1), Copy::Customer, false).unwrap();
+    let Some(Event::Waits { sale: 1, why, .. }) = events.recv().await else { panic!("not told") };
+    assert!(why.starts_with("interrupted in the middle of a receipt: "), "{why}");
+    let torn = printer.uncut();
+    assert!(text(1, Copy::Customer).starts_with(&torn) && torn.contains("CORNER SHOP"), "{torn}");
+
+    printer.set_dead(false).await;
+    loop {
+        match events.recv().await.unwrap() {
+            Event::Waits { why, .. } => assert!(why.starts_with("unreachable: "), "{why}"),
+            event => break assert_eq!(event, Event::Printed { sale: 1, copy: Copy::Customer, duplicate: true }),
+        }
+    }
+    assert_eq!(printer.next_receipt().await, torn);
+    assert_eq!(printer.next_receipt().await, duplicate(1, Copy::Customer));
+    assert_eq!(printer.receipts().len(), 2);
+}
+
+#[tokio::test]
+async fn a_printer_that_always_dies_in_the_middle_does_not_use_up_the_roll() {
+    let printer = Printer::open(narrow()).await.unwrap();
+    let (handle, mut events) = spawn(&printer.place(), impatient());
+    print(&handle, receipt(1), Copy::Customer, false).unwrap();
+    printer.die_after(100);
+    // Each time that it is dead somebody switches it on again.
+    loop {
+        match events.recv().await.unwrap() {
+            Event::Waits { .. } => {
+                printer.die_after(100);
+                printer.set_dead(false).await;
+            }
+            event => {
+                let Event::Failed { sale: 1, copy: Copy::Customer, why } = event else { panic!("{event:?}") };
+                assert!(why.starts_with("interrupted"), "{why}");
+                break;
+            }
+        }
+    }
+    // Cut off before each further try, so: one piece less than tries, and the last one still on the roll.
+    assert_eq!(printer.receipts().len(), TORN_TRIES as usize - 1);
+    assert_eq!(handle.waiting(), 0);
+}
+
+#[tokio::test]
+async fn a_full_queue_refuses_the_newest_and_keeps_the_others() {
+    let mut printer = Printer::open(narrow()).await.unwrap();
+    let (handle, mut events) = spawn(&printer.place(), patient());
+    // Nothing runs in between on one thread: the task has taken none yet.
+    for sale in 0..QUEUE as u64 {
+        print(&handle, receipt(sale), Copy::Customer, false).unwrap();
+    }
+    let full = print(&handle, receipt(99), Copy::Customer, false).unwrap_err();
+    assert_eq!((full.sale, full.copy), (99, Copy::Customer));
+    assert_eq!(handle.waiting(), QUEUE);
+    drop(handle);
+    for sale in 0..QUEUE as u64 {
+        assert_eq!(events.recv().await, Some(printed(sale, Copy::Customer)));
+        assert_eq!(printer.next_receipt().await, text(sale, Copy::Customer));
+    }
+    // The task ended with its last handle.
+    assert_eq!(events.recv().await, None);
+}
+
+#[tokio::test]
+async fn nobody_waits_for_a_dead_printer_at_the_end() {
+    let printer = Printer::open(narrow()).await.unwrap();
+    printer.set_dead(true).await;
+    let (handle, mut events) = spawn(&printer.place(), patient());
+    let why = handle_waits(&handle, receipt(1), &mut events).await;
+    assert!(why.starts_with("unreachable"), "{why}");
+    drop(handle);
+    // Its pause between two tries is an hour.
+    assert_eq!(events.recv().await, None);
+}
+
+// ---- What it says of itself
+
+#[tokio::test]
+async fn a_printer_that_never_answers_prints_all_the_same() {
+    for (speech, status, state) in [
+        (Speech::Silent, None, "ok"),
+        (Speech::Garbage, None, "ok"),
+        (Speech::Silent, Some(false), "ok"),
+        (Speech::Silent, Some(true), "silent about its state: switch its status answers on, or set status = false"),
+    ] {
+        let mut printer = Printer::open(Options { speech, ..narrow() }).await.unwrap();
+        let timing = Timing { status: Duration::from_millis(20), close: Duration::ZERO, ..patient() };
+        let (events, mut heard) = mpsc::channel(4);
+        let handle = spawn_with(config::Printer { status, ..config(&printer.place()) }, events, timing);
+        for sale in [1, 2] {
+            print(&handle, receipt(sale), Copy::Customer, false).unwrap();
+            assert_eq!(heard.recv().await, Some(printed(sale, Copy::Customer)));
+            assert_eq!(printer.next_receipt().await, text(sale, Copy::Customer));
+        }
+        assert_eq!(handle.state(), state, "{speech:?}, status = {status:?}");
+        assert_eq!(printer.errors(), 0);
+    }
+}
+
+#[tokio::test]
+async fn a_printer_that_does_not_say_when_it_has_finished_is_believed_without_it() {
+    let mut printer = Printer::open(Options { speech: Speech::AnswersStateOnly, ..narrow() }).await.unwrap();
+    let timing = Timing { done: Duration::from_millis(20), ask_again: Duration::from_millis(5), ..patient() };
+    let (handle, mut events) = spawn(&printer.place(), timing);
+    for sale in [1, 2] {
+        print(&handle, receipt(sale), Copy::Customer, false).unwrap();
+        assert_eq!(events.recv().await, Some(printed(sale, Copy::Customer)));
+        assert_eq!(printer.next_receipt().await, text(sale, Copy::Customer));
+    }
+}
+
+#[tokio::test]
+async fn a_slow_printer_is_waited_for() {
+    // Some tenths of a second for this receipt; it counts as printed when it says so and not when it has the bytes.
+    let printer = Printer::open(Options { bytes_per_second: Some(2000), ..narrow() }).await.unwrap();
+    let (handle, mut events) = spawn(&printer.place(), patient());
+    print(&handle, receipt(1), Copy::Customer, false).unwrap();
+    assert_eq!(events.recv().await, Some(printed(1, Copy::Customer)));
+    assert_eq!(printer.receipts(), [text(1, Copy::Customer)]);
+}
+
+#[tokio::test]
+async fn a_printer_with_nothing_to_do_is_looked_at() {
+    let printer = Printer::open(narrow()).await.unwrap();
+    let timing = Timing { look: Duration::from_millis(1), ..patient() };
+    let (handle, _events) = spawn(&printer.place(), timing);
+    for (sensors, state) in [
+        (Sensors { paper_near_end: true, ..Sensors::default() }, "almost out of paper: have a roll ready"),
+        (Sensors { paper_out: true, ..Sensors::default() }, "out of paper: put a roll in"),
+        (Sensors { cover_open: true, ..Sensors::default() }, "open: close its cover"),
+        (Sensors::default(), "ok"),
+    ] {
+        printer.set_sensors(sensors);
+        until(&handle, |said| said == state).await;
+        assert_eq!(handle.attention().is_some(), state != "ok");
+    }
+    printer.set_dead(true).await;
+    until(&handle, |said| said.starts_with("unreachable: ")).await;
+    // Nothing was printed by it.
+    assert_eq!((printer.uncut().as_str(), printer.receipts().len(), printer.errors()), ("", 0, 0));
+}
+
+#[tokio::test]
+async fn a_printer_that_takes_nothing_is_given_up_at_the_deadline() {
+    // Stops the flow when its buffer is full, and cannot say why; the kernel keeps what does not fit on TCP, and not so
+    // on a tty.
+    let sensors = Sensors { paper_out: true, ..Sensors::default() };
+    let options = Options { place: Place::Pty(None), speech: Speech::Silent, sensors, ..narrow() };
+    let printer = Printer::open(options).await.unwrap();
+    let timing = Timing { write: Duration::from_millis(50), ..impatient() };
+    let (events, mut heard) = mpsc::channel(4);
+    // No text from outside is so long; the shop's own lines are as many as it likes.
+    let long = Letterhead { footer: vec!["many words".to_owned(); 20_000], ..shop() };
+    let handle = spawn_with(config::Printer { status: Some(false), ..config(&printer.place()) }, events, timing);
+    handle.print(receipt(1), compose(&receipt(1), &long, Copy::Customer), Copy::Customer, false).unwrap();
+    let Some(Event::Waits { why, .. }) = heard.recv().await else { panic!("not told") };
+    assert!(why.starts_with("interrupted in the middle of a receipt: ") && why.contains("no progress within"), "{why}");
+}
+
+#[tokio::test]
+async fn what_is_no_printer_is_unreachable() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    for (port, words) in [
+        ("/dev/serial/by-id/no-such-printer", "No such file"),
+        (file.path().to_str().unwrap(), "it is a file, not a printer"),
+        ("/tmp", "directory"),
+    ] {
+        let (handle, mut events) = spawn(port, patient());
+        let why = handle_waits(&handle, receipt(1), &mut events).await;
+        assert!(why.starts_with(&format!("unreachable: {port}: ")) && why.contains(words), "{why}");
+    }
+}
+
+// ---- Means
+
+fn spawn(port: &str, timing: Timing) -> (Handle, mpsc::Receiver<Event>) {
+    let (events, heard) = mpsc::channel(4);
+    (spawn_with(config(port), events, timing), heard)
+}
+
+fn config(port: &str) -> config::Printer {
+    config::Printer {
+        name: "printer-1".to_owned(),
+        port: port.to_owned(),
+        baud: 9600,
+        flow_control: FlowControl::None,
+        columns: 32,
+        code_page: CodePage::Cp858,
+        code_page_number: None,
+        cut: Cut::Partial,
+        logo: None,
+        qr: None,
+        status: None,
+        copies: Copies::Both,
+    }
+}
+
+/// Gives it a receipt and hears why it is not printed.
+async fn handle_waits(handle: &Handle, receipt: Receipt, events: &mut mpsc::Receiver<Event>) -> String {
+    print(handle, receipt, Copy::Customer, false).unwrap();
+    match events.recv().await {
+        Some(Event::Waits { why, .. }) => why,
+        other => panic!("{other:?}"),
+    }
+}
+
+async fn until(handle: &Handle, wanted: impl Fn(&str) -> bool) {
+    while !wanted(&handle.state()) {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+}
+
+fn narrow() -> Options {
+    Options { columns: 32, ..Options::default() }
+}
+
+fn printed(sale: u64, copy: Copy) -> Event {
+    Event::Printed { sale, copy, duplicate: false }
+}
+
+fn text(number: u64, copy: Copy) -> String {
+    plain(&page(&receipt(number), copy).lines(32), 32)
+}
+
+fn duplicate(number: u64, copy: Copy) -> String {
+    plain(&page(&receipt(number), copy).duplicate(32), 32)
+}
+
+fn picture(printer: &Printer, number: usize) -> Vec<u8> {
+    let picture = printer.picture(number).unwrap();
+    if let Some(folder) = std::env::var_os("PICTURES") {
+        std::fs::write(std::path::Path::new(&folder).join(format!("receipt-{number}.png")), &picture).unwrap();
+    }
+    picture
+}
+
+/// Deadlines that no machine is slow enough to meet, and no second try. It is not looked at when it has nothing to do.
+fn patient() -> Timing {
+    let long = Duration::from_secs(3600);
+    let (connect, write, close, status, done, ask_again, look) = (long, long, long, long, long, long, long);
+    Timing { connect, write, close, status, done, ask_again, look, back_off: vec![long] }
+}
+
+/// Tries and asks again almost at once.
+fn impatient() -> Timing {
+    let soon = Duration::from_millis(2);
+    Timing { ask_again: soon, back_off: vec![soon], ..patient() }
+}
+
+fn shop() -> Letterhead {
+    Letterhead { merchant: vec!["CORNER SHOP".to_owned()], ..Letterhead::default() }
+}
+
+fn page(receipt: &Receipt, copy: Copy) -> Page {
+    compose(receipt, &shop(), copy)
+}
+
+fn print(handle: &Handle, receipt: Receipt, copy: Copy, duplicate: bool) -> Result<(), QueueFull> {
+    let page = page(&receipt, copy);
+    handle.print(receipt, page, copy, duplicate)
+}
+
+fn receipt(number: u64) -> Receipt {
+    Receipt {
+        kind: pos_agent::sale::Kind::Sale,
+        terminal_id: "12345678".to_owned(),
+        local_time: "2026-11-20 12:34:56".to_owned(),
+        number,
+        reference: format!("T-{number}"),
+        amount: Amount::parse("12.34", Currency::from_code("EUR").unwrap()).unwrap(),
+        tip: None,
+        outcome: ReceiptOutcome::Approved,
+        card: None,
+        host: HostFacts { status_text: Some("Merci, à bientôt!".to_owned()), ..HostFacts::default() },
+        original: None,
+    }
+}
+
+/// The master's end of a pty and the path of the other end.
+fn pty() -> (OwnedFd, String) {
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&master).unwrap();
+    unlockpt(&master).unwrap();
+    let path = ptsname(&master, Vec::new()).unwrap();
+    (master, path.into_string().unwrap())
+}

@@ -1,0 +1,725 @@
+//! Receipts as a person reads them. The texts are typed, not produced by the code they test; they are never edited to
+//! make a test pass. Text in the middle has the smaller half of the free room on its left.
+
+use pos_agent::card::{CardFacts, Cryptogram, CryptogramKind, Cvm, EntryMode, MaskedPan};
+use pos_agent::config::CodePage;
+use pos_agent::money::{Amount, Currency};
+use pos_agent::printer::{Letterhead, Line, compose, escpos, layout, plain, text};
+use pos_agent::sale::{Copy, Earlier, HostFacts, Kind, Original, Reason, Receipt, ReceiptOutcome, Why};
+use pos_agent::sim::printer::paper::Paper;
+use pos_agent::words::{Language, Words};
+use proptest::prelude::*;
+
+#[test]
+fn approved_chip_and_pin() {
+    let text = "
+          CORNER SHOP
+        1 Market Street
+--------------------------------
+Terminal                12345678
+Merchant id            987654321
+Date        20 Nov 2026 12:34:56
+Sale number                   17
+Reference                 T-1001
+--------------------------------
+              SALE
+           12.34 EUR
+            APPROVED
+--------------------------------
+Brand                       VISA
+Application          VISA CREDIT
+AID               A0000000031010
+Card         **** **** **** 0119
+Entry                       CHIP
+          PIN VERIFIED
+Auth code                 654321
+--------------------------------
+Thank you for your visit at the
+corner shop.
+
+Open 9-17
+--------------------------------
+     Returns within 14 days
+--------------------------------
+    PLEASE KEEP THIS RECEIPT
+         CUSTOMER COPY
+";
+    assert_receipt(&approved(), Language::English, Copy::Customer, 32, text);
+}
+
+#[test]
+fn approved_chip_and_pin_on_wide_paper() {
+    let text = "
+               CORNER SHOP
+             1 Market Street
+------------------------------------------
+Terminal                          12345678
+Merchant id                      987654321
+Date                  20 Nov 2026 12:34:56
+Sale number                             17
+Reference                           T-1001
+------------------------------------------
+                   SALE
+                12.34 EUR
+                 APPROVED
+------------------------------------------
+Brand                                 VISA
+Application                    VISA CREDIT
+AID                         A0000000031010
+Card                   **** **** **** 0119
+Entry                                 CHIP
+               PIN VERIFIED
+Auth code                           654321
+TC                        0011223344556677
+TVR                             0000008000
+TSI                                   E800
+IAD                         06010A03A0B800
+------------------------------------------
+Result code                    000.000.000
+Acquirer code                        A0012
+Clearing id                 20261120123456
+Payment id
+          8ac7a4a1940b8dd301940fbf4a3b5a5e
+------------------------------------------
+Thank you for your visit at the corner
+shop.
+
+Open 9-17
+------------------------------------------
+          Returns within 14 days
+------------------------------------------
+              MERCHANT COPY
+";
+    assert_receipt(&approved(), Language::English, Copy::Merchant, 42, text);
+}
+
+#[test]
+fn approved_in_german_with_a_tip() {
+    let text = "
+          CORNER SHOP
+        1 Market Street
+--------------------------------
+Terminal                12345678
+VU-Nr.                 987654321
+Datum        20.11.2026 12:34:56
+Beleg-Nr.                     17
+Referenz                  T-1001
+--------------------------------
+         KARTENZAHLUNG
+Betrag                 11,00 EUR
+Trinkgeld               1,34 EUR
+             GESAMT
+           12,34 EUR
+           GENEHMIGT
+--------------------------------
+Kartenart                   VISA
+Anwendung            VISA CREDIT
+AID               A0000000031010
+Karte        **** **** **** 0119
+Erfassung             KONTAKTLOS
+  AUF DEM KUNDENGERÄT GEPRÜFT
+Genehm.-Nr.               654321
+--------------------------------
+     Returns within 14 days
+--------------------------------
+    BELEG BITTE AUFBEWAHREN
+          KUNDENBELEG
+";
+    let mut receipt = Receipt { tip: Some(eur("1.34")), ..approved() };
+    receipt.host.status_text = None;
+    let card = receipt.card.as_mut().unwrap();
+    (card.entry, card.cvm) = (EntryMode::NfcIcc, Some(Cvm::ConsumerDevice));
+    assert_receipt(&receipt, Language::German, Copy::Customer, 32, text);
+}
+
+#[test]
+fn declined() {
+    let text = "
+          CORNER SHOP
+        1 Market Street
+--------------------------------
+Terminal                12345678
+Date        20 Nov 2026 12:34:56
+Sale number                   17
+Reference                 T-1001
+--------------------------------
+              SALE
+           12.34 EUR
+            DECLINED
+ DECLINED BY THE BANK: invalid
+           card data
+          NOT CHARGED
+--------------------------------
+Brand                       VISA
+Application          VISA CREDIT
+AID               A0000000031010
+Card         **** **** **** 0119
+Entry                CONTACTLESS
+          PIN ENTERED
+AAC             0011223344556677
+TVR                   0000008000
+TSI                         E800
+IAD               06010A03A0B800
+--------------------------------
+Reason
+bank-declined: invalid card data
+Result code          100.100.101
+--------------------------------
+     Returns within 14 days
+--------------------------------
+         MERCHANT COPY
+";
+    let mut receipt = approved();
+    receipt.outcome = ReceiptOutcome::Declined(Reason::BankDeclined.with("invalid card data"));
+    let some = |text: &str| Some(text.to_owned());
+    receipt.host = HostFacts { brand: some("VISA"), code: some("100.100.101"), ..HostFacts::default() };
+    let card = receipt.card.as_mut().unwrap();
+    card.entry = EntryMode::NfcIcc;
+    card.cvm = Some(Cvm::OnlinePin);
+    card.cryptogram.as_mut().unwrap().kind = CryptogramKind::Aac;
+    assert_receipt(&receipt, Language::English, Copy::Merchant, 32, text);
+}
+
+/// What stands on a customer's copy between the kind of the transaction and the last lines.
+fn what_happened(language: Language, kind: Kind, outcome: ReceiptOutcome) -> Vec<String> {
+    let receipt = Receipt { kind, outcome, card: None, host: HostFacts::default(), ..approved() };
+    let text = show(&receipt, language, Copy::Customer, 32);
+    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+    let amount = lines.iter().position(|line| line.ends_with(" EUR")).unwrap();
+    lines[amount + 1..].iter().take_while(|line| !line.starts_with("---")).map(|line| (*line).to_owned()).collect()
+}
+
+#[test]
+fn what_became_of_it_as_the_customer_must_know_it() {
+    let (en, de) = (Language::English, Language::German);
+    let reset = Reason::GatewayUnreachable.with("connection reset by peer (os error 104)");
+    let refund =
+        || Kind::Refund { of: Earlier { payment: "8ac7a4a1940b8dd301940fbf4a3b5a5e".to_owned(), number: Some(3) } };
+    let of = |reason: Reason| Why::from(reason);
+    let table: Vec<(Language, Kind, ReceiptOutcome, &[&str])> = vec![
+        (en, Kind::Sale, ReceiptOutcome::NotSent(reset.clone()), &["NOT CARRIED OUT", "NO CONNECTION", "NOT CHARGED"]),
+        (
+            de,
+            Kind::Sale,
+            ReceiptOutcome::NotSent(reset.clone()),
+            &["NICHT AUSGEFÜHRT", "KEINE VERBINDUNG", "NICHT BELASTET"],
+        ),
+        (
+            en,
+            Kind::Sale,
+            ReceiptOutcome::Reversed(of(Reason::CardRefused)),
+            &["REVERSED", "REFUSED BY THE CARD", "NOT CHARGED: TAKEN BACK"],
+        ),
+        (
+            de,
+            Kind::Sale,
+            ReceiptOutcome::Reversed(of(Reason::CardLost)),
+            &["ZURÜCKGENOMMEN", "KARTE ZU FRÜH ENTNOMMEN", "NICHT BELASTET: ZURÜCKGENOMMEN"],
+        ),
+        (
+            en,
+            Kind::Sale,
+            ReceiptOutcome::Unconfirmed(Reason::GatewayNoAnswer.with("no answer within 40 s")),
+            &[
+                "NOT CONFIRMED, BEING TAKEN BACK",
+                "NO ANSWER FROM THE BANK",
+                "TWO BOOKINGS MAY SHOW UNTIL ONE",
+                "IS TAKEN BACK",
+            ],
+        ),
+        (
+            de,
+            Kind::PreAuthorisation,
+            ReceiptOutcome::Unconfirmed(of(Reason::GatewayNoAnswer)),
+            &[
+                "UNBESTÄTIGT, WIRD ZURÜCKGENOMMEN",
+                "KEINE ANTWORT DER BANK",
+                "ZWEI RESERVIERUNGEN SIND",
+                "MÖGLICH, BIS EINE ZURÜCKGENOMMEN",
+                "IST",
+            ],
+        ),
+        (
+            en,
+            refund(),
+            ReceiptOutcome::Unconfirmed(of(Reason::GatewayNoAnswer)),
+            &["NOT CONFIRMED, BEING FINISHED", "NO ANSWER FROM THE BANK"],
+        ),
+        (en, refund(), ReceiptOutcome::NotSent(reset), &["NOT CARRIED OUT", "NO CONNECTION", "NOTHING REFUNDED"]),
+        (
+            en,
+            Kind::Sale,
+            ReceiptOutcome::Cancelled(of(Reason::TillCancelled)),
+            &["CANCELLED", "CANCELLED BY THE SHOP", "NOT CHARGED"],
+        ),
+        // An old journal's sentence may hold anything: it is for the shop.
+        (
+            en,
+            Kind::Sale,
+            ReceiptOutcome::Declined(Why::from("HTTP 500 (os error 104)")),
+            &["DECLINED", "PLEASE ASK AT THE COUNTER", "NOT CHARGED"],
+        ),
+    ];
+    // Unless it is what the bank said, which the journal has beside it.
+    let mut recorded = approved();
+    recorded.outcome = ReceiptOutcome::Declined(Why::from("transaction declined (insufficient funds)"));
+    recorded.host.description = Some("transaction declined (insufficient funds)".to_owned());
+    let text = show(&recorded, Language::English, Copy::Customer, 42);
+    assert!(text.contains("DECLINED BY THE BANK: transaction declined\n"), "{text}");
+    for (language, kind, outcome, lines) in table {
+        assert_eq!(what_happened(language, kind, outcome.clone()), lines, "{outcome:?}");
+    }
+}
+
+#[test]
+fn partially_approved_says_both_amounts() {
+    let receipt = Receipt { outcome: ReceiptOutcome::PartiallyApproved(eur("10.00")), ..approved() };
+    let text = show(&receipt, Language::English, Copy::Customer, 42);
+    let expected = "                   SALE
+                10.00 EUR
+            PARTIALLY APPROVED
+Requested                        12.34 EUR
+Approved                         10.00 EUR
+------------------------------------------
+";
+    assert!(text.contains(expected), "{text}");
+}
+
+#[test]
+fn swiped_with_what_is_signed_on_the_merchants_copy() {
+    let receipt = Receipt { card: Some(signed_card()), host: HostFacts::default(), ..approved() };
+    let end = "------------------------------------------
+Card                   **** **** **** 0119
+Entry                 SWIPED (CHIP FAILED)
+                SIGNATURE
+------------------------------------------
+          Returns within 14 days
+------------------------------------------
+I agree to pay the above amount according
+to the terms of my card.
+Signature:
+
+
+X_________________________________________
+              MERCHANT COPY
+";
+    let merchant = show(&receipt, Language::English, Copy::Merchant, 42);
+    assert!(merchant.ends_with(end), "{merchant}");
+    let german = "--------------------------------
+Ich bin mit der Zahlung des oben
+genannten Betrags gemäß den
+Bedingungen meiner Karte
+einverstanden.
+Unterschrift:
+
+
+X_______________________________
+          HÄNDLERBELEG
+";
+    let merchant = show(&receipt, Language::German, Copy::Merchant, 32);
+    assert!(merchant.ends_with(german), "{merchant}");
+    let reserved = Receipt { kind: Kind::PreAuthorisation, ..receipt.clone() };
+    let merchant = show(&reserved, Language::English, Copy::Merchant, 42);
+    assert!(merchant.contains("I agree that the above amount is reserved"), "{merchant}");
+    assert!(!show(&receipt, Language::English, Copy::Customer, 42).contains("Signature:"));
+    let declined = Receipt { outcome: ReceiptOutcome::Declined(Why::from(Reason::BankDeclined)), ..receipt };
+    assert!(!show(&declined, Language::English, Copy::Merchant, 42).contains("Signature:"));
+}
+
+#[test]
+fn a_refund_and_a_void_name_the_card_and_the_original() {
+    let of = || Earlier { payment: "8ac7a4a1940b8dd301940fbf4a3b5a5e".to_owned(), number: Some(17) };
+    for (kind, title) in [(Kind::Refund { of: of() }, "REFUND"), (Kind::Reversal { of: of() }, "VOID")] {
+        let original = Some(Original::of(approved()));
+        let host = HostFacts { issuer_code: Some("777777".to_owned()), ..HostFacts::default() };
+        let receipt =
+            Receipt { kind, number: 18, reference: "R-1".to_owned(), card: None, host, original, ..approved() };
+        let text = show(&receipt, Language::English, Copy::Customer, 32);
+        let expected = "           12.34 EUR
+            APPROVED
+--------------------------------
+Brand                       VISA
+Card         **** **** **** 0119
+Auth code                 777777
+--------------------------------
+      ORIGINAL TRANSACTION
+Sale number                   17
+Reference                 T-1001
+Date        20 Nov 2026 12:34:56
+--------------------------------
+";
+        assert!(text.contains(expected) && text.contains(&format!(" {title}\n")), "{text}");
+    }
+    // A refund of a capture names the card of the pre-authorisation.
+    let capture =
+        Receipt { card: None, host: HostFacts::default(), original: Some(Original::of(approved())), ..approved() };
+    let original = Original::of(capture);
+    assert_eq!((original.brand.as_deref(), original.last4.as_deref()), (Some("VISA"), Some("0119")));
+}
+
+/// Each line of the table of what stands on receipts (tills: 5.1): what must be there, on which copies, and what must
+/// not be.
+#[test]
+fn what_receipts_must_hold_and_must_not() {
+    const BOTH: &[Copy] = &[Copy::Merchant, Copy::Customer];
+    const MERCHANTS: &[Copy] = &[Copy::Merchant];
+    const CUSTOMERS: &[Copy] = &[Copy::Customer];
+    let with = |change: &dyn Fn(&mut Receipt)| {
+        let mut receipt = approved();
+        change(&mut receipt);
+        receipt
+    };
+    let plain = with(&|_| {});
+    let tip = with(&|receipt| receipt.tip = Some(eur("1.34")));
+    let part = with(&|receipt| receipt.outcome = ReceiptOutcome::PartiallyApproved(eur("10.00")));
+    let unnamed = with(&|receipt| receipt.host.brand = None);
+    let signed = with(&|receipt| receipt.card = Some(signed_card()));
+    let device = with(&|receipt| receipt.card.as_mut().unwrap().cvm = Some(Cvm::ConsumerDevice));
+    let no_cvm = with(&|receipt| receipt.card.as_mut().unwrap().cvm = Some(Cvm::None));
+    let refund = with(&|receipt| receipt.kind = Kind::Credit);
+    let pre_auth = with(&|receipt| receipt.kind = Kind::PreAuthorisation);
+    let ended = |outcome: fn(Why) -> ReceiptOutcome, reason: Reason| {
+        with(&|receipt| receipt.outcome = outcome(reason.with("(os error 104)")))
+    };
+    let declined = ended(ReceiptOutcome::Declined, Reason::CardDeclined);
+    let cancelled = ended(ReceiptOutcome::Cancelled, Reason::TillCancelled);
+    let reversed = ended(ReceiptOutcome::Reversed, Reason::GatewayNoAnswer);
+    let not_sent = ended(ReceiptOutcome::NotSent, Reason::GatewayUnreachable);
+    // Line of the table, receipt, copies, what stands there.
+    let there: &[(&str, &Receipt, &[Copy], &[&str])] = &[
+        (
+            "merchant name, location, merchant id, terminal id",
+            &plain,
+            BOTH,
+            &["CORNER SHOP", "1 Market Street", "987654321", "12345678"],
+        ),
+        (
+            "date, time, type, receipt number",
+            &plain,
+            BOTH,
+            &["20 Nov 2026 12:34:56", "SALE", "Sale number", "17", "T-1001"],
+        ),
+        ("type", &refund, BOTH, &["CREDIT"]),
+        ("type", &pre_auth, BOTH, &["PRE-AUTHORISATION"]),
+        ("amount with currency", &plain, BOTH, &["12.34 EUR"]),
+        ("tip, total", &tip, BOTH, &["11.00 EUR", "1.34 EUR", "TOTAL", "12.34 EUR"]),
+        ("original amount for partial approval", &part, BOTH, &["10.00 EUR", "Requested", "12.34 EUR"]),
+        ("card brand", &plain, BOTH, &["Brand", "VISA"]),
+        ("application preferred name, else label", &unnamed, BOTH, &["Application", "VISA CREDIT"]),
+        ("AID", &plain, BOTH, &["AID", "A0000000031010"]),
+        ("PAN: last four only", &plain, BOTH, &["**** **** **** 0119"]),
+        ("entry mode", &plain, BOTH, &["Entry", "CHIP"]),
+        ("entry mode: fallback", &signed, BOTH, &["SWIPED (CHIP FAILED)"]),
+        ("CVM: PIN", &plain, BOTH, &["PIN VERIFIED"]),
+        ("CVM: device", &device, BOTH, &["VERIFIED ON CUSTOMER'S DEVICE"]),
+        ("CVM: signature line", &signed, MERCHANTS, &["SIGNATURE", "I agree to pay the above amount", "X_____"]),
+        ("CVM: none", &no_cvm, BOTH, &["NO CARDHOLDER VERIFICATION"]),
+        ("approval code", &plain, BOTH, &["Auth code", "654321"]),
+        // The chip's own response code (8A) is not kept; the gateway's result code says the same.
+        ("response code", &plain, MERCHANTS, &["Result code", "000.000.000"]),
+        ("cryptogram with its kind", &plain, MERCHANTS, &["TC", "0011223344556677"]),
+        (
+            "TVR, TSI, IAD, also when declined",
+            &declined,
+            MERCHANTS,
+            &["TVR", "0000008000", "TSI", "E800", "IAD", "06010A03A0B800"],
+        ),
+        ("outcome word with reason", &plain, BOTH, &["APPROVED"]),
+        ("outcome word with reason", &declined, BOTH, &["DECLINED", "DECLINED BY THE CARD", "NOT CHARGED"]),
+        ("outcome word with reason", &cancelled, BOTH, &["CANCELLED", "BY THE SHOP", "NOT CHARGED"]),
+        (
+            "outcome word with reason",
+            &reversed,
+            BOTH,
+            &["REVERSED", "NO ANSWER FROM THE BANK", "NOT CHARGED: TAKEN BACK"],
+        ),
+        ("outcome word with reason", &not_sent, BOTH, &["NOT CARRIED OUT", "NO CONNECTION", "NOT CHARGED"]),
+        ("copy name", &plain, MERCHANTS, &["MERCHANT COPY"]),
+        ("copy name", &plain, CUSTOMERS, &["CUSTOMER COPY"]),
+        (
+            "legal: retain this copy, the shop's own lines",
+            &plain,
+            CUSTOMERS,
+            &["PLEASE KEEP THIS RECEIPT", "Returns within 14 days"],
+        ),
+        (
+            "what the technician looks for",
+            &not_sent,
+            MERCHANTS,
+            &["gateway-unreachable:", "(os error 104)", "Payment id"],
+        ),
+    ];
+    for (line, receipt, copies, texts) in there {
+        for copy in *copies {
+            let text = show(receipt, Language::English, *copy, 42);
+            for wanted in *texts {
+                assert!(text.contains(wanted), "{line}: no {wanted} on the {copy:?}'s copy\n{text}");
+            }
+        }
+    }
+    for receipt in [&plain, &tip, &part, &signed, &device, &declined, &cancelled, &reversed, &not_sent, &refund] {
+        for copy in BOTH {
+            let text = show(receipt, Language::English, *copy, 42);
+            // More of the card than its last four digits. Of its expiry date the facts have nothing.
+            assert!(!text.contains("476173") && !text.contains("2712") && !text.contains("12/27"), "{text}");
+        }
+        // Nothing technical on the customer's paper.
+        let customers = show(receipt, Language::English, Copy::Customer, 42);
+        for technical in [
+            "os error",
+            "gateway",
+            "TVR",
+            "TSI",
+            "IAD",
+            "TC ",
+            "AAC",
+            "ARQC",
+            "Payment id",
+            "8ac7a4a1",
+            "Clearing",
+            "Acquirer",
+            "code 0",
+        ] {
+            assert!(!customers.contains(technical), "{technical}\n{customers}");
+        }
+        assert!(!customers.contains("000.000.000") && !customers.contains("X____"), "{customers}");
+    }
+    let both = compose(&plain, &shop(Language::English), Copy::Customer).duplicate(42);
+    assert_eq!((both[0].text(), both.last().unwrap().text()), ("DUPLICATE", "DUPLICATE"));
+}
+
+#[test]
+fn the_shops_name_is_as_large_as_the_paper_allows() {
+    let name = |name: &str, columns| {
+        let letterhead = Letterhead { merchant: vec![name.to_owned(), "street".to_owned()], ..Letterhead::default() };
+        compose(&approved(), &letterhead, Copy::Customer).lines(columns)[..2].to_vec()
+    };
+    let short = name("CORNER SHOP", 32);
+    assert_eq!((short[0].style(), short[0].width(), short[1].style()), (layout::Style::Big, 22, layout::Style::Plain));
+    let long = name("THE CORNER SHOP AT THE MARKET", 32);
+    assert_eq!((long[0].style(), long[0].text()), (layout::Style::Tall, "THE CORNER SHOP AT THE MARKET"));
+    assert_eq!(name("THE CORNER SHOP AT THE MARKET", 255)[0].style(), layout::Style::Big);
+}
+
+#[test]
+fn control_bytes_of_the_gateway_reach_neither_paper_nor_screen() {
+    let mut receipt = approved();
+    receipt.host.status_text = Some("\u{1B}@\u{1D}V\0PAID \u{202E}00.21\u{9B}2J\r\n\u{7}x".to_owned());
+    receipt.reference = "T\u{1B}p\0".to_owned();
+    assert!(show(&receipt, Language::English, Copy::Customer, 42).contains("\n@VPAID 00.212J\nx\n"));
+    let lines = compose(&receipt, &Letterhead::default(), Copy::Customer).lines(42);
+    let (text, errors) = print(&encode(&lines, CodePage::Cp437), 42);
+    assert_eq!(text, [plain(&lines, 42)]);
+    assert_eq!(errors, 0);
+}
+
+#[test]
+fn what_the_code_page_cannot_print_is_replaced_visibly() {
+    let mut receipt = approved();
+    receipt.host.status_text = Some("Łódź €5 Ñandú Ωmega".to_owned());
+    let lines = compose(&receipt, &Letterhead::default(), Copy::Customer).lines(32);
+    for (code_page, line) in [
+        (CodePage::Ascii, "\n??d? ?5 ?and? ?mega\n"),
+        (CodePage::Cp437, "\n?ód? ?5 Ñandú Ωmega\n"),
+        (CodePage::Cp858, "\n?ód? €5 Ñandú ?mega\n"),
+        (CodePage::Wpc1250, "\nŁódź €5 ?andú ?mega\n"),
+    ] {
+        let (text, errors) = print(&encode(&lines, code_page), 32);
+        assert!(text[0].contains(line), "{}", text[0]);
+        assert_eq!(errors, 0);
+    }
+}
+
+/// Any text, rich in what could break a receipt.
+fn outside() -> impl Strategy<Value = String> {
+    let nasty = prop::sample::select(vec![
+        '\u{1B}', '\u{1D}', '@', '\n', '\r', '\t', '\0', '\u{7F}', '\u{85}', '\u{9B}', '\u{202E}', '\u{200B}',
+        '\u{FEFF}', '\u{2028}', '\u{A0}', '\u{AD}', '…', 'é', '€', '日', ' ', 'a',
+    ]);
+    prop::collection::vec(prop_oneof![nasty, any::<char>(), proptest::char::range(' ', '~')], 0..120)
+        .prop_map(|chars| chars.into_iter().collect())
+}
+
+proptest! {
+    #[test]
+    fn whatever_comes_from_outside_fits_and_is_text(
+        texts in prop::collection::vec(outside(), 16),
+        outcome in 0..7,
+        columns in prop::sample::select(vec![0_u8, 32, 42, 48, 255]),
+        merchant in any::<bool>(),
+        german in any::<bool>(),
+        minor in 1..=999_999_999_999_u64,
+    ) {
+        let receipt = receipt_of(&texts, outcome, minor);
+        let copy = if merchant { Copy::Merchant } else { Copy::Customer };
+        let merchant = texts[14..].to_vec();
+        let words = Words::new(if german { Language::German } else { Language::English });
+        let letterhead = Letterhead { footer: merchant.clone(), merchant, words };
+        let lines = compose(&receipt, &letterhead, copy).lines(columns);
+        let width = usize::from(columns.max(pos_agent::printer::layout::MIN_COLUMNS));
+        for line in &lines {
+            prop_assert!(line.width() <= width, "{line:?}");
+        }
+        let text = plain(&lines, columns);
+        prop_assert!(!text.chars().any(|c| c.is_control() && c != '\n'));
+        prop_assert!(text.lines().all(|line| line.chars().count() <= width));
+        // What the simulated printer reads is the text, but for what the code page replaced.
+        for code_page in [CodePage::Ascii, CodePage::Cp437, CodePage::Cp858, CodePage::Cp866, CodePage::Wpc1257] {
+            let (printed, errors) = print(&encode(&lines, code_page), width);
+            prop_assert_eq!(errors, 0);
+            prop_assert_eq!(printed.len(), 1);
+            let same = |(a, b): (char, char)| a == b || a == '?';
+            let text = plain(&lines, u8::try_from(width).unwrap());
+            prop_assert_eq!(printed[0].chars().count(), text.chars().count());
+            prop_assert!(printed[0].chars().zip(text.chars()).all(same), "{}\n{}", printed[0], text);
+        }
+    }
+}
+
+fn assert_receipt(receipt: &Receipt, language: Language, copy: Copy, columns: u8, expected: &str) {
+    let text = show(receipt, language, copy, columns);
+    assert_eq!(text, expected[1..], "\n{text}");
+    // And the same from paper.
+    let lines = compose(receipt, &shop(language), copy).lines(columns);
+    let (printed, errors) = print(&encode(&lines, CodePage::Cp858), usize::from(columns));
+    assert_eq!(printed, [text]);
+    assert_eq!(errors, 0);
+}
+
+fn show(receipt: &Receipt, language: Language, copy: Copy, columns: u8) -> String {
+    text(receipt, &shop(language), copy, columns)
+}
+
+/// What a printer that shares no code with the agent reads: the receipts, and what it did not understand.
+fn print(bytes: &[u8], columns: usize) -> (Vec<String>, usize) {
+    let mut paper = Paper::new(columns);
+    paper.feed(bytes);
+    (paper.take_cut().into_iter().map(|receipt| receipt.text).collect(), paper.errors())
+}
+
+fn encode(lines: &[Line], code_page: CodePage) -> Vec<u8> {
+    let sheet = escpos::Sheet { lines, ..escpos::Sheet::default() };
+    escpos::encode(&sheet, &escpos::Dialect { code_page, ..escpos::Dialect::default() })
+}
+
+fn shop(language: Language) -> Letterhead {
+    Letterhead {
+        merchant: vec!["CORNER SHOP".to_owned(), "1 Market Street".to_owned()],
+        footer: vec!["Returns within 14 days".to_owned()],
+        words: Words::new(language),
+    }
+}
+
+/// A card whose chip failed and whose holder signs.
+fn signed_card() -> CardFacts {
+    CardFacts {
+        entry: EntryMode::MagstripeAsFallback,
+        pan: MaskedPan::new("476173******0119"),
+        pan_sequence_number: None,
+        aid: None,
+        label: None,
+        cvm: Some(Cvm::Signature),
+        cryptogram: None,
+        tvr: None,
+        tsi: None,
+        iad: None,
+    }
+}
+
+fn eur(text: &str) -> Amount {
+    Amount::parse(text, Currency::from_code("EUR").unwrap()).unwrap()
+}
+
+fn approved() -> Receipt {
+    let some = |text: &str| Some(text.to_owned());
+    Receipt {
+        kind: pos_agent::sale::Kind::Sale,
+        terminal_id: "12345678".to_owned(),
+        local_time: "2026-11-20 12:34:56".to_owned(),
+        number: 17,
+        reference: "T-1001".to_owned(),
+        amount: eur("12.34"),
+        tip: None,
+        outcome: ReceiptOutcome::Approved,
+        card: Some(CardFacts {
+            entry: EntryMode::Icc,
+            pan: MaskedPan::new("476173******0119"),
+            pan_sequence_number: Some(1),
+            aid: some("A0000000031010"),
+            label: some("VISA CREDIT"),
+            cvm: Some(Cvm::OfflinePin),
+            cryptogram: Some(Cryptogram {
+                kind: CryptogramKind::Tc,
+                value: [0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77],
+            }),
+            tvr: some("0000008000"),
+            tsi: some("E800"),
+            iad: some("06010A03A0B800"),
+        }),
+        host: HostFacts {
+            id: some("8ac7a4a1940b8dd301940fbf4a3b5a5e"),
+            brand: some("VISA"),
+            code: some("000.000.000"),
+            acquirer_code: some("A0012"),
+            issuer_code: some("654321"),
+            clearing_identifier: some("20261120123456"),
+            merchant_id: some("987654321"),
+            status_text: some("Thank you for your visit at the corner shop.\r\n\r\nOpen 9-17\n"),
+            ..HostFacts::default()
+        },
+        original: None,
+    }
+}
+
+/// A receipt of which every text is from outside.
+fn receipt_of(texts: &[String], outcome: i32, minor: u64) -> Receipt {
+    let some = |n: usize| Some(texts[n].clone());
+    let why = Reason::BankDeclined.with(&texts[0]);
+    let amount = Amount::from_minor(minor, Currency::from_code("EUR").unwrap()).unwrap();
+    Receipt {
+        kind: pos_agent::sale::Kind::Sale,
+        terminal_id: texts[1].clone(),
+        local_time: texts[2].clone(),
+        number: u64::MAX,
+        reference: texts[3].clone(),
+        amount,
+        tip: None,
+        outcome: match outcome {
+            0 => ReceiptOutcome::Approved,
+            1 => ReceiptOutcome::PartiallyApproved(amount),
+            2 => ReceiptOutcome::Declined(why),
+            3 => ReceiptOutcome::Reversed(why),
+            4 => ReceiptOutcome::Unconfirmed(why),
+            5 => ReceiptOutcome::NotSent(why),
+            _ => ReceiptOutcome::Cancelled(why),
+        },
+        card: Some(CardFacts {
+            entry: EntryMode::NfcMagstripe,
+            pan: None,
+            pan_sequence_number: None,
+            aid: some(4),
+            label: some(5),
+            cvm: Some(Cvm::Signature),
+            cryptogram: None,
+            tvr: some(6),
+            tsi: some(7),
+            iad: some(9),
+        }),
+        host: HostFacts {
+            id: some(8),
+            brand: some(9),
+            last4: some(10),
+            acquirer_code: some(11),
+            merchant_id: some(12),
+            status_text: some(13),
+            ..HostFacts::default()
+        },
+        original: Some(Original {
+            number: 1,
+            reference: some(5),
+            local_time: texts[6].clone(),
+            brand: some(7),
+            last4: some(8),
+        }),
+    }
+}

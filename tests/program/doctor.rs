@@ -1,0 +1,596 @@
+//! `pos-agent doctor` as a technician starts it: the real program against a shop in which one thing is wrong, on real
+//! TLS, ptys, SQLite and files. Each fault must be named, with the remedy that mends it, and no fault hides another.
+
+use std::any::Any;
+use std::fs;
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixListener;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use base64::Engine as _;
+use pos_agent::journal::Db;
+use pos_agent::sale::Record;
+use pos_agent::sim::gateway::{Certificate, Demand};
+use pos_agent::sim::reader::Entry;
+use pos_agent::sim::shop::{Options, Shop};
+use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, date_time_ymd};
+use rusqlite::Connection;
+use serde_json::Value;
+
+use crate::counter::Counter;
+
+/// One thing that is wrong, and what the doctor must say.
+struct Planted {
+    what: &'static str,
+    /// Changes to the shop before it opens.
+    options: fn(&mut Options),
+    /// What is done to its files then; what is given back lives until the doctor is done.
+    plant: fn(&Shop) -> Held,
+    probe: &'static str,
+    severity: &'static str,
+    says: &'static str,
+    remedy: &'static str,
+    exit: i32,
+}
+
+type Held = Box<dyn Any>;
+
+const FINE: fn(&mut Options) = |_| {};
+const NOTHING: fn(&Shop) -> Held = |_| Box::new(());
+const FAULT: &str = "fault";
+const WARNING: &str = "warning";
+
+#[rustfmt::skip]
+const PLANTED: &[Planted] = &[
+    // ---- config
+    Planted { what: "a key that nobody knows", options: FINE, plant: |shop| edit(shop, "card-timeout-s", "card-timeout"),
+        probe: "config", severity: FAULT, says: "line 5: terminal.card-timeout: unknown field", remedy: "correct that line", exit: 78 },
+    Planted { what: "a token that others may read", options: FINE, plant: |shop| mode(shop, "gateway-token", 0o644),
+        probe: "config", severity: FAULT, says: "gateway.token-file: ", remedy: "run: chmod 0600", exit: 78 },
+    Planted { what: "a till's token that others may read", options: FINE, plant: |shop| mode(shop, "till-token", 0o640),
+        probe: "config", severity: FAULT, says: "till.token[0].token-file: ", remedy: "run: chmod 0600", exit: 78 },
+    Planted { what: "a configuration that everybody may write", options: FINE, plant: |shop| mode(shop, "config.toml", 0o666),
+        probe: "config", severity: FAULT, says: "every user may write it", remedy: "run: chmod o-w", exit: 78 },
+    Planted { what: "a CA file without a certificate", options: FINE, plant: |shop| write(shop, "ca.pem", "nothing"),
+        probe: "config", severity: FAULT, says: "gateway.ca-file: ", remedy: "put the gateway's CA certificate there in PEM form", exit: 78 },
+    // ---- disk, journal, clock
+    Planted { what: "a folder that is not there", options: |options| options.journal = Some("/nowhere/journal.db".into()), plant: NOTHING,
+        probe: "disk", severity: FAULT, says: "the journal's folder /nowhere cannot be looked at", remedy: "create the folder", exit: 74 },
+    Planted { what: "a full disk", options: |options| options.journal = Some("/proc/journal.db".into()), plant: NOTHING,
+        probe: "disk", severity: FAULT, says: "0 MiB free in /proc", remedy: "free space on this file system", exit: 74 },
+    Planted { what: "a disk that takes nothing", options: |options| options.journal = Some("/proc/journal.db".into()), plant: NOTHING,
+        probe: "disk", severity: FAULT, says: "nothing can be written into /proc", remedy: "see to the disk's space and health", exit: 74 },
+    Planted { what: "another program's database", options: FINE, plant: |shop| sql(shop, "PRAGMA application_id = 252006674"),
+        probe: "journal", severity: FAULT, says: "is a file of another program", remedy: "correct [journal] path", exit: 74 },
+    Planted { what: "a journal that is none", options: FINE, plant: |shop| write(shop, "journal.db", &"text ".repeat(1000)),
+        probe: "journal", severity: FAULT, says: "file is not a database", remedy: "leave it as it is", exit: 74 },
+    Planted { what: "a journal of no length", options: FINE, plant: |shop| write(shop, "journal.db", ""),
+        probe: "journal", severity: FAULT, says: "it is empty, 0 bytes long", remedy: "leave it as it is", exit: 74 },
+    Planted { what: "a row of the journal that somebody has altered", options: FINE,
+        plant: |shop| { sold(shop, 7, 0); sql(shop, "UPDATE step SET records = replace(records, '1234', '1134') WHERE sale = 7") },
+        probe: "journal", severity: FAULT, says: "not as it was written: sale r of till local: ", remedy: "find out who had access", exit: 74 },
+    Planted { what: "a row of the journal that somebody has taken out", options: FINE,
+        plant: |shop| { sold(shop, 7, 0); sold(shop, 8, 0); sql(shop, "DELETE FROM step WHERE sale = 7; DELETE FROM sale WHERE number = 7") },
+        probe: "journal", severity: FAULT, says: "or more than one, is missing", remedy: "find out who had access", exit: 74 },
+    Planted { what: "steps of an earlier program", options: FINE,
+        plant: |shop| { sold(shop, 7, 0); sql(shop, "INSERT INTO step(id, sale, unix_ms, records) VALUES (7340033, 7, 0, '[{\"kind\":\"asked\"}]')") },
+        probe: "journal", severity: WARNING, says: "1 steps were written by an earlier program", remedy: "start the agent of this version", exit: 75 },
+    Planted { what: "an open sale of a later program", options: FINE, plant: a_sale_of_a_later_program,
+        probe: "journal", severity: FAULT, says: "the open sale r of till local cannot be read", remedy: "install the later version", exit: 74 },
+    Planted { what: "a journal of a later program", options: FINE, plant: |shop| sql(shop, "PRAGMA user_version = 99"),
+        probe: "journal", severity: FAULT, says: "has format 99", remedy: "install the later version again", exit: 74 },
+    Planted { what: "a journal that another program has changed", options: FINE, plant: |shop| sql(shop, "PRAGMA journal_mode = DELETE"),
+        probe: "journal", severity: FAULT, says: "is in journal mode delete", remedy: "restart the agent", exit: 74 },
+    Planted { what: "a journal with two hard links", options: FINE, plant: two_names,
+        probe: "journal", severity: FAULT, says: "has 2 names (hard links)", remedy: "remove all but the one that the agent used last", exit: 74 },
+    Planted { what: "a damaged page", options: FINE, plant: damage,
+        probe: "journal", severity: FAULT, says: "SQLite's check found damage", remedy: "do not delete it", exit: 74 },
+    Planted { what: "a record that cannot be read", options: FINE,
+        plant: |shop| sql(shop, "INSERT INTO sale(number, till, reference) VALUES (7, 'local', 'r'); \
+                                 INSERT INTO step(id, sale, unix_ms, records) VALUES (7340032, 7, 0, '[{\"nonsense\":1}]')"),
+        probe: "journal", severity: FAULT, says: "step 7340032 of the journal cannot be read", remedy: "keep the file and ask for support", exit: 74 },
+    Planted { what: "a clock that is behind the journal", options: FINE,
+        plant: |shop| sold(shop, 1, now_ms() + 172_800_000),
+        probe: "clock", severity: FAULT, says: "the journal's latest record is later", remedy: "timedatectl set-ntp true", exit: 69 },
+    Planted { what: "a record of a clock that was ahead", options: FINE,
+        plant: |shop| sold(shop, 17, now_ms() + 365 * 86_400_000),
+        probe: "clock", severity: FAULT, says: "(transaction 17)", remedy: "pos-agent journal set-clock-back", exit: 69 },
+    // ---- gateway
+    Planted { what: "a host that is not known", options: FINE, plant: |shop| url(shop, "https://gateway.invalid/"),
+        probe: "gateway", severity: FAULT, says: "host name cannot be resolved", remedy: "check the network and [gateway] url", exit: 69 },
+    Planted { what: "a port where nobody listens", options: FINE, plant: |shop| url(shop, "https://localhost:1/"),
+        probe: "gateway", severity: FAULT, says: "the gateway refused the connection", remedy: "check [gateway] url", exit: 69 },
+    Planted { what: "a gateway that is silent", options: FINE, plant: silent_gateway,
+        probe: "gateway", severity: FAULT, says: "no connection to the gateway within 500 ms", remedy: "check the network", exit: 69 },
+    Planted { what: "an expired certificate", options: |options| options.gateway.certificate = Certificate::Expired, plant: NOTHING,
+        probe: "gateway", severity: FAULT, says: "the gateway's certificate has expired", remedy: "tell the gateway's operator", exit: 69 },
+    Planted { what: "a certificate for another host", options: |options| options.gateway.certificate = Certificate::WrongName, plant: NOTHING,
+        probe: "gateway", severity: FAULT, says: "is for another host name", remedy: "check [gateway] url", exit: 69 },
+    Planted { what: "a certificate of another CA", options: |options| options.gateway.certificate = Certificate::OtherCa, plant: NOTHING,
+        probe: "gateway", severity: FAULT, says: "is not signed by a CA of [gateway] ca-file", remedy: "put it into that file", exit: 69 },
+    Planted { what: "a certificate that ends soon", options: |options| options.gateway.certificate = Certificate::EndsIn(10), plant: NOTHING,
+        probe: "gateway", severity: WARNING, says: "the gateway's certificate expires in 10 days", remedy: "tell the gateway's operator", exit: 75 },
+    Planted { what: "a token that ends soon", options: |options| options.gateway.token = jwt(3), plant: NOTHING,
+        probe: "gateway", severity: WARNING, says: "our access token expires in ", remedy: "replace [gateway] token-file", exit: 75 },
+    Planted { what: "a pin of another CA", options: FINE,
+        plant: |shop| edit(shop, "[gateway]\n", "[gateway]\nca-pins = [\"sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\"]\n"),
+        probe: "gateway", severity: FAULT, says: "no CA of [gateway] ca-pins signed the gateway's certificate", remedy: "add the pin of the new one", exit: 69 },
+    Planted { what: "a gateway that wants a certificate of ours", options: wants_a_certificate, plant: NOTHING,
+        probe: "gateway", severity: FAULT, says: "the gateway asks for a certificate of ours", remedy: "set [gateway] client-certificate-file", exit: 69 },
+    Planted { what: "a certificate of ours that the gateway does not know", options: wants_a_certificate, plant: a_certificate_of_ours,
+        probe: "gateway", severity: FAULT, says: "the gateway refuses our certificate", remedy: "issued by the CA that the gateway names", exit: 69 },
+    Planted { what: "a key of ours that others may read", options: FINE,
+        plant: |shop| { a_certificate_of_ours(shop); mode(shop, "our-key.pem", 0o644) },
+        probe: "config", severity: FAULT, says: "gateway.client-key-file: ", remedy: "run: chmod 0600", exit: 78 },
+    Planted { what: "a token that is not let in", options: FINE, plant: |shop| write(shop, "gateway-token", "an-old-token-0123456789"),
+        probe: "gateway", severity: FAULT, says: "refuses our access token (HTTP 403", remedy: "ask its operator for a new token", exit: 69 },
+    Planted { what: "a wrong path of the query", options: FINE,
+        plant: |shop| edit(shop, "[gateway.brand-by-aid]", "[gateway.assumptions]\nquery-path = \"/v2/query\"\n[gateway.brand-by-aid]"),
+        probe: "gateway", severity: FAULT, says: "there is no query at /v2/query (HTTP 404", remedy: "[gateway.assumptions] query-path", exit: 69 },
+    Planted { what: "another entity", options: FINE,
+        plant: |shop| edit(shop, "8ac7a4c97ba4e2d5017ba6b1c2d30a51", "00000000000000000000000000000000"),
+        probe: "gateway", severity: FAULT, says: "it refuses the query (HTTP 400", remedy: "check [gateway] entity-id", exit: 69 },
+    // ---- reader, printer
+    Planted { what: "no reader", options: FINE, plant: |shop| port(shop, "/dev/serial/by-id/usb-none"),
+        probe: "reader", severity: FAULT, says: "no device at /dev/serial/by-id/usb-none", remedy: "check its power and cable", exit: 69 },
+    Planted { what: "a file instead of a reader", options: FINE, plant: |shop| port(shop, "/etc/passwd"),
+        probe: "reader", severity: FAULT, says: "/etc/passwd is not a device", remedy: "set [reader] port", exit: 69 },
+    Planted { what: "another device", options: |options| options.reader.wrong_device = true, plant: NOTHING,
+        probe: "reader", severity: FAULT, says: "does not answer as a Miura MPI reader", remedy: "check [reader] port and protocol", exit: 69 },
+    Planted { what: "a reader without keys", options: |options| options.reader.secured = false, plant: NOTHING,
+        probe: "reader", severity: FAULT, says: "holds no card-data key (SRED)", remedy: "have keys injected", exit: 69 },
+    Planted { what: "a reader that another program holds", options: FINE, plant: held_reader,
+        probe: "reader", severity: FAULT, says: ": sleep (process ", remedy: "stop that program", exit: 69 },
+    Planted { what: "no printer", options: FINE, plant: |shop| printer(shop, "tcp://127.0.0.1:1"),
+        probe: "printer", severity: WARNING, says: "cannot be reached at tcp://127.0.0.1:1", remedy: "see to its power, cable", exit: 75 },
+    // ---- till
+    Planted { what: "a port that another program has", options: FINE, plant: taken_port,
+        probe: "till", severity: FAULT, says: "another program has 127.0.0.1:", remedy: "find it with ss -ltnp", exit: 69 },
+    Planted { what: "a file in the socket's place", options: FINE, plant: |shop| write(shop, "till.sock", ""),
+        probe: "till", severity: FAULT, says: "is not a socket", remedy: "move it away", exit: 69 },
+    Planted { what: "a till that may do nothing", options: FINE,
+        plant: |shop| edit(shop, "till = \"till-1\"", "till = \"till-1\"\nrights = []"),
+        probe: "till", severity: WARNING, says: "till till-1 may do nothing", remedy: "leave out rights in its [[till.token]]", exit: 75 },
+    Planted { what: "an agent that hangs up", options: FINE, plant: agent_that_hangs_up,
+        probe: "till", severity: FAULT, says: "the agent does not answer", remedy: "systemctl restart pos-agent", exit: 69 },
+];
+
+#[tokio::test]
+async fn every_planted_fault_is_named_with_its_remedy() {
+    for planted in PLANTED {
+        let Planted { what, probe, severity, says, remedy, exit, .. } = planted;
+        let mut options = Options::default();
+        (planted.options)(&mut options);
+        let shop = Shop::open(options).await.unwrap();
+        let held = (planted.plant)(&shop);
+        let (found, code) = findings(&shop.config()).await;
+        drop(held);
+        let text = |finding: &Value, key: &str| finding[key].as_str().unwrap_or_default().to_owned();
+        let said = found.iter().any(|finding| {
+            text(finding, "probe") == *probe
+                && text(finding, "severity") == *severity
+                && text(finding, "seen").contains(says)
+                && text(finding, "remedy").contains(remedy)
+        });
+        assert!(said, "{what}: {}", list(&found));
+        assert_eq!(code, *exit, "{what}: {}", list(&found));
+        // No fault stops what comes after it.
+        let last = if *what == "a key that nobody knows" { "service" } else { "till" };
+        assert!(found.iter().any(|finding| text(finding, "probe") == last), "{what}: {}", list(&found));
+        // Where one thing is wrong, one thing is a fault; the service is not what was planted, and a journal that
+        // cannot be written is one for the disk as well.
+        let faults: Vec<_> = found
+            .iter()
+            .filter(|finding| text(finding, "severity") == FAULT)
+            .map(|finding| text(finding, "probe"))
+            .filter(|faulty| faulty != "service" && (faulty != "gateway" || *probe != "config"))
+            .collect();
+        let wanted = if *severity == FAULT { *probe } else { "" };
+        assert!(faults.iter().all(|faulty| faulty == wanted), "{what}: {}", list(&found));
+    }
+}
+
+#[tokio::test]
+async fn a_running_terminal_is_well_and_its_devices_are_left_to_the_agent() {
+    let mut counter = Counter::open().await;
+    counter.sell("r-1", "12.34", "chip-pin", Entry::Insert).await;
+    counter.until_ended("r-1").await;
+    counter.paper().await;
+    counter.paper().await;
+    counter.until_display("remove").await;
+    counter.shop.reader.remove();
+    counter.until_ready().await;
+    let handshakes = counter.shop.gateway.counters().handshakes;
+    let charged = counter.charged();
+    let output = doctor(&counter.shop.config(), &[]).await;
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{text}");
+    for line in [
+        "config\n    1  ok       ",
+        "syncs took ",
+        "journal.db is in WAL mode, format 2",
+        "sales: 1, unconfirmed: 0",
+        "its name stands for ",
+        "TLSv1_3 with TLS13_",
+        "its certificate: CN=pos-sim gateway by CN=pos-sim test CA, expires in ",
+        "answers in ",
+        "its clock and the board's are ",
+        "lets us in, and /v1/query finds nothing for a reference that nobody had",
+        "the query finds sale r-1 of till local (12.34 EUR) with its amount",
+        "the agent says: M000-MPI",
+        "(mode 0660, owner ",
+        "service\n",
+        "all is well (",
+    ] {
+        assert!(text.contains(line), "{line:?}: {text}");
+    }
+    assert!(!text.contains(counter.shop.gateway.token()), "the token is shown");
+    assert_eq!(counter.shop.gateway.counters().handshakes, handshakes + 1, "one line of its own");
+    assert_eq!(counter.charged(), charged, "no money moved");
+    // The agent has noticed nothing.
+    counter.sell("r-2", "1.00", "chip-pin", Entry::Insert).await;
+    counter.until_ended("r-2").await;
+    counter.stop_agent().await;
+}
+
+#[tokio::test]
+async fn without_an_agent_the_reader_and_the_printer_are_asked_and_the_journal_proves_the_query() {
+    let mut counter = Counter::open().await;
+    counter.sell("r-1", "12.34", "chip-pin", Entry::Insert).await;
+    counter.until_ended("r-1").await;
+    counter.stop_agent().await;
+    let shop = &counter.shop;
+    let (found, _) = findings(&shop.config()).await;
+    has(&found, "ok", "serial 30003638, holds a card-data key (SRED)");
+    has(&found, "ok", "holds a PIN key");
+    has(&found, "ok", "is ready");
+    has(&found, "ok", "the query finds sale r-1 of till local (12.34 EUR) with its amount");
+
+    let renamed = "UPDATE step SET records = replace(records, '12345678-1-', '12345678-9-')";
+    sql(shop, renamed);
+    let (found, code) = findings(&shop.config()).await;
+    has(&found, "warning", "the query does not find sale r-1");
+    // What was done for it is noticed.
+    has(&found, "fault", "the journal is not as it was written: sale r-1 of till local");
+    assert_eq!(code, 74);
+    sql(
+        shop,
+        "UPDATE step SET records = replace(replace(records, '12345678-9-', '12345678-1-'), 'minor\":1234', 'minor\":1235')",
+    );
+    let (found, code) = findings(&shop.config()).await;
+    has(&found, "fault", "with another amount");
+    assert_eq!(code, 74);
+}
+
+#[tokio::test]
+async fn sales_that_wait_for_an_agent_are_told() {
+    let mut counter = Counter::open().await;
+    // Approved and never answered: the agent must find out.
+    counter.sell("r-1", "5.71", "chip-pin", Entry::Insert).await;
+    counter.until("r-1", "unconfirmed", |view| view.state == pos_agent::till::State::Unconfirmed).await;
+    counter.cut_power().await;
+    let (found, code) = findings(&counter.shop.config()).await;
+    has(&found, "warning", "sales that wait for the agent, which does not run: r-1 of till local");
+    has(&found, "ok", "sales: 1, unconfirmed: 1");
+    assert_ne!(code, 0);
+}
+
+#[tokio::test]
+async fn a_tty_of_another_group_is_named_to_a_user_who_may_not_open_it() {
+    if !rustix::process::geteuid().is_root() {
+        eprintln!("only root can become another user: not tested");
+        return;
+    }
+    let shop = Shop::open(Options::default()).await.unwrap();
+    fs::set_permissions(shop.folder(), fs::Permissions::from_mode(0o755)).unwrap();
+    for file in ["gateway-token", "till-token"] {
+        std::os::unix::fs::chown(shop.folder().join(file), Some(65534), None).unwrap();
+    }
+    // The program itself must be within reach of that user.
+    let program = shop.folder().join("pos-agent");
+    crate::program::copied_to(&program);
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let tty = fs::canonicalize(shop.folder().join("reader")).unwrap();
+    fs::set_permissions(&tty, fs::Permissions::from_mode(0o620)).unwrap();
+    let config = shop.config();
+    let output = tokio::task::spawn_blocking(move || {
+        use std::os::unix::process::CommandExt;
+        let mut command = Command::new(program);
+        command.arg("doctor").arg("--json").arg("--config").arg(config).uid(65534).gid(65534);
+        command.env_remove("CREDENTIALS_DIRECTORY").output().unwrap()
+    });
+    let (found, code) = read(&output.await.unwrap());
+    let remedy = has(&found, "fault", "this user may not open");
+    assert!(remedy.contains("70-pos-agent.rules"), "{remedy}");
+    has(&found, "note", "this user may not write into");
+    assert_eq!(code, 69);
+}
+
+#[tokio::test]
+async fn a_secret_that_the_agents_user_cannot_read_is_named_to_root() {
+    if !rustix::process::geteuid().is_root() {
+        eprintln!("only root can give files away: not tested");
+        return;
+    }
+    let shop = Shop::open(Options::default()).await.unwrap();
+    std::os::unix::fs::chown(shop.folder(), Some(4711), None).unwrap();
+    let (found, code) = findings(&shop.config()).await;
+    let remedy = has(&found, "fault", "gateway-token belongs to user 0, and the agent is user 4711");
+    assert!(remedy.starts_with("run: chown 4711 "), "{remedy}");
+    assert_eq!(code, 78);
+}
+
+#[tokio::test]
+async fn tls_1_2_and_a_certificate_of_ours_are_shown() {
+    let (ca, ours) = client_authority();
+    let mut options = Options::default();
+    options.gateway.demand = Demand { client_ca: Some(ca), tls12: true };
+    let shop = Shop::open(options).await.unwrap();
+    let (certificate, key) = ours.issue(2099);
+    our_certificate(&shop, &certificate, &key);
+    let (found, _) = findings(&shop.config()).await;
+    has(&found, "ok", "TLSv1_2 with TLS_ECDHE_");
+    has(&found, "note", "our certificate: CN=terminal by CN=client CA, expires in ");
+    has(&found, "ok", "lets us in");
+    // One that has expired is refused by the gateway, and named.
+    let (certificate, key) = ours.issue(2021);
+    our_certificate(&shop, &certificate, &key);
+    let (found, _) = findings(&shop.config()).await;
+    has(&found, "fault", "the gateway refuses our certificate");
+    has(&found, "note", "our certificate: CN=terminal by CN=client CA, expired ");
+}
+
+#[tokio::test]
+async fn progress_is_told_line_by_line_and_wrong_usage_is_64() {
+    let shop = Shop::open(Options::default()).await.unwrap();
+    let output = doctor(&shop.config(), &["--json"]).await;
+    // The reader's clock is not set by a look at it.
+    has(&read(&output).0, "note", "its clock says 2025-01-31 12:34");
+    let aside = String::from_utf8(output.stderr).unwrap();
+    for probe in ["config", "disk", "journal", "clock", "gateway", "reader", "printer", "till", "service"] {
+        assert!(aside.contains(&format!("looking at: {probe}\n")), "{aside}");
+    }
+    let output = doctor(Path::new("/nowhere/config.toml"), &[]).await;
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(78), "{text}");
+    assert!(text.contains("FAULT") && text.contains("do: give the right path with --config"), "{text}");
+    assert!(text.contains("clock\n") && text.contains("were not looked at"), "{text}");
+    assert_eq!(doctor(&shop.config(), &["--nonsense"]).await.status.code(), Some(64));
+}
+
+// ---- What is planted
+// ------------------------------------------------------------------------------------------------------
+
+fn edit(shop: &Shop, what: &str, with: &str) -> Held {
+    let text = fs::read_to_string(shop.config()).unwrap();
+    assert!(text.contains(what), "the configuration holds no {what}");
+    fs::write(shop.config(), text.replace(what, with)).unwrap();
+    Box::new(())
+}
+
+/// Sets the value of a key that stands behind a text.
+fn set(shop: &Shop, section: &str, key: &str, value: &str) -> Held {
+    let text = fs::read_to_string(shop.config()).unwrap();
+    let (before, after) = text.split_once(&format!("[{section}]")).unwrap();
+    let (between, rest) = after.split_once(&format!("{key} = ")).unwrap();
+    let (_, rest) = rest.split_once('\n').unwrap();
+    fs::write(shop.config(), format!("{before}[{section}]{between}{key} = \"{value}\"\n{rest}")).unwrap();
+    Box::new(())
+}
+
+fn url(shop: &Shop, url: &str) -> Held {
+    set(shop, "gateway", "url", url)
+}
+
+fn port(shop: &Shop, port: &str) -> Held {
+    set(shop, "reader", "port", port)
+}
+
+fn printer(shop: &Shop, port: &str) -> Held {
+    set(shop, "printer", "port", port)
+}
+
+fn mode(shop: &Shop, file: &str, mode: u32) -> Held {
+    fs::set_permissions(shop.folder().join(file), fs::Permissions::from_mode(mode)).unwrap();
+    Box::new(())
+}
+
+fn write(shop: &Shop, file: &str, text: &str) -> Held {
+    fs::write(shop.folder().join(file), text).unwrap();
+    Box::new(())
+}
+
+/// A journal of ours with a second name beside it.
+fn two_names(shop: &Shop) -> Held {
+    let path = shop.folder().join("journal.db");
+    drop(pos_agent::journal::Journal::open(&path).unwrap());
+    std::fs::hard_link(&path, shop.folder().join("second.db")).unwrap();
+    Box::new(())
+}
+
+/// Does something to a journal of ours.
+fn sql(shop: &Shop, sql: &str) -> Held {
+    let path = shop.folder().join("journal.db");
+    drop(pos_agent::journal::Journal::open(&path).unwrap());
+    Connection::open(path).unwrap().execute_batch(sql).unwrap();
+    Box::new(())
+}
+
+/// A sale that waits for its card, written as the agent writes it.
+fn sold(shop: &Shop, number: u64, unix_ms: i64) -> Held {
+    let order = serde_json::json!({
+        "number": number, "till": "local", "reference": if number == 7 { "r".to_owned() } else { format!("r-{number}") },
+        "amount": {"minor": 1234, "currency": "EUR"}, "terminalId": "12345678",
+        "merchantTransactionId": format!("12345678-{number}-00112233445566778899aabbccddeeff"),
+        "startedUnixMs": unix_ms, "localTime": "2027-01-15 09:00:00",
+    });
+    let started = Record::Started { order: serde_json::from_value(order).unwrap() };
+    let (mut db, _) = Db::open(&shop.folder().join("journal.db")).unwrap();
+    db.write(number, 0, unix_ms, &[started]).unwrap();
+    Box::new(())
+}
+
+/// Its second step has a record of a kind that this program does not know; the next start gives it its hash.
+fn a_sale_of_a_later_program(shop: &Shop) -> Held {
+    sold(shop, 7, 0);
+    let later = "INSERT INTO step(id, sale, unix_ms, records) VALUES (7340033, 7, 0, '[{\"kind\":\"teleported\"}]')";
+    sql(shop, later);
+    sql(shop, "SELECT 1")
+}
+
+fn now_ms() -> i64 {
+    i64::try_from(std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap().as_millis()).unwrap()
+}
+
+/// Overwrites the page that the steps begin on.
+fn damage(shop: &Shop) -> Held {
+    sold(shop, 1, 0);
+    sql(shop, "PRAGMA wal_checkpoint(TRUNCATE)");
+    let path = shop.folder().join("journal.db");
+    let journal = Connection::open(&path).unwrap();
+    let number = |sql: &str| journal.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
+    let page = usize::try_from(number("SELECT rootpage FROM sqlite_master WHERE name = 'step'")).unwrap();
+    let size = usize::try_from(number("PRAGMA page_size")).unwrap();
+    drop(journal);
+    let mut bytes = fs::read(&path).unwrap();
+    bytes[(page - 1) * size..page * size].fill(0xA5);
+    fs::write(path, bytes).unwrap();
+    Box::new(())
+}
+
+/// Takes TCP connections and says nothing.
+fn silent_gateway(shop: &Shop) -> Held {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    url(shop, &format!("https://127.0.0.1:{}/", listener.local_addr().unwrap().port()));
+    edit(shop, "connect-timeout-ms = 5000", "connect-timeout-ms = 500");
+    Box::new(listener)
+}
+
+fn taken_port(shop: &Shop) -> Held {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    set(shop, "till", "http", &listener.local_addr().unwrap().to_string());
+    Box::new(listener)
+}
+
+fn agent_that_hangs_up(shop: &Shop) -> Held {
+    let listener = UnixListener::bind(shop.folder().join("till.sock")).unwrap();
+    std::thread::spawn(move || {
+        while let Ok((stream, _)) = listener.accept() {
+            drop(stream)
+        }
+    });
+    Box::new(())
+}
+
+/// Another program has the tty open.
+fn held_reader(shop: &Shop) -> Held {
+    struct Killed(std::process::Child);
+    impl Drop for Killed {
+        fn drop(&mut self) {
+            self.0.kill().unwrap();
+            self.0.wait().unwrap();
+        }
+    }
+    let tty = fs::File::open(shop.folder().join("reader")).unwrap();
+    Box::new(Killed(Command::new("sleep").arg("60").stdin(tty).spawn().unwrap()))
+}
+
+/// A token that says when it ends.
+fn jwt(days: i64) -> String {
+    let end = chrono::Utc::now().timestamp() + days * 24 * 3600;
+    let part = |text: &str| base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(text);
+    format!("{}.{}.c2lnbmF0dXJl", part(r#"{"alg":"none"}"#), part(&format!(r#"{{"exp":{end}}}"#)))
+}
+
+fn wants_a_certificate(options: &mut Options) {
+    options.gateway.demand.client_ca = Some(client_authority().0);
+}
+
+/// A certificate of ours, by a CA that nobody knows.
+fn a_certificate_of_ours(shop: &Shop) -> Held {
+    let (certificate, key) = client_authority().1.issue(2099);
+    our_certificate(shop, &certificate, &key);
+    Box::new(())
+}
+
+fn our_certificate(shop: &Shop, certificate: &str, key: &str) {
+    let folder = shop.folder().display();
+    write(shop, "our-certificate.pem", certificate);
+    write(shop, "our-key.pem", key);
+    mode(shop, "our-key.pem", 0o600);
+    if !fs::read_to_string(shop.config()).unwrap().contains("client-key-file") {
+        let keys = format!(
+            "[gateway]\nclient-certificate-file = \"{folder}/our-certificate.pem\"\nclient-key-file = \"{folder}/our-key.pem\"\n"
+        );
+        edit(shop, "[gateway]\n", &keys);
+    }
+}
+
+struct Authority(Issuer<'static, KeyPair>);
+
+impl Authority {
+    /// A certificate for the terminal until the first day of a year, and its key.
+    fn issue(&self, until: i32) -> (String, String) {
+        let key = KeyPair::generate().unwrap();
+        let mut params = CertificateParams::new(Vec::new()).unwrap();
+        params.distinguished_name = rcgen::DistinguishedName::new();
+        params.distinguished_name.push(rcgen::DnType::CommonName, "terminal");
+        (params.not_before, params.not_after) = (date_time_ymd(2020, 1, 1), date_time_ymd(until, 1, 1));
+        (params.signed_by(&key, &self.0).unwrap().pem(), key.serialize_pem())
+    }
+}
+
+fn client_authority() -> (String, Authority) {
+    let key = KeyPair::generate().unwrap();
+    let mut params = CertificateParams::new(Vec::new()).unwrap();
+    params.distinguished_name = rcgen::DistinguishedName::new();
+    params.distinguished_name.push(rcgen::DnType::CommonName, "client CA");
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let pem = params.self_signed(&key).unwrap().pem();
+    (pem, Authority(Issuer::new(params, key)))
+}
+
+// ---- What the doctor says
+// -------------------------------------------------------------------------------------------------
+
+async fn doctor(config: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pos-agent"));
+    command.arg("doctor").arg("--config").arg(config).args(arguments).stdin(Stdio::null());
+    command.env_remove("RUST_LOG").env_remove("CREDENTIALS_DIRECTORY");
+    // The shop goes on in this thread.
+    tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap()
+}
+
+/// The findings and the exit code.
+async fn findings(config: &Path) -> (Vec<Value>, i32) {
+    read(&doctor(config, &["--json"]).await)
+}
+
+fn read(output: &Output) -> (Vec<Value>, i32) {
+    let json: Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)));
+    let findings = json["findings"].as_array().unwrap().clone();
+    for (n, finding) in findings.iter().enumerate() {
+        assert_eq!(finding["number"], n + 1);
+        let needs_one = matches!(finding["severity"].as_str().unwrap(), "fault" | "warning");
+        // Nothing is to be done where nothing is wrong.
+        assert_eq!(finding["remedy"].is_string(), needs_one, "{finding}");
+        assert!(!needs_one || !finding["seen"].as_str().unwrap().contains(" is ok"), "{finding}");
+    }
+    (findings, output.status.code().unwrap())
+}
+
+/// The remedy of the finding that says this.
+fn has(found: &[Value], severity: &str, says: &str) -> String {
+    let finding = found
+        .iter()
+        .find(|finding| finding["severity"] == severity && finding["seen"].as_str().unwrap().contains(says))
+        .unwrap_or_else(|| panic!("no {severity} says {says:?}: {}", list(found)));
+    finding["remedy"].as_str().unwrap_or_default().to_owned()
+}
+
+fn list(found: &[Value]) -> String {
+    found.iter().map(|finding| format!("\n  {finding}")).collect()
+}

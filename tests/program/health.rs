@@ -1,0 +1,223 @@
+//! `pos-agent health` against the real program: after an update a device counts only if it answered before it, whatever
+//! is wrong is named with its exit code, and what the journal keeps for that is little.
+//!
+//! Another program of before is played by its row in the journal: this one ran, and its name there is changed while
+//! nobody runs.
+
+use std::fs::File;
+use std::path::PathBuf;
+use std::process::Output;
+
+use crate::counter::till::program;
+use crate::counter::within;
+use pos_agent::sim::shop::{Options, Shop};
+use rusqlite::Connection;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use tokio::process::Child;
+
+/// A board: the simulated shop, and the program in a process of its own.
+struct Board {
+    shop: Shop,
+    agent: Option<Child>,
+}
+
+impl Board {
+    async fn open() -> Self {
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        Self { shop: Shop::open(Options::default()).await.unwrap(), agent: None }
+    }
+
+    /// Starts it, and waits until it answers.
+    async fn start(&mut self) {
+        let log = File::options().create(true).append(true).open(self.shop.folder().join("log")).unwrap();
+        let config = self.shop.config();
+        self.agent = Some(program(&["run", "--config", config.to_str().unwrap()]).stderr(log).spawn().unwrap());
+        self.until("the agent answers", |found| check(found, "agent").0 == "good").await;
+    }
+
+    async fn until(&self, what: &str, wanted: impl Fn(&Value) -> bool) {
+        let asked = async { while !wanted(&self.found("0").await.1) {} };
+        within(what, asked).await;
+    }
+
+    /// Ends it: as systemd does, or as a power cut.
+    async fn end(&mut self, signal: Signal) {
+        let mut agent = self.agent.take().unwrap();
+        let id = Pid::from_raw(agent.id().unwrap().cast_signed()).unwrap();
+        kill_process(id, signal).unwrap();
+        within("the end of the agent", agent.wait()).await.unwrap();
+    }
+
+    fn journal(&self) -> PathBuf {
+        self.shop.folder().join("journal.db")
+    }
+
+    /// From now on the journal says that another program ran last.
+    fn update(&self) {
+        let journal = Connection::open(self.journal()).unwrap();
+        let rows = journal.execute("UPDATE program SET name = '0.0.1, built before' WHERE before = 0", []).unwrap();
+        assert_eq!(rows, 1);
+    }
+
+    async fn health(&self, arguments: &[&str]) -> Output {
+        let mut command = program(&[&["health"], arguments].concat());
+        command.arg("--socket").arg(self.shop.socket());
+        within("the verb", command.output()).await.unwrap()
+    }
+
+    /// Its exit code and what it found, in JSON.
+    async fn found(&self, wait: &str) -> (i32, Value) {
+        let output = self.health(&["--json", "--wait", wait]).await;
+        let json = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output:?}"));
+        (code(&output), json)
+    }
+
+    fn log(&self) -> String {
+        std::fs::read_to_string(self.shop.folder().join("log")).unwrap()
+    }
+}
+
+fn code(output: &Output) -> i32 {
+    output.status.code().unwrap()
+}
+
+/// The state and the text of one check; of one that could not be made, nothing.
+fn check<'a>(found: &'a Value, what: &str) -> (&'a str, &'a str) {
+    let check = found["checks"].as_array().unwrap().iter().find(|check| check["what"] == what);
+    check.map_or(("", ""), |check| (check["state"].as_str().unwrap(), check["text"].as_str().unwrap()))
+}
+
+#[tokio::test]
+async fn without_an_agent_it_says_so_and_waits_only_as_long_as_it_was_told() {
+    let board = Board::open().await;
+    let output = board.health(&[]).await;
+    assert_eq!(code(&output), 69);
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.contains("agent    BAD") && said.contains("systemctl status pos-agent"), "{said}");
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "", "nothing was waited for");
+    let output = board.health(&["--wait", "1", "--json"]).await;
+    assert_eq!(code(&output), 69);
+    let progress = String::from_utf8(output.stderr).unwrap();
+    assert!(progress.contains("waiting, ") && progress.contains("no daemon at"), "{progress}");
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&found["healthy"], check(&found, "agent").0), (&false.into(), "bad"));
+    for wrong in [&["--wait", "soon"][..], &["--wait", "-1"], &["--wait", "3601"], &["--wait"], &["reader"]] {
+        let output = board.health(wrong).await;
+        assert_eq!((code(&output), output.stdout.is_empty()), (64, true), "{wrong:?}: {output:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_first_program_is_good_and_a_restart_has_nothing_to_prove_again() {
+    let mut board = Board::open().await;
+    board.start().await;
+    let (exit, found) = board.found("40").await;
+    assert_eq!(exit, 0, "{found}");
+    assert!(found["program"].as_str().unwrap().starts_with(env!("CARGO_PKG_VERSION")), "{found}");
+    assert_eq!((&found["before"], check(&found, "journal").0), (&Value::Null, "good"));
+    board
+        .until("both have answered", |found| check(found, "reader").0 == "good" && check(found, "gateway").0 == "good")
+        .await;
+    // The reader goes, and so does the power; the next start under the same program is good at once.
+    board.end(Signal::TERM).await;
+    board.shop.reader.unplug();
+    board.start().await;
+    let (exit, found) = board.found("40").await;
+    assert_eq!((exit, check(&found, "reader").0), (0, "good"), "proven once: {found}");
+    board.end(Signal::KILL).await;
+}
+
+#[tokio::test]
+async fn a_reader_that_answered_before_the_update_counts_and_one_that_did_not_does_not() {
+    let mut board = Board::open().await;
+    board.start().await;
+    board
+        .until("both have answered", |found| check(found, "reader").0 == "good" && check(found, "gateway").0 == "good")
+        .await;
+    board.end(Signal::TERM).await;
+    board.update();
+    // The new program does not see the reader: it is the update's fault, as far as anybody can tell.
+    board.shop.reader.unplug();
+    board.start().await;
+    let (exit, found) = board.found("1").await;
+    assert_eq!((exit, check(&found, "reader").0), (69, "bad"), "{found}");
+    assert_eq!(found["before"], "0.0.1, built before");
+    assert!(check(&found, "reader").1.contains("no reader at"), "{found}");
+    let output = board.health(&["--wait", "1"]).await;
+    let (said, progress) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    assert!(
+        said.contains("reader   BAD") && progress.contains("left: reader: answered the program before"),
+        "{said}{progress}"
+    );
+    // A restart changes nothing about it, also one without an end.
+    board.end(Signal::KILL).await;
+    board.start().await;
+    assert_eq!(board.found("1").await.0, 69, "{}", board.log());
+    // It comes.
+    board.shop.reader.replug().unwrap();
+    let (exit, found) = board.found("40").await;
+    assert_eq!((exit, check(&found, "reader").0), (0, "good"), "{found}");
+    board.end(Signal::TERM).await;
+
+    // Proven once, it is not asked for again at the next start.
+    board.shop.reader.unplug();
+    board.start().await;
+    let (exit, found) = board.found("0").await;
+    assert_eq!((exit, check(&found, "reader").0), (0, "good"), "it has nothing to prove again: {found}");
+
+    // It goes while the program runs that is then replaced: no fault of the next one.
+    board.shop.reader.replug().unwrap();
+    board.until("the reader is back", |found| check(found, "reader").1.contains("serial")).await;
+    board.shop.reader.unplug();
+    board.until("the reader is gone", |found| check(found, "reader").1.contains("no reader at")).await;
+    board.end(Signal::TERM).await;
+    board.update();
+    board.start().await;
+    let (exit, found) = board.found("40").await;
+    assert_eq!((exit, check(&found, "reader").0), (0, "not-counted"), "{found}");
+    board.end(Signal::TERM).await;
+}
+
+#[tokio::test]
+async fn the_same_holds_for_the_gateway() {
+    let mut board = Board::open().await;
+    board.shop.gateway.set_offline(true).await.unwrap();
+    board.start().await;
+    board.until("the reader has answered", |found| check(found, "reader").0 == "good").await;
+    board.end(Signal::TERM).await;
+    board.update();
+    board.start().await;
+    let (exit, found) = board.found("40").await;
+    assert_eq!((exit, check(&found, "gateway").0), (0, "not-counted"), "{found}");
+    // It comes back under this program, and is gone under the next one.
+    board.shop.gateway.set_offline(false).await.unwrap();
+    board.until("the gateway has answered", |found| check(found, "gateway").0 == "good").await;
+    board.end(Signal::TERM).await;
+    board.update();
+    board.shop.gateway.set_offline(true).await.unwrap();
+    board.start().await;
+    let (exit, found) = board.found("1").await;
+    assert_eq!((exit, check(&found, "gateway").0), (69, "bad"), "{found}");
+    board.end(Signal::TERM).await;
+}
+
+/// The journal opens and takes no writes: another program holds it locked.
+#[tokio::test]
+async fn a_journal_that_takes_no_writes_is_named_and_good_again_when_it_does() {
+    let mut board = Board::open().await;
+    board.start().await;
+    assert_eq!(board.found("40").await.0, 0);
+    // As a power cut leaves it, so that the next start has nothing else to write.
+    board.end(Signal::KILL).await;
+    let other = Connection::open(board.journal()).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    board.start().await;
+    let (exit, found) = board.found("2").await;
+    assert_eq!((exit, check(&found, "journal").0), (74, "bad"), "{found}: {}", board.log());
+    assert!(check(&found, "journal").1.contains("locked"), "{found}");
+    other.execute_batch("COMMIT").unwrap();
+    let (exit, found) = board.found("40").await;
+    assert_eq!((exit, check(&found, "journal").0), (0, "good"), "{found}");
+    board.end(Signal::TERM).await;
+}

@@ -1,0 +1,168 @@
+//! The log of the real program: where it goes, and how much of it for how long. That nothing of a card is in it:
+//! `tests/secrets/card_data.rs`.
+
+use std::fs::File;
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::net::UnixDatagram;
+use std::process::Output;
+
+use crate::counter::till::program;
+use crate::counter::{Counter, within};
+use pos_agent::sim::shop::Options;
+use tokio::process::Child;
+
+/// A counter whose agent is the real program, with the file that is its standard error.
+struct Desk {
+    counter: Counter,
+    _agent: Child,
+}
+
+impl Desk {
+    async fn open(prepare: impl FnOnce(&mut tokio::process::Command, &File)) -> Self {
+        let counter = Counter::closed(Options::default()).await;
+        let file = File::create(counter.shop.folder().join("log")).unwrap();
+        let config = counter.shop.config();
+        let mut agent = program(&["run", "--config", config.to_str().unwrap()]);
+        prepare(&mut agent, &file);
+        let agent = agent.stderr(file).spawn().unwrap();
+        counter.until_ready().await;
+        Self { counter, _agent: agent }
+    }
+
+    fn log(&self) -> String {
+        std::fs::read_to_string(self.counter.shop.folder().join("log")).unwrap()
+    }
+
+    async fn verb(&self, arguments: &[&str]) -> Output {
+        within("the verb", self.counter.verb(arguments)).await.unwrap()
+    }
+}
+
+#[tokio::test]
+async fn the_level_is_changed_while_it_runs_and_falls_back_by_itself() {
+    let desk = Desk::open(|_, _| ()).await;
+    assert!(!desk.log().contains("DEBUG"), "{}", desk.log());
+    let output = desk.verb(&["log-level", "debug", "--for", "2h"]).await;
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "debug for 2 h, then as the program was started\n");
+    let status = desk.counter.status().await;
+    let logging = status.logging.unwrap();
+    assert!(logging.level.as_str() == "debug" && (7000..=7200).contains(&logging.left_s), "{logging:?}");
+    let shown = desk.verb(&["status"]).await;
+    assert!(String::from_utf8_lossy(&shown.stdout).contains("log          debug for 2 h, then"), "{shown:?}");
+    // A sale that is cancelled: the reader is spoken to.
+    desk.counter.begin("one", "12.34").await;
+    desk.counter.post("/v1/sales/one/cancel").await;
+    desk.counter.until_ended("one").await;
+    let log = desk.log();
+    assert!(log.contains("DEBUG") && log.contains("the log was changed") && log.contains("by=user "), "{log}");
+    // Another time, and it ends by itself.
+    let output = desk.verb(&["log-level", "trace", "--for", "1s", "--json"]).await;
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "{\"level\":\"trace\",\"leftS\":1}\n");
+    desk.counter.until_status("the log as it was", |status| status.logging.is_none()).await;
+    let log = desk.log();
+    let (_, after) = log.split_once("as the program was started again").unwrap();
+    desk.counter.until_ready().await;
+    desk.counter.begin("two", "12.34").await;
+    desk.counter.post("/v1/sales/two/cancel").await;
+    desk.counter.until_ended("two").await;
+    let log = desk.log();
+    assert!(!after.contains("DEBUG"), "{after}");
+    let (_, after) = log.split_once("as the program was started again").unwrap();
+    assert!(after.contains("sale=2") && !after.contains("DEBUG") && !after.contains("TRACE"), "{after}");
+    // And at once.
+    assert!(desk.verb(&["log-level", "info"]).await.status.success());
+    assert!(desk.counter.status().await.logging.is_some());
+    let output = desk.verb(&["log-level", "usual", "--json"]).await;
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "null\n");
+    assert_eq!(desk.counter.status().await.logging, None);
+}
+
+#[tokio::test]
+async fn wrong_levels_and_times_are_refused_by_name() {
+    let desk = Desk::open(|_, _| ()).await;
+    for wrong in [
+        &["log-level"][..],
+        &["log-level", "loud"],
+        &["log-level", "off"],
+        &["log-level", "debug", "--for", "10"],
+        &["log-level", "debug", "--for", "25h"],
+        &["log-level", "debug", "--for", "0s"],
+    ] {
+        let output = desk.verb(wrong).await;
+        assert_eq!(output.status.code(), Some(64), "{wrong:?}: {output:?}");
+    }
+    let at = "http://till/v1/log-level";
+    let client = reqwest::Client::builder().unix_socket(desk.counter.shop.socket()).no_proxy().build().unwrap();
+    for (body, named) in [
+        (r#"{"level":"loud"}"#, "level"),
+        (r#"{"level":"debug","forS":0}"#, "forS"),
+        (r#"{"level":"debug","forS":86401}"#, "forS"),
+        (r#"{"level":"debug","forS":"1h"}"#, "forS"),
+        (r#"{"level":"debug","target":"pos_agent"}"#, "target"),
+        ("{}", "level"),
+    ] {
+        let answer = client.post(at).header("content-type", "application/json").body(body).send().await.unwrap();
+        let (status, text) = (answer.status().as_u16(), answer.text().await.unwrap());
+        assert!(status == 400 && text.contains(named), "{body}: {status} {text}");
+    }
+    assert_eq!(desk.counter.status().await.logging, None);
+    let output =
+        within("the verb", program(&["log-level", "debug", "--socket", "/nonexistent"]).output()).await.unwrap();
+    assert_eq!(output.status.code(), Some(69), "{output:?}");
+}
+
+/// systemd names the stream that leads to its journal. A program whose standard error was sent elsewhere, or whose
+/// journal does not listen, writes lines.
+#[tokio::test]
+async fn without_systemds_journal_at_standard_error_it_writes_lines() {
+    let elsewhere = Desk::open(|agent, file| {
+        let facts = file.metadata().unwrap();
+        agent.env("JOURNAL_STREAM", format!("{}:{}", facts.dev(), facts.ino() + 1));
+    })
+    .await;
+    assert!(elsewhere.log().contains("reader ready"), "{}", elsewhere.log());
+    let deaf = Desk::open(|agent, file| {
+        let facts = file.metadata().unwrap();
+        agent.env("JOURNAL_STREAM", format!("{}:{}", facts.dev(), facts.ino()));
+        agent.args(["--journal-socket", "/nonexistent/socket"]);
+    })
+    .await;
+    assert!(deaf.log().contains("reader ready"), "{}", deaf.log());
+}
+
+/// What `journalctl -u pos-agent POS_SALE=1 POS_OUTCOME=cancelled` looks for.
+#[tokio::test]
+async fn in_systemds_journal_a_sale_is_found_by_its_fields() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal");
+    let journal = UnixDatagram::bind(&path).unwrap();
+    let heard = std::thread::spawn(move || {
+        let (mut all, mut datagram) = (Vec::new(), vec![0; 256 * 1024]);
+        loop {
+            let count = journal.recv(&mut datagram).unwrap();
+            let text = String::from_utf8_lossy(&datagram[..count]).into_owned();
+            let last = text.contains("POS_OUTCOME");
+            all.push(text);
+            if last {
+                return all;
+            }
+        }
+    });
+    let desk = Desk::open(|agent, file| {
+        let facts = file.metadata().unwrap();
+        agent.env("JOURNAL_STREAM", format!("{}:{}", facts.dev(), facts.ino())).arg("--journal-socket").arg(&path);
+    })
+    .await;
+    desk.counter.begin("one", "12.34").await;
+    desk.counter.post("/v1/sales/one/cancel").await;
+    desk.counter.until_ended("one").await;
+    let heard = within("the journal", tokio::task::spawn_blocking(move || heard.join().unwrap())).await.unwrap();
+    let last = heard.last().unwrap();
+    for (name, value) in [("POS_SALE", "1"), ("POS_OUTCOME", "cancelled"), ("POS_STEP", "ended"), ("PRIORITY", "6")] {
+        let length = char::from(u8::try_from(value.len()).unwrap());
+        let field = format!("{name}\n{length}{}{value}\n", "\0".repeat(7));
+        assert!(last.contains(&field), "{field:?}: {last:?}");
+    }
+    assert_eq!(desk.log(), "");
+}

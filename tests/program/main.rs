@@ -1,0 +1,30 @@
+//! The programs as a person or a service manager starts them: words, exit codes, files, the log.
+//!
+//! | | what it shows |
+//! |---|---|
+//! | `cli` | words and exit codes of `pos-agent`, and a sale against a daemon that plays a script |
+//! | `config` | examples that must be right, and mistakes that must be named with their remedy |
+//! | `setup` | `pos-agent setup`, at a terminal and unattended |
+//! | `doctor` | `pos-agent doctor` in a shop in which one thing is wrong |
+//! | `health` | `pos-agent health` after an update |
+//! | `demo` | `cargo demo`: that the programs fit together |
+//! | `logging` | where the log goes, and how much of it for how long |
+//! | `memory` | another process of the same user reads nothing of the agent |
+
+#![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
+
+#[path = "../counter/mod.rs"]
+mod counter;
+#[path = "../fake_agent/mod.rs"]
+mod fake_agent;
+#[path = "../support/program.rs"]
+mod program;
+
+mod cli;
+mod config;
+mod demo;
+mod doctor;
+mod health;
+mod logging;
+mod memory;
+mod setup;

@@ -1,0 +1,639 @@
+//! Every cut: for each kind of transaction and each way the bank can behave, the power is cut before and after
+//! everything that can be seen from outside, and the line is cut there. Whatever was cut, nothing is lost and nobody is
+//! charged twice.
+//!
+//! First a run without a cut counts the points: every commit of the journal, every packet to and from the reader, eight
+//! phases of every request, every piece of paper, every message to a till (`world/points.rs`). Then there is one run
+//! for each number and each way to cut, and it must be seen that the cut was made. `world/verdict.rs` judges: by the
+//! bank's ledger, the printed bytes and what the tills were told.
+//!
+//! `POS_AGENT_CUTS=1` cuts at every point, `POS_AGENT_CUTS=48` (the default) at every 48th; every kind and every
+//! behaviour is always there. A sale that the bank does not know is looked up for an hour, and one look is like the
+//! other: behind the first 120 points of a run a tenth is cut. `POS_AGENT_PAIRS=1` makes every pair of cuts,
+//! `POS_AGENT_PAIRS=48` (the default) a sample. Each scene is played with each gateway (`world/manners.rs`); a sample
+//! of cuts is shared by them. `POS_AGENT_SCENE=sale, chip / Approves / []` plays only the scenes whose name has this in
+//! it.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
+#![allow(clippy::disallowed_methods, reason = "the rate is printed; nothing is decided by it")]
+
+#[path = "../world/mod.rs"]
+mod world;
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use pos_agent::sim::reader::{AbortRace, card};
+use pos_agent::till::Kind;
+use tokio::time::sleep;
+use world::World;
+use world::bank::{Behaviour, LATE, Trouble};
+use world::board::End;
+use world::manners::{self, Manners};
+use world::people::{By, Earlier, Till, Told, Wish};
+use world::points::{CUTS, Cut, PHASES, Phase, Place, Plan};
+use world::verdict::{Broken, END_STATES, EndState, Violation};
+
+/// What is wished, of whom, and how the bank takes it.
+#[derive(Clone, Debug)]
+struct Scene {
+    manners: Manners,
+    name: &'static str,
+    kind: Kind,
+    /// What it refers to in this world: a transaction that ended before the cuts begin.
+    of: Option<(Kind, By)>,
+    /// What the cardholder does when the reader waits.
+    hand: &'static str,
+    behaviour: Behaviour,
+    troubles: Vec<Trouble>,
+    accepts_part: bool,
+}
+
+impl Scene {
+    fn title(&self) -> String {
+        format!("{} / {:?} / {:?} / {:?}", self.name, self.behaviour, self.troubles, self.manners)
+    }
+
+    /// The same with every gateway.
+    fn with_every_gateway(self) -> impl Iterator<Item = Self> {
+        manners::played().iter().map(move |manners| Self { manners: *manners, ..self.clone() })
+    }
+}
+
+const CHIP: &str = "on waiting: insert chip-no-cvm";
+
+type OneKind = (&'static str, Kind, &'static str, Option<(Kind, By)>);
+
+const KINDS: [OneKind; 16] = [
+    ("sale, chip", Kind::Sale, CHIP, None),
+    ("sale, tap", Kind::Sale, "on waiting: tap tap", None),
+    ("sale, swipe", Kind::Sale, "on waiting: swipe swipe", None),
+    ("sale, chip that refuses", Kind::Sale, "on waiting: insert chip-refuses", None),
+    ("pre-authorisation", Kind::PreAuthorisation, CHIP, None),
+    ("credit", Kind::Credit, CHIP, None),
+    ("by registration", Kind::ByRegistration, "", None),
+    ("capture", Kind::Capture, "", None),
+    ("refund", Kind::Refund, "", None),
+    ("reversal", Kind::Reversal, "", None),
+    ("increment", Kind::Increment, "", None),
+    ("reauthorisation", Kind::Reauthorisation, "", None),
+    ("capture, by number", Kind::Capture, CHIP, Some((Kind::PreAuthorisation, By::Number))),
+    ("refund, by reference", Kind::Refund, CHIP, Some((Kind::Sale, By::Reference))),
+    ("reversal, by payment", Kind::Reversal, CHIP, Some((Kind::Sale, By::Payment))),
+    ("increment, by reference", Kind::Increment, CHIP, Some((Kind::PreAuthorisation, By::Reference))),
+];
+
+/// What a run came to.
+struct Run {
+    points: [Vec<Place>; 2],
+    fired: [Option<Place>; 2],
+    violations: Vec<Violation>,
+    end: EndState,
+    /// What the bank booked twice of one request.
+    twice: usize,
+}
+
+const AMOUNT: u64 = 1234;
+
+/// One life of a terminal and one wish: up to two boards, the second one cut too.
+fn live(scene: &Scene, first: Option<Plan>, second: Option<Plan>) -> Run {
+    let world = World::new(scene.hand);
+    prepare(&world, scene);
+    world.boot(async |mut till| {
+        before(&mut till, &world).await;
+        world.plan(first);
+        till.wants(0).await;
+        sleep(Duration::from_secs(60)).await;
+    });
+    let seen = |world: &World| {
+        let state = world.lock();
+        (state.points.seen().to_vec(), state.points.fired())
+    };
+    let one = seen(&world);
+    world.plan(second);
+    let end = settle(&world);
+    let two = seen(&world);
+    if end == End::Cut {
+        world.plan(None);
+        settle(&world);
+    }
+    let (violations, ends) = world.judge();
+    let twice = world.lock().bank.booked_twice();
+    Run { points: [one.0, two.0], fired: [one.1, two.1], violations, end: ends[0], twice }
+}
+
+/// What was before: the transaction that the wish refers to, from another till.
+async fn before(till: &mut Till, world: &World) {
+    till.until_ready().await;
+    if world.lock().wishes.len() > 1 {
+        let behaviours = std::mem::take(&mut world.lock().bank.behaviours);
+        till.wants(1).await;
+        till.until_ready().await;
+        world.lock().bank.behaviours = behaviours;
+    }
+}
+
+fn prepare(world: &World, scene: &Scene) {
+    let mut state = world.lock();
+    state.bank.manners = scene.manners;
+    // Every third request goes elsewhere first, where the gateway does that.
+    state.bank.redirects = 3;
+    state.bank.asked_by_post = true;
+    let of = match scene.kind {
+        _ if scene.of.is_some() => None,
+        Kind::Capture | Kind::Increment | Kind::Reauthorisation => Some(("PA", 5000)),
+        Kind::Refund => Some(("DB", 5000)),
+        Kind::Reversal => Some(("DB", AMOUNT)),
+        _ => None,
+    };
+    let of = of.map(|(kind, minor)| Earlier::Payment(state.bank.earlier(kind, minor)));
+    // Somebody else's payment of the same amount.
+    state.bank.earlier("DB", AMOUNT);
+    let of = of.or(scene.of.map(|(_, by)| Earlier::Wish { number: 2, by }));
+    state.wishes.push(Wish { of, accepts_part: scene.accepts_part, ..Wish::new(1, scene.kind, AMOUNT) });
+    if let Some((kind, _)) = scene.of {
+        state.wishes.push(Wish::new(2, kind, AMOUNT));
+    }
+    state.bank.behaviours.push_back(scene.behaviour);
+    state.bank.troubles.extend(&scene.troubles);
+}
+
+/// The next board, for as long as it takes: the till asks what became of its wish.
+fn settle(world: &World) -> End {
+    world.boot(async |mut till| {
+        till.look(0).await;
+        till.until_final(0, Duration::from_secs(6 * 3600)).await;
+        let known = !matches!(world.lock().wishes[0].told.last(), Some(Told::Unknown(_)) | None);
+        if known {
+            // A till that is not sure asks once more: the same reference is the same sale.
+            till.wants(0).await;
+        }
+        sleep(LATE + Duration::from_secs(60)).await;
+        // What waits for a person is tried again after a start, and may have ended since.
+        till.look(0).await;
+    })
+}
+
+/// Every kind with every behaviour, and lost answers with every trouble while it is looked up.
+fn scenes() -> Vec<Scene> {
+    let mut scenes = Vec::new();
+    for (name, kind, hand, of) in KINDS {
+        let scene = |behaviour, troubles: &[Trouble]| Scene {
+            manners: Manners::Checked,
+            name,
+            kind,
+            of,
+            hand,
+            behaviour,
+            troubles: troubles.to_vec(),
+            accepts_part: false,
+        };
+        scenes.extend(Behaviour::ALL.map(|behaviour| scene(behaviour, &[])));
+        if matches!(name, "sale, chip" | "sale, tap" | "refund" | "reversal" | "by registration") {
+            scenes.extend(Trouble::ALL.map(|trouble| scene(Behaviour::SilentAfter, &[trouble; 3])));
+        }
+    }
+    let partial = |(name, kind, hand, of): OneKind| Scene {
+        manners: Manners::Checked,
+        name,
+        kind,
+        of,
+        hand,
+        behaviour: Behaviour::ApprovesPart,
+        troubles: Vec::new(),
+        accepts_part: true,
+    };
+    scenes.extend(KINDS.into_iter().filter(|(_, kind, ..)| *kind == Kind::Sale).map(partial));
+    scenes.extend(long_troubles());
+    let mut scenes: Vec<_> = scenes.into_iter().flat_map(Scene::with_every_gateway).collect();
+    scenes.retain(|scene| chosen().is_none_or(|part| scene.title().contains(&part)));
+    assert!(!scenes.is_empty(), "POS_AGENT_SCENE: no scene has this in its name");
+    scenes
+}
+
+/// A gateway that cannot be asked for longer than a lost refund waits to be sent again; one whose lists hold
+/// everybody's payments.
+fn long_troubles() -> [Scene; 2] {
+    let scene = |name, kind, hand, behaviour, troubles| {
+        let manners = Manners::Checked;
+        Scene { manners, name, kind, of: None, hand, behaviour, troubles, accepts_part: false }
+    };
+    [
+        scene("refund", Kind::Refund, "", Behaviour::SilentAfter, vec![Trouble::CannotFind; 16]),
+        scene("sale, chip", Kind::Sale, CHIP, Behaviour::SilentBefore, vec![Trouble::ListsAll; 3]),
+    ]
+}
+
+/// Which scenes alone are played; a part of the play need not show everything that can happen.
+fn chosen() -> Option<String> {
+    std::env::var("POS_AGENT_SCENE").ok()
+}
+
+/// Does `work` for each of them on every core, in no order.
+fn everywhere<T: Sync>(all: &[T], work: impl Fn(&T) + Sync) {
+    let next = AtomicUsize::new(0);
+    let cores = std::thread::available_parallelism().map_or(2, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..cores {
+            scope.spawn(|| {
+                while let Some(one) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    work(one);
+                }
+            });
+        }
+    });
+}
+
+/// What is counted over all runs of a test.
+#[derive(Default)]
+struct Tally {
+    runs: usize,
+    /// Runs and cuts made, by gateway, kind and behaviour.
+    cuts: BTreeMap<(Manners, &'static str, String), (usize, usize)>,
+    /// What a bank without rules booked twice of one request.
+    twice: BTreeMap<Manners, usize>,
+    /// Cuts made, by place.
+    places: BTreeMap<Place, usize>,
+    ends: BTreeMap<EndState, usize>,
+    wrong: Vec<String>,
+    broken: Broken,
+}
+
+impl Tally {
+    fn add(&mut self, scene: &Scene, plans: &[Plan], run: &Run) {
+        self.runs += 1;
+        *self.ends.entry(run.end).or_default() += 1;
+        *self.twice.entry(scene.manners).or_default() += run.twice;
+        let cuts = self.cuts.entry((scene.manners, scene.name, format!("{:?}", scene.behaviour))).or_default();
+        cuts.0 += 1;
+        cuts.1 += run.fired.iter().take(plans.len()).flatten().count();
+        let story = || format!("{} cut at {plans:?} ({:?})", scene.title(), run.fired);
+        self.broken.add(&run.violations, &scene.title());
+        for violation in &run.violations {
+            self.wrong.push(format!("{}: {violation}", story()));
+        }
+        if scene.hand.ends_with("chip-refuses") && matches!(run.end, EndState::Approved | EndState::ApprovedInPart) {
+            self.wrong.push(format!("{}: the card refused, and the sale stands", story()));
+        }
+        for (plan, fired) in plans.iter().zip(&run.fired) {
+            match fired {
+                Some(place) => {
+                    *self.places.entry(*place).or_default() += 1;
+                }
+                None => self.wrong.push(format!("{}: the cut at {} was not made", story(), plan.at)),
+            }
+        }
+    }
+
+    fn report(&self, title: &str, start: Instant) -> String {
+        let mut text =
+            format!("{title}: {} runs in {:?}, {} violations\n", self.runs, start.elapsed(), self.wrong.len());
+        let mut kinds: BTreeMap<(Manners, &str), Vec<String>> = BTreeMap::new();
+        for ((manners, kind, behaviour), (_, cuts)) in &self.cuts {
+            kinds.entry((*manners, kind)).or_default().push(format!("{behaviour} {cuts}"));
+        }
+        for ((manners, kind), behaviours) in kinds {
+            let _ = writeln!(text, "  cuts, {manners:?}, {kind}: {}", behaviours.join(", "));
+        }
+        let _ = writeln!(text, "  booked twice of one request: {:?}", self.twice);
+        let _ = writeln!(text, "  cuts by place: {:?}", self.places);
+        let _ = writeln!(text, "  end states: {:?}", self.ends);
+        text += &self.broken.to_string();
+        for wrong in self.wrong.iter().take(12) {
+            let _ = writeln!(text, "  WRONG {wrong}");
+        }
+        text
+    }
+}
+
+/// Every so manieth.
+fn every(name: &str) -> usize {
+    let text = std::env::var(name).unwrap_or_else(|_| "48".to_owned());
+    text.parse::<std::num::NonZeroUsize>().unwrap_or_else(|_| panic!("{name} is every so manieth, a number")).get()
+}
+
+/// The points that are cut out of so many; each scene begins with another one, so that a sample has all kinds of
+/// points.
+fn sampled(points: usize, every: usize, scene: usize) -> impl Iterator<Item = usize> {
+    // A sample is shared by the gateways; all is all for each.
+    let every = if every == 1 { 1 } else { every * manners::played().len() };
+    (0..points).filter(move |at| (at + scene * 7).is_multiple_of(if *at < 120 { every } else { every * 10 }))
+}
+
+#[test]
+fn whatever_is_cut_nothing_is_lost_and_nobody_is_charged_twice() {
+    let start = Instant::now();
+    let stride = every("POS_AGENT_CUTS");
+    let tally = Mutex::new(Tally::default());
+    let scenes: Vec<_> = scenes().into_iter().enumerate().collect();
+    everywhere(&scenes, |(number, scene)| {
+        let whole = live(scene, None, None);
+        tally.lock().unwrap().add(scene, &[], &whole);
+        for at in sampled(whole.points[0].len(), stride, *number) {
+            for cut in CUTS {
+                let plan = Plan { at, cut };
+                let run = live(scene, Some(plan), None);
+                tally.lock().unwrap().add(scene, &[plan], &run);
+            }
+        }
+    });
+    let tally = tally.into_inner().unwrap();
+    println!("{}", tally.report("cuts", start));
+    assert!(tally.wrong.is_empty(), "{}", tally.wrong.join("\n"));
+    if chosen().is_some() {
+        return;
+    }
+    for end in END_STATES {
+        assert!(tally.ends.contains_key(&end), "no run ended as {end:?}");
+    }
+    for manners in manners::played() {
+        for behaviour in Behaviour::ALL {
+            for (name, kind, ..) in KINDS {
+                let seen = tally.cuts.contains_key(&(*manners, name, format!("{behaviour:?}")));
+                assert!(seen, "no {kind:?} ({name}) that {behaviour:?} with the {manners:?} gateway");
+            }
+        }
+    }
+    for place in PHASES.map(Place::Gateway).into_iter().chain([
+        Place::Commit,
+        Place::FrameIn,
+        Place::FrameOut,
+        Place::Print,
+        Place::Till,
+    ]) {
+        assert!(tally.places.contains_key(&place), "nothing was cut at {place:?}");
+    }
+}
+
+/// The power is cut, and cut again while the next board recovers.
+#[test]
+fn a_second_cut_during_the_recovery_changes_nothing() {
+    let start = Instant::now();
+    let stride = every("POS_AGENT_PAIRS");
+    let tally = Mutex::new(Tally::default());
+    let of_a_sale = |scene: &Scene| matches!(scene.kind, Kind::Sale | Kind::PreAuthorisation);
+    // A sample leaves out scenes too.
+    let scenes = scenes().into_iter().filter(of_a_sale).enumerate();
+    // One of so many, and each gateway has its turn.
+    let (gateways, one_of) = (manners::played().len(), (stride / 8).max(1));
+    let turn = |number: usize| number / gateways + number % gateways * one_of.div_ceil(gateways);
+    let scenes: Vec<_> = scenes.filter(|(number, _)| turn(*number).is_multiple_of(one_of)).collect();
+    everywhere(&scenes, |(scene_number, scene)| {
+        let whole = live(scene, None, None);
+        // What the reader says matters to the first board alone.
+        let matters = |place: &Place| matches!(place, Place::Commit | Place::Gateway(_));
+        let points = (0..whole.points[0].len()).filter(|at| matters(&whole.points[0][*at]));
+        let mut number = 0;
+        for (at, cut) in points.flat_map(|at| [(at, Cut::PowerBefore), (at, Cut::PowerAfter)]) {
+            number += 1;
+            if (number + scene_number) % stride != 0 {
+                continue;
+            }
+            let first = Plan { at, cut };
+            let recovery = live(scene, Some(first), None);
+            for at in sampled(recovery.points[1].len(), stride, *scene_number) {
+                for cut in [Cut::PowerBefore, Cut::PowerAfter] {
+                    let plans = [first, Plan { at, cut }];
+                    let run = live(scene, Some(plans[0]), Some(plans[1]));
+                    tally.lock().unwrap().add(scene, &plans, &run);
+                }
+            }
+        }
+    });
+    let tally = tally.into_inner().unwrap();
+    println!("{}", tally.report("second cuts", start));
+    assert!(tally.wrong.is_empty(), "{}", tally.wrong.join("\n"));
+    assert!(tally.runs > 50, "{} runs", tally.runs);
+}
+
+/// The host's approval is on the disk, and the bank never answers a question: the payment is settled by the name it was
+/// given. What the chip did not confirm is taken back, a tap or a swipe stays approved.
+#[test]
+fn a_payment_that_the_answer_named_is_settled_without_a_question() {
+    let start = Instant::now();
+    let tally = Mutex::new(Tally::default());
+    let of_a_card = KINDS.into_iter().filter(|(_, kind, ..)| matches!(kind, Kind::Sale | Kind::PreAuthorisation));
+    let scenes = of_a_card.map(|(name, kind, hand, of)| Scene {
+        manners: Manners::Checked,
+        name,
+        kind,
+        of,
+        hand,
+        behaviour: Behaviour::Approves,
+        troubles: vec![Trouble::NeverFinds],
+        accepts_part: false,
+    });
+    let mut scenes: Vec<_> = scenes.flat_map(Scene::with_every_gateway).collect();
+    scenes.retain(|scene| chosen().is_none_or(|part| scene.title().contains(&part)));
+    everywhere(&scenes, |scene| {
+        let points = &live(scene, None, None).points[0];
+        let answered = points.iter().rposition(|place| *place == Place::Gateway(Phase::AnswerRead)).unwrap();
+        let kept = answered + points[answered..].iter().position(|place| *place == Place::Commit).unwrap();
+        let cuts = (kept..points.len()).flat_map(|at| [(at, Cut::PowerBefore), (at, Cut::PowerAfter)]);
+        for (at, cut) in cuts.skip(1) {
+            let plan = Plan { at, cut };
+            let run = live(scene, Some(plan), None);
+            let card_is_done = matches!(scene.name, "sale, tap" | "sale, swipe");
+            let settled = run.end == EndState::Approved || (run.end == EndState::TakenBack && !card_is_done);
+            let mut tally = tally.lock().unwrap();
+            tally.add(scene, &[plan], &run);
+            if !settled {
+                tally.wrong.push(format!(
+                    "{} cut at {plan:?}: approved by the host, and ends as {:?}",
+                    scene.title(),
+                    run.end
+                ));
+            }
+        }
+    });
+    let tally = tally.into_inner().unwrap();
+    println!("{}", tally.report("named payments", start));
+    assert!(tally.wrong.is_empty(), "{}", tally.wrong.join("\n"));
+}
+
+/// The till cancels, and the next customer pays: a card that was read in that moment is nobody else's, and a cancel
+/// that comes when the request has left is not answered as one that came in time.
+#[test]
+fn a_sale_that_is_cancelled_leaves_nothing_to_the_next() {
+    let too_late = AbortRace::CardWins(card("tap").unwrap());
+    for (race, first_hand, behaviour, end) in [
+        (AbortRace::AbortWins, "wait 70s", Behaviour::Approves, EndState::NothingCharged),
+        (too_late, "wait 70s", Behaviour::Approves, EndState::NothingCharged),
+        (AbortRace::AbortWins, "tap tap", Behaviour::SilentAfter, EndState::TakenBack),
+        (AbortRace::AbortWins, "tap tap", Behaviour::PendingThenApproved, EndState::Approved),
+    ] {
+        let card_wins = matches!(race, AbortRace::CardWins(_));
+        let world = World::with(race, &format!("on waiting 1: {first_hand}\non waiting 2: tap tap\n"));
+        world.lock().wishes.extend([1, 2].map(|number| Wish::new(number, Kind::Sale, AMOUNT + number as u64)));
+        // Whichever of the two is asked for first.
+        world.lock().bank.behaviours.push_back(behaviour);
+        world.boot(async |mut till| {
+            till.until_ready().await;
+            let other = till.another();
+            tokio::join!(till.wants(0), async {
+                sleep(Duration::from_secs(1)).await;
+                other.cancel(0).await;
+            });
+            till.until_ready().await;
+            till.wants(1).await;
+            sleep(LATE).await;
+        });
+        let (violations, ends) = world.judge();
+        assert!(
+            violations.is_empty(),
+            "{first_hand}, card wins: {card_wins}, {behaviour:?}: {}",
+            in_lines(&violations)
+        );
+        assert_eq!(ends, [end, EndState::Approved], "{first_hand}, card wins: {card_wins}, {behaviour:?}");
+    }
+}
+
+fn in_lines(violations: &[Violation]) -> String {
+    violations.iter().map(|violation| format!("{violation}\n")).collect()
+}
+
+/// The answer ends after each of its bytes.
+#[test]
+fn an_answer_that_ends_after_any_byte_is_no_answer() {
+    let start = Instant::now();
+    let tally = Mutex::new(Tally::default());
+    let named = |scene: &Scene| {
+        matches!(scene.name, "sale, chip" | "sale, tap" | "refund" | "by registration")
+            && matches!(scene.behaviour, Behaviour::Approves | Behaviour::Declines)
+    };
+    let scenes: Vec<_> = scenes().into_iter().filter(named).collect();
+    let mut bytes = 0;
+    for scene in &scenes {
+        let length = answered(scene, None).1;
+        bytes += length;
+        let ends: Vec<_> =
+            (0..length).filter(|end| end % every("POS_AGENT_CUTS").min(8) == 0 || end + 2 > length).collect();
+        everywhere(&ends, |end| {
+            let run = answered(scene, Some(*end)).0;
+            tally.lock().unwrap().add(scene, &[], &run);
+        });
+    }
+    let tally = tally.into_inner().unwrap();
+    println!("{} of {} scenes and {bytes} bytes", tally.report("answers cut", start), scenes.len());
+    assert!(tally.wrong.is_empty(), "{}", tally.wrong.join("\n"));
+    assert!(tally.ends[&EndState::TakenBack] > 0, "no answer was cut where it mattered");
+}
+
+/// A life in which the answer ends after so many bytes; and how long the answer was.
+fn answered(scene: &Scene, ends_after: Option<usize>) -> (Run, usize) {
+    let world = World::new(scene.hand);
+    prepare(&world, scene);
+    world.lock().bank.answers_end_after = ends_after;
+    world.boot(async |mut till| {
+        till.until_ready().await;
+        till.wants(0).await;
+        sleep(LATE).await;
+    });
+    let length = world.lock().bank.last_answer;
+    let (violations, ends) = world.judge();
+    (Run { points: Default::default(), fired: [None; 2], violations, end: ends[0], twice: 0 }, length)
+}
+
+/// A page of the WAL with its head, and the WAL's own head.
+const WAL_HEAD: usize = 32;
+const FRAME: usize = 24 + 4096;
+
+/// Between two commits the power fails while the disk writes: of what was not synced, anything may be there and
+/// anything may not.
+#[test]
+fn whatever_of_a_commit_reached_the_disk_the_journal_opens_and_the_sale_settles() {
+    let start = Instant::now();
+    let tally = Mutex::new(Tally::default());
+    let named = |scene: &Scene| {
+        matches!(scene.name, "sale, chip" | "sale, tap" | "refund")
+            && matches!(scene.behaviour, Behaviour::Approves | Behaviour::SilentAfter)
+            && scene.troubles.is_empty()
+            // What the power leaves of a commit is no gateway's doing.
+            && scene.manners == manners::played()[0]
+    };
+    let mut jobs = Vec::new();
+    for scene in scenes().into_iter().filter(named) {
+        let whole = live(&scene, None, None);
+        let commits = (0..whole.points[0].len()).filter(|at| whole.points[0][*at] == Place::Commit);
+        for at in commits {
+            let count = damaged(&scene, at, None).1;
+            let some = (0..count).filter(|variant| variant % every("POS_AGENT_CUTS").min(8) == 0);
+            jobs.extend(some.map(|variant| (scene.clone(), at, variant)));
+        }
+    }
+    everywhere(&jobs, |(scene, at, variant)| {
+        let run = damaged(scene, *at, Some(*variant)).0;
+        let plan = Plan { at: *at, cut: Cut::PowerAfter };
+        tally.lock().unwrap().add(scene, &[plan], &run);
+    });
+    let tally = tally.into_inner().unwrap();
+    println!("{}", tally.report("damaged disks", start));
+    assert!(tally.wrong.is_empty(), "{}", tally.wrong.join("\n"));
+    assert!(tally.runs > 100, "{} runs", tally.runs);
+}
+
+/// A life whose power is cut after the commit at `at`, of which only a part reached the disk; and how many such parts
+/// there are.
+fn damaged(scene: &Scene, at: usize, variant: Option<usize>) -> (Run, usize) {
+    let world = World::new(scene.hand);
+    world.has_sold_before();
+    prepare(&world, scene);
+    world.boot(async |mut till| {
+        till.until_ready().await;
+        world.plan(Some(Plan { at, cut: Cut::PowerAfter }));
+        till.wants(0).await;
+        sleep(Duration::from_secs(60)).await;
+    });
+    let fired = world.lock().points.fired();
+    let wal = |path: std::path::PathBuf| std::path::PathBuf::from(format!("{}-wal", path.display()));
+    let (before, now) = (wal(world.journal_before()), wal(world.journal()));
+    let (old, new) = (std::fs::read(before).unwrap(), std::fs::read(&now).unwrap());
+    let parts = parts(&old, &new);
+    if let Some(part) = variant.map(|variant| &parts[variant]) {
+        std::fs::write(&now, part).unwrap();
+    }
+    settle(&world);
+    let (violations, ends) = world.judge();
+    (Run { points: Default::default(), fired: [fired, None], violations, end: ends[0], twice: 0 }, parts.len())
+}
+
+/// What of the frames between `old` and `new` may be on the disk: every choice of whole frames, every frame torn at a
+/// sector, the frames in the other order.
+fn parts(old: &[u8], new: &[u8]) -> Vec<Vec<u8>> {
+    let frame = |number: usize| WAL_HEAD + number * FRAME..WAL_HEAD + (number + 1) * FRAME;
+    let frames = (new.len() - WAL_HEAD) / FRAME;
+    let of_old = |range: std::ops::Range<usize>| {
+        let mut bytes = old.get(range.start..old.len().min(range.end)).unwrap_or_default().to_vec();
+        bytes.resize(range.len(), 0);
+        bytes
+    };
+    let changed: Vec<_> = (0..frames).filter(|number| new[frame(*number)] != of_old(frame(*number))).collect();
+    let mut base = of_old(0..new.len());
+    // The head of the WAL is written anew with its first frame, and synced before it.
+    base[..WAL_HEAD].copy_from_slice(&new[..WAL_HEAD]);
+    let mut parts = Vec::new();
+    for choice in 0..1_u32 << changed.len().min(6) {
+        let mut bytes = base.clone();
+        for (bit, number) in changed.iter().enumerate().filter(|(bit, _)| choice >> bit & 1 == 1) {
+            let _ = bit;
+            bytes[frame(*number)].copy_from_slice(&new[frame(*number)]);
+        }
+        parts.push(bytes);
+    }
+    for (nth, number) in changed.iter().enumerate() {
+        for torn_at in [8, 24, 512, 2048, FRAME - 512] {
+            let mut bytes = base.clone();
+            for earlier in &changed[..nth] {
+                bytes[frame(*earlier)].copy_from_slice(&new[frame(*earlier)]);
+            }
+            let range = frame(*number);
+            let torn = range.start..range.start + torn_at;
+            bytes[torn.clone()].copy_from_slice(&new[torn]);
+            parts.push(bytes);
+        }
+    }
+    parts
+}

@@ -1,0 +1,256 @@
+//! Storms: shops with several tills and many sales, in which everything goes wrong at random, several times and at
+//! once: power, gateway, reader, printer, disk, clock, token, certificate. Then the weather heals, and everything must
+//! settle by itself; the ledger, what the tills were told and the receipts agree (`world/verdict.rs`).
+//!
+//! A seed is a storm, and gives the same one each time: `POS_AGENT_SEED=17 cargo test --test storms -- --nocapture`.
+//! It tells its story when something was wrong. `POS_AGENT_STORMS=100000` makes so many.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
+#![allow(clippy::disallowed_methods, reason = "the rate is printed; nothing is decided by it")]
+#![allow(clippy::float_arithmetic, reason = "as above")]
+#![allow(clippy::print_stdout, reason = "the story of one storm is for who asks for it by its seed")]
+
+#[path = "../world/mod.rs"]
+mod world;
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use tokio::time::sleep;
+use world::World;
+use world::manners::{self, Manners};
+use world::people::{Till, Told, Wish};
+use world::verdict::{Broken, EndState, Violation};
+use world::weather::{self, Dice, FAULTS, Fault};
+
+/// Without a number of storms: so many that `cargo test` stays short.
+const FEW: u64 = 300;
+/// Boards of one storm: power is cut at most so often.
+const BOARDS: usize = 4;
+
+/// What a storm came to.
+struct Storm {
+    manners: Manners,
+    violations: Vec<Violation>,
+    /// All that was seen, when something was wrong.
+    story: String,
+    /// What was wished, and how it ended.
+    kinds: Vec<&'static str>,
+    ends: Vec<EndState>,
+    boards: usize,
+    faults: Vec<Fault>,
+    /// What a bank without rules booked twice of one request.
+    twice: usize,
+    /// Virtual time.
+    lasted: Duration,
+}
+
+fn storm(seed: u64) -> Storm {
+    let mut dice = Dice::new(seed);
+    let world = World::new(&weather::customers(&mut dice));
+    let manners = dice.pick(manners::played());
+    {
+        let bank = &mut world.lock().bank;
+        bank.manners = manners;
+        bank.redirects = dice.pick(&[0, 0, 1, 3, 7]);
+        bank.asked_by_post = dice.once_in(2);
+    }
+    weather::wishes(&world, &mut dice);
+    let count = world.lock().wishes.len();
+    let faults = Mutex::new(Vec::new());
+    let mut boards = 0;
+    while boards < BOARDS {
+        boards += 1;
+        let (mut outside, inside) = (Dice::new(dice.next()), dice.next());
+        let day = dice.ms(300_000);
+        let end = world.boot(async |till| {
+            let weather = async {
+                for _ in 0..outside.below(4) {
+                    sleep(outside.ms(30_000)).await;
+                    let fault = outside.pick(&FAULTS);
+                    if fault == Fault::GatewayAwayForDays && !outside.once_in(6) {
+                        continue;
+                    }
+                    faults.lock().unwrap().push(fault);
+                    weather::happens(&world, fault, &mut outside).await;
+                }
+                sleep(day).await;
+            };
+            tokio::select! {
+                () = weather => {}
+                () = shop(&till, &world, inside) => {}
+            }
+        });
+        if end == world::board::End::Done && dice.once_in(2) {
+            break;
+        }
+        // What is on its way to the bank arrives while there is no power.
+        world.wait(dice.ms(600_000));
+    }
+    world.heal();
+    world.boot(async |mut till| {
+        till.until_ready().await;
+        for wish in 0..count {
+            till.look(wish).await;
+            till.until_final(wish, Duration::from_secs(5 * 24 * 3600)).await;
+        }
+        sleep(Duration::from_secs(300)).await;
+        // What waits for a person is tried again after a start, and may have ended since.
+        for wish in 0..count {
+            till.look(wish).await;
+        }
+    });
+    let (violations, ends) = world.judge();
+    let faults = faults.into_inner().unwrap();
+    let story = if violations.is_empty() { String::new() } else { world.story() };
+    let state = world.lock();
+    let kinds = state.wishes.iter().map(|wish| wish.kind.as_str()).collect();
+    let twice = state.bank.booked_twice();
+    Storm { manners, violations, story, kinds, ends, boards, faults, twice, lasted: state.now() }
+}
+
+/// Three tills at once, each with its wishes in order.
+async fn shop(till: &Till, world: &World, seed: u64) {
+    let mut dice = Dice::new(seed);
+    let seeds = [dice.next(), dice.next(), dice.next()];
+    let one = |number: usize| one_till(till.another(), world, number, seeds[number]);
+    tokio::join!(one(0), one(1), one(2));
+}
+
+async fn one_till(mut till: Till, world: &World, number: usize, seed: u64) {
+    let mut dice = Dice::new(seed);
+    let name = format!("till-{}", number + 1);
+    let own = |(at, wish): (usize, &Wish)| (wish.till == name).then_some(at);
+    let wishes: Vec<usize> = world.lock().wishes.iter().enumerate().filter_map(own).collect();
+    for wish in wishes {
+        sleep(dice.ms(8000)).await;
+        // Mostly a till asks for what refers to another transaction when that has ended.
+        let patience = if dice.once_in(6) { 0 } else { 1 + dice.below(120) };
+        for _ in 0..patience {
+            if world.lock().earlier_has_ended(wish) {
+                break;
+            }
+            sleep(Duration::from_secs(1)).await;
+        }
+        for _ in 0..1 + dice.below(4) {
+            match world.lock().wishes[wish].told.last() {
+                Some(told) if told.is_final() && !matches!(told, Told::Unknown(_)) => break,
+                _ => {}
+            }
+            // A till that is not sure asks again for the same.
+            till.ask(wish).await;
+            if dice.once_in(8) {
+                sleep(dice.ms(3000)).await;
+                till.cancel(wish).await;
+            }
+            till.until_final(wish, dice.ms(90_000)).await;
+            sleep(dice.ms(4000)).await;
+        }
+    }
+}
+
+/// What is counted over all storms.
+#[derive(Default)]
+struct Tally {
+    storms: u64,
+    wishes: usize,
+    boards: usize,
+    faults: BTreeMap<Fault, usize>,
+    ends: BTreeMap<EndState, usize>,
+    /// Transactions by gateway and kind.
+    kinds: BTreeMap<(Manners, &'static str), usize>,
+    twice: BTreeMap<Manners, usize>,
+    lasted: Duration,
+    wrong: Vec<String>,
+    broken: Broken,
+}
+
+#[test]
+fn after_every_storm_ledger_tills_and_receipts_agree() {
+    let number = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u64>().expect("a number"));
+    let (first, storms) = match (number("POS_AGENT_SEED"), number("POS_AGENT_STORMS")) {
+        (Some(seed), storms) => (seed, storms.unwrap_or(1)),
+        (None, storms) => (1, storms.unwrap_or(FEW)),
+    };
+    let (next, tally) = (AtomicU64::new(0), Mutex::new(Tally::default()));
+    let start = Instant::now();
+    let cores = std::thread::available_parallelism().map_or(2, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..cores {
+            scope.spawn(|| {
+                loop {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    if number >= storms {
+                        return;
+                    }
+                    let seed = first + number;
+                    let storm = storm(seed);
+                    let mut tally = tally.lock().unwrap();
+                    tally.storms += 1;
+                    tally.wishes += storm.ends.len();
+                    tally.boards += storm.boards + 1;
+                    tally.lasted += storm.lasted;
+                    for fault in storm.faults {
+                        *tally.faults.entry(fault).or_default() += 1;
+                    }
+                    for kind in storm.kinds {
+                        *tally.kinds.entry((storm.manners, kind)).or_default() += 1;
+                    }
+                    *tally.twice.entry(storm.manners).or_default() += storm.twice;
+                    for end in storm.ends {
+                        *tally.ends.entry(end).or_default() += 1;
+                    }
+                    if storms == 1 {
+                        println!("{}", storm.story);
+                    }
+                    let place = format!("{:?}, POS_AGENT_SEED={seed}", storm.manners);
+                    tally.broken.add(&storm.violations, &place);
+                    tally.wrong.extend(storm.violations.iter().map(|violation| format!("{place}: {violation}")));
+                }
+            });
+        }
+    });
+    let tally = tally.into_inner().unwrap();
+    let took = start.elapsed();
+    println!(
+        "storms {}, transactions {}, boards booted {}, {} days of shop in {:.1} s: {:.0} storms and {:.0} transactions a second, \
+         violations {}",
+        tally.storms,
+        tally.wishes,
+        tally.boards,
+        tally.lasted.as_secs() / 86_400,
+        took.as_secs_f64(),
+        tally.storms as f64 / took.as_secs_f64(),
+        tally.wishes as f64 / took.as_secs_f64(),
+        tally.wrong.len()
+    );
+    println!("  faults: {:?}", tally.faults);
+    println!("  end states: {:?}", tally.ends);
+    for (manners, twice) in &tally.twice {
+        let kinds: Vec<_> = (tally.kinds.iter())
+            .filter(|((of, _), _)| of == manners)
+            .map(|((_, kind), count)| format!("{kind} {count}"))
+            .collect();
+        println!("  {manners:?}: {}; booked twice of one request: {twice}", kinds.join(", "));
+    }
+    assert!(
+        tally.wrong.is_empty(),
+        "{} violations\n{}{}",
+        tally.wrong.len(),
+        tally.broken,
+        tally.wrong[..tally.wrong.len().min(20)].join("\n")
+    );
+    if storms >= FEW {
+        for manners in manners::played() {
+            assert!(tally.twice.contains_key(manners), "no storm with the {manners:?} gateway");
+        }
+        for fault in FAULTS {
+            assert!(tally.faults.contains_key(&fault), "no storm with {fault:?}");
+        }
+        for end in world::verdict::END_STATES {
+            assert!(tally.ends.contains_key(&end), "no storm ended with {end:?}");
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! The reader's driver and the simulated reader, each by itself and both together. Traces (`trace`) play a reader in
+//! virtual time.
+//!
+//! | | what it shows |
+//! |---|---|
+//! | `miura_link` | the decoder of the link layer: any split, garbage, a peer that sends anything |
+//! | `miura_session` | the rules of a reader for a card |
+//! | `miura_typing` | amounts, tips and card numbers that are typed |
+//! | `miura_faults` | every step of a sale and every way to fail, each with each |
+//! | `miura_clear_data` | card data in clear ends everything, wherever it stands |
+//! | `miura_port` | a pty and a TCP connection, unplugged and plugged in again |
+//! | `sim_reader` | the simulated reader, byte by byte, without the driver |
+//! | `reader_pair` | driver and simulated reader over a real pty |
+
+#![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
+
+#[path = "../support/trace.rs"]
+mod trace;
+
+mod miura_clear_data;
+mod miura_faults;
+mod miura_link;
+mod miura_port;
+mod miura_session;
+mod miura_typing;
+mod reader_pair;
+mod sim_reader;

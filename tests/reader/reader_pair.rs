@@ -1,0 +1,513 @@
+//! The driver against the simulated reader over a real pty: each card of the deck, each way to present it, with every
+//! liberty the protocol leaves the reader.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use pos_agent::card::{CardFacts, Cvm, EntryMode, FirstAnswer, Presented};
+use pos_agent::money::{Amount, Currency};
+use pos_agent::reader::{
+    self, Arm, CardVerdict, Completion, Event, Handle, LocalTime, ManualCommand, ManualEntry, NoAmount, NoCard, Order,
+    Settings, Step, Type, Typing, Unready, spawn,
+};
+use pos_agent::sim::reader::{AbortRace, Dukpt, Entry, Key, Options, Reader, WaitsFor, card, start};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::mpsc::Receiver;
+
+const AT: LocalTime = LocalTime { year: 25, month: 1, day: 31, hour: 12, minute: 34, second: 56 };
+
+struct Pair {
+    reader: Reader,
+    handle: Handle,
+    events: Receiver<Event>,
+    sale: u64,
+    /// The last [`Event::KeysLeft`], which follows every card.
+    keys: (Option<u64>, Option<u64>),
+}
+
+impl Pair {
+    /// Driver and reader, not ready yet.
+    async fn of(options: Options) -> Self {
+        Self::with(options, |settings| settings).await
+    }
+
+    /// As [`Self::of`], with other settings.
+    async fn with(options: Options, change: impl Fn(Settings) -> Settings) -> Self {
+        let reader = start(options).await.unwrap();
+        let place = reader.place();
+        let port = if place.starts_with('/') || place.contains("://") { place } else { format!("tcp://{place}") };
+        let settings = Settings { clock: Arc::new(|| Some(AT)), ..Settings::new(port) };
+        let (handle, events) = spawn(change(settings));
+        Self { reader, handle, events, sale: 0, keys: (None, None) }
+    }
+
+    async fn ready(options: Options) -> Self {
+        let mut pair = Self::of(options).await;
+        let event = pair.next().await;
+        assert!(matches!(event, Event::Ready(_)), "{event:?}");
+        pair
+    }
+
+    async fn next(&mut self) -> Event {
+        loop {
+            let event = tokio::time::timeout(Duration::from_secs(30), self.events.recv()).await;
+            match event.expect("an event").expect("a task") {
+                Event::KeysLeft { card, pin } => self.keys = (card, pin),
+                event => return event,
+            }
+        }
+    }
+
+    /// The next event that is no step; the steps before it.
+    async fn after_steps(&mut self) -> (Vec<Step>, Event) {
+        let mut steps = Vec::new();
+        loop {
+            match self.next().await {
+                Event::Step { sale, step } => {
+                    assert_eq!(sale, self.sale);
+                    steps.push(step);
+                }
+                other => return (steps, other),
+            }
+        }
+    }
+
+    async fn arm(&mut self) {
+        self.arm_for(reader::Entry::Card).await;
+    }
+
+    async fn arm_for(&mut self, entry: reader::Entry) {
+        self.sale += 1;
+        let amount = Amount::parse("12.34", Currency::from_code("EUR").unwrap()).unwrap();
+        let card_timeout = Duration::from_secs(60);
+        let arm = Arm { sale: self.sale, amount, transaction_type: 0, at: AT, card_timeout, entry };
+        self.handle.order(Order::Arm(arm)).await.unwrap();
+    }
+
+    /// Arms, presents the card when the reader waits for one, and does what the cashier is told until it is read.
+    async fn present(&mut self, name: &str, entry: Entry) -> (Vec<Step>, Box<Presented>) {
+        let card = card(name).unwrap();
+        self.arm().await;
+        self.reader.waits_for(WaitsFor::Card).await;
+        self.reader.present(card, entry);
+        let mut steps = Vec::new();
+        loop {
+            match self.next().await {
+                Event::Step { step, .. } => {
+                    match step {
+                        Step::InsertCard => self.reader.insert(card),
+                        Step::SwipeCard => {
+                            self.reader.remove();
+                            self.reader.swipe(card);
+                        }
+                        _ => {}
+                    }
+                    steps.push(step);
+                }
+                Event::Card { sale, presented } => {
+                    assert_eq!(sale, self.sale);
+                    return (steps, presented);
+                }
+                other => panic!("{name} {entry:?}: {other:?} after {steps:?}"),
+            }
+        }
+    }
+
+    /// Gives the host's answer and waits until the reader is idle.
+    async fn complete(&mut self, arc: &[u8; 2]) -> CardVerdict {
+        self.complete_with(arc, &[]).await.0
+    }
+
+    /// As [`Self::complete`], with scripts; whether they were left out.
+    async fn complete_with(&mut self, arc: &[u8; 2], scripts: &[u8]) -> (CardVerdict, bool) {
+        let scripts = heapless::Vec::from_slice(scripts).unwrap();
+        let completion = Completion { arc: *arc, issuer_authentication: None, scripts };
+        self.handle.order(Order::Complete { sale: self.sale, completion }).await.unwrap();
+        let (_, event) = self.after_steps().await;
+        let Event::Completed { verdict, scripts_dropped, .. } = event else { panic!("{event:?}") };
+        self.reader.remove();
+        let (_, event) = self.after_steps().await;
+        assert!(matches!(event, Event::Idle), "{event:?}");
+        (verdict, scripts_dropped)
+    }
+
+    /// Has something typed; the number is keyed in when the reader asks for it.
+    async fn type_in(&mut self, what: Typing, number: &str) -> Result<Option<Amount>, NoAmount> {
+        self.sale += 1;
+        self.reader.next_number(number);
+        let order = Type { sale: self.sale, what, timeout: Duration::from_secs(60) };
+        self.handle.order(Order::Type(order)).await.unwrap();
+        match self.next().await {
+            Event::Typed { sale, amount } if sale == self.sale => amount,
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+/// Name, way, entry mode, sealed PIN, the card's own verdict when the host approves without issuer data.
+const SALES: &[(&str, Entry, EntryMode, bool, CardVerdict)] = &[
+    ("chip-refuses", Entry::Insert, EntryMode::Icc, false, CardVerdict::Refused),
+    ("chip-offline", Entry::Insert, EntryMode::Icc, false, CardVerdict::Approved),
+    ("chip-broken", Entry::Insert, EntryMode::MagstripeAsFallback, false, CardVerdict::Approved),
+    ("chip-unsupported", Entry::Insert, EntryMode::MagstripeAsFallback, false, CardVerdict::Approved),
+    ("tap", Entry::Tap, EntryMode::NfcIcc, false, CardVerdict::Approved),
+    ("tap-pin", Entry::Tap, EntryMode::NfcIcc, true, CardVerdict::Approved),
+    ("tap-magstripe", Entry::Tap, EntryMode::NfcMagstripe, false, CardVerdict::Approved),
+    ("swipe", Entry::Swipe, EntryMode::Magstripe, false, CardVerdict::Approved),
+    ("swipe-pin", Entry::Swipe, EntryMode::Magstripe, true, CardVerdict::Approved),
+];
+
+async fn every_card(options: Options) {
+    let mut pair = Pair::ready(options).await;
+    for &(name, entry, mode, pin, verdict) in SALES {
+        let (_, presented) = pair.present(name, entry).await;
+        assert_eq!(presented.facts.entry, mode, "{name}");
+        assert_eq!(presented.pin.is_some(), pin, "{name}");
+        assert_eq!(presented.first_answer, FirstAnswer::GoOnline, "{name}");
+        assert_eq!(presented.card.ksn.expose().len(), 10, "{name}");
+        assert_eq!(presented.facts.pan.as_ref().unwrap().last4(), &card(name).unwrap().pan[12..], "{name}");
+        assert_eq!(pair.complete(b"00").await, verdict, "{name}");
+    }
+    // Chips whose verdict on an approval without issuer data is their own affair: declined by the host it is AAC.
+    for (name, entry, pin) in [
+        ("chip-pin", Entry::Insert, true),
+        ("chip-no-cvm", Entry::Insert, false),
+        ("chip-choice", Entry::Insert, false),
+        ("chip-pin", Entry::Swipe, true),
+        ("tap-insert", Entry::Tap, true),
+    ] {
+        let (steps, presented) = pair.present(name, entry).await;
+        assert_eq!((presented.facts.entry, presented.pin.is_some()), (EntryMode::Icc, pin), "{name} {steps:?}");
+        assert_eq!(pair.complete(b"Z1").await, CardVerdict::Refused, "{name}");
+    }
+    let (_, presented) = pair.present("chip-declines", Entry::Insert).await;
+    assert_eq!(presented.first_answer, FirstAnswer::Declined);
+    assert_eq!(pair.complete(b"Z1").await, CardVerdict::Refused);
+}
+
+#[tokio::test]
+async fn every_card_of_the_deck() {
+    every_card(Options::default()).await;
+}
+
+#[tokio::test]
+async fn with_chatter_small_packets_and_small_writes() {
+    every_card(Options { chatter: true, chain_size: 21, fragment: Some(50), ..Options::default() }).await;
+}
+
+#[tokio::test]
+async fn with_events_before_answers_and_over_tcp() {
+    let tcp = Some("127.0.0.1:0".parse().unwrap());
+    every_card(Options { events_first: true, tcp, says_powered_on: true, ..Options::default() }).await;
+}
+
+#[tokio::test]
+async fn cancelled_while_waiting_in_both_orders_of_the_race() {
+    for race in [AbortRace::AbortWins, AbortRace::CardWins(card("tap").unwrap())] {
+        let mut pair = Pair::ready(Options { race, ..Options::default() }).await;
+        for _ in 0..2 {
+            pair.arm().await;
+            pair.reader.waits_for(WaitsFor::Card).await;
+            pair.handle.order(Order::Cancel { sale: pair.sale }).await.unwrap();
+            let (_, event) = pair.after_steps().await;
+            assert!(matches!(event, Event::NoCard { why: NoCard::CancelledByTill, .. }), "{event:?}");
+            assert!(matches!(pair.next().await, Event::Idle));
+        }
+    }
+}
+
+#[tokio::test]
+async fn cancelled_at_the_reader() {
+    let mut pair = Pair::ready(Options::default()).await;
+    pair.arm().await;
+    pair.reader.waits_for(WaitsFor::Card).await;
+    pair.reader.key(Key::Cancel);
+    let (_, event) = pair.after_steps().await;
+    assert!(matches!(event, Event::NoCard { why: NoCard::CancelledAtReader, .. }), "{event:?}");
+    assert!(matches!(pair.next().await, Event::Idle));
+    // At the PIN.
+    pair.reader.next_pin_cancel();
+    pair.arm().await;
+    pair.reader.waits_for(WaitsFor::Card).await;
+    pair.reader.insert(card("chip-pin").unwrap());
+    let (_, event) = pair.after_steps().await;
+    assert!(matches!(event, Event::NoCard { why: NoCard::CancelledAtReader, .. }), "{event:?}");
+    pair.reader.remove();
+    let (_, event) = pair.after_steps().await;
+    assert!(matches!(event, Event::Idle), "{event:?}");
+}
+
+#[tokio::test]
+async fn another_amount_or_currency_is_refused() {
+    for options in [
+        Options { amount_override: Some(1), ..Options::default() },
+        Options { currency_override: Some(840), ..Options::default() },
+    ] {
+        for (name, entry) in [("chip-no-cvm", Entry::Insert), ("tap", Entry::Tap)] {
+            let mut pair = Pair::ready(options.clone()).await;
+            pair.arm().await;
+            pair.reader.waits_for(WaitsFor::Card).await;
+            pair.reader.present(card(name).unwrap(), entry);
+            let (_, event) = pair.after_steps().await;
+            assert!(matches!(event, Event::NoCard { why: NoCard::AmountDiffers, .. }), "{event:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_unsecured_reader_takes_no_payment() {
+    let mut pair = Pair::of(Options { secured: false, ..Options::default() }).await;
+    let event = pair.next().await;
+    assert!(matches!(event, Event::Unready(Unready::NoCardKey { .. })), "{event:?}");
+    pair.arm().await;
+    assert!(matches!(pair.next().await, Event::NoCard { why: NoCard::NotReady, .. }));
+}
+
+#[tokio::test]
+async fn unplugged_while_the_card_is_read_and_plugged_in_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let link = folder.path().join("reader");
+    let reader = start(Options { link: Some(link.clone()), ..Options::default() }).await.unwrap();
+    let (handle, events) = spawn(Settings { clock: Arc::new(|| Some(AT)), ..Settings::new(link.to_str().unwrap()) });
+    let mut pair = Pair { reader, handle, events, sale: 0, keys: (None, None) };
+    assert!(matches!(pair.next().await, Event::Ready(_)));
+    for _ in 0..2 {
+        let (_, _presented) = pair.present("tap", Entry::Tap).await;
+        pair.reader.unplug();
+        let event = pair.next().await;
+        assert!(matches!(event, Event::Unready(Unready::Absent { .. })), "{event:?}");
+        pair.reader.replug().unwrap();
+        loop {
+            match pair.next().await {
+                Event::Ready(_) => break,
+                Event::Unready(_) => {}
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+    let (_, presented) = pair.present("tap", Entry::Tap).await;
+    assert_eq!(presented.facts.entry, EntryMode::NfcIcc);
+    assert_eq!(pair.complete(b"00").await, CardVerdict::Approved);
+}
+
+fn eur(text: &str) -> Amount {
+    Amount::parse(text, Currency::from_code("EUR").unwrap()).unwrap()
+}
+
+#[tokio::test]
+async fn amounts_and_tips_are_typed() {
+    let mut pair = Pair::ready(Options::default()).await;
+    let amount = || Typing::Amount { currency: eur("1.00").currency() };
+    let tip = || Typing::Tip { base: eur("20.00"), percentages: heapless::Vec::from_slice(&[10, 15, 20]).unwrap() };
+    assert_eq!(pair.type_in(amount(), "1234").await, Ok(Some(eur("12.34"))));
+    assert_eq!(pair.type_in(tip(), "300").await, Ok(Some(eur("3.00"))));
+    assert_eq!(pair.type_in(tip(), "0").await, Ok(None));
+    assert_eq!(pair.type_in(tip(), "2300").await, Err(NoAmount::DoesNotFit));
+    assert_eq!(pair.type_in(amount(), "").await, Err(NoAmount::NotAnAmount));
+    // Key by key, and cancelled at the reader and at the till.
+    for cancelled in [None, Some(NoAmount::CancelledAtReader), Some(NoAmount::CancelledByTill)] {
+        pair.sale += 1;
+        let order = Type { sale: pair.sale, what: amount(), timeout: Duration::from_secs(60) };
+        pair.handle.order(Order::Type(order)).await.unwrap();
+        pair.reader.waits_for(WaitsFor::Number).await;
+        for digit in [4, 5, 0] {
+            pair.reader.key(Key::Digit(digit));
+        }
+        match &cancelled {
+            None => pair.reader.key(Key::Enter),
+            Some(NoAmount::CancelledAtReader) => pair.reader.key(Key::Cancel),
+            Some(_) => pair.handle.order(Order::Cancel { sale: pair.sale }).await.unwrap(),
+        }
+        let event = pair.next().await;
+        let expected = cancelled.map_or(Ok(Some(eur("4.50"))), Err);
+        assert!(matches!(&event, Event::Typed { amount, .. } if *amount == expected), "{event:?}");
+    }
+    // The reader is free for a card.
+    let (_, _presented) = pair.present("tap", Entry::Tap).await;
+    assert_eq!(pair.complete(b"00").await, CardVerdict::Approved);
+}
+
+#[tokio::test]
+async fn a_card_number_is_typed() {
+    for command in [ManualCommand::SecureData, ManualCommand::SecurePan] {
+        let manual = ManualEntry { command, verification_value: command == ManualCommand::SecureData };
+        let change = |settings| Settings { manual_entry: Some(manual), ..settings };
+        let mut pair = Pair::with(Options::default(), change).await;
+        assert!(matches!(pair.next().await, Event::Ready(_)));
+        for number in ["4761739001010010", "3112", "123"].iter().take(if manual.verification_value { 3 } else { 1 }) {
+            pair.reader.next_number(number);
+        }
+        pair.arm_for(reader::Entry::Manual).await;
+        let (steps, event) = pair.after_steps().await;
+        assert_eq!(steps, [Step::TypeCard]);
+        let Event::Card { presented, .. } = event else { panic!("{event:?}") };
+        assert_eq!(presented.facts.entry, EntryMode::Manual);
+        assert_eq!(presented.facts.pan.as_ref().unwrap().as_str(), "476173******0010");
+        assert_eq!((presented.pin.is_some(), presented.icc.expose().len()), (false, 0));
+        assert_eq!(pair.complete(b"00").await, CardVerdict::Approved);
+        assert_eq!(pair.keys, (Some(1_048_574), None));
+        // A number that is none, then a sale with a card.
+        pair.reader.next_number("123");
+        pair.arm_for(reader::Entry::Manual).await;
+        let (_, event) = pair.after_steps().await;
+        assert!(matches!(event, Event::NoCard { why: NoCard::Unreadable { .. }, .. }), "{event:?}");
+        assert!(matches!(pair.next().await, Event::Idle));
+        let (_, _presented) = pair.present("swipe", Entry::Swipe).await;
+        assert_eq!(pair.complete(b"00").await, CardVerdict::Approved);
+    }
+}
+
+#[tokio::test]
+async fn long_scripts_reach_a_reader_that_takes_them() {
+    // 72 with a 9F18 and commands for the card: 310 bytes, more than one packet.
+    let commands = [&[0x9F, 0x18, 4, 0, 0, 0, 1][..], &[0x86, 0x82, 0x01, 0x27], &[0xA5; 0x127]].concat();
+    let script = [&[0x72, 0x82][..], &u16::try_from(commands.len()).unwrap().to_be_bytes(), &commands].concat();
+    for (extended_apdu, dropped) in [(true, false), (false, true)] {
+        let mut pair = Pair::ready(Options { extended_apdu, ..Options::default() }).await;
+        let (_, _presented) = pair.present("chip-no-cvm", Entry::Insert).await;
+        assert_eq!(pair.complete_with(b"Z1", &script).await, (CardVerdict::Refused, dropped));
+    }
+}
+
+/// The cable is pulled in each step; the reader comes back at another tty, to which the same link leads.
+#[tokio::test]
+async fn unplugged_in_every_step_and_back_at_another_tty() {
+    let folder = tempfile::tempdir().unwrap();
+    let link = folder.path().join("reader");
+    let reader = start(Options::default()).await.unwrap();
+    std::os::unix::fs::symlink(reader.place(), &link).unwrap();
+    let (handle, events) = spawn(Settings { clock: Arc::new(|| Some(AT)), ..Settings::new(link.to_str().unwrap()) });
+    let mut pair = Pair { reader, handle, events, sale: 0, keys: (None, None) };
+    assert!(matches!(pair.next().await, Event::Ready(_)));
+    for (n, step) in (1..).zip(["idle", "armed", "PIN", "typing", "card in the slot"]) {
+        match step {
+            "armed" => {
+                pair.arm().await;
+                pair.reader.waits_for(WaitsFor::Card).await;
+            }
+            "PIN" => {
+                pair.arm().await;
+                pair.reader.waits_for(WaitsFor::Card).await;
+                pair.reader.plan_pin(pos_agent::sim::reader::PinPlan::Hesitate);
+                pair.reader.insert(card("chip-pin").unwrap());
+                pair.reader.waits_for(WaitsFor::Pin).await;
+            }
+            "typing" => {
+                pair.sale += 1;
+                let what = Typing::Amount { currency: eur("1.00").currency() };
+                let order = Type { sale: pair.sale, what, timeout: Duration::from_secs(60) };
+                pair.handle.order(Order::Type(order)).await.unwrap();
+                pair.reader.waits_for(WaitsFor::Number).await;
+            }
+            "card in the slot" => {
+                let (_, _presented) = pair.present("chip-no-cvm", Entry::Insert).await;
+                let completion = Completion { arc: *b"Z1", issuer_authentication: None, scripts: heapless::Vec::new() };
+                pair.handle.order(Order::Complete { sale: pair.sale, completion }).await.unwrap();
+                while !matches!(pair.next().await, Event::Step { step: Step::RemoveCard, .. }) {}
+            }
+            _ => {}
+        }
+        // The same reader, some keys later, at a tty of another number.
+        let dukpt = Dukpt::TDES.with_counter(n * 256);
+        let back = start(Options { dukpt, ..Options::default() }).await.unwrap();
+        assert_ne!(back.place(), pair.reader.place(), "{step}");
+        std::fs::remove_file(&link).unwrap();
+        pair.reader.unplug();
+        let (_, event) = pair.after_steps().await;
+        assert!(matches!(event, Event::Unready(Unready::Absent { .. })), "{step}: {event:?}");
+        std::os::unix::fs::symlink(back.place(), &link).unwrap();
+        pair.reader = back;
+        loop {
+            match pair.next().await {
+                Event::Ready(_) => break,
+                Event::Unready(_) => {}
+                other => panic!("{step}: {other:?}"),
+            }
+        }
+        let (_, presented) = pair.present("tap", Entry::Tap).await;
+        assert_eq!(presented.facts.entry, EntryMode::NfcIcc, "{step}");
+        assert_eq!(pair.complete(b"00").await, CardVerdict::Approved, "{step}");
+    }
+}
+
+#[tokio::test]
+async fn keys_that_are_used_up_end_the_sale_and_the_reader_waits_for_new_ones() {
+    // Two keys: a tap takes both, and the next wait is refused. One key: the tap itself is refused.
+    for left in [2, 1] {
+        let dukpt = Dukpt::TDES.with_keys_left(left);
+        let mut pair = Pair::ready(Options { dukpt, ..Options::default() }).await;
+        if left == 2 {
+            pair.present("tap", Entry::Tap).await;
+            pair.complete(b"00").await;
+        }
+        pair.arm().await;
+        if left == 1 {
+            pair.reader.waits_for(WaitsFor::Card).await;
+            pair.reader.tap(card("tap").unwrap());
+        }
+        let (steps, event) = pair.after_steps().await;
+        assert!(matches!(event, Event::NoCard { why: NoCard::NoKeyLeft, .. }), "{left}: {event:?} after {steps:?}");
+        let event = pair.next().await;
+        assert!(matches!(event, Event::Unready(Unready::NoCardKey { .. })), "{left}: {event:?}");
+        pair.arm().await;
+        let event = pair.next().await;
+        assert!(matches!(event, Event::NoCard { why: NoCard::NotReady, .. }), "{left}: {event:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_wrong_pin_is_seen_with_the_tries_left() {
+    let mut pair = Pair::ready(Options::default()).await;
+    let (steps, presented) = pair.present("chip-offline-pin", Entry::Insert).await;
+    assert!(steps.contains(&Step::PinWrong { tries_left: Some(2) }), "{steps:?}");
+    assert_eq!(steps.last(), Some(&Step::PinDone), "{steps:?}");
+    assert_eq!(presented.facts.cvm, Some(Cvm::OfflinePin));
+    pair.complete(b"00").await;
+    // A phone has checked its holder; a contactless card never checks a PIN.
+    let (_, presented) = pair.present("tap-phone", Entry::Tap).await;
+    assert_eq!(presented.facts.cvm, Some(Cvm::ConsumerDevice));
+}
+
+#[tokio::test]
+async fn of_a_list_that_the_reader_gives_away_the_first_application_is_taken() {
+    let reader = start(Options { tcp: Some(([127, 0, 0, 1], 0).into()), ..Options::default() }).await.unwrap();
+    let port = format!("tcp://{}", asking_for_the_list(reader.place()).await);
+    let settings = Settings { clock: Arc::new(|| Some(AT)), ..Settings::new(port) };
+    let (handle, events) = spawn(settings);
+    let mut pair = Pair { reader, handle, events, sale: 0, keys: (None, None) };
+    assert!(matches!(pair.next().await, Event::Ready(_)));
+    let (steps, presented) = pair.present("chip-choice", Entry::Insert).await;
+    assert!(!steps.contains(&Step::ChoosingApplication), "{steps:?}");
+    let CardFacts { label, aid, .. } = &presented.facts;
+    assert_eq!((label.as_deref(), aid.as_deref()), (Some("VISA CREDIT"), Some("A0000000031010")));
+    // START, the choice, the host's answer.
+    pair.complete(b"00").await;
+    let commands = pair.reader.counters().commands;
+    assert_eq!(commands.iter().filter(|command| **command == 0xDED2).count(), 2, "{commands:04X?}");
+}
+
+/// A line on which START asks for the list of applications (DFA204 02) and not for a selection on the reader; where it
+/// ends.
+async fn asking_for_the_list(place: String) -> SocketAddr {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        let (agent, _) = listener.accept().await.unwrap();
+        let (mut from_reader, mut to_reader) = TcpStream::connect(place).await.unwrap().into_split();
+        let (mut from_agent, mut to_agent) = agent.into_split();
+        tokio::spawn(async move { tokio::io::copy(&mut from_reader, &mut to_agent).await });
+        let mut buffer = [0; 512];
+        while let Ok(count @ 1..) = from_agent.read(&mut buffer).await {
+            let packet = &mut buffer[..count];
+            if let Some(at) = packet.windows(5).position(|bytes| bytes == [0xDF, 0xA2, 0x04, 0x01, 0x01]) {
+                packet[at + 4] = 0x02;
+                // The exclusive-or of the whole packet stays zero.
+                packet[count - 1] ^= 0x01 ^ 0x02;
+            }
+            to_reader.write_all(packet).await.unwrap();
+        }
+    });
+    address
+}

@@ -1,0 +1,581 @@
+//! Keeps the direction of dependencies: reads the sources and holds every path into another module against one table.
+//!
+//! The compiler lets any module use any other; this test does not. It reads what is compiled for production (no
+//! comments, no text, nothing under `#[cfg(test)]`) and finds `crate::X`, `pos_agent::X` and `super::…::X`, also in
+//! braces. It is no compiler: a name made by a macro or re-exported by a neighbour is not seen.
+//!
+//! It also keeps a few habits that a reader relies on: a head in every file, no junk-drawer names, a short `main.rs`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Who may use whom. The row with the longest module path that fits a file counts, and replaces shorter ones.
+/// `"a"` allows all of `a`; every module may use itself.
+const MAY_USE: &[(&str, &[&str])] = &[
+    ("lib", &[]),
+    ("money", &[]),
+    ("emv", &[]),
+    ("card", &["emv"]),
+    ("wire", &[]),
+    ("sale", &["money", "card"]),
+    ("follow_up", &["sale", "money"]),
+    ("journal", &["sale", "money", "card"]),
+    ("reconcile", &["sale", "money"]),
+    // Devices never know each other; they speak the words of `money`, `card` and `emv`.
+    ("reader", &["money", "card", "emv", "config", "wire"]),
+    // `sale` for its vocabulary of host answers.
+    ("gateway", &["money", "card", "emv", "config", "sale", "wire"]),
+    // The interface's table knows nobody: whoever sends or judges parameters may read it.
+    ("gateway::parameter", &[]),
+    // Sentences about what `sale` keeps; it decides nothing.
+    ("words", &["sale", "money", "card"]),
+    ("printer", &["sale", "money", "card", "config", "wire", "words"]),
+    // `systemd` for the sockets that it has opened.
+    ("till", &["money", "config", "systemd"]),
+    // Of the gateway the interface's table of parameters alone (`OPEN_TABLE`): a list of them is checked when the file
+    // is read. `words` for the languages that there are.
+    ("config", &["money", "card", "emv", "gateway", "words"]),
+    ("systemd", &[]),
+    ("logging", &[]),
+    // For kinds and outcomes: their words are the values of labels.
+    ("metrics", &["till", "sale"]),
+    (
+        "agent",
+        &[
+            "money",
+            "emv",
+            "card",
+            "sale",
+            "journal",
+            "reader",
+            "gateway",
+            "printer",
+            "till",
+            "config",
+            "systemd",
+            "logging",
+            "metrics",
+            "wire",
+            "follow_up",
+            "words",
+        ],
+    ),
+    // The agent's ways to the devices, walked without an agent; of the agent itself only which clock can be right.
+    ("doctor", &["config", "gateway", "journal", "reader", "sale", "printer", "till", "systemd", "agent"]),
+    // `card` and `emv` to find card numbers, nothing else.
+    ("support", &["card", "emv", "config", "journal"]),
+    ("board", &[]),
+    // `gateway` for its table of parameters.
+    ("cli", &["till", "config", "money", "agent", "doctor", "gateway", "board", "support", "logging", "words"]),
+    // Asks the ports for readers, with the doctor's manners.
+    ("cli::setup", &["config", "board", "reader", "doctor"]),
+    // Reads the journal beside the daemon, or without one.
+    ("cli::reconcile", &["config", "journal", "reconcile"]),
+    // Asks the daemon for the list; verifies, exports and adopts by itself. Of the agent only which clock can be right.
+    ("cli::journal", &["till", "config", "journal", "agent"]),
+    ("main", &["cli"]),
+    // The outside world knows the agent by its wires only: the devices' bytes and messages.
+    ("sim", &["emv", "money", "card", "reader", "printer"]),
+    // Of the agent's gateway the table of parameters alone (`OPEN_TABLE`).
+    ("sim::gateway", &["emv", "money", "card", "gateway"]),
+    ("sim::shop", &["emv", "money", "card", "config"]),
+    ("bin::pos-sim", &["sim", "money", "config"]),
+    // The command line, for man pages and completions; and what the manual has in tables.
+    ("bin::pos-docs", &["cli", "config", "gateway", "metrics", "sale", "till", "words"]),
+];
+
+/// Rooms that nobody outside the module enters, although the table allows the module: the simulator shares the codecs
+/// of a device and must not share its rules, or both would make the same mistake.
+const CLOSED_TO_SIM: &[&str] = &["session", "port"];
+
+/// The one room of the agent's gateway that its simulation and the configuration enter: the interface's data model,
+/// which knows neither. What the agent makes of it stays closed.
+const OPEN_TABLE: &[&str] = &["gateway", "parameter"];
+/// Those for whom the rest of that module is closed.
+const TABLE_ONLY: &[&str] = &["sim", "config"];
+
+/// Modules that decide and never act: no clock, no I/O, no async.
+const PURE: &[&str] = &["money", "emv", "card", "sale", "follow_up", "reconcile", "words"];
+
+/// What a pure module has no use for, as tokens in a row.
+const IMPURE: &[&[&str]] = &[
+    &["async"],
+    &["tokio", "::"],
+    &["rusqlite", "::"],
+    &["reqwest", "::"],
+    &["SystemTime"],
+    &["Instant", "::", "now"],
+    &["std", "::", "fs"],
+    &["std", "::", "net"],
+    &["std", "::", "env"],
+    &["std", "::", "thread"],
+];
+
+const JUNK_DRAWERS: &[&str] = &[
+    "util", "utils", "common", "core", "manager", "managers", "helper", "helpers", "types", "handler", "handlers",
+    "misc",
+];
+
+const LONGEST_MAIN: usize = 60;
+
+#[test]
+fn every_module_uses_only_what_the_table_allows() {
+    let modules = modules();
+    let mut wrong = Vec::new();
+    for file in shipped() {
+        wrong.extend(check(&file, &read(&file), &modules));
+    }
+    assert!(wrong.is_empty(), "\n{}\n", wrong.join("\n"));
+}
+
+#[test]
+fn what_decides_does_not_act() {
+    let wrong: Vec<String> = shipped().iter().flat_map(|file| check_purity(file, &read(file))).collect();
+    assert!(wrong.is_empty(), "\n{}\n", wrong.join("\n"));
+}
+
+#[test]
+fn every_module_has_a_row() {
+    for module in modules() {
+        assert!(
+            MAY_USE.iter().any(|(row, _)| *row == module),
+            "src/lib.rs declares `{module}`: give it a row in MAY_USE"
+        );
+    }
+}
+
+#[test]
+fn every_file_begins_with_what_it_is() {
+    let bare: Vec<PathBuf> = ["src", "tests", "benches", "fuzz/fuzz_targets"]
+        .into_iter()
+        .flat_map(sources)
+        .filter(|file| !read(file).starts_with("//! "))
+        .collect();
+    assert!(bare.is_empty(), "files that do not begin with `//! ` and what they are: {bare:#?}");
+}
+
+/// In the table of `src/lib.rs` a file is followed by the functions to look at in it.
+#[test]
+fn the_map_names_what_exists() {
+    let map = read(Path::new("src/lib.rs"));
+    let (mut source, mut names) = (None, 0);
+    for row in map.lines().filter(|line| line.starts_with("//! | ")) {
+        for name in row.split('`').skip(1).step_by(2) {
+            if name.ends_with(".rs") {
+                source = Some((name, read(&Path::new("src").join(name))));
+            } else if let (false, Some((file, source))) = (name.contains("::"), &source) {
+                assert!(source.contains(&format!("fn {name}(")), "src/lib.rs: {file} has no function `{name}`: {row}");
+            }
+            names += 1;
+        }
+    }
+    assert!(names > 10, "src/lib.rs has its map in a table");
+}
+
+/// A test is found by the table in `tests/README.md`, which names its folder, and by the one at the head of the
+/// folder's
+/// `main.rs`, which names its file.
+#[test]
+fn the_maps_of_the_tests_name_every_file() {
+    let folders: Vec<PathBuf> = sources("tests")
+        .into_iter()
+        .filter(|file| file.ends_with("main.rs"))
+        .map(|file| file.parent().expect("a file of a folder").to_owned())
+        .collect();
+    assert!(folders.len() > 5, "tests/ has a `main.rs` in each folder: {folders:?}");
+    let map = rows(&read(Path::new("tests/README.md")));
+    for entry in entries(Path::new("tests")).iter().filter(|entry| entry.is_dir()) {
+        assert!(map.contains(&name(entry)), "tests/README.md has no row for {}", entry.display());
+    }
+    for folder in folders {
+        let head = rows(&read(&folder.join("main.rs")));
+        let mut files: Vec<String> = entries(&folder).iter().map(|file| name(file)).collect();
+        files.retain(|file| file != "main");
+        files.sort();
+        files.dedup();
+        let mut named = head;
+        named.sort();
+        assert_eq!(named, files, "the table of {}/main.rs, and what is there", folder.display());
+    }
+}
+
+#[test]
+fn no_file_or_folder_is_a_junk_drawer() {
+    for file in sources("src") {
+        for part in file.with_extension("").iter() {
+            let part = part.to_string_lossy();
+            assert!(!JUNK_DRAWERS.contains(&part.as_ref()), "{}: `{part}` does not say what is inside", file.display());
+        }
+    }
+}
+
+#[test]
+fn main_is_short() {
+    let lines = read(Path::new("src/main.rs")).lines().count();
+    assert!(
+        lines < LONGEST_MAIN,
+        "src/main.rs has {lines} lines, under {LONGEST_MAIN} are enough for arguments and exit code"
+    );
+}
+
+// ---- The checker
+// ---------------------------------------------------------------------------------------------------------
+
+/// The modules that `src/lib.rs` declares.
+fn modules() -> Vec<String> {
+    let found: Vec<String> = read(Path::new("src/lib.rs"))
+        .lines()
+        .filter_map(|line| {
+            line.trim().trim_start_matches("pub ").strip_prefix("mod ")?.strip_suffix(';').map(str::to_owned)
+        })
+        .collect();
+    assert!(found.len() > 10, "src/lib.rs lists its modules one on a line: {found:?}");
+    found
+}
+
+/// The `.rs` files under `folder`, sorted. A folder that does not exist has none.
+fn sources(folder: impl AsRef<Path>) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let mut found: Vec<PathBuf> = entries
+        .map(|entry| entry.expect("a folder that opens can be listed").path())
+        .flat_map(|path| if path.is_dir() { sources(&path) } else { vec![path] })
+        .filter(|path| path.extension().is_some_and(|extension| extension == "rs"))
+        .collect();
+    found.sort();
+    found
+}
+
+/// The first names of the rows of a table: `x` of a row that begins with "| `x` |".
+fn rows(text: &str) -> Vec<String> {
+    let row = |line: &str| {
+        line.trim_start_matches("//! ").strip_prefix("| `")?.split_once('`').map(|(name, _)| name.to_owned())
+    };
+    text.lines().filter_map(row).collect()
+}
+
+/// What is in a folder.
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let listed = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    listed.map(|entry| entry.expect("a folder that opens can be listed").path()).collect()
+}
+
+/// A file's or folder's name, without `.rs`.
+fn name(path: &Path) -> String {
+    path.file_stem().expect("an entry of a folder has a name").to_string_lossy().into_owned()
+}
+
+/// The sources of what is shipped: without those that hold tests only, `tests.rs` beside a `#[cfg(test)] mod tests;`.
+fn shipped() -> Vec<PathBuf> {
+    let is_test = |file: &PathBuf| file.with_extension("").iter().any(|part| part == "tests");
+    sources("src").into_iter().filter(|file| !is_test(file)).collect()
+}
+
+fn read(file: &Path) -> String {
+    fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
+}
+
+/// One line for every path in `source` that the table forbids.
+fn check(file: &Path, source: &str, modules: &[String]) -> Vec<String> {
+    let own = module_path(file);
+    let (row, allowed) = row_of(&own);
+    let mut wrong = Vec::new();
+    for (line, path) in paths(&production(source), own.len(), modules) {
+        let used = path[0].as_str();
+        let own_module = own.first().is_some_and(|own| own == used);
+        let is = |modules: &[&str]| own.first().is_some_and(|own| modules.contains(&own.as_str()));
+        let closed = is(&["sim"]) && used != "sim" && path.iter().any(|part| CLOSED_TO_SIM.contains(&part.as_str()));
+        let beside_the_table =
+            is(TABLE_ONLY) && used == OPEN_TABLE[0] && path.get(1).is_none_or(|room| room != OPEN_TABLE[1]);
+        let rule = if !own_module && !allowed.contains(&used) {
+            format!("`{row}` may use {allowed:?}")
+        } else if beside_the_table {
+            format!("of `{}` only `{}` is open to {TABLE_ONLY:?}", OPEN_TABLE[0], OPEN_TABLE[1])
+        } else if closed {
+            format!("`sim` may use what a device says, not its {CLOSED_TO_SIM:?}")
+        } else {
+            continue;
+        };
+        wrong.push(format!(
+            "{}:{line}: uses `{}`, but {rule} (tests/rules/layers.rs)",
+            file.display(),
+            path.join("::")
+        ));
+    }
+    wrong
+}
+
+/// One line for every clock, port or task in a pure module.
+fn check_purity(file: &Path, source: &str) -> Vec<String> {
+    if !module_path(file).first().is_some_and(|own| PURE.contains(&own.as_str())) {
+        return Vec::new();
+    }
+    let tokens = tokens(&production(source));
+    let starts_with = |at: usize, row: &[&str]| {
+        row.iter().enumerate().all(|(n, word)| tokens.get(at + n).is_some_and(|(_, found)| found == word))
+    };
+    let found =
+        (0..tokens.len()).filter_map(|at| Some((tokens[at].0, IMPURE.iter().find(|row| starts_with(at, row))?)));
+    found
+        .map(|(line, row)| {
+            format!(
+                "{}:{line}: `{}` in a module that only decides: {PURE:?} (tests/rules/layers.rs)",
+                file.display(),
+                row.concat()
+            )
+        })
+        .collect()
+}
+
+/// `src/reader/miura/link.rs` is `["reader", "miura", "link"]`; `src/lib.rs` is `["lib"]`.
+fn module_path(file: &Path) -> Vec<String> {
+    let inside = file.strip_prefix("src").unwrap_or(file).with_extension("");
+    let mut path: Vec<String> = inside.iter().map(|part| part.to_string_lossy().into_owned()).collect();
+    path.pop_if(|last| last == "mod");
+    path
+}
+
+fn row_of(own: &[String]) -> (&'static str, &'static [&'static str]) {
+    let own = own.join("::");
+    MAY_USE
+        .iter()
+        .filter(|(row, _)| own == *row || own.strip_prefix(row).is_some_and(|rest| rest.starts_with("::")))
+        .max_by_key(|(row, _)| row.len())
+        .copied()
+        .unwrap_or_else(|| panic!("no row of MAY_USE fits `{own}`"))
+}
+
+/// Paths from the root of the crate, with the line each begins on. Those that do not begin with a module are left out.
+fn paths(source: &str, depth: usize, modules: &[String]) -> Vec<(usize, Vec<String>)> {
+    let tokens = tokens(source);
+    let word = |at: usize| tokens.get(at).map_or("", |(_, word)| word.as_str());
+    let mut found = Vec::new();
+    for at in 0..tokens.len() {
+        let start = match word(at) {
+            "crate" | "pos_agent" if word(at + 1) == "::" && word(at.wrapping_sub(1)) != "::" => at + 2,
+            "super" if word(at.wrapping_sub(1)) != "::" => {
+                let ups = (0..).take_while(|n| word(at + 2 * n) == "super" && word(at + 2 * n + 1) == "::").count();
+                if ups < depth {
+                    continue;
+                }
+                at + 2 * ups
+            }
+            _ => continue,
+        };
+        expand(&tokens, start, &[], &mut found);
+    }
+    found.retain(|(_, path)| path.first().is_some_and(|first| modules.contains(first)));
+    found
+}
+
+/// Follows one path or one tree of `use` from the token `at`, and returns the token behind it.
+fn expand(
+    tokens: &[(usize, String)],
+    mut at: usize,
+    before: &[String],
+    found: &mut Vec<(usize, Vec<String>)>,
+) -> usize {
+    let word = |at: usize| tokens.get(at).map_or("", |(_, word)| word.as_str());
+    let line = tokens.get(at).map_or(0, |(line, _)| *line);
+    let mut path = before.to_vec();
+    loop {
+        if word(at) == "{" {
+            at += 1;
+            while !matches!(word(at), "}" | "") {
+                let next = expand(tokens, at, &path, found);
+                at = next.max(at + 1);
+            }
+            return at + 1;
+        }
+        if !word(at).starts_with(|c: char| c.is_alphanumeric() || c == '_' || c == '*') {
+            break;
+        }
+        path.push(word(at).to_owned());
+        at += 1;
+        if word(at) != "::" {
+            break;
+        }
+        at += 1;
+    }
+    if path.len() > before.len() {
+        found.push((line, path));
+    }
+    at
+}
+
+/// Words, `::` and single signs, with their lines.
+fn tokens(source: &str) -> Vec<(usize, String)> {
+    let mut tokens = Vec::new();
+    for (index, line) in source.lines().enumerate() {
+        let mut rest = line.trim_start();
+        while let Some(first) = rest.chars().next() {
+            let is_word = |c: char| c.is_alphanumeric() || c == '_';
+            let length = if is_word(first) {
+                rest.find(|c| !is_word(c)).unwrap_or(rest.len())
+            } else if rest.starts_with("::") {
+                2
+            } else {
+                first.len_utf8()
+            };
+            tokens.push((index + 1, rest[..length].to_owned()));
+            rest = rest[length..].trim_start();
+        }
+    }
+    tokens
+}
+
+/// The source with comments, texts and everything under `#[cfg(test)]` blanked out; lines stay where they are.
+fn production(source: &str) -> String {
+    let mut code: Vec<char> = without_comments_and_texts(source).chars().collect();
+    let mark: Vec<char> = "#[cfg(test)]".chars().collect();
+    let mut at = 0;
+    while at + mark.len() <= code.len() {
+        if code[at..].starts_with(&mark) {
+            let end = end_of_item(&code, at + mark.len());
+            code[at..end].iter_mut().filter(|c| **c != '\n').for_each(|c| *c = ' ');
+        }
+        at += 1;
+    }
+    code.into_iter().collect()
+}
+
+/// Behind the `;` or the closing brace of the item that begins at `from`.
+fn end_of_item(code: &[char], from: usize) -> usize {
+    let mut depth = 0_usize;
+    for (at, c) in code.iter().enumerate().skip(from) {
+        match c {
+            '{' => depth += 1,
+            '}' if depth <= 1 => return at + 1,
+            '}' => depth -= 1,
+            ';' if depth == 0 => return at + 1,
+            _ => {}
+        }
+    }
+    code.len()
+}
+
+fn without_comments_and_texts(source: &str) -> String {
+    let chars: Vec<char> = source.chars().collect();
+    let mut out = String::with_capacity(source.len());
+    let mut at = 0;
+    while at < chars.len() {
+        let length = blank_length(&chars[at..], at > 0 && (chars[at - 1].is_alphanumeric() || chars[at - 1] == '_'));
+        if length == 0 {
+            out.push(chars[at]);
+            at += 1;
+        } else {
+            let end = (at + length).min(chars.len());
+            out.extend(chars[at..end].iter().map(|c| if *c == '\n' { '\n' } else { ' ' }));
+            at = end;
+        }
+    }
+    out
+}
+
+/// How many characters of a comment, text or character literal begin here; 0 when none does.
+fn blank_length(rest: &[char], inside_word: bool) -> usize {
+    let find = |from: usize, end: &str| {
+        let end: Vec<char> = end.chars().collect();
+        (from..rest.len()).find(|at| rest[*at..].starts_with(&end)).map_or(rest.len(), |at| at + end.len())
+    };
+    match rest {
+        ['/', '/', ..] => rest.iter().position(|c| *c == '\n').unwrap_or(rest.len()),
+        ['/', '*', ..] => find(2, "*/"),
+        ['r', '"', ..] if !inside_word => find(2, "\""),
+        ['r', '#', ..] if !inside_word => {
+            let hashes = rest[1..].iter().take_while(|c| **c == '#').count();
+            // `r#type` is a word, not a text.
+            if rest.get(1 + hashes) == Some(&'"') { find(2 + hashes, &format!("\"{}", "#".repeat(hashes))) } else { 0 }
+        }
+        ['"', ..] => {
+            let mut at = 1;
+            while at < rest.len() && rest[at] != '"' {
+                at += if rest[at] == '\\' { 2 } else { 1 };
+            }
+            at + 1
+        }
+        ['\'', '\\', _, ..] => find(3, "'"),
+        ['\'', _, '\'', ..] => 3,
+        _ => 0,
+    }
+}
+
+// ---- The checker can fail
+// ------------------------------------------------------------------------------------------------
+
+fn planted(file: &str, source: &str) -> Vec<String> {
+    check(Path::new(file), source, &modules())
+}
+
+#[test]
+fn finds_a_planted_violation_and_says_where() {
+    let source = "//! Pure.\n\nuse std::fmt;\nuse crate::reader::Event;\n";
+    let found = planted("src/sale/step.rs", source);
+    assert_eq!(
+        found,
+        ["src/sale/step.rs:4: uses `reader::Event`, but `sale` may use [\"money\", \"card\"] (tests/rules/layers.rs)"]
+    );
+}
+
+#[test]
+fn the_table_of_parameters_is_open_and_no_other_room_beside_it() {
+    assert_eq!(planted("src/sim/gateway/form.rs", "use crate::gateway::parameter::{form, Call};").len(), 0);
+    assert_eq!(planted("src/sim/gateway/form.rs", "use crate::gateway::{parameter, request};").len(), 1);
+    assert_eq!(planted("src/sim/gateway/form.rs", "use crate::gateway;").len(), 1);
+    assert_eq!(planted("src/sim/reader/port.rs", "use crate::gateway::parameter;").len(), 1);
+    assert_eq!(planted("src/config/check.rs", "use crate::gateway::parameter;").len(), 0);
+    assert_eq!(planted("src/config/check.rs", "use crate::gateway::request;").len(), 1);
+    assert_eq!(planted("src/gateway/parameter/name.rs", "use crate::config::Assumptions;").len(), 1);
+}
+
+#[test]
+fn finds_it_in_braces_in_code_and_through_super() {
+    assert_eq!(
+        planted("src/sale/mod.rs", "use crate::{card, money::{Amount, self}, gateway::{Answer, tls}};").len(),
+        2
+    );
+    assert_eq!(planted("src/sale/mod.rs", "fn f() { let x = crate::journal::open(); }").len(), 1);
+    assert_eq!(planted("src/sale/a/b.rs", "use super::super::super::till;").len(), 1);
+    assert_eq!(planted("src/sale/a/b.rs", "use super::super::till;").len(), 0, "a `till` inside `sale`");
+    assert_eq!(planted("src/main.rs", "fn main() { pos_agent::sim::shop::open(); }").len(), 1);
+    assert_eq!(planted("src/agent.rs", "#[cfg(feature = \"sim\")]\nuse crate::sim::fault;").len(), 1);
+    assert_eq!(planted("src/agent.rs", "use crate::cli;").len(), 1);
+}
+
+#[test]
+fn the_simulator_shares_messages_and_not_rules() {
+    assert_eq!(planted("src/sim/reader/mod.rs", "use crate::reader::miura::{link, message::Command};").len(), 0);
+    assert_eq!(planted("src/sim/reader/mod.rs", "use crate::reader::miura::{link, session};").len(), 1);
+    assert_eq!(planted("src/sim/reader/mod.rs", "use crate::config::Config;").len(), 1);
+    assert_eq!(planted("src/sim/shop.rs", "use crate::config::Config;").len(), 0, "the shop writes a config");
+    assert_eq!(planted("src/sim/shop.rs", "use super::reader::session;").len(), 0, "a room of its own");
+}
+
+#[test]
+fn finds_a_clock_in_a_pure_module() {
+    let impure = "//! Head.\nuse tokio::time::Instant;\nfn f() -> Instant { Instant::now() }\nasync fn g() {}\n";
+    let found = check_purity(Path::new("src/sale/step.rs"), impure);
+    assert_eq!(found.len(), 3, "{found:?}");
+    assert!(found[0].starts_with("src/sale/step.rs:2: `tokio::` in a module that only decides"), "{found:?}");
+    assert_eq!(check_purity(Path::new("src/agent.rs"), impure).len(), 0);
+    let pure =
+        "use std::time::Instant; fn due(now: Instant) {} // Instant::now\n#[cfg(test)]\nmod tests { use std::fs; }";
+    assert_eq!(check_purity(Path::new("src/sale/step.rs"), pure).len(), 0);
+}
+
+#[test]
+fn is_silent_about_what_is_allowed_or_not_code() {
+    assert_eq!(planted("src/sale/mod.rs", "use crate::money::Amount;\nuse crate::sale::step;").len(), 0);
+    assert_eq!(planted("src/sale/mod.rs", "// use crate::till;\n/* crate::till */ /// [`crate::till`]").len(), 0);
+    assert_eq!(
+        planted("src/sale/mod.rs", "const T: &str = \"crate::till\"; const R: &str = r#\"\"crate::till\"#;").len(),
+        0
+    );
+    assert_eq!(planted("src/sale/mod.rs", "fn f<'a>(c: &'a str) { let q = '\"'; }\nuse crate::till; // '\"'").len(), 1);
+    let test = "#[cfg(test)]\nmod tests {\n    use crate::sim::fault;\n    fn f() { if true {} }\n}\n";
+    assert_eq!(planted("src/sale/mod.rs", test).len(), 0);
+    assert_eq!(planted("src/sale/mod.rs", &format!("{test}use crate::till;")), planted_at(6));
+}
+
+fn planted_at(line: usize) -> Vec<String> {
+    planted("src/sale/mod.rs", &format!("{}use crate::till;", "\n".repeat(line - 1)))
+}

@@ -1,0 +1,15 @@
+//! What holds for the files of the project themselves.
+//!
+//! | | what it shows |
+//! |---|---|
+//! | `layers` | who may use whom, heads, maps |
+//! | `manual` | every citation, link and table of `docs/` leads somewhere and is true |
+//! | `packages` | what may be built in: licences and sources |
+//! | `boards` | every file of every board is read by what will read it |
+
+#![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
+
+mod boards;
+mod layers;
+mod manual;
+mod packages;

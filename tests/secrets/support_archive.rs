@@ -1,0 +1,249 @@
+//! `pos-agent doctor --bundle` after a day of sales: what somebody who helps from afar needs is in it, and nothing of a
+//! card, a PIN, a token or a key, in whatever way it could be written (design: invariant 7).
+//!
+//! The service's log is another program's: here `journalctl` is a script that tells the agent's real log, and what no
+//! log should hold.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Output, Stdio};
+
+use crate::counter::{self, Counter, till};
+use crate::leak::{self, Kept, Secret};
+use crate::overheard::Overheard;
+use pos_agent::sim::reader::Entry::{Insert, Swipe, Tap};
+use pos_agent::sim::reader::deck::DECK;
+use pos_agent::sim::shop::{Options, TILL_TOKEN};
+use tokio::io::AsyncReadExt;
+
+/// A number that another program wrote into the log, in ways that people write it.
+const FOREIGN: &str = "4111111111111111";
+
+/// The parts of an archive by their names.
+fn unpacked(file: &Path) -> BTreeMap<String, String> {
+    let mut archive = tar::Archive::new(fs::File::open(file).unwrap());
+    let mut parts = BTreeMap::new();
+    for entry in archive.entries().unwrap() {
+        let mut entry = entry.unwrap();
+        assert_eq!(entry.header().mode().unwrap(), 0o600);
+        let name = entry.path().unwrap().to_str().unwrap().to_owned();
+        let mut text = String::new();
+        entry.read_to_string(&mut text).unwrap();
+        parts.insert(name.strip_prefix("pos-agent-support/").unwrap().to_owned(), text);
+    }
+    parts
+}
+
+/// A folder with programs that stand for those of systemd.
+fn programs(folder: &Path, log: &str) -> PathBuf {
+    let bin = folder.join("bin");
+    fs::create_dir(&bin).unwrap();
+    fs::write(bin.join("log"), log).unwrap();
+    for (name, does) in
+        [("journalctl", format!("cat {}/log", bin.display())), ("systemctl", "echo ActiveState=active".to_owned())]
+    {
+        fs::write(bin.join(name), format!("#!/bin/sh\n{does}\n")).unwrap();
+        fs::set_permissions(bin.join(name), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    bin
+}
+
+async fn doctor(config: &Path, file: &Path, bin: Option<&Path>) -> Output {
+    let mut command = till::program(&["doctor", "--config"]);
+    command.arg(config).arg("--bundle").arg(file);
+    if let Some(bin) = bin {
+        command.env("PATH", format!("{}:{}", bin.display(), std::env::var("PATH").unwrap()));
+    }
+    counter::within("the doctor", command.output()).await.unwrap()
+}
+
+#[tokio::test]
+async fn a_day_of_sales_leaves_nothing_of_a_card_or_a_secret_in_the_archive() {
+    let overheard = Overheard::listen().await;
+    let mut options = Options::default();
+    options.reader.tcp = Some(([127, 0, 0, 1], 0).into());
+    options.reader.removes_card = true;
+    let ours = format!("protocol = \"miura-mpi\"\nport = \"tcp://{}\" # ", overheard.address());
+    options.config = vec![("protocol = \"miura-mpi\"\nport = ".to_owned(), ours)];
+    let counter = Counter::closed(options).await;
+    overheard.lead_to(&counter.shop.reader.place());
+    let config = counter.shop.config();
+    let mut agent = till::program(&["run", "--config", config.to_str().unwrap(), "--log", "trace"])
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stderr = agent.stderr.take().unwrap();
+    let log = tokio::spawn(async move {
+        let mut log = Vec::new();
+        stderr.read_to_end(&mut log).await.unwrap();
+        log
+    });
+    counter.until_ready().await;
+    for (n, (name, entry)) in
+        [("chip-pin", Insert), ("pan-19", Insert), ("tap", Tap), ("tap-pin", Tap), ("swipe-pin", Swipe)]
+            .into_iter()
+            .enumerate()
+    {
+        let reference = format!("S{n}");
+        counter.sell(&reference, "12.34", name, entry).await;
+        let told =
+            |state| state != pos_agent::till::State::WaitingForCard && state != pos_agent::till::State::InProgress;
+        let view = counter.until(&reference, "its end or a signature", |view| told(view.state)).await;
+        if view.state == pos_agent::till::State::AwaitingSignature {
+            counter.sign(&reference, true).await;
+            counter.until_ended(&reference).await;
+        }
+        counter.shop.reader.remove();
+        counter.until_ready().await;
+    }
+    // One is under way while the archive is made, so that the status speaks of it.
+    counter.begin("S-now", "1.00").await;
+
+    let folder = tempfile::tempdir().unwrap();
+    let secrets = entrusted(&counter);
+    let (token, card) = (counter.shop.gateway.token(), &DECK[0]);
+    let planted = [
+        format!("other: card {FOREIGN}, {}", leak::groupings(FOREIGN).join(" | ")),
+        format!("other: track ;{}? %{}?", card.track2(), card.track1()),
+        format!("other: Authorization: Bearer {token}, till {TILL_TOKEN}, Bearer somebodyelsestoken0123"),
+        "other: 411111******1111 and 4111 11** **** 1111".to_owned(),
+        "other: a line that belongs there".to_owned(),
+    ];
+    let bin = programs(folder.path(), &planted.join("\n"));
+    let file = folder.path().join("support.tar");
+    let output = doctor(&config, &file, Some(&bin)).await;
+    let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+    assert!(said.contains(&format!("written: {} (about.txt, ", file.display())), "{said}");
+    assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o7777, 0o600);
+    let parts = unpacked(&file);
+
+    // What helps is in it.
+    let payment = counter.shop.gateway.ledger().entries()[0].id.clone();
+    for (part, words) in [
+        ("about.txt", &["Support archive of pos-agent", "no card data"][..]),
+        ("doctor.txt", &["config\n", "journal.db is in WAL mode", "the agent says: "]),
+        ("doctor.json", &["\"worst\":", "\"probe\":\"journal\""]),
+        ("config.toml", &["id = \"12345678\"", "token-file = "]),
+        ("status.json", &["\"terminalId\":\"12345678\"", "S-now"]),
+        ("journal.json", &["\"altered\": null", "\"transactions\": 6", "\"head\": \"", "S-now of till local"]),
+        ("transactions.jsonl", &["\"reference\":\"S0\"", "\"outcome\":\"approved\"", &payment]),
+        ("log.txt", &["other: a line that belongs there"]),
+        ("system.txt", &["== /etc/os-release", "== /proc/version", "MiB free", "ActiveState=active", "Max open files"]),
+        ("devices.txt", &["== /dev/serial/by-id", "== USB", "== /proc/devices"]),
+    ] {
+        for word in words {
+            assert!(parts[part].contains(word), "{part}: {word}: {}", parts[part]);
+        }
+    }
+    assert_eq!(parts.len(), 10, "{:?}", parts.keys());
+    for line in parts["transactions.jsonl"].lines().chain([parts["doctor.json"].as_str()]) {
+        serde_json::from_str::<serde_json::Value>(line).unwrap();
+    }
+
+    // The agent's own log, at its finest, is as good: it goes the same way.
+    stop(&mut agent).await;
+    let log = String::from_utf8(log.await.unwrap()).unwrap();
+    assert!(log.contains("DEBUG") && log.contains("sale timing"), "{log}");
+    fs::write(bin.join("log"), &log).unwrap();
+    let second = folder.path().join("second.tar");
+    doctor(&config, &second, Some(&bin)).await;
+    let later = unpacked(&second);
+    assert!(later["log.txt"].contains("sale timing"));
+    assert!(!later.contains_key("status.json"), "nobody answers any more");
+
+    // And nothing else.
+    let overheard = overheard.secrets();
+    for what in ["SRED data", "a PIN block", "a key serial number"] {
+        assert!(overheard.iter().any(|secret| secret.what == what), "{what} was never overheard");
+    }
+    let mut all = secrets;
+    all.extend(overheard);
+    all.push(Secret::text("a foreign card number", FOREIGN));
+    all.push(Secret::text("a foreign token", "somebodyelsestoken0123"));
+    let raw: Vec<_> =
+        [&file, &second].into_iter().map(|file| Kept::new("the file", &fs::read(file).unwrap())).collect();
+    let texts = parts.iter().chain(&later).map(|(name, text)| Kept::new(name, text.as_bytes()));
+    for kept in texts.chain(raw) {
+        for secret in &all {
+            if let Some(found) = kept.shows(secret) {
+                panic!("{} says {}, {}: {}", kept.name, secret.what, found.how, found.around);
+            }
+        }
+    }
+    // Not even as it may stand on a receipt.
+    let masked = |pan: &str| format!("{}{}{}", &pan[..6], "*".repeat(pan.len() - 10), &pan[pan.len() - 4..]);
+    for pan in DECK.iter().map(|card| card.pan).chain([FOREIGN]) {
+        for (name, text) in parts.iter().chain(&later) {
+            assert!(!text.contains(&masked(pan)), "{name} holds {}", masked(pan));
+        }
+    }
+    assert!(!parts["status.json"].contains("last4"), "{}", parts["status.json"]);
+}
+
+async fn stop(agent: &mut tokio::process::Child) {
+    let pid = rustix::process::Pid::from_raw(agent.id().unwrap().cast_signed()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    counter::within("the end of the agent", agent.wait()).await.unwrap();
+}
+
+/// What the deck and the shop hold.
+fn entrusted(counter: &Counter) -> Vec<Secret> {
+    let mut secrets = vec![
+        Secret::text("the gateway's token", counter.shop.gateway.token()),
+        Secret::text("the till's token", TILL_TOKEN),
+    ];
+    for card in DECK {
+        secrets.push(Secret::text("a card number", card.pan));
+        secrets.push(Secret::bytes("a card number in BCD", &hex::decode(&card.pan[..card.pan.len() / 2 * 2]).unwrap()));
+        secrets.push(Secret::text("track 1", &card.track1()));
+        secrets.push(Secret::text("track 2", &card.track2()));
+        let after_number = format!("{}{}{}", card.expiry, card.service_code, card.discretionary);
+        secrets.push(Secret::text("what follows the number on track 2", &after_number));
+        secrets.push(Secret::text("the holder", card.holder.trim()));
+    }
+    secrets
+}
+
+#[tokio::test]
+async fn a_file_that_is_there_is_not_overwritten_and_nothing_is_looked_at() {
+    let counter = Counter::closed(Options::default()).await;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("support.tar");
+    fs::write(&file, "mine").unwrap();
+    let output = doctor(&counter.shop.config(), &file, None).await;
+    assert_eq!(output.status.code(), Some(74));
+    assert!(output.stdout.is_empty(), "{}", String::from_utf8_lossy(&output.stdout));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("is there already and is not overwritten; choose another name"), "{said}");
+    assert_eq!(fs::read(&file).unwrap(), b"mine");
+    let output = doctor(&counter.shop.config(), Path::new("/proc/support.tar"), None).await;
+    assert_eq!(output.status.code(), Some(74));
+    assert!(String::from_utf8(output.stderr).unwrap().contains("cannot be written"));
+}
+
+/// Where little is there, what is there is told; a secret in the wrong place is not.
+#[tokio::test]
+async fn a_broken_configuration_without_systemd_and_journal_still_gives_an_archive() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = folder.path().join("config.toml");
+    fs::write(&config, "[gateway]\nurl = \"https://me:password1@gateway.example\"\ntoken = \"0123456789abcdefXYZ\"\n")
+        .unwrap();
+    let bin = folder.path().join("empty");
+    fs::create_dir(&bin).unwrap();
+    let file = folder.path().join("support.tar");
+    let mut command = till::program(&["doctor", "--json", "--config"]);
+    command.arg(&config).arg("--bundle").arg(&file).env("PATH", &bin);
+    let output = counter::within("the doctor", command.output()).await.unwrap();
+    assert_eq!(output.status.code(), Some(78));
+    let parts = unpacked(&file);
+    assert!(parts["log.txt"].contains("journalctl cannot be started"), "{}", parts["log.txt"]);
+    assert!(parts["doctor.txt"].contains("FAULT"), "{}", parts["doctor.txt"]);
+    assert_eq!(parts["config.toml"], "[gateway]\nurl = \"https://[secret]@gateway.example\"\ntoken = \"[secret]\"\n");
+    assert!(!parts.contains_key("journal.json"));
+    for (name, text) in &parts {
+        assert!(!text.contains("0123456789abcdefXYZ") && !text.contains("password1"), "{name}: {text}");
+    }
+}

@@ -1,0 +1,260 @@
+//! What follows a sale that was approved in part, or in another currency than the terminal's, or with a tip: what is
+//! left of it, what may be given back, what is sent, what stands on paper, and what the close of the day adds up.
+//! Everything goes by the payment, and nothing by what was asked for or by the terminal.
+
+use crate::counter::{self, Counter, ended};
+use pos_agent::sim::gateway::{Kind, Outcome as Bank, State as Booked};
+use pos_agent::sim::reader::Entry::Tap;
+use pos_agent::sim::reader::{WaitsFor, card};
+use pos_agent::sim::shop::Options;
+use pos_agent::till::{Outcome, SaleView};
+use serde_json::{Value, json};
+
+/// The same in one currency.
+struct Money {
+    currency: &'static str,
+    asked: &'static str,
+    /// What the gateway approves: half of it.
+    part: &'static str,
+    /// More than that, and less than was asked for.
+    beyond: &'static str,
+    /// What is given back first, and what is left then.
+    first: &'static str,
+    rest: &'static str,
+    /// `part`, `first` and `rest` as the gateway is told: always two decimals.
+    sent: [&'static str; 3],
+}
+
+#[rustfmt::skip]
+const MONEY: &[Money] = &[
+    Money { currency: "EUR", asked: "20.00", part: "10.00", beyond: "10.01", first: "4.00", rest: "6.00", sent: ["10.00", "4.00", "6.00"] },
+    Money { currency: "USD", asked: "20.00", part: "10.00", beyond: "10.01", first: "3.99", rest: "6.01", sent: ["10.00", "3.99", "6.01"] },
+    Money { currency: "JPY", asked: "1200",  part: "600",   beyond: "601",   first: "200",  rest: "400",  sent: ["600.00", "200.00", "400.00"] },
+    Money { currency: "KWD", asked: "2.460", part: "1.230", beyond: "1.240", first: "0.230", rest: "1.000", sent: ["1.23", "0.23", "1.00"] },
+];
+
+impl Counter {
+    /// With a card, of which the gateway approves half.
+    async fn in_part(&mut self, money: &Money, kind: &str, reference: &str) -> SaleView {
+        let Money { currency, asked, part, .. } = money;
+        self.shop.gateway.force(Bank::Partial);
+        let body =
+            json!({"kind": kind, "reference": reference, "amount": asked, "currency": currency, "acceptPartial": true});
+        let (status, answer) = self.ask(body).await;
+        assert_eq!(status, 201, "{answer}");
+        self.present(card("tap").unwrap(), Tap).await;
+        let view = self.until_ended(reference).await;
+        assert_eq!(ended(&view), Some(Outcome::PartiallyApproved), "{}", view.text);
+        assert_eq!(
+            (view.amount.as_str(), view.approved_amount.as_deref(), view.currency.as_str()),
+            (*asked, Some(*part), *currency)
+        );
+        self.until_ready().await;
+        let (part, asked) = (format!("{part} {currency}"), format!("{asked} {currency}"));
+        assert!(view.text.contains(&part) && view.text.contains(&asked), "{}", view.text);
+        for _ in 0..2 {
+            let receipt = self.paper().await;
+            let line =
+                |label: &str, value: &str| receipt.lines().any(|line| line.starts_with(label) && line.ends_with(value));
+            assert!(line("Requested", &asked) && line("Approved", &part), "{receipt}");
+            assert!(receipt.contains("PARTIALLY APPROVED"), "{receipt}");
+            // The big amount is the one that was taken.
+            let big = receipt.lines().position(|line| line.trim() == part);
+            assert!(big < receipt.lines().position(|line| line.contains("PARTIALLY")) && big.is_some(), "{receipt}");
+        }
+        view
+    }
+
+    /// A receipt of what followed: its amount in its currency, and no other.
+    async fn receipt_over(&mut self, amount: &str, currency: &str) {
+        for _ in 0..2 {
+            let receipt = self.paper().await;
+            let wanted = format!("{amount} {currency}");
+            assert!(receipt.lines().any(|line| line.trim() == wanted), "{wanted}:\n{receipt}");
+            assert_eq!(receipt.matches(&format!(" {currency}")).count(), 1, "{receipt}");
+        }
+    }
+
+    /// What the gateway holds of one kind, as it was told.
+    fn booked(&self, kind: Kind) -> Vec<String> {
+        let ledger = self.shop.gateway.ledger();
+        let entries = ledger.entries().iter().filter(|entry| entry.kind == kind && entry.state != Booked::Declined);
+        entries.map(|entry| format!("{} {}", entry.amount, entry.currency)).collect()
+    }
+
+    /// The close of the day: `kind count sum currency`.
+    async fn totals(&self) -> Vec<String> {
+        self.sums("kinds").await
+    }
+
+    async fn sums(&self, what: &str) -> Vec<String> {
+        let (status, totals) = self.get("/v1/totals").await;
+        assert_eq!(status, 200, "{totals}");
+        let text = |sum: &Value, field: &str| sum[field].as_str().unwrap().to_owned();
+        let sums = totals[what].as_array().unwrap().iter();
+        sums.map(|sum| format!("{} {} {} {}", text(sum, "kind"), sum["count"], text(sum, "sum"), text(sum, "currency")))
+            .collect()
+    }
+}
+
+#[tokio::test]
+async fn a_part_in_any_currency_is_all_there_is_to_give_back() {
+    let mut counter = Counter::open().await;
+    for money in MONEY {
+        counter.change_currency(money.currency).await;
+        counter.in_part(money, "sale", &format!("sale-{}", money.currency)).await;
+    }
+    // What was taken goes back in its own currency, whichever the terminal has by then.
+    for money in MONEY {
+        let Money { currency, part, beyond, first, rest, .. } = money;
+        let sale = format!("sale-{currency}");
+        assert_eq!(counter.show(&sale).await.left.as_deref(), Some(*part), "{currency}");
+        // What was asked for and not approved was never paid, and what was paid is in one currency.
+        let more = json!({"kind": "refund", "reference": "no", "of": sale, "amount": beyond, "currency": currency});
+        let (status, refused) = counter.ask(more).await;
+        let message = refused["error"]["message"].as_str().unwrap();
+        assert_eq!((status, message.contains(&format!("{part} {currency}"))), (422, true), "{refused}");
+        for other in MONEY.iter().filter(|other| other.currency != *currency) {
+            let other = json!({"kind": "refund", "reference": "no", "of": sale, "amount": other.first, "currency": other.currency});
+            let (status, refused) = counter.ask(other).await;
+            assert_eq!((status, &refused["error"]["code"]), (422, &json!("not-possible")), "{refused}");
+        }
+        let one = json!({"kind": "refund", "reference": format!("r1-{currency}"), "of": sale, "amount": first, "currency": currency});
+        let view = counter.done(one).await;
+        assert_eq!(view.text, format!("REFUND APPROVED {first} {currency}"));
+        counter.receipt_over(first, currency).await;
+        assert_eq!(counter.show(&sale).await.left.as_deref(), Some(*rest), "{currency}");
+        // All that is left, without saying how much or in what.
+        let view = counter.done(json!({"kind": "refund", "reference": format!("r2-{currency}"), "of": sale})).await;
+        assert_eq!(
+            (ended(&view), view.amount.as_str(), view.currency.as_str()),
+            (Some(Outcome::Approved), *rest, *currency)
+        );
+        counter.receipt_over(rest, currency).await;
+        assert_eq!(counter.show(&sale).await.left.as_deref(), Some("0"));
+    }
+    let sent = |which: &[usize]| -> Vec<String> {
+        let of =
+            |money: &Money| which.iter().map(|n| format!("{} {}", money.sent[*n], money.currency)).collect::<Vec<_>>();
+        MONEY.iter().flat_map(of).collect()
+    };
+    assert_eq!(counter.booked(Kind::Debit), sent(&[0]));
+    assert_eq!(counter.booked(Kind::Refund), sent(&[1, 2]));
+    let mut expected: Vec<_> = ["refund 2", "sale 1"]
+        .iter()
+        .flat_map(|kind| MONEY.iter().map(move |money| format!("{kind} {} {}", money.part, money.currency)))
+        .collect();
+    expected.sort();
+    let mut totals = counter.totals().await;
+    totals.sort();
+    assert_eq!(totals, expected, "each currency by itself, and only what was approved");
+}
+
+#[tokio::test]
+async fn a_part_in_any_currency_is_all_there_is_to_capture_or_to_undo() {
+    let mut counter = Counter::open().await;
+    for money in MONEY {
+        let Money { currency, part, beyond, first, rest, .. } = money;
+        counter.change_currency(currency).await;
+        let room = format!("room-{currency}");
+        counter.in_part(money, "pre-authorisation", &room).await;
+        let more = json!({"kind": "capture", "reference": "no", "of": room, "amount": beyond, "currency": currency});
+        assert_eq!(counter.ask(more).await.0, 422, "{currency}: never reserved");
+        let one = json!({"kind": "capture", "reference": format!("c1-{currency}"), "of": room, "amount": first, "currency": currency});
+        assert_eq!(ended(&counter.done(one).await), Some(Outcome::Approved));
+        counter.receipt_over(first, currency).await;
+        let last = counter.done(json!({"kind": "capture", "reference": format!("c2-{currency}"), "of": room})).await;
+        assert_eq!((last.amount.as_str(), last.currency.as_str()), (*rest, *currency));
+        counter.receipt_over(rest, currency).await;
+
+        let sale = format!("sale-{currency}");
+        counter.in_part(money, "sale", &sale).await;
+        let undone = counter.done(json!({"kind": "reversal", "reference": format!("v-{currency}"), "of": sale})).await;
+        assert_eq!(
+            (ended(&undone), undone.amount.as_str(), undone.currency.as_str()),
+            (Some(Outcome::Approved), *part, *currency)
+        );
+        counter.receipt_over(part, currency).await;
+        assert_eq!(counter.show(&sale).await.left.as_deref(), Some("0"));
+    }
+    let two = |money: &Money| [1, 2].map(|n| format!("{} {}", money.sent[n], money.currency));
+    assert_eq!(counter.booked(Kind::Capture), MONEY.iter().flat_map(two).collect::<Vec<_>>());
+    let whole = |money: &Money| format!("{} {}", money.sent[0], money.currency);
+    assert_eq!(counter.booked(Kind::Reversal), MONEY.iter().map(whole).collect::<Vec<_>>());
+    assert_eq!(counter.totals().await.iter().filter(|sum| sum.starts_with("reversal 1")).count(), MONEY.len());
+}
+
+/// The terminal itself takes back what a till cannot use, and what had no answer.
+#[tokio::test]
+async fn what_is_taken_back_by_itself_goes_back_in_its_own_currency() {
+    let mut counter = Counter::open().await;
+    for (bank, what) in [(Bank::Partial, "a part"), (Bank::Garbage, "no answer")] {
+        for Money { currency, asked, .. } in MONEY {
+            counter.change_currency(currency).await;
+            let reference = format!("{what} {currency}");
+            counter.shop.gateway.force(bank);
+            assert_eq!(counter.begin_in(&reference, asked, currency).await.0, 201);
+            counter.present(card("tap").unwrap(), Tap).await;
+            let view = counter.until_ended(&reference).await;
+            assert_eq!(ended(&view), Some(Outcome::Reversed), "{}", view.text);
+            counter.until_ready().await;
+            // One that says that it is not confirmed yet may come before.
+            while !counter.paper().await.contains("CUSTOMER COPY") {}
+            let receipt = counter.receipt(&reference, "customer").await;
+            let wanted = format!("{asked} {currency}");
+            assert!(receipt.lines().any(|line| line.trim() == wanted) && receipt.contains("NOT CHARGED"), "{receipt}");
+        }
+    }
+    assert!(counter.charged().is_empty(), "{:?}", counter.charged());
+    assert_eq!(counter.booked(Kind::Reversal), counter.booked(Kind::Debit));
+    assert!(counter.totals().await.is_empty(), "{:?}", counter.totals().await);
+}
+
+#[tokio::test]
+async fn the_limit_holds_for_the_amount_and_for_the_amount_with_its_tip() {
+    let mut options = Options::default();
+    let limited = ("currency = \"EUR\"".to_owned(), "currency = \"EUR\"\nmax-amount = \"14.00\"".to_owned());
+    options.config.push(limited);
+    let counter = Counter::open_with(options).await;
+    for (amount, currency, word) in [
+        ("14.01", "EUR", "above the terminal's limit of 14.00 EUR"),
+        ("1.00", "USD", "no other currency"),
+        ("1", "JPY", "no other currency"),
+    ] {
+        let (status, refused) = counter.begin_in("no", amount, currency).await;
+        let message = refused["error"]["message"].as_str().unwrap();
+        assert_eq!((status, message.contains(word)), (422, true), "{refused}");
+    }
+    let with_tip = |reference: &str| json!({"reference": reference, "amount": "12.34", "tip": "ask"});
+    counter.shop.reader.next_number("167");
+    assert_eq!(counter.ask(with_tip("over")).await.0, 201);
+    let view = counter.until_ended("over").await;
+    assert_eq!(ended(&view), Some(Outcome::Cancelled), "{}", view.text);
+    assert_eq!(view.reason.as_deref(), Some("tip-not-possible"), "{}", view.text);
+    assert!(view.text.contains("14.01 EUR"), "{}", view.text);
+    assert!(counter.shop.gateway.ledger().entries().is_empty());
+    counter.until_ready().await;
+    counter.shop.reader.next_number("166");
+    assert_eq!(counter.ask(with_tip("at the limit")).await.0, 201);
+    counter::within("the reader asking for a card", counter.shop.reader.waits_for(WaitsFor::Card)).await;
+    counter.shop.reader.tap(card("tap").unwrap());
+    assert_eq!(ended(&counter.until_ended("at the limit").await), Some(Outcome::Approved));
+    assert_eq!(counter.charged(), ["14.00 EUR"]);
+}
+
+/// What was approved pays for the sale first: only what is above it was given as a tip.
+#[tokio::test]
+async fn of_a_part_below_the_amount_nothing_is_a_tip() {
+    let counter = Counter::open().await;
+    for (bank, reference) in [(Bank::Approve, "in full"), (Bank::Partial, "in part")] {
+        counter.shop.gateway.force(bank);
+        counter.shop.reader.next_number("200");
+        let body = json!({"reference": reference, "amount": "12.00", "tip": "ask", "acceptPartial": true});
+        assert_eq!(counter.ask(body).await.0, 201);
+        counter.present(card("tap").unwrap(), Tap).await;
+        assert!(counter.until_ended(reference).await.approved_amount.is_some());
+        counter.until_ready().await;
+    }
+    assert_eq!(counter.totals().await, ["sale 2 21.00 EUR"]);
+    assert_eq!(counter.sums("tips").await, ["sale 1 2.00 EUR"]);
+}

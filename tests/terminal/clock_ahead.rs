@@ -1,0 +1,129 @@
+//! The board's clock was a year ahead for one sale, and is right again: the next start takes sales, because the
+//! reader's clock and the gateway's agree that it is a year earlier. When one of them does not say so it waits for a
+//! technician.
+
+use std::time::Duration;
+
+use crate::world::World;
+use crate::world::board::End;
+use crate::world::desk;
+use crate::world::people::{Told, Wish};
+use pos_agent::journal::{Db, inspect};
+use pos_agent::till::Kind;
+use tokio::time::sleep;
+
+const YEAR_MS: i64 = 365 * 24 * 3600 * 1000;
+
+/// A world in which one sale was recorded by a clock that was a year ahead; the reader's clock was set when it was
+/// right. The bank shows this certificate.
+fn with_a_record_of_next_year(certificate: usize) -> World {
+    let world = World::new("");
+    world.lock().bank.certificate = certificate;
+    std::fs::write(world.folder().join("ca.pem"), desk::tls(certificate).0).unwrap();
+    world.lock().points.plan(None);
+    world.lock().wishes = (1..=4).map(|number| Wish::new(number, Kind::ByRegistration, 500)).collect();
+    let end = world.boot(async |mut till| {
+        till.until_ready().await;
+        till.wants(0).await;
+        // The reader's clock is set when nothing else is to be done.
+        sleep(Duration::from_secs(80)).await;
+        world.lock().clock_off_ms = YEAR_MS;
+        till.wants(1).await;
+        // Long enough for the reader's clock to be set again, and to hide the time that it knows.
+        sleep(Duration::from_secs(80)).await;
+        world.lock().clock_off_ms = 0;
+    });
+    assert_eq!(end, End::Done);
+    world
+}
+
+fn is_approved(world: &World, wish: usize) -> bool {
+    matches!(world.lock().wishes[wish].told.last(), Some(Told::Approved { .. }))
+}
+
+#[test]
+fn a_record_of_next_year_does_not_stop_the_terminal_for_a_year() {
+    for certificate in [0, desk::ENDS_SOON] {
+        goes_on(&with_a_record_of_next_year(certificate));
+    }
+}
+
+fn goes_on(world: &World) {
+    assert!(is_approved(world, 0));
+    let end = world.boot(async |mut till| {
+        till.until_ready().await;
+        till.wants(2).await;
+        assert!(is_approved(world, 2), "{:?}", world.lock().wishes[2].told);
+    });
+    assert_eq!(end, End::Done);
+    let found = inspect(&world.journal()).unwrap().sales.unwrap();
+    let set_back = found.set_back.clone().expect("the book says that the clock was set back");
+    assert!(set_back.by.contains("reader") && set_back.by.contains("gateway"), "{set_back:?}");
+    assert!(set_back.latest_unix_ms > set_back.now_unix_ms + YEAR_MS - 24 * 3600 * 1000, "{set_back:?}");
+    assert!(found.latest.unix_ms < set_back.latest_unix_ms, "{found:?}");
+    // And the one after it needs nobody's agreement any more.
+    world.lock().bank.away = true;
+    let end = world.boot(async |till| {
+        till.until_ready().await;
+        assert!(till.is_ready().await);
+    });
+    assert_eq!(end, End::Done);
+}
+
+#[test]
+fn without_the_gateways_clock_it_waits_for_a_technician() {
+    let world = with_a_record_of_next_year(0);
+    world.lock().bank.away = true;
+    let end = world.boot(async |mut till| {
+        sleep(Duration::from_secs(600)).await;
+        assert!(!till.is_ready().await);
+        till.wants(2).await;
+        let told = world.lock().wishes[2].told.clone();
+        let Some(Told::Unknown(why)) = told.last() else { panic!("{told:?}") };
+        assert!(why.contains("the journal's latest record is of") && why.contains("set-clock-back"), "{why}");
+    });
+    assert_eq!(end, End::Done);
+    // He has set the board's clock, and says so.
+    let now = world.lock().clock_ms();
+    Db::open(&world.journal()).unwrap().0.set_clock_back(now, "J. Doe").unwrap();
+    world.lock().bank.away = false;
+    let end = world.boot(async |mut till| {
+        till.until_ready().await;
+        till.wants(3).await;
+        assert!(is_approved(&world, 3), "{:?}", world.lock().wishes[3].told);
+    });
+    assert_eq!(end, End::Done);
+}
+
+#[test]
+fn a_record_of_next_year_does_not_hide_that_the_journal_is_an_old_copy() {
+    const DAYS: Duration = Duration::from_secs(5 * 24 * 3600);
+    for by_a_technician in [false, true] {
+        let world = World::new("");
+        world.lock().points.plan(None);
+        world.lock().wishes = (1..=3).map(|number| Wish::new(number, Kind::ByRegistration, 500)).collect();
+        let end = world.boot(async |mut till| {
+            till.until_ready().await;
+            till.wants(0).await;
+            world.lock().clock_off_ms = YEAR_MS;
+            till.wants(1).await;
+            world.keep_copy();
+            // The board goes on, days before the copy comes back.
+            world.lock().clock_off_ms = 0;
+            till.wants(2).await;
+        });
+        assert_eq!(end, End::Done);
+        world.wait(DAYS);
+        world.put_copy_back();
+        if by_a_technician {
+            let now = world.lock().clock_ms();
+            Db::open(&world.journal()).unwrap().0.set_clock_back(now, "J. Doe").unwrap();
+        }
+        let end = world.boot(async |till| {
+            sleep(Duration::from_secs(600)).await;
+            let attention = till.attention().await;
+            assert!(attention.iter().any(|what| what.contains("this journal is an old copy")), "{attention:?}");
+        });
+        assert_eq!(end, End::Done);
+    }
+}

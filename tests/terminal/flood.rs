@@ -1,0 +1,153 @@
+//! A reader that sends without end, over a real pty and real TCP, starves nobody: a till is answered, a sale that needs
+//! no card goes through, and the terminal says what is wrong with the reader. How long that may take is counted in what
+//! the reader could say meanwhile, never in time.
+
+use std::future::Future;
+
+use crate::counter::{self, Counter, ended};
+use pos_agent::sim::reader::flood::FLOODS;
+use pos_agent::sim::reader::{Entry, card};
+use pos_agent::sim::shop::Options;
+use pos_agent::till::{Attention, Outcome, ReaderState, StatusView};
+use serde_json::json;
+
+/// What a reader may get rid of until a till has its answer: what the agent takes before it closes the line (64 KiB),
+/// and what the system's buffers hold (some megabytes for TCP), a few times.
+const MOST: u64 = 32 * 1024 * 1024;
+
+async fn open(tcp: bool) -> Counter {
+    let mut options = Options::default();
+    if tcp {
+        options.reader.tcp = Some(([127, 0, 0, 1], 0).into());
+        options.config.push((
+            "[reader]\nprotocol = \"miura-mpi\"\nport = \"".into(),
+            "[reader]\nprotocol = \"miura-mpi\"\nport = \"tcp://".into(),
+        ));
+    }
+    Counter::open_with(options).await
+}
+
+/// The answer, before the reader has said more than [`MOST`].
+async fn unless_flooded<T>(counter: &Counter, what: &str, answer: impl Future<Output = T>) -> T {
+    let before = counter.shop.reader.flooded();
+    let too_much = async {
+        while counter.shop.reader.flooded() - before < MOST {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::select! {
+        answer = answer => answer,
+        () = too_much => panic!("{what} waited while the reader said {MOST} bytes"),
+    }
+}
+
+/// Waits until the reader has begun.
+async fn floods(counter: &Counter, what: &str) {
+    let begun = async {
+        while counter.shop.reader.flooded() == 0 {
+            tokio::task::yield_now().await;
+        }
+    };
+    counter::within(&format!("{what}: a flood"), begun).await;
+}
+
+/// A card that is kept.
+async fn registration(counter: &Counter) -> String {
+    let body = json!({"reference": "first", "amount": "1.00", "parameters": {"createRegistration": true,
+        "standingInstruction": {"type": "UNSCHEDULED", "mode": "INITIAL", "source": "CIT"}}});
+    assert_eq!(counter.post_sale(&body.to_string()).await.0, 201);
+    counter.present(card("tap").unwrap(), Entry::Tap).await;
+    let view = counter.until_ended("first").await;
+    counter.until_ready().await;
+    view.registration.unwrap()
+}
+
+/// A till asks for the status and sells, while the reader floods.
+async fn serves_tills(counter: &Counter, kept: &str, what: &str) {
+    for n in 0..3 {
+        unless_flooded(counter, &format!("{what}: status {n}"), counter.status()).await;
+    }
+    let body = json!({"kind": "by-registration", "reference": "kept", "amount": "9.99", "registration": kept,
+        "parameters": {"standingInstruction": {"type": "UNSCHEDULED", "mode": "REPEATED", "source": "MIT"}}});
+    let sold = async {
+        let (status, answer) = counter.post_sale(&body.to_string()).await;
+        assert_eq!(status, 201, "{what}: {answer}");
+        counter.until_ended("kept").await
+    };
+    let view = unless_flooded(counter, &format!("{what}: a sale without a card"), sold).await;
+    assert_eq!(ended(&view), Some(Outcome::Approved), "{what}: {}", view.text);
+}
+
+async fn is_said(counter: &Counter, what: &str) {
+    let floods = |status: &StatusView| status.needs(Attention::ReaderFlooding);
+    let status = counter.until_status(&format!("{what}: that it floods"), floods).await;
+    assert!(!status.ready && status.reader.state == ReaderState::Flooding, "{what}: {status:?}");
+    assert!(status.reader.text.contains("sends without end and is not listened to"), "{what}: {status:?}");
+}
+
+#[tokio::test]
+async fn no_flood_of_an_idle_reader_starves_a_till() {
+    for tcp in [false, true] {
+        for (name, _) in FLOODS {
+            let what = format!("{name}, {}", if tcp { "TCP" } else { "pty" });
+            let counter = open(tcp).await;
+            let kept = registration(&counter).await;
+            counter.shop.reader.follow(format!("after 0ms: flood {name}").parse().unwrap());
+            serves_tills(&counter, &kept, &what).await;
+            is_said(&counter, &what).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn no_flood_while_a_card_is_awaited_starves_a_till() {
+    for tcp in [false, true] {
+        for (name, _) in FLOODS {
+            let what = format!("{name}, {}", if tcp { "TCP" } else { "pty" });
+            let counter = open(tcp).await;
+            let kept = registration(&counter).await;
+            counter.shop.reader.follow(format!("on waiting 1: flood {name}").parse().unwrap());
+            assert_eq!(counter.begin("card", "12.34").await.0, 201);
+            floods(&counter, &what).await;
+            serves_tills(&counter, &kept, &what).await;
+            let view = unless_flooded(&counter, &what, counter.until_ended("card")).await;
+            // A reader that is given up, or a card that it could not read.
+            let nothing_sent = matches!(ended(&view), Some(Outcome::NotSent | Outcome::Cancelled));
+            assert!(nothing_sent, "{what}: {}", view.text);
+            assert_eq!(counter.charged(), ["1.00 EUR", "9.99 EUR"], "{what}");
+            is_said(&counter, &what).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_flood_while_the_host_is_asked_leaves_the_books_right_and_ends_with_the_flood() {
+    // All at once: most of the time is spent waiting until the line is opened again.
+    let mut all = tokio::task::JoinSet::new();
+    for (name, _) in FLOODS {
+        all.spawn(while_the_host_is_asked(name));
+    }
+    while let Some(done) = all.join_next().await {
+        done.unwrap();
+    }
+}
+
+async fn while_the_host_is_asked(name: &str) {
+    let counter = open(false).await;
+    let kept = registration(&counter).await;
+    counter.shop.reader.follow(format!("on asked 1: flood {name}").parse().unwrap());
+    assert_eq!(counter.begin("card", "12.34").await.0, 201);
+    counter.present(card("chip-pin").unwrap(), Entry::Insert).await;
+    floods(&counter, name).await;
+    serves_tills(&counter, &kept, name).await;
+    let view = counter.until_ended("card").await;
+    // Approved or given back: what the till was told is what the gateway holds.
+    counter.audit(&format!("{name}: {}", view.text));
+    is_said(&counter, name).await;
+    counter.shop.reader.follow("after 0ms: flood nothing".parse().unwrap());
+    counter.shop.reader.remove();
+    counter.until_ready().await;
+    counter.sell("next", "5.00", "tap", Entry::Tap).await;
+    assert_eq!(ended(&counter.until_ended("next").await), Some(Outcome::Approved), "{name}");
+    counter.audit(name);
+}

@@ -1,0 +1,166 @@
+//! A journal that is an old copy of itself: it was restored from a backup, and holds a sale as open that has long
+//! ended. Nothing of before is reversed by itself then: the open sales wait for a person. And a journal that is whole
+//! waits no longer for that than the gateway does.
+
+use std::time::Duration;
+
+use crate::world::World;
+use crate::world::bank::Behaviour;
+use crate::world::manners::{self, Manners};
+use crate::world::people::{Told, Wish};
+use crate::world::verdict::EndState;
+use pos_agent::till::Kind;
+use tokio::time::sleep;
+
+const HOUR: Duration = Duration::from_secs(3600);
+
+/// Payments of another terminal in the time that is asked for: more than the gateway lists at once, so that it is asked
+/// for a part of the time after the other. The literal gateway throttles who asks so often.
+const OTHERS: u32 = 300;
+
+/// A terminal whose journal is the copy that was made while its first sale was pending; that sale ended, and a second
+/// one was made. The till was told of both.
+fn with_an_old_copy(manners: Manners, hand: &str) -> World {
+    let world = World::new(&format!("on waiting 1: {hand}\non waiting 2: tap tap\non waiting 3: tap tap\n"));
+    {
+        let mut state = world.lock();
+        state.bank.manners = manners;
+        state.bank.elsewhere(OTHERS, Duration::from_secs(600));
+        state.bank.behaviours.push_back(Behaviour::PendingThenApproved);
+        state.wishes.extend((1..=3).map(|number| Wish::new(number, Kind::Sale, 1000 + number as u64)));
+    }
+    // In the middle of the other terminal's business.
+    world.wait(24 * HOUR);
+    world.boot(async |mut till| {
+        till.until_ready().await;
+        till.ask(0).await;
+        while world.lock().bank.asked.is_empty() {
+            sleep(Duration::from_millis(50)).await;
+        }
+        world.keep_copy();
+        till.until_final(0, HOUR).await;
+        till.until_ready().await;
+        till.wants(1).await;
+    });
+    assert!(matches!(world.lock().wishes[1].told.last(), Some(Told::Approved { .. })));
+    world.wait(HOUR);
+    world.put_copy_back();
+    world
+}
+
+fn reversals(world: &World) -> usize {
+    world.lock().bank.asked.iter().filter(|asked| asked.what.kind == "RV").count()
+}
+
+fn last_told(world: &World, wish: usize) -> Option<Told> {
+    world.lock().wishes[wish].told.last().cloned()
+}
+
+#[test]
+fn an_old_copy_reverses_nothing_by_itself_and_asks_a_person() {
+    for manners in manners::played() {
+        let world = with_an_old_copy(*manners, "insert chip-no-cvm");
+        assert!(matches!(last_told(&world, 0), Some(Told::Approved { .. })), "{manners:?}");
+        world.boot(async |mut till| {
+            till.until_ready().await;
+            sleep(48 * HOUR).await;
+            till.look(0).await;
+            // New sales go on, under numbers that no sale had.
+            till.wants(2).await;
+        });
+        assert_eq!(reversals(&world), 0, "{manners:?}: {}", world.story());
+        assert_eq!(last_told(&world, 0), Some(Told::Unconfirmed { needs_a_person: true }), "{manners:?}");
+        let numbers: Vec<_> = world.lock().wishes.iter().map(|wish| wish.in_journal.unwrap()).collect();
+        assert!(numbers[2] > numbers[1], "{manners:?}: {numbers:?}");
+        // Also after another start it waits; the person knows the receipt.
+        world.boot(async |mut till| {
+            sleep(HOUR).await;
+            till.look(0).await;
+            assert_eq!(last_told(&world, 0), Some(Told::Unconfirmed { needs_a_person: true }), "{manners:?}");
+            till.settle(0, true).await;
+            till.until_final(0, 6 * HOUR).await;
+        });
+        let (violations, ends) = world.judge();
+        assert!(violations.is_empty(), "{manners:?}: {violations:?}\n{}", world.story());
+        assert_eq!(ends, [EndState::Approved; 3], "{manners:?}");
+    }
+}
+
+/// The card refused, and the sale was reversed after the copy was made: it is found gone back, and goes back once.
+#[test]
+fn what_has_gone_back_does_not_go_back_again() {
+    for manners in manners::played() {
+        let world = with_an_old_copy(*manners, "insert chip-refuses");
+        assert!(matches!(last_told(&world, 0), Some(Told::Nothing(_))), "{manners:?}");
+        assert_eq!(reversals(&world), 1, "{manners:?}");
+        world.boot(async |mut till| {
+            till.until_ready().await;
+            sleep(48 * HOUR).await;
+            till.look(0).await;
+            if last_told(&world, 0) == Some(Told::Unconfirmed { needs_a_person: true }) {
+                till.settle(0, false).await;
+                till.until_final(0, 6 * HOUR).await;
+            }
+        });
+        assert_eq!(reversals(&world), 1, "{manners:?}: {}", world.story());
+        assert!(matches!(last_told(&world, 0), Some(Told::Nothing(_))), "{manners:?}");
+        let (violations, _) = world.judge();
+        assert!(violations.is_empty(), "{manners:?}: {violations:?}\n{}", world.story());
+    }
+}
+
+/// The gateway is away when the terminal starts: nobody knows whether the journal is an old copy, and nothing is
+/// reversed.
+#[test]
+fn as_long_as_the_gateway_cannot_be_asked_nothing_of_before_is_reversed() {
+    for manners in manners::played() {
+        let world = with_an_old_copy(*manners, "insert chip-no-cvm");
+        world.lock().bank.away = true;
+        world.boot(async |till| {
+            till.until_ready().await;
+            sleep(10 * HOUR).await;
+            till.look(0).await;
+            assert_eq!(last_told(&world, 0), Some(Told::Unconfirmed { needs_a_person: false }), "{manners:?}");
+            world.lock().bank.away = false;
+            sleep(HOUR).await;
+            till.look(0).await;
+        });
+        assert_eq!(last_told(&world, 0), Some(Told::Unconfirmed { needs_a_person: true }), "{manners:?}");
+        assert_eq!(reversals(&world), 0, "{manners:?}: {}", world.story());
+    }
+}
+
+/// The journal is whole, and the power was cut while the sale was pending: it is reversed once the gateway was asked by
+/// date, however many payments of others lie in that time. That nothing leaves before is the judge's rule.
+#[test]
+fn a_journal_that_is_whole_goes_on_as_soon_as_the_gateway_was_asked() {
+    for manners in manners::played() {
+        let world = World::new("on waiting 1: insert chip-no-cvm");
+        {
+            let mut state = world.lock();
+            state.bank.manners = *manners;
+            state.bank.elsewhere(OTHERS, Duration::from_secs(600));
+            state.bank.behaviours.push_back(Behaviour::PendingThenApproved);
+            state.wishes.push(Wish::new(1, Kind::Sale, 1001));
+        }
+        world.wait(24 * HOUR);
+        world.boot(async |till| {
+            till.until_ready().await;
+            till.ask(0).await;
+            while world.lock().bank.asked.is_empty() {
+                sleep(Duration::from_millis(50)).await;
+            }
+        });
+        world.lock().bank.away = true;
+        world.boot(async |mut till| {
+            till.until_ready().await;
+            sleep(HOUR).await;
+            assert_eq!(reversals(&world), 0, "{manners:?}");
+            world.lock().bank.away = false;
+            till.until_final(0, HOUR).await;
+        });
+        let (violations, ends) = world.judge();
+        assert!(violations.is_empty(), "{manners:?}: {violations:?}\n{}", world.story());
+        assert_eq!(ends, [EndState::TakenBack], "{manners:?}: {}", world.story());
+    }
+}

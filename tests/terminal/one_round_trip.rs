@@ -1,0 +1,146 @@
+//! One round trip after the card: the connection to the gateway, its TLS handshake included, is open before the card is
+//! read. Proved by a server that counts connections, handshakes, requests and bytes.
+
+use crate::counter::{Counter, ended, within};
+use pos_agent::sim::gateway::Counters;
+use pos_agent::sim::reader::Entry::{Insert, Tap};
+use pos_agent::sim::reader::card;
+use pos_agent::sim::shop::Options;
+use pos_agent::till::{GatewayState, Outcome, State};
+
+impl Counter {
+    /// Opens a shop and waits until its gateway was probed, as it is at each start.
+    async fn probed() -> Self {
+        Self::probed_with(Options::default()).await
+    }
+
+    async fn probed_with(options: Options) -> Self {
+        let counter = Self::open_with(options).await;
+        let probed = counter.still("probed", |seen| seen.requests == 2).await;
+        assert_eq!((probed.connections, probed.handshakes), (1, 1), "nothing else is opened before there is a sale");
+        counter.until_status("the probe's answer", |status| status.gateway.state == GatewayState::Answers).await;
+        counter
+    }
+
+    /// Begins a sale and waits until nothing moves on the line to the gateway any more: the reader waits for the card,
+    /// the way to the gateway was made ready.
+    async fn armed(&self, reference: &str, handshakes: u64) -> Counters {
+        assert_eq!(self.begin(reference, "12.34").await.0, 201);
+        within("armed", self.shop.reader.waits_for(pos_agent::sim::reader::WaitsFor::Card)).await;
+        self.still("warm", |seen| seen.handshakes >= handshakes).await
+    }
+
+    async fn still(&self, what: &str, reached: impl Fn(&Counters) -> bool) -> Counters {
+        within(what, async {
+            let mut last = self.shop.gateway.counters();
+            let mut unchanged = 0;
+            // Questions to the till go round the whole loop meanwhile.
+            while !reached(&last) || unchanged < 20 {
+                let _ = self.status().await;
+                let now = self.shop.gateway.counters();
+                unchanged = if now == last { unchanged + 1 } else { 0 };
+                last = now;
+            }
+            last
+        })
+        .await
+    }
+
+    async fn approved(&self, reference: &str) -> Counters {
+        let view = self.until_ended(reference).await;
+        assert_eq!(ended(&view), Some(Outcome::Approved), "{}", view.text);
+        self.until_ready().await;
+        self.shop.gateway.counters()
+    }
+}
+
+#[tokio::test]
+async fn the_handshake_is_over_before_the_card_is_read() {
+    for (name, entry) in [("tap", Tap), ("chip-no-cvm", Insert)] {
+        let mut options = Options::default();
+        options.reader.removes_card = true;
+        let counter = Counter::probed_with(options).await;
+
+        let before = counter.armed("R1", 2).await;
+        assert_eq!((before.connections, before.handshakes, before.requests), (2, 2, 2), "{name}: TLS and no request");
+        counter.present(card(name).unwrap(), entry).await;
+        let after = counter.approved("R1").await;
+        assert_eq!((after.connections, after.handshakes, after.requests), (2, 2, 3), "{name}: the payment alone");
+        let payment = after.bytes_in - before.bytes_in;
+
+        // The second sale has no handshake to hide, and the payment is all there is. A payment of the same size as the
+        // first one's shows that nothing but the request came between the first card and its answer.
+        let before = counter.armed("R2", 2).await;
+        assert_eq!(before.requests, 3, "{name}: the line is there");
+        counter.present(card(name).unwrap(), entry).await;
+        let after = counter.approved("R2").await;
+        assert_eq!((after.connections, after.handshakes, after.requests), (2, 2, 4), "{name}: the second sale");
+        assert_eq!(payment, after.bytes_in - before.bytes_in, "{name}: bytes beside the request");
+        // One TLS record (at most 16 KiB) takes the whole request.
+        assert!((500..16_384).contains(&payment), "{name}: {payment} bytes");
+        counter.audit(name);
+    }
+}
+
+#[tokio::test]
+async fn a_connection_that_was_closed_before_the_card_came_is_opened_anew() {
+    let counter = Counter::probed().await;
+    counter.armed("R1", 2).await;
+    // What a load balancer does to an idle connection.
+    counter.shop.gateway.set_offline(true).await.unwrap();
+    counter.shop.gateway.set_offline(false).await.unwrap();
+    counter.present(card("tap").unwrap(), Tap).await;
+    let after = counter.approved("R1").await;
+    assert_eq!((after.connections, after.handshakes, after.requests), (3, 3, 3));
+    assert_eq!(counter.charged(), ["12.34 EUR"]);
+    counter.audit("closed and open again");
+}
+
+#[tokio::test]
+async fn a_gateway_that_has_gone_before_the_card_came_is_not_sent() {
+    let counter = Counter::probed().await;
+    counter.armed("R1", 2).await;
+    counter.shop.gateway.set_offline(true).await.unwrap();
+    // The agent has seen the end of the connection.
+    for _ in 0..20 {
+        counter.show("R1").await;
+    }
+    counter.present(card("tap").unwrap(), Tap).await;
+    let view = counter.until_ended("R1").await;
+    assert_eq!(ended(&view), Some(Outcome::NotSent), "{}", view.text);
+    assert_eq!(view.reason.as_deref(), Some("gateway-unreachable"), "{}", view.text);
+    counter.shop.gateway.set_offline(false).await.unwrap();
+    assert!(counter.shop.gateway.ledger().entries().is_empty());
+    counter.audit("gone");
+}
+
+#[tokio::test]
+async fn a_connection_that_closes_while_the_card_is_read_is_never_a_second_payment() {
+    for gone_for_good in [false, true] {
+        for steps in 0..12 {
+            let what = format!("closed {steps} steps after the card, for good: {gone_for_good}");
+            let counter = Counter::probed().await;
+            counter.armed("R1", 2).await;
+            counter.present(card("tap").unwrap(), Tap).await;
+            for _ in 0..steps * 4 {
+                tokio::task::yield_now().await;
+            }
+            counter.shop.gateway.set_offline(true).await.unwrap();
+            if !gone_for_good {
+                counter.shop.gateway.set_offline(false).await.unwrap();
+            }
+            let decided = counter.until("R1", &what, |view| matches!(view.state, State::Ended | State::Unconfirmed));
+            let decided = decided.await;
+            counter.shop.gateway.set_offline(false).await.unwrap();
+            let debits = counter.shop.gateway.ledger();
+            let debits = debits.entries().iter().filter(|entry| entry.entry_mode.is_some()).count();
+            assert!(debits <= 1, "{what}: sent twice");
+            if decided.state == State::Ended {
+                let undone = ended(&decided) == Some(Outcome::Reversed);
+                let plain = matches!(ended(&decided), Some(Outcome::Approved | Outcome::NotSent));
+                assert!(plain || undone, "{what}: {decided:?}");
+            }
+            counter.audit(&what);
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Printers at a real counter: a sale goes on whatever they do, the status says what they need, and a receipt can be
+//! had again.
+
+use crate::counter::{Counter, within};
+use pos_agent::sim::printer::{Printer, Sensors};
+use pos_agent::sim::reader::Entry;
+use pos_agent::sim::shop::Options;
+use pos_agent::till::{Attention, Outcome, PrinterState};
+
+fn with(what: &str, instead: &str) -> Options {
+    Options { config: vec![(what.to_owned(), instead.to_owned())], ..Options::default() }
+}
+
+#[tokio::test]
+async fn a_printer_without_paper_delays_no_sale_and_prints_when_it_has_some() {
+    let mut counter = Counter::open().await;
+    counter.shop.printer.set_sensors(Sensors { paper_out: true, ..Sensors::default() });
+    counter.sell("R1", "12.34", "tap", Entry::Tap).await;
+    assert_eq!(counter.until_ended("R1").await.outcome, Some(Outcome::Approved));
+    let out = "the printer is out of paper: put a roll in; 2 receipts wait";
+    let status = counter.until_status(out, |status| status.attention.iter().any(|one| one.text == out)).await;
+    let printer = &status.printers[0];
+    assert_eq!((printer.name.as_str(), &printer.port), ("printer-1", &counter.shop.printer.place()));
+    assert_eq!((printer.state, printer.waiting), (PrinterState::NoPaper, 2));
+    assert_eq!(printer.text, "out of paper: put a roll in; 2 receipts wait");
+    assert!(status.needs(Attention::PrinterNoPaper) && status.ready, "sales go on: {status:?}");
+    let told = counter.verb(&["status"]).await.unwrap();
+    assert!(String::from_utf8_lossy(&told.stdout).contains(out), "{told:?}");
+
+    counter.shop.printer.set_sensors(Sensors::default());
+    assert!(counter.paper().await.ends_with("MERCHANT COPY\n"));
+    assert!(counter.paper().await.ends_with("CUSTOMER COPY\n"));
+    counter
+        .until_status("ok", |status| status.attention.is_empty() && status.printers[0].state == PrinterState::Ready)
+        .await;
+}
+
+#[tokio::test]
+async fn a_receipt_is_printed_again_with_the_mark_by_till_and_by_hand() {
+    let mut counter = Counter::open().await;
+    let (code, body) = counter.post("/v1/sales/R1/receipt").await;
+    assert_eq!((code, body["error"]["code"].as_str()), (404, Some("no-such-sale")));
+    counter.begin("R0", "1.00").await;
+    let (code, body) = counter.post("/v1/sales/R0/receipt").await;
+    assert_eq!((code, body["error"]["code"].as_str()), (409, Some("no-receipt-yet")), "{body}");
+    counter.post("/v1/sales/R0/cancel").await;
+    counter.until_ready().await;
+    let before = counter.shop.printer.receipts().len();
+
+    counter.sell("R1", "12.34", "tap", Entry::Tap).await;
+    counter.until_ended("R1").await;
+    let (merchants, customers) = loop {
+        let (first, second) = (counter.paper().await, counter.paper().await);
+        if first.contains("R1") {
+            break (first, second);
+        }
+    };
+    assert!(!merchants.contains("DUPLICATE") && !customers.contains("DUPLICATE"));
+    let (code, body) = counter.post("/v1/sales/R1/receipt?copy=merchant").await;
+    assert_eq!((code, body["printer"].as_str()), (202, Some("printer-1")), "{body}");
+    let mark = format!("{}DUPLICATE\n", " ".repeat(16));
+    assert_eq!(counter.paper().await, format!("{mark}{merchants}{mark}"));
+    let told = counter.verb(&["receipt", "R1", "--print"]).await.unwrap();
+    assert!(told.status.success() && String::from_utf8_lossy(&told.stdout).contains("goes to printer-1"), "{told:?}");
+    assert_eq!(counter.paper().await, format!("{mark}{customers}{mark}"));
+    assert!(counter.shop.printer.receipts().len() >= before + 4);
+    // The outcome is what it was.
+    assert_eq!(counter.show("R1").await.outcome, Some(Outcome::Approved));
+}
+
+#[tokio::test]
+async fn two_printers_have_a_copy_each_and_one_that_is_off_does_not_hold_up_the_other() {
+    let mut second = Printer::open(pos_agent::sim::printer::Options::default()).await.unwrap();
+    let tables = format!(
+        "copies = \"merchant\"\nname = \"office\"\n\n[[printer]]\nname = \"counter\"\ncopies = \"customer\"\ncolumns = 42\nport = \"{}\"",
+        second.place()
+    );
+    let counter = Counter::open_with(with("columns = 42", &tables)).await;
+    counter.shop.printer.set_dead(true).await;
+    counter.sell("R1", "12.34", "tap", Entry::Tap).await;
+    assert_eq!(counter.until_ended("R1").await.outcome, Some(Outcome::Approved));
+    assert!(within("a receipt", second.next_receipt()).await.ends_with("CUSTOMER COPY\n"));
+    let status = counter.until_status("the office waits", |status| {
+        status.attention.iter().any(|one| {
+            one.text.starts_with("the printer office is unreachable") && one.text.ends_with("1 receipt waits")
+        })
+    });
+    let names: Vec<String> = status.await.printers.into_iter().map(|printer| printer.name).collect();
+    assert_eq!(names, ["office", "counter"]);
+    // Again on the one whose copy it is.
+    let (code, body) = counter.post("/v1/sales/R1/receipt?copy=customer").await;
+    assert_eq!((code, body["printer"].as_str()), (202, Some("counter")));
+    assert!(within("the duplicate", second.next_receipt()).await.contains("DUPLICATE"));
+}
+
+#[tokio::test]
+async fn without_a_printer_receipts_are_kept() {
+    let mut options = with("[[printer]]\nport = ", "#");
+    options.config.push(("columns = 42\n".to_owned(), String::new()));
+    let counter = Counter::open_with(options).await;
+    counter.sell("R1", "12.34", "tap", Entry::Tap).await;
+    counter.until_ended("R1").await;
+    assert!(counter.until_status("none", |_| true).await.printers.is_empty());
+    assert!(counter.receipt("R1", "customer").await.contains("APPROVED"));
+    let (code, body) = counter.post("/v1/sales/R1/receipt").await;
+    assert_eq!((code, body["error"]["code"].as_str()), (503, Some("printer")));
+    assert!(body["error"]["message"].as_str().unwrap().contains("[[printer]]"), "{body}");
+}
+
+#[tokio::test]
+async fn a_duplicate_is_word_for_word_the_first_one_whatever_has_changed_since() {
+    let mut counter = Counter::open().await;
+    counter.sell("R1", "12.34", "tap", Entry::Tap).await;
+    counter.until_ended("R1").await;
+    let (_, customers) = (counter.paper().await, counter.paper().await);
+    assert!(customers.contains("APPROVED") && customers.contains("Corner Shop"), "{customers}");
+    counter.stop_agent().await;
+
+    // Another language, other lines at the head and at the foot.
+    let config = std::fs::read_to_string(counter.shop.config()).unwrap();
+    let changed = config.replacen("Corner Shop", "Am Eck", 1).replacen(
+        "[terminal]",
+        "[terminal]\nlanguage = \"de\"\nfooter = [\"Umtausch innerhalb von 14 Tagen\"]",
+        1,
+    );
+    std::fs::write(counter.shop.config(), changed).unwrap();
+    counter.start_agent();
+    counter.until_ready().await;
+    assert_eq!(counter.receipt("R1", "customer").await, customers);
+    let (code, body) = counter.post("/v1/sales/R1/receipt?copy=customer").await;
+    assert_eq!(code, 202, "{body}");
+    let mark = format!("{}DUPLICATE\n", " ".repeat(16));
+    assert_eq!(counter.paper().await, format!("{mark}{customers}{mark}"));
+
+    // The next sale has the new ones.
+    counter.sell("R2", "12.34", "tap", Entry::Tap).await;
+    counter.until_ended("R2").await;
+    let (_, customers) = (counter.paper().await, counter.paper().await);
+    for word in ["Am Eck", "KARTENZAHLUNG", "12,34 EUR", "GENEHMIGT", "Umtausch innerhalb von 14 Tagen", "KUNDENBELEG"]
+    {
+        assert!(customers.contains(word), "{word}\n{customers}");
+    }
+}

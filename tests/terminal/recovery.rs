@@ -1,0 +1,363 @@
+//! The power fails, the reader is unplugged, the gateway goes away, at each moment of a sale: what the ledger holds,
+//! what the journal says, and what a till hears that asks again with the same reference.
+//!
+//! The power cut ends the agent between two of its steps with nothing tidied up; the disk's own promise (what is synced
+//! is there) is SQLite's business and not tried here.
+
+use std::time::Duration;
+
+use crate::counter::{self, Counter, ended, within};
+use pos_agent::journal::Journal;
+use pos_agent::money::{Amount, Currency};
+use pos_agent::sale::{self, Deadlines, Now, Order, Sale};
+use pos_agent::sim::gateway::Kind;
+use pos_agent::sim::reader::Entry::{Insert, Swipe, Tap};
+use pos_agent::sim::reader::{Entry, WaitsFor, card};
+use pos_agent::sim::shop::Options;
+use pos_agent::till::{Attention, Outcome, ReaderState, SaleView, State};
+
+const CHIP: (&str, Entry) = ("chip-no-cvm", Insert);
+const TAP: (&str, Entry) = ("tap", Tap);
+const SWIPE: (&str, Entry) = ("swipe", Swipe);
+
+/// CONTINUE TRANSACTION: the host's answer has reached the reader (readers: 2.7).
+const CONTINUE: u16 = 0xDED2;
+
+/// When it happens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum When {
+    /// The reader waits for a card.
+    Waiting,
+    /// The gateway was asked and is silent; it may have processed the payment or not.
+    Asked,
+    /// The host has approved and the chip has not confirmed.
+    AtChip,
+    /// The gateway says "pending".
+    Pending,
+    /// Approved; the signature is to be compared, and is accepted after it.
+    AtSignature,
+    /// The sale has ended.
+    Ended,
+}
+use When::{Asked, AtChip, AtSignature, Ended, Pending, Waiting};
+
+/// When | amount (its cents choose what the gateway does) | card | the journal at that moment | how it ends after it,
+/// `None` when it stays unconfirmed | what the gateway holds in the end.
+type Line =
+    (When, &'static str, (&'static str, Entry), &'static [&'static str], Option<Outcome>, &'static [&'static str]);
+
+const NOTHING: &[&str] = &[];
+
+#[rustfmt::skip]
+const POWER_CUTS: &[Line] = &[
+    (Waiting, "12.34", CHIP,  &[],                         Some(Outcome::NotSent),   NOTHING),
+    (Asked,   "10.71", CHIP,  &["asked"],                  Some(Outcome::Reversed),  NOTHING),
+    (Asked,   "10.71", TAP,   &["asked"],                  Some(Outcome::Reversed),  NOTHING),
+    (Asked,   "10.70", CHIP,  &["asked"],                  None,                     NOTHING),
+    (Pending, "10.61", TAP,   &["asked"],                  Some(Outcome::Reversed),  NOTHING),
+    (AtChip,  "12.34", CHIP,  &["asked", "host-approved"], Some(Outcome::Reversed),  NOTHING),
+    (Ended,   "12.34", CHIP,  &["asked", "host-approved", "ended"], Some(Outcome::Approved), &["12.34 EUR"]),
+    (Ended,   "12.34", TAP,   &["asked", "host-approved", "ended"], Some(Outcome::Approved), &["12.34 EUR"]),
+    (AtSignature, "12.34", SWIPE, &["asked", "host-approved", "signature-asked"], Some(Outcome::Approved), &["12.34 EUR"]),
+    (Ended,   "10.51", CHIP,  &["asked", "ended"],         Some(Outcome::Declined),  NOTHING),
+];
+
+#[tokio::test]
+async fn a_power_cut_at_any_moment_is_settled_after_the_restart() {
+    for (when, amount, presented, journal, outcome, holds) in POWER_CUTS {
+        let what = format!("power cut {when:?}, {amount}, {}", presented.0);
+        let mut counter = Counter::open_with(shop(*when)).await;
+        counter.bring(*when, amount, *presented).await;
+        counter.cut_power().await;
+        let kinds = counter.kept()[0].kinds();
+        assert!(kinds.starts_with(journal) && !kinds[journal.len()..].contains(&"ended"), "{what}: {kinds:?}");
+        counter.shop.reader.remove();
+        counter.start_agent();
+        within(&what, counter.until_ready()).await;
+        counter.settles(&what, *outcome, amount, holds).await;
+    }
+}
+
+#[rustfmt::skip]
+const CABLES: &[Line] = &[
+    (Waiting, "12.34", CHIP,  &[],        Some(Outcome::NotSent),   NOTHING),
+    (Asked,   "10.71", CHIP,  &["asked"], Some(Outcome::Reversed),  NOTHING),
+    (Asked,   "10.71", SWIPE, &["asked"], Some(Outcome::Reversed),  NOTHING),
+    (Asked,   "10.70", TAP,   &["asked"], None,                     NOTHING),
+    // The host approves when nobody is there to confirm: a chip must, a tap need not.
+    (Pending, "10.61", CHIP,  &["asked"], Some(Outcome::Reversed),  NOTHING),
+    (Pending, "10.61", TAP,   &["asked"], Some(Outcome::Approved),  &["10.61 EUR"]),
+    (AtChip,  "12.34", CHIP,  &["asked", "host-approved"], Some(Outcome::Reversed), NOTHING),
+    (AtChip,  "12.34", TAP,   &["asked", "host-approved"], Some(Outcome::Approved), &["12.34 EUR"]),
+    (Ended,   "12.34", CHIP,  &["asked", "host-approved", "ended"], Some(Outcome::Approved), &["12.34 EUR"]),
+];
+
+#[tokio::test]
+async fn a_reader_that_is_unplugged_at_any_moment_leaves_nothing_in_doubt() {
+    for (when, amount, presented, journal, outcome, holds) in CABLES {
+        let what = format!("unplugged {when:?}, {amount}, {}", presented.0);
+        let counter = Counter::open_with(shop(*when)).await;
+        counter.bring(*when, amount, *presented).await;
+        counter.shop.reader.unplug();
+        let kinds = counter.kept()[0].kinds();
+        assert!(kinds.starts_with(journal), "{what}: {kinds:?}");
+        let status = counter.until_status(&what, |status| status.reader.state == ReaderState::Absent).await;
+        assert!(!status.ready && status.needs(Attention::ReaderAbsent), "{what}: {status:?}");
+        let (code, body) = counter.begin("R9", "1.00").await;
+        assert!(matches!(code, 503 | 409), "{what}: {body}");
+        counter.shop.reader.remove();
+        counter.shop.reader.replug().unwrap();
+        within(&what, counter.until_ready()).await;
+        counter.settles(&what, *outcome, amount, holds).await;
+    }
+}
+
+fn shop(when: When) -> Options {
+    let mut options = Options::default();
+    // Byte by byte the chip's last word takes longer than everything around it.
+    options.reader.fragment = (when == AtChip).then_some(1);
+    options.config.push(("answer-timeout-ms = 10000".to_owned(), "answer-timeout-ms = 3000".to_owned()));
+    options
+}
+
+impl Counter {
+    /// A sale up to a moment.
+    async fn bring(&self, when: When, amount: &str, (name, entry): (&str, Entry)) {
+        assert_eq!(self.begin("R1", amount).await.0, 201);
+        within("armed", self.shop.reader.waits_for(WaitsFor::Card)).await;
+        if when == Waiting {
+            return;
+        }
+        self.present(card(name).unwrap(), entry).await;
+        let reached = async {
+            loop {
+                let requests = self.shop.gateway.last_payment().is_some();
+                let reached = match when {
+                    Waiting => true,
+                    Asked => requests && self.kept()[0].asked(),
+                    Pending => !self.shop.gateway.ledger().entries().is_empty(),
+                    AtChip => self.shop.reader.counters().commands.contains(&CONTINUE),
+                    AtSignature => self.show("R1").await.state == State::AwaitingSignature,
+                    Ended => self.show("R1").await.state == State::Ended,
+                };
+                if reached {
+                    return;
+                }
+                tokio::task::yield_now().await;
+            }
+        };
+        within(&format!("{when:?}"), reached).await;
+    }
+
+    /// The sale's end, the same for everybody who asks; and the next sale goes as it should.
+    async fn settles(&self, what: &str, outcome: Option<Outcome>, amount: &str, holds: &[&str]) {
+        let mut ears = self.listen().await;
+        if self.show("R1").await.state == State::AwaitingSignature {
+            self.sign("R1", true).await;
+        }
+        let settled = |view: &SaleView| match outcome {
+            Some(_) => view.state == State::Ended,
+            None => view.state == State::Unconfirmed && view.unsettled.is_some(),
+        };
+        let view = self.follow(&mut ears, "R1", what, settled).await;
+        assert_eq!(view.outcome, outcome, "{what}: {}", view.text);
+        assert_eq!(self.charged(), holds, "{what}");
+
+        let (code, again) = self.begin("R1", amount).await;
+        assert_eq!((code, &again["replayed"]), (200, &true.into()), "{what}: {again}");
+        assert_eq!(again["outcome"].as_str().is_some(), outcome.is_some(), "{what}: {again}");
+        assert_eq!(again["startedAt"], view.started_at, "{what}");
+        assert_eq!(self.begin("R1", "99.99").await.0, 409, "{what}");
+        let payments = self.shop.gateway.ledger();
+        let payments = payments.entries().iter().filter(|entry| entry.kind == Kind::Debit).count();
+        assert!(payments <= 1, "{what}: sent twice");
+
+        self.until_ready().await;
+        self.sell("R2", "2.00", "tap", Tap).await;
+        assert_eq!(ended(&self.until_ended("R2").await), Some(Outcome::Approved), "{what}");
+        assert_eq!(self.charged_for("R2"), ["2.00 EUR"], "{what}");
+        assert_eq!(self.charged_for("R1"), holds, "{what}");
+        self.audit(what);
+    }
+}
+
+#[tokio::test]
+async fn a_gateway_that_is_away_during_a_reversal_holds_up_nobody_and_the_reversal_comes_by_itself() {
+    let mut options = Options::default();
+    options.reader.removes_card = true;
+    options.config.push(("answer-timeout-ms = 10000".to_owned(), "answer-timeout-ms = 500".to_owned()));
+    let mut counter = Counter::open_with(options).await;
+    let mut ears = counter.listen().await;
+    // Processed, then silence; and when the agent asks what became of it, nobody is there.
+    counter.sell("R1", "10.71", "chip-no-cvm", Insert).await;
+    within("charged", async {
+        while counter.charged().is_empty() {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+    counter.shop.gateway.set_offline(true).await.unwrap();
+    let what = "offline";
+    let tried = |view: &SaleView| view.state == State::Unconfirmed && view.unsettled.is_some();
+    counter.follow(&mut ears, "R1", what, tried).await;
+
+    // The next customer is told that nothing can be sent; the first sale stays what it is, also over a restart.
+    counter.until_ready().await;
+    counter.sell("R2", "2.00", "tap", Tap).await;
+    assert_eq!(ended(&counter.until_ended("R2").await), Some(Outcome::NotSent));
+    assert_eq!(counter.show("R1").await.state, State::Unconfirmed);
+    counter.cut_power().await;
+    counter.start_agent();
+    counter.until_ready().await;
+    let mut ears = counter.listen().await;
+    counter.follow(&mut ears, "R1", what, tried).await;
+    assert_eq!(counter.charged_for("R1"), ["10.71 EUR"]);
+
+    // Back again: the next customer pays at once, and the first sale is reversed without anybody's doing.
+    counter.shop.gateway.set_offline(false).await.unwrap();
+    counter.sell("R3", "3.00", "tap", Tap).await;
+    assert_eq!(ended(&counter.until_ended("R3").await), Some(Outcome::Approved));
+    let view = counter.follow(&mut ears, "R1", what, |view| view.state == State::Ended).await;
+    assert_eq!(ended(&view), Some(Outcome::Reversed), "{}", view.text);
+    assert_eq!(counter.charged(), ["3.00 EUR"]);
+    counter.audit(what);
+}
+
+/// More than a shop ever has.
+const OPEN: u64 = 100;
+
+/// A journal with so many payments whose fate nobody knows.
+fn much_in_doubt(path: &std::path::Path) {
+    let (mut journal, _) = Journal::open(path).unwrap();
+    let now = Now { monotonic: Duration::from_secs(1), unix_ms: 1_700_000_000_000 };
+    let patience = Duration::from_secs(86_400);
+    let deadlines = Deadlines {
+        pending: patience,
+        resend: patience,
+        absence_final: patience,
+        signature: None,
+        refuses_repeats: false,
+    };
+    for number in 1..=OPEN {
+        let (mut sale, step) = Sale::begin(Order {
+            kind: sale::Kind::ByRegistration { registration: "8ac7a4a1000000000000000000000007".to_owned() },
+            parameters: Vec::new(),
+            number,
+            till: "local".to_owned(),
+            reference: format!("doubt-{number}"),
+            by: None,
+            amount: Amount::from_minor(1234, Currency::from_code("EUR").unwrap()).unwrap(),
+            ask_tip: false,
+            manual: false,
+            accept_partial: false,
+            terminal_id: "12345678".to_owned(),
+            merchant_transaction_id: format!("12345678-{number}-00112233445566778899aabbccddeeff"),
+            started_unix_ms: now.unix_ms,
+            local_time: "2027-01-15 09:00:00".to_owned(),
+        });
+        journal.commit(&mut sale, step, now.unix_ms).unwrap();
+        let lost = sale::Answer::Unknown { why: "no answer in time".into() };
+        for event in [sale::Event::Proceed, sale::Event::Answered(lost)] {
+            let step = sale.handle(event, now, deadlines);
+            journal.commit(&mut sale, step, now.unix_ms).unwrap();
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_hundred_open_reversals_and_a_silent_gateway_do_not_delay_the_next_sale() {
+    let mut options = Options::default();
+    options.reader.removes_card = true;
+    let mut counter = Counter::closed(options).await;
+    much_in_doubt(&counter.shop.folder().join("journal.db"));
+    counter.shop.gateway.set_delay(Duration::from_secs(3600));
+    counter.start_agent();
+    let status = counter.until_status("ready", |status| status.ready).await;
+    assert_eq!(status.unconfirmed.len(), usize::try_from(OPEN).unwrap());
+    let asked = |few| counter.shop.gateway.counters().requests >= few;
+    within("the first questions", async {
+        while !asked(4) {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+    // The till hears at once, the reader asks for the card at once, and not one of the hundred has an answer yet.
+    assert_eq!(counter.begin("R1", "2.00").await.0, 201);
+    within("armed", counter.shop.reader.waits_for(WaitsFor::Card)).await;
+    // Three questions at a time, the probe of the start, and the line that is opened for the card: nothing crowds the
+    // sale.
+    let connections = counter.shop.gateway.counters().connections;
+    assert!(connections <= 5, "{connections} connections");
+    // What was asked before stays without an answer; the payment gets its own.
+    counter.shop.gateway.set_delay(Duration::ZERO);
+    counter.present(card("tap").unwrap(), Tap).await;
+    let view = counter.until("R1", "the end", |view| view.state == State::Ended).await;
+    assert_eq!(ended(&view), Some(Outcome::Approved), "{}", view.text);
+    let tried = |view: &SaleView| view.unsettled.is_some();
+    assert!(!counter.status().await.unconfirmed.iter().any(tried), "the sale did not wait for the end of any question");
+    counter.cut_power().await;
+}
+
+#[tokio::test]
+async fn a_gateway_that_comes_back_is_noticed_without_a_next_sale() {
+    let mut counter = Counter::open().await;
+    counter.sell("R1", "10.71", "tap", Tap).await;
+    within("charged", async {
+        while counter.charged().is_empty() {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+    counter.shop.gateway.set_offline(true).await.unwrap();
+    counter.cut_power().await;
+    counter.start_agent();
+    let mut ears = counter.listen_once_up().await;
+    let tried = |view: &SaleView| view.unsettled.is_some();
+    counter.follow(&mut ears, "R1", "offline at the start", tried).await;
+    counter.shop.gateway.set_offline(false).await.unwrap();
+    let view = counter.follow(&mut ears, "R1", "online again", |view| view.state == State::Ended).await;
+    assert_eq!(ended(&view), Some(Outcome::Reversed), "{}", view.text);
+    assert!(counter.charged().is_empty());
+    counter.audit("back again");
+}
+
+impl Counter {
+    async fn listen_once_up(&self) -> counter::till::Ears {
+        self.until_ready().await;
+        self.listen().await
+    }
+}
+
+/// A till that waits for an answer hears of the end when it comes, and not with the next thing that happens.
+#[tokio::test]
+async fn what_had_not_been_sent_when_the_power_failed_is_told_as_soon_as_the_gateway_was_asked() {
+    let mut counter = Counter::open().await;
+    let (status, body) = counter.begin("W1", "12.34").await;
+    assert_eq!(status, 201, "{body}");
+    counter.shop.reader.waits_for(WaitsFor::Card).await;
+    counter.cut_power().await;
+    // So that the till asks before the gateway has answered.
+    counter.shop.gateway.set_delay(Duration::from_millis(500));
+    counter.start_agent();
+    counter.until_ready().await;
+    // It would be answered in any case when its time is over: later than anybody here waits.
+    let view = within("the end", counter.find("W1?wait-s=120")).await.unwrap();
+    assert_eq!(ended(&view), Some(Outcome::NotSent));
+}
+
+/// What is held up until the gateway has answered goes on after the next start: a stop that waited for it would take a
+/// minute.
+#[tokio::test]
+async fn a_stop_does_not_wait_for_a_sale_that_the_gateway_is_still_to_be_asked_about() {
+    let mut counter = Counter::open().await;
+    let (status, body) = counter.begin("W2", "12.34").await;
+    assert_eq!(status, 201, "{body}");
+    counter.shop.reader.waits_for(WaitsFor::Card).await;
+    counter.cut_power().await;
+    counter.shop.gateway.set_offline(true).await.unwrap();
+    counter.start_agent();
+    counter.until_status("the reader", |status| status.ready).await;
+    assert_eq!(counter.show("W2").await.state, State::Unconfirmed);
+    let stopped = tokio::time::timeout(Duration::from_secs(30), counter.stop_agent()).await;
+    assert!(stopped.is_ok(), "it waits as long as for an answer that is under way");
+}

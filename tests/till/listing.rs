@@ -1,0 +1,69 @@
+//! Long lists of a long journal, many at once, against the real program: what memory and how many threads they take.
+
+use crate::book;
+use std::sync::Arc;
+
+use crate::program::{Terminal, get, own_address, token};
+use pos_agent::journal::Db;
+use pos_agent::sim::shop::Options;
+
+const SALES: u64 = 3000;
+/// The service's unit allows 64 MiB.
+const MOST_KIB: u64 = 24 * 1024;
+/// A list is two or three pages of 40 KiB, and as many as there are tills are read at a time.
+const MORE_THAN_IDLE_KIB: u64 = 8 * 1024;
+/// What the service's unit allows (`TasksMax`).
+const MOST_THREADS: u64 = 32;
+
+#[tokio::test]
+async fn many_long_lists_at_once_take_little_memory_and_few_threads() {
+    // In memory: a sync after each of so many steps takes minutes on a slow disk, and is not what this is about.
+    let folder = tempfile::tempdir_in("/dev/shm").unwrap();
+    let journal = book::file(&folder);
+    {
+        let mut db = Db::open(&journal).unwrap().0;
+        for number in 1..=SALES {
+            book::sell(&mut db, number, &format!("reference-{number}"), book::NOON);
+        }
+    }
+    let options = Options { journal: Some(journal), ..Options::default() };
+    let terminal = Arc::new(Terminal::start(options, own_address(3)).await);
+    terminal.until_status("a ready terminal", |status| status.ready).await;
+    let idle = terminal.in_proc("VmHWM");
+    // All the till's and the socket's at once: a list that is refused for being one too many is asked for again.
+    let lists: Vec<_> = (0..32)
+        .map(|n| {
+            let terminal = Arc::clone(&terminal);
+            tokio::spawn(async move {
+                let path = format!("/v1/sales?limit=1000&since={}", n % 3 * 1000);
+                let mut refused = 0;
+                loop {
+                    let answer = match n % 4 {
+                        0 => terminal.at_port(&get(&path, &token())).await,
+                        _ => terminal.at_socket(&get(&path, "")).await,
+                    };
+                    if answer.0 == 429 {
+                        refused += 1;
+                        continue;
+                    }
+                    let sales = answer.json()["sales"].as_array().unwrap().len();
+                    assert_eq!((answer.0, sales), (200, 1000), "{path}");
+                    return refused;
+                }
+            })
+        })
+        .collect();
+    let mut refused = 0;
+    for list in lists {
+        refused += list.await.unwrap();
+    }
+    let [most, own, threads] = ["VmHWM", "RssFile", "Threads"].map(|line| terminal.in_proc(line));
+    let told =
+        format!("idle {idle} kB, at most {most} kB, of it the program {own} kB; {threads} threads; {refused} refused");
+    // The pages of the program's own file are not counted: in an unoptimised build they are some 22 MB, and the system
+    // may drop them.
+    assert!(most - own < MOST_KIB, "{told}");
+    assert!(most - idle < MORE_THAN_IDLE_KIB, "{told}");
+    assert!(threads < MOST_THREADS, "{told}");
+    eprintln!("{told}");
+}

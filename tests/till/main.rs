@@ -1,0 +1,29 @@
+//! What a till asks and is told: HTTP at the socket and the port, rights, the status, lists, figures. Behind it the
+//! real agent (`counter`, `program`) or one that plays a script (`fake_agent`).
+//!
+//! | | what it shows |
+//! |---|---|
+//! | `till_http` | the JSON interface, spoken byte by byte |
+//! | `rights` | each verb with each right, and who did it |
+//! | `status` | each fault has one word, in the status, the exit code, the table and the log |
+//! | `listing` | long lists, many at once |
+//! | `doors` | hostile neighbours at the tills' doors, and sockets that systemd hands over |
+//! | `metrics` | the figures for machines |
+
+#![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
+
+#[path = "../support/book.rs"]
+mod book;
+#[path = "../counter/mod.rs"]
+mod counter;
+#[path = "../fake_agent/mod.rs"]
+mod fake_agent;
+#[path = "../support/program.rs"]
+mod program;
+
+mod doors;
+mod listing;
+mod metrics;
+mod rights;
+mod status;
+mod till_http;

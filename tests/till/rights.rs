@@ -1,0 +1,486 @@
+//! Who may do what, over the real wires: each verb with each right, for a till with a token and for a program at the
+//! Unix socket that runs as another user; and who did it, in the journal of a real agent.
+//!
+//! Run as root, the program at the socket is a child process with a user of its own. Otherwise it is this process,
+//! whose user then has an entry of its own.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::counter::{self, Counter};
+use crate::fake_agent::{self, Shop, TOKENS};
+use pos_agent::config::{Right, Rights, TillPeer};
+use pos_agent::sim::reader::{Entry, card};
+use pos_agent::sim::shop::{Options, TILL_TOKEN};
+use pos_agent::till::{Kind, Who};
+use serde_json::{Value, json};
+
+/// What the child process is to send, as JSON: the socket and the requests.
+const SAYS: &str = "POS_AGENT_TEST_SAYS";
+const MARK: &str = "answers of the other user: ";
+
+fn own_uid() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
+
+/// The user of the program at the socket.
+fn someone() -> u32 {
+    if own_uid() == 0 { 1234 } else { own_uid() }
+}
+
+/// Status and JSON of an answer.
+struct Answer(u16, Value);
+
+impl Answer {
+    fn code(&self) -> &str {
+        self.1["error"]["code"].as_str().unwrap_or_default()
+    }
+
+    fn message(&self) -> &str {
+        self.1["error"]["message"].as_str().unwrap_or_default()
+    }
+}
+
+/// A request: method, path and body.
+#[derive(Clone, Debug)]
+struct Request(&'static str, String, Value);
+
+fn get(path: &str) -> Request {
+    Request("GET", path.to_owned(), Value::Null)
+}
+
+fn post(path: &str, body: Value) -> Request {
+    Request("POST", path.to_owned(), body)
+}
+
+impl Request {
+    fn text(&self, headers: &str) -> String {
+        let Self(method, path, body) = self;
+        let body = if body.is_null() { String::new() } else { body.to_string() };
+        let length = body.len();
+        format!(
+            "{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\n\
+             Content-Length: {length}\r\n{headers}\r\n{body}"
+        )
+    }
+
+    fn is_stream(&self) -> bool {
+        self.1.ends_with("/events")
+    }
+}
+
+/// The answer as it was sent; of a stream what comes at once.
+fn exchange(mut stream: impl Read + Write, text: &str, is_stream: bool) -> String {
+    stream.write_all(text.as_bytes()).unwrap();
+    let mut answer = Vec::new();
+    if is_stream {
+        let mut some = [0; 4096];
+        while !answer.windows(4).any(|four| four == b"\r\n\r\n") {
+            let count = stream.read(&mut some).unwrap();
+            answer.extend_from_slice(&some[..count]);
+        }
+    } else {
+        stream.read_to_end(&mut answer).unwrap();
+    }
+    String::from_utf8(answer).unwrap()
+}
+
+fn understood(answer: &str) -> Answer {
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_else(|| panic!("no answer: {answer:?}"));
+    Answer(head[9..12].parse().unwrap(), serde_json::from_str(body).unwrap_or(Value::Null))
+}
+
+/// What `uid` is answered at the socket.
+async fn at_socket(socket: &Path, uid: u32, requests: &[Request]) -> Vec<Answer> {
+    let says: Vec<(String, bool)> = requests.iter().map(|one| (one.text(""), one.is_stream())).collect();
+    let socket = socket.to_owned();
+    let said = tokio::task::spawn_blocking(move || {
+        if uid == own_uid() { speak(&socket, &says) } else { speak_as(uid, &socket, &says) }
+    });
+    said.await.unwrap().iter().map(|answer| understood(answer)).collect()
+}
+
+fn speak(socket: &Path, says: &[(String, bool)]) -> Vec<String> {
+    let answer = |(text, is_stream): &(String, bool)| exchange(UnixStream::connect(socket).unwrap(), text, *is_stream);
+    says.iter().map(answer).collect()
+}
+
+/// Lets this very program run again as another user, in the socket's group.
+fn speak_as(uid: u32, socket: &Path, says: &[(String, bool)]) -> Vec<String> {
+    let folder = socket.parent().unwrap();
+    fs::set_permissions(folder, fs::Permissions::from_mode(0o750)).unwrap();
+    let child = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "rights::the_voice_of_another_user", "--nocapture"])
+        .env(SAYS, json!([socket, says]).to_string())
+        .env("RUST_BACKTRACE", "0")
+        .stdin(Stdio::null())
+        .uid(uid)
+        .gid(0)
+        .output()
+        .unwrap();
+    let text = String::from_utf8(child.stdout).unwrap();
+    let said = text.split_once(MARK).and_then(|(_, rest)| rest.lines().next());
+    let said = said.unwrap_or_else(|| panic!("{text}{}", String::from_utf8_lossy(&child.stderr)));
+    serde_json::from_str(said).unwrap()
+}
+
+/// No test of its own: [`speak_as`] runs it.
+#[test]
+fn the_voice_of_another_user() {
+    let Ok(says) = std::env::var(SAYS) else { return };
+    let (socket, says): (PathBuf, Vec<(String, bool)>) = serde_json::from_str(&says).unwrap();
+    println!("{MARK}{}", serde_json::to_string(&speak(&socket, &says)).unwrap());
+}
+
+async fn with_token(shop: &Shop, requests: &[Request]) -> Vec<Answer> {
+    let headers = format!("Authorization: Bearer {}\r\n", TOKENS[0]);
+    let says: Vec<(String, bool)> = requests.iter().map(|one| (one.text(&headers), one.is_stream())).collect();
+    let http = shop.http;
+    let answer = move |(text, is_stream): &(String, bool)| {
+        exchange(std::net::TcpStream::connect(http).unwrap(), text, *is_stream)
+    };
+    let said = tokio::task::spawn_blocking(move || says.iter().map(answer).collect::<Vec<_>>());
+    said.await.unwrap().iter().map(|answer| understood(answer)).collect()
+}
+
+/// What begins a transaction of this kind.
+fn begin(kind: Kind, reference: &str) -> Request {
+    let mut body = json!({"reference": reference, "kind": kind.as_str(), "amount": "1.00"});
+    if kind.has_earlier() {
+        body["of"] = "earlier".into();
+    }
+    if kind == Kind::ByRegistration {
+        body["registration"] = "f".repeat(32).into();
+    }
+    post("/v1/sales", body)
+}
+
+/// The right that begins it.
+fn right_of(kind: Kind) -> Right {
+    match kind {
+        Kind::Sale | Kind::ByRegistration => Right::Sale,
+        Kind::PreAuthorisation | Kind::Increment | Kind::Reauthorisation => Right::PreAuthorise,
+        Kind::Capture => Right::Capture,
+        Kind::Refund => Right::Refund,
+        Kind::Reversal => Right::Reverse,
+        Kind::Credit => Right::Credit,
+    }
+}
+
+/// Every verb with the rights of which one is enough. `known-KIND` was begun by somebody with every right.
+fn table() -> Vec<(Request, Vec<Right>)> {
+    let mut rows = Vec::new();
+    for kind in Kind::ALL {
+        let (word, right) = (kind.as_str(), vec![right_of(kind)]);
+        rows.push((begin(kind, &format!("new-{word}")), right.clone()));
+        let known = format!("/v1/sales/known-{word}");
+        rows.push((post(&format!("{known}/signature"), json!({"accepted": true})), right.clone()));
+        rows.push((post(&format!("{known}/cancel"), json!({})), right));
+    }
+    for path in [
+        "/v1/sales/known-sale",
+        "/v1/sales/known-sale?wait-s=0&till=till-1",
+        "/v1/sales",
+        "/v1/sales?till=till-1",
+        "/v1/sales/known-sale/receipt",
+        "/v1/latest",
+        "/v1/latest?till=till-1",
+        "/v1/status",
+        "/v1/events",
+    ] {
+        rows.push((get(path), vec![Right::Read]));
+    }
+    rows.push((post("/v1/sales/known-sale/receipt", json!({})), vec![Right::Read]));
+    rows.push((get("/v1/totals"), vec![Right::Totals]));
+    rows.push((get("/v1/metrics"), vec![Right::Totals]));
+    rows.push((post("/v1/reader/amount", json!({})), vec![Right::Sale, Right::PreAuthorise, Right::Credit]));
+    // What needs several rights.
+    rows.push((post("/v1/settle/1", json!({"keep": true})), Vec::new()));
+    rows.push((get(&format!("/v1/payments/{}", "f".repeat(32))), Vec::new()));
+    rows.push((get("/v1/query?merchantTransactionId=x"), Vec::new()));
+    rows
+}
+
+fn peer(rights: Rights) -> TillPeer {
+    TillPeer { uid: someone(), tills: vec!["till-1".into()], rights }
+}
+
+/// Holds the answers against the table.
+fn judge(who: &str, right: Right, answers: &[Answer]) {
+    for ((request, opens), answer) in table().iter().zip(answers) {
+        let context = format!("{who} with {right:?}: {request:?}: {} {}", answer.0, answer.1);
+        if opens.contains(&right) {
+            assert!(![401, 403].contains(&answer.0), "{context}");
+            continue;
+        }
+        assert_eq!((answer.0, answer.code()), (403, "forbidden"), "{context}");
+        for needed in opens {
+            assert!(answer.message().contains(needed.as_str()), "the right is named: {context}");
+        }
+        let only_at_socket = answer.message().contains("ask at the terminal itself");
+        let key =
+            if who == "a till" { "the [[till.token]] with till = \"till-1\"" } else { "the [[till.peer]] with uid = " };
+        assert!(answer.message().contains(key) || (who == "a till" && only_at_socket), "the key is named: {context}");
+    }
+}
+
+#[tokio::test]
+async fn each_verb_needs_its_right_at_the_socket_and_with_a_token() {
+    let requests: Vec<Request> = table().into_iter().map(|(request, _)| request).collect();
+    let known: Vec<Request> = Kind::ALL.iter().map(|kind| begin(*kind, &format!("known-{}", kind.as_str()))).collect();
+    for right in Right::ALL {
+        let one: Rights = [right].into_iter().collect();
+        let shop = fake_agent::open_with(16, |till| {
+            till.metrics = true;
+            till.token[0].rights = Rights::root();
+            till.peer = vec![peer(one.clone())];
+        })
+        .await;
+        assert!(with_token(&shop, &known).await.iter().all(|answer| answer.0 == 201));
+        judge("a program", right, &at_socket(&shop.socket, someone(), &requests).await);
+        let shop = fake_agent::open_with(16, |till| {
+            till.metrics = true;
+            till.token[0].rights = one.clone();
+            till.peer = vec![peer(Rights::root())];
+        })
+        .await;
+        assert!(at_socket(&shop.socket, someone(), &known).await.iter().all(|answer| answer.0 == 201));
+        judge("a till", right, &with_token(&shop, &requests).await);
+    }
+}
+
+#[tokio::test]
+async fn what_needs_several_rights_needs_all_of_them_and_the_socket() {
+    let requests = [
+        post("/v1/settle/1", json!({"keep": true})),
+        get(&format!("/v1/payments/{}", "f".repeat(32))),
+        get("/v1/query?merchantTransactionId=x"),
+        post("/v1/log-level", json!({"level": "debug"})),
+    ];
+    for (rights, codes) in [
+        (vec![Right::AnyTill, Right::Reverse], [422, 403, 403, 403]),
+        (vec![Right::Read, Right::AnyTill, Right::UnknownPayment], [403, 200, 200, 403]),
+        (vec![Right::Read, Right::UnknownPayment, Right::Reverse], [403, 403, 403, 403]),
+        (vec![Right::Service], [403, 403, 403, 200]),
+    ] {
+        let rights: Rights = rights.into_iter().collect();
+        let shop = fake_agent::open_with(16, |till| {
+            till.token[0].rights = Rights::root();
+            till.peer = vec![peer(rights.clone())];
+        })
+        .await;
+        let answers = at_socket(&shop.socket, someone(), &requests).await;
+        assert_eq!(answers.iter().map(|answer| answer.0).collect::<Vec<_>>(), codes, "{rights:?}");
+        for answer in with_token(&shop, &requests).await {
+            assert!(answer.0 == 403 && answer.message().contains("ask at the terminal itself"), "{}", answer.1);
+        }
+    }
+}
+
+/// Whoever may open the socket and is named nowhere: the group's rights, which pay out nothing and see no other till.
+#[tokio::test]
+async fn a_member_of_the_group_has_the_groups_rights() {
+    if own_uid() != 0 {
+        // Another user's process can be had by root alone; the table of users is tested without one in
+        // src/till/rights.rs.
+        return;
+    }
+    let shop = fake_agent::open(16).await;
+    let elsewhere = [begin(Kind::Sale, "elsewhere")];
+    assert_eq!(with_token(&shop, &elsewhere).await[0].0, 201);
+    let answers = at_socket(
+        &shop.socket,
+        4321,
+        &[
+            begin(Kind::Sale, "r"),
+            begin(Kind::Credit, "c"),
+            get("/v1/sales"),
+            get("/v1/sales/elsewhere?till=till-1"),
+            post("/v1/sales/elsewhere/cancel?till=till-1", json!({})),
+            post("/v1/settle/1", json!({"keep": true})),
+        ],
+    )
+    .await;
+    assert_eq!(answers.iter().map(|answer| answer.0).collect::<Vec<_>>(), [201, 403, 200, 403, 403, 403]);
+    assert_eq!(answers[0].1["till"], "local");
+    let refused = answers[1].message();
+    assert!(
+        refused.contains("user 4321 needs the right credit") && refused.contains("[till.socket] rights"),
+        "{refused}"
+    );
+    assert_eq!(answers[2].1["sales"].as_array().unwrap().len(), 1, "its own only");
+    assert!(answers[3].message().contains("the right any-till"), "{}", answers[3].1);
+    // Root does all of it.
+    let root = at_socket(&shop.socket, 0, &[begin(Kind::Credit, "c"), get("/v1/sales")]).await;
+    assert_eq!((root[0].0, root[1].1["sales"].as_array().unwrap().len()), (201, 3));
+}
+
+#[tokio::test]
+async fn a_program_names_its_till_and_is_confined_to_those_it_was_given() {
+    let shop = fake_agent::open_with(16, |till| {
+        let tills = vec!["till-1".into(), "till-3".into()];
+        till.peer = vec![TillPeer { uid: someone(), tills, rights: Rights::several_tills() }];
+    })
+    .await;
+    let at = async |request: Request| at_socket(&shop.socket, someone(), &[request]).await.remove(0);
+    let sale = |path: &str, reference: &str| post(path, json!({"reference": reference, "amount": "1.00"}));
+    let unnamed = at(sale("/v1/sales", "r")).await;
+    assert_eq!((unnamed.0, unnamed.code()), (400, "malformed"), "{}", unnamed.1);
+    assert!(unnamed.message().contains("till-1, till-3"), "{}", unnamed.1);
+    for till in ["till-1", "till-3"] {
+        let begun = at(sale(&format!("/v1/sales?till={till}"), "r")).await;
+        assert_eq!((begun.0, &begun.1["till"]), (201, &till.into()), "{}", begun.1);
+        assert_eq!(at(get(&format!("/v1/sales/r?till={till}"))).await.0, 200);
+        let list = at(get(&format!("/v1/sales?till={till}"))).await;
+        assert_eq!(list.1["sales"].as_array().unwrap().len(), 1, "{}", list.1);
+    }
+    for path in ["/v1/sales", "/v1/sales/r", "/v1/totals"] {
+        assert_eq!(at(get(path)).await.0, 400, "{path}");
+    }
+    // Nobody else's till, neither another one nor the terminal itself; nor that of what it refers to.
+    for till in ["till-2", "local", "TILL-1", ""] {
+        for request in [
+            sale(&format!("/v1/sales?till={till}"), "x"),
+            get(&format!("/v1/sales/r?till={till}")),
+            get(&format!("/v1/sales?till={till}")),
+            get(&format!("/v1/sales/r/receipt?till={till}")),
+            post(&format!("/v1/sales/r/cancel?till={till}"), json!({})),
+        ] {
+            let answer = at(request.clone()).await;
+            assert_eq!((answer.0, answer.code()), (403, "forbidden"), "{request:?}: {}", answer.1);
+        }
+    }
+    let refused = at(sale("/v1/sales?till=till-2", "x")).await;
+    assert!(refused.message().contains("stands for till-1, till-3 and not for till till-2"), "{}", refused.1);
+    assert!(refused.message().contains("tills of the [[till.peer]] with uid = "), "{}", refused.1);
+    let foreign = json!({"reference": "x", "kind": "refund", "of": "o", "till": "till-2"});
+    assert_eq!(at(post("/v1/sales?till=till-1", foreign)).await.0, 403);
+    // The till with the token is the same till.
+    assert_eq!(with_token(&shop, &[get("/v1/sales/r")]).await[0].0, 200);
+    let status = at(get("/v1/status")).await;
+    assert_eq!(status.1["current"]["reference"], "r", "{}", status.1);
+}
+
+/// A token speaks for its own till, whatever it names; with `any-till` it sees others.
+#[tokio::test]
+async fn a_token_speaks_for_its_own_till() {
+    let shop = fake_agent::open_with(16, |till| till.token[0].rights = fake_agent::usual_and(&[Right::AnyTill])).await;
+    let sale = |till: &str| post(&format!("/v1/sales?till={till}"), json!({"reference": "r", "amount": "1.00"}));
+    let answers = with_token(&shop, &[sale("till-1"), sale("till-2"), sale("local")]).await;
+    assert_eq!(answers.iter().map(|answer| answer.0).collect::<Vec<_>>(), [201, 403, 403]);
+    let headers = format!("Authorization: Bearer {}\r\n", TOKENS[1]);
+    let (http, text) = (shop.http, sale("till-2").text(&headers));
+    let connect = move || exchange(std::net::TcpStream::connect(http).unwrap(), &text, false);
+    assert_eq!(understood(&tokio::task::spawn_blocking(connect).await.unwrap()).0, 201);
+    let answers =
+        with_token(&shop, &[get("/v1/sales/r?till=till-2"), get("/v1/sales"), get("/v1/sales?till=till-2")]).await;
+    assert_eq!(answers[0].1["till"], "till-2");
+    assert_eq!(answers[1].1["sales"].as_array().unwrap().len(), 1, "its own, when it names none");
+    assert_eq!(answers[2].1["sales"][0]["till"], "till-2");
+}
+
+// ---- Who did it, in the journal of a real agent
+// ------------------------------------------------------------------------------
+
+/// The agent's port on a loopback address that no other test has.
+fn own_address() -> String {
+    let [.., high, low] = std::process::id().to_be_bytes();
+    format!("127.{}.{low}.77:8480", 1 + high % 254)
+}
+
+#[tokio::test]
+async fn who_did_it_is_in_the_chain_and_is_shown() {
+    let address = own_address();
+    let mut options = Options::default();
+    let entry = format!("[[till.peer]]\nuid = {}\ntills = [\"till-3\", \"till-4\"]\n\n[journal]", someone());
+    options.config.extend([
+        ("http = \"127.0.0.1:0\"".to_owned(), format!("http = \"{address}\"")),
+        ("[journal]".to_owned(), entry),
+    ]);
+    let mut counter = Counter::closed(options).await;
+    counter.start_agent();
+    let token = format!("Authorization: Bearer {TILL_TOKEN}\r\n");
+    let by_token = async |request: Request| {
+        let (address, text) = (address.clone(), request.text(&token));
+        let asked = move || exchange(std::net::TcpStream::connect(&*address).unwrap(), &text, false);
+        understood(&tokio::task::spawn_blocking(asked).await.unwrap())
+    };
+    counter::within("the terminal is ready", async {
+        // The port is there with the socket.
+        while !counter.shop.socket().exists() || by_token(get("/v1/status")).await.1["ready"] != true {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+    let socket = counter.shop.socket();
+    // One sale by the program, cancelled by it.
+    let sale = |path: &str, reference: &str| post(path, json!({"reference": reference, "amount": "12.34"}));
+    let begun = at_socket(&socket, someone(), &[sale("/v1/sales?till=till-3", "p")]).await.remove(0);
+    assert_eq!((begun.0, &begun.1["by"]), (201, &json!({"uid": someone()})), "{}", begun.1);
+    let cancelled = at_socket(&socket, someone(), &[post("/v1/sales/p/cancel?till=till-3", json!({}))]).await.remove(0);
+    assert_eq!(cancelled.1["cancel"], "in-time", "{}", cancelled.1);
+    // One by the token, paid.
+    let begun = counter::within("the reader is free", async {
+        loop {
+            let begun = by_token(sale("/v1/sales", "t")).await;
+            if begun.0 == 201 {
+                return begun;
+            }
+        }
+    })
+    .await;
+    assert_eq!(begun.1["by"], json!({"token": "till-1"}), "{}", begun.1);
+    counter.present(card("tap").unwrap(), Entry::Tap).await;
+    let paid = by_token(get("/v1/sales/t?wait-s=30")).await;
+    assert_eq!((&paid.1["outcome"], &paid.1["by"]), (&"approved".into(), &json!({"token": "till-1"})), "{}", paid.1);
+    // A refund of it by a program that stands for other tills is refused, with the right by its name.
+    let number = paid.1["number"].clone();
+    let refund = json!({"reference": "back", "kind": "refund", "number": number});
+    let refused = at_socket(&socket, someone(), &[post("/v1/sales?till=till-4", refund)]).await.remove(0);
+    assert_eq!((refused.0, refused.code()), (403, "forbidden"), "{}", refused.1);
+    assert!(refused.message().contains("needs the right any-till to refer to another till's"), "{}", refused.1);
+    counter.stop_agent().await;
+
+    let journal = counter.shop.folder().join("journal.db");
+    let verb = async |name: &str| {
+        let mut command = counter::till::program(&["journal", name, "--journal"]);
+        let output = command.arg(&journal).output().await.unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert!(verb("verify").await.contains("as it was written"));
+    let export = verb("export").await;
+    let lines: Vec<Value> = export.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let [program, till, _] = &lines[..] else { panic!("{export}") };
+    assert_eq!((&program["till"], &program["by"]), (&"till-3".into(), &json!({"uid": someone()})), "{program:#}");
+    let ended = program["records"].as_array().unwrap().last().unwrap();
+    assert_eq!(
+        (&ended["is"], &ended["by"]),
+        (&"ended".into(), &json!({"uid": someone()})),
+        "who cancelled: {program:#}"
+    );
+    assert_eq!((&till["till"], &till["by"]), (&"till-1".into(), &json!({"token": "till-1"})), "{till:#}");
+    let by_people = |one: &&Value| !one["by"].is_null();
+    let caused: Vec<&Value> =
+        till["records"].as_array().unwrap().iter().filter(by_people).map(|one| &one["is"]).collect();
+    assert_eq!(caused, ["started"], "the gateway ended it, and nobody else: {till:#}");
+}
+
+#[tokio::test]
+async fn the_command_line_is_its_user_and_shows_who_asked() {
+    let counter = Counter::open().await;
+    let begun = counter.begin("r", "12.34").await;
+    assert_eq!(begun.0, 201);
+    let who: Who = serde_json::from_value(begun.1["by"].clone()).unwrap();
+    assert_eq!(who, Who { token: None, uid: Some(own_uid()) });
+    let cancelled = counter.verb(&["cancel", "r"]).await.unwrap();
+    assert!(cancelled.status.success(), "{cancelled:?}");
+    let shown = counter.verb(&["show", "r"]).await.unwrap();
+    let line = format!("asked for by user {}, at till local", own_uid());
+    assert!(String::from_utf8_lossy(&shown.stdout).contains(&line), "{shown:?}");
+}

@@ -1,0 +1,584 @@
+//! The JSON interface over a real Unix socket and real TCP, spoken byte by byte; behind it an agent that plays a
+//! script.
+
+use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use pos_agent::config::{Right, Rights, Socket, Till, TillToken};
+use pos_agent::money::Currency;
+use pos_agent::systemd::Sockets;
+use pos_agent::till::http::{self, Error};
+use pos_agent::till::{Caller, Of, Progress, ReceiptCopy};
+use serde_json::Value;
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader};
+use tokio::net::{TcpStream, UnixStream};
+use tokio::sync::{broadcast, mpsc, oneshot};
+
+use crate::fake_agent::{self, Shop, TOKENS};
+
+/// Status, head and body of an answer.
+struct Answer(u16, String, String);
+
+impl Answer {
+    fn json(&self) -> Value {
+        serde_json::from_str(&self.2).unwrap_or_else(|error| panic!("{error}: {}", self.2))
+    }
+
+    /// The code of an error whose message is for a person.
+    fn code(&self) -> String {
+        let error = &self.json()["error"];
+        assert!(!error["message"].as_str().unwrap().is_empty());
+        error["code"].as_str().unwrap().to_owned()
+    }
+}
+
+async fn exchange(mut stream: impl AsyncRead + AsyncWrite + Unpin, request: &[u8]) -> Answer {
+    stream.write_all(request).await.unwrap();
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).await.unwrap();
+    let answer = String::from_utf8(answer).unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_else(|| panic!("no answer: {answer:?}"));
+    Answer(head[9..12].parse().unwrap(), head.to_ascii_lowercase(), body.to_owned())
+}
+
+fn get_request(path: &str, headers: &str) -> Vec<u8> {
+    format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{headers}\r\n").into_bytes()
+}
+
+fn post_request(path: &str, headers: &str, body: &[u8]) -> Vec<u8> {
+    let length = body.len();
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: {length}\r\n{headers}\r\n"
+    );
+    [head.as_bytes(), body].concat()
+}
+
+const JSON: &str = "Content-Type: application/json\r\n";
+
+fn token(n: usize) -> String {
+    format!("Authorization: Bearer {}\r\n", TOKENS[n - 1])
+}
+
+impl Shop {
+    async fn get(&self, path: &str) -> Answer {
+        exchange(UnixStream::connect(&self.socket).await.unwrap(), &get_request(path, "")).await
+    }
+
+    async fn post(&self, path: &str, body: &str) -> Answer {
+        exchange(UnixStream::connect(&self.socket).await.unwrap(), &post_request(path, JSON, body.as_bytes())).await
+    }
+
+    async fn tcp(&self, request: &[u8]) -> Answer {
+        exchange(TcpStream::connect(self.http).await.unwrap(), request).await
+    }
+}
+
+fn sale(reference: &str, amount: &str) -> String {
+    format!(r#"{{"reference":"{reference}","amount":"{amount}"}}"#)
+}
+
+#[tokio::test]
+async fn a_sale_is_begun_once_and_answered_again() {
+    let shop = fake_agent::open(16).await;
+    let first = shop.post("/v1/sales", &sale("r 1", "12.34")).await;
+    assert_eq!(first.0, 201);
+    let view = first.json();
+    assert_eq!((&view["till"], &view["reference"], &view["replayed"]), (&"local".into(), &"r 1".into(), &false.into()));
+    assert_eq!(
+        (&view["amount"], &view["currency"], &view["state"]),
+        (&"12.34".into(), &"EUR".into(), &"waiting-for-card".into())
+    );
+    let again = shop.post("/v1/sales", &sale("r 1", "12.34")).await;
+    assert_eq!((again.0, &again.json()["replayed"], &again.json()["number"]), (200, &true.into(), &view["number"]));
+    let differs = shop.post("/v1/sales", &sale("r 1", "12.35")).await;
+    assert_eq!((differs.0, differs.code().as_str()), (409, "amount-differs"));
+    // Another till's reference is another sale, in a currency of its own choice.
+    let body = br#"{"reference":"r 1","amount":"1200","currency":"JPY"}"#;
+    let other = shop.tcp(&post_request("/v1/sales", &(token(2) + JSON), body)).await;
+    assert_eq!((other.0, &other.json()["till"], &other.json()["currency"]), (201, &"till-2".into(), &"JPY".into()));
+    let shown = shop.get("/v1/sales/r%201").await;
+    assert_eq!((shown.0, &shown.json()["amount"]), (200, &"12.34".into()));
+}
+
+#[tokio::test]
+async fn what_the_agent_refuses_has_its_status_and_code() {
+    let shop = fake_agent::open(16).await;
+    for (reference, status, code) in [
+        ("busy", 409, "busy"),
+        ("unready", 503, "not-ready"),
+        ("refused-amount", 422, "amount"),
+        ("journal", 503, "journal"),
+        ("drop", 503, "no-answer"),
+    ] {
+        let answer = shop.post("/v1/sales", &sale(reference, "1.00")).await;
+        assert_eq!((answer.0, answer.code().as_str()), (status, code), "{reference}");
+    }
+    for path in ["/v1/sales/none", "/v1/sales/none?wait-s=5"] {
+        let answer = shop.get(path).await;
+        assert_eq!((answer.0, answer.code().as_str()), (404, "no-such-sale"));
+    }
+    let answer = shop.post("/v1/sales/none/cancel", "").await;
+    assert_eq!((answer.0, answer.code().as_str()), (404, "no-such-sale"));
+}
+
+#[tokio::test]
+async fn bad_bodies_are_refused_by_what_is_wrong_with_them() {
+    let shop = fake_agent::open(16).await;
+    for (body, status, code, words) in [
+        (
+            r#"{"reference":"r","amount":12.34}"#,
+            400,
+            "malformed",
+            "amount: invalid type: floating point `12.34`, expected a string",
+        ),
+        (r#"{"reference":"r","amount":12}"#, 400, "malformed", "a string such as \"12.34\""),
+        (r#"{"reference":"r","amount":null}"#, 400, "malformed", "amount: "),
+        (r#"{"reference":"r"}"#, 400, "malformed", "amount: a sale needs it"),
+        (r#"{"reference":7,"amount":"1.00"}"#, 400, "malformed", "reference: "),
+        (
+            r#"{"reference":"r","amount":"1.00","tip":"1.00"}"#,
+            400,
+            "malformed",
+            "unknown variant `1.00`, expected `ask`",
+        ),
+        (r#"{"reference":"r","amount":"1.00","tips":"1.00"}"#, 400, "malformed", "unknown field `tips`"),
+        (r#"{"reference":"r","reference":"s","amount":"1.00"}"#, 400, "malformed", "duplicate field `reference`"),
+        (r#"{"reference":"r","amount":"1.00"} x"#, 400, "malformed", "trailing characters"),
+        (r#"{"reference":"r","amount":"1.0"#, 400, "malformed", "EOF"),
+        ("", 400, "malformed", "missing field `reference`"),
+        ("[]", 400, "malformed", "the body: "),
+        (r#"{"reference":"r","amount":"0.00"}"#, 422, "amount", "zero"),
+        (r#"{"reference":"r","amount":"-1.00"}"#, 422, "amount", "negative"),
+        (r#"{"reference":"r","amount":"12,34"}"#, 422, "amount", "12.34"),
+        (r#"{"reference":"r","amount":"1.234"}"#, 422, "amount", "2 decimals"),
+        (r#"{"reference":"r","amount":"99999999999.00"}"#, 422, "amount", "too large"),
+        (r#"{"reference":"r","amount":"1.00","currency":"XXX"}"#, 422, "currency", "ISO 4217"),
+        (r#"{"reference":"","amount":"1.00"}"#, 422, "reference", "1 to 64"),
+        (r#"{"reference":" r","amount":"1.00"}"#, 422, "reference", "spaces"),
+        (r#"{"reference":"é","amount":"1.00"}"#, 422, "reference", "ASCII"),
+        (r#"{"reference":"a\nb","amount":"1.00"}"#, 422, "reference", "printable"),
+    ] {
+        let answer = shop.post("/v1/sales", body).await;
+        assert_eq!((answer.0, answer.code().as_str()), (status, code), "{body}");
+        let message = answer.json()["error"]["message"].as_str().unwrap().to_owned();
+        assert!(message.contains(words), "{body}: \"{words}\" is not in \"{message}\"");
+    }
+    let answer = shop.post("/v1/sales", &sale(&"r".repeat(65), "1.00")).await;
+    assert_eq!(answer.code(), "reference");
+    let not_utf8 = post_request("/v1/sales", JSON, b"{\"reference\":\"\xFF\",\"amount\":\"1.00\"}");
+    let answer = exchange(UnixStream::connect(&shop.socket).await.unwrap(), &not_utf8).await;
+    assert_eq!((answer.0, answer.code().as_str()), (400, "malformed"));
+    let huge = format!(r#"{{"reference":"r","amount":"{}"}}"#, "1".repeat(64 * 1024));
+    let answer = shop.post("/v1/sales", &huge).await;
+    assert_eq!((answer.0, answer.code().as_str()), (413, "too-large"));
+    assert_eq!(shop.get("/v1/sales").await.json()["sales"], Value::Array(vec![]), "nothing was begun");
+}
+
+#[tokio::test]
+async fn what_is_not_a_verb_is_answered_in_json_too() {
+    let shop = fake_agent::open(16).await;
+    for (request, status, code) in [
+        (get_request("/", ""), 404, "not-found"),
+        (get_request("/v2/sales", ""), 404, "not-found"),
+        (get_request("/v1/sales/a/b/c", ""), 404, "not-found"),
+        (get_request("/v1/sales/r/cancel", ""), 405, "method-not-allowed"),
+        (post_request("/v1/status", JSON, b""), 405, "method-not-allowed"),
+        (
+            b"DELETE /v1/sales/r HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".to_vec(),
+            405,
+            "method-not-allowed",
+        ),
+        (post_request("/v1/sales", "", b"{}"), 415, "media-type"),
+        (post_request("/v1/sales", "Content-Type: text/plain\r\n", b"{}"), 415, "media-type"),
+        (post_request("/v1/sales/r/cancel", "", b""), 415, "media-type"),
+        (get_request("/v1/sales/%FF", ""), 400, "malformed"),
+        (get_request("/v1/sales/%07", ""), 422, "reference"),
+        (get_request("/v1/sales/r?wait-s=soon", ""), 400, "malformed"),
+        (get_request("/v1/sales/r?wait-s=121", ""), 400, "malformed"),
+        (get_request("/v1/sales/r?wait=1", ""), 400, "malformed"),
+        (get_request("/v1/sales?limit=0", ""), 400, "malformed"),
+        (get_request("/v1/sales?limit=1001", ""), 400, "malformed"),
+        (get_request("/v1/sales?since=-1", ""), 400, "malformed"),
+        (get_request("/v1/sales/r/receipt?copy=mine", ""), 400, "malformed"),
+    ] {
+        let answer = exchange(UnixStream::connect(&shop.socket).await.unwrap(), &request).await;
+        assert_eq!((answer.0, answer.code().as_str()), (status, code), "{}", String::from_utf8_lossy(&request));
+        assert!(answer.1.contains("content-type: application/json"), "{}", answer.1);
+    }
+}
+
+#[tokio::test]
+async fn loopback_needs_a_token_and_no_foreign_page() {
+    let shop = fake_agent::open(16).await;
+    let own = shop.http;
+    let origin = |origin: &str| format!("{}Origin: {origin}\r\n", token(1));
+    for (headers, status) in [
+        (String::new(), 401),
+        ("Authorization: Bearer \r\n".into(), 401),
+        (format!("Authorization: Basic {}\r\n", TOKENS[0]), 401),
+        (format!("Authorization: Bearer {}x\r\n", TOKENS[0]), 401),
+        (format!("Authorization: Bearer {}\r\n", &TOKENS[0][..17]), 401),
+        (format!("Authorization: Bearer {}\r\n", TOKENS[0].replace('0', "1")), 401),
+        (token(1), 200),
+        (token(2).replace("Bearer", "bearer"), 200),
+        (origin("https://evil.example"), 403),
+        (origin("null"), 403),
+        (origin("https://localhost"), 403),
+        (origin("http://localhost"), 200),
+    ] {
+        let answer = shop.tcp(&get_request("/v1/status", &headers)).await;
+        assert_eq!(answer.0, status, "{headers}");
+        assert!(status != 401 || (answer.code() == "unauthorized" && answer.1.contains("www-authenticate: bearer")));
+        assert!(status != 403 || answer.code() == "forbidden");
+    }
+    // A path that does not exist is not told to strangers.
+    assert_eq!(shop.tcp(&get_request("/v1/none", "")).await.0, 401);
+    // The board's own page, and a name that was made to point here.
+    for (host, origin, status) in
+        [(own.to_string(), own.to_string(), 200), ("evil.example".into(), "evil.example".into(), 403)]
+    {
+        let request = format!(
+            "GET /v1/status HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{origin}\r\nConnection: close\r\n{}\r\n",
+            token(1)
+        );
+        assert_eq!(shop.tcp(request.as_bytes()).await.0, status, "{host}");
+    }
+}
+
+#[tokio::test]
+async fn each_till_sees_its_own_and_the_socket_sees_all() {
+    let shop = fake_agent::open(16).await;
+    for (n, reference) in [(1, "a"), (2, "b"), (1, "c")] {
+        let request = post_request("/v1/sales", &(token(n) + JSON), sale(reference, "1.00").as_bytes());
+        assert_eq!(shop.tcp(&request).await.0, 201);
+    }
+    let references = |answer: &Answer| -> Vec<String> {
+        let sales = answer.json()["sales"].as_array().unwrap().clone();
+        sales.iter().map(|sale| sale["reference"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(references(&shop.get("/v1/sales").await), ["a", "b", "c"]);
+    assert_eq!(references(&shop.get("/v1/sales?since=1&limit=1").await), ["b"]);
+    assert_eq!(references(&shop.tcp(&get_request("/v1/sales", &token(1))).await), ["a", "c"]);
+    assert_eq!(shop.tcp(&get_request("/v1/sales/b", &token(1))).await.0, 404);
+    // The person at the terminal may see to every till's sales, a till to its own only.
+    for path in ["/v1/sales/b?till=till-2", "/v1/sales/b/receipt?till=till-2"] {
+        assert_eq!(shop.get(path).await.0, 200);
+        assert_eq!(shop.tcp(&get_request(path, &token(1))).await.code(), "forbidden");
+        assert_eq!(shop.tcp(&get_request(path, &token(2))).await.0, 200);
+    }
+    let foreign = post_request("/v1/sales/b/cancel?till=till-2", &(token(1) + JSON), b"");
+    assert_eq!(shop.tcp(&foreign).await.code(), "forbidden");
+    assert_eq!(shop.get("/v1/sales/b?till=till-2").await.json()["state"], "waiting-for-card");
+    assert_eq!(shop.post("/v1/sales/b/cancel?till=till-2", "").await.json()["outcome"], "cancelled");
+    let status = shop.tcp(&get_request("/v1/status", &token(2))).await.json();
+    assert_eq!((&status["terminalId"], &status["current"]), (&"4711".into(), &Value::Null));
+    assert_eq!(shop.get("/v1/status").await.json()["current"]["reference"], "a");
+    // That the terminal is busy is everybody's business, with what is not.
+    let busy = shop.tcp(&post_request("/v1/sales", &(token(1) + JSON), sale("busy", "1.00").as_bytes())).await;
+    assert_eq!((busy.0, busy.code().as_str()), (409, "busy"));
+    assert!(
+        !busy.2.contains("till-2") && !busy.2.contains("\"other\"") && busy.2.contains("another till"),
+        "{}",
+        busy.2
+    );
+    let own = shop.tcp(&post_request("/v1/sales", &(token(2) + JSON), sale("busy", "1.00").as_bytes())).await;
+    assert!(own.2.contains("sale other of till till-2"), "{}", own.2);
+}
+
+#[tokio::test]
+async fn what_a_caller_may_do_goes_with_what_it_wants() {
+    let mut shop = fake_agent::open(16).await;
+    let body = |named: &str| format!(r#"{{"reference":"r","kind":"refund","amount":"1.00",{named}}}"#);
+    let wanted = |shop: &mut Shop| shop.wanted.borrow_and_update().clone().unwrap();
+    shop.post("/v1/sales", &body(r#""number":17"#)).await;
+    let told = wanted(&mut shop);
+    let own = rustix::process::geteuid().as_raw();
+    assert_eq!((told.of, told.caller), (Some(Of::Number(17)), Caller::root(own)), "the person at the terminal");
+    for (n, rights) in [(1, Rights::till()), (2, fake_agent::usual_and(&[Right::AnyTill]))] {
+        let request = post_request("/v1/sales", &(token(n) + JSON), body(r#""number":17"#).as_bytes());
+        shop.tcp(&request).await;
+        let told = wanted(&mut shop);
+        let caller = Caller::token(&TillToken { till: told.till.clone(), token_file: "token".into(), rights });
+        assert_eq!((told.till, told.of, told.caller), (format!("till-{n}"), Some(Of::Number(17)), caller));
+    }
+    shop.post("/v1/sales", &body(r#""of":"o","till":"till-2""#)).await;
+    let of = Of::Reference { till: "till-2".into(), reference: "o".into() };
+    assert_eq!(wanted(&mut shop).of, Some(of));
+    shop.post("/v1/sales", &body(r#""payment":"p""#)).await;
+    assert_eq!(wanted(&mut shop).of, Some(Of::Payment("p".into())));
+    // One of them, and a whole number.
+    for (named, words) in [
+        (r#""of":"o","number":17"#, "of, number and payment: give one of them"),
+        (r#""number":17,"payment":"p""#, "of, number and payment: give one of them"),
+        (r#""of":"o","payment":"p""#, "of, number and payment: give one of them"),
+        (r#""till":"till-2""#, "of: a refund needs it"),
+        (r#""number":17,"till":"till-2""#, "till: goes with of"),
+        (r#""number":"17""#, "number: "),
+        (r#""number":-1"#, "number: "),
+        (r#""number":1.5"#, "number: "),
+        (r#""number":17,"rights":["any-till"]"#, "unknown field `rights`"),
+    ] {
+        let answer = shop.post("/v1/sales", &body(named)).await;
+        let message = answer.json()["error"]["message"].as_str().unwrap().to_owned();
+        assert!(answer.code() == "malformed" && message.contains(words), "{named}: {message}");
+    }
+    assert!(!shop.wanted.has_changed().unwrap(), "nothing of that was asked");
+    let named = r#"{"reference":"r","amount":"1.00","number":17}"#;
+    assert_eq!(shop.post("/v1/sales", named).await.code(), "malformed", "a sale refers to nothing");
+}
+
+#[tokio::test]
+async fn only_the_person_at_the_terminal_settles() {
+    let shop = fake_agent::open(16).await;
+    for reference in ["unconfirmed", "r"] {
+        shop.post("/v1/sales", &sale(reference, "1.00")).await;
+    }
+    for n in [1, 2] {
+        let request = post_request("/v1/settle/1", &(token(n) + JSON), br#"{"keep":true}"#);
+        let answer = shop.tcp(&request).await;
+        assert_eq!((answer.0, answer.code().as_str()), (403, "forbidden"));
+    }
+    for (path, body, status, code) in [
+        ("/v1/settle/one", r#"{"keep":true}"#, 400, "malformed"),
+        ("/v1/settle/-1", r#"{"keep":true}"#, 400, "malformed"),
+        ("/v1/settle/1", "", 400, "malformed"),
+        ("/v1/settle/1", r#"{"keep":"true"}"#, 400, "malformed"),
+        ("/v1/settle/1", r#"{"keep":true,"reverse":true}"#, 400, "malformed"),
+        ("/v1/settle/2", r#"{"keep":true}"#, 422, "not-possible"),
+        ("/v1/settle/9", r#"{"keep":true}"#, 422, "not-possible"),
+    ] {
+        let answer = shop.post(path, body).await;
+        assert_eq!((answer.0, answer.code().as_str()), (status, code), "{path} {body}: {}", answer.2);
+    }
+    assert_eq!(shop.get("/v1/settle/1").await.code(), "method-not-allowed");
+    let answer = shop.post("/v1/settle/1", r#"{"keep":false}"#).await;
+    assert_eq!((answer.0, &answer.json()["state"]), (200, &"unconfirmed".into()), "it is being reversed");
+    let answer = shop.post("/v1/settle/1", r#"{"keep":true}"#).await;
+    assert_eq!((answer.0, &answer.json()["outcome"]), (200, &"approved".into()));
+}
+
+#[tokio::test]
+async fn receipts_are_text_and_sales_can_be_cancelled() {
+    let shop = fake_agent::open(16).await;
+    shop.post("/v1/sales", &sale("r", "1.00")).await;
+    let answer = shop.get("/v1/sales/r/receipt").await;
+    assert_eq!((answer.0, answer.2.as_str()), (200, "Customer copy of r\nGrüße\n"));
+    assert!(answer.1.contains("content-type: text/plain; charset=utf-8"));
+    let answer = shop.get("/v1/sales/r/receipt?copy=merchant").await;
+    assert!(answer.2.starts_with(&format!("{:?}", ReceiptCopy::Merchant)));
+    let answer = shop.post("/v1/sales/r/cancel", "{}").await;
+    assert_eq!((answer.0, &answer.json()["outcome"]), (200, &"cancelled".into()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn waiting_ends_with_the_sale_or_with_the_time() {
+    let shop = fake_agent::open(4).await;
+    shop.post("/v1/sales", &sale("unconfirmed", "1.00")).await;
+    let before = tokio::time::Instant::now();
+    let answer = shop.get("/v1/sales/unconfirmed?wait-s=7").await;
+    assert_eq!((answer.0, &answer.json()["state"]), (200, &"unconfirmed".into()));
+    assert!(before.elapsed().as_secs() >= 7);
+    // The end is heard while waiting; when it was pushed out of the ring by news of others, the sale is looked at
+    // again.
+    for reference in ["r", "crowded"] {
+        shop.post("/v1/sales", &sale(reference, "1.00")).await;
+        let mut waiting = UnixStream::connect(&shop.socket).await.unwrap();
+        waiting.write_all(&get_request(&format!("/v1/sales/{reference}?wait-s=120"), "")).await.unwrap();
+        while shop.progress.receiver_count() == 0 {
+            tokio::task::yield_now().await;
+        }
+        let before = tokio::time::Instant::now();
+        shop.post(&format!("/v1/sales/{reference}/cancel"), "").await;
+        let mut answer = String::new();
+        waiting.read_to_string(&mut answer).await.unwrap();
+        assert!(answer.contains("\"outcome\":\"cancelled\""), "{answer}");
+        assert!(before.elapsed().as_secs() < 100, "{reference}: it waited for the time, not for the sale");
+    }
+    // What has ended is answered at once.
+    assert_eq!(shop.get("/v1/sales/r?wait-s=120").await.json()["state"], "ended");
+}
+
+fn step(till: &str, reference: &str) -> Progress {
+    Progress {
+        till: till.into(),
+        reference: reference.into(),
+        step: "present-card".into(),
+        text: "Card".into(),
+        sale: None,
+    }
+}
+
+/// Lines of an event stream, after its head.
+async fn events<S: AsyncRead + AsyncWrite + Unpin>(mut stream: S, headers: &str) -> BufReader<S> {
+    stream.write_all(&get_request("/v1/events", headers)).await.unwrap();
+    let mut lines = BufReader::new(stream);
+    let mut head = String::new();
+    while !head.ends_with(": listening\n\n\r\n") {
+        assert_ne!(lines.read_line(&mut head).await.unwrap(), 0, "{head}");
+    }
+    assert!(head.starts_with("HTTP/1.1 200") && head.contains("text/event-stream"), "{head}");
+    lines
+}
+
+/// The next event's name and data; keep-alives and chunk sizes are passed over.
+async fn event(lines: &mut (impl AsyncBufReadExt + Unpin)) -> (String, Value) {
+    let mut name = String::new();
+    loop {
+        let mut line = String::new();
+        assert_ne!(lines.read_line(&mut line).await.unwrap(), 0, "the stream ended");
+        if let Some(word) = line.strip_prefix("event: ") {
+            name = word.trim_end().to_owned();
+        }
+        if let Some(data) = line.strip_prefix("data: ") {
+            return (name, serde_json::from_str(data).unwrap());
+        }
+    }
+}
+
+#[tokio::test]
+async fn events_reach_those_they_concern() {
+    let shop = fake_agent::open(16).await;
+    let mut till = events(TcpStream::connect(shop.http).await.unwrap(), &token(1)).await;
+    let mut local = events(UnixStream::connect(&shop.socket).await.unwrap(), "").await;
+    for (name, reference) in [("till-2", "b"), ("", ""), ("till-1", "a")] {
+        shop.progress.send(step(name, reference)).unwrap();
+    }
+    for expected in ["", "till-1"] {
+        let (name, data) = event(&mut till).await;
+        assert_eq!((name.as_str(), &data["till"], &data["text"]), ("present-card", &expected.into(), &"Card".into()));
+    }
+    for expected in ["till-2", "", "till-1"] {
+        assert_eq!(event(&mut local).await.1["till"], expected);
+    }
+    shop.post("/v1/sales", &sale("approved", "1.00")).await;
+    let mut heard = Vec::new();
+    while heard.last().is_none_or(|(name, _): &(String, Value)| name != "ended") {
+        heard.push(event(&mut local).await);
+    }
+    let names: Vec<_> = heard.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["present-card", "pin-entry", "authorising", "ended"]);
+    assert_eq!(heard[3].1["sale"]["outcome"], "approved");
+}
+
+#[tokio::test]
+async fn a_listener_that_lags_is_told_and_goes_on() {
+    let shop = fake_agent::open(4).await;
+    let mut slow = events(UnixStream::connect(&shop.socket).await.unwrap(), "").await;
+    // Without a pause the listener's task cannot run between these.
+    for n in 0..10 {
+        shop.progress.send(step("local", &n.to_string())).unwrap();
+    }
+    assert_eq!(event(&mut slow).await, ("lagged".into(), serde_json::json!({ "missed": 6 })));
+    for n in 6..10 {
+        assert_eq!(event(&mut slow).await.1["reference"], n.to_string());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_held_open_is_dropped_and_holds_up_nobody() {
+    let shop = fake_agent::open(4).await;
+    let before = tokio::time::Instant::now();
+    let mut half = TcpStream::connect(shop.http).await.unwrap();
+    half.write_all(b"GET /v1/status HTTP/1.1\r\nHost: loc").await.unwrap();
+    let mut body = UnixStream::connect(&shop.socket).await.unwrap();
+    let head =
+        "POST /v1/sales HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{";
+    body.write_all(head.as_bytes()).await.unwrap();
+    let mut idle = UnixStream::connect(&shop.socket).await.unwrap();
+    assert_eq!(shop.get("/v1/status").await.0, 200);
+    let mut answer = String::new();
+    body.read_to_string(&mut answer).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 408") && answer.contains("\"timeout\""), "{answer}");
+    for stream in [&mut half as &mut (dyn AsyncRead + Unpin), &mut idle] {
+        stream.read_to_end(&mut Vec::new()).await.unwrap();
+    }
+    assert!((10..60).contains(&before.elapsed().as_secs()), "{:?}", before.elapsed());
+}
+
+#[tokio::test]
+async fn a_user_at_the_socket_has_so_many_listeners() {
+    let shop = fake_agent::open(4).await;
+    let mut held = Vec::new();
+    for _ in 0..16 {
+        held.push(events(UnixStream::connect(&shop.socket).await.unwrap(), "").await);
+    }
+    let refused = tokio::time::timeout(std::time::Duration::from_secs(60), shop.get("/v1/events")).await;
+    let answer = refused.expect("it is listened for once more");
+    assert_eq!((answer.0, answer.code().as_str()), (429, "too-many-listeners"));
+    assert_eq!(shop.get("/v1/status").await.0, 200, "other questions are answered");
+    held.pop();
+    while shop.progress.receiver_count() == 16 {
+        tokio::task::yield_now().await;
+    }
+    events(UnixStream::connect(&shop.socket).await.unwrap(), "").await;
+}
+
+#[tokio::test]
+async fn the_shutdown_ends_everything_and_takes_the_socket_away() {
+    let shop = fake_agent::open(4).await;
+    assert_eq!(mode(&shop.socket), 0o660);
+    let mut listener = events(UnixStream::connect(&shop.socket).await.unwrap(), "").await;
+    let (done, stopped) = oneshot::channel();
+    shop.stop.send(done).await.unwrap();
+    stopped.await.unwrap();
+    listener.read_to_end(&mut Vec::new()).await.unwrap();
+    assert!(!shop.socket.exists());
+    assert!(TcpStream::connect(shop.http).await.is_err());
+}
+
+fn mode(path: &Path) -> u32 {
+    std::fs::metadata(path).unwrap().permissions().mode() & 0o7777
+}
+
+async fn serve(socket: PathBuf) -> Result<http::Bound, Error> {
+    let config = Till { socket: Socket::at(&socket), ..Till::default() };
+    let eur = Currency::from_code("EUR").unwrap();
+    http::serve(&config, Sockets::default(), eur, mpsc::channel(1).0, broadcast::channel(1).0, std::future::pending())
+        .await
+}
+
+#[tokio::test]
+async fn a_stale_socket_is_replaced_and_a_living_one_is_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let socket = folder.path().join("till.sock");
+    drop(std::os::unix::net::UnixListener::bind(&socket).unwrap());
+    let bound = serve(socket.clone()).await.unwrap();
+    assert!(bound.http.is_none(), "nothing listens on TCP without tokens");
+    UnixStream::connect(&socket).await.unwrap();
+    let error = serve(socket.clone()).await.unwrap_err();
+    assert!(matches!(error, Error::SocketInUse { .. }), "{error}");
+    assert!(std::fs::metadata(&socket).unwrap().file_type().is_socket());
+
+    let file = folder.path().join("file");
+    std::fs::write(&file, "kept").unwrap();
+    assert!(matches!(serve(file.clone()).await.unwrap_err(), Error::NotASocket { .. }));
+    assert_eq!(std::fs::read(&file).unwrap(), b"kept");
+    let error = serve(folder.path().join("none/till.sock")).await.unwrap_err().to_string();
+    assert!(error.contains("create its folder"), "{error}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_address_in_use_is_named_with_its_remedy_and_tried_again() {
+    let shop = fake_agent::open(4).await;
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let token_file = shop.folder.path().join("till-1.token");
+    let entry = TillToken { till: "till-1".into(), token_file, rights: Rights::till() };
+    let socket = shop.folder.path().join("other.sock");
+    let config =
+        Till { socket: Socket::at(&socket), http: taken.local_addr().unwrap(), token: vec![entry], ..Till::default() };
+    let eur = Currency::from_code("EUR").unwrap();
+    let (commands, mut heard) = mpsc::channel(1);
+    let bound =
+        http::serve(&config, Sockets::default(), eur, commands, broadcast::channel(1).0, std::future::pending())
+            .await
+            .unwrap();
+    assert_eq!(bound.http, None);
+    // Nobody looks after the commands: that it is asked shows that the socket is served.
+    let mut asking = UnixStream::connect(&socket).await.unwrap();
+    asking.write_all(&get_request("/v1/status", "")).await.unwrap();
+    assert!(heard.recv().await.is_some());
+    drop(taken);
+    while TcpStream::connect(config.http).await.is_err() {
+        tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+    }
+}
