@@ -62,12 +62,12 @@ pub struct Config {
 pub struct Terminal {
     /// Acquirer-assigned terminal id, digits, up to 32 (interface: `pos.terminalId`).
     pub id: String,
-    /// Lines at the head of each receipt: name, street, town.
+    /// Lines at the head of each receipt, one to six: name, street, town.
     pub merchant: Vec<String>,
-    /// Last lines of each receipt: opening hours, conditions of returns.
+    /// Last lines of each receipt, up to 6: opening hours, conditions of returns.
     #[serde(default)]
     pub footer: Vec<String>,
-    /// Language of the cashier's texts and of the receipts, as `en`.
+    /// Language of the cashier's texts and of the receipts: `en` or `de`.
     #[serde(default = "defaults::language")]
     pub language: String,
     /// The currency of its sales, ISO 4217, as `EUR`: it takes none in another.
@@ -117,7 +117,8 @@ pub struct Reader {
     /// Line speed of a tty, in baud; without meaning on USB.
     #[serde(default = "defaults::baud")]
     pub baud: u32,
-    /// Serial numbers of the readers that may be used, as they say them; empty: whichever is connected.
+    /// Serial numbers of the readers that may be used, as `pos-agent status` shows them: any other one is asked for no
+    /// card. Empty: whichever is connected.
     #[serde(default)]
     pub serials: Vec<String>,
     /// Language of the reader's texts while no card has named another: `en`, `de`, `fr`, `es`, `it`, `nl` or `pl`.

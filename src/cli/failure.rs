@@ -244,6 +244,8 @@ mod tests {
             let code = Code::of_daemon(word);
             assert_eq!(serde_json::to_value(code).unwrap(), *word, "src/cli/failure.rs has no code for {word}");
             assert_ne!(code, Code::Refused);
+            let page = include_str!("../../docs/src/till-http.md");
+            assert!(page.contains(&format!("`{word}`")), "docs/src/till-http.md does not list {word}");
         }
         assert_eq!(Code::of_daemon("a-word-of-tomorrow"), Code::Refused);
     }

@@ -40,7 +40,8 @@ pub struct Assumptions {
     /// line is opened, TLS included, and nothing is requested.
     pub warm_path: Option<String>,
     /// Path of the request that asks whether the gateway answers, and its time of day: at start, daily, and by the
-    /// doctor, without the access token; any answer serves.
+    /// doctor, without the access token; any answer serves. Behind it a reference that nobody has is asked for, with
+    /// the token: a refused one shows before the first sale.
     pub probe_path: String,
     /// Path of captures, refunds and reversals.
     pub follow_up_path: String,

@@ -42,7 +42,7 @@ pub struct Printer {
     /// What the QR code at the foot of the customer's copy says, as `https://shop.example/r/{reference}`; also
     /// `{number}`, `{terminal}`, `{amount}` and `{currency}`.
     pub qr: Option<String>,
-    /// Whether the printer answers about its state (DLE EOT). Without it that is found out.
+    /// Whether the printer answers about its state (DLE EOT); `false`: it is never asked. Without it that is found out.
     pub status: Option<bool>,
     /// Which copies are printed by themselves.
     #[serde(default)]
