@@ -81,7 +81,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("sim::shop", &["emv", "money", "card", "config"]),
     ("bin::pos-sim", &["sim", "money", "config"]),
     // The command line, for man pages and completions; and what the manual has in tables.
-    ("bin::pos-docs", &["cli", "config", "gateway", "metrics", "sale", "till", "words"]),
+    ("bin::pos-docs", &["cli", "config", "gateway", "metrics", "sale", "words"]),
 ];
 
 /// Rooms that nobody outside the module enters, although the table allows the module: the simulator shares the codecs

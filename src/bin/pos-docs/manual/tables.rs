@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 use pos_agent::gateway::parameter;
 use pos_agent::metrics::{Metrics, PrinterStanding, Standing, Timing};
 use pos_agent::sale::Outcome;
-use pos_agent::till::Kind;
 use pos_agent::words::{Language, Words};
 
 use super::cell;
@@ -70,7 +69,7 @@ pub(super) fn parameters() -> String {
 pub(super) fn metrics() -> String {
     let metrics = Metrics::new();
     // What nothing was counted of is not in the text.
-    metrics.ended(Kind::Sale, &Outcome::Approved);
+    metrics.ended(Default::default(), &Outcome::Approved);
     metrics.timed(Timing {
         reader: Default::default(),
         gateway: Default::default(),
