@@ -20,7 +20,7 @@ const CITED: &[&str] = &["design", "interface", "readers", "security", "tills"];
 const OF_OTHERS: &[&str] = &["EMV ", "ISO", "ANSI ", "X9.", "RFC "];
 /// Where comments are read.
 const COMMENTED: &[&str] =
-    &["src", "tests", "benches", "fuzz/fuzz_targets", "systemd", "packages", "board", ".ci", "build.rs", "Cargo.toml"];
+    &["src", "tests", "benches", "fuzz", "systemd", "packages", "board", ".ci", "build.rs", "Cargo.toml"];
 /// What is written in comments of this form: `#` begins one. In Rust it is `//`.
 const WITH_HASHES: &[&str] = &["", "bash", "bb", "conf", "rules", "service", "sh", "socket", "toml"];
 /// Papers with links, beside the manual.
@@ -308,7 +308,10 @@ fn is_heading(marks: &str) -> bool {
 
 // ---- Files
 
-/// The files at a place, sorted; what is built there is none of them.
+/// What is built, or fed to fuzz targets: nobody's comments.
+const PASSED_OVER: &[&str] = &["target", "corpus", "seeds", "artifacts"];
+
+/// The files at a place, sorted.
 fn files(place: &Path) -> Vec<PathBuf> {
     if place.is_file() {
         return vec![place.to_owned()];
@@ -316,6 +319,7 @@ fn files(place: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(place).unwrap_or_else(|error| panic!("{}: {error}", place.display()));
     let mut found: Vec<PathBuf> = entries.map(|entry| entry.expect("a folder can be listed").path()).collect();
     found.sort();
+    found.retain(|path| !PASSED_OVER.iter().any(|name| path.ends_with(name)));
     found.iter().flat_map(|path| files(path)).collect()
 }
 
