@@ -66,6 +66,7 @@ fn a_citation_without_a_place_is_found() {
         ("(readers: 2.1; design: invariant 2)", 2, 1),
         ("(readers: 2.1", 1, 1),
         ("See readers: 2.1.", 0, 1),
+        ("Typed from readers 2.1.", 0, 1),
         ("What is wrong with the readers: nothing.", 0, 0),
     ] {
         let (cited, found) = citations(comment, &anchors);
@@ -134,6 +135,12 @@ fn citations(comment: &str, anchors: &BTreeSet<String>) -> (usize, Vec<String>) 
                 wrong.push(format!("{begin}{}: a citation stands in round brackets", first_words(rest)));
             }
         }
+    }
+    for page in CITED {
+        let begin = format!(" {page} ");
+        let bare = comment.match_indices(&begin).map(|(at, _)| &comment[at + begin.len()..]);
+        let numbers = bare.filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit()) && first_words(rest).len() < 3);
+        wrong.extend(numbers.map(|rest| format!("{page} {rest}: a citation has a colon and stands in round brackets")));
     }
     (count, wrong)
 }

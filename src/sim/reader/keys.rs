@@ -264,7 +264,7 @@ mod tests {
         }
     }
 
-    // Typed from security 1.3 (X9.24-3, supplement): counter 1 of the published device.
+    // Typed from what is published (security: 1.3; X9.24-3, supplement): counter 1 of that device.
     #[test]
     fn a_pin_under_aes_is_that_of_the_standard() {
         let ksn = |text| aes_dukpt::Ksn::from_bytes(&bytes(text)).unwrap();
@@ -288,7 +288,7 @@ mod tests {
 
     #[test]
     fn the_counter_goes_as_the_standard_says() {
-        // security 1.2: after ten one bits the lowest of them is counted on.
+        // After ten one bits the lowest of them is counted on (security: 1.2).
         let mut keys = tdes("FFFF9876543210E003FF", "FFFF0102628D12000000");
         let card = crate::sim::reader::deck::card("tap").unwrap();
         assert_eq!(hex::encode_upper(keys.seal_tap(card).unwrap().ksn), "FFFF9876543210E00400");
