@@ -1,4 +1,4 @@
-//! The frames of readers 2.13, typed from the document. They are never edited to make a test pass: a test that fails
+//! Frames as documents have them (readers: 2.13). They are never edited to make a test pass: a test that fails
 //! here says that the code has left the wire.
 
 use pos_agent::reader::LocalTime;

@@ -5,8 +5,8 @@ use pos_agent::config::{ManualEntryCommand, TipEntry};
 use pos_agent::reader::miura::{ManualEntry, MiuraSettings};
 use pos_agent::reader::{EntryRequest, NoAmount};
 
-/// The command for an amount in EUR, typed from readers 2.10: prompts 1, ten and two digits, currency, exponent, amount
-/// line.
+/// The command for an amount in EUR, typed from documents (readers: 2.10): prompts 1, ten and two digits, currency,
+/// exponent, amount line.
 const AMOUNT: &str =
     "> GET NUMERIC DATA E02DDFA20606000100000000DFA207020A025F2A0209785F3601029F0206000000000000DFA20E0102DFFF0102001E";
 

@@ -1,5 +1,5 @@
-//! The few texts that the driver itself shows on the reader, in the languages it has (readers: 2.2, D201: four rows of
-//! 21 characters). Everything else on the display is the reader's own.
+//! The few texts that the driver itself shows on the reader, in the languages it has (readers: 2.2, D201). Everything
+//! else on the display is the reader's own.
 
 use std::time::Duration;
 

@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn a_command_comes_apart() {
-        // START TRANSACTION 4.56 GBP, typed from readers 2.13.
+        // START TRANSACTION 4.56 GBP, typed from documents (readers: 2.13).
         let bytes =
             hex::decode("DED1000028E0269C01009F02060000000004569A032501319F2103123456DFA2040101DFA20301005F2A020826");
         let bytes = bytes.unwrap();

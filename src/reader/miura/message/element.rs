@@ -153,7 +153,7 @@ pub fn status(status: StatusWord) -> MessageBody {
     MessageBody::from_array(status.0.to_be_bytes())
 }
 
-/// The first value of `tag` at any depth (readers: 2.3: which answers have an outer template is not proven).
+/// The first value of `tag` at any depth (readers: 2.3, note).
 ///
 /// # Errors
 /// When the body is not BER-TLV.
