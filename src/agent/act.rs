@@ -9,7 +9,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use crate::config::{self, Config};
 use crate::gateway::{self, Expected, On, PreparedPayment, WithoutCard};
 use crate::printer;
-use crate::reader::{self, Arm, Completion, Order};
+use crate::reader::{self, Arm, Completion, ReaderOrder};
 use crate::sale::{self, Action, CardAnswer, Event};
 use crate::till::Refused;
 use crate::transaction::{Kind, SaleNumber};
@@ -30,7 +30,7 @@ impl Agent {
             Action::Arm => self.arm(number),
             Action::StopReader => {
                 if self.at_reader == Some(number) {
-                    self.order_reader(number, Order::Cancel { sale: number });
+                    self.order_reader(number, ReaderOrder::Cancel { sale: number });
                 }
             }
             Action::Ask => self.ask(number),
@@ -83,9 +83,9 @@ impl Agent {
             transaction_type: if active.sale.order().kind() == Kind::Credit { REFUND } else { PURCHASE },
             at: clock::for_reader(&local),
             card_timeout: Duration::from_secs(self.config.terminal.card_timeout_s),
-            entry: if active.sale.order().manual { reader::Entry::Manual } else { reader::Entry::Card },
+            entry: if active.sale.order().manual { reader::EntryRequest::Manual } else { reader::EntryRequest::Card },
         };
-        self.order_reader(number, Order::Arm(arm));
+        self.order_reader(number, ReaderOrder::Arm(arm));
         let (gateway, done) = (self.gateway.clone(), self.done.clone());
         tokio::spawn(async move {
             // What came of it the client keeps.
@@ -143,7 +143,7 @@ impl Agent {
             active.trace.handed_on(self.clock.monotonic());
         }
         let completion = Completion { arc, issuer_authentication, scripts };
-        self.order_reader(number, Order::Complete { sale: number, completion });
+        self.order_reader(number, ReaderOrder::Complete { sale: number, completion });
     }
 
     /// Declines a card whose sale could not be recorded.
@@ -153,7 +153,7 @@ impl Agent {
     }
 
     /// Gives the reader an order; when it is gone or another sale has it, the sale hears that the reader was lost.
-    pub(super) fn order_reader(&mut self, number: SaleNumber, order: Order) {
+    pub(super) fn order_reader(&mut self, number: SaleNumber, order: ReaderOrder) {
         if self.at_reader != Some(number) || self.reader.order_now(order).is_err() {
             self.inbox.push_back((number, Event::ReaderLost));
         }
@@ -178,25 +178,18 @@ fn without_card(gateway: &gateway::Client, order: &sale::Order) -> Result<Prepar
     gateway.prepare_without_card(&asked).map_err(|error| error.to_string())
 }
 
-/// The reader's settings from the configuration.
-pub(super) fn reader_settings(config: &Config, clock: &Clock) -> reader::Settings {
+/// The reader's settings from the configuration; what only its family needs is [`reader::ReaderFamily::of`].
+pub(super) fn reader_settings(config: &Config, clock: &Clock) -> reader::ReaderSettings {
     let clock = clock.clone();
     let section = &config.reader;
-    let command = section.manual_entry_command;
-    let verification_value = section.manual_entry_verification_value;
-    reader::Settings {
-        port: section.port.clone(),
+    reader::ReaderSettings {
         baud: section.baud,
         icc_masked_tags: config.gateway.send_masked_tags,
         clock: Arc::new(move || clock.for_the_reader()),
-        manual_entry: section.manual_entry.then_some(reader::ManualEntry { command, verification_value }),
         // The check has refused every other code.
         language: reader::Language::from_code(&section.language).unwrap_or_default(),
         serials: section.serials.clone(),
-        extended_apdu_capability: section.extended_apdu_capability.clone(),
-        prompts: section.prompts,
-        tip_entry: section.tip_entry,
-        ..reader::Settings::new("")
+        ..reader::ReaderSettings::new(section.port.as_str())
     }
 }
 
