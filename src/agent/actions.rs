@@ -1,6 +1,6 @@
 //! Carrying out what came out of the journal: each action of a sale to the device it concerns.
 
-use crate::reader::Order;
+use crate::reader::ReaderOrder;
 use crate::sale::Action;
 use crate::transaction::SaleNumber;
 
@@ -15,7 +15,7 @@ impl Agent {
             Action::Arm => self.arm(number),
             Action::StopReader => {
                 if self.reader.in_use_by == Some(number) {
-                    self.order_reader(number, Order::Cancel { sale: number });
+                    self.order_reader(number, ReaderOrder::Cancel { sale: number });
                 }
             }
             Action::Ask => self.ask(number),

@@ -2,7 +2,7 @@
 //! and to whoever reads the log what a person must hear of.
 
 use crate::printer;
-use crate::reader::Step;
+use crate::reader::ReaderProgress;
 use crate::sale::{Outcome, Standing, Why};
 use crate::till::{Progress, State};
 use crate::transaction::{OutcomeWord, SaleNumber};
@@ -55,7 +55,7 @@ impl Agent {
     }
 
     /// A step of the reader, for the cashier.
-    pub(super) fn announce_step(&self, number: SaleNumber, step: &Step) {
+    pub(super) fn announce_step(&self, number: SaleNumber, step: &ReaderProgress) {
         let Some(active) = self.sales.open.get(&number) else {
             return;
         };
@@ -142,20 +142,20 @@ impl Agent {
 
 /// A step of the reader: its word for programs, and its sentence for the cashier. A text of the reader's own is shown
 /// as it is.
-fn step_words(words: &Words, step: &Step) -> (&'static str, String) {
+fn step_words(words: &Words, step: &ReaderProgress) -> (&'static str, String) {
     let (word, step) = match step {
-        Step::PresentCard => ("present-card", words::Step::PresentCard),
-        Step::InsertCard => ("insert-card", words::Step::InsertCard),
-        Step::SwipeCard => ("swipe-card", words::Step::SwipeCard),
-        Step::TryAgain => ("try-again", words::Step::TryAgain),
-        Step::TypeCard => ("type-card", words::Step::TypeCard),
-        Step::ChoosingApplication => ("choosing-application", words::Step::ChoosingApplication),
-        Step::ReadingCard => ("reading-card", words::Step::ReadingCard),
-        Step::PinEntry { digits } => ("pin-entry", words::Step::PinEntry(*digits)),
-        Step::PinWrong { tries_left } => ("pin-wrong", words::Step::PinWrong(*tries_left)),
-        Step::PinDone => ("pin-done", words::Step::PinDone),
-        Step::ReaderText(text) => return ("reader-text", text.chars().filter(|c| !c.is_control()).collect()),
-        Step::RemoveCard => ("remove-card", words::Step::RemoveCard),
+        ReaderProgress::PresentCard => ("present-card", words::Step::PresentCard),
+        ReaderProgress::InsertCard => ("insert-card", words::Step::InsertCard),
+        ReaderProgress::SwipeCard => ("swipe-card", words::Step::SwipeCard),
+        ReaderProgress::TryAgain => ("try-again", words::Step::TryAgain),
+        ReaderProgress::TypeCard => ("type-card", words::Step::TypeCard),
+        ReaderProgress::ChoosingApplication => ("choosing-application", words::Step::ChoosingApplication),
+        ReaderProgress::ReadingCard => ("reading-card", words::Step::ReadingCard),
+        ReaderProgress::PinEntry { digits } => ("pin-entry", words::Step::PinEntry(*digits)),
+        ReaderProgress::PinWrong { tries_left } => ("pin-wrong", words::Step::PinWrong(*tries_left)),
+        ReaderProgress::PinDone => ("pin-done", words::Step::PinDone),
+        ReaderProgress::ReaderText(text) => return ("reader-text", text.chars().filter(|c| !c.is_control()).collect()),
+        ReaderProgress::RemoveCard => ("remove-card", words::Step::RemoveCard),
     };
     (word, words.step(step))
 }

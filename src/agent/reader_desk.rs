@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::card::FirstAnswer;
 use crate::gateway;
-use crate::reader::{self, Arm, Completion, Identity, Order, Unready};
+use crate::reader::{self, Arm, Completion, ReaderIdentity, ReaderOrder, Unready};
 use crate::sale::{self, CardAnswer, Event};
 use crate::till::{KeysView, ReaderState};
 use crate::transaction::{Kind, SaleNumber};
@@ -22,7 +22,7 @@ const REFUND: u8 = 0x20;
 
 /// What is known of the reader, and who has it.
 pub(super) struct ReaderDesk {
-    pub(super) handle: reader::Handle,
+    pub(super) handle: reader::ReaderHandle,
     pub(super) state: HeardReader,
     /// The reader as the book has it.
     pub(super) recorded: RecordedReader,
@@ -35,7 +35,7 @@ pub(super) struct ReaderDesk {
 }
 
 impl ReaderDesk {
-    pub(super) fn new(handle: reader::Handle, recorded: RecordedReader) -> Self {
+    pub(super) fn new(handle: reader::ReaderHandle, recorded: RecordedReader) -> Self {
         let (keys_left, in_use_by, amount_awaited) = Default::default();
         Self { handle, state: HeardReader::Opening, recorded, keys_left, in_use_by, amount_awaited }
     }
@@ -46,7 +46,7 @@ impl ReaderDesk {
 pub(super) enum HeardReader {
     /// Nothing was heard yet.
     Opening,
-    Ready(Identity),
+    Ready(ReaderIdentity),
     Unready(Unready),
 }
 
@@ -55,7 +55,7 @@ impl HeardReader {
         matches!(self, Self::Ready(_))
     }
 
-    pub(super) fn identity(&self) -> Option<&Identity> {
+    pub(super) fn identity(&self) -> Option<&ReaderIdentity> {
         if let Self::Ready(identity) = self { Some(identity) } else { None }
     }
 
@@ -87,16 +87,16 @@ impl HeardReader {
 }
 
 impl Agent {
-    pub(super) fn reader_says(&mut self, event: reader::Event) {
+    pub(super) fn reader_says(&mut self, event: reader::ReaderEvent) {
         match event {
-            reader::Event::Ready(identity) => {
+            reader::ReaderEvent::Ready(identity) => {
                 tracing::info!(serial = %identity.serial, model = %identity.model, firmware = %identity.firmware, "reader ready");
                 self.clock.reader_says(identity.clock);
                 self.compare_reader(&identity);
                 self.reader.state = HeardReader::Ready(identity);
                 self.announce("reader-ready", self.printers.letterhead.words.label(Message::ReaderReady));
             }
-            reader::Event::Unready(unready) => {
+            reader::ReaderEvent::Unready(unready) => {
                 let lost = reasons::unready(&unready);
                 let why = unready.to_string();
                 let now = HeardReader::Unready(unready);
@@ -117,27 +117,27 @@ impl Agent {
                     self.sales.inbox.push_back((number, event));
                 }
             }
-            reader::Event::KeysLeft { card, pin } => {
+            reader::ReaderEvent::KeysLeft { card, pin } => {
                 let known = self.reader.keys_left.unwrap_or_default();
                 self.reader.keys_left = Some(KeysView { card: card.or(known.card), pin: pin.or(known.pin) });
                 if let Some(text) = self.keys_run_out() {
                     tracing::warn!(card, pin, "{text}");
                 }
             }
-            reader::Event::Typed { sale, amount } => self.typed(sale, amount),
-            reader::Event::Step { sale, step } => self.announce_step(sale, &step),
-            reader::Event::Card { sale, presented } => self.card_read(sale, *presented),
-            reader::Event::NoCard { sale, why } => {
+            reader::ReaderEvent::Typed { sale, amount } => self.typed(sale, amount),
+            reader::ReaderEvent::Progress { sale, progress } => self.announce_step(sale, &progress),
+            reader::ReaderEvent::Card { sale, presented } => self.card_read(sale, *presented),
+            reader::ReaderEvent::NoCard { sale, why } => {
                 self.sales.inbox.push_back((sale, Event::NoCard { why: reasons::no_card(&why) }));
             }
-            reader::Event::Completed { sale, verdict, facts, scripts_dropped } => {
+            reader::ReaderEvent::Completed { sale, verdict, facts, scripts_dropped } => {
                 if scripts_dropped {
                     tracing::warn!(sale = sale.get(), "issuer scripts did not fit the reader and were left out");
                 }
                 let confirmed = verdict == reader::CardVerdict::Approved;
                 self.sales.inbox.push_back((sale, Event::CardSaid { confirmed, facts }));
             }
-            reader::Event::Idle => {
+            reader::ReaderEvent::Idle => {
                 if let Some(number) = self.reader.in_use_by.take() {
                     self.sales.afterwards.push_back((number, Afterwards::LogTimes));
                 }
@@ -194,9 +194,9 @@ impl Agent {
             transaction_type: if active.sale.order().kind() == Kind::Credit { REFUND } else { PURCHASE },
             at: clock::for_reader(&local),
             card_timeout: Duration::from_secs(self.config.terminal.card_timeout_s),
-            entry: if active.sale.order().manual { reader::Entry::Manual } else { reader::Entry::Card },
+            entry: if active.sale.order().manual { reader::EntryRequest::Manual } else { reader::EntryRequest::Card },
         };
-        self.order_reader(number, Order::Arm(arm));
+        self.order_reader(number, ReaderOrder::Arm(arm));
         let (gateway, done) = (self.gateway.client.clone(), self.tasks.clone());
         tokio::spawn(async move {
             // What came of it the client keeps.
@@ -211,7 +211,7 @@ impl Agent {
             active.times.handed_on(self.clock.monotonic());
         }
         let completion = Completion { arc, issuer_authentication, scripts };
-        self.order_reader(number, Order::Complete { sale: number, completion });
+        self.order_reader(number, ReaderOrder::Complete { sale: number, completion });
     }
 
     /// Declines a card whose sale could not be recorded.
@@ -221,7 +221,7 @@ impl Agent {
     }
 
     /// Gives the reader an order; when it is gone or another sale has it, the sale hears that the reader was lost.
-    pub(super) fn order_reader(&mut self, number: SaleNumber, order: Order) {
+    pub(super) fn order_reader(&mut self, number: SaleNumber, order: ReaderOrder) {
         if self.reader.in_use_by != Some(number) || self.reader.handle.order_now(order).is_err() {
             self.sales.inbox.push_back((number, Event::ReaderLost));
         }

@@ -7,7 +7,7 @@ use crate::gateway;
 use crate::journal::Journal;
 use crate::metrics::Metrics;
 use crate::printer;
-use crate::reader;
+use crate::reader::{self, ReaderFamily, ReaderSettings};
 use crate::till::{Command, Wires};
 use crate::wire::Way;
 
@@ -19,13 +19,14 @@ use super::limits::Limits;
 use super::old_copy::OldCopy;
 use super::reader_change::RecordedReader;
 use super::reader_desk::ReaderDesk;
+use super::reader_settings::reader_settings;
 use super::receipts::{PrinterDesk, letterhead};
 use super::sale_desk::SaleDesk;
-use super::{Agent, Error, Surroundings, TaskResult, reader_settings};
+use super::{Agent, Error, Surroundings, TaskResult};
 
 /// The receiving ends of the loop.
 pub(super) struct Ends {
-    pub(super) reader: mpsc::Receiver<reader::Event>,
+    pub(super) reader: mpsc::Receiver<reader::ReaderEvent>,
     pub(super) tasks: mpsc::Receiver<TaskResult>,
     pub(super) commands: mpsc::Receiver<Command>,
     pub(super) printer: mpsc::Receiver<printer::Event>,
@@ -42,8 +43,8 @@ impl Agent {
         let client = open_gateway(&config, surroundings.gateway, &clock)?;
         let limits = Limits::new(&config.terminal)?;
         let way = surroundings.reader;
-        let settings = reader_settings::reader_settings(&config, &clock);
-        let (reader, from_reader) = reader::spawn(reader::Settings { way, ..settings });
+        let settings = ReaderSettings { way, ..reader_settings(&config, &clock) };
+        let (reader, from_reader) = reader::spawn(settings, ReaderFamily::of(&config.reader));
         let (handles, from_printer) = open_printers(&config, surroundings.printer.as_ref());
         let (tasks, from_tasks) = mpsc::channel(64);
         let recorded = RecordedReader::new(journal.latest_reader()?);

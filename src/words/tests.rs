@@ -9,7 +9,7 @@ use crate::card::{Cvm, EntryMode};
 use crate::sale::Outcome;
 use crate::transaction::Kind;
 
-/// A row of the reader's display (readers: 2.2, D201: four rows of 21 characters).
+/// A row of the reader's display (readers: 2.2, D201).
 const DISPLAY_ROW: usize = 21;
 /// Its rows.
 const DISPLAY_ROWS: usize = 4;

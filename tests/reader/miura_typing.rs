@@ -1,10 +1,12 @@
 //! What is typed on a Miura reader, played as traces (`support/trace.rs`): amounts, tips, card numbers.
 
 use crate::trace::*;
-use pos_agent::reader::{Entry, ManualEntry, ManualEntryCommand, NoAmount, Settings, TipEntry};
+use pos_agent::config::{ManualEntryCommand, TipEntry};
+use pos_agent::reader::miura::{ManualEntry, MiuraSettings};
+use pos_agent::reader::{EntryRequest, NoAmount};
 
-/// The command for an amount in EUR, typed from readers 2.10: prompts 1, ten and two digits, currency, exponent, amount
-/// line.
+/// The command for an amount in EUR, typed from documents (readers: 2.10): prompts 1, ten and two digits, currency,
+/// exponent, amount line.
 const AMOUNT: &str =
     "> GET NUMERIC DATA E02DDFA20606000100000000DFA207020A025F2A0209785F3601029F0206000000000000DFA20E0102DFFF0102001E";
 
@@ -140,7 +142,7 @@ mod tip {
 
     #[test]
     fn the_total_may_be_asked_for() {
-        let settings = || Settings { tip_entry: TipEntry::Total, ..settings() };
+        let settings = || MiuraSettings { tip_entry: TipEntry::Total, ..MiuraSettings::default() };
         for (digits, rest) in [
             ("2300", "typed 3.00 EUR"),
             ("2000", "typed nothing"),
@@ -174,8 +176,9 @@ mod tip {
 mod manual {
     use super::*;
 
-    fn with(command: ManualEntryCommand, verification_value: bool) -> Settings {
-        Settings { manual_entry: Some(ManualEntry { command, verification_value }), ..settings() }
+    fn with(command: ManualEntryCommand, verification_value: bool) -> MiuraSettings {
+        let manual_entry = Some(ManualEntry { command, verification_value });
+        MiuraSettings { manual_entry, ..MiuraSettings::default() }
     }
 
     /// Clear; PAN with prompt 4 and 60 s, the amount in row 2; expiry YYMM with prompt 0A; seal (readers: 2.9).
@@ -291,7 +294,7 @@ mod manual {
 
     #[test]
     fn the_words_say_what_to_do() {
-        assert_eq!(Entry::default(), Entry::Card);
+        assert_eq!(EntryRequest::default(), EntryRequest::Card);
         for why in [pos_agent::reader::NoCard::ManualEntryOff, pos_agent::reader::NoCard::ManualEntryUnknown] {
             assert!(why.to_string().contains("[reader] manual-entry"), "{why}");
         }
