@@ -109,8 +109,7 @@ impl RecordedReversal {
         }
     }
 
-    /// Each reversal has a reference of its own (interface: `merchantTransactionId` should be unique), made of the
-    /// sale's.
+    /// Each reversal has a reference of its own (interface: `merchantTransactionId`), made of the sale's.
     pub(super) fn next_reference(&self, of_sale: &str) -> String {
         reversal_reference(of_sale, self.references + 1)
     }
