@@ -14,6 +14,7 @@ use super::{HostFacts, Outcome, Payment, Record, Sale};
 
 /// Where a sale stands.
 #[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant, reason = "a sale has one, in its own place")]
 pub(super) enum State {
     Waiting(Waiting),
     Asked(Asked),
@@ -65,6 +66,7 @@ pub(super) struct Cancel {
 
 /// What a state begins with when a step enters it; without it, after a power cut, it begins with nothing.
 #[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant, reason = "it moves into the sale's state at once")]
 pub(super) enum Entering {
     AtSignature(VolatileSignature),
     Reversing(VolatileReversing),
