@@ -17,13 +17,14 @@
 //! | the agent's one loop hears it | `agent.rs` `run`, then `agent/tills.rs` `till_asks`, `begin_sale` |
 //! | the sale says what to write and what to do | [`sale::Sale::begin`], later [`sale::Sale::handle`], in `sale/decide.rs` |
 //! | it is written; only that gives out what to do | [`journal::Journal::commit`] |
-//! | each action goes to its device | `agent/act.rs` `act` |
+//! | each action goes to its device | `agent/actions.rs` `act` |
 //! | the reader is armed, a card is read | `reader/port.rs` `spawn`, `reader/driver.rs`, `reader/miura/machine.rs`, `reader/miura/sale.rs` |
-//! | the request is made, written down as asked, and sent once | `agent.rs` `card_read`, [`gateway::Client::prepare`], [`gateway::Client::pay`] |
-//! | the answer, read and judged | `gateway/answer.rs`, then `sale/decide.rs` again |
+//! | the request is made, written down as asked, and sent once | `agent/reader_desk.rs` `card_read`, [`gateway::Client::prepare`], [`gateway::Client::pay`] |
+//! | the answer, read and judged | `gateway/answer.rs`, then `sale/answered.rs` `answered` |
 //! | the chip hears it and confirms | `reader/miura/completing.rs` |
 //! | the cardholder signs | `sale/signature.rs` |
-//! | no answer, or the chip refuses; what a reversal waits for before it leaves | `sale/reversing.rs`, `agent/leaving.rs` |
+//! | no answer, or the chip refuses: when to look again, and what a person must see | `sale/pursuit.rs` |
+//! | … what goes back, and what a reversal waits for before it leaves | `sale/reversing.rs`, `sale/still_charged.rs`, `agent/leaving.rs` |
 //! | a capture, refund or reversal: which, whose, and what is left; without an answer | `agent/earlier.rs`, `follow_up/mod.rs` `left`, `sale/confirming.rs` |
 //! | the journal is an old copy: nothing is reversed by itself | `agent/old_copy.rs`, `journal/known.rs`, `sale/held.rs` |
 //! | the board's clock was ahead, and is right again | `agent/clock.rs`, `agent/set_back.rs`, `journal/set_back.rs` |
@@ -67,6 +68,8 @@ pub mod support;
 pub mod sale;
 // What may follow a transaction, and how much of it is left.
 pub mod follow_up;
+// The sums of a closing.
+pub mod totals;
 // What survives the power: SQLite, written before anything is done.
 pub mod journal;
 // The gateway's settlement file against the journal.

@@ -10,8 +10,9 @@ use std::time::Duration;
 use crate::journal::{Journal, Program};
 use crate::till::{Health, HealthView, JournalState};
 
-use super::status::state_of_journal;
-use super::{Agent, JOURNAL_RETRY, clock};
+use super::device_states::state_of_journal;
+use super::journal_desk::JOURNAL_RETRY;
+use super::{Agent, clock};
 
 /// Between two writings of what went and came again.
 const AGAIN: Duration = Duration::from_secs(600);
@@ -107,17 +108,17 @@ fn as_it_is(written: &Program, reader: bool, gateway: bool) -> Program {
 impl Agent {
     /// Keeps what answers now; cheap when there is nothing to write.
     pub(super) fn note_what_answers(&mut self) {
-        if self.at_reader.is_some() {
+        if self.reader.in_use_by.is_some() {
             return;
         }
-        let (reader, gateway, now) = (self.reader_state.is_ready(), self.reaches_the_gateway(), self.clock.monotonic());
+        let (reader, gateway, now) = (self.reader.state.is_ready(), self.reaches_the_gateway(), self.clock.monotonic());
         let answered = &mut self.answered;
         if answered.written.is_none() && now.saturating_sub(answered.tried) >= JOURNAL_RETRY {
             answered.tried = now;
-            answered.try_to_begin(&mut self.journal);
+            answered.try_to_begin(&mut self.journal.book);
         }
         if let Some(program) = answered.due(reader, gateway, now) {
-            answered.write(&mut self.journal, program, now);
+            answered.write(&mut self.journal.book, program, now);
             answered.reader_ever |= reader;
             answered.gateway_ever |= gateway;
         }
@@ -125,25 +126,25 @@ impl Agent {
 
     /// The end of this program's run: what answers now is what an update is held against.
     pub(super) fn note_the_end(&mut self) {
-        let (reader, gateway, now) = (self.reader_state.is_ready(), self.reaches_the_gateway(), self.clock.monotonic());
+        let (reader, gateway, now) = (self.reader.state.is_ready(), self.reaches_the_gateway(), self.clock.monotonic());
         let Some(written) = &self.answered.written else { return };
         let program = as_it_is(written, reader, gateway);
         if program != *written {
-            self.answered.write(&mut self.journal, program, now);
+            self.answered.write(&mut self.journal.book, program, now);
         }
     }
 
     /// Whether this program is good, as far as it can be seen.
     pub(super) fn health(&self) -> HealthView {
         let Answered { written, before, trouble, .. } = &self.answered;
-        let fault = self.journal_fault.as_ref().map(|fault| fault.why.clone());
+        let fault = self.journal.fault.as_ref().map(|fault| fault.why.clone());
         let ever = |part: fn(&Program) -> bool| written.as_ref().is_some_and(part);
         let judge = |ever: bool, before: Option<bool>| match (ever, before) {
             (true, _) => Health::Answered,
             (false, Some(true)) => Health::Awaited,
             (false, _) => Health::NotCounted,
         };
-        let reader = self.reader_state.is_ready() || ever(|program| program.reader_ever);
+        let reader = self.reader.state.is_ready() || ever(|program| program.reader_ever);
         let gateway = self.reaches_the_gateway() || ever(|program| program.gateway_ever);
         HealthView {
             program: this_program(),

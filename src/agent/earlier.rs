@@ -15,7 +15,7 @@ use crate::till::{LaterView, Of, Refused, RequestFields, SaleView, Wanted, Wante
 use crate::transaction::{Earlier, Kind, PaymentId, Transaction};
 
 use super::Agent;
-use super::recovery::refused_by_journal;
+use super::journal_desk::refused_by_journal;
 
 impl Agent {
     /// What a wish comes to: with the earlier transaction found, and its amount.
@@ -26,7 +26,7 @@ impl Agent {
             WantedTransaction::PreAuthorisation { amount, .. } => (Transaction::PreAuthorisation, *amount),
             WantedTransaction::Credit { amount, .. } => {
                 self.is_whole_for(None)?;
-                self.may_give(*amount, 0)?;
+                self.limits.may_give(*amount, 0)?;
                 (Transaction::Credit, *amount)
             }
             WantedTransaction::ByRegistration { registration, amount, .. } => {
@@ -73,20 +73,20 @@ impl Agent {
             Of::Number(number) => *number,
             Of::Payment(payment) => {
                 let payment = PaymentId::new(checked_id("payment", payment.as_str())?);
-                match self.journal.of_payment(&payment).map_err(refused_by_journal)? {
+                match self.journal.book.of_payment(&payment).map_err(refused_by_journal)? {
                     Some(number) => number,
                     None => return self.not_a_reversal_of_ours(payment).map(Err),
                 }
             }
         };
-        let sale = self.journal.number(number).map_err(refused_by_journal)?;
+        let sale = self.journal.book.number(number).map_err(refused_by_journal)?;
         sale.map(Ok).ok_or_else(|| not_possible(format!("this terminal has no transaction of the number {number}")))
     }
 
     /// The id of a payment that this journal does not know. What it reversed by itself it knows, and nothing follows
     /// that.
     fn not_a_reversal_of_ours(&self, payment: PaymentId) -> Result<PaymentId, Refused> {
-        match self.journal.of_reversal(&payment).map_err(refused_by_journal)? {
+        match self.journal.book.of_reversal(&payment).map_err(refused_by_journal)? {
             None => Ok(payment),
             Some(number) => Err(not_possible(format!(
                 "{payment} is the reversal of transaction {number}, which this terminal took back: nothing follows a reversal"
@@ -136,31 +136,12 @@ impl Agent {
             .ok_or_else(|| not_possible("an amount is needed: this terminal does not know the payment".to_owned()))?;
         if wanted.transaction.kind().gives_back() {
             // What may have been given for it already counts.
-            let earlier = self.journal.referring_to(payment).map_err(refused_by_journal)?;
+            let earlier = self.journal.book.referring_to(payment).map_err(refused_by_journal)?;
             let gives = |sale: &&Sale| sale.order().kind().gives_back();
             let given = earlier.iter().filter(gives).map(|sale| History::of(sale, Vec::new()).possible()).sum();
-            self.may_give(amount, given)?;
+            self.limits.may_give(amount, given)?;
         }
         Ok(amount)
-    }
-
-    /// Whether money may be given without an earlier payment that this journal knows; `given` was given for the same
-    /// one.
-    fn may_give(&self, amount: Amount, given: u64) -> Result<(), Refused> {
-        let refused = |why: String| Err(Refused::Amount { why });
-        match self.max_credit_amount {
-            None => refused(
-                "no money is given without an earlier payment that this terminal knows; to allow it, set [terminal] max-credit-amount"
-                    .to_owned(),
-            ),
-            Some(max) if max.currency() != amount.currency() => {
-                refused(format!("money is given in {} only; see [terminal] max-credit-amount", max.currency()))
-            }
-            Some(max) if amount.minor().saturating_add(given) > max.minor() => {
-                refused(format!("{amount} is above the limit of {max} for money that is given; see [terminal] max-credit-amount"))
-            }
-            Some(_) => Ok(()),
-        }
     }
 
     /// How much of a transaction may follow in this way.
@@ -169,7 +150,8 @@ impl Agent {
             Transaction::Increment { of } => of.number,
             _ => None,
         };
-        let root = root.map(|number| self.journal.number(number)).transpose().map_err(refused_by_journal)?.flatten();
+        let root =
+            root.map(|number| self.journal.book.number(number)).transpose().map_err(refused_by_journal)?.flatten();
         let root = root.map(|root| self.with_later(&root, 2)).transpose()?;
         Ok(self.with_later(sale, 2)?.left(follow, root.as_ref()))
     }
@@ -187,17 +169,17 @@ impl Agent {
 
     /// What refers to a transaction.
     fn later_than_this(&self, sale: &Sale) -> Result<Vec<Sale>, Refused> {
-        let mut sales = self.journal.later(sale.order().number).map_err(refused_by_journal)?;
+        let mut sales = self.journal.book.later(sale.order().number).map_err(refused_by_journal)?;
         if let Some(id) = &sale.host().id {
             // Referred to by its id when this journal did not know it.
-            sales.extend(self.journal.referring_to(id).map_err(refused_by_journal)?);
+            sales.extend(self.journal.book.referring_to(id).map_err(refused_by_journal)?);
         }
         Ok(sales)
     }
 
     /// A till's latest transaction.
     pub(super) fn latest(&self, till: &str) -> Result<SaleView, Refused> {
-        let reference = self.journal.latest(till).map_err(refused_by_journal)?;
+        let reference = self.journal.book.latest(till).map_err(refused_by_journal)?;
         let reference = reference.ok_or_else(|| Refused::NoneYet { till: till.to_owned() })?;
         self.find(till, &reference).map(|(_, view)| view)
     }
@@ -234,7 +216,8 @@ impl Agent {
             (Some(Of::Payment(payment)), Some(of)) => of.payment == *payment,
             (Some(Of::Number(number)), Some(of)) => of.number == Some(*number),
             (Some(Of::Reference { till, reference }), Some(of)) => {
-                let key = of.number.map(|number| self.journal.key(number)).transpose().map_err(refused_by_journal)?;
+                let key =
+                    of.number.map(|number| self.journal.book.key(number)).transpose().map_err(refused_by_journal)?;
                 key.flatten().is_some_and(|key| key == (till.clone(), reference.clone()))
             }
             (Some(_), None) | (None, Some(_)) => false,

@@ -12,12 +12,12 @@ const DAY: Duration = Duration::from_secs(24 * 3600);
 
 /// When it was looked last, and what was said when.
 #[derive(Debug, Default)]
-pub(super) struct Log {
+pub(super) struct ExpiryWarnings {
     looked: Option<Duration>,
     said: Vec<(String, Duration)>,
 }
 
-impl Log {
+impl ExpiryWarnings {
     /// A handshake may have shown another certificate.
     pub(super) fn look_again(&mut self) {
         self.looked = None;
@@ -46,12 +46,12 @@ impl Agent {
     /// Looks once a day, and after the gateway was spoken to; cheap when it is not time.
     pub(super) fn warn_of_expiry(&mut self) {
         let now = self.clock.monotonic();
-        if self.at_reader.is_some() || !self.expiry_log.is_due(now) {
+        if self.reader.in_use_by.is_some() || !self.gateway.expiry_warnings.is_due(now) {
             // A sale has no time for it.
             return;
         }
-        let warnings = self.gateway.attention().into_iter().map(|(_, text)| text).collect();
-        for warning in self.expiry_log.new_ones(warnings, now) {
+        let warnings = self.gateway.client.attention().into_iter().map(|(_, text)| text).collect();
+        for warning in self.gateway.expiry_warnings.new_ones(warnings, now) {
             tracing::warn!("{warning}");
         }
     }
@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn each_warning_is_said_once_a_day() {
-        let mut log = Log::default();
+        let mut log = ExpiryWarnings::default();
         let hour = Duration::from_secs(3600);
         let warnings = || vec!["a".to_owned(), "b".to_owned()];
         assert!(log.is_due(hour) && !log.is_due(2 * hour));

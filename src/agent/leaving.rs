@@ -18,7 +18,7 @@ impl Agent {
             && let Some(held_back) = self.given_back_by_id(number, payment, *amount)
         {
             let answered = Event::ReversalAnswered { reference: reference.clone(), reversal: held_back };
-            self.inbox.push_back((number, answered));
+            self.sales.inbox.push_back((number, answered));
             return None;
         }
         self.unless_old_copy(number, reversal)
@@ -26,11 +26,16 @@ impl Agent {
 
     /// Whether a till had this payment given back by its id before the journal knew whose it is, and together it would
     /// be too much, or nobody knows yet.
-    fn given_back_by_id(&mut self, number: SaleNumber, payment: &PaymentId, amount: Amount) -> Option<sale::Reversal> {
+    fn given_back_by_id(
+        &mut self,
+        number: SaleNumber,
+        payment: &PaymentId,
+        amount: Amount,
+    ) -> Option<sale::ReversalAnswer> {
         let held_back = |reason: Reason, detail: &str, for_person| {
-            Some(sale::Reversal::HeldBack { why: reason.with(detail), for_person })
+            Some(sale::ReversalAnswer::HeldBack { why: reason.with(detail), for_person })
         };
-        let Ok(referring) = self.journal.referring_to(payment) else {
+        let Ok(referring) = self.journal.book.referring_to(payment) else {
             return held_back(Reason::ReversalHeldBack, "", false);
         };
         let captured = |sale: &Sale| sale.order().kind() == Kind::Capture;
@@ -41,7 +46,7 @@ impl Agent {
         let gives = |sale: &&Sale| sale.order().kind().gives_back();
         let given: Vec<_> = referring.iter().filter(gives).map(what).collect();
         if given.iter().any(|given| given.held == Held::Perhaps) {
-            if let Some(active) = self.sales.get_mut(&number) {
+            if let Some(active) = self.sales.open.get_mut(&number) {
                 active.given_by_id = None;
             }
             return held_back(Reason::ReversalHeldBack, payment.as_str(), false);
@@ -51,7 +56,7 @@ impl Agent {
             return None;
         }
         // The list by which the amount was reckoned must be younger than the last of them.
-        let mut active = self.sales.get_mut(&number);
+        let mut active = self.sales.open.get_mut(&number);
         let looked = active.as_mut().and_then(|active| active.given_by_id.replace(sum)) == Some(sum);
         let whole = active.and_then(|active| active.sale.whole_to_reverse());
         if looked && whole.is_some_and(|whole| sum.saturating_add(amount.minor()) <= whole.minor()) {

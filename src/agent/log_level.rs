@@ -12,7 +12,7 @@ use super::Agent;
 
 /// What is logged otherwise than the program was started with.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Changed {
+pub(super) struct LogChange {
     level: LogLevel,
     until: Duration,
 }
@@ -26,7 +26,7 @@ impl Agent {
         by: &Who,
     ) -> Result<Option<LogView>, Refused> {
         logging::set(level.map(LogLevel::as_str)).map_err(|error| Refused::NotPossible { why: error.to_string() })?;
-        self.log_changed = level.map(|level| Changed { level, until: self.clock.monotonic() + lasts });
+        self.log_changed = level.map(|level| LogChange { level, until: self.clock.monotonic() + lasts });
         let (level, for_s) = (level.map_or("usual", LogLevel::as_str), lasts.as_secs());
         tracing::warn!(level, for_s, %by, "the log was changed");
         Ok(self.log_view())
@@ -51,7 +51,7 @@ impl Agent {
 
     /// For the status.
     pub(super) fn log_view(&self) -> Option<LogView> {
-        let Changed { level, until } = self.log_changed?;
+        let LogChange { level, until } = self.log_changed?;
         let left = until.saturating_sub(self.clock.monotonic());
         // A part of a second is one that is left.
         Some(LogView { level, left_s: left.as_secs() + u64::from(left.subsec_nanos() > 0) })

@@ -7,7 +7,8 @@ use crate::metrics::{PrinterStanding, Standing, Timing};
 use crate::sale;
 use crate::transaction::SaleNumber;
 
-use super::{Agent, act};
+use super::Agent;
+use super::sale_times::SaleTimes;
 
 impl Agent {
     /// A step of a sale is on the disk, which took so long: nothing at all when there was nothing to write.
@@ -15,7 +16,7 @@ impl Agent {
         if took > Duration::ZERO {
             self.metrics.synced(took);
         }
-        let Some(active) = self.sales.get_mut(&number) else {
+        let Some(active) = self.sales.open.get_mut(&number) else {
             return;
         };
         if let sale::Standing::Ended(outcome) = active.sale.standing()
@@ -28,9 +29,9 @@ impl Agent {
     }
 
     /// A sale with a card is over: the same figures as in its line in the log.
-    pub(super) fn measure_sale(&self, trace: &act::Trace) {
-        if let Some(reader) = trace.until_card() {
-            self.metrics.timed(Timing { reader, gateway: trace.gateway, journal: trace.journal, agent: trace.own });
+    pub(super) fn measure_sale(&self, times: &SaleTimes) {
+        if let Some(reader) = times.until_card() {
+            self.metrics.timed(Timing { reader, gateway: times.gateway, journal: times.journal, agent: times.own });
         }
     }
 
@@ -41,28 +42,28 @@ impl Agent {
 
     /// The gateway was reached when it was spoken to last, whatever it said.
     pub(super) fn reaches_the_gateway(&self) -> bool {
-        self.gateway.contact().is_reached()
+        self.gateway.client.contact().is_reached()
     }
 
     fn stands(&self) -> Standing {
-        let keys = self.keys_left.unwrap_or_default();
-        let (journal_bytes, wal_bytes) = self.journal.bytes();
+        let keys = self.reader.keys_left.unwrap_or_default();
+        let (journal_bytes, wal_bytes) = self.journal.book.bytes();
         let started_ms = self.clock.unix_ms().saturating_sub(self.clock.age_ms());
         let mut stands = Standing {
             started_unix_s: started_ms / 1000,
             unconfirmed: 0,
             reversals: 0,
             for_person: 0,
-            reader_ready: self.reader_state.is_ready(),
+            reader_ready: self.reader.state.is_ready(),
             card_keys: keys.card,
             pin_keys: keys.pin,
             gateway_reached: self.reaches_the_gateway(),
-            journal_written: self.journal_fault.is_none(),
+            journal_written: self.journal.fault.is_none(),
             journal_bytes,
             wal_bytes,
-            printers: self.printers.iter().map(stands_printer).collect(),
+            printers: self.printers.handles.iter().map(stands_printer).collect(),
         };
-        for active in self.sales.values() {
+        for active in self.sales.open.values() {
             let (undone, quarantined) = match active.sale.standing() {
                 sale::Standing::Unconfirmed { quarantined, .. } => {
                     (active.sale.order().kind().is_undone_when_unknown(), quarantined.is_some())

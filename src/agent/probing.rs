@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use super::{Agent, Done};
+use super::{Agent, TaskResult};
 use crate::gateway::{self, Fault, Probed};
 use crate::journal;
 
@@ -19,17 +19,29 @@ const LONGEST: Duration = Duration::from_secs(300);
 /// Clocks that are so far apart are worth a warning.
 const CLOCKS_DIFFER_S: u64 = journal::CLOCKS_DIFFER_MS.unsigned_abs() / 1000;
 
+/// When the gateway is asked, and what came of it before.
+#[derive(Debug, Default)]
+pub(super) struct Probing {
+    /// When it is asked again.
+    pub(super) at: Duration,
+    /// Whether it answered, and how often it did not before.
+    pub(super) was_answered: bool,
+    tries: u8,
+    /// Why it did not the last time, as it was told.
+    told: Option<&'static str>,
+}
+
 impl Agent {
     /// Asks when it is time; cheap when it is not.
     pub(super) fn probe_daily(&mut self) {
         let now = self.clock.monotonic();
-        if self.at_reader.is_some() || now < self.probe_at {
+        if self.reader.in_use_by.is_some() || now < self.gateway.probing.at {
             // A sale has no time for it.
             return;
         }
         // Without a clock that can be right no sale is taken, and the gateway's may be the one that is missing.
-        self.probe_at = now + if self.clock.local().is_some() { DAY } else { AGAIN };
-        let (gateway, done) = (self.gateway.clone(), self.done.clone());
+        self.gateway.probing.at = now + if self.clock.local().is_some() { DAY } else { AGAIN };
+        let (gateway, done) = (self.gateway.client.clone(), self.tasks.clone());
         // The certificate of a gateway may have ended by a time that a clock gone wrong has written.
         let doubted = self.clock.doubted().map(|time| gateway::Clock::new(move || time));
         tokio::spawn(async move {
@@ -37,18 +49,18 @@ impl Agent {
                 Some(clock) => gateway.probe_at(clock).await,
                 None => gateway.probe_with_token().await,
             };
-            let _ = done.send(Done::Probed { probed }).await;
+            let _ = done.send(TaskResult::Probed { probed }).await;
         });
     }
 
     /// What came of it.
     pub(super) fn probed(&mut self, probed: Result<Probed, Fault>) {
         // A handshake may have shown another certificate.
-        self.expiry_log.look_again();
+        self.gateway.expiry_warnings.look_again();
         match probed {
             Ok(Probed { unix_s, round_trip }) => {
-                self.was_probed = true;
-                self.probe_fault = None;
+                self.gateway.probing.was_answered = true;
+                self.gateway.probing.told = None;
                 tracing::debug!(unix_s, round_trip_us = round_trip.as_micros(), "the gateway answers");
                 self.clock.gateway_says(unix_s);
                 self.journal_begins(unix_s);
@@ -58,31 +70,31 @@ impl Agent {
             }
             Err(fault) => {
                 // Once for each cause: it is asked again every few minutes.
-                if self.probe_fault.replace(fault.as_str()) != Some(fault.as_str()) {
+                if self.gateway.probing.told.replace(fault.as_str()) != Some(fault.as_str()) {
                     tracing::warn!(fault = fault.as_str(), why = %fault, "the gateway does not answer");
                 }
-                if !self.was_probed {
+                if !self.gateway.probing.was_answered {
                     let why = format!("its time is not known: {fault}; see [gateway.assumptions] probe-path");
                     self.old_copy.cannot_be_asked(why);
                 }
             }
         }
-        if self.gateway.contact().fault().is_none() {
-            self.probe_tries = 0;
+        if self.gateway.client.contact().fault().is_none() {
+            self.gateway.probing.tries = 0;
         }
         self.probe_again_soon();
     }
 
     /// As long as something is wrong with the gateway it is asked again, less and less often.
     pub(super) fn probe_again_soon(&mut self) {
-        if self.gateway.contact().fault().is_none() && self.was_probed {
+        if self.gateway.client.contact().fault().is_none() && self.gateway.probing.was_answered {
             return;
         }
-        let soon = (SOON * 2_u32.saturating_pow(self.probe_tries.into())).min(LONGEST);
+        let soon = (SOON * 2_u32.saturating_pow(self.gateway.probing.tries.into())).min(LONGEST);
         let at = self.clock.monotonic() + soon;
-        if at < self.probe_at {
-            self.probe_at = at;
-            self.probe_tries = self.probe_tries.saturating_add(1).min(16);
+        if at < self.gateway.probing.at {
+            self.gateway.probing.at = at;
+            self.gateway.probing.tries = self.gateway.probing.tries.saturating_add(1).min(16);
         }
     }
 

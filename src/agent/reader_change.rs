@@ -18,23 +18,23 @@ const DAY: Duration = Duration::from_secs(24 * 3600);
 
 /// What the book says of the reader, and when it was written lately.
 #[derive(Debug, Default)]
-pub(super) struct Known {
+pub(super) struct RecordedReader {
     latest: Option<ReaderChange>,
-    recorded: VecDeque<Duration>,
+    written: VecDeque<Duration>,
 }
 
-impl Known {
+impl RecordedReader {
     /// What the book says at the start.
     pub(super) fn new(latest: Option<ReaderChange>) -> Self {
-        Self { latest, recorded: VecDeque::new() }
+        Self { latest, written: VecDeque::new() }
     }
 
     /// Whether one more change may be recorded now.
     fn may_record(&mut self, now: Duration) -> bool {
-        self.recorded.retain(|at| now.saturating_sub(*at) < DAY);
-        let may = self.recorded.len() < RECORDED;
+        self.written.retain(|at| now.saturating_sub(*at) < DAY);
+        let may = self.written.len() < RECORDED;
         if may {
-            self.recorded.push_back(now);
+            self.written.push_back(now);
         }
         may
     }
@@ -44,7 +44,7 @@ impl Agent {
     /// The reader is ready: it is held against the one before.
     pub(super) fn compare_reader(&mut self, identity: &ReaderIdentity) {
         let reader = known(identity);
-        let before = self.known_reader.latest.as_ref().map(|change| change.reader.clone());
+        let before = self.reader.recorded.latest.as_ref().map(|change| change.reader.clone());
         if before.as_ref() == Some(&reader) {
             return;
         }
@@ -56,19 +56,19 @@ impl Agent {
             );
             self.announce("reader-changed", &format!("The card reader is not as before: {words}"));
         }
-        if !self.known_reader.may_record(self.clock.monotonic()) {
+        if !self.reader.recorded.may_record(self.clock.monotonic()) {
             tracing::warn!("the reader changes again and again; this change is not recorded");
-        } else if let Err(error) = self.journal.mark_reader(&change.reader, change.unix_ms) {
+        } else if let Err(error) = self.journal.book.mark_reader(&change.reader, change.unix_ms) {
             // At the next start of the reader it is compared with the same one again.
             tracing::warn!(%error, "the change of the reader is not recorded");
             return;
         }
-        self.known_reader.latest = Some(change);
+        self.reader.recorded.latest = Some(change);
     }
 
     /// The reader for the status, with its configuration and its latest change.
     pub(super) fn with_its_change(&self, identity: &ReaderIdentity, view: ReaderView) -> ReaderView {
-        let change = self.known_reader.latest.as_ref().filter(|change| change.before.is_some());
+        let change = self.reader.recorded.latest.as_ref().filter(|change| change.before.is_some());
         let at = change.and_then(|change| DateTime::<Utc>::from_timestamp_millis(change.unix_ms));
         ReaderView {
             configuration: identity
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn a_reader_that_changes_at_each_start_does_not_fill_the_disk() {
-        let mut known = Known::new(None);
+        let mut known = RecordedReader::new(None);
         let mut day = |from: u64| (from..from + 1000).filter(|at| known.may_record(Duration::from_secs(*at))).count();
         assert_eq!((day(0), day(24 * 3600 + 1000)), (RECORDED, RECORDED));
     }

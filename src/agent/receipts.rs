@@ -19,16 +19,29 @@ pub(super) fn letterhead(terminal: &Terminal) -> Letterhead {
     Letterhead { merchant: terminal.merchant.clone(), footer: terminal.footer.clone(), words }
 }
 
+/// The printers, and what stands on each receipt.
+pub(super) struct PrinterDesk {
+    /// In the order of the configuration.
+    pub(super) handles: Vec<printer::Handle>,
+    /// What the shop has printed on each receipt, and the language of all that a cashier and a customer read.
+    pub(super) letterhead: Letterhead,
+}
+
 impl Agent {
+    /// The printers with their configurations.
+    pub(super) fn printers(&self) -> impl Iterator<Item = (&config::Printer, &printer::Handle)> {
+        self.config.printer.iter().zip(&self.printers.handles)
+    }
+
     /// Hands the receipts to the printers. A printer that is dead or full changes nothing: they can be had again. What
     /// stands on the last ones is kept, for every later copy.
     pub(super) fn print(&mut self, number: SaleNumber, paper: Paper) {
-        let Some(active) = self.sales.get(&number) else {
+        let Some(active) = self.sales.open.get(&number) else {
             return;
         };
         let has_ended = matches!(active.sale.standing(), Standing::Ended(_));
         let receipt = self.receipt_of(&active.sale);
-        let pages = COPIES.map(|copy| (copy, printer::compose(&receipt, &self.letterhead, copy)));
+        let pages = COPIES.map(|copy| (copy, printer::compose(&receipt, &self.printers.letterhead, copy)));
         for (copy, page) in &pages {
             // The slip is signed, whatever copies are printed by themselves: the first printer that prints any gives it
             // out.
@@ -52,7 +65,7 @@ impl Agent {
         }
         for (copy, page) in pages.iter().filter(|_| has_ended) {
             match serde_json::to_string(page) {
-                Ok(page) => self.journal.keep_receipt(number, *copy, page),
+                Ok(page) => self.journal.book.keep_receipt(number, *copy, page),
                 Err(error) => tracing::warn!(sale = number.get(), %error, "the receipt is not kept"),
             }
         }
@@ -85,7 +98,7 @@ impl Agent {
 
     /// At the end of the program: what is kept with the next sale's beginning is written now.
     pub(super) fn keep_last_receipts(&mut self) {
-        if let Err(error) = self.journal.write_receipts() {
+        if let Err(error) = self.journal.book.write_receipts() {
             tracing::warn!(%error, "the last receipts are not kept; a duplicate is composed anew");
         }
     }
@@ -94,7 +107,7 @@ impl Agent {
     fn page_of(&self, sale: &Sale, copy: ReceiptCopy) -> (Receipt, Page) {
         let (receipt, number) = (self.receipt_of(sale), sale.order().number);
         let kept = match sale.standing() {
-            Standing::Ended(_) => self.journal.receipt(number, copy),
+            Standing::Ended(_) => self.journal.book.receipt(number, copy),
             _ => Ok(None),
         };
         let kept = kept.unwrap_or_else(|error| {
@@ -103,7 +116,7 @@ impl Agent {
         });
         // What a later program kept in another form is composed anew too.
         let kept = kept.and_then(|page| serde_json::from_str(&page).ok());
-        let page = kept.unwrap_or_else(|| printer::compose(&receipt, &self.letterhead, copy));
+        let page = kept.unwrap_or_else(|| printer::compose(&receipt, &self.printers.letterhead, copy));
         (receipt, page)
     }
 
@@ -116,7 +129,7 @@ impl Agent {
     fn original_of(&self, sale: &Sale) -> Option<Original> {
         let order = sale.order();
         let number = order.transaction.of()?.number.filter(|number| *number < order.number)?;
-        let earlier = match self.journal.number(number) {
+        let earlier = match self.journal.book.number(number) {
             Ok(earlier) => earlier?,
             Err(error) => {
                 tracing::warn!(sale = order.number.get(), %error, "its receipt does not name the original transaction");

@@ -3,11 +3,10 @@
 
 use crate::journal;
 use crate::sale::{self, Sale};
-use crate::till::Refused;
 use crate::transaction::SaleNumber;
 
-use super::status::state_of_journal;
-use super::{Active, Agent, JOURNAL_RETRY, JournalFault};
+use super::Agent;
+use super::sale_desk::OpenSale;
 
 impl Agent {
     /// Takes up sales that were found open: after a start, and after the journal could not be written. One path for
@@ -17,10 +16,10 @@ impl Agent {
             let number = sale.order().number;
             tracing::info!(sale = number.get(), "found open, being settled");
             let never_sent = sale.standing() == sale::Standing::Waiting;
-            let counted = self.sales.get(&number).is_some_and(|active| active.counted);
-            self.sales.insert(number, Active { counted, ..Active::new(sale, self.clock.monotonic()) });
+            let counted = self.sales.open.get(&number).is_some_and(|active| active.counted);
+            self.sales.open.insert(number, OpenSale { counted, ..OpenSale::new(sale, self.clock.monotonic()) });
             let first = self.old_copy.first_event(number, never_sent);
-            self.inbox.extend(first.map(|event| (number, event)));
+            self.sales.inbox.extend(first.map(|event| (number, event)));
         }
     }
 
@@ -30,7 +29,7 @@ impl Agent {
         tracing::error!(sale = number.get(), %error, "the journal could not be written");
         self.journal_is_faulty(error);
         let why = error.to_string();
-        let Some(active) = self.sales.get_mut(&number) else {
+        let Some(active) = self.sales.open.get_mut(&number) else {
             return;
         };
         active.prepared = None;
@@ -47,42 +46,4 @@ impl Agent {
         self.tell(number);
         self.announce("journal-failed", &why);
     }
-
-    /// Takes up again what only the disk knows; when that cannot be written either, it is tried again later.
-    pub(super) fn retry_journal(&mut self) {
-        // That it can be read says nothing about whether a sale can be written.
-        match self.journal.try_to_write().and_then(|()| self.known_to_the_disk_alone()) {
-            Ok(sales) => {
-                self.journal_fault = None;
-                self.resume(sales);
-            }
-            Err(error) => self.journal_is_faulty(&error),
-        }
-    }
-
-    /// The sales whose last step could not be written. Every other open sale stands on the disk as it stands here, and
-    /// goes on.
-    fn known_to_the_disk_alone(&mut self) -> Result<Vec<Sale>, journal::Error> {
-        let mut sales = self.journal.unsettled()?;
-        sales.retain(|sale| self.sales.get(&sale.order().number).is_none_or(|active| active.stuck));
-        for stuck in self.sales.values().filter(|active| active.stuck) {
-            let order = stuck.sale.order();
-            if !sales.iter().any(|sale| sale.order().number == order.number) {
-                // A write that was reported as failed may have ended it all the same.
-                sales.extend(self.journal.find(&order.till, &order.reference)?);
-            }
-        }
-        Ok(sales)
-    }
-
-    /// Takes no sale until the journal can be written again.
-    pub(super) fn journal_is_faulty(&mut self, error: &journal::Error) {
-        let retry_at = self.clock.monotonic() + JOURNAL_RETRY;
-        self.journal_fault = Some(JournalFault { state: state_of_journal(error), why: error.to_string(), retry_at });
-    }
-}
-
-/// What a till hears when the journal cannot be used.
-pub(super) fn refused_by_journal(error: journal::Error) -> Refused {
-    Refused::Journal { why: error.to_string() }
 }

@@ -23,15 +23,15 @@ const BY: &str = "the reader's clock and the gateway's";
 impl Agent {
     /// Sets the clock back when its witnesses agree; cheap when there is nothing to do.
     pub(super) fn look_at_the_clocks(&mut self) {
-        let Some(now_unix_ms) = self.clock.agreed_earlier().filter(|_| self.journal_fault.is_none()) else { return };
-        let set_back = match self.journal.set_clock_back(now_unix_ms, BY) {
+        let Some(now_unix_ms) = self.clock.agreed_earlier().filter(|_| self.journal.fault.is_none()) else { return };
+        let set_back = match self.journal.book.set_clock_back(now_unix_ms, BY) {
             Ok(set_back) => set_back,
             // What was in the way is none of its latest any more.
             Err(journal::Error::ClockStays { .. }) => return self.clock.set_back(now_unix_ms),
             Err(error) => return self.journal_is_faulty(&error),
         };
         self.clock.set_back(now_unix_ms);
-        for active in self.sales.values_mut() {
+        for active in self.sales.open.values_mut() {
             active.sale.clock_was_set_back(now_unix_ms);
         }
         let text = format!(

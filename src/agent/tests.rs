@@ -5,13 +5,19 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::sync::Arc;
 
+use chrono::DateTime;
 use tempfile::TempDir;
 
 use super::*;
-use crate::config::{Right, TillToken};
-use crate::sale::{Action, Approval, ApprovedAmount, Event, ForChip, HostFacts, Order, Standing};
-use crate::till::{self, Caller, Of, Wanted, WantedTransaction};
+use crate::config::{self, Right, TillToken};
+use crate::money::Amount;
+use crate::printer;
+use crate::sale::{
+    Action, Answer, Approval, ApprovedAmount, Event, ForChip, HostFacts, Inquiry, Order, ReversalAnswer, Sale, Standing,
+};
+use crate::till::{self, Caller, Command, Of, Refused, Wanted, WantedTransaction};
 use crate::transaction::{Earlier, Kind, OutcomeWord, PaymentId, ReceiptCopy, Reference, SaleNumber, Transaction, Who};
 use crate::wire;
 
@@ -68,10 +74,10 @@ impl Terminal {
         };
         let (mut sale, first) = Sale::begin(order);
         let now = self.agent.now();
-        let _ = self.agent.journal.commit(&mut sale, first, now.unix_ms).unwrap();
+        let _ = self.agent.journal.book.commit(&mut sale, first, now.unix_ms).unwrap();
         for event in [Some(Event::Proceed), answer.map(Event::Answered)].into_iter().flatten() {
-            let step = sale.handle(event, now, self.agent.deadlines);
-            let _ = self.agent.journal.commit(&mut sale, step, now.unix_ms).unwrap();
+            let step = sale.handle(event, now, self.agent.sales.deadlines);
+            let _ = self.agent.journal.book.commit(&mut sale, step, now.unix_ms).unwrap();
         }
     }
 
@@ -89,11 +95,11 @@ impl Terminal {
     }
 
     fn standing(&self, number: u64) -> Standing<'_> {
-        self.agent.sales[&SaleNumber::new(number)].sale.standing()
+        self.agent.sales.open[&SaleNumber::new(number)].sale.standing()
     }
 
     fn is_held(&self, number: u64) -> bool {
-        self.agent.sales[&SaleNumber::new(number)].sale.is_held()
+        self.agent.sales.open[&SaleNumber::new(number)].sale.is_held()
     }
 }
 
@@ -348,7 +354,11 @@ async fn the_sales_of_an_old_copy_wait_for_a_person_also_after_a_restart() {
         assert_eq!(terminal.agent.may_leave(SaleNumber::new(1), reversal()), None);
         terminal.agent.references_listed(Ok(references()));
         assert!(terminal.is_held(1), "{:?}", terminal.standing(1));
-        assert_eq!(terminal.agent.last_number, SaleNumber::new(5), "numbers go on above what the gateway holds");
+        assert_eq!(
+            terminal.agent.journal.last_number,
+            SaleNumber::new(5),
+            "numbers go on above what the gateway holds"
+        );
         assert_eq!(terminal.agent.may_leave(SaleNumber::new(1), reversal()), None);
     }
     // What was found once is not found again, and what waited waits.
@@ -372,22 +382,22 @@ async fn a_list_or_a_reversal_with_the_id_of_another_transaction_is_not_taken() 
     }
     let terminal = Terminal::start(folder.path(), "");
     for (payment, is_ours) in [(id(2), true), (id(1), false), (id(1).to_uppercase(), false)] {
-        let found = sale::Found {
+        let found = sale::ListedTransaction {
             id: PaymentId::new(payment.clone()),
             payment_type: "DB".to_owned(),
             amount: ApprovedAmount::Said(eur(1000)),
-            state: sale::FoundState::Approved,
+            state: sale::ListedState::Approved,
             reference: Some(reference(2)),
             refers_to: None,
         };
         let listed =
             terminal.agent.with_payments_of_its_own(SaleNumber::new(2), Inquiry::Payments(vec![found.clone()]));
         assert_eq!(matches!(listed, Inquiry::Payments(_)), is_ours, "{payment}");
-        let reversal = Reversal::Done { id: PaymentId::new(payment.clone()), amount: ApprovedAmount::NotSaid };
+        let reversal = ReversalAnswer::Done { id: PaymentId::new(payment.clone()), amount: ApprovedAmount::NotSaid };
         let reversal = terminal.agent.with_a_reversal_of_its_own(SaleNumber::new(2), reversal);
-        assert_eq!(matches!(reversal, Reversal::Done { .. }), is_ours, "{payment}");
+        assert_eq!(matches!(reversal, ReversalAnswer::Done { .. }), is_ours, "{payment}");
         // What another transaction is linked to it by is not under our reference.
-        let linked = sale::Found { reference: Some(reference(1)), ..found };
+        let linked = sale::ListedTransaction { reference: Some(reference(1)), ..found };
         let listed = terminal.agent.with_payments_of_its_own(SaleNumber::new(2), Inquiry::Payments(vec![linked]));
         assert!(matches!(listed, Inquiry::Payments(_)), "{payment}");
     }
@@ -422,20 +432,20 @@ async fn what_is_being_given_back_by_its_id_is_not_reversed_on_top() {
     };
     // How the list stands by which a reversal is reckoned, and whether that was held back, and for a person.
     let held_back = |terminal: &mut Terminal, approved: u64, given: &[u64]| {
-        terminal.agent.inbox.clear();
-        let found = |id: &str, kind: &str, minor, ours| sale::Found {
+        terminal.agent.sales.inbox.clear();
+        let found = |id: &str, kind: &str, minor, ours| sale::ListedTransaction {
             id: PaymentId::new(id),
             payment_type: kind.to_owned(),
             amount: ApprovedAmount::Said(eur(minor)),
-            state: sale::FoundState::Approved,
+            state: sale::ListedState::Approved,
             reference: Some(reference(ours)),
             refers_to: None,
         };
         let refunds = given.iter().map(|minor| found(&id(2), "RF", *minor, 2));
         let list = std::iter::once(found(UNKNOWN, "DB", approved, 1)).chain(refunds).collect();
         terminal.agent.advance(SaleNumber::new(1), Event::Inquired(Inquiry::Payments(list)));
-        match terminal.agent.inbox.pop_back() {
-            Some((_, Event::ReversalAnswered { reversal: Reversal::HeldBack { for_person, .. }, .. })) => {
+        match terminal.agent.sales.inbox.pop_back() {
+            Some((_, Event::ReversalAnswered { reversal: ReversalAnswer::HeldBack { for_person, .. }, .. })) => {
                 Some(for_person)
             }
             None => None,
@@ -480,21 +490,21 @@ async fn nothing_follows_a_reversal_that_was_made_by_itself() {
     let settings = "max-credit-amount = \"50.00\"";
     let mut terminal = Terminal::start(folder.path(), settings);
     terminal.enter(1, "till-1", stored_card(), 1000, None);
-    let mut sale = terminal.agent.journal.number(SaleNumber::new(1)).unwrap().unwrap();
+    let mut sale = terminal.agent.journal.book.number(SaleNumber::new(1)).unwrap().unwrap();
     let now = terminal.agent.now();
-    let found = sale::Found {
+    let found = sale::ListedTransaction {
         id: PaymentId::new(id(1)),
         payment_type: "DB".to_owned(),
         amount: ApprovedAmount::Said(eur(1000)),
-        state: sale::FoundState::Approved,
+        state: sale::ListedState::Approved,
         reference: Some(reference(1)),
         refers_to: None,
     };
-    let back = Reversal::Done { id: PaymentId::new(UNKNOWN), amount: ApprovedAmount::Said(eur(1000)) };
+    let back = ReversalAnswer::Done { id: PaymentId::new(UNKNOWN), amount: ApprovedAmount::Said(eur(1000)) };
     let answered = Event::ReversalAnswered { reference: format!("{}-r1", reference(1)), reversal: back };
     for event in [Event::Answered(lost()), Event::Inquired(Inquiry::Payments(vec![found])), answered] {
-        let step = sale.handle(event, now, terminal.agent.deadlines);
-        let _ = terminal.agent.journal.commit(&mut sale, step, now.unix_ms).unwrap();
+        let step = sale.handle(event, now, terminal.agent.sales.deadlines);
+        let _ = terminal.agent.journal.book.commit(&mut sale, step, now.unix_ms).unwrap();
     }
     for named in [UNKNOWN.to_owned(), UNKNOWN.to_uppercase()] {
         let refused = terminal
@@ -528,11 +538,11 @@ async fn what_was_never_sent_ends_only_when_the_gateway_does_not_hold_it() {
         let mut before = Terminal::start(folder.path(), "");
         for number in [1, 2] {
             let (mut sale, first) = Sale::begin(waits(SaleNumber::new(number)));
-            let _ = before.agent.journal.commit(&mut sale, first, before.agent.now().unix_ms).unwrap();
+            let _ = before.agent.journal.book.commit(&mut sale, first, before.agent.now().unix_ms).unwrap();
         }
     }
     let view = |terminal: &Terminal, number: u64| {
-        let sale = terminal.agent.journal.number(SaleNumber::new(number)).unwrap().unwrap();
+        let sale = terminal.agent.journal.book.number(SaleNumber::new(number)).unwrap().unwrap();
         let view = terminal.agent.view_of(&sale);
         (view.state, view.outcome)
     };
@@ -541,14 +551,14 @@ async fn what_was_never_sent_ends_only_when_the_gateway_does_not_hold_it() {
         terminal.agent.settle();
         for number in [1, 2] {
             assert_eq!(view(&terminal, number), (till::State::Unconfirmed, None), "the gateway was not asked yet");
-            let (reply, mut said) = oneshot::channel();
-            let known = terminal.agent.view_of(&terminal.agent.sales[&SaleNumber::new(number)].sale);
+            let (reply, mut said) = tokio::sync::oneshot::channel();
+            let known = terminal.agent.view_of(&terminal.agent.sales.open[&SaleNumber::new(number)].sale);
             terminal.agent.cancel(SaleNumber::new(number), &Who::default(), known, reply);
             assert_eq!(said.try_recv().unwrap().unwrap().outcome, None, "nor may it be cancelled");
         }
         let Some(held) = held else { continue };
         // In that moment the second one cannot be written.
-        terminal.agent.sales.get_mut(&SaleNumber::new(held)).unwrap().stuck = true;
+        terminal.agent.sales.open.get_mut(&SaleNumber::new(held)).unwrap().stuck = true;
         terminal.agent.references_listed(Ok(vec![reference(held)]));
         terminal.agent.settle();
         assert!(terminal.agent.old_copy.unmarked, "the next start must find it again");
@@ -571,7 +581,7 @@ async fn a_number_that_no_board_reaches_is_nobodys_and_stops_nothing() {
     let overflow = format!("{TERMINAL}-{}0-{}", u64::MAX, "0".repeat(32));
     terminal.agent.references_listed(Ok(giants.into_iter().chain([overflow]).collect()));
     assert!(!terminal.is_held(1), "{:?}", terminal.standing(1));
-    assert_eq!(terminal.agent.last_number, SaleNumber::new(1));
+    assert_eq!(terminal.agent.journal.last_number, SaleNumber::new(1));
     assert_eq!(terminal.agent.may_leave(SaleNumber::new(1), reversal()), Some(reversal()));
     drop(terminal);
     // The highest that is believed.
@@ -579,7 +589,7 @@ async fn a_number_that_no_board_reaches_is_nobodys_and_stops_nothing() {
     terminal.agent.settle();
     terminal.agent.references_listed(Ok(vec![reference(1_000_001)]));
     assert!(terminal.is_held(1));
-    assert_eq!(terminal.agent.last_number, SaleNumber::new(1_000_001));
+    assert_eq!(terminal.agent.journal.last_number, SaleNumber::new(1_000_001));
 }
 
 #[tokio::test(start_paused = true)]
@@ -617,15 +627,15 @@ async fn the_status_names_a_till_its_own_sales_alone() {
     terminal.agent.settle();
     // Of the other till as well: at the reader, and one that waits for its signature.
     let order =
-        Order { transaction: Transaction::Sale, ..terminal.agent.sales[&SaleNumber::new(4)].sale.order().clone() };
+        Order { transaction: Transaction::Sale, ..terminal.agent.sales.open[&SaleNumber::new(4)].sale.order().clone() };
     for (number, reference) in [(5, "R5"), (6, "R6")] {
         let order =
             Order { number: SaleNumber::new(number), reference: Reference::parse(reference).unwrap(), ..order.clone() };
         let (mut sale, first) = Sale::begin(order);
-        let _ = terminal.agent.journal.commit(&mut sale, first, 0).unwrap();
-        terminal.agent.sales.insert(SaleNumber::new(number), Active::new(sale, Duration::ZERO));
+        let _ = terminal.agent.journal.book.commit(&mut sale, first, 0).unwrap();
+        terminal.agent.sales.open.insert(SaleNumber::new(number), OpenSale::new(sale, Duration::ZERO));
     }
-    terminal.agent.at_reader = Some(SaleNumber::new(5));
+    terminal.agent.reader.in_use_by = Some(SaleNumber::new(5));
     let all = [1, 2, 3, 4, 5, 6];
     let everything = terminal.agent.status(|_| true);
     assert_eq!(everything.unconfirmed.len(), 3, "{everything:?}");
@@ -702,16 +712,17 @@ async fn a_till_hears_of_another_tills_sale_neither_its_reference_nor_its_paymen
         panic!("it was taken")
     };
     assert_eq!(why, sale::Reason::AnotherPaymentAnswered.into());
-    let other = sale::Found {
+    let other = sale::ListedTransaction {
         id: PaymentId::new(id(1)),
         payment_type: "DB".to_owned(),
         amount: ApprovedAmount::Said(eur(1000)),
-        state: sale::FoundState::Approved,
+        state: sale::ListedState::Approved,
         reference: None,
         refers_to: None,
     };
-    let reversal = Reversal::Done { id: PaymentId::new(id(1)), amount: ApprovedAmount::NotSaid };
-    let Reversal::Unknown { why } = terminal.agent.with_a_reversal_of_its_own(SaleNumber::new(4), reversal) else {
+    let reversal = ReversalAnswer::Done { id: PaymentId::new(id(1)), amount: ApprovedAmount::NotSaid };
+    let ReversalAnswer::Unknown { why } = terminal.agent.with_a_reversal_of_its_own(SaleNumber::new(4), reversal)
+    else {
         panic!("it was taken")
     };
     assert_eq!(why, sale::Reason::AnotherPaymentAnswered.into());

@@ -6,12 +6,13 @@ use tokio::sync::oneshot;
 use crate::emv::pan;
 use crate::gateway::added;
 use crate::money::{Amount, Currency};
-use crate::sale::{self, Order, Sale};
+use crate::sale::{self, Now, Order, Sale};
 use crate::till::{self, Command, Refused, RequestFields, SaleView, Wanted};
 use crate::transaction::{Kind, Reference, SaleNumber, Who};
 
-use super::recovery::refused_by_journal;
-use super::{Active, Agent, Done, NUDGED, act, words};
+use super::journal_desk::refused_by_journal;
+use super::sale_desk::OpenSale;
+use super::{Agent, Random, TaskResult, sale_view};
 
 impl Agent {
     pub(super) fn till_asks(&mut self, command: Command) {
@@ -34,10 +35,10 @@ impl Agent {
                 let _ = reply.send(answer);
             }
             Command::List { till, since, limit, reply } => {
-                let (list, done) = (self.journal.list(till, since, limit), self.done.clone());
+                let (list, done) = (self.journal.book.list(till, since, limit), self.tasks.clone());
                 tokio::spawn(async move {
                     let sales = list.await;
-                    let _ = done.send(Done::Listed { sales, reply }).await;
+                    let _ = done.send(TaskResult::Listed { sales, reply }).await;
                 });
             }
             Command::Totals { till, since, carried, reply } => self.begin_count(till, since, carried, reply),
@@ -54,39 +55,15 @@ impl Agent {
                 let _ = reply.send(settled);
             }
             Command::Receipt { till, reference, copy, reply } => {
-                let found = self.find(&till, &reference);
-                let answer = found.and_then(|(sale, view)| {
-                    words::has_a_receipt(&view)?;
-                    Ok(self.receipt_text(&sale, copy))
-                });
-                let _ = reply.send(answer);
+                let found = self.find_with_receipt(&till, &reference);
+                drop(reply.send(found.map(|sale| self.receipt_text(&sale, copy))));
             }
             Command::Print { till, reference, copy, reply } => {
-                let found = self.find(&till, &reference);
-                let answer = found.and_then(|(sale, view)| {
-                    words::has_a_receipt(&view)?;
-                    self.print_again(&sale, copy)
-                });
-                let _ = reply.send(answer);
+                let found = self.find_with_receipt(&till, &reference);
+                drop(reply.send(found.and_then(|sale| self.print_again(&sale, copy))));
             }
-            Command::Payment { id, reply } => {
-                let gateway = self.gateway.clone();
-                tokio::spawn(async move {
-                    let shown = gateway.show(&id).await;
-                    let _ = reply.send(shown.map_err(|why| Refused::Gateway { why }));
-                });
-            }
-            Command::Query { filters, reply } => {
-                if let Err(problem) = self.gateway.judge_filters(&filters) {
-                    let _ = reply.send(Err(Refused::Parameter { name: problem.name, why: problem.why }));
-                    return;
-                }
-                let gateway = self.gateway.clone();
-                tokio::spawn(async move {
-                    let found = gateway.find(&filters).await;
-                    let _ = reply.send(found.map_err(|why| Refused::Gateway { why }));
-                });
-            }
+            Command::Payment { id, reply } => self.show_payment(id, reply),
+            Command::Query { filters, reply } => self.find_payments(filters, reply),
             Command::Log { level, lasts, by, reply } => {
                 let changed = self.change_log(level, lasts, &by);
                 let _ = reply.send(changed);
@@ -104,7 +81,7 @@ impl Agent {
                 return if self.is_the_same(&wanted, &sale, &view)? {
                     Ok(view)
                 } else {
-                    Err(Refused::AmountDiffers { reference: wanted.reference, known: words::what_it_is(&sale) })
+                    Err(Refused::AmountDiffers { reference: wanted.reference, known: sale_view::what_it_is(&sale) })
                 };
             }
             Err(Refused::NoSuchSale { .. }) => {}
@@ -125,8 +102,8 @@ impl Agent {
         };
         let now = self.now();
         // A number is given once, even when its sale cannot be written: a write that failed may yet be on the disk.
-        self.last_number = self.last_number.saturating_add(1);
-        let number = self.last_number;
+        self.journal.last_number = self.journal.last_number.saturating_add(1);
+        let number = self.journal.last_number;
         let order = Order {
             transaction,
             parameters,
@@ -139,12 +116,18 @@ impl Agent {
             manual,
             accept_partial: accept_partial.unwrap_or(false),
             terminal_id: self.config.terminal.id.clone(),
-            merchant_transaction_id: act::merchant_transaction_id(&self.random, &self.config.terminal.id, number)?,
+            merchant_transaction_id: merchant_transaction_id(&self.random, &self.config.terminal.id, number)?,
             started_unix_ms: now.unix_ms,
             local_time: local.format("%Y-%m-%d %H:%M:%S").to_string(),
         };
+        self.begin_recorded(order, now)
+    }
+
+    /// Written first; only then it is told and anything is done for it.
+    fn begin_recorded(&mut self, order: Order, now: Now) -> Result<SaleView, Refused> {
+        let number = order.number;
         let (mut sale, step) = Sale::begin(order);
-        let written = self.journal.commit(&mut sale, step, now.unix_ms);
+        let written = self.journal.book.commit(&mut sale, step, now.unix_ms);
         let (actions, took) = written.map_err(|error| {
             self.journal_is_faulty(&error);
             refused_by_journal(error)
@@ -153,11 +136,11 @@ impl Agent {
         self.nudge_open_reversals();
         let view = self.view_of(&sale);
         if sale.order().kind().needs_card() {
-            self.at_reader = Some(number);
+            self.reader.in_use_by = Some(number);
         } else {
-            self.inbox.push_back((number, sale::Event::Proceed));
+            self.sales.inbox.push_back((number, sale::Event::Proceed));
         }
-        self.sales.insert(number, Active::new(sale, self.clock.monotonic()));
+        self.sales.open.insert(number, OpenSale::new(sale, self.clock.monotonic()));
         for action in actions {
             self.act(number, action);
         }
@@ -166,29 +149,29 @@ impl Agent {
 
     /// Whether a transaction of `amount` can begin now.
     fn may_begin(&self, kind: Kind, amount: Amount) -> Result<(), Refused> {
-        if let Some(number) = self.at_reader.filter(|_| kind.needs_card())
-            && let Some(active) = self.sales.get(&number)
+        if let Some(number) = self.reader.in_use_by.filter(|_| kind.needs_card())
+            && let Some(active) = self.sales.open.get(&number)
         {
             let order = active.sale.order();
             return Err(Refused::Busy { till: order.till.clone(), reference: order.reference.clone() });
         }
-        if self.typing.is_some() && kind.needs_card() {
+        if self.reader.amount_awaited.is_some() && kind.needs_card() {
             return Err(Refused::NotReady { why: "an amount is being typed at the reader".to_owned() });
         }
-        if let Some(fault) = &self.journal_fault {
+        if let Some(fault) = &self.journal.fault {
             return Err(Refused::Journal { why: fault.why.clone() });
         }
         if self.stopping {
             return Err(Refused::NotReady { why: "the terminal is being stopped".to_owned() });
         }
-        if let Some(why) = self.reader_state.trouble().filter(|_| kind.needs_card()) {
+        if let Some(why) = self.reader.state.trouble().filter(|_| kind.needs_card()) {
             return Err(Refused::NotReady { why });
         }
         // What refers to an earlier transaction is in the currency of that.
         if !kind.has_earlier() {
             self.takes(amount.currency())?;
         }
-        self.may_charge(amount).map_err(|why| Refused::Amount { why })
+        self.limits.may_charge(amount).map_err(|why| Refused::Amount { why })
     }
 
     /// Whether the terminal has this currency.
@@ -200,30 +183,22 @@ impl Agent {
         Err(Refused::Currency { wanted: currency, terminal: terminal.clone() })
     }
 
-    /// Whether the gateway and the terminal's limit allow `amount`; also asked when a tip was added.
-    pub(super) fn may_charge(&self, amount: Amount) -> Result<(), String> {
-        amount.to_gateway().map_err(|error| error.to_string())?;
-        match self.max_amount {
-            Some(max) if max.currency() != amount.currency() => {
-                Err(format!("the terminal has a limit of {max} and takes no other currency; see [terminal] max-amount"))
-            }
-            Some(max) if amount.minor() > max.minor() => {
-                Err(format!("{amount} is above the terminal's limit of {max}; see [terminal] max-amount"))
-            }
-            _ => Ok(()),
-        }
+    /// The sale, when there is a receipt to be had of it.
+    fn find_with_receipt(&self, till: &str, reference: &Reference) -> Result<Sale, Refused> {
+        let (sale, view) = self.find(till, reference)?;
+        sale_view::has_a_receipt(&view).map(|()| sale)
     }
 
     /// The sale as it stands: the live one, else the journal's.
     pub(super) fn find(&self, till: &str, reference: &Reference) -> Result<(Sale, SaleView), Refused> {
-        let live = self.sales.values().find(|active| {
+        let live = self.sales.open.values().find(|active| {
             let order = active.sale.order();
             order.till == till && order.reference == *reference
         });
         if let Some(active) = live {
             return Ok((active.sale.clone(), self.view_of(&active.sale)));
         }
-        match self.journal.find(till, reference) {
+        match self.journal.book.find(till, reference) {
             Ok(Some(sale)) => {
                 let view = self.view_of(&sale);
                 Ok((sale, view))
@@ -241,7 +216,7 @@ impl Agent {
         view: SaleView,
         reply: oneshot::Sender<Result<SaleView, Refused>>,
     ) {
-        match self.sales.get_mut(&number) {
+        match self.sales.open.get_mut(&number) {
             Some(active) if !active.stuck && !self.old_copy.holds_up(number) && active.sale.can_be_cancelled() => {
                 active.cancels.push(reply);
                 self.advance(number, sale::Event::CancelAsked { by: Some(by.clone()) });
@@ -254,14 +229,14 @@ impl Agent {
     /// Answers who asked to cancel, once it is known whether that was in time: not as long as the reader is being
     /// stopped.
     pub(super) fn answer_cancels(&mut self, number: SaleNumber) {
-        let Some(active) = self.sales.get(&number) else {
+        let Some(active) = self.sales.open.get(&number) else {
             return;
         };
         let view = self.view_of(&active.sale);
         if view.state == till::State::WaitingForCard {
             return;
         }
-        for waiting in self.sales.get_mut(&number).into_iter().flat_map(|active| active.cancels.drain(..)) {
+        for waiting in self.sales.open.get_mut(&number).into_iter().flat_map(|active| active.cancels.drain(..)) {
             let _ = waiting.send(Ok(view.clone()));
         }
     }
@@ -270,7 +245,7 @@ impl Agent {
     /// more, as a till gives that did not hear ours, is the same; where nobody waits for one it is refused.
     fn signature(&mut self, sale: &Sale, accepted: bool, by: &Who, view: SaleView) -> Result<SaleView, Refused> {
         let number = sale.order().number;
-        match self.sales.get(&number) {
+        match self.sales.open.get(&number) {
             Some(active) if active.stuck => {
                 let why = "how the sale stands is not known until it can be written; answer again then";
                 Err(Refused::Journal { why: why.to_owned() })
@@ -278,7 +253,7 @@ impl Agent {
             Some(active) if active.sale.standing() == sale::Standing::AtSignature => {
                 let by = Some(by.clone());
                 self.advance(number, sale::Event::SignatureChecked { accepted, by });
-                Ok(self.sales.get(&number).map_or(view, |active| self.view_of(&active.sale)))
+                Ok(self.sales.open.get(&number).map_or(view, |active| self.view_of(&active.sale)))
             }
             _ => match sale.signature_was() {
                 Some(before) if before == accepted => Ok(view),
@@ -293,14 +268,12 @@ impl Agent {
             },
         }
     }
+}
 
-    /// The oldest open reversals are tried again before the next sale, without holding it up: what goes out for them
-    /// waits for no answer here, and is bounded ([`super::AT_ONCE`]).
-    fn nudge_open_reversals(&mut self) {
-        let waits = |active: &Active| {
-            !active.stuck && matches!(active.sale.standing(), sale::Standing::Unconfirmed { quarantined: None, .. })
-        };
-        let open = self.sales.iter().filter(|(_, active)| waits(active)).map(|(number, _)| *number).take(NUDGED);
-        self.inbox.extend(open.map(|number| (number, sale::Event::Nudged)).collect::<Vec<_>>());
-    }
+/// Our reference at the gateway: terminal id, number and 128 random bits. A counter starts again after a reinstall;
+/// recovery must never meet an older payment (design: Decisions).
+fn merchant_transaction_id(random: &Random, terminal_id: &str, number: SaleNumber) -> Result<String, Refused> {
+    let random =
+        random().map_err(|error| Refused::NotReady { why: format!("the system gives no random numbers ({error})") })?;
+    Ok(format!("{terminal_id}-{number}-{}", hex::encode(random)))
 }

@@ -17,12 +17,12 @@ use super::{Agent, reasons};
 const NO_SALE: SaleNumber = SaleNumber::BEFORE_ALL;
 
 /// A till that waits for an amount.
-pub(super) type Waiting = oneshot::Sender<Result<Amount, Refused>>;
+pub(super) type AmountAwaited = oneshot::Sender<Result<Amount, Refused>>;
 
 impl Agent {
     /// Lets the reader ask for a tip on top of a sale's amount.
     pub(super) fn ask_tip(&mut self, number: SaleNumber) {
-        let Some(active) = self.sales.get(&number) else { return };
+        let Some(active) = self.sales.open.get(&number) else { return };
         let what = AmountToType::Tip {
             base: active.sale.amount(),
             percentages: heapless::Vec::from_slice(&self.config.reader.tip_percentages).unwrap_or_default(),
@@ -31,24 +31,24 @@ impl Agent {
     }
 
     /// Lets the reader ask for an amount, when nobody else has it.
-    pub(super) fn type_amount(&mut self, currency: Currency, reply: Waiting) {
+    pub(super) fn type_amount(&mut self, currency: Currency, reply: AmountAwaited) {
         let order = ReaderOrder::TypeAmount(TypeAmount {
             sale: NO_SALE,
             what: AmountToType::Amount { currency },
             timeout: self.patience(),
         });
-        let refused = if self.at_reader.is_some() || self.typing.is_some() {
+        let refused = if self.reader.in_use_by.is_some() || self.reader.amount_awaited.is_some() {
             Some("the reader is in use".to_owned())
         } else if self.stopping {
             Some("the terminal is being stopped".to_owned())
-        } else if let Some(why) = self.reader_state.trouble() {
+        } else if let Some(why) = self.reader.state.trouble() {
             Some(why)
         } else {
-            self.reader.order_now(order).err().map(|gone| gone.to_string())
+            self.reader.handle.order_now(order).err().map(|gone| gone.to_string())
         };
         match refused {
             Some(why) => drop(reply.send(Err(Refused::NotReady { why }))),
-            None => self.typing = Some(reply),
+            None => self.reader.amount_awaited = Some(reply),
         }
     }
 
@@ -60,30 +60,30 @@ impl Agent {
                 Ok(None) => Err(Refused::NotReady { why: "no amount was typed".to_owned() }),
                 Err(why) => Err(Refused::NotReady { why: why.to_string() }),
             };
-            if let Some(reply) = self.typing.take() {
+            if let Some(reply) = self.reader.amount_awaited.take() {
                 let _ = reply.send(answer);
             }
             return;
         }
-        let Some(active) = self.sales.get(&number) else { return };
+        let Some(active) = self.sales.open.get(&number) else { return };
         let base = active.sale.amount();
         let event = typed.map_err(|why| reasons::no_tip(&why)).and_then(|tip| {
             let total =
                 tip.map_or(Ok(base), |tip| base.plus(tip)).map_err(|error| Reason::TipNotPossible.with(error))?;
-            let charged = self.may_charge(total).map_err(|_| Reason::TipNotPossible.with(total));
+            let charged = self.limits.may_charge(total).map_err(|_| Reason::TipNotPossible.with(total));
             charged.map(|()| Event::TipTyped { tip })
         });
         let event = event.unwrap_or_else(|why| {
             // The reader waits for the next order: no card was asked for.
-            self.at_reader.take_if(|at_reader| *at_reader == number);
+            self.reader.in_use_by.take_if(|at_reader| *at_reader == number);
             Event::NoCard { why }
         });
-        self.inbox.push_back((number, event));
+        self.sales.inbox.push_back((number, event));
     }
 
     /// The reader went away: nobody types any more.
     pub(super) fn typing_ends(&mut self, why: &str) {
-        if let Some(reply) = self.typing.take() {
+        if let Some(reply) = self.reader.amount_awaited.take() {
             let _ = reply.send(Err(Refused::NotReady { why: why.to_owned() }));
         }
     }

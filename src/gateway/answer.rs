@@ -22,7 +22,7 @@ use super::request::Expected;
 use super::text::{self, Lines};
 use crate::config::Assumptions;
 use crate::money::{Amount, Currency};
-use crate::sale::{Answer, Approval, ApprovedAmount, ForChip, HostFacts, Reason, Refusal, Reversal, Why};
+use crate::sale::{Answer, Approval, ApprovedAmount, ForChip, HostFacts, Reason, Refusal, ReversalAnswer, Why};
 use crate::transaction::PaymentId;
 
 /// A whole HTTP answer.
@@ -101,33 +101,40 @@ pub(super) fn retrieval(reply: &Reply, id: &PaymentId, asked: &Expected, assumpt
 }
 
 /// The answer to a reversal of `payment`. How much was reversed is not judged here.
-pub(super) fn reversal(reply: &Reply, payment: &PaymentId, asked: &Expected, assumptions: &Assumptions) -> Reversal {
+pub(super) fn reversal(
+    reply: &Reply,
+    payment: &PaymentId,
+    asked: &Expected,
+    assumptions: &Assumptions,
+) -> ReversalAnswer {
     match refused_request(reply, asked, assumptions) {
-        Some(Err(why)) => return Reversal::Unknown { why },
+        Some(Err(why)) => return ReversalAnswer::Unknown { why },
         Some(Ok(why)) => {
             // A token is mended without the payment's help: as good as not sent, it may be asked again at once then.
             let token = matches!(reply.status, 401 | 403);
-            return if token { Reversal::NotSent { why } } else { Reversal::Refused { why } };
+            return if token { ReversalAnswer::NotSent { why } } else { ReversalAnswer::Refused { why } };
         }
         None => {}
     }
     let answer = read(reply, asked, assumptions);
     if let (Some(body), false) = (object(&reply.body), matches!(answer, Answer::Throttled(_))) {
         if text_at(&body, "/referencedId").is_some_and(|id| PaymentId::new(id) != *payment) {
-            return Reversal::Unknown { why: Reason::AnotherPaymentAnswered.into() };
+            return ReversalAnswer::Unknown { why: Reason::AnotherPaymentAnswered.into() };
         }
         if text_at(&body, "/id").is_some_and(|id| PaymentId::new(id) == *payment) {
-            return Reversal::Unknown { why: Reason::AnotherPaymentAnswered.with(payment) };
+            return ReversalAnswer::Unknown { why: Reason::AnotherPaymentAnswered.with(payment) };
         }
     }
     match answer {
-        Answer::Approved(approval) => Reversal::Done { id: approval.id, amount: approval.amount },
-        Answer::Declined(refusal) => Reversal::Refused { why: Why { reason: Reason::ReversalRefused, ..refusal.why } },
+        Answer::Approved(approval) => ReversalAnswer::Done { id: approval.id, amount: approval.amount },
+        Answer::Declined(refusal) => {
+            ReversalAnswer::Refused { why: Why { reason: Reason::ReversalRefused, ..refusal.why } }
+        }
         // Not processed is as good as not sent: it may be asked again.
-        Answer::Throttled(refusal) => Reversal::NotSent { why: refusal.why },
-        Answer::Pending { id } => Reversal::Unknown { why: Reason::NotDecidedYet.with(id) },
-        Answer::NotSent { why } => Reversal::NotSent { why },
-        Answer::Unknown { why } | Answer::NotOurs { why } => Reversal::Unknown { why },
+        Answer::Throttled(refusal) => ReversalAnswer::NotSent { why: refusal.why },
+        Answer::Pending { id } => ReversalAnswer::Unknown { why: Reason::NotDecidedYet.with(id) },
+        Answer::NotSent { why } => ReversalAnswer::NotSent { why },
+        Answer::Unknown { why } | Answer::NotOurs { why } => ReversalAnswer::Unknown { why },
     }
 }
 
@@ -426,17 +433,17 @@ mod tests {
             let body = format!(r#"{{"id":"{}","paymentType":"RV",{more}}}"#, "b".repeat(32));
             let reply = Reply { status, location: None, body: body.clone().into_bytes() };
             let answer = reversal(&reply, &PaymentId::new(ID), &asked_reversal(), &Assumptions::default());
-            let Reversal::Done { id, amount } = answer else { panic!("HTTP {status} {body}: {answer:?}") };
+            let ReversalAnswer::Done { id, amount } = answer else { panic!("HTTP {status} {body}: {answer:?}") };
             assert_eq!((id, Some(amount)), (PaymentId::new("b".repeat(32)), done), "{body}");
         }
         let is = |status, body: &str| {
             let reply = Reply { status, location: None, body: body.as_bytes().to_vec() };
             match reversal(&reply, &PaymentId::new(ID), &asked_reversal(), &Assumptions::default()) {
-                Reversal::Done { .. } => "done",
-                Reversal::Refused { .. } => "refused",
-                Reversal::NotSent { .. } => "not sent",
-                Reversal::HeldBack { .. } => "held back",
-                Reversal::Unknown { .. } => "unknown",
+                ReversalAnswer::Done { .. } => "done",
+                ReversalAnswer::Refused { .. } => "refused",
+                ReversalAnswer::NotSent { .. } => "not sent",
+                ReversalAnswer::HeldBack { .. } => "held back",
+                ReversalAnswer::Unknown { .. } => "unknown",
             }
         };
         let of = |kind: &str, more: &str| format!(r#"{{"id":"{}","paymentType":"{kind}",{more}}}"#, "b".repeat(32));
@@ -538,7 +545,7 @@ mod tests {
                 let reversed =
                     reversal(&reply, &PaymentId::new("d".repeat(32)), &asked_reversal(), &Assumptions::default());
                 assert_eq!(
-                    matches!(reversed, Reversal::Unknown { .. }),
+                    matches!(reversed, ReversalAnswer::Unknown { .. }),
                     !refused,
                     "HTTP {status} {body}: {reversed:?}"
                 );
@@ -548,7 +555,7 @@ mod tests {
             assert!(matches!(answer(status, &throttled), Answer::Throttled(_)), "{status}");
             let reply = Reply { status, location: None, body: throttled.into_bytes() };
             let reversed = reversal(&reply, &PaymentId::new(ID), &asked_reversal(), &Assumptions::default());
-            assert!(matches!(reversed, Reversal::NotSent { .. }), "{reversed:?}");
+            assert!(matches!(reversed, ReversalAnswer::NotSent { .. }), "{reversed:?}");
         }
         // With a payment in it nobody knows.
         for status in [200, 400, 401, 403, 404, 429] {
@@ -731,9 +738,9 @@ mod tests {
             reversal(&reply, &PaymentId::new(ID), &asked_reversal(), &Assumptions::default())
         };
         for status in [401, 403] {
-            assert!(matches!(reversed(status), Reversal::NotSent { .. }), "{status}");
+            assert!(matches!(reversed(status), ReversalAnswer::NotSent { .. }), "{status}");
         }
-        assert!(matches!(reversed(404), Reversal::Refused { .. }));
+        assert!(matches!(reversed(404), ReversalAnswer::Refused { .. }));
     }
 
     #[test]
@@ -743,22 +750,22 @@ mod tests {
             let reply = Reply { status: 200, location: None, body: body.into_bytes() };
             reversal(&reply, &PaymentId::new(ID), &asked_reversal(), &Assumptions::default())
         };
-        assert!(matches!(reversed(""), Reversal::Done { .. }), "what is absent proves nothing");
-        assert!(matches!(reversed(&format!(r#","referencedId":"{ID}""#)), Reversal::Done { .. }));
+        assert!(matches!(reversed(""), ReversalAnswer::Done { .. }), "what is absent proves nothing");
+        assert!(matches!(reversed(&format!(r#","referencedId":"{ID}""#)), ReversalAnswer::Done { .. }));
         let other = format!(r#","referencedId":"{}""#, "c".repeat(32));
-        assert!(matches!(reversed(&other), Reversal::Unknown { .. }));
-        assert!(matches!(reversed(r#","paymentType":"RV""#), Reversal::Done { .. }));
-        assert!(matches!(reversed(r#","paymentType":"RF""#), Reversal::Unknown { .. }));
+        assert!(matches!(reversed(&other), ReversalAnswer::Unknown { .. }));
+        assert!(matches!(reversed(r#","paymentType":"RV""#), ReversalAnswer::Done { .. }));
+        assert!(matches!(reversed(r#","paymentType":"RF""#), ReversalAnswer::Unknown { .. }));
         // How much was reversed is the sale's to judge.
         let amount = Amount::parse("1.00", asked().amount.currency()).unwrap();
-        let Reversal::Done { amount: said, .. } = reversed(r#","amount":1.0,"currency":"EUR""#) else { panic!() };
+        let ReversalAnswer::Done { amount: said, .. } = reversed(r#","amount":1.0,"currency":"EUR""#) else { panic!() };
         assert_eq!(said, ApprovedAmount::Said(amount));
         // The payment's own id is not a reversal's.
         for code in ["000.000.000", "800.100.152", "000.200.000"] {
             let body = format!(r#"{{"id":"{ID}","result":{{"code":"{code}"}}}}"#).into_bytes();
             let reply = Reply { status: 200, location: None, body };
             let reversed = reversal(&reply, &PaymentId::new(ID), &asked_reversal(), &Assumptions::default());
-            assert!(matches!(reversed, Reversal::Unknown { .. }), "{code}: {reversed:?}");
+            assert!(matches!(reversed, ReversalAnswer::Unknown { .. }), "{code}: {reversed:?}");
         }
     }
 

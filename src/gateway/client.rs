@@ -32,7 +32,7 @@ use super::request::{self, Expected, PreparedPayment};
 use super::{Error, Payment, Token, WithoutCard, inquiry, token};
 use crate::config::{self, Assumptions, QueryMethod};
 use crate::money::Amount;
-use crate::sale::{Answer, Found, Inquiry, Reason, Reversal};
+use crate::sale::{Answer, Inquiry, ListedTransaction, Reason, ReversalAnswer};
 use crate::transaction::PaymentId;
 use crate::wire::Way;
 
@@ -358,7 +358,7 @@ impl Client {
     /// What the gateway knows under the first reference, with all that is linked to it, and what carries one of the
     /// others. One question without an answer is none at all, and neither are two answers that contradict each other.
     pub async fn look_up(&self, references: &[String]) -> Inquiry {
-        let mut all: Vec<Found> = Vec::new();
+        let mut all: Vec<ListedTransaction> = Vec::new();
         for (nth, reference) in references.iter().enumerate() {
             let found = match self.query(reference).await {
                 Inquiry::Payments(found) => found,
@@ -378,16 +378,21 @@ impl Client {
 
     /// Reverses a payment: a POST to the `follow-up-path` of the settings with paymentType RV, once.
     /// `merchant_transaction_id` is the reversal's own reference.
-    pub async fn reverse(&self, payment_id: &PaymentId, amount: Amount, merchant_transaction_id: &str) -> Reversal {
+    pub async fn reverse(
+        &self,
+        payment_id: &PaymentId,
+        amount: Amount,
+        merchant_transaction_id: &str,
+    ) -> ReversalAnswer {
         self.0.files.refresh();
         let prepared = match request::reversal(&self.0.gateway, payment_id, amount, merchant_transaction_id) {
             Ok(prepared) => prepared,
-            Err(error) => return Reversal::Refused { why: Reason::RequestNotPossible.with(error) },
+            Err(error) => return ReversalAnswer::Refused { why: Reason::RequestNotPossible.with(error) },
         };
         match self.post("reverse", &self.0.others, &prepared).await {
             Ok(reply) => answer::reversal(&reply, payment_id, &prepared.asked, &self.0.gateway.assumptions),
-            Err(Failure::NotSent(fault)) => Reversal::NotSent { why: fault.not_sent() },
-            Err(Failure::Unknown(fault)) => Reversal::Unknown { why: fault.of(Reason::ReversalNotAnswered) },
+            Err(Failure::NotSent(fault)) => ReversalAnswer::NotSent { why: fault.not_sent() },
+            Err(Failure::Unknown(fault)) => ReversalAnswer::Unknown { why: fault.of(Reason::ReversalNotAnswered) },
         }
     }
 

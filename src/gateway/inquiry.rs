@@ -21,7 +21,7 @@ use super::answer::{Reply, amount, is_payment_id, payment_id, text_at};
 use super::code::{self, Class};
 use super::json;
 use crate::config::{Assumptions, NotFound};
-use crate::sale::{Found, FoundState, Inquiry, Reason};
+use crate::sale::{Inquiry, ListedState, ListedTransaction, Reason};
 use crate::transaction::PaymentId;
 
 /// "Cannot find transaction", beside an empty list.
@@ -96,7 +96,7 @@ fn each_once(entries: Vec<Value>) -> Result<Vec<Value>, String> {
 ///
 /// # Errors
 /// When it was found differently, in a sentence.
-pub(super) fn is_known(all: &[Found], one: &Found) -> Result<bool, String> {
+pub(super) fn is_known(all: &[ListedTransaction], one: &ListedTransaction) -> Result<bool, String> {
     match all.iter().find(|known| known.id == one.id) {
         Some(known) if known != one || !known.id.is_written_as(&one.id) => Err(differently(&known.id)),
         known => Ok(known.is_some()),
@@ -192,14 +192,14 @@ fn entries(body: Value, assumptions: &Assumptions) -> Option<Vec<Value>> {
 }
 
 /// One entry; `None` when it has no id or no type that is one: what cannot be read cannot be ruled out either.
-fn found(entry: &Value, assumptions: &Assumptions) -> Option<Found> {
+fn found(entry: &Value, assumptions: &Assumptions) -> Option<ListedTransaction> {
     let state = match text_at(entry, "/result/code").and_then(|code| code::class(code, assumptions)) {
-        Some(Class::Approved) => FoundState::Approved,
-        Some(Class::Declined) => FoundState::Declined,
-        Some(Class::Pending | Class::Throttled) => FoundState::Undecided,
-        Some(Class::Uncertain) | None => FoundState::Unclear,
+        Some(Class::Approved) => ListedState::Approved,
+        Some(Class::Declined) => ListedState::Declined,
+        Some(Class::Pending | Class::Throttled) => ListedState::Undecided,
+        Some(Class::Uncertain) | None => ListedState::Unclear,
     };
-    Some(Found {
+    Some(ListedTransaction {
         id: payment_id(entry)?,
         payment_type: text_at(entry, "/paymentType").filter(|kind| is_kind(kind))?.to_owned(),
         amount: amount(entry, None),
@@ -244,11 +244,11 @@ mod tests {
     #[test]
     fn a_list_is_found_in_each_of_its_places() {
         let one = entry('a', "DB", OURS, "");
-        let expected = Found {
+        let expected = ListedTransaction {
             id: PaymentId::new("a".repeat(32)),
             payment_type: "DB".to_owned(),
             amount: ApprovedAmount::Said(Amount::parse("12.34", Currency::from_code("EUR").unwrap()).unwrap()),
-            state: FoundState::Approved,
+            state: ListedState::Approved,
             reference: Some(OURS.to_owned()),
             refers_to: None,
         };
@@ -271,13 +271,13 @@ mod tests {
             found[0].state
         };
         for (code, expected) in [
-            ("000.000.000", FoundState::Approved),
-            ("800.100.152", FoundState::Declined),
-            ("000.200.000", FoundState::Undecided),
-            ("100.400.500", FoundState::Unclear),
-            ("900.100.100", FoundState::Unclear),
-            ("00", FoundState::Unclear),
-            ("", FoundState::Unclear),
+            ("000.000.000", ListedState::Approved),
+            ("800.100.152", ListedState::Declined),
+            ("000.200.000", ListedState::Undecided),
+            ("100.400.500", ListedState::Unclear),
+            ("900.100.100", ListedState::Unclear),
+            ("00", ListedState::Unclear),
+            ("", ListedState::Unclear),
         ] {
             assert_eq!(state(code), expected, "{code}");
         }
@@ -391,8 +391,8 @@ mod tests {
         assert_eq!(is_known(&[found(&entry('b', "DB", OURS, ""))], &approved), Ok(false));
         assert_eq!(is_known(std::slice::from_ref(&approved), &approved), Ok(true));
         let declined = found(&entry('a', "DB", OURS, "").replace("000.100.110", "800.100.152"));
-        let upper = Found { id: PaymentId::new("A".repeat(32)), ..approved.clone() };
-        let nameless = Found { reference: None, ..approved.clone() };
+        let upper = ListedTransaction { id: PaymentId::new("A".repeat(32)), ..approved.clone() };
+        let nameless = ListedTransaction { reference: None, ..approved.clone() };
         for other in [declined, upper, nameless] {
             for (first, second) in [(&approved, &other), (&other, &approved)] {
                 let why = is_known(std::slice::from_ref(first), second).unwrap_err();

@@ -146,7 +146,7 @@ pub struct HostFacts {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Inquiry {
     /// The gateway answered; the list may be empty, which means "not there (yet)".
-    Payments(Vec<Found>),
+    Payments(Vec<ListedTransaction>),
     /// The gateway could not be asked: no connection, 401, 404, 5xx, garbage. It proves nothing.
     CannotAsk {
         /// What happened.
@@ -154,9 +154,9 @@ pub enum Inquiry {
     },
 }
 
-/// One payment of a query's list.
+/// One transaction of a query's list.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct ListedTransaction {
     /// Payment id.
     pub id: PaymentId,
     /// `paymentType`: DB, RV, …
@@ -164,16 +164,16 @@ pub struct Found {
     /// Amount and currency.
     pub amount: ApprovedAmount,
     /// What became of it.
-    pub state: FoundState,
+    pub state: ListedState,
     /// Whose it is: its `merchantTransactionId`, when the gateway names it.
     pub reference: Option<String>,
     /// The payment it refers to (`referencedId`), for a reversal.
     pub refers_to: Option<PaymentId>,
 }
 
-/// What became of a found payment.
+/// What became of a listed transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FoundState {
+pub enum ListedState {
     /// Approved.
     Approved,
     /// Declined.
@@ -186,7 +186,7 @@ pub enum FoundState {
 
 /// What became of a request to reverse a payment.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Reversal {
+pub enum ReversalAnswer {
     /// The gateway reversed something: [`ApprovedAmount`] tells how much.
     Done {
         /// Id of the reversal.

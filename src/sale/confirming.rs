@@ -15,177 +15,167 @@
 //! may have been carried out the first. So a listed decline is the end only when every try is listed so, or none can
 //! come any more.
 
-use std::time::Duration;
-
-use super::back_off;
-use super::decide::outcome_of;
-use super::look_up;
-use super::reversing::{LOOKS_BEFORE_SENDING, is_final};
-use super::{
-    Action, Answer, ApprovedAmount, CardAnswer, Deadlines, Event, Found, FoundState, HostFacts, Inquiry, Now, Outcome,
-    Paper, Reason, Record, Sale, State, Step, Why,
-};
+use crate::money::Amount;
 use crate::transaction::{Kind, PaymentId};
 
-/// What a person mended at the gateway is noticed within a day.
-const QUARANTINE_WAIT: Duration = Duration::from_secs(24 * 3600);
-/// What the records say.
+use super::asked::Asked;
+use super::decide::outcome_of;
+use super::look_up;
+use super::pursuit::{Pursuit, Unconfirmed, alarm_of_a_part};
+use super::state::State;
+use super::{
+    Action, Answer, ApprovedAmount, CardAnswer, Deadlines, Event, HostFacts, Inquiry, ListedState, ListedTransaction,
+    Now, Outcome, Paper, Reason, Record, Sale, Step, Why,
+};
+
+/// The state.
 #[derive(Clone, Debug)]
 pub(super) struct Confirming {
-    /// What happened.
-    pub(super) why: Why,
-    /// Retrying cannot mend it.
-    pub(super) quarantined: Option<Why>,
-}
-
-/// What a power cut may forget.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Timers {
-    due: Option<Duration>,
-    in_flight: bool,
-    tries: u32,
-    /// Looks in a row that did not find it, and when the first of them was answered.
-    absent: u32,
-    absent_since: Option<Duration>,
-    /// The receipt "not confirmed" was printed.
-    printed: bool,
-    trouble: Option<Why>,
-}
-
-impl Timers {
-    pub(super) fn due(&self) -> Option<Duration> {
-        if self.in_flight { None } else { self.due }
-    }
-
-    pub(super) fn trouble(&self) -> Option<&Why> {
-        self.trouble.as_ref()
-    }
+    /// What the records say.
+    pub(super) recorded: Unconfirmed,
+    /// What a power cut may forget.
+    pub(super) volatile: Pursuit,
 }
 
 impl Confirming {
     pub(super) fn new(why: Why) -> Self {
-        Self { why, quarantined: None }
+        Self { recorded: Unconfirmed::new(why), volatile: Pursuit::default() }
     }
 
-    pub(super) fn apply(&mut self, record: &Record) {
-        if let Record::Quarantined { why } = record {
-            self.quarantined = Some(why.clone());
-        }
+    /// The request that was sent once more has no answer either.
+    pub(super) fn again(why: Why, asked: &Asked) -> Self {
+        Self { recorded: Unconfirmed::new(why), volatile: asked.volatile.before.clone() }
     }
 }
 
 impl Sale {
     /// Begins to look: written first, then the till is told and the gateway asked.
     pub(super) fn confirm(&mut self, why: impl Into<Why>) -> Step {
-        self.volatile.poll = None;
-        self.volatile.throttled = None;
-        let timers = &mut self.volatile.confirming;
-        timers.in_flight = true;
-        timers.absent = 0;
-        timers.absent_since = None;
         let query = self.query(None);
         let step = Step::write([Record::Confirming { why: why.into() }]);
         // The card of a credit has not had its answer yet.
-        let waits = self.volatile.card_open && matches!(self.state, State::Asked);
+        let waits = self.volatile.card_open && matches!(self.state, State::Asked(_));
         step.then(waits.then(|| Action::AnswerCard(Box::new(CardAnswer::decline())))).then([Action::Tell, query])
     }
 
     pub(super) fn handle_confirming(&mut self, event: Event, now: Now, deadlines: Deadlines) -> Step {
+        if matches!(event, Event::CardSaid { .. } | Event::ReaderLost) {
+            self.volatile.card_open = false;
+            return Step::none();
+        }
+        let State::Confirming(Confirming { recorded, volatile }) = &self.state else { return Step::none() };
+        let mut pursuit = volatile.clone();
+        let step = CarryingOut { sale: self, recorded, pursuit: &mut pursuit, now, deadlines }.go_on(event);
+        if let State::Confirming(confirming) = &mut self.state {
+            confirming.volatile = pursuit;
+        }
+        step
+    }
+
+    /// No gateway should reverse a part of what it was asked for. The till hears the part, and can have the rest
+    /// reversed.
+    pub(super) fn alarm_if_reversed_in_part(&self, step: Step, amount: Amount) -> Step {
+        match self.order.kind() {
+            Kind::Reversal => alarm_of_a_part(step, amount, self.amount),
+            _ => step,
+        }
+    }
+}
+
+/// The rules at one moment. What is recorded can only be read here.
+struct CarryingOut<'a> {
+    sale: &'a Sale,
+    recorded: &'a Unconfirmed,
+    pursuit: &'a mut Pursuit,
+    now: Now,
+    deadlines: Deadlines,
+}
+
+impl CarryingOut<'_> {
+    fn go_on(&mut self, event: Event) -> Step {
         match event {
-            Event::Restarted => self.look(),
-            Event::DeadlinePassed if self.volatile.confirming.due().is_some_and(|due| due <= now.monotonic) => {
-                self.look()
+            event if self.pursuit.goes_on_at(&event, self.now, self.recorded) => {
+                self.pursuit.leaves();
+                Step::act([self.sale.query(None)])
             }
-            Event::Nudged if self.volatile.confirming.due().is_some() && !self.is_in_quarantine() => self.look(),
             Event::Inquired(Inquiry::CannotAsk { why }) => {
-                let new = self.volatile.confirming.trouble() != Some(&why);
-                let step = self.look_later(now, why.clone());
-                if new { step.alarm(why) } else { step }
+                self.pursuit.cannot_ask(self.sale.our_reference(), self.now, why)
             }
-            Event::Inquired(Inquiry::Payments(found)) => self.looked(&found, now, deadlines),
-            Event::CardSaid { .. } | Event::ReaderLost => {
-                self.volatile.card_open = false;
-                Step::none()
-            }
+            Event::Inquired(Inquiry::Payments(found)) => self.looked(&found),
             // The answer to an earlier request says what became of it, however late.
             Event::Answered(Answer::Approved(approval)) => {
-                self.carried_out(&approval.id, approval.amount, Some(approval.facts), now)
+                self.carried_out(&approval.id, approval.amount, Some(approval.facts))
             }
             _ => Step::none(),
         }
     }
 
-    fn look(&mut self) -> Step {
-        self.volatile.confirming.in_flight = true;
-        Step::act([self.query(None)])
-    }
-
-    fn looked(&mut self, found: &[Found], now: Now, deadlines: Deadlines) -> Step {
-        let (kind, reference) = (self.order.kind().payment_type(), self.order.merchant_transaction_id.clone());
+    fn looked(&mut self, found: &[ListedTransaction]) -> Step {
+        let (kind, reference) = (self.sale.order.kind().payment_type(), self.sale.our_reference());
+        let is_ours = |one: &&ListedTransaction| one.reference.as_deref() == Some(reference);
         let same_kind = || found.iter().filter(|one| one.payment_type == kind);
         if same_kind().any(|one| one.reference.is_none()) {
-            return self.needs_a_person(Reason::WhoseIsNotSaid, now);
+            return self.needs_a_person(Reason::WhoseIsNotSaid);
         }
-        let another = |one: &&Found| one.payment_type != kind && one.state != FoundState::Declined;
-        if let Some(strange) = found.iter().filter(another).find(|one| one.reference.as_ref() == Some(&reference)) {
+        let another = |one: &&ListedTransaction| one.payment_type != kind && one.state != ListedState::Declined;
+        if let Some(strange) = found.iter().filter(another).find(is_ours) {
             // It carries our reference, so it is not absent; what it did nobody can say.
-            return self.needs_a_person(look_up::another_kind(strange), now);
+            return self.needs_a_person(look_up::another_kind(strange));
         }
-        let ours = || same_kind().filter(|one| one.reference.as_ref() == Some(&reference));
-        let mut approved = ours().filter(|one| one.state == FoundState::Approved);
-        let undecided = ours().any(|one| one.state == FoundState::Undecided);
+        let ours: Vec<_> = same_kind().filter(is_ours).collect();
+        let in_state = |state: ListedState| ours.iter().filter(move |one| one.state == state);
+        let undecided = in_state(ListedState::Undecided).next();
+        let unclear = in_state(ListedState::Unclear).next();
+        let mut approved = in_state(ListedState::Approved);
         match (approved.next(), approved.next()) {
             // One more may come of it, or has, and then a person must hear of it.
-            (Some(_), None) if undecided || ours().any(|one| one.state == FoundState::Unclear) => {}
-            (Some(done), None) => return self.carried_out(&done.id.clone(), done.amount, None, now),
+            (Some(_), None) if undecided.or(unclear).is_some() => {}
+            (Some(done), None) => return self.carried_out(&done.id, done.amount, None),
             (Some(one), Some(two)) => {
-                let why = Reason::DoneTwice.with(format_args!("{}, {}", one.id, two.id));
-                return self.needs_a_person(why, now);
+                return self.needs_a_person(Reason::DoneTwice.with(format_args!("{}, {}", one.id, two.id)));
             }
             (None, _) => {}
         }
-        if ours().any(|one| one.state != FoundState::Declined) {
-            // Absent is what no look has shown for all of the time.
-            let timers = &mut self.volatile.confirming;
-            (timers.absent, timers.absent_since) = (0, None);
+        if ours.iter().any(|one| one.state != ListedState::Declined) {
+            self.pursuit.absence.ends();
         }
-        if let Some(one) = ours().find(|one| one.state == FoundState::Undecided) {
+        if let Some(one) = undecided {
             // Written once: what the gateway has had is not absent later.
-            let listed = (!self.was_listed).then(|| Record::Pending { payment: one.id.clone() });
-            let mut step = self.look_later(now, Reason::NotDecidedYet);
+            let listed = (!self.sale.was_listed).then(|| Record::Pending { payment: one.id.clone() });
+            let mut step = self.look_later(Reason::NotDecidedYet);
             step.records.extend(listed);
             return step;
         }
-        if let Some(one) = ours().find(|one| one.state == FoundState::Unclear) {
-            return self.needs_a_person(Reason::CodeUnknown.with(&one.id), now);
+        if let Some(one) = unclear {
+            return self.needs_a_person(Reason::CodeUnknown.with(&one.id));
         }
-        let timers = &mut self.volatile.confirming;
-        timers.absent += 1;
-        let since = *timers.absent_since.get_or_insert(now.monotonic);
-        let nothing_comes = is_final(since, self.asked_unix_ms, now, deadlines);
-        let declined = u32::try_from(ours().count()).unwrap_or(u32::MAX);
-        if declined >= self.tries.max(1) || (declined > 0 && nothing_comes) {
+        self.absent(u32::try_from(ours.len()).unwrap_or(u32::MAX))
+    }
+
+    /// Nothing is listed but so many declined tries: the end, or a wait, or the request again.
+    fn absent(&mut self, declined: u32) -> Step {
+        let Self { sale, now, deadlines, .. } = *self;
+        self.pursuit.absence.looked(now);
+        let nothing_comes = self.pursuit.absence.is_final(sale.asked_unix_ms, now, deadlines);
+        if declined >= sale.tries.max(1) || (declined > 0 && nothing_comes) {
             return self.confirmed(Outcome::Declined { why: Reason::BankDeclined.into() }, None);
         }
         // What a person must look at is not sent again.
-        if let State::Confirming(Confirming { quarantined: Some(why), .. }) = &self.state {
-            let why = why.clone();
-            return self.needs_a_person(why, now);
+        if let Some(why) = &self.recorded.quarantined {
+            return self.needs_a_person(why.clone());
         }
         if declined > 0 {
-            return self.look_later(now, Reason::EarlierTryOpen);
+            return self.look_later(Reason::EarlierTryOpen);
         }
-        if self.was_listed {
+        if sale.was_listed {
             return if nothing_comes {
-                self.needs_a_person(Reason::NotListedAnyMore, now)
+                self.needs_a_person(Reason::NotListedAnyMore)
             } else {
-                self.look_later(now, Reason::NotListedYet)
+                self.look_later(Reason::NotListedYet)
             };
         }
-        // A gateway that is slow may still carry out what it has read.
-        let quiet = self.volatile.confirming.absent >= LOOKS_BEFORE_SENDING
-            && now.monotonic.saturating_sub(since) >= deadlines.resend;
-        let may_go = match self.order.kind() {
+        let quiet = self.pursuit.absence.is_quiet(now, deadlines);
+        let may_go = match sale.order.kind() {
             Kind::Reversal => quiet,
             Kind::Credit if nothing_comes => {
                 return self.confirmed(Outcome::NotSent { why: Reason::NeverReceived.into() }, None);
@@ -194,56 +184,39 @@ impl Sale {
             _ => nothing_comes || (quiet && deadlines.refuses_repeats),
         };
         if !may_go {
-            return self.look_later(now, Reason::NotListedYet);
+            return self.look_later(Reason::NotListedYet);
         }
+        self.pursuit.leaves();
+        self.pursuit.absence.ends();
         Step::write([Record::Asked { card: None, again_unix_ms: Some(now.unix_ms) }]).then([Action::Ask])
     }
 
-    fn carried_out(&mut self, id: &PaymentId, amount: ApprovedAmount, host: Option<HostFacts>, now: Now) -> Step {
-        let asked = self.amount;
+    fn carried_out(&mut self, id: &PaymentId, amount: ApprovedAmount, host: Option<HostFacts>) -> Step {
+        let asked = self.sale.amount;
         let amount = match amount {
             ApprovedAmount::NotSaid => asked,
             ApprovedAmount::Said(said) if said.currency() == asked.currency() && said.minor() <= asked.minor() => said,
             ApprovedAmount::Said(_) | ApprovedAmount::Unreadable => {
-                return self.needs_a_person(look_up::another_amount(id), now);
+                return self.needs_a_person(look_up::another_amount(id));
             }
         };
-        let host = host.unwrap_or_else(|| HostFacts { id: Some(id.to_owned()), ..self.host.clone() });
+        let host = host.unwrap_or_else(|| HostFacts { id: Some(id.clone()), ..self.sale.host.clone() });
         let step = self.confirmed(outcome_of(amount, asked), Some(host));
-        self.alarm_of_a_part(step, amount)
+        self.sale.alarm_if_reversed_in_part(step, amount)
     }
 
-    fn confirmed(&mut self, outcome: Outcome, host: Option<HostFacts>) -> Step {
+    fn confirmed(&self, outcome: Outcome, host: Option<HostFacts>) -> Step {
         let ended =
             Step::write([Record::Ended { outcome, host, card: None, by: None, at_unix_ms: None }]).then([Action::Tell]);
         // A card that is still open prints with its last word.
-        if self.volatile.card_open { ended } else { ended.then([Action::Print(Paper::Copies)]) }
+        if self.sale.volatile.card_open { ended } else { ended.then([Action::Print(Paper::Copies)]) }
     }
 
-    fn needs_a_person(&mut self, why: impl Into<Why>, now: Now) -> Step {
-        let why = why.into();
-        let timers = &mut self.volatile.confirming;
-        timers.in_flight = false;
-        timers.due = Some(now.monotonic + QUARANTINE_WAIT);
-        match &self.state {
-            State::Confirming(confirming) if confirming.quarantined.as_ref() == Some(&why) => Step::none(),
-            _ => Step::write([Record::Quarantined { why: why.clone() }]).then([Action::Tell]).alarm(why),
-        }
+    fn needs_a_person(&mut self, why: impl Into<Why>) -> Step {
+        self.pursuit.quarantine(self.recorded, self.now, why.into())
     }
 
-    /// Looks again later, less and less often. The cashier gets a receipt that says "not confirmed" the
-    /// first time.
-    fn look_later(&mut self, now: Now, trouble: impl Into<Why>) -> Step {
-        let timers = &mut self.volatile.confirming;
-        timers.in_flight = false;
-        timers.trouble = Some(trouble.into());
-        timers.tries = timers.tries.saturating_add(1);
-        timers.due = Some(now.monotonic + back_off::wait(&self.order.merchant_transaction_id, timers.tries));
-        let print = !std::mem::replace(&mut timers.printed, true);
-        Step::act(print.then_some(Action::Print(Paper::Copies)))
-    }
-
-    fn is_in_quarantine(&self) -> bool {
-        matches!(&self.state, State::Confirming(confirming) if confirming.quarantined.is_some())
+    fn look_later(&mut self, trouble: impl Into<Why>) -> Step {
+        self.pursuit.wait(self.sale.our_reference(), self.now, trouble)
     }
 }

@@ -6,21 +6,23 @@
 //! Captures, refunds, reversals and credits are not held: they are only looked up, under references of their own, and
 //! what is found is what became of them in either copy.
 
-use super::decide::outcome_of;
-use super::record::Record;
-use super::{Action, Event, Now, Outcome, Reason, Sale, State, Step, Why, reversing};
+use crate::money::Amount;
 use crate::transaction::PaymentId;
+
+use super::decide::outcome_of;
+use super::state::State;
+use super::{Action, Event, HostFacts, Paper, Reason, Record, Sale, Step, Why};
 
 impl Sale {
     /// Holds it, where something would be taken back by itself.
     pub(super) fn hold(&mut self, why: Why) -> Step {
         match self.state {
-            State::AtChip { .. } | State::AtSignature { .. } | State::Reversing(_) => {
+            State::AtChip(_) | State::AtSignature(_) | State::Reversing(_) => {
                 let alarm = Action::Alarm { why: why.clone() };
                 Step::write([Record::Held { why }]).then([Action::Tell, alarm])
             }
             // By this journal it was never sent; the gateway holds it.
-            State::Waiting if self.order.kind().is_undone_when_unknown() => {
+            State::Waiting(_) if self.order.kind().is_undone_when_unknown() => {
                 let alarm = Action::Alarm { why: why.clone() };
                 let begun = Reason::NotSentInCopy.into();
                 let reversing = Record::Reversing { why: begun, payment: None, host: None, by: None };
@@ -28,7 +30,7 @@ impl Sale {
             }
             // A list that leaves it out later does not prove that it never was there: it is looked up, and never sent
             // again.
-            State::Waiting => {
+            State::Waiting(_) => {
                 let why = Why::from(Reason::NotSentInCopy);
                 let mut step = self.confirm(why.clone()).alarm(why.clone());
                 step.records.push(Record::Quarantined { why });
@@ -39,9 +41,9 @@ impl Sale {
     }
 
     /// Nothing goes on but what a person decides.
-    pub(super) fn handle_held(&mut self, event: Event, now: Now) -> Step {
+    pub(super) fn handle_held(&mut self, event: Event) -> Step {
         match event {
-            Event::Settle { keep, by } => self.settled_by_person(keep, now).by(by),
+            Event::Settle { keep, by } => self.settled_by_person(keep).by(by),
             // The card is out of the reader's way all the same.
             Event::CardSaid { .. } | Event::ReaderLost => {
                 self.volatile.card_open = false;
@@ -51,36 +53,30 @@ impl Sale {
         }
     }
 
-    fn settled_by_person(&mut self, keep: bool, now: Now) -> Step {
+    fn settled_by_person(&mut self, keep: bool) -> Step {
         let settled = Record::Settled { keep, by: None };
-        let mut step = match &self.state {
+        let step = match &self.state {
             // It may have been taken back since: looked up before anybody is told that it stands.
-            State::AtSignature { payment } if keep => {
-                let why = Reason::SignatureInCopy.into();
-                let looked = Record::Reversing { why, payment: Some(payment.clone()), host: None, by: None };
-                self.volatile.reversal = reversing::Timers::waiting();
+            State::AtSignature(signature) if keep => {
+                let (why, payment) = (Reason::SignatureInCopy.into(), Some(signature.payment.clone()));
+                let looked = Record::Reversing { why, payment, host: None, by: None };
                 return Step::write([looked, settled]).then([Action::Tell, self.query(None)]);
             }
-            State::AtSignature { payment } => {
-                let payment = payment.clone();
+            State::AtSignature(signature) => {
+                let payment = signature.payment.clone();
                 self.reverse(Reason::TakenBackByPerson, Some(payment), None)
             }
-            State::Reversing(_) => {
-                self.volatile.reversal = self.volatile.reversal.anew();
-                self.look_for_reversal(now).then([Action::Tell])
-            }
+            State::Reversing(_) => self.reverse_anew().then([Action::Tell]),
             _ => return Step::none(),
         };
-        step.records.insert(0, settled);
-        step
+        step.after(settled)
     }
 
     /// What was found stays, for a person has decided so.
-    pub(super) fn kept(&mut self, id: &PaymentId, left: crate::money::Amount) -> Step {
-        let host = super::HostFacts { id: Some(id.to_owned()), ..self.host.clone() };
-        let outcome: Outcome = outcome_of(left, self.amount);
-        self.volatile.reversal = reversing::Timers::default();
+    pub(super) fn stays_charged(&self, id: &PaymentId, left: Amount) -> Step {
+        let host = HostFacts { id: Some(id.clone()), ..self.host.clone() };
+        let outcome = outcome_of(left, self.amount);
         Step::write([Record::Ended { outcome, host: Some(host), card: None, by: None, at_unix_ms: None }])
-            .then([Action::Tell, Action::Print(super::Paper::Copies)])
+            .then([Action::Tell, Action::Print(Paper::Copies)])
     }
 }

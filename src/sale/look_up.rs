@@ -13,100 +13,116 @@ use crate::money::Amount;
 use crate::transaction::PaymentId;
 
 use super::record::Payment;
-use super::reversing::{Done, Request, Reversing, less};
-use super::{ApprovedAmount, Found, FoundState, Reason, Why};
+use super::reversals::{ConfirmedReversal, RecordedReversal, ReversalRequest, less};
+use super::{ApprovedAmount, ListedState, ListedTransaction, Reason, Why};
 
 /// Why a list does not tell how much is left.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Doubt {
+pub(super) enum Inconclusive {
     /// A later look will.
-    Wait(Why),
+    LookAgain(Why),
     /// No look will: a person must see to it.
-    Person(Why),
+    ForPerson(Why),
 }
 
 /// What became of our own reversal.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Own {
-    /// Carried out: the id of the reversal, and how much.
-    Done(PaymentId, Amount),
-    /// Listed as declined, so many times.
-    Declined(u32),
+pub(super) enum OwnReversal {
+    /// Listed as approved.
+    CarriedOut {
+        /// Id of the reversal.
+        id: PaymentId,
+        /// How much.
+        amount: Amount,
+    },
+    /// Listed as declined.
+    Declined {
+        /// So often.
+        times: u32,
+    },
     /// Not listed.
-    Absent,
+    NotListed,
 }
 
 /// The payments of a list. Linked captures and refunds are somebody else's doing: to reverse a refund would charge the
 /// customer.
-pub(super) fn payments(found: &[Found]) -> impl Iterator<Item = &Found> {
+pub(super) fn payments(found: &[ListedTransaction]) -> impl Iterator<Item = &ListedTransaction> {
     found.iter().filter(|one| is_payment(one))
 }
 
-fn is_payment(one: &Found) -> bool {
+fn is_payment(one: &ListedTransaction) -> bool {
     matches!(one.payment_type.as_str(), "DB" | "PA" | "CD")
 }
 
 /// What carries the payment's own reference and is neither a payment nor what gives one back: listed so, it is not
 /// absent, and nobody can say what it did.
-pub(super) fn strange_kind<'a>(found: &'a [Found], reference: &str) -> Option<&'a Found> {
+pub(super) fn strange_kind<'a>(found: &'a [ListedTransaction], reference: &str) -> Option<&'a ListedTransaction> {
     found.iter().find(|one| {
         one.reference.as_deref() == Some(reference)
             && !is_payment(one)
             && !matches!(one.payment_type.as_str(), "RV" | "RF")
-            && one.state != FoundState::Declined
+            && one.state != ListedState::Declined
     })
 }
 
 /// What may be charged is reversed like what is: the gateway knows better, and a refusal is shown to a person.
-pub(super) fn may_be_charged(one: &Found) -> bool {
-    matches!(one.state, FoundState::Approved | FoundState::Unclear)
+pub(super) fn may_be_charged(one: &ListedTransaction) -> bool {
+    matches!(one.state, ListedState::Approved | ListedState::Unclear)
 }
 
 /// What became of the reversal that was asked for.
-pub(super) fn own(request: &Request, found: &[Found]) -> Result<Own, Doubt> {
-    let named = |one: &&Found| one.reference.as_ref() == Some(&request.reference);
+pub(super) fn own(request: &ReversalRequest, found: &[ListedTransaction]) -> Result<OwnReversal, Inconclusive> {
+    let named = |one: &&ListedTransaction| one.reference.as_ref() == Some(&request.reference);
     // Earlier programs sent their reversals under the sale's own reference.
-    let another = |one: &&Found| one.payment_type != "RV" && !is_payment(one) && one.state != FoundState::Declined;
+    let another =
+        |one: &&ListedTransaction| one.payment_type != "RV" && !is_payment(one) && one.state != ListedState::Declined;
     if let Some(strange) = found.iter().filter(named).find(another) {
-        return Err(Doubt::Person(another_kind(strange)));
+        return Err(Inconclusive::ForPerson(another_kind(strange)));
     }
-    let ours = |one: &&Found| one.payment_type == "RV" && named(one);
-    let other = |one: &&Found| one.refers_to.as_ref().is_some_and(|id| *id != request.payment.id);
+    let ours = |one: &&ListedTransaction| one.payment_type == "RV" && named(one);
+    let other = |one: &&ListedTransaction| one.refers_to.as_ref().is_some_and(|id| *id != request.payment.id);
     if let Some(strange) = found.iter().filter(ours).find(other) {
-        return Err(Doubt::Person(Reason::ListContradicts.with(&strange.id)));
+        return Err(Inconclusive::ForPerson(Reason::ListContradicts.with(&strange.id)));
     }
     let asked = request.payment.amount;
-    let mut declined = 0;
+    let mut times = 0;
     for one in found.iter().filter(ours) {
         match one.state {
-            FoundState::Approved => {
+            ListedState::Approved => {
                 return match said(one.amount, asked) {
-                    Some(amount) if amount.minor() <= asked.minor() => Ok(Own::Done(one.id.clone(), amount)),
-                    _ => Err(Doubt::Person(another_amount(&one.id))),
+                    Some(amount) if amount.minor() <= asked.minor() => {
+                        Ok(OwnReversal::CarriedOut { id: one.id.clone(), amount })
+                    }
+                    _ => Err(Inconclusive::ForPerson(another_amount(&one.id))),
                 };
             }
-            FoundState::Undecided => {
-                return Err(Doubt::Wait(Reason::NotDecidedYet.with(&one.id)));
+            ListedState::Undecided => {
+                return Err(Inconclusive::LookAgain(Reason::NotDecidedYet.with(&one.id)));
             }
-            FoundState::Unclear => return Err(Doubt::Person(strange_code(&one.id))),
-            FoundState::Declined => declined += 1,
+            ListedState::Unclear => return Err(Inconclusive::ForPerson(strange_code(&one.id))),
+            ListedState::Declined => times += 1,
         }
     }
-    Ok(if declined > 0 { Own::Declined(declined) } else { Own::Absent })
+    Ok(if times > 0 { OwnReversal::Declined { times } } else { OwnReversal::NotListed })
 }
 
 /// What is left of a payment; `None` when all of it was given back. Of a reversal that an answer confirmed the list
 /// knows better how much it was, when it shows it.
-pub(super) fn left(is: &Reversing, payment: &Payment, found: &[Found]) -> Result<Option<Amount>, Doubt> {
-    let confirmed = is.done.iter().filter(|done| done.payment == payment.id);
-    let declined =
-        |done: &&Done| found.iter().any(|one| is_listed(done, one)) && listed_as(done, found).next().is_none();
+pub(super) fn left(
+    is: &RecordedReversal,
+    payment: &Payment,
+    found: &[ListedTransaction],
+) -> Result<Option<Amount>, Inconclusive> {
+    let confirmed = is.confirmed.iter().filter(|done| done.payment == payment.id);
+    let declined = |done: &&ConfirmedReversal| {
+        found.iter().any(|one| is_listed(done, one)) && listed_as(done, found).next().is_none()
+    };
     if let Some(done) = confirmed.clone().find(declined) {
-        return Err(Doubt::Person(Reason::ListContradicts.with(&done.id)));
+        return Err(Inconclusive::ForPerson(Reason::ListContradicts.with(&done.id)));
     }
     let unlisted = confirmed.filter(|done| listed_as(done, found).next().is_none());
     let mut back: u64 = unlisted.map(|done| done.amount.minor()).sum();
-    let later = |one: &&Found| !is_payment(one) && one.state != FoundState::Declined;
+    let later = |one: &&ListedTransaction| !is_payment(one) && one.state != ListedState::Declined;
     for one in found.iter().filter(later) {
         if !belongs(is, one, payment, found)? {
             continue;
@@ -114,43 +130,46 @@ pub(super) fn left(is: &Reversing, payment: &Payment, found: &[Found]) -> Result
         if !matches!(one.payment_type.as_str(), "RV" | "RF") {
             // The interface lists kinds without their meanings: nobody can say what this one did with the money. A
             // capture took it: not by this terminal, which captures nothing that it takes back, so somebody wants it.
-            return Err(Doubt::Person(another_kind(one)));
+            return Err(Inconclusive::ForPerson(another_kind(one)));
         }
-        let done = is.done.iter().find(|done| is_listed(done, one));
+        let done = is.confirmed.iter().find(|done| is_listed(done, one));
         match one.state {
-            FoundState::Approved => match (one.amount, done) {
+            ListedState::Approved => match (one.amount, done) {
                 (ApprovedAmount::Said(said), _) if said.currency() == payment.amount.currency() => {
                     back = back.saturating_add(said.minor());
                 }
                 (ApprovedAmount::NotSaid, Some(done)) => back = back.saturating_add(done.amount.minor()),
                 _ => {
-                    return Err(Doubt::Person(another_amount(&one.id)));
+                    return Err(Inconclusive::ForPerson(another_amount(&one.id)));
                 }
             },
-            FoundState::Undecided => {
-                return Err(Doubt::Wait(Reason::NotDecidedYet.with(&one.id)));
+            ListedState::Undecided => {
+                return Err(Inconclusive::LookAgain(Reason::NotDecidedYet.with(&one.id)));
             }
-            FoundState::Unclear => return Err(Doubt::Person(strange_code(&one.id))),
-            FoundState::Declined => {}
+            ListedState::Unclear => return Err(Inconclusive::ForPerson(strange_code(&one.id))),
+            ListedState::Declined => {}
         }
     }
     Ok(less(payment.amount, back))
 }
 
 /// What a list shows of a confirmed reversal, other than declined.
-fn listed_as<'a>(done: &'a Done, found: &'a [Found]) -> impl Iterator<Item = &'a Found> {
-    found.iter().filter(|one| one.state != FoundState::Declined && is_listed(done, one))
+fn listed_as<'a>(
+    done: &'a ConfirmedReversal,
+    found: &'a [ListedTransaction],
+) -> impl Iterator<Item = &'a ListedTransaction> {
+    found.iter().filter(|one| one.state != ListedState::Declined && is_listed(done, one))
 }
 
-fn is_listed(done: &Done, one: &Found) -> bool {
+fn is_listed(done: &ConfirmedReversal, one: &ListedTransaction) -> bool {
     let ours = one.payment_type == "RV" && one.reference.as_ref() == Some(&done.reference);
     !is_payment(one) && (ours || done.id == one.id)
 }
 
 /// A reversal of which the list says another amount than the answer did.
-pub(super) fn told_otherwise(is: &Reversing, found: &[Found]) -> Option<Why> {
-    is.done.iter().find_map(|done| {
-        let said = |one: &Found| match one.amount {
+pub(super) fn told_otherwise(is: &RecordedReversal, found: &[ListedTransaction]) -> Option<Why> {
+    is.confirmed.iter().find_map(|done| {
+        let said = |one: &ListedTransaction| match one.amount {
             ApprovedAmount::Said(said) => Some(said.minor()),
             ApprovedAmount::NotSaid | ApprovedAmount::Unreadable => None,
         };
@@ -162,12 +181,17 @@ pub(super) fn told_otherwise(is: &Reversing, found: &[Found]) -> Option<Why> {
 }
 
 /// Whether a reversal or refund is one of this payment.
-fn belongs(is: &Reversing, one: &Found, payment: &Payment, found: &[Found]) -> Result<bool, Doubt> {
+fn belongs(
+    is: &RecordedReversal,
+    one: &ListedTransaction,
+    payment: &Payment,
+    found: &[ListedTransaction],
+) -> Result<bool, Inconclusive> {
     if let Some(id) = &one.refers_to {
         return Ok(*id == payment.id);
     }
     let asked = is.open.iter().chain(&is.unanswered).map(|open| (&open.reference, &open.payment.id));
-    let confirmed = is.done.iter().map(|done| (&done.reference, &done.payment));
+    let confirmed = is.confirmed.iter().map(|done| (&done.reference, &done.payment));
     let of = asked.chain(confirmed).find(|(reference, _)| Some(*reference) == one.reference.as_ref());
     if let Some((_, id)) = of {
         return Ok(*id == payment.id);
@@ -175,7 +199,7 @@ fn belongs(is: &Reversing, one: &Found, payment: &Payment, found: &[Found]) -> R
     if payments(found).filter(|other| may_be_charged(other)).count() <= 1 {
         return Ok(true);
     }
-    Err(Doubt::Person(Reason::WhoseIsNotSaid.with(&one.id)))
+    Err(Inconclusive::ForPerson(Reason::WhoseIsNotSaid.with(&one.id)))
 }
 
 /// What an approved transaction is for: an absent amount is the one that was asked for; `None` in another currency, or
@@ -194,7 +218,7 @@ pub(super) fn another_amount(id: &PaymentId) -> Why {
 }
 
 /// The gateway lists something as another kind than it was asked for.
-pub(super) fn another_kind(one: &Found) -> Why {
+pub(super) fn another_kind(one: &ListedTransaction) -> Why {
     Reason::AnotherKindListed.with(format_args!("{} {}", one.id, one.payment_type))
 }
 

@@ -5,10 +5,34 @@
 //! accepted, the sale ends as approved. A power cut asks again. What this is not: how the slip looks (`printer`), or
 //! who may answer (`till`).
 
+use std::time::Duration;
+
 use crate::card::{CardFacts, Cvm};
 
 use super::decide::{outcome_of, with_card};
-use super::{Action, Deadlines, Event, Now, Paper, Payment, Reason, Record, Sale, State, Step};
+use super::state::{Entering, State};
+use super::{Action, Deadlines, Event, Now, Paper, Payment, Reason, Record, Sale, Step};
+
+/// The state.
+#[derive(Clone, Debug)]
+pub(super) struct AtSignature {
+    /// What was approved, and is reversed when the signature is refused.
+    pub(super) payment: Payment,
+    pub(super) volatile: VolatileSignature,
+}
+
+/// What a power cut may forget.
+#[derive(Clone, Debug, Default)]
+pub(super) struct VolatileSignature {
+    /// Until when the signature must have been checked.
+    pub(super) until: Option<Duration>,
+}
+
+impl AtSignature {
+    pub(super) fn new(payment: Payment) -> Self {
+        Self { payment, volatile: VolatileSignature::default() }
+    }
+}
 
 impl Sale {
     /// Host and card are content: the end, or first the signature.
@@ -23,7 +47,8 @@ impl Sale {
         let signs = self.order.kind().card_has_a_say() && card.as_ref().or(self.card.as_ref()).is_some_and(signs);
         match deadlines.signature.filter(|_| signs) {
             Some(patience) => {
-                self.volatile.signature_until = Some(now.monotonic + patience);
+                let begun = VolatileSignature { until: Some(now.monotonic + patience) };
+                self.volatile.entering = Some(Entering::AtSignature(begun));
                 let asked = Record::SignatureAsked { payment, card };
                 Step::write([asked]).then([Action::Tell, Action::Print(Paper::SignatureSlip)])
             }
@@ -36,9 +61,7 @@ impl Sale {
     }
 
     pub(super) fn handle_signature(&mut self, event: Event, now: Now, deadlines: Deadlines) -> Step {
-        let State::AtSignature { payment } = &self.state else {
-            return Step::none();
-        };
+        let State::AtSignature(AtSignature { payment, volatile }) = &mut self.state else { return Step::none() };
         let payment = payment.clone();
         match event {
             Event::SignatureChecked { accepted: true, by } => {
@@ -51,12 +74,12 @@ impl Sale {
             Event::SignatureChecked { accepted: false, by } => {
                 self.reverse(Reason::SignatureRefused, Some(payment), None).by(by)
             }
-            Event::DeadlinePassed if self.volatile.signature_until.is_some_and(|until| until <= now.monotonic) => {
+            Event::DeadlinePassed if volatile.until.is_some_and(|until| until <= now.monotonic) => {
                 self.reverse(Reason::SignatureNotChecked, Some(payment), None)
             }
             // The slip may have been lost with the power.
             Event::Restarted => {
-                self.volatile.signature_until = deadlines.signature.map(|patience| now.monotonic + patience);
+                volatile.until = deadlines.signature.map(|patience| now.monotonic + patience);
                 match deadlines.signature {
                     Some(_) => Step::act([Action::Tell, Action::Print(Paper::SignatureSlip)]),
                     // The shop no longer asks for it: the slip is signed, as with every other sale.

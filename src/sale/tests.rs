@@ -1,8 +1,9 @@
 //! The rules of the core as traces: an event, what is written, what is done.
 
-use super::record::Payment;
+use std::time::Duration;
+
 use super::*;
-use crate::card::{Cryptogram, CryptogramKind, EntryMode, MaskedPan};
+use crate::card::{Cryptogram, CryptogramKind, EntryMode, FirstAnswer, MaskedPan};
 use crate::money::Currency;
 use crate::transaction::{Earlier, PaymentId, Reference, SaleNumber, Transaction};
 
@@ -173,7 +174,7 @@ fn query_with(nth: u32) -> Action {
 }
 
 /// The answer to the reversal of the payment that the gateway approved.
-fn reversal_answered(reversal: Reversal) -> Event {
+fn reversal_answered(reversal: ReversalAnswer) -> Event {
     Event::ReversalAnswered { reference: own(1), reversal }
 }
 
@@ -184,8 +185,8 @@ fn said(confirmed: bool) -> Event {
     Event::CardSaid { confirmed, facts: Some(Box::new(last)) }
 }
 
-fn found(kind: &str, id: &str, state: FoundState, refers_to: Option<&str>) -> Found {
-    Found {
+fn found(kind: &str, id: &str, state: ListedState, refers_to: Option<&str>) -> ListedTransaction {
+    ListedTransaction {
         id: PaymentId::new(id),
         payment_type: kind.to_owned(),
         amount: ApprovedAmount::Said(eur(1234)),
@@ -230,7 +231,7 @@ fn the_chip_refuses_after_approval_and_the_payment_is_reversed() {
         assert_eq!(sale.on(event), [Action::Tell, reverse_known()]);
         assert!(sale.is_unconfirmed(), "never declined while the gateway may hold an approval");
         let amount = ApprovedAmount::Said(eur(1234));
-        let done = reversal_answered(Reversal::Done { id: PaymentId::new("rv1"), amount });
+        let done = reversal_answered(ReversalAnswer::Done { id: PaymentId::new("rv1"), amount });
         assert_eq!(sale.on(done), [Action::Tell, Action::Print(Paper::Copies)]);
         assert!(matches!(sale.outcome(), Some(Outcome::Reversed { .. })));
     }
@@ -336,13 +337,13 @@ fn unknown_is_looked_up_and_reversed_never_sent_again() {
     let actions = sale.on(unknown());
     assert!(matches!(actions.as_slice(), [Action::AnswerCard(_), Action::Tell, Action::Query { .. }]), "{actions:?}");
     assert!(sale.is_unconfirmed());
-    let list = vec![found("DB", "p1", FoundState::Approved, None)];
+    let list = vec![found("DB", "p1", ListedState::Approved, None)];
     let reverse = reverse("p1", 1234, 1);
     assert_eq!(sale.on(Event::Inquired(Inquiry::Payments(list.clone()))), [reverse]);
     // Another look after the reversal: every approved match must be gone.
     let done = Event::ReversalAnswered {
         reference: own(1),
-        reversal: Reversal::Done { id: PaymentId::new("rv1"), amount: ApprovedAmount::NotSaid },
+        reversal: ReversalAnswer::Done { id: PaymentId::new("rv1"), amount: ApprovedAmount::NotSaid },
     };
     assert_eq!(sale.on(done), [query()]);
     assert_eq!(sale.on(Event::Inquired(Inquiry::Payments(list))), [Action::Tell]);
@@ -421,6 +422,9 @@ fn a_sale_from_before_the_clock_was_set_back_counts_as_no_older_and_no_younger()
         let step = sale.sale.handle(Event::Restarted, right(morning), DEADLINES);
         let _ = sale.commit(step);
         sale.sale.volatile = Volatile::default();
+        if let State::Reversing(reversing) = &mut sale.sale.state {
+            reversing.volatile = reversing::VolatileReversing::default();
+        }
         for s in [0, 3599, 3600] {
             let now = right(morning + s);
             let step = sale.sale.handle(absent(), now, DEADLINES);
@@ -451,7 +455,7 @@ fn a_late_approval_is_found_and_reversed() {
     let _ = sale.on(unknown());
     let _ = sale.on_at(Event::Inquired(Inquiry::Payments(Vec::new())), 5);
     assert_eq!(sale.on_at(Event::DeadlinePassed, 60), [query()]);
-    let late = vec![found("DB", "p1", FoundState::Approved, None)];
+    let late = vec![found("DB", "p1", ListedState::Approved, None)];
     let actions = sale.on_at(Event::Inquired(Inquiry::Payments(late)), 60);
     assert_eq!(actions, [reverse("p1", 1234, 1)]);
 }
@@ -461,10 +465,10 @@ fn a_reversal_of_unknown_fate_is_looked_up_and_a_linked_one_counts() {
     let mut sale = Trace::asked(EntryMode::Icc);
     let _ = sale.on(approved());
     let _ = sale.on(said(false));
-    let _ = sale.on(reversal_answered(Reversal::Unknown { why: "cut".into() }));
+    let _ = sale.on(reversal_answered(ReversalAnswer::Unknown { why: "cut".into() }));
     assert_eq!(sale.on_at(Event::DeadlinePassed, 100), [query_with(1)]);
     let id = "8ac7a4a1000000000000000000000001";
-    let list = vec![found("DB", id, FoundState::Approved, None), found("RV", "r1", FoundState::Approved, Some(id))];
+    let list = vec![found("DB", id, ListedState::Approved, None), found("RV", "r1", ListedState::Approved, Some(id))];
     let _ = sale.on_at(Event::Inquired(Inquiry::Payments(list)), 100);
     assert!(matches!(sale.outcome(), Some(Outcome::Reversed { .. })));
 
@@ -472,7 +476,7 @@ fn a_reversal_of_unknown_fate_is_looked_up_and_a_linked_one_counts() {
     let mut sale = Trace::asked(EntryMode::Icc);
     let _ = sale.on(approved());
     let _ = sale.on(said(false));
-    let _ = sale.on(reversal_answered(Reversal::NotSent { why: "no network".into() }));
+    let _ = sale.on(reversal_answered(ReversalAnswer::NotSent { why: "no network".into() }));
     assert_eq!(sale.on_at(Event::Nudged, 2), [reverse_known()]);
 }
 
@@ -481,9 +485,9 @@ fn a_refused_reversal_is_quarantined_after_a_look_and_retried_daily() {
     let mut sale = Trace::asked(EntryMode::Icc);
     let _ = sale.on(approved());
     let _ = sale.on(said(false));
-    let refused = reversal_answered(Reversal::Refused { why: "not allowed".into() });
+    let refused = reversal_answered(ReversalAnswer::Refused { why: "not allowed".into() });
     assert_eq!(sale.on(refused), [query_with(1)]);
-    let list = vec![found("DB", "8ac7a4a1000000000000000000000001", FoundState::Approved, None)];
+    let list = vec![found("DB", "8ac7a4a1000000000000000000000001", ListedState::Approved, None)];
     let actions = sale.on(Event::Inquired(Inquiry::Payments(list)));
     // The person who hears of it is told which payment.
     let why = Reason::ReversalRefused.with("8ac7a4a1000000000000000000000001, not allowed");
@@ -542,9 +546,9 @@ fn tries_come_less_and_less_often_and_never_stop() {
 fn a_found_payment_whose_code_no_rule_knows_is_reversed_or_shown_to_a_person() {
     let mut sale = Trace::asked(EntryMode::NfcIcc);
     let _ = sale.on(unknown());
-    let list = || Event::Inquired(Inquiry::Payments(vec![found("DB", "p1", FoundState::Unclear, None)]));
+    let list = || Event::Inquired(Inquiry::Payments(vec![found("DB", "p1", ListedState::Unclear, None)]));
     assert_eq!(sale.on(list()), [reverse("p1", 1234, 1)]);
-    let reversal = Reversal::Refused { why: "not an approved payment".into() };
+    let reversal = ReversalAnswer::Refused { why: "not an approved payment".into() };
     let refused = Event::ReversalAnswered { reference: own(1), reversal };
     assert_eq!(sale.on(refused), [query_with(1)]);
     let _ = sale.on(list());
@@ -555,7 +559,7 @@ fn a_found_payment_whose_code_no_rule_knows_is_reversed_or_shown_to_a_person() {
 fn a_found_payment_with_another_amount_is_not_ours_to_reverse() {
     let mut sale = Trace::asked(EntryMode::NfcIcc);
     let _ = sale.on(unknown());
-    let mut other = found("DB", "p9", FoundState::Approved, None);
+    let mut other = found("DB", "p9", ListedState::Approved, None);
     other.amount = ApprovedAmount::Said(eur(9999));
     let actions = sale.on(Event::Inquired(Inquiry::Payments(vec![other])));
     assert!(!actions.iter().any(|action| matches!(action, Action::Reverse { .. })), "{actions:?}");
@@ -622,7 +626,7 @@ fn a_part_is_taken_by_a_till_that_said_so_and_else_goes_back_at_once() {
         assert!(refuses.is_unconfirmed(), "never declined while the gateway holds an approval");
         assert_eq!(refuses.on(said(false)), []);
         let amount = ApprovedAmount::Said(eur(600));
-        let done = reversal_answered(Reversal::Done { id: PaymentId::new("rv1"), amount });
+        let done = reversal_answered(ReversalAnswer::Done { id: PaymentId::new("rv1"), amount });
         assert_eq!(refuses.on(done), [Action::Tell, Action::Print(Paper::Copies)]);
         assert_eq!(refuses.outcome(), Some(&Outcome::Reversed { why: why.clone() }), "{entry:?}");
     }
@@ -641,7 +645,8 @@ fn a_part_that_was_on_the_way_back_when_the_power_failed_still_goes_back() {
     let mut sale = Trace::asked(EntryMode::Icc);
     let _ = sale.on(answered_amount(ApprovedAmount::Said(eur(600))));
     assert_eq!(sale.cut(), [query_with(1)], "looked up before it is sent again");
-    let part = Found { amount: ApprovedAmount::Said(eur(600)), ..found("DB", KNOWN, FoundState::Approved, None) };
+    let part =
+        ListedTransaction { amount: ApprovedAmount::Said(eur(600)), ..found("DB", KNOWN, ListedState::Approved, None) };
     assert_eq!(sale.on(listed(vec![part.clone()])), [Action::Print(Paper::Copies)], "it may be on its way");
     assert_eq!(sale.on_at(Event::DeadlinePassed, 10), [query_with(1)]);
     assert_eq!(sale.on_at(listed(vec![part]), 10), [reverse(KNOWN, 600, 1)]);
@@ -713,7 +718,7 @@ fn an_answer_about_another_payment_is_unknown_and_an_alarm() {
 
     // A look that shows another one under our reference: it goes back too, and somebody hears of it.
     let mut reversing = reversal_unknown();
-    let list = vec![found("DB", &other(), FoundState::Approved, None)];
+    let list = vec![found("DB", &other(), ListedState::Approved, None)];
     let actions = reversing.on(listed(list));
     assert!(actions.contains(&reverse(&other(), 1234, 2)), "under a reference of its own: {actions:?}");
     assert_eq!(alarms(&actions), 1, "{actions:?}");
@@ -783,7 +788,7 @@ fn no_schedule_of_events_asks_twice() {
             Event::Answered(Answer::Pending { id: PaymentId::new("p1") }),
             Event::Answered(Answer::NotSent { why: "x".into() }),
             Event::Inquired(Inquiry::Payments(Vec::new())),
-            reversal_answered(Reversal::Unknown { why: "x".into() }),
+            reversal_answered(ReversalAnswer::Unknown { why: "x".into() }),
         ]
     };
     for first in events() {
@@ -827,22 +832,22 @@ fn reversal_unknown() -> Trace {
     let mut sale = Trace::asked(EntryMode::Icc);
     let _ = sale.on(approved());
     let _ = sale.on(said(false));
-    let _ = sale.on(reversal_answered(Reversal::Unknown { why: "no answer in time".into() }));
+    let _ = sale.on(reversal_answered(ReversalAnswer::Unknown { why: "no answer in time".into() }));
     sale
 }
 
 #[test]
 fn what_the_gateway_approved_is_never_absent() {
     const DAY: u64 = 24 * 3600;
-    let other = || found("DB", "other", FoundState::Declined, None);
+    let other = || found("DB", "other", ListedState::Declined, None);
     for list in [vec![], vec![other()]] {
         let mut sale = reversal_unknown();
         let _ = sale.on_at(Event::Inquired(Inquiry::Payments(list.clone())), DAY - 4000);
         assert!(sale.is_unconfirmed() && sale.outcome().is_none());
         let _ = sale.on_at(Event::Inquired(Inquiry::Payments(list)), DAY + 1);
         assert!(matches!(sale.sale.standing(), Standing::Unconfirmed { quarantined: Some(_), .. }), "{:?}", sale.sale);
-        // Found at last, with its reversal.
-        let reversal = found("RV", "r1", FoundState::Approved, Some(KNOWN));
+        // ListedTransaction at last, with its reversal.
+        let reversal = found("RV", "r1", ListedState::Approved, Some(KNOWN));
         let _ = sale.on_at(Event::Inquired(Inquiry::Payments(vec![reversal])), 2 * DAY);
         assert!(matches!(sale.outcome(), Some(Outcome::Reversed { .. })));
     }
@@ -852,9 +857,9 @@ fn what_the_gateway_approved_is_never_absent() {
 fn somebody_elses_refund_is_not_reversed() {
     let mut sale = reversal_unknown();
     let list = vec![
-        found("DB", KNOWN, FoundState::Approved, None),
-        found("RV", "r1", FoundState::Approved, Some(KNOWN)),
-        found("RF", "f1", FoundState::Approved, Some(KNOWN)),
+        found("DB", KNOWN, ListedState::Approved, None),
+        found("RV", "r1", ListedState::Approved, Some(KNOWN)),
+        found("RF", "f1", ListedState::Approved, Some(KNOWN)),
     ];
     let actions = sale.on(Event::Inquired(Inquiry::Payments(list)));
     assert!(!actions.iter().any(|action| matches!(action, Action::Reverse { .. })), "{actions:?}");
@@ -874,7 +879,7 @@ fn of() -> Earlier {
     Earlier { payment: PaymentId::new("8ac7a4a1000000000000000000000009"), number: Some(SaleNumber::new(3)) }
 }
 
-fn listed(found: Vec<Found>) -> Event {
+fn listed(found: Vec<ListedTransaction>) -> Event {
     Event::Inquired(Inquiry::Payments(found))
 }
 
@@ -951,14 +956,18 @@ fn a_refund_without_an_answer_is_looked_up_and_carried_out() {
     assert_eq!(refund.on(unknown()), [Action::Tell, query()]);
     assert!(refund.is_unconfirmed());
     // The earlier payment alone is listed: the refund is not there. Not once, but twice, and then it is sent again.
-    let earlier =
-        || listed(vec![Found { reference: Some("other".to_owned()), ..found("DB", "p0", FoundState::Approved, None) }]);
+    let earlier = || {
+        listed(vec![ListedTransaction {
+            reference: Some("other".to_owned()),
+            ..found("DB", "p0", ListedState::Approved, None)
+        }])
+    };
     assert_eq!(refund.on(earlier()), [Action::Print(Paper::Copies)]);
     assert_eq!(refund.on_at(Event::DeadlinePassed, 10), [query()]);
     assert_eq!(refund.on_at(earlier(), 10), [Action::Ask]);
     assert!(matches!(refund.written.last().unwrap().as_slice(), [Record::Asked { card: None, .. }]));
     assert_eq!(refund.cut(), [Action::Tell, query()], "after a power cut it is looked up again");
-    let done = listed(vec![found("RF", "rf1", FoundState::Approved, Some("p0"))]);
+    let done = listed(vec![found("RF", "rf1", ListedState::Approved, Some("p0"))]);
     assert_eq!(refund.on(done), [Action::Tell, Action::Print(Paper::Copies)]);
     assert_eq!(
         (refund.outcome(), refund.sale.host().id.as_ref().map(PaymentId::as_str)),
@@ -968,14 +977,15 @@ fn a_refund_without_an_answer_is_looked_up_and_carried_out() {
     // Somebody else's refund of the same payment is not ours.
     let mut other = without_card(kind());
     let _ = other.on(unknown());
-    let theirs = Found { reference: Some("other".to_owned()), ..found("RF", "rf2", FoundState::Approved, None) };
+    let theirs =
+        ListedTransaction { reference: Some("other".to_owned()), ..found("RF", "rf2", ListedState::Approved, None) };
     assert_eq!(other.on(listed(vec![theirs])), [Action::Print(Paper::Copies)]);
     assert!(other.is_unconfirmed());
 
     // Twice, by an answer that was too late: a person must look.
     let mut twice = without_card(kind());
     let _ = twice.on(unknown());
-    let both = vec![found("RF", "rf1", FoundState::Approved, None), found("RF", "rf2", FoundState::Approved, None)];
+    let both = vec![found("RF", "rf1", ListedState::Approved, None), found("RF", "rf2", ListedState::Approved, None)];
     let actions = twice.on(listed(both));
     assert!(matches!(actions.as_slice(), [Action::Tell, Action::Alarm { .. }]), "{actions:?}");
     assert!(matches!(twice.sale.standing(), Standing::Unconfirmed { quarantined: Some(_), .. }));
@@ -986,7 +996,7 @@ fn a_refund_without_an_answer_is_looked_up_and_carried_out() {
     let cannot = declined.on(Event::Inquired(Inquiry::CannotAsk { why: "404".into() }));
     assert!(matches!(cannot.as_slice(), [Action::Print(Paper::Copies), Action::Alarm { .. }]), "{cannot:?}");
     let _ = declined.on_at(Event::DeadlinePassed, 10);
-    let _ = declined.on_at(listed(vec![found("RF", "rf1", FoundState::Declined, None)]), 10);
+    let _ = declined.on_at(listed(vec![found("RF", "rf1", ListedState::Declined, None)]), 10);
     assert!(matches!(declined.outcome(), Some(Outcome::Declined { .. })));
 }
 
@@ -999,7 +1009,7 @@ fn what_reserves_or_charges_without_a_card_is_reversed_when_unknown() {
     ] {
         let mut sale = without_card(kind.clone());
         assert_eq!(sale.on(unknown()), [Action::Tell, query()], "{kind:?}");
-        let list = vec![found(kind.kind().payment_type(), "p1", FoundState::Approved, None)];
+        let list = vec![found(kind.kind().payment_type(), "p1", ListedState::Approved, None)];
         assert_eq!(sale.on(listed(list)), [reverse("p1", 1234, 1)]);
 
         let mut approved_at_once = without_card(kind);
@@ -1050,7 +1060,7 @@ fn what_was_in_doubt_once_is_not_ended_by_an_answer_that_says_nothing_of_the_fir
         let mut refund = sent_again();
         assert_eq!(refund.on(Event::Answered(answer.clone())), [Action::Tell, query()], "{answer:?}");
         assert!(refund.is_unconfirmed(), "{answer:?}");
-        let late = listed(vec![found("RF", "rf1", FoundState::Approved, None)]);
+        let late = listed(vec![found("RF", "rf1", ListedState::Approved, None)]);
         let _ = refund.on(late);
         assert_eq!(refund.outcome(), Some(&Outcome::Approved), "{answer:?}");
     }

@@ -1,8 +1,8 @@
 //! Tills: the one language that every way in is translated into, and the ways in.
 //!
 //! A till asks with a [`Command`] and hears a [`SaleView`] or a [`Refused`]; whoever listens hears every [`Progress`].
-//! Tills know money and words, no devices: what a step means is decided elsewhere. `http` is the JSON interface on a
-//! Unix socket and on loopback TCP.
+//! Tills know money and words, no devices: what a step means is decided elsewhere. [`serve`] opens the ways in; `http` is
+//! the JSON interface on a Unix socket and on loopback TCP.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -15,11 +15,13 @@ use crate::transaction::{Kind, OutcomeWord, PaymentId, ReceiptCopy, Reference, S
 
 pub mod http;
 mod rights;
+mod serve;
 mod status;
 mod totals;
 mod wanted;
 
 pub use rights::{Caller, Denied, Permit, Verb};
+pub use serve::{Error, Served, serve};
 pub use status::{
     Attention, AttentionView, ClockState, ClockView, ConfigFileView, GatewayState, GatewayView, JournalState,
     JournalView, KeysView, PrinterState, PrinterView, ReaderState, ReaderView, StatusView,

@@ -12,7 +12,7 @@ use pos_agent::config;
 use pos_agent::gateway::probe::Probe;
 use pos_agent::gateway::{Client, Clock, Error, Expected, On, Payment, Token, WithoutCard, request};
 use pos_agent::money::{Amount, Currency};
-use pos_agent::sale::{Answer, ApprovedAmount, FoundState, Inquiry, Reason, Reversal};
+use pos_agent::sale::{Answer, ApprovedAmount, Inquiry, ListedState, Reason, ReversalAnswer};
 use pos_agent::transaction::{PaymentId, SaleNumber};
 
 const ID: &str = "8ac7a4a08f0c1d2e018f0c3b5a6b7c8d";
@@ -219,7 +219,7 @@ async fn a_warm_line_that_fails_under_the_request_is_unknown_and_nothing_is_sent
                     // An answered question leaves its line open for the next request.
                     let _ = shop.client.reverse(&PaymentId::new(ID), eur("12.34"), "4711-43-ff").await;
                     let reversal = shop.client.reverse(&PaymentId::new(ID), eur("12.34"), "4711-43-ff").await;
-                    assert!(matches!(reversal, Reversal::Unknown { .. }), "{bytes:?}: {reversal:?}");
+                    assert!(matches!(reversal, ReversalAnswer::Unknown { .. }), "{bytes:?}: {reversal:?}");
                 } else {
                     shop.client.warm().await.unwrap();
                     shop.server.handshakes(1).await;
@@ -256,7 +256,7 @@ async fn whatever_fails_after_a_307_is_unknown() {
         assert!(matches!(answer, Answer::Unknown { .. }), "{what}: {answer:?}");
         let shop = Shop::new(script(redirect())).await;
         let reversal = shop.client.reverse(&PaymentId::new(ID), eur("12.34"), "4711-43-ff").await;
-        assert!(matches!(reversal, Reversal::Unknown { .. }), "{what}: {reversal:?}");
+        assert!(matches!(reversal, ReversalAnswer::Unknown { .. }), "{what}: {reversal:?}");
         let shop = Shop::new(script(redirect())).await;
         let inquiry = shop.client.query(REFERENCE).await;
         assert!(matches!(inquiry, Inquiry::CannotAsk { .. }), "{what}: {inquiry:?}");
@@ -357,7 +357,7 @@ async fn one_307_is_followed_on_every_request() {
     assert!(matches!(shop.client.payment(&PaymentId::new(ID), &expected()).await, Answer::Approved(_)));
     assert!(matches!(shop.client.query(REFERENCE).await, Inquiry::Payments(found) if found.len() == 1));
     let answer = shop.client.reverse(&PaymentId::new(ID), eur("12.34"), "4711-43-ff").await;
-    assert!(matches!(answer, Reversal::Done { .. }), "{answer:?}");
+    assert!(matches!(answer, ReversalAnswer::Done { .. }), "{answer:?}");
     let requests = shop.server.requests();
     for (request, begins) in
         requests.iter().skip(1).step_by(2).zip(["GET /eu/poll?x=1 ", "GET /eu/query?y=2 ", "POST "])
@@ -407,7 +407,7 @@ async fn a_307_that_speaks_of_a_payment_is_not_followed() {
         assert!(matches!(answer, Answer::Unknown { .. }), "{body}: {answer:?}");
         assert_eq!(shop.server.requests().len(), 1, "{body}");
         let reversal = shop.client.reverse(&PaymentId::new(ID), eur("12.34"), REFERENCE).await;
-        assert!(matches!(reversal, Reversal::Unknown { .. }), "{body}: {reversal:?}");
+        assert!(matches!(reversal, ReversalAnswer::Unknown { .. }), "{body}: {reversal:?}");
         assert_eq!(shop.server.requests().len(), 2, "{body}");
     }
     let another = r#"{"merchantTransactionId":"somebody-else","result":{"code":"200.300.404"}}"#;
@@ -776,16 +776,16 @@ async fn a_payment_is_retrieved_queried_and_reversed() {
     assert!(matches!(client.payment(&PaymentId::new(ID), &expected()).await, Answer::Approved(_)));
     assert!(matches!(client.payment(&PaymentId::new(ID), &expected()).await, Answer::Unknown { .. }));
     let Inquiry::Payments(found) = client.query(REFERENCE).await else { panic!() };
-    assert_eq!((found[0].id.as_str(), found[0].state), (ID, FoundState::Approved));
+    assert_eq!((found[0].id.as_str(), found[0].state), (ID, ListedState::Approved));
     assert!(matches!(client.query(REFERENCE).await, Inquiry::CannotAsk { .. }));
     let id = PaymentId::new(ID);
     let reverse = || client.reverse(&id, eur("12.34"), "4711-43-ff");
     let amount = ApprovedAmount::Said(eur("12.34"));
-    assert_eq!(reverse().await, Reversal::Done { id: PaymentId::new("b".repeat(32)), amount });
+    assert_eq!(reverse().await, ReversalAnswer::Done { id: PaymentId::new("b".repeat(32)), amount });
     // A refused token says nothing about the payment.
-    assert!(matches!(reverse().await, Reversal::NotSent { .. }));
-    assert!(matches!(reverse().await, Reversal::Unknown { .. }));
-    assert!(matches!(reverse().await, Reversal::NotSent { .. }));
+    assert!(matches!(reverse().await, ReversalAnswer::NotSent { .. }));
+    assert!(matches!(reverse().await, ReversalAnswer::Unknown { .. }));
+    assert!(matches!(reverse().await, ReversalAnswer::NotSent { .. }));
     let requests = shop.server.requests();
     assert!(requests[0].starts_with(&format!("GET /v1/payments/{ID} HTTP/1.1\r\n")));
     assert!(requests[2].starts_with(&format!(
@@ -800,7 +800,10 @@ async fn a_payment_is_retrieved_queried_and_reversed() {
     );
     // A path cannot be slipped in as an id.
     assert!(matches!(client.payment(&PaymentId::new("../../x"), &expected()).await, Answer::Unknown { .. }));
-    assert!(matches!(client.reverse(&PaymentId::new("x"), eur("12.34"), "4711-43-ff").await, Reversal::Refused { .. }));
+    assert!(matches!(
+        client.reverse(&PaymentId::new("x"), eur("12.34"), "4711-43-ff").await,
+        ReversalAnswer::Refused { .. }
+    ));
     shop.server.finish();
 }
 
@@ -825,7 +828,7 @@ async fn the_paths_that_the_interface_does_not_show_are_settings() {
     assert!(matches!(ask("CP", On::Payment(&id)).await, Answer::Approved(_)));
     assert!(matches!(ask("DB", On::Registration(ID)).await, Answer::Approved(_)));
     let reversal = shop.client.reverse(&PaymentId::new(ID), eur("12.34"), "4711-43-ff").await;
-    assert!(matches!(reversal, Reversal::Done { .. }), "{reversal:?}");
+    assert!(matches!(reversal, ReversalAnswer::Done { .. }), "{reversal:?}");
     let requests = shop.server.requests();
     for (request, path) in requests.iter().zip(["/v2/@/follow", "/v2/cards/@", "/v2/@/follow"]) {
         assert!(request.starts_with(&format!("POST {} HTTP/1.1\r\n", path.replace('@', ID))), "{request}");

@@ -11,7 +11,7 @@ use pos_agent::card::{CardFacts, EntryMode, FirstAnswer, Presented, SealedCard, 
 use pos_agent::config;
 use pos_agent::gateway::{Client, Expected, Payment, Token};
 use pos_agent::money::{Amount, Currency};
-use pos_agent::sale::{Answer, ApprovedAmount, FoundState, Inquiry, Reversal};
+use pos_agent::sale::{Answer, ApprovedAmount, Inquiry, ListedState, ReversalAnswer};
 use pos_agent::sim::gateway::{Certificate, Gateway, Options, Outcome, start};
 use pos_agent::transaction::SaleNumber;
 
@@ -107,20 +107,20 @@ async fn an_unknown_is_found_and_reversed_once() {
     }
     let Inquiry::Payments(found) = shop.client.query(reference).await else { panic!() };
     let [payment] = found.as_slice() else { panic!("{found:?}") };
-    assert_eq!((payment.payment_type.as_str(), payment.state), ("DB", FoundState::Approved));
+    assert_eq!((payment.payment_type.as_str(), payment.state), ("DB", ListedState::Approved));
     assert_eq!(payment.amount, ApprovedAmount::Said(eur("7.80")));
     let (merchant_transaction_id, payment_type) = (reference.to_owned(), "DB".to_owned());
     let expected = Expected { merchant_transaction_id, amount: eur("7.80"), payment_type };
     assert!(matches!(shop.client.payment(&payment.id, &expected).await, Answer::Approved(_)));
 
     let refused = shop.client.reverse(&payment.id, eur("7.00"), reference).await;
-    assert!(matches!(refused, Reversal::Refused { .. }), "{refused:?}");
+    assert!(matches!(refused, ReversalAnswer::Refused { .. }), "{refused:?}");
     shop.gateway.force(Outcome::ServerError { processed: true });
     let unknown = shop.client.reverse(&payment.id, eur("7.80"), reference).await;
-    assert!(matches!(unknown, Reversal::Unknown { .. }), "{unknown:?}");
+    assert!(matches!(unknown, ReversalAnswer::Unknown { .. }), "{unknown:?}");
     let Inquiry::Payments(found) = shop.client.query(reference).await else { panic!() };
     let reversal = found.iter().find(|found| found.payment_type == "RV").unwrap();
-    assert_eq!((reversal.state, reversal.refers_to.as_ref()), (FoundState::Approved, Some(&payment.id)));
+    assert_eq!((reversal.state, reversal.refers_to.as_ref()), (ListedState::Approved, Some(&payment.id)));
     assert!(shop.gateway.ledger().charged(reference).is_empty());
 }
 

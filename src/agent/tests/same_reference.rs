@@ -112,5 +112,5 @@ async fn a_reference_that_is_a_card_number_is_refused_before_it_is_written_down(
         let refused = terminal.begin(wanted).unwrap_err().to_string();
         assert!(refused.contains("looks like a card number") && !refused.contains(&pan[6..9]), "{refused}");
     }
-    assert_eq!(terminal.agent.last_number, SaleNumber::new(0));
+    assert_eq!(terminal.agent.journal.last_number, SaleNumber::new(0));
 }

@@ -4,17 +4,17 @@
 use super::*;
 use crate::transaction::PaymentId;
 
-fn with_amount(found: Found, minor: u64) -> Found {
-    Found { amount: ApprovedAmount::Said(eur(minor)), ..found }
+fn with_amount(found: ListedTransaction, minor: u64) -> ListedTransaction {
+    ListedTransaction { amount: ApprovedAmount::Said(eur(minor)), ..found }
 }
 
 /// A reversal or refund in a list of a gateway that names no `referencedId`.
-fn linked(kind: &str, id: &str, minor: u64, reference: String) -> Found {
-    with_amount(Found { reference: Some(reference), ..found(kind, id, FoundState::Approved, None) }, minor)
+fn linked(kind: &str, id: &str, minor: u64, reference: String) -> ListedTransaction {
+    with_amount(ListedTransaction { reference: Some(reference), ..found(kind, id, ListedState::Approved, None) }, minor)
 }
 
-fn charged() -> Found {
-    found("DB", "p1", FoundState::Approved, None)
+fn charged() -> ListedTransaction {
+    found("DB", "p1", ListedState::Approved, None)
 }
 
 /// The answer was lost, the payment was found, and its reversal was sent.
@@ -25,16 +25,16 @@ fn being_reversed() -> Trace {
     sale
 }
 
-fn answered(nth: u32, reversal: Reversal) -> Event {
+fn answered(nth: u32, reversal: ReversalAnswer) -> Event {
     Event::ReversalAnswered { reference: own(nth), reversal }
 }
 
-fn done(id: &str, minor: u64) -> Reversal {
-    Reversal::Done { id: PaymentId::new(id), amount: ApprovedAmount::Said(eur(minor)) }
+fn done(id: &str, minor: u64) -> ReversalAnswer {
+    ReversalAnswer::Done { id: PaymentId::new(id), amount: ApprovedAmount::Said(eur(minor)) }
 }
 
-fn lost() -> Reversal {
-    Reversal::Unknown { why: "no answer in time".into() }
+fn lost() -> ReversalAnswer {
+    ReversalAnswer::Unknown { why: "no answer in time".into() }
 }
 
 fn is_for_a_person(sale: &Trace) -> bool {
@@ -86,8 +86,8 @@ fn a_reversal_answered_in_part_goes_on_with_exactly_the_rest_and_a_refused_rest_
     let _ = refused.on(approved());
     let _ = refused.on(said(false));
     let _ = refused.on(answered(1, done("rv1", 100)));
-    assert_eq!(refused.on(answered(2, Reversal::Refused { why: "no".into() })), [query_with(2)]);
-    let known = found("DB", KNOWN, FoundState::Approved, None);
+    assert_eq!(refused.on(answered(2, ReversalAnswer::Refused { why: "no".into() })), [query_with(2)]);
+    let known = found("DB", KNOWN, ListedState::Approved, None);
     let actions = refused.on(listed(vec![known, linked("RV", "rv1", 100, own(1))]));
     assert_eq!(alarms(&actions), 1, "{actions:?}");
     assert!(is_for_a_person(&refused));
@@ -110,7 +110,7 @@ fn what_others_gave_back_is_not_given_back_again() {
 
 #[test]
 fn whose_reversal_it_is_must_be_known_where_several_payments_are_listed() {
-    let two = || vec![charged(), found("DB", "p2", FoundState::Approved, None)];
+    let two = || vec![charged(), found("DB", "p2", ListedState::Approved, None)];
     let mut sale = Trace::asked(EntryMode::NfcIcc);
     let _ = sale.on(unknown());
     let _ = sale.on(listed([two(), vec![linked("RF", "x1", 200, "theirs".to_owned())]].concat()));
@@ -119,7 +119,8 @@ fn whose_reversal_it_is_must_be_known_where_several_payments_are_listed() {
     // Where the gateway names it, it is heeded.
     let mut named = Trace::asked(EntryMode::NfcIcc);
     let _ = named.on(unknown());
-    let of_second = Found { refers_to: Some(PaymentId::new("p2")), ..linked("RF", "x1", 200, "theirs".to_owned()) };
+    let of_second =
+        ListedTransaction { refers_to: Some(PaymentId::new("p2")), ..linked("RF", "x1", 200, "theirs".to_owned()) };
     let actions = named.on(listed([two(), vec![of_second]].concat()));
     assert_eq!(actions, [reverse("p1", 1234, 1)]);
 }
@@ -129,14 +130,14 @@ fn a_reversal_of_more_or_of_another_currency_is_for_a_person_found_or_answered()
     let usd = Amount::from_minor(1234, Currency::from_code("USD").unwrap()).unwrap();
     for amount in [ApprovedAmount::Said(eur(1235)), ApprovedAmount::Said(usd), ApprovedAmount::Unreadable] {
         let mut direct = being_reversed();
-        let actions = direct.on(answered(1, Reversal::Done { id: PaymentId::new("rv1"), amount }));
+        let actions = direct.on(answered(1, ReversalAnswer::Done { id: PaymentId::new("rv1"), amount }));
         assert_eq!(alarms(&actions), 1, "{amount:?}: {actions:?}");
         assert!(is_for_a_person(&direct), "{amount:?}");
 
         let mut listed_so = being_reversed();
         let _ = listed_so.on(answered(1, lost()));
         let _ = listed_so.on_at(Event::DeadlinePassed, 10);
-        let strange = Found { amount, ..linked("RV", "rv1", 1, own(1)) };
+        let strange = ListedTransaction { amount, ..linked("RV", "rv1", 1, own(1)) };
         let actions = listed_so.on_at(listed(vec![charged(), strange]), 10);
         assert_eq!(alarms(&actions), 1, "{amount:?}: {actions:?}");
         assert!(is_for_a_person(&listed_so), "{amount:?}");
@@ -165,7 +166,7 @@ fn a_lost_reversal_is_sent_again_under_its_reference_and_only_after_looks_that_d
 #[test]
 fn a_reversal_that_was_held_back_has_not_left_and_the_rest_goes_at_once_after_a_look() {
     let mut sale = being_reversed();
-    let held_back = |for_person| Reversal::HeldBack { why: "it is given back by its id".into(), for_person };
+    let held_back = |for_person| ReversalAnswer::HeldBack { why: "it is given back by its id".into(), for_person };
     let _ = sale.on(answered(1, held_back(false)));
     assert!(sale.is_unconfirmed());
     assert_eq!(sale.on_at(Event::DeadlinePassed, 10), [query_with(1)], "not without a look");
@@ -188,20 +189,20 @@ fn a_listed_decline_of_the_second_try_is_not_final_while_the_first_may_come() {
     }
     // Sent twice, and one of the two is listed as declined.
     let _ = sale.on_at(answered(1, lost()), 111);
-    let declined = Found { state: FoundState::Declined, ..linked("RV", "rv1", 1234, own(1)) };
+    let declined = ListedTransaction { state: ListedState::Declined, ..linked("RV", "rv1", 1234, own(1)) };
     let _ = sale.on_at(Event::DeadlinePassed, 200);
     let actions = sale.on_at(listed(vec![charged(), declined.clone()]), 200);
     assert!(!actions.iter().any(|action| matches!(action, Action::Reverse { .. })), "{actions:?}");
     // Both: nothing can come of it any more, and a new one goes.
     let _ = sale.on_at(Event::DeadlinePassed, 600);
-    let both = vec![charged(), declined.clone(), Found { id: PaymentId::new("rv2"), ..declined }];
+    let both = vec![charged(), declined.clone(), ListedTransaction { id: PaymentId::new("rv2"), ..declined }];
     assert_eq!(sale.on_at(listed(both), 600), [reverse("p1", 1234, 2)]);
 }
 
 const KEEPS_ALL: Deadlines = Deadlines { refuses_repeats: false, ..DEADLINES };
 const DAY: u64 = 24 * 3600;
 
-fn look(sale: &mut Trace, found: Vec<Found>, seconds: u64) -> Vec<Action> {
+fn look(sale: &mut Trace, found: Vec<ListedTransaction>, seconds: u64) -> Vec<Action> {
     let step = sale.sale.handle(listed(found), at(seconds), KEEPS_ALL);
     sale.commit(step)
 }
@@ -221,7 +222,7 @@ fn a_capture_or_refund_is_sent_again_only_when_its_absence_is_final() {
             assert!(!look(&mut sale, Vec::new(), seconds).contains(&Action::Ask), "{kind:?} after {seconds} s");
         }
         // One listed decline of two tries is no end before that either.
-        let declined = || vec![found(kind.kind().payment_type(), "x1", FoundState::Declined, None)];
+        let declined = || vec![found(kind.kind().payment_type(), "x1", ListedState::Declined, None)];
         let _ = look(&mut sale, declined(), DAY + 9000);
         assert!(sale.is_unconfirmed(), "{kind:?}");
         let _ = look(&mut sale, declined(), 2 * DAY + 100);
@@ -261,7 +262,7 @@ fn a_credit_is_never_sent_again_and_never_taken_back() {
     assert_eq!(absent.outcome(), Some(&never), "it was not carried out");
 
     let mut there = credit_without_answer();
-    let actions = there.on(listed(vec![found("CD", "cd1", FoundState::Approved, None)]));
+    let actions = there.on(listed(vec![found("CD", "cd1", ListedState::Approved, None)]));
     assert!(!actions.iter().any(|action| matches!(action, Action::Reverse { .. })), "{actions:?}");
     assert_eq!(
         (there.outcome(), there.sale.host().id.as_ref().map(PaymentId::as_str)),
@@ -280,7 +281,7 @@ fn an_id_in_the_other_case_is_the_same_payment() {
     let _ = sale.on(said(false));
     let _ = sale.on(answered(1, lost()));
     let _ = sale.on_at(Event::DeadlinePassed, 10);
-    let listed_so = vec![found("DB", &upper, FoundState::Approved, None), linked("RV", "rv1", 1234, own(1))];
+    let listed_so = vec![found("DB", &upper, ListedState::Approved, None), linked("RV", "rv1", 1234, own(1))];
     let _ = sale.on_at(listed(listed_so), 10);
     assert!(matches!(sale.outcome(), Some(Outcome::Reversed { .. })), "it is not reversed a second time");
 }
@@ -288,9 +289,9 @@ fn an_id_in_the_other_case_is_the_same_payment() {
 #[test]
 fn what_carries_our_reference_as_another_kind_is_not_absent() {
     for kind in ["RB", "CP", "VD", "CR"] {
-        let ours = || Found {
+        let ours = || ListedTransaction {
             reference: Some(order().merchant_transaction_id),
-            ..found(kind, "x1", FoundState::Approved, None)
+            ..found(kind, "x1", ListedState::Approved, None)
         };
         let mut sale = Trace::asked(EntryMode::NfcIcc);
         let _ = sale.on(unknown());
@@ -429,12 +430,12 @@ fn a_person_keeps_or_reverses_what_an_old_copy_does_not_know() {
         [Action::Tell, query()],
         "it may have been taken back since"
     );
-    let _ = sale.on(listed(vec![found("DB", KNOWN, FoundState::Approved, None)]));
+    let _ = sale.on(listed(vec![found("DB", KNOWN, ListedState::Approved, None)]));
     assert_eq!(sale.outcome(), Some(&Outcome::Approved));
     let mut sale = signed();
     let _ = sale.on(Event::Settle { keep: true, by: None });
     let gone = linked("RV", "rv1", 1234, "theirs".to_owned());
-    let _ = sale.on(listed(vec![found("DB", KNOWN, FoundState::Approved, None), gone]));
+    let _ = sale.on(listed(vec![found("DB", KNOWN, ListedState::Approved, None), gone]));
     assert!(matches!(sale.outcome(), Some(Outcome::Reversed { .. })));
     let mut sale = signed();
     assert!(sale.on(Event::Settle { keep: false, by: None }).contains(&reverse_known()));
@@ -442,7 +443,7 @@ fn a_person_keeps_or_reverses_what_an_old_copy_does_not_know() {
 
 #[test]
 fn a_second_payment_that_is_not_decided_is_waited_for_whatever_went_back_of_the_first() {
-    let undecided = || found("DB", "p2", FoundState::Undecided, None);
+    let undecided = || found("DB", "p2", ListedState::Undecided, None);
     let mut sale = being_reversed();
     assert_eq!(sale.on(answered(1, done("rv1", 1234))), [query()]);
     let back = || linked("RV", "rv1", 1234, own(1));
@@ -450,8 +451,8 @@ fn a_second_payment_that_is_not_decided_is_waited_for_whatever_went_back_of_the_
     assert!(sale.is_unconfirmed() && sale.outcome().is_none(), "{:?}", sale.sale.standing());
     // It is approved in the end, and goes back too.
     let _ = sale.on_at(Event::DeadlinePassed, 100);
-    let approved = Found { state: FoundState::Approved, ..undecided() };
-    let named = |id: &str, one: Found| Found { refers_to: Some(PaymentId::new(id)), ..one };
+    let approved = ListedTransaction { state: ListedState::Approved, ..undecided() };
+    let named = |id: &str, one: ListedTransaction| ListedTransaction { refers_to: Some(PaymentId::new(id)), ..one };
     let actions = sale.on_at(listed(vec![charged(), named("p1", back()), approved]), 100);
     assert_eq!(actions, [reverse("p2", 1234, 2)]);
 
@@ -459,10 +460,11 @@ fn a_second_payment_that_is_not_decided_is_waited_for_whatever_went_back_of_the_
     let mut refund = without_card(Transaction::Refund { of: of() });
     let _ = refund.on(unknown());
     let tries = |state| {
-        let ours = |id, state| Found { state, ..linked("RF", id, 1234, refund.sale.our_reference().to_owned()) };
-        vec![ours("rf1", FoundState::Approved), ours("rf2", state)]
+        let ours =
+            |id, state| ListedTransaction { state, ..linked("RF", id, 1234, refund.sale.our_reference().to_owned()) };
+        vec![ours("rf1", ListedState::Approved), ours("rf2", state)]
     };
-    let (both_open, one_declined) = (tries(FoundState::Undecided), tries(FoundState::Declined));
+    let (both_open, one_declined) = (tries(ListedState::Undecided), tries(ListedState::Declined));
     let _ = look(&mut refund, both_open, 10);
     assert!(refund.is_unconfirmed() && refund.outcome().is_none(), "{:?}", refund.sale.standing());
     let _ = look(&mut refund, one_declined, 20);
@@ -472,9 +474,9 @@ fn a_second_payment_that_is_not_decided_is_waited_for_whatever_went_back_of_the_
 /// The answer named the payment; a part of its reversal is found by a look that shows something else as well.
 #[test]
 fn after_a_part_the_rest_leaves_by_a_look_alone_that_allows_it() {
-    let known = || found("DB", KNOWN, FoundState::Approved, None);
-    let back_office = |state| Found { state, ..linked("RF", "rf1", 1034, "of-the-back-office".to_owned()) };
-    for (state, for_person) in [(FoundState::Undecided, false), (FoundState::Unclear, true)] {
+    let known = || found("DB", KNOWN, ListedState::Approved, None);
+    let back_office = |state| ListedTransaction { state, ..linked("RF", "rf1", 1034, "of-the-back-office".to_owned()) };
+    for (state, for_person) in [(ListedState::Undecided, false), (ListedState::Unclear, true)] {
         let mut sale = Trace::asked(EntryMode::Icc);
         let _ = sale.on(approved());
         let _ = sale.on(said(false));
@@ -489,29 +491,29 @@ fn after_a_part_the_rest_leaves_by_a_look_alone_that_allows_it() {
         assert_eq!(sale.cut(), [query()], "{state:?}");
         // The back office's refund was carried out: nothing is left.
         let _ = sale
-            .on_at(listed(vec![known(), linked("RV", "rv1", 200, own(1)), back_office(FoundState::Approved)]), later);
+            .on_at(listed(vec![known(), linked("RV", "rv1", 200, own(1)), back_office(ListedState::Approved)]), later);
         assert!(matches!(sale.outcome(), Some(Outcome::Reversed { .. })), "{:?}", sale.sale.standing());
     }
 }
 
 #[test]
 fn a_look_that_allows_nothing_is_followed_by_another_look() {
-    let refund = |state| Found { state, ..linked("RF", "rf1", 400, "of-another-till".to_owned()) };
-    let undecided = || listed(vec![charged(), refund(FoundState::Undecided)]);
+    let refund = |state| ListedTransaction { state, ..linked("RF", "rf1", 400, "of-another-till".to_owned()) };
+    let undecided = || listed(vec![charged(), refund(ListedState::Undecided)]);
     let mut sale = being_reversed();
-    let _ = sale.on(answered(1, Reversal::HeldBack { why: "given back by its id".into(), for_person: false }));
+    let _ = sale.on(answered(1, ReversalAnswer::HeldBack { why: "given back by its id".into(), for_person: false }));
     for seconds in [10, 100] {
         assert_eq!(sale.on_at(Event::DeadlinePassed, seconds), [query_with(1)]);
         let actions = sale.on_at(undecided(), seconds);
         assert!(!actions.iter().any(|action| matches!(action, Action::Reverse { .. })), "{actions:?}");
     }
     let _ = sale.on_at(Event::DeadlinePassed, 1000);
-    let given = || listed(vec![charged(), refund(FoundState::Approved)]);
+    let given = || listed(vec![charged(), refund(ListedState::Approved)]);
     assert_eq!(sale.on_at(given(), 1000), [reverse("p1", 834, 2)], "exactly the rest");
 
     // A person keeps what is left: nothing goes back, whatever a look does not show yet.
     let mut kept = being_reversed();
-    let _ = kept.on(answered(1, Reversal::HeldBack { why: "given back by its id".into(), for_person: false }));
+    let _ = kept.on(answered(1, ReversalAnswer::HeldBack { why: "given back by its id".into(), for_person: false }));
     let _ = kept.on(Event::OldCopy { why: "the gateway holds more".into() });
     assert!(kept.on(Event::Settle { keep: true, by: None }).contains(&query_with(1)));
     let _ = kept.on_at(undecided(), 10);
@@ -523,7 +525,7 @@ fn a_look_that_allows_nothing_is_followed_by_another_look() {
 /// The answer to a reversal named no amount, or an id that is not the listed one's: a look tells how much it was.
 #[test]
 fn what_the_list_says_of_a_reversal_counts_and_not_what_its_answer_said() {
-    let silent = || Reversal::Done { id: PaymentId::new("rv1"), amount: ApprovedAmount::NotSaid };
+    let silent = || ReversalAnswer::Done { id: PaymentId::new("rv1"), amount: ApprovedAmount::NotSaid };
     for (answer, listed_id, listed_minor, rest) in [
         (silent(), "rv1", 200, Some(1034)),
         (done("rv1", 1234), "rv1", 200, Some(1034)),
@@ -545,7 +547,7 @@ fn what_the_list_says_of_a_reversal_counts_and_not_what_its_answer_said() {
     // Listed as declined it was not carried out, or nobody knows.
     let mut declined = being_reversed();
     let _ = declined.on(answered(1, done("rv1", 1234)));
-    let refused = Found { state: FoundState::Declined, ..linked("RV", "rv1", 1234, own(1)) };
+    let refused = ListedTransaction { state: ListedState::Declined, ..linked("RV", "rv1", 1234, own(1)) };
     let actions = declined.on(listed(vec![charged(), refused]));
     assert!(alarms(&actions) == 1 && is_for_a_person(&declined), "{actions:?}");
     // Of a payment that is known without a look too.
@@ -553,13 +555,13 @@ fn what_the_list_says_of_a_reversal_counts_and_not_what_its_answer_said() {
     let _ = known.on(approved());
     let _ = known.on(said(false));
     assert_eq!(known.on(answered(1, silent())), [query()]);
-    let _ = known.on(listed(vec![found("DB", KNOWN, FoundState::Approved, None), linked("RV", "rv1", 1234, own(1))]));
+    let _ = known.on(listed(vec![found("DB", KNOWN, ListedState::Approved, None), linked("RV", "rv1", 1234, own(1))]));
     assert!(matches!(known.outcome(), Some(Outcome::Reversed { .. })));
 }
 
 #[test]
 fn what_was_listed_as_approved_is_not_declined_or_absent_later() {
-    let declined = || Found { state: FoundState::Declined, ..charged() };
+    let declined = || ListedTransaction { state: ListedState::Declined, ..charged() };
     let mut sale = being_reversed();
     let _ = sale.on(answered(1, lost()));
     let _ = sale.on_at(Event::DeadlinePassed, 10);
@@ -579,14 +581,14 @@ fn what_was_listed_as_approved_is_not_declined_or_absent_later() {
     let _ = known.on(said(false));
     let _ = known.on(answered(1, lost()));
     let _ = known.on_at(Event::DeadlinePassed, 10);
-    let _ = known.on_at(listed(vec![found("DB", KNOWN, FoundState::Declined, None)]), 10);
+    let _ = known.on_at(listed(vec![found("DB", KNOWN, ListedState::Declined, None)]), 10);
     assert!(is_for_a_person(&known));
 }
 
 /// The gateway's list lags behind for a moment, shows it as not decided all day, and is empty once.
 #[test]
 fn what_was_listed_is_never_taken_for_never_received() {
-    let undecided = || Found { state: FoundState::Undecided, ..charged() };
+    let undecided = || ListedTransaction { state: ListedState::Undecided, ..charged() };
     let mut sale = Trace::asked(EntryMode::NfcIcc);
     let _ = sale.on(unknown());
     let _ = sale.on_at(listed(Vec::new()), 2);
@@ -605,7 +607,8 @@ fn what_was_listed_is_never_taken_for_never_received() {
     let mut refund = without_card(Transaction::Refund { of: of() });
     let _ = refund.on(unknown());
     let reference = refund.sale.our_reference().to_owned();
-    let pending = || vec![Found { state: FoundState::Undecided, ..linked("RF", "rf1", 1234, reference.clone()) }];
+    let pending =
+        || vec![ListedTransaction { state: ListedState::Undecided, ..linked("RF", "rf1", 1234, reference.clone()) }];
     for (list, seconds) in [(Vec::new(), 2), (pending(), 10), (pending(), DAY + 10), (Vec::new(), DAY + 20)] {
         assert!(!look(&mut refund, list, seconds).contains(&Action::Ask), "after {seconds} s");
     }
@@ -616,7 +619,7 @@ fn what_was_listed_is_never_taken_for_never_received() {
     // A reversal that one look showed is not absent since before that look.
     let mut reversal = being_reversed();
     let _ = reversal.on(answered(1, lost()));
-    let on_its_way = || Found { state: FoundState::Undecided, ..linked("RV", "rv1", 1234, own(1)) };
+    let on_its_way = || ListedTransaction { state: ListedState::Undecided, ..linked("RV", "rv1", 1234, own(1)) };
     for (seconds, shown) in [(10, false), (120, true), (130, false)] {
         let _ = reversal.on_at(Event::DeadlinePassed, seconds);
         let list = std::iter::once(charged()).chain(shown.then(on_its_way)).collect();
@@ -631,7 +634,7 @@ fn what_was_listed_is_never_taken_for_never_received() {
 /// A bank booked the sale twice, and lists the two in another order each time.
 #[test]
 fn a_reversal_without_an_answer_is_not_forgotten_over_another_payment() {
-    let second = || found("DB", "p2", FoundState::Approved, None);
+    let second = || found("DB", "p2", ListedState::Approved, None);
     let mut sale = Trace::asked(EntryMode::NfcIcc);
     let _ = sale.on(unknown());
     assert_eq!(sale.on(listed(vec![charged(), second()])), [reverse("p1", 1234, 1)]);
@@ -642,7 +645,7 @@ fn a_reversal_without_an_answer_is_not_forgotten_over_another_payment() {
     // The list leaves the first one out for a moment: the second goes back, and the first request is still remembered.
     let _ = sale.on_at(Event::DeadlinePassed, 10);
     assert!(sale.on_at(listed(vec![second()]), 10).contains(&reverse("p2", 1234, 2)));
-    let of = |id: &str, nth| Found {
+    let of = |id: &str, nth| ListedTransaction {
         refers_to: Some(PaymentId::new(id)),
         ..linked("RV", &format!("rv{nth}"), 1234, own(nth))
     };
@@ -661,7 +664,7 @@ fn a_reversal_without_an_answer_is_not_forgotten_over_another_payment() {
 #[test]
 fn what_a_look_showed_as_charged_is_not_forgotten() {
     let ends_reversed = |sale: &Trace| matches!(sale.outcome(), Some(Outcome::Reversed { .. }));
-    let declined = || Found { state: FoundState::Declined, ..charged() };
+    let declined = || ListedTransaction { state: ListedState::Declined, ..charged() };
     let in_part = || linked("RV", "rv1", 400, own(1));
     // A part went back, and the next list shows the payment no more, or as declined.
     for (list, for_person) in [(vec![], false), (vec![in_part()], false), (vec![declined(), in_part()], true)] {
@@ -677,8 +680,8 @@ fn what_a_look_showed_as_charged_is_not_forgotten() {
         assert!(actions.contains(&reverse("p1", 834, 2)), "{list:?}: {actions:?}");
     }
     // Two payments: the first was asked for without an answer, the second went back, and the first is left out.
-    let second = || found("DB", "p2", FoundState::Approved, None);
-    let back = |id: &str, nth| Found {
+    let second = || found("DB", "p2", ListedState::Approved, None);
+    let back = |id: &str, nth| ListedTransaction {
         refers_to: Some(PaymentId::new(id)),
         ..linked("RV", &format!("rv{nth}"), 1234, own(nth))
     };
@@ -705,8 +708,8 @@ fn what_a_look_showed_as_charged_is_not_forgotten() {
 
 #[test]
 fn a_payment_that_is_not_listed_beside_one_that_is_becomes_a_persons() {
-    let second = || found("DB", "p2", FoundState::Approved, None);
-    let back = || Found { refers_to: Some(PaymentId::new("p2")), ..linked("RV", "rv2", 1234, own(2)) };
+    let second = || found("DB", "p2", ListedState::Approved, None);
+    let back = || ListedTransaction { refers_to: Some(PaymentId::new("p2")), ..linked("RV", "rv2", 1234, own(2)) };
     let mut sale = being_reversed();
     let _ = sale.on(answered(1, lost()));
     let _ = sale.on_at(Event::DeadlinePassed, 10);
@@ -719,7 +722,7 @@ fn a_payment_that_is_not_listed_beside_one_that_is_becomes_a_persons() {
     }
     // Listed once more: from then on it counts anew.
     let mut shown = without();
-    shown.push(Found { state: FoundState::Undecided, ..charged() });
+    shown.push(ListedTransaction { state: ListedState::Undecided, ..charged() });
     let _ = look(&mut sale, shown, DAY);
     let _ = look(&mut sale, without(), DAY + 20);
     assert!(!is_for_a_person(&sale));
@@ -729,7 +732,7 @@ fn a_payment_that_is_not_listed_beside_one_that_is_becomes_a_persons() {
 
 #[test]
 fn a_reversal_that_could_not_be_sent_for_a_while_is_reckoned_anew() {
-    let not_sent = || Reversal::NotSent { why: "no route to host".into() };
+    let not_sent = || ReversalAnswer::NotSent { why: "no route to host".into() };
     let mut sale = being_reversed();
     let _ = sale.on(answered(1, not_sent()));
     let written = sale.written.len();
@@ -756,20 +759,22 @@ fn a_person_keeps_one_payment_and_hears_of_another() {
     let _ = sale.on(unknown());
     let _ = sale.on(Event::OldCopy { why: "the gateway holds more".into() });
     assert!(sale.on(Event::Settle { keep: true, by: None }).contains(&query()));
-    let _ = sale.on(listed(vec![charged(), second(FoundState::Undecided)]));
+    let _ = sale.on(listed(vec![charged(), second(ListedState::Undecided)]));
     assert!(sale.outcome().is_none() && !is_for_a_person(&sale));
-    let actions = sale.on_at(listed(vec![charged(), second(FoundState::Approved)]), 10);
+    let actions = sale.on_at(listed(vec![charged(), second(ListedState::Approved)]), 10);
     assert!(alarms(&actions) == 1 && is_for_a_person(&sale), "{actions:?}");
     // The other one was given back.
-    let back =
-        Found { refers_to: Some(PaymentId::new("p2")), ..linked("RF", "rf1", 1234, "of-the-back-office".to_owned()) };
-    let _ = sale.on_at(listed(vec![charged(), second(FoundState::Approved), back]), 20);
+    let back = ListedTransaction {
+        refers_to: Some(PaymentId::new("p2")),
+        ..linked("RF", "rf1", 1234, "of-the-back-office".to_owned())
+    };
+    let _ = sale.on_at(listed(vec![charged(), second(ListedState::Approved), back]), 20);
     assert_eq!(sale.outcome(), Some(&Outcome::Approved));
 
     let mut refund = without_card(Transaction::Refund { of: of() });
     let _ = refund.on(unknown());
     let reference = refund.sale.our_reference().to_owned();
-    let ours = |id: &str, state| Found { state, ..linked("RF", id, 1234, reference.clone()) };
-    let _ = look(&mut refund, vec![ours("rf1", FoundState::Approved), ours("rf2", FoundState::Unclear)], 10);
+    let ours = |id: &str, state| ListedTransaction { state, ..linked("RF", id, 1234, reference.clone()) };
+    let _ = look(&mut refund, vec![ours("rf1", ListedState::Approved), ours("rf2", ListedState::Unclear)], 10);
     assert!(is_for_a_person(&refund));
 }

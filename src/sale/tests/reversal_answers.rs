@@ -8,7 +8,7 @@ use crate::transaction::PaymentId;
 fn being_reversed() -> Trace {
     let mut sale = Trace::asked(EntryMode::NfcIcc);
     let _ = sale.on(unknown());
-    let charged = found("DB", "p1", FoundState::Approved, None);
+    let charged = found("DB", "p1", ListedState::Approved, None);
     assert_eq!(sale.on(listed(vec![charged])), [reverse("p1", 1234, 1)]);
     sale
 }
@@ -23,17 +23,20 @@ fn sends_a_reversal(actions: &[Action]) -> bool {
 
 #[test]
 fn a_declined_reversal_leaves_the_payment_charged_whatever_kind_of_list_says_so() {
-    let charged = || found("DB", "p1", FoundState::Approved, None);
+    let charged = || found("DB", "p1", ListedState::Approved, None);
     let mut sale = being_reversed();
-    let refused = Reversal::Refused { why: "declined".into() };
+    let refused = ReversalAnswer::Refused { why: "declined".into() };
     assert_eq!(sale.on(reversal_answered(refused)), [query_with(1)]);
     assert!(sale.is_unconfirmed(), "the payment is still charged");
     // Somebody's reversal and refund of it were declined too: nothing was given back by them, and ours was declined.
     for (kind, id) in [("RV", "x1"), ("RF", "x2")] {
         let mut sale = being_reversed();
-        let _ = sale.on(reversal_answered(Reversal::Unknown { why: "no answer in time".into() }));
-        let theirs = Found { reference: Some("of-another".to_owned()), ..found(kind, id, FoundState::Declined, None) };
-        let ours = Found { reference: Some(own(1)), ..found("RV", "rv1", FoundState::Declined, None) };
+        let _ = sale.on(reversal_answered(ReversalAnswer::Unknown { why: "no answer in time".into() }));
+        let theirs = ListedTransaction {
+            reference: Some("of-another".to_owned()),
+            ..found(kind, id, ListedState::Declined, None)
+        };
+        let ours = ListedTransaction { reference: Some(own(1)), ..found("RV", "rv1", ListedState::Declined, None) };
         let _ = sale.on_at(Event::DeadlinePassed, 10);
         let actions = sale.on_at(listed(vec![charged(), theirs.clone(), ours]), 10);
         assert!(sale.outcome().is_none(), "{kind}: {actions:?}");
@@ -50,11 +53,11 @@ fn a_declined_reversal_leaves_the_payment_charged_whatever_kind_of_list_says_so(
 
 #[test]
 fn a_reversal_is_done_by_its_own_amount_and_currency_alone() {
-    let done = |amount| reversal_answered(Reversal::Done { id: PaymentId::new("rv1"), amount });
+    let done = |amount| reversal_answered(ReversalAnswer::Done { id: PaymentId::new("rv1"), amount });
     for whole in [ApprovedAmount::NotSaid, ApprovedAmount::Said(eur(1234))] {
         let mut sale = being_reversed();
         assert_eq!(sale.on(done(whole)), [query()], "{whole:?}: every approved match must go");
-        let _ = sale.on(listed(vec![found("DB", "p1", FoundState::Approved, None)]));
+        let _ = sale.on(listed(vec![found("DB", "p1", ListedState::Approved, None)]));
         assert!(matches!(sale.outcome(), Some(Outcome::Reversed { .. })), "{whole:?}");
     }
     for wrong in [
@@ -73,14 +76,14 @@ fn a_reversal_is_done_by_its_own_amount_and_currency_alone() {
 #[test]
 fn what_others_gave_back_in_another_currency_is_for_a_person() {
     for kind in ["RV", "RF"] {
-        let theirs = Found {
+        let theirs = ListedTransaction {
             amount: ApprovedAmount::Said(usd(1234)),
             reference: Some("of-another".to_owned()),
-            ..found(kind, "x1", FoundState::Approved, None)
+            ..found(kind, "x1", ListedState::Approved, None)
         };
         let mut sale = Trace::asked(EntryMode::NfcIcc);
         let _ = sale.on(unknown());
-        let actions = sale.on(listed(vec![found("DB", "p1", FoundState::Approved, None), theirs]));
+        let actions = sale.on(listed(vec![found("DB", "p1", ListedState::Approved, None), theirs]));
         assert!(sale.outcome().is_none() && alarms(&actions) == 1, "{kind}: {actions:?}");
         assert!(!sends_a_reversal(&actions), "{kind}: {actions:?}");
     }
@@ -112,7 +115,7 @@ fn a_question_without_an_answer_is_never_an_empty_list() {
     ));
     // A reversal that has no answer is not sent again by questions that have none either.
     let mut lost = being_reversed();
-    let _ = lost.on(reversal_answered(Reversal::Unknown { why: "no answer in time".into() }));
+    let _ = lost.on(reversal_answered(ReversalAnswer::Unknown { why: "no answer in time".into() }));
     for seconds in ages() {
         let _ = lost.on_at(Event::DeadlinePassed, seconds);
         let actions = lost.on_at(cannot(), seconds);

@@ -1,0 +1,161 @@
+//! What is announced while things happen: to the till of a sale how it stands, to all tills what concerns the terminal,
+//! and to whoever reads the log what a person must hear of.
+
+use crate::printer;
+use crate::reader::ReaderProgress;
+use crate::sale::{Outcome, Standing, Why};
+use crate::till::{Progress, State};
+use crate::transaction::{OutcomeWord, SaleNumber};
+use crate::words::{self, Words};
+
+use super::Agent;
+
+const FAULT: &str = "the sale ended because of a fault of the terminal's side";
+
+impl Agent {
+    /// Tells the till how the sale stands, and answers who waits for a cancel.
+    pub(super) fn tell(&mut self, number: SaleNumber) {
+        let Some(active) = self.sales.open.get(&number) else {
+            return;
+        };
+        let view = self.view_of(&active.sale);
+        let step = match view.state {
+            State::InProgress => "authorising",
+            state => state.as_str(),
+        };
+        let outcome = view.outcome.map(OutcomeWord::as_str);
+        tracing::info!(sale = number.get(), step, outcome, reason = view.reason, "sale");
+        self.answer_cancels(number);
+        let progress = Progress {
+            till: view.till.clone(),
+            reference: view.reference.to_string(),
+            step: step.to_owned(),
+            text: view.text.clone(),
+            sale: Some(Box::new(view)),
+        };
+        // Nobody listening is no fault.
+        let _ = self.progress.send(progress);
+    }
+
+    /// A sale ended because of a fault of the terminal's side, that of the gateway and of the way to it included: once,
+    /// what a technician looks for.
+    pub(super) fn warn_of_end(&self, number: SaleNumber) {
+        let Some(active) = self.sales.open.get(&number) else { return };
+        let Standing::Ended(outcome @ (Outcome::NotSent { why } | Outcome::Reversed { why })) = active.sale.standing()
+        else {
+            return;
+        };
+        if why.reason.is_somebodys_wish() {
+            return;
+        }
+        let order = active.sale.order();
+        let (reason, detail) = (why.reason.as_str(), why.detail.as_deref().unwrap_or_default());
+        let (outcome, reference, till) = (outcome.word().as_str(), order.reference.as_str(), &order.till);
+        tracing::warn!(sale = number.get(), outcome, reason, reference, till, detail, "{}", FAULT);
+    }
+
+    /// A step of the reader, for the cashier.
+    pub(super) fn announce_step(&self, number: SaleNumber, step: &ReaderProgress) {
+        let Some(active) = self.sales.open.get(&number) else {
+            return;
+        };
+        let (word, text) = step_words(&self.printers.letterhead.words, step);
+        let order = active.sale.order();
+        let progress = Progress {
+            till: order.till.clone(),
+            reference: order.reference.to_string(),
+            step: word.to_owned(),
+            text,
+            sale: None,
+        };
+        let _ = self.progress.send(progress);
+    }
+
+    /// Something that a person must hear of: in the log as an error, and as a step `alarm` for whoever listens. As long
+    /// as the sale is open it stands in the status as well.
+    pub(super) fn alarm(&self, number: SaleNumber, why: &Why) {
+        let Some(active) = self.sales.open.get(&number) else {
+            return;
+        };
+        let order = active.sale.order();
+        let reason = why.reason.as_str();
+        let detail = why.detail.as_deref().unwrap_or_default();
+        tracing::error!(
+            sale = number.get(),
+            reference = order.reference.as_str(),
+            till = order.till,
+            reason,
+            detail,
+            "ALARM"
+        );
+        let progress = Progress {
+            till: order.till.clone(),
+            reference: order.reference.to_string(),
+            step: "alarm".to_owned(),
+            text: self.printers.letterhead.words.alarm(why),
+            sale: None,
+        };
+        let _ = self.progress.send(progress);
+    }
+
+    /// A word about a sale that may be over, to its till alone.
+    pub(super) fn announce_to(&self, number: SaleNumber, step: &str, text: &str) {
+        let live = self.sales.open.get(&number).map(|active| active.sale.order());
+        let key = live.map(|order| (order.till.clone(), order.reference.clone()));
+        let Some((till, reference)) = key.or_else(|| self.journal.book.key(number).ok().flatten()) else {
+            return;
+        };
+        let (reference, step, text) = (reference.to_string(), step.to_owned(), text.to_owned());
+        let _ = self.progress.send(Progress { till, reference, step, text, sale: None });
+    }
+
+    /// Something about the terminal itself: every till hears it, so it names no sale.
+    pub(super) fn announce(&self, step: &str, text: &str) {
+        let progress = Progress {
+            till: String::new(),
+            reference: String::new(),
+            step: step.to_owned(),
+            text: text.to_owned(),
+            sale: None,
+        };
+        let _ = self.progress.send(progress);
+    }
+
+    /// What the printer reports is shown, and changes no sale.
+    pub(super) fn printer_says(&mut self, event: printer::Event) {
+        match event {
+            printer::Event::Printed { sale, copy, duplicate } => {
+                tracing::debug!(sale = sale.get(), copy = copy.as_str(), duplicate, "receipt printed");
+            }
+            printer::Event::Waits { sale, why, .. } => {
+                let text = format!("The receipt of sale {sale} waits: the printer is {why}");
+                self.announce_to(sale, "printer-waits", &text);
+            }
+            printer::Event::Failed { sale, why, .. } => {
+                tracing::warn!(sale = sale.get(), %why, "receipt not printed");
+                let text = format!("The receipt of sale {sale} is not printed: the printer is {why}");
+                self.announce_to(sale, "printer-failed", &text);
+            }
+        }
+    }
+}
+
+/// A step of the reader: its word for programs, and its sentence for the cashier. A text of the reader's own is shown
+/// as it is.
+fn step_words(words: &Words, step: &ReaderProgress) -> (&'static str, String) {
+    let (word, step) = match step {
+        ReaderProgress::PresentCard => ("present-card", words::Step::PresentCard),
+        ReaderProgress::InsertCard => ("insert-card", words::Step::InsertCard),
+        ReaderProgress::SwipeCard => ("swipe-card", words::Step::SwipeCard),
+        ReaderProgress::TryAgain => ("try-again", words::Step::TryAgain),
+        ReaderProgress::TypeCard => ("type-card", words::Step::TypeCard),
+        ReaderProgress::ChoosingApplication => ("choosing-application", words::Step::ChoosingApplication),
+        ReaderProgress::ReadingCard => ("reading-card", words::Step::ReadingCard),
+        ReaderProgress::PinEntry { digits } => ("pin-entry", words::Step::PinEntry(*digits)),
+        ReaderProgress::PinWrong { tries_left } => ("pin-wrong", words::Step::PinWrong(*tries_left)),
+        ReaderProgress::PinDone => ("pin-done", words::Step::PinDone),
+        ReaderProgress::ReaderText(text) => return ("reader-text", text.chars().filter(|c| !c.is_control()).collect()),
+        ReaderProgress::RemoveCard => ("remove-card", words::Step::RemoveCard),
+    };
+    (word, words.step(step))
+}

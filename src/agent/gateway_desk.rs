@@ -1,0 +1,155 @@
+//! The gateway, as the agent knows it: the requests that it is sent, each a task whose result comes back through the
+//! loop. How they travel is `gateway`'s business.
+
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::sync::Arc;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+
+use crate::gateway::{self, Expected, On, PreparedPayment, WithoutCard};
+use crate::money::Amount;
+use crate::sale::{self, Event};
+use crate::till::Refused;
+use crate::transaction::{PaymentId, SaleNumber};
+
+use super::expiry::ExpiryWarnings;
+use super::probing::Probing;
+use super::{Agent, TaskResult};
+
+/// Questions and reversals of earlier sales that are on their way at one time: a handshake each is work that the sale
+/// at the reader would wait for on a small board. The sale at the reader asks whenever it wants.
+pub(super) const AT_ONCE: usize = 3;
+
+/// The fields of a payment as the gateway tells them, by their flat names.
+type GatewayFields = BTreeMap<String, String>;
+
+/// The way to the gateway, and what is watched of it.
+pub(super) struct GatewayDesk {
+    pub(super) client: gateway::Client,
+    /// What was logged of certificates that end.
+    pub(super) expiry_warnings: ExpiryWarnings,
+    pub(super) probing: Probing,
+    /// One place for each of [`AT_ONCE`].
+    pub(super) turns: Arc<Semaphore>,
+}
+
+impl GatewayDesk {
+    pub(super) fn new(client: gateway::Client) -> Self {
+        let (expiry_warnings, probing) = Default::default();
+        Self { client, expiry_warnings, probing, turns: Arc::new(Semaphore::new(AT_ONCE)) }
+    }
+}
+
+impl Agent {
+    pub(super) fn ask(&mut self, number: SaleNumber) {
+        let Some(active) = self.sales.open.get_mut(&number) else {
+            return;
+        };
+        if !active.sale.order().kind().needs_card() {
+            active.prepared = Some(without_card(&self.gateway.client, active.sale.order()));
+        }
+        // Kept until the answer: a gateway that did not process it may be asked again.
+        let why = match active.prepared.clone() {
+            Some(Ok(prepared)) => {
+                let (gateway, done) = (self.gateway.client.clone(), self.tasks.clone());
+                let clock = self.clock.clone();
+                active.times.handed_on(clock.monotonic());
+                tokio::spawn(async move {
+                    let start = clock.monotonic();
+                    let answer = gateway.pay(prepared).await;
+                    let took = clock.monotonic() - start;
+                    let _ = done.send(TaskResult::Paid { sale: number, answer, took }).await;
+                });
+                return;
+            }
+            Some(Err(why)) => sale::Reason::RequestNotPossible.with(why),
+            None => sale::Reason::RequestNotPossible.into(),
+        };
+        self.sales.inbox.push_back((number, Event::CannotAsk { why }));
+    }
+
+    /// Asks what became of a pending payment.
+    pub(super) fn poll(&self, number: SaleNumber, payment: PaymentId) {
+        let Some(active) = self.sales.open.get(&number) else {
+            return;
+        };
+        let order = active.sale.order();
+        let asked = Expected {
+            merchant_transaction_id: order.merchant_transaction_id.clone(),
+            amount: active.sale.amount(),
+            payment_type: order.kind().payment_type().to_owned(),
+        };
+        let (gateway, done) = (self.gateway.client.clone(), self.tasks.clone());
+        tokio::spawn(async move {
+            let answer = gateway.payment(&payment, &asked).await;
+            let _ = done.send(TaskResult::Polled { sale: number, answer }).await;
+        });
+    }
+
+    pub(super) fn query(&mut self, number: SaleNumber, references: Vec<String>) {
+        let (gateway, done) = (self.gateway.client.clone(), self.tasks.clone());
+        let turn = self.turn(number);
+        tokio::spawn(async move {
+            let _turn = turn.await;
+            let inquiry = gateway.look_up(&references).await;
+            let _ = done.send(TaskResult::Inquired { sale: number, inquiry }).await;
+        });
+    }
+
+    /// Sends a reversal.
+    pub(super) fn reverse(&self, number: SaleNumber, payment: PaymentId, amount: Amount, reference: String) {
+        let (gateway, done) = (self.gateway.client.clone(), self.tasks.clone());
+        let turn = self.turn(number);
+        tokio::spawn(async move {
+            let _turn = turn.await;
+            let reversal = gateway.reverse(&payment, amount, &reference).await;
+            let _ = done.send(TaskResult::Reversed { sale: number, reference, reversal }).await;
+        });
+    }
+
+    /// Shows a till what the gateway says of one payment.
+    pub(super) fn show_payment(&self, id: PaymentId, reply: oneshot::Sender<Result<GatewayFields, Refused>>) {
+        let gateway = self.gateway.client.clone();
+        tokio::spawn(async move {
+            let shown = gateway.show(&id).await;
+            let _ = reply.send(shown.map_err(|why| Refused::Gateway { why }));
+        });
+    }
+
+    /// Shows a till the payments that the gateway finds.
+    pub(super) fn find_payments(
+        &self,
+        filters: Vec<(String, String)>,
+        reply: oneshot::Sender<Result<Vec<GatewayFields>, Refused>>,
+    ) {
+        if let Err(problem) = self.gateway.client.judge_filters(&filters) {
+            let _ = reply.send(Err(Refused::Parameter { name: problem.name, why: problem.why }));
+            return;
+        }
+        let gateway = self.gateway.client.clone();
+        tokio::spawn(async move {
+            let found = gateway.find(&filters).await;
+            let _ = reply.send(found.map_err(|why| Refused::Gateway { why }));
+        });
+    }
+
+    /// Waits for one of the few places that all earlier sales share; the sale at the reader goes at once.
+    fn turn(&self, number: SaleNumber) -> impl Future<Output = Option<OwnedSemaphorePermit>> + use<> {
+        let places = (self.reader.in_use_by != Some(number)).then(|| Arc::clone(&self.gateway.turns));
+        async move { places?.acquire_owned().await.ok() }
+    }
+}
+
+/// The request of a transaction that needs no card.
+fn without_card(gateway: &gateway::Client, order: &sale::Order) -> Result<PreparedPayment, String> {
+    let on = On::of(&order.transaction).ok_or("it needs a card")?;
+    let asked = WithoutCard {
+        payment_type: order.kind().payment_type(),
+        on,
+        amount: order.amount,
+        merchant_transaction_id: &order.merchant_transaction_id,
+        parameters: &order.parameters,
+    };
+    gateway.prepare_without_card(&asked).map_err(|error| error.to_string())
+}

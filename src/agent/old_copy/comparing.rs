@@ -1,0 +1,242 @@
+//! The comparison with the gateway: from when to when it is asked, which references of this terminal it names, and
+//! which of them cannot be there when this journal is whole.
+
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+
+use crate::agent::{Agent, TaskResult};
+use crate::journal;
+use crate::sale::Event;
+use crate::transaction::SaleNumber;
+
+use super::{Comparison, OldCopy};
+
+/// A day before the last thing that is known: clocks of board and gateway may differ, and zones.
+const SLACK_MS: i64 = 24 * 3600 * 1000;
+/// The gateway's time has whole seconds, and its answer was on the way.
+const BEGAN_SLACK_MS: i64 = 5_000;
+/// 2024-01-01: no journal is older.
+const OLDEST_MS: i64 = 1_704_067_200_000;
+/// The wait after the first question without an answer; it doubles up to [`LONGEST_WAIT`].
+const FIRST_WAIT: Duration = Duration::from_secs(2);
+/// No board went on for so many transactions after it was copied; a number further up is not one that ours may go on
+/// above, for numbers end.
+const MOST_MISSING: u64 = 1_000_000;
+/// A shop's network comes back within minutes.
+const LONGEST_WAIT: Duration = Duration::from_secs(300);
+
+impl Agent {
+    /// Asks the gateway when it is time.
+    pub(in crate::agent) fn look_for_old_copy(&mut self) {
+        if self.old_copy_due().is_none_or(|at| at > self.clock.monotonic()) {
+            return;
+        }
+        let (from, to) = match self.window() {
+            Ok(window) => window,
+            Err(error) => {
+                self.old_copy.comparison = Comparison::Due(self.clock.monotonic() + FIRST_WAIT);
+                return self.journal_is_faulty(&error);
+            }
+        };
+        self.old_copy.comparison = Comparison::Asking;
+        let (gateway, done, places) = (self.gateway.client.clone(), self.tasks.clone(), self.gateway.turns.clone());
+        tokio::spawn(async move {
+            let _turn = places.acquire_owned().await;
+            let strange = |references| {
+                let done = done.clone();
+                async move {
+                    let (reply, said) = oneshot::channel();
+                    let _ = done.send(TaskResult::SomeReferences { references, reply }).await;
+                    said.await.unwrap_or_else(|_| Err("the terminal is being stopped".to_owned()))
+                }
+            };
+            let references = gateway.references_between(from, to, strange).await;
+            let _ = done.send(TaskResult::References { references }).await;
+        });
+    }
+
+    /// The time that the gateway is asked for, in its own clock; the journal keeps from when on, until there is an
+    /// answer.
+    fn window(&mut self) -> Result<(i64, i64), journal::Error> {
+        let board = self.clock.unix_ms();
+        // While no clock here can be right the gateway's is the only one.
+        let (now, apart) = match (self.clock.local(), self.clock.gateway()) {
+            (None, Some(gateway)) => (gateway, 0),
+            _ => (board, self.gateway_is_ahead_s().saturating_mul(1000)),
+        };
+        // A record that is later was written by a clock that was ahead, and tells nothing of until when the journal
+        // knows.
+        let over = now.saturating_add(SLACK_MS);
+        if self.old_copy.known_until_unix_ms > over {
+            self.old_copy.known_until_unix_ms = self.journal.book.known_until(over)?.unwrap_or_default();
+        }
+        let OldCopy { known_until_unix_ms: known, first_unix_ms: first, .. } = self.old_copy;
+        if self.old_copy.tries == 0 {
+            self.journal.book.look_from(Some(known))?;
+        }
+        let began = self.journal.book.began()?;
+        let (from, to) = window(known, first, began, now, apart);
+        Ok((from.max(0), to.max(board.saturating_add(SLACK_MS))))
+    }
+
+    /// The gateway named the references that it holds, or could not be asked.
+    pub(in crate::agent) fn references_listed(&mut self, references: Result<Vec<String>, String>) {
+        let strange = references.and_then(|all| self.strange(all).map_err(|error| error.to_string()));
+        match strange {
+            Err(why) => {
+                let wait = (FIRST_WAIT * 2_u32.saturating_pow(self.old_copy.tries.min(16))).min(LONGEST_WAIT);
+                self.old_copy.tries += 1;
+                self.old_copy.comparison = Comparison::Due(self.clock.monotonic() + wait);
+                if self.old_copy.trouble.as_ref() != Some(&why) {
+                    tracing::warn!(%why, "the gateway cannot be asked by date whether this journal is an old copy");
+                }
+                self.old_copy.trouble = Some(why);
+            }
+            Ok(strange) if strange.is_empty() => {
+                self.old_copy.comparison = Comparison::Finished;
+                self.look_is_answered();
+                for number in std::mem::take(&mut self.old_copy.unsent) {
+                    self.sales.inbox.push_back((number, Event::Restarted));
+                }
+                for (number, reversal, since) in std::mem::take(&mut self.old_copy.waiting) {
+                    self.goes_on(number, reversal, since);
+                }
+            }
+            Ok(strange) => self.is_old_copy(&strange),
+        }
+    }
+
+    /// The references that cannot be there when this journal is whole.
+    pub(in crate::agent) fn strange(&self, references: Vec<String>) -> Result<Vec<String>, journal::Error> {
+        let mut strange = Vec::new();
+        for reference in references {
+            let Some(number) = number_of(&reference) else { continue };
+            if number > self.journal.last_number.saturating_add(MOST_MISSING) {
+                // No board went on so far; who sent it is for a person to find out, and nothing here rests on it.
+                tracing::error!(%reference, "ALARM: the gateway holds a reference like ours with a number that ours cannot have");
+                continue;
+            }
+            let known = self.journal.book.knows(&reference)?
+                && match self.journal.book.number(number) {
+                    // One that was taken over has another number here.
+                    Ok(sale) => {
+                        sale.is_none_or(|sale| sale.order().merchant_transaction_id != reference || sale.was_asked())
+                    }
+                    // A later program's, set aside: it is in the book.
+                    Err(journal::Error::Unreadable { .. }) => true,
+                    Err(error) => return Err(error),
+                };
+            if !known && !self.old_copy.noticed.references.contains(&mark_of(&reference)) {
+                strange.push(reference);
+            }
+        }
+        Ok(strange)
+    }
+
+    /// By how much the gateway's clock is ahead of ours, in seconds, as the latest probe told.
+    fn gateway_is_ahead_s(&self) -> i64 {
+        let Some(gateway) = self.clock.gateway() else { return 0 };
+        (gateway / 1000).saturating_sub(self.clock.unix_ms() / 1000)
+    }
+}
+
+/// The time that the gateway is asked for, in its own clock: what happened after the last thing that the journal knows.
+/// `first` is the first thing that it holds, `began` the gateway's time when it was empty, `apart` by how much the
+/// gateway's clock is ahead; all in milliseconds.
+fn window(known: i64, first: i64, began: Option<i64>, now: i64, apart: i64) -> (i64, i64) {
+    // What lies in the future was written by a clock gone wrong, and bounds nothing.
+    let before = |at: i64| if at <= now { at.saturating_sub(SLACK_MS).max(OLDEST_MS) } else { OLDEST_MS };
+    // A clock that was ahead, or is behind, must not make the window too short, neither the gateway's nor ours.
+    let from = before(known).max(before(first)).saturating_add(apart.min(0));
+    // A clock that is ahead by more than that may have been ahead by even more when it told those times.
+    let from = if apart < -SLACK_MS { from.min(OLDEST_MS) } else { from };
+    let began = began.filter(|began| *began <= now.saturating_add(apart));
+    let began = began.map_or(i64::MIN, |began| began.saturating_sub(BEGAN_SLACK_MS));
+    (from.max(began), known.max(now).saturating_add(SLACK_MS).saturating_add(apart.max(0)))
+}
+
+/// What of a reference is kept in the book, to know it again: all but the terminal and the second half of its random
+/// bits.
+pub(super) fn mark_of(reference: &str) -> String {
+    let mut parts = reference.split('-').skip(1);
+    let (number, random) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+    let half = random.get(..16).unwrap_or(random);
+    parts.fold(format!("{number}-{half}"), |mark, part| format!("{mark}-{part}"))
+}
+
+/// The number in one of our references: terminal, number, 128 random bits, and which reversal it is.
+pub(super) fn number_of(reference: &str) -> Option<SaleNumber> {
+    let mut parts = reference.split('-').skip(1);
+    let (number, random) = (parts.next()?, parts.next()?);
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit());
+    let ours = random.len() == 32 && random.bytes().all(|digit| digit.is_ascii_hexdigit()) && digits(number);
+    // Behind it stands nothing, or which reversal it is.
+    let ends = match (parts.next(), parts.next()) {
+        (None, _) => true,
+        (Some(nth), None) => nth.strip_prefix('r').is_some_and(digits),
+        _ => false,
+    };
+    number.parse().ok().filter(|_| ours && ends)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_window_holds_all_that_may_have_happened_since_whatever_the_clocks_say() {
+        const HOUR: i64 = 3600 * 1000;
+        let (old, now) = (0, 1_800_000_000_000);
+        let holds = |known, first, apart, at| {
+            let (from, to) = window(known, first, None, now, apart);
+            (from..=to).contains(&at)
+        };
+        let copied = now - 48 * HOUR;
+        for (known, what) in [(copied, "an hour ago"), (now + 365 * 24 * HOUR, "written a year ahead")] {
+            assert!(holds(known, old, 0, now - HOUR), "{what}");
+        }
+        // Five days ahead when the copy was made, and right again: when that was, nobody knows.
+        assert!(holds(now + 72 * HOUR, now - 300 * HOUR, 0, now - 47 * HOUR));
+        // Two hours ahead when the journal began.
+        assert!(holds(now - 2 * HOUR, now - 2 * HOUR, 0, now - 3 * HOUR));
+        for apart in [-72 * HOUR, 72 * HOUR] {
+            assert!(holds(copied, old, apart, now - HOUR + apart), "the gateway's clock is {apart} ms ahead");
+            assert!(holds(copied, old, apart, copied + HOUR + apart), "the gateway's clock is {apart} ms ahead");
+        }
+        // The board was five days ahead when the copy was made, and stood still for two days.
+        assert!(holds(now, old, -72 * HOUR, now - 120 * HOUR));
+        // A terminal that was set up anew: what its predecessor did days before is not its own.
+        let set_up = now - 2 * HOUR;
+        assert!(!holds(now - HOUR, set_up, 0, now - 27 * HOUR));
+        assert!(holds(now - HOUR, set_up, 0, now - HOUR));
+        // Unless its clock was ahead then.
+        assert!(holds(now - HOUR, now + HOUR, 0, now - 20 * HOUR));
+        assert!(holds(now + HOUR, now + HOUR, 0, now - 27 * HOUR));
+        // By the gateway's clock it is known when it began, to the second, whatever the board's clock said: a board
+        // that takes another one's place holds nothing of that one's for its own.
+        let (from, _) = window(now - HOUR, now - HOUR, Some(now - 2 * HOUR), now, 0);
+        assert_eq!(from, now - 2 * HOUR - BEGAN_SLACK_MS);
+        let (from, _) = window(now - HOUR, now - HOUR, Some(now + 2 * HOUR), now, 0);
+        assert!(from < now - 20 * HOUR, "a time that is still to come bounds nothing");
+        let (from, _) = window(now - HOUR, old, Some(now - 72 * HOUR), now, 0);
+        assert!(from > now - 26 * HOUR, "what is known for long is not asked for again");
+    }
+
+    #[test]
+    fn the_number_is_read_from_our_references_alone() {
+        for (reference, number) in [
+            ("12345678-7-00112233445566778899aabbccddeeff", Some(7)),
+            ("12345678-4711-00112233445566778899aabbccddeeff-r2", Some(4711)),
+            ("12345678-7-00112233445566778899aabbccddeeff-refund", None),
+            ("12345678-7-00112233445566778899aabbccddeeff-r1-2", None),
+            ("12345678-+7-00112233445566778899aabbccddeeff", None),
+            ("12345678-7-0011", None),
+            ("12345678-x-00112233445566778899aabbccddeeff", None),
+            ("12345678", None),
+            ("", None),
+        ] {
+            assert_eq!(number_of(reference), number.map(SaleNumber::new), "{reference}");
+        }
+    }
+}

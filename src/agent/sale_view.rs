@@ -1,0 +1,138 @@
+//! A sale as tills see it: what a cashier reads and a program branches on.
+
+use std::collections::BTreeMap;
+
+use chrono::{SecondsFormat, TimeZone, Utc};
+
+use crate::card::Cryptogram;
+use crate::sale::{Outcome, Sale, Standing};
+use crate::till::{CardView, Refused, SaleView, State};
+use crate::transaction::{Kind, OutcomeWord};
+use crate::words::{Message, Words};
+
+use super::Agent;
+
+impl Agent {
+    /// The sale as tills see it.
+    pub(super) fn view_of(&self, sale: &Sale) -> SaleView {
+        let order = sale.order();
+        let stuck = self.sales.open.get(&order.number).is_some_and(|active| active.stuck);
+        let of = order.transaction.of().map(|of| match of.number {
+            Some(number) => match self.journal.book.key(number) {
+                Ok(Some((till, reference))) if till == order.till => reference.to_string(),
+                // Another till's reference, and its payment's id, are that till's.
+                _ => format!("number {number}"),
+            },
+            None => of.payment.to_string(),
+        });
+        let words = &self.printers.letterhead.words;
+        let (state, outcome, text) = if stuck {
+            (unconfirmed(sale), None, words.label(Message::JournalCannotBeWritten).to_owned())
+        } else if self.old_copy.holds_up(order.number) {
+            (unconfirmed(sale), None, words.label(Message::AskingWhetherSent).to_owned())
+        } else {
+            standing(words, sale)
+        };
+        let approved = match sale.standing() {
+            Standing::Ended(Outcome::Approved) => Some(sale.amount()),
+            Standing::Ended(Outcome::PartiallyApproved { amount }) => Some(*amount),
+            _ => None,
+        };
+        let host = sale.host();
+        let (why, unsettled) = match sale.standing() {
+            Standing::Ended(outcome) => (outcome.why(), None),
+            Standing::Unconfirmed { why, trouble, quarantined } => (Some(why), quarantined.or(trouble)),
+            _ => (None, None),
+        };
+        SaleView {
+            till: order.till.clone(),
+            reference: order.reference.clone(),
+            by: order.by.clone(),
+            number: order.number,
+            kind: order.kind(),
+            of,
+            left: None,
+            later: Vec::new(),
+            amount: order.amount.decimal(),
+            tip: sale.tip().map(crate::money::Amount::decimal),
+            currency: order.amount.currency().code().to_owned(),
+            state,
+            outcome,
+            approved_amount: approved.map(crate::money::Amount::decimal),
+            reason: why.map(|why| why.reason.as_str().to_owned()),
+            unsettled: unsettled.map(|why| why.reason.as_str().to_owned()),
+            text,
+            needs_person: match sale.standing() {
+                Standing::Unconfirmed { quarantined: Some(why), .. } => Some(words.technician(why)),
+                _ => None,
+            },
+            started_at: utc(order.started_unix_ms),
+            ended_at: sale.ended_unix_ms().map(utc),
+            replayed: false,
+            payment_id: host.id.clone(),
+            code: host.code.clone(),
+            approval_code: host.issuer_code.clone(),
+            card: sale.card().map(|card| CardView {
+                aid: card.aid.clone(),
+                cryptogram: card.cryptogram.map(shown_cryptogram),
+                entry_mode: card.entry.as_str().to_owned(),
+                brand: host.brand.clone().or_else(|| card.label.clone()),
+                last4: card.pan.as_ref().map(|pan| pan.last4().to_owned()).or_else(|| host.last4.clone()),
+            }),
+            status_text: host.status_text.clone(),
+            registration: host.more.get("registrationId").or_else(|| host.more.get("registration.id")).cloned(),
+            answer: BTreeMap::new(),
+        }
+    }
+}
+
+fn utc(unix_ms: i64) -> String {
+    Utc.timestamp_millis_opt(unix_ms).single().unwrap_or_default().to_rfc3339_opts(SecondsFormat::Secs, true)
+}
+
+fn shown_cryptogram(cryptogram: Cryptogram) -> String {
+    format!("{} {}", cryptogram.kind.as_str(), hex::encode_upper(cryptogram.value))
+}
+
+/// What nobody knows yet is taken back, or finished.
+fn unconfirmed(sale: &Sale) -> State {
+    if sale.order().kind().is_undone_when_unknown() { State::Unconfirmed } else { State::UnconfirmedFinishing }
+}
+
+/// How a sale stands: state, outcome, and one sentence for the cashier.
+fn standing(words: &Words, sale: &Sale) -> (State, Option<OutcomeWord>, String) {
+    let (amount, kind) = (sale.amount(), sale.order().kind());
+    match sale.standing() {
+        Standing::Waiting if !kind.needs_card() => {
+            (State::InProgress, None, words.label(Message::BeingSent).to_owned())
+        }
+        Standing::Waiting => (State::WaitingForCard, None, words.waiting_for_card(amount)),
+        Standing::InProgress => (State::InProgress, None, words.label(Message::Authorising).to_owned()),
+        Standing::AtSignature => (State::AwaitingSignature, None, words.compare_signature(amount)),
+        Standing::Unconfirmed { why, trouble, quarantined } => {
+            (unconfirmed(sale), None, words.unconfirmed(kind, why, trouble, quarantined))
+        }
+        Standing::Ended(outcome) => (State::Ended, Some(outcome.word()), words.ended(kind, outcome, amount)),
+    }
+}
+
+/// Whether there is a receipt to be had: not before the gateway has answered.
+///
+/// # Errors
+/// With how the sale stands.
+pub(super) fn has_a_receipt(view: &SaleView) -> Result<(), Refused> {
+    let stands = match view.state {
+        State::WaitingForCard => "is waiting for a card",
+        State::InProgress => "is being authorised",
+        State::AwaitingSignature | State::Unconfirmed | State::UnconfirmedFinishing | State::Ended => return Ok(()),
+    };
+    Err(Refused::NoReceiptYet { stands })
+}
+
+/// What a transaction is, for a till that used its reference again for something else.
+pub(super) fn what_it_is(sale: &Sale) -> String {
+    match sale.order().kind() {
+        Kind::Sale => sale.order().amount.to_string(),
+        kind => format!("{} ({})", sale.order().amount, kind.as_str()),
+    }
+}

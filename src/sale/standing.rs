@@ -1,0 +1,148 @@
+//! How a sale stands: what may be asked of it without changing it.
+
+use std::time::Duration;
+
+use super::decide::outcome_of;
+use super::state::State;
+use super::{Outcome, Reason, Receipt, ReceiptOutcome, Sale, Why};
+
+/// How a sale stands, for the till and for people.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing<'a> {
+    /// Waiting for a card.
+    Waiting,
+    /// Asked, or the chip has its say.
+    InProgress,
+    /// Approved; the cardholder's signature is to be compared.
+    AtSignature,
+    /// The gateway may hold an approval; why it is not known.
+    Unconfirmed {
+        /// What happened.
+        why: &'a Why,
+        /// Why the last try to settle it did not.
+        trouble: Option<&'a Why>,
+        /// Retrying cannot mend it; a person must look.
+        quarantined: Option<&'a Why>,
+    },
+    /// Ended.
+    Ended(&'a Outcome),
+}
+
+impl Sale {
+    /// How it stands.
+    #[must_use]
+    pub fn standing(&self) -> Standing<'_> {
+        if let (Some(held), false) = (&self.held, matches!(self.state, State::Ended(_))) {
+            let why = match &self.state {
+                State::Reversing(reversing) => &reversing.recorded.unconfirmed.why,
+                _ => held,
+            };
+            return Standing::Unconfirmed { why, trouble: None, quarantined: Some(held) };
+        }
+        match &self.state {
+            State::Waiting(_) => Standing::Waiting,
+            State::Asked(_) | State::AtChip(_) => Standing::InProgress,
+            State::AtSignature(_) => Standing::AtSignature,
+            State::Reversing(reversing) => {
+                reversing.recorded.unconfirmed.standing(reversing.volatile.pursuit.trouble())
+            }
+            State::Confirming(confirming) => confirming.recorded.standing(confirming.volatile.trouble()),
+            State::Ended(outcome) => Standing::Ended(outcome),
+        }
+    }
+
+    /// Whether nothing can happen to it any more.
+    #[must_use]
+    pub fn is_settled(&self) -> bool {
+        matches!(self.state, State::Ended(_)) && !self.volatile.card_open
+    }
+
+    /// Whether a person has decided what becomes of it.
+    #[must_use]
+    pub fn is_decided(&self) -> bool {
+        self.decided
+    }
+
+    /// What somebody at the counter has said of the signature; `None` when nobody has, or nobody was asked.
+    #[must_use]
+    pub fn signature_was(&self) -> Option<bool> {
+        self.signature
+    }
+
+    /// Whether its request was, or was about to be, sent.
+    #[must_use]
+    pub fn was_asked(&self) -> bool {
+        self.tries > 0
+    }
+
+    /// Whether it waits for a person to decide what becomes of it ([`Event::Settle`](super::Event::Settle)).
+    #[must_use]
+    pub fn is_held(&self) -> bool {
+        self.held.is_some() && !matches!(self.state, State::Ended(_))
+    }
+
+    /// Whether a card was read and has not been answered yet.
+    #[must_use]
+    pub fn card_waits(&self) -> bool {
+        self.volatile.card_open && matches!(self.state, State::Waiting(_) | State::Asked(_))
+    }
+
+    /// Whether a cancel may still come in time: nothing has left, or what left was certainly not processed. One that is
+    /// on its way once more is not sent another time then.
+    #[must_use]
+    pub fn can_be_cancelled(&self) -> bool {
+        match &self.state {
+            State::Waiting(_) => true,
+            State::Asked(asked) => asked.volatile.throttled.is_some(),
+            _ => false,
+        }
+    }
+
+    /// Whether the request may have to be sent again: it was asked for, and has no answer.
+    #[must_use]
+    pub fn may_ask_again(&self) -> bool {
+        matches!(self.state, State::Asked(_))
+    }
+
+    /// When [`Event::DeadlinePassed`](super::Event::DeadlinePassed) is due, as
+    /// [`Now::monotonic`](super::Now::monotonic).
+    #[must_use]
+    pub fn deadline(&self) -> Option<Duration> {
+        match &self.state {
+            _ if self.held.is_some() => None,
+            State::Asked(asked) => asked.due(),
+            State::AtSignature(signature) => signature.volatile.until,
+            State::Reversing(reversing) => reversing.volatile.pursuit.due(),
+            State::Confirming(confirming) => confirming.volatile.due(),
+            State::Waiting(_) | State::AtChip(_) | State::Ended(_) => None,
+        }
+    }
+
+    /// The receipt as things stand.
+    #[must_use]
+    pub fn receipt(&self) -> Receipt {
+        let outcome = match &self.state {
+            State::Waiting(_) | State::Asked(_) | State::AtChip(_) => {
+                ReceiptOutcome::Unconfirmed(Reason::NotDecidedYet.into())
+            }
+            // The slip that is signed says what the host said.
+            State::AtSignature(signature) => outcome_of(signature.payment.amount, self.amount).on_receipt(),
+            State::Reversing(reversing) => ReceiptOutcome::Unconfirmed(reversing.recorded.unconfirmed.why.clone()),
+            State::Confirming(confirming) => ReceiptOutcome::Unconfirmed(confirming.recorded.why.clone()),
+            State::Ended(outcome) => outcome.on_receipt(),
+        };
+        Receipt {
+            kind: self.order.kind(),
+            terminal_id: self.order.terminal_id.clone(),
+            local_time: self.order.local_time.clone(),
+            number: self.order.number,
+            reference: self.order.reference.clone(),
+            amount: self.amount,
+            tip: self.tip,
+            outcome,
+            card: self.card.clone(),
+            host: self.host.clone(),
+            original: None,
+        }
+    }
+}

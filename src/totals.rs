@@ -1,0 +1,152 @@
+//! The sums of a closing: what moved or was reserved, by kind, card scheme and currency, the tips in it, and how many
+//! transactions came to nothing. Pure: who counts reads the journal and shows the sums.
+//!
+//! What has no end yet is in no sum. It is named, so that the next count looks at it again and none is ever left out.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::money::{Amount, Currency};
+use crate::sale::{Outcome, Sale, Standing};
+use crate::transaction::{Kind, SaleNumber};
+
+/// The sums so far.
+#[derive(Clone, Debug, Default)]
+pub struct Totals {
+    kinds: BTreeMap<(&'static str, &'static str), Line>,
+    schemes: BTreeMap<(&'static str, String, &'static str), Line>,
+    tips: BTreeMap<&'static str, Line>,
+    /// Numbers of those without an end.
+    pub open: BTreeSet<SaleNumber>,
+    /// Declined by the host, the card or the gateway.
+    pub declined: u64,
+    /// Charged, or perhaps charged, and taken back.
+    pub taken_back: u64,
+    /// Cancelled before anything was sent.
+    pub cancelled: u64,
+    /// Not sent, or not processed.
+    pub not_sent: u64,
+}
+
+/// One line: all that is counted together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// What kind of transaction.
+    pub kind: Kind,
+    /// Its currency.
+    pub currency: Currency,
+    /// How many.
+    pub count: u64,
+    /// How much, in minor units; it may be more than any amount.
+    pub minor: u128,
+}
+
+impl Totals {
+    /// Counts a transaction as it stands.
+    pub fn take(&mut self, sale: &Sale) {
+        let Standing::Ended(outcome) = sale.standing() else {
+            self.open.insert(sale.order().number);
+            return;
+        };
+        match outcome {
+            Outcome::Approved => self.moved(sale, sale.amount()),
+            Outcome::PartiallyApproved { amount } => self.moved(sale, *amount),
+            Outcome::Declined { .. } => self.declined += 1,
+            Outcome::Reversed { .. } => self.taken_back += 1,
+            Outcome::Cancelled { .. } => self.cancelled += 1,
+            Outcome::NotSent { .. } => self.not_sent += 1,
+        }
+    }
+
+    /// By kind and currency.
+    pub fn kinds(&self) -> impl Iterator<Item = &Line> {
+        self.kinds.values()
+    }
+
+    /// By kind, card scheme and currency.
+    pub fn schemes(&self) -> impl Iterator<Item = (&str, &Line)> {
+        self.schemes.iter().map(|((_, scheme, _), line)| (scheme.as_str(), line))
+    }
+
+    /// Tips, by currency; they are in the sums of the sales too.
+    pub fn tips(&self) -> impl Iterator<Item = &Line> {
+        self.tips.values()
+    }
+
+    fn moved(&mut self, sale: &Sale, amount: Amount) {
+        let (kind, currency) = (sale.order().kind(), amount.currency());
+        let label = sale.card().and_then(|card| card.label.as_deref());
+        let scheme = sale.host().brand.as_deref().or(label).unwrap_or("other").to_owned();
+        let line = || Line { kind, currency, count: 0, minor: 0 };
+        self.kinds.entry((kind.as_str(), currency.code())).or_insert_with(line).add(amount);
+        self.schemes.entry((kind.as_str(), scheme, currency.code())).or_insert_with(line).add(amount);
+        // What was approved pays for the sale first: of a part only what is above it is a tip.
+        if let Some(tip) = sale.tip().and_then(|_| amount.less(sale.order().amount)) {
+            self.tips.entry(currency.code()).or_insert_with(line).add(tip);
+        }
+    }
+}
+
+impl Line {
+    fn add(&mut self, amount: Amount) {
+        self.count += 1;
+        self.minor += u128::from(amount.minor());
+    }
+
+    /// The sum with the decimals of its currency.
+    #[must_use]
+    pub fn decimal(&self) -> String {
+        let width = usize::from(self.currency.exponent());
+        let unit = 10_u128.pow(u32::from(self.currency.exponent()));
+        match width {
+            0 => self.minor.to_string(),
+            _ => format!("{}.{:0width$}", self.minor / unit, self.minor % unit),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sale::{Order, Record};
+
+    #[test]
+    fn a_tip_counts_as_far_as_it_was_approved() {
+        let eur = |minor| Amount::from_minor(minor, Currency::from_code("EUR").unwrap()).unwrap();
+        let order: Order = serde_json::from_value(serde_json::json!({
+            "number": 1, "till": "till-1", "reference": "R1", "amount": eur(1000), "askTip": true, "acceptPartial": true,
+            "terminalId": "12345678", "merchantTransactionId": "12345678-1-00000000000000000000000000000001",
+            "startedUnixMs": 0, "localTime": "2026-11-20 13:00:00",
+        }))
+        .unwrap();
+        for (approved, tip) in [(1500, Some(500)), (1400, Some(400)), (1001, Some(1)), (1000, None), (999, None)] {
+            let outcome = match approved {
+                1500 => Outcome::Approved,
+                part => Outcome::PartiallyApproved { amount: eur(part) },
+            };
+            let steps = [
+                vec![Record::Started { order: order.clone() }],
+                vec![Record::TipTyped { tip: Some(eur(500)), total: eur(1500) }],
+                vec![Record::Ended { outcome, host: None, card: None, by: None, at_unix_ms: None }],
+            ];
+            let sale = Sale::replay(&steps).unwrap();
+            let mut sums = Totals::default();
+            sums.moved(&sale, eur(approved));
+            assert_eq!(sums.tips.values().next().map(|line| line.minor), tip, "{approved}");
+        }
+    }
+
+    #[test]
+    fn sums_have_the_decimals_of_their_currency() {
+        for (minor, code, text) in [
+            (5, "EUR", "0.05"),
+            (123_456, "EUR", "1234.56"),
+            (1200, "JPY", "1200"),
+            (1230, "KWD", "1.230"),
+            (999_999_999_999_000, "EUR", "9999999999990.00"),
+        ] {
+            let currency = Currency::from_code(code).unwrap();
+            let line = Line { kind: Kind::Sale, currency, count: 1, minor };
+            assert_eq!(line.decimal(), text);
+        }
+    }
+}
