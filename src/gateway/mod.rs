@@ -20,6 +20,8 @@
 pub mod added;
 mod address;
 mod answer;
+#[cfg(feature = "sim")]
+pub mod any_answer;
 mod by_date;
 pub mod certificate;
 mod chip;

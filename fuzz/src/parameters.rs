@@ -1,15 +1,11 @@
 //! Any bytes as a form and as a name: no panic, no value in a violation, and a form that is good stays good when it is
 //! written again by the agent's encoder.
-//!
-//! Good seeds are the forms of `tests/gateway/parameters.rs`.
 
-#![no_main]
-
-use libfuzzer_sys::fuzz_target;
 use pos_agent::gateway::parameter::form::{self, Asked, MOST_VIOLATIONS};
 use pos_agent::gateway::parameter::{Call, Direction, Names, named, nearest, shown};
 
-fuzz_target!(|bytes: &[u8]| {
+/// What must hold for any bytes.
+pub fn holds(bytes: &[u8]) {
     let names = Names::default();
     if let Ok(name) = std::str::from_utf8(bytes) {
         if let Ok(known) = named(name, &names, Direction::Request) {
@@ -24,8 +20,9 @@ fuzz_target!(|bytes: &[u8]| {
     assert_eq!(form::decode(written.as_bytes()).as_ref(), Ok(&pairs));
     for call in Call::ALL {
         for direction in [Direction::Request, Direction::Response] {
-            let violations = form::judge(&pairs, &Asked { direction, call: *call, from_client_side: true, names: &names });
+            let violations =
+                form::judge(&pairs, &Asked { direction, call: *call, from_client_side: true, names: &names });
             assert!(violations.len() <= MOST_VIOLATIONS);
         }
     }
-});
+}

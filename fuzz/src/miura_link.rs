@@ -1,20 +1,18 @@
 //! Any bytes as a Miura line: no panic, no message over the bound, the same messages in any split, every message that
 //! can be read as a command can be written again, in one packet or several, and what was typed is an amount within
 //! bounds or none.
-//!
-//! Good seeds are the frames of `tests/golden/golden_miura.rs`.
 
-#![no_main]
-
-use libfuzzer_sys::fuzz_target;
 use pos_agent::reader::keys;
 use pos_agent::reader::link::{Decoder, MAX_MESSAGE, Received};
 use pos_agent::reader::miura::answer::{last_sealed, parse_numeric};
-use pos_agent::reader::miura::message::{Choice, Command, Configuration, DeviceInfo, Outcome, TypedCard, Unsolicited, split};
+use pos_agent::reader::miura::message::{
+    Choice, Command, Configuration, DeviceInfo, Outcome, TypedCard, Unsolicited, split,
+};
 use pos_agent::reader::miura::number::minor_units;
 
-fuzz_target!(|input: (u8, &[u8])| {
-    let (cut, bytes) = input;
+/// What must hold for any bytes. The first of them says how the others are split.
+pub fn holds(input: &[u8]) {
+    let Some((&cut, bytes)) = input.split_first() else { return };
     let whole = decode(std::iter::once(bytes));
     assert_eq!(decode(bytes.chunks(usize::from(cut).max(1))), whole);
     for message in whole {
@@ -51,7 +49,7 @@ fuzz_target!(|input: (u8, &[u8])| {
             }
         }
     }
-});
+}
 
 fn decode<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> Vec<Vec<u8>> {
     let mut messages = Vec::new();
