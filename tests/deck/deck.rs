@@ -12,15 +12,13 @@
 
 #![allow(clippy::print_stdout, reason = "a test tells how many rows it ran")]
 
-pub(crate) mod row;
-
 use std::collections::BTreeSet;
 
+use crate::row::End::{self, Approved, Declined, NotSent, Nothing, Partial, Reversed};
+use crate::row::{self, Moment, Row, run};
 use pos_agent::sim::reader::Card;
 use pos_agent::sim::reader::Entry::{self, Insert, Swipe, Tap};
 use pos_agent::sim::reader::deck::{Applications, Chip, Cvm, DECK, First};
-use row::End::{self, Approved, Declined, NotSent, Nothing, Partial, Reversed};
-use row::{Moment, Row, run};
 
 use crate::counter::Counter;
 use pos_agent::sim::gateway::Manners;

@@ -6,8 +6,8 @@
 
 #![allow(clippy::print_stdout, reason = "a test tells its seed")]
 
-use crate::deck::row::End::{Approved, Declined, Nothing, Reversed};
-use crate::deck::row::{Moment, Row, run};
+use crate::row::End::{Approved, Declined, Nothing, Reversed};
+use crate::row::{Moment, Row, run};
 use pos_agent::sim::reader::Entry;
 use pos_agent::sim::reader::card;
 
