@@ -18,7 +18,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use pos_agent::sim::gateway::{self, Mode};
-use pos_agent::sim::reader::{Entry, WaitsFor, card};
+use pos_agent::sim::reader::{CardEntry, WaitsFor, card};
 use pos_agent::sim::shop::{Options, Shop};
 use tokio::runtime::Runtime;
 
@@ -121,7 +121,7 @@ impl Bench {
         // Asked before the card comes, so that nothing but the sale happens between card and CONTINUE.
         let mut end = ask(shop, "GET", &format!("/v1/sales/b{n}?wait-s=20"), "");
         std::thread::sleep(IDLE);
-        shop.reader.present(card("chip-no-cvm").expect("in the deck"), Entry::Insert);
+        shop.reader.present(card("chip-no-cvm").expect("in the deck"), CardEntry::Insert);
         let answer = read(&mut end);
         assert!(answer.contains(r#""outcome":"approved""#), "{answer}");
         let share = share(shop);

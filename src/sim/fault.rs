@@ -12,8 +12,8 @@
 //! travels or on the time: a failing run can be repeated. It is not a model of a radio or of a network; it does not
 //! reorder or repeat. Positions and settings belong to the handle, so after a reconnect the count goes on.
 
-mod line;
 mod proxy;
+mod stream;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -21,10 +21,10 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 
-pub use self::line::Line;
 pub use self::proxy::{FaultArgs, Misunderstood, proxy, run};
+pub use self::stream::FaultyStream;
 
-/// Which way a byte travels, as seen by whoever holds the [`Line`].
+/// Which way a byte travels, as seen by whoever holds the [`FaultyStream`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Direction {
     /// From the other end to the holder.
@@ -34,16 +34,16 @@ pub enum Direction {
 }
 
 /// Both ways, for settings that are meant for both.
-pub const BOTH: [Direction; 2] = [Direction::Read, Direction::Write];
+pub const BOTH_DIRECTIONS: [Direction; 2] = [Direction::Read, Direction::Write];
 
 /// The handle: what is wrong with the line. Clones set and count the same faults; they may be changed while the line
 /// runs.
 #[derive(Clone, Debug)]
-pub struct Faults(Arc<Shared>);
+pub struct LineFaults(Arc<Shared>);
 
 /// What was really injected, so that a test can prove that it had its faults.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct FaultCounts {
     /// Bytes that went in, either way.
     pub bytes: u64,
     /// Bytes that never came out.
@@ -54,7 +54,7 @@ pub struct Counts {
     pub cuts: u64,
 }
 
-impl Faults {
+impl LineFaults {
     /// A clean line, until something is set. The seed decides which bytes the chances will hit.
     #[must_use]
     pub fn seeded(seed: u64) -> Self {
@@ -79,12 +79,12 @@ impl Faults {
 
     /// Loses the byte that comes after `skip` more bytes (0: the next).
     pub fn drop_byte(&self, direction: Direction, skip: u64) {
-        self.way(direction, |way| _ = way.planned.insert(way.position.saturating_add(skip), Fate::Drop));
+        self.way(direction, |way| _ = way.planned.insert(way.position.saturating_add(skip), ByteFate::Drop));
     }
 
     /// Turns over bit `bit` (0 is the lowest) of the byte that comes after `skip` more bytes (0: the next).
     pub fn flip_bit(&self, direction: Direction, skip: u64, bit: u8) {
-        let fate = Fate::Flip(1 << (bit % 8));
+        let fate = ByteFate::Flip(1 << (bit % 8));
         self.way(direction, |way| _ = way.planned.insert(way.position.saturating_add(skip), fate));
     }
 
@@ -102,17 +102,19 @@ impl Faults {
 
     /// Takes all faults away that have not happened yet.
     pub fn clear(&self) {
-        for direction in BOTH {
-            self.way(direction, |way| *way = Way { position: way.position, counts: way.counts, ..Way::default() });
+        for direction in BOTH_DIRECTIONS {
+            self.way(direction, |way| {
+                *way = DirectionFaults { position: way.position, counts: way.counts, ..DirectionFaults::default() }
+            });
         }
     }
 
     /// What was injected so far.
     #[must_use]
-    pub fn counts(&self) -> Counts {
+    pub fn counts(&self) -> FaultCounts {
         let state = self.lock();
         let [read, write] = &state.ways;
-        Counts {
+        FaultCounts {
             bytes: read.position + write.position,
             dropped: read.counts.dropped + write.counts.dropped,
             flipped: read.counts.flipped + write.counts.flipped,
@@ -120,7 +122,7 @@ impl Faults {
         }
     }
 
-    fn way<T>(&self, direction: Direction, change: impl FnOnce(&mut Way) -> T) -> T {
+    fn way<T>(&self, direction: Direction, change: impl FnOnce(&mut DirectionFaults) -> T) -> T {
         change(&mut self.lock().ways[direction as usize])
     }
 
@@ -136,7 +138,7 @@ impl Faults {
         while clean < len {
             let position = way.position + clean as u64;
             match way.fate(state.seed, direction, position) {
-                Fate::Pass => clean += 1,
+                ByteFate::Pass => clean += 1,
                 fate if clean == 0 => return Next::Fault(fate),
                 _ => break,
             }
@@ -145,14 +147,14 @@ impl Faults {
     }
 
     /// `n` bytes have met their fate. True when the line is to be cut behind them.
-    fn passed(&self, direction: Direction, n: usize, fate: Fate) -> bool {
+    fn passed(&self, direction: Direction, n: usize, fate: ByteFate) -> bool {
         self.way(direction, |way| {
             way.position += n as u64;
             way.planned = way.planned.split_off(&way.position);
             match fate {
-                Fate::Drop => way.counts.dropped += 1,
-                Fate::Flip(_) => way.counts.flipped += 1,
-                Fate::Pass | Fate::Cut => {}
+                ByteFate::Drop => way.counts.dropped += 1,
+                ByteFate::Flip(_) => way.counts.flipped += 1,
+                ByteFate::Pass | ByteFate::Cut => {}
             }
             way.cut_at.take_if(|at| *at <= way.position).is_some()
         })
@@ -170,24 +172,24 @@ struct Shared {
 struct State {
     seed: u64,
     /// Indexed by [`Direction`].
-    ways: [Way; 2],
+    ways: [DirectionFaults; 2],
     cuts: u64,
 }
 
 #[derive(Debug, Default)]
-struct Way {
+struct DirectionFaults {
     /// Bytes that have met their fate.
     position: u64,
     delay: Duration,
     drop_per_mille: u16,
     flip_per_mille: u16,
-    planned: BTreeMap<u64, Fate>,
+    planned: BTreeMap<u64, ByteFate>,
     cut_at: Option<u64>,
-    counts: Counts,
+    counts: FaultCounts,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fate {
+enum ByteFate {
     Pass,
     Drop,
     /// Exclusive-or with this mask of one bit.
@@ -197,13 +199,13 @@ enum Fate {
 
 enum Next {
     Clean(usize),
-    Fault(Fate),
+    Fault(ByteFate),
 }
 
-impl Way {
-    fn fate(&self, seed: u64, direction: Direction, position: u64) -> Fate {
+impl DirectionFaults {
+    fn fate(&self, seed: u64, direction: Direction, position: u64) -> ByteFate {
         if self.cut_at.is_some_and(|at| at <= position) {
-            return Fate::Cut;
+            return ByteFate::Cut;
         }
         if let Some(fate) = self.planned.get(&position) {
             return *fate;
@@ -212,11 +214,11 @@ impl Way {
         let draw = scatter(seed, direction, position);
         let per_mille = |draw: u64| (draw & 0xF_FFFF) % 1000;
         if per_mille(draw) < u64::from(self.drop_per_mille) {
-            Fate::Drop
+            ByteFate::Drop
         } else if per_mille(draw >> 20) < u64::from(self.flip_per_mille) {
-            Fate::Flip(1 << ((draw >> 40) % 8))
+            ByteFate::Flip(1 << ((draw >> 40) % 8))
         } else {
-            Fate::Pass
+            ByteFate::Pass
         }
     }
 }

@@ -8,11 +8,11 @@
 
 mod args;
 mod code_page;
+mod connection;
 mod drawing;
+mod mechanism;
 pub mod paper;
-mod wire;
 
-use std::collections::VecDeque;
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -23,8 +23,9 @@ use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep_until};
 
 pub use args::{Args, run};
-use paper::{Paper, Receipt};
-use wire::{Door, Line};
+use connection::{Connection, PrinterPort};
+use mechanism::{BUFFER, Mechanism};
+use paper::Receipt;
 
 /// How a printer starts.
 #[derive(Clone, Debug)]
@@ -34,7 +35,7 @@ pub struct Options {
     /// Characters on a line.
     pub columns: u8,
     /// What it says when it is asked.
-    pub speech: Speech,
+    pub status_answers: StatusAnswers,
     /// What its sensors see.
     pub sensors: Sensors,
     /// How fast it prints; at once without it.
@@ -52,7 +53,7 @@ pub enum Place {
 
 /// What a printer says when it is asked about itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Speech {
+pub enum StatusAnswers {
     /// As the manuals say.
     #[default]
     Answers,
@@ -83,7 +84,7 @@ impl Default for Options {
         Self {
             place: Place::Tcp(SocketAddr::from(([127, 0, 0, 1], 0))),
             columns: 42,
-            speech: Speech::default(),
+            status_answers: StatusAnswers::default(),
             sensors: Sensors::default(),
             bytes_per_second: None,
         }
@@ -95,7 +96,7 @@ impl Default for Options {
 pub struct Printer {
     shared: Arc<Shared>,
     columns: u8,
-    orders: mpsc::Sender<Order>,
+    orders: mpsc::Sender<PlugOrder>,
     receipts: watch::Receiver<Vec<Receipt>>,
     /// How many [`Self::next_receipt`] has given.
     taken: usize,
@@ -103,7 +104,7 @@ pub struct Printer {
 
 /// What a person does to the plug, with a sign when it is done.
 #[derive(Debug)]
-struct Order {
+struct PlugOrder {
     dead: bool,
     done: oneshot::Sender<()>,
 }
@@ -123,28 +124,19 @@ impl Printer {
     /// When the address cannot be listened on, or the pty or its link cannot be made.
     #[allow(clippy::unused_async, reason = "it starts a task and wants a runtime")]
     pub async fn open(options: Options) -> io::Result<Self> {
-        let (door, name) = Door::open(&options.place)?;
+        let (port, name) = PrinterPort::open(&options.place)?;
         let (sender, receipts) = watch::channel(Vec::new());
-        let works = Works {
-            name,
-            paper: Paper::new(usize::from(options.columns)),
-            speech: options.speech,
-            sensors: options.sensors,
-            buffer: VecDeque::new(),
-            heard: [0; 2],
-            die_after: None,
-            out_after: None,
-        };
-        let shared = Arc::new(Shared { works: Mutex::new(works), changed: Notify::new(), receipts: sender });
+        let mechanism = Mechanism::new(name, &options);
+        let shared = Arc::new(Shared { mechanism: Mutex::new(mechanism), changed: Notify::new(), receipts: sender });
         let (orders, inbox) = mpsc::channel(1);
-        tokio::spawn(serve(door, Arc::clone(&shared), options.bytes_per_second, inbox));
+        tokio::spawn(serve(port, Arc::clone(&shared), options.bytes_per_second, inbox));
         Ok(Self { shared, columns: options.columns, orders, receipts, taken: 0 })
     }
 
     /// Where it is, as a configuration names it: `tcp://…` or a path.
     #[must_use]
     pub fn place(&self) -> String {
-        self.shared.works().name.clone()
+        self.shared.mechanism().name.clone()
     }
 
     /// The text of the receipts cut so far, oldest first.
@@ -177,176 +169,96 @@ impl Printer {
     /// What is on the paper since the last cut.
     #[must_use]
     pub fn uncut(&self) -> String {
-        self.shared.works().paper.uncut()
+        self.shared.mechanism().paper.uncut()
     }
 
     /// How many commands and bytes it did not understand; they are on the paper as `<1B 3F>`.
     #[must_use]
     pub fn errors(&self) -> usize {
-        self.shared.works().paper.errors()
+        self.shared.mechanism().paper.errors()
     }
 
     /// Switches the printer off: every connection is cut and new ones are refused; or on again.
     pub async fn set_dead(&self, dead: bool) {
         let (done, wait) = oneshot::channel();
-        self.orders.send(Order { dead, done }).await.expect("the printer runs as long as its handle");
+        self.orders.send(PlugOrder { dead, done }).await.expect("the printer runs as long as its handle");
         wait.await.expect("the printer obeys each order");
     }
 
     /// After `bytes` more bytes the printer cuts the connection, as one that loses its power, and refuses new ones.
     pub fn die_after(&self, bytes: usize) {
-        self.shared.works().die_after = Some(bytes);
+        self.shared.mechanism().die_after = Some(bytes);
     }
 
     /// After `lines` more lines it has no paper.
     pub fn run_out_after(&self, lines: usize) {
-        let mut works = self.shared.works();
-        works.out_after = Some(works.paper.fed() + lines);
+        let mut mechanism = self.shared.mechanism();
+        mechanism.out_after = Some(mechanism.paper.fed() + lines);
     }
 
     /// What its sensors see now.
     #[must_use]
     pub fn sensors(&self) -> Sensors {
-        self.shared.works().sensors
+        self.shared.mechanism().sensors
     }
 
     /// Takes or gives paper, opens or closes the cover. What it could not print before it prints now, as printers do.
     pub fn set_sensors(&self, sensors: Sensors) {
-        self.shared.works().sensors = sensors;
+        self.shared.mechanism().sensors = sensors;
         self.shared.changed.notify_one();
     }
 
-    /// Changes what it says.
-    pub fn set_speech(&self, speech: Speech) {
-        self.shared.works().speech = speech;
+    /// Changes what it says about its state.
+    pub fn set_status_answers(&self, status_answers: StatusAnswers) {
+        self.shared.mechanism().status_answers = status_answers;
     }
 }
 
 #[derive(Debug)]
 struct Shared {
-    works: Mutex<Works>,
-    /// Somebody has put a hand on it.
+    mechanism: Mutex<Mechanism>,
+    /// Somebody has changed something on it.
     changed: Notify,
     receipts: watch::Sender<Vec<Receipt>>,
 }
 
 impl Shared {
-    fn works(&self) -> MutexGuard<'_, Works> {
-        self.works.lock().unwrap_or_else(PoisonError::into_inner)
+    fn mechanism(&self) -> MutexGuard<'_, Mechanism> {
+        self.mechanism.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The inside of the printer.
-#[derive(Debug)]
-struct Works {
-    name: String,
-    paper: Paper,
-    speech: Speech,
-    sensors: Sensors,
-    /// What has arrived and is not printed yet.
-    buffer: VecDeque<u8>,
-    /// The last two bytes that arrived: DLE EOT n is obeyed at once, wherever it stands.
-    heard: [u8; 2],
-    /// Bytes until the printer dies, when that was ordered.
-    die_after: Option<usize>,
-    /// Lines at which the paper is out, when that was ordered.
-    out_after: Option<usize>,
-}
-
-/// As large as that of a usual printer; when it is full the flow stops.
-const BUFFER: usize = 4096;
-const DLE: u8 = 0x10;
-const EOT: u8 = 0x04;
-
-impl Works {
-    /// Takes bytes from the wire; returns what is answered at once.
-    fn arrive(&mut self, bytes: &[u8]) -> Vec<u8> {
-        let mut answers = Vec::new();
-        for byte in bytes {
-            if self.heard == [DLE, EOT] {
-                answers.extend(self.answer(*byte));
-            }
-            self.heard = [self.heard[1], *byte];
-            self.buffer.push_back(*byte);
-        }
-        answers
-    }
-
-    /// DLE EOT n, by the table of the manuals: bits 1 and 4 are always set.
-    fn answer(&self, n: u8) -> Vec<u8> {
-        let Sensors { paper_out, paper_near_end, cover_open, cutter_jammed } = self.sensors;
-        let bit = |set: bool, bits: u8| if set { bits } else { 0 };
-        let offline = paper_out || cover_open || cutter_jammed;
-        let said = match n {
-            1 => bit(offline, 0x08),
-            2 => bit(cover_open, 0x04) | bit(paper_out, 0x20) | bit(cutter_jammed, 0x40),
-            3 => bit(cutter_jammed, 0x08),
-            4 => bit(paper_near_end || paper_out, 0x0C) | bit(paper_out, 0x60),
-            _ => return Vec::new(),
-        };
-        match self.speech {
-            Speech::Answers | Speech::AnswersStateOnly => vec![0x12 | said],
-            Speech::Silent => Vec::new(),
-            Speech::Garbage => vec![0xFF, b'U', 0x00, 0x80],
-        }
-    }
-
-    fn can_print(&self) -> bool {
-        let Sensors { paper_out, cover_open, cutter_jammed, .. } = self.sensors;
-        !self.buffer.is_empty() && !paper_out && !cover_open && !cutter_jammed
-    }
-
-    /// Prints up to `most` bytes of the buffer; returns what is answered, and whether the printer lives after it.
-    fn print(&mut self, most: usize) -> (Vec<u8>, bool) {
-        let mut answers = Vec::new();
-        for _ in 0..most {
-            if !self.can_print() {
-                break;
-            }
-            if self.die_after.as_mut().is_some_and(|left| left.checked_sub(1).map(|less| *left = less).is_none()) {
-                self.die_after = None;
-                return (answers, false);
-            }
-            let byte = self.buffer.pop_front().into_iter().collect::<Vec<_>>();
-            let said = self.paper.feed(&byte);
-            if self.speech == Speech::Answers {
-                answers.extend(said);
-            }
-            if self.out_after.is_some_and(|lines| self.paper.fed() >= lines) {
-                self.out_after = None;
-                self.sensors.paper_out = true;
-            }
-        }
-        (answers, true)
-    }
-}
-
-async fn serve(mut door: Door, shared: Arc<Shared>, bytes_per_second: Option<u32>, mut orders: mpsc::Receiver<Order>) {
+async fn serve(
+    mut port: PrinterPort,
+    shared: Arc<Shared>,
+    bytes_per_second: Option<u32>,
+    mut orders: mpsc::Receiver<PlugOrder>,
+) {
     let mut pace = Pace::new(bytes_per_second);
-    let mut line: Option<Line> = None;
+    let mut line: Option<Connection> = None;
     loop {
         let (dead, done) = tokio::select! {
             order = orders.recv() => match order {
                 None => return,
-                Some(Order { dead, done }) => (dead, Some(done)),
+                Some(PlugOrder { dead, done }) => (dead, Some(done)),
             },
-            alive = work(&mut door, &mut line, &mut pace, &shared) => match alive {
+            alive = work(&mut port, &mut line, &mut pace, &shared) => match alive {
                 true => continue,
                 false => (true, None),
             },
         };
         if dead {
-            line.take().map(Line::cut).unwrap_or_default();
-            let mut works = shared.works();
-            works.buffer.clear();
-            works.paper.power_off();
+            line.take().map(Connection::cut).unwrap_or_default();
+            let mut mechanism = shared.mechanism();
+            mechanism.buffer.clear();
+            mechanism.paper.power_off();
         }
-        door = match door.turn(dead) {
-            Ok((door, name)) => {
+        port = match port.switch_plug(dead) {
+            Ok((port, name)) => {
                 if let Some(name) = name {
-                    shared.works().name = name;
+                    shared.mechanism().name = name;
                 }
-                door
+                port
             }
             Err(_) => return,
         };
@@ -356,23 +268,23 @@ async fn serve(mut door: Door, shared: Arc<Shared>, bytes_per_second: Option<u32
 }
 
 /// One step: takes a connection, takes bytes, or prints some. False when the printer died of it.
-async fn work(door: &mut Door, line: &mut Option<Line>, pace: &mut Pace, shared: &Shared) -> bool {
+async fn work(port: &mut PrinterPort, line: &mut Option<Connection>, pace: &mut Pace, shared: &Shared) -> bool {
     let (can_print, room) = {
-        let works = shared.works();
-        (works.can_print(), BUFFER.saturating_sub(works.buffer.len()))
+        let mechanism = shared.mechanism();
+        (mechanism.can_print(), BUFFER.saturating_sub(mechanism.buffer.len()))
     };
     let mut bytes = [0; BUFFER];
     let arrives = async {
         match &line {
-            None => Arrival::Line(door.next().await),
+            None => Arrival::Connection(port.next().await),
             Some(_) if room == 0 => std::future::pending().await,
             Some(line) => Arrival::Bytes(line.read(&mut bytes[..room]).await),
         }
     };
     let arrival = tokio::select! {
         () = pace.wait(), if can_print => {
-            let (answers, alive) = shared.works().print(pace.take());
-            let cut = shared.works().paper.take_cut();
+            let (answers, alive) = shared.mechanism().print(pace.take());
+            let cut = shared.mechanism().paper.take_cut();
             if !cut.is_empty() {
                 shared.receipts.send_modify(|receipts| receipts.extend(cut));
             }
@@ -383,9 +295,9 @@ async fn work(door: &mut Door, line: &mut Option<Line>, pace: &mut Pace, shared:
         arrival = arrives => arrival,
     };
     match arrival {
-        Arrival::Line(next) => *line = next.ok(),
+        Arrival::Connection(next) => *line = next.ok(),
         Arrival::Bytes(Ok(size @ 1..)) => {
-            let answers = shared.works().arrive(&bytes[..size]);
+            let answers = shared.mechanism().arrive(&bytes[..size]);
             line.iter().for_each(|line| line.answer(&answers));
         }
         Arrival::Bytes(_) => *line = None,
@@ -394,7 +306,7 @@ async fn work(door: &mut Door, line: &mut Option<Line>, pace: &mut Pace, shared:
 }
 
 enum Arrival {
-    Line(io::Result<Line>),
+    Connection(io::Result<Connection>),
     Bytes(io::Result<usize>),
 }
 
@@ -427,31 +339,7 @@ impl Pace {
 
 #[cfg(test)]
 mod tests {
-    //! Bits typed from the table of DLE EOT.
     use super::*;
-
-    #[test]
-    fn it_answers_by_the_manuals_table() {
-        let answers = |sensors| {
-            let mut works = Works {
-                name: String::new(),
-                paper: Paper::new(42),
-                speech: Speech::Answers,
-                sensors,
-                buffer: VecDeque::new(),
-                heard: [0; 2],
-                die_after: None,
-                out_after: None,
-            };
-            works.arrive(b"text\x10\x04\x01\x10\x04\x02\x10\x04\x03\x10\x04\x04\x10\x04\x09")
-        };
-        let none = Sensors::default();
-        assert_eq!(answers(none), [0x12, 0x12, 0x12, 0x12]);
-        assert_eq!(answers(Sensors { paper_near_end: true, ..none }), [0x12, 0x12, 0x12, 0x1E]);
-        assert_eq!(answers(Sensors { paper_out: true, ..none }), [0x1A, 0x32, 0x12, 0x7E]);
-        assert_eq!(answers(Sensors { cover_open: true, ..none }), [0x1A, 0x16, 0x12, 0x12]);
-        assert_eq!(answers(Sensors { cutter_jammed: true, ..none }), [0x1A, 0x52, 0x1A, 0x12]);
-    }
 
     #[tokio::test(start_paused = true)]
     async fn a_slow_printer_takes_the_time_that_its_speed_says() {

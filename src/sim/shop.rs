@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
-use super::fault::{self, Faults};
+use super::fault::{self, LineFaults};
 use super::gateway::{self, Gateway};
 use super::printer::Printer;
 use super::reader::{self, Reader};
@@ -25,7 +25,7 @@ pub struct Options {
     /// The gateway.
     pub gateway: gateway::Options,
     /// What is wrong on the line between agent and gateway; without it the line is direct.
-    pub gateway_line: Option<Faults>,
+    pub gateway_line: Option<LineFaults>,
     /// Changes to the configuration: `(what, with what)`, replaced in the text of [`Shop::config_text`].
     pub config: Vec<(String, String)>,
     /// Where the journal lies; in the shop's folder when `None`.
@@ -153,7 +153,7 @@ struct FaultyLine {
 }
 
 impl FaultyLine {
-    async fn before(gateway: &Gateway, faults: Faults) -> io::Result<Self> {
+    async fn before(gateway: &Gateway, faults: LineFaults) -> io::Result<Self> {
         let listener = TcpListener::bind((std::net::Ipv4Addr::LOCALHOST, 0)).await?;
         let url = format!("https://localhost:{}/", listener.local_addr()?.port());
         Ok(Self { url, task: tokio::spawn(fault::proxy(listener, gateway.address().to_string(), faults)) })

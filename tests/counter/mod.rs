@@ -7,7 +7,7 @@ use std::future::Future;
 use std::time::Duration;
 
 use pos_agent::config;
-use pos_agent::sim::reader::{Card, Entry, WaitsFor, card};
+use pos_agent::sim::reader::{Card, CardEntry, WaitsFor, card};
 use pos_agent::sim::shop::{Options, Shop};
 use pos_agent::till::{Outcome, ReaderState, SaleView, State, StatusView};
 use serde_json::{Value, json};
@@ -188,16 +188,16 @@ impl Counter {
     }
 
     /// The customer presents the card as soon as the reader asks for one, and does what it then asks for.
-    pub async fn present(&self, card: &'static Card, entry: Entry) {
+    pub async fn present(&self, card: &'static Card, entry: CardEntry) {
         within("the reader asking for a card", self.shop.reader.waits_for(WaitsFor::Card)).await;
         self.shop.reader.present(card, entry);
         if let Some(next) = card.after(entry) {
             let word = match next {
-                Entry::Insert => "insert",
-                Entry::Swipe => "swipe",
-                Entry::Tap => "tap",
+                CardEntry::Insert => "insert",
+                CardEntry::Swipe => "swipe",
+                CardEntry::Tap => "tap",
             };
-            if entry == Entry::Insert {
+            if entry == CardEntry::Insert {
                 self.until_display("remove").await;
                 self.shop.reader.remove();
             }
@@ -212,7 +212,7 @@ impl Counter {
     }
 
     /// A whole sale up to the card's being read.
-    pub async fn sell(&self, reference: &str, amount: &str, name: &str, entry: Entry) {
+    pub async fn sell(&self, reference: &str, amount: &str, name: &str, entry: CardEntry) {
         let (status, body) = self.begin(reference, amount).await;
         assert_eq!(status, 201, "{body}");
         self.present(card(name).unwrap(), entry).await;

@@ -17,17 +17,17 @@ use std::collections::BTreeSet;
 use crate::row::End::{self, Approved, Declined, NotSent, Nothing, Partial, Reversed};
 use crate::row::{self, Moment, Row, run};
 use pos_agent::sim::reader::Card;
-use pos_agent::sim::reader::Entry::{self, Insert, Swipe, Tap};
+use pos_agent::sim::reader::CardEntry::{self, Insert, Swipe, Tap};
 use pos_agent::sim::reader::deck::{Applications, Chip, Cvm, DECK, First};
 
 use crate::counter::Counter;
-use pos_agent::sim::gateway::Manners;
+use pos_agent::sim::gateway::HostRules;
 use pos_agent::sim::printer::Sensors;
 use pos_agent::sim::shop::Options;
 use pos_agent::till::State;
 
 /// Card | how it is presented | what the gateway hears | how it ends | what stands on the merchant's copy.
-type Sale = (&'static str, Entry, &'static str, End, &'static [&'static str]);
+type Sale = (&'static str, CardEntry, &'static str, End, &'static [&'static str]);
 
 /// The card ends it by itself: the gateway hears nothing.
 const UNHEARD: &str = "";
@@ -72,7 +72,7 @@ const SALES: &[Sale] = &[
 ];
 
 /// A chip card that is swiped first is then inserted, and so on as if it had been inserted at once.
-fn sale(card: &Card, entry: Entry) -> &'static Sale {
+fn sale(card: &Card, entry: CardEntry) -> &'static Sale {
     let swiped_first = entry == Swipe && card.after(Swipe).is_some();
     let entry = if swiped_first { Insert } else { entry };
     SALES
@@ -82,7 +82,7 @@ fn sale(card: &Card, entry: Entry) -> &'static Sale {
 }
 
 /// Every card in every way it can be held against the reader.
-fn ways() -> impl Iterator<Item = (&'static Card, Entry)> {
+fn ways() -> impl Iterator<Item = (&'static Card, CardEntry)> {
     DECK.iter().flat_map(|card| {
         let insert = card.chip != Chip::None || card.stripe;
         let tap = card.tap != pos_agent::sim::reader::deck::Tap::None;
@@ -93,7 +93,7 @@ fn ways() -> impl Iterator<Item = (&'static Card, Entry)> {
     })
 }
 
-fn row_of(card: &'static Card, entry: Entry) -> Row {
+fn row_of(card: &'static Card, entry: CardEntry) -> Row {
     let &(_, _, mode, end, words) = sale(card, entry);
     Row { mode: Some(mode), words, ..Row::plain(card, entry, end) }
 }
@@ -204,7 +204,7 @@ fn end(then: Then, usual: End) -> End {
 }
 
 /// The steps of this card's sale, when it is presented so.
-fn steps(card: &Card, entry: Entry) -> (Kind, Vec<Moment>) {
+fn steps(card: &Card, entry: CardEntry) -> (Kind, Vec<Moment>) {
     use pos_agent::sim::reader::deck::Tap as Antenna;
     let chip = match (entry, card.chip) {
         (Insert, Chip::Works { cvm, first, .. }) => Some((cvm, first)),
@@ -237,7 +237,7 @@ fn steps(card: &Card, entry: Entry) -> (Kind, Vec<Moment>) {
 }
 
 /// What the script of the reader does for a fault.
-fn action(fault: Fault, entry: Entry, moment: Moment) -> String {
+fn action(fault: Fault, entry: CardEntry, moment: Moment) -> String {
     let in_slot = entry == Insert && !matches!(moment, Waiting | Ended | After);
     let fault = match fault {
         Pull => "remove",
@@ -300,7 +300,7 @@ fn rows_with(faults: &[Fault]) -> Vec<Row> {
 }
 
 /// What people do | card | how | the reader's script | how it ends | what stands on the receipts.
-type Person = (&'static str, &'static str, Entry, &'static str, End, &'static [&'static str]);
+type Person = (&'static str, &'static str, CardEntry, &'static str, End, &'static [&'static str]);
 
 #[rustfmt::skip]
 const PEOPLE: &[Person] = &[
@@ -335,7 +335,7 @@ async fn whatever_cardholders_do() {
 }
 
 /// One card of each kind.
-const KINDS: [(&str, Entry); 3] = [("chip-no-cvm", Insert), ("tap", Tap), ("swipe", Swipe)];
+const KINDS: [(&str, CardEntry); 3] = [("chip-no-cvm", Insert), ("tap", Tap), ("swipe", Swipe)];
 
 /// Cents, which choose what the gateway does | a chip | a tap | a swipe.
 #[rustfmt::skip]
@@ -368,17 +368,17 @@ const SHORT_CODES: &[(&str, [End; 3])] = &[("10.94", [Reversed, Reversed, Revers
 
 #[tokio::test]
 async fn whatever_the_gateway_does_to_a_card_of_each_kind() {
-    let rows = |manners: Manners| {
-        let short = if manners == Manners::Literal { SHORT_CODES } else { &[] };
+    let rows = |host_rules: HostRules| {
+        let short = if host_rules == HostRules::Literal { SHORT_CODES } else { &[] };
         GATEWAY.iter().chain(short).flat_map(move |(amount, ends)| {
             KINDS.into_iter().zip(*ends).map(move |((name, entry), end)| {
                 let plain = Row::plain(pos_agent::sim::reader::card(name).unwrap(), entry, end);
                 let what = format!("{amount}, {}", plain.what);
-                Row { what, amount: (*amount).to_owned(), manners: Some(manners), ..plain }
+                Row { what, amount: (*amount).to_owned(), host_rules: Some(host_rules), ..plain }
             })
         })
     };
-    run("answers of the gateway", 60, Manners::ALL.into_iter().flat_map(rows).collect()).await;
+    run("answers of the gateway", 60, HostRules::ALL.into_iter().flat_map(rows).collect()).await;
 }
 
 #[tokio::test]
@@ -386,8 +386,8 @@ async fn a_printer_that_cannot_print_changes_no_sale_and_prints_later() {
     for (number, (name, entry)) in KINDS.into_iter().enumerate() {
         for dead in [true, false] {
             let mut options = Options::default();
-            options.gateway.manners = row::gateway_of(2 * number + usize::from(dead));
-            let what = format!("{} gateway, {name} {entry:?}, dead {dead}", options.gateway.manners.as_str());
+            options.gateway.host_rules = row::gateway_of(2 * number + usize::from(dead));
+            let what = format!("{} gateway, {name} {entry:?}, dead {dead}", options.gateway.host_rules.as_str());
             let mut counter = Counter::open_with(options).await;
             let empty = Sensors { paper_out: true, ..counter.shop.printer.sensors() };
             let full = counter.shop.printer.sensors();
@@ -421,7 +421,7 @@ async fn issuer_scripts_reach_the_card_when_the_reader_can_take_them() {
     let cases = [("12.34", false, "7C00"), ("10.57", false, "7800"), ("10.57", true, "7C00")];
     for (number, (amount, extended_apdu, tsi)) in cases.into_iter().enumerate() {
         let mut options = Options::default();
-        options.gateway.manners = row::gateway_of(number);
+        options.gateway.host_rules = row::gateway_of(number);
         (options.reader.extended_apdu, options.reader.removes_card) = (extended_apdu, true);
         let mut counter = Counter::open_with(options).await;
         counter.sell("R1", amount, "chip-scripts", Insert).await;

@@ -8,7 +8,7 @@
 
 use crate::row::End::{Approved, Declined, Nothing, Reversed};
 use crate::row::{Moment, Row, run};
-use pos_agent::sim::reader::Entry;
+use pos_agent::sim::reader::CardEntry;
 use pos_agent::sim::reader::card;
 
 /// How often the cable is pulled, at least.
@@ -18,18 +18,18 @@ const ROUND: usize = 160;
 /// Shops that are open at once: most of the time is spent waiting until a port is opened again.
 const SHOPS: usize = 24;
 
-const CARDS: &[(&str, Entry)] = &[
-    ("chip-pin", Entry::Insert),
-    ("chip-choice", Entry::Insert),
-    ("chip-offline", Entry::Insert),
-    ("chip-offline-pin", Entry::Insert),
-    ("chip-broken", Entry::Insert),
-    ("expired", Entry::Insert),
-    ("tap", Entry::Tap),
-    ("tap-pin", Entry::Tap),
-    ("tap-insert", Entry::Tap),
-    ("swipe", Entry::Swipe),
-    ("swipe-pin", Entry::Swipe),
+const CARDS: &[(&str, CardEntry)] = &[
+    ("chip-pin", CardEntry::Insert),
+    ("chip-choice", CardEntry::Insert),
+    ("chip-offline", CardEntry::Insert),
+    ("chip-offline-pin", CardEntry::Insert),
+    ("chip-broken", CardEntry::Insert),
+    ("expired", CardEntry::Insert),
+    ("tap", CardEntry::Tap),
+    ("tap-pin", CardEntry::Tap),
+    ("tap-insert", CardEntry::Tap),
+    ("swipe", CardEntry::Swipe),
+    ("swipe-pin", CardEntry::Swipe),
 ];
 
 const EVENTS: &[&str] =

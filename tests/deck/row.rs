@@ -5,9 +5,9 @@ use std::collections::VecDeque;
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex};
 
-use pos_agent::sim::gateway::{Kind, Manners, Seen};
+use pos_agent::sim::gateway::{HostRules, Kind, WireEvent};
 use pos_agent::sim::reader::deck::Chip;
-use pos_agent::sim::reader::{Card, Entry, Script, WaitsFor, card};
+use pos_agent::sim::reader::{Card, CardEntry, Script, WaitsFor, card};
 use pos_agent::sim::shop::Options;
 use pos_agent::till::{Outcome, ReaderState, SaleView, State, StatusView};
 use tokio::sync::Semaphore;
@@ -64,7 +64,7 @@ impl Moment {
 pub(crate) struct Row {
     pub(crate) what: String,
     pub(crate) card: &'static Card,
-    pub(crate) entry: Entry,
+    pub(crate) entry: CardEntry,
     pub(crate) amount: String,
     /// What the reader does, and when it is told so.
     pub(crate) script: String,
@@ -79,12 +79,12 @@ pub(crate) struct Row {
     /// What stands on the merchant's copy, and, but for the signature, on the customer's.
     pub(crate) words: &'static [&'static str],
     /// The gateway of its shop; without one it is the row's number that chooses.
-    pub(crate) manners: Option<Manners>,
+    pub(crate) host_rules: Option<HostRules>,
 }
 
 impl Row {
     /// A sale without a fault.
-    pub(crate) fn plain(card: &'static Card, entry: Entry, end: End) -> Self {
+    pub(crate) fn plain(card: &'static Card, entry: CardEntry, end: End) -> Self {
         Self {
             what: format!("{} {entry:?}", card.name),
             card,
@@ -97,35 +97,35 @@ impl Row {
             usual: end,
             mode: None,
             words: &[],
-            manners: None,
+            host_rules: None,
         }
     }
 
     /// What it is, with its gateway.
     fn named(&self) -> String {
-        format!("{} gateway, {}", self.manners.unwrap_or_default().as_str(), self.what)
+        format!("{} gateway, {}", self.host_rules.unwrap_or_default().as_str(), self.what)
     }
 
     /// Another customer, with another card.
     fn next(&self) -> Self {
         let name = if self.card.name == "tap-phone" { "tap" } else { "tap-phone" };
-        let plain = Self::plain(card(name).unwrap(), Entry::Tap, End::Approved);
+        let plain = Self::plain(card(name).unwrap(), CardEntry::Tap, End::Approved);
         Self { what: format!("the next sale, with {name}"), amount: "1.00".to_owned(), ..plain }
     }
 }
 
 /// The one gateway that a person wants to look at.
-fn only() -> Option<Manners> {
+fn only() -> Option<HostRules> {
     let name = std::env::var("POS_AGENT_GATEWAY").ok()?;
-    let known = Manners::ALL.into_iter().find(|one| one.as_str() == name);
+    let known = HostRules::ALL.into_iter().find(|one| one.as_str() == name);
     Some(known.unwrap_or_else(|| panic!("POS_AGENT_GATEWAY is checked, permissive or literal")))
 }
 
 /// The gateway of the row with this number: each in turn, and another turn for each three, so that no column of a table
 /// meets one gateway alone. `POS_AGENT_SEED=N` turns them all.
-pub(crate) fn gateway_of(number: usize) -> Manners {
+pub(crate) fn gateway_of(number: usize) -> HostRules {
     let seed = std::env::var("POS_AGENT_SEED").map_or(0, |text| text.parse().expect("POS_AGENT_SEED is a number"));
-    only().unwrap_or_else(|| Manners::in_turn((number + number / 3) as u64 + seed))
+    only().unwrap_or_else(|| HostRules::in_turn((number + number / 3) as u64 + seed))
 }
 
 /// Plays the rows in so many shops at once, at the least one of each gateway; a row that fails is named with what
@@ -134,12 +134,12 @@ pub(crate) async fn run(what: &str, shops: usize, rows: Vec<Row>) -> usize {
     let count = rows.len();
     let mut queues: [VecDeque<Row>; 3] = Default::default();
     for (number, row) in rows.into_iter().enumerate() {
-        let manners = row.manners.unwrap_or_else(|| gateway_of(number));
-        if only().is_some_and(|only| only != manners) {
+        let host_rules = row.host_rules.unwrap_or_else(|| gateway_of(number));
+        if only().is_some_and(|only| only != host_rules) {
             continue;
         }
-        let queue = Manners::ALL.iter().position(|one| *one == manners).unwrap();
-        queues[queue].push_back(Row { manners: Some(manners), ..row });
+        let queue = HostRules::ALL.iter().position(|one| *one == host_rules).unwrap();
+        queues[queue].push_back(Row { host_rules: Some(host_rules), ..row });
     }
     let counts = queues.each_ref().map(VecDeque::len);
     assert!(only().is_some() || counts.iter().all(|rows| *rows > 0), "{what}: every gateway has rows: {counts:?}");
@@ -151,7 +151,7 @@ pub(crate) async fn run(what: &str, shops: usize, rows: Vec<Row>) -> usize {
     let (failures, restarts): (Vec<_>, Vec<_>) = lanes.join_all().await.into_iter().unzip();
     let failures: Vec<String> = failures.into_iter().flatten().collect();
     let counts: Vec<_> =
-        Manners::ALL.iter().zip(counts).map(|(one, rows)| format!("{rows} {}", one.as_str())).collect();
+        HostRules::ALL.iter().zip(counts).map(|(one, rows)| format!("{rows} {}", one.as_str())).collect();
     println!("{count} {what}: {}", counts.join(", "));
     assert!(failures.is_empty(), "{} of {count} {what}:\n{}", failures.len(), failures.join("\n"));
     restarts.into_iter().sum()
@@ -165,7 +165,7 @@ async fn lane(rows: Arc<Mutex<VecDeque<Row>>>) -> (Vec<String>, usize) {
     while let Some(row) = next() {
         let mut open = match terminal.take() {
             Some(open) => open,
-            None => Terminal::open(row.manners.unwrap_or_default()).await,
+            None => Terminal::open(row.host_rules.unwrap_or_default()).await,
         };
         let played = async {
             open.play(&row).await?;
@@ -203,20 +203,20 @@ struct Terminal {
 static OPENING: Semaphore = Semaphore::const_new(8);
 
 impl Terminal {
-    async fn open(manners: Manners) -> Self {
+    async fn open(host_rules: HostRules) -> Self {
         let _turn = OPENING.acquire().await.unwrap();
         let mut options = Options::default();
-        options.gateway.manners = manners;
+        options.gateway.host_rules = host_rules;
         options.config.push(("answer-timeout-ms = 10000".to_owned(), "answer-timeout-ms = 5000".to_owned()));
         let counter = Counter::open_with(options).await;
         let ears = counter.listen().await;
         let at_gateway: Arc<Mutex<Option<Script>>> = Arc::default();
         let (due, reader) = (Arc::clone(&at_gateway), counter.shop.reader.clone());
         let is_first = counter.shop.gateway.watch(move |seen| {
-            if seen == (Seen::Request { method: "POST", path: "/v1/payments" })
+            if seen == (WireEvent::Request { method: "POST", path: "/v1/payments" })
                 && let Some(script) = due.lock().unwrap().take()
             {
-                reader.follow(script);
+                reader.run_script(script);
             }
         });
         assert!(is_first, "the gateway has one watcher");
@@ -234,7 +234,7 @@ impl Terminal {
             Moment::After => (Script::default(), None, Some(script)),
             _ => (script, None, None),
         };
-        counter.shop.reader.follow(now);
+        counter.shop.reader.run_script(now);
         *at_gateway.lock().unwrap() = at_request;
         // A till that wants a part has to say so with its request.
         let part = row.allowed.contains(&End::Partial);
@@ -375,7 +375,7 @@ async fn hear(
         }
         let due = matches!(view.state, State::AwaitingSignature | State::Ended);
         if due && let Some(script) = after.take() {
-            counter.shop.reader.follow(script);
+            counter.shop.reader.run_script(script);
         }
         match view.state {
             State::AwaitingSignature => drop(counter.sign(reference, true).await),
@@ -397,7 +397,7 @@ async fn until_ready(counter: &Counter, ears: &mut Ears) {
 
 /// Holds out the card whenever the reader waits for one, the other way when it was refused, and takes it out when told
 /// so.
-async fn customer(counter: &Counter, card: &'static Card, entry: Entry) {
+async fn customer(counter: &Counter, card: &'static Card, entry: CardEntry) {
     let reader = &counter.shop.reader;
     let (mut screens, mut entry) = (reader.watch(), entry);
     loop {
@@ -411,7 +411,7 @@ async fn customer(counter: &Counter, card: &'static Card, entry: Entry) {
         } else if waits {
             reader.present(card, entry);
             // The chip that failed is tried again by whoever is asked to insert it again.
-            entry = card.after(entry).filter(|next| *next == Entry::Insert).unwrap_or(entry);
+            entry = card.after(entry).filter(|next| *next == CardEntry::Insert).unwrap_or(entry);
         } else if text.contains("INSERT OR SWIPE") && card.chip != Chip::None {
             reader.insert(card);
         } else if text.contains("SWIPE CARD") {

@@ -10,7 +10,7 @@ use std::process::Stdio;
 use crate::card_reader::{PAN, Reader, Sealed};
 use crate::shop_client::{Form, Sales, Shop, base, owned, sealed_sale, upper, value, with};
 use pos_agent::emv::tlv;
-use pos_agent::sim::gateway::{Certificate, Entry, Kind, Mode, Options, Outcome, State};
+use pos_agent::sim::gateway::{Certificate, Kind, LedgerEntry, Mode, Options, Outcome, State};
 use pos_agent::sim::keys::cryptogram::Issuer;
 use pos_agent::sim::keys::issuer_script::ScriptKey;
 use pos_agent::sim::keys::{TEST_BDK_AES, TEST_IMK_AC, TEST_IMK_SMI, TEST_KSN_SRED_AES, ZERO_IV_16, aes_dukpt};
@@ -54,7 +54,7 @@ async fn a_chip_sale_with_pin_is_approved_in_the_documented_formats() {
 
     let ledger = shop.gateway.ledger();
     let [entry] = ledger.entries() else { panic!("{ledger:?}") };
-    let Entry { id, kind: Kind::Debit, state: State::Approved, entry_mode, parameters, .. } = entry else {
+    let LedgerEntry { id, kind: Kind::Debit, state: State::Approved, entry_mode, parameters, .. } = entry else {
         panic!("{entry:?}")
     };
     assert_eq!((id.as_str(), entry_mode.as_deref()), (text("/id"), Some("ICC")));

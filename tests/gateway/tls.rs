@@ -12,7 +12,7 @@ use crate::counter::{self, Counter};
 use crate::https::{self, Act, Server};
 use pos_agent::config;
 use pos_agent::gateway::{Certificate, Client, Clock, Time, Token};
-use pos_agent::sim::reader::Entry;
+use pos_agent::sim::reader::CardEntry;
 use pos_agent::sim::shop::Options;
 use pos_agent::till::{Attention, AttentionView, GatewayState, Outcome, ReaderState};
 use rcgen::{BasicConstraints, CertificateParams, DistinguishedName, DnType, IsCa, Issuer, KeyPair, date_time_ymd};
@@ -381,7 +381,7 @@ async fn the_status_warns_of_a_certificate_that_ends_soon() {
     let mut options = Options::default();
     options.gateway.certificate = pos_agent::sim::gateway::Certificate::EndsIn(10);
     let mut counter = Counter::open_with(options).await;
-    counter.sell("r-1", "12.34", "chip-pin", Entry::Insert).await;
+    counter.sell("r-1", "12.34", "chip-pin", CardEntry::Insert).await;
     assert_eq!(counter::ended(&counter.until_ended("r-1").await), Some(Outcome::Approved));
     let status = counter.until_status("the warning", |status| status.needs(Attention::GatewayCertificateEnds)).await;
     let warns = |one: &AttentionView| one.text.starts_with("the gateway's certificate expires in 10 days");
@@ -406,7 +406,7 @@ async fn while_the_boards_clock_cannot_be_right_the_readers_judges_certificates(
         counter.start_agent();
         // What the reader's clock makes of the certificate is known from the first probe on.
         counter.until_status("the reader", |status| status.reader.state == ReaderState::Ready).await;
-        counter.sell("r-1", "12.34", "chip-pin", Entry::Insert).await;
+        counter.sell("r-1", "12.34", "chip-pin", CardEntry::Insert).await;
         let view = counter.until_ended("r-1").await;
         assert_eq!(counter::ended(&view), Some(outcome), "{reader_days} days: {}", view.text);
         let status = counter

@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use crate::book::{said, verb, verb_beside_the_agent, well};
 use crate::counter::{self, Counter, ended, within};
 use pos_agent::sim::gateway::Kind;
-use pos_agent::sim::reader::Entry;
-use pos_agent::sim::reader::Entry::Tap;
+use pos_agent::sim::reader::CardEntry;
+use pos_agent::sim::reader::CardEntry::Tap;
 use pos_agent::sim::shop::Options;
 use pos_agent::till::{Attention, GatewayState, Outcome, State};
 use serde_json::Value;
@@ -19,12 +19,12 @@ async fn a_new_board_settles_what_the_old_one_left_open() {
     let mut options = Options::default();
     options.config.push(("answer-timeout-ms = 10000".to_owned(), "answer-timeout-ms = 3000".to_owned()));
     let mut counter = Counter::open_with(options).await;
-    counter.sell("r-0", "1.00", "tap", Entry::Tap).await;
+    counter.sell("r-0", "1.00", "tap", CardEntry::Tap).await;
     counter.until_ended("r-0").await;
     counter.shop.reader.remove();
     counter.until_ready().await;
     // Approved, and the answer is lost.
-    counter.sell("r-1", "10.71", "tap", Entry::Tap).await;
+    counter.sell("r-1", "10.71", "tap", CardEntry::Tap).await;
     let asked = async {
         while !counter.kept().last().unwrap().asked() || counter.charged().len() < 2 {
             tokio::task::yield_now().await;
@@ -46,7 +46,7 @@ async fn a_new_board_settles_what_the_old_one_left_open() {
     let before = [std::fs::read(old.join("journal.db")).unwrap(), std::fs::read(old.join("journal.db-wal")).unwrap()];
     counter.start_agent();
     counter.until_ready().await;
-    counter.sell("n-1", "2.00", "tap", Entry::Tap).await;
+    counter.sell("n-1", "2.00", "tap", CardEntry::Tap).await;
     counter.until_ended("n-1").await;
     counter.shop.reader.remove();
     counter.until_ready().await;

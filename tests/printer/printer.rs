@@ -10,7 +10,7 @@ use pos_agent::money::{Amount, Currency};
 use pos_agent::printer::port::{QUEUE, TORN_TRIES, Timing, spawn_with};
 use pos_agent::printer::{Event, Handle, Letterhead, Page, QueueFull, compose, plain};
 use pos_agent::sale::{Copy, HostFacts, Receipt, ReceiptOutcome};
-use pos_agent::sim::printer::{Options, Place, Printer, Sensors, Speech};
+use pos_agent::sim::printer::{Options, Place, Printer, Sensors, StatusAnswers};
 use rustix::termios::{ControlModes, InputModes};
 use tokio::sync::mpsc;
 
@@ -331,13 +331,17 @@ async fn nobody_waits_for_a_dead_printer_at_the_end() {
 
 #[tokio::test]
 async fn a_printer_that_never_answers_prints_all_the_same() {
-    for (speech, status, state) in [
-        (Speech::Silent, None, "ok"),
-        (Speech::Garbage, None, "ok"),
-        (Speech::Silent, Some(false), "ok"),
-        (Speech::Silent, Some(true), "silent about its state: switch its status answers on, or set status = false"),
+    for (status_answers, status, state) in [
+        (StatusAnswers::Silent, None, "ok"),
+        (StatusAnswers::Garbage, None, "ok"),
+        (StatusAnswers::Silent, Some(false), "ok"),
+        (
+            StatusAnswers::Silent,
+            Some(true),
+            "silent about its state: switch its status answers on, or set status = false",
+        ),
     ] {
-        let mut printer = Printer::open(Options { speech, ..narrow() }).await.unwrap();
+        let mut printer = Printer::open(Options { status_answers, ..narrow() }).await.unwrap();
         let timing = Timing { status: Duration::from_millis(20), close: Duration::ZERO, ..patient() };
         let (events, mut heard) = mpsc::channel(4);
         let handle = spawn_with(config::Printer { status, ..config(&printer.place()) }, events, timing);
@@ -346,14 +350,15 @@ async fn a_printer_that_never_answers_prints_all_the_same() {
             assert_eq!(heard.recv().await, Some(printed(sale, Copy::Customer)));
             assert_eq!(printer.next_receipt().await, text(sale, Copy::Customer));
         }
-        assert_eq!(handle.state(), state, "{speech:?}, status = {status:?}");
+        assert_eq!(handle.state(), state, "{status_answers:?}, status = {status:?}");
         assert_eq!(printer.errors(), 0);
     }
 }
 
 #[tokio::test]
 async fn a_printer_that_does_not_say_when_it_has_finished_is_believed_without_it() {
-    let mut printer = Printer::open(Options { speech: Speech::AnswersStateOnly, ..narrow() }).await.unwrap();
+    let mut printer =
+        Printer::open(Options { status_answers: StatusAnswers::AnswersStateOnly, ..narrow() }).await.unwrap();
     let timing = Timing { done: Duration::from_millis(20), ask_again: Duration::from_millis(5), ..patient() };
     let (handle, mut events) = spawn(&printer.place(), timing);
     for sale in [1, 2] {
@@ -399,7 +404,7 @@ async fn a_printer_that_takes_nothing_is_given_up_at_the_deadline() {
     // Stops the flow when its buffer is full, and cannot say why; the kernel keeps what does not fit on TCP, and not so
     // on a tty.
     let sensors = Sensors { paper_out: true, ..Sensors::default() };
-    let options = Options { place: Place::Pty(None), speech: Speech::Silent, sensors, ..narrow() };
+    let options = Options { place: Place::Pty(None), status_answers: StatusAnswers::Silent, sensors, ..narrow() };
     let printer = Printer::open(options).await.unwrap();
     let timing = Timing { write: Duration::from_millis(50), ..impatient() };
     let (events, mut heard) = mpsc::channel(4);

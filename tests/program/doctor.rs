@@ -13,7 +13,7 @@ use base64::Engine as _;
 use pos_agent::journal::Db;
 use pos_agent::sale::Record;
 use pos_agent::sim::gateway::{Certificate, Demand};
-use pos_agent::sim::reader::Entry;
+use pos_agent::sim::reader::CardEntry;
 use pos_agent::sim::shop::{Options, Shop};
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, date_time_ymd};
 use rusqlite::Connection;
@@ -195,7 +195,7 @@ async fn every_planted_fault_is_named_with_its_remedy() {
 #[tokio::test]
 async fn a_running_terminal_is_well_and_its_devices_are_left_to_the_agent() {
     let mut counter = Counter::open().await;
-    counter.sell("r-1", "12.34", "chip-pin", Entry::Insert).await;
+    counter.sell("r-1", "12.34", "chip-pin", CardEntry::Insert).await;
     counter.until_ended("r-1").await;
     counter.paper().await;
     counter.paper().await;
@@ -230,7 +230,7 @@ async fn a_running_terminal_is_well_and_its_devices_are_left_to_the_agent() {
     assert_eq!(counter.shop.gateway.counters().handshakes, handshakes + 1, "one line of its own");
     assert_eq!(counter.charged(), charged, "no money moved");
     // The agent has noticed nothing.
-    counter.sell("r-2", "1.00", "chip-pin", Entry::Insert).await;
+    counter.sell("r-2", "1.00", "chip-pin", CardEntry::Insert).await;
     counter.until_ended("r-2").await;
     counter.stop_agent().await;
 }
@@ -238,7 +238,7 @@ async fn a_running_terminal_is_well_and_its_devices_are_left_to_the_agent() {
 #[tokio::test]
 async fn without_an_agent_the_reader_and_the_printer_are_asked_and_the_journal_proves_the_query() {
     let mut counter = Counter::open().await;
-    counter.sell("r-1", "12.34", "chip-pin", Entry::Insert).await;
+    counter.sell("r-1", "12.34", "chip-pin", CardEntry::Insert).await;
     counter.until_ended("r-1").await;
     counter.stop_agent().await;
     let shop = &counter.shop;
@@ -268,7 +268,7 @@ async fn without_an_agent_the_reader_and_the_printer_are_asked_and_the_journal_p
 async fn sales_that_wait_for_an_agent_are_told() {
     let mut counter = Counter::open().await;
     // Approved and never answered: the agent must find out.
-    counter.sell("r-1", "5.71", "chip-pin", Entry::Insert).await;
+    counter.sell("r-1", "5.71", "chip-pin", CardEntry::Insert).await;
     counter.until("r-1", "unconfirmed", |view| view.state == pos_agent::till::State::Unconfirmed).await;
     counter.cut_power().await;
     let (found, code) = findings(&counter.shop.config()).await;

@@ -286,7 +286,7 @@ async fn a_running_agent_is_not_disturbed() {
     assert!(text(&output).contains("no port is asked"), "{}", text(&output));
     assert!(text(&output).contains("systemctl restart pos-agent"), "{}", text(&output));
     assert_eq!(format!("{:?}", counter.shop.reader.counters()), format!("{frames:?}"), "the reader was spoken to");
-    counter.sell("r-1", "12.34", "chip-pin", pos_agent::sim::reader::Entry::Insert).await;
+    counter.sell("r-1", "12.34", "chip-pin", pos_agent::sim::reader::CardEntry::Insert).await;
     counter.until_ended("r-1").await;
     counter.stop_agent().await;
 }

@@ -3,14 +3,14 @@
 //! charged twice.
 //!
 //! First a run without a cut counts the points: every commit of the journal, every packet to and from the reader, eight
-//! phases of every request, every piece of paper, every message to a till (`world/points.rs`). Then there is one run
+//! phases of every request, every piece of paper, every message to a till (`world/cut_points.rs`). Then there is one run
 //! for each number and each way to cut, and it must be seen that the cut was made. `world/verdict.rs` judges: by the
 //! bank's ledger, the printed bytes and what the tills were told.
 //!
 //! `POS_AGENT_CUTS=1` cuts at every point, `POS_AGENT_CUTS=48` (the default) at every 48th; every kind and every
 //! behaviour is always there. A sale that the bank does not know is looked up for an hour, and one look is like the
 //! other: behind the first 120 points of a run a tenth is cut. `POS_AGENT_PAIRS=1` makes every pair of cuts,
-//! `POS_AGENT_PAIRS=48` (the default) a sample. Each scene is played with each gateway (`world/manners.rs`); a sample
+//! `POS_AGENT_PAIRS=48` (the default) a sample. Each scene is played with each gateway (`world/host_rules.rs`); a sample
 //! of cuts is shared by them. `POS_AGENT_SCENE=sale, chip / Approves / []` plays only the scenes whose name has this in
 //! it.
 
@@ -32,15 +32,15 @@ use tokio::time::sleep;
 use world::World;
 use world::bank::{Behaviour, LATE, Trouble};
 use world::board::End;
-use world::manners::{self, Manners};
-use world::people::{By, Earlier, Till, Told, Wish};
-use world::points::{CUTS, Cut, PHASES, Phase, Place, Plan};
+use world::cut_points::{CUTS, Cut, PHASES, Phase, Place, Plan};
+use world::host_rules::{self, HostRules};
+use world::tills::{By, Earlier, Till, Told, Wish};
 use world::verdict::{Broken, END_STATES, EndState, Violation};
 
 /// What is wished, of whom, and how the bank takes it.
 #[derive(Clone, Debug)]
 struct Scene {
-    manners: Manners,
+    host_rules: HostRules,
     name: &'static str,
     kind: Kind,
     /// What it refers to in this world: a transaction that ended before the cuts begin.
@@ -54,12 +54,12 @@ struct Scene {
 
 impl Scene {
     fn title(&self) -> String {
-        format!("{} / {:?} / {:?} / {:?}", self.name, self.behaviour, self.troubles, self.manners)
+        format!("{} / {:?} / {:?} / {:?}", self.name, self.behaviour, self.troubles, self.host_rules)
     }
 
     /// The same with every gateway.
     fn with_every_gateway(self) -> impl Iterator<Item = Self> {
-        manners::played().iter().map(move |manners| Self { manners: *manners, ..self.clone() })
+        host_rules::played().iter().map(move |host_rules| Self { host_rules: *host_rules, ..self.clone() })
     }
 }
 
@@ -138,7 +138,7 @@ async fn before(till: &mut Till, world: &World) {
 
 fn prepare(world: &World, scene: &Scene) {
     let mut state = world.lock();
-    state.bank.manners = scene.manners;
+    state.bank.host_rules = scene.host_rules;
     // Every third request goes elsewhere first, where the gateway does that.
     state.bank.redirects = 3;
     state.bank.asked_by_post = true;
@@ -182,7 +182,7 @@ fn scenes() -> Vec<Scene> {
     let mut scenes = Vec::new();
     for (name, kind, hand, of) in KINDS {
         let scene = |behaviour, troubles: &[Trouble]| Scene {
-            manners: Manners::Checked,
+            host_rules: HostRules::Checked,
             name,
             kind,
             of,
@@ -197,7 +197,7 @@ fn scenes() -> Vec<Scene> {
         }
     }
     let partial = |(name, kind, hand, of): OneKind| Scene {
-        manners: Manners::Checked,
+        host_rules: HostRules::Checked,
         name,
         kind,
         of,
@@ -218,8 +218,8 @@ fn scenes() -> Vec<Scene> {
 /// everybody's payments.
 fn long_troubles() -> [Scene; 2] {
     let scene = |name, kind, hand, behaviour, troubles| {
-        let manners = Manners::Checked;
-        Scene { manners, name, kind, of: None, hand, behaviour, troubles, accepts_part: false }
+        let host_rules = HostRules::Checked;
+        Scene { host_rules, name, kind, of: None, hand, behaviour, troubles, accepts_part: false }
     };
     [
         scene("refund", Kind::Refund, "", Behaviour::SilentAfter, vec![Trouble::CannotFind; 16]),
@@ -252,9 +252,9 @@ fn everywhere<T: Sync>(all: &[T], work: impl Fn(&T) + Sync) {
 struct Tally {
     runs: usize,
     /// Runs and cuts made, by gateway, kind and behaviour.
-    cuts: BTreeMap<(Manners, &'static str, String), (usize, usize)>,
+    cuts: BTreeMap<(HostRules, &'static str, String), (usize, usize)>,
     /// What a bank without rules booked twice of one request.
-    twice: BTreeMap<Manners, usize>,
+    twice: BTreeMap<HostRules, usize>,
     /// Cuts made, by place.
     places: BTreeMap<Place, usize>,
     ends: BTreeMap<EndState, usize>,
@@ -266,8 +266,8 @@ impl Tally {
     fn add(&mut self, scene: &Scene, plans: &[Plan], run: &Run) {
         self.runs += 1;
         *self.ends.entry(run.end).or_default() += 1;
-        *self.twice.entry(scene.manners).or_default() += run.twice;
-        let cuts = self.cuts.entry((scene.manners, scene.name, format!("{:?}", scene.behaviour))).or_default();
+        *self.twice.entry(scene.host_rules).or_default() += run.twice;
+        let cuts = self.cuts.entry((scene.host_rules, scene.name, format!("{:?}", scene.behaviour))).or_default();
         cuts.0 += 1;
         cuts.1 += run.fired.iter().take(plans.len()).flatten().count();
         let story = || format!("{} cut at {plans:?} ({:?})", scene.title(), run.fired);
@@ -291,12 +291,12 @@ impl Tally {
     fn report(&self, title: &str, start: Instant) -> String {
         let mut text =
             format!("{title}: {} runs in {:?}, {} violations\n", self.runs, start.elapsed(), self.wrong.len());
-        let mut kinds: BTreeMap<(Manners, &str), Vec<String>> = BTreeMap::new();
-        for ((manners, kind, behaviour), (_, cuts)) in &self.cuts {
-            kinds.entry((*manners, kind)).or_default().push(format!("{behaviour} {cuts}"));
+        let mut kinds: BTreeMap<(HostRules, &str), Vec<String>> = BTreeMap::new();
+        for ((host_rules, kind, behaviour), (_, cuts)) in &self.cuts {
+            kinds.entry((*host_rules, kind)).or_default().push(format!("{behaviour} {cuts}"));
         }
-        for ((manners, kind), behaviours) in kinds {
-            let _ = writeln!(text, "  cuts, {manners:?}, {kind}: {}", behaviours.join(", "));
+        for ((host_rules, kind), behaviours) in kinds {
+            let _ = writeln!(text, "  cuts, {host_rules:?}, {kind}: {}", behaviours.join(", "));
         }
         let _ = writeln!(text, "  booked twice of one request: {:?}", self.twice);
         let _ = writeln!(text, "  cuts by place: {:?}", self.places);
@@ -319,7 +319,7 @@ fn every(name: &str) -> usize {
 /// points.
 fn sampled(points: usize, every: usize, scene: usize) -> impl Iterator<Item = usize> {
     // A sample is shared by the gateways; all is all for each.
-    let every = if every == 1 { 1 } else { every * manners::played().len() };
+    let every = if every == 1 { 1 } else { every * host_rules::played().len() };
     (0..points).filter(move |at| (at + scene * 7).is_multiple_of(if *at < 120 { every } else { every * 10 }))
 }
 
@@ -349,11 +349,11 @@ fn whatever_is_cut_nothing_is_lost_and_nobody_is_charged_twice() {
     for end in END_STATES {
         assert!(tally.ends.contains_key(&end), "no run ended as {end:?}");
     }
-    for manners in manners::played() {
+    for host_rules in host_rules::played() {
         for behaviour in Behaviour::ALL {
             for (name, kind, ..) in KINDS {
-                let seen = tally.cuts.contains_key(&(*manners, name, format!("{behaviour:?}")));
-                assert!(seen, "no {kind:?} ({name}) that {behaviour:?} with the {manners:?} gateway");
+                let seen = tally.cuts.contains_key(&(*host_rules, name, format!("{behaviour:?}")));
+                assert!(seen, "no {kind:?} ({name}) that {behaviour:?} with the {host_rules:?} gateway");
             }
         }
     }
@@ -378,7 +378,7 @@ fn a_second_cut_during_the_recovery_changes_nothing() {
     // A sample leaves out scenes too.
     let scenes = scenes().into_iter().filter(of_a_sale).enumerate();
     // One of so many, and each gateway has its turn.
-    let (gateways, one_of) = (manners::played().len(), (stride / 8).max(1));
+    let (gateways, one_of) = (host_rules::played().len(), (stride / 8).max(1));
     let turn = |number: usize| number / gateways + number % gateways * one_of.div_ceil(gateways);
     let scenes: Vec<_> = scenes.filter(|(number, _)| turn(*number).is_multiple_of(one_of)).collect();
     everywhere(&scenes, |(scene_number, scene)| {
@@ -417,7 +417,7 @@ fn a_payment_that_the_answer_named_is_settled_without_a_question() {
     let tally = Mutex::new(Tally::default());
     let of_a_card = KINDS.into_iter().filter(|(_, kind, ..)| matches!(kind, Kind::Sale | Kind::PreAuthorisation));
     let scenes = of_a_card.map(|(name, kind, hand, of)| Scene {
-        manners: Manners::Checked,
+        host_rules: HostRules::Checked,
         name,
         kind,
         of,
@@ -552,7 +552,7 @@ fn whatever_of_a_commit_reached_the_disk_the_journal_opens_and_the_sale_settles(
             && matches!(scene.behaviour, Behaviour::Approves | Behaviour::SilentAfter)
             && scene.troubles.is_empty()
             // What the power leaves of a commit is no gateway's doing.
-            && scene.manners == manners::played()[0]
+            && scene.host_rules == host_rules::played()[0]
     };
     let mut jobs = Vec::new();
     for scene in scenes().into_iter().filter(named) {

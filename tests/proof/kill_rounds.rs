@@ -42,7 +42,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use plan::{By, Named, Plan, Wish};
-use pos_agent::sim::gateway::Manners;
+use pos_agent::sim::gateway::HostRules;
 use pos_agent::till::Kind;
 use scene::Stage;
 use terminal::{Restart, Terminal, customer};
@@ -64,7 +64,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 #[derive(Default)]
 struct Tally {
     /// By gateway.
-    gateways: BTreeMap<Manners, Counted>,
+    gateways: BTreeMap<HostRules, Counted>,
     fell: BTreeMap<Stage, usize>,
 }
 
@@ -87,8 +87,8 @@ impl Tally {
         for (stage, count) in other.fell {
             *self.fell.entry(stage).or_default() += count;
         }
-        for (manners, theirs) in other.gateways {
-            let mine = self.gateways.entry(manners).or_default();
+        for (host_rules, theirs) in other.gateways {
+            let mine = self.gateways.entry(host_rules).or_default();
             for (sum, more) in [
                 (&mut mine.rounds, theirs.rounds),
                 (&mut mine.restarts, theirs.restarts),
@@ -113,10 +113,10 @@ impl Tally {
         for (stage, words) in Stage::ALL {
             println!("{:6}  {words}", self.fell.get(&stage).unwrap_or(&0));
         }
-        let columns: Vec<_> = Manners::ALL.iter().map(|one| format!("{:>11}", one.as_str())).collect();
+        let columns: Vec<_> = HostRules::ALL.iter().map(|one| format!("{:>11}", one.as_str())).collect();
         println!("by gateway:\n{}", columns.concat());
         let row = |name: &str, count: &dyn Fn(&Counted) -> usize| {
-            let counts = Manners::ALL.iter().map(|one| self.gateways.get(one).map_or(0, count));
+            let counts = HostRules::ALL.iter().map(|one| self.gateways.get(one).map_or(0, count));
             println!("{}  {name}", counts.map(|count| format!("{count:11}")).collect::<String>());
         };
         row("rounds", &|counted| counted.rounds);
@@ -133,9 +133,9 @@ impl Tally {
 }
 
 /// The gateway of a terminal: each in turn, all three in every run.
-fn gateway_of(seed: u64, terminal: u64) -> Manners {
-    let Ok(only) = std::env::var("POS_AGENT_GATEWAY") else { return Manners::in_turn(terminal + seed) };
-    let known = Manners::ALL.into_iter().find(|one| one.as_str() == only);
+fn gateway_of(seed: u64, terminal: u64) -> HostRules {
+    let Ok(only) = std::env::var("POS_AGENT_GATEWAY") else { return HostRules::in_turn(terminal + seed) };
+    let known = HostRules::ALL.into_iter().find(|one| one.as_str() == only);
     known.unwrap_or_else(|| panic!("POS_AGENT_GATEWAY is checked, permissive or literal"))
 }
 
@@ -172,13 +172,13 @@ fn a_kill_at_any_moment_loses_nothing_and_charges_nobody_twice() {
     }
 }
 
-async fn terminal_runs(seed: u64, manners: Manners, rounds: &[u64]) -> Result<Tally, String> {
+async fn terminal_runs(seed: u64, host_rules: HostRules, rounds: &[u64]) -> Result<Tally, String> {
     let mut tally = Tally::default();
-    let counted = tally.gateways.entry(manners).or_default();
+    let counted = tally.gateways.entry(host_rules).or_default();
     let mut lives = Lives::default();
     let mut rounds = rounds.iter().copied().peekable();
     while rounds.peek().is_some() {
-        let mut terminal = Terminal::open(manners).await;
+        let mut terminal = Terminal::open(host_rules).await;
         let till = Till::new(&terminal.shop, &terminal.scene, terminal.loopback.clone());
         while till.waiting() < WAITING_OF_A_SHOP
             && let Some(round) = rounds.next()
@@ -200,7 +200,7 @@ async fn terminal_runs(seed: u64, manners: Manners, rounds: &[u64]) -> Result<Ta
             *counted.kinds.entry(name_of(&deal.wish)).or_default() += 1;
             *counted.ends.entry(deal.ended_as()).or_default() += 1;
         }
-        counted.residual += checker::Books::of(&terminal.shop.gateway.ledger()).residual(manners)?;
+        counted.residual += checker::Books::of(&terminal.shop.gateway.ledger()).residual(host_rules)?;
     }
     Ok(tally)
 }
@@ -297,7 +297,7 @@ async fn run(terminal: &mut Terminal, till: &Till, plan: &Plan, name: &str, live
     let (ledger, receipts) = (terminal.shop.gateway.ledger(), terminal.shop.printer.receipts());
     let deals = till.book.deals();
     checker::settled(&ledger, &deals, &receipts)?;
-    checker::Books::of(&ledger).residual(terminal.shop.gateway.manners())?;
+    checker::Books::of(&ledger).residual(terminal.shop.gateway.host_rules())?;
     // What was over before the first kill has all its paper.
     let undisturbed = terminal.scene.fell().first() == Some(&Stage::Over);
     for deal in deals[first..].iter().filter(|deal| undisturbed && deal.ended_as() == "approved") {
@@ -344,10 +344,10 @@ async fn until_settled_again(till: &Till, first: usize) -> Result<(), String> {
 }
 
 fn name_of(wish: &Wish) -> String {
-    use pos_agent::sim::reader::Entry;
+    use pos_agent::sim::reader::CardEntry;
     let what = match (wish.kind, wish.card.map(|(_, entry)| entry)) {
-        (Kind::Sale, Some(Entry::Insert)) => "sale, chip",
-        (Kind::Sale, Some(Entry::Tap)) => "sale, tap",
+        (Kind::Sale, Some(CardEntry::Insert)) => "sale, chip",
+        (Kind::Sale, Some(CardEntry::Tap)) => "sale, tap",
         (Kind::Sale, _) => "sale, swipe",
         (kind, _) => kind.as_str(),
     };
@@ -374,7 +374,7 @@ fn story(seed: u64, round: u64, plan: &Plan, why: &str, terminal: &Terminal) -> 
         "\n==== {why}\nthe gateway: {}\nagain: POS_AGENT_SEED={seed} POS_AGENT_ROUND={round} cargo test --test kill_rounds\n\
          with the rounds before it: POS_AGENT_SEED={seed} POS_AGENT_ROUNDS={} cargo test --test kill_rounds\nthe plan: {}\n\
          what happened:\n{}\nthe end of the gateway's ledger:\n{}\nthe agent's log:\n{}",
-        terminal.shop.gateway.manners().as_str(),
+        terminal.shop.gateway.host_rules().as_str(),
         round + 1,
         plan.told(),
         terminal.scene.story().join("\n"),

@@ -20,10 +20,10 @@ use std::time::{Duration, Instant};
 
 use tokio::time::sleep;
 use world::World;
-use world::manners::{self, Manners};
-use world::people::{Till, Told, Wish};
+use world::disturbances::{self, DISTURBANCES, Dice, Disturbance};
+use world::host_rules::{self, HostRules};
+use world::tills::{Till, Told, Wish};
 use world::verdict::{Broken, EndState, Violation};
-use world::weather::{self, Dice, FAULTS, Fault};
 
 /// Without a number of storms: so many that `cargo test` stays short.
 const FEW: u64 = 300;
@@ -32,7 +32,7 @@ const BOARDS: usize = 4;
 
 /// What a storm came to.
 struct Storm {
-    manners: Manners,
+    host_rules: HostRules,
     violations: Vec<Violation>,
     /// All that was seen, when something was wrong.
     story: String,
@@ -40,7 +40,7 @@ struct Storm {
     kinds: Vec<&'static str>,
     ends: Vec<EndState>,
     boards: usize,
-    faults: Vec<Fault>,
+    faults: Vec<Disturbance>,
     /// What a bank without rules booked twice of one request.
     twice: usize,
     /// Virtual time.
@@ -49,15 +49,15 @@ struct Storm {
 
 fn storm(seed: u64) -> Storm {
     let mut dice = Dice::new(seed);
-    let world = World::new(&weather::customers(&mut dice));
-    let manners = dice.pick(manners::played());
+    let world = World::new(&disturbances::customers(&mut dice));
+    let host_rules = dice.pick(host_rules::played());
     {
         let bank = &mut world.lock().bank;
-        bank.manners = manners;
+        bank.host_rules = host_rules;
         bank.redirects = dice.pick(&[0, 0, 1, 3, 7]);
         bank.asked_by_post = dice.once_in(2);
     }
-    weather::wishes(&world, &mut dice);
+    disturbances::wishes(&world, &mut dice);
     let count = world.lock().wishes.len();
     let faults = Mutex::new(Vec::new());
     let mut boards = 0;
@@ -69,12 +69,12 @@ fn storm(seed: u64) -> Storm {
             let weather = async {
                 for _ in 0..outside.below(4) {
                     sleep(outside.ms(30_000)).await;
-                    let fault = outside.pick(&FAULTS);
-                    if fault == Fault::GatewayAwayForDays && !outside.once_in(6) {
+                    let fault = outside.pick(&DISTURBANCES);
+                    if fault == Disturbance::GatewayAwayForDays && !outside.once_in(6) {
                         continue;
                     }
                     faults.lock().unwrap().push(fault);
-                    weather::happens(&world, fault, &mut outside).await;
+                    disturbances::happens(&world, fault, &mut outside).await;
                 }
                 sleep(day).await;
             };
@@ -108,7 +108,7 @@ fn storm(seed: u64) -> Storm {
     let state = world.lock();
     let kinds = state.wishes.iter().map(|wish| wish.kind.as_str()).collect();
     let twice = state.bank.booked_twice();
-    Storm { manners, violations, story, kinds, ends, boards, faults, twice, lasted: state.now() }
+    Storm { host_rules, violations, story, kinds, ends, boards, faults, twice, lasted: state.now() }
 }
 
 /// Three tills at once, each with its wishes in order.
@@ -157,11 +157,11 @@ struct Tally {
     storms: u64,
     wishes: usize,
     boards: usize,
-    faults: BTreeMap<Fault, usize>,
+    faults: BTreeMap<Disturbance, usize>,
     ends: BTreeMap<EndState, usize>,
     /// Transactions by gateway and kind.
-    kinds: BTreeMap<(Manners, &'static str), usize>,
-    twice: BTreeMap<Manners, usize>,
+    kinds: BTreeMap<(HostRules, &'static str), usize>,
+    twice: BTreeMap<HostRules, usize>,
     lasted: Duration,
     wrong: Vec<String>,
     broken: Broken,
@@ -196,16 +196,16 @@ fn after_every_storm_ledger_tills_and_receipts_agree() {
                         *tally.faults.entry(fault).or_default() += 1;
                     }
                     for kind in storm.kinds {
-                        *tally.kinds.entry((storm.manners, kind)).or_default() += 1;
+                        *tally.kinds.entry((storm.host_rules, kind)).or_default() += 1;
                     }
-                    *tally.twice.entry(storm.manners).or_default() += storm.twice;
+                    *tally.twice.entry(storm.host_rules).or_default() += storm.twice;
                     for end in storm.ends {
                         *tally.ends.entry(end).or_default() += 1;
                     }
                     if storms == 1 {
                         println!("{}", storm.story);
                     }
-                    let place = format!("{:?}, POS_AGENT_SEED={seed}", storm.manners);
+                    let place = format!("{:?}, POS_AGENT_SEED={seed}", storm.host_rules);
                     tally.broken.add(&storm.violations, &place);
                     tally.wrong.extend(storm.violations.iter().map(|violation| format!("{place}: {violation}")));
                 }
@@ -228,12 +228,12 @@ fn after_every_storm_ledger_tills_and_receipts_agree() {
     );
     println!("  faults: {:?}", tally.faults);
     println!("  end states: {:?}", tally.ends);
-    for (manners, twice) in &tally.twice {
+    for (host_rules, twice) in &tally.twice {
         let kinds: Vec<_> = (tally.kinds.iter())
-            .filter(|((of, _), _)| of == manners)
+            .filter(|((of, _), _)| of == host_rules)
             .map(|((_, kind), count)| format!("{kind} {count}"))
             .collect();
-        println!("  {manners:?}: {}; booked twice of one request: {twice}", kinds.join(", "));
+        println!("  {host_rules:?}: {}; booked twice of one request: {twice}", kinds.join(", "));
     }
     assert!(
         tally.wrong.is_empty(),
@@ -243,10 +243,10 @@ fn after_every_storm_ledger_tills_and_receipts_agree() {
         tally.wrong[..tally.wrong.len().min(20)].join("\n")
     );
     if storms >= FEW {
-        for manners in manners::played() {
-            assert!(tally.twice.contains_key(manners), "no storm with the {manners:?} gateway");
+        for host_rules in host_rules::played() {
+            assert!(tally.twice.contains_key(host_rules), "no storm with the {host_rules:?} gateway");
         }
-        for fault in FAULTS {
+        for fault in DISTURBANCES {
             assert!(tally.faults.contains_key(&fault), "no storm with {fault:?}");
         }
         for end in world::verdict::END_STATES {

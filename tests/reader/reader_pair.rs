@@ -11,7 +11,7 @@ use pos_agent::reader::{
     self, Arm, CardVerdict, Completion, Event, Handle, LocalTime, ManualCommand, ManualEntry, NoAmount, NoCard, Order,
     Settings, Step, Type, Typing, Unready, spawn,
 };
-use pos_agent::sim::reader::{AbortRace, Dukpt, Entry, Key, Options, Reader, WaitsFor, card, start};
+use pos_agent::sim::reader::{AbortRace, CardEntry, Dukpt, Key, Options, Reader, WaitsFor, card, start};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc::Receiver;
@@ -87,7 +87,7 @@ impl Pair {
     }
 
     /// Arms, presents the card when the reader waits for one, and does what the cashier is told until it is read.
-    async fn present(&mut self, name: &str, entry: Entry) -> (Vec<Step>, Box<Presented>) {
+    async fn present(&mut self, name: &str, entry: CardEntry) -> (Vec<Step>, Box<Presented>) {
         let card = card(name).unwrap();
         self.arm().await;
         self.reader.waits_for(WaitsFor::Card).await;
@@ -147,16 +147,16 @@ impl Pair {
 }
 
 /// Name, way, entry mode, sealed PIN, the card's own verdict when the host approves without issuer data.
-const SALES: &[(&str, Entry, EntryMode, bool, CardVerdict)] = &[
-    ("chip-refuses", Entry::Insert, EntryMode::Icc, false, CardVerdict::Refused),
-    ("chip-offline", Entry::Insert, EntryMode::Icc, false, CardVerdict::Approved),
-    ("chip-broken", Entry::Insert, EntryMode::MagstripeAsFallback, false, CardVerdict::Approved),
-    ("chip-unsupported", Entry::Insert, EntryMode::MagstripeAsFallback, false, CardVerdict::Approved),
-    ("tap", Entry::Tap, EntryMode::NfcIcc, false, CardVerdict::Approved),
-    ("tap-pin", Entry::Tap, EntryMode::NfcIcc, true, CardVerdict::Approved),
-    ("tap-magstripe", Entry::Tap, EntryMode::NfcMagstripe, false, CardVerdict::Approved),
-    ("swipe", Entry::Swipe, EntryMode::Magstripe, false, CardVerdict::Approved),
-    ("swipe-pin", Entry::Swipe, EntryMode::Magstripe, true, CardVerdict::Approved),
+const SALES: &[(&str, CardEntry, EntryMode, bool, CardVerdict)] = &[
+    ("chip-refuses", CardEntry::Insert, EntryMode::Icc, false, CardVerdict::Refused),
+    ("chip-offline", CardEntry::Insert, EntryMode::Icc, false, CardVerdict::Approved),
+    ("chip-broken", CardEntry::Insert, EntryMode::MagstripeAsFallback, false, CardVerdict::Approved),
+    ("chip-unsupported", CardEntry::Insert, EntryMode::MagstripeAsFallback, false, CardVerdict::Approved),
+    ("tap", CardEntry::Tap, EntryMode::NfcIcc, false, CardVerdict::Approved),
+    ("tap-pin", CardEntry::Tap, EntryMode::NfcIcc, true, CardVerdict::Approved),
+    ("tap-magstripe", CardEntry::Tap, EntryMode::NfcMagstripe, false, CardVerdict::Approved),
+    ("swipe", CardEntry::Swipe, EntryMode::Magstripe, false, CardVerdict::Approved),
+    ("swipe-pin", CardEntry::Swipe, EntryMode::Magstripe, true, CardVerdict::Approved),
 ];
 
 async fn every_card(options: Options) {
@@ -172,17 +172,17 @@ async fn every_card(options: Options) {
     }
     // Chips whose verdict on an approval without issuer data is their own affair: declined by the host it is AAC.
     for (name, entry, pin) in [
-        ("chip-pin", Entry::Insert, true),
-        ("chip-no-cvm", Entry::Insert, false),
-        ("chip-choice", Entry::Insert, false),
-        ("chip-pin", Entry::Swipe, true),
-        ("tap-insert", Entry::Tap, true),
+        ("chip-pin", CardEntry::Insert, true),
+        ("chip-no-cvm", CardEntry::Insert, false),
+        ("chip-choice", CardEntry::Insert, false),
+        ("chip-pin", CardEntry::Swipe, true),
+        ("tap-insert", CardEntry::Tap, true),
     ] {
         let (steps, presented) = pair.present(name, entry).await;
         assert_eq!((presented.facts.entry, presented.pin.is_some()), (EntryMode::Icc, pin), "{name} {steps:?}");
         assert_eq!(pair.complete(b"Z1").await, CardVerdict::Refused, "{name}");
     }
-    let (_, presented) = pair.present("chip-declines", Entry::Insert).await;
+    let (_, presented) = pair.present("chip-declines", CardEntry::Insert).await;
     assert_eq!(presented.first_answer, FirstAnswer::Declined);
     assert_eq!(pair.complete(b"Z1").await, CardVerdict::Refused);
 }
@@ -245,7 +245,7 @@ async fn another_amount_or_currency_is_refused() {
         Options { amount_override: Some(1), ..Options::default() },
         Options { currency_override: Some(840), ..Options::default() },
     ] {
-        for (name, entry) in [("chip-no-cvm", Entry::Insert), ("tap", Entry::Tap)] {
+        for (name, entry) in [("chip-no-cvm", CardEntry::Insert), ("tap", CardEntry::Tap)] {
             let mut pair = Pair::ready(options.clone()).await;
             pair.arm().await;
             pair.reader.waits_for(WaitsFor::Card).await;
@@ -274,7 +274,7 @@ async fn unplugged_while_the_card_is_read_and_plugged_in_again() {
     let mut pair = Pair { reader, handle, events, sale: 0, keys: (None, None) };
     assert!(matches!(pair.next().await, Event::Ready(_)));
     for _ in 0..2 {
-        let (_, _presented) = pair.present("tap", Entry::Tap).await;
+        let (_, _presented) = pair.present("tap", CardEntry::Tap).await;
         pair.reader.unplug();
         let event = pair.next().await;
         assert!(matches!(event, Event::Unready(Unready::Absent { .. })), "{event:?}");
@@ -287,7 +287,7 @@ async fn unplugged_while_the_card_is_read_and_plugged_in_again() {
             }
         }
     }
-    let (_, presented) = pair.present("tap", Entry::Tap).await;
+    let (_, presented) = pair.present("tap", CardEntry::Tap).await;
     assert_eq!(presented.facts.entry, EntryMode::NfcIcc);
     assert_eq!(pair.complete(b"00").await, CardVerdict::Approved);
 }
@@ -325,7 +325,7 @@ async fn amounts_and_tips_are_typed() {
         assert!(matches!(&event, Event::Typed { amount, .. } if *amount == expected), "{event:?}");
     }
     // The reader is free for a card.
-    let (_, _presented) = pair.present("tap", Entry::Tap).await;
+    let (_, _presented) = pair.present("tap", CardEntry::Tap).await;
     assert_eq!(pair.complete(b"00").await, CardVerdict::Approved);
 }
 
@@ -354,7 +354,7 @@ async fn a_card_number_is_typed() {
         let (_, event) = pair.after_steps().await;
         assert!(matches!(event, Event::NoCard { why: NoCard::Unreadable { .. }, .. }), "{event:?}");
         assert!(matches!(pair.next().await, Event::Idle));
-        let (_, _presented) = pair.present("swipe", Entry::Swipe).await;
+        let (_, _presented) = pair.present("swipe", CardEntry::Swipe).await;
         assert_eq!(pair.complete(b"00").await, CardVerdict::Approved);
     }
 }
@@ -366,7 +366,7 @@ async fn long_scripts_reach_a_reader_that_takes_them() {
     let script = [&[0x72, 0x82][..], &u16::try_from(commands.len()).unwrap().to_be_bytes(), &commands].concat();
     for (extended_apdu, dropped) in [(true, false), (false, true)] {
         let mut pair = Pair::ready(Options { extended_apdu, ..Options::default() }).await;
-        let (_, _presented) = pair.present("chip-no-cvm", Entry::Insert).await;
+        let (_, _presented) = pair.present("chip-no-cvm", CardEntry::Insert).await;
         assert_eq!(pair.complete_with(b"Z1", &script).await, (CardVerdict::Refused, dropped));
     }
 }
@@ -402,7 +402,7 @@ async fn unplugged_in_every_step_and_back_at_another_tty() {
                 pair.reader.waits_for(WaitsFor::Number).await;
             }
             "card in the slot" => {
-                let (_, _presented) = pair.present("chip-no-cvm", Entry::Insert).await;
+                let (_, _presented) = pair.present("chip-no-cvm", CardEntry::Insert).await;
                 let completion = Completion { arc: *b"Z1", issuer_authentication: None, scripts: heapless::Vec::new() };
                 pair.handle.order(Order::Complete { sale: pair.sale, completion }).await.unwrap();
                 while !matches!(pair.next().await, Event::Step { step: Step::RemoveCard, .. }) {}
@@ -426,7 +426,7 @@ async fn unplugged_in_every_step_and_back_at_another_tty() {
                 other => panic!("{step}: {other:?}"),
             }
         }
-        let (_, presented) = pair.present("tap", Entry::Tap).await;
+        let (_, presented) = pair.present("tap", CardEntry::Tap).await;
         assert_eq!(presented.facts.entry, EntryMode::NfcIcc, "{step}");
         assert_eq!(pair.complete(b"00").await, CardVerdict::Approved, "{step}");
     }
@@ -439,7 +439,7 @@ async fn keys_that_are_used_up_end_the_sale_and_the_reader_waits_for_new_ones() 
         let dukpt = Dukpt::TDES.with_keys_left(left);
         let mut pair = Pair::ready(Options { dukpt, ..Options::default() }).await;
         if left == 2 {
-            pair.present("tap", Entry::Tap).await;
+            pair.present("tap", CardEntry::Tap).await;
             pair.complete(b"00").await;
         }
         pair.arm().await;
@@ -460,13 +460,13 @@ async fn keys_that_are_used_up_end_the_sale_and_the_reader_waits_for_new_ones() 
 #[tokio::test]
 async fn a_wrong_pin_is_seen_with_the_tries_left() {
     let mut pair = Pair::ready(Options::default()).await;
-    let (steps, presented) = pair.present("chip-offline-pin", Entry::Insert).await;
+    let (steps, presented) = pair.present("chip-offline-pin", CardEntry::Insert).await;
     assert!(steps.contains(&Step::PinWrong { tries_left: Some(2) }), "{steps:?}");
     assert_eq!(steps.last(), Some(&Step::PinDone), "{steps:?}");
     assert_eq!(presented.facts.cvm, Some(Cvm::OfflinePin));
     pair.complete(b"00").await;
     // A phone has checked its holder; a contactless card never checks a PIN.
-    let (_, presented) = pair.present("tap-phone", Entry::Tap).await;
+    let (_, presented) = pair.present("tap-phone", CardEntry::Tap).await;
     assert_eq!(presented.facts.cvm, Some(Cvm::ConsumerDevice));
 }
 
@@ -478,7 +478,7 @@ async fn of_a_list_that_the_reader_gives_away_the_first_application_is_taken() {
     let (handle, events) = spawn(settings);
     let mut pair = Pair { reader, handle, events, sale: 0, keys: (None, None) };
     assert!(matches!(pair.next().await, Event::Ready(_)));
-    let (steps, presented) = pair.present("chip-choice", Entry::Insert).await;
+    let (steps, presented) = pair.present("chip-choice", CardEntry::Insert).await;
     assert!(!steps.contains(&Step::ChoosingApplication), "{steps:?}");
     let CardFacts { label, aid, .. } = &presented.facts;
     assert_eq!((label.as_deref(), aid.as_deref()), (Some("VISA CREDIT"), Some("A0000000031010")));

@@ -14,9 +14,9 @@ use pos_agent::sim::keys::{
     Ksn, TEST_BDK_AES, TEST_BDK_PIN, TEST_BDK_SRED, TEST_IMK_AC, TEST_IMK_SMI, TEST_KSN_PIN, TEST_KSN_SRED, ZERO_IV,
     ZERO_IV_16, aes_dukpt, pin_block,
 };
-use pos_agent::sim::reader::deck::{Card, DECK, Entry};
+use pos_agent::sim::reader::deck::{Card, CardEntry, DECK};
 use pos_agent::sim::reader::{
-    AbortRace, ChoicePlan, Dukpt, Key, Options, Pace, PinPlan, Reader, Script, WaitsFor, When, card, start,
+    AbortRace, ChoicePlan, Dukpt, Key, Options, Pace, PinPlan, Reader, Script, ScriptEvent, WaitsFor, card, start,
 };
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio_serial::SerialPortBuilderExt;
@@ -217,19 +217,19 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
     }
 
     /// START or START CONTACTLESS with this card; its answer.
-    async fn pay(&mut self, reader: &Reader, card: &'static Card, entry: Entry) -> Message {
+    async fn pay(&mut self, reader: &Reader, card: &'static Card, entry: CardEntry) -> Message {
         match entry {
-            Entry::Insert => {
+            CardEntry::Insert => {
                 reader.insert(card);
                 self.ask(frame::START).await
             }
-            Entry::Tap => {
+            CardEntry::Tap => {
                 self.send(frame::START_CONTACTLESS).await;
                 reader.waits_for(WaitsFor::Card).await;
                 reader.tap(card);
                 self.answer().await
             }
-            Entry::Swipe => {
+            CardEntry::Swipe => {
                 self.send(frame::CARD_STATUS_ON).await;
                 assert_eq!(self.message().await.find(0x48), Some(&[0, 0][..]));
                 reader.swipe(card);
@@ -358,7 +358,7 @@ async fn a_chip_refuses_what_does_not_come_from_its_issuer() {
         ("chip-refuses", "right", 0xE5, "0000008000"),
     ] {
         let card = named(name);
-        let e4 = wire.pay(&reader, card, Entry::Insert).await;
+        let e4 = wire.pay(&reader, card, CardEntry::Insert).await;
         assert_eq!(e4.template(), 0xE4, "{name}");
         let answer = match answer {
             "right" => e4.approval(card, CSU_APPROVED),
@@ -380,7 +380,7 @@ async fn a_tap_comes_with_two_sealed_blocks() {
     let (reader, mut wire) = reader(Options::default()).await;
     for (n, name) in (0_u32..).zip(["tap", "tap-pin"]) {
         let card = named(name);
-        let e4 = wire.pay(&reader, card, Entry::Tap).await;
+        let e4 = wire.pay(&reader, card, CardEntry::Tap).await;
         assert_eq!((e4.template(), e4.find(0xDF30)), (0xE4, Some(&[3, 1][..])));
         let plain = format!("5711{}D31122011758989389{}", card.pan, "0000000000");
         let ksn = |counter| TEST_KSN_SRED.with_counter(counter);
@@ -397,12 +397,12 @@ async fn a_tap_comes_with_two_sealed_blocks() {
 #[tokio::test]
 async fn every_card_gives_the_documented_answer_at_every_entry() {
     for card in DECK {
-        for entry in [Entry::Insert, Entry::Tap, Entry::Swipe] {
+        for entry in [CardEntry::Insert, CardEntry::Tap, CardEntry::Swipe] {
             let (reader, mut wire) = reader(Options::default()).await;
-            if entry == Entry::Swipe && !card.stripe {
+            if entry == CardEntry::Swipe && !card.stripe {
                 continue;
             }
-            if entry == Entry::Tap && card.tap == pos_agent::sim::reader::deck::Tap::None {
+            if entry == CardEntry::Tap && card.tap == pos_agent::sim::reader::deck::Tap::None {
                 wire.send(frame::START_CONTACTLESS).await;
                 reader.waits_for(WaitsFor::Card).await;
                 reader.tap(card);
@@ -413,17 +413,17 @@ async fn every_card_gives_the_documented_answer_at_every_entry() {
             let answer = wire.pay(&reader, card, entry).await;
             let said = (answer.body.first().copied(), answer.status);
             let expected = match (card.name, entry) {
-                (_, Entry::Swipe) => (Some(0xE1), 0x9000),
-                ("tap-insert", Entry::Tap) => (None, 0x9FC3),
-                (_, Entry::Tap) => (Some(0xE4), 0x9000),
-                ("chip-broken" | "tap-magstripe" | "tap-phone" | "swipe" | "swipe-pin", Entry::Insert) => {
+                (_, CardEntry::Swipe) => (Some(0xE1), 0x9000),
+                ("tap-insert", CardEntry::Tap) => (None, 0x9FC3),
+                (_, CardEntry::Tap) => (Some(0xE4), 0x9000),
+                ("chip-broken" | "tap-magstripe" | "tap-phone" | "swipe" | "swipe-pin", CardEntry::Insert) => {
                     (None, 0x9F30)
                 }
-                ("blocked", Entry::Insert) => (None, 0x9F25),
-                ("chip-unsupported", Entry::Insert) => (None, 0x9F28),
-                ("chip-offline", Entry::Insert) => (Some(0xE3), 0x9000),
-                ("chip-declines", Entry::Insert) => (Some(0xE5), 0x9000),
-                (_, Entry::Insert) => (Some(0xE4), 0x9000),
+                ("blocked", CardEntry::Insert) => (None, 0x9F25),
+                ("chip-unsupported", CardEntry::Insert) => (None, 0x9F28),
+                ("chip-offline", CardEntry::Insert) => (Some(0xE3), 0x9000),
+                ("chip-declines", CardEntry::Insert) => (Some(0xE5), 0x9000),
+                (_, CardEntry::Insert) => (Some(0xE4), 0x9000),
             };
             assert_eq!(said, expected, "{} {entry:?}", card.name);
             // What a card says it allows is what works, and it leads on from what does not.
@@ -446,7 +446,7 @@ async fn every_card_gives_the_documented_answer_at_every_entry() {
 #[tokio::test]
 async fn a_swipe_is_an_event_with_both_tracks_sealed() {
     let (reader, mut wire) = reader(Options::default()).await;
-    let event = wire.pay(&reader, named("swipe"), Entry::Swipe).await;
+    let event = wire.pay(&reader, named("swipe"), CardEntry::Swipe).await;
     assert!(event.unsolicited);
     assert_eq!(event.find(0x48), Some(&[0, 7][..]));
     assert_eq!(event.find(0xDFAE22), Some(&b";450060******0061=3112101**********?*"[..]));
@@ -466,7 +466,7 @@ async fn a_swipe_is_an_event_with_both_tracks_sealed() {
     // Switched off, nothing comes and no key is used.
     wire.exchange(frame::CARD_STATUS_OFF, frame::CARD_REMOVED).await;
     reader.swipe(named("swipe"));
-    let event = wire.pay(&reader, named("swipe"), Entry::Swipe).await;
+    let event = wire.pay(&reader, named("swipe"), CardEntry::Swipe).await;
     assert_eq!(event.opened()[0].0, TEST_KSN_SRED.with_counter(3));
 }
 
@@ -543,7 +543,7 @@ async fn abort_and_the_card_race_in_both_orders() {
 async fn an_online_pin_follows_a_swipe() {
     let (reader, mut wire) = reader(Options::default()).await;
     let card = named("swipe-pin");
-    let event = wire.pay(&reader, card, Entry::Swipe).await;
+    let event = wire.pay(&reader, card, CardEntry::Swipe).await;
     let masked = event.find(0xDFAE22).unwrap();
     let ask = |masked: &[u8]| {
         let inner = [&hex::decode("9F02060000000004565004564953415F2A020826DFAE2225").unwrap()[..], masked].concat();
@@ -619,7 +619,7 @@ async fn a_card_may_be_pulled_at_any_moment() {
     assert_eq!(wire.answer().await.status, 0x9F41);
     // Before CONTINUE, and another card in its place.
     for other in [None, Some(named("chip-no-cvm"))] {
-        assert_eq!(wire.pay(&reader, named("chip-pin"), Entry::Insert).await.template(), 0xE4);
+        assert_eq!(wire.pay(&reader, named("chip-pin"), CardEntry::Insert).await.template(), 0xE4);
         reader.remove();
         other.into_iter().for_each(|card| reader.insert(card));
         assert_eq!(wire.ask(frame::CONTINUE_00).await.status, 0x9F23);
@@ -651,7 +651,7 @@ async fn commands_out_of_turn_are_refused() {
 async fn a_choice_of_applications_comes_as_e2() {
     let (reader, mut wire) = reader(Options::default()).await;
     // DFA204 01: chosen on the reader. 02: the candidates come back.
-    assert_eq!(wire.pay(&reader, named("chip-choice"), Entry::Insert).await.template(), 0xE4);
+    assert_eq!(wire.pay(&reader, named("chip-choice"), CardEntry::Insert).await.template(), 0xE4);
     let start = frame::START.replace("DFA2040101", "DFA2040102");
     let apdu = hex::decode(&start[6..start.len() - 2]).unwrap();
     wire.send_bytes(&packet(&apdu)).await;
@@ -683,14 +683,14 @@ async fn a_reader_can_be_bad() {
     // No SRED key: clear tracks, clear 57 and 5A.
     let (unsecured, mut wire) = reader(Options { secured: false, ..Options::default() }).await;
     assert_eq!(wire.ask(frame::P2PE_STATUS).await.find(0xDFAE01), Some(&[3][..]));
-    let event = wire.pay(&unsecured, named("swipe"), Entry::Swipe).await;
+    let event = wire.pay(&unsecured, named("swipe"), CardEntry::Swipe).await;
     assert!(event.find(0x5F21).is_some() && event.find(0x5F22).is_some() && event.find(0xDFAE02).is_none());
-    let e4 = wire.pay(&unsecured, named("chip-no-cvm"), Entry::Insert).await;
+    let e4 = wire.pay(&unsecured, named("chip-no-cvm"), CardEntry::Insert).await;
     assert!(e4.find(0x57).is_some() && e4.find(0x5A).is_some() && e4.find(0xDFAE02).is_none());
     // Another amount, another currency: and the cryptogram is over them.
     let options = Options { amount_override: Some(1), currency_override: Some(978), ..Options::default() };
     let (cheat, mut wire) = reader(options).await;
-    let e4 = wire.pay(&cheat, named("chip-no-cvm"), Entry::Insert).await;
+    let e4 = wire.pay(&cheat, named("chip-no-cvm"), CardEntry::Insert).await;
     assert_eq!(e4.find(0x9F02), Some(&[0, 0, 0, 0, 0, 1][..]));
     assert_eq!(e4.find(0x5F2A), Some(&[0x09, 0x78][..]));
     assert!(e4.cryptogram_is_right(named("chip-no-cvm")));
@@ -712,7 +712,7 @@ async fn chains_chatter_and_fragments_change_nothing() {
         let options = Options { chain_size, chatter: true, fragment: Some(61), ..Options::default() };
         let (reader, mut wire) = reader(options).await;
         let card = named("tap-pin");
-        let e4 = wire.pay(&reader, card, Entry::Tap).await;
+        let e4 = wire.pay(&reader, card, CardEntry::Tap).await;
         assert!(e4.packets > 2);
         assert!(e4.cryptogram_is_right(card) && e4.pin_is("1234", card));
     }
@@ -724,7 +724,7 @@ async fn the_cable_can_be_pulled_and_put_back() {
     let link = folder.path().join("reader");
     let (reader, mut wire) = reader(Options { link: Some(link.clone()), ..Options::default() }).await;
     assert_eq!(reader.place(), link.to_string_lossy());
-    assert_eq!(wire.pay(&reader, named("chip-no-cvm"), Entry::Insert).await.opened()[0].0.counter(), 1);
+    assert_eq!(wire.pay(&reader, named("chip-no-cvm"), CardEntry::Insert).await.opened()[0].0.counter(), 1);
     reader.unplug();
     assert_eq!(wire.0.read(&mut [0; 8]).await.unwrap_or(0), 0);
     reader.replug().unwrap();
@@ -739,20 +739,20 @@ async fn the_cable_can_be_pulled_and_put_back() {
 }
 
 /// Card, way, and what its E4 must hold: 9F34 and 95 (EMV Book 3, C3 and C5), 4F, 5F28.
-const SIGNED: &[(&str, Entry, &str, &str, &str, &str)] = &[
-    ("chip-signature", Entry::Insert, "1E0300", "0000008000", "A0000000031010", "0826"),
-    ("chip-scripts", Entry::Insert, "1F0302", "0000008000", "A0000000031010", "0826"),
-    ("chip-offline-pin", Entry::Insert, "440302", "0000008000", "A0000000031010", "0826"),
-    ("chip-choice", Entry::Insert, "1F0302", "0000008000", "A0000000031010", "0826"),
-    ("expired", Entry::Insert, "1F0302", "0040008000", "A0000000031010", "0826"),
-    ("pin-wrong", Entry::Insert, "420300", "0000048000", "A0000000031010", "0826"),
-    ("pin-exceeded", Entry::Insert, "440301", "0000A08000", "A0000000031010", "0826"),
-    ("app-blocked", Entry::Insert, "1F0302", "0000008000", "A0000000032010", "0826"),
-    ("pan-19", Entry::Insert, "420300", "0000048000", "A0000000043060", "0826"),
-    ("foreign", Entry::Insert, "420300", "0000048000", "A0000000031010", "0840"),
-    ("tap-phone", Entry::Tap, "010002", "0000000000", "A0000000041010", "0826"),
-    ("debit", Entry::Insert, "420300", "0000048000", "A0000000041010", "0826"),
-    ("debit", Entry::Tap, "1F0002", "0000000000", "A0000000041010", "0826"),
+const SIGNED: &[(&str, CardEntry, &str, &str, &str, &str)] = &[
+    ("chip-signature", CardEntry::Insert, "1E0300", "0000008000", "A0000000031010", "0826"),
+    ("chip-scripts", CardEntry::Insert, "1F0302", "0000008000", "A0000000031010", "0826"),
+    ("chip-offline-pin", CardEntry::Insert, "440302", "0000008000", "A0000000031010", "0826"),
+    ("chip-choice", CardEntry::Insert, "1F0302", "0000008000", "A0000000031010", "0826"),
+    ("expired", CardEntry::Insert, "1F0302", "0040008000", "A0000000031010", "0826"),
+    ("pin-wrong", CardEntry::Insert, "420300", "0000048000", "A0000000031010", "0826"),
+    ("pin-exceeded", CardEntry::Insert, "440301", "0000A08000", "A0000000031010", "0826"),
+    ("app-blocked", CardEntry::Insert, "1F0302", "0000008000", "A0000000032010", "0826"),
+    ("pan-19", CardEntry::Insert, "420300", "0000048000", "A0000000043060", "0826"),
+    ("foreign", CardEntry::Insert, "420300", "0000048000", "A0000000031010", "0840"),
+    ("tap-phone", CardEntry::Tap, "010002", "0000000000", "A0000000041010", "0826"),
+    ("debit", CardEntry::Insert, "420300", "0000048000", "A0000000041010", "0826"),
+    ("debit", CardEntry::Tap, "1F0002", "0000000000", "A0000000041010", "0826"),
 ];
 
 #[tokio::test]
@@ -783,7 +783,7 @@ async fn what_each_special_card_signs() {
 async fn nineteen_digits_are_padded_everywhere() {
     let (reader, mut wire) = reader(Options::default()).await;
     let card = named("pan-19");
-    let e4 = wire.pay(&reader, card, Entry::Insert).await;
+    let e4 = wire.pay(&reader, card, CardEntry::Insert).await;
     assert_eq!(
         e4.opened()[0].1,
         "5A0A6799998900000074316F57136799998900000074316D31122011758989389F000000000000000000"[..80].to_owned()
@@ -791,7 +791,7 @@ async fn nineteen_digits_are_padded_everywhere() {
     assert_eq!(e4.find(0xDFAE5A).map(hex::encode_upper), Some("679999FFFFFFFFF4316F".to_owned()));
     assert_eq!(e4.find(0xDFAE57).map(hex::encode_upper), Some("679999FFFFFFFFF4316D31122011758989389F".to_owned()));
     reader.remove();
-    let event = wire.pay(&reader, card, Entry::Swipe).await;
+    let event = wire.pay(&reader, card, CardEntry::Swipe).await;
     assert_eq!(event.find(0xDFAE22), Some(&b";679999*********4316=3112201**********?*"[..]));
 }
 
@@ -805,7 +805,7 @@ async fn a_chip_carries_out_the_scripts_of_its_issuer_only() {
     ] {
         let (reader, mut wire) = reader(Options::default()).await;
         let card = named("chip-scripts");
-        let e4 = wire.pay(&reader, card, Entry::Insert).await;
+        let e4 = wire.pay(&reader, card, CardEntry::Insert).await;
         let atc = e4.find(0x9F36).unwrap().try_into().unwrap();
         let arqc = e4.find(0x9F26).unwrap().try_into().unwrap();
         let key = ScriptKey::new(&Issuer::new(TEST_IMK_SMI), card.pan, card.psn, atc, arqc).unwrap();
@@ -834,7 +834,7 @@ async fn a_chip_carries_out_the_scripts_of_its_issuer_only() {
     }
     // The documented CONTINUE with a 91 and a 72 that are not the issuer's (readers: 2.13).
     let (reader, mut wire) = reader(Options::default()).await;
-    assert_eq!(wire.pay(&reader, named("chip-scripts"), Entry::Insert).await.template(), 0xE4);
+    assert_eq!(wire.pay(&reader, named("chip-scripts"), CardEntry::Insert).await.template(), 0xE4);
     let last = wire
         .ask("01002BDED2000026E0248A023030910A1122334455667788303072129F1804000000018609842400000411223344D2")
         .await;
@@ -936,7 +936,7 @@ async fn a_chip_checks_the_pin_and_counts_the_tries() {
     assert_eq!(e4.find(0x9F34), Some(&[0x44, 3, 2][..]));
     assert!(e4.find(0xDFAE04).is_none() && e4.cryptogram_is_right(card));
     // Wrong three times: the chip takes none any more, now and at the next payment.
-    reader.follow(script("on pin: type wrong"));
+    reader.run_script(script("on pin: type wrong"));
     for _ in 0..2 {
         let e4 = wire.ask(frame::START).await;
         assert_eq!(e4.find(0x9F34), Some(&[0x44, 3, 1][..]));
@@ -961,7 +961,7 @@ fn opened_aes(message: &Message) -> (aes_dukpt::Ksn, String) {
 async fn a_reader_seals_under_aes() {
     let (reader, mut wire) = reader(Options { dukpt: Dukpt::AES, ..Options::default() }).await;
     let card = named("chip-pin");
-    let e4 = wire.pay(&reader, card, Entry::Insert).await;
+    let e4 = wire.pay(&reader, card, CardEntry::Insert).await;
     let (ksn, plain) = opened_aes(&e4);
     assert_eq!(ksn.to_string(), "123456789012341100000001");
     assert_eq!(plain, "5A08476173900101011957114761739001010119D31122011758989389000000");
@@ -977,12 +977,12 @@ async fn a_reader_seals_under_aes() {
     assert_eq!((e3.template(), opened_aes(&e3).0.counter()), (0xE3, 2));
     reader.remove();
     // A swipe, and the PIN after it.
-    let event = wire.pay(&reader, named("swipe-pin"), Entry::Swipe).await;
+    let event = wire.pay(&reader, named("swipe-pin"), CardEntry::Swipe).await;
     assert!(opened_aes(&event).1.starts_with("5F21"));
     assert_eq!(event.find(0xDFAE02).unwrap().len() % 16, 0);
     // Two blocks of a tap under two keys.
     wire.exchange(frame::CARD_STATUS_OFF, frame::CARD_REMOVED).await;
-    let e4 = wire.pay(&reader, named("tap"), Entry::Tap).await;
+    let e4 = wire.pay(&reader, named("tap"), CardEntry::Tap).await;
     let counters: Vec<_> =
         e4.all(0xDFAE03).iter().map(|ksn| aes_dukpt::Ksn::from_bytes(ksn).unwrap().counter()).collect();
     assert_eq!(counters, [4, 5]);
@@ -993,7 +993,7 @@ async fn key_sets_are_used_up() {
     for (kind, last) in [(Dukpt::TDES, "FFFF0102628D111FF800"), (Dukpt::AES, "1234567890123411FFFF0000")] {
         let (reader, mut wire) = reader(Options { dukpt: kind.with_keys_left(2), ..Options::default() }).await;
         wire.exchange(frame::P2PE_STATUS, frame::P2PE_ALL).await;
-        let e4 = wire.pay(&reader, named("chip-pin"), Entry::Insert).await;
+        let e4 = wire.pay(&reader, named("chip-pin"), CardEntry::Insert).await;
         assert_eq!(e4.template(), 0xE4);
         wire.send_bytes(&e4.approval(named("chip-pin"), CSU_APPROVED)).await;
         let e3 = wire.answer().await;
@@ -1006,7 +1006,7 @@ async fn key_sets_are_used_up() {
     }
     // The last key is gone with E4: the card's last word comes all the same, without sealed data.
     let (reader, mut wire) = reader(Options { dukpt: Dukpt::AES.with_keys_left(1), ..Options::default() }).await;
-    let e4 = wire.pay(&reader, named("chip-pin"), Entry::Insert).await;
+    let e4 = wire.pay(&reader, named("chip-pin"), CardEntry::Insert).await;
     assert_eq!(wire.ask(frame::P2PE_STATUS).await.find(0xDFAE01), Some(&[1][..]), "the PIN's key too");
     wire.send_bytes(&e4.approval(named("chip-pin"), CSU_APPROVED)).await;
     let e3 = wire.answer().await;
@@ -1015,21 +1015,21 @@ async fn key_sets_are_used_up() {
     let worn = Dukpt::Tdes { card: TEST_KSN_SRED, pin: TEST_KSN_PIN.with_keys_left(0) };
     let (reader, mut wire) = self::reader(Options { dukpt: worn, ..Options::default() }).await;
     assert_eq!(wire.ask(frame::P2PE_STATUS).await.find(0xDFAE01), Some(&[5][..]));
-    assert_eq!(wire.pay(&reader, named("chip-pin"), Entry::Insert).await, Message::status(0x9FE0));
+    assert_eq!(wire.pay(&reader, named("chip-pin"), CardEntry::Insert).await, Message::status(0x9FE0));
     reader.remove();
-    assert_eq!(wire.pay(&reader, named("chip-no-cvm"), Entry::Insert).await.template(), 0xE4);
+    assert_eq!(wire.pay(&reader, named("chip-no-cvm"), CardEntry::Insert).await.template(), 0xE4);
 }
 
 /// When the card is pulled, and what the command that is under way then answers: START, or CONTINUE after it.
 #[tokio::test]
 async fn a_card_is_pulled_at_each_named_step() {
     for (when, name, start, after) in [
-        (When::Start, "chip-no-cvm", 0x9F41, None),
-        (When::Choice, "chip-choice", 0x9F41, None),
-        (When::Pin, "chip-pin", 0x9F41, None),
-        (When::Answer, "chip-no-cvm", 0x9F41, None),
-        (When::Asked, "chip-no-cvm", 0x9000, Some(frame::S9F23)),
-        (When::Continue, "chip-no-cvm", 0x9000, Some(frame::S9F23)),
+        (ScriptEvent::Start, "chip-no-cvm", 0x9F41, None),
+        (ScriptEvent::Choice, "chip-choice", 0x9F41, None),
+        (ScriptEvent::Pin, "chip-pin", 0x9F41, None),
+        (ScriptEvent::Answer, "chip-no-cvm", 0x9F41, None),
+        (ScriptEvent::Asked, "chip-no-cvm", 0x9000, Some(frame::S9F23)),
+        (ScriptEvent::Continue, "chip-no-cvm", 0x9000, Some(frame::S9F23)),
     ] {
         let (reader, mut wire) = reader(Options::default()).await;
         reader.remove_at(when);
@@ -1044,20 +1044,20 @@ async fn a_card_is_pulled_at_each_named_step() {
     // While it waits for a card (one is put in first), and after the card's last word: the answer stands, the slot is
     // empty.
     let (reader, mut wire) = reader(Options::default()).await;
-    reader.remove_at(When::Inserted);
+    reader.remove_at(ScriptEvent::Inserted);
     wire.send(frame::START_CONTACTLESS).await;
     reader.waits_for(WaitsFor::Card).await;
     reader.insert(named("chip-no-cvm"));
     wire.expect(frame::S9F43).await;
     wire.exchange(frame::START, frame::S9F23).await;
-    reader.remove_at(When::Ended);
+    reader.remove_at(ScriptEvent::Ended);
     reader.insert(named("chip-no-cvm"));
     assert_eq!(wire.ask(frame::START).await.template(), 0xE4);
     assert_eq!(wire.ask(frame::CONTINUE_00).await.template(), 0xE3);
     reader.until(|screen| !screen.card_in_slot).await;
     // One card after the other.
     for name in ["chip-no-cvm", "chip-pin"] {
-        assert_eq!(wire.pay(&reader, named(name), Entry::Insert).await.template(), 0xE4);
+        assert_eq!(wire.pay(&reader, named(name), CardEntry::Insert).await.template(), 0xE4);
         reader.remove();
     }
 }
@@ -1096,8 +1096,8 @@ async fn a_script_presents_cards_and_types() {
 async fn a_script_has_the_pin_wrong_cancelled_bypassed_and_left_alone() {
     for (plan, status) in [("wrong", 0x9000), ("bypass", 0x9000), ("cancel", 0x9F41), ("nothing, too-long", 0x9F41)] {
         let (reader, mut wire) = reader(Options::default()).await;
-        reader.follow(script(&format!("on pin: type {plan}")));
-        let answer = wire.pay(&reader, named("chip-pin"), Entry::Insert).await;
+        reader.run_script(script(&format!("on pin: type {plan}")));
+        let answer = wire.pay(&reader, named("chip-pin"), CardEntry::Insert).await;
         assert_eq!(answer.status, status, "{plan}");
         match plan {
             "wrong" => assert!(answer.pin_is("9999", named("chip-pin"))),
@@ -1107,10 +1107,10 @@ async fn a_script_has_the_pin_wrong_cancelled_bypassed_and_left_alone() {
     }
     // Later, by the device's own time.
     let (reader, mut wire) = reader(Options::default()).await;
-    reader.follow(script("on pin: type nothing, wait 20ms, key 1, key 2, key 3, key 4, key enter"));
-    assert!(wire.pay(&reader, named("chip-pin"), Entry::Insert).await.pin_is("1234", named("chip-pin")));
+    reader.run_script(script("on pin: type nothing, wait 20ms, key 1, key 2, key 3, key 4, key enter"));
+    assert!(wire.pay(&reader, named("chip-pin"), CardEntry::Insert).await.pin_is("1234", named("chip-pin")));
     reader.remove();
-    reader.follow(script("after 20ms: insert chip-no-cvm"));
+    reader.run_script(script("after 20ms: insert chip-no-cvm"));
     reader.until(|screen| screen.card_in_slot).await;
 }
 
@@ -1118,7 +1118,7 @@ async fn a_script_has_the_pin_wrong_cancelled_bypassed_and_left_alone() {
 async fn a_script_disturbs_the_line() {
     let (reader, mut wire) = reader(Options::default()).await;
     // Garbage before the answer, a wrong LRC, an answer that is lost.
-    reader.follow(script("on frame 1: garbage 40\non frame 2: spoil\non frame 3: silent"));
+    reader.run_script(script("on frame 1: garbage 40\non frame 2: spoil\non frame 3: silent"));
     wire.send(frame::P2PE_STATUS).await;
     let garbage = wire.bytes::<40>().await;
     assert!(garbage.iter().any(|byte| *byte != garbage[0]));
@@ -1194,7 +1194,7 @@ async fn a_reboot_loses_everything_but_the_line_the_keys_and_the_card_in_the_slo
     let boot = Pace { boot: Duration::from_millis(50), ..Pace::INSTANT };
     let (reader, mut wire) = reader(Options { pace: boot, ..Options::default() }).await;
     wire.exchange(frame::CARD_STATUS_ON, frame::CARD_REMOVED).await;
-    let e4 = wire.pay(&reader, named("chip-no-cvm"), Entry::Insert).await;
+    let e4 = wire.pay(&reader, named("chip-no-cvm"), CardEntry::Insert).await;
     assert_eq!(e4.opened()[0].0.counter(), 1);
     reader.reboot();
     wire.expect(POWERING_OFF).await;
@@ -1208,7 +1208,7 @@ async fn a_reboot_loses_everything_but_the_line_the_keys_and_the_card_in_the_slo
     assert_eq!(wire.ask(frame::START).await.opened()[0].0.counter(), 2);
     // By script, in the middle of PIN entry; START is never answered.
     reader.remove();
-    reader.follow(script("on pin: reboot 10ms\non powered-on: insert chip-no-cvm"));
+    reader.run_script(script("on pin: reboot 10ms\non powered-on: insert chip-no-cvm"));
     reader.insert(named("chip-pin"));
     wire.send(frame::START).await;
     assert_eq!(wire.message().await.find(0xC4), Some(&b"ENTER PIN"[..]));

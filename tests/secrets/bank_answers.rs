@@ -8,7 +8,7 @@ use crate::counter::{Counter, ended};
 use crate::https::{Act, Authority, Server};
 use crate::leak::{Kept, Secret};
 use crate::log::LOG;
-use pos_agent::sim::reader::Entry::Tap;
+use pos_agent::sim::reader::CardEntry::Tap;
 use pos_agent::sim::shop::Options;
 use pos_agent::till::{Outcome, State};
 use serde_json::{Value, json};

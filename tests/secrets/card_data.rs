@@ -15,13 +15,13 @@ use crate::overheard::Overheard;
 use pos_agent::card::{self, CardFacts, EntryMode, FirstAnswer, Presented, SealedCard, SealedPin, Wiped};
 use pos_agent::emv::tlv;
 use pos_agent::reader::link::{Decoder, Received};
-use pos_agent::sim::reader::Entry::{self, Insert, Swipe, Tap};
+use pos_agent::sim::reader::CardEntry::{self, Insert, Swipe, Tap};
 use pos_agent::sim::reader::deck::DECK;
 use pos_agent::sim::shop::{Options, TILL_TOKEN};
 use pos_agent::till::{Outcome, State};
 
 /// A way to pay, with the amount whose cents choose what the gateway does, and what the reader's script does.
-type Sale = (&'static str, Entry, &'static str, &'static str);
+type Sale = (&'static str, CardEntry, &'static str, &'static str);
 
 /// Every kind of card and way.
 const SALES: &[Sale] = &[
@@ -163,7 +163,7 @@ async fn shop(overheard: &Overheard) -> Counter {
 
 /// Plays one sale until the till's part of it is over.
 async fn play(counter: &Counter, reference: &str, (name, entry, amount, script): Sale) {
-    counter.shop.reader.follow(script.parse().unwrap());
+    counter.shop.reader.run_script(script.parse().unwrap());
     counter.sell(reference, amount, name, entry).await;
     after(counter, reference).await;
 }
@@ -248,7 +248,7 @@ async fn leaves_nothing_behind(sales: &[Sale], least: [(&str, usize); 3]) {
         type_card(&counter, references.last().unwrap(), pan).await;
     }
     // It is not spoken to again.
-    counter.shop.reader.follow("on waiting: clear".parse().unwrap());
+    counter.shop.reader.run_script("on waiting: clear".parse().unwrap());
     counter.sell("clear", "12.34", "tap", Tap).await;
     let clear = counter.until_ended("clear").await;
     assert_eq!(ended(&clear), Some(Outcome::NotSent), "{}", clear.text);

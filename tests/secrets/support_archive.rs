@@ -14,7 +14,7 @@ use std::process::{Output, Stdio};
 use crate::counter::{self, Counter, till};
 use crate::leak::{self, Kept, Secret};
 use crate::overheard::Overheard;
-use pos_agent::sim::reader::Entry::{Insert, Swipe, Tap};
+use pos_agent::sim::reader::CardEntry::{Insert, Swipe, Tap};
 use pos_agent::sim::reader::deck::DECK;
 use pos_agent::sim::shop::{Options, TILL_TOKEN};
 use tokio::io::AsyncReadExt;

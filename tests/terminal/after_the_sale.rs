@@ -4,7 +4,7 @@
 
 use crate::counter::{self, Counter, ended};
 use pos_agent::sim::gateway::{Kind, Outcome as Bank, State as Booked};
-use pos_agent::sim::reader::Entry::Tap;
+use pos_agent::sim::reader::CardEntry::Tap;
 use pos_agent::sim::reader::{WaitsFor, card};
 use pos_agent::sim::shop::Options;
 use pos_agent::till::{Outcome, SaleView};

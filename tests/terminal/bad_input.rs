@@ -13,7 +13,7 @@ use std::process::Output;
 use crate::counter::{self, Counter, within};
 use pos_agent::sale::Reason;
 use pos_agent::sim::gateway::Certificate;
-use pos_agent::sim::reader::Entry::{self, Insert, Swipe, Tap};
+use pos_agent::sim::reader::CardEntry::{self, Insert, Swipe, Tap};
 use pos_agent::sim::reader::card;
 use pos_agent::sim::shop::Options;
 use pos_agent::till::{Outcome, SaleView, State};
@@ -399,7 +399,7 @@ struct Line {
     what: &'static str,
     wrong: fn(&mut Options),
     amount: &'static str,
-    card: (&'static str, Entry),
+    card: (&'static str, CardEntry),
     /// What the cashier reads on the way or in the end.
     told: &'static str,
     end: End,
@@ -410,12 +410,12 @@ struct Line {
 }
 
 const NOTHING: &[&str] = &[];
-const CHIP: (&str, Entry) = ("chip-no-cvm", Insert);
-const TAP: (&str, Entry) = ("tap", Tap);
-const SWIPE: (&str, Entry) = ("swipe", Swipe);
+const CHIP: (&str, CardEntry) = ("chip-no-cvm", Insert);
+const TAP: (&str, CardEntry) = ("tap", Tap);
+const SWIPE: (&str, CardEntry) = ("swipe", Swipe);
 
 #[rustfmt::skip]
-const fn line(what: &'static str, wrong: fn(&mut Options), amount: &'static str, card: (&'static str, Entry), told: &'static str, end: End, exit: i32, holds: &'static [&'static str]) -> Line {
+const fn line(what: &'static str, wrong: fn(&mut Options), amount: &'static str, card: (&'static str, CardEntry), told: &'static str, end: End, exit: i32, holds: &'static [&'static str]) -> Line {
     Line { what, wrong, amount, card, told, end, exit, holds }
 }
 

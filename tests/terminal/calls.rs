@@ -2,7 +2,7 @@
 //! the gateway holds, what is left, and what is refused before anything is sent.
 
 use crate::counter::{self, Counter, ended};
-use pos_agent::sim::reader::Entry::{Insert, Tap};
+use pos_agent::sim::reader::CardEntry::{Insert, Tap};
 use pos_agent::sim::reader::card;
 use pos_agent::till::{Kind, Outcome, SaleView};
 use serde_json::{Value, json};
@@ -199,7 +199,7 @@ async fn a_stop_waits_for_the_answer_to_what_was_sent() {
     counter.with_card(json!({"reference": "s", "amount": "12.34"})).await;
     let (sent, mut arrived) = tokio::sync::mpsc::unbounded_channel();
     assert!(counter.shop.gateway.watch(move |seen| {
-        if matches!(seen, pos_agent::sim::gateway::Seen::Request { method: "POST", .. }) {
+        if matches!(seen, pos_agent::sim::gateway::WireEvent::Request { method: "POST", .. }) {
             let _ = sent.send(());
         }
     }));

@@ -5,9 +5,9 @@
 use std::time::Duration;
 
 use crate::world::World;
+use crate::world::bank_server;
 use crate::world::board::End;
-use crate::world::desk;
-use crate::world::people::{Told, Wish};
+use crate::world::tills::{Told, Wish};
 use pos_agent::journal::{Db, inspect};
 use pos_agent::till::Kind;
 use tokio::time::sleep;
@@ -19,7 +19,7 @@ const YEAR_MS: i64 = 365 * 24 * 3600 * 1000;
 fn with_a_record_of_next_year(certificate: usize) -> World {
     let world = World::new("");
     world.lock().bank.certificate = certificate;
-    std::fs::write(world.folder().join("ca.pem"), desk::tls(certificate).0).unwrap();
+    std::fs::write(world.folder().join("ca.pem"), bank_server::tls(certificate).0).unwrap();
     world.lock().points.plan(None);
     world.lock().wishes = (1..=4).map(|number| Wish::new(number, Kind::ByRegistration, 500)).collect();
     let end = world.boot(async |mut till| {
@@ -43,7 +43,7 @@ fn is_approved(world: &World, wish: usize) -> bool {
 
 #[test]
 fn a_record_of_next_year_does_not_stop_the_terminal_for_a_year() {
-    for certificate in [0, desk::ENDS_SOON] {
+    for certificate in [0, bank_server::ENDS_SOON] {
         goes_on(&with_a_record_of_next_year(certificate));
     }
 }

@@ -6,7 +6,7 @@ use std::future::Future;
 
 use crate::counter::{self, Counter, ended};
 use pos_agent::sim::reader::flood::FLOODS;
-use pos_agent::sim::reader::{Entry, card};
+use pos_agent::sim::reader::{CardEntry, card};
 use pos_agent::sim::shop::Options;
 use pos_agent::till::{Attention, Outcome, ReaderState, StatusView};
 use serde_json::json;
@@ -56,7 +56,7 @@ async fn registration(counter: &Counter) -> String {
     let body = json!({"reference": "first", "amount": "1.00", "parameters": {"createRegistration": true,
         "standingInstruction": {"type": "UNSCHEDULED", "mode": "INITIAL", "source": "CIT"}}});
     assert_eq!(counter.post_sale(&body.to_string()).await.0, 201);
-    counter.present(card("tap").unwrap(), Entry::Tap).await;
+    counter.present(card("tap").unwrap(), CardEntry::Tap).await;
     let view = counter.until_ended("first").await;
     counter.until_ready().await;
     view.registration.unwrap()
@@ -92,7 +92,7 @@ async fn no_flood_of_an_idle_reader_starves_a_till() {
             let what = format!("{name}, {}", if tcp { "TCP" } else { "pty" });
             let counter = open(tcp).await;
             let kept = registration(&counter).await;
-            counter.shop.reader.follow(format!("after 0ms: flood {name}").parse().unwrap());
+            counter.shop.reader.run_script(format!("after 0ms: flood {name}").parse().unwrap());
             serves_tills(&counter, &kept, &what).await;
             is_said(&counter, &what).await;
         }
@@ -106,7 +106,7 @@ async fn no_flood_while_a_card_is_awaited_starves_a_till() {
             let what = format!("{name}, {}", if tcp { "TCP" } else { "pty" });
             let counter = open(tcp).await;
             let kept = registration(&counter).await;
-            counter.shop.reader.follow(format!("on waiting 1: flood {name}").parse().unwrap());
+            counter.shop.reader.run_script(format!("on waiting 1: flood {name}").parse().unwrap());
             assert_eq!(counter.begin("card", "12.34").await.0, 201);
             floods(&counter, &what).await;
             serves_tills(&counter, &kept, &what).await;
@@ -135,19 +135,19 @@ async fn a_flood_while_the_host_is_asked_leaves_the_books_right_and_ends_with_th
 async fn while_the_host_is_asked(name: &str) {
     let counter = open(false).await;
     let kept = registration(&counter).await;
-    counter.shop.reader.follow(format!("on asked 1: flood {name}").parse().unwrap());
+    counter.shop.reader.run_script(format!("on asked 1: flood {name}").parse().unwrap());
     assert_eq!(counter.begin("card", "12.34").await.0, 201);
-    counter.present(card("chip-pin").unwrap(), Entry::Insert).await;
+    counter.present(card("chip-pin").unwrap(), CardEntry::Insert).await;
     floods(&counter, name).await;
     serves_tills(&counter, &kept, name).await;
     let view = counter.until_ended("card").await;
     // Approved or given back: what the till was told is what the gateway holds.
     counter.audit(&format!("{name}: {}", view.text));
     is_said(&counter, name).await;
-    counter.shop.reader.follow("after 0ms: flood nothing".parse().unwrap());
+    counter.shop.reader.run_script("after 0ms: flood nothing".parse().unwrap());
     counter.shop.reader.remove();
     counter.until_ready().await;
-    counter.sell("next", "5.00", "tap", Entry::Tap).await;
+    counter.sell("next", "5.00", "tap", CardEntry::Tap).await;
     assert_eq!(ended(&counter.until_ended("next").await), Some(Outcome::Approved), "{name}");
     counter.audit(name);
 }

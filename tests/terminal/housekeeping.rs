@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::world::board::End;
-use crate::world::people::Wish;
+use crate::world::tills::Wish;
 use crate::world::{self, World};
 use pos_agent::journal::Reading;
 use pos_agent::till::Kind;
@@ -32,7 +32,7 @@ fn count(journal: &Path, what: &str) -> usize {
 }
 
 /// Sells with stored cards alone; how long the WAL was when it was longest.
-async fn sell(world: &World, till: &mut world::people::Till, payments: std::ops::Range<usize>) -> u64 {
+async fn sell(world: &World, till: &mut world::tills::Till, payments: std::ops::Range<usize>) -> u64 {
     let journal = world.journal();
     let mut longest = 0;
     for wish in payments {

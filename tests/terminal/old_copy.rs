@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use crate::world::World;
 use crate::world::bank::Behaviour;
-use crate::world::manners::{self, Manners};
-use crate::world::people::{Told, Wish};
+use crate::world::host_rules::{self, HostRules};
+use crate::world::tills::{Told, Wish};
 use crate::world::verdict::EndState;
 use pos_agent::till::Kind;
 use tokio::time::sleep;
@@ -20,11 +20,11 @@ const OTHERS: u32 = 300;
 
 /// A terminal whose journal is the copy that was made while its first sale was pending; that sale ended, and a second
 /// one was made. The till was told of both.
-fn with_an_old_copy(manners: Manners, hand: &str) -> World {
+fn with_an_old_copy(host_rules: HostRules, hand: &str) -> World {
     let world = World::new(&format!("on waiting 1: {hand}\non waiting 2: tap tap\non waiting 3: tap tap\n"));
     {
         let mut state = world.lock();
-        state.bank.manners = manners;
+        state.bank.host_rules = host_rules;
         state.bank.elsewhere(OTHERS, Duration::from_secs(600));
         state.bank.behaviours.push_back(Behaviour::PendingThenApproved);
         state.wishes.extend((1..=3).map(|number| Wish::new(number, Kind::Sale, 1000 + number as u64)));
@@ -58,9 +58,9 @@ fn last_told(world: &World, wish: usize) -> Option<Told> {
 
 #[test]
 fn an_old_copy_reverses_nothing_by_itself_and_asks_a_person() {
-    for manners in manners::played() {
-        let world = with_an_old_copy(*manners, "insert chip-no-cvm");
-        assert!(matches!(last_told(&world, 0), Some(Told::Approved { .. })), "{manners:?}");
+    for host_rules in host_rules::played() {
+        let world = with_an_old_copy(*host_rules, "insert chip-no-cvm");
+        assert!(matches!(last_told(&world, 0), Some(Told::Approved { .. })), "{host_rules:?}");
         world.boot(async |mut till| {
             till.until_ready().await;
             sleep(48 * HOUR).await;
@@ -68,31 +68,31 @@ fn an_old_copy_reverses_nothing_by_itself_and_asks_a_person() {
             // New sales go on, under numbers that no sale had.
             till.wants(2).await;
         });
-        assert_eq!(reversals(&world), 0, "{manners:?}: {}", world.story());
-        assert_eq!(last_told(&world, 0), Some(Told::Unconfirmed { needs_a_person: true }), "{manners:?}");
+        assert_eq!(reversals(&world), 0, "{host_rules:?}: {}", world.story());
+        assert_eq!(last_told(&world, 0), Some(Told::Unconfirmed { needs_a_person: true }), "{host_rules:?}");
         let numbers: Vec<_> = world.lock().wishes.iter().map(|wish| wish.in_journal.unwrap()).collect();
-        assert!(numbers[2] > numbers[1], "{manners:?}: {numbers:?}");
+        assert!(numbers[2] > numbers[1], "{host_rules:?}: {numbers:?}");
         // Also after another start it waits; the person knows the receipt.
         world.boot(async |mut till| {
             sleep(HOUR).await;
             till.look(0).await;
-            assert_eq!(last_told(&world, 0), Some(Told::Unconfirmed { needs_a_person: true }), "{manners:?}");
+            assert_eq!(last_told(&world, 0), Some(Told::Unconfirmed { needs_a_person: true }), "{host_rules:?}");
             till.settle(0, true).await;
             till.until_final(0, 6 * HOUR).await;
         });
         let (violations, ends) = world.judge();
-        assert!(violations.is_empty(), "{manners:?}: {violations:?}\n{}", world.story());
-        assert_eq!(ends, [EndState::Approved; 3], "{manners:?}");
+        assert!(violations.is_empty(), "{host_rules:?}: {violations:?}\n{}", world.story());
+        assert_eq!(ends, [EndState::Approved; 3], "{host_rules:?}");
     }
 }
 
 /// The card refused, and the sale was reversed after the copy was made: it is found gone back, and goes back once.
 #[test]
 fn what_has_gone_back_does_not_go_back_again() {
-    for manners in manners::played() {
-        let world = with_an_old_copy(*manners, "insert chip-refuses");
-        assert!(matches!(last_told(&world, 0), Some(Told::Nothing(_))), "{manners:?}");
-        assert_eq!(reversals(&world), 1, "{manners:?}");
+    for host_rules in host_rules::played() {
+        let world = with_an_old_copy(*host_rules, "insert chip-refuses");
+        assert!(matches!(last_told(&world, 0), Some(Told::Nothing(_))), "{host_rules:?}");
+        assert_eq!(reversals(&world), 1, "{host_rules:?}");
         world.boot(async |mut till| {
             till.until_ready().await;
             sleep(48 * HOUR).await;
@@ -102,10 +102,10 @@ fn what_has_gone_back_does_not_go_back_again() {
                 till.until_final(0, 6 * HOUR).await;
             }
         });
-        assert_eq!(reversals(&world), 1, "{manners:?}: {}", world.story());
-        assert!(matches!(last_told(&world, 0), Some(Told::Nothing(_))), "{manners:?}");
+        assert_eq!(reversals(&world), 1, "{host_rules:?}: {}", world.story());
+        assert!(matches!(last_told(&world, 0), Some(Told::Nothing(_))), "{host_rules:?}");
         let (violations, _) = world.judge();
-        assert!(violations.is_empty(), "{manners:?}: {violations:?}\n{}", world.story());
+        assert!(violations.is_empty(), "{host_rules:?}: {violations:?}\n{}", world.story());
     }
 }
 
@@ -113,20 +113,20 @@ fn what_has_gone_back_does_not_go_back_again() {
 /// reversed.
 #[test]
 fn as_long_as_the_gateway_cannot_be_asked_nothing_of_before_is_reversed() {
-    for manners in manners::played() {
-        let world = with_an_old_copy(*manners, "insert chip-no-cvm");
+    for host_rules in host_rules::played() {
+        let world = with_an_old_copy(*host_rules, "insert chip-no-cvm");
         world.lock().bank.away = true;
         world.boot(async |till| {
             till.until_ready().await;
             sleep(10 * HOUR).await;
             till.look(0).await;
-            assert_eq!(last_told(&world, 0), Some(Told::Unconfirmed { needs_a_person: false }), "{manners:?}");
+            assert_eq!(last_told(&world, 0), Some(Told::Unconfirmed { needs_a_person: false }), "{host_rules:?}");
             world.lock().bank.away = false;
             sleep(HOUR).await;
             till.look(0).await;
         });
-        assert_eq!(last_told(&world, 0), Some(Told::Unconfirmed { needs_a_person: true }), "{manners:?}");
-        assert_eq!(reversals(&world), 0, "{manners:?}: {}", world.story());
+        assert_eq!(last_told(&world, 0), Some(Told::Unconfirmed { needs_a_person: true }), "{host_rules:?}");
+        assert_eq!(reversals(&world), 0, "{host_rules:?}: {}", world.story());
     }
 }
 
@@ -134,11 +134,11 @@ fn as_long_as_the_gateway_cannot_be_asked_nothing_of_before_is_reversed() {
 /// date, however many payments of others lie in that time. That nothing leaves before is the judge's rule.
 #[test]
 fn a_journal_that_is_whole_goes_on_as_soon_as_the_gateway_was_asked() {
-    for manners in manners::played() {
+    for host_rules in host_rules::played() {
         let world = World::new("on waiting 1: insert chip-no-cvm");
         {
             let mut state = world.lock();
-            state.bank.manners = *manners;
+            state.bank.host_rules = *host_rules;
             state.bank.elsewhere(OTHERS, Duration::from_secs(600));
             state.bank.behaviours.push_back(Behaviour::PendingThenApproved);
             state.wishes.push(Wish::new(1, Kind::Sale, 1001));
@@ -155,12 +155,12 @@ fn a_journal_that_is_whole_goes_on_as_soon_as_the_gateway_was_asked() {
         world.boot(async |mut till| {
             till.until_ready().await;
             sleep(HOUR).await;
-            assert_eq!(reversals(&world), 0, "{manners:?}");
+            assert_eq!(reversals(&world), 0, "{host_rules:?}");
             world.lock().bank.away = false;
             till.until_final(0, HOUR).await;
         });
         let (violations, ends) = world.judge();
-        assert!(violations.is_empty(), "{manners:?}: {violations:?}\n{}", world.story());
-        assert_eq!(ends, [EndState::TakenBack], "{manners:?}: {}", world.story());
+        assert!(violations.is_empty(), "{host_rules:?}: {violations:?}\n{}", world.story());
+        assert_eq!(ends, [EndState::TakenBack], "{host_rules:?}: {}", world.story());
     }
 }

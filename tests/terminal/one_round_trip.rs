@@ -2,8 +2,8 @@
 //! read. Proved by a server that counts connections, handshakes, requests and bytes.
 
 use crate::counter::{Counter, ended, within};
-use pos_agent::sim::gateway::Counters;
-use pos_agent::sim::reader::Entry::{Insert, Tap};
+use pos_agent::sim::gateway::GatewayCounters;
+use pos_agent::sim::reader::CardEntry::{Insert, Tap};
 use pos_agent::sim::reader::card;
 use pos_agent::sim::shop::Options;
 use pos_agent::till::{GatewayState, Outcome, State};
@@ -24,13 +24,13 @@ impl Counter {
 
     /// Begins a sale and waits until nothing moves on the line to the gateway any more: the reader waits for the card,
     /// the way to the gateway was made ready.
-    async fn armed(&self, reference: &str, handshakes: u64) -> Counters {
+    async fn armed(&self, reference: &str, handshakes: u64) -> GatewayCounters {
         assert_eq!(self.begin(reference, "12.34").await.0, 201);
         within("armed", self.shop.reader.waits_for(pos_agent::sim::reader::WaitsFor::Card)).await;
         self.still("warm", |seen| seen.handshakes >= handshakes).await
     }
 
-    async fn still(&self, what: &str, reached: impl Fn(&Counters) -> bool) -> Counters {
+    async fn still(&self, what: &str, reached: impl Fn(&GatewayCounters) -> bool) -> GatewayCounters {
         within(what, async {
             let mut last = self.shop.gateway.counters();
             let mut unchanged = 0;
@@ -46,7 +46,7 @@ impl Counter {
         .await
     }
 
-    async fn approved(&self, reference: &str) -> Counters {
+    async fn approved(&self, reference: &str) -> GatewayCounters {
         let view = self.until_ended(reference).await;
         assert_eq!(ended(&view), Some(Outcome::Approved), "{}", view.text);
         self.until_ready().await;

@@ -3,7 +3,7 @@
 
 use crate::counter::{Counter, within};
 use pos_agent::sim::printer::{Printer, Sensors};
-use pos_agent::sim::reader::Entry;
+use pos_agent::sim::reader::CardEntry;
 use pos_agent::sim::shop::Options;
 use pos_agent::till::{Attention, Outcome, PrinterState};
 
@@ -15,7 +15,7 @@ fn with(what: &str, instead: &str) -> Options {
 async fn a_printer_without_paper_delays_no_sale_and_prints_when_it_has_some() {
     let mut counter = Counter::open().await;
     counter.shop.printer.set_sensors(Sensors { paper_out: true, ..Sensors::default() });
-    counter.sell("R1", "12.34", "tap", Entry::Tap).await;
+    counter.sell("R1", "12.34", "tap", CardEntry::Tap).await;
     assert_eq!(counter.until_ended("R1").await.outcome, Some(Outcome::Approved));
     let out = "the printer is out of paper: put a roll in; 2 receipts wait";
     let status = counter.until_status(out, |status| status.attention.iter().any(|one| one.text == out)).await;
@@ -47,7 +47,7 @@ async fn a_receipt_is_printed_again_with_the_mark_by_till_and_by_hand() {
     counter.until_ready().await;
     let before = counter.shop.printer.receipts().len();
 
-    counter.sell("R1", "12.34", "tap", Entry::Tap).await;
+    counter.sell("R1", "12.34", "tap", CardEntry::Tap).await;
     counter.until_ended("R1").await;
     let (merchants, customers) = loop {
         let (first, second) = (counter.paper().await, counter.paper().await);
@@ -77,7 +77,7 @@ async fn two_printers_have_a_copy_each_and_one_that_is_off_does_not_hold_up_the_
     );
     let counter = Counter::open_with(with("columns = 42", &tables)).await;
     counter.shop.printer.set_dead(true).await;
-    counter.sell("R1", "12.34", "tap", Entry::Tap).await;
+    counter.sell("R1", "12.34", "tap", CardEntry::Tap).await;
     assert_eq!(counter.until_ended("R1").await.outcome, Some(Outcome::Approved));
     assert!(within("a receipt", second.next_receipt()).await.ends_with("CUSTOMER COPY\n"));
     let status = counter.until_status("the office waits", |status| {
@@ -98,7 +98,7 @@ async fn without_a_printer_receipts_are_kept() {
     let mut options = with("[[printer]]\nport = ", "#");
     options.config.push(("columns = 42\n".to_owned(), String::new()));
     let counter = Counter::open_with(options).await;
-    counter.sell("R1", "12.34", "tap", Entry::Tap).await;
+    counter.sell("R1", "12.34", "tap", CardEntry::Tap).await;
     counter.until_ended("R1").await;
     assert!(counter.until_status("none", |_| true).await.printers.is_empty());
     assert!(counter.receipt("R1", "customer").await.contains("APPROVED"));
@@ -110,7 +110,7 @@ async fn without_a_printer_receipts_are_kept() {
 #[tokio::test]
 async fn a_duplicate_is_word_for_word_the_first_one_whatever_has_changed_since() {
     let mut counter = Counter::open().await;
-    counter.sell("R1", "12.34", "tap", Entry::Tap).await;
+    counter.sell("R1", "12.34", "tap", CardEntry::Tap).await;
     counter.until_ended("R1").await;
     let (_, customers) = (counter.paper().await, counter.paper().await);
     assert!(customers.contains("APPROVED") && customers.contains("Corner Shop"), "{customers}");
@@ -133,7 +133,7 @@ async fn a_duplicate_is_word_for_word_the_first_one_whatever_has_changed_since()
     assert_eq!(counter.paper().await, format!("{mark}{customers}{mark}"));
 
     // The next sale has the new ones.
-    counter.sell("R2", "12.34", "tap", Entry::Tap).await;
+    counter.sell("R2", "12.34", "tap", CardEntry::Tap).await;
     counter.until_ended("R2").await;
     let (_, customers) = (counter.paper().await, counter.paper().await);
     for word in ["Am Eck", "KARTENZAHLUNG", "12,34 EUR", "GENEHMIGT", "Umtausch innerhalb von 14 Tagen", "KUNDENBELEG"]

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use crate::world::World;
-use crate::world::points::{Phase, Place};
+use crate::world::cut_points::{Phase, Place};
 use tokio::time::sleep;
 
 const HOUR: Duration = Duration::from_secs(3600);

@@ -4,7 +4,7 @@
 use crate::counter::{self, till::program};
 use crate::counter::{Counter, ended};
 use pos_agent::journal::Db;
-use pos_agent::sim::reader::{Entry, Script};
+use pos_agent::sim::reader::{CardEntry, Script};
 use pos_agent::sim::shop::Options;
 use pos_agent::till::{Attention, Outcome, ReaderState, StatusView};
 use rusqlite::{Connection, OpenFlags};
@@ -54,9 +54,9 @@ async fn a_reader_that_is_not_listed_is_asked_for_no_card() {
     assert!(report.contains(refused), "{report}");
 
     // The right one is put in its place.
-    counter.shop.reader.follow(script("after 0ms: serial 30003640"));
+    counter.shop.reader.run_script(script("after 0ms: serial 30003640"));
     counter.until_ready().await;
-    counter.sell("s", "12.34", "tap", Entry::Tap).await;
+    counter.sell("s", "12.34", "tap", CardEntry::Tap).await;
     assert_eq!(ended(&counter.until_ended("s").await), Some(Outcome::Approved));
 }
 
@@ -75,13 +75,13 @@ async fn another_reader_and_another_configuration_are_recorded_told_and_shown() 
     );
 
     // The same one, started anew, is no news.
-    counter.shop.reader.follow(script("after 0ms: reboot 1ms"));
+    counter.shop.reader.run_script(script("after 0ms: reboot 1ms"));
     counter.until_status("the restart", |status| !status.ready).await;
     counter.until_ready().await;
     assert_eq!(marks(&counter).len(), 1);
 
     let mut ears = counter.listen().await;
-    counter.shop.reader.follow(script("after 0ms: version TCDOL.CFG 2, version emv.cfg 7, reboot 1ms"));
+    counter.shop.reader.run_script(script("after 0ms: version TCDOL.CFG 2, version emv.cfg 7, reboot 1ms"));
     let what = "TCDOL.CFG has version 2 instead of 1, emv.cfg 7 is new";
     let changed = |status: &StatusView| status.reader.changed.as_deref() == Some(what);
     counter.until_status("another configuration", changed).await;
@@ -103,7 +103,7 @@ async fn another_reader_and_another_configuration_are_recorded_told_and_shown() 
     assert!(changed(&status) && status.reader.changed_at.is_some());
     assert_eq!(marks(&counter).len(), 2);
 
-    counter.shop.reader.follow(script("after 0ms: serial 30003639, reboot 1ms"));
+    counter.shop.reader.run_script(script("after 0ms: serial 30003639, reboot 1ms"));
     let other = "serial number 30003639 instead of 30003638";
     let is_other = |status: &StatusView| status.reader.changed.as_deref() == Some(other);
     counter.until_status("another reader", is_other).await;

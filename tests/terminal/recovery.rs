@@ -11,14 +11,14 @@ use pos_agent::journal::Journal;
 use pos_agent::money::{Amount, Currency};
 use pos_agent::sale::{self, Deadlines, Now, Order, Sale};
 use pos_agent::sim::gateway::Kind;
-use pos_agent::sim::reader::Entry::{Insert, Swipe, Tap};
-use pos_agent::sim::reader::{Entry, WaitsFor, card};
+use pos_agent::sim::reader::CardEntry::{Insert, Swipe, Tap};
+use pos_agent::sim::reader::{CardEntry, WaitsFor, card};
 use pos_agent::sim::shop::Options;
 use pos_agent::till::{Attention, Outcome, ReaderState, SaleView, State};
 
-const CHIP: (&str, Entry) = ("chip-no-cvm", Insert);
-const TAP: (&str, Entry) = ("tap", Tap);
-const SWIPE: (&str, Entry) = ("swipe", Swipe);
+const CHIP: (&str, CardEntry) = ("chip-no-cvm", Insert);
+const TAP: (&str, CardEntry) = ("tap", Tap);
+const SWIPE: (&str, CardEntry) = ("swipe", Swipe);
 
 /// CONTINUE TRANSACTION: the host's answer has reached the reader (readers: 2.7).
 const CONTINUE: u16 = 0xDED2;
@@ -44,7 +44,7 @@ use When::{Asked, AtChip, AtSignature, Ended, Pending, Waiting};
 /// When | amount (its cents choose what the gateway does) | card | the journal at that moment | how it ends after it,
 /// `None` when it stays unconfirmed | what the gateway holds in the end.
 type Line =
-    (When, &'static str, (&'static str, Entry), &'static [&'static str], Option<Outcome>, &'static [&'static str]);
+    (When, &'static str, (&'static str, CardEntry), &'static [&'static str], Option<Outcome>, &'static [&'static str]);
 
 const NOTHING: &[&str] = &[];
 
@@ -122,7 +122,7 @@ fn shop(when: When) -> Options {
 
 impl Counter {
     /// A sale up to a moment.
-    async fn bring(&self, when: When, amount: &str, (name, entry): (&str, Entry)) {
+    async fn bring(&self, when: When, amount: &str, (name, entry): (&str, CardEntry)) {
         assert_eq!(self.begin("R1", amount).await.0, 201);
         within("armed", self.shop.reader.waits_for(WaitsFor::Card)).await;
         if when == Waiting {

@@ -2,7 +2,7 @@
 
 use crate::counter::{self, Counter, ended};
 use pos_agent::sim::gateway::outcomes;
-use pos_agent::sim::reader::Entry::{Insert, Swipe, Tap};
+use pos_agent::sim::reader::CardEntry::{Insert, Swipe, Tap};
 use pos_agent::sim::reader::{self, Dukpt, WaitsFor, card};
 use pos_agent::sim::shop::Options;
 use pos_agent::till::{Attention, Outcome, State, StatusView};

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use crate::fake_agent::{self, Shop, TOKENS};
 use crate::program::{self, Answer, Terminal, exchange, get, own_address, post, within};
-use pos_agent::sim::reader::{Entry, WaitsFor, card};
+use pos_agent::sim::reader::{CardEntry, WaitsFor, card};
 use pos_agent::sim::shop::Options;
 use pos_agent::till::{Outcome, Progress, SaleView};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -238,7 +238,7 @@ async fn while_the_port_is_taken_the_terminal_sells_and_says_so() {
     let begun = terminal.at_socket(&post("/v1/sales", "", r#"{"reference":"r","amount":"12.34"}"#)).await;
     assert_eq!(begun.0, 201, "{}", begun.2);
     within("the reader asking for a card", terminal.shop.reader.waits_for(WaitsFor::Card)).await;
-    terminal.shop.reader.present(card("tap").unwrap(), Entry::Tap);
+    terminal.shop.reader.present(card("tap").unwrap(), CardEntry::Tap);
     let ended = terminal.at_socket(&get("/v1/sales/r?wait-s=60", "")).await;
     let ended: SaleView = serde_json::from_str(&ended.2).unwrap();
     assert_eq!(ended.outcome, Some(Outcome::Approved), "{}", ended.text);

@@ -9,7 +9,7 @@ use crate::fake_agent::{self, TOKENS};
 use crate::program::{exchange, get, within};
 use nom_openmetrics::MetricDescriptor;
 use pos_agent::config::{Right, Rights};
-use pos_agent::sim::reader::Entry::{Insert, Tap};
+use pos_agent::sim::reader::CardEntry::{Insert, Tap};
 use pos_agent::sim::shop::Options;
 use pos_agent::till::State;
 use rusqlite::Connection;

@@ -15,7 +15,7 @@ use std::process::{Command, Stdio};
 use crate::counter::{self, Counter};
 use crate::fake_agent::{self, Shop, TOKENS};
 use pos_agent::config::{Right, Rights, TillPeer};
-use pos_agent::sim::reader::{Entry, card};
+use pos_agent::sim::reader::{CardEntry, card};
 use pos_agent::sim::shop::{Options, TILL_TOKEN};
 use pos_agent::till::{Kind, Who};
 use serde_json::{Value, json};
@@ -435,7 +435,7 @@ async fn who_did_it_is_in_the_chain_and_is_shown() {
     })
     .await;
     assert_eq!(begun.1["by"], json!({"token": "till-1"}), "{}", begun.1);
-    counter.present(card("tap").unwrap(), Entry::Tap).await;
+    counter.present(card("tap").unwrap(), CardEntry::Tap).await;
     let paid = by_token(get("/v1/sales/t?wait-s=30")).await;
     assert_eq!((&paid.1["outcome"], &paid.1["by"]), (&"approved".into(), &json!({"token": "till-1"})), "{}", paid.1);
     // A refund of it by a program that stands for other tills is refused, with the right by its name.

@@ -14,7 +14,7 @@ use pos_agent::journal::Db;
 use pos_agent::sale::Record;
 use pos_agent::sim::gateway::Certificate;
 use pos_agent::sim::printer::Sensors;
-use pos_agent::sim::reader::Entry::{Insert, Tap};
+use pos_agent::sim::reader::CardEntry::{Insert, Tap};
 use pos_agent::sim::reader::{Dukpt, Key, WaitsFor, card};
 use pos_agent::sim::shop::{Options, Shop};
 use pos_agent::till::{Attention, ClockState, GatewayState, Outcome, PrinterState, ReaderState, State, StatusView};
@@ -277,7 +277,7 @@ async fn a_reader_that_goes_away_or_signs_another_amount_is_a_fault_in_the_log_a
     counter.until_ready().await;
     assert_eq!(counter.begin("unplugged", "12.34").await.0, 201);
     within("armed", counter.shop.reader.waits_for(WaitsFor::Card)).await;
-    counter.shop.reader.follow("after 0ms: reboot 1ms".parse().unwrap());
+    counter.shop.reader.run_script("after 0ms: reboot 1ms".parse().unwrap());
     counter.until_ended("unplugged").await;
     counter.until_ready().await;
     let log = terminal.log();

@@ -1,8 +1,8 @@
 //! The bank: the gateway and everything behind it, with a ledger in memory (`ledger.rs`). It is written from the
 //! interface and shares nothing with the agent, nor with `pos-sim`'s gateway. What it says and refuses is in
-//! `manners.rs`, its end of the line in `desk.rs`.
+//! `host_rules.rs`, its end of the line in `bank_server.rs`.
 //!
-//! | manners | what it books |
+//! | rules | what it books |
 //! |---|---|
 //! | checked | what its own rules allow: no more goes back, or is captured, than there is |
 //! | permissive | everything it is told, as often as it is told |
@@ -14,9 +14,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::State;
-use super::ledger::{Asked, Became, EARLIER_DAY, Entry, EntryState, Practice, What};
-use super::manners::{Manners, Shows, id_of, shown};
-use super::people::Told;
+use super::host_rules::{HostRules, ShownFields, id_of, shown};
+use super::ledger::{Asked, AskedThing, EARLIER_DAY, Entry, EntryState, Practice, RequestFate};
+use super::tills::Told;
 
 /// When a request is carried out whose line was cut before it was: longer than any answer is waited for.
 pub(crate) const LATE: Duration = Duration::from_secs(90);
@@ -196,8 +196,8 @@ impl Request {
         }
     }
 
-    fn what(&self) -> What {
-        What {
+    fn what(&self) -> AskedThing {
+        AskedThing {
             reference: self.text("merchantTransactionId"),
             payment: self.payment(),
             kind: self.text("paymentType"),
@@ -222,7 +222,7 @@ pub(super) enum Reply {
 
 #[derive(Default)]
 pub(crate) struct Bank {
-    pub(crate) manners: Manners,
+    pub(crate) host_rules: HostRules,
     pub(crate) ledger: Vec<Entry>,
     /// Every request that could move money and was read.
     pub(crate) asked: Vec<Asked>,
@@ -236,7 +236,7 @@ pub(crate) struct Bank {
     /// Nobody answers.
     pub(crate) away: bool,
     pub(crate) token_revoked: bool,
-    /// Every so manieth request is answered with a redirect; 0 is none (literal).
+    /// Every nth request is answered with a redirect; 0 is none (literal).
     pub(crate) redirects: u64,
     /// It is set up to be asked by POST.
     pub(crate) asked_by_post: bool,
@@ -292,7 +292,7 @@ impl Bank {
     }
 
     fn next_id(&self) -> String {
-        id_of(self.manners, self.ledger.len())
+        id_of(self.host_rules, self.ledger.len())
     }
 
     pub(crate) fn next_late(&self) -> Option<Duration> {
@@ -334,13 +334,13 @@ impl State {
 
     /// A request was read, and the line was cut before anything was done: it is carried out later.
     pub(super) fn carried_out_later(&mut self, request: Request) {
-        let asked = self.read(&request, Became::Late);
+        let asked = self.read(&request, RequestFate::Late);
         self.bank.late.push((self.now() + LATE, request, asked));
         self.judge_asked(asked);
     }
 
     /// Enters a request that may move money; its place.
-    fn read(&mut self, request: &Request, fate: Became) -> usize {
+    fn read(&mut self, request: &Request, fate: RequestFate) -> usize {
         let (at, board) = (self.now(), self.board());
         self.bank.asked.push(Asked { what: request.what(), wish: request.wish(), at, board, fate });
         self.bank.asked.len() - 1
@@ -356,7 +356,7 @@ impl State {
         if !request.moves_money() {
             return self.question(request);
         }
-        let asked = self.read(request, Became::Lost);
+        let asked = self.read(request, RequestFate::Lost);
         let reply = self.payment(request, asked);
         self.judge_asked(asked);
         reply
@@ -375,7 +375,7 @@ impl State {
             Some(reply) => reply,
         };
         if request.moves_money() {
-            let asked = self.read(request, Became::NotProcessed);
+            let asked = self.read(request, RequestFate::NotProcessed);
             self.judge_asked(asked);
         }
         Some(reply)
@@ -389,7 +389,7 @@ impl State {
         let behaviour = match behaviours.front().copied() {
             Some(Behaviour::Throttles) if self.bank.throttled < 2 => {
                 self.bank.throttled += 1;
-                self.bank.asked[asked].fate = Became::NotProcessed;
+                self.bank.asked[asked].fate = RequestFate::NotProcessed;
                 return said(400, json!({"result": {"code": "800.120.100", "description": "too many requests"}}));
             }
             Some(Behaviour::Throttles) => {
@@ -412,21 +412,21 @@ impl State {
                     reference: "of-another-shop".to_owned(),
                     ..self.approval_of_nothing(request)
                 };
-                return said(200, shown(&stranger, Shows::default()));
+                return said(200, shown(&stranger, ShownFields::default()));
             }
             Behaviour::ApprovesAnotherKind => {
                 let kind = if request.get("paymentType") == Some("RF") { "DB" } else { "RF" };
                 let other = Entry { kind: kind.to_owned(), ..self.approval_of_nothing(request) };
-                return said(200, shown(&other, Shows::default()));
+                return said(200, shown(&other, ShownFields::default()));
             }
             Behaviour::ApprovesAnOldId => {
                 if let Some(id) = self.id_seen_before(request) {
                     let old = Entry { id, ..self.approval_of_nothing(request) };
-                    return said(200, shown(&old, Shows::default()));
+                    return said(200, shown(&old, ShownFields::default()));
                 }
             }
             Behaviour::BooksLate => {
-                self.bank.asked[asked].fate = Became::Late;
+                self.bank.asked[asked].fate = RequestFate::Late;
                 self.bank.late.push((self.now() + LATE, request.clone(), asked));
                 return Reply::Silence;
             }
@@ -489,11 +489,11 @@ impl State {
         let trouble = self.next_trouble(true);
         match trouble {
             Some(Trouble::CannotFind) => {
-                self.bank.asked[asked].fate = Became::Refused;
+                self.bank.asked[asked].fate = RequestFate::Refused;
                 return said(404, json!({"result": {"code": "700.400.580"}}));
             }
             Some(Trouble::Refuses) => {
-                self.bank.asked[asked].fate = Became::NotProcessed;
+                self.bank.asked[asked].fate = RequestFate::NotProcessed;
                 return said(403, json!({}));
             }
             Some(Trouble::Fails) => return said(500, json!({})),
@@ -527,7 +527,7 @@ impl State {
                 if by_date {
                     self.bank.dates_told_to = Some(self.board());
                 }
-                let shows = Shows::in_a_list(self.bank.manners);
+                let shows = ShownFields::in_a_list(self.bank.host_rules);
                 let all: Vec<_> = self.bank.ledger.iter().map(|entry| shown(entry, shows)).collect();
                 return said(200, json!({"result": {"code": "000.000.100"}, "payments": all}));
             }
@@ -543,11 +543,11 @@ impl State {
         if let Some(id) = request.path.strip_prefix("/v1/payments/") {
             let found = self.bank.ledger.iter().find(|entry| entry.id == id);
             return match found {
-                Some(entry) => said(200, shown(entry, Shows::to_a_request(self.bank.manners, entry))),
+                Some(entry) => said(200, shown(entry, ShownFields::to_a_request(self.bank.host_rules, entry))),
                 None => said(404, json!({"result": {"code": "700.400.580"}})),
             };
         }
-        let status = if self.bank.manners == Manners::Literal { 404 } else { 200 };
+        let status = if self.bank.host_rules == HostRules::Literal { 404 } else { 200 };
         said(status, json!({}))
     }
 
@@ -555,7 +555,7 @@ impl State {
     fn carry_out(&mut self, request: &Request, asked: usize, behaviour: Behaviour) -> (u16, Value) {
         let what = request.what();
         if let Some((status, body)) = self.bank.refuses_to_book(&what) {
-            self.bank.asked[asked].fate = Became::Refused;
+            self.bank.asked[asked].fate = RequestFate::Refused;
             return (status, body);
         }
         let allowed = self.bank.allows(&what);
@@ -578,9 +578,9 @@ impl State {
         let place = self.bank.ledger.len();
         let again = self.bank.asked.iter().any(|asked| {
             let booked = |place: usize| self.bank.ledger[place].state != EntryState::Declined;
-            asked.what == what && matches!(asked.fate, Became::Booked(place) if booked(place))
+            asked.what == what && matches!(asked.fate, RequestFate::Booked(place) if booked(place))
         });
-        self.bank.asked[asked].fate = Became::Booked(place);
+        self.bank.asked[asked].fate = RequestFate::Booked(place);
         self.bank.ledger.push(Entry {
             id: self.bank.next_id(),
             kind: what.kind,
@@ -592,7 +592,7 @@ impl State {
             refers_to: what.payment,
             practice: request.practice(),
             state,
-            declined_with: self.bank.manners.declines_with(place),
+            declined_with: self.bank.host_rules.declines_with(place),
             reversed: 0,
             taken_back: 0,
             at: self.now(),
@@ -600,7 +600,7 @@ impl State {
         });
         self.moved(place);
         let entry = &self.bank.ledger[place];
-        let mut answer = shown(entry, Shows::to_a_request(self.bank.manners, entry));
+        let mut answer = shown(entry, ShownFields::to_a_request(self.bank.host_rules, entry));
         if behaviour == Behaviour::ContradictsItself {
             // 8A "05": do not honour.
             answer["pos"]["iccDataResponse"] = json!(if place.is_multiple_of(2) { "8A023035" } else { "8a023035" });

@@ -14,10 +14,10 @@ use pos_agent::journal::{self, Moment, Watch};
 use tokio::sync::{broadcast, mpsc};
 use tokio::time::Instant;
 
-use super::desk;
-use super::manners::Manners;
-use super::people::Till;
-use super::points::{Fate, Place};
+use super::bank_server;
+use super::cut_points::{Fate, Place};
+use super::host_rules::HostRules;
+use super::tills::Till;
 use super::{World, cable, hardware};
 
 /// How the life of a board ended.
@@ -140,7 +140,7 @@ pub(super) fn write_files(folder: &Path) {
         fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
     };
     private("gateway-token", "OGE4Mjk0MTc0YjdlY2IyODAxNGI5Njk5MjIwMDE1Y2N8c3k2S0pzVDg=");
-    fs::write(folder.join("ca.pem"), desk::tls(0).0).unwrap();
+    fs::write(folder.join("ca.pem"), bank_server::tls(0).0).unwrap();
 }
 
 /// What the configuration says of a gateway that takes each reference once.
@@ -151,7 +151,7 @@ fn write_config(world: &World) -> std::path::PathBuf {
     let journal = world.journal();
     let (literal, by_post) = {
         let bank = &world.lock().bank;
-        (bank.manners == Manners::Literal, bank.asked_by_post)
+        (bank.host_rules == HostRules::Literal, bank.asked_by_post)
     };
     let of_literal = if literal { OF_LITERAL } else { "" };
     let by_post = if literal && by_post { "query-method = \"POST\"\n" } else { "" };

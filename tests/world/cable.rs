@@ -10,8 +10,8 @@ use pos_agent::wire::{Opening, Stream, Way};
 use tokio::io::{AsyncRead, AsyncWrite, DuplexStream, ReadBuf};
 
 use super::World;
-use super::desk;
-use super::points::{Fate, Phase, Place};
+use super::bank_server;
+use super::cut_points::{Fate, Phase, Place};
 
 /// A TLS record of application data that is longer holds a request; shorter ones are the end of the handshake and of
 /// the line.
@@ -56,7 +56,7 @@ fn connect(world: &World) -> io::Result<Box<dyn Stream>> {
     }
     let (ours, theirs) = tokio::io::duplex(64 * 1024);
     let link = Arc::new(Link::default());
-    tokio::spawn(desk::serve(world.clone(), Arc::clone(&link), theirs));
+    tokio::spawn(bank_server::serve(world.clone(), Arc::clone(&link), theirs));
     if fate == Fate::Last {
         world.die();
     }

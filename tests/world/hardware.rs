@@ -10,7 +10,7 @@ use pos_agent::wire::{Opening, Stream, Way};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
-use super::points::{Fate, Place};
+use super::cut_points::{Fate, Place};
 use super::{State, World};
 
 /// The way to the reader: it fails while the cable is out.
@@ -146,7 +146,7 @@ impl World {
         state.reader_plugged = false;
         state.device.unplugged();
         let now = state.now();
-        state.device.hands(pos_agent::sim::reader::Hand::Remove, now);
+        state.device.person_does(pos_agent::sim::reader::PersonAction::Remove, now);
         while state.device.output().is_some() {}
         drop(state);
         self.reader_moves().notify_waiters();

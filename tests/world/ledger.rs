@@ -84,17 +84,17 @@ impl Entry {
 /// A request that the bank read whole.
 #[derive(Clone, Debug)]
 pub(crate) struct Asked {
-    pub(crate) what: What,
+    pub(crate) what: AskedThing,
     pub(crate) wish: Option<usize>,
     pub(crate) at: Duration,
     /// The board that asked.
     pub(crate) board: usize,
-    pub(crate) fate: Became,
+    pub(crate) fate: RequestFate,
 }
 
 /// What makes two requests one thing that was asked.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct What {
+pub(crate) struct AskedThing {
     pub(crate) reference: String,
     /// The payment that it refers to.
     pub(crate) payment: Option<String>,
@@ -105,7 +105,7 @@ pub(crate) struct What {
 
 /// What became of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Became {
+pub(crate) enum RequestFate {
     /// Not processed, and said so: it may be sent again.
     NotProcessed,
     /// Refused, and nothing was booked.
@@ -127,16 +127,16 @@ struct Moves {
 
 impl State {
     /// What moved, or may still move, by each thing that was asked of a payment.
-    pub(super) fn asked_of(&self, payment: &str) -> BTreeMap<What, u64> {
-        let (mut things, now) = (BTreeMap::<What, Moves>::new(), self.now());
+    pub(super) fn asked_of(&self, payment: &str) -> BTreeMap<AskedThing, u64> {
+        let (mut things, now) = (BTreeMap::<AskedThing, Moves>::new(), self.now());
         for asked in self.bank.asked.iter().filter(|asked| asked.what.payment.as_deref() == Some(payment)) {
             let moves = things.entry(asked.what.clone()).or_default();
             match asked.fate {
-                Became::NotProcessed | Became::Refused => {}
-                Became::Late => moves.perhaps = asked.what.minor,
-                Became::Lost if now.saturating_sub(asked.at) < ABSENCE_FINAL => moves.perhaps = asked.what.minor,
-                Became::Lost => {}
-                Became::Booked(place) => {
+                RequestFate::NotProcessed | RequestFate::Refused => {}
+                RequestFate::Late => moves.perhaps = asked.what.minor,
+                RequestFate::Lost if now.saturating_sub(asked.at) < ABSENCE_FINAL => moves.perhaps = asked.what.minor,
+                RequestFate::Lost => {}
+                RequestFate::Booked(place) => {
                     let entry = &self.bank.ledger[place];
                     match entry.state {
                         EntryState::Declined => {}
@@ -172,14 +172,14 @@ impl State {
             .filter(|part| part.practice == Some(Practice::Increment) && part.refers_to.as_ref() == Some(&base.id))
             .chain([base])
             .collect();
-        let mut all: Vec<(What, u64)> = Vec::new();
+        let mut all: Vec<(AskedThing, u64)> = Vec::new();
         for part in &parts {
             let asked = self.asked_of(&part.id).into_iter();
-            let moves = |what: &What| matches!(what.kind.as_str(), "RV" | "RF" | "CP");
+            let moves = |what: &AskedThing| matches!(what.kind.as_str(), "RV" | "RF" | "CP");
             // To reverse what was declined moves nothing.
-            let nothing = |what: &What| what.kind == "RV" && part.state == EntryState::Declined;
+            let nothing = |what: &AskedThing| what.kind == "RV" && part.state == EntryState::Declined;
             let of_part = asked.filter(|(what, may)| *may > 0 && moves(what) && !nothing(what)).collect::<Vec<_>>();
-            let strange = |(what, _): &&(What, u64)| match what.kind.as_str() {
+            let strange = |(what, _): &&(AskedThing, u64)| match what.kind.as_str() {
                 "RF" => part.kind == "PA",
                 "CP" => part.kind != "PA",
                 _ => false,

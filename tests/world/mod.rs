@@ -3,18 +3,19 @@
 //! and the power can be cut at any moment.
 //!
 //! ```text
-//!   till (people.rs) ──▶ the agent, booted on a board (board.rs) ──▶ reader (hardware.rs: the simulated device and its person)
+//!   tills (tills.rs) ──▶ the agent, booted on a board (board.rs) ──▶ reader and printer (hardware.rs)
 //!                              │            │
-//!                       journal's files     └──▶ bank (bank.rs) over TLS (desk.rs) on a cable (cable.rs), printer (hardware.rs)
+//!                       journal's files     └──▶ bank (bank.rs) behind TLS (bank_server.rs) on a cable (cable.rs)
 //! ```
 //!
-//! The bank has manners (manners.rs): one checks what it books, one books whatever it is told, one takes the interface
-//! at its word.
+//! The bank's host has one of three sets of rules (host_rules.rs): one checks what it books, one books whatever it is
+//! told, one takes the interface at its word. The cardholder is the simulated reader's. What goes wrong at random, and
+//! when, is in disturbances.rs.
 //!
-//! Everything that can be seen from outside passes a numbered point (points.rs): a commit of the journal, a frame of
-//! the reader, a phase of a request, a piece of paper, a message to a till. A plan names a number, and there the power
-//! or the line is cut. When the power is cut the disk is kept as it is in that moment, everything on its way is lost,
-//! and a new board boots from that disk. What the bank has read it goes on with.
+//! Everything that can be seen from outside passes a numbered point (cut_points.rs): a commit of the journal, a frame
+//! of the reader, a phase of a request, a piece of paper, a message to a till. A plan names a number, and there the
+//! power or the line is cut. When the power is cut the disk is kept as it is in that moment, everything on its way is
+//! lost, and a new board boots from that disk. What the bank has read it goes on with.
 //!
 //! `verdict.rs` is the judge. It reads what the bank was asked for and booked (ledger.rs), the printed bytes and what
 //! the tills were told, and never the agent.
@@ -23,16 +24,16 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
 pub(crate) mod bank;
+pub(crate) mod bank_server;
 pub(crate) mod board;
 pub(crate) mod cable;
-pub(crate) mod desk;
+pub(crate) mod cut_points;
+pub(crate) mod disturbances;
 pub(crate) mod hardware;
+pub(crate) mod host_rules;
 pub(crate) mod ledger;
-pub(crate) mod manners;
-pub(crate) mod people;
-pub(crate) mod points;
+pub(crate) mod tills;
 pub(crate) mod verdict;
-pub(crate) mod weather;
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -45,9 +46,9 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use bank::Bank;
+use cut_points::{Cut, Fate, Place, Plan, Points};
 use hardware::Printer;
-use people::Wish;
-use points::{Cut, Fate, Place, Plan, Points};
+use tills::Wish;
 use verdict::Verdict;
 
 /// The world; clones are the same one.
@@ -103,7 +104,7 @@ impl World {
         let folder = tempfile::Builder::new().prefix("world").tempdir_in(memory()).unwrap();
         let options = reader::Options { removes_card: true, race, ..reader::Options::default() };
         let mut device = Device::new(options);
-        device.follow(script.parse::<Script>().unwrap(), Duration::ZERO);
+        device.run_script(script.parse::<Script>().unwrap(), Duration::ZERO);
         let state = State {
             bank: Bank::default(),
             device,
@@ -183,7 +184,7 @@ impl World {
         // The reader hangs on the board's power.
         let now = state.before;
         state.device.unplugged();
-        state.device.hands(reader::Hand::Remove, now);
+        state.device.person_does(reader::PersonAction::Remove, now);
         while state.device.output().is_some() {}
         drop(state);
         self.0.died.notify_one();
@@ -256,7 +257,7 @@ impl State {
 
     /// 128 bits that no other sale of this world has.
     fn next_random(&mut self) -> [u8; 16] {
-        let mut dice = weather::Dice::new(self.randoms);
+        let mut dice = disturbances::Dice::new(self.randoms);
         self.randoms += 1;
         let mut random = [0; 16];
         random[..8].copy_from_slice(&dice.next().to_be_bytes());

@@ -21,9 +21,9 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use super::hardware::lines;
-use super::ledger::{ABSENCE_FINAL, Became, Entry, EntryState};
-use super::manners::Manners;
-use super::people::{Earlier, Told, Wish};
+use super::host_rules::HostRules;
+use super::ledger::{ABSENCE_FINAL, Entry, EntryState, RequestFate};
+use super::tills::{Earlier, Told, Wish};
 use super::{State, World};
 
 const NOTHING_TOLD: &str = "nothing is charged, its till was told, and the bank holds something";
@@ -121,11 +121,11 @@ impl State {
         if let Some(why) = self.not_wished(place) {
             self.violation(why, format!("{asked:?}"));
         }
-        let others = || self.bank.asked.iter().take(place).filter(|other| other.fate != Became::NotProcessed);
+        let others = || self.bank.asked.iter().take(place).filter(|other| other.fate != RequestFate::NotProcessed);
         let under_it = others().filter(|other| other.what.reference == what.reference).max_by_key(|other| other.at);
         if let Some(before) = under_it.cloned() {
             let absent = asked.at.saturating_sub(before.at) >= ABSENCE_FINAL;
-            let may_be_sooner = self.bank.manners == Manners::Literal;
+            let may_be_sooner = self.bank.host_rules == HostRules::Literal;
             let why = match what.kind.as_str() {
                 "RV" if before.what != *what => Some("a reversal goes under another request's reference"),
                 "RV" => None,

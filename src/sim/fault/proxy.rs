@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use tokio::net::{TcpListener, TcpStream};
 
-use super::{BOTH, Direction, Faults, Line};
+use super::{BOTH_DIRECTIONS, Direction, FaultyStream, LineFaults};
 
 /// Passes every connection to `listener` on to the TCP device at `to`, with `faults` between: `Read` is what the client
 /// says to the device, `Write` what the device answers. Ends only with an error of the listener.
 ///
 /// # Errors
 /// When no connection can be accepted any more. A device that cannot be reached closes that one connection.
-pub async fn proxy(listener: TcpListener, to: String, faults: Faults) -> io::Result<()> {
+pub async fn proxy(listener: TcpListener, to: String, faults: LineFaults) -> io::Result<()> {
     loop {
         let (client, from) = listener.accept().await?;
         let (to, faults) = (to.clone(), faults.clone());
@@ -25,11 +25,11 @@ pub async fn proxy(listener: TcpListener, to: String, faults: Faults) -> io::Res
     }
 }
 
-async fn pass(client: TcpStream, to: &str, faults: &Faults) -> io::Result<()> {
+async fn pass(client: TcpStream, to: &str, faults: &LineFaults) -> io::Result<()> {
     // Before the connection to the device, so that a cut while connecting counts.
     let cut = Arc::clone(&faults.0.cut).notified_owned();
     client.set_nodelay(true)?;
-    let mut line = Line::new(client, faults);
+    let mut line = FaultyStream::new(client, faults);
     let mut device = TcpStream::connect(to).await?;
     device.set_nodelay(true)?;
     tokio::select! {
@@ -68,9 +68,9 @@ pub struct FaultArgs {
 impl FaultArgs {
     /// The handle that these arguments describe.
     #[must_use]
-    pub fn faults(&self) -> Faults {
-        let faults = Faults::seeded(self.seed);
-        for direction in BOTH {
+    pub fn faults(&self) -> LineFaults {
+        let faults = LineFaults::seeded(self.seed);
+        for direction in BOTH_DIRECTIONS {
             faults.delay(direction, Duration::from_millis(self.delay_ms));
             faults.drop_per_mille(direction, self.drop);
             faults.flip_per_mille(direction, self.flip);
@@ -105,7 +105,7 @@ pub async fn run(args: FaultArgs) -> io::Result<()> {
     });
     let typed = async {
         while let Some(line) = lines.recv().await {
-            if let Err(error) = faults.obey(&line) {
+            if let Err(error) = faults.carry_out(&line) {
                 say(&error.to_string());
             }
         }
@@ -124,18 +124,18 @@ fn say(text: &str) {
     println!("{text}");
 }
 
-/// A line that [`Faults::obey`] does not know; says which ones there are.
+/// A line that [`LineFaults::carry_out`] does not know; says which ones there are.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error("`{0}` is not known; there are: delay MS, drop PER_MILLE, flip PER_MILLE, cut, cut BYTES, clear")]
 pub struct Misunderstood(String);
 
-impl Faults {
+impl LineFaults {
     /// Does what a person types while the line runs, both ways: `delay 200`, `drop 5`, `flip 5`, `cut`, `cut 40` (after
     /// that many more bytes that the holder reads), `clear`.
     ///
     /// # Errors
     /// [`Misunderstood`] when the line is none of these; nothing is changed.
-    pub fn obey(&self, line: &str) -> Result<(), Misunderstood> {
+    pub fn carry_out(&self, line: &str) -> Result<(), Misunderstood> {
         let misunderstood = || Misunderstood(line.trim().to_owned());
         let words: Vec<&str> = line.split_whitespace().collect();
         match words[..] {
@@ -145,9 +145,9 @@ impl Faults {
                 let number: u64 = number.parse().map_err(|_| misunderstood())?;
                 let per_mille = u16::try_from(number).ok().filter(|n| *n <= 1000).ok_or_else(misunderstood);
                 match what {
-                    "delay" => BOTH.iter().for_each(|way| self.delay(*way, Duration::from_millis(number))),
-                    "drop" => per_mille.map(|n| BOTH.iter().for_each(|way| self.drop_per_mille(*way, n)))?,
-                    "flip" => per_mille.map(|n| BOTH.iter().for_each(|way| self.flip_per_mille(*way, n)))?,
+                    "delay" => BOTH_DIRECTIONS.iter().for_each(|way| self.delay(*way, Duration::from_millis(number))),
+                    "drop" => per_mille.map(|n| BOTH_DIRECTIONS.iter().for_each(|way| self.drop_per_mille(*way, n)))?,
+                    "flip" => per_mille.map(|n| BOTH_DIRECTIONS.iter().for_each(|way| self.flip_per_mille(*way, n)))?,
                     "cut" => self.cut_after_bytes(Direction::Read, number),
                     _ => return Err(misunderstood()),
                 }
@@ -179,7 +179,7 @@ mod tests {
         });
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let faults = Faults::seeded(1);
+        let faults = LineFaults::seeded(1);
         let between = tokio::spawn(proxy(listener, to, faults.clone()));
 
         let talk = async |bytes: &[u8]| {
@@ -222,21 +222,21 @@ mod tests {
 
     #[test]
     fn obeys_what_a_person_types() {
-        let faults = Faults::seeded(1);
+        let faults = LineFaults::seeded(1);
         let seen =
             |way| faults.way(way, |way| (way.delay.as_millis(), way.drop_per_mille, way.flip_per_mille, way.cut_at));
         for line in ["delay 200", " drop  5\n", "flip 6", "cut 40"] {
-            faults.obey(line).unwrap();
+            faults.carry_out(line).unwrap();
         }
         assert_eq!(seen(Direction::Read), (200, 5, 6, Some(40)));
         assert_eq!(seen(Direction::Write), (200, 5, 6, None));
         for line in ["", "drop", "drop 1001", "drop 70000", "drop -1", "flip much", "cut 1 2", "explode"] {
-            assert_eq!(faults.obey(line), Err(Misunderstood(line.to_owned())));
+            assert_eq!(faults.carry_out(line), Err(Misunderstood(line.to_owned())));
         }
         assert_eq!(seen(Direction::Read), (200, 5, 6, Some(40)), "what is not understood changes nothing");
-        faults.obey("cut").unwrap();
+        faults.carry_out("cut").unwrap();
         assert_eq!(faults.counts().cuts, 1);
-        faults.obey("clear").unwrap();
+        faults.carry_out("clear").unwrap();
         assert_eq!(seen(Direction::Read), (0, 0, 0, None));
     }
 }

@@ -3,11 +3,11 @@
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
-use super::books::Face;
+use super::books::MaskedCard;
 use super::form::{Form, Invalid};
 use super::host::Delivery;
-use super::ledger::{Entry, State};
-use super::manners::Manners;
+use super::host_rules::HostRules;
+use super::ledger::{LedgerEntry, State};
 use super::outcomes::Outcome;
 use super::refusal::Rule;
 
@@ -18,26 +18,26 @@ const BUILD: &str = concat!("pos-sim-", env!("CARGO_PKG_VERSION"));
 const HOSTILE_TEXT: &str = "APPROVED\u{1B}@\u{1B}p\u{0}\u{19}\u{FA}\u{7}\r\n\u{1B}[31mTHANK YOU\u{9B}2J\u{7F}\nLINE 3";
 
 /// What an answer about a payment is made of.
-pub(super) struct Told<'a> {
-    pub entry: &'a Entry,
+pub(super) struct AnswerParts<'a> {
+    pub entry: &'a LedgerEntry,
     pub form: &'a Form,
     pub outcome: Outcome,
-    pub face: Option<&'a Face>,
+    pub masked_card: Option<&'a MaskedCard>,
     /// Card and brand of the payment that this one follows.
     pub as_before: Option<&'a Value>,
     pub icc: Option<&'a str>,
     /// The acquirer's own code.
     pub acquirer: &'a str,
-    pub checks: Checks,
+    pub checks: CheckLetters,
     pub instruction: Option<&'a Value>,
     pub short_id: &'a str,
     pub at: DateTime<Utc>,
-    pub manners: Manners,
+    pub host_rules: HostRules,
 }
 
 /// Letters of the checks that were made.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Checks {
+pub(super) struct CheckLetters {
     pub address: Option<&'static str>,
     pub code: Option<&'static str>,
 }
@@ -52,18 +52,18 @@ pub(super) fn approved(test_mode: Option<&str>) -> (&'static str, &'static str, 
 }
 
 /// A payment, or what follows one, with this result.
-pub(super) fn payment(told: &Told<'_>, code: &str, description: &str) -> Value {
-    let Told { entry, form, .. } = told;
+pub(super) fn payment(parts: &AnswerParts<'_>, code: &str, description: &str) -> Value {
+    let AnswerParts { entry, form, .. } = parts;
     let mut answer = json!({
         "id": entry.id,
         "paymentType": entry.kind.as_str(),
-        "amount": told.manners.amount(&entry.id, &entry.amount),
+        "amount": parts.host_rules.amount(&entry.id, &entry.amount),
         "currency": entry.currency,
         "result": result(code, description),
-        "resultDetails": { "AcquirerResponse": told.acquirer, "ShortId": told.short_id },
+        "resultDetails": { "AcquirerResponse": parts.acquirer, "ShortId": parts.short_id },
     });
     // What it refers to is said in webhooks only (data-model: Webhook notification body).
-    let refers_to = entry.refers_to.as_ref().filter(|_| !told.manners.is_literal());
+    let refers_to = entry.refers_to.as_ref().filter(|_| !parts.host_rules.is_literal());
     for (name, value) in
         [("merchantTransactionId", entry.merchant_transaction_id.as_ref()), ("referencedId", refers_to)]
     {
@@ -81,42 +81,42 @@ pub(super) fn payment(told: &Told<'_>, code: &str, description: &str) -> Value {
             answer["customParameters"][key] = json!(value);
         }
     }
-    checks(&mut answer, told);
-    if let Some(face) = told.face {
-        card(&mut answer, face, form);
+    checks(&mut answer, parts);
+    if let Some(masked_card) = parts.masked_card {
+        card(&mut answer, masked_card, form);
     }
     for name in ["card", "paymentBrand"] {
-        if let Some(value) = told.as_before.and_then(|before| before.get(name)) {
+        if let Some(value) = parts.as_before.and_then(|before| before.get(name)) {
             answer[name] = value.clone();
         }
     }
-    if let Some(instruction) = told.instruction {
+    if let Some(instruction) = parts.instruction {
         answer["standingInstruction"] = instruction.clone();
         // Which field carries the scheme's reference is not documented: here both.
         if let Some(reference) = instruction.get("initialTransactionId") {
             answer["resultDetails"]["CardholderInitiatedTransactionID"] = reference.clone();
         }
     }
-    answer["pos"] = pos(told);
-    stamped(answer, told.at)
+    answer["pos"] = pos(parts);
+    stamped(answer, parts.at)
 }
 
 /// Letters of address and security code, risk score, advice after a decline.
-fn checks(answer: &mut Value, told: &Told<'_>) {
-    let declined = told.entry.state == State::Declined;
-    let unchecked = told.outcome == Outcome::Unchecked;
-    for (name, letter) in [("avsResponse", told.checks.address), ("cvvResponse", told.checks.code)] {
+fn checks(answer: &mut Value, parts: &AnswerParts<'_>) {
+    let declined = parts.entry.state == State::Declined;
+    let unchecked = parts.outcome == Outcome::Unchecked;
+    for (name, letter) in [("avsResponse", parts.checks.address), ("cvvResponse", parts.checks.code)] {
         if let Some(letter) = letter {
             answer["result"][name] = json!(if unchecked { "U" } else { letter });
         }
     }
     let for_its_risk = answer["result"]["code"] == "100.400.100";
-    if for_its_risk || told.form.iter().any(|(name, _)| name.starts_with("risk.")) {
+    if for_its_risk || parts.form.iter().any(|(name, _)| name.starts_with("risk.")) {
         answer["risk"] = json!({ "score": if for_its_risk { "-00900" } else { "+00100" } });
     }
     if declined {
         // 01: other account data are needed; 02: try again later; 03: do not try again.
-        let advice = match told.acquirer {
+        let advice = match parts.acquirer {
             "54" | "55" | "14" => "01",
             "51" => "02",
             _ => "03",
@@ -126,13 +126,13 @@ fn checks(answer: &mut Value, told: &Told<'_>) {
 }
 
 /// What may be shown of a card, and its brand.
-pub(super) fn card(answer: &mut Value, face: &Face, form: &Form) {
-    answer["card"] = json!({ "bin": face.bin, "last4Digits": face.last4 });
-    if let Some((year, month)) = face.expiry.as_deref().and_then(|expiry| expiry.split_at_checked(2)) {
+pub(super) fn card(answer: &mut Value, masked_card: &MaskedCard, form: &Form) {
+    answer["card"] = json!({ "bin": masked_card.bin, "last4Digits": masked_card.last4 });
+    if let Some((year, month)) = masked_card.expiry.as_deref().and_then(|expiry| expiry.split_at_checked(2)) {
         answer["card"]["expiryMonth"] = json!(month);
         answer["card"]["expiryYear"] = json!(format!("20{year}"));
     }
-    if let Some(brand) = brand(&face.bin) {
+    if let Some(brand) = brand(&masked_card.bin) {
         answer["paymentBrand"] = json!(brand);
         if form.get("paymentBrand").is_none() {
             answer["brandResult"] = json!(brand);
@@ -140,14 +140,14 @@ pub(super) fn card(answer: &mut Value, face: &Face, form: &Form) {
     }
 }
 
-fn pos(told: &Told<'_>) -> Value {
-    let entry = told.entry;
+fn pos(parts: &AnswerParts<'_>) -> Value {
+    let entry = parts.entry;
     // Codes that differ from payment to payment, letters and digits as documented.
     let digest: u64 = entry.id.bytes().fold(7, |sum, c| sum.wrapping_mul(31).wrapping_add(u64::from(c)));
     let mut pos = json!({
         "merchantId": "SIM0000000000001",
-        "timestamp": told.at.format("%Y-%m-%d %H:%M:%S").to_string(),
-        "statusText": match told.outcome {
+        "timestamp": parts.at.format("%Y-%m-%d %H:%M:%S").to_string(),
+        "statusText": match parts.outcome {
             Outcome::ControlBytes => HOSTILE_TEXT,
             // Letters and digits, as documented.
             _ => "SIMULATED",
@@ -160,8 +160,8 @@ fn pos(told: &Told<'_>) -> Value {
             "identifier": entry.id[..15].to_uppercase(),
         });
     }
-    if let Some(icc) = told.icc {
-        pos["iccDataResponse"] = json!(told.manners.hex(&entry.id, icc));
+    if let Some(icc) = parts.icc {
+        pos["iccDataResponse"] = json!(parts.host_rules.hex(&entry.id, icc));
     }
     pos
 }
@@ -203,19 +203,19 @@ pub(super) fn result(code: &str, description: &str) -> Value {
 }
 
 /// HTTP 400: a parameter is not as documented.
-pub(super) fn invalid(invalid: &Invalid, manners: Manners) -> Delivery {
+pub(super) fn invalid(invalid: &Invalid, host_rules: HostRules) -> Delivery {
     let description = format!("invalid or missing parameter: {invalid}");
-    about(result("200.300.404", &shortened(description)), &invalid.name, &invalid.why, manners)
+    about(result("200.300.404", &shortened(description)), &invalid.name, &invalid.why, host_rules)
 }
 
 /// HTTP 400: a rule about money does not allow it.
-pub(super) fn failed(rule: &Rule, manners: Manners) -> Delivery {
-    about(result(rule.code, rule.description), rule.name, rule.description, manners)
+pub(super) fn failed(rule: &Rule, host_rules: HostRules) -> Delivery {
+    about(result(rule.code, rule.description), rule.name, rule.description, host_rules)
 }
 
 /// Which parameter failed; how that is answered is not documented.
-fn about(mut result: Value, name: &str, message: &str, manners: Manners) -> Delivery {
-    if !manners.is_literal() {
+fn about(mut result: Value, name: &str, message: &str, host_rules: HostRules) -> Delivery {
+    if !host_rules.is_literal() {
         result["parameterErrors"] = json!([{ "name": name, "message": message }]);
     }
     Delivery::Answer(400, json!({ "result": result }))

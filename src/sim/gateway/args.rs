@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 
-use super::{Certificate, Demand, Manners, Options, outcomes, start};
+use super::{Certificate, Demand, HostRules, Options, outcomes, start};
 
 /// The gateway's arguments.
 #[derive(Debug, clap::Args)]
@@ -50,12 +50,12 @@ pub struct Args {
     #[arg(long, value_name = "MS", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=600_000))]
     pub delay_ms: u64,
     #[command(flatten)]
-    manners: MannersArgs,
+    host_rules: HostRulesArgs,
 }
 
 /// How the gateway thinks; as we read the interface without either.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
-pub struct MannersArgs {
+pub struct HostRulesArgs {
     /// Book whatever can be read, whatever became of the earlier payment, and as often as it comes: a bank without
     /// rules
     #[arg(long, conflicts_with = "literal")]
@@ -65,14 +65,14 @@ pub struct MannersArgs {
     literal: bool,
 }
 
-impl MannersArgs {
+impl HostRulesArgs {
     /// What they mean.
     #[must_use]
-    pub fn manners(self) -> Manners {
+    pub fn host_rules(self) -> HostRules {
         match (self.permissive, self.literal) {
-            (true, _) => Manners::Permissive,
-            (_, true) => Manners::Literal,
-            _ => Manners::Checked,
+            (true, _) => HostRules::Permissive,
+            (_, true) => HostRules::Literal,
+            _ => HostRules::Checked,
         }
     }
 }
@@ -102,7 +102,7 @@ impl Args {
             certificate: self.valid_days.map_or(default.certificate, Certificate::EndsIn),
             name: self.name.clone(),
             demand: Demand { client_ca, tls12: self.tls12 },
-            manners: self.manners.manners(),
+            host_rules: self.host_rules.host_rules(),
             ledger: self.ledger.clone(),
             throttle: self.throttle,
             clock: self.clock,

@@ -3,12 +3,12 @@
 
 use serde_json::{Value, json};
 
-use super::answer::{self, Checks, Told};
-use super::books::{Booking, Face, Registration};
+use super::answer::{self, AnswerParts, CheckLetters};
+use super::books::{Booking, MaskedCard, Registration};
 use super::form::{Form, Invalid};
 use super::host::{Delivery, Host};
 use super::issuer::Declined;
-use super::ledger::{Entry, Kind, State};
+use super::ledger::{Kind, LedgerEntry, State};
 use super::outcomes::Outcome;
 use super::refusal::Refusal;
 use crate::money::Amount;
@@ -23,10 +23,10 @@ pub(super) struct Draft<'a> {
     pub refers_to: Option<&'a str>,
     /// That payment; a bank without rules need not know it.
     pub of: Option<&'a Booking>,
-    pub face: Option<Face>,
+    pub masked_card: Option<MaskedCard>,
     pub icc: Option<String>,
     pub declined: Option<Declined>,
-    pub checks: Checks,
+    pub checks: CheckLetters,
     /// The stored card that is used.
     pub registration: Option<String>,
     /// Whether the card is stored now.
@@ -43,10 +43,10 @@ impl<'a> Draft<'a> {
             amount,
             refers_to: None,
             of: None,
-            face: None,
+            masked_card: None,
             icc: None,
             declined: None,
-            checks: Checks::default(),
+            checks: CheckLetters::default(),
             registration: None,
             stores: false,
             instruction: None,
@@ -82,7 +82,7 @@ impl Host {
             (None, _) => answer::approved(form.get("testMode")),
         };
         let amount = if declined.is_some() { draft.amount } else { approved_amount(&draft, outcome)? };
-        let entry = Entry {
+        let entry = LedgerEntry {
             id: answer::new_id(),
             kind: draft.kind,
             merchant_transaction_id: form.get("merchantTransactionId").map(str::to_owned),
@@ -101,11 +101,11 @@ impl Host {
         let n = self.books.count()? + 1;
         let short_id = format!("{:04}.{:04}.{:04}", n / 100_000_000 % 10_000, n / 10_000 % 10_000, n % 10_000);
         let arc = String::from_utf8_lossy(&declined.map_or(*b"00", |declined| declined.arc)).into_owned();
-        let mut told = Told {
+        let mut parts = AnswerParts {
             entry: &entry,
             form,
             outcome,
-            face: draft.face.as_ref(),
+            masked_card: draft.masked_card.as_ref(),
             as_before: draft.of.map(|of| &of.answer),
             icc: draft.icc.as_deref(),
             acquirer: &arc,
@@ -113,13 +113,10 @@ impl Host {
             instruction: draft.instruction.as_ref(),
             short_id: &short_id,
             at,
-            manners: self.manners(),
+            host_rules: self.host_rules(),
         };
-        let stored = draft.face.clone().filter(|_| draft.stores && declined.is_none()).map(|face| Registration {
-            id: answer::new_id(),
-            face,
-            payment: Some(entry.id.clone()),
-            is_deleted: false,
+        let stored = draft.masked_card.clone().filter(|_| draft.stores && declined.is_none()).map(|masked_card| {
+            Registration { id: answer::new_id(), masked_card, payment: Some(entry.id.clone()), is_deleted: false }
         });
         let used = stored.as_ref().map(|stored| &stored.id).or(draft.registration.as_ref());
         let with_registration = |mut answer: Value| {
@@ -129,12 +126,12 @@ impl Host {
             }
             answer
         };
-        let answer = with_registration(answer::payment(&told, code, description));
+        let answer = with_registration(answer::payment(&parts, code, description));
         let answer = if state == State::Pending { without_approval(answer) } else { answer };
         let later = (outcome == Outcome::PendingThenApproved && state == State::Pending).then(|| {
-            told.outcome = Outcome::Approve;
+            parts.outcome = Outcome::Approve;
             let (code, description, _) = answer::approved(form.get("testMode"));
-            (1, with_registration(answer::payment(&told, code, description)))
+            (1, with_registration(answer::payment(&parts, code, description)))
         });
         tracing::info!("gateway: {} {} {}: {code} {description}", entry.kind.as_str(), entry.amount, entry.currency);
         let booking = Booking {

@@ -9,8 +9,8 @@ use rusqlite::{Connection, OptionalExtension, Row, ToSql, named_params, params};
 use serde_json::Value;
 
 use super::answer::text;
-use super::ledger::{Entry, Kind, Ledger, State};
-use super::standing::Standing;
+use super::balance::Balance;
+use super::ledger::{Kind, Ledger, LedgerEntry, State};
 
 const SCHEMA: &str = "
     CREATE TABLE IF NOT EXISTS payment (
@@ -59,7 +59,7 @@ pub(super) struct Books(Connection);
 /// An entry with what is answered about it.
 #[derive(Clone)]
 pub(super) struct Booking {
-    pub entry: Entry,
+    pub entry: LedgerEntry,
     /// Seconds since 1970.
     pub at: i64,
     pub short_id: String,
@@ -79,7 +79,7 @@ pub(super) struct Booking {
 /// A stored card.
 pub(super) struct Registration {
     pub id: String,
-    pub face: Face,
+    pub masked_card: MaskedCard,
     /// The payment that stored it.
     pub payment: Option<String>,
     pub is_deleted: bool,
@@ -87,7 +87,7 @@ pub(super) struct Registration {
 
 /// What may be shown of a card.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Face {
+pub(super) struct MaskedCard {
     pub bin: String,
     pub last4: String,
     /// YYMM.
@@ -96,7 +96,7 @@ pub(super) struct Face {
 
 /// What a query asks for.
 #[derive(Default)]
-pub(super) struct Wanted<'a> {
+pub(super) struct SearchFilter<'a> {
     pub reference: Option<&'a str>,
     pub frame: Option<(i64, i64)>,
     /// With commas around each.
@@ -124,7 +124,7 @@ impl Books {
     }
 
     /// What refers to this entry, in its order.
-    pub(super) fn following(&self, id: &str) -> rusqlite::Result<Vec<Entry>> {
+    pub(super) fn following(&self, id: &str) -> rusqlite::Result<Vec<LedgerEntry>> {
         let mut rows = self.0.prepare_cached("SELECT * FROM payment WHERE refers_to = ? ORDER BY n")?;
         rows.query_map([id], entry)?.collect()
     }
@@ -179,7 +179,7 @@ impl Books {
     }
 
     /// What a query finds, in its order; what follows the ones found stands behind them.
-    pub(super) fn search(&self, wanted: &Wanted<'_>) -> rusqlite::Result<Vec<Booking>> {
+    pub(super) fn search(&self, wanted: &SearchFilter<'_>) -> rusqlite::Result<Vec<Booking>> {
         const MATCHES: &str =
             "(:reference IS NULL OR reference = :reference) AND (:from IS NULL OR at BETWEEN :from AND :to)
             AND (:kinds IS NULL OR instr(:kinds, ',' || kind || ',')) AND (:short_id IS NULL OR short_id = :short_id)";
@@ -237,7 +237,7 @@ impl Books {
         let read = |row: &Row<'_>| {
             Ok(Registration {
                 id: row.get("id")?,
-                face: Face { bin: row.get("bin")?, last4: row.get("last4")?, expiry: row.get("expiry")? },
+                masked_card: MaskedCard { bin: row.get("bin")?, last4: row.get("last4")?, expiry: row.get("expiry")? },
                 payment: row.get("payment")?,
                 is_deleted: row.get("is_deleted")?,
             })
@@ -299,8 +299,8 @@ fn insert(db: &Connection, new: &Booking) -> rusqlite::Result<()> {
 }
 
 fn store(db: &Connection, new: &Registration) -> rusqlite::Result<()> {
-    let Registration { id, face, payment, is_deleted } = new;
-    let values: [&dyn ToSql; 6] = [id, &face.bin, &face.last4, &face.expiry, payment, is_deleted];
+    let Registration { id, masked_card, payment, is_deleted } = new;
+    let values: [&dyn ToSql; 6] = [id, &masked_card.bin, &masked_card.last4, &masked_card.expiry, payment, is_deleted];
     db.prepare_cached(
         "INSERT INTO registration (id, bin, last4, expiry, payment, is_deleted) VALUES (?, ?, ?, ?, ?, ?)",
     )?
@@ -309,12 +309,12 @@ fn store(db: &Connection, new: &Registration) -> rusqlite::Result<()> {
 }
 
 /// The payment of a reversal is reversed, and so is what added to it, when nothing is left of them.
-fn take_back(db: &Connection, reversal: &Entry) -> rusqlite::Result<()> {
+fn take_back(db: &Connection, reversal: &LedgerEntry) -> rusqlite::Result<()> {
     let mut of = db.prepare_cached("SELECT * FROM payment WHERE id = ?")?;
     let Some(payment) = of.query_row([&reversal.refers_to], entry).optional()? else { return Ok(()) };
     let mut after = db.prepare_cached("SELECT * FROM payment WHERE refers_to = ? ORDER BY n")?;
-    let after: Vec<Entry> = after.query_map([&payment.id], entry)?.collect::<rusqlite::Result<_>>()?;
-    if !Standing::of(&payment, after.iter()).is_reversed {
+    let after: Vec<LedgerEntry> = after.query_map([&payment.id], entry)?.collect::<rusqlite::Result<_>>()?;
+    if !Balance::of(&payment, after.iter()).is_reversed {
         return Ok(());
     }
     db.prepare_cached(
@@ -325,11 +325,11 @@ fn take_back(db: &Connection, reversal: &Entry) -> rusqlite::Result<()> {
     Ok(())
 }
 
-fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
+fn entry(row: &Row<'_>) -> rusqlite::Result<LedgerEntry> {
     let (kind, state): (String, String) = (row.get("kind")?, row.get("state")?);
     let parameters: String = row.get("parameters")?;
     let strange = |what: &str| rusqlite::Error::InvalidColumnName(what.to_owned());
-    Ok(Entry {
+    Ok(LedgerEntry {
         id: row.get("id")?,
         kind: Kind::ALL.into_iter().find(|known| known.as_str() == kind).ok_or_else(|| strange("kind"))?,
         merchant_transaction_id: row.get("reference")?,

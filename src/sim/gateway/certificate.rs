@@ -20,7 +20,7 @@ pub enum Certificate {
     Good,
     /// Its time is over.
     Expired,
-    /// It is for another host, `elsewhere.test`.
+    /// It is for another host, `redirect_target.test`.
     WrongName,
     /// Another CA made it than the one that is given out.
     OtherCa,

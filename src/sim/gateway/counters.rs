@@ -4,7 +4,7 @@ use std::time::Instant;
 
 /// What the wire has seen since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
+pub struct GatewayCounters {
     /// TCP connections accepted.
     pub connections: u64,
     /// TLS handshakes completed.
@@ -19,7 +19,7 @@ pub struct Counters {
 
 /// When the latest `POST /v1/payments` came and went, at the TCP socket.
 #[derive(Clone, Copy, Debug)]
-pub struct Times {
+pub struct PaymentTimes {
     /// The last bytes of the request were read.
     pub request_in: Instant,
     /// The first bytes of the answer were written; `None` while there are none.
@@ -28,7 +28,7 @@ pub struct Times {
 
 /// What the wire sees in the moment it does, for a test that acts in that moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Seen<'a> {
+pub enum WireEvent<'a> {
     /// Somebody has connected; nothing was read yet.
     Connection,
     /// A whole request was read; nothing was done about it yet.

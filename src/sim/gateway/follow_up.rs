@@ -1,14 +1,17 @@
 //! Capture, reversal and refund of an earlier payment: what its state allows, and nothing else. A refusal changes
-//! nothing.
+//! nothing. The host without rules (`host_rules`) books them whatever the state is.
+//!
+//! Checked: kind, amount with currency, that the payment is known, its state and what is left of it. Not checked: that
+//! a follow-up has a reference of its own, or how long ago the payment was.
 
+use super::balance::Balance;
 use super::booking::Draft;
 use super::books::Booking;
 use super::form::{self, Invalid};
 use super::host::{Delivery, Host, money};
-use super::ledger::{Entry, Kind, State};
+use super::ledger::{Kind, LedgerEntry, State};
 use super::outcomes;
 use super::refusal::{Refusal, rule};
-use super::standing::Standing;
 use crate::money::Amount;
 
 const OTHER_CURRENCY: Refusal =
@@ -16,8 +19,8 @@ const OTHER_CURRENCY: Refusal =
 
 impl Host {
     /// `POST /v1/payments/{id}`.
-    pub(super) fn referencing(&mut self, id: &str, body: &[u8]) -> Result<Delivery, Refusal> {
-        let form = self.form(body, form::REFERENCING)?;
+    pub(super) fn follow_up(&mut self, id: &str, body: &[u8]) -> Result<Delivery, Refusal> {
+        let form = self.form(body, form::FOLLOW_UP)?;
         let kind = match form.required("paymentType")? {
             "CP" => Kind::Capture,
             "RV" => Kind::Reversal,
@@ -29,7 +32,7 @@ impl Host {
         }
         let asked = form.get("amount").map(|_| money(&form)).transpose()?;
         let of = self.books.find(id)?;
-        if of.is_none() && !self.manners().books_all() {
+        if of.is_none() && !self.host_rules().books_all() {
             return Err(Refusal::NotFound);
         }
         // The cents choose for captures and refunds; a reversal has the cents of its payment, which have chosen
@@ -45,23 +48,23 @@ impl Host {
             _ => self.outcome(form.get("amount")),
         };
         let path = format!("/v1/payments/{id}");
-        if let Some(instead) = self.before(outcome, form.get("amount").unwrap_or(kind.as_str()), &path) {
+        if let Some(instead) = self.instead_of_processing(outcome, form.get("amount").unwrap_or(kind.as_str()), &path) {
             return Ok(instead);
         }
         let amount = match &of {
-            Some(of) if !self.manners().books_all() => self.allowed(kind, of, asked)?,
-            _ => self.whatever(of.as_ref(), asked)?,
+            Some(of) if !self.host_rules().books_all() => self.allowed(kind, of, asked)?,
+            _ => self.amount_without_rules(of.as_ref(), asked)?,
         };
         self.book(Draft { of: of.as_ref(), ..Draft::after(&form, kind, amount, id) }, outcome)
     }
 
     /// The amount that a bank without rules books: what is asked for, or all of the payment.
-    fn whatever(&self, of: Option<&Booking>, asked: Option<Amount>) -> Result<Amount, Refusal> {
+    fn amount_without_rules(&self, of: Option<&Booking>, asked: Option<Amount>) -> Result<Amount, Refusal> {
         match (asked, of) {
             (Some(asked), _) => Ok(asked),
             (None, None) => Err(Invalid::new("amount", "required: nobody knows the payment").into()),
             (None, Some(of)) => {
-                let standing = Standing::of(&of.entry, self.books.following(&of.entry.id)?.iter());
+                let standing = Balance::of(&of.entry, self.books.following(&of.entry.id)?.iter());
                 let currency = of.entry.currency().ok_or(OTHER_CURRENCY)?;
                 Ok(Amount::from_minor(standing.authorised, currency)
                     .map_err(|why| Invalid::new("amount", why.to_string()))?)
@@ -72,7 +75,7 @@ impl Host {
     /// The amount that may be booked.
     fn allowed(&self, kind: Kind, of: &Booking, asked: Option<Amount>) -> Result<Amount, Refusal> {
         let payment = &of.entry;
-        let standing = Standing::of(payment, self.books.following(&payment.id)?.iter());
+        let standing = Balance::of(payment, self.books.following(&payment.id)?.iter());
         match kind {
             Kind::Capture => capturable(payment, &standing)?,
             Kind::Refund => refundable(payment, &standing)?,
@@ -111,9 +114,9 @@ impl Host {
     }
 
     /// An increment can be taken back while nobody has captured it.
-    fn increment_is_free(&self, increment: &Entry, root: &str) -> Result<(), Refusal> {
+    fn increment_is_free(&self, increment: &LedgerEntry, root: &str) -> Result<(), Refusal> {
         let Some(root) = self.books.find(root)? else { return Ok(()) };
-        let standing = Standing::of(&root.entry, self.books.following(&root.entry.id)?.iter());
+        let standing = Balance::of(&root.entry, self.books.following(&root.entry.id)?.iter());
         if standing.left >= increment.minor() {
             Ok(())
         } else {
@@ -126,7 +129,7 @@ impl Host {
     }
 }
 
-fn capturable(payment: &Entry, is: &Standing) -> Result<(), Refusal> {
+fn capturable(payment: &LedgerEntry, is: &Balance) -> Result<(), Refusal> {
     if payment.kind != Kind::PreAuthorisation || payment.is_increment() || is_undecided(payment) {
         return Err(rule(
             "paymentType",
@@ -149,7 +152,7 @@ fn capturable(payment: &Entry, is: &Standing) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn refundable(payment: &Entry, is: &Standing) -> Result<(), Refusal> {
+fn refundable(payment: &LedgerEntry, is: &Balance) -> Result<(), Refusal> {
     if !matches!(payment.kind, Kind::Debit | Kind::Capture) || is_undecided(payment) {
         let why = "refund needs at least one successful transaction of type (CP or DB)";
         return Err(rule("paymentType", "700.400.520", why));
@@ -166,7 +169,7 @@ fn refundable(payment: &Entry, is: &Standing) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn reversible(payment: &Entry, is: &Standing) -> Result<(), Refusal> {
+fn reversible(payment: &LedgerEntry, is: &Balance) -> Result<(), Refusal> {
     if matches!(payment.kind, Kind::Reversal | Kind::Refund) || is_undecided(payment) {
         let why = "reversal needs at least one successful transaction of type (CP, DB, PA or CD)";
         return Err(rule("paymentType", "700.400.530", why));
@@ -182,6 +185,6 @@ fn reversible(payment: &Entry, is: &Standing) -> Result<(), Refusal> {
 }
 
 /// Declined, or not decided.
-fn is_undecided(payment: &Entry) -> bool {
+fn is_undecided(payment: &LedgerEntry) -> bool {
     matches!(payment.state, State::Declined | State::Pending)
 }

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::LazyLock;
 
-use super::manners::Manners;
+use super::host_rules::HostRules;
 use crate::gateway::parameter::form::{self, Asked};
 use crate::gateway::parameter::{Call, Direction, Names, Parameter, named_in, shown};
 
@@ -39,25 +39,25 @@ impl fmt::Display for Invalid {
 #[derive(Default)]
 pub(super) struct Form {
     pairs: Vec<(String, String)>,
-    manners: Manners,
+    host_rules: HostRules,
 }
 
 impl Form {
     /// Decodes `application/x-www-form-urlencoded`, checks every name and value against the table, and what fields
     /// demand of each other. What must be there is asked for by [`Form::required`].
-    pub(super) fn parse(encoded: &[u8], taken: &Taken, manners: Manners) -> Result<Self, Invalid> {
+    pub(super) fn parse(encoded: &[u8], taken: &AcceptedParameters, host_rules: HostRules) -> Result<Self, Invalid> {
         let pairs = form::decode(encoded).map_err(|wrong| match wrong.name.as_str() {
             "form" => Invalid::new("body", wrong.problem),
             _ => Invalid::new(wrong.name, wrong.problem),
         })?;
         let names = Names::default();
         let asked = Asked { direction: Direction::Request, call: taken.call, from_client_side: false, names: &names };
-        let mut form = Self { manners, ..Self::default() };
+        let mut form = Self { host_rules, ..Self::default() };
         for (name, value) in pairs {
             if form.get(&name).is_some() {
                 return Err(Invalid::new(shown(&name), "sent twice"));
             }
-            check(&name, &value, taken, &asked, manners)?;
+            check(&name, &value, taken, &asked, host_rules)?;
             form.pairs.push((name, value));
         }
         match form::broken(&form.pairs, &asked).into_iter().next() {
@@ -79,7 +79,7 @@ impl Form {
     /// The bytes of a parameter in hex, whose letters must be upper case; the interface's letter is silent about that.
     pub(super) fn hex(&self, name: &str) -> Result<Option<Vec<u8>>, Invalid> {
         let Some(value) = self.get(name) else { return Ok(None) };
-        if !self.manners.is_literal() && value.bytes().any(|c| c.is_ascii_lowercase()) {
+        if !self.host_rules.is_literal() && value.bytes().any(|c| c.is_ascii_lowercase()) {
             return Err(Invalid::new(name, "hex digits A to F must be upper case"));
         }
         hex::decode(value).map(Some).map_err(|_| Invalid::new(name, "not an even number of hex digits"))
@@ -97,7 +97,7 @@ impl Form {
 }
 
 /// What a request of the counter may hold.
-pub(super) struct Taken {
+pub(super) struct AcceptedParameters {
     call: Call,
     /// Names as the table writes them; besides these, custom parameters.
     names: &'static [&'static str],
@@ -107,7 +107,7 @@ pub(super) struct Taken {
 
 /// What `POST /v1/payments` takes at the counter (data-model: Basic payment parameters, Authentication parameters,
 /// Point of sale).
-pub(super) const PAYMENT: &Taken = &Taken {
+pub(super) const PAYMENT: &AcceptedParameters = &AcceptedParameters {
     call: Call::Payment,
     names: &[
         "entityId",
@@ -149,7 +149,7 @@ pub(super) const PAYMENT: &Taken = &Taken {
 };
 
 /// What `POST /v1/payments/{id}` takes.
-pub(super) const REFERENCING: &Taken = &Taken {
+pub(super) const FOLLOW_UP: &AcceptedParameters = &AcceptedParameters {
     call: Call::FollowUp,
     names: &[
         "entityId",
@@ -171,7 +171,7 @@ pub(super) const REFERENCING: &Taken = &Taken {
 };
 
 /// What `POST /v1/registrations` takes: a card that was read.
-pub(super) const REGISTRATION: &Taken = &Taken {
+pub(super) const REGISTRATION: &AcceptedParameters = &AcceptedParameters {
     call: Call::Registration,
     names: &[
         "entityId",
@@ -193,7 +193,7 @@ pub(super) const REGISTRATION: &Taken = &Taken {
 };
 
 /// What `POST /v1/registrations/{id}/payments` takes.
-pub(super) const WITH_REGISTRATION: &Taken = &Taken {
+pub(super) const WITH_REGISTRATION: &AcceptedParameters = &AcceptedParameters {
     call: Call::Payment,
     names: &[
         "entityId",
@@ -221,10 +221,10 @@ pub(super) const WITH_REGISTRATION: &Taken = &Taken {
 };
 
 /// What `DELETE /v1/registrations/{id}` takes.
-pub(super) const DEREGISTRATION: &Taken = RETRIEVAL;
+pub(super) const DEREGISTRATION: &AcceptedParameters = RETRIEVAL;
 
 /// What the query takes (data-model: Query parameters).
-pub(super) const QUERY: &Taken = &Taken {
+pub(super) const QUERY: &AcceptedParameters = &AcceptedParameters {
     call: Call::Query,
     names: &[
         "entityId",
@@ -241,7 +241,8 @@ pub(super) const QUERY: &Taken = &Taken {
 };
 
 /// What retrieval and the warm path take.
-pub(super) const RETRIEVAL: &Taken = &Taken { call: Call::Query, names: &["entityId"], groups: &[] };
+pub(super) const RETRIEVAL: &AcceptedParameters =
+    &AcceptedParameters { call: Call::Query, names: &["entityId"], groups: &[] };
 
 /// The name of custom parameters in the table.
 const CUSTOM: &str = "customParameters[name]";
@@ -250,14 +251,20 @@ const CUSTOM: &str = "customParameters[name]";
 /// payment's time.
 static ROWS: LazyLock<HashMap<(&str, &str), Parameter>> = LazyLock::new(|| {
     let names = Names::default();
-    let all = [PAYMENT, REFERENCING, REGISTRATION, WITH_REGISTRATION, QUERY, RETRIEVAL];
+    let all = [PAYMENT, FOLLOW_UP, REGISTRATION, WITH_REGISTRATION, QUERY, RETRIEVAL];
     let row = &|call: Call, name: &'static str| {
         named_in(name, &names, Direction::Request, call).ok().map(|row| ((call.as_str(), name), row))
     };
     all.into_iter().flat_map(|taken| taken.names.iter().filter_map(move |name| row(taken.call, name))).collect()
 });
 
-fn check(name: &str, value: &str, taken: &Taken, asked: &Asked<'_>, manners: Manners) -> Result<(), Invalid> {
+fn check(
+    name: &str,
+    value: &str,
+    taken: &AcceptedParameters,
+    asked: &Asked<'_>,
+    host_rules: HostRules,
+) -> Result<(), Invalid> {
     let known = match ROWS.get(&(asked.call.as_str(), name)) {
         Some(row) => Ok(*row),
         None => named_in(name, asked.names, asked.direction, asked.call),
@@ -272,7 +279,7 @@ fn check(name: &str, value: &str, taken: &Taken, asked: &Asked<'_>, manners: Man
         return Err(Invalid::new(shown(name), "not a parameter of this request: it has no place at the counter"));
     }
     let format = known.format_of(name);
-    if format.fits(value) && manners.takes(format, value) {
+    if format.fits(value) && host_rules.takes(format, value) {
         Ok(())
     } else {
         Err(Invalid::new(shown(name), format!("must be {format}")))
@@ -284,7 +291,7 @@ mod tests {
     use super::*;
 
     fn wrong(body: &str) -> String {
-        match Form::parse(body.as_bytes(), PAYMENT, Manners::Checked) {
+        match Form::parse(body.as_bytes(), PAYMENT, HostRules::Checked) {
             Ok(_) => panic!("{body} was taken"),
             Err(invalid) => invalid.to_string(),
         }
@@ -293,7 +300,7 @@ mod tests {
     #[test]
     fn decodes_percent_plus_and_utf8() {
         let form =
-            Form::parse("descriptor=Caf%C3%A9+%26+co&amount=12.34".as_bytes(), PAYMENT, Manners::Checked).unwrap();
+            Form::parse("descriptor=Caf%C3%A9+%26+co&amount=12.34".as_bytes(), PAYMENT, HostRules::Checked).unwrap();
         assert_eq!(form.get("descriptor"), Some("Café & co"));
         assert_eq!(form.names(), ["descriptor", "amount"]);
     }
@@ -330,7 +337,7 @@ mod tests {
         let form = Form::parse(
             b"pos.iccDataRequest=9F02&pos.encryptedSred.data=9f02&pos.encryptedSred.ksn=9F0",
             PAYMENT,
-            Manners::Checked,
+            HostRules::Checked,
         )
         .unwrap();
         assert_eq!(form.hex("pos.iccDataRequest").unwrap().unwrap(), [0x9F, 0x02]);
@@ -350,21 +357,21 @@ mod tests {
             let said = wrong(body);
             assert!(said.starts_with(says) && !said.contains("4111"), "{body}: {said}");
         }
-        assert!(Form::parse(b"customParameters[a.b_c]=anything", PAYMENT, Manners::Checked).is_ok());
+        assert!(Form::parse(b"customParameters[a.b_c]=anything", PAYMENT, HostRules::Checked).is_ok());
     }
 
     #[test]
     fn the_query_has_formats_and_rules_of_its_own() {
-        assert!(Form::parse(b"limit=99", QUERY, Manners::Checked).is_err());
+        assert!(Form::parse(b"limit=99", QUERY, HostRules::Checked).is_err());
         assert!(
             Form::parse(
                 b"limit=100&date.from=2026-01-01+00:00:00&date.to=2026-01-02+00:00:00",
                 QUERY,
-                Manners::Checked
+                HostRules::Checked
             )
             .is_ok()
         );
         let both = b"merchantTransactionId=a&date.from=2026-01-01+00:00:00&date.to=2026-01-02+00:00:00";
-        assert!(Form::parse(both, QUERY, Manners::Checked).is_err());
+        assert!(Form::parse(both, QUERY, HostRules::Checked).is_err());
     }
 }

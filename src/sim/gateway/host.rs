@@ -5,20 +5,20 @@ use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::answer::{self, Checks};
+use super::address_and_code;
+use super::answer::{self, CheckLetters};
 use super::booking::{Draft, chosen};
-use super::books::{Books, Face};
-use super::checks;
-use super::clear::Card;
+use super::books::{Books, MaskedCard};
+use super::clear_card_data::ClearCard;
 use super::clock::Clock;
+use super::encrypted_data::{EncryptedData, KeySets};
 use super::form::{self, Form, Invalid};
-use super::instruction;
+use super::host_rules::{self, ArrivedRequest, HostRules, Redirects};
 use super::issuer::{self, ChipData, Declined, Issuer};
 use super::ledger::Kind;
-use super::manners::{self, Arrived, Detours, Manners};
 use super::outcomes::{self, Outcome};
 use super::refusal::Refusal;
-use super::sealed::{KeySets, Sealed};
+use super::standing_instruction;
 use super::throttle::Throttle;
 use super::{Mode, Options};
 use crate::emv::track2::PinRule;
@@ -50,7 +50,7 @@ pub(super) struct Host {
     pub(super) key_sets: KeySets,
     pub(super) issuer: Issuer,
     redirected: HashSet<String>,
-    pub(super) detours: Detours,
+    pub(super) redirects: Redirects,
     /// The request under way was redirected: it is not redirected again.
     pub(super) again: bool,
     /// Between a request and its answer.
@@ -60,7 +60,7 @@ pub(super) struct Host {
 }
 
 /// A payment request that is in order so far.
-struct Request {
+struct PaymentRequest {
     form: Form,
     kind: Kind,
     amount: Amount,
@@ -78,7 +78,7 @@ impl Host {
             key_sets: KeySets::default(),
             issuer: Issuer::new(),
             redirected: HashSet::new(),
-            detours: Detours::default(),
+            redirects: Redirects::default(),
             again: false,
             forced: VecDeque::new(),
         })
@@ -87,19 +87,19 @@ impl Host {
     /// `POST /v1/payments`.
     pub(super) fn payment(&mut self, body: &[u8]) -> Result<Delivery, Refusal> {
         let form = self.form(body, form::PAYMENT)?;
-        if form.get("referenceUuid").is_some() || instruction::renews_or_adds(&form) {
+        if form.get("referenceUuid").is_some() || standing_instruction::renews_or_adds(&form) {
             return self.increment(&form);
         }
         let request = check_payment(form)?;
-        let Request { form, kind, amount, .. } = &request;
+        let PaymentRequest { form, kind, amount, .. } = &request;
         if self.options.mode == Mode::Fast {
             let draft = Draft { icc: Some("8A023030".to_owned()), ..Draft::new(form, *kind, *amount) };
             return self.book(draft, Outcome::Approve);
         }
         let stores = form.get("createRegistration") == Some("true");
-        let instruction = instruction::at_the_counter(form)?;
+        let instruction = standing_instruction::at_the_counter(form)?;
         let chip = check_reader(&request)?;
-        let sealed = Sealed::from_form(form)?;
+        let sealed = EncryptedData::from_form(form)?;
         if chip.as_ref().is_some_and(|chip| chip.wants_online_pin) && !sealed.has_pin() {
             return Err(Invalid::new(
                 "pos.encryptedPin.data",
@@ -109,17 +109,17 @@ impl Host {
         }
         let outcome = self.outcome(form.get("amount"));
         let reference = form.required("merchantTransactionId")?;
-        if let Some(instead) = self.before(outcome, reference, "/v1/payments") {
+        if let Some(instead) = self.instead_of_processing(outcome, reference, "/v1/payments") {
             return Ok(instead);
         }
         let card = self.key_sets.open(&sealed, &request.entry_mode)?;
         check_card(&card, &request, sealed.has_pin())?;
         let verdict = self.issuer.decide(&card.pan, sealed.pin(&card.pan), chip.as_ref());
-        let (checks, wrong) = self.check_face(&card, form);
+        let (checks, wrong) = self.check_address_and_code(&card, form);
         let declined = verdict.err().or(wrong).or(chosen(outcome));
         let draft = Draft {
-            icc: chip.as_ref().and_then(|chip| self.word_for_the_chip(&card, chip, declined, outcome)),
-            face: Some(Face::of(&card)),
+            icc: chip.as_ref().and_then(|chip| self.icc_data_response(&card, chip, declined, outcome)),
+            masked_card: Some(MaskedCard::of(&card)),
             declined,
             checks,
             stores,
@@ -129,18 +129,18 @@ impl Host {
         self.book(draft, outcome)
     }
 
-    /// How it thinks.
-    pub(super) fn manners(&self) -> Manners {
-        self.options.manners
+    /// Its rules.
+    pub(super) fn host_rules(&self) -> HostRules {
+        self.options.host_rules
     }
 
     /// The form of a request that may move money: of this entity, and with a reference of its own where one is
     /// demanded. Only what was booked has used its reference.
-    pub(super) fn form(&self, body: &[u8], taken: &form::Taken) -> Result<Form, Refusal> {
-        let form = Form::parse(body, taken, self.manners())?;
+    pub(super) fn form(&self, body: &[u8], taken: &form::AcceptedParameters) -> Result<Form, Refusal> {
+        let form = Form::parse(body, taken, self.host_rules())?;
         self.check_entity(&form, true)?;
-        match form.get("merchantTransactionId").filter(|_| self.manners().is_literal()) {
-            Some(reference) if self.books.knows(reference)? => Err(manners::USED),
+        match form.get("merchantTransactionId").filter(|_| self.host_rules().is_literal()) {
+            Some(reference) if self.books.knows(reference)? => Err(host_rules::USED),
             _ => Ok(form),
         }
     }
@@ -150,22 +150,22 @@ impl Host {
         if let Some(why) = refusal.note() {
             tracing::info!("gateway: refused: {why}");
             if let Err(error) = self.books.refuse(&why) {
-                return Refusal::Books(error).answer(self.manners());
+                return Refusal::Books(error).answer(self.host_rules());
             }
         }
-        refusal.answer(self.manners())
+        refusal.answer(self.host_rules())
     }
 
     /// What was ordered, or what the cents of the amount choose.
     pub(super) fn outcome(&mut self, amount: Option<&str>) -> Outcome {
-        let manners = self.manners();
+        let host_rules = self.host_rules();
         self.forced
             .pop_front()
-            .unwrap_or_else(|| amount.map_or(Outcome::Approve, |amount| outcomes::for_amount(amount, manners)))
+            .unwrap_or_else(|| amount.map_or(Outcome::Approve, |amount| outcomes::for_amount(amount, host_rules)))
     }
 
     /// The faults that come before anything is done.
-    pub(super) fn before(&mut self, outcome: Outcome, key: &str, path: &str) -> Option<Delivery> {
+    pub(super) fn instead_of_processing(&mut self, outcome: Outcome, key: &str, path: &str) -> Option<Delivery> {
         match outcome {
             Outcome::Throttle => Some(answer::throttled()),
             Outcome::ServerError { processed: false } => Some(Delivery::Raw(500, b"Internal Server Error".to_vec())),
@@ -173,31 +173,35 @@ impl Host {
             Outcome::Cut { processed: false } => Some(Delivery::Cut),
             Outcome::RedirectElsewhere => Some(Delivery::Redirect(format!("https://elsewhere.test{path}"))),
             Outcome::RedirectOnce if !self.again && self.redirected.insert(format!("{path} {key}")) => {
-                let asked = Arrived { path, query: "", again: false };
-                let literal = self.manners().is_literal();
-                Some(Delivery::Redirect(if literal { manners::elsewhere(asked, false, None) } else { path.to_owned() }))
+                let asked = ArrivedRequest { path, query: "", again: false };
+                let literal = self.host_rules().is_literal();
+                Some(Delivery::Redirect(if literal {
+                    host_rules::redirect_target(asked, false, None)
+                } else {
+                    path.to_owned()
+                }))
             }
             _ => None,
         }
     }
 
     /// Address, security code and expiry as far as they were sent.
-    fn check_face(&self, card: &Card, form: &Form) -> (Checks, Option<Declined>) {
-        let code = card.code.as_deref().map(|code| checks::code_check(&card.pan, code));
+    fn check_address_and_code(&self, card: &ClearCard, form: &Form) -> (CheckLetters, Option<Declined>) {
+        let code = card.code.as_deref().map(|code| address_and_code::code_check(&card.pan, code));
         let this_month = self.clock.now().format("%y%m").to_string();
         let typed_expiry = card.expiry.as_deref().filter(|_| card.service_code.is_none());
-        let letters = Checks {
-            address: checks::address_check(form.get("billing.street1"), form.get("billing.postcode")),
+        let letters = CheckLetters {
+            address: address_and_code::address_check(form.get("billing.street1"), form.get("billing.postcode")),
             code: code.map(|(letter, _)| letter),
         };
-        let expired = typed_expiry.and_then(|expiry| checks::expiry_check(expiry, &this_month));
+        let expired = typed_expiry.and_then(|expiry| address_and_code::expiry_check(expiry, &this_month));
         (letters, code.and_then(|(_, wrong)| wrong).or(expired))
     }
 
     /// `pos.iccDataResponse`, right or as wrong as the outcome says.
-    fn word_for_the_chip(
+    fn icc_data_response(
         &self,
-        card: &Card,
+        card: &ClearCard,
         chip: &ChipData,
         declined: Option<Declined>,
         outcome: Outcome,
@@ -228,8 +232,8 @@ impl Host {
     }
 }
 
-impl Face {
-    pub(super) fn of(card: &Card) -> Self {
+impl MaskedCard {
+    pub(super) fn of(card: &ClearCard) -> Self {
         Self {
             bin: card.pan[..6].to_owned(),
             last4: card.pan[card.pan.len() - 4..].to_owned(),
@@ -246,7 +250,7 @@ pub(super) fn money(form: &Form) -> Result<Amount, Invalid> {
 }
 
 /// Whatever can be checked without keys.
-fn check_payment(form: Form) -> Result<Request, Invalid> {
+fn check_payment(form: Form) -> Result<PaymentRequest, Invalid> {
     let kind = match form.required("paymentType")? {
         "DB" => Kind::Debit,
         "PA" => Kind::PreAuthorisation,
@@ -269,12 +273,12 @@ fn check_payment(form: Form) -> Result<Request, Invalid> {
     if kind == Kind::Credit && form.get("createRegistration") == Some("true") {
         return Err(Invalid::new("createRegistration", "a card is stored with DB or PA"));
     }
-    Ok(Request { form, kind, amount, entry_mode })
+    Ok(PaymentRequest { form, kind, amount, entry_mode })
 }
 
 /// Whether the entry mode and the chip's data belong together, and the chip signed this amount. A card that gets money
 /// has nothing to sign.
-fn check_reader(request: &Request) -> Result<Option<ChipData>, Invalid> {
+fn check_reader(request: &PaymentRequest) -> Result<Option<ChipData>, Invalid> {
     const ICC: &str = "pos.iccDataRequest";
     let tlvs = request.form.hex(ICC)?;
     if let Some(tlvs) = &tlvs {
@@ -293,7 +297,7 @@ fn check_reader(request: &Request) -> Result<Option<ChipData>, Invalid> {
 }
 
 /// What the decrypted card says against the rest of the request.
-fn check_card(card: &Card, request: &Request, has_pin: bool) -> Result<(), Invalid> {
+fn check_card(card: &ClearCard, request: &PaymentRequest, has_pin: bool) -> Result<(), Invalid> {
     let has_chip = card.service_code.is_some_and(|code| code.has_chip());
     if request.entry_mode == "MAGSTRIPE" && has_chip {
         return Err(Invalid::new(
@@ -309,7 +313,7 @@ fn check_card(card: &Card, request: &Request, has_pin: bool) -> Result<(), Inval
 }
 
 /// The card number must not stand anywhere, and a brand that is named must be its own.
-pub(super) fn not_in_clear(card: &Card, form: &Form) -> Result<(), Invalid> {
+pub(super) fn not_in_clear(card: &ClearCard, form: &Form) -> Result<(), Invalid> {
     if let Some((name, _)) = form.iter().find(|(_, value)| value.contains(&card.pan)) {
         return Err(Invalid::new(name, "holds the card number in clear"));
     }

@@ -4,12 +4,12 @@
 //! reauthorisation is a pre-authorisation of its own, of at most what was left; the one before is closed, and open
 //! again if it is reversed.
 
+use super::balance::Balance;
 use super::booking::Draft;
 use super::form::{Form, Invalid};
 use super::host::{Delivery, Host, money};
-use super::ledger::{Entry, Kind, State};
+use super::ledger::{Kind, LedgerEntry, State};
 use super::refusal::{Refusal, rule};
-use super::standing::Standing;
 use crate::money::Amount;
 
 const REFERENCE: &str = "referenceUuid";
@@ -37,21 +37,23 @@ impl Host {
         form.required("merchantTransactionId")?;
         let amount = money(form)?;
         let of = self.books.find(reference)?;
-        if of.is_none() && !self.manners().books_all() {
+        if of.is_none() && !self.host_rules().books_all() {
             return Err(Invalid::new(REFERENCE, "matches no payment").into());
         }
         let outcome = self.outcome(form.get("amount"));
-        if let Some(instead) = self.before(outcome, form.required("merchantTransactionId")?, "/v1/payments") {
+        if let Some(instead) =
+            self.instead_of_processing(outcome, form.required("merchantTransactionId")?, "/v1/payments")
+        {
             return Ok(instead);
         }
-        if let Some(of) = of.as_ref().filter(|_| !self.manners().books_all()) {
+        if let Some(of) = of.as_ref().filter(|_| !self.host_rules().books_all()) {
             self.may_follow(&of.entry, adds, amount)?;
         }
         self.book(Draft { of: of.as_ref(), ..Draft::after(form, Kind::PreAuthorisation, amount, reference) }, outcome)
     }
 
     /// Whether a pre-authorisation may be raised by this, or replaced.
-    fn may_follow(&self, held: &Entry, adds: bool, amount: Amount) -> Result<(), Refusal> {
+    fn may_follow(&self, held: &LedgerEntry, adds: bool, amount: Amount) -> Result<(), Refusal> {
         if held.kind != Kind::PreAuthorisation
             || held.is_increment()
             || matches!(held.state, State::Declined | State::Pending)
@@ -66,7 +68,7 @@ impl Host {
                 "referenced payment currency does not match with requested payment currency",
             ));
         }
-        let is = Standing::of(held, self.books.following(&held.id)?.iter());
+        let is = Balance::of(held, self.books.following(&held.id)?.iter());
         if is.is_reversed || is.is_renewed || is.is_final || is.left == 0 {
             return Err(rule(REFERENCE, "700.300.300", "referenced tx is captured, reversed or reauthorised already"));
         }

@@ -1,5 +1,8 @@
 //! The banks behind the gateway: which cards exist, their PINs, their cryptograms (Visa CVN 18 and CVN 10), and the
 //! scripts that one of them sends its cards.
+//!
+//! Checked: that the card is known and in order, its cryptogram and that it is new, its PIN. Not checked: an account;
+//! which payments are declined for want of money say the cents (`outcomes`).
 
 use std::collections::HashSet;
 
@@ -11,14 +14,14 @@ use crate::sim::keys::pin_block::{Malformed, Pin};
 use crate::sim::keys::{TEST_IMK_AC, TEST_IMK_SMI};
 
 /// A card as its issuer knows it. Public test numbers only.
-struct Record {
+struct CardRecord {
     pan: &'static str,
     pin: &'static str,
-    status: Status,
+    status: CardStatus,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Status {
+enum CardStatus {
     Active,
     /// In order, and its issuer has something to change on the card.
     Scripts,
@@ -27,7 +30,7 @@ enum Status {
 }
 
 /// The cards. The simulated reader's deck holds the same numbers.
-const CARDS: &[Record] = &[
+const CARDS: &[CardRecord] = &[
     active("4761739001010119", "1234"),
     active("4761739001010010", "1234"),
     active("4761739001010127", "1234"),
@@ -43,9 +46,9 @@ const CARDS: &[Record] = &[
     active("4217651111111119", "1234"),
     active("4500600000000061", "1234"),
     active("4000111111111115", "1234"),
-    Record { pan: "4761739001010168", pin: "1234", status: Status::Scripts },
+    CardRecord { pan: "4761739001010168", pin: "1234", status: CardStatus::Scripts },
     active("4761739001010176", "1234"),
-    Record { pan: "4761739001010184", pin: "1234", status: Status::Expired },
+    CardRecord { pan: "4761739001010184", pin: "1234", status: CardStatus::Expired },
     active("4761739001010192", "1234"),
     active("4761739001010200", "1234"),
     active("4761739001010218", "1234"),
@@ -56,11 +59,11 @@ const CARDS: &[Record] = &[
     active("5555555555554444", "1234"),
     active("5413330089099023", "4315"),
     active("374245001751006", "1234"),
-    Record { pan: "4761739001010036", pin: "1234", status: Status::Lost },
+    CardRecord { pan: "4761739001010036", pin: "1234", status: CardStatus::Lost },
 ];
 
-const fn active(pan: &'static str, pin: &'static str) -> Record {
-    Record { pan, pin, status: Status::Active }
+const fn active(pan: &'static str, pin: &'static str) -> CardRecord {
+    CardRecord { pan, pin, status: CardStatus::Active }
 }
 
 /// Why an issuer declines.
@@ -206,9 +209,9 @@ impl Issuer {
             self.check_cryptogram(pan, chip)?;
         }
         match record.status {
-            Status::Lost => return Err(LOST_CARD),
-            Status::Expired => return Err(EXPIRED_CARD),
-            Status::Active | Status::Scripts => {}
+            CardStatus::Lost => return Err(LOST_CARD),
+            CardStatus::Expired => return Err(EXPIRED_CARD),
+            CardStatus::Active | CardStatus::Scripts => {}
         }
         if chip.is_some_and(|chip| chip.pin_tries_exceeded) {
             return Err(PIN_TRIES_EXCEEDED);
@@ -224,11 +227,11 @@ impl Issuer {
 
     /// Decides about a stored card, of which only the first six and last four digits are known.
     pub(super) fn decide_stored(bin: &str, last4: &str) -> Result<(), Declined> {
-        let is_it = |record: &&Record| record.pan.starts_with(bin) && record.pan.ends_with(last4);
+        let is_it = |record: &&CardRecord| record.pan.starts_with(bin) && record.pan.ends_with(last4);
         match CARDS.iter().find(is_it).ok_or(UNKNOWN_CARD)?.status {
-            Status::Lost => Err(LOST_CARD),
-            Status::Expired => Err(EXPIRED_CARD),
-            Status::Active | Status::Scripts => Ok(()),
+            CardStatus::Lost => Err(LOST_CARD),
+            CardStatus::Expired => Err(EXPIRED_CARD),
+            CardStatus::Active | CardStatus::Scripts => Ok(()),
         }
     }
 
@@ -275,7 +278,7 @@ fn scripts(pan: &str, chip: &ChipData) -> Option<Vec<u8>> {
 
 /// The key of the scripts for this card and transaction, when the card has to change.
 fn script_key(pan: &str, chip: &ChipData) -> Option<ScriptKey> {
-    CARDS.iter().find(|record| record.pan == pan && record.status == Status::Scripts)?;
+    CARDS.iter().find(|record| record.pan == pan && record.status == CardStatus::Scripts)?;
     let arqc = tlv::find(&chip.tlvs, tag::APPLICATION_CRYPTOGRAM).ok()??.try_into().ok()?;
     ScriptKey::new(&cryptogram::Issuer::new(TEST_IMK_SMI), pan, chip.psn, chip.atc, arqc).ok()
 }
@@ -339,7 +342,8 @@ mod tests {
     #[test]
     fn a_stored_card_is_one_card() {
         for (n, one) in CARDS.iter().enumerate() {
-            let ends = |record: &Record| (record.pan[..6].to_owned(), record.pan[record.pan.len() - 4..].to_owned());
+            let ends =
+                |record: &CardRecord| (record.pan[..6].to_owned(), record.pan[record.pan.len() - 4..].to_owned());
             assert!(CARDS[..n].iter().all(|other| ends(other) != ends(one)), "{}", one.pan);
         }
         assert_eq!(Issuer::decide_stored("476173", "0119"), Ok(()));

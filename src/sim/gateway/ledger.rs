@@ -2,34 +2,34 @@
 
 use crate::money::{Amount, Currency};
 
-use super::standing::Standing;
+use super::balance::Balance;
 
 /// Everything that was charged, declined, left pending or reversed, in its order.
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
-    pub(super) entries: Vec<Entry>,
+    pub(super) entries: Vec<LedgerEntry>,
     pub(super) refusals: Vec<String>,
 }
 
 impl Ledger {
     /// All entries. A request that was refused as invalid is not among them.
     #[must_use]
-    pub fn entries(&self) -> &[Entry] {
+    pub fn entries(&self) -> &[LedgerEntry] {
         &self.entries
     }
 
     /// The payments of one `merchantTransactionId` for which the customer has paid and not got the money back. Two of
     /// them are a double charge.
     #[must_use]
-    pub fn charged(&self, merchant_transaction_id: &str) -> Vec<&Entry> {
+    pub fn charged(&self, merchant_transaction_id: &str) -> Vec<&LedgerEntry> {
         self.all_charged()
             .filter(|entry| entry.merchant_transaction_id.as_deref() == Some(merchant_transaction_id))
             .collect()
     }
 
     /// All payments for which a customer has paid and not got all of the money back: sales and captures.
-    pub fn all_charged(&self) -> impl Iterator<Item = &Entry> {
-        let paid = |entry: &&Entry| {
+    pub fn all_charged(&self) -> impl Iterator<Item = &LedgerEntry> {
+        let paid = |entry: &&LedgerEntry| {
             matches!(entry.kind, Kind::Debit | Kind::Capture) && entry.state == State::Approved && {
                 let standing = self.standing(entry);
                 standing.given_back == 0 || standing.left > 0
@@ -54,14 +54,14 @@ impl Ledger {
         &self.refusals
     }
 
-    fn standing(&self, entry: &Entry) -> Standing {
-        Standing::of(entry, self.entries.iter().filter(|other| other.refers_to.as_deref() == Some(&entry.id)))
+    fn standing(&self, entry: &LedgerEntry) -> Balance {
+        Balance::of(entry, self.entries.iter().filter(|other| other.refers_to.as_deref() == Some(&entry.id)))
     }
 }
 
 /// One payment, or what follows one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct LedgerEntry {
     /// 32 letters and digits.
     pub id: String,
     /// What was asked.
@@ -90,7 +90,7 @@ pub struct Entry {
     pub captures: Option<u8>,
 }
 
-impl Entry {
+impl LedgerEntry {
     /// The currency; `None` for a row that somebody else wrote into the file.
     pub(super) fn currency(&self) -> Option<Currency> {
         Currency::from_code(&self.currency).ok()

@@ -1,23 +1,25 @@
 //! A payment gateway on a desk: HTTPS with a certification authority of its own, test cards, and faults to choose.
 //!
-//! Written from the interface documents alone, and strict: whatever a request has that is not as documented is refused
-//! with HTTP 400 and the parameter's name. It opens what the reader sealed, refuses a key that was used before,
+//! Written from the interface documents, and strict: whatever a request has that is not as documented is refused with
+//! HTTP 400 and the parameter's name. It decrypts what the reader encrypted, refuses a key that was used before,
 //! verifies PIN and cryptogram, answers the chip, and remembers what it charged. The cents of the amount choose what
-//! goes wrong ([`outcomes::TABLE`]).
+//! goes wrong ([`outcomes::TABLE`]). With the agent it shares the table of parameters alone (`gateway::parameter`, see
+//! `form`).
 //!
 //! What may follow a payment follows: capture, reversal, refund, increments, stored cards, standing instructions. What
 //! its state does not allow is refused by a result code and the parameter's name, and changes nothing. That is one
-//! reading of the interface; [`Manners`] has two more: a bank without rules, and the interface's letter.
+//! reading of the interface; [`HostRules`] has two more: a bank without rules, and the interface's letter.
 //!
 //! What it is not: a model of settlement, 3-D Secure, wallets or the hosted widget; what belongs to those is refused by
 //! name.
 //!
 //! ```text
-//!  server ─▶ route ─▶ form (encoding, names, formats) ─▶ host ─▶ sealed, clear (DUKPT) ─▶ issuer (PIN, ARQC, ARPC)
-//!  (TLS)     (token,         ▲                             │ increment, registration with instruction, follow_up, query
-//!            path,           │ parameter table             ▼ standing: what is left
-//!            throttle)                                   booking ─▶ books (SQLite) ─▶ ledger (a copy, for tests)
-//!  wire ◀── answer (JSON), or a fault of outcomes ◀────────┘
+//!  server ─▶ route ─▶ form (encoding, names, formats) ─▶ host ─▶ encrypted_data, clear_card_data (DUKPT)
+//!  (TLS)     (token,         ▲                             │        ─▶ issuer (PIN, ARQC, ARPC), address_and_code
+//!            path,           │ parameter table             │ follow_up, increment, registration, standing_instruction,
+//!            throttle)                                     │ query; balance: what is left of a payment
+//!                                                          ▼
+//!  delivery ◀── answer (JSON), or a fault of outcomes ◀─ booking ─▶ books (SQLite) ─▶ ledger (a copy, for tests)
 //! ```
 //!
 //! | request | what it does |
@@ -40,34 +42,34 @@
 //! # Ok(()) }
 //! ```
 
+mod address_and_code;
 mod answer;
 pub mod args;
+mod balance;
 mod booking;
 mod books;
 mod certificate;
-mod checks;
-mod clear;
+mod clear_card_data;
 mod clock;
 mod counters;
+mod delivery;
+mod encrypted_data;
 mod follow_up;
 mod form;
 mod host;
+mod host_rules;
 mod increment;
-mod instruction;
 mod issuer;
 mod ledger;
-mod manners;
-mod metered;
+mod measured_stream;
 pub mod outcomes;
 mod query;
 mod refusal;
 mod registration;
 mod route;
-mod sealed;
 mod server;
-mod standing;
+mod standing_instruction;
 mod throttle;
-mod wire;
 
 use std::io;
 use std::net::SocketAddr;
@@ -83,9 +85,9 @@ use tokio_rustls::TlsAcceptor;
 
 pub use args::{Args, run};
 pub use certificate::{Certificate, Demand};
-pub use counters::{Counters, Seen, Times};
-pub use ledger::{Entry, Kind, Ledger, State};
-pub use manners::Manners;
+pub use counters::{GatewayCounters, PaymentTimes, WireEvent};
+pub use host_rules::HostRules;
+pub use ledger::{Kind, Ledger, LedgerEntry, State};
 pub use outcomes::Outcome;
 
 /// How to start a gateway.
@@ -105,8 +107,8 @@ pub struct Options {
     pub demand: Demand,
     /// How much is checked.
     pub mode: Mode,
-    /// How it thinks.
-    pub manners: Manners,
+    /// How strictly it checks and answers.
+    pub host_rules: HostRules,
     /// The file of the books; without one they are in memory.
     pub ledger: Option<PathBuf>,
     /// Requests in a second of its clock; more are throttled.
@@ -127,7 +129,7 @@ impl Default for Options {
             name: None,
             demand: Demand::default(),
             mode: Mode::Checked,
-            manners: Manners::Checked,
+            host_rules: HostRules::Checked,
             ledger: None,
             throttle: None,
             clock: None,
@@ -211,10 +213,10 @@ impl Gateway {
         &self.options.entity_id
     }
 
-    /// How it thinks.
+    /// How strictly it checks and answers.
     #[must_use]
-    pub fn manners(&self) -> Manners {
-        self.options.manners
+    pub fn host_rules(&self) -> HostRules {
+        self.options.host_rules
     }
 
     /// A copy of what it has charged, declined and reversed so far.
@@ -243,19 +245,19 @@ impl Gateway {
 
     /// What the wire has seen.
     #[must_use]
-    pub fn counters(&self) -> Counters {
+    pub fn counters(&self) -> GatewayCounters {
         self.shared.counters()
     }
 
     /// Calls `watcher` with everything that the wire sees from now on, before the gateway goes on. There is one
     /// watcher: false when another one came before.
-    pub fn watch(&self, watcher: impl Fn(Seen<'_>) + Send + Sync + 'static) -> bool {
+    pub fn watch(&self, watcher: impl Fn(WireEvent<'_>) + Send + Sync + 'static) -> bool {
         self.shared.watch(Box::new(watcher))
     }
 
     /// When the latest `POST /v1/payments` came and went; `None` before the first.
     #[must_use]
-    pub fn last_payment(&self) -> Option<Times> {
+    pub fn last_payment(&self) -> Option<PaymentTimes> {
         self.shared.last_payment()
     }
 

@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use super::manners::Manners;
+use super::host_rules::HostRules;
 
 /// What happens to one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -158,9 +158,9 @@ pub const SHORT_CODES: &[Row] = &[
 ];
 
 /// The outcome for an amount in the gateway's form, by its last two digits.
-pub(super) fn for_amount(amount: &str, manners: Manners) -> Outcome {
+pub(super) fn for_amount(amount: &str, host_rules: HostRules) -> Outcome {
     let cents = amount.rsplit('.').next().and_then(|digits| digits.parse().ok());
-    let short = SHORT_CODES.iter().find(|(row, ..)| manners.is_literal() && cents == Some(*row));
+    let short = SHORT_CODES.iter().find(|(row, ..)| host_rules.is_literal() && cents == Some(*row));
     short.map_or_else(|| cents.map_or(Outcome::Approve, for_cents), |(_, outcome, _)| *outcome)
 }
 
@@ -212,16 +212,16 @@ mod tests {
 
     #[test]
     fn cents_choose_and_everything_else_approves() {
-        let checked = |amount| for_amount(amount, Manners::Checked);
+        let checked = |amount| for_amount(amount, HostRules::Checked);
         assert_eq!(checked("1.60"), Outcome::Partial);
         assert_eq!(checked("1000.72"), Outcome::Cut { processed: false });
         for approved in ["12.34", "1.00", "0.01", "9999999999.50", "60.99", "1.93"] {
             assert_eq!(checked(approved), Outcome::Approve, "{approved}");
         }
         for (cents, outcome, _) in SHORT_CODES {
-            assert_eq!(for_amount(&format!("1.{cents}"), Manners::Literal), *outcome);
+            assert_eq!(for_amount(&format!("1.{cents}"), HostRules::Literal), *outcome);
         }
-        assert_eq!(for_amount("1.60", Manners::Literal), Outcome::Partial);
+        assert_eq!(for_amount("1.60", HostRules::Literal), Outcome::Partial);
     }
 
     #[test]

@@ -1,9 +1,12 @@
 //! Asking what became of payments: by id, or by the query with its filters.
+//!
+//! Checked: the form, the entity, and that both dates come together and in order; unless the host is the literal one
+//! (`host_rules`), also that a reference or the dates are there, and not both. Every payment here is one by card.
 
 use chrono::NaiveDateTime;
 
 use super::answer;
-use super::books::Wanted;
+use super::books::SearchFilter;
 use super::form::{self, Form, Invalid};
 use super::host::{Delivery, Host};
 use super::refusal::Refusal;
@@ -14,7 +17,7 @@ const LIMIT: u32 = 100;
 impl Host {
     /// `GET /v1/payments/{id}`.
     pub(super) fn retrieve(&mut self, id: &str, query: &[u8]) -> Result<Delivery, Refusal> {
-        self.check_entity(&Form::parse(query, form::RETRIEVAL, self.manners())?, false)?;
+        self.check_entity(&Form::parse(query, form::RETRIEVAL, self.host_rules())?, false)?;
         let booking = self.books.find(id)?.ok_or(Refusal::NotFound)?;
         let payment = self.ask(booking)?.ok_or(Refusal::NotFound)?;
         Ok(Delivery::Answer(200, payment))
@@ -23,7 +26,7 @@ impl Host {
     /// `GET /v1/query` by its query string, `POST /v1/query` by its body: which of them is not documented. What is
     /// found stands in the order of its time, and behind it what follows it.
     pub(super) fn query(&mut self, asked: &[u8]) -> Result<Delivery, Refusal> {
-        let form = Form::parse(asked, form::QUERY, self.manners())?;
+        let form = Form::parse(asked, form::QUERY, self.host_rules())?;
         self.check_entity(&form, true)?;
         let time = |name: &str| form.get(name).map(|text| NaiveDateTime::parse_from_str(text, "%Y-%m-%d %H:%M:%S"));
         let frame = match (time("date.from"), time("date.to")) {
@@ -35,14 +38,14 @@ impl Host {
         };
         let reference = form.get("merchantTransactionId");
         // Every filter is optional (data-model: Query parameters); that both do not go together is the form's.
-        if !self.manners().is_literal() && reference.is_some() == frame.is_some() {
+        if !self.host_rules().is_literal() && reference.is_some() == frame.is_some() {
             return Err(Invalid::new("merchantTransactionId", "either it or date.from and date.to").into());
         }
         // Every payment here is one by card (CC).
         if form.get("paymentMethods").is_some_and(|list| list.split(',').all(|method| method != "CC")) {
             return Ok(answer::list(Vec::new()));
         }
-        let found = self.books.search(&Wanted {
+        let found = self.books.search(&SearchFilter {
             reference,
             frame,
             kinds: form.get("paymentTypes").map(|list| format!(",{list},")),

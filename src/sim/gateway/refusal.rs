@@ -4,7 +4,7 @@
 use super::answer;
 use super::form::Invalid;
 use super::host::Delivery;
-use super::manners::Manners;
+use super::host_rules::HostRules;
 
 /// Why not.
 #[derive(Debug)]
@@ -55,10 +55,10 @@ impl Refusal {
     }
 
     /// What is answered.
-    pub(super) fn answer(&self, manners: Manners) -> Delivery {
+    pub(super) fn answer(&self, host_rules: HostRules) -> Delivery {
         match self {
-            Self::Invalid(invalid) => answer::invalid(invalid, manners),
-            Self::Rule(rule) => answer::failed(rule, manners),
+            Self::Invalid(invalid) => answer::invalid(invalid, host_rules),
+            Self::Rule(rule) => answer::failed(rule, host_rules),
             Self::NotFound => answer::not_found(),
             Self::Books(error) => {
                 tracing::error!("gateway: the ledger failed: {error}");

@@ -1,18 +1,21 @@
 //! Stored cards: made with a payment (`createRegistration`) or alone, paid with, deleted. Of the card only what may be
 //! shown is kept.
+//!
+//! Checked when a card is stored alone: terminal, entry mode, card data that decrypt under a new key, and a PIN if one
+//! comes. Not checked then: a cryptogram, billing address and security code, as nothing is paid.
 
 use serde_json::json;
 
 use super::answer::{self, result};
 use super::booking::Draft;
-use super::books::{Face, Registration};
+use super::books::{MaskedCard, Registration};
+use super::encrypted_data::EncryptedData;
 use super::form::{self, Form, Invalid};
 use super::host::{Delivery, Host, money, not_in_clear};
-use super::instruction;
 use super::issuer::Issuer;
 use super::ledger::{Kind, State};
 use super::refusal::{Refusal, rule};
-use super::sealed::Sealed;
+use super::standing_instruction;
 
 const DELETED: Refusal = rule("id", "100.150.202", "registration is already deregistered");
 
@@ -22,17 +25,18 @@ impl Host {
         let form = self.form(body, form::REGISTRATION)?;
         form.required("pos.terminalId")?;
         let entry_mode = form.required("pos.entryMode")?;
-        let sealed = Sealed::from_form(&form)?;
+        let sealed = EncryptedData::from_form(&form)?;
         let card = self.key_sets.open(&sealed, entry_mode)?;
         not_in_clear(&card, &form)?;
         if let Err(declined) = self.issuer.decide(&card.pan, sealed.pin(&card.pan), None) {
             return Err(rule("pos.encryptedSred.data", declined.code, declined.description));
         }
-        let new = Registration { id: answer::new_id(), face: Face::of(&card), payment: None, is_deleted: false };
+        let new =
+            Registration { id: answer::new_id(), masked_card: MaskedCard::of(&card), payment: None, is_deleted: false };
         self.books.store(&new, form.get("merchantTransactionId"))?;
         let (code, description, _) = answer::approved(form.get("testMode"));
         let mut answer = json!({ "id": new.id, "result": result(code, description) });
-        answer::card(&mut answer, &new.face, &form);
+        answer::card(&mut answer, &new.masked_card, &form);
         Ok(Delivery::Answer(200, answer))
     }
 
@@ -50,20 +54,22 @@ impl Host {
         let amount = money(&form)?;
         let reference = form.required("merchantTransactionId")?;
         let stored = self.usable(id)?;
-        if form.get("paymentBrand").is_some_and(|brand| Some(brand) != answer::brand(&stored.face.bin)) {
+        if form.get("paymentBrand").is_some_and(|brand| Some(brand) != answer::brand(&stored.masked_card.bin)) {
             return Err(Invalid::new("paymentBrand", "does not belong to the stored card").into());
         }
         let outcome = self.outcome(form.get("amount"));
-        if let Some(instead) = self.before(outcome, reference, &format!("/v1/registrations/{id}/payments")) {
+        if let Some(instead) =
+            self.instead_of_processing(outcome, reference, &format!("/v1/registrations/{id}/payments"))
+        {
             return Ok(instead);
         }
         let before = self.books.with_registration(id)?;
-        let kept = instruction::with_stored(&form, &before, self.clock.now());
+        let kept = standing_instruction::with_stored(&form, &before, self.clock.now());
         // A bank without rules asks for no agreement.
-        let instruction = if self.manners().books_all() { kept.unwrap_or_default() } else { kept? };
-        let declined = Issuer::decide_stored(&stored.face.bin, &stored.face.last4).err();
+        let instruction = if self.host_rules().books_all() { kept.unwrap_or_default() } else { kept? };
+        let declined = Issuer::decide_stored(&stored.masked_card.bin, &stored.masked_card.last4).err();
         let draft = Draft {
-            face: Some(stored.face),
+            masked_card: Some(stored.masked_card),
             declined,
             registration: Some(id.to_owned()),
             instruction,
@@ -74,7 +80,7 @@ impl Host {
 
     /// `DELETE /v1/registrations/{id}`.
     pub(super) fn deregister(&mut self, id: &str, query: &[u8]) -> Result<Delivery, Refusal> {
-        self.check_entity(&Form::parse(query, form::DEREGISTRATION, self.manners())?, true)?;
+        self.check_entity(&Form::parse(query, form::DEREGISTRATION, self.host_rules())?, true)?;
         let stored = self.books.registration(id)?.ok_or(Refusal::NotFound)?;
         if stored.is_deleted {
             return Err(DELETED);
@@ -87,7 +93,7 @@ impl Host {
     /// A stored card that may be used: not deleted, and the payment that stored it was approved.
     fn usable(&self, id: &str) -> Result<Registration, Refusal> {
         let stored = self.books.registration(id)?.ok_or(Refusal::NotFound)?;
-        if self.manners().books_all() {
+        if self.host_rules().books_all() {
             return Ok(stored);
         }
         if stored.is_deleted {

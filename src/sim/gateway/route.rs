@@ -1,4 +1,7 @@
 //! What path, method, token and content type mean (behaviour: Endpoints, Authentication).
+//!
+//! Checked: that the endpoint exists, one bearer token, a form in UTF-8, and no parameters in the address of a POST. No
+//! other header is looked at; whether the entity belongs to the token is checked with the form.
 
 use hyper::Method;
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap};
@@ -6,13 +9,13 @@ use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap};
 use super::answer;
 use super::form::Invalid;
 use super::host::{Delivery, Host};
-use super::manners::Arrived;
+use super::host_rules::ArrivedRequest;
 use super::refusal::Refusal;
 
 /// A request whose token is right.
-pub(super) struct Asked<'a> {
+pub(super) struct RouteRequest<'a> {
     pub method: &'a Method,
-    pub arrived: Arrived<'a>,
+    pub arrived: ArrivedRequest<'a>,
     pub headers: &'a HeaderMap,
     /// `None`: it was too long, or ended early.
     pub body: Option<&'a [u8]>,
@@ -63,13 +66,13 @@ impl Operation<'_> {
 }
 
 /// Does what is asked.
-pub(super) fn route(host: &mut Host, asked: &Asked<'_>) -> Delivery {
+pub(super) fn route(host: &mut Host, asked: &RouteRequest<'_>) -> Delivery {
     let operation = operation(asked.method, asked.arrived.path);
-    let literal = host.manners().is_literal();
+    let literal = host.host_rules().is_literal();
     if literal && operation.is_some() {
         host.again = asked.arrived.again;
-        if let Some(elsewhere) = host.detours.next(asked.method, asked.arrived, asked.headers) {
-            return Delivery::Redirect(elsewhere);
+        if let Some(redirect_target) = host.redirects.next(asked.method, asked.arrived, asked.headers) {
+            return Delivery::Redirect(redirect_target);
         }
     }
     let together = if literal { operation.as_ref().map(Operation::name) } else { Some("all") };
@@ -79,7 +82,7 @@ pub(super) fn route(host: &mut Host, asked: &Asked<'_>) -> Delivery {
     let query = asked.arrived.query.as_bytes();
     let done = match operation {
         Some(Operation::Pay) => form(asked).and_then(|body| host.payment(body)),
-        Some(Operation::FollowUp(id)) => form(asked).and_then(|body| host.referencing(id, body)),
+        Some(Operation::FollowUp(id)) => form(asked).and_then(|body| host.follow_up(id, body)),
         Some(Operation::Retrieve(id)) => host.retrieve(id, query),
         Some(Operation::Query) => host.query(query),
         Some(Operation::QueryByBody) => form(asked).and_then(|body| host.query(body)),
@@ -92,7 +95,7 @@ pub(super) fn route(host: &mut Host, asked: &Asked<'_>) -> Delivery {
 }
 
 /// The body of a request that may have one.
-fn form<'a>(asked: &Asked<'a>) -> Result<&'a [u8], Refusal> {
+fn form<'a>(asked: &RouteRequest<'a>) -> Result<&'a [u8], Refusal> {
     check_form(asked.headers, asked.arrived.query)?;
     Ok(asked.body.ok_or_else(|| Invalid::new("body", "too long, or ends early"))?)
 }

@@ -18,11 +18,11 @@ use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
 use super::answer;
+use super::delivery::{CutLine, ResponseBody, deliver};
 use super::host::{Delivery, Host};
-use super::metered::{self, Clock, Metered};
-use super::route::{self, Asked};
-use super::wire::{CutLine, Reply, deliver};
-use super::{Counters, Mode, Options, Seen, Times};
+use super::measured_stream::{self, MeasuredStream, StreamTimes};
+use super::route::{self, RouteRequest};
+use super::{GatewayCounters, Mode, Options, PaymentTimes, WireEvent};
 
 /// Longest body of a request; the largest that the interface allows at the counter, without a cart, is about 12 kB.
 const MAX_BODY: usize = 256 << 10;
@@ -35,18 +35,18 @@ const CONSTANT: &[u8] = &[b' '; 900];
 pub(super) struct Shared {
     options: Arc<Options>,
     host: Mutex<Host>,
-    bytes: Arc<metered::Bytes>,
+    bytes: Arc<measured_stream::ByteCounts>,
     connections: AtomicU64,
     handshakes: AtomicU64,
     requests: AtomicU64,
-    last_payment: Mutex<Option<(Instant, Arc<Clock>)>>,
+    last_payment: Mutex<Option<(Instant, Arc<StreamTimes>)>>,
     /// The latest payment as it was sent; kept in [`Mode::Fast`] only.
     last_request: Mutex<Vec<u8>>,
     watcher: OnceLock<Watcher>,
 }
 
 /// Who is told what the wire sees, in the moment it does.
-pub(super) type Watcher = Box<dyn Fn(Seen<'_>) + Send + Sync>;
+pub(super) type Watcher = Box<dyn Fn(WireEvent<'_>) + Send + Sync>;
 
 /// An order to the running server.
 pub(super) enum Control {
@@ -73,7 +73,7 @@ impl Shared {
         self.watcher.set(watcher).is_ok()
     }
 
-    fn sees(&self, seen: Seen<'_>) {
+    fn sees(&self, seen: WireEvent<'_>) {
         if let Some(watcher) = self.watcher.get() {
             watcher(seen);
         }
@@ -84,8 +84,8 @@ impl Shared {
         self.host.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn counters(&self) -> Counters {
-        Counters {
+    pub(super) fn counters(&self) -> GatewayCounters {
+        GatewayCounters {
             connections: self.connections.load(Ordering::Relaxed),
             handshakes: self.handshakes.load(Ordering::Relaxed),
             requests: self.requests.load(Ordering::Relaxed),
@@ -94,9 +94,10 @@ impl Shared {
         }
     }
 
-    pub(super) fn last_payment(&self) -> Option<Times> {
+    pub(super) fn last_payment(&self) -> Option<PaymentTimes> {
         let last = self.last_payment.lock().unwrap_or_else(PoisonError::into_inner);
-        last.as_ref().map(|(request_in, clock)| Times { request_in: *request_in, answer_out: clock.first_write() })
+        last.as_ref()
+            .map(|(request_in, clock)| PaymentTimes { request_in: *request_in, answer_out: clock.first_write() })
     }
 
     pub(super) fn last_request(&self) -> Vec<u8> {
@@ -139,7 +140,7 @@ pub(super) async fn serve(
         tokio::select! {
             accepted = accept => if let Ok((stream, _)) = accepted {
                 shared.connections.fetch_add(1, Ordering::Relaxed);
-                shared.sees(Seen::Connection);
+                shared.sees(WireEvent::Connection);
                 connections.spawn(connection(stream, tls.clone(), Arc::clone(&shared)));
             },
             Some(_) = connections.join_next() => {}
@@ -147,14 +148,14 @@ pub(super) async fn serve(
                 None => return,
                 Some(Control::Offline(true, done)) => {
                     if listener.take().is_some() {
-                        kept = keep(address).ok();
+                        kept = reserve_port(address).ok();
                     }
                     connections.shutdown().await;
                     let _ = done.send(Ok(()));
                 }
                 Some(Control::Offline(false, done)) => {
                     let bound = if listener.is_some() { Ok(()) } else {
-                        let socket = kept.take().map_or_else(|| keep(address), Ok);
+                        let socket = kept.take().map_or_else(|| reserve_port(address), Ok);
                         socket.and_then(|socket| socket.listen(BACKLOG)).map(|bound| listener = Some(bound))
                     };
                     let _ = done.send(bound);
@@ -168,7 +169,7 @@ pub(super) async fn serve(
 const BACKLOG: u32 = 128;
 
 /// A socket that has the address and does not listen: connections are refused, and nobody else gets the port.
-fn keep(address: SocketAddr) -> io::Result<TcpSocket> {
+fn reserve_port(address: SocketAddr) -> io::Result<TcpSocket> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;
@@ -177,8 +178,8 @@ fn keep(address: SocketAddr) -> io::Result<TcpSocket> {
 
 async fn connection(stream: TcpStream, tls: TlsAcceptor, shared: Arc<Shared>) {
     let _ = stream.set_nodelay(true);
-    let clock = Arc::new(Clock::default());
-    let metered = Metered::new(stream, Arc::clone(&shared.bytes), Arc::clone(&clock));
+    let clock = Arc::new(StreamTimes::default());
+    let metered = MeasuredStream::new(stream, Arc::clone(&shared.bytes), Arc::clone(&clock));
     let stream = match tls.accept(metered).await {
         Ok(stream) => stream,
         Err(why) => return tracing::debug!("gateway: no TLS: {why}"),
@@ -193,15 +194,15 @@ async fn connection(stream: TcpStream, tls: TlsAcceptor, shared: Arc<Shared>) {
 async fn handle(
     request: Request<Incoming>,
     shared: Arc<Shared>,
-    clock: Arc<Clock>,
-) -> Result<Response<Reply>, CutLine> {
+    clock: Arc<StreamTimes>,
+) -> Result<Response<ResponseBody>, CutLine> {
     shared.requests.fetch_add(1, Ordering::Relaxed);
     let (head, body) = request.into_parts();
-    let body = whole(body).await;
-    let manners = shared.options.manners;
-    let arrived = manners.arrived(head.uri.path(), head.uri.query().unwrap_or_default());
+    let body = read_body(body).await;
+    let host_rules = shared.options.host_rules;
+    let arrived = host_rules.arrived(head.uri.path(), head.uri.query().unwrap_or_default());
     let path = arrived.path;
-    shared.sees(Seen::Request { method: head.method.as_str(), path });
+    shared.sees(WireEvent::Request { method: head.method.as_str(), path });
     let payment = head.method == Method::POST && path == "/v1/payments";
     if payment && let Some(read) = clock.last_read() {
         *shared.last_payment.lock().unwrap_or_else(PoisonError::into_inner) = Some((read, Arc::clone(&clock)));
@@ -211,18 +212,18 @@ async fn handle(
     }
     let (delivery, now, delay) = {
         let delivery = if head.method == Method::GET && path == "/" {
-            Some(if manners.is_literal() { answer::not_found() } else { Delivery::Raw(200, b"{}".to_vec()) })
+            Some(if host_rules.is_literal() { answer::not_found() } else { Delivery::Raw(200, b"{}".to_vec()) })
         } else if shared.options.mode == Mode::Constant {
             Some(Delivery::Raw(200, CONSTANT.to_vec()))
         } else {
             route::authorized(&head.headers, &shared.options.token).err()
         };
         let mut host = shared.host();
-        let asked = Asked { method: &head.method, arrived, headers: &head.headers, body: body.as_deref() };
+        let asked = RouteRequest { method: &head.method, arrived, headers: &head.headers, body: body.as_deref() };
         let delivery = delivery.unwrap_or_else(|| route::route(&mut host, &asked));
         (delivery, host.clock.now(), host.delay)
     };
-    shared.sees(Seen::Answer { method: head.method.as_str(), path });
+    shared.sees(WireEvent::Answer { method: head.method.as_str(), path });
     if !delay.is_zero() {
         tokio::time::sleep(delay).await;
     }
@@ -231,7 +232,7 @@ async fn handle(
 
 /// The body, unless it is too long. What is too long is read all the same, within reason: a client that is still
 /// sending would not hear the answer.
-async fn whole(mut body: Incoming) -> Option<Vec<u8>> {
+async fn read_body(mut body: Incoming) -> Option<Vec<u8>> {
     let (mut kept, mut seen) = (Vec::new(), 0_usize);
     while let Some(frame) = std::future::poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {
         let Ok(data) = frame.ok()?.into_data() else { continue };

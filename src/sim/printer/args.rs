@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use tokio::sync::mpsc;
 
-use super::{Options, Place, Printer, Sensors, Speech};
+use super::{Options, Place, Printer, Sensors, StatusAnswers};
 
 /// `pos-sim printer`: a receipt printer that shows its paper on standard output.
 #[derive(Debug, clap::Args)]
@@ -94,10 +94,10 @@ impl Args {
         Options {
             place: if self.pty { Place::Pty(self.link.clone()) } else { Place::Tcp(self.listen) },
             columns: self.columns,
-            speech: match (self.silent, self.garbage) {
-                (true, _) => Speech::Silent,
-                (_, true) => Speech::Garbage,
-                _ => Speech::Answers,
+            status_answers: match (self.silent, self.garbage) {
+                (true, _) => StatusAnswers::Silent,
+                (_, true) => StatusAnswers::Garbage,
+                _ => StatusAnswers::Answers,
             },
             sensors: Sensors {
                 paper_out: self.paper_out,

@@ -9,9 +9,11 @@ use std::path::{Path, PathBuf};
 
 use tokio::sync::mpsc;
 
-use super::deck::{self, Card, DECK, Entry};
-use super::device::{ChoicePlan, Screen, WaitsFor};
-use super::port::{Reader, start};
+use super::cardholder::ChoicePlan;
+use super::deck::{self, Card, CardEntry, DECK};
+use super::display::{Screen, WaitsFor};
+use super::handle::Reader;
+use super::port::start;
 use super::script::{self, Script};
 use super::{Dukpt, Options, Pace};
 
@@ -197,22 +199,22 @@ pub fn carry_out(line: &str, reader: &Reader) -> Result<(), String> {
         (None, _) => {}
         (Some("help"), _) => println!("{HELP}"),
         (Some("cards"), _) => DECK.iter().for_each(|card| println!("{}", described(card))),
-        (Some("insert"), name) => reader.present(named(name)?, Entry::Insert),
+        (Some("insert"), name) => reader.present(named(name)?, CardEntry::Insert),
         (Some("tap"), name) => {
             let card = named(name)?;
             if reader.watch().borrow().waits_for != WaitsFor::Card {
                 return Err("the reader does not wait for a tap; start a sale first".to_owned());
             }
-            reader.present(card, Entry::Tap);
+            reader.present(card, CardEntry::Tap);
         }
-        (Some("swipe"), name) => reader.present(named(name)?, Entry::Swipe),
+        (Some("swipe"), name) => reader.present(named(name)?, CardEntry::Swipe),
         (Some("remove"), _) => reader.remove(),
         (Some(key @ ("cancel" | "enter" | "clear")), _) | (Some("key"), Some(key)) => {
-            reader.key(script::key(key).map_err(|wrong| wrong.to_string())?);
+            reader.key(script::parse::key(key).map_err(|wrong| wrong.to_string())?);
         }
         (Some("pin"), Some(plan)) => {
             let plan = if plan == "wait" { "nothing" } else { plan };
-            reader.plan_pin(script::typed(plan).map_err(|wrong| wrong.to_string())?);
+            reader.plan_pin(script::parse::pin_plan(plan).map_err(|wrong| wrong.to_string())?);
         }
         (Some("choose"), Some("wait")) => reader.plan_choice(ChoicePlan::Hesitate),
         (Some("choose"), Some(number)) => {

@@ -1,37 +1,9 @@
-//! The deck: the virtual cards, what is printed in and on them, and how each behaves. Nothing here knows a reader.
-//!
-//! | card | insert | tap | swipe |
-//! |---|---|---|---|
-//! | `chip-pin` | online PIN, ARQC | no antenna | 201: insert me |
-//! | `chip-no-cvm` | ARQC | no antenna | 201 |
-//! | `chip-refuses` | ARQC, then AAC whatever the host says | no antenna | 201 |
-//! | `chip-offline` | approves by itself (TC) | no antenna | 201 |
-//! | `chip-declines` | declines by itself (AAC) | no antenna | 201 |
-//! | `chip-choice` | two applications: chosen on the reader (DFA204 01) or by the agent (02, E2), ARQC | no antenna | 201 |
-//! | `chip-broken` | mute: 9F30, swipe allowed | no antenna | 201: fallback |
-//! | `chip-unsupported` | no common application: 9F28, swipe allowed | no antenna | 201: fallback |
-//! | `tap` | online PIN, ARQC | ARQC | 201 |
-//! | `tap-pin` | online PIN, ARQC | ARQC, online PIN | 201 |
-//! | `tap-magstripe` | no chip contacts | magstripe mode, no cryptogram | 101 |
-//! | `tap-insert` | online PIN, ARQC | 9FC3: insert the card | 201 |
-//! | `swipe` | no chip | no antenna | 101: signature |
-//! | `swipe-pin` | no chip | no antenna | 120: online PIN |
-//! | `chip-signature` | signature (9F34 1E0300), ARQC | no antenna | 201 |
-//! | `chip-scripts` | ARQC; carries out the issuer's scripts 71 and 72, says so in 9F5B, TC | no antenna | 201 |
-//! | `chip-offline-pin` | the chip checks the PIN: wrong once, then right, ARQC | no antenna | 201 |
-//! | `expired` | TVR "expired application", ARQC: the issuer declines (54) | no antenna | 201 |
-//! | `pin-wrong` | online PIN, wrong each time, ARQC: the issuer declines (55) | no antenna | 201 |
-//! | `pin-exceeded` | the chip takes no PIN any more: TVR says so, ARQC: the issuer declines (75) | no antenna | 201 |
-//! | `blocked` | card blocked: 9F25, no swipe allowed | no antenna | 201 |
-//! | `app-blocked` | the first application is blocked: the second is taken unasked, ARQC | no antenna | 201 |
-//! | `pan-19` | 19 digits, online PIN, ARQC | no antenna | 201 |
-//! | `foreign` | issuer country 840, application currency 840, online PIN, ARQC | no antenna | 201 |
-//! | `tap-phone` | no chip contacts | verified by the phone (9F34 010002), ARQC | no stripe |
-//! | `debit` | another brand's AID, online PIN, ARQC | ARQC | 201 |
-//!
-//! Every number is from a public brand test range and Luhn-valid; each card has its own, so that a ledger can be read.
-//! Cards of every brand compute cryptograms of Visa's CVN 12 (hex), the one that the simulated issuers verify; a real
-//! card of another brand would not.
+//! A virtual card: what is printed in and on it, and how it behaves. All of them are in `deck::cards`. Nothing here
+//! knows a reader.
+
+pub use self::cards::DECK;
+
+mod cards;
 
 /// A virtual card.
 #[derive(Debug, PartialEq, Eq)]
@@ -172,7 +144,7 @@ pub enum Tap {
 
 /// A way to present a card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, clap::ValueEnum)]
-pub enum Entry {
+pub enum CardEntry {
     /// Into the slot.
     Insert,
     /// On the antenna.
@@ -211,24 +183,24 @@ impl Card {
     /// The ways to present it that begin a sale which can be approved, or declined by the card or its issuer; none for
     /// a blocked card. What comes after a way that the reader refuses says [`Self::after`].
     #[must_use]
-    pub fn entries(&self) -> &'static [Entry] {
+    pub fn entries(&self) -> &'static [CardEntry] {
         match (self.chip, self.tap) {
             (Chip::Blocked, _) => &[],
-            (Chip::None, Tap::None) => &[Entry::Swipe],
-            (Chip::None, _) => &[Entry::Tap],
-            (_, Tap::None) => &[Entry::Insert],
-            _ => &[Entry::Insert, Entry::Tap],
+            (Chip::None, Tap::None) => &[CardEntry::Swipe],
+            (Chip::None, _) => &[CardEntry::Tap],
+            (_, Tap::None) => &[CardEntry::Insert],
+            _ => &[CardEntry::Insert, CardEntry::Tap],
         }
     }
 
     /// What the cardholder has to do next when this way of presenting is refused: the chip failed, the tap wants
     /// contacts, or a chip card was swiped. `None` when the way is good.
     #[must_use]
-    pub fn after(&self, entry: Entry) -> Option<Entry> {
+    pub fn after(&self, entry: CardEntry) -> Option<CardEntry> {
         match entry {
-            Entry::Insert if matches!(self.chip, Chip::Mute | Chip::Foreign) => Some(Entry::Swipe),
-            Entry::Tap if self.tap == Tap::Insert => Some(Entry::Insert),
-            Entry::Swipe if self.service_code.starts_with(['2', '6']) => Some(Entry::Insert),
+            CardEntry::Insert if matches!(self.chip, Chip::Mute | Chip::Foreign) => Some(CardEntry::Swipe),
+            CardEntry::Tap if self.tap == Tap::Insert => Some(CardEntry::Insert),
+            CardEntry::Swipe if self.service_code.starts_with(['2', '6']) => Some(CardEntry::Insert),
             _ => None,
         }
     }
@@ -304,274 +276,9 @@ fn padded(mut digits: String) -> String {
     digits
 }
 
-const VISA: &[u8] = &[0xA0, 0x00, 0x00, 0x00, 0x03, 0x10, 0x10];
-const MASTERCARD: &[u8] = &[0xA0, 0x00, 0x00, 0x00, 0x04, 0x10, 0x10];
-const MAESTRO: &[u8] = &[0xA0, 0x00, 0x00, 0x00, 0x04, 0x30, 0x60];
-const ELECTRON: Application = Application { aid: &[0xA0, 0x00, 0x00, 0x00, 0x03, 0x20, 0x10], label: "VISA ELECTRON" };
-
-/// A card of which the table below tells the differences.
-const PLAIN: Card = Card {
-    name: "",
-    pan: "",
-    psn: 1,
-    expiry: "3112",
-    service_code: "201",
-    discretionary: "1758989389",
-    pin: "1234",
-    holder: "TEST CARD/",
-    label: "VISA CREDIT",
-    aid: VISA,
-    applications: Applications::One,
-    mistakes: 0,
-    tries: 3,
-    country: None,
-    currency: None,
-    about: "",
-    chip: Chip::None,
-    tap: Tap::None,
-    stripe: true,
-};
-
-const fn chip(cvm: Cvm, first: First, second: Second) -> Chip {
-    Chip::Works { cvm, first, second }
-}
-
-const CHIP_AND_PIN: Chip = chip(Cvm::OnlinePin, First::Asks, Second::NeedsIssuer);
-
-/// All cards.
-pub static DECK: &[Card] = &[
-    Card {
-        name: "chip-pin",
-        about: "the everyday card: chip and PIN",
-        pan: "4761739001010119",
-        holder: "TEST CARD/CHIP PIN",
-        chip: CHIP_AND_PIN,
-        ..PLAIN
-    },
-    Card {
-        name: "chip-no-cvm",
-        about: "chip without PIN",
-        pan: "4761739001010010",
-        holder: "TEST CARD/NO CVM",
-        chip: chip(Cvm::None, First::Asks, Second::TakesNoIssuer),
-        ..PLAIN
-    },
-    Card {
-        name: "chip-refuses",
-        about: "its chip refuses after the bank has approved",
-        pan: "4761739001010135",
-        holder: "TEST CARD/REFUSES",
-        chip: chip(Cvm::None, First::Asks, Second::Refuses),
-        ..PLAIN
-    },
-    Card {
-        name: "chip-offline",
-        about: "its chip approves before anyone is asked",
-        pan: "4761739001010143",
-        holder: "TEST CARD/OFFLINE",
-        chip: chip(Cvm::None, First::Approves, Second::TakesNoIssuer),
-        ..PLAIN
-    },
-    Card {
-        name: "chip-declines",
-        about: "its chip declines before anyone is asked",
-        pan: "4012888888881881",
-        holder: "TEST CARD/DECLINES",
-        chip: chip(Cvm::None, First::Declines, Second::Refuses),
-        ..PLAIN
-    },
-    Card {
-        name: "chip-choice",
-        about: "two applications on one chip",
-        pan: "4012001037141112",
-        holder: "TEST CARD/CHOICE",
-        applications: Applications::Choice(ELECTRON),
-        chip: chip(Cvm::None, First::Asks, Second::NeedsIssuer),
-        ..PLAIN
-    },
-    Card {
-        name: "chip-broken",
-        about: "its chip is dead: insert, then swipe",
-        pan: "4111111111111111",
-        holder: "TEST CARD/BROKEN",
-        chip: Chip::Mute,
-        ..PLAIN
-    },
-    Card {
-        name: "chip-unsupported",
-        about: "a chip that the reader does not know: insert, then swipe",
-        pan: "4012000033330026",
-        holder: "TEST CARD/FOREIGN",
-        chip: Chip::Foreign,
-        ..PLAIN
-    },
-    Card {
-        name: "tap",
-        about: "contactless without PIN",
-        pan: "4005519200000004",
-        holder: "TEST CARD/TAP",
-        chip: CHIP_AND_PIN,
-        tap: Tap::Emv(Cvm::None),
-        ..PLAIN
-    },
-    Card {
-        name: "tap-pin",
-        about: "contactless with PIN",
-        pan: "4009348888881881",
-        holder: "TEST CARD/TAP PIN",
-        chip: CHIP_AND_PIN,
-        tap: Tap::Emv(Cvm::OnlinePin),
-        ..PLAIN
-    },
-    Card {
-        name: "tap-magstripe",
-        about: "contactless of the old kind",
-        pan: "4012000077777777",
-        holder: "TEST CARD/TAP MSD",
-        service_code: "101",
-        tap: Tap::Magstripe,
-        ..PLAIN
-    },
-    Card {
-        name: "tap-insert",
-        about: "when tapped it wants to be inserted",
-        pan: "4217651111111119",
-        holder: "TEST CARD/INSERT ME",
-        chip: CHIP_AND_PIN,
-        tap: Tap::Insert,
-        ..PLAIN
-    },
-    Card {
-        name: "swipe",
-        about: "stripe only: signature",
-        pan: "4500600000000061",
-        holder: "TEST CARD/SWIPE",
-        service_code: "101",
-        ..PLAIN
-    },
-    Card {
-        name: "swipe-pin",
-        about: "stripe only: PIN",
-        pan: "4000111111111115",
-        holder: "TEST CARD/SWIPE PIN",
-        service_code: "120",
-        ..PLAIN
-    },
-    Card {
-        name: "chip-signature",
-        about: "chip and signature",
-        pan: "4761739001010127",
-        holder: "TEST CARD/SIGNATURE",
-        chip: chip(Cvm::Signature, First::Asks, Second::NeedsIssuer),
-        ..PLAIN
-    },
-    Card {
-        name: "chip-scripts",
-        about: "its issuer sends it scripts",
-        pan: "4761739001010168",
-        holder: "TEST CARD/SCRIPTS",
-        chip: chip(Cvm::None, First::Asks, Second::NeedsIssuer),
-        ..PLAIN
-    },
-    Card {
-        name: "chip-offline-pin",
-        about: "its chip checks the PIN: wrong once, then right",
-        pan: "4761739001010176",
-        holder: "TEST CARD/OFFLINE PIN",
-        mistakes: 1,
-        chip: chip(Cvm::OfflinePin, First::Asks, Second::NeedsIssuer),
-        ..PLAIN
-    },
-    Card {
-        name: "expired",
-        about: "too old: its issuer declines",
-        pan: "4761739001010184",
-        expiry: "2012",
-        holder: "TEST CARD/EXPIRED",
-        chip: chip(Cvm::None, First::Asks, Second::NeedsIssuer),
-        ..PLAIN
-    },
-    Card {
-        name: "pin-wrong",
-        about: "chip and a PIN that its holder does not know",
-        pan: "4761739001010192",
-        holder: "TEST CARD/PIN WRONG",
-        mistakes: 1,
-        chip: CHIP_AND_PIN,
-        ..PLAIN
-    },
-    Card {
-        name: "pin-exceeded",
-        about: "its chip takes no PIN any more",
-        pan: "4761739001010200",
-        holder: "TEST CARD/PIN BLOCKED",
-        tries: 0,
-        chip: chip(Cvm::OfflinePin, First::Asks, Second::NeedsIssuer),
-        ..PLAIN
-    },
-    Card {
-        name: "blocked",
-        about: "blocked by its issuer",
-        pan: "4761739001010218",
-        holder: "TEST CARD/BLOCKED",
-        chip: Chip::Blocked,
-        ..PLAIN
-    },
-    Card {
-        name: "app-blocked",
-        about: "its first application is blocked, the second is taken",
-        pan: "4761739001010226",
-        holder: "TEST CARD/APP BLOCKED",
-        applications: Applications::OnlyOther(ELECTRON),
-        chip: chip(Cvm::None, First::Asks, Second::NeedsIssuer),
-        ..PLAIN
-    },
-    Card {
-        name: "pan-19",
-        about: "a number of 19 digits",
-        pan: "6799998900000074316",
-        holder: "TEST CARD/NINETEEN",
-        label: "MAESTRO",
-        aid: MAESTRO,
-        chip: CHIP_AND_PIN,
-        ..PLAIN
-    },
-    Card {
-        name: "foreign",
-        about: "from another country, with another currency",
-        pan: "4761739001010234",
-        holder: "TEST CARD/ABROAD",
-        country: Some([0x08, 0x40]),
-        currency: Some([0x08, 0x40]),
-        chip: CHIP_AND_PIN,
-        ..PLAIN
-    },
-    Card {
-        name: "tap-phone",
-        about: "a phone, which has verified its owner",
-        pan: "2223003122003222",
-        holder: "TEST CARD/PHONE",
-        label: "MASTERCARD",
-        aid: MASTERCARD,
-        tap: Tap::Emv(Cvm::OwnDevice),
-        stripe: false,
-        ..PLAIN
-    },
-    Card {
-        name: "debit",
-        about: "a debit card of another brand",
-        pan: "5555555555554444",
-        holder: "TEST CARD/DEBIT",
-        label: "DEBIT MASTERCARD",
-        aid: MASTERCARD,
-        chip: CHIP_AND_PIN,
-        tap: Tap::Emv(Cvm::None),
-        ..PLAIN
-    },
-];
-
 #[cfg(test)]
 mod tests {
+    use super::cards::PLAIN;
     use super::*;
     use crate::emv::luhn;
 

@@ -1,7 +1,7 @@
 //! A reader that says without end, as fast as its line takes it: broken, or made to keep a terminal from its work.
 
-use super::device::{Device, Output};
-use super::wire;
+use super::device::{Device, OutgoingBytes};
+use super::message;
 use crate::reader::link::{self, Nad};
 
 /// Bytes of one piece, a read of the other side: a flood that ends leaves no more behind than that.
@@ -39,23 +39,23 @@ pub const FLOODS: &[(&str, Flood)] = &[
 
 impl Device {
     /// The next piece of the flood, when there is one. It is not among what [`Device::output`] gives: that has an end.
-    pub fn flood(&mut self) -> Option<Output> {
-        let flood = self.flood.filter(|_| self.off_until.is_none())?;
+    pub fn flood(&mut self) -> Option<OutgoingBytes> {
+        let flood = self.faults.flood.filter(|_| !self.faults.is_off())?;
         let mut bytes = Vec::with_capacity(PIECE + link::MAX_PACKET);
         while bytes.len() < PIECE {
             match flood {
                 Flood::Status => {
                     let text = format!("NO {}", self.next_random());
-                    let status = wire::template(0xE6, &[(0xC3, &[0xC0]), (0xC4, text.as_bytes())]);
-                    message(&mut bytes, true, &status);
+                    let status = message::template(0xE6, &[(0xC3, &[0xC0]), (0xC4, text.as_bytes())]);
+                    say(&mut bytes, true, &status);
                 }
                 Flood::Cards => {
                     for slot in [0x03, 0x00] {
-                        message(&mut bytes, true, &wire::template(0xE1, &[(0x48, &[slot, 0x00])]));
+                        say(&mut bytes, true, &message::template(0xE1, &[(0x48, &[slot, 0x00])]));
                     }
                 }
-                Flood::Keys => message(&mut bytes, true, &wire::template(0xE0, &[(0xDFA205, &[0x0D])])),
-                Flood::Answers => message(&mut bytes, false, &[]),
+                Flood::Keys => say(&mut bytes, true, &message::template(0xE0, &[(0xDFA205, &[0x0D])])),
+                Flood::Answers => say(&mut bytes, false, &[]),
                 Flood::Garbage => bytes.extend(self.next_random().to_be_bytes()),
                 Flood::Partial => bytes.extend([0x01, 0x40, 0xFE, 0xE6]),
                 Flood::Huge => {
@@ -65,12 +65,18 @@ impl Device {
                 }
             }
         }
-        self.flooded += bytes.len() as u64;
-        Some(Output { bytes, card: false })
+        self.faults.flooded += bytes.len() as u64;
+        Some(OutgoingBytes { bytes, card: false })
+    }
+
+    /// Bytes of floods that were taken so far.
+    #[must_use]
+    pub fn flooded(&self) -> u64 {
+        self.faults.flooded
     }
 }
 
-fn message(bytes: &mut Vec<u8>, unsolicited: bool, body: &[u8]) {
+fn say(bytes: &mut Vec<u8>, unsolicited: bool, body: &[u8]) {
     let message = [body, &[0x90, 0x00]].concat();
     let packets = link::chain(Nad::Reader, unsolicited, &message, link::MAX_APDU);
     packets.into_iter().flatten().for_each(|packet| bytes.extend(packet));

@@ -1,13 +1,19 @@
 //! The simulated card reader: a Miura MPI device (readers: 2) with a deck of virtual cards, on a pty or TCP.
 //!
 //! ```text
-//!  port (pty, TCP) ─▶ link ─▶ device ─▶ plain · pay · pin ─▶ chip (the card's say) ─▶ sealing (DUKPT) ─▶ link ─▶ port
-//!                               ▲
-//!                             hands: insert, tap, swipe, remove, keys ◀── script: what happens when
+//!  host ─▶ port ─▶ link ─▶ message ─▶ commands ─▶ start_transaction ─▶ kernel ─▶ emv_transaction (what the card says)
+//!  (pty, TCP)     (packets)            (codes)     continue_transaction   ▲         │
+//!                                                  number_entry           │         ▼
+//!    ▲                                 script: what happens when ─▶ cardholder    keys (DUKPT: SRED, PIN)
+//!    │                                        └─▶ faults            card_entry      │
+//!    └────────────── link ◀── outgoing ◀────────────────────────── pin_entry ◀──────┘
 //! ```
 //!
-//! It is written from the protocol's description, not from the agent's driver, and shares nothing with it but the
-//! packets: captured frames and cryptograms keep both ends honest.
+//! `device` ties them together: bytes, people and time in; bytes and a display out.
+//!
+//! It is written from the protocol's description, not from the agent's driver. It shares with the agent the packets
+//! (`reader::link`), the TLV walk (`emv`) and the currencies (`money`); commands, answers and every rule are its own.
+//! Captured frames and cryptograms keep both ends honest.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -15,30 +21,39 @@ use std::time::Duration;
 
 use crate::reader::link;
 
+mod application_choice;
 pub mod args;
-mod chip;
-mod choice;
-mod closing;
+mod card_entry;
+mod cardholder;
+mod commands;
+mod connection;
+mod continue_transaction;
 pub mod deck;
 pub mod device;
+mod display;
+mod emv_transaction;
+mod faults;
 pub mod flood;
-mod follow;
-mod line;
-mod pay;
-mod pin;
-mod plain;
-pub mod port;
+mod handle;
+mod kernel;
+mod keys;
+mod message;
+mod number_entry;
+mod outgoing;
+mod pin_entry;
+mod port;
 pub mod script;
-mod sealing;
-mod voice;
-mod wire;
+mod start_transaction;
 
-pub use deck::{Card, Entry, card};
-pub use device::{AbortRace, ChoicePlan, Hand, Key, PinPlan, Screen, WaitsFor};
+pub use cardholder::{ChoicePlan, Key, PersonAction, PinPlan};
+pub use deck::{Card, CardEntry, card};
+pub use display::{Screen, WaitsFor};
+pub use faults::{AbortRace, Cable};
 pub use flood::Flood;
-pub use port::{Reader, start};
-pub use script::{Script, When};
-pub use sealing::Dukpt;
+pub use handle::Reader;
+pub use keys::Dukpt;
+pub use port::{Moments, start};
+pub use script::{Script, ScriptEvent};
 
 /// What kind of reader, and how it behaves.
 #[derive(Clone, Debug)]

@@ -1,5 +1,6 @@
-//! The wire of the simulated reader: a pty or a TCP listener, the task that owns it, and the handle by which people and
-//! tests put their hands on the device. The only file of the reader that knows the time.
+//! The task that owns the simulated reader: it opens the line, serves one host after the other, and gives the device
+//! its bytes and the time. The only file of the reader that knows the time. The handle for people and tests is in
+//! `handle`.
 #![allow(clippy::disallowed_methods, reason = "a simulator's port file: it gives the time to the device")]
 
 use std::io;
@@ -11,22 +12,16 @@ use tokio::io::unix::AsyncFd;
 use tokio::sync::{Notify, watch};
 
 use super::Options;
-use super::deck::{Card, Entry};
-use super::device::{AbortRace, Cable, ChoicePlan, Counters, Device, Hand, Key, Output, PinPlan, Screen, WaitsFor};
-use super::line::{Line, Socket};
-use super::script::{Action, Script, When};
+use super::connection::{Connection, OpenLine};
+use super::device::{Device, OutgoingBytes};
+use super::display::Screen;
+use super::faults::Cable;
+use super::handle::Reader;
 
 /// The code of CONTINUE TRANSACTION.
 const CONTINUE: u16 = 0xDED2;
 /// Pause between the pieces of [`Options::fragment`].
 const FRAGMENT_PAUSE: Duration = Duration::from_millis(1);
-
-/// A running reader: its handle. Clones are the same reader; it ends with the last of them.
-#[derive(Clone)]
-pub struct Reader {
-    shared: Arc<Shared>,
-    _task: Arc<EndWithHandle>,
-}
 
 /// Moments for a benchmark, of the latest payment.
 #[derive(Clone, Copy, Debug, Default)]
@@ -40,9 +35,9 @@ pub struct Moments {
 /// Starts a reader on the current tokio runtime.
 ///
 /// # Errors
-/// When the pty or its link cannot be made, or the TCP address not be bound.
+/// ScriptEvent the pty or its link cannot be made, or the TCP address not be bound.
 pub async fn start(options: Options) -> io::Result<Reader> {
-    let socket = Socket::open(options.tcp, options.link.as_ref())?;
+    let socket = OpenLine::open(options.tcp, options.link.as_ref())?;
     let place = socket.place()?;
     let device =
         Device::new(Options { says_powered_on: options.says_powered_on || options.tcp.is_some(), ..options.clone() });
@@ -69,202 +64,35 @@ pub async fn start(options: Options) -> io::Result<Reader> {
     Ok(Reader { shared, _task: Arc::new(EndWithHandle(task)) })
 }
 
-impl Reader {
-    /// Where it is: the path of the pty (or of its link), or the TCP address with port.
-    #[must_use]
-    pub fn place(&self) -> String {
-        self.shared.lock().place.clone()
-    }
-
-    /// Inserts a card.
-    pub fn insert(&self, card: &'static Card) {
-        self.hand(Hand::Insert(card));
-    }
-
-    /// Taps a card. Nothing happens unless the reader waits for one: see [`Self::waits_for`].
-    pub fn tap(&self, card: &'static Card) {
-        self.hand(Hand::Tap(card));
-    }
-
-    /// Swipes a card.
-    pub fn swipe(&self, card: &'static Card) {
-        self.hand(Hand::Swipe(card));
-    }
-
-    /// Presents a card one way or another.
-    pub fn present(&self, card: &'static Card, entry: Entry) {
-        match entry {
-            Entry::Insert => self.insert(card),
-            Entry::Tap => self.tap(card),
-            Entry::Swipe => self.swipe(card),
-        }
-    }
-
-    /// Takes the card out of the slot.
-    pub fn remove(&self) {
-        self.hand(Hand::Remove);
-    }
-
-    /// Takes the card out when this happens for the next time, as a script with this one rule.
-    pub fn remove_at(&self, when: When) {
-        self.follow(Script::default().on(when, Some(1), &[Action::Remove]));
-    }
-
-    /// Follows a script from now on, instead of the one before; its events are counted from now.
-    pub fn follow(&self, script: Script) {
-        self.shared.act(|device, now| device.follow(script, now));
-    }
-
-    /// Switches it off and on ([`super::Pace::boot`]); the line stays.
-    pub fn reboot(&self) {
-        self.hand(Hand::Reboot);
-    }
-
-    /// Presses a key.
-    pub fn key(&self, key: Key) {
-        self.hand(Hand::Key(key));
-    }
-
-    /// Lets the time run out for what the reader waits for (9F42, or a PIN not entered).
-    pub fn wait_too_long(&self) {
-        self.hand(Hand::WaitTooLong);
-    }
-
-    /// What the cardholder types at the next PIN prompt instead of the right PIN.
-    pub fn next_pin(&self, digits: &str) {
-        self.plan_pin(PinPlan::Digits(digits.to_owned()));
-    }
-
-    /// The cardholder presses cancel at the next PIN prompt.
-    pub fn next_pin_cancel(&self) {
-        self.plan_pin(PinPlan::Cancel);
-    }
-
-    /// What the cardholder does at the next PIN prompt.
-    pub fn plan_pin(&self, plan: PinPlan) {
-        self.shared.act(|device, _| device.plan_pin(plan));
-    }
-
-    /// What the cardholder does when he is next asked for an application.
-    pub fn plan_choice(&self, plan: ChoicePlan) {
-        self.shared.act(|device, _| device.plan_choice(plan));
-    }
-
-    /// What is typed at the next GET NUMERIC.
-    pub fn next_number(&self, digits: &str) {
-        self.shared.act(|device, _| device.plan_number(digits));
-    }
-
-    /// How ABORT meets a running command from now on.
-    pub fn plan_abort(&self, race: AbortRace) {
-        self.shared.act(|device, _| device.plan_abort(race));
-    }
-
-    /// Damages the next message by one bit.
-    pub fn spoil_next(&self) {
-        self.shared.act(|device, _| device.spoil_next());
-    }
-
-    /// Pulls the cable: the other side's reads end. What the device had under way is lost, its keys and counters are
-    /// not.
-    pub fn unplug(&self) {
-        self.shared.act(|device, _| device.unplugged());
-        self.shared.pull(&mut self.shared.lock());
-        self.shared.wake.notify_one();
-    }
-
-    /// Puts the cable back: the same TCP address, or a new pty under the same link. Without a link [`Self::place`] is
-    /// another one.
-    ///
-    /// # Errors
-    /// As [`start`].
-    pub fn replug(&self) -> io::Result<()> {
-        self.shared.put_back(&mut self.shared.lock())?;
-        self.shared.wake.notify_one();
-        Ok(())
-    }
-
-    /// The lines of the display.
-    #[must_use]
-    pub fn display(&self) -> Vec<String> {
-        self.shared.screen.borrow().lines.clone()
-    }
-
-    /// The display and what the reader waits for, as it changes.
-    #[must_use]
-    pub fn watch(&self) -> watch::Receiver<Screen> {
-        self.shared.screen.subscribe()
-    }
-
-    /// Returns when the reader waits for this.
-    pub async fn waits_for(&self, what: WaitsFor) {
-        self.until(|screen| screen.waits_for == what).await;
-    }
-
-    /// Returns when the screen is as wanted.
-    pub async fn until(&self, wanted: impl FnMut(&Screen) -> bool + Send) {
-        // The sender lives in `self.shared`: waiting cannot fail.
-        let _ = self.watch().wait_for(wanted).await;
-    }
-
-    /// Bytes of a flood that were taken from it so far ([`Action::Flood`]).
-    #[must_use]
-    pub fn flooded(&self) -> u64 {
-        self.shared.lock().device.flooded
-    }
-
-    /// What came over the line so far.
-    #[must_use]
-    pub fn counters(&self) -> Counters {
-        self.shared.lock().device.counters().clone()
-    }
-
-    /// Calls `told` each time CONTINUE TRANSACTION was read, before any answer to it is written. There is one listener:
-    /// false when another one came before.
-    pub fn at_continue(&self, told: impl Fn() + Send + Sync + 'static) -> bool {
-        self.shared.at_continue.set(Box::new(told)).is_ok()
-    }
-
-    /// The moments of the latest payment.
-    #[must_use]
-    pub fn moments(&self) -> Moments {
-        self.shared.lock().moments
-    }
-
-    fn hand(&self, hand: Hand) {
-        self.shared.act(|device, now| device.hands(hand, now));
-    }
-}
-
 /// What the handles and the task share. The lock is held for moments, never over an await.
-struct Shared {
+pub(super) struct Shared {
     inner: Mutex<Inner>,
-    wake: Notify,
-    screen: watch::Sender<Screen>,
+    pub(super) wake: Notify,
+    pub(super) screen: watch::Sender<Screen>,
     started: Instant,
     tcp: bool,
     link: Option<PathBuf>,
     fragment: Option<usize>,
-    at_continue: OnceLock<Box<dyn Fn() + Send + Sync>>,
+    pub(super) at_continue: OnceLock<Box<dyn Fn() + Send + Sync>>,
 }
 
-struct Inner {
-    device: Device,
-    place: String,
+pub(super) struct Inner {
+    pub(super) device: Device,
+    pub(super) place: String,
     /// Plugged in and not yet taken over by the task.
-    new_socket: Option<Socket>,
+    new_socket: Option<OpenLine>,
     plugged: bool,
     unplugged_times: usize,
-    moments: Moments,
+    pub(super) moments: Moments,
 }
 
 impl Shared {
-    fn lock(&self) -> MutexGuard<'_, Inner> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Something happens to the device; the task is told.
-    fn act(&self, on: impl FnOnce(&mut Device, Duration)) {
+    pub(super) fn act(&self, on: impl FnOnce(&mut Device, Duration)) {
         let mut inner = self.lock();
         on(&mut inner.device, self.started.elapsed());
         self.move_cable(&mut inner);
@@ -286,7 +114,7 @@ impl Shared {
         }
     }
 
-    fn pull(&self, inner: &mut Inner) {
+    pub(super) fn pull(&self, inner: &mut Inner) {
         inner.plugged = false;
         inner.unplugged_times += 1;
         inner.new_socket = None;
@@ -298,9 +126,9 @@ impl Shared {
     }
 
     /// The listener of TCP stays: without a cable it only turns callers away.
-    fn put_back(&self, inner: &mut Inner) -> io::Result<()> {
+    pub(super) fn put_back(&self, inner: &mut Inner) -> io::Result<()> {
         if !self.tcp {
-            let socket = Socket::pty(self.link.as_ref())?;
+            let socket = OpenLine::pty(self.link.as_ref())?;
             inner.place = socket.place()?;
             inner.new_socket = Some(socket);
         }
@@ -348,7 +176,7 @@ impl Shared {
     }
 }
 
-struct EndWithHandle(tokio::task::JoinHandle<()>);
+pub(super) struct EndWithHandle(tokio::task::JoinHandle<()>);
 
 impl Drop for EndWithHandle {
     fn drop(&mut self) {
@@ -361,19 +189,19 @@ async fn own(shared: Arc<Shared>) {
     loop {
         let socket = shared.lock().new_socket.take();
         match socket {
-            Some(Socket::Pty { master, slave, .. }) => {
+            Some(OpenLine::Pty { master, slave, .. }) => {
                 #[allow(deprecated, reason = "its successor is unsafe; an OwnedFd is what that asks for")]
                 let Ok(master) = AsyncFd::new(master) else { return };
-                serve(&shared, &Line::Pty { master, _slave: slave }).await;
+                serve(&shared, &Connection::Pty { master, _slave: slave }).await;
             }
-            Some(Socket::Tcp(listener)) => {
+            Some(OpenLine::Tcp(listener)) => {
                 let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
                 loop {
                     tokio::select! {
                         Ok((stream, _)) = listener.accept() => {
                             if shared.lock().plugged {
                                 let _ = stream.set_nodelay(true);
-                                serve(&shared, &Line::Tcp(stream)).await;
+                                serve(&shared, &Connection::Tcp(stream)).await;
                             }
                         }
                         () = shared.idle() => {}
@@ -386,12 +214,12 @@ async fn own(shared: Arc<Shared>) {
 }
 
 /// One connection, until it ends or the cable is pulled.
-async fn serve(shared: &Shared, line: &Line) {
+async fn serve(shared: &Shared, line: &Connection) {
     let unplugged_times = shared.lock().unplugged_times;
     shared.act(|device, now| device.connected(now));
     let mut input = [0; 1024];
     let mut began = shared.started;
-    let mut pending: Option<(Output, usize)> = None;
+    let mut pending: Option<(OutgoingBytes, usize)> = None;
     loop {
         let deadline = {
             let mut inner = shared.lock();
@@ -426,7 +254,11 @@ async fn serve(shared: &Shared, line: &Line) {
 }
 
 /// `count` more bytes are out; the moment is noted when they were the card's last.
-fn after_writing(shared: &Shared, pending: Option<(Output, usize)>, count: usize) -> Option<(Output, usize)> {
+fn after_writing(
+    shared: &Shared,
+    pending: Option<(OutgoingBytes, usize)>,
+    count: usize,
+) -> Option<(OutgoingBytes, usize)> {
     let (output, done) = pending?;
     let done = done + count;
     if done < output.bytes.len() {

@@ -1,8 +1,8 @@
 //! `cargo demo`: the shop, and a real agent in a process of its own, built without the simulators.
 //!
 //! With `--once` one sale is run and its exit code is ours. Without, the shop stays open (`screen`): with everything
-//! side by side, or line by line where there is no terminal. Keys are the hands of the cashier, the customer, and
-//! whoever breaks things.
+//! side by side, or line by line where there is no terminal. Keys do what the cashier, the customer, and
+//! whoever breaks things would do.
 
 use std::convert::Infallible;
 use std::io;
@@ -14,15 +14,15 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use self::agent::Agent;
 use super::{Options, Shop};
-use crate::sim::fault::Faults;
+use crate::sim::fault::LineFaults;
 use crate::sim::gateway;
 use crate::sim::reader::deck::{Chip, Tap};
-use crate::sim::reader::{self, Card, Entry, Pace, WaitsFor, deck};
+use crate::sim::reader::{self, Card, CardEntry, Pace, WaitsFor, deck};
 
 mod agent;
+mod card_menu;
 mod screen;
 mod till;
-mod wallet;
 
 /// What `cargo demo` takes.
 #[derive(Debug, clap::Args)]
@@ -45,7 +45,7 @@ pub struct Args {
     card: &'static Card,
     /// How it is presented; by default the first way the card allows.
     #[arg(long)]
-    entry: Option<Entry>,
+    entry: Option<CardEntry>,
     /// Lines instead of the screen; also without a terminal, or when TERM is dumb.
     #[arg(long, conflicts_with = "once")]
     plain: bool,
@@ -53,7 +53,7 @@ pub struct Args {
     #[arg(long)]
     gateway_off: bool,
     #[command(flatten)]
-    manners: gateway::args::MannersArgs,
+    host_rules: gateway::args::HostRulesArgs,
     /// The agent to run; by default it is built first, without the simulators.
     #[arg(long, value_name = "PROGRAM")]
     agent: Option<PathBuf>,
@@ -88,11 +88,11 @@ pub async fn run(args: Args) -> io::Result<u8> {
         }
     };
     let on_screen = !args.once && !args.plain && screen::is_possible();
-    let line = Faults::seeded(1);
+    let line = LineFaults::seeded(1);
     let pace = if args.once { Pace::INSTANT } else { Pace::HUMAN };
     let options = Options {
         reader: reader::Options { pace, removes_card: args.once, ..reader::Options::default() },
-        gateway: gateway::Options { manners: args.manners.manners(), ..gateway::Options::default() },
+        gateway: gateway::Options { host_rules: args.host_rules.host_rules(), ..gateway::Options::default() },
         gateway_line: (!args.once).then(|| line.clone()),
         ..Options::default()
     };
@@ -121,27 +121,30 @@ pub async fn run(args: Args) -> io::Result<u8> {
 }
 
 /// How the card is presented.
-fn entry(args: &Args) -> io::Result<Entry> {
+fn entry(args: &Args) -> io::Result<CardEntry> {
     let (card, ways) = (args.card, ways(args.card));
     match args.entry {
         Some(entry) if !ways.contains(&entry) => {
-            let message = format!("--entry: {} can be presented by {}", card.name, wallet::words(card));
+            let message = format!("--entry: {} can be presented by {}", card.name, card_menu::words(card));
             Err(io::Error::new(io::ErrorKind::InvalidInput, message))
         }
         Some(entry) => Ok(entry),
-        None => Ok(card.entries().first().copied().unwrap_or(Entry::Insert)),
+        None => Ok(card.entries().first().copied().unwrap_or(CardEntry::Insert)),
     }
 }
 
 /// Every way in which a hand can present this card, also those that the reader will refuse.
-fn ways(card: &Card) -> Vec<Entry> {
-    let all =
-        [(Entry::Insert, card.chip != Chip::None), (Entry::Tap, card.tap != Tap::None), (Entry::Swipe, card.stripe)];
+fn ways(card: &Card) -> Vec<CardEntry> {
+    let all = [
+        (CardEntry::Insert, card.chip != Chip::None),
+        (CardEntry::Tap, card.tap != Tap::None),
+        (CardEntry::Swipe, card.stripe),
+    ];
     all.into_iter().filter_map(|(entry, there)| there.then_some(entry)).collect()
 }
 
-/// One sale by the command line, with the customer's hands doing what the display asks for.
-async fn once(args: &Args, entry: Entry, agent: &Agent, shop: &mut Shop) -> io::Result<u8> {
+/// One sale by the command line, with a customer who does what the display asks for.
+async fn once(args: &Args, entry: CardEntry, agent: &Agent, shop: &mut Shop) -> io::Result<u8> {
     let mut sale = agent.verb(shop, &["sale", &args.amount, "--signature", "accept", "--accept-partial"]).spawn()?;
     let status = tokio::select! {
         status = sale.wait() => status?,
@@ -156,31 +159,31 @@ async fn once(args: &Args, entry: Entry, agent: &Agent, shop: &mut Shop) -> io::
 
 /// The customer: presents the card when the reader asks for one, and in the way it asks for next when it refuses this
 /// one.
-async fn customer(shop: &Shop, card: &'static Card, entry: Entry) -> Infallible {
+async fn customer(shop: &Shop, card: &'static Card, entry: CardEntry) -> Infallible {
     shop.reader.waits_for(WaitsFor::Card).await;
     present(shop, card, entry);
     let mut way = entry;
     let mut chip_failed = false;
     while let Some(next) = card.after(way) {
         // The stripe is what is left when the chip has failed.
-        if chip_failed && way == Entry::Swipe {
+        if chip_failed && way == CardEntry::Swipe {
             break;
         }
-        chip_failed |= way == Entry::Insert;
-        if way == Entry::Insert {
+        chip_failed |= way == CardEntry::Insert;
+        if way == CardEntry::Insert {
             until_shown(shop, "REMOVE").await;
-            say(wallet::TAKEN_OUT);
+            say(card_menu::TAKEN_OUT);
             shop.reader.remove();
         }
-        until_shown(shop, if next == Entry::Insert { "INSERT" } else { "SWIPE" }).await;
+        until_shown(shop, if next == CardEntry::Insert { "INSERT" } else { "SWIPE" }).await;
         present(shop, card, next);
         way = next;
     }
     std::future::pending().await
 }
 
-fn present(shop: &Shop, card: &'static Card, entry: Entry) {
-    say(&wallet::presented(card, entry));
+fn present(shop: &Shop, card: &'static Card, entry: CardEntry) {
+    say(&card_menu::presented(card, entry));
     shop.reader.present(card, entry);
 }
 

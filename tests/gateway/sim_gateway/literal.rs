@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use pos_agent::sim::gateway::{Kind, Manners, Options, State};
+use pos_agent::sim::gateway::{HostRules, Kind, Options, State};
 use serde_json::Value;
 
 use crate::gateway_counter::{Counter, at, text};
@@ -13,7 +13,7 @@ async fn letter() -> Counter {
 }
 
 async fn with_options(options: Options) -> Counter {
-    Counter::with(Options { manners: Manners::Literal, ..options }).await
+    Counter::with(Options { host_rules: HostRules::Literal, ..options }).await
 }
 
 const USED: &str = "700.300.700";
@@ -212,8 +212,8 @@ async fn the_query_is_served_by_get_and_by_post_and_keeps_its_limits() {
 /// The agent asks so after each start, with windows that it halves until fewer than `limit` come back.
 #[tokio::test]
 async fn a_query_by_date_gives_the_first_hundred_by_time() {
-    for manners in Manners::ALL {
-        let mut counter = Counter::with(Options { manners, ..Options::default() }).await;
+    for host_rules in HostRules::ALL {
+        let mut counter = Counter::with(Options { host_rules, ..Options::default() }).await;
         let held = counter.paid("PA", "9999.00", &[]).await;
         for n in 0..130_u32 {
             // The clock of a gateway is not always ahead of what it has booked.
@@ -233,13 +233,13 @@ async fn a_query_by_date_gives_the_first_hundred_by_time() {
             payments.iter().map(|one| text(one, "/merchantTransactionId")).collect::<Vec<_>>()
         };
         let all = found("2026-01-01 10:00:00", "2026-01-01 10:59:59", "500").await;
-        assert_eq!(all.len(), 130, "{manners:?}");
+        assert_eq!(all.len(), 130, "{host_rules:?}");
         let first = found("2026-01-01 10:00:00", "2026-01-01 10:59:59", "100").await;
-        assert_eq!(first, all[..100], "{manners:?}");
+        assert_eq!(first, all[..100], "{host_rules:?}");
         // The last one to come is among the first by time.
         assert!(first.contains(&"window-0129".to_owned()) && !first.contains(&"window-0128".to_owned()));
         let window = found("2026-01-01 10:03:00", "2026-01-01 10:03:59", "100").await;
-        assert_eq!(window.len(), 10, "{manners:?}");
+        assert_eq!(window.len(), 10, "{host_rules:?}");
         assert!(window.iter().all(|reference| reference.starts_with("window-003")), "{window:?}");
         assert!(found("2026-01-01 11:00:00", "2026-01-01 11:59:59", "100").await.is_empty());
     }

@@ -1,16 +1,16 @@
 //! A bank without rules: whatever can be read is booked, each time it comes.
 
-use pos_agent::sim::gateway::{Entry, Kind, Manners, Options, Outcome, State};
+use pos_agent::sim::gateway::{HostRules, Kind, LedgerEntry, Options, Outcome, State};
 use serde_json::Value;
 
 use crate::gateway_counter::{Counter, INVALID, text};
 use crate::shop_client::{Sales, with};
 
 async fn bank() -> Counter {
-    Counter::with(Options { manners: Manners::Permissive, ..Options::default() }).await
+    Counter::with(Options { host_rules: HostRules::Permissive, ..Options::default() }).await
 }
 
-fn entries(counter: &Counter, kind: Kind) -> Vec<Entry> {
+fn entries(counter: &Counter, kind: Kind) -> Vec<LedgerEntry> {
     counter.shop.gateway.ledger().entries().iter().filter(|entry| entry.kind == kind).cloned().collect()
 }
 
@@ -159,11 +159,11 @@ async fn the_cents_choose_here_too() {
 /// second request is booked again, elsewhere it is refused.
 #[tokio::test]
 async fn a_reversal_of_a_half_and_one_that_is_found_late() {
-    for manners in Manners::ALL {
-        let mut counter = Counter::with(Options { manners, ..Options::default() }).await;
+    for host_rules in HostRules::ALL {
+        let mut counter = Counter::with(Options { host_rules, ..Options::default() }).await;
         let sale = counter.paid("DB", "9.95", &[]).await;
         assert_eq!(counter.follow(&sale, "RV", Some("9.95"), &[]).await.0, 200);
-        assert_eq!(booked(&counter, Kind::Reversal), ["4.97 EUR"], "{manners:?}");
+        assert_eq!(booked(&counter, Kind::Reversal), ["4.97 EUR"], "{host_rules:?}");
         assert_eq!((state(&counter, &sale), counter.left(&sale).as_deref()), (State::Approved, Some("4.98")));
         assert_eq!(counter.follow(&sale, "RV", Some("4.98"), &[]).await.0, 200);
         assert_eq!(state(&counter, &sale), State::Reversed);
@@ -178,13 +178,13 @@ async fn a_reversal_of_a_half_and_one_that_is_found_late() {
         while first.as_ref().is_ok_and(|answer| answer.status() == 307) {
             first = reverse().await;
         }
-        assert!(first.is_err() && state(&counter, &sale) == State::Reversed, "{manners:?}");
+        assert!(first.is_err() && state(&counter, &sale) == State::Reversed, "{host_rules:?}");
         for found in [0, 0, 0, 0, 1] {
-            assert_eq!(counter.found("merchantTransactionId=late-00001-r1").await.len(), found, "{manners:?}");
+            assert_eq!(counter.found("merchantTransactionId=late-00001-r1").await.len(), found, "{host_rules:?}");
         }
         let again = counter.shop.post(&path, &form).await.0;
-        let expected = if manners == Manners::Permissive { (200, 2) } else { (400, 1) };
+        let expected = if host_rules == HostRules::Permissive { (200, 2) } else { (400, 1) };
         let times = booked(&counter, Kind::Reversal).iter().filter(|amount| *amount == "9.96 EUR").count();
-        assert_eq!((again, times), expected, "{manners:?}");
+        assert_eq!((again, times), expected, "{host_rules:?}");
     }
 }

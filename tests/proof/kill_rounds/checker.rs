@@ -5,7 +5,7 @@
 //! payment that it refers to, and by its amount where two tills want a part of it. No gateway is believed to keep any
 //! rule: what is counted is what the agent asked for.
 
-use pos_agent::sim::gateway::{self, Entry, Ledger, Manners};
+use pos_agent::sim::gateway::{self, HostRules, Ledger, LedgerEntry};
 use pos_agent::till::{Kind, Outcome, SaleView};
 
 use super::plan::{Named, Wish, decimal, minor};
@@ -15,17 +15,17 @@ use super::till::Deal;
 /// amount are one thing asked: that a bank without rules books it as often as it comes is not the agent's doing, and is
 /// counted apart.
 pub struct Books {
-    entries: Vec<Entry>,
+    entries: Vec<LedgerEntry>,
     /// How much a bank has booked beyond what was asked.
-    residual: Vec<Entry>,
+    residual: Vec<LedgerEntry>,
 }
 
 impl Books {
     pub fn of(ledger: &Ledger) -> Self {
-        let (mut entries, mut residual) = (Vec::<Entry>::new(), Vec::new());
+        let (mut entries, mut residual) = (Vec::<LedgerEntry>::new(), Vec::new());
         for entry in ledger.entries() {
-            let is_same = |other: &Entry| {
-                let what = |one: &Entry| {
+            let is_same = |other: &LedgerEntry| {
+                let what = |one: &LedgerEntry| {
                     (one.merchant_transaction_id.clone(), one.refers_to.clone(), one.kind, one.amount.clone())
                 };
                 carried_out(other) && what(other) == what(entry) && other.currency == entry.currency
@@ -41,9 +41,9 @@ impl Books {
     }
 
     /// What was booked more often than asked, which only a bank without rules may do.
-    pub fn residual(&self, manners: Manners) -> Result<usize, String> {
+    pub fn residual(&self, host_rules: HostRules) -> Result<usize, String> {
         match self.residual.first() {
-            Some(twice) if manners != Manners::Permissive => Err(format!("carried out more than once: {twice:?}")),
+            Some(twice) if host_rules != HostRules::Permissive => Err(format!("carried out more than once: {twice:?}")),
             _ => Ok(self.residual.len()),
         }
     }
@@ -52,12 +52,13 @@ impl Books {
     /// must look.
     pub fn is_residual(&self, deals: &[Deal], deal: &Deal) -> bool {
         let once = entries(self, deals, deal);
-        let is_of = |twice: &Entry| once.iter().any(|one| one.merchant_transaction_id == twice.merchant_transaction_id);
+        let is_of =
+            |twice: &LedgerEntry| once.iter().any(|one| one.merchant_transaction_id == twice.merchant_transaction_id);
         self.residual.iter().any(is_of)
     }
 
     /// What refers to this entry and was carried out.
-    fn after(&self, id: &str, kind: gateway::Kind) -> impl Iterator<Item = &Entry> {
+    fn after(&self, id: &str, kind: gateway::Kind) -> impl Iterator<Item = &LedgerEntry> {
         self.entries
             .iter()
             .filter(move |entry| entry.kind == kind && carried_out(entry) && entry.refers_to.as_deref() == Some(id))
@@ -65,12 +66,12 @@ impl Books {
 
     /// What reversals have taken back of it, in minor units.
     fn taken_back(&self, id: &str) -> u64 {
-        let approved = |entry: &&Entry| entry.state == gateway::State::Approved;
+        let approved = |entry: &&LedgerEntry| entry.state == gateway::State::Approved;
         self.after(id, gateway::Kind::Reversal).filter(approved).map(|entry| minor(&entry.amount)).sum()
     }
 }
 
-fn carried_out(entry: &Entry) -> bool {
+fn carried_out(entry: &LedgerEntry) -> bool {
     entry.state != gateway::State::Declined
 }
 
@@ -88,7 +89,7 @@ fn kind_of(wish: &Wish) -> gateway::Kind {
 /// The entries of a transaction, whatever became of them: its payments, or what was done with the payment that it
 /// refers to. A partial approval has half of the amount, rounded down to a cent, and a wrong one a euro more (`pos-sim
 /// gateway --help`, .60 and .79).
-fn entries<'a>(books: &'a Books, deals: &[Deal], deal: &Deal) -> Vec<&'a Entry> {
+fn entries<'a>(books: &'a Books, deals: &[Deal], deal: &Deal) -> Vec<&'a LedgerEntry> {
     let kind = kind_of(&deal.wish);
     let of_kind = books.entries.iter().filter(|entry| entry.kind == kind);
     if deal.of.is_none() || deal.wish.named == Named::StoredCard {
@@ -101,7 +102,7 @@ fn entries<'a>(books: &'a Books, deals: &[Deal], deal: &Deal) -> Vec<&'a Entry> 
         first.map_or_else(Vec::new, |first| entries(books, deals, first)).iter().map(|one| &*one.id).collect();
     // Two tills may want a part of the same payment at once: each another one.
     let amount = deal.wish.amount.filter(|_| deal.wish.kind != Kind::Reversal);
-    let ours = |entry: &&Entry| amount.is_none_or(|asked| minor(&entry.amount) == asked);
+    let ours = |entry: &&LedgerEntry| amount.is_none_or(|asked| minor(&entry.amount) == asked);
     of_kind.filter(|entry| entry.refers_to.as_deref().is_some_and(|id| ids.contains(&id))).filter(ours).collect()
 }
 
@@ -235,15 +236,15 @@ fn is_full(view: &SaleView) -> bool {
 }
 
 /// Whatever became of it, no more is taken or given back under different references than the payment allows.
-fn beyond(books: &Books, payment: &Entry) -> Result<(), String> {
+fn beyond(books: &Books, payment: &LedgerEntry) -> Result<(), String> {
     use gateway::Kind::{Capture, Credit, Debit, PreAuthorisation, Refund, Reversal};
-    let sum = |kind, counts: fn(&Entry) -> bool| -> u64 {
+    let sum = |kind, counts: fn(&LedgerEntry) -> bool| -> u64 {
         books.after(&payment.id, kind).filter(|entry| counts(entry)).map(|entry| minor(&entry.amount)).sum()
     };
     let increments = books.after(&payment.id, PreAuthorisation);
     let increments = increments.map(|more| minor(&more.amount).saturating_sub(books.taken_back(&more.id)));
     let most = if carried_out(payment) { minor(&payment.amount) + increments.sum::<u64>() } else { 0 };
-    let stands = |entry: &Entry| entry.state != gateway::State::Reversed;
+    let stands = |entry: &LedgerEntry| entry.state != gateway::State::Reversed;
     let used = match payment.kind {
         Debit | Capture | PreAuthorisation => sum(Capture, stands) + sum(Refund, |_| true) + sum(Reversal, |_| true),
         Credit => sum(Refund, |_| true) + sum(Reversal, |_| true),

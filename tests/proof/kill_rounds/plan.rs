@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
 use pos_agent::sim::gateway::Outcome;
-use pos_agent::sim::reader::Entry;
+use pos_agent::sim::reader::CardEntry;
 use pos_agent::till::Kind;
 
 /// One round: a transaction, perhaps some that follow it, and the kills.
@@ -36,7 +36,7 @@ pub struct Wish {
     pub stores: bool,
     /// Minor units; without it all that is left is meant.
     pub amount: Option<u64>,
-    pub card: Option<(&'static str, Entry)>,
+    pub card: Option<(&'static str, CardEntry)>,
     /// What the gateway does with the next request that it gets, once.
     pub once: Option<Outcome>,
     /// Whether the signature is found to be the card's, if one is asked for.
@@ -186,7 +186,7 @@ impl Plan {
     }
 
     fn rare(random: &mut Random, (card, cents, kills): (&'static str, u64, &[Moment]), minor: u64) -> Self {
-        let sale = payment(Kind::Sale, minor + cents, (card, Entry::Insert), random.below(3) > 0);
+        let sale = payment(Kind::Sale, minor + cents, (card, CardEntry::Insert), random.below(3) > 0);
         let sale = Wish { by: By::draw(random), ..sale };
         let away = kills.iter().map(|_| random.below(4) == 0).collect();
         let twice = random.below(4) == 0;
@@ -253,15 +253,16 @@ fn deals(random: &mut Random, minor: u64) -> Vec<Wish> {
     let approved = |random: &mut Random, kind| payment(kind, minor + random.below(50), a_card(random), true);
     match random.below(34) {
         kind @ 0..=5 => {
-            let card = if kind == 5 { ("chip-signature", Entry::Insert) } else { (*random.of(CHIPS), Entry::Insert) };
+            let card =
+                if kind == 5 { ("chip-signature", CardEntry::Insert) } else { (*random.of(CHIPS), CardEntry::Insert) };
             vec![payment(Kind::Sale, minor + cents(random), card, random.below(3) > 0)]
         }
         6..=8 => {
-            let card = (*random.of(&["tap", "tap", "tap-pin"]), Entry::Tap);
+            let card = (*random.of(&["tap", "tap", "tap-pin"]), CardEntry::Tap);
             vec![payment(Kind::Sale, minor + cents(random), card, true)]
         }
         9 | 10 => {
-            let card = (*random.of(&["swipe", "swipe-pin"]), Entry::Swipe);
+            let card = (*random.of(&["swipe", "swipe-pin"]), CardEntry::Swipe);
             vec![payment(Kind::Sale, minor + cents(random), card, random.below(3) > 0)]
         }
         11 => vec![payment(Kind::PreAuthorisation, minor + cents(random), a_card(random), true)],
@@ -301,7 +302,7 @@ fn deals(random: &mut Random, minor: u64) -> Vec<Wish> {
         // The card refuses what the host has approved: the agent reverses it by itself, and that meets something.
         29 | 30 => {
             let amount = minor + *random.of(REVERSED_CENTS);
-            vec![payment(Kind::Sale, amount, ("chip-refuses", Entry::Insert), true)]
+            vec![payment(Kind::Sale, amount, ("chip-refuses", CardEntry::Insert), true)]
         }
         _ => {
             let first = Wish { stores: true, ..approved(random, Kind::Sale) };
@@ -330,7 +331,7 @@ fn rival(random: &mut Random, deals: &[Wish]) -> Option<Wish> {
     Some(Wish { by: last.by.other(), named, amount, ..follow(kind, 0) })
 }
 
-fn payment(kind: Kind, amount: u64, card: (&'static str, Entry), signature: bool) -> Wish {
+fn payment(kind: Kind, amount: u64, card: (&'static str, CardEntry), signature: bool) -> Wish {
     Wish {
         kind,
         by: By::Socket,
@@ -345,7 +346,7 @@ fn payment(kind: Kind, amount: u64, card: (&'static str, Entry), signature: bool
 }
 
 fn follow(kind: Kind, of: usize) -> Wish {
-    Wish { of: Some(of), card: None, ..payment(kind, 0, ("", Entry::Insert), true) }
+    Wish { of: Some(of), card: None, ..payment(kind, 0, ("", CardEntry::Insert), true) }
 }
 
 /// What follows the first payment of a round, of a part.
@@ -365,8 +366,8 @@ fn later(random: &mut Random, kind: Kind, minor: u64) -> Wish {
 }
 
 /// One that is approved without a person at the counter.
-fn a_card(random: &mut Random) -> (&'static str, Entry) {
-    *random.of(&[("chip-no-cvm", Entry::Insert), ("tap", Entry::Tap)])
+fn a_card(random: &mut Random) -> (&'static str, CardEntry) {
+    *random.of(&[("chip-no-cvm", CardEntry::Insert), ("tap", CardEntry::Tap)])
 }
 
 fn cents(random: &mut Random) -> u64 {

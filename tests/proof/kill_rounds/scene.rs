@@ -277,34 +277,34 @@ impl Scene {
         inner.note(format!("the customer presents {card}"));
     }
 
-    pub fn gateway(&self, seen: gateway::Seen<'_>) {
+    pub fn gateway(&self, seen: gateway::WireEvent<'_>) {
         let mut inner = self.inner();
         let moment = match seen {
-            gateway::Seen::Connection => {
+            gateway::WireEvent::Connection => {
                 inner.seen.connected = true;
                 Moment::Connected
             }
             // The probe of each start; it is about no payment.
-            gateway::Seen::Request { path: "/", .. } | gateway::Seen::Answer { path: "/", .. } => return,
+            gateway::WireEvent::Request { path: "/", .. } | gateway::WireEvent::Answer { path: "/", .. } => return,
             // A query may be a POST too.
-            gateway::Seen::Request { path: "/v1/query", .. } => {
+            gateway::WireEvent::Request { path: "/v1/query", .. } => {
                 inner.seen.looked = true;
                 Moment::Looked
             }
-            gateway::Seen::Answer { path: "/v1/query", .. } => return,
-            gateway::Seen::Request { method: "POST", .. } => {
+            gateway::WireEvent::Answer { path: "/v1/query", .. } => return,
+            gateway::WireEvent::Request { method: "POST", .. } => {
                 inner.seen.asked = true;
                 Moment::Asked
             }
-            gateway::Seen::Answer { method: "POST", .. } => {
+            gateway::WireEvent::Answer { method: "POST", .. } => {
                 inner.seen.carried_out = true;
                 Moment::Answering
             }
-            gateway::Seen::Request { .. } => {
+            gateway::WireEvent::Request { .. } => {
                 inner.seen.looked = true;
                 Moment::Looked
             }
-            gateway::Seen::Answer { .. } => return,
+            gateway::WireEvent::Answer { .. } => return,
         };
         inner.note(format!("gateway: {seen:?}"));
         inner.comes(moment);

@@ -22,7 +22,7 @@ use tokio::task::JoinHandle;
 
 use super::plan::Kill;
 use super::scene::Scene;
-use pos_agent::sim::gateway::Manners;
+use pos_agent::sim::gateway::HostRules;
 
 pub struct Terminal {
     pub shop: Arc<Shop>,
@@ -50,10 +50,10 @@ pub struct Restart {
 const AWAY: Duration = Duration::from_millis(400);
 
 impl Terminal {
-    pub async fn open(manners: Manners) -> Self {
+    pub async fn open(host_rules: HostRules) -> Self {
         let mut options = Options::default();
         options.reader.removes_card = true;
-        options.gateway.manners = manners;
+        options.gateway.host_rules = host_rules;
         let loopback = own_address();
         let mut changes = vec![
             ("answer-timeout-ms = 10000", "answer-timeout-ms = 700".to_owned()),
@@ -63,7 +63,7 @@ impl Terminal {
             // The till pays out too.
             ("till = \"till-1\"", "till = \"till-1\"\nrights = [\"till\", \"credit\"]".to_owned()),
         ];
-        if manners == Manners::Literal {
+        if host_rules == HostRules::Literal {
             let letter = "[gateway.assumptions]\nrefuses-repeated-references = true\nquery-method = \"POST\"";
             changes.push(("[gateway.brand-by-aid]", format!("{letter}\n\n[gateway.brand-by-aid]")));
         }
@@ -163,7 +163,7 @@ fn start(shop: &Shop, scene: &Scene) -> Child {
 }
 
 /// The customer: comes when the till has asked, and presents the card when the reader asks for it.
-pub async fn customer(shop: &Shop, scene: &Scene, wish: (&'static str, pos_agent::sim::reader::Entry)) {
+pub async fn customer(shop: &Shop, scene: &Scene, wish: (&'static str, pos_agent::sim::reader::CardEntry)) {
     loop {
         scene.until_presentable().await;
         shop.reader.waits_for(WaitsFor::Card).await;

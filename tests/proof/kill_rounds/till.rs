@@ -7,7 +7,7 @@
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use pos_agent::sim::gateway::Manners;
+use pos_agent::sim::gateway::HostRules;
 use pos_agent::sim::shop::{Shop, TILL_TOKEN};
 use pos_agent::till::{Kind, Outcome, Progress, SaleView, State, StatusView};
 use serde::de::DeserializeOwned;
@@ -183,7 +183,7 @@ impl Till {
             news: Notify::new(),
         };
         let own = reqwest::Client::builder().no_proxy().pool_max_idle_per_host(0).build().unwrap();
-        let sends_again = shop.gateway.manners() == Manners::Literal;
+        let sends_again = shop.gateway.host_rules() == HostRules::Literal;
         Self { book: Arc::new(book), sends_again, http, loopback: (own, loopback), ears: Mutex::new(None) }
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::collections::HashMap;
 
-use pos_agent::sim::gateway::{Entry, Kind, Ledger, State};
+use pos_agent::sim::gateway::{Kind, Ledger, LedgerEntry, State};
 use pos_agent::till::Outcome;
 
 use super::till::Deal;
@@ -59,8 +59,8 @@ fn end_of(deal: &Deal) -> String {
 
 /// The ledger, by amount and by what is referred to.
 struct Books<'a> {
-    payments: HashMap<u64, Vec<&'a Entry>>,
-    later: HashMap<&'a str, Vec<&'a Entry>>,
+    payments: HashMap<u64, Vec<&'a LedgerEntry>>,
+    later: HashMap<&'a str, Vec<&'a LedgerEntry>>,
 }
 
 impl<'a> Books<'a> {
@@ -76,7 +76,7 @@ impl<'a> Books<'a> {
     }
 
     /// The payments that a deal may have led to: its amount, or half of it, rounded down, where a part is approved.
-    fn payments(&self, deal: &Deal) -> impl Iterator<Item = &'a Entry> {
+    fn payments(&self, deal: &Deal) -> impl Iterator<Item = &'a LedgerEntry> {
         let of = |minor| self.payments.get(&minor).into_iter().flatten().copied();
         of(deal.minor).chain(of(deal.minor / 2))
     }
@@ -84,7 +84,8 @@ impl<'a> Books<'a> {
     /// What is approved and was not reversed.
     fn held(&self, deal: &Deal) -> Vec<u64> {
         let approved = self.payments(deal).filter(|entry| entry.state == State::Approved);
-        let reversed = |entry: &Entry| self.later(&entry.id, Kind::Reversal).map(|one| minor(&one.amount)).sum::<u64>();
+        let reversed =
+            |entry: &LedgerEntry| self.later(&entry.id, Kind::Reversal).map(|one| minor(&one.amount)).sum::<u64>();
         approved.map(|entry| minor(&entry.amount).saturating_sub(reversed(entry))).filter(|rest| *rest > 0).collect()
     }
 
@@ -93,7 +94,7 @@ impl<'a> Books<'a> {
         refunds.map(|entry| minor(&entry.amount)).filter(|minor| *minor == amount).collect()
     }
 
-    fn later(&self, id: &str, kind: Kind) -> impl Iterator<Item = &'a Entry> {
+    fn later(&self, id: &str, kind: Kind) -> impl Iterator<Item = &'a LedgerEntry> {
         let all = self.later.get(id).into_iter().flatten().copied();
         all.filter(move |entry| entry.kind == kind && entry.state == State::Approved)
     }

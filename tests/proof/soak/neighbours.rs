@@ -146,7 +146,7 @@ pub async fn floods(terminal: Arc<Terminal>) {
     for (name, _) in FLOODS.iter().cycle() {
         sleep(terminal.every(FLOOD_EVERY)).await;
         for what in [name, &"nothing"] {
-            reader.follow(format!("after 0ms: flood {what}").parse().unwrap());
+            reader.run_script(format!("after 0ms: flood {what}").parse().unwrap());
             sleep(Duration::from_millis(700)).await;
         }
     }

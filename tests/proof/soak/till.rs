@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use pos_agent::sim::reader::{Entry, WaitsFor, card};
+use pos_agent::sim::reader::{CardEntry, WaitsFor, card};
 use pos_agent::sim::shop::TILL_TOKEN;
 use pos_agent::till::{SaleView, State};
 use serde_json::{Value, json};
@@ -24,12 +24,12 @@ const NOT_THERE: &str = "not-listed-yet";
 
 /// What the gateway does, by the cents of the amount (`pos-sim gateway --help`); most are approved.
 const CENTS: &[u64] = &[10, 11, 12, 13, 14, 15, 16, 17, 51, 55, 60, 61, 65, 67, 71, 73, 75];
-const CARDS: &[(&str, Entry)] = &[
-    ("chip-no-cvm", Entry::Insert),
-    ("chip-pin", Entry::Insert),
-    ("tap", Entry::Tap),
-    ("chip-refuses", Entry::Insert),
-    ("tap-pin", Entry::Tap),
+const CARDS: &[(&str, CardEntry)] = &[
+    ("chip-no-cvm", CardEntry::Insert),
+    ("chip-pin", CardEntry::Insert),
+    ("tap", CardEntry::Tap),
+    ("chip-refuses", CardEntry::Insert),
+    ("tap-pin", CardEntry::Tap),
 ];
 
 /// A transaction in a till's book.

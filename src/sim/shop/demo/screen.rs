@@ -3,21 +3,22 @@
 //! line by line.
 //!
 //! ```text
-//!  key ─▶ keys (what is meant) ─▶ model, press (what is on the screen) ─▶ hands (what happens in the shop)
-//!                                   ▲          │
-//!  reader, printer, gateway, till ──┘          └─▶ view (a screen) or lines
+//!  key ─▶ keys (what is meant) ─▶ model, key_pressed (what is on the screen) ─▶ shop_actions (what is done there)
+//!                                   ▲  │
+//!  reader, printer, gateway, ───────┘  └─▶ view (a screen: panes, or one of the pages) or line_by_line
+//!  till (agent_news)
 //! ```
 
+mod agent_news;
 mod amount;
-mod hands;
-mod hear;
-mod hints;
+mod key_hints;
+mod key_pressed;
 mod keys;
-mod lines;
+mod line_by_line;
 mod model;
+mod pages;
 mod panes;
-mod press;
-mod sheets;
+mod shop_actions;
 mod terminal;
 mod text;
 mod view;
@@ -30,17 +31,17 @@ use ratatui::crossterm::event::Event;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 
-use self::hands::Hands;
 use self::keys::Intent;
-use self::lines::Lines;
-use self::model::{Act, Model};
+use self::line_by_line::LineByLine;
+use self::model::{Model, ShopAction};
+use self::shop_actions::ShopControls;
 use self::terminal::Terminal;
 use super::agent::Agent;
 use super::till::{Asked, News, Till};
-use crate::sim::fault::Faults;
+use crate::sim::fault::LineFaults;
 use crate::sim::shop::Shop;
 
-pub(super) use self::press::NETWORK_CUT;
+pub(super) use self::key_pressed::NETWORK_CUT;
 pub(super) use self::terminal::is_possible;
 
 /// How long the agent is without power unless a key gives it back.
@@ -53,7 +54,7 @@ enum Face {
     /// On a screen.
     Screen(Terminal),
     /// Line by line.
-    Lines(Lines),
+    LineByLine(LineByLine),
 }
 
 impl Face {
@@ -62,15 +63,15 @@ impl Face {
             let terminal = Terminal::take()?;
             (Self::Screen(terminal), terminal::events())
         } else {
-            let (lines, keys) = Lines::take();
-            (Self::Lines(lines), keys)
+            let (lines, keys) = LineByLine::take();
+            (Self::LineByLine(lines), keys)
         })
     }
 
     fn show(&mut self, model: &mut Model) -> io::Result<()> {
         match self {
             Self::Screen(terminal) => terminal.draw(model)?,
-            Self::Lines(lines) => lines.tell(model),
+            Self::LineByLine(lines) => lines.tell(model),
         }
         Ok(())
     }
@@ -83,7 +84,7 @@ impl Face {
 pub(super) async fn show(
     shop: &mut Shop,
     agent: &mut Agent,
-    line: Faults,
+    line: LineFaults,
     (on_screen, network_off): (bool, bool),
     mut stop: Pin<&mut impl Future<Output = ()>>,
 ) -> io::Result<u8> {
@@ -92,7 +93,7 @@ pub(super) async fn show(
     let (mut display, mut receipts) = (shop.reader.watch(), shop.printer.watch());
     model.shows(display.borrow_and_update().clone());
     let (till, mut news) = Till::open(shop.socket());
-    let mut hands = Hands { shop, agent, till, line };
+    let mut hands = ShopControls { shop, agent, till, line };
     let (mut face, mut events) = Face::take(on_screen)?;
     let mut look = interval(LOOK);
     look.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -103,7 +104,7 @@ pub(super) async fn show(
         let intent = tokio::select! {
             event = events.recv() => match event {
                 None => Some(Intent::Quit),
-                Some(Event::Key(key)) => keys::intent(model.sheet, model.number_wanted(), &key),
+                Some(Event::Key(key)) => keys::intent(model.page, model.number_wanted(), &key),
                 Some(_) => None,
             },
             Ok(()) = display.changed() => {
@@ -125,7 +126,7 @@ pub(super) async fn show(
             () = &mut stop => return Ok(0),
         };
         let Some(act) = intent.and_then(|intent| model.press(intent)) else { continue };
-        if act == Act::Quit {
+        if act == ShopAction::Quit {
             return Ok(0);
         }
         hands.act(act).await?;

@@ -2,15 +2,15 @@
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
-use super::super::wallet;
+use super::super::card_menu;
 use super::amount::Purpose;
-use crate::sim::reader::{Entry, Key};
+use crate::sim::reader::{CardEntry, Key};
 
 /// What the person at the keyboard wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Intent {
     /// Present the card in hand.
-    Present(Entry),
+    Present(CardEntry),
     /// Take the card out of the slot.
     Remove,
     /// Press a key of the reader: the red one, or one of those for a number that it asks for.
@@ -57,17 +57,17 @@ pub(super) enum Intent {
     Pick(isize),
     /// Begin with this amount.
     Enter,
-    /// Turn the help's page, or take the sheet away.
+    /// Turn to the help's second page, or take the page away.
     Next,
-    /// Take the sheet away.
+    /// Take the page away.
     Close,
     /// End the demo.
     Quit,
 }
 
-/// The sheet that takes the place of the shop for a moment, and the keys.
+/// The page that takes the place of the shop for a moment, and the keys.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Sheet {
+pub(super) enum Page {
     /// None: the shop is seen.
     #[default]
     None,
@@ -82,7 +82,7 @@ pub(super) enum Sheet {
 }
 
 /// What this key means; `None` when it means nothing. `number_wanted`: the reader waits for digits.
-pub(super) fn intent(sheet: Sheet, number_wanted: bool, key: &KeyEvent) -> Option<Intent> {
+pub(super) fn intent(page: Page, number_wanted: bool, key: &KeyEvent) -> Option<Intent> {
     if key.kind == KeyEventKind::Release {
         return None;
     }
@@ -90,11 +90,11 @@ pub(super) fn intent(sheet: Sheet, number_wanted: bool, key: &KeyEvent) -> Optio
         // The terminal's own interrupt key; nothing else is a key with control.
         return (key.code == KeyCode::Char('c')).then_some(Intent::Quit);
     }
-    match sheet {
-        Sheet::None => number_wanted.then(|| number(key.code)).flatten().or_else(|| shop(key.code)),
-        Sheet::Keys if key.code == KeyCode::Esc => Some(Intent::Close),
-        Sheet::Keys | Sheet::Places | Sheet::Totals => Some(Intent::Next),
-        Sheet::Amount(_) => amount(key.code),
+    match page {
+        Page::None => number_wanted.then(|| number(key.code)).flatten().or_else(|| shop(key.code)),
+        Page::Keys if key.code == KeyCode::Esc => Some(Intent::Close),
+        Page::Keys | Page::Places | Page::Totals => Some(Intent::Next),
+        Page::Amount(_) => amount(key.code),
     }
 }
 
@@ -112,9 +112,9 @@ fn number(code: KeyCode) -> Option<Intent> {
 fn shop(code: KeyCode) -> Option<Intent> {
     Some(match code {
         KeyCode::Char(key) => match key {
-            'i' => Intent::Present(Entry::Insert),
-            't' => Intent::Present(Entry::Tap),
-            's' => Intent::Present(Entry::Swipe),
+            'i' => Intent::Present(CardEntry::Insert),
+            't' => Intent::Present(CardEntry::Tap),
+            's' => Intent::Present(CardEntry::Swipe),
             'r' => Intent::Remove,
             'c' => Intent::Reader(Key::Cancel),
             'w' => Intent::WrongPin,
@@ -134,7 +134,7 @@ fn shop(code: KeyCode) -> Option<Intent> {
             'k' => Intent::Power,
             '?' | 'h' => Intent::Help,
             'q' => Intent::Quit,
-            key => Intent::Hold(wallet::place(key)?),
+            key => Intent::Hold(card_menu::place(key)?),
         },
         KeyCode::Up => Intent::HoldNext(-1),
         KeyCode::Down => Intent::HoldNext(1),
@@ -166,15 +166,15 @@ fn amount(code: KeyCode) -> Option<Intent> {
 mod tests {
     use super::*;
 
-    fn press(sheet: Sheet, code: KeyCode) -> Option<Intent> {
-        intent(sheet, false, &KeyEvent::new(code, KeyModifiers::NONE))
+    fn press(page: Page, code: KeyCode) -> Option<Intent> {
+        intent(page, false, &KeyEvent::new(code, KeyModifiers::NONE))
     }
 
     #[test]
     fn lower_case_letters_do_something_and_digits_and_capitals_are_cards() {
         for (key, wanted) in [
-            ('i', Some(Intent::Present(Entry::Insert))),
-            ('t', Some(Intent::Present(Entry::Tap))),
+            ('i', Some(Intent::Present(CardEntry::Insert))),
+            ('t', Some(Intent::Present(CardEntry::Tap))),
             ('n', Some(Intent::Ask(Purpose::Sale))),
             ('m', Some(Intent::Ask(Purpose::SaleWithTip))),
             ('b', Some(Intent::Ask(Purpose::Refund))),
@@ -190,15 +190,15 @@ mod tests {
             ('y', Some(Intent::Signature(true))),
             ('e', None),
         ] {
-            assert_eq!(press(Sheet::None, KeyCode::Char(key)), wanted, "{key}");
+            assert_eq!(press(Page::None, KeyCode::Char(key)), wanted, "{key}");
         }
-        assert_eq!(press(Sheet::None, KeyCode::Down), Some(Intent::HoldNext(1)));
-        assert_eq!(press(Sheet::None, KeyCode::Esc), None, "no key ends the demo by mistake");
+        assert_eq!(press(Page::None, KeyCode::Down), Some(Intent::HoldNext(1)));
+        assert_eq!(press(Page::None, KeyCode::Esc), None, "no key ends the demo by mistake");
     }
 
     #[test]
     fn while_the_reader_asks_for_a_number_digits_are_its_keys() {
-        let press = |code| intent(Sheet::None, true, &KeyEvent::new(code, KeyModifiers::NONE));
+        let press = |code| intent(Page::None, true, &KeyEvent::new(code, KeyModifiers::NONE));
         assert_eq!(press(KeyCode::Char('2')), Some(Intent::Reader(Key::Digit(2))));
         assert_eq!(press(KeyCode::Enter), Some(Intent::Reader(Key::Enter)));
         assert_eq!(press(KeyCode::Backspace), Some(Intent::Reader(Key::Clear)));
@@ -217,21 +217,21 @@ mod tests {
             (KeyCode::Enter, Some(Intent::Enter)),
             (KeyCode::Esc, Some(Intent::Close)),
         ] {
-            assert_eq!(press(Sheet::Amount(Purpose::Sale), code), wanted, "{code:?}");
+            assert_eq!(press(Page::Amount(Purpose::Sale), code), wanted, "{code:?}");
         }
     }
 
     #[test]
     fn sheets_go_with_any_key_and_control_c_always_ends() {
-        assert_eq!(press(Sheet::Keys, KeyCode::Char('k')), Some(Intent::Next));
-        assert_eq!(press(Sheet::Keys, KeyCode::Esc), Some(Intent::Close));
-        assert_eq!(press(Sheet::Totals, KeyCode::Char('k')), Some(Intent::Next));
-        for sheet in [Sheet::None, Sheet::Keys, Sheet::Places, Sheet::Totals, Sheet::Amount(Purpose::Refund)] {
+        assert_eq!(press(Page::Keys, KeyCode::Char('k')), Some(Intent::Next));
+        assert_eq!(press(Page::Keys, KeyCode::Esc), Some(Intent::Close));
+        assert_eq!(press(Page::Totals, KeyCode::Char('k')), Some(Intent::Next));
+        for page in [Page::None, Page::Keys, Page::Places, Page::Totals, Page::Amount(Purpose::Refund)] {
             let interrupt = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
-            assert_eq!(intent(sheet, true, &interrupt), Some(Intent::Quit), "{sheet:?}");
+            assert_eq!(intent(page, true, &interrupt), Some(Intent::Quit), "{page:?}");
         }
         let released =
             KeyEvent { kind: KeyEventKind::Release, ..KeyEvent::new(KeyCode::Char('k'), KeyModifiers::NONE) };
-        assert_eq!(intent(Sheet::None, false, &released), None);
+        assert_eq!(intent(Page::None, false, &released), None);
     }
 }

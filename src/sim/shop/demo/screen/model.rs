@@ -1,23 +1,23 @@
 //! What is on the screen, as plain data: what the shop has said so far, and what the keys have changed. It does nothing
-//! itself: a key that means something for the shop comes out as an [`Act`] (`press`); what the agent says comes in by
-//! `hear`.
+//! itself: a key that means something for the shop comes out as a [`ShopAction`] (`key_pressed`); what the agent says
+//! comes in by `agent_news`.
 
 use std::collections::VecDeque;
 
 use super::super::till::{Asked, Sale, Status, Totals, Wanted};
 use super::amount::AmountEntry;
-use super::keys::Sheet;
-use crate::sim::gateway::Entry as Booking;
-use crate::sim::reader::{Card, Entry, Key, Screen, WaitsFor, deck};
+use super::keys::Page;
+use crate::sim::gateway::LedgerEntry;
+use crate::sim::reader::{Card, CardEntry, Key, Screen, WaitsFor, deck};
 
 /// Steps that are remembered; no screen shows more.
 const STEPS: usize = 500;
 
 /// What a key does to the shop.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Act {
+pub(super) enum ShopAction {
     /// The card meets the reader.
-    Present(&'static Card, Entry),
+    Present(&'static Card, CardEntry),
     /// The card is taken out.
     Remove,
     /// A key of the reader is pressed.
@@ -43,7 +43,7 @@ pub(super) enum Act {
 }
 
 /// How the printer is. What else a printer can be is another line here, its successor in [`Self::next`], its words in
-/// [`Self::word`], and what is done to the simulator in `hands`.
+/// [`Self::word`], and what is done to the simulator in `shop_actions`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum PrinterIs {
     /// On, with paper.
@@ -122,7 +122,7 @@ impl Tone {
 
 /// A line of the steps.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Told {
+pub(super) struct StepLine {
     /// Its number, from 1.
     pub(super) number: usize,
     /// What it means.
@@ -135,7 +135,7 @@ pub(super) struct Told {
 
 /// What the person has broken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Faults {
+pub(super) struct BrokenThings {
     /// The reader's cable is out.
     pub(super) cable: bool,
     /// The printer.
@@ -164,9 +164,9 @@ pub(super) struct Model {
     /// Lines the paper was rolled back.
     pub(super) rolled: usize,
     /// What the gateway has booked.
-    pub(super) ledger: Vec<Booking>,
+    pub(super) ledger: Vec<LedgerEntry>,
     /// The agent's steps and the person's, oldest first.
-    pub(super) steps: VecDeque<Told>,
+    pub(super) steps: VecDeque<StepLine>,
     /// How many were told so far.
     pub(super) told: usize,
     /// The terminal's state, when the agent has said one.
@@ -186,9 +186,9 @@ pub(super) struct Model {
     /// The totals, once the agent has told them.
     pub(super) totals: Option<Totals>,
     /// What is broken.
-    pub(super) faults: Faults,
-    /// The sheet that takes the shop's place.
-    pub(super) sheet: Sheet,
+    pub(super) faults: BrokenThings,
+    /// The page that takes the shop's place.
+    pub(super) page: Page,
     /// The amount that is being typed.
     pub(super) amount: AmountEntry,
     /// Where there is room for one of them: the ledger instead of the receipts.
@@ -227,7 +227,7 @@ impl Model {
             self.steps.pop_front();
         }
         self.told += 1;
-        self.steps.push_back(Told { number: self.told, tone, text, passing });
+        self.steps.push_back(StepLine { number: self.told, tone, text, passing });
     }
 
     /// Lines of all receipts.

@@ -6,13 +6,13 @@ use ratatui::style::{Color, Style, Stylize};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, BorderType, Paragraph};
 
-use super::super::{wallet, ways};
+use super::super::{card_menu, ways};
 use super::model::{Model, Tone};
 use super::text::{window, wrap, wrap_within};
 use super::view::colour;
 use crate::money::{Amount, Currency};
-use crate::sim::gateway::{Entry as Booking, Kind, State};
-use crate::sim::reader::{Card, Entry, Screen, WaitsFor, deck};
+use crate::sim::gateway::{Kind, LedgerEntry, State};
+use crate::sim::reader::{Card, CardEntry, Screen, WaitsFor, deck};
 
 /// Characters of a row of the reader's display.
 const DISPLAY: usize = 21;
@@ -34,7 +34,7 @@ pub(super) fn titled(title: impl Into<String>) -> Block<'static> {
 }
 
 /// What stands on the reader's display: the amount that the agent sent, then the lines.
-pub(super) fn glass(model: &Model) -> Vec<String> {
+pub(super) fn reader_display(model: &Model) -> Vec<String> {
     let Screen { amount, lines, .. } = &model.display;
     amount.iter().chain(lines).cloned().collect()
 }
@@ -55,7 +55,7 @@ pub(super) fn waiting(model: &Model) -> &'static str {
 
 /// Rows of the reader's pane, its border included.
 pub(super) fn reader_rows(model: &Model) -> u16 {
-    u16::try_from(glass(model).len().max(DISPLAY_ROWS)).unwrap_or(u16::MAX).saturating_add(4)
+    u16::try_from(reader_display(model).len().max(DISPLAY_ROWS)).unwrap_or(u16::MAX).saturating_add(4)
 }
 
 /// The reader: its display as it stands, and what it waits for.
@@ -64,12 +64,12 @@ pub(super) fn reader(frame: &mut Frame, area: Rect, model: &Model) {
     let block = titled("Reader");
     let block = if mine { block.border_style(Style::new().fg(Color::Cyan).bold()) } else { block };
     let style = Style::new().fg(Color::Black).bg(if model.faults.cable { Color::DarkGray } else { Color::Gray });
-    let glass = glass(model);
+    let reader_display = reader_display(model);
     let row = |n: usize| {
-        let text = glass.get(n).map_or("", String::as_str);
+        let text = reader_display.get(n).map_or("", String::as_str);
         Line::from(Span::styled(format!(" {text:^DISPLAY$} "), style))
     };
-    let mut lines: Vec<Line> = (0..glass.len().max(DISPLAY_ROWS)).map(row).collect();
+    let mut lines: Vec<Line> = (0..reader_display.len().max(DISPLAY_ROWS)).map(row).collect();
     let tone = if mine { Style::new().fg(Color::Cyan).bold() } else { Style::new() };
     lines.push(Line::from(waiting(model)).style(tone));
     lines.push(Line::from(match model.in_slot() {
@@ -84,10 +84,10 @@ pub(super) fn reader(frame: &mut Frame, area: Rect, model: &Model) {
 pub(super) fn cards(frame: &mut Frame, area: Rect, model: &Model) {
     let block = titled("Cards").title_top(Line::from(" insert tap swipe ").right_aligned().dim());
     let (width, height) = inside(area);
-    let about = wrap(wallet::nature(model.card()), width.saturating_sub(2));
+    let about = wrap(card_menu::description(model.card()), width.saturating_sub(2));
     let rows = height.saturating_sub(ABOUT);
     let first = window(model.held, deck::DECK.len(), rows);
-    let mut lines: Vec<Line> = wallet::CARD_KEYS
+    let mut lines: Vec<Line> = card_menu::CARD_KEYS
         .chars()
         .zip(deck::DECK)
         .enumerate()
@@ -109,7 +109,8 @@ pub(super) fn more(above: usize, below: usize) -> Line<'static> {
 fn card_line(key: char, card: &Card, held: bool, width: usize) -> Line<'static> {
     let ways = ways(card);
     let letter = |entry, letter| if ways.contains(&entry) { letter } else { "·" };
-    let letters = [letter(Entry::Insert, "i"), letter(Entry::Tap, "t"), letter(Entry::Swipe, "s")].join(" ");
+    let letters =
+        [letter(CardEntry::Insert, "i"), letter(CardEntry::Tap, "t"), letter(CardEntry::Swipe, "s")].join(" ");
     let name = format!(" {key} {}", card.name);
     let room = width.saturating_sub(letters.chars().count() + 1);
     let line = Line::from(format!("{name:<room$}{letters}"));
@@ -168,7 +169,7 @@ pub(super) fn ledger(frame: &mut Frame, area: Rect, block: Block<'static>, model
 }
 
 /// One booking: the amount, then the words, on further lines where they do not fit.
-fn booking_lines(booking: &Booking, all: &[Booking], width: usize) -> Vec<Line<'static>> {
+fn booking_lines(booking: &LedgerEntry, all: &[LedgerEntry], width: usize) -> Vec<Line<'static>> {
     let payment = booking.refers_to.as_ref().and_then(|id| all.iter().find(|other| other.id == *id));
     let what = match payment {
         Some(payment) => format!("{} of sale {}", noun(booking.kind), sale_number(payment)),
@@ -196,7 +197,7 @@ fn booking_lines(booking: &Booking, all: &[Booking], width: usize) -> Vec<Line<'
 }
 
 /// How the card came to the reader.
-fn way(booking: &Booking) -> &'static str {
+fn way(booking: &LedgerEntry) -> &'static str {
     match booking.entry_mode.as_deref() {
         Some("ICC") => " by chip",
         Some("MAGSTRIPE" | "MAGSTRIPE_AS_FALLBACK") => " by stripe",
@@ -218,20 +219,20 @@ fn noun(kind: Kind) -> &'static str {
 }
 
 /// The journal's number, which the agent puts into the middle of its reference for the gateway.
-fn sale_number(booking: &Booking) -> &str {
+fn sale_number(booking: &LedgerEntry) -> &str {
     booking.merchant_transaction_id.as_deref().and_then(|id| id.split('-').nth(1)).unwrap_or("?")
 }
 
-fn total(ledger: &[Booking]) -> String {
+fn total(ledger: &[LedgerEntry]) -> String {
     let sum = |kinds: [Kind; 2]| -> u64 {
-        let moved = |booking: &&Booking| kinds.contains(&booking.kind) && booking.state == State::Approved;
+        let moved = |booking: &&LedgerEntry| kinds.contains(&booking.kind) && booking.state == State::Approved;
         ledger.iter().filter(moved).filter_map(minor).sum()
     };
     let minor = sum([Kind::Debit, Kind::Capture]).saturating_sub(sum([Kind::Refund, Kind::Credit]));
     format!("{}.{:02} EUR", minor / 100, minor % 100)
 }
 
-fn minor(booking: &Booking) -> Option<u64> {
+fn minor(booking: &LedgerEntry) -> Option<u64> {
     let currency = Currency::from_code(&booking.currency).ok()?;
     Amount::from_gateway(&booking.amount, currency).ok().map(Amount::minor)
 }

@@ -8,7 +8,7 @@
 //!  └ keys ──┴──────────────────┘      └ keys ──┴────────────────┴───────────┘
 //! ```
 //!
-//! A sheet (`sheets`) takes the place of the panes: nothing lies over anything. From 80 x 24 characters on no word is
+//! A page (`pages`) takes the place of the panes: nothing lies over anything. From 80 x 24 characters on no word is
 //! cut; what there is no room for is counted.
 
 use ratatui::Frame;
@@ -17,11 +17,11 @@ use ratatui::style::{Color, Modifier, Style, Stylize};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Wrap};
 
-use super::hints;
-use super::keys::Sheet;
+use super::key_hints;
+use super::keys::Page;
 use super::model::{Model, PrinterIs, Tone};
 use super::text::{sentence, wrap_within};
-use super::{panes, sheets};
+use super::{pages, panes};
 
 /// On less than this not everything has room.
 const LEAST: (u16, u16) = (80, 24);
@@ -44,17 +44,17 @@ pub(super) fn draw(frame: &mut Frame, model: &Model) {
         );
         return frame.render_widget(Paragraph::new(says).wrap(Wrap { trim: true }), area);
     }
-    let banner_lines = if model.sheet == Sheet::None { banner_lines(model, area.width) } else { Vec::new() };
-    let hint_lines = hints::lines(model, has_tabs(area));
+    let banner_lines = if model.page == Page::None { banner_lines(model, area.width) } else { Vec::new() };
+    let hint_lines = key_hints::lines(model, has_tabs(area));
     let rows = |lines: &Vec<Line>| Constraint::Length(u16::try_from(lines.len()).unwrap_or(u16::MAX));
     let parts = [Constraint::Length(1), rows(&banner_lines), Constraint::Min(0), rows(&hint_lines)];
     let [head, banner, body, foot] = Layout::vertical(parts).areas(area);
     frame.render_widget(state_line(model), head);
     frame.render_widget(Paragraph::new(banner_lines), banner);
-    match model.sheet {
-        Sheet::None if area.width >= WIDE => wide(frame, body, model),
-        Sheet::None => narrow(frame, body, model),
-        _ => sheets::draw(frame, body, model),
+    match model.page {
+        Page::None if area.width >= WIDE => wide(frame, body, model),
+        Page::None => narrow(frame, body, model),
+        _ => pages::draw(frame, body, model),
     }
     frame.render_widget(Paragraph::new(hint_lines), foot);
 }

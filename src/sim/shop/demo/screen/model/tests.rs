@@ -29,8 +29,8 @@ fn last(model: &Model) -> (Tone, &str) {
 }
 
 /// The act of asking for 12.34 under this reference.
-fn asks(reference: &str) -> Option<Act> {
-    Some(Act::Till(begin(reference)))
+fn asks(reference: &str) -> Option<ShopAction> {
+    Some(ShopAction::Till(begin(reference)))
 }
 
 fn begin(reference: &str) -> Asked {
@@ -52,9 +52,9 @@ fn a_sale_is_asked_for_once_and_each_further_one_has_a_name_of_its_own() {
     for intent in [SALE, Intent::Ask(Purpose::Refund), Intent::Void] {
         assert_eq!(model.press(intent), None);
         let busy = "demo-1 is not over yet. Wait for its end, or press x to cancel it.";
-        assert_eq!((model.sheet, last(&model).1), (Sheet::None, busy));
+        assert_eq!((model.page, last(&model).1), (Page::None, busy));
     }
-    assert_eq!(model.press(Intent::Cancel), Some(Act::Till(Asked::Cancel("demo-1".to_owned()))));
+    assert_eq!(model.press(Intent::Cancel), Some(ShopAction::Till(Asked::Cancel("demo-1".to_owned()))));
 
     model.hear(step("ended", "APPROVED", Some(sale("demo-1", "ended", Some("approved"), "APPROVED"))));
     assert_eq!(last(&model), (Tone::Good, "APPROVED"));
@@ -67,7 +67,7 @@ fn an_amount_that_is_none_starts_nothing() {
     let mut model = Model::default();
     model.press(SALE);
     model.press(Intent::Type('.'));
-    assert_eq!((model.press(Intent::Enter), model.sheet, model.begun), (None, Sheet::Amount(Purpose::Sale), 0));
+    assert_eq!((model.press(Intent::Enter), model.page, model.begun), (None, Page::Amount(Purpose::Sale), 0));
 }
 
 #[test]
@@ -127,9 +127,9 @@ fn an_older_sale_that_is_reversed_does_not_take_the_place_of_the_new_one() {
 #[test]
 fn after_a_power_cut_the_latest_sale_is_asked_for() {
     let mut model = waiting();
-    assert_eq!(model.press(Intent::Power), Some(Act::Power(false)));
+    assert_eq!(model.press(Intent::Power), Some(ShopAction::Power(false)));
     assert_eq!(model.hear(News::Lost), None);
-    assert_eq!(model.press(Intent::Power), Some(Act::Power(true)));
+    assert_eq!(model.press(Intent::Power), Some(ShopAction::Power(true)));
     assert_eq!(model.hear(News::Connected).as_deref(), Some("demo-1"));
     model.hear(News::Answer(
         Asked::Show("demo-1".to_owned()),
@@ -142,44 +142,44 @@ fn after_a_power_cut_the_latest_sale_is_asked_for() {
 #[test]
 fn a_hand_does_only_what_the_card_can_do() {
     let mut model = waiting();
-    assert_eq!(model.press(Intent::Present(Entry::Tap)), None);
+    assert_eq!(model.press(Intent::Present(CardEntry::Tap)), None);
     assert_eq!(last(&model), (Tone::You, "You cannot tap chip-pin. You can insert or swipe it."));
     assert_eq!(model.press(Intent::Remove), None, "no card is in the slot");
     let card = deck::card("chip-pin").unwrap();
-    assert_eq!(model.press(Intent::Present(Entry::Insert)), Some(Act::Present(card, Entry::Insert)));
+    assert_eq!(model.press(Intent::Present(CardEntry::Insert)), Some(ShopAction::Present(card, CardEntry::Insert)));
     assert_eq!(model.in_slot(), None, "the display has not said so yet");
     model.shows(Screen { card_in_slot: true, ..Screen::default() });
     assert_eq!(model.in_slot(), Some(card));
     model.press(Intent::Hold(1));
-    assert_eq!(model.press(Intent::Present(Entry::Insert)), None, "the slot is taken");
-    assert_eq!(model.press(Intent::Remove), Some(Act::Remove));
+    assert_eq!(model.press(Intent::Present(CardEntry::Insert)), None, "the slot is taken");
+    assert_eq!(model.press(Intent::Remove), Some(ShopAction::Remove));
 }
 
 #[test]
 fn a_wrong_pin_is_planned_for_one_entry() {
     let mut model = Model::default();
-    assert_eq!(model.press(Intent::WrongPin), Some(Act::WrongPin(true)));
+    assert_eq!(model.press(Intent::WrongPin), Some(ShopAction::WrongPin(true)));
     model.shows(Screen { waits_for: WaitsFor::Pin, ..Screen::default() });
     assert!(model.wrong_pin);
     model.shows(Screen::default());
     assert!(!model.wrong_pin);
     model.press(Intent::WrongPin);
-    assert_eq!(model.press(Intent::WrongPin), Some(Act::WrongPin(false)), "a second press takes it back");
+    assert_eq!(model.press(Intent::WrongPin), Some(ShopAction::WrongPin(false)), "a second press takes it back");
 }
 
 #[test]
 fn what_is_broken_is_mended_by_the_same_key() {
     let mut model = Model::default();
     for (intent, broken, mended) in [
-        (Intent::Cable, Act::Cable(true), Act::Cable(false)),
-        (Intent::Network, Act::Network(true), Act::Network(false)),
-        (Intent::Slow, Act::Slow(true), Act::Slow(false)),
-        (Intent::Power, Act::Power(false), Act::Power(true)),
+        (Intent::Cable, ShopAction::Cable(true), ShopAction::Cable(false)),
+        (Intent::Network, ShopAction::Network(true), ShopAction::Network(false)),
+        (Intent::Slow, ShopAction::Slow(true), ShopAction::Slow(false)),
+        (Intent::Power, ShopAction::Power(false), ShopAction::Power(true)),
     ] {
         assert_eq!(model.press(intent), Some(broken));
-        assert_ne!(model.faults, Faults::default(), "{intent:?}");
+        assert_ne!(model.faults, BrokenThings::default(), "{intent:?}");
         assert_eq!(model.press(intent), Some(mended));
-        assert_eq!(model.faults, Faults::default(), "{intent:?}");
+        assert_eq!(model.faults, BrokenThings::default(), "{intent:?}");
     }
 }
 
@@ -187,9 +187,9 @@ fn what_is_broken_is_mended_by_the_same_key() {
 fn the_printers_key_goes_through_its_troubles() {
     let mut model = Model::default();
     for is in [PrinterIs::PaperOut, PrinterIs::CoverOpen, PrinterIs::Off, PrinterIs::Ready] {
-        assert_eq!(model.press(Intent::Printer), Some(Act::Printer(is)));
+        assert_eq!(model.press(Intent::Printer), Some(ShopAction::Printer(is)));
     }
-    assert_eq!(model.faults, Faults::default());
+    assert_eq!(model.faults, BrokenThings::default());
 }
 
 #[test]
@@ -198,7 +198,10 @@ fn a_signature_is_answered_only_when_one_is_waited_for() {
     assert_eq!(model.press(Intent::Signature(true)), None);
     let state = "awaiting-signature".to_owned();
     model.sale = Some(Sale { reference: "demo-1".to_owned(), state, ..Sale::default() });
-    assert_eq!(model.press(Intent::Signature(false)), Some(Act::Till(Asked::Signature("demo-1".to_owned(), false))));
+    assert_eq!(
+        model.press(Intent::Signature(false)),
+        Some(ShopAction::Till(Asked::Signature("demo-1".to_owned(), false)))
+    );
 }
 
 #[test]
@@ -238,7 +241,7 @@ fn a_refund_and_a_void_are_of_the_last_sale() {
     let mut model = Model::default();
     assert_eq!(model.press(Intent::Void), None);
     assert_eq!(last(&model).1, "There is no sale yet that you could void. Press n to start one.");
-    assert_eq!((model.press(Intent::Ask(Purpose::Refund)), model.sheet), (None, Sheet::None));
+    assert_eq!((model.press(Intent::Ask(Purpose::Refund)), model.page), (None, Page::None));
 
     let refund = |amount: Option<&str>| Wanted {
         reference: "demo-2".to_owned(),
@@ -249,19 +252,19 @@ fn a_refund_and_a_void_are_of_the_last_sale() {
     };
     let mut model = sold();
     model.press(Intent::Ask(Purpose::Refund));
-    assert_eq!(model.press(Intent::Enter), Some(Act::Till(Asked::Begin(refund(None)))));
+    assert_eq!(model.press(Intent::Enter), Some(ShopAction::Till(Asked::Begin(refund(None)))));
     assert_eq!(last(&model).1, "You refund all that is left of demo-1; the refund is demo-2.");
     let mut model = sold();
     model.press(Intent::Ask(Purpose::Refund));
     model.press(Intent::Type('5'));
-    assert_eq!(model.press(Intent::Enter), Some(Act::Till(Asked::Begin(refund(Some("5.00"))))));
+    assert_eq!(model.press(Intent::Enter), Some(ShopAction::Till(Asked::Begin(refund(Some("5.00"))))));
 
     let mut model = sold();
     let void = Wanted::void("demo-2".to_owned(), "demo-1".to_owned());
-    assert_eq!(model.press(Intent::Void), Some(Act::Till(Asked::Begin(void.clone()))));
+    assert_eq!(model.press(Intent::Void), Some(ShopAction::Till(Asked::Begin(void.clone()))));
     assert_eq!(
         model.press(Intent::Again),
-        Some(Act::Till(Asked::Begin(void.clone()))),
+        Some(ShopAction::Till(Asked::Begin(void.clone()))),
         "the same again, whatever it was"
     );
     model.hear(News::Answer(Asked::Begin(void), Err(Failed::Refused("it was refunded".to_owned()))));
@@ -273,11 +276,11 @@ fn a_sale_with_a_tip_lets_the_reader_ask_for_it() {
     let mut model = Model::default();
     model.press(Intent::Ask(Purpose::SaleWithTip));
     let wanted = Wanted::sale("demo-1".to_owned(), "12.34".to_owned(), true);
-    assert_eq!(model.press(Intent::Enter), Some(Act::Till(Asked::Begin(wanted))));
+    assert_eq!(model.press(Intent::Enter), Some(ShopAction::Till(Asked::Begin(wanted))));
     assert_eq!(last(&model).1, "You ask for 12.34 EUR and a tip; the sale is demo-1.");
     model.shows(Screen { waits_for: WaitsFor::Number, ..Screen::default() });
     assert!(model.number_wanted());
-    assert_eq!(model.press(Intent::Reader(Key::Digit(2))), Some(Act::Key(Key::Digit(2))));
+    assert_eq!(model.press(Intent::Reader(Key::Digit(2))), Some(ShopAction::Key(Key::Digit(2))));
     model.press(Intent::Cable);
     assert!(!model.number_wanted(), "a reader without a cable asks for nothing");
 }
@@ -285,23 +288,23 @@ fn a_sale_with_a_tip_lets_the_reader_ask_for_it() {
 #[test]
 fn totals_are_asked_for_anew_each_time() {
     let mut model = Model { totals: Some(Totals::default()), ..Model::default() };
-    assert_eq!(model.press(Intent::Totals), Some(Act::Totals));
-    assert_eq!((model.sheet, model.totals.clone()), (Sheet::Totals, None));
+    assert_eq!(model.press(Intent::Totals), Some(ShopAction::Totals));
+    assert_eq!((model.page, model.totals.clone()), (Page::Totals, None));
     model.hear(News::Totals(Ok(Totals { declined: 2, ..Totals::default() })));
     assert_eq!(model.totals.as_ref().unwrap().declined, 2);
     model.press(Intent::Next);
-    assert_eq!(model.sheet, Sheet::None);
+    assert_eq!(model.page, Page::None);
     model.press(Intent::Totals);
     model.hear(News::Totals(Err(Failed::Lost("cut".to_owned()))));
-    assert_eq!(model.sheet, Sheet::None);
+    assert_eq!(model.page, Page::None);
     assert_eq!(last(&model).1, "There are no totals now. The agent has not answered. Press z to ask again.");
 }
 
 #[test]
 fn help_has_two_pages() {
     let mut model = Model::default();
-    for (intent, sheet) in [(Intent::Help, Sheet::Keys), (Intent::Next, Sheet::Places), (Intent::Next, Sheet::None)] {
+    for (intent, page) in [(Intent::Help, Page::Keys), (Intent::Next, Page::Places), (Intent::Next, Page::None)] {
         model.press(intent);
-        assert_eq!(model.sheet, sheet);
+        assert_eq!(model.page, page);
     }
 }

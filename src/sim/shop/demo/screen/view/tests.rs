@@ -6,13 +6,13 @@ use ratatui::buffer::Buffer;
 
 use std::collections::BTreeSet;
 
+use super::super::super::card_menu;
 use super::super::super::till::{Sale, Status, Sum, Totals};
-use super::super::super::wallet;
 use super::super::amount::{Purpose, ready_made};
 use super::super::keys::Intent;
 use super::super::text::wrap;
 use super::*;
-use crate::sim::gateway::{Entry as Booking, Kind, State};
+use crate::sim::gateway::{Kind, LedgerEntry, State};
 use crate::sim::reader::{Key, Screen, WaitsFor, deck};
 
 fn drawn(model: &Model, width: u16, height: u16) -> Buffer {
@@ -33,8 +33,8 @@ fn says(model: &Model, (width, height): (u16, u16), words: &[&str]) {
     }
 }
 
-fn booking(id: &str, kind: Kind, state: State) -> Booking {
-    Booking {
+fn booking(id: &str, kind: Kind, state: State) -> LedgerEntry {
+    LedgerEntry {
         id: id.to_owned(),
         kind,
         merchant_transaction_id: (kind == Kind::Debit).then(|| format!("12345678-{id}-00112233")),
@@ -197,7 +197,7 @@ fn every_line_of_a_sheet_stands_whole_on_the_small_screen() {
     let command = "/home/someone/src/pos-agent/target/debug/pos-agent sale 12.34 --config /tmp/pos-shop-01/config.toml";
     model.places = vec![("From a second terminal:".to_owned(), command.to_owned())];
     model.press(Intent::Help);
-    for line in sheets::keys() {
+    for line in pages::keys() {
         says(&model, SMALL, &[&line]);
     }
     says(&model, SMALL, &["q  Quit.", "any key next page"]);
@@ -266,7 +266,7 @@ fn a_list_that_is_too_long_says_how_much_more_there_is() {
 #[test]
 fn every_card_s_sentence_has_room_below_the_cards() {
     for card in deck::DECK {
-        assert!(wrap(wallet::nature(card), 27).len() <= 3, "{}", card.name);
+        assert!(wrap(card_menu::description(card), 27).len() <= 3, "{}", card.name);
     }
 }
 
@@ -325,11 +325,11 @@ fn no_word_is_cut_whatever_is_pressed() {
         model.inserted = Some(model.card());
         cuts_no_word(&model);
     }
-    for sheet in [Sheet::Keys, Sheet::Totals, Sheet::Amount(Purpose::Sale), Sheet::Amount(Purpose::Refund)] {
-        model.sheet = sheet;
+    for page in [Page::Keys, Page::Totals, Page::Amount(Purpose::Sale), Page::Amount(Purpose::Refund)] {
+        model.page = page;
         cuts_no_word(&model);
     }
-    model.sheet = Sheet::None;
+    model.page = Page::None;
     for intent in [
         Intent::Cancel,
         Intent::Void,
@@ -352,7 +352,7 @@ fn no_word_is_cut_whatever_is_pressed() {
 #[test]
 fn the_keys_that_make_sense_now_fit_80_columns() {
     let fits = |model: &Model| {
-        for line in hints::lines(model, true) {
+        for line in key_hints::lines(model, true) {
             assert!(line.width() <= 80, "{} columns: {line}", line.width());
         }
     };

@@ -1,0 +1,100 @@
+//! What goes out on the line: an answer with the time of it, half of one, silence, or a cut.
+
+use std::collections::VecDeque;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use chrono::{DateTime, Utc};
+use hyper::body::{Body, Frame, SizeHint};
+use hyper::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, LOCATION};
+use hyper::{Response, StatusCode};
+
+use super::answer;
+use super::host::Delivery;
+
+/// The line is to be cut.
+#[derive(Debug, thiserror::Error)]
+#[error("the outcome of this payment cuts the line")]
+pub(super) struct CutLine;
+
+pub(super) async fn deliver(delivery: Delivery, at: DateTime<Utc>) -> Result<Response<ResponseBody>, CutLine> {
+    const JSON: HeaderValue = HeaderValue::from_static("application/json;charset=UTF-8");
+    let (status, reply) = match delivery {
+        Delivery::Answer(status, value) => {
+            (status, ResponseBody::whole(answer::text(&answer::stamped(value, at)).into_bytes()))
+        }
+        Delivery::Raw(status, bytes) => (status, ResponseBody::whole(bytes)),
+        Delivery::Half(bytes) => return Ok(half(bytes)),
+        Delivery::Redirect(location) => {
+            let mut response = Response::new(ResponseBody::whole(Vec::new()));
+            *response.status_mut() = StatusCode::TEMPORARY_REDIRECT;
+            let location = HeaderValue::try_from(location).expect("made of what came as the request's own address");
+            response.headers_mut().insert(LOCATION, location);
+            return Ok(response);
+        }
+        Delivery::Silence => std::future::pending().await,
+        Delivery::Cut => return Err(CutLine),
+    };
+    let mut response = Response::new(reply);
+    *response.status_mut() = StatusCode::from_u16(status).expect("only documented statuses are used");
+    response.headers_mut().insert(CONTENT_TYPE, JSON);
+    Ok(response)
+}
+
+/// Announces the whole body, sends half of it and cuts the line.
+fn half(mut bytes: Vec<u8>) -> Response<ResponseBody> {
+    let announced = bytes.len();
+    bytes.truncate(announced / 2);
+    let steps = [BodyStep::Data(bytes.into()), BodyStep::Flush, BodyStep::Cut];
+    let mut response = Response::new(ResponseBody { steps: steps.into() });
+    response.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(announced));
+    response
+}
+
+/// The body of an answer.
+pub(super) struct ResponseBody {
+    steps: VecDeque<BodyStep>,
+}
+
+enum BodyStep {
+    Data(Bytes),
+    /// Lets the bytes so far go out.
+    Flush,
+    Cut,
+}
+
+impl ResponseBody {
+    fn whole(bytes: Vec<u8>) -> Self {
+        Self { steps: if bytes.is_empty() { VecDeque::new() } else { [BodyStep::Data(bytes.into())].into() } }
+    }
+}
+
+impl Body for ResponseBody {
+    type Data = Bytes;
+    type Error = CutLine;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, CutLine>>> {
+        match self.steps.pop_front() {
+            Some(BodyStep::Data(bytes)) => Poll::Ready(Some(Ok(Frame::data(bytes)))),
+            Some(BodyStep::Flush) => {
+                cx.waker().wake_by_ref();
+                Poll::Pending
+            }
+            Some(BodyStep::Cut) => Poll::Ready(Some(Err(CutLine))),
+            None => Poll::Ready(None),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.steps.is_empty()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self.steps.iter().collect::<Vec<_>>().as_slice() {
+            [] => SizeHint::with_exact(0),
+            [BodyStep::Data(bytes)] => SizeHint::with_exact(bytes.len() as u64),
+            _ => SizeHint::default(),
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! The rules of the bank's host: what it checks, and in which of the permitted forms it answers. The interface leaves
+//! much open, and an agent must be right whatever a gateway makes of that.
+//!
+//! | | checked | permissive | literal |
+//! |---|---|---|---|
+//! | what the state of a payment does not allow | refused | booked, each time it is asked | refused |
+//! | a follow-up of a payment that nobody knows | 404 | booked | 404 |
+//! | a `merchantTransactionId` that was used | taken | taken | refused: [`USED`] |
+//! | `referencedId` | in answers | in answers | in webhooks only, so never |
+//! | `amount` in answers | text | text | text or number, by the payment's id |
+//! | `pos.iccDataResponse` | upper case | upper case | upper or lower case, by the payment's id |
+//! | hexadecimal in requests | upper case | upper case | any case |
+//! | names and places of letters | letters of any script | letters of any script | A to Z |
+//! | which parameter failed | `result.parameterErrors` | `result.parameterErrors` | not said |
+//! | HTTP 307 | by the cents | by the cents | the first request and every third after it too |
+//! | throttling | all requests together | all requests together | each operation by itself |
+//! | a query without a filter | refused | refused | everything, up to `limit` |
+//! | `GET /` | `{}` | `{}` | 404 |
+//!
+//! All of them want a token, a path that exists and a form that can be read, and decrypt the card data.
+
+use std::fmt::Write as _;
+
+use hyper::Method;
+use hyper::header::{HOST, HeaderMap};
+use serde_json::{Value, json};
+
+use super::refusal::{Refusal, rule};
+use crate::gateway::parameter::{Format, Of};
+
+/// How strictly the host checks and answers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum HostRules {
+    /// As we read the interface: what a payment's state does not allow is refused.
+    #[default]
+    Checked,
+    /// A bank without rules: whatever can be read is booked, as often as it comes.
+    Permissive,
+    /// Nothing that the interface does not say, and all that it says.
+    Literal,
+}
+
+/// A reference that was used (behaviour: Basic payment parameters, "should be unique"). Which code says so is not
+/// documented.
+pub(super) const USED: Refusal =
+    rule("merchantTransactionId", "700.300.700", "this merchantTransactionId was used before");
+
+/// What a redirect puts before the path, or behind the query.
+const AGAIN_PATH: &str = "/again";
+const AGAIN_QUERY: &str = "again=1";
+/// One request of so many is redirected.
+const REDIRECTS: u64 = 3;
+
+impl HostRules {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Checked, Self::Permissive, Self::Literal];
+
+    /// In one word.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Checked => "checked",
+            Self::Permissive => "permissive",
+            Self::Literal => "literal",
+        }
+    }
+
+    /// One of them in turn, for a test that runs over all three.
+    #[must_use]
+    pub fn in_turn(number: u64) -> Self {
+        match number % 3 {
+            0 => Self::Checked,
+            1 => Self::Permissive,
+            _ => Self::Literal,
+        }
+    }
+
+    /// Whether it books whatever can be read.
+    pub(super) fn books_all(self) -> bool {
+        self == Self::Permissive
+    }
+
+    /// Whether it is the interface's letter.
+    pub(super) fn is_literal(self) -> bool {
+        self == Self::Literal
+    }
+
+    /// An amount in an answer: exact, and as text or as a JSON number.
+    pub(super) fn amount(self, id: &str, amount: &str) -> Value {
+        let number = |text: &str| serde_json::from_str::<Value>(text).ok().filter(Value::is_number);
+        let bare = || amount.strip_suffix(".00").unwrap_or(amount);
+        match (self, digit(id, 0) % 4) {
+            (Self::Literal, 1) => number(amount).unwrap_or_else(|| json!(amount)),
+            (Self::Literal, 3) => number(bare()).unwrap_or_else(|| json!(amount)),
+            _ => json!(amount),
+        }
+    }
+
+    /// Upper-case hexadecimal as it stands in an answer.
+    pub(super) fn hex(self, id: &str, upper: &str) -> String {
+        if self.is_literal() && digit(id, 1).is_multiple_of(2) { upper.to_ascii_lowercase() } else { upper.to_owned() }
+    }
+
+    /// Whether a value that has this format keeps to the letter of it as well. What the agent's table takes for letters
+    /// is more than A to Z.
+    pub(super) fn takes(self, format: Format, value: &str) -> bool {
+        let Format::Chars(of, ..) = format else { return true };
+        !self.is_literal()
+            || match of {
+                Of::NoDigits => value.bytes().all(|c| c.is_ascii_alphabetic()),
+                Of::LettersDigitsDot | Of::LettersDigitsSpaces | Of::LettersSpaces => value.is_ascii(),
+                _ => true,
+            }
+    }
+
+    /// A request as it was meant, without what a redirect of ours put there.
+    pub(super) fn arrived<'a>(self, path: &'a str, query: &'a str) -> ArrivedRequest<'a> {
+        if self.is_literal() {
+            if let Some(path) = path.strip_prefix(AGAIN_PATH).filter(|path| path.starts_with('/')) {
+                return ArrivedRequest { path, query, again: true };
+            }
+            if let Some(before) = query.strip_suffix(AGAIN_QUERY)
+                && (before.is_empty() || before.ends_with('&'))
+            {
+                return ArrivedRequest { path, query: before.strip_suffix('&').unwrap_or(before), again: true };
+            }
+        }
+        ArrivedRequest { path, query, again: false }
+    }
+}
+
+/// A request as it was meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ArrivedRequest<'a> {
+    pub path: &'a str,
+    pub query: &'a str,
+    /// It was redirected, and is not redirected again.
+    pub again: bool,
+}
+
+/// Counts the requests that may be redirected.
+#[derive(Debug, Default)]
+pub(super) struct Redirects {
+    asked: u64,
+}
+
+impl Redirects {
+    /// Where this request has to go instead: the first one and every third after it. The places differ: path or, of a
+    /// request without a body, query; with and without the host. All lead to the same.
+    pub(super) fn next(&mut self, method: &Method, arrived: ArrivedRequest<'_>, headers: &HeaderMap) -> Option<String> {
+        if arrived.again {
+            return None;
+        }
+        let asked = self.asked;
+        self.asked += 1;
+        if !asked.is_multiple_of(REDIRECTS) {
+            return None;
+        }
+        let nth = asked / REDIRECTS;
+        Some(redirect_target(
+            arrived,
+            nth % 2 == 1 && method != Method::POST,
+            host(headers).filter(|_| nth / 2 % 2 == 1),
+        ))
+    }
+}
+
+/// An address that leads to the same.
+pub(super) fn redirect_target(arrived: ArrivedRequest<'_>, by_query: bool, host: Option<&str>) -> String {
+    let ArrivedRequest { path, query, .. } = arrived;
+    let mut to = host.map_or_else(String::new, |host| format!("https://{host}"));
+    let (before, mark) = if by_query { ("", AGAIN_QUERY) } else { (AGAIN_PATH, "") };
+    let _ = write!(to, "{before}{path}");
+    for (n, part) in [query, mark].into_iter().filter(|part| !part.is_empty()).enumerate() {
+        let _ = write!(to, "{}{part}", if n == 0 { '?' } else { '&' });
+    }
+    to
+}
+
+fn host(headers: &HeaderMap) -> Option<&str> {
+    headers.get(HOST)?.to_str().ok()
+}
+
+/// One hexadecimal digit of an id.
+fn digit(id: &str, n: usize) -> u32 {
+    id.chars().nth(n).and_then(|c| c.to_digit(16)).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_are_exact_in_every_form() {
+        let all = |host_rules: HostRules, amount: &str| -> Vec<String> {
+            ["0a", "1a", "2a", "3a"].iter().map(|id| host_rules.amount(id, amount).to_string()).collect()
+        };
+        assert_eq!(all(HostRules::Checked, "12.30"), ["\"12.30\""; 4]);
+        assert_eq!(all(HostRules::Literal, "12.34"), ["\"12.34\"", "12.34", "\"12.34\"", "12.34"]);
+        assert_eq!(all(HostRules::Literal, "10.00"), ["\"10.00\"", "10.0", "\"10.00\"", "10"]);
+        assert_eq!(all(HostRules::Literal, "9999999999.99")[1], "9999999999.99");
+        assert_eq!(all(HostRules::Literal, "0.01")[3], "0.01");
+        let hex: Vec<String> = ["00", "01"].iter().map(|id| HostRules::Literal.hex(id, "8A023030")).collect();
+        assert_eq!(hex, ["8a023030", "8A023030"]);
+    }
+
+    #[test]
+    fn a_redirect_leads_to_the_same_and_is_not_redirected() {
+        let mut redirects = Redirects::default();
+        let mut headers = HeaderMap::new();
+        headers.insert(HOST, "localhost:8443".parse().unwrap());
+        let asked = HostRules::Literal.arrived("/v1/query", "limit=100");
+        let mut next = |asked| redirects.next(&Method::GET, asked, &headers);
+        let went: Vec<Option<String>> = (0..12).map(|_| next(asked)).collect();
+        let to: Vec<&str> = went.iter().flatten().map(String::as_str).collect();
+        let expected = [
+            "/again/v1/query?limit=100",
+            "/v1/query?limit=100&again=1",
+            "https://localhost:8443/again/v1/query?limit=100",
+            "https://localhost:8443/v1/query?limit=100&again=1",
+        ];
+        assert_eq!(to, expected);
+        assert!((0..12).all(|n| went[n].is_some() == (n % 3 == 0)), "{went:?}");
+        for to in expected {
+            let (path, query) = to.trim_start_matches("https://localhost:8443").split_once('?').unwrap();
+            let arrived = HostRules::Literal.arrived(path, query);
+            assert_eq!(arrived, ArrivedRequest { path: "/v1/query", query: "limit=100", again: true });
+            assert!((0..6).all(|_| next(arrived).is_none()));
+            assert!(!HostRules::Checked.arrived(path, query).again);
+        }
+        let bare = HostRules::Literal.arrived("/v1/payments", "again=1");
+        assert_eq!(bare, ArrivedRequest { path: "/v1/payments", query: "", again: true });
+        assert!(!HostRules::Literal.arrived("/v1/payments", "limit=again=1").again);
+        let post = HostRules::Literal.arrived("/v1/payments", "");
+        assert!((0..9).filter_map(|_| redirects.next(&Method::POST, post, &headers)).all(|to| !to.contains('?')));
+    }
+
+    #[test]
+    fn letters_are_a_to_z_where_the_interface_says_letters() {
+        let place = Format::Chars(Of::LettersDigitsDot, 1, 50);
+        for (host_rules, value, takes) in [
+            (HostRules::Literal, "Bayern", true),
+            (HostRules::Literal, "Thüringen", false),
+            (HostRules::Checked, "Thüringen", true),
+            (HostRules::Permissive, "Thüringen", true),
+        ] {
+            assert_eq!(host_rules.takes(place, value), takes, "{host_rules:?} {value}");
+        }
+        let town = Format::Chars(Of::NoDigits, 1, 80);
+        assert!(!HostRules::Literal.takes(town, "St. Gallen") && HostRules::Checked.takes(town, "St. Gallen"));
+        assert!(HostRules::Literal.takes(Format::Chars(Of::Text, 1, 80), "Zürich"));
+    }
+}

@@ -1,0 +1,116 @@
+//! Standing instructions (data-model: Card on file): the customer's first payment makes an agreement, later ones keep
+//! to it.
+//!
+//! Assumed, as the interface is silent: mode, source and type come together; INITIAL is the customer's own (CIT); the
+//! merchant's own (MIT) has no card at the counter; the terms (`expiry`, `frequency`, `numberOfInstallments`) are those
+//! of the first payment; the first payment counts among the installments.
+
+use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
+use serde_json::{Map, Value, json};
+
+use super::answer::new_id;
+use super::books::Booking;
+use super::form::{Form, Invalid};
+use super::ledger::State;
+use super::refusal::{Refusal, rule};
+
+const TYPE: &str = "standingInstruction.type";
+const MODE: &str = "standingInstruction.mode";
+const SOURCE: &str = "standingInstruction.source";
+const REFERENCE: &str = "standingInstruction.initialTransactionId";
+
+/// Whether a payment is to raise or replace another one.
+pub(super) fn renews_or_adds(form: &Form) -> bool {
+    matches!(form.get("standingInstruction.industryPractice"), Some("INCREMENTAL_AUTH" | "REAUTHORIZATION"))
+}
+
+/// The agreement of a payment with the card at the counter.
+pub(super) fn at_the_counter(form: &Form) -> Result<Option<Value>, Invalid> {
+    let Some(mut fields) = agreement_fields(form)? else { return Ok(None) };
+    match (form.get(MODE), form.get(SOURCE)) {
+        (_, Some("MIT")) => Err(Invalid::new(SOURCE, "the merchant's own payment (MIT) has no card at the counter")),
+        (Some("INITIAL"), _) => {
+            fields.insert("initialTransactionId".to_owned(), json!(scheme_reference()));
+            Ok(Some(Value::Object(fields)))
+        }
+        _ => Ok(Some(Value::Object(fields))),
+    }
+}
+
+/// The agreement of a payment with a stored card, with which `before` was paid.
+pub(super) fn with_stored(form: &Form, before: &[Booking], now: DateTime<Utc>) -> Result<Option<Value>, Refusal> {
+    let Some(mut fields) = agreement_fields(form)? else { return Ok(None) };
+    if form.get(MODE) == Some("INITIAL") {
+        if form.get(SOURCE) != Some("CIT") {
+            return Err(Invalid::new(SOURCE, "the first payment is the customer's own (CIT)").into());
+        }
+        fields.insert("initialTransactionId".to_owned(), json!(scheme_reference()));
+        return Ok(Some(Value::Object(fields)));
+    }
+    let approved = |booking: &&Booking| booking.entry.state == State::Approved;
+    let first =
+        before.iter().filter(approved).rev().filter_map(|booking| booking.instruction.as_ref()).find(|fields| {
+            let named = form.get(REFERENCE).is_none_or(|reference| fields["initialTransactionId"] == reference);
+            fields["mode"] == "INITIAL" && fields["type"] == form.get(TYPE).unwrap_or_default() && named
+        });
+    let Some(first) = first else {
+        return Err(Invalid::new(REFERENCE, "no first payment (INITIAL) of this type with this stored card").into());
+    };
+    let reference = first["initialTransactionId"].clone();
+    let kept: Vec<&Booking> = before
+        .iter()
+        .filter(|booking| matches!(booking.entry.state, State::Approved | State::Pending))
+        .filter(|booking| {
+            booking.instruction.as_ref().is_some_and(|fields| fields["initialTransactionId"] == reference)
+        })
+        .collect();
+    terms(first, &kept, now)?;
+    fields.insert("initialTransactionId".to_owned(), reference);
+    if let Some(id) = first.get("agreementId") {
+        fields.insert("agreementId".to_owned(), id.clone());
+    }
+    Ok(Some(Value::Object(fields)))
+}
+
+/// Whether one more payment keeps to the terms of the first.
+fn terms(first: &Value, kept: &[&Booking], now: DateTime<Utc>) -> Result<(), Refusal> {
+    const CODE: &str = "800.100.190";
+    let number = |name: &str| first[name].as_str().and_then(|text| text.parse::<u32>().ok());
+    let ends = first["expiry"].as_str().and_then(|day| NaiveDate::parse_from_str(day, "%Y-%m-%d").ok());
+    if ends.is_some_and(|last_day| now.date_naive() > last_day) {
+        return Err(rule("standingInstruction.expiry", CODE, "transaction declined (the agreement has ended)"));
+    }
+    let last = kept.iter().map(|booking| booking.at).max().and_then(|at| DateTime::from_timestamp(at, 0));
+    let rest = number("frequency").map(|days| TimeDelta::days(i64::from(days)));
+    if last.zip(rest).is_some_and(|(last, rest)| now - last < rest) {
+        return Err(rule(
+            "standingInstruction.frequency",
+            CODE,
+            "transaction declined (too soon after the one before)",
+        ));
+    }
+    let most = number("numberOfInstallments").map(|most| usize::try_from(most).unwrap_or(usize::MAX));
+    if most.is_some_and(|most| kept.len() >= most) {
+        let why = "transaction declined (all installments are paid)";
+        return Err(rule("standingInstruction.numberOfInstallments", CODE, why));
+    }
+    Ok(())
+}
+
+/// What the form says of it, without its beginnings.
+fn agreement_fields(form: &Form) -> Result<Option<Map<String, Value>>, Invalid> {
+    let named = form.iter().filter_map(|(name, value)| Some((name.strip_prefix("standingInstruction.")?, value)));
+    let fields: Map<String, Value> = named.map(|(name, value)| (name.to_owned(), json!(value))).collect();
+    if fields.is_empty() {
+        return Ok(None);
+    }
+    for name in [TYPE, MODE, SOURCE] {
+        form.get(name).ok_or_else(|| Invalid::new(name, "mode, source and type come together"))?;
+    }
+    Ok(Some(fields))
+}
+
+/// What the scheme would give: fifteen digits.
+fn scheme_reference() -> String {
+    new_id().bytes().map(|c| char::from(b'0' + c % 10)).take(15).collect()
+}

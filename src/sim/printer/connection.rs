@@ -1,0 +1,138 @@
+//! The wires of the simulated printer: a TCP listener or a pty, and its plug.
+
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{Mode, OFlags, fcntl_getfl, fcntl_setfl};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
+
+use super::Place;
+
+/// Connections that may wait; a real printer serves one at a time.
+const BACKLOG: u32 = 8;
+
+/// Where the other side comes in, when the printer is on.
+pub(super) enum PrinterPort {
+    Listening(TcpListener),
+    /// The address is kept: connections are refused, and nobody else gets the port.
+    Refusing(TcpSocket),
+    /// A pty is there from the start; none when it is in use.
+    Pty(Option<Connection>, Option<PathBuf>),
+    Unplugged(Option<PathBuf>),
+}
+
+/// A connection.
+pub(super) enum Connection {
+    Tcp(TcpStream),
+    /// The slave is open here too: the other side may close and open it again.
+    Pty {
+        master: AsyncFd<OwnedFd>,
+        _slave: OwnedFd,
+    },
+}
+
+impl PrinterPort {
+    /// Opens it, and says what the other side calls it.
+    pub(super) fn open(place: &Place) -> io::Result<(Self, String)> {
+        match place {
+            Place::Tcp(address) => {
+                let listener = bind(*address)?.listen(BACKLOG)?;
+                let name = format!("tcp://{}", listener.local_addr()?);
+                Ok((Self::Listening(listener), name))
+            }
+            Place::Pty(link) => {
+                let (line, name) = pty(link.as_deref())?;
+                Ok((Self::Pty(Some(line), link.clone()), name))
+            }
+        }
+    }
+
+    /// The next connection; never, while the printer is off.
+    pub(super) async fn next(&mut self) -> io::Result<Connection> {
+        match self {
+            Self::Listening(listener) => listener.accept().await.map(|(stream, _)| Connection::Tcp(stream)),
+            Self::Pty(line @ Some(_), _) => Ok(line.take().expect("matched")),
+            Self::Pty(None, _) | Self::Refusing(_) | Self::Unplugged(_) => std::future::pending().await,
+        }
+    }
+
+    /// Pulls or puts back the plug; a pty that comes back has a new name unless it has a link.
+    pub(super) fn switch_plug(self, dead: bool) -> io::Result<(Self, Option<String>)> {
+        match (self, dead) {
+            (Self::Listening(listener), true) => {
+                let address = listener.local_addr()?;
+                drop(listener);
+                Ok((Self::Refusing(bind(address)?), None))
+            }
+            (Self::Refusing(socket), false) => Ok((Self::Listening(socket.listen(BACKLOG)?), None)),
+            (Self::Pty(_, link), true) => Ok((Self::Unplugged(link), None)),
+            (Self::Unplugged(link), false) => Self::open(&Place::Pty(link)).map(|(port, name)| (port, Some(name))),
+            (as_it_is, _) => Ok((as_it_is, None)),
+        }
+    }
+}
+
+fn bind(address: SocketAddr) -> io::Result<TcpSocket> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    Ok(socket)
+}
+
+/// A raw pty, and the name of its other end.
+fn pty(link: Option<&Path>) -> io::Result<(Connection, String)> {
+    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
+    grantpt(&master)?;
+    unlockpt(&master)?;
+    let name = ptsname(&master, Vec::new())?;
+    let path = PathBuf::from(name.to_str().map_err(io::Error::other)?);
+    let slave = rustix::fs::open(&path, OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC, Mode::empty())?;
+    let mut settings = tcgetattr(&slave)?;
+    settings.make_raw();
+    tcsetattr(&slave, OptionalActions::Now, &settings)?;
+    fcntl_setfl(&master, fcntl_getfl(&master)? | OFlags::NONBLOCK)?;
+    if let Some(link) = link {
+        match std::fs::remove_file(link) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            Ok(()) | Err(_) => std::os::unix::fs::symlink(&path, link)?,
+        }
+    }
+    #[allow(deprecated, reason = "its successor is unsafe; an OwnedFd is what that asks for")]
+    let master = AsyncFd::new(master)?;
+    let name = link.unwrap_or(&path).to_string_lossy().into_owned();
+    Ok((Connection::Pty { master, _slave: slave }, name))
+}
+
+impl Connection {
+    /// Reads what is there. Cancelling it loses nothing.
+    pub(super) async fn read(&self, into: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Tcp(stream) => stream.async_io(Interest::READABLE, || stream.try_read(into)).await,
+            Self::Pty { master, .. } => {
+                master.async_io(Interest::READABLE, |fd| Ok(rustix::io::read(fd, &mut *into)?)).await
+            }
+        }
+    }
+
+    /// Writes an answer of a few bytes. When nobody reads answers they are lost, as on a real wire.
+    pub(super) fn answer(&self, bytes: &[u8]) {
+        // A connection that is gone is found by the next reading.
+        let _ = match self {
+            Self::Tcp(stream) => stream.try_write(bytes),
+            Self::Pty { master, .. } => rustix::io::write(master, bytes).map_err(io::Error::from),
+        };
+    }
+
+    /// Cuts it, as a device that loses its power.
+    pub(super) fn cut(self) {
+        if let Self::Tcp(stream) = &self {
+            let _ = stream.set_zero_linger();
+        }
+    }
+}

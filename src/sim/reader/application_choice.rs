@@ -1,0 +1,130 @@
+//! Application selection of a chip with several applications: on the reader (DFA204 01), where a key chooses from the
+//! list on the display, or by the agent (02), which hears the candidates in an E2 and names one in CONTINUE (readers:
+//! 2.3, 2.5, 2.7).
+//!
+//! The cardholder is part of the simulation: he takes the first one by himself, unless a [`ChoicePlan`] says otherwise.
+
+use super::cardholder::{ChoicePlan, Key};
+use super::deck::{Application, Card};
+use super::device::Device;
+use super::emv_transaction::StartTerms;
+use super::kernel::{CardStep, Running};
+use super::message::{self, StatusWord};
+use super::script::ScriptEvent;
+
+/// A list that the cardholder or the agent chooses from.
+pub(super) struct ApplicationChoice {
+    pub(super) terms: StartTerms,
+    candidates: Vec<Application>,
+}
+
+/// How START wants several applications to be treated (DFA204; readers: 2.5). 80 asks for blocked ones too, which no
+/// card here shows.
+const BY_AGENT: u8 = 0x02;
+
+impl Device {
+    /// Takes the only application, or has one chosen; then the chip is read.
+    pub(super) fn select_application(&mut self, card: &Card, terms: StartTerms, selection: u8) {
+        let candidates = card.candidates();
+        match candidates[..] {
+            [only] => self.read_chip(terms, only),
+            _ if selection == BY_AGENT => {
+                self.finish(&e2(&candidates), StatusWord::OK);
+                self.kernel.choice_by_agent = Some(ApplicationChoice { terms, candidates });
+                self.happens(ScriptEvent::Choice);
+            }
+            _ => {
+                self.event(&message::template(0xE6, &[(0xC3, &[0x03]), (0xC4, b"Application selection")]));
+                let lines = candidates.iter().zip(1..).map(|(candidate, n)| format!("{n} {}", candidate.label));
+                self.display.show(&lines.collect::<Vec<_>>().join("\n"));
+                let choice = ApplicationChoice { terms, candidates };
+                self.kernel.running = Running::Card(Box::new(CardStep::Choosing(choice)));
+                self.plan_next_choice();
+                self.happens(ScriptEvent::Choice);
+            }
+        }
+    }
+
+    fn plan_next_choice(&mut self) {
+        self.kernel.due =
+            (self.cardholder.choice_plan != ChoicePlan::Hesitate).then(|| self.now + self.options.pace.key);
+    }
+
+    /// The cardholder chooses as planned.
+    pub(super) fn cardholder_chooses(&mut self, choice: ApplicationChoice) {
+        let number = match self.cardholder.take_choice_plan() {
+            ChoicePlan::First => 1,
+            ChoicePlan::Number(number) => number,
+            ChoicePlan::Hesitate => return self.kernel.running = Running::Card(Box::new(CardStep::Choosing(choice))),
+        };
+        self.choose(choice, number);
+    }
+
+    /// A script's word: now when the list is shown, else at the next one.
+    pub(super) fn plan_choice_by_script(&mut self, number: Option<usize>) {
+        self.cardholder.choice_plan = number.map_or(ChoicePlan::Hesitate, ChoicePlan::Number);
+        if self.kernel.is_choosing() {
+            self.plan_next_choice();
+        }
+    }
+
+    /// A key falls: on the list, or on whatever else is under way.
+    pub(super) fn press(&mut self, key: Key) {
+        match std::mem::replace(&mut self.kernel.running, Running::Nothing) {
+            Running::Card(step) if matches!(*step, CardStep::Choosing(_)) => {
+                let CardStep::Choosing(choice) = *step else { return };
+                match key {
+                    Key::Digit(digit) => self.choose(choice, usize::from(digit)),
+                    Key::Enter => self.choose(choice, 1),
+                    Key::Clear => self.kernel.running = Running::Card(Box::new(CardStep::Choosing(choice))),
+                    Key::Cancel => {
+                        self.finish(&[], StatusWord::CANCELLED);
+                        self.display.show("CANCELLED");
+                    }
+                }
+            }
+            other => {
+                self.kernel.running = other;
+                self.key_falls(key);
+            }
+        }
+    }
+
+    /// Takes the candidate with this number, from 1. Another number does nothing: the list stays.
+    fn choose(&mut self, choice: ApplicationChoice, number: usize) {
+        match number.checked_sub(1).and_then(|n| choice.candidates.get(n)).copied() {
+            Some(application) => self.read_chip(choice.terms, application),
+            None => {
+                self.kernel.due = None;
+                self.kernel.running = Running::Card(Box::new(CardStep::Choosing(choice)));
+            }
+        }
+    }
+
+    /// CONTINUE after an E2: 4F or 50 of a candidate, or C0 01 for the first; C0 00 gives up.
+    pub(super) fn chosen_by_agent(&mut self, choice: &ApplicationChoice, elements: &[u8]) -> Result<(), StatusWord> {
+        self.kernel.slot.ok_or(StatusWord::NO_CARD)?;
+        let (label, aid) = (message::value(elements, 0x50), message::value(elements, 0x4F));
+        let named = |candidate: &&Application| {
+            (label.is_some() || aid.is_some())
+                && label.is_none_or(|label| label == candidate.label.as_bytes())
+                && aid.is_none_or(|aid| aid == candidate.aid)
+        };
+        let chosen = match message::get::<1>(elements, 0xC0)? {
+            Some([0x00]) => return Err(StatusWord::CANCELLED),
+            Some([0x01]) => choice.candidates.first(),
+            None => choice.candidates.iter().find(named),
+            Some(_) => None,
+        };
+        self.read_chip(choice.terms, *chosen.ok_or(StatusWord::INVALID_DATA)?);
+        Ok(())
+    }
+}
+
+/// The candidates for the agent. How a device groups them is not published: an application template (61) for each here.
+fn e2(candidates: &[Application]) -> Vec<u8> {
+    let each = candidates.iter();
+    let inner: Vec<u8> =
+        each.flat_map(|one| message::template(0x61, &[(0x4F, one.aid), (0x50, one.label.as_bytes())])).collect();
+    message::object(0xE2, &inner)
+}

@@ -1,0 +1,88 @@
+//! The reader's line as the system gives it: a pty or TCP, read and written without blocking.
+
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+
+/// A pty or a TCP listener that was opened and is not served yet.
+pub(super) enum OpenLine {
+    Pty { master: OwnedFd, slave: OwnedFd, place: PathBuf },
+    Tcp(std::net::TcpListener),
+}
+
+impl OpenLine {
+    pub(super) fn open(tcp: Option<SocketAddr>, link: Option<&PathBuf>) -> io::Result<Self> {
+        let Some(address) = tcp else { return Self::pty(link) };
+        let listener = std::net::TcpListener::bind(address)?;
+        listener.set_nonblocking(true)?;
+        Ok(Self::Tcp(listener))
+    }
+
+    /// A pty whose slave is raw, and open here too: the other side may close and open it again.
+    pub(super) fn pty(link: Option<&PathBuf>) -> io::Result<Self> {
+        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
+        grantpt(&master)?;
+        unlockpt(&master)?;
+        let name = ptsname(&master, Vec::new())?;
+        let path = PathBuf::from(name.to_str().map_err(io::Error::other)?);
+        let slave =
+            rustix::fs::open(&path, OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC, rustix::fs::Mode::empty())?;
+        let mut settings = tcgetattr(&slave)?;
+        settings.make_raw();
+        tcsetattr(&slave, OptionalActions::Now, &settings)?;
+        fcntl_setfl(&master, fcntl_getfl(&master)? | OFlags::NONBLOCK)?;
+        let place = match link {
+            Some(link) => {
+                match std::fs::remove_file(link) {
+                    Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                    Ok(()) | Err(_) => std::os::unix::fs::symlink(&path, link)?,
+                }
+                link.clone()
+            }
+            None => path,
+        };
+        Ok(Self::Pty { master, slave, place })
+    }
+
+    pub(super) fn place(&self) -> io::Result<String> {
+        Ok(match self {
+            Self::Pty { place, .. } => place.to_string_lossy().into_owned(),
+            Self::Tcp(listener) => listener.local_addr()?.to_string(),
+        })
+    }
+}
+
+/// A host on the line.
+pub(super) enum Connection {
+    Pty { master: AsyncFd<OwnedFd>, _slave: OwnedFd },
+    Tcp(tokio::net::TcpStream),
+}
+
+impl Connection {
+    /// Reads what is there. Cancelling it loses nothing.
+    pub(super) async fn read(&self, into: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Pty { master, .. } => {
+                master.async_io(Interest::READABLE, |fd| Ok(rustix::io::read(fd, &mut *into)?)).await
+            }
+            Self::Tcp(stream) => stream.async_io(Interest::READABLE, || stream.try_read(into)).await,
+        }
+    }
+
+    /// Writes what fits. Cancelling it writes nothing.
+    pub(super) async fn write(&self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Pty { master, .. } => {
+                master.async_io(Interest::WRITABLE, |fd| Ok(rustix::io::write(fd, bytes)?)).await
+            }
+            Self::Tcp(stream) => stream.async_io(Interest::WRITABLE, || stream.try_write(bytes)).await,
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! The handle of a running reader: people and tests present cards, press keys and pull the cable through it, and see
+//! what it shows.
+
+use std::io;
+use std::sync::Arc;
+
+use tokio::sync::watch;
+
+use super::cardholder::{ChoicePlan, Key, PersonAction, PinPlan};
+use super::deck::{Card, CardEntry};
+use super::device::LineCounters;
+use super::display::{Screen, WaitsFor};
+use super::faults::AbortRace;
+use super::port::{EndWithHandle, Moments, Shared};
+use super::script::{Script, ScriptAction, ScriptEvent};
+
+/// A running reader: its handle. Clones are the same reader; it ends with the last of them.
+#[derive(Clone)]
+pub struct Reader {
+    pub(super) shared: Arc<Shared>,
+    pub(super) _task: Arc<EndWithHandle>,
+}
+
+impl Reader {
+    /// Where it is: the path of the pty (or of its link), or the TCP address with port.
+    #[must_use]
+    pub fn place(&self) -> String {
+        self.shared.lock().place.clone()
+    }
+
+    /// Inserts a card.
+    pub fn insert(&self, card: &'static Card) {
+        self.person_does(PersonAction::Insert(card));
+    }
+
+    /// Taps a card. Nothing happens unless the reader waits for one: see [`Self::waits_for`].
+    pub fn tap(&self, card: &'static Card) {
+        self.person_does(PersonAction::Tap(card));
+    }
+
+    /// Swipes a card.
+    pub fn swipe(&self, card: &'static Card) {
+        self.person_does(PersonAction::Swipe(card));
+    }
+
+    /// Presents a card one way or another.
+    pub fn present(&self, card: &'static Card, entry: CardEntry) {
+        match entry {
+            CardEntry::Insert => self.insert(card),
+            CardEntry::Tap => self.tap(card),
+            CardEntry::Swipe => self.swipe(card),
+        }
+    }
+
+    /// Takes the card out of the slot.
+    pub fn remove(&self) {
+        self.person_does(PersonAction::Remove);
+    }
+
+    /// Takes the card out when this happens for the next time, as a script with this one rule.
+    pub fn remove_at(&self, when: ScriptEvent) {
+        self.run_script(Script::default().on(when, Some(1), &[ScriptAction::Remove]));
+    }
+
+    /// Follows a script from now on, instead of the one before; its events are counted from now.
+    pub fn run_script(&self, script: Script) {
+        self.shared.act(|device, now| device.run_script(script, now));
+    }
+
+    /// Switches it off and on ([`super::Pace::boot`]); the line stays.
+    pub fn reboot(&self) {
+        self.person_does(PersonAction::Reboot);
+    }
+
+    /// Presses a key.
+    pub fn key(&self, key: Key) {
+        self.person_does(PersonAction::Key(key));
+    }
+
+    /// Lets the time run out for what the reader waits for (9F42, or a PIN not entered).
+    pub fn wait_too_long(&self) {
+        self.person_does(PersonAction::WaitTooLong);
+    }
+
+    /// What the cardholder types at the next PIN prompt instead of the right PIN.
+    pub fn next_pin(&self, digits: &str) {
+        self.plan_pin(PinPlan::Digits(digits.to_owned()));
+    }
+
+    /// The cardholder presses cancel at the next PIN prompt.
+    pub fn next_pin_cancel(&self) {
+        self.plan_pin(PinPlan::Cancel);
+    }
+
+    /// What the cardholder does at the next PIN prompt.
+    pub fn plan_pin(&self, plan: PinPlan) {
+        self.shared.act(|device, _| device.plan_pin(plan));
+    }
+
+    /// What the cardholder does when he is next asked for an application.
+    pub fn plan_choice(&self, plan: ChoicePlan) {
+        self.shared.act(|device, _| device.plan_choice(plan));
+    }
+
+    /// What is typed at the next GET NUMERIC.
+    pub fn next_number(&self, digits: &str) {
+        self.shared.act(|device, _| device.plan_number(digits));
+    }
+
+    /// How ABORT meets a running command from now on.
+    pub fn plan_abort(&self, race: AbortRace) {
+        self.shared.act(|device, _| device.plan_abort(race));
+    }
+
+    /// Damages the next message by one bit.
+    pub fn spoil_next(&self) {
+        self.shared.act(|device, _| device.spoil_next());
+    }
+
+    /// Pulls the cable: the other side's reads end. What the device had under way is lost, its keys and counters are
+    /// not.
+    pub fn unplug(&self) {
+        self.shared.act(|device, _| device.unplugged());
+        self.shared.pull(&mut self.shared.lock());
+        self.shared.wake.notify_one();
+    }
+
+    /// Puts the cable back: the same TCP address, or a new pty under the same link. Without a link [`Self::place`] is
+    /// another one.
+    ///
+    /// # Errors
+    /// As [`start`].
+    pub fn replug(&self) -> io::Result<()> {
+        self.shared.put_back(&mut self.shared.lock())?;
+        self.shared.wake.notify_one();
+        Ok(())
+    }
+
+    /// The lines of the display.
+    #[must_use]
+    pub fn display(&self) -> Vec<String> {
+        self.shared.screen.borrow().lines.clone()
+    }
+
+    /// The display and what the reader waits for, as it changes.
+    #[must_use]
+    pub fn watch(&self) -> watch::Receiver<Screen> {
+        self.shared.screen.subscribe()
+    }
+
+    /// Returns when the reader waits for this.
+    pub async fn waits_for(&self, what: WaitsFor) {
+        self.until(|screen| screen.waits_for == what).await;
+    }
+
+    /// Returns when the screen is as wanted.
+    pub async fn until(&self, wanted: impl FnMut(&Screen) -> bool + Send) {
+        // The sender lives in `self.shared`: waiting cannot fail.
+        let _ = self.watch().wait_for(wanted).await;
+    }
+
+    /// Bytes of a flood that were taken from it so far ([`ScriptAction::Flood`]).
+    #[must_use]
+    pub fn flooded(&self) -> u64 {
+        self.shared.lock().device.flooded()
+    }
+
+    /// What came over the line so far.
+    #[must_use]
+    pub fn counters(&self) -> LineCounters {
+        self.shared.lock().device.counters().clone()
+    }
+
+    /// Calls `told` each time CONTINUE TRANSACTION was read, before any answer to it is written. There is one listener:
+    /// false when another one came before.
+    pub fn at_continue(&self, told: impl Fn() + Send + Sync + 'static) -> bool {
+        self.shared.at_continue.set(Box::new(told)).is_ok()
+    }
+
+    /// The moments of the latest payment.
+    #[must_use]
+    pub fn moments(&self) -> Moments {
+        self.shared.lock().moments
+    }
+
+    fn person_does(&self, action: PersonAction) {
+        self.shared.act(|device, now| device.person_does(action, now));
+    }
+}

@@ -1,0 +1,179 @@
+//! The EMV kernel's state: the one command that is under way, the transaction that waits for the host, the card in the
+//! slot, and the counters that outlive a transaction. What moves it are the commands (`start_transaction`,
+//! `continue_transaction`, `number_entry`), cards (`card_entry`) and keys (`pin_entry`, `application_choice`).
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use super::application_choice::ApplicationChoice;
+use super::deck::{Application, Card};
+use super::display::WaitsFor;
+use super::emv_transaction::{EmvTransaction, Interface, StartTerms};
+use super::keys::Sealed;
+use super::number_entry::NumberEntry;
+use super::pin_entry::PinEntry;
+
+/// The command that is under way.
+pub(super) enum Running {
+    Nothing,
+    /// START CONTACTLESS waits; ends with 9F42 at `due`.
+    Tap(StartTerms),
+    /// START reads the chip until `due`.
+    Chip(ChipRead),
+    /// A step between the card and what is said of it.
+    Card(Box<CardStep>),
+    /// A PIN is entered; the next key falls at `due`.
+    Pin(Box<PinEntry>),
+    /// GET NUMERIC, GET DYNAMIC TIP, GET SECURE DATA or GET SECURE PAN waits for keys.
+    Number(NumberEntry),
+}
+
+/// What a chip is read for.
+#[derive(Clone, Copy)]
+pub(super) struct ChipRead {
+    pub(super) terms: StartTerms,
+    pub(super) application: Application,
+}
+
+/// A step between the card and what is said of it.
+pub(super) enum CardStep {
+    /// The cardholder chooses an application; he does it at `due`.
+    Choosing(ApplicationChoice),
+    /// The card has been read; its answer is said at `due`, which is now.
+    Answering { transaction: EmvTransaction, pin: Option<Sealed> },
+    /// CONTINUE has come; the card hears it at `due`, which is now.
+    Continuing { transaction: EmvTransaction, arc: [u8; 2], elements: Vec<u8> },
+}
+
+/// The kernel.
+pub(super) struct Kernel {
+    pub(super) running: Running,
+    /// When the running command goes on by itself.
+    pub(super) due: Option<Duration>,
+    /// The transaction of the last E4, which waits for CONTINUE.
+    pub(super) awaiting_host: Option<EmvTransaction>,
+    /// The START that was answered with E2.
+    pub(super) choice_by_agent: Option<ApplicationChoice>,
+    pub(super) slot: Option<&'static Card>,
+    pub(super) last_swipe: Option<&'static Card>,
+    /// Elements of a card number that were typed (DFA210).
+    pub(super) typed_card: Vec<(u8, String)>,
+    /// A sale has begun and not ended.
+    pub(super) sale_is_open: bool,
+    /// In this sale a chip could not be read.
+    pub(super) chip_failed: bool,
+    /// The application transaction counter (9F36) of each card that was used.
+    transaction_counters: HashMap<&'static str, u16>,
+    /// Transactions that every card has made before.
+    first_transaction: u16,
+    /// PINs that each chip will still try (9F17).
+    pin_tries: HashMap<&'static str, u8>,
+    /// The device's own transaction counter (9F41).
+    sequence: u32,
+}
+
+impl Kernel {
+    /// A kernel for cards that have made so many transactions.
+    pub(super) fn new(first_transaction: u16) -> Self {
+        Self {
+            running: Running::Nothing,
+            due: None,
+            awaiting_host: None,
+            choice_by_agent: None,
+            slot: None,
+            last_swipe: None,
+            typed_card: Vec::new(),
+            sale_is_open: false,
+            chip_failed: false,
+            transaction_counters: HashMap::new(),
+            first_transaction,
+            pin_tries: HashMap::new(),
+            sequence: 0,
+        }
+    }
+
+    /// Ends the running command.
+    pub(super) fn end_command(&mut self) {
+        self.running = Running::Nothing;
+        self.due = None;
+    }
+
+    /// Forgets everything under way; the card in the slot and the counters stay.
+    pub(super) fn reset(&mut self) {
+        self.end_command();
+        self.awaiting_host = None;
+        self.choice_by_agent = None;
+        self.last_swipe = None;
+        self.typed_card.clear();
+        self.sale_is_open = false;
+    }
+
+    /// A transaction that was left in its middle is over when another one is started.
+    pub(super) fn forget_last_transaction(&mut self) {
+        let left = [self.awaiting_host.take().is_some(), self.choice_by_agent.take().is_some()];
+        self.sale_is_open &= !left.contains(&true);
+    }
+
+    /// A sale begins unless one is open; says whether it does.
+    pub(super) fn begin_sale(&mut self) -> bool {
+        let begins = !std::mem::replace(&mut self.sale_is_open, true);
+        self.chip_failed &= !begins;
+        begins
+    }
+
+    pub(super) fn is_idle(&self) -> bool {
+        matches!(self.running, Running::Nothing)
+    }
+
+    pub(super) fn waits_for_tap(&self) -> bool {
+        matches!(self.running, Running::Tap(_))
+    }
+
+    pub(super) fn is_choosing(&self) -> bool {
+        matches!(&self.running, Running::Card(step) if matches!(**step, CardStep::Choosing(_)))
+    }
+
+    /// Whether the running command ends when the card is pulled out of the slot. CONTINUE finds the slot empty by
+    /// itself.
+    pub(super) fn reads_slot(&self) -> bool {
+        let is_contact = |transaction: &EmvTransaction| transaction.interface == Interface::Contact;
+        match &self.running {
+            Running::Chip(_) => true,
+            Running::Card(step) => match &**step {
+                CardStep::Choosing(_) => true,
+                CardStep::Answering { transaction, .. } => is_contact(transaction),
+                CardStep::Continuing { .. } => false,
+            },
+            Running::Pin(entry) => entry.transaction().is_some_and(is_contact),
+            Running::Nothing | Running::Tap(_) | Running::Number(_) => false,
+        }
+    }
+
+    pub(super) fn waits_for(&self) -> WaitsFor {
+        match &self.running {
+            Running::Card(_) if self.is_choosing() => WaitsFor::Choice,
+            Running::Nothing | Running::Chip(_) | Running::Card(_) => WaitsFor::Agent,
+            Running::Tap(_) => WaitsFor::Card,
+            Running::Pin(_) => WaitsFor::Pin,
+            Running::Number(_) => WaitsFor::Number,
+        }
+    }
+
+    /// A card's transaction counter (9F36), counted on.
+    pub(super) fn next_transaction_of(&mut self, card: &Card) -> u16 {
+        let counter = self.transaction_counters.entry(card.name).or_insert(self.first_transaction);
+        *counter = counter.wrapping_add(1);
+        *counter
+    }
+
+    /// The PINs that a card's chip will still try.
+    pub(super) fn pin_tries(&mut self, card: &Card) -> &mut u8 {
+        self.pin_tries.entry(card.name).or_insert(card.tries)
+    }
+
+    /// The device's transaction counter (9F41), counted on.
+    pub(super) fn next_sequence(&mut self) -> u32 {
+        self.sequence += 1;
+        self.sequence
+    }
+}

@@ -1,0 +1,244 @@
+//! PIN entry: prompt, keys, the events about them, and what becomes of it (readers: 2.3, 2.5, 2.9).
+//!
+//! The cardholder is part of the simulation: at the prompt he types the card's PIN by himself, unless a [`PinPlan`]
+//! says otherwise. Keys that a person presses work at any time.
+//!
+//! A PIN goes to the issuer, sealed, or to the chip, which counts the tries it still takes: then the events carry C5,
+//! and a wrong PIN is asked for again.
+
+use super::cardholder::{Key, PinPlan};
+use super::deck::Card;
+use super::device::Device;
+use super::emv_transaction::{EmvTransaction, Verified, WantsPin};
+use super::kernel::Running;
+use super::keys::NoKey;
+use super::message::{self, StatusWord};
+use super::script::ScriptEvent;
+
+/// A PIN that is being entered.
+pub(super) struct PinEntry {
+    typed: String,
+    plan: PinPlan,
+    purpose: PinPurpose,
+}
+
+/// What the PIN is for.
+pub(super) enum PinPurpose {
+    /// A chip or a tap: for the issuer it comes inside E4, for the chip not at all.
+    Transaction(EmvTransaction),
+    /// ONLINE PIN for the card that was swiped last.
+    Swipe(&'static Card),
+}
+
+/// Bodies of one byte that answer ONLINE PIN (readers: 2.9).
+const CANCELLED: u8 = 0x08;
+const BYPASSED: u8 = 0x0C;
+
+/// DFA102 of "PIN OK" (readers: 2.13).
+const PIN_OK: u8 = 0x02;
+
+impl PinEntry {
+    fn card(&self) -> &'static Card {
+        match &self.purpose {
+            PinPurpose::Transaction(transaction) => transaction.card,
+            PinPurpose::Swipe(card) => card,
+        }
+    }
+
+    /// The transaction that the PIN belongs to; none for the PIN of a swipe.
+    pub(super) fn transaction(&self) -> Option<&EmvTransaction> {
+        match &self.purpose {
+            PinPurpose::Transaction(transaction) => Some(transaction),
+            PinPurpose::Swipe(_) => None,
+        }
+    }
+
+    /// For the chip, and not for the issuer.
+    fn is_offline(&self) -> bool {
+        self.transaction().is_some_and(|transaction| transaction.wants_pin() == WantsPin::Offline)
+    }
+
+    /// What the cardholder takes for the card's PIN: some know it only after a mistake.
+    fn known_pin(&self) -> &'static str {
+        let so_far = self.transaction().map_or(0, |transaction| transaction.mistakes);
+        let card = self.card();
+        if so_far < card.mistakes { card.wrong_pin() } else { card.pin }
+    }
+
+    /// The next key of the plan; `None` when the cardholder waits.
+    fn next_key(&self) -> Option<Key> {
+        let digits = match &self.plan {
+            PinPlan::Right => self.known_pin(),
+            PinPlan::Wrong => self.card().wrong_pin(),
+            PinPlan::Digits(digits) => digits,
+            PinPlan::Cancel => return Some(Key::Cancel),
+            PinPlan::Bypass => return Some(Key::Enter),
+            PinPlan::Hesitate => return None,
+        };
+        Some(digits.as_bytes().get(self.typed.len()).map_or(Key::Enter, |digit| Key::Digit(digit.wrapping_sub(b'0'))))
+    }
+}
+
+impl Device {
+    /// Asks for the PIN.
+    pub(super) fn ask_for_pin(&mut self, purpose: PinPurpose) {
+        let entry = PinEntry { typed: String::new(), plan: self.cardholder.take_pin_plan(), purpose };
+        self.display.show("ENTER PIN");
+        self.kernel.due = entry.next_key().map(|_| self.now + self.options.pace.key);
+        self.kernel.running = Running::Pin(Box::new(entry));
+        self.pin_event("ENTER PIN", 0);
+        self.happens(ScriptEvent::Pin);
+    }
+
+    /// The cardholder thinks better of it at the prompt.
+    pub(super) fn change_pin_plan(&mut self, plan: PinPlan) {
+        if let Running::Pin(entry) = &mut self.kernel.running {
+            entry.plan = plan;
+            self.kernel.due = entry.next_key().map(|_| self.now + self.options.pace.key);
+        }
+    }
+
+    /// The cardholder presses the next key of the plan.
+    pub(super) fn cardholder_types_pin(&mut self, entry: Box<PinEntry>) {
+        let key = entry.next_key();
+        self.kernel.running = Running::Pin(entry);
+        if let Some(key) = key {
+            self.pin_key(key);
+        }
+    }
+
+    /// The whole plan at once.
+    pub(super) fn type_pin_to_the_end(&mut self) {
+        while let Running::Pin(entry) = &self.kernel.running
+            && let Some(key) = entry.next_key()
+        {
+            self.pin_key(key);
+        }
+    }
+
+    /// A key falls during PIN entry.
+    pub(super) fn pin_key(&mut self, key: Key) {
+        let Running::Pin(entry) = &mut self.kernel.running else { return };
+        match key {
+            Key::Digit(digit) if entry.typed.len() < 12 => entry.typed.push(char::from(b'0' + digit % 10)),
+            Key::Digit(_) => {}
+            Key::Clear => {
+                entry.typed.pop();
+            }
+            Key::Cancel => return self.pin_given_up(),
+            // Too few digits: the key does nothing, and the cardholder stands there.
+            Key::Enter if (1..4).contains(&entry.typed.len()) => entry.plan = PinPlan::Hesitate,
+            Key::Enter => return self.pin_entered(),
+        }
+        let count = entry.typed.len();
+        self.kernel.due = entry.next_key().map(|_| self.now + self.options.pace.key);
+        self.display.show(&format!("ENTER PIN\n{}", "*".repeat(count)));
+        self.pin_event("ENTER PIN", u8::try_from(count).unwrap_or(u8::MAX));
+    }
+
+    /// Cancel, or nothing for too long.
+    pub(super) fn pin_given_up(&mut self) {
+        let Some(entry) = self.take_pin() else { return };
+        self.display.show("CANCELLED");
+        match entry.purpose {
+            PinPurpose::Transaction(_) => self.finish(&[], StatusWord::CANCELLED),
+            PinPurpose::Swipe(_) => self.finish(&[CANCELLED], StatusWord::OK),
+        }
+    }
+
+    fn pin_entered(&mut self) {
+        let Some(entry) = self.take_pin() else { return };
+        let (card, offline) = (entry.card(), entry.is_offline());
+        let PinEntry { typed, purpose, .. } = *entry;
+        let mut transaction = match purpose {
+            PinPurpose::Transaction(transaction) => transaction,
+            PinPurpose::Swipe(_) if typed.is_empty() => return self.finish(&[BYPASSED], StatusWord::OK),
+            PinPurpose::Swipe(_) => return self.swipe_pin_entered(card, &typed),
+        };
+        if typed.is_empty() {
+            transaction.verified(Verified::PinBypassed);
+            return self.card_will_decide(transaction, None);
+        }
+        if offline {
+            return self.chip_tries_pin(transaction, &typed);
+        }
+        let random = self.random_bytes();
+        let sealed = match self.keys.seal_pin(card, &typed, random) {
+            Ok(sealed) => sealed,
+            Err(NoKey) => return self.finish(&[], StatusWord::NO_PIN_KEY),
+        };
+        self.pin_ok_event();
+        transaction.verified(Verified::PinEntered);
+        self.card_will_decide(transaction, Some(sealed));
+    }
+
+    fn swipe_pin_entered(&mut self, card: &Card, typed: &str) {
+        let random = self.random_bytes();
+        let sealed = match self.keys.seal_pin(card, typed, random) {
+            Ok(sealed) => sealed,
+            Err(NoKey) => return self.finish(&[], StatusWord::NO_PIN_KEY),
+        };
+        self.pin_ok_event();
+        let body = message::template(0xE1, &[(0xDFAE04, &sealed.data), (0xDFAE05, &sealed.ksn)]);
+        self.finish(&body, StatusWord::OK);
+    }
+
+    /// VERIFY at the chip (EMV Book 3, 6.5.12): right, wrong and asked again, or wrong for the last time.
+    fn chip_tries_pin(&mut self, mut transaction: EmvTransaction, typed: &str) {
+        let card = transaction.card;
+        if typed == card.pin {
+            *self.kernel.pin_tries(card) = card.tries;
+            self.pin_ok_event();
+            transaction.verified(Verified::PinRight);
+            return self.card_will_decide(transaction, None);
+        }
+        let tries = self.kernel.pin_tries(card);
+        *tries = tries.saturating_sub(1);
+        let left = *tries;
+        transaction.mistakes = transaction.mistakes.saturating_add(1);
+        self.event(&message::template(0xE6, &[(0xC3, &[0x02]), (0xC4, b"INCORRECT PIN"), (0xC5, &[left])]));
+        if left == 0 {
+            transaction.verified(Verified::PinTriesExceeded);
+            return self.card_will_decide(transaction, None);
+        }
+        self.ask_for_pin(PinPurpose::Transaction(transaction));
+    }
+
+    /// Bit-identical to the captured event (readers: 2.13).
+    fn pin_ok_event(&mut self) {
+        self.event(&message::template(0xE6, &[(0xC3, &[0x02]), (0xC4, b"PIN OK"), (0xDFA102, &[PIN_OK])]));
+        self.display.show("PIN OK");
+    }
+
+    fn random_bytes(&mut self) -> [u8; 8] {
+        let [a, b, c, d] = self.next_random().to_be_bytes();
+        let [e, f, g, h] = self.next_random().to_be_bytes();
+        [a, b, c, d, e, f, g, h]
+    }
+
+    fn take_pin(&mut self) -> Option<Box<PinEntry>> {
+        self.kernel.due = None;
+        match std::mem::replace(&mut self.kernel.running, Running::Nothing) {
+            Running::Pin(entry) => Some(entry),
+            other => {
+                self.kernel.running = other;
+                None
+            }
+        }
+    }
+
+    /// Where PIN entry is; with the tries left when the chip checks it (C5; readers: 2.4).
+    fn pin_event(&mut self, text: &str, digits: u8) {
+        let digits = [digits];
+        let mut objects: Vec<(u32, &[u8])> = vec![(0xC3, &[0x02]), (0xC4, text.as_bytes()), (0xDFA201, &digits)];
+        let chip = match &self.kernel.running {
+            Running::Pin(entry) if entry.is_offline() => Some(entry.card()),
+            _ => None,
+        };
+        let tries = chip.map(|card| [*self.kernel.pin_tries(card)]);
+        if let Some(tries) = &tries {
+            objects.push((0xC5, tries));
+        }
+        self.event(&message::template(0xE6, &objects));
+    }
+}

@@ -1,0 +1,138 @@
+//! The agent's news, as the till hears them, into the model. A sentence of the agent's goes on the screen as it is.
+
+use super::super::till::{Asked, Failed, News, Sale, Status, Step};
+use super::keys::Page;
+use super::model::{Model, Tone};
+use super::text::sentence;
+
+impl Model {
+    /// News of the till. Gives the reference to ask for when the agent was away and may have gone on without being
+    /// heard.
+    pub(super) fn hear(&mut self, news: News) -> Option<String> {
+        match news {
+            News::Connected => {
+                self.connected = true;
+                self.tell(Tone::Plain, "The agent runs.");
+                return self.sale.as_ref().map(|sale| sale.reference.clone());
+            }
+            News::Lost => {
+                self.connected = false;
+                self.status = None;
+                self.tell(Tone::Trouble, "The agent does not run any more.");
+            }
+            News::Step(step) => self.step(step),
+            News::Status(status) => self.standing(status),
+            News::Answer(asked, answer) => self.answered(&asked, answer),
+            News::Totals(Ok(totals)) => self.totals = Some(totals),
+            News::Totals(Err(failed)) => {
+                if self.page == Page::Totals {
+                    self.page = Page::None;
+                }
+                let told = format!("There are no totals now. {} Press z to ask again.", why(&failed));
+                self.tell(Tone::Trouble, told);
+            }
+        }
+        None
+    }
+
+    fn standing(&mut self, status: Status) {
+        if let Some(current) = &status.current {
+            self.adopt(current.clone());
+        }
+        self.status = Some(status);
+    }
+
+    fn step(&mut self, step: Step) {
+        let tone = match (&step.sale, step.step.as_str()) {
+            (Some(sale), _) => Tone::of(sale),
+            (None, "reader-unready" | "printer-waits" | "printer-failed" | "journal-failed" | "alarm") => Tone::Trouble,
+            _ => Tone::Plain,
+        };
+        let text = match &self.sale {
+            // Whose step it is must be said only when it is not the latest sale's.
+            Some(sale) if !step.reference.is_empty() && step.reference != sale.reference => {
+                format!("{}: {}", step.reference, step.text)
+            }
+            _ => step.text,
+        };
+        self.push(tone, text, step.step == "pin-entry");
+        if let Some(sale) = step.sale {
+            self.adopt(sale);
+        }
+    }
+
+    /// The latest sale is the one on the screen; an older one that is still being reversed does not take its place.
+    fn adopt(&mut self, sale: Sale) {
+        if sale.kind == "sale" && !self.sold.contains(&sale.reference) {
+            self.sold.push(sale.reference.clone());
+        }
+        if sale.is_under_way() || self.sale.as_ref().is_none_or(|known| known.reference == sale.reference) {
+            self.sale = Some(sale);
+        }
+    }
+
+    fn answered(&mut self, asked: &Asked, answer: Result<Sale, Failed>) {
+        match (asked, answer) {
+            (Asked::Begin(_), Ok(sale)) => {
+                if sale.replayed {
+                    let told = format!(
+                        "The agent knows {} already and does nothing a second time. {}",
+                        sale.reference, sale.text
+                    );
+                    self.tell(Tone::of(&sale), told);
+                }
+                // A step that was heard meanwhile is newer than the answer.
+                if sale.replayed || self.sale.as_ref().is_none_or(|known| known.state.is_empty()) {
+                    self.adopt(sale);
+                }
+            }
+            (Asked::Cancel(_), Ok(sale)) if sale.outcome.is_none() => {
+                self.tell(Tone::You, "It is too late to cancel. The sale goes on.")
+            }
+            // A step tells what came of it.
+            (Asked::Cancel(_) | Asked::Signature(..), Ok(_)) => {}
+            // A step has told it already.
+            (Asked::Show(_), Ok(sale)) if self.sale.as_ref() == Some(&sale) => {}
+            (Asked::Show(reference), Ok(sale)) => {
+                self.tell(Tone::of(&sale), format!("This is how {reference} stands: {}", sale.text));
+                self.adopt(sale);
+            }
+            (Asked::Begin(wanted), Err(failed @ Failed::Refused(_))) => {
+                // Nothing was begun: there is nothing to ask for again.
+                if self.sale.as_ref().is_some_and(|sale| sale.state.is_empty()) {
+                    self.sale = self.before.take();
+                }
+                self.asked = None;
+                let why = why(&failed);
+                let told = format!("The agent does not begin {}, and no money moves. {why}", wanted.reference);
+                self.tell(Tone::Trouble, told);
+            }
+            (Asked::Begin(wanted), Err(Failed::Lost(_))) => {
+                let told = format!(
+                    "No answer has come for {}. Press d to ask again: the same reference is never charged twice.",
+                    wanted.reference
+                );
+                self.tell(Tone::Doubt, told);
+            }
+            (Asked::Cancel(reference), Err(failed)) => {
+                self.tell(Tone::Trouble, format!("{reference} is not cancelled. {}", why(&failed)));
+            }
+            (Asked::Signature(..), Err(failed)) => {
+                let told = format!("Your word on the signature has not arrived. {} Say it again.", why(&failed));
+                self.tell(Tone::Trouble, told);
+            }
+            (Asked::Show(reference), Err(failed)) => {
+                let told = format!("How {reference} stands cannot be told. {} Press d to ask again.", why(&failed));
+                self.tell(Tone::Trouble, told);
+            }
+        }
+    }
+}
+
+/// Why there is no answer to use. What the system said of a lost line helps nobody at a till.
+fn why(failed: &Failed) -> String {
+    match failed {
+        Failed::Refused(why) => sentence(why),
+        Failed::Lost(_) => "The agent has not answered.".to_owned(),
+    }
+}

@@ -1,0 +1,353 @@
+//! The tills and their cashiers: what they wish, what they are told, and what they do about it. The cardholder is the
+//! simulated reader's (`hardware.rs`).
+
+use std::time::Duration;
+
+use pos_agent::money::{Amount, Currency};
+use pos_agent::till::{
+    Caller, Command, Kind, Of, Outcome, Progress, Refused, SaleView, State as Standing, StatusView, Verb, Wanted, Who,
+};
+use tokio::sync::{broadcast, mpsc, oneshot};
+use tokio::time::sleep;
+
+use super::cut_points::{Fate, Place};
+use super::{State, World};
+
+/// Something a till wants. Each has a number of its own, which its request carries to the bank as a note: so the ledger
+/// is read.
+#[derive(Clone, Debug)]
+pub(crate) struct Wish {
+    pub(crate) number: usize,
+    pub(crate) till: String,
+    pub(crate) reference: String,
+    pub(crate) kind: Kind,
+    pub(crate) minor: u64,
+    pub(crate) of: Option<Earlier>,
+    pub(crate) accepts_part: bool,
+    /// Everything that the till was told of it, in order.
+    pub(crate) told: Vec<Told>,
+    /// Its number in the terminal's journal, and its payment's id, once the till was told.
+    pub(crate) in_journal: Option<u64>,
+    pub(crate) payment: Option<String>,
+    /// The id by which it named an earlier payment.
+    pub(crate) named: Option<String>,
+}
+
+/// What a wish refers to.
+#[derive(Clone, Debug)]
+pub(crate) enum Earlier {
+    /// A payment of an earlier day, by its id.
+    Payment(String),
+    /// Another wish, by its number.
+    Wish { number: usize, by: By },
+}
+
+/// How a till names an earlier transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum By {
+    /// Its till's reference.
+    Reference,
+    /// Its number in the terminal's journal.
+    Number,
+    /// The payment's id.
+    Payment,
+}
+
+/// What a till was told of a wish.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Told {
+    /// It waits, or goes on.
+    UnderWay,
+    /// The signature is to be compared.
+    Signature,
+    /// The outcome is not known.
+    Unconfirmed {
+        needs_a_person: bool,
+    },
+    Approved {
+        minor: u64,
+    },
+    /// Nothing was charged: declined, cancelled, not sent, or taken back.
+    Nothing(String),
+    /// No such sale, or refused before it began.
+    Unknown(String),
+}
+
+impl Told {
+    pub(crate) fn is_final(&self) -> bool {
+        !matches!(self, Self::UnderWay | Self::Signature | Self::Unconfirmed { needs_a_person: false })
+    }
+}
+
+impl Wish {
+    pub(crate) fn new(number: usize, kind: Kind, minor: u64) -> Self {
+        Self {
+            number,
+            till: format!("till-{}", number % 3 + 1),
+            reference: format!("R{number}"),
+            kind,
+            minor,
+            of: None,
+            accepts_part: false,
+            told: Vec::new(),
+            in_journal: None,
+            payment: None,
+            named: None,
+        }
+    }
+
+    /// `paymentType` at the bank.
+    pub(crate) fn payment_type(&self) -> &'static str {
+        match self.kind {
+            Kind::Sale | Kind::ByRegistration => "DB",
+            Kind::PreAuthorisation | Kind::Increment | Kind::Reauthorisation => "PA",
+            Kind::Credit => "CD",
+            Kind::Capture => "CP",
+            Kind::Refund => "RF",
+            Kind::Reversal => "RV",
+        }
+    }
+
+    fn wanted(&self, of: Option<Of>) -> Wanted {
+        let currency = Currency::from_code("EUR").unwrap();
+        let amount = Amount::parse(&format!("{}.{:02}", self.minor / 100, self.minor % 100), currency).unwrap();
+        Wanted {
+            till: self.till.clone(),
+            reference: self.reference.clone(),
+            kind: self.kind,
+            amount: Some(amount),
+            ask_tip: false,
+            manual: false,
+            accept_partial: self.accepts_part,
+            of,
+            caller: Caller::root(0),
+            registration: (self.kind == Kind::ByRegistration).then(|| "f".repeat(32)),
+            parameters: [("merchantMemo".to_owned(), format!("wish number {}", self.number).into())]
+                .into_iter()
+                .collect(),
+        }
+    }
+}
+
+/// A till's line to the agent.
+pub(crate) struct Till {
+    world: World,
+    commands: mpsc::Sender<Command>,
+    progress: broadcast::Receiver<Progress>,
+}
+
+impl Till {
+    pub(super) fn new(world: World, commands: mpsc::Sender<Command>, progress: &broadcast::Sender<Progress>) -> Self {
+        Self { world, commands, progress: progress.subscribe() }
+    }
+
+    pub(crate) fn another(&self) -> Self {
+        Self { world: self.world.clone(), commands: self.commands.clone(), progress: self.progress.resubscribe() }
+    }
+
+    /// Waits until the terminal can take a sale, at most some minutes.
+    pub(crate) async fn until_ready(&self) {
+        let mut pause = Duration::from_millis(100);
+        for _ in 0..150 {
+            if self.is_ready().await {
+                return;
+            }
+            sleep(pause).await;
+            pause = (pause * 2).min(Duration::from_secs(2));
+        }
+    }
+
+    /// Whether the terminal says that it can take a sale, and that none is at the reader.
+    pub(crate) async fn is_ready(&self) -> bool {
+        self.status().await.is_some_and(|status| status.ready && !status.busy)
+    }
+
+    /// What the terminal says that a person must see to.
+    pub(crate) async fn attention(&self) -> Vec<String> {
+        let status = self.status().await;
+        status.map_or_else(Vec::new, |status| status.attention.into_iter().map(|one| one.text).collect())
+    }
+
+    async fn status(&self) -> Option<StatusView> {
+        let (reply, answer) = oneshot::channel();
+        let _ = self.commands.send(Command::Status { permit: Caller::root(0).may(Verb::Status).unwrap(), reply }).await;
+        answer.await.ok()
+    }
+
+    /// Asks for a wish, or hears what became of it.
+    pub(crate) async fn ask(&self, wish: usize) {
+        let wanted = self.world.lock().wanted(wish);
+        let (reply, answer) = oneshot::channel();
+        let _ = self.commands.send(Command::Begin { wanted: Box::new(wanted), reply }).await;
+        if let Ok(answer) = answer.await {
+            self.hear(wish, &answer);
+        }
+    }
+
+    /// Asks how a wish stands.
+    pub(crate) async fn look(&self, wish: usize) {
+        let (till, reference) = {
+            let state = self.world.lock();
+            (state.wishes[wish].till.clone(), state.wishes[wish].reference.clone())
+        };
+        let (reply, answer) = oneshot::channel();
+        let _ = self.commands.send(Command::Show { till, reference, reply }).await;
+        if let Ok(answer) = answer.await {
+            self.hear(wish, &answer);
+        }
+    }
+
+    /// The signature is the card's.
+    async fn accept_signature(&self, wish: usize) {
+        let (till, reference) = {
+            let state = self.world.lock();
+            (state.wishes[wish].till.clone(), state.wishes[wish].reference.clone())
+        };
+        let (reply, answer) = oneshot::channel();
+        let _ =
+            self.commands.send(Command::Signature { till, reference, accepted: true, by: Who::default(), reply }).await;
+        if let Ok(answer) = answer.await {
+            self.hear(wish, &answer);
+        }
+        // A line that was cut: it is said again a little later.
+        sleep(Duration::from_secs(1)).await;
+    }
+
+    pub(crate) async fn cancel(&self, wish: usize) {
+        let (till, reference) = {
+            let state = self.world.lock();
+            (state.wishes[wish].till.clone(), state.wishes[wish].reference.clone())
+        };
+        let (reply, answer) = oneshot::channel();
+        let _ = self.commands.send(Command::Cancel { till, reference, by: Who::default(), reply }).await;
+        // What a cancel is told is told to everybody too.
+        let _ = answer.await;
+    }
+
+    /// Asks for a wish and stays until its end is told; looks itself when it hears nothing.
+    pub(crate) async fn wants(&mut self, wish: usize) {
+        self.ask(wish).await;
+        self.until_final(wish, Duration::from_secs(4 * 3600)).await;
+    }
+
+    /// Listens until the end of a wish was told, for so long.
+    pub(crate) async fn until_final(&mut self, wish: usize, patience: Duration) {
+        let until = tokio::time::Instant::now() + patience;
+        let mut pause = Duration::from_secs(1);
+        while !self.is_final(wish) && tokio::time::Instant::now() < until {
+            if self.world.lock().wishes[wish].told.last() == Some(&Told::Signature) {
+                self.accept_signature(wish).await;
+                continue;
+            }
+            tokio::select! {
+                biased;
+                heard = self.progress.recv() => {
+                    let Ok(Progress { sale: Some(view), .. }) = heard else { continue };
+                    let number = self.world.lock().wishes.iter().position(|one| one.reference == view.reference);
+                    if let Some(number) = number {
+                        self.hear(number, &Ok(*view));
+                    }
+                }
+                () = sleep(pause) => {
+                    pause = (pause * 2).min(Duration::from_secs(120));
+                    self.look(wish).await;
+                }
+            }
+        }
+    }
+
+    /// A person decides what becomes of a sale of a journal that is an old copy.
+    pub(crate) async fn settle(&self, wish: usize, keep: bool) {
+        let number = self.world.lock().wishes[wish].in_journal.unwrap();
+        let (reply, answer) = oneshot::channel();
+        let _ = self.commands.send(Command::Settle { number, keep, by: Who::default(), reply }).await;
+        if let Ok(answer) = answer.await {
+            self.hear(wish, &answer);
+        }
+    }
+
+    fn is_final(&self, wish: usize) -> bool {
+        self.world.lock().wishes[wish].told.last().is_some_and(Told::is_final)
+    }
+
+    /// A message for the till arrives, unless its line is cut.
+    fn hear(&self, wish: usize, answer: &Result<SaleView, Refused>) {
+        let fate = self.world.pass(Place::Till);
+        if matches!(fate, Fate::Happens | Fate::Last) {
+            let mut state = self.world.lock();
+            if let Ok(view) = answer {
+                let wish = &mut state.wishes[wish];
+                wish.in_journal = Some(view.number);
+                wish.payment.clone_from(&view.payment_id);
+            }
+            state.tell(wish, told(answer));
+        }
+        if fate == Fate::Last {
+            self.world.die();
+        }
+    }
+}
+
+fn told(answer: &Result<SaleView, Refused>) -> Told {
+    let view = match answer {
+        Ok(view) => view,
+        // The journal cannot tell.
+        Err(Refused::Journal { .. }) => return Told::Unconfirmed { needs_a_person: false },
+        Err(refused) => return Told::Unknown(refused.to_string()),
+    };
+    match (view.state, view.outcome) {
+        (Standing::Ended, Some(Outcome::Approved | Outcome::PartiallyApproved)) => {
+            let digits: String =
+                view.approved_amount.iter().flat_map(|text| text.chars()).filter(char::is_ascii_digit).collect();
+            Told::Approved { minor: digits.parse().unwrap_or(0) }
+        }
+        (Standing::Ended, _) => Told::Nothing(view.text.clone()),
+        (state, _) if state.is_unconfirmed() => Told::Unconfirmed { needs_a_person: view.needs_person.is_some() },
+        (Standing::AwaitingSignature, _) => Told::Signature,
+        _ => Told::UnderWay,
+    }
+}
+
+impl State {
+    /// Whether what a wish refers to has ended, as far as its till was told.
+    pub(crate) fn earlier_has_ended(&self, wish: usize) -> bool {
+        match &self.wishes[wish].of {
+            Some(Earlier::Wish { number, .. }) => {
+                let earlier = self.wishes.iter().find(|earlier| earlier.number == *number);
+                let last = earlier.and_then(|earlier| earlier.told.last());
+                last.is_some_and(|told| told.is_final() && !matches!(told, Told::Unknown(_)))
+            }
+            _ => true,
+        }
+    }
+
+    /// A wish as the till says it. What it refers to it names once, and keeps to that.
+    fn wanted(&mut self, wish: usize) -> Wanted {
+        let of = match self.wishes[wish].of.clone() {
+            None => None,
+            Some(Earlier::Payment(id)) => Some(Of::Payment(id)),
+            Some(Earlier::Wish { number, by }) => {
+                let earlier = self.wishes.iter().find(|earlier| earlier.number == number).unwrap();
+                let named = self.wishes[wish].named.clone().or_else(|| earlier.payment.clone());
+                Some(match (by, earlier.in_journal, named) {
+                    (By::Number, Some(number), _) => Of::Number(number),
+                    (By::Payment, _, Some(id)) => {
+                        self.wishes[wish].named = Some(id.clone());
+                        Of::Payment(id)
+                    }
+                    // What the till was not told it cannot say.
+                    _ => Of::Reference { till: earlier.till.clone(), reference: earlier.reference.clone() },
+                })
+            }
+        };
+        self.wishes[wish].wanted(of)
+    }
+
+    /// A till is told something of a wish: noted, and judged at once.
+    fn tell(&mut self, wish: usize, told: Told) {
+        if self.wishes[wish].told.last() != Some(&told) {
+            self.wishes[wish].told.push(told);
+        }
+        self.judge_what_was_told(wish);
+    }
+}
