@@ -18,8 +18,11 @@ pub mod reconcile_csv;
 pub mod till_requests;
 pub mod tlv;
 
-/// Every target, and what it tries.
-pub const TARGETS: &[(&str, fn(&[u8]))] = &[
+/// A target: its name, and what must hold for any bytes.
+pub type Target = (&'static str, fn(&[u8]));
+
+/// Every target.
+pub const TARGETS: &[Target] = &[
     ("config_toml", config_toml::holds),
     ("escpos", escpos::holds),
     ("gateway_answer", gateway_answer::holds),

@@ -1,5 +1,5 @@
-//! Any bytes as the picture at the head of a receipt: no panic; what is read lies within the bounds of the paper, and is
-//! the same when it is written again, plain and raw.
+//! Any bytes as the picture at the head of a receipt: no panic; what is read lies within the bounds of the paper, and
+//! is the same when it is written again, plain and raw.
 
 use std::fmt::Write;
 

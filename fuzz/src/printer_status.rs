@@ -1,5 +1,5 @@
-//! Any bytes as what a printer answers when it is asked how it is: no panic, an end, and the condition that the bytes of
-//! an answer's form say, whatever stands between them.
+//! Any bytes as what a printer answers when it is asked how it is: no panic, an end, and the condition that the bytes
+//! of an answer's form say, whatever stands between them.
 
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -10,8 +10,6 @@
 //! The tables say what must happen; the rows of a table are shared out among several shops that are open at once, since
 //! much of their time is spent waiting for deadlines.
 
-#![allow(clippy::print_stdout, reason = "a test tells how many rows it ran")]
-
 use std::collections::BTreeSet;
 
 use crate::row::End::{self, Approved, Declined, NotSent, Nothing, Partial, Reversed};

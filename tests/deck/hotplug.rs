@@ -4,8 +4,6 @@
 //!
 //! `POS_AGENT_SEED=N` draws other moments.
 
-#![allow(clippy::print_stdout, reason = "a test tells its seed")]
-
 use crate::row::End::{Approved, Declined, Nothing, Reversed};
 use crate::row::{Moment, Row, run};
 use pos_agent::sim::reader::CardEntry;
