@@ -6,7 +6,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use hyper::Request;
-use tokio::io::{AsyncWriteExt, duplex};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
 
 use super::answer::{self, Reply};
 use super::by_date::Search;
@@ -91,6 +91,8 @@ async fn exchange(bytes: &[u8], piece: usize) -> Result<Reply, Fault> {
     };
     let mut line = Line::over(ours, made, 0, Ended::default()).await?;
     let answering = async {
+        // What comes before a request is no answer to it.
+        let _ = gateways.read(&mut [0; 256]).await;
         for piece in bytes.chunks(piece.max(1)) {
             // The client leaves an answer that it has no use for.
             if gateways.write_all(piece).await.is_err() {
@@ -106,5 +108,28 @@ async fn exchange(bytes: &[u8], piece: usize) -> Result<Reply, Fault> {
         Exchange::Answered(reply) => Ok(reply),
         Exchange::Broken(fault) => Err(fault),
         Exchange::HandedBack(_) => Err(Fault::AnswerNotWhole),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::money::{Amount, Currency};
+
+    #[tokio::test]
+    async fn a_whole_answer_is_read_in_any_pieces_and_a_part_of_it_is_none() {
+        let amount = Amount::parse("12.34", Currency::from_code("EUR").unwrap()).unwrap();
+        let asked = Expected { merchant_transaction_id: "1-1".to_owned(), amount, payment_type: "DB".to_owned() };
+        let id = "8ac7a4a1940b8dd301940fbf4a3b5a5e";
+        let body = format!(r#"{{"id":"{id}","paymentType":"DB","result":{{"code":"000.000.000"}}}}"#);
+        let answer = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+        let assumptions = Assumptions::default();
+        for piece in [1, 7, usize::MAX] {
+            let (status, readings) = read(answer.as_bytes(), piece, id, &asked, &assumptions).await.unwrap();
+            assert!(status == 200 && matches!(readings.payment, Answer::Approved(_)), "{readings:?}");
+        }
+        let part = &answer.as_bytes()[..answer.len() - 1];
+        let faulty = read(part, usize::MAX, id, &asked, &assumptions).await.unwrap_err();
+        assert!(matches!(faulty, Fault::AnswerNotWhole), "{faulty:?}");
     }
 }
