@@ -283,7 +283,7 @@ struct Agent {
     done: mpsc::Sender<Done>,
     /// One place for each of [`AT_ONCE`].
     earlier_sales: Arc<Semaphore>,
-    reader: reader::Handle,
+    reader: reader::ReaderHandle,
     reader_state: status::Reader,
     /// The reader as the book has it.
     known_reader: reader_change::Known,
@@ -387,7 +387,7 @@ enum Done {
 
 /// The receiving ends of the loop.
 struct Ends {
-    reader: mpsc::Receiver<reader::Event>,
+    reader: mpsc::Receiver<reader::ReaderEvent>,
     done: mpsc::Receiver<Done>,
     commands: mpsc::Receiver<Command>,
     printer: mpsc::Receiver<printer::Event>,
@@ -427,7 +427,8 @@ impl Agent {
         let max = config.terminal.max_credit_amount.as_deref().map(|text| Amount::parse(text, currency)).transpose();
         let max_credit_amount = max.map_err(|cause| Error::Money { key: "max-credit-amount", cause })?;
         let way = surroundings.reader;
-        let (reader, from_reader) = reader::spawn(reader::Settings { way, ..act::reader_settings(&config, &clock) });
+        let settings = reader::ReaderSettings { way, ..act::reader_settings(&config, &clock) };
+        let (reader, from_reader) = reader::spawn(settings, reader::ReaderFamily::of(&config.reader));
         // The channel ends with the printers' tasks.
         let (to_us, from_printer) = mpsc::channel(64);
         let way = surroundings.printer;
@@ -547,16 +548,16 @@ impl Agent {
         }
     }
 
-    fn reader_says(&mut self, event: reader::Event) {
+    fn reader_says(&mut self, event: reader::ReaderEvent) {
         match event {
-            reader::Event::Ready(identity) => {
+            reader::ReaderEvent::Ready(identity) => {
                 tracing::info!(serial = %identity.serial, model = %identity.model, firmware = %identity.firmware, "reader ready");
                 self.clock.reader_says(identity.clock);
                 self.compare_reader(&identity);
                 self.reader_state = status::Reader::Ready(identity);
                 self.announce("reader-ready", self.letterhead.words.label(Message::ReaderReady));
             }
-            reader::Event::Unready(unready) => {
+            reader::ReaderEvent::Unready(unready) => {
                 let lost = reasons::unready(&unready);
                 let why = unready.to_string();
                 let now = status::Reader::Unready(unready);
@@ -577,27 +578,27 @@ impl Agent {
                     self.inbox.push_back((number, event));
                 }
             }
-            reader::Event::KeysLeft { card, pin } => {
+            reader::ReaderEvent::KeysLeft { card, pin } => {
                 let known = self.keys_left.unwrap_or_default();
                 self.keys_left = Some(KeysView { card: card.or(known.card), pin: pin.or(known.pin) });
                 if let Some(text) = self.keys_run_out() {
                     tracing::warn!(card, pin, "{text}");
                 }
             }
-            reader::Event::Typed { sale, amount } => self.typed(sale, amount),
-            reader::Event::Step { sale, step } => self.announce_step(sale, &step),
-            reader::Event::Card { sale, presented } => self.card_read(sale, *presented),
-            reader::Event::NoCard { sale, why } => {
+            reader::ReaderEvent::Typed { sale, amount } => self.typed(sale, amount),
+            reader::ReaderEvent::Progress { sale, progress } => self.announce_step(sale, &progress),
+            reader::ReaderEvent::Card { sale, presented } => self.card_read(sale, *presented),
+            reader::ReaderEvent::NoCard { sale, why } => {
                 self.inbox.push_back((sale, sale::Event::NoCard { why: reasons::no_card(&why) }));
             }
-            reader::Event::Completed { sale, verdict, facts, scripts_dropped } => {
+            reader::ReaderEvent::Completed { sale, verdict, facts, scripts_dropped } => {
                 if scripts_dropped {
                     tracing::warn!(sale, "issuer scripts did not fit the reader and were left out");
                 }
                 let confirmed = verdict == reader::CardVerdict::Approved;
                 self.inbox.push_back((sale, sale::Event::CardSaid { confirmed, facts }));
             }
-            reader::Event::Idle => {
+            reader::ReaderEvent::Idle => {
                 if let Some(number) = self.at_reader.take() {
                     self.afterwards.push_back((number, Afterwards::LogTrace));
                 }

@@ -3,6 +3,7 @@
 //! Nothing here can print a PAN, a track or a PIN block: sealed bytes have no `Debug` of their content, no `Clone`, are
 //! wiped when dropped, and the only form of a PAN is [`MaskedPan`] (design: invariant 7; security: 3.1).
 
+mod facts;
 mod masking;
 
 use std::fmt;
@@ -10,8 +11,9 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroize;
 
-use crate::emv::{Tag, TlvError, tag, tlv};
+use crate::emv::{TlvError, tlv};
 
+pub use facts::{CardFacts, ChipElements, Cryptogram, CryptogramKind, Cvm};
 pub use masking::mask_pans;
 
 /// Most bytes of one sealed value: the gateway takes 2048 letters and digits, two for each byte (interface: Point of
@@ -172,115 +174,6 @@ impl EntryMode {
     }
 }
 
-/// How the cardholder was verified, for the receipt (EMV Book 4, A4: CVM results 9F34).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Cvm {
-    /// PIN checked by the chip.
-    OfflinePin,
-    /// PIN sent to the issuer.
-    OnlinePin,
-    /// The cardholder signs the merchant's copy.
-    Signature,
-    /// PIN checked by the chip, and a signature.
-    OfflinePinAndSignature,
-    /// On the customer's own device.
-    ConsumerDevice,
-    /// None was asked for.
-    None,
-}
-
-impl Cvm {
-    /// A contactless card checks no PIN by itself: 01 and 04 there say that the cardholder's own device has verified
-    /// him, as a phone does (EMV Contactless Book C-2, CVM selection: 9F34 010002).
-    fn as_read_by(self, entry: EntryMode) -> Self {
-        match (self, entry) {
-            (Self::OfflinePin, EntryMode::NfcIcc | EntryMode::NfcMagstripe) => Self::ConsumerDevice,
-            (other, _) => other,
-        }
-    }
-
-    /// Reads tag 9F34; `None` when it says "not performed" (3F), that the method failed, or something this program does
-    /// not know.
-    #[must_use]
-    pub fn from_results(value: &[u8]) -> Option<Self> {
-        // The third byte is the result, 01 is "failed" (EMV Book 4, A4): a receipt must not say "verified" then.
-        if value.get(2) == Some(&0x01) {
-            return None;
-        }
-        // Bits 1-6 are the method, bit 7 only says what happens when it fails (EMV Book 3, C3).
-        match value.first()? & 0x3F {
-            0x01 | 0x04 => Some(Self::OfflinePin),
-            0x02 => Some(Self::OnlinePin),
-            0x03 | 0x05 => Some(Self::OfflinePinAndSignature),
-            0x1E => Some(Self::Signature),
-            0x1F => Some(Self::None),
-            _ => None,
-        }
-    }
-}
-
-/// What a chip said with its cryptogram (EMV Book 3, 6.5.5.4: CID bits 8-7).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "UPPERCASE")]
-pub enum CryptogramKind {
-    /// Declined.
-    Aac,
-    /// Approved.
-    Tc,
-    /// Asks the issuer.
-    Arqc,
-}
-
-impl CryptogramKind {
-    /// As EMV writes it.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Aac => "AAC",
-            Self::Tc => "TC",
-            Self::Arqc => "ARQC",
-        }
-    }
-}
-
-/// An application cryptogram (9F26) and its kind (9F27).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Cryptogram {
-    /// What it says.
-    pub kind: CryptogramKind,
-    /// The eight bytes.
-    #[serde(with = "hex::serde")]
-    pub value: [u8; 8],
-}
-
-/// What may be shown, printed and kept of a card.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct CardFacts {
-    /// How it was read.
-    pub entry: EntryMode,
-    /// First six and last four digits.
-    pub pan: Option<MaskedPan>,
-    /// PAN sequence number (5F34), two digits.
-    pub pan_sequence_number: Option<u8>,
-    /// Application identifier, upper-case hex.
-    pub aid: Option<String>,
-    /// Application preferred name if printable, else the label.
-    pub label: Option<String>,
-    /// How the cardholder was verified.
-    pub cvm: Option<Cvm>,
-    /// The latest application cryptogram.
-    pub cryptogram: Option<Cryptogram>,
-    /// Terminal verification results, upper-case hex.
-    pub tvr: Option<String>,
-    /// Transaction status information, upper-case hex.
-    pub tsi: Option<String>,
-    /// Issuer application data (9F10), upper-case hex: some acquirers want it on the shop's copy.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub iad: Option<String>,
-}
-
 /// The chip's first answer (design: path of a sale, 7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -336,82 +229,6 @@ fn holds_card_data(object: tlv::Tlv<'_>) -> Result<bool, TlvError> {
     Ok(holds)
 }
 
-impl CardFacts {
-    /// Reads the facts of a chip's or tap's TLV list. `pan` comes from the reader's masked copy, which each protocol
-    /// names differently.
-    ///
-    /// # Errors
-    /// When `tlvs` is not BER-TLV.
-    pub fn from_tlvs(entry: EntryMode, pan: Option<MaskedPan>, tlvs: &[u8]) -> Result<Self, TlvError> {
-        let find = |tag: Tag| tlv::find(tlvs, tag);
-        let hex_of = |tag: Tag| find(tag).map(|value| value.map(hex::encode_upper));
-        Ok(Self {
-            entry,
-            pan,
-            pan_sequence_number: find(tag::PAN_SEQUENCE_NUMBER)?.and_then(|value| match value {
-                [bcd] if bcd >> 4 < 10 && bcd & 0x0F < 10 => Some((bcd >> 4) * 10 + (bcd & 0x0F)),
-                _ => None,
-            }),
-            aid: match hex_of(tag::AID_TERMINAL)? {
-                Some(aid) => Some(aid),
-                None => hex_of(tag::DF_NAME)?,
-            },
-            label: application_name(
-                find(tag::APPLICATION_PREFERRED_NAME)?,
-                find(tag::ISSUER_CODE_TABLE_INDEX)?,
-                find(tag::APPLICATION_LABEL)?,
-            ),
-            cvm: find(tag::CVM_RESULTS)?.and_then(Cvm::from_results).map(|cvm| cvm.as_read_by(entry)),
-            cryptogram: cryptogram(find(tag::APPLICATION_CRYPTOGRAM)?, find(tag::CRYPTOGRAM_INFORMATION)?),
-            tvr: hex_of(tag::TVR)?,
-            tsi: hex_of(tag::TSI)?,
-            iad: hex_of(tag::ISSUER_APPLICATION_DATA)?,
-        })
-    }
-
-    /// Takes over what the chip's final answer (E3 or E5) says anew: cryptogram, TVR, TSI, IAD, and how the cardholder
-    /// was verified.
-    ///
-    /// # Errors
-    /// When `tlvs` is not BER-TLV; nothing is changed then.
-    pub fn complete(&mut self, tlvs: &[u8]) -> Result<(), TlvError> {
-        let last = Self::from_tlvs(self.entry, None, tlvs)?;
-        self.cryptogram = last.cryptogram.or(self.cryptogram);
-        self.tvr = last.tvr.or_else(|| self.tvr.take());
-        self.tsi = last.tsi.or_else(|| self.tsi.take());
-        self.iad = last.iad.or_else(|| self.iad.take());
-        // Its last word counts even when it takes a verification back.
-        if tlv::find(tlvs, tag::CVM_RESULTS)?.is_some() {
-            self.cvm = last.cvm;
-        }
-        Ok(())
-    }
-}
-
-/// The preferred name when it is printable ASCII or said to be ISO 8859-1 (EMV Book 4, 11.3: otherwise the label is
-/// shown).
-fn application_name(preferred: Option<&[u8]>, code_table: Option<&[u8]>, label: Option<&[u8]>) -> Option<String> {
-    let text = |bytes: &[u8], latin: bool| -> Option<String> {
-        let text: String = bytes.iter().map(|byte| char::from(*byte)).collect();
-        let printable = text.chars().all(|c| matches!(c, ' '..='~') || (latin && c >= '\u{A0}'));
-        let text = text.trim();
-        (printable && !text.is_empty()).then(|| text.to_owned())
-    };
-    preferred
-        .and_then(|name| text(name, code_table == Some(&[1])))
-        .or_else(|| label.and_then(|label| text(label, false)))
-}
-
-fn cryptogram(value: Option<&[u8]>, information: Option<&[u8]>) -> Option<Cryptogram> {
-    let kind = match information?.first()? >> 6 {
-        0 => CryptogramKind::Aac,
-        1 => CryptogramKind::Tc,
-        2 => CryptogramKind::Arqc,
-        _ => return None,
-    };
-    Some(Cryptogram { kind, value: value?.try_into().ok()? })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -429,20 +246,6 @@ mod tests {
         }
         for wrong in ["1234567", "12345678901234567890", "4761 7390", "4761é39001"] {
             assert!(MaskedPan::new(wrong).is_none(), "{wrong}");
-        }
-    }
-
-    #[test]
-    fn a_verification_that_failed_is_none() {
-        for (results, cvm) in [
-            ([0x41, 0x03, 0x02], Some(Cvm::OfflinePin)),
-            ([0x41, 0x03, 0x01], None),
-            ([0x42, 0x03, 0x00], Some(Cvm::OnlinePin)),
-            ([0x1E, 0x03, 0x00], Some(Cvm::Signature)),
-            ([0x1F, 0x03, 0x02], Some(Cvm::None)),
-            ([0x3F, 0x00, 0x00], None),
-        ] {
-            assert_eq!(Cvm::from_results(&results), cvm, "{results:02X?}");
         }
     }
 
@@ -476,13 +279,5 @@ mod tests {
     fn a_template_with_card_data_inside_does_not_leave() {
         let tlvs = hex::decode("700A5F2001415F2403151231950500000000009F020101").unwrap();
         assert_eq!(hex::encode_upper(for_host(&tlvs, true).unwrap().expose()), "950500000000009F020101");
-    }
-
-    #[test]
-    fn the_preferred_name_is_used_only_when_it_can_be_printed() {
-        assert_eq!(application_name(Some(b"CREDITO"), None, Some(b"VISA")).as_deref(), Some("CREDITO"));
-        assert_eq!(application_name(Some(&[0xE9, 0x41]), Some(&[1]), Some(b"VISA")).as_deref(), Some("éA"));
-        assert_eq!(application_name(Some(&[0xE9, 0x41]), Some(&[5]), Some(b"VISA")).as_deref(), Some("VISA"));
-        assert_eq!(application_name(Some(&[0x1B, 0x40]), Some(&[1]), None), None);
     }
 }

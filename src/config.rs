@@ -35,6 +35,7 @@ pub const DEFAULT_PATH: &str = "/etc/pos-agent/config.toml";
 
 /// The whole file, by default `/etc/pos-agent/config.toml`.
 #[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Config {
     /// The shop and its terminal.
@@ -56,19 +57,20 @@ pub struct Config {
 
 /// The shop and its terminal.
 #[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Terminal {
     /// Acquirer-assigned terminal id, digits, up to 32 (interface: `pos.terminalId`).
     pub id: String,
-    /// Lines at the head of each receipt: name, street, town.
+    /// Lines at the head of each receipt, one to six: name, street, town.
     pub merchant: Vec<String>,
-    /// Last lines of each receipt: opening hours, conditions of returns.
+    /// Last lines of each receipt, up to 6: opening hours, conditions of returns.
     #[serde(default)]
     pub footer: Vec<String>,
-    /// Language of the cashier's texts and of the receipts, as `en`.
+    /// Language of the cashier's texts and of the receipts: `en` or `de`.
     #[serde(default = "defaults::language")]
     pub language: String,
-    /// Currency of a sale that names none, ISO 4217.
+    /// The currency of its sales, ISO 4217, as `EUR`: it takes none in another.
     pub currency: String,
     /// Largest amount of one sale in `currency`, as `5000.00`; without it what the gateway can take.
     pub max_amount: Option<String>,
@@ -92,6 +94,7 @@ pub struct Terminal {
 
 /// Coordinates as decimal text, sent unchanged (interface: Point of sale).
 #[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Location {
     /// Signed decimal, up to 2 integer digits, 1 to 8 decimals.
@@ -104,6 +107,7 @@ pub struct Location {
 
 /// The card reader.
 #[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Reader {
     /// What it speaks.
@@ -113,7 +117,8 @@ pub struct Reader {
     /// Line speed of a tty, in baud; without meaning on USB.
     #[serde(default = "defaults::baud")]
     pub baud: u32,
-    /// Serial numbers of the readers that may be used, as they say them; empty: whichever is connected.
+    /// Serial numbers of the readers that may be used, as `pos-agent status` shows them: any other one is asked for no
+    /// card. Empty: whichever is connected.
     #[serde(default)]
     pub serials: Vec<String>,
     /// Language of the reader's texts while no card has named another: `en`, `de`, `fr`, `es`, `it`, `nl` or `pl`.
@@ -148,6 +153,7 @@ pub struct Reader {
 
 /// The commands for typed card numbers (readers: 2.9).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema, serde::Serialize))]
 pub enum ManualEntryCommand {
     /// GET SECURE DATA.
     #[default]
@@ -158,6 +164,7 @@ pub enum ManualEntryCommand {
 
 /// What the reader asks for when a tip is wanted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema, serde::Serialize))]
 #[serde(rename_all = "kebab-case")]
 pub enum TipEntry {
     /// The tip.
@@ -171,6 +178,7 @@ pub enum TipEntry {
 /// prompts file of the reader (readers: 2.9, 2.10; 10, point 3): those for a card number are seen in the vendor's
 /// source, the others are guesses.
 #[derive(Clone, Copy, Debug, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct ReaderPrompts {
     /// Typing an amount.
@@ -187,6 +195,7 @@ pub struct ReaderPrompts {
 
 /// The reader protocols this program speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema, serde::Serialize))]
 #[serde(rename_all = "kebab-case")]
 pub enum ReaderProtocol {
     /// Miura MPI (readers: 2).
@@ -195,6 +204,7 @@ pub enum ReaderProtocol {
 
 /// The payment gateway.
 #[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Gateway {
     /// Base address, `https://…`; the paths of the interface are appended.
@@ -208,13 +218,13 @@ pub struct Gateway {
     /// PEM file with the CA certificates that may sign the gateway's certificate; no others are trusted. Several serve
     /// while the gateway changes from one to the next.
     pub ca_file: PathBuf,
-    /// Keys of which one must be in the chain from a CA of `ca_file` to the gateway's certificate, as `sha256/…` (RFC
-    /// 7469); empty: every chain serves.
+    /// Keys of which one must be in the chain from a CA of `ca-file` to the gateway's certificate, as `sha256/…` (RFC
+    /// 7469); `pos-agent doctor` shows them. Empty: every chain serves.
     #[serde(default)]
     pub ca_pins: Vec<String>,
     /// PEM file with our certificate (and those between it and its CA), for a gateway that asks for one.
     pub client_certificate_file: Option<PathBuf>,
-    /// PEM file with the key of our certificate, readable by its owner alone. Give this or `client_key_credential`.
+    /// PEM file with the key of our certificate, readable by its owner alone. Give this or `client-key-credential`.
     pub client_key_file: Option<PathBuf>,
     /// Name of a systemd credential (`LoadCredential=`) that holds the key of our certificate.
     pub client_key_credential: Option<String>,
@@ -223,7 +233,7 @@ pub struct Gateway {
     pub expiry_warning_days: u64,
     /// `EXTERNAL` or `INTERNAL` on a test system; leave out on a live one (interface: `testMode`).
     pub test_mode: Option<TestMode>,
-    /// Terminal model as the gateway names it (interface: `pos.deviceType`).
+    /// The terminal's model as the gateway names it (interface: `pos.deviceType`).
     pub device_type: Option<String>,
     /// Card brand by AID prefix, upper-case hex (longest prefix wins). An AID that is on no line is left to brand
     /// detection.
@@ -238,8 +248,8 @@ pub struct Gateway {
     /// Deadline for the answer to a request, in milliseconds; after it the outcome is unknown.
     #[serde(default = "defaults::answer_timeout_ms")]
     pub answer_timeout_ms: u64,
-    /// How long the gateway must not know a capture, refund or reversal whose answer was lost before it is sent again,
-    /// in seconds: longer than it may take to carry out what it has read.
+    /// How long the gateway must not know a reversal whose answer was lost before it is sent again, in seconds: longer
+    /// than it may take to carry out what it has read. Captures and refunds too with `refuses-repeated-references`.
     #[serde(default = "defaults::resend_after_s")]
     pub resend_after_s: u64,
     /// What the interface does not show, with documented defaults.
@@ -249,6 +259,7 @@ pub struct Gateway {
 
 /// `testMode` of the interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema, serde::Serialize))]
 #[serde(rename_all = "UPPERCASE")]
 pub enum TestMode {
     /// Forwarded to the processor's test system.
@@ -259,11 +270,14 @@ pub enum TestMode {
 
 /// Where tills connect.
 #[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Till {
-    /// For the command line and tills on the board.
+    /// For the command line and tills on the board; its path may be written instead of the table.
+    #[cfg_attr(feature = "docs", schemars(with = "socket::Table"))]
     pub socket: Socket,
     /// Loopback address for tills over HTTP; without `token` entries nothing listens there.
+    #[cfg_attr(feature = "docs", schemars(with = "String"))]
     pub http: SocketAddr,
     /// One entry per till.
     pub token: Vec<TillToken>,
@@ -275,19 +289,22 @@ pub struct Till {
 
 /// A till that may connect over HTTP.
 #[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct TillToken {
     /// The till's name: letters, digits, `-`, `_`, up to 32. Its references are its own.
     pub till: String,
     /// File with its bearer token, readable by its owner alone.
     pub token_file: PathBuf,
-    /// What it may do.
+    /// What it may do; without it the set `till`.
+    #[cfg_attr(feature = "docs", schemars(with = "Vec<String>"))]
     #[serde(default = "Rights::till")]
     pub rights: Rights,
 }
 
 /// A program on the board that stands for tills of its own: a till's server, or a translator of another till protocol.
 #[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct TillPeer {
     /// The number of the user that it runs as; the system says who is at the other end of the socket.
@@ -295,13 +312,15 @@ pub struct TillPeer {
     /// The tills that it may speak for, and no others; with several it names one with each request.
     #[serde(default = "defaults::local_till")]
     pub tills: Vec<String>,
-    /// What it may do for them.
+    /// What it may do for them; without it the set `several-tills`.
+    #[cfg_attr(feature = "docs", schemars(with = "Vec<String>"))]
     #[serde(default = "Rights::several_tills")]
     pub rights: Rights,
 }
 
 /// Where the journal lies, and how long it keeps.
 #[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Journal {
     /// The SQLite file; its folder must be writable and on storage that survives the power.

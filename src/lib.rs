@@ -18,7 +18,7 @@
 //! | the sale says what to write and what to do | [`sale::Sale::begin`], later [`sale::Sale::handle`], in `sale/decide.rs` |
 //! | it is written; only that gives out what to do | [`journal::Journal::commit`] |
 //! | each action goes to its device | `agent/act.rs` `act` |
-//! | the reader is armed, a card is read | `reader/port.rs` `spawn`, `reader/miura/session.rs`, `reader/miura/sale.rs` |
+//! | the reader is armed, a card is read | `reader/port.rs` `spawn`, `reader/driver.rs`, `reader/miura/machine.rs`, `reader/miura/sale.rs` |
 //! | the request is made, written down as asked, and sent once | `agent.rs` `card_read`, [`gateway::Client::prepare`], [`gateway::Client::pay`] |
 //! | the answer, read and judged | `gateway/answer.rs`, then `sale/decide.rs` again |
 //! | the chip hears it and confirms | `reader/miura/completing.rs` |

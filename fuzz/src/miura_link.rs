@@ -2,13 +2,12 @@
 //! can be read as a command can be written again, in one packet or several, and what was typed is an amount within
 //! bounds or none.
 
+use pos_agent::reader::apdu_link::{Decoder, MAX_MESSAGE, Received};
 use pos_agent::reader::keys;
-use pos_agent::reader::link::{Decoder, MAX_MESSAGE, Received};
-use pos_agent::reader::miura::answer::{last_sealed, parse_numeric};
 use pos_agent::reader::miura::message::{
-    Choice, Command, Configuration, DeviceInfo, Outcome, TypedCard, Unsolicited, split,
+    Command, ConfigurationAnswer, DeviceInfoAnswer, TransactionAnswer, TypedCardAnswer, UnsolicitedMessage,
+    last_sealed, minor_units, parse_numeric, split,
 };
-use pos_agent::reader::miura::number::minor_units;
 
 /// What must hold for any bytes. The first of them says how the others are split.
 pub fn holds(input: &[u8]) {
@@ -29,17 +28,15 @@ pub fn holds(input: &[u8]) {
             assert!(Command::parse(apdu) == Ok(command));
         }
         let (body, _) = split(&message).expect("a message has two bytes at least");
-        let _ = Unsolicited::parse(body);
-        if let Ok(outcome) = Outcome::parse(body) {
-            let _ = Choice::first(outcome.tlvs());
-        }
-        if let Ok(info) = DeviceInfo::parse(body) {
+        let _ = UnsolicitedMessage::parse(body);
+        let _ = TransactionAnswer::parse(body);
+        if let Ok(info) = DeviceInfoAnswer::parse(body) {
             let _ = (info.extended_apdu(None), info.extended_apdu(Some("x")));
         }
-        if let Ok(configuration) = Configuration::parse(body) {
+        if let Ok(configuration) = ConfigurationAnswer::parse(body) {
             assert!(configuration.files.len() <= 64);
         }
-        let _ = TypedCard::parse(body);
+        let _ = TypedCardAnswer::parse(body);
         if let Ok(Some(sealed)) = last_sealed(body) {
             assert!(keys::left(sealed.ksn).is_none_or(|left| left < 1 << 32));
         }

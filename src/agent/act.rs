@@ -9,7 +9,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use crate::config::{self, Config};
 use crate::gateway::{self, Expected, On, PreparedPayment, WithoutCard};
 use crate::printer;
-use crate::reader::{self, Arm, Completion, Order};
+use crate::reader::{self, Arm, Completion, ReaderOrder};
 use crate::sale::{self, Action, CardAnswer, Event, Kind};
 use crate::till::Refused;
 
@@ -29,7 +29,7 @@ impl Agent {
             Action::Arm => self.arm(number),
             Action::StopReader => {
                 if self.at_reader == Some(number) {
-                    self.order_reader(number, Order::Cancel { sale: number });
+                    self.order_reader(number, ReaderOrder::Cancel { sale: number });
                 }
             }
             Action::Ask => self.ask(number),
@@ -82,9 +82,9 @@ impl Agent {
             transaction_type: if active.sale.order().kind == Kind::Credit { REFUND } else { PURCHASE },
             at: clock::for_reader(&local),
             card_timeout: Duration::from_secs(self.config.terminal.card_timeout_s),
-            entry: if active.sale.order().manual { reader::Entry::Manual } else { reader::Entry::Card },
+            entry: if active.sale.order().manual { reader::EntryRequest::Manual } else { reader::EntryRequest::Card },
         };
-        self.order_reader(number, Order::Arm(arm));
+        self.order_reader(number, ReaderOrder::Arm(arm));
         let (gateway, done) = (self.gateway.clone(), self.done.clone());
         tokio::spawn(async move {
             // What came of it the client keeps.
@@ -142,7 +142,7 @@ impl Agent {
             active.trace.handed_on(self.clock.monotonic());
         }
         let completion = Completion { arc, issuer_authentication, scripts };
-        self.order_reader(number, Order::Complete { sale: number, completion });
+        self.order_reader(number, ReaderOrder::Complete { sale: number, completion });
     }
 
     /// Declines a card whose sale could not be recorded.
@@ -152,7 +152,7 @@ impl Agent {
     }
 
     /// Gives the reader an order; when it is gone or another sale has it, the sale hears that the reader was lost.
-    pub(super) fn order_reader(&mut self, number: u64, order: Order) {
+    pub(super) fn order_reader(&mut self, number: u64, order: ReaderOrder) {
         if self.at_reader != Some(number) || self.reader.order_now(order).is_err() {
             self.inbox.push_back((number, Event::ReaderLost));
         }
@@ -183,38 +183,18 @@ fn without_card(gateway: &gateway::Client, order: &sale::Order) -> Result<Prepar
     gateway.prepare_without_card(&asked).map_err(|error| error.to_string())
 }
 
-/// The reader's settings from the configuration.
-pub(super) fn reader_settings(config: &Config, clock: &Clock) -> reader::Settings {
+/// The reader's settings from the configuration; what only its family needs is [`reader::ReaderFamily::of`].
+pub(super) fn reader_settings(config: &Config, clock: &Clock) -> reader::ReaderSettings {
     let clock = clock.clone();
     let section = &config.reader;
-    let command = match section.manual_entry_command {
-        config::ManualEntryCommand::D2E0 => reader::ManualCommand::SecureData,
-        config::ManualEntryCommand::D25A => reader::ManualCommand::SecurePan,
-    };
-    let verification_value = section.manual_entry_verification_value;
-    let prompts = &section.prompts;
-    reader::Settings {
-        port: section.port.clone(),
+    reader::ReaderSettings {
         baud: section.baud,
         icc_masked_tags: config.gateway.send_masked_tags,
         clock: Arc::new(move || clock.for_the_reader()),
-        manual_entry: section.manual_entry.then_some(reader::ManualEntry { command, verification_value }),
         // The check has refused every other code.
         language: reader::Language::from_code(&section.language).unwrap_or_default(),
         serials: section.serials.clone(),
-        extended_apdu_capability: section.extended_apdu_capability.clone(),
-        prompts: reader::Prompts {
-            amount: prompts.amount,
-            tip_template: prompts.tip_template,
-            pan: prompts.card_number,
-            expiry: prompts.expiry,
-            verification_value: prompts.verification_value,
-        },
-        tip_entry: match section.tip_entry {
-            config::TipEntry::Tip => reader::TipEntry::Tip,
-            config::TipEntry::Total => reader::TipEntry::Total,
-        },
-        ..reader::Settings::new("")
+        ..reader::ReaderSettings::new(section.port.as_str())
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use chrono::{DateTime, SecondsFormat, Utc};
 
 use crate::journal::{KnownReader, ReaderChange};
-use crate::reader::Identity;
+use crate::reader::ReaderIdentity;
 use crate::till::{ConfigFileView, ReaderView};
 
 use super::Agent;
@@ -42,7 +42,7 @@ impl Known {
 
 impl Agent {
     /// The reader is ready: it is held against the one before.
-    pub(super) fn compare_reader(&mut self, identity: &Identity) {
+    pub(super) fn compare_reader(&mut self, identity: &ReaderIdentity) {
         let reader = known(identity);
         let before = self.known_reader.latest.as_ref().map(|change| change.reader.clone());
         if before.as_ref() == Some(&reader) {
@@ -67,7 +67,7 @@ impl Agent {
     }
 
     /// The reader for the status, with its configuration and its latest change.
-    pub(super) fn with_its_change(&self, identity: &Identity, view: ReaderView) -> ReaderView {
+    pub(super) fn with_its_change(&self, identity: &ReaderIdentity, view: ReaderView) -> ReaderView {
         let change = self.known_reader.latest.as_ref().filter(|change| change.before.is_some());
         let at = change.and_then(|change| DateTime::<Utc>::from_timestamp_millis(change.unix_ms));
         ReaderView {
@@ -83,7 +83,7 @@ impl Agent {
     }
 }
 
-fn known(identity: &Identity) -> KnownReader {
+fn known(identity: &ReaderIdentity) -> KnownReader {
     KnownReader {
         serial: identity.serial.clone(),
         model: identity.model.clone(),

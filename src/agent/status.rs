@@ -7,7 +7,7 @@ use crate::gateway::{Contact, Fault, Soon};
 use crate::journal;
 use crate::printer::port::{Need, Standing as PrinterStands};
 use crate::printer::status::Trouble;
-use crate::reader::{Identity, Unready};
+use crate::reader::{ReaderIdentity, Unready};
 use crate::sale::Standing;
 use crate::till::{
     Attention, AttentionView, ClockState, ClockView, GatewayState, GatewayView, JournalState, JournalView, KeysView,
@@ -24,7 +24,7 @@ const LITTLE_ROOM: u64 = 16 << 20;
 pub(super) enum Reader {
     /// Nothing was heard yet.
     Opening,
-    Ready(Identity),
+    Ready(ReaderIdentity),
     Unready(Unready),
 }
 
@@ -33,7 +33,7 @@ impl Reader {
         matches!(self, Self::Ready(_))
     }
 
-    pub(super) fn identity(&self) -> Option<&Identity> {
+    pub(super) fn identity(&self) -> Option<&ReaderIdentity> {
         if let Self::Ready(identity) = self { Some(identity) } else { None }
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 
 use crate::money::{Amount, Currency};
-use crate::reader::{NoAmount, Order, Type, Typing};
+use crate::reader::{AmountToType, NoAmount, ReaderOrder, TypeAmount};
 use crate::sale::{Event, Reason};
 use crate::till::Refused;
 
@@ -22,16 +22,20 @@ impl Agent {
     /// Lets the reader ask for a tip on top of a sale's amount.
     pub(super) fn ask_tip(&mut self, number: u64) {
         let Some(active) = self.sales.get(&number) else { return };
-        let what = Typing::Tip {
+        let what = AmountToType::Tip {
             base: active.sale.amount(),
             percentages: heapless::Vec::from_slice(&self.config.reader.tip_percentages).unwrap_or_default(),
         };
-        self.order_reader(number, Order::Type(Type { sale: number, what, timeout: self.patience() }));
+        self.order_reader(number, ReaderOrder::TypeAmount(TypeAmount { sale: number, what, timeout: self.patience() }));
     }
 
     /// Lets the reader ask for an amount, when nobody else has it.
     pub(super) fn type_amount(&mut self, currency: Currency, reply: Waiting) {
-        let order = Order::Type(Type { sale: NO_SALE, what: Typing::Amount { currency }, timeout: self.patience() });
+        let order = ReaderOrder::TypeAmount(TypeAmount {
+            sale: NO_SALE,
+            what: AmountToType::Amount { currency },
+            timeout: self.patience(),
+        });
         let refused = if self.at_reader.is_some() || self.typing.is_some() {
             Some("the reader is in use".to_owned())
         } else if self.stopping {

@@ -6,7 +6,7 @@ use chrono::{SecondsFormat, TimeZone, Utc};
 
 use crate::card::Cryptogram;
 use crate::printer;
-use crate::reader::Step;
+use crate::reader::ReaderProgress;
 use crate::sale::{self, Copy, Kind, Outcome, Sale, Standing, Why};
 use crate::till::{self, CardView, Progress, ReceiptCopy, Refused, SaleView, State, Who};
 use crate::words::{self, End, Message, Words};
@@ -145,7 +145,7 @@ impl Agent {
     }
 
     /// A step of the reader, for the cashier.
-    pub(super) fn announce_step(&self, number: u64, step: &Step) {
+    pub(super) fn announce_step(&self, number: u64, step: &ReaderProgress) {
         let Some(active) = self.sales.get(&number) else {
             return;
         };
@@ -303,20 +303,20 @@ pub(super) fn what_it_is(sale: &Sale) -> String {
 
 /// A step of the reader: its word for programs, and its sentence for the cashier. A text of the reader's own is shown
 /// as it is.
-fn step_words(words: &Words, step: &Step) -> (&'static str, String) {
+fn step_words(words: &Words, step: &ReaderProgress) -> (&'static str, String) {
     let (word, step) = match step {
-        Step::PresentCard => ("present-card", words::Step::PresentCard),
-        Step::InsertCard => ("insert-card", words::Step::InsertCard),
-        Step::SwipeCard => ("swipe-card", words::Step::SwipeCard),
-        Step::TryAgain => ("try-again", words::Step::TryAgain),
-        Step::TypeCard => ("type-card", words::Step::TypeCard),
-        Step::ChoosingApplication => ("choosing-application", words::Step::ChoosingApplication),
-        Step::ReadingCard => ("reading-card", words::Step::ReadingCard),
-        Step::PinEntry { digits } => ("pin-entry", words::Step::PinEntry(*digits)),
-        Step::PinWrong { tries_left } => ("pin-wrong", words::Step::PinWrong(*tries_left)),
-        Step::PinDone => ("pin-done", words::Step::PinDone),
-        Step::ReaderText(text) => return ("reader-text", text.chars().filter(|c| !c.is_control()).collect()),
-        Step::RemoveCard => ("remove-card", words::Step::RemoveCard),
+        ReaderProgress::PresentCard => ("present-card", words::Step::PresentCard),
+        ReaderProgress::InsertCard => ("insert-card", words::Step::InsertCard),
+        ReaderProgress::SwipeCard => ("swipe-card", words::Step::SwipeCard),
+        ReaderProgress::TryAgain => ("try-again", words::Step::TryAgain),
+        ReaderProgress::TypeCard => ("type-card", words::Step::TypeCard),
+        ReaderProgress::ChoosingApplication => ("choosing-application", words::Step::ChoosingApplication),
+        ReaderProgress::ReadingCard => ("reading-card", words::Step::ReadingCard),
+        ReaderProgress::PinEntry { digits } => ("pin-entry", words::Step::PinEntry(*digits)),
+        ReaderProgress::PinWrong { tries_left } => ("pin-wrong", words::Step::PinWrong(*tries_left)),
+        ReaderProgress::PinDone => ("pin-done", words::Step::PinDone),
+        ReaderProgress::ReaderText(text) => return ("reader-text", text.chars().filter(|c| !c.is_control()).collect()),
+        ReaderProgress::RemoveCard => ("remove-card", words::Step::RemoveCard),
     };
     (word, words.step(step))
 }

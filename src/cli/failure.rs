@@ -244,6 +244,8 @@ mod tests {
             let code = Code::of_daemon(word);
             assert_eq!(serde_json::to_value(code).unwrap(), *word, "src/cli/failure.rs has no code for {word}");
             assert_ne!(code, Code::Refused);
+            let page = include_str!("../../docs/src/till-http.md");
+            assert!(page.contains(&format!("`{word}`")), "docs/src/till-http.md does not list {word}");
         }
         assert_eq!(Code::of_daemon("a-word-of-tomorrow"), Code::Refused);
     }
@@ -257,11 +259,13 @@ mod tests {
     }
 
     #[test]
-    fn every_code_is_in_the_readme() {
+    fn every_code_stands_in_the_manual_with_its_exit_code() {
         let source = include_str!("failure.rs");
         let listed = source.split("pub enum Code {").nth(1).unwrap().split("\n}").next().unwrap();
         let names = listed.lines().filter_map(|line| line.trim().strip_suffix(','));
-        let readme = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
+        let page = include_str!("../../docs/src/till.md");
+        let (_, table) = page.split_once("| exit code | `code` with `--json` |").unwrap();
+        let rows: Vec<&str> = table.split("\n\n").next().unwrap().lines().collect();
         let mut count = 0;
         for name in names {
             let kebab =
@@ -269,7 +273,11 @@ mod tests {
                     true => format!("{word}-{}", c.to_ascii_lowercase()),
                     false => format!("{word}{}", c.to_ascii_lowercase()),
                 });
-            assert!(readme.contains(&format!("`{kebab}`")), "README.md does not explain the code {kebab}");
+            let row = rows.iter().find(|row| row.contains(&format!("`{kebab}`")));
+            let row = row.unwrap_or_else(|| panic!("docs/src/till.md does not list the code {kebab}"));
+            let exit = Code::of_daemon(&kebab).exit() as u8;
+            let numbers = row.trim_start_matches("| ").split(" |").next().unwrap();
+            assert!(numbers.split(", ").any(|number| number == exit.to_string()), "{kebab}: {exit} in {row}");
             count += 1;
         }
         assert!(count > 30, "{count}");

@@ -72,7 +72,7 @@ Exit codes:
    5  reversed: it was taken back           75  of doctor: warnings alone
    6  unconfirmed: it is being finished     77  not permitted
                                             78  the configuration is wrong
-With --json a failure is one object too: {\"error\":{\"code\":\"…\",\"text\":\"…\"}}; the README lists the codes.";
+With --json a failure is one object too: {\"error\":{\"code\":\"…\",\"text\":\"…\"}}; the manual lists the codes (\"Drive it from a till\").";
 
 #[derive(Debug, Subcommand)]
 enum Verb {

@@ -13,6 +13,7 @@ pub const ID: &str = "{id}";
 
 /// How this program assumes a gateway to be.
 #[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Assumptions {
     /// Path of the query by `merchantTransactionId` or by date.
@@ -25,6 +26,7 @@ pub struct Assumptions {
     /// Further answers to a query that mean "answered: nothing is there", each as HTTP status and result code: `404
     /// 700.400.580`. Without them only an answered empty list means it. A gateway that says it at a wrong path too
     /// would hide payments.
+    #[cfg_attr(feature = "docs", schemars(with = "Vec<String>"))]
     pub query_not_found: Vec<NotFound>,
     /// The query's answer names the `merchantTransactionId` of each payment. What does not name it is then not believed
     /// to be ours; only a gateway that never names it needs `false`.
@@ -32,29 +34,32 @@ pub struct Assumptions {
     /// The gateway can be asked by `date.from` and `date.to`. `false`: it cannot, and nothing waits for it.
     pub query_by_date: bool,
     /// The offset from UTC in which `date.from` and `date.to` are written, as `+01:00`.
+    #[cfg_attr(feature = "docs", schemars(with = "String"))]
     pub query_date_zone: Zone,
     /// Path of a cheap request on the line that is opened before the card is read; any answer serves. Without it the
     /// line is opened, TLS included, and nothing is requested.
     pub warm_path: Option<String>,
     /// Path of the request that asks whether the gateway answers, and its time of day: at start, daily, and by the
-    /// doctor, without the access token; any answer serves.
+    /// doctor, without the access token; any answer serves. Behind it a reference that nobody has is asked for, with
+    /// the token: a refused one shows before the first sale.
     pub probe_path: String,
     /// Path of captures, refunds and reversals.
     pub follow_up_path: String,
     /// Path of payments with a card that the gateway keeps.
     pub registration_payment_path: String,
-    /// Result codes, tried in this order: throttled, uncertain, approved, pending, declined. See
-    /// [`Assumptions::is_listed`] for what an entry matches. A code on no list is unknown at any HTTP status.
-    ///
-    /// Not processed.
+    /// Result codes that mean "too many requests": not processed. The lists are tried in this order: throttled,
+    /// uncertain, approved, pending, declined. An entry of one digit, or that begins like `000.`, is the beginning of
+    /// codes of the form `000.000.000`; any other is a whole code of another form. A code on no list is unknown at any
+    /// HTTP status.
     pub throttled: Vec<String>,
-    /// Known elsewhere as pending, uncertain or an error of the system: the outcome is unknown, at any HTTP status.
+    /// Result codes known elsewhere as pending, uncertain or an error of the system: the outcome is unknown, at any
+    /// HTTP status.
     pub uncertain: Vec<String>,
-    /// With HTTP 200.
+    /// Result codes that mean approved, with HTTP 200.
     pub approved: Vec<String>,
-    /// With HTTP 200; a `redirect` means the same.
+    /// Result codes that mean pending, with HTTP 200; a `redirect` means the same.
     pub pending: Vec<String>,
-    /// With HTTP 200 or 400.
+    /// Result codes that mean declined, with HTTP 200 or 400.
     pub declined: Vec<String>,
     /// Further codes that mean declined, with HTTP 400 alone. A code of another list stays what that list says.
     pub declined_at_400: Vec<String>,
@@ -75,6 +80,7 @@ pub struct Assumptions {
 
 /// How the query is sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema, serde::Serialize))]
 #[serde(rename_all = "UPPERCASE")]
 pub enum QueryMethod {
     /// The parameters stand in the address.
@@ -123,6 +129,13 @@ impl Zone {
     #[must_use]
     pub fn offset(self) -> FixedOffset {
         self.0
+    }
+}
+
+#[cfg(feature = "docs")]
+impl serde::Serialize for Zone {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.0)
     }
 }
 

@@ -178,7 +178,7 @@ fn terminal(found: &mut Found, terminal: &Terminal) {
     }
 }
 
-/// interface: Point of sale.
+/// Formats of coordinates (interface: Point of sale).
 fn location(found: &mut Found, location: &Location) {
     for (key, text, integers) in
         [("terminal.location.latitude", &location.latitude, 2), ("terminal.location.longitude", &location.longitude, 3)]

@@ -107,7 +107,8 @@ fn fault(text: &str, error: &toml::de::Error, key: String) -> Fault {
     let line = text.bytes().take(before).filter(|byte| *byte == b'\n').count() + 1;
     let version = env!("CARGO_PKG_VERSION");
     let what = if error.message().starts_with("missing field") { "add it below" } else { "correct" };
-    let remedy = format!("{what} that line, the keys of this version ({version}) are explained in the README");
+    let remedy =
+        format!("{what} that line, the keys of this version ({version}) are explained in the manual (Configure)");
     Fault { line: Some(line), key, wrong: error.message().replace(['\n', '\r'], " "), remedy }
 }
 

@@ -12,6 +12,7 @@ use super::defaults;
 
 /// A receipt printer.
 #[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Printer {
     /// What people call it; `printer-1` and `printer-2` when the file gives no name.
@@ -36,11 +37,12 @@ pub struct Printer {
     /// How the paper is cut.
     #[serde(default)]
     pub cut: Cut,
-    /// A picture for the head of each receipt, PBM.
+    /// A picture for the head of each receipt, PBM: `convert shop.png -resize 384x -monochrome logo.pbm`.
     pub logo: Option<PathBuf>,
-    /// What the QR code at the foot of the customer's copy says; see [`qr_parts`].
+    /// What the QR code at the foot of the customer's copy says, as `https://shop.example/r/{reference}`; also
+    /// `{number}`, `{terminal}`, `{amount}` and `{currency}`.
     pub qr: Option<String>,
-    /// Whether the printer answers about its state (DLE EOT). Without it that is found out.
+    /// Whether the printer answers about its state (DLE EOT); `false`: it is never asked. Without it that is found out.
     pub status: Option<bool>,
     /// Which copies are printed by themselves.
     #[serde(default)]
@@ -57,6 +59,7 @@ impl Printer {
 
 /// How the device at a tty stops the flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema, serde::Serialize))]
 #[serde(rename_all = "kebab-case")]
 pub enum FlowControl {
     /// Not at all.
@@ -70,6 +73,7 @@ pub enum FlowControl {
 
 /// Code pages of ESC/POS printers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema, serde::Serialize))]
 #[serde(rename_all = "kebab-case")]
 pub enum CodePage {
     /// ASCII alone.
@@ -107,6 +111,7 @@ pub enum CodePage {
 
 /// How the paper is cut at the end of a receipt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema, serde::Serialize))]
 #[serde(rename_all = "kebab-case")]
 pub enum Cut {
     /// One point is left.
@@ -120,6 +125,7 @@ pub enum Cut {
 
 /// Which copies are printed by themselves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema, serde::Serialize))]
 #[serde(rename_all = "kebab-case")]
 pub enum Copies {
     /// The merchant's and the customer's.

@@ -137,6 +137,13 @@ impl fmt::Debug for Rights {
     }
 }
 
+#[cfg(feature = "docs")]
+impl serde::Serialize for Rights {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.iter().map(|right| right.as_str()))
+    }
+}
+
 /// The sets, by the names that may stand in a list.
 fn sets() -> [(&'static str, Rights); 4] {
     [

@@ -47,11 +47,16 @@ impl Socket {
     }
 }
 
-/// The table.
+/// The socket as a table.
 #[derive(Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
-struct Table {
+pub(super) struct Table {
+    /// Where it is.
     path: PathBuf,
+    /// What the group that may open it may do; without it the set `group`. Root and the agent's own user may do
+    /// everything, whatever is written here.
+    #[cfg_attr(feature = "docs", schemars(with = "Vec<String>"))]
     rights: Rights,
 }
 

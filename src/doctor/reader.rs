@@ -12,7 +12,7 @@ use super::{Agent, Past, Report};
 use crate::agent::clock::said;
 use crate::config::Config;
 use crate::journal::ReaderChange;
-use crate::reader::{self, Event, Identity, Settings, Unready};
+use crate::reader::{self, ReaderEvent, ReaderFamily, ReaderIdentity, ReaderSettings, Unready};
 use crate::till::{ReaderState, ReaderView, StatusView};
 
 /// Devices that are named when the configured one is not there.
@@ -93,25 +93,25 @@ fn keys_left(report: &mut Report<'_>, reader: &ReaderView, limit: u64) {
 /// Opens it as the agent would. No clock is given to it: its own is not set, and is told.
 async fn as_it_says_itself(report: &mut Report<'_>, config: &Config) {
     let (baud, serials) = (config.reader.baud, config.reader.serials.clone());
-    let settings = Settings { baud, serials, ..Settings::new(config.reader.port.as_str()) };
-    let (_handle, mut events) = reader::spawn(settings);
+    let settings = ReaderSettings { baud, serials, ..ReaderSettings::new(config.reader.port.as_str()) };
+    let (_handle, mut events) = reader::spawn(settings, ReaderFamily::of(&config.reader));
     while let Some(event) = events.recv().await {
         match event {
-            Event::Ready(identity) => return ready(report, &identity),
+            ReaderEvent::Ready(identity) => return ready(report, &identity),
             // It restarts and tries again; the probe's deadline ends it.
-            Event::Unready(Unready::Restarting { .. }) => {}
-            Event::Unready(Unready::Absent { port, cause }) if cause.to_lowercase().contains("busy") => {
+            ReaderEvent::Unready(Unready::Restarting { .. }) => {}
+            ReaderEvent::Unready(Unready::Absent { port, cause }) if cause.to_lowercase().contains("busy") => {
                 let remedy = "run this as root to see which, and stop it (ModemManager and getty take serial lines)";
                 return report.fault(format!("another program holds {port}: {cause}"), remedy);
             }
-            Event::Unready(why) => return report.say_fault(&why.to_string()),
+            ReaderEvent::Unready(why) => return report.say_fault(&why.to_string()),
             _ => {}
         }
     }
 }
 
-fn ready(report: &mut Report<'_>, identity: &Identity) {
-    let Identity { serial, model, firmware, configuration: files, pin_key, clock } = identity;
+fn ready(report: &mut Report<'_>, identity: &ReaderIdentity) {
+    let ReaderIdentity { serial, model, firmware, configuration: files, pin_key, clock } = identity;
     report.ok(format!("{model} {firmware}, serial {serial}, holds a card-data key (SRED)"));
     configuration(report, &files.iter().map(|file| (file.name.as_str(), file.version.as_str())).collect::<Vec<_>>());
     if *pin_key {

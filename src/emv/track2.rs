@@ -274,7 +274,7 @@ mod tests {
 
     #[test]
     fn the_masked_track_of_a_swipe_gives_pan_and_service_code() {
-        // readers: 2.13, swipe event, DFAE22.
+        // A swipe's DFAE22 (readers: 2.13, swipe event).
         let track = MaskedTrack2::from_ascii(b";476173******0010=1512201**********?*").unwrap();
         assert_eq!((track.pan, track.service_code.as_str()), ("476173******0010", "201"));
         assert!(track.service_code.has_chip());
@@ -322,7 +322,7 @@ mod tests {
 
     #[test]
     fn a_stripe_is_read_with_its_lrc_and_never_printed() {
-        // readers: 8.4, M1.
+        // A published swipe (readers: 8.4, M1).
         let track = Track2::from_magstripe(";4761739001010010=15122011143857589?<").unwrap();
         assert_eq!((track.pan(), track.discretionary()), ("4761739001010010", "1143857589"));
         assert_eq!(format!("{track:?}"), "[track 2 of 34 characters]");

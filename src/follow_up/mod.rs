@@ -85,7 +85,7 @@ pub struct Transaction {
     pub amount: Amount,
     /// Whether it stands.
     pub held: Held,
-    /// Nothing of its kind follows (interface: `sequence` = FINAL).
+    /// Nothing of its kind follows (interface: `sequence`).
     pub is_last: bool,
     /// So many captures are allowed (interface: `numberOfCaptures`).
     pub most_captures: Option<usize>,

@@ -30,7 +30,7 @@ const OWNED: [&str; 13] = [
 const OTHER_MEANS: [&str; 5] = ["bankAccount", "virtualAccount", "giftCard", "threeDSecure", "recurringMigration"];
 /// Which of the two kinds of increment it is; the terminal says it there.
 const PRACTICE: &str = "standingInstruction.industryPractice";
-/// Structures whose members are keys in brackets (interface: Custom parameters and others).
+/// Structures whose members are keys in brackets (interface: Custom parameters and scheme data; Merchant; Risk).
 const KEYED: [&str; 4] = ["customParameters", "merchant.data", "risk.parameters", "threeDSecure.schemeData"];
 /// Deepest nesting: `airline.passengers[0].legs[0].carrierCode` has five levels.
 const MAX_DEPTH: usize = 8;

@@ -573,7 +573,7 @@ pub(super) fn request_of(
     request.map_err(|_| Fault::NotAPath { path: path.to_owned() })
 }
 
-/// interface: What the service does.
+/// How forms are sent (interface: What the service does).
 const FORM: HeaderValue = HeaderValue::from_static("application/x-www-form-urlencoded; charset=UTF-8");
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const AGENT: HeaderValue = HeaderValue::from_static(concat!("pos-agent/", env!("CARGO_PKG_VERSION")));

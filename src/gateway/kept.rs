@@ -66,7 +66,7 @@ fn is_below(name: &str, names: &[&str]) -> bool {
 }
 
 /// An id of the gateway's is no card number, whatever digits stand in it, and with one of them masked nothing could be
-/// paid by it (interface: identifiers, exactly 32 letters and digits).
+/// paid by it (interface: identifiers).
 fn is_id(name: &str, text: &str) -> bool {
     matches!(name, "id" | "registrationId" | "registration.id") && is_payment_id(text)
 }

@@ -2,7 +2,7 @@
 
 use crate::card::mask_pans;
 
-/// Most characters of one text (interface: Point of sale, up to 2048).
+/// Most characters of one text (interface: Point of sale).
 pub(super) const MAX_TEXT: usize = 2048;
 
 /// Most lines of one text: as many as the longest one fills on paper of 32 characters. Without it a text of line feeds

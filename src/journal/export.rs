@@ -70,7 +70,7 @@ struct Facts<'a> {
     outcome: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     approved: Option<String>,
-    /// Why, as a word of the list in the README.
+    /// Why, one word of a closed list (`pos-agent reasons`).
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<&'static str>,
     /// What was said about it from outside, or the sentence of an earlier program.

@@ -18,20 +18,20 @@ const BYTES_PER_S: u64 = 4 * 1024;
 
 /// What it may still say.
 #[derive(Debug)]
-pub(super) struct Allowance {
+pub(super) struct ReaderAllowance {
     messages: u64,
     bytes: u64,
     /// Filled up to this time.
     filled: Duration,
 }
 
-impl Default for Allowance {
+impl Default for ReaderAllowance {
     fn default() -> Self {
         Self { messages: MESSAGES, bytes: BYTES, filled: Duration::ZERO }
     }
 }
 
-impl Allowance {
+impl ReaderAllowance {
     /// Fills it: something is asked for, or the line is new.
     pub(super) fn fill(&mut self, now: Duration) {
         *self = Self { filled: now, ..Self::default() };
@@ -59,7 +59,7 @@ mod tests {
 
     #[test]
     fn a_reader_at_work_is_never_a_flood() {
-        let mut allowance = Allowance::default();
+        let mut allowance = ReaderAllowance::default();
         // A sale each second for a day, with a slow PIN, a list of applications and an answer in small packets.
         for second in 0..86_400 {
             let now = Duration::from_secs(second);
@@ -75,7 +75,7 @@ mod tests {
     #[test]
     fn whoever_sends_without_end_is_found_however_it_is_cut() {
         for (messages, bytes, gap_ms) in [(0, 1024, 0), (1, 6, 0), (0, 1, 0), (1, 8, 10), (0, 1024, 100)] {
-            let mut allowance = Allowance::default();
+            let mut allowance = ReaderAllowance::default();
             let found =
                 (0..70_000_u64).position(|n| !allowance.take(messages, bytes, Duration::from_millis(gap_ms * n)));
             assert!(found.is_some(), "{messages} messages, {bytes} bytes each {gap_ms} ms");
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn it_fills_with_time() {
-        let mut allowance = Allowance::default();
+        let mut allowance = ReaderAllowance::default();
         assert!(allowance.take(MESSAGES, 0, Duration::ZERO) && !allowance.take(1, 0, Duration::from_millis(31)));
         assert!(allowance.take(1, 128, Duration::from_millis(32)) && !allowance.take(1, 0, Duration::from_millis(32)));
         assert!(allowance.take(MESSAGES, BYTES as usize, Duration::from_secs(60)));

@@ -10,7 +10,7 @@ use crate::card::{SealedCard, SealedPin};
 
 /// How a KSN counts.
 #[derive(Clone, Copy)]
-struct Counter {
+struct DukptCounter {
     /// Its width.
     bits: u32,
     /// Most one bits that a counter in use may have.
@@ -18,11 +18,11 @@ struct Counter {
 }
 
 /// 10 bytes: ANSI X9.24-1, 21 bits, at most 10 ones; the last is 1FF800.
-const TDES: Counter = Counter { bits: 21, ones: 10 };
+const TDES: DukptCounter = DukptCounter { bits: 21, ones: 10 };
 /// 12 bytes: ANSI X9.24-3, 32 bits, at most 16 ones; the last is FFFF0000.
-const AES: Counter = Counter { bits: 32, ones: 16 };
+const AES: DukptCounter = DukptCounter { bits: 32, ones: 16 };
 
-impl Counter {
+impl DukptCounter {
     /// How many numbers above `count` have few enough one bits.
     fn left(self, count: u64) -> u64 {
         let mut left = 0;
@@ -49,13 +49,13 @@ fn choose(n: u32, k: u32) -> u64 {
 
 /// A KSN taken apart: the key set and device, and the counter.
 #[derive(Clone, Copy)]
-struct Serial {
-    counter: Counter,
+struct Ksn {
+    counter: DukptCounter,
     set: u128,
     count: u64,
 }
 
-impl Serial {
+impl Ksn {
     fn new(ksn: &[u8]) -> Option<Self> {
         let counter = match ksn.len() {
             10 => TDES,
@@ -71,22 +71,22 @@ impl Serial {
 /// How many keys are left after the one of this KSN; `None` when it is no KSN of 10 or 12 bytes.
 #[must_use]
 pub fn left(ksn: &[u8]) -> Option<u64> {
-    Serial::new(ksn).map(|serial| serial.counter.left(serial.count))
+    Ksn::new(ksn).map(|serial| serial.counter.left(serial.count))
 }
 
 /// One key set: the last KSN that was seen of it.
 #[derive(Default)]
-struct KeySet(Option<Serial>);
+struct KeySet(Option<Ksn>);
 
 impl KeySet {
     /// Takes the KSN and the block it came with.
     fn take(&mut self, ksn: &[u8], block: &[u8]) -> Result<(), NotEncrypting> {
-        let serial = Serial::new(ksn).filter(|_| !block.is_empty()).ok_or(NotEncrypting::Nothing)?;
+        let serial = Ksn::new(ksn).filter(|_| !block.is_empty()).ok_or(NotEncrypting::Nothing)?;
         if block.iter().all(|byte| *byte == 0) {
             return Err(NotEncrypting::Zeros);
         }
         // Another set or device (keys were injected, the reader was replaced) begins anew.
-        let again = |last: &Serial| last.set == serial.set && serial.count <= last.count;
+        let again = |last: &Ksn| last.set == serial.set && serial.count <= last.count;
         if self.0.as_ref().is_some_and(again) {
             return Err(NotEncrypting::KeyAgain);
         }
@@ -101,12 +101,12 @@ impl KeySet {
 
 /// The reader's two key sets, for as long as the process lives: a reader that is plugged out and in again goes on.
 #[derive(Default)]
-pub(super) struct Keys {
+pub(super) struct KeySets {
     card: KeySet,
     pin: KeySet,
 }
 
-impl Keys {
+impl KeySets {
     /// Takes what a card was sealed with.
     pub(super) fn take(&mut self, card: &SealedCard, pin: Option<&SealedPin>) -> Result<(), NotEncrypting> {
         self.card.take(card.ksn.expose(), card.data.expose())?;
@@ -127,7 +127,7 @@ mod tests {
     fn counting_is_exact_on_small_counters() {
         for bits in 1..=12 {
             for ones in 1..=bits {
-                let counter = Counter { bits, ones };
+                let counter = DukptCounter { bits, ones };
                 for count in 0_u64..1 << bits {
                     let by_hand = (count + 1..1 << bits).filter(|number| number.count_ones() <= ones).count() as u64;
                     assert_eq!(counter.left(count), by_hand, "{bits} bits, {ones} ones, after {count:b}");

@@ -1,43 +1,52 @@
 //! The card reader: what the agent may ask of one, and what it hears from it, whatever protocol is behind.
 //!
-//! A task owns the port; the agent holds a [`Handle`] and a stream of [`Event`]s. The reader never hears of a gateway
-//! or a till, and everything it says about a sale carries that sale's number, so that a card read for one sale cannot
-//! be mistaken for another's (design: invariant 5).
+//! A task owns the port; the agent holds a [`ReaderHandle`] and a stream of [`ReaderEvent`]s. The reader never hears of
+//! a gateway or a till, and everything it says about a sale carries that sale's number, so that a card read for one
+//! sale cannot be mistaken for another's (design: invariant 5).
 //!
 //! The order of events for one sale:
 //!
 //! ```text
-//! Arm ─▶ Step… ─▶ NoCard ──────────────────────────────────────────▶ [Step RemoveCard] ─▶ Idle
-//!               └▶ Card ─▶ KeysLeft ─▶ (the agent: Complete) ─▶ Completed ─▶ [Step RemoveCard] ─▶ Idle
-//! Type ─▶ Typed, and the reader waits for the next order: no Idle
+//! Arm ─▶ Progress… ─▶ NoCard ──────────────────────────────────────────▶ [Progress RemoveCard] ─▶ Idle
+//!                   └▶ Card ─▶ KeysLeft ─▶ (the agent: Complete) ─▶ Completed ─▶ [Progress RemoveCard] ─▶ Idle
+//! TypeAmount ─▶ Typed, and the reader waits for the next order: no Idle
 //!
 //! Unready at any moment ends the sale for the reader: no other event about it follows, no Idle
-//! Arm while not ready or not idle: NoCard(NotReady), no Idle; Type then: Typed with NotReady
+//! Arm while not ready or not idle: NoCard(NotReady), no Idle; TypeAmount then: Typed with NotReady
 //! ```
 //!
 //! A reader that is asked for nothing is asked each minute whether it is still there, and gets the board's clock when
 //! that was set, has jumped, or a day has passed.
 //!
-//! `link` (bytes) → `message` (meaning, both directions) → `session` (rules and time, no I/O) → `port` (the wire).
+//! ```text
+//! port (tty or TCP, the only one with a clock) ─▶ driver (which family) ─▶ miura (Miura MPI)
+//! ```
+//!
+//! Beside them stands what every family may use: `outbox` (what goes out), `apdu_link` (the packets of Miura MPI and
+//! VIPA), `keys` (KSNs are used once), `flood` (a reader that sends without end), `clock_setting`, `local_time`.
 
 use std::time::Duration;
 
 use crate::card::{CardFacts, Presented};
 use crate::money::{Amount, Currency};
 
+pub mod apdu_link;
+mod clock_setting;
+pub mod driver;
 mod flood;
 pub mod keys;
-pub mod link;
 mod local_time;
 pub mod miura;
+mod outbox;
 pub mod port;
+mod reasons;
 mod settings;
-mod why;
 
+pub use driver::ReaderFamily;
 pub use local_time::LocalTime;
-pub use port::{Handle, spawn};
-pub use settings::{ClockSource, Language, ManualCommand, ManualEntry, Prompts, Settings, TipEntry};
-pub use why::{NoAmount, NoCard, NotEncrypting, Unready};
+pub use port::{ReaderGone, ReaderHandle, spawn};
+pub use reasons::{NoAmount, NoCard, NotEncrypting, Unready};
+pub use settings::{ClockSource, Language, ReaderSettings};
 
 /// What the agent asks of the reader. At most one sale is under way; an order for another number is ignored.
 #[derive(Debug)]
@@ -45,13 +54,13 @@ pub use why::{NoAmount, NoCard, NotEncrypting, Unready};
     clippy::large_enum_variant,
     reason = "one or two orders for each sale; a box would only hide where the scripts are"
 )]
-pub enum Order {
-    /// Wait for a card on every interface, or for a card number to be typed. Answered by [`Event::Card`] or
-    /// [`Event::NoCard`].
+pub enum ReaderOrder {
+    /// Wait for a card on every interface, or for a card number to be typed. Answered by [`ReaderEvent::Card`] or
+    /// [`ReaderEvent::NoCard`].
     Arm(Arm),
-    /// Have an amount typed on the reader. Answered by [`Event::Typed`].
-    Type(Type),
-    /// Give the host's answer to the card. Answered by [`Event::Completed`]. For a card that never went to a chip
+    /// Have an amount typed on the reader. Answered by [`ReaderEvent::Typed`].
+    TypeAmount(TypeAmount),
+    /// Give the host's answer to the card. Answered by [`ReaderEvent::Completed`]. For a card that never went to a chip
     /// (swipe) it only changes the display.
     Complete {
         /// The sale of the card.
@@ -59,16 +68,16 @@ pub enum Order {
         /// What to tell the card.
         completion: Completion,
     },
-    /// Stop waiting for a card or an amount. Answered by [`Event::NoCard`] or [`Event::Typed`]; a card that was read in
-    /// the same moment is refused at the reader, wiped, and never reported, and a number that was typed then is not
-    /// used.
+    /// Stop waiting for a card or an amount. Answered by [`ReaderEvent::NoCard`] or [`ReaderEvent::Typed`]; a card that
+    /// was read in the same moment is refused at the reader, wiped, and never reported, and a number that was typed
+    /// then is not used.
     Cancel {
         /// The sale to stop.
         sale: u64,
     },
 }
 
-/// The terms of one sale at the reader.
+/// One sale at the reader: what is asked of its card.
 #[derive(Clone, Debug)]
 pub struct Arm {
     /// The sale's number, repeated in every event about it.
@@ -82,34 +91,34 @@ pub struct Arm {
     /// How long to wait for a card; for each part of a typed one.
     pub card_timeout: Duration,
     /// How the card is to be entered.
-    pub entry: Entry,
+    pub entry: EntryRequest,
 }
 
 /// How a card is to be entered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Entry {
+pub enum EntryRequest {
     /// Insert, tap or swipe.
     #[default]
     Card,
-    /// Its number and expiry date are typed on the reader, which seals them; only where [`Settings::manual_entry`]
-    /// allows it.
+    /// Its number and expiry date are typed on the reader, which seals them; only where the reader's settings
+    /// allow it.
     Manual,
 }
 
 /// An amount to be typed on the reader by the customer or the cashier.
 #[derive(Clone, Debug)]
-pub struct Type {
-    /// The number of the sale it is for, repeated in [`Event::Typed`].
+pub struct TypeAmount {
+    /// The number of the sale it is for, repeated in [`ReaderEvent::Typed`].
     pub sale: u64,
     /// What to ask for.
-    pub what: Typing,
+    pub what: AmountToType,
     /// How long to wait.
     pub timeout: Duration,
 }
 
 /// What is to be typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Typing {
+pub enum AmountToType {
     /// An amount above zero.
     Amount {
         /// Its currency.
@@ -137,18 +146,18 @@ pub struct Completion {
 
 /// What the agent hears from the reader.
 #[derive(Debug)]
-pub enum Event {
+pub enum ReaderEvent {
     /// Start-up is done; payments can be taken.
-    Ready(Identity),
-    /// No payments can be taken until the next [`Event::Ready`]. A sale that was under way is over for the reader: no
-    /// other event about it follows.
+    Ready(ReaderIdentity),
+    /// No payments can be taken until the next [`ReaderEvent::Ready`]. A sale that was under way is over for the
+    /// reader: no other event about it follows.
     Unready(Unready),
     /// Something the cashier should see.
-    Step {
+    Progress {
         /// The sale.
         sale: u64,
         /// What happens.
-        step: Step,
+        progress: ReaderProgress,
     },
     /// The card was read. Its amount and currency are those asked for: the session has compared them.
     Card {
@@ -158,14 +167,15 @@ pub enum Event {
         presented: Box<Presented>,
     },
     /// How many keys the reader has left before its key sets are used up, once for each card that was read, after
-    /// [`Event::Card`]. `None`: no block of that kind was seen yet. A tap may take more than one.
+    /// [`ReaderEvent::Card`]. `None`: no block of that kind was seen yet. A tap may take more than one.
     KeysLeft {
         /// For card data (SRED).
         card: Option<u64>,
         /// For PINs.
         pin: Option<u64>,
     },
-    /// The answer to [`Order::Type`]. The reader waits for the next order; no [`Event::Idle`] follows.
+    /// The answer to [`ReaderOrder::TypeAmount`]. The reader waits for the next order; no [`ReaderEvent::Idle`]
+    /// follows.
     Typed {
         /// The sale.
         sale: u64,
@@ -196,7 +206,7 @@ pub enum Event {
 
 /// Who the reader is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Identity {
+pub struct ReaderIdentity {
     /// Serial number (9F1E).
     pub serial: String,
     /// Model, as `M010-MPI`.
@@ -222,7 +232,7 @@ pub struct ConfigFile {
 
 /// What a cashier sees while the reader works.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum ReaderProgress {
     /// Waiting for a card on every interface.
     PresentCard,
     /// Insert the card (the tap or the swipe was not accepted).

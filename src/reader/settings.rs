@@ -1,4 +1,4 @@
-//! What a reader needs to know from the configuration, with the defaults.
+//! What a reader of any family needs to know from the configuration, with the defaults.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,9 +6,9 @@ use std::sync::Arc;
 use super::LocalTime;
 use crate::wire::Way;
 
-/// What a reader needs to know from the configuration.
+/// What a reader of any family needs to know from the configuration.
 #[derive(Clone)]
-pub struct Settings {
+pub struct ReaderSettings {
     /// A tty as `/dev/serial/by-id/…`, or `tcp://host:6543`.
     pub port: String,
     /// Line speed of a tty, in baud; without meaning on USB.
@@ -19,85 +19,14 @@ pub struct Settings {
     pub icc_masked_tags: bool,
     /// The board's local time.
     pub clock: ClockSource,
-    /// The second byte of DF30 that means "tapped in magstripe mode". Its values are not published (readers: 10, point
-    /// 3), so it is `None` until a real reader's is known; then the absence of a cryptogram, or 9F39 = 91, decides
-    /// alone.
-    pub magstripe_mode: Option<u8>,
-    /// How a card number may be typed on the reader; `None`: not at all.
-    pub manual_entry: Option<ManualEntry>,
     /// The shop's language, for the reader's texts while no card has named another.
     pub language: Language,
-    /// The capability of GET DEVICE INFO that stands for commands of more than one packet; `None`: the driver's own
-    /// guess, for the name is not published (readers: 10, point 2).
-    pub extended_apdu_capability: Option<String>,
-    /// Indices into the reader's signed prompts.
-    pub prompts: Prompts,
-    /// What the reader asks for when a tip is wanted.
-    pub tip_entry: TipEntry,
     /// The wire, when it is given instead of opened at `port`.
     pub way: Option<Way>,
 }
 
 /// Gives the board's local time, or `None` while its clock is not trusted (design: invariant 8).
 pub type ClockSource = Arc<dyn Fn() -> Option<LocalTime> + Send + Sync>;
-
-/// How a card number is typed on the reader.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ManualEntry {
-    /// The command the reader knows.
-    pub command: ManualCommand,
-    /// Ask for the card verification value too (D2E0 only).
-    pub verification_value: bool,
-}
-
-/// The commands for a typed card number (readers: 2.9).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ManualCommand {
-    /// D2E0 GET SECURE DATA, newer readers: number and expiry date one after the other.
-    #[default]
-    SecureData,
-    /// D25A GET SECURE PAN, older ones: one command.
-    SecurePan,
-}
-
-/// Lines of the signed prompts file. Only signed texts may stand beside an entry of digits, so what they say is the
-/// file's affair. Three lines each, 0 is an empty one. Which number is which text is published for card numbers alone,
-/// and UNCERTAIN elsewhere (readers: 2.9, 2.10; 10, point 3).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Prompts {
-    /// Typing an amount.
-    pub amount: [u16; 3],
-    /// DFA218 of the tip command.
-    pub tip_template: u8,
-    /// Typing a card number.
-    pub pan: [u16; 3],
-    /// Typing its expiry date.
-    pub expiry: [u16; 3],
-    /// Typing its verification value.
-    pub verification_value: [u16; 3],
-}
-
-impl Default for Prompts {
-    fn default() -> Self {
-        Self {
-            amount: [1, 0, 0],
-            tip_template: 1,
-            pan: [4, 0, 0],
-            expiry: [0x0A, 0, 0],
-            verification_value: [0x0C, 0, 0],
-        }
-    }
-}
-
-/// What the reader asks for when a tip is wanted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum TipEntry {
-    /// The tip.
-    #[default]
-    Tip,
-    /// The bill with the tip; the tip is what it is above the bill.
-    Total,
-}
 
 /// A language of the texts that the driver shows on the reader.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -150,9 +79,8 @@ impl Language {
     }
 }
 
-impl Settings {
-    /// Settings with the defaults: 115200 baud, masked data left out, a clock that is not trusted, no typed card
-    /// numbers, English.
+impl ReaderSettings {
+    /// Settings with the defaults: 115200 baud, masked data left out, a clock that is not trusted, English.
     #[must_use]
     pub fn new(port: impl Into<String>) -> Self {
         Self {
@@ -161,20 +89,15 @@ impl Settings {
             serials: Vec::new(),
             icc_masked_tags: false,
             clock: Arc::new(|| None),
-            magstripe_mode: None,
-            manual_entry: None,
             language: Language::default(),
-            extended_apdu_capability: None,
-            prompts: Prompts::default(),
-            tip_entry: TipEntry::default(),
             way: None,
         }
     }
 }
 
-impl fmt::Debug for Settings {
+impl fmt::Debug for ReaderSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { port, baud, icc_masked_tags, clock: _, manual_entry, language, .. } = self;
-        write!(f, "Settings({port}, {baud} baud, masked tags {icc_masked_tags}, {manual_entry:?}, {language:?})")
+        let Self { port, baud, icc_masked_tags, clock: _, language, .. } = self;
+        write!(f, "ReaderSettings({port}, {baud} baud, masked tags {icc_masked_tags}, {language:?})")
     }
 }

@@ -239,7 +239,7 @@ fn unquote<'a>(mut rest: &'a str, field: &mut String) -> Result<&'a str, Fault> 
     }
 }
 
-/// The date that a text begins with, `2026-11-20` alone or before a time (interface: date, "year starting 19 or 20").
+/// The date that a text begins with, `2026-11-20` alone or before a time (interface: date).
 #[must_use]
 pub fn date(text: &str) -> Option<NaiveDate> {
     let (day, time) = text.split_at_checked(10)?;

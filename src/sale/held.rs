@@ -1,7 +1,7 @@
 //! A sale that waits for a person, because its journal was found to be an old copy: the gateway holds transactions of
 //! this terminal that this journal does not know, so it cannot know what became of the sale since. What a till was told
-//! is approved there may not be reversed here (design: path of a sale, 8 to 10; the one exception to invariants 2 and
-//! 3).
+//! is approved there may not be reversed here (design: path of a sale, 8 to 10). It is the one
+//! exception (design: invariant 2; invariant 3).
 //!
 //! Captures, refunds, reversals and credits are not held: they are only looked up, under references of their own, and
 //! what is found is what became of them in either copy.

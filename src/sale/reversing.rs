@@ -177,7 +177,7 @@ impl Reversing {
         }
     }
 
-    /// Each reversal has a reference of its own (interface: `merchantTransactionId` should be unique), made of the
+    /// Each reversal has a reference of its own (interface: `merchantTransactionId`), made of the
     /// sale's.
     fn next_reference(&self, of_sale: &str) -> String {
         reversal_reference(of_sale, self.references + 1)

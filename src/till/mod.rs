@@ -432,7 +432,7 @@ pub struct SaleView {
     /// What was approved, with `partially-approved` and `approved`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub approved_amount: Option<String>,
-    /// Why it ended so, or why nobody knows: one word of the list in the README. Absent with `approved`.
+    /// Why it ended so, or why nobody knows: one word of a closed list (`pos-agent reasons`). Absent with `approved`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Why it is not settled yet, as a word of the same list: with `unconfirmed` and `unconfirmed-finishing`.

@@ -1,7 +1,7 @@
 //! How the terminal stands, as tills and programs hear it: each device with a word of a closed list, facts as fields,
 //! and one sentence.
 //!
-//! The words are for programs and never change their meaning; the README lists them ("The words of the status"). The
+//! The words are for programs and never change their meaning; the manual lists them ("The words of the status"). The
 //! sentences are for people, and made where the facts are known: by the agent and the devices, not here.
 
 use serde::{Deserialize, Serialize};
@@ -500,8 +500,8 @@ mod tests {
 
     #[test]
     fn every_word_is_explained_to_the_reader() {
-        let readme = include_str!("../../README.md");
-        let (_, section) = readme.split_once("### The words of the status").expect("the README's section");
+        let page = include_str!("../../docs/src/trouble.md");
+        let (_, section) = page.split_once("## The words of the status").expect("the manual's section");
         let section = section.split("\n## ").next().unwrap_or(section);
         for (list, words) in words() {
             let row = section.lines().find(|line| line.starts_with(&format!("| {list} ")));

@@ -8,7 +8,7 @@ use super::*;
 use crate::card::{Cvm, EntryMode};
 use crate::sale::{Earlier, Kind};
 
-/// A row of the reader's display (readers: 2.2, D201: four rows of 21 characters).
+/// A row of the reader's display (readers: 2.2, D201).
 const DISPLAY_ROW: usize = 21;
 /// Its rows.
 const DISPLAY_ROWS: usize = 4;

@@ -17,7 +17,7 @@ use pos_agent::sale::{Answer, ApprovedAmount, FoundState, Inquiry, Reason, Rever
 const ID: &str = "8ac7a4a08f0c1d2e018f0c3b5a6b7c8d";
 const REFERENCE: &str = "4711-42-000102030405060708090a0b0c0d0e0f";
 
-/// interface: Basic payment parameters, Authentication parameters, Point of sale.
+/// As the documents have it (interface: Basic payment parameters, Authentication parameters, Point of sale).
 const EXPECTED_FORM: &str = "entityId=0123456789abcdef0123456789abcdef&amount=12.34&currency=EUR&paymentType=DB\
     &merchantTransactionId=4711-42-000102030405060708090a0b0c0d0e0f&testMode=EXTERNAL&paymentBrand=MASTER\
     &pos.entryMode=ICC&pos.terminalId=4711&pos.transactionSource=POS&pos.transactionSequenceNumber=42\
@@ -26,7 +26,8 @@ const EXPECTED_FORM: &str = "entityId=0123456789abcdef0123456789abcdef&amount=12
     &pos.pinEntryCapability=PIN_ENTRY_AVAILABLE&pos.encryptedSred.data=C1FFEE00AB&pos.encryptedSred.ksn=FFFF9876543210E00001\
     &pos.encryptedPin.data=1B9C1845EB993A7A&pos.encryptedPin.ksn=00000000000000000000000B&pos.iccDataRequest=9F02060000000012349F3704DEADBEEF";
 
-/// interface: Resources, Authentication. The names of headers are compared without case, their order is free.
+/// As the documents have it (interface: Resources, Authentication). The names of headers are compared without case,
+/// their order is free.
 const EXPECTED_HEAD: [&str; 6] = [
     "accept: application/json",
     "authorization: Bearer T0ken-of.the_shop==",

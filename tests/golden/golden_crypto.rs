@@ -238,7 +238,7 @@ fn aes_dukpt_sealed_pin_data_and_macs() {
             assert_eq!(hex(ring::hmac::sign(&key, message)), mac);
         }
     }
-    // Typed from security 1.3.
+    // Typed from what is published (security: 1.3).
     let ik = aes_key(&Value::from("1273671EA26AC29AFA4D1084127652A1"));
     let first = aes_dukpt::transaction_key(&ik, aes_ksn("123456789012345600000001")).unwrap();
     assert_eq!(hex(first.expose()), "4F21B565BAD9835E112B6465635EAE44");

@@ -1,13 +1,13 @@
-//! The frames of readers 2.13, typed from the document. They are never edited to make a test pass: a test that fails
+//! Frames as documents have them (readers: 2.13). They are never edited to make a test pass: a test that fails
 //! here says that the code has left the wire.
 
 use pos_agent::reader::LocalTime;
-use pos_agent::reader::link::{Decoder, Fault, Nad, Received, chain};
-use pos_agent::reader::miura::answer::{encode_numeric, parse_numeric};
+use pos_agent::reader::apdu_link::{Decoder, Fault, Nad, Received, chain};
 use pos_agent::reader::miura::message::{
-    CardStatus, Choice, Command, Continue, DeviceInfo, DeviceStatus, Entered, Money, Numeric, OnlinePinAnswer, Outcome,
-    P2peStatus, Reset, ResetAnswer, Sealed, SecureData, Software, Status, Template, Terms, Tip, TypedCard, Unsolicited,
-    search, split, status, tags,
+    AnswerTemplate, ApplicationChoice, CardStatus, Command, ContinueData, DeviceInfoAnswer, DeviceStatus,
+    GetDynamicTip, GetNumericData, GetSecureData, OnlinePinAnswer, P2peStatus, PinBlock, ResetAnswer, ResetKind,
+    ShownAmount, SoftwareVersion, SredBlock, StatusWord, TransactionAnswer, TransactionData, TypedCardAnswer,
+    UnsolicitedMessage, encode_numeric, last_sealed, parse_numeric, search, split, status, tags,
 };
 
 fn hex(text: &str) -> Vec<u8> {
@@ -35,7 +35,8 @@ fn one(stream: &str) -> (bool, Vec<u8>) {
 }
 
 const AT: LocalTime = LocalTime { year: 25, month: 1, day: 31, hour: 12, minute: 34, second: 56 };
-const TERMS: Terms = Terms { transaction_type: 0, amount: [0, 0, 0, 0, 0x04, 0x56], currency: [0x08, 0x26], at: AT };
+const TERMS: TransactionData =
+    TransactionData { transaction_type: 0, amount: [0, 0, 0, 0, 0x04, 0x56], currency: [0x08, 0x26], at: AT };
 
 #[test]
 fn captured_packets_are_taken() {
@@ -83,10 +84,10 @@ fn commands_are_written_and_read_bit_by_bit() {
     let masked = b";476173******0010=1512201**********?*";
     let authentication = hex("11223344556677883030");
     let script = hex("72129F1804000000018609842400000411223344");
-    let host = |arc, authentication, scripts| Command::Continue(Continue::Host { arc, authentication, scripts });
+    let host = |arc, authentication, scripts| Command::Continue(ContinueData::Host { arc, authentication, scripts });
     for (frame, command) in [
-        ("010004D0000000D5", Command::Reset(Reset::Soft)),
-        ("010004D0000100D4", Command::Reset(Reset::Hard)),
+        ("010004D0000000D5", Command::Reset(ResetKind::Soft)),
+        ("010004D0000100D4", Command::Reset(ResetKind::Hard)),
         ("010004D0010000D4", Command::GetConfiguration),
         ("010004D0020000D7", Command::GetDeviceInfo),
         ("010004EEE000000B", Command::P2peStatus),
@@ -104,7 +105,7 @@ fn commands_are_written_and_read_bit_by_bit() {
         ),
         (
             "010023DEC100001EE01C9C01009F02060000000004569A032501319F21031234565F2A02082693",
-            Command::StartContactless { terms: TERMS, language: None, timeout: None },
+            Command::StartContactless { transaction: TERMS, language: None, timeout: None },
         ),
         ("01000BDED2000006E0048A0230306C", host(*b"00", None, &[])),
         ("01000BDED2000006E0048A025A3107", host(*b"Z1", None, &[])),
@@ -123,7 +124,7 @@ fn commands_are_written_and_read_bit_by_bit() {
         ),
         (
             "010017D204000112E010DFA20606000100020003DFA20702060222",
-            Command::GetNumeric(Numeric {
+            Command::GetNumeric(GetNumericData {
                 light: true,
                 prompts: [0, 1, 0, 2, 0, 3],
                 format: [6, 2],
@@ -152,7 +153,7 @@ fn answers_are_written_and_read_bit_by_bit() {
     assert_eq!(P2peStatus::parse(split(&message).unwrap().0), Ok(P2peStatus(0x07)));
 
     let (block, ksn) = (hex("8B68AF72199529B8"), hex("FFFF0102628D12000001"));
-    let pin = OnlinePinAnswer::Entered(Entered { block: &block, ksn: &ksn });
+    let pin = OnlinePinAnswer::Entered(PinBlock { block: &block, ksn: &ksn });
     let message =
         answer("01001EE11ADFAE04088B68AF72199529B8DFAE050AFFFF0102628D120000019000AB", &pin.encode().unwrap());
     assert_eq!(OnlinePinAnswer::parse(split(&message).unwrap().0), Ok(pin));
@@ -162,7 +163,7 @@ fn answers_are_written_and_read_bit_by_bit() {
     let message = answer("01000BE107DFA2080331323390003A", &encode_numeric(b"123").unwrap());
     assert_eq!(parse_numeric(split(&message).unwrap().0), Ok(&b"123"[..]));
 
-    let software = |name: &str, version: &str| Software { name: name.into(), version: version.into() };
+    let software = |name: &str, version: &str| SoftwareVersion { name: name.into(), version: version.into() };
     let reset = ResetAnswer {
         serial: "04000203".into(),
         software: vec![software("M000-MPI", "1-51"), software("M000-OS", "9-7")],
@@ -174,13 +175,13 @@ fn answers_are_written_and_read_bit_by_bit() {
     assert_eq!(ResetAnswer::parse(split(&message).unwrap().0), Ok(reset));
 
     for (frame, code) in [
-        ("0100029F43DF", Status::CARD_INSERTED),
-        ("0100029F44D8", Status::CARD_SWIPED),
-        ("0100029F42DE", Status::CONTACTLESS_TIMEOUT),
-        ("0100029F41DD", Status::CANCELLED),
-        ("0100029F30AC", Status::CARD_READ_ERROR),
-        ("0100029FE07C", Status::NO_PIN_KEY),
-        ("010002900093", Status::OK),
+        ("0100029F43DF", StatusWord::CARD_INSERTED),
+        ("0100029F44D8", StatusWord::CARD_SWIPED),
+        ("0100029F42DE", StatusWord::CONTACTLESS_TIMEOUT),
+        ("0100029F41DD", StatusWord::CANCELLED),
+        ("0100029F30AC", StatusWord::CARD_READ_ERROR),
+        ("0100029FE07C", StatusWord::NO_PIN_KEY),
+        ("010002900093", StatusWord::OK),
     ] {
         assert_eq!(split(&answer(frame, &status(code))), Ok((&[][..], code)));
     }
@@ -204,7 +205,7 @@ fn the_second_name_is_the_version_in_old_base_firmware() {
 fn unsolicited_messages_are_written_and_read_bit_by_bit() {
     let none = CardStatus { slot: 0, stripe: 0, atr: None, sealed: None, masked_track2: None, clear_tracks: false };
     let device = |code, text, pin_status| {
-        Unsolicited::Device(DeviceStatus { code, text, digits: None, pin_status, tries_left: None })
+        UnsolicitedMessage::Device(DeviceStatus { code, text, digits: None, pin_status, tries_left: None })
     };
     let atr = hex("3B6500002063CB6800");
     for (frame, event) in [
@@ -212,23 +213,23 @@ fn unsolicited_messages_are_written_and_read_bit_by_bit() {
         ("014013E60FC30101C40A506F7765726564204F6E900079", device(1, b"Powered On", None)),
         (
             "014013E10F4802030063093B6500002063CB68009000B1",
-            Unsolicited::Card(CardStatus { slot: 3, atr: Some(&atr), ..none }),
+            UnsolicitedMessage::Card(CardStatus { slot: 3, atr: Some(&atr), ..none }),
         ),
-        ("014008E10448020000900076", Unsolicited::Card(none)),
-        ("014009E005DFA205011B90005F", Unsolicited::Key(0x1B)),
+        ("014008E10448020000900076", UnsolicitedMessage::Card(none)),
+        ("014009E005DFA205011B90005F", UnsolicitedMessage::Key(0x1B)),
     ] {
         let (unsolicited, message) = one(frame);
         assert!(unsolicited);
-        assert_eq!(Unsolicited::parse(split(&message).unwrap().0), Ok(event));
+        assert_eq!(UnsolicitedMessage::parse(split(&message).unwrap().0), Ok(event));
         let written = event.encode().unwrap();
         let packet = chain(Nad::Reader, true, &written, 254).unwrap().next().unwrap();
         assert_eq!(hex::encode_upper(packet), frame.replace(' ', ""));
     }
     // Bodies of the vendor's test, without a frame.
     let both_tracks = CardStatus { slot: 3, stripe: 2, ..none };
-    assert_eq!(Unsolicited::parse(&hex("E10448020302")), Ok(Unsolicited::Card(both_tracks)));
-    assert_eq!(Unsolicited::parse(&hex("E605DFA4010103")), Ok(Unsolicited::Printer(3)));
-    assert_eq!(Unsolicited::parse(&hex("E10DDFAB0109736F6D657468696E67")), Ok(Unsolicited::Other));
+    assert_eq!(UnsolicitedMessage::parse(&hex("E10448020302")), Ok(UnsolicitedMessage::Card(both_tracks)));
+    assert_eq!(UnsolicitedMessage::parse(&hex("E605DFA4010103")), Ok(UnsolicitedMessage::Printer(3)));
+    assert_eq!(UnsolicitedMessage::parse(&hex("E10DDFAB0109736F6D657468696E67")), Ok(UnsolicitedMessage::Other));
 }
 
 const SWIPE: &str = "0140BCE181B748020007DFAE027872212907C9B93D919511254CA428CE061009857EC1F129D3DE63CBF9F7D5452C36C961C881A11E84EF2F7D6C223C12CF2CC55A87AFC2D097F57D07BFF787A997CA5DB3E0FE46AF9C7C37580459EE6F6065CAD8E1BDACAE01B8ED4E06D232485F3B7A72C88119E3DF27F3553284411FCC8DC25EFC8ECF4AFADFAE030A00000200000055400182DFAE22253B3437363137332A2A2A2A2A2A303031303D313531323230312A2A2A2A2A2A2A2A2A2A3F2A9000FE";
@@ -241,15 +242,15 @@ fn the_swipe_event_gives_the_published_cryptogram() {
     let ksn = hex("00000200000055400182");
     let (unsolicited, message) = one(SWIPE);
     assert!(unsolicited);
-    let event = Unsolicited::Card(CardStatus {
+    let event = UnsolicitedMessage::Card(CardStatus {
         slot: 0,
         stripe: 7,
         atr: None,
-        sealed: Some(Sealed { data: &data, ksn: &ksn }),
+        sealed: Some(SredBlock { data: &data, ksn: &ksn }),
         masked_track2: Some(b";476173******0010=1512201**********?*"),
         clear_tracks: false,
     });
-    assert!(Unsolicited::parse(split(&message).unwrap().0) == Ok(event));
+    assert!(UnsolicitedMessage::parse(split(&message).unwrap().0) == Ok(event));
     let packet = chain(Nad::Reader, true, &event.encode().unwrap(), 254).unwrap().next().unwrap();
     assert_eq!(hex::encode_upper(packet), SWIPE);
 }
@@ -261,11 +262,11 @@ const TAP_2: &str = "01002BAE021892FC2C940487F43AC64AB3DFD54C7B72F445FE409D80FDF
 fn a_chained_answer_is_put_together_even_when_cut_in_a_tag() {
     let (unsolicited, message) = one(&format!("{TAP_1}{TAP_2}"));
     let (body, code) = split(&message).unwrap();
-    let outcome = Outcome::parse(body).unwrap();
-    assert_eq!((unsolicited, code, outcome.template), (false, Status::OK, Template::Online));
+    let outcome = TransactionAnswer::parse(body).unwrap();
+    assert_eq!((unsolicited, code, outcome.template), (false, StatusWord::OK, AnswerTemplate::Online));
     assert_eq!(search(body, tags::KERNEL_MODE).unwrap(), Some(&hex("0301")[..]));
     // Of the two sealed blocks always the last pair.
-    let sealed = pos_agent::reader::miura::answer::last_sealed(body).unwrap().unwrap();
+    let sealed = last_sealed(body).unwrap().unwrap();
     assert_eq!(hex::encode_upper(sealed.data), "92FC2C940487F43AC64AB3DFD54C7B72F445FE409D80FDF5");
     assert_eq!(hex::encode_upper(sealed.ksn), "FFFF0102628D1100005F");
     let frames: Vec<_> =
@@ -278,21 +279,21 @@ fn the_card_s_last_word_is_read() {
     for (frame, template, tlvs) in [
         (
             "010022E31E8A0230309F260811223344556677889F270140950500000000009B02E8009000E7",
-            Template::Approved,
+            AnswerTemplate::Approved,
             "8A0230309F260811223344556677889F270140950500000000009B02E800",
         ),
-        ("010008E5048A025A3190009B", Template::Declined, "8A025A31"),
+        ("010008E5048A025A3190009B", AnswerTemplate::Declined, "8A025A31"),
     ] {
         let (_, message) = one(frame);
         let tlvs = hex(tlvs);
-        let outcome = Outcome::new(template, &tlvs);
-        assert!(Outcome::parse(split(&message).unwrap().0) == Ok(outcome));
+        let outcome = TransactionAnswer::new(template, &tlvs);
+        assert!(TransactionAnswer::parse(split(&message).unwrap().0).as_ref() == Ok(&outcome));
         assert_eq!(&outcome.encode().unwrap()[..], message);
     }
     // A message with a hole where a packet was lost is no outcome.
     let (_, message) = one(&format!("{TAP_1}{TAP_2}"));
     for cut in [&message[..250], &message[254..], &[&message[..100], &message[150..]].concat()[..]] {
-        assert!(Outcome::parse(&cut[..cut.len() - 2]).is_err());
+        assert!(TransactionAnswer::parse(&cut[..cut.len() - 2]).is_err());
     }
 }
 
@@ -302,7 +303,7 @@ fn a_command_of_more_than_249_bytes_of_data_is_refused() {
     for (bytes, fits) in [(249 - 7, true), (250 - 7, false)] {
         // E0 81 xx 8A 02 xx xx: seven bytes before the scripts.
         let scripts = &script[..bytes];
-        let host = Command::Continue(Continue::Host { arc: *b"00", authentication: None, scripts });
+        let host = Command::Continue(ContinueData::Host { arc: *b"00", authentication: None, scripts });
         assert_eq!(host.encode().is_ok(), fits, "{bytes}");
     }
 }
@@ -311,10 +312,10 @@ fn a_command_of_more_than_249_bytes_of_data_is_refused() {
 /// captures of these exist.
 #[test]
 fn commands_for_typing_are_written_and_read_bit_by_bit() {
-    let money = Money { currency: [0x08, 0x26], exponent: 2, amount: TERMS.amount, line: 2 };
-    let tip = Tip {
+    let money = ShownAmount { currency: [0x08, 0x26], exponent: 2, amount: TERMS.amount, line: 2 };
+    let tip = GetDynamicTip {
         total: false,
-        percentages: [10, 15, 20, Tip::OTHER],
+        percentages: [10, 15, 20, GetDynamicTip::OTHER],
         template: 1,
         currency: [0x08, 0x26],
         exponent: 2,
@@ -323,25 +324,25 @@ fn commands_for_typing_are_written_and_read_bit_by_bit() {
     for (frame, command) in [
         (
             "010034D20400012FE02DDFA20606000100000000DFA207020A025F2A0208265F3601029F0206000000000000DFA20E0102DFFF0102001EE9",
-            Command::GetNumeric(Numeric {
+            Command::GetNumeric(GetNumericData {
                 light: true,
                 prompts: [0, 1, 0, 0, 0, 0],
                 format: [10, 2],
-                money: Some(Money { amount: [0; 6], ..money }),
+                money: Some(ShownAmount { amount: [0; 6], ..money }),
                 timeout: Some(30),
             }),
         ),
         ("010026D205010021E01FDFA217040A0F14FFDFA21801015F2A0208265F3601029F020600000000045630", Command::GetTip(tip)),
         (
             "010026D205000021E01FDFA217040A0F14FFDFA21801015F2A0208265F3601029F020600000000045631",
-            Command::GetTip(Tip { total: true, ..tip }),
+            Command::GetTip(GetDynamicTip { total: true, ..tip }),
         ),
-        ("010004D2E0000037", Command::SecureData(SecureData::Clear)),
-        ("010004D2E0020035", Command::SecureData(SecureData::Encrypt)),
+        ("010004D2E0000037", Command::SecureData(GetSecureData::Clear)),
+        ("010004D2E0020035", Command::SecureData(GetSecureData::Encrypt)),
         (
             "010033D2E0010B2EE02CDFA2100101DFA206060004000000009F02060000000004565F2A0208265F360102DFA20E0102DFFF0102003C69",
-            Command::SecureData(SecureData::Ask {
-                element: SecureData::PAN,
+            Command::SecureData(GetSecureData::Ask {
+                element: GetSecureData::PAN,
                 flags: 0x0B,
                 prompts: [0, 4, 0, 0, 0, 0],
                 money: Some(money),
@@ -350,8 +351,8 @@ fn commands_for_typing_are_written_and_read_bit_by_bit() {
         ),
         (
             "010016D2E0010311E00FDFA2100104DFA20606000A00000000C6",
-            Command::SecureData(SecureData::Ask {
-                element: SecureData::EXPIRY,
+            Command::SecureData(GetSecureData::Ask {
+                element: GetSecureData::EXPIRY,
                 flags: 0x03,
                 prompts: [0, 0x0A, 0, 0, 0, 0],
                 money: None,
@@ -361,12 +362,15 @@ fn commands_for_typing_are_written_and_read_bit_by_bit() {
         ("010016D25A000111E00FDFA2100101DFA2060600040000000074", Command::SecurePan { prompts: [0, 4, 0, 0, 0, 0] }),
         (
             "010016DED2000011E00F4F07A000000003101050045649534157",
-            Command::Continue(Continue::Choose(Choice { aid: &[0xA0, 0, 0, 0, 3, 0x10, 0x10], label: Some(b"VISA") })),
+            Command::Continue(ContinueData::Choose(ApplicationChoice {
+                aid: &[0xA0, 0, 0, 0, 3, 0x10, 0x10],
+                label: Some(b"VISA"),
+            })),
         ),
-        ("01000ADED2000005E003C0010020", Command::Continue(Continue::Decision(0))),
+        ("01000ADED2000005E003C0010020", Command::Continue(ContinueData::Decision(0))),
         (
             "010029DEC1000024E0229C01009F02060000000004569A032501319F21031234565F2A020826DFA20C026465EF",
-            Command::StartContactless { terms: TERMS, language: Some(*b"de"), timeout: None },
+            Command::StartContactless { transaction: TERMS, language: Some(*b"de"), timeout: None },
         ),
     ] {
         assert_eq!(hex::encode_upper(command.encode().unwrap()), frame, "{command:?}");
@@ -380,16 +384,16 @@ fn a_typed_card_and_capabilities_are_read() {
     let (_, message) = one(
         "010042E13EDFA208103437363137332A2A2A2A2A2A30303130DFAE021892FC2C940487F43AC64AB3DFD54C7B72F445FE409D80FDF5DFAE030AFFFF0102628D1100005F900028",
     );
-    let typed = TypedCard::parse(split(&message).unwrap().0).unwrap();
+    let typed = TypedCardAnswer::parse(split(&message).unwrap().0).unwrap();
     assert_eq!(typed.masked_pan, b"476173******0010");
     assert_eq!(hex::encode_upper(typed.sealed.unwrap().ksn), "FFFF0102628D1100005F");
     assert_eq!(format!("{typed:?}"), "TypedCard(16 places, sealed true)");
 
     let (_, message) =
         one("01002AE126EF0EDF0D0B436F6E746163746C657373EF14DF0D0D457874656E6465642041504455DF7F01319000BE");
-    let info = DeviceInfo::parse(split(&message).unwrap().0).unwrap();
+    let info = DeviceInfoAnswer::parse(split(&message).unwrap().0).unwrap();
     let capabilities = vec![("Contactless".into(), None), ("Extended APDU".into(), Some("1".into()))];
-    assert_eq!(info, DeviceInfo { capabilities });
+    assert_eq!(info, DeviceInfoAnswer { capabilities });
     assert_eq!(&info.encode().unwrap()[..], message);
 }
 
@@ -397,7 +401,7 @@ fn a_typed_card_and_capabilities_are_read() {
 #[test]
 fn a_long_command_is_chained() {
     let script = hex(&format!("7282012C{}", "AA".repeat(300)));
-    let command = Command::Continue(Continue::Host { arc: *b"00", authentication: None, scripts: &script });
+    let command = Command::Continue(ContinueData::Host { arc: *b"00", authentication: None, scripts: &script });
     assert!(command.encode().is_err() && command.packets(false).is_err());
     let packets = command.packets(true).unwrap();
     let head = "0101FEDED20000000138E08201348A0230307282012C";
@@ -408,12 +412,12 @@ fn a_long_command_is_chained() {
     let (_, apdu) = one(&format!("{first}{last}"));
     assert!(Command::parse(&apdu) == Ok(command), "read back");
     // What fits one packet is sent as an old device wants it, and there is an end.
-    let short = Command::Continue(Continue::Host { arc: *b"00", authentication: None, scripts: &[] });
+    let short = Command::Continue(ContinueData::Host { arc: *b"00", authentication: None, scripts: &[] });
     assert_eq!(short.packets(true).unwrap()[..], [short.encode().unwrap()]);
     // 1017 bytes of data: E0 82 xx xx, 8A 02 30 30, 72 82 xx xx and 1005 bytes.
     for (bytes, fits) in [(1005, true), (1006, false)] {
         let script = [&hex("7282")[..], &u16::try_from(bytes).unwrap().to_be_bytes(), &vec![0xAA; bytes]].concat();
-        let command = Command::Continue(Continue::Host { arc: *b"00", authentication: None, scripts: &script });
+        let command = Command::Continue(ContinueData::Host { arc: *b"00", authentication: None, scripts: &script });
         let packets = command.packets(true);
         assert_eq!(packets.is_ok(), fits, "{bytes}");
         if let Ok(packets) = packets {

@@ -3,7 +3,7 @@
 //!
 //! | | what it shows |
 //! |---|---|
-//! | `golden_miura` | the frames of readers 2.13 |
+//! | `golden_miura` | frames as documents have them (readers: 2.13) |
 //! | `golden_crypto` | published vectors: keys, BER-TLV, track 2 |
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]

@@ -166,30 +166,36 @@ fn there_are_two_printers_or_one_or_none() {
 #[test]
 fn the_examples_are_good() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let readme = fs::read_to_string(root.join("README.md")).expect("README.md exists");
-    let blocks: Vec<_> = readme.split("```toml\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
-    assert!(!blocks.is_empty(), "README.md shows no configuration");
-    for block in &blocks {
-        let config = config::parse(block, Path::new("README.md")).unwrap_or_else(|error| panic!("{error}"));
-        config.check_values().unwrap_or_else(|fault| panic!("README.md: {fault}"));
+    let blocks_of = |page: &str, language: &str| -> Vec<String> {
+        let text = fs::read_to_string(root.join(page)).unwrap_or_else(|error| panic!("{page}: {error}"));
+        let begin = format!("```{language}\n");
+        text.split(&begin).skip(1).map(|rest| rest.split("```").next().unwrap().to_owned()).collect()
+    };
+    let good = |text: &str, page: &str| {
+        let config = config::parse(text, Path::new(page)).unwrap_or_else(|error| panic!("{error}"));
+        config.check_values().unwrap_or_else(|fault| panic!("{page}: {fault}"));
+        config
+    };
+    let [smallest] = &blocks_of("README.md", "toml")[..] else { panic!("README.md shows one configuration") };
+    good(smallest, "README.md");
+    for block in blocks_of("docs/src/configure.md", "toml") {
+        good(&block, "docs/src/configure.md");
     }
     // What is to be added to one of them.
-    let additions = readme.split("```ini\n").skip(1).map(|rest| rest.split("```").next().unwrap());
-    let mut rights = 0;
-    for addition in additions.filter(|block| block.contains("[till.")) {
-        let whole = format!("{}\n{addition}", blocks[0]);
-        let config = config::parse(&whole, Path::new("README.md")).unwrap_or_else(|error| panic!("{error}"));
-        config.check_values().unwrap_or_else(|fault| panic!("README.md: {fault}"));
-        rights += config.till.peer.len();
+    let mut peers = 0;
+    for page in ["docs/src/till.md", "docs/src/operate.md"] {
+        for addition in blocks_of(page, "ini").iter().filter(|block| block.contains("[till.")) {
+            peers += good(&format!("{smallest}\n{addition}"), page).till.peer.len();
+        }
     }
-    assert_eq!(rights, 1, "README.md shows a program at the socket");
+    assert_eq!(peers, 1, "docs/src/till.md shows a program at the socket");
 }
 
 /// What to replace in the good file, with what, and the words that the error must hold.
 #[rustfmt::skip]
 const BAD: &[(&str, &str, &[&str])] = &[
     // Unknown, missing, of the wrong type, not TOML.
-    ("currency =", "curency =", &["line 5", "terminal.curency", "unknown field `curency`", "`currency`", "README"]),
+    ("currency =", "curency =", &["line 5", "terminal.curency", "unknown field `curency`", "`currency`", "manual"]),
     ("[[printer]]", "[[printr]]", &["printr", "unknown field", "`printer`"]),
     ("id = \"00004711\"\n", "", &["terminal", "missing field `id`"]),
     ("id = \"00004711\"", "id = 4711", &["line 3", "terminal.id", "integer `4711`", "a string"]),
@@ -197,7 +203,7 @@ const BAD: &[(&str, &str, &[&str])] = &[
     ("card-timeout-s = 60", "card-timeout-s = -1", &["terminal.card-timeout-s", "-1"]),
     ("\"miura-mpi\"", "\"miura\"", &["reader.protocol", "unknown variant `miura`", "`miura-mpi`"]),
     ("http = \"127.0.0.1:8650\"", "http = \"8650\"", &["till.http", "socket address"]),
-    ("[journal]", "[journal", &["line 41", "README"]),
+    ("[journal]", "[journal", &["line 41", "manual"]),
     // The shop.
     ("\"00004711\"", "\"4711A\"", &["terminal.id", "1 to 32 digits"]),
     ("\"00004711\"", "\"\"", &["terminal.id", "1 to 32 digits"]),

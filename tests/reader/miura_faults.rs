@@ -6,10 +6,11 @@
 use std::time::Duration;
 
 use crate::trace::*;
-use pos_agent::reader::link::{Nad, chain};
-use pos_agent::reader::miura::message::{Command, Reset, SecureData};
-use pos_agent::reader::miura::session::{Output, Session};
-use pos_agent::reader::{Entry, Event, ManualEntry, NoCard, Order, Settings, Step};
+use pos_agent::reader::apdu_link::{Nad, chain};
+use pos_agent::reader::driver::PortAction;
+use pos_agent::reader::miura::message::{Command, GetSecureData, ResetKind};
+use pos_agent::reader::miura::{ManualEntry, MiuraSession, MiuraSettings};
+use pos_agent::reader::{EntryRequest, NoCard, ReaderEvent, ReaderOrder, ReaderProgress};
 
 /// The longest that anything may take after a fault: 120 s for a cardholder (or 60 s for a card and its host), then
 /// ABORT, the check of the slot (30 s), and start-ups with their waits in between. Nothing after a fault depends on a
@@ -60,7 +61,7 @@ impl Reader {
         let says = |text: &str| vec![(false, text.to_owned())];
         match command {
             Command::Abort if std::mem::take(&mut self.running) => [says("9000"), says("9F41")].concat(),
-            Command::Reset(Reset::Soft) => {
+            Command::Reset(ResetKind::Soft) => {
                 (self.mood, self.running) = (Mood::Healthy, false);
                 says(RESET)
             }
@@ -72,7 +73,7 @@ impl Reader {
             | Command::Continue(_)
             | Command::OnlinePin { .. }
             | Command::GetNumeric(_)
-            | Command::SecureData(SecureData::Ask { .. }) => match (self.mood, command) {
+            | Command::SecureData(GetSecureData::Ask { .. }) => match (self.mood, command) {
                 (Mood::Forgetful(status), _) => says(status),
                 (_, Command::Continue(_)) if self.quick => says(E3),
                 (_, Command::StartContactless { .. }) if self.slot => says("9F43"),
@@ -107,39 +108,39 @@ struct Agent {
 }
 
 impl Agent {
-    fn hears(&mut self, event: &Event) {
+    fn hears(&mut self, event: &ReaderEvent) {
         match event {
-            Event::Ready(_) => {
+            ReaderEvent::Ready(_) => {
                 assert!(!self.ready && !self.busy, "ready while busy");
                 self.ready = true;
             }
-            Event::Unready(_) => {
+            ReaderEvent::Unready(_) => {
                 self.ends += usize::from(self.busy);
                 (self.ready, self.busy, self.waiting, self.card, self.completing, self.typing) = Default::default();
             }
-            Event::Step { sale, step } => {
-                assert_eq!(*sale, self.sale, "{step:?}");
-                assert!(self.busy && (self.waiting || *step == Step::RemoveCard), "{step:?}");
+            ReaderEvent::Progress { sale, progress } => {
+                assert_eq!(*sale, self.sale, "{progress:?}");
+                assert!(self.busy && (self.waiting || *progress == ReaderProgress::RemoveCard), "{progress:?}");
             }
-            Event::Card { sale, .. } => {
+            ReaderEvent::Card { sale, .. } => {
                 assert!(*sale == self.sale && std::mem::take(&mut self.waiting), "a card for nobody");
                 self.card = true;
                 self.cards += 1;
             }
-            Event::KeysLeft { .. } => assert!(self.card),
-            Event::NoCard { why: NoCard::NotReady, .. } => panic!("not ready"),
-            Event::NoCard { sale, .. } => {
+            ReaderEvent::KeysLeft { .. } => assert!(self.card),
+            ReaderEvent::NoCard { why: NoCard::NotReady, .. } => panic!("not ready"),
+            ReaderEvent::NoCard { sale, .. } => {
                 assert!(*sale == self.sale && std::mem::take(&mut self.waiting), "a second end");
             }
-            Event::Completed { sale, .. } => {
+            ReaderEvent::Completed { sale, .. } => {
                 assert!(*sale == self.sale && std::mem::take(&mut self.completing), "a second verdict");
             }
-            Event::Typed { sale, .. } => {
+            ReaderEvent::Typed { sale, .. } => {
                 assert!(*sale == self.sale && std::mem::take(&mut self.typing), "a second answer");
                 self.busy = false;
                 self.ends += 1;
             }
-            Event::Idle => {
+            ReaderEvent::Idle => {
                 assert!(self.busy && !self.waiting && !self.card && !self.completing, "idle too early");
                 self.busy = false;
                 self.ends += 1;
@@ -149,7 +150,7 @@ impl Agent {
 }
 
 struct Shop {
-    session: Session,
+    session: MiuraSession,
     reader: Reader,
     agent: Agent,
     now: Duration,
@@ -160,10 +161,10 @@ struct Shop {
 
 impl Shop {
     fn new(name: String) -> Self {
-        let settings = Settings { manual_entry: Some(ManualEntry::default()), ..settings() };
+        let miura = MiuraSettings { manual_entry: Some(ManualEntry::default()), ..MiuraSettings::default() };
         let reader =
             Reader { mood: Mood::Healthy, slot: false, running: false, quick: false, answers: usize::MAX, key: 0 };
-        let (session, agent) = (Session::new(settings), Agent::default());
+        let (session, agent) = (MiuraSession::new(settings(), miura), Agent::default());
         Self { session, reader, agent, now: Duration::ZERO, reopen_at: None, name }
     }
 
@@ -202,21 +203,21 @@ impl Shop {
     fn settle(&mut self) {
         for _ in 0..10_000 {
             match self.session.poll() {
-                Some(Output::Event(event)) => {
-                    let over = matches!(event, Event::NoCard { .. } | Event::Completed { .. });
+                Some(PortAction::Report(event)) => {
+                    let over = matches!(event, ReaderEvent::NoCard { .. } | ReaderEvent::Completed { .. });
                     self.agent.hears(&event);
                     if over && self.reader.slot && self.reader.mood != Mood::Dead {
                         self.reader.slot = false;
                         self.says(true, NO_CARD);
                     }
                 }
-                Some(Output::Transmit(packet)) => {
+                Some(PortAction::Write(packet)) => {
                     let command = Command::parse(&packet[3..packet.len() - 1]).unwrap();
                     for (unsolicited, answer) in self.reader.hears(&command) {
                         self.says(unsolicited, &answer);
                     }
                 }
-                Some(Output::Reopen { after }) => self.reopen_at = Some(self.now + after),
+                Some(PortAction::Reopen { after }) => self.reopen_at = Some(self.now + after),
                 None if self.reader.quick && std::mem::take(&mut self.agent.card) => {
                     self.agent.completing = true;
                     self.session.order(complete(&format!("{} 00", self.agent.sale)), self.now);
@@ -242,12 +243,12 @@ impl Shop {
         self.settle();
     }
 
-    fn arm(&mut self, entry: Entry) {
+    fn arm(&mut self, entry: EntryRequest) {
         assert!(self.agent.ready && !self.agent.busy);
         self.agent.sale += 1;
         (self.agent.busy, self.agent.waiting) = (true, true);
         let arm = pos_agent::reader::Arm { entry, ..arm(self.agent.sale) };
-        self.session.order(Order::Arm(arm), self.now);
+        self.session.order(ReaderOrder::Arm(arm), self.now);
         self.settle();
     }
 
@@ -259,7 +260,7 @@ impl Shop {
     }
 
     fn cancel(&mut self) {
-        self.session.order(Order::Cancel { sale: self.agent.sale }, self.now);
+        self.session.order(ReaderOrder::Cancel { sale: self.agent.sale }, self.now);
         self.settle();
     }
 
@@ -290,76 +291,76 @@ const STAGES: &[Stage] = &[
         shop.step();
         (shop.reader.answers, shop.reader.mood) = (usize::MAX, Mood::Healthy);
     }),
-    ("armed", |shop| shop.arm(Entry::Card)),
+    ("armed", |shop| shop.arm(EntryRequest::Card)),
     ("insert and swipe", |shop| {
-        shop.arm(Entry::Card);
+        shop.arm(EntryRequest::Card);
         shop.says_and_settles(false, "9FC3");
     }),
     ("a text is out", |shop| {
-        shop.arm(Entry::Card);
+        shop.arm(EntryRequest::Card);
         shop.reader.answers = 0;
         shop.says_and_settles(false, "9FC3");
         (shop.reader.answers, shop.reader.mood) = (usize::MAX, Mood::Healthy);
     }),
     ("the swipe is due", |shop| {
-        shop.arm(Entry::Card);
+        shop.arm(EntryRequest::Card);
         shop.says_and_settles(false, "9F44");
     }),
     ("its status is due", |shop| {
-        shop.arm(Entry::Card);
+        shop.arm(EntryRequest::Card);
         shop.says_and_settles(true, &swipe("101"));
     }),
     ("chip", |shop| {
         shop.insert();
-        shop.arm(Entry::Card);
+        shop.arm(EntryRequest::Card);
     }),
     ("chip, PIN", |shop| {
         shop.insert();
-        shop.arm(Entry::Card);
+        shop.arm(EntryRequest::Card);
         shop.says_and_settles(true, "E60DC30102C40350494EDFA1010104");
     }),
     ("E2", |shop| {
         shop.insert();
-        shop.arm(Entry::Card);
+        shop.arm(EntryRequest::Card);
         shop.says_and_settles(false, "E2094F07A00000000310109000");
     }),
     ("the chip failed", |shop| {
         shop.insert();
-        shop.arm(Entry::Card);
+        shop.arm(EntryRequest::Card);
         shop.says_and_settles(false, "9F30");
     }),
     ("PIN of a swipe", |shop| {
-        shop.arm(Entry::Card);
+        shop.arm(EntryRequest::Card);
         shop.says_and_settles(true, &swipe("120"));
         shop.says_and_settles(false, "9F44");
     }),
     ("chip, the host is asked", |shop| {
         shop.insert();
-        shop.arm(Entry::Card);
+        shop.arm(EntryRequest::Card);
         let card = shop.reader.card();
         shop.says_and_settles(false, &card);
     }),
     ("tap, the host is asked", |shop| {
-        shop.arm(Entry::Card);
+        shop.arm(EntryRequest::Card);
         let card = shop.reader.card();
         shop.says_and_settles(false, &card);
     }),
     ("chip, CONTINUE", |shop| {
         shop.insert();
-        shop.arm(Entry::Card);
+        shop.arm(EntryRequest::Card);
         let card = shop.reader.card();
         shop.says_and_settles(false, &card);
         shop.complete("00");
     }),
     ("tap, CONTINUE", |shop| {
-        shop.arm(Entry::Card);
+        shop.arm(EntryRequest::Card);
         let card = shop.reader.card();
         shop.says_and_settles(false, &card);
         shop.complete("00");
     }),
     ("remove card", |shop| {
         shop.insert();
-        shop.arm(Entry::Card);
+        shop.arm(EntryRequest::Card);
         let card = shop.reader.card();
         shop.says_and_settles(false, &card);
         shop.complete("00");
@@ -369,13 +370,13 @@ const STAGES: &[Stage] = &[
         shop.reader.slot = true;
     }),
     ("cancelled", |shop| {
-        shop.arm(Entry::Card);
+        shop.arm(EntryRequest::Card);
         shop.reader.answers = 0;
         shop.cancel();
         (shop.reader.answers, shop.reader.mood) = (usize::MAX, Mood::Healthy);
     }),
     ("cancelled, the card was faster", |shop| {
-        shop.arm(Entry::Card);
+        shop.arm(EntryRequest::Card);
         shop.reader.answers = 0;
         shop.cancel();
         (shop.reader.answers, shop.reader.mood) = (usize::MAX, Mood::Healthy);
@@ -386,25 +387,25 @@ const STAGES: &[Stage] = &[
     ("typing an amount", |shop| {
         shop.agent.sale += 1;
         (shop.agent.busy, shop.agent.typing) = (true, true);
-        shop.session.order(Order::Type(typing(&format!("{} amount EUR", shop.agent.sale))), shop.now);
+        shop.session.order(ReaderOrder::TypeAmount(typing(&format!("{} amount EUR", shop.agent.sale))), shop.now);
         shop.settle();
     }),
     ("typing, cancelled", |shop| {
         shop.agent.sale += 1;
         (shop.agent.busy, shop.agent.typing) = (true, true);
-        shop.session.order(Order::Type(typing(&format!("{} amount EUR", shop.agent.sale))), shop.now);
+        shop.session.order(ReaderOrder::TypeAmount(typing(&format!("{} amount EUR", shop.agent.sale))), shop.now);
         shop.settle();
         shop.reader.answers = 0;
         shop.cancel();
         (shop.reader.answers, shop.reader.mood) = (usize::MAX, Mood::Healthy);
     }),
-    ("typing a card", |shop| shop.arm(Entry::Manual)),
+    ("typing a card", |shop| shop.arm(EntryRequest::Manual)),
     ("typing its date", |shop| {
-        shop.arm(Entry::Manual);
+        shop.arm(EntryRequest::Manual);
         shop.says_and_settles(false, "9000");
     }),
     ("a typed card, the host is asked", |shop| {
-        shop.arm(Entry::Manual);
+        shop.arm(EntryRequest::Manual);
         shop.says_and_settles(false, "9000");
         shop.reader.answers = 0;
         shop.says_and_settles(false, "9000");
@@ -522,7 +523,7 @@ fn ends_and_goes_on(mut shop: Shop, fault: &Fault) {
     for _ in 0..3 {
         let cards = shop.agent.cards;
         let began = shop.now;
-        shop.arm(Entry::Card);
+        shop.arm(EntryRequest::Card);
         while shop.agent.busy || !shop.agent.ready {
             shop.step();
             assert!(shop.now - began <= LONGEST, "{}: the next sale hangs", shop.name);

@@ -11,12 +11,14 @@ use std::thread;
 use std::time::Duration;
 
 use pos_agent::money::{Amount, Currency};
-use pos_agent::reader::link::{Decoder, Nad, Received, chain};
+use pos_agent::reader::apdu_link::{Decoder, Nad, Received, chain};
 use pos_agent::reader::miura::message::{
-    Body, CardStatus, Command, Outcome, P2peStatus, Reset, ResetAnswer, Software, Status, Template, Unsolicited, status,
+    AnswerTemplate, CardStatus, Command, MessageBody, P2peStatus, ResetAnswer, ResetKind, SoftwareVersion, StatusWord,
+    TransactionAnswer, UnsolicitedMessage, status,
 };
 use pos_agent::reader::{
-    Arm, CardVerdict, Completion, Entry, Event, LocalTime, NoCard, Order, Settings, Step, Unready, spawn,
+    Arm, CardVerdict, Completion, EntryRequest, LocalTime, NoCard, ReaderEvent, ReaderFamily, ReaderOrder,
+    ReaderProgress, ReaderSettings, Unready, spawn,
 };
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
@@ -43,7 +45,7 @@ fn reader(wire: &mut (impl Read + Write), mut answers: usize) {
 }
 
 /// Each tap is sealed with a key of its own.
-fn answer(command: &Command<'_>, taps: &mut u8) -> Vec<(bool, Body)> {
+fn answer(command: &Command<'_>, taps: &mut u8) -> Vec<(bool, MessageBody)> {
     let no_card = CardStatus { slot: 0, stripe: 0, atr: None, sealed: None, masked_track2: None, clear_tracks: false };
     let mut tlvs = hex::decode(
         "9F0206000000001234 5F2A020978 9F260811223344556677889F270180 DFAE021892FC2C940487F43AC64AB3DFD54C7B72F445FE409D80FDF5 DFAE030AFFFF0102628D1100005F"
@@ -51,19 +53,19 @@ fn answer(command: &Command<'_>, taps: &mut u8) -> Vec<(bool, Body)> {
     )
     .unwrap();
     match command {
-        Command::Reset(Reset::Soft) => {
-            let software = vec![Software { name: "M000-MPI".into(), version: "1-51".into() }];
+        Command::Reset(ResetKind::Soft) => {
+            let software = vec![SoftwareVersion { name: "M000-MPI".into(), version: "1-51".into() }];
             vec![(false, ResetAnswer { serial: "04000203".into(), software }.encode().unwrap())]
         }
         Command::P2peStatus => vec![(false, P2peStatus::ALL.encode().unwrap())],
-        Command::CardStatus { .. } => vec![(true, Unsolicited::Card(no_card).encode().unwrap())],
+        Command::CardStatus { .. } => vec![(true, UnsolicitedMessage::Card(no_card).encode().unwrap())],
         Command::StartContactless { .. } => {
             *tlvs.last_mut().unwrap() += *taps;
             *taps += 1;
-            vec![(false, Outcome::new(Template::Online, &tlvs).encode().unwrap())]
+            vec![(false, TransactionAnswer::new(AnswerTemplate::Online, &tlvs).encode().unwrap())]
         }
-        Command::Continue(_) => vec![(false, Outcome::new(Template::Approved, &[]).encode().unwrap())],
-        _ => vec![(false, status(Status::OK))],
+        Command::Continue(_) => vec![(false, TransactionAnswer::new(AnswerTemplate::Approved, &[]).encode().unwrap())],
+        _ => vec![(false, status(StatusWord::OK))],
     }
 }
 
@@ -72,20 +74,20 @@ fn answer(command: &Command<'_>, taps: &mut u8) -> Vec<(bool, Body)> {
 const START_UP: usize = 8;
 const TAP: usize = 2;
 
-fn order(sale: u64) -> Order {
+fn order(sale: u64) -> ReaderOrder {
     let amount = Amount::parse("12.34", Currency::from_code("EUR").unwrap()).unwrap();
-    Order::Arm(Arm {
+    ReaderOrder::Arm(Arm {
         sale,
         amount,
         transaction_type: 0,
         at: AT,
         card_timeout: Duration::from_secs(60),
-        entry: Entry::Card,
+        entry: EntryRequest::Card,
     })
 }
 
-fn settings(port: String) -> Settings {
-    Settings { clock: Arc::new(|| Some(AT)), ..Settings::new(port) }
+fn settings(port: String) -> ReaderSettings {
+    ReaderSettings { clock: Arc::new(|| Some(AT)), ..ReaderSettings::new(port) }
 }
 
 fn pty() -> (File, String) {
@@ -97,28 +99,31 @@ fn pty() -> (File, String) {
 }
 
 async fn two_sales(port: String, hang_up: Sender<()>) {
-    let (handle, mut events) = spawn(settings(port));
-    assert!(matches!(events.recv().await, Some(Event::Ready(id)) if id.serial == "04000203" && id.pin_key));
+    let (handle, mut events) = spawn(settings(port), ReaderFamily::default());
+    assert!(matches!(events.recv().await, Some(ReaderEvent::Ready(id)) if id.serial == "04000203" && id.pin_key));
     for sale in 1..=2 {
         handle.order(order(sale)).await.unwrap();
-        assert!(matches!(events.recv().await, Some(Event::Step { step: Step::PresentCard, .. })));
+        assert!(matches!(
+            events.recv().await,
+            Some(ReaderEvent::Progress { progress: ReaderProgress::PresentCard, .. })
+        ));
         match events.recv().await {
-            Some(Event::Card { sale: of, presented }) if of == sale => {
+            Some(ReaderEvent::Card { sale: of, presented }) if of == sale => {
                 assert_eq!(presented.card.data.expose().len(), 24);
             }
             other => panic!("{other:?}"),
         }
         // The capture's counter is 5F; fewer are left than of a new set, and no PIN was seen.
-        assert!(matches!(events.recv().await, Some(Event::KeysLeft { card: Some(1..1_048_575), pin: None })));
+        assert!(matches!(events.recv().await, Some(ReaderEvent::KeysLeft { card: Some(1..1_048_575), pin: None })));
         let completion = Completion { arc: *b"00", issuer_authentication: None, scripts: heapless::Vec::new() };
-        handle.order(Order::Complete { sale, completion }).await.unwrap();
-        assert!(matches!(events.recv().await, Some(Event::Completed { verdict: CardVerdict::Approved, .. })));
-        assert!(matches!(events.recv().await, Some(Event::Idle)));
+        handle.order(ReaderOrder::Complete { sale, completion }).await.unwrap();
+        assert!(matches!(events.recv().await, Some(ReaderEvent::Completed { verdict: CardVerdict::Approved, .. })));
+        assert!(matches!(events.recv().await, Some(ReaderEvent::Idle)));
     }
     hang_up.send(()).unwrap();
-    assert!(matches!(events.recv().await, Some(Event::Unready(Unready::Absent { .. }))));
+    assert!(matches!(events.recv().await, Some(ReaderEvent::Unready(Unready::Absent { .. }))));
     handle.order(order(3)).await.unwrap();
-    assert!(matches!(events.recv().await, Some(Event::NoCard { sale: 3, why: NoCard::NotReady })));
+    assert!(matches!(events.recv().await, Some(ReaderEvent::NoCard { sale: 3, why: NoCard::NotReady })));
 }
 
 #[tokio::test]
@@ -157,19 +162,19 @@ async fn unplugged_and_plugged_in_again() {
             reader(&mut listener.accept().unwrap().0, START_UP);
         }
     });
-    let (_handle, mut events) = spawn(settings(port));
+    let (_handle, mut events) = spawn(settings(port), ReaderFamily::default());
     for _ in 0..2 {
-        assert!(matches!(events.recv().await, Some(Event::Ready(_))));
-        assert!(matches!(events.recv().await, Some(Event::Unready(Unready::Absent { .. }))));
+        assert!(matches!(events.recv().await, Some(ReaderEvent::Ready(_))));
+        assert!(matches!(events.recv().await, Some(ReaderEvent::Unready(Unready::Absent { .. }))));
     }
     peer.join().unwrap();
 }
 
 #[tokio::test]
 async fn a_port_that_is_not_there_is_named() {
-    let (_handle, mut events) = spawn(settings("/dev/serial/by-id/no-such-reader".into()));
+    let (_handle, mut events) = spawn(settings("/dev/serial/by-id/no-such-reader".into()), ReaderFamily::default());
     match events.recv().await {
-        Some(Event::Unready(why @ Unready::Absent { .. })) => {
+        Some(ReaderEvent::Unready(why @ Unready::Absent { .. })) => {
             assert!(why.to_string().contains("/dev/serial/by-id/no-such-reader"), "{why}");
         }
         other => panic!("{other:?}"),
@@ -178,18 +183,18 @@ async fn a_port_that_is_not_there_is_named() {
 
 #[tokio::test]
 async fn an_agent_that_reads_no_events_can_still_give_orders() {
-    let (handle, mut events) = spawn(settings("/dev/serial/by-id/no-such-reader".into()));
+    let (handle, mut events) = spawn(settings("/dev/serial/by-id/no-such-reader".into()), ReaderFamily::default());
     for sale in 0..500 {
         handle.order(order(sale)).await.unwrap();
     }
     let mut refused = 0;
     while refused < 500 {
         match events.recv().await {
-            Some(Event::NoCard { sale, why: NoCard::NotReady }) => {
+            Some(ReaderEvent::NoCard { sale, why: NoCard::NotReady }) => {
                 assert_eq!(sale, refused);
                 refused += 1;
             }
-            Some(Event::Unready(Unready::Absent { .. })) => {}
+            Some(ReaderEvent::Unready(Unready::Absent { .. })) => {}
             other => panic!("{other:?}"),
         }
     }
@@ -197,7 +202,7 @@ async fn an_agent_that_reads_no_events_can_still_give_orders() {
 
 #[tokio::test]
 async fn the_task_ends_with_the_agent() {
-    let (handle, events) = spawn(settings("/dev/serial/by-id/no-such-reader".into()));
+    let (handle, events) = spawn(settings("/dev/serial/by-id/no-such-reader".into()), ReaderFamily::default());
     drop(events);
     while handle.order(order(1)).await.is_ok() {
         tokio::task::yield_now().await;

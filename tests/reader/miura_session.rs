@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use crate::trace::*;
 use pos_agent::card::Cvm;
-use pos_agent::reader::link::{Nad, chain};
-use pos_agent::reader::miura::session::{Output, Session};
-use pos_agent::reader::{Event, Language, LocalTime, Order, Settings};
+use pos_agent::reader::apdu_link::{Nad, chain};
+use pos_agent::reader::driver::PortAction;
+use pos_agent::reader::miura::{MiuraSession, MiuraSettings};
+use pos_agent::reader::{Language, LocalTime, ReaderEvent, ReaderOrder, ReaderSettings};
 
 mod start_up {
     use super::*;
@@ -35,7 +36,7 @@ mod start_up {
 
     #[test]
     fn the_reader_s_clock_is_read_when_ours_is_not_trusted() {
-        let settings = Settings { clock: Arc::new(|| None), ..settings() };
+        let settings = ReaderSettings { clock: Arc::new(|| None), ..settings() };
         let script = STARTED
             .replace(
                 "> SYSTEM CLOCK E00B9A032501319F2103123456\n       < 9000",
@@ -83,7 +84,7 @@ mod start_up {
     #[test]
     fn a_reader_that_is_not_listed_is_asked_for_no_card() {
         let serials = vec!["04000204".to_owned()];
-        Player::new(Settings { serials, ..settings() }).play(&format!(
+        Player::new(ReaderSettings { serials, ..settings() }).play(&format!(
             "0   open
                  > ABORT
                  < 9000
@@ -101,7 +102,10 @@ mod start_up {
                  reopen 1"
         ));
         let serials = vec!["1".to_owned(), "04000203".to_owned()];
-        play_with(Settings { serials, ..settings() }, "1 arm 7\n ! 7 PresentCard\n > START CONTACTLESS TRANSACTION");
+        play_with(
+            ReaderSettings { serials, ..settings() },
+            "1 arm 7\n ! 7 PresentCard\n > START CONTACTLESS TRANSACTION",
+        );
     }
 
     #[test]
@@ -113,7 +117,7 @@ mod start_up {
             player.line(line);
         }
         let ready = player.session.poll();
-        let Some(Output::Event(Event::Ready(identity))) = ready else { panic!("{ready:?}") };
+        let Some(PortAction::Report(ReaderEvent::Ready(identity))) = ready else { panic!("{ready:?}") };
         let files: Vec<_> =
             identity.configuration.iter().map(|file| (file.name.as_str(), file.version.as_str())).collect();
         assert_eq!(files, [("A", "1")]);
@@ -733,7 +737,7 @@ mod tap {
                 .replace("{INFO}", INFO)
                 .replace("{CONFIG}", CONFIG)
                 .replace("{NO_CARD}", NO_CARD);
-            Player::new(Settings { magstripe_mode, ..settings() }).play(&script);
+            Player::new(MiuraSettings { magstripe_mode, ..MiuraSettings::default() }).play(&script);
         }
     }
 
@@ -870,7 +874,7 @@ mod verification {
                     player.session.bytes(&packet, player.now);
                 }
                 while let Some(output) = player.session.poll() {
-                    if let Output::Event(Event::Completed { facts, .. }) = output {
+                    if let PortAction::Report(ReaderEvent::Completed { facts, .. }) = output {
                         verdicts.push(facts.unwrap().cvm);
                     }
                 }
@@ -937,7 +941,7 @@ mod language {
 
     #[test]
     fn the_shop_s_until_the_card_has_named_one() {
-        let german = Settings { language: Language::German, ..settings() };
+        let german = ReaderSettings { language: Language::German, ..settings() };
         let script = |answer: &str, texts: [&str; 2]| {
             format!(
                 "10 arm 1
@@ -973,11 +977,11 @@ mod language {
     #[test]
     fn utf_8_is_announced() {
         for (language, p2) in [(Language::Polish, 0x81), (Language::Dutch, 0x01)] {
-            let mut player = Player::started(Settings { language, ..settings() });
-            player.session.order(Order::Arm(arm(1)), player.now);
+            let mut player = Player::started(ReaderSettings { language, ..settings() });
+            player.session.order(ReaderOrder::Arm(arm(1)), player.now);
             player.session.bytes(&hex::decode("0100029FC35F").unwrap(), player.now);
             let sent = std::iter::from_fn(|| player.session.poll()).filter_map(|output| match output {
-                Output::Transmit(packet) => Some(packet),
+                PortAction::Write(packet) => Some(packet),
                 _ => None,
             });
             let display = sent.last().unwrap();
@@ -1109,10 +1113,10 @@ mod clock {
     use std::sync::Mutex;
 
     /// A session whose board's clock the test turns.
-    fn turned() -> (Arc<Mutex<Option<LocalTime>>>, Settings) {
+    fn turned() -> (Arc<Mutex<Option<LocalTime>>>, ReaderSettings) {
         let board = Arc::new(Mutex::new(Some(AT)));
         let source = Arc::clone(&board);
-        (board, Settings { clock: Arc::new(move || *source.lock().unwrap()), ..settings() })
+        (board, ReaderSettings { clock: Arc::new(move || *source.lock().unwrap()), ..settings() })
     }
 
     const ALIVE: &str = "> CARD STATUS\n * {NO_CARD}";
@@ -1221,7 +1225,7 @@ mod long_commands {
         ] {
             let info = format!("{}9000", t("E1", &t("EF", &t("DF0D", &hex::encode(capability)))));
             let extended_apdu_capability = name.map(str::to_owned);
-            let mut player = Player::new(Settings { extended_apdu_capability, ..settings() });
+            let mut player = Player::new(MiuraSettings { extended_apdu_capability, ..MiuraSettings::default() });
             player.play(&STARTED.replace("{INFO}", &info));
             let data = if dropped.is_empty() {
                 t("E0", &format!("8A023030910A11223344556677883030{script}"))
@@ -1641,7 +1645,7 @@ mod line {
 
 mod anything {
     use super::*;
-    use pos_agent::reader::Step;
+    use pos_agent::reader::ReaderProgress;
     use proptest::prelude::*;
 
     #[derive(Clone, Debug)]
@@ -1720,31 +1724,31 @@ mod anything {
     const TYPING: u64 = 1_000_000;
 
     impl Agent {
-        fn hears(&mut self, event: &Event) {
+        fn hears(&mut self, event: &ReaderEvent) {
             match event {
-                Event::Ready(_) => {
+                ReaderEvent::Ready(_) => {
                     assert!(!self.busy);
                     self.ready = true;
                 }
-                Event::Unready(_) => *self = Self { number: self.number, ..Self::default() },
-                Event::KeysLeft { .. } => assert!(self.card),
-                Event::Typed { sale, .. } => assert!(*sale == TYPING && std::mem::take(&mut self.typing)),
-                Event::Step { sale, step } => {
+                ReaderEvent::Unready(_) => *self = Self { number: self.number, ..Self::default() },
+                ReaderEvent::KeysLeft { .. } => assert!(self.card),
+                ReaderEvent::Typed { sale, .. } => assert!(*sale == TYPING && std::mem::take(&mut self.typing)),
+                ReaderEvent::Progress { sale, progress } => {
                     assert_eq!(*sale, self.number);
-                    assert!(self.busy && (self.waiting || *step == Step::RemoveCard), "{step:?}");
+                    assert!(self.busy && (self.waiting || *progress == ReaderProgress::RemoveCard), "{progress:?}");
                 }
-                Event::Card { sale, .. } => {
+                ReaderEvent::Card { sale, .. } => {
                     assert!(*sale == self.number && std::mem::take(&mut self.waiting));
                     self.card = true;
                 }
-                Event::NoCard { sale, why } => {
+                ReaderEvent::NoCard { sale, why } => {
                     assert_eq!(*sale, self.number);
                     assert!(std::mem::take(&mut self.waiting) || *why == pos_agent::reader::NoCard::NotReady);
                 }
-                Event::Completed { sale, .. } => {
+                ReaderEvent::Completed { sale, .. } => {
                     assert!(*sale == self.number && std::mem::take(&mut self.completing));
                 }
-                Event::Idle => {
+                ReaderEvent::Idle => {
                     assert!(self.busy && !self.waiting && !self.card && !self.completing);
                     self.busy = false;
                 }
@@ -1753,7 +1757,7 @@ mod anything {
     }
 
     /// The port is opened (again) and every question of the start-up answered.
-    fn start(session: &mut Session, now: Duration) {
+    fn start(session: &mut MiuraSession, now: Duration) {
         session.closed("pulled");
         session.opened(now);
         for (unsolicited, message) in [
@@ -1772,9 +1776,9 @@ mod anything {
         }
     }
 
-    fn drain(session: &mut Session, agent: &mut Agent) {
+    fn drain(session: &mut MiuraSession, agent: &mut Agent) {
         while let Some(output) = session.poll() {
-            if let Output::Event(event) = output {
+            if let PortAction::Report(event) = output {
                 agent.hears(&event);
             }
         }
@@ -1785,7 +1789,7 @@ mod anything {
 
         #[test]
         fn the_agent_hears_of_each_sale_in_order(inputs in prop::collection::vec(input(), 0..120)) {
-            let mut session = Session::new(settings());
+            let mut session = MiuraSession::new(settings(), MiuraSettings::default());
             let mut agent = Agent::default();
             let mut now = Duration::ZERO;
             start(&mut session, now);
@@ -1808,19 +1812,19 @@ mod anything {
                     Input::Raw(bytes) => session.bytes(&bytes, now),
                     Input::Type if agent.ready && !agent.busy && !agent.typing => {
                         agent.typing = true;
-                        session.order(Order::Type(typing(&format!("{TYPING} tip 10.00 EUR 10"))), now);
+                        session.order(ReaderOrder::TypeAmount(typing(&format!("{TYPING} tip 10.00 EUR 10"))), now);
                     }
-                    Input::Cancel if agent.typing => session.order(Order::Cancel { sale: TYPING }, now),
+                    Input::Cancel if agent.typing => session.order(ReaderOrder::Cancel { sale: TYPING }, now),
                     Input::Arm if agent.ready && !agent.busy && !agent.typing => {
                         agent.number += 1;
                         (agent.busy, agent.waiting) = (true, true);
-                        session.order(Order::Arm(arm(agent.number)), now);
+                        session.order(ReaderOrder::Arm(arm(agent.number)), now);
                     }
                     Input::Complete if agent.card => {
                         (agent.card, agent.completing) = (false, true);
                         session.order(complete(&format!("{} 00 91 1122334455667788", agent.number)), now);
                     }
-                    Input::Cancel => session.order(Order::Cancel { sale: agent.number }, now),
+                    Input::Cancel => session.order(ReaderOrder::Cancel { sale: agent.number }, now),
                     Input::Deadline => {
                         if let Some(deadline) = session.deadline() {
                             now = now.max(deadline);

@@ -1,10 +1,12 @@
 //! What is typed on a Miura reader, played as traces (`support/trace.rs`): amounts, tips, card numbers.
 
 use crate::trace::*;
-use pos_agent::reader::{Entry, ManualCommand, ManualEntry, NoAmount, Settings, TipEntry};
+use pos_agent::config::{ManualEntryCommand, TipEntry};
+use pos_agent::reader::miura::{ManualEntry, MiuraSettings};
+use pos_agent::reader::{EntryRequest, NoAmount};
 
-/// The command for an amount in EUR, typed from readers 2.10: prompts 1, ten and two digits, currency, exponent, amount
-/// line.
+/// The command for an amount in EUR, typed from documents (readers: 2.10): prompts 1, ten and two digits, currency,
+/// exponent, amount line.
 const AMOUNT: &str =
     "> GET NUMERIC DATA E02DDFA20606000100000000DFA207020A025F2A0209785F3601029F0206000000000000DFA20E0102DFFF0102001E";
 
@@ -140,7 +142,7 @@ mod tip {
 
     #[test]
     fn the_total_may_be_asked_for() {
-        let settings = || Settings { tip_entry: TipEntry::Total, ..settings() };
+        let settings = || MiuraSettings { tip_entry: TipEntry::Total, ..MiuraSettings::default() };
         for (digits, rest) in [
             ("2300", "typed 3.00 EUR"),
             ("2000", "typed nothing"),
@@ -174,8 +176,9 @@ mod tip {
 mod manual {
     use super::*;
 
-    fn with(command: ManualCommand, verification_value: bool) -> Settings {
-        Settings { manual_entry: Some(ManualEntry { command, verification_value }), ..settings() }
+    fn with(command: ManualEntryCommand, verification_value: bool) -> MiuraSettings {
+        let manual_entry = Some(ManualEntry { command, verification_value });
+        MiuraSettings { manual_entry, ..MiuraSettings::default() }
     }
 
     /// Clear; PAN with prompt 4 and 60 s, the amount in row 2; expiry YYMM with prompt 0A; seal (readers: 2.9).
@@ -195,7 +198,7 @@ mod manual {
     #[test]
     fn number_and_date_are_sealed_and_the_host_decides() {
         play_with(
-            with(ManualCommand::SecureData, false),
+            with(ManualEntryCommand::D2E0, false),
             &format!(
                 "10 manual 1
                     ! 1 TypeCard
@@ -221,7 +224,7 @@ mod manual {
     #[test]
     fn with_the_verification_value_when_the_shop_wants_it() {
         play_with(
-            with(ManualCommand::SecureData, true),
+            with(ManualEntryCommand::D2E0, true),
             &format!(
                 "manual 1\n ! 1 TypeCard\n {CLEAR}\n < 9000\n {PAN}\n < 9000\n {EXPIRY}\n < 9000\n {VALUE}\n < 9000\n {SEAL}\n < {}\n {CARD}",
                 sealed()
@@ -232,7 +235,7 @@ mod manual {
     #[test]
     fn an_older_reader_has_one_command() {
         play_with(
-            with(ManualCommand::SecurePan, false),
+            with(ManualEntryCommand::D25A, false),
             &format!(
                 "manual 1\n ! 1 TypeCard\n > GET SECURE PAN E00FDFA2100101DFA20606000400000000\n < {}\n {CARD}",
                 sealed()
@@ -254,21 +257,21 @@ mod manual {
             ("9FED", "Unreadable { cause: \"the reader does not allow it\" }"),
         ] {
             play_with(
-                with(ManualCommand::SecureData, false),
+                with(ManualEntryCommand::D2E0, false),
                 &format!(
                     "manual 1\n ! 1 TypeCard\n {CLEAR}\n < 9000\n {PAN}\n < {answer}\n {CLEAR}\n ! 1 no-card {why}\n < 9000\n ! idle"
                 ),
             );
         }
         play_with(
-            with(ManualCommand::SecureData, false),
+            with(ManualEntryCommand::D2E0, false),
             &format!(
                 "manual 1\n ! 1 TypeCard\n {CLEAR}\n < 9000\n {PAN}\n cancel 1\n > ABORT\n < 9000\n < 9F41\n {CLEAR}\n ! 1 no-card CancelledByTill\n < 9000\n ! idle"
             ),
         );
         // A reader without the command has nothing to forget.
         play_with(
-            with(ManualCommand::SecureData, false),
+            with(ManualEntryCommand::D2E0, false),
             &format!("manual 1\n ! 1 TypeCard\n {CLEAR}\n < 6D00\n ! 1 no-card ManualEntryUnknown\n ! idle"),
         );
     }
@@ -279,19 +282,19 @@ mod manual {
             format!("manual 1\n ! 1 TypeCard\n {CLEAR}\n < 9000\n {PAN}\n < 9000\n {EXPIRY}\n < 9000\n {SEAL}\n");
         let masked = t("E1", &t("DFA208", &hex::encode("476173******0010")));
         play_with(
-            with(ManualCommand::SecureData, false),
+            with(ManualEntryCommand::D2E0, false),
             &format!("{to_seal} < {masked}9000\n ! unready not-encrypting 04000203 Nothing\n > ABORT"),
         );
         let clear = t("E1", &format!("{}{SEALED}", t("DFA208", &hex::encode("4761739001010010"))));
         play_with(
-            with(ManualCommand::SecureData, false),
+            with(ManualEntryCommand::D2E0, false),
             &format!("{to_seal} < {clear}9000\n ! unready clear-card-data 04000203\n arm 2\n ! 2 no-card NotReady"),
         );
     }
 
     #[test]
     fn the_words_say_what_to_do() {
-        assert_eq!(Entry::default(), Entry::Card);
+        assert_eq!(EntryRequest::default(), EntryRequest::Card);
         for why in [pos_agent::reader::NoCard::ManualEntryOff, pos_agent::reader::NoCard::ManualEntryUnknown] {
             assert!(why.to_string().contains("[reader] manual-entry"), "{why}");
         }

@@ -6,10 +6,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pos_agent::card::{CardFacts, Cvm, EntryMode, FirstAnswer, Presented};
+use pos_agent::config::ManualEntryCommand;
 use pos_agent::money::{Amount, Currency};
+use pos_agent::reader::miura::{ManualEntry, MiuraSettings};
 use pos_agent::reader::{
-    self, Arm, CardVerdict, Completion, Event, Handle, LocalTime, ManualCommand, ManualEntry, NoAmount, NoCard, Order,
-    Settings, Step, Type, Typing, Unready, spawn,
+    self, AmountToType, Arm, CardVerdict, Completion, LocalTime, NoAmount, NoCard, ReaderEvent, ReaderFamily,
+    ReaderHandle, ReaderOrder, ReaderProgress, ReaderSettings, TypeAmount, Unready, spawn,
 };
 use pos_agent::sim::reader::{AbortRace, CardEntry, Dukpt, Key, Options, Reader, WaitsFor, card, start};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -20,54 +22,54 @@ const AT: LocalTime = LocalTime { year: 25, month: 1, day: 31, hour: 12, minute:
 
 struct Pair {
     reader: Reader,
-    handle: Handle,
-    events: Receiver<Event>,
+    handle: ReaderHandle,
+    events: Receiver<ReaderEvent>,
     sale: u64,
-    /// The last [`Event::KeysLeft`], which follows every card.
+    /// The last [`ReaderEvent::KeysLeft`], which follows every card.
     keys: (Option<u64>, Option<u64>),
 }
 
 impl Pair {
     /// Driver and reader, not ready yet.
     async fn of(options: Options) -> Self {
-        Self::with(options, |settings| settings).await
+        Self::with(options, MiuraSettings::default()).await
     }
 
-    /// As [`Self::of`], with other settings.
-    async fn with(options: Options, change: impl Fn(Settings) -> Settings) -> Self {
+    /// As [`Self::of`], with settings of the reader's own.
+    async fn with(options: Options, miura: MiuraSettings) -> Self {
         let reader = start(options).await.unwrap();
         let place = reader.place();
         let port = if place.starts_with('/') || place.contains("://") { place } else { format!("tcp://{place}") };
-        let settings = Settings { clock: Arc::new(|| Some(AT)), ..Settings::new(port) };
-        let (handle, events) = spawn(change(settings));
+        let settings = ReaderSettings { clock: Arc::new(|| Some(AT)), ..ReaderSettings::new(port) };
+        let (handle, events) = spawn(settings, ReaderFamily::Miura(miura));
         Self { reader, handle, events, sale: 0, keys: (None, None) }
     }
 
     async fn ready(options: Options) -> Self {
         let mut pair = Self::of(options).await;
         let event = pair.next().await;
-        assert!(matches!(event, Event::Ready(_)), "{event:?}");
+        assert!(matches!(event, ReaderEvent::Ready(_)), "{event:?}");
         pair
     }
 
-    async fn next(&mut self) -> Event {
+    async fn next(&mut self) -> ReaderEvent {
         loop {
             let event = tokio::time::timeout(Duration::from_secs(30), self.events.recv()).await;
             match event.expect("an event").expect("a task") {
-                Event::KeysLeft { card, pin } => self.keys = (card, pin),
+                ReaderEvent::KeysLeft { card, pin } => self.keys = (card, pin),
                 event => return event,
             }
         }
     }
 
     /// The next event that is no step; the steps before it.
-    async fn after_steps(&mut self) -> (Vec<Step>, Event) {
+    async fn after_steps(&mut self) -> (Vec<ReaderProgress>, ReaderEvent) {
         let mut steps = Vec::new();
         loop {
             match self.next().await {
-                Event::Step { sale, step } => {
+                ReaderEvent::Progress { sale, progress } => {
                     assert_eq!(sale, self.sale);
-                    steps.push(step);
+                    steps.push(progress);
                 }
                 other => return (steps, other),
             }
@@ -75,19 +77,19 @@ impl Pair {
     }
 
     async fn arm(&mut self) {
-        self.arm_for(reader::Entry::Card).await;
+        self.arm_for(reader::EntryRequest::Card).await;
     }
 
-    async fn arm_for(&mut self, entry: reader::Entry) {
+    async fn arm_for(&mut self, entry: reader::EntryRequest) {
         self.sale += 1;
         let amount = Amount::parse("12.34", Currency::from_code("EUR").unwrap()).unwrap();
         let card_timeout = Duration::from_secs(60);
         let arm = Arm { sale: self.sale, amount, transaction_type: 0, at: AT, card_timeout, entry };
-        self.handle.order(Order::Arm(arm)).await.unwrap();
+        self.handle.order(ReaderOrder::Arm(arm)).await.unwrap();
     }
 
     /// Arms, presents the card when the reader waits for one, and does what the cashier is told until it is read.
-    async fn present(&mut self, name: &str, entry: CardEntry) -> (Vec<Step>, Box<Presented>) {
+    async fn present(&mut self, name: &str, entry: CardEntry) -> (Vec<ReaderProgress>, Box<Presented>) {
         let card = card(name).unwrap();
         self.arm().await;
         self.reader.waits_for(WaitsFor::Card).await;
@@ -95,10 +97,10 @@ impl Pair {
         let mut steps = Vec::new();
         loop {
             match self.next().await {
-                Event::Step { step, .. } => {
+                ReaderEvent::Progress { progress: step, .. } => {
                     match step {
-                        Step::InsertCard => self.reader.insert(card),
-                        Step::SwipeCard => {
+                        ReaderProgress::InsertCard => self.reader.insert(card),
+                        ReaderProgress::SwipeCard => {
                             self.reader.remove();
                             self.reader.swipe(card);
                         }
@@ -106,7 +108,7 @@ impl Pair {
                     }
                     steps.push(step);
                 }
-                Event::Card { sale, presented } => {
+                ReaderEvent::Card { sale, presented } => {
                     assert_eq!(sale, self.sale);
                     return (steps, presented);
                 }
@@ -124,23 +126,23 @@ impl Pair {
     async fn complete_with(&mut self, arc: &[u8; 2], scripts: &[u8]) -> (CardVerdict, bool) {
         let scripts = heapless::Vec::from_slice(scripts).unwrap();
         let completion = Completion { arc: *arc, issuer_authentication: None, scripts };
-        self.handle.order(Order::Complete { sale: self.sale, completion }).await.unwrap();
+        self.handle.order(ReaderOrder::Complete { sale: self.sale, completion }).await.unwrap();
         let (_, event) = self.after_steps().await;
-        let Event::Completed { verdict, scripts_dropped, .. } = event else { panic!("{event:?}") };
+        let ReaderEvent::Completed { verdict, scripts_dropped, .. } = event else { panic!("{event:?}") };
         self.reader.remove();
         let (_, event) = self.after_steps().await;
-        assert!(matches!(event, Event::Idle), "{event:?}");
+        assert!(matches!(event, ReaderEvent::Idle), "{event:?}");
         (verdict, scripts_dropped)
     }
 
     /// Has something typed; the number is keyed in when the reader asks for it.
-    async fn type_in(&mut self, what: Typing, number: &str) -> Result<Option<Amount>, NoAmount> {
+    async fn type_in(&mut self, what: AmountToType, number: &str) -> Result<Option<Amount>, NoAmount> {
         self.sale += 1;
         self.reader.next_number(number);
-        let order = Type { sale: self.sale, what, timeout: Duration::from_secs(60) };
-        self.handle.order(Order::Type(order)).await.unwrap();
+        let order = TypeAmount { sale: self.sale, what, timeout: Duration::from_secs(60) };
+        self.handle.order(ReaderOrder::TypeAmount(order)).await.unwrap();
         match self.next().await {
-            Event::Typed { sale, amount } if sale == self.sale => amount,
+            ReaderEvent::Typed { sale, amount } if sale == self.sale => amount,
             other => panic!("{other:?}"),
         }
     }
@@ -210,10 +212,10 @@ async fn cancelled_while_waiting_in_both_orders_of_the_race() {
         for _ in 0..2 {
             pair.arm().await;
             pair.reader.waits_for(WaitsFor::Card).await;
-            pair.handle.order(Order::Cancel { sale: pair.sale }).await.unwrap();
+            pair.handle.order(ReaderOrder::Cancel { sale: pair.sale }).await.unwrap();
             let (_, event) = pair.after_steps().await;
-            assert!(matches!(event, Event::NoCard { why: NoCard::CancelledByTill, .. }), "{event:?}");
-            assert!(matches!(pair.next().await, Event::Idle));
+            assert!(matches!(event, ReaderEvent::NoCard { why: NoCard::CancelledByTill, .. }), "{event:?}");
+            assert!(matches!(pair.next().await, ReaderEvent::Idle));
         }
     }
 }
@@ -225,18 +227,18 @@ async fn cancelled_at_the_reader() {
     pair.reader.waits_for(WaitsFor::Card).await;
     pair.reader.key(Key::Cancel);
     let (_, event) = pair.after_steps().await;
-    assert!(matches!(event, Event::NoCard { why: NoCard::CancelledAtReader, .. }), "{event:?}");
-    assert!(matches!(pair.next().await, Event::Idle));
+    assert!(matches!(event, ReaderEvent::NoCard { why: NoCard::CancelledAtReader, .. }), "{event:?}");
+    assert!(matches!(pair.next().await, ReaderEvent::Idle));
     // At the PIN.
     pair.reader.next_pin_cancel();
     pair.arm().await;
     pair.reader.waits_for(WaitsFor::Card).await;
     pair.reader.insert(card("chip-pin").unwrap());
     let (_, event) = pair.after_steps().await;
-    assert!(matches!(event, Event::NoCard { why: NoCard::CancelledAtReader, .. }), "{event:?}");
+    assert!(matches!(event, ReaderEvent::NoCard { why: NoCard::CancelledAtReader, .. }), "{event:?}");
     pair.reader.remove();
     let (_, event) = pair.after_steps().await;
-    assert!(matches!(event, Event::Idle), "{event:?}");
+    assert!(matches!(event, ReaderEvent::Idle), "{event:?}");
 }
 
 #[tokio::test]
@@ -251,7 +253,7 @@ async fn another_amount_or_currency_is_refused() {
             pair.reader.waits_for(WaitsFor::Card).await;
             pair.reader.present(card(name).unwrap(), entry);
             let (_, event) = pair.after_steps().await;
-            assert!(matches!(event, Event::NoCard { why: NoCard::AmountDiffers, .. }), "{event:?}");
+            assert!(matches!(event, ReaderEvent::NoCard { why: NoCard::AmountDiffers, .. }), "{event:?}");
         }
     }
 }
@@ -260,9 +262,9 @@ async fn another_amount_or_currency_is_refused() {
 async fn an_unsecured_reader_takes_no_payment() {
     let mut pair = Pair::of(Options { secured: false, ..Options::default() }).await;
     let event = pair.next().await;
-    assert!(matches!(event, Event::Unready(Unready::NoCardKey { .. })), "{event:?}");
+    assert!(matches!(event, ReaderEvent::Unready(Unready::NoCardKey { .. })), "{event:?}");
     pair.arm().await;
-    assert!(matches!(pair.next().await, Event::NoCard { why: NoCard::NotReady, .. }));
+    assert!(matches!(pair.next().await, ReaderEvent::NoCard { why: NoCard::NotReady, .. }));
 }
 
 #[tokio::test]
@@ -270,19 +272,20 @@ async fn unplugged_while_the_card_is_read_and_plugged_in_again() {
     let folder = tempfile::tempdir().unwrap();
     let link = folder.path().join("reader");
     let reader = start(Options { link: Some(link.clone()), ..Options::default() }).await.unwrap();
-    let (handle, events) = spawn(Settings { clock: Arc::new(|| Some(AT)), ..Settings::new(link.to_str().unwrap()) });
+    let settings = ReaderSettings { clock: Arc::new(|| Some(AT)), ..ReaderSettings::new(link.to_str().unwrap()) };
+    let (handle, events) = spawn(settings, ReaderFamily::default());
     let mut pair = Pair { reader, handle, events, sale: 0, keys: (None, None) };
-    assert!(matches!(pair.next().await, Event::Ready(_)));
+    assert!(matches!(pair.next().await, ReaderEvent::Ready(_)));
     for _ in 0..2 {
         let (_, _presented) = pair.present("tap", CardEntry::Tap).await;
         pair.reader.unplug();
         let event = pair.next().await;
-        assert!(matches!(event, Event::Unready(Unready::Absent { .. })), "{event:?}");
+        assert!(matches!(event, ReaderEvent::Unready(Unready::Absent { .. })), "{event:?}");
         pair.reader.replug().unwrap();
         loop {
             match pair.next().await {
-                Event::Ready(_) => break,
-                Event::Unready(_) => {}
+                ReaderEvent::Ready(_) => break,
+                ReaderEvent::Unready(_) => {}
                 other => panic!("{other:?}"),
             }
         }
@@ -299,8 +302,9 @@ fn eur(text: &str) -> Amount {
 #[tokio::test]
 async fn amounts_and_tips_are_typed() {
     let mut pair = Pair::ready(Options::default()).await;
-    let amount = || Typing::Amount { currency: eur("1.00").currency() };
-    let tip = || Typing::Tip { base: eur("20.00"), percentages: heapless::Vec::from_slice(&[10, 15, 20]).unwrap() };
+    let amount = || AmountToType::Amount { currency: eur("1.00").currency() };
+    let tip =
+        || AmountToType::Tip { base: eur("20.00"), percentages: heapless::Vec::from_slice(&[10, 15, 20]).unwrap() };
     assert_eq!(pair.type_in(amount(), "1234").await, Ok(Some(eur("12.34"))));
     assert_eq!(pair.type_in(tip(), "300").await, Ok(Some(eur("3.00"))));
     assert_eq!(pair.type_in(tip(), "0").await, Ok(None));
@@ -309,8 +313,8 @@ async fn amounts_and_tips_are_typed() {
     // Key by key, and cancelled at the reader and at the till.
     for cancelled in [None, Some(NoAmount::CancelledAtReader), Some(NoAmount::CancelledByTill)] {
         pair.sale += 1;
-        let order = Type { sale: pair.sale, what: amount(), timeout: Duration::from_secs(60) };
-        pair.handle.order(Order::Type(order)).await.unwrap();
+        let order = TypeAmount { sale: pair.sale, what: amount(), timeout: Duration::from_secs(60) };
+        pair.handle.order(ReaderOrder::TypeAmount(order)).await.unwrap();
         pair.reader.waits_for(WaitsFor::Number).await;
         for digit in [4, 5, 0] {
             pair.reader.key(Key::Digit(digit));
@@ -318,11 +322,11 @@ async fn amounts_and_tips_are_typed() {
         match &cancelled {
             None => pair.reader.key(Key::Enter),
             Some(NoAmount::CancelledAtReader) => pair.reader.key(Key::Cancel),
-            Some(_) => pair.handle.order(Order::Cancel { sale: pair.sale }).await.unwrap(),
+            Some(_) => pair.handle.order(ReaderOrder::Cancel { sale: pair.sale }).await.unwrap(),
         }
         let event = pair.next().await;
         let expected = cancelled.map_or(Ok(Some(eur("4.50"))), Err);
-        assert!(matches!(&event, Event::Typed { amount, .. } if *amount == expected), "{event:?}");
+        assert!(matches!(&event, ReaderEvent::Typed { amount, .. } if *amount == expected), "{event:?}");
     }
     // The reader is free for a card.
     let (_, _presented) = pair.present("tap", CardEntry::Tap).await;
@@ -331,18 +335,18 @@ async fn amounts_and_tips_are_typed() {
 
 #[tokio::test]
 async fn a_card_number_is_typed() {
-    for command in [ManualCommand::SecureData, ManualCommand::SecurePan] {
-        let manual = ManualEntry { command, verification_value: command == ManualCommand::SecureData };
-        let change = |settings| Settings { manual_entry: Some(manual), ..settings };
-        let mut pair = Pair::with(Options::default(), change).await;
-        assert!(matches!(pair.next().await, Event::Ready(_)));
+    for command in [ManualEntryCommand::D2E0, ManualEntryCommand::D25A] {
+        let manual = ManualEntry { command, verification_value: command == ManualEntryCommand::D2E0 };
+        let miura = MiuraSettings { manual_entry: Some(manual), ..MiuraSettings::default() };
+        let mut pair = Pair::with(Options::default(), miura).await;
+        assert!(matches!(pair.next().await, ReaderEvent::Ready(_)));
         for number in ["4761739001010010", "3112", "123"].iter().take(if manual.verification_value { 3 } else { 1 }) {
             pair.reader.next_number(number);
         }
-        pair.arm_for(reader::Entry::Manual).await;
+        pair.arm_for(reader::EntryRequest::Manual).await;
         let (steps, event) = pair.after_steps().await;
-        assert_eq!(steps, [Step::TypeCard]);
-        let Event::Card { presented, .. } = event else { panic!("{event:?}") };
+        assert_eq!(steps, [ReaderProgress::TypeCard]);
+        let ReaderEvent::Card { presented, .. } = event else { panic!("{event:?}") };
         assert_eq!(presented.facts.entry, EntryMode::Manual);
         assert_eq!(presented.facts.pan.as_ref().unwrap().as_str(), "476173******0010");
         assert_eq!((presented.pin.is_some(), presented.icc.expose().len()), (false, 0));
@@ -350,10 +354,10 @@ async fn a_card_number_is_typed() {
         assert_eq!(pair.keys, (Some(1_048_574), None));
         // A number that is none, then a sale with a card.
         pair.reader.next_number("123");
-        pair.arm_for(reader::Entry::Manual).await;
+        pair.arm_for(reader::EntryRequest::Manual).await;
         let (_, event) = pair.after_steps().await;
-        assert!(matches!(event, Event::NoCard { why: NoCard::Unreadable { .. }, .. }), "{event:?}");
-        assert!(matches!(pair.next().await, Event::Idle));
+        assert!(matches!(event, ReaderEvent::NoCard { why: NoCard::Unreadable { .. }, .. }), "{event:?}");
+        assert!(matches!(pair.next().await, ReaderEvent::Idle));
         let (_, _presented) = pair.present("swipe", CardEntry::Swipe).await;
         assert_eq!(pair.complete(b"00").await, CardVerdict::Approved);
     }
@@ -378,9 +382,10 @@ async fn unplugged_in_every_step_and_back_at_another_tty() {
     let link = folder.path().join("reader");
     let reader = start(Options::default()).await.unwrap();
     std::os::unix::fs::symlink(reader.place(), &link).unwrap();
-    let (handle, events) = spawn(Settings { clock: Arc::new(|| Some(AT)), ..Settings::new(link.to_str().unwrap()) });
+    let settings = ReaderSettings { clock: Arc::new(|| Some(AT)), ..ReaderSettings::new(link.to_str().unwrap()) };
+    let (handle, events) = spawn(settings, ReaderFamily::default());
     let mut pair = Pair { reader, handle, events, sale: 0, keys: (None, None) };
-    assert!(matches!(pair.next().await, Event::Ready(_)));
+    assert!(matches!(pair.next().await, ReaderEvent::Ready(_)));
     for (n, step) in (1..).zip(["idle", "armed", "PIN", "typing", "card in the slot"]) {
         match step {
             "armed" => {
@@ -396,16 +401,17 @@ async fn unplugged_in_every_step_and_back_at_another_tty() {
             }
             "typing" => {
                 pair.sale += 1;
-                let what = Typing::Amount { currency: eur("1.00").currency() };
-                let order = Type { sale: pair.sale, what, timeout: Duration::from_secs(60) };
-                pair.handle.order(Order::Type(order)).await.unwrap();
+                let what = AmountToType::Amount { currency: eur("1.00").currency() };
+                let order = TypeAmount { sale: pair.sale, what, timeout: Duration::from_secs(60) };
+                pair.handle.order(ReaderOrder::TypeAmount(order)).await.unwrap();
                 pair.reader.waits_for(WaitsFor::Number).await;
             }
             "card in the slot" => {
                 let (_, _presented) = pair.present("chip-no-cvm", CardEntry::Insert).await;
                 let completion = Completion { arc: *b"Z1", issuer_authentication: None, scripts: heapless::Vec::new() };
-                pair.handle.order(Order::Complete { sale: pair.sale, completion }).await.unwrap();
-                while !matches!(pair.next().await, Event::Step { step: Step::RemoveCard, .. }) {}
+                pair.handle.order(ReaderOrder::Complete { sale: pair.sale, completion }).await.unwrap();
+                while !matches!(pair.next().await, ReaderEvent::Progress { progress: ReaderProgress::RemoveCard, .. }) {
+                }
             }
             _ => {}
         }
@@ -416,13 +422,13 @@ async fn unplugged_in_every_step_and_back_at_another_tty() {
         std::fs::remove_file(&link).unwrap();
         pair.reader.unplug();
         let (_, event) = pair.after_steps().await;
-        assert!(matches!(event, Event::Unready(Unready::Absent { .. })), "{step}: {event:?}");
+        assert!(matches!(event, ReaderEvent::Unready(Unready::Absent { .. })), "{step}: {event:?}");
         std::os::unix::fs::symlink(back.place(), &link).unwrap();
         pair.reader = back;
         loop {
             match pair.next().await {
-                Event::Ready(_) => break,
-                Event::Unready(_) => {}
+                ReaderEvent::Ready(_) => break,
+                ReaderEvent::Unready(_) => {}
                 other => panic!("{step}: {other:?}"),
             }
         }
@@ -448,12 +454,15 @@ async fn keys_that_are_used_up_end_the_sale_and_the_reader_waits_for_new_ones() 
             pair.reader.tap(card("tap").unwrap());
         }
         let (steps, event) = pair.after_steps().await;
-        assert!(matches!(event, Event::NoCard { why: NoCard::NoKeyLeft, .. }), "{left}: {event:?} after {steps:?}");
+        assert!(
+            matches!(event, ReaderEvent::NoCard { why: NoCard::NoKeyLeft, .. }),
+            "{left}: {event:?} after {steps:?}"
+        );
         let event = pair.next().await;
-        assert!(matches!(event, Event::Unready(Unready::NoCardKey { .. })), "{left}: {event:?}");
+        assert!(matches!(event, ReaderEvent::Unready(Unready::NoCardKey { .. })), "{left}: {event:?}");
         pair.arm().await;
         let event = pair.next().await;
-        assert!(matches!(event, Event::NoCard { why: NoCard::NotReady, .. }), "{left}: {event:?}");
+        assert!(matches!(event, ReaderEvent::NoCard { why: NoCard::NotReady, .. }), "{left}: {event:?}");
     }
 }
 
@@ -461,8 +470,8 @@ async fn keys_that_are_used_up_end_the_sale_and_the_reader_waits_for_new_ones() 
 async fn a_wrong_pin_is_seen_with_the_tries_left() {
     let mut pair = Pair::ready(Options::default()).await;
     let (steps, presented) = pair.present("chip-offline-pin", CardEntry::Insert).await;
-    assert!(steps.contains(&Step::PinWrong { tries_left: Some(2) }), "{steps:?}");
-    assert_eq!(steps.last(), Some(&Step::PinDone), "{steps:?}");
+    assert!(steps.contains(&ReaderProgress::PinWrong { tries_left: Some(2) }), "{steps:?}");
+    assert_eq!(steps.last(), Some(&ReaderProgress::PinDone), "{steps:?}");
     assert_eq!(presented.facts.cvm, Some(Cvm::OfflinePin));
     pair.complete(b"00").await;
     // A phone has checked its holder; a contactless card never checks a PIN.
@@ -474,12 +483,12 @@ async fn a_wrong_pin_is_seen_with_the_tries_left() {
 async fn of_a_list_that_the_reader_gives_away_the_first_application_is_taken() {
     let reader = start(Options { tcp: Some(([127, 0, 0, 1], 0).into()), ..Options::default() }).await.unwrap();
     let port = format!("tcp://{}", asking_for_the_list(reader.place()).await);
-    let settings = Settings { clock: Arc::new(|| Some(AT)), ..Settings::new(port) };
-    let (handle, events) = spawn(settings);
+    let settings = ReaderSettings { clock: Arc::new(|| Some(AT)), ..ReaderSettings::new(port) };
+    let (handle, events) = spawn(settings, ReaderFamily::default());
     let mut pair = Pair { reader, handle, events, sale: 0, keys: (None, None) };
-    assert!(matches!(pair.next().await, Event::Ready(_)));
+    assert!(matches!(pair.next().await, ReaderEvent::Ready(_)));
     let (steps, presented) = pair.present("chip-choice", CardEntry::Insert).await;
-    assert!(!steps.contains(&Step::ChoosingApplication), "{steps:?}");
+    assert!(!steps.contains(&ReaderProgress::ChoosingApplication), "{steps:?}");
     let CardFacts { label, aid, .. } = &presented.facts;
     assert_eq!((label.as_deref(), aid.as_deref()), (Some("VISA CREDIT"), Some("A0000000031010")));
     // START, the choice, the host's answer.

@@ -1,8 +1,9 @@
 //! The simulated reader over real wires: raw bytes in and out of a pty and a TCP port. What it is not: a test of the
-//! agent's driver, of which nothing is used here; answers are read by the rules of readers 2.1 and opened with the
-//! host's keys.
+//! agent's driver, of which nothing is used here; answers are read by the rules of the link layer (readers: 2.1) and
+//! opened with the host's keys.
 //!
-//! Frames in `frame` and in the tests are typed from readers 2.13. They are never edited to make a test pass.
+//! Frames in `frame` and in the tests are typed from documents (readers: 2.13). They are never edited to make a test
+//! pass.
 
 use std::time::Duration;
 
@@ -1186,7 +1187,7 @@ async fn a_script_pulls_the_cable_and_puts_it_back() {
     wire.exchange(frame::P2PE_STATUS, frame::P2PE_ALL).await;
 }
 
-// Unsolicited E6 { C3 0A "Powering Off" }, by the rules of readers 2.1 and 2.3.
+// Unsolicited E6 { C3 0A "Powering Off" }, by the rules of the link layer (readers: 2.1) and 2.3.
 const POWERING_OFF: &str = "014015E611C3010AC40C506F776572696E67204F6666900063";
 
 #[tokio::test]

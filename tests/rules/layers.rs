@@ -80,13 +80,18 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("sim::gateway", &["emv", "money", "gateway"]),
     ("sim::shop", &["money", "config"]),
     ("bin::pos-sim", &["sim", "money", "config"]),
-    // The command line, for man pages and completions.
-    ("bin::pos-docs", &["cli"]),
+    // The command line, for man pages and completions; and what the manual has in tables.
+    ("bin::pos-docs", &["cli", "config", "gateway", "metrics", "sale", "words"]),
 ];
 
 /// Rooms of a device that its simulation does not enter, although the table allows the module: the simulator shares the
 /// packets and writes messages and rules a second time, or both would make the same mistake.
-const CLOSED_TO_SIM: &[&str] = &["miura", "session", "port"];
+const CLOSED_TO_SIM: &[&str] = &["miura", "session", "driver", "port"];
+
+/// The families of readers, each a folder of `reader`, and the one file that names them: port, agent and all the others
+/// know a reader by what every family does.
+const READER_FAMILIES: &[&str] = &["miura"];
+const READER_DOOR: &[&str] = &["reader", "driver"];
 
 /// The one room of the agent's gateway that its simulation and the configuration enter: the interface's data model,
 /// which knows neither. What the agent makes of it stays closed.
@@ -135,6 +140,28 @@ fn what_decides_does_not_act() {
 }
 
 #[test]
+fn only_the_driver_names_a_family_of_readers() {
+    let wrong: Vec<String> = shipped().iter().flat_map(|file| check_family(file, &read(file))).collect();
+    assert!(wrong.is_empty(), "\n{}\n", wrong.join("\n"));
+    let folders = fs::read_dir("src/reader").expect("the room of readers").flatten();
+    for folder in folders.filter(|entry| entry.path().is_dir()) {
+        let name = folder.file_name().to_string_lossy().into_owned();
+        assert!(READER_FAMILIES.contains(&name.as_str()), "src/reader/{name}: a family is named in READER_FAMILIES");
+    }
+}
+
+#[test]
+fn a_family_of_readers_has_no_circle_of_files() {
+    for family in READER_FAMILIES {
+        let files: Vec<(PathBuf, String)> =
+            sources(Path::new("src/reader").join(family)).into_iter().map(|file| (file.clone(), read(&file))).collect();
+        assert!(files.len() > 5, "src/reader/{family} has files");
+        let circle = in_circles(&files);
+        assert!(circle.is_empty(), "these files of src/reader/{family} stand in a circle: {circle:#?}");
+    }
+}
+
+#[test]
 fn every_module_has_a_row() {
     for module in modules() {
         assert!(
@@ -176,7 +203,8 @@ fn the_map_names_what_exists() {
     }
 }
 
-/// A test is found by the table in `tests/README.md`, which names its folder, and by the one at the head of the folder's
+/// A test is found by the table in `tests/README.md`, which names its folder, and by the one at the head of the
+/// folder's
 /// `main.rs`, which names its file.
 #[test]
 fn the_maps_of_the_tests_name_every_file() {
@@ -329,7 +357,81 @@ fn check_purity(file: &Path, source: &str) -> Vec<String> {
         .collect()
 }
 
-/// `src/reader/miura/link.rs` is `["reader", "miura", "link"]`; `src/lib.rs` is `["lib"]`.
+/// One line for every path by which a file that is not the driver, nor of the family itself, names a family of readers.
+fn check_family(file: &Path, source: &str) -> Vec<String> {
+    let own = module_path(file);
+    if own == READER_DOOR {
+        return Vec::new();
+    }
+    let named = |path: &[String]| match path {
+        [reader, family, ..] if reader == "reader" => READER_FAMILIES.contains(&family.as_str()),
+        _ => false,
+    };
+    absolute_paths(file, source)
+        .into_iter()
+        .filter(|(_, path)| named(path) && !own.starts_with(&path[..2]))
+        .map(|(line, path)| {
+            let (path, door) = (path.join("::"), READER_DOOR.join("::"));
+            format!(
+                "{}:{line}: uses `{path}`, but `{door}` alone names a family (tests/rules/layers.rs)",
+                file.display()
+            )
+        })
+        .collect()
+}
+
+/// The files that stand in a circle of imports, or on the way from one circle to another. Only imports are seen: what a
+/// method of the same type in another file calls is not.
+fn in_circles(files: &[(PathBuf, String)]) -> Vec<PathBuf> {
+    let modules: Vec<Vec<String>> = files.iter().map(|(file, _)| module_path(file)).collect();
+    let used = |(file, source): &(PathBuf, String)| -> Vec<usize> {
+        let own = module_path(file);
+        let file_of = |path: &[String]| {
+            let fits = (0..modules.len()).filter(|at| path.starts_with(&modules[*at]));
+            fits.max_by_key(|at| modules[*at].len()).filter(|at| modules[*at] != own)
+        };
+        absolute_paths(file, source).iter().filter_map(|(_, path)| file_of(path)).collect()
+    };
+    let uses: Vec<Vec<usize>> = files.iter().map(used).collect();
+    let mut left: Vec<usize> = (0..files.len()).collect();
+    loop {
+        let goes_on = |at: usize| uses[at].iter().any(|used| left.contains(used));
+        let is_used = |at: usize| left.iter().any(|user| uses[*user].contains(&at));
+        let still: Vec<usize> = left.iter().copied().filter(|at| goes_on(*at) && is_used(*at)).collect();
+        if still.len() == left.len() {
+            return left.into_iter().map(|at| files[at].0.clone()).collect();
+        }
+        left = still;
+    }
+}
+
+/// Every path that a file names, from the root of the crate, with the line each begins on: also those that begin with
+/// `super` or `self`, and those of a `mod.rs` into its own files. A place in `pub(in …)` is no use.
+fn absolute_paths(file: &Path, source: &str) -> Vec<(usize, Vec<String>)> {
+    let own = module_path(file);
+    let tokens = tokens(&production(source));
+    let word = |at: usize| tokens.get(at).map_or("", |(_, word)| word.as_str());
+    let is_child = |name: &str| file.ends_with("mod.rs") && file.with_file_name(format!("{name}.rs")).exists();
+    let mut found = Vec::new();
+    for at in 0..tokens.len() {
+        let before = word(at.wrapping_sub(1));
+        let (start, above) = match word(at) {
+            _ if before == "::" || (before == "in" && word(at.wrapping_sub(2)) == "(") => continue,
+            "crate" | "pos_agent" if word(at + 1) == "::" => (at + 2, 0),
+            "self" if word(at + 1) == "::" => (at + 2, own.len()),
+            "super" if word(at + 1) == "::" => {
+                let ups = (0..).take_while(|n| word(at + 2 * n) == "super" && word(at + 2 * n + 1) == "::").count();
+                (at + 2 * ups, own.len().saturating_sub(ups))
+            }
+            name if before == "use" && is_child(name) => (at, own.len()),
+            _ => continue,
+        };
+        expand(&tokens, start, &own[..above], &mut found);
+    }
+    found
+}
+
+/// `src/reader/miura/line.rs` is `["reader", "miura", "line"]`; `src/lib.rs` is `["lib"]`.
 fn module_path(file: &Path) -> Vec<String> {
     let inside = file.strip_prefix("src").unwrap_or(file).with_extension("");
     let mut path: Vec<String> = inside.iter().map(|part| part.to_string_lossy().into_owned()).collect();
@@ -546,12 +648,45 @@ fn finds_it_in_braces_in_code_and_through_super() {
 
 #[test]
 fn the_simulator_shares_packets_and_neither_messages_nor_rules() {
-    assert_eq!(planted("src/sim/reader/mod.rs", "use crate::reader::link::{self, Nad};").len(), 0);
+    assert_eq!(planted("src/sim/reader/mod.rs", "use crate::reader::apdu_link::{self, Nad};").len(), 0);
     assert_eq!(planted("src/sim/reader/mod.rs", "use crate::reader::miura::message::Command;").len(), 1);
-    assert_eq!(planted("src/sim/reader/mod.rs", "use crate::reader::{link, session};").len(), 1);
+    assert_eq!(planted("src/sim/reader/mod.rs", "use crate::reader::{apdu_link, session};").len(), 1);
     assert_eq!(planted("src/sim/reader/mod.rs", "use crate::config::Config;").len(), 1);
     assert_eq!(planted("src/sim/shop.rs", "use crate::config::Config;").len(), 0, "the shop writes a config");
     assert_eq!(planted("src/sim/shop.rs", "use super::reader::session;").len(), 0, "a room of its own");
+}
+
+#[test]
+fn finds_whoever_names_a_family_of_readers() {
+    let found = |file: &str, source: &str| check_family(Path::new(file), source).len();
+    assert_eq!(found("src/reader/port.rs", "use super::miura::MiuraSession;"), 1);
+    assert_eq!(found("src/reader/port.rs", "use super::{ReaderEvent, miura::{MiuraSession, MiuraSettings}};"), 2);
+    assert_eq!(found("src/reader/mod.rs", "pub mod miura;\npub use self::miura::MiuraSettings;"), 1);
+    assert_eq!(found("src/agent/act.rs", "fn f() { crate::reader::miura::MiuraSettings::default(); }"), 1);
+    assert_eq!(found("src/sim/reader/mod.rs", "use crate::reader::miura::message::Command;"), 1);
+    assert_eq!(found("src/reader/driver.rs", "use super::miura::{MiuraSession, MiuraSettings};"), 0);
+    assert_eq!(found("src/reader/miura/line.rs", "use super::message::Command;\nuse crate::reader::miura::sale;"), 0);
+}
+
+#[test]
+fn finds_a_circle_among_files() {
+    let file = |name: &str, source: &str| (Path::new("src/reader/miura").join(name), source.to_owned());
+    let files = |line: &str| {
+        [
+            file("message/mod.rs", "mod status;\npub use self::status::StatusWord;"),
+            file("message/status.rs", "pub(in crate::reader::miura) struct StatusWord;"),
+            file("line.rs", line),
+            file("sale.rs", "use super::line::ReaderLine;"),
+            file("mod.rs", "mod line; mod sale; pub use self::sale::SaleAtReader;"),
+        ]
+    };
+    let circle = |line: &str| {
+        let found = in_circles(&files(line)).into_iter();
+        found.map(|file| file.file_name().unwrap().to_string_lossy().into_owned()).collect::<Vec<_>>()
+    };
+    assert!(circle("use super::message::StatusWord; use crate::reader::ReaderEvent;").is_empty());
+    assert_eq!(circle("use super::sale::SaleAtReader;"), ["line.rs", "sale.rs"]);
+    assert_eq!(circle("use super::{message, SaleAtReader};"), ["line.rs", "sale.rs", "mod.rs"]);
 }
 
 #[test]

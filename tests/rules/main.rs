@@ -3,6 +3,7 @@
 //! | | what it shows |
 //! |---|---|
 //! | `layers` | who may use whom, heads, maps |
+//! | `manual` | every citation, link and table of `docs/` leads somewhere and is true |
 //! | `packages` | what may be built in: licences and sources |
 //! | `boards` | every file of every board is read by what will read it |
 
@@ -10,4 +11,5 @@
 
 mod boards;
 mod layers;
+mod manual;
 mod packages;

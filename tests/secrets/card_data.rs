@@ -14,7 +14,7 @@ use crate::log::LOG;
 use crate::overheard::Overheard;
 use pos_agent::card::{self, CardFacts, EntryMode, FirstAnswer, Presented, SealedCard, SealedPin, Wiped};
 use pos_agent::emv::tlv;
-use pos_agent::reader::link::{Decoder, Received};
+use pos_agent::reader::apdu_link::{Decoder, Received};
 use pos_agent::sim::reader::CardEntry::{self, Insert, Swipe, Tap};
 use pos_agent::sim::reader::deck::DECK;
 use pos_agent::sim::shop::{Options, TILL_TOKEN};
@@ -106,7 +106,7 @@ fn what_holds_card_data_shows_none_of_it() {
     });
     assert_eq!(count, 1);
     said.push_str(&format!("{presented:?} {presented:#?}\n"));
-    let event = pos_agent::reader::Event::Card { sale: 1, presented: Box::new(presented) };
+    let event = pos_agent::reader::ReaderEvent::Card { sale: 1, presented: Box::new(presented) };
     said.push_str(&format!("{event:?} {event:#?}\n"));
     let kept = Kept::new("Debug", said.as_bytes());
     let secrets = [

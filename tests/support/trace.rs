@@ -14,15 +14,34 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pos_agent::money::{Amount, Currency};
-use pos_agent::reader::link::{Nad, chain};
+use pos_agent::reader::apdu_link::{Nad, chain};
+use pos_agent::reader::driver::PortAction;
 use pos_agent::reader::miura::message::Command;
-use pos_agent::reader::miura::session::{Output, Session};
-use pos_agent::reader::{Arm, Completion, Entry, Event, LocalTime, Order, Settings, Type, Typing, Unready};
+use pos_agent::reader::miura::{MiuraSession, MiuraSettings};
+use pos_agent::reader::{
+    AmountToType, Arm, Completion, EntryRequest, LocalTime, ReaderEvent, ReaderOrder, ReaderSettings, TypeAmount,
+    Unready,
+};
 
 pub(crate) const AT: LocalTime = LocalTime { year: 25, month: 1, day: 31, hour: 12, minute: 34, second: 56 };
 
-pub(crate) fn settings() -> Settings {
-    Settings { clock: Arc::new(|| Some(AT)), ..Settings::new("/dev/reader") }
+pub(crate) fn settings() -> ReaderSettings {
+    ReaderSettings { clock: Arc::new(|| Some(AT)), ..ReaderSettings::new("/dev/reader") }
+}
+
+/// What a session is made with: settings of every family, and those of Miura; the tests' own for what is not given.
+pub(crate) struct Setup(ReaderSettings, MiuraSettings);
+
+impl From<ReaderSettings> for Setup {
+    fn from(settings: ReaderSettings) -> Self {
+        Self(settings, MiuraSettings::default())
+    }
+}
+
+impl From<MiuraSettings> for Setup {
+    fn from(miura: MiuraSettings) -> Self {
+        Self(settings(), miura)
+    }
 }
 
 /// One TLV object of hex.
@@ -143,25 +162,26 @@ pub(crate) fn play(script: &str) {
 }
 
 /// Plays `script` after start-up with other settings.
-pub(crate) fn play_with(settings: Settings, script: &str) {
-    Player::started(settings).play(script);
+pub(crate) fn play_with(setup: impl Into<Setup>, script: &str) {
+    Player::started(setup).play(script);
 }
 
 pub(crate) struct Player {
-    pub(crate) session: Session,
+    pub(crate) session: MiuraSession,
     pub(crate) now: Duration,
-    /// The last [`Event::KeysLeft`]; checked by `keys`, for it follows every card.
+    /// The last [`ReaderEvent::KeysLeft`]; checked by `keys`, for it follows every card.
     keys: Option<(Option<u64>, Option<u64>)>,
 }
 
 impl Player {
-    pub(crate) fn new(settings: Settings) -> Self {
-        Self { session: Session::new(settings), now: Duration::ZERO, keys: None }
+    pub(crate) fn new(setup: impl Into<Setup>) -> Self {
+        let Setup(settings, miura) = setup.into();
+        Self { session: MiuraSession::new(settings, miura), now: Duration::ZERO, keys: None }
     }
 
     /// After start-up.
-    pub(crate) fn started(settings: Settings) -> Self {
-        let mut player = Self::new(settings);
+    pub(crate) fn started(setup: impl Into<Setup>) -> Self {
+        let mut player = Self::new(setup);
         player.play(STARTED);
         player
     }
@@ -193,18 +213,18 @@ impl Player {
         match what {
             "open" => self.session.opened(now),
             "closed" => self.session.closed(rest),
-            "arm" => self.session.order(Order::Arm(arm(rest.parse().unwrap())), now),
+            "arm" => self.session.order(ReaderOrder::Arm(arm(rest.parse().unwrap())), now),
             "refund" => {
                 let arm = Arm { transaction_type: 0x20, ..arm(rest.parse().unwrap()) };
-                self.session.order(Order::Arm(arm), now);
+                self.session.order(ReaderOrder::Arm(arm), now);
             }
             "keys" => assert_eq!(format!("{:?}", self.keys.take()), rest),
             "manual" => {
-                let arm = Arm { entry: Entry::Manual, ..arm(rest.parse().unwrap()) };
-                self.session.order(Order::Arm(arm), now);
+                let arm = Arm { entry: EntryRequest::Manual, ..arm(rest.parse().unwrap()) };
+                self.session.order(ReaderOrder::Arm(arm), now);
             }
-            "type" => self.session.order(Order::Type(typing(rest)), now),
-            "cancel" => self.session.order(Order::Cancel { sale: rest.parse().unwrap() }, now),
+            "type" => self.session.order(ReaderOrder::TypeAmount(typing(rest)), now),
+            "cancel" => self.session.order(ReaderOrder::Cancel { sale: rest.parse().unwrap() }, now),
             "complete" => self.session.order(complete(rest), now),
             "tick" => {
                 let deadline = self.session.deadline().expect("a deadline");
@@ -225,17 +245,17 @@ impl Player {
 
     pub(crate) fn output(&mut self) -> Option<String> {
         let mut output = self.session.poll()?;
-        while let Output::Event(Event::KeysLeft { card, pin }) = output {
+        while let PortAction::Report(ReaderEvent::KeysLeft { card, pin }) = output {
             self.keys = Some((card, pin));
             output = self.session.poll()?;
         }
         Some(match output {
-            Output::Transmit(packet) => {
+            PortAction::Write(packet) => {
                 // A command of several packets is told as one.
                 let mut apdu = packet[3..packet.len() - 1].to_vec();
                 let mut chained = packet[1] & 1 != 0;
                 while chained {
-                    let Some(Output::Transmit(packet)) = self.session.poll() else { panic!("the chain ends early") };
+                    let Some(PortAction::Write(packet)) = self.session.poll() else { panic!("the chain ends early") };
                     apdu.extend_from_slice(&packet[3..packet.len() - 1]);
                     chained = packet[1] & 1 != 0;
                 }
@@ -266,33 +286,33 @@ impl Player {
                     command => format!("> {}", command.name()),
                 }
             }
-            Output::Event(event) => format!("! {}", describe(&event)),
-            Output::Reopen { after } => format!("reopen {}", after.as_secs_f64()),
+            PortAction::Report(event) => format!("! {}", describe(&event)),
+            PortAction::Reopen { after } => format!("reopen {}", after.as_secs_f64()),
         })
     }
 }
 
 pub(crate) fn arm(sale: u64) -> Arm {
     let amount = Amount::parse("12.34", Currency::from_code("EUR").unwrap()).unwrap();
-    Arm { sale, amount, transaction_type: 0, at: AT, card_timeout: Duration::from_secs(60), entry: Entry::Card }
+    Arm { sale, amount, transaction_type: 0, at: AT, card_timeout: Duration::from_secs(60), entry: EntryRequest::Card }
 }
 
 /// `SALE amount CURRENCY` or `SALE tip BILL CURRENCY [PERCENTAGE…]`, in 30 seconds.
-pub(crate) fn typing(text: &str) -> Type {
+pub(crate) fn typing(text: &str) -> TypeAmount {
     let mut words = text.split_whitespace();
     let sale = words.next().unwrap().parse().unwrap();
     let what = match words.next().unwrap() {
-        "amount" => Typing::Amount { currency: Currency::from_code(words.next().unwrap()).unwrap() },
+        "amount" => AmountToType::Amount { currency: Currency::from_code(words.next().unwrap()).unwrap() },
         _ => {
             let bill = words.next().unwrap();
             let base = Amount::parse(bill, Currency::from_code(words.next().unwrap()).unwrap()).unwrap();
-            Typing::Tip { base, percentages: words.map(|word| word.parse().unwrap()).collect() }
+            AmountToType::Tip { base, percentages: words.map(|word| word.parse().unwrap()).collect() }
         }
     };
-    Type { sale, what, timeout: Duration::from_secs(30) }
+    TypeAmount { sale, what, timeout: Duration::from_secs(30) }
 }
 
-pub(crate) fn complete(text: &str) -> Order {
+pub(crate) fn complete(text: &str) -> ReaderOrder {
     let mut words = text.split_whitespace();
     let sale = words.next().unwrap().parse().unwrap();
     let arc = words.next().unwrap().as_bytes().try_into().unwrap();
@@ -304,17 +324,17 @@ pub(crate) fn complete(text: &str) -> Order {
             _ => completion.scripts = heapless::Vec::from_slice(&value).unwrap(),
         }
     }
-    Order::Complete { sale, completion }
+    ReaderOrder::Complete { sale, completion }
 }
 
-pub(crate) fn describe(event: &Event) -> String {
+pub(crate) fn describe(event: &ReaderEvent) -> String {
     match event {
-        Event::Ready(id) => {
+        ReaderEvent::Ready(id) => {
             let keys = if id.pin_key { "pin-key" } else { "no-pin-key" };
             let clock = id.clock.map(|at| format!(" clock {at:?}")).unwrap_or_default();
             format!("ready {} {} {} {keys}{clock}", id.serial, id.model, id.firmware)
         }
-        Event::Unready(why) => match why {
+        ReaderEvent::Unready(why) => match why {
             Unready::Absent { cause, .. } => format!("unready absent {cause}"),
             Unready::WrongDevice { cause, .. } => format!("unready wrong-device {cause}"),
             Unready::NoCardKey { serial } => format!("unready no-card-key {serial}"),
@@ -324,8 +344,8 @@ pub(crate) fn describe(event: &Event) -> String {
             Unready::NotListed { serial } => format!("unready not-listed {serial}"),
             Unready::Restarting { cause } => format!("unready restarting {cause}"),
         },
-        Event::Step { sale, step } => format!("{sale} {step:?}"),
-        Event::Card { sale, presented } => {
+        ReaderEvent::Progress { sale, progress } => format!("{sale} {progress:?}"),
+        ReaderEvent::Card { sale, presented } => {
             let facts = &presented.facts;
             let pan = facts.pan.as_ref().map_or("no-pan", |pan| pan.as_str());
             let cvm = facts.cvm.map(|cvm| format!("{cvm:?}")).unwrap_or_default();
@@ -340,18 +360,18 @@ pub(crate) fn describe(event: &Event) -> String {
             .trim_end()
             .to_owned()
         }
-        Event::NoCard { sale, why } => format!("{sale} no-card {why:?}"),
-        Event::Completed { sale, verdict, facts, scripts_dropped } => {
+        ReaderEvent::NoCard { sale, why } => format!("{sale} no-card {why:?}"),
+        ReaderEvent::Completed { sale, verdict, facts, scripts_dropped } => {
             let cryptogram = facts.as_ref().and_then(|facts| facts.cryptogram);
             let kind = cryptogram.map(|cryptogram| format!(" {:?}", cryptogram.kind)).unwrap_or_default();
             let dropped = if *scripts_dropped { " scripts-dropped" } else { "" };
             format!("{sale} completed {verdict:?}{kind}{dropped}")
         }
-        Event::KeysLeft { .. } => unreachable!("kept aside"),
-        Event::Typed { sale, amount: Ok(amount) } => {
+        ReaderEvent::KeysLeft { .. } => unreachable!("kept aside"),
+        ReaderEvent::Typed { sale, amount: Ok(amount) } => {
             format!("{sale} typed {}", amount.map_or("nothing".to_owned(), |amount| amount.to_string()))
         }
-        Event::Typed { sale, amount: Err(why) } => format!("{sale} typed-not {why:?}"),
-        Event::Idle => "idle".to_owned(),
+        ReaderEvent::Typed { sale, amount: Err(why) } => format!("{sale} typed-not {why:?}"),
+        ReaderEvent::Idle => "idle".to_owned(),
     }
 }

@@ -1,7 +1,8 @@
 //! `pos-docs`: writes what the packages bring beside the agent. Man pages and shell completions come from the very
-//! command line that the agent reads; the licences are those of everything that is built into it. `packages/build` runs
-//! it; it is never on a board.
+//! command line that the agent reads; the licences are those of everything that is built into it, and the manual's
+//! tables are the program's own. `packages/build` runs it; it is never on a board.
 
+use std::error::Error;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::{fs, io};
@@ -11,6 +12,7 @@ use clap_complete::Shell;
 use pos_agent::cli::Arguments;
 
 mod licences;
+mod manual;
 
 /// Man pages, shell completions and licences of pos-agent, for its packages.
 #[derive(Parser)]
@@ -39,13 +41,22 @@ enum Work {
         /// Where to
         file: PathBuf,
     },
+    /// The tables of the manual's pages, as the program is
+    Manual {
+        /// The pages
+        folder: PathBuf,
+        /// Write nothing, and fail when a table is not as the program is
+        #[arg(long)]
+        check: bool,
+    },
 }
 
 fn main() -> ExitCode {
-    let done = match Cli::parse().work {
+    let done: Result<(), Box<dyn Error>> = match Cli::parse().work {
         Work::Man { folder } => man(&folder).map_err(Into::into),
         Work::Completions { folder } => completions(&folder).map_err(Into::into),
-        Work::Licences { target, file } => licences::write(&target, &file),
+        Work::Licences { target, file } => licences::write(&target, &file).map_err(Into::into),
+        Work::Manual { folder, check } => manual::update(&folder, check),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -110,7 +110,7 @@ impl Answers {
             None => "# No [[printer]]: receipts are kept, pos-agent receipt shows them.\n".to_owned(),
         };
         format!(
-            "# pos-agent on {board}, written by `pos-agent setup`. Every key is explained in the README (\"Configure\");\n\
+            "# pos-agent on {board}, written by `pos-agent setup`. Every key is explained in the manual (\"Configure\");\n\
              # after a change: pos-agent check, then systemctl restart pos-agent.\n\
              \n\
              [terminal]\n\
@@ -166,7 +166,7 @@ impl Answers {
 const TILLS: &str = "\
 \n\
 # Without any of this the command line works, for root with every right and for the group pos-agent with the usual ones. Tills of their\n\
-# own, and what each may do, are explained in the README (\"Who may do what\"):\n\
+# own, and what each may do, are explained in the manual (\"Who may do what\"):\n\
 #\n\
 # [[till.token]]                     # a till over HTTP\n\
 # till = \"till-1\"\n\

@@ -11,7 +11,7 @@ use tokio::time::timeout;
 use super::super::out;
 use crate::board::Board;
 use crate::doctor;
-use crate::reader::{self, Event, Settings, Unready};
+use crate::reader::{self, ReaderEvent, ReaderFamily, ReaderSettings, Unready};
 
 /// Longer than a reader needs to say who it is; what is none has been given up by then (two answers of 5 s each).
 const PATIENCE: Duration = Duration::from_secs(12);
@@ -68,21 +68,22 @@ pub(super) async fn readers(ports: &[String], baud: u32) -> Vec<Found> {
 
 /// Who answers at a port, or why it is no reader.
 async fn ask(port: &str, baud: u32) -> Result<String, String> {
-    let (handle, mut events) = reader::spawn(Settings { baud, ..Settings::new(port) });
+    let (handle, mut events) =
+        reader::spawn(ReaderSettings { baud, ..ReaderSettings::new(port) }, ReaderFamily::default());
     let answer = async {
         while let Some(event) = events.recv().await {
             match event {
-                Event::Ready(identity) => {
+                ReaderEvent::Ready(identity) => {
                     return Ok(format!("{} {}, serial {}", identity.model, identity.firmware, identity.serial));
                 }
-                Event::Unready(Unready::NoCardKey { serial }) => {
+                ReaderEvent::Unready(Unready::NoCardKey { serial }) => {
                     return Ok(format!("a reader, serial {serial}, without a card-data key"));
                 }
                 // It begins again; the deadline ends it.
-                Event::Unready(Unready::Restarting { .. }) => {}
-                Event::Unready(Unready::Absent { cause, .. }) => return Err(cause),
-                Event::Unready(Unready::WrongDevice { .. }) => return Err("no Miura reader".to_owned()),
-                Event::Unready(why) => return Err(why.to_string()),
+                ReaderEvent::Unready(Unready::Restarting { .. }) => {}
+                ReaderEvent::Unready(Unready::Absent { cause, .. }) => return Err(cause),
+                ReaderEvent::Unready(Unready::WrongDevice { .. }) => return Err("no Miura reader".to_owned()),
+                ReaderEvent::Unready(why) => return Err(why.to_string()),
                 _ => {}
             }
         }

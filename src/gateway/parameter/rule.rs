@@ -64,7 +64,7 @@ pub struct Broken {
 }
 
 /// With `true`, one of [`HOLDERS`] may replace the empty one of stored payment data (interface: Tokenization and
-/// registration).
+/// registration parameters).
 pub(super) const OVERRIDE: &str = "overrideHolder";
 pub(super) const HOLDERS: [&str; 2] = ["card.holder", "bankAccount.holder"];
 

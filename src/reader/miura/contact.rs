@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use super::line::{Ask, CARDHOLDER, Line};
-use super::message::{Choice, Command, Continue, Outcome, Status, Template, Terms};
-use super::reading::Interface;
-use super::sale::{Sale, Stage, Then};
-use super::session::{State, lost};
-use super::words::Words;
-use crate::reader::{NoCard, Step};
+use super::card_read::ChipInterface;
+use super::display::DisplayRow;
+use super::line::{CARDHOLDER, CommandPurpose, ReaderLine};
+use super::message::{AnswerTemplate, Command, ContinueData, StatusWord, TransactionAnswer, TransactionData};
+use super::next::Next;
+use super::sale::{AfterAbort, SaleAtReader, SaleNext, SaleStage};
+use crate::reader::{NoCard, ReaderProgress};
 
 /// How often one sale starts the chip; a card that was pulled or failed may be tried again.
 const MAX_CHIP_STARTS: u8 = 5;
@@ -18,42 +18,42 @@ const MAX_DECISIONS: u8 = 8;
 /// UNCERTAIN: 01 as yes and 00 as no are seen in the vendor's source without their words (readers: 2.7).
 const DECIDED_NO: u8 = 0x00;
 
-impl Sale {
-    pub(super) fn start_chip(mut self: Box<Self>, line: &mut Line, now: Duration) -> State {
+impl SaleAtReader {
+    pub(super) fn start_chip(mut self: Box<Self>, line: &mut ReaderLine, now: Duration) -> SaleNext {
         if self.chip_starts == MAX_CHIP_STARTS {
             return self.unreadable(line, "it failed too often", now);
         }
         self.chip_starts += 1;
         self.tries_left = None;
-        self.stage = Stage::Chip { decisions: 0 };
-        line.step(self.number(), Step::ReadingCard);
-        line.ask(Ask::Start, &Command::StartTransaction(Terms::from(&self.arm)), CARDHOLDER, now);
-        State::Sale(self)
+        self.stage = SaleStage::Chip { decisions: 0 };
+        line.progress(self.number(), ReaderProgress::ReadingCard);
+        line.ask(CommandPurpose::Start, &Command::StartTransaction(TransactionData::from(&self.arm)), CARDHOLDER, now);
+        Next::Stay(self)
     }
 
     pub(super) fn chip_answered(
         mut self: Box<Self>,
-        line: &mut Line,
-        outcome: Result<Outcome<'_>, Status>,
+        line: &mut ReaderLine,
+        answer: Result<TransactionAnswer<'_>, StatusWord>,
         decisions: u8,
         now: Duration,
-    ) -> State {
-        match outcome {
-            Ok(outcome) if outcome.template == Template::Decision => self.decide(line, &outcome, decisions, now),
-            Ok(outcome) => self.read(line, &outcome, Interface::Contact, now),
-            Err(Status::CANCELLED) => self.end(line, NoCard::CancelledAtReader, now),
-            Err(Status::UNSUPPORTED_CARD | Status::CARD_READ_ERROR) => {
+    ) -> SaleNext {
+        match answer {
+            Ok(answer) if answer.template == AnswerTemplate::Decision => self.decide(line, &answer, decisions, now),
+            Ok(answer) => self.read(line, &answer, ChipInterface::Contact, now),
+            Err(StatusWord::CANCELLED) => self.end(line, NoCard::CancelledAtReader, now),
+            Err(StatusWord::UNSUPPORTED_CARD | StatusWord::CARD_READ_ERROR) => {
                 self.chip_failed = true;
-                self.watch(line, Step::SwipeCard, &[Words::RemoveCard, Words::SwipeCard], now)
+                self.watch(line, ReaderProgress::SwipeCard, &[DisplayRow::RemoveCard, DisplayRow::SwipeCard], now)
             }
-            Err(Status::NO_CARD) => {
+            Err(StatusWord::NO_CARD) => {
                 line.slot = false;
-                line.step(self.number(), Step::TryAgain);
+                line.progress(self.number(), ReaderProgress::TryAgain);
                 self.wait(line, now)
             }
-            Err(Status::OK) => self.damaged(line, now),
-            Err(status @ (Status::NOT_READY | Status::NOT_ALLOWED)) => lost(line, status, now),
-            Err(Status::NO_PIN_KEY | Status::NOT_ENCRYPTED) => self.no_key_left(line, now),
+            Err(StatusWord::OK) => self.damaged(line, now),
+            Err(status @ (StatusWord::NOT_READY | StatusWord::NOT_ALLOWED)) => Next::reader_has_lost_it(status),
+            Err(StatusWord::NO_PIN_KEY | StatusWord::NOT_ENCRYPTED) => self.no_key_left(line, now),
             Err(status) => self.unreadable(line, status.words(), now),
         }
     }
@@ -62,25 +62,31 @@ impl Sale {
     ///
     /// UNCERTAIN: the form of the list, and that its first application is the one of highest priority. A cardholder who
     /// wanted another one sees on the receipt which it was; the amount is what it is.
-    fn decide(mut self: Box<Self>, line: &mut Line, outcome: &Outcome<'_>, decisions: u8, now: Duration) -> State {
-        self.hear_language(outcome.tlvs());
+    fn decide(
+        mut self: Box<Self>,
+        line: &mut ReaderLine,
+        answer: &TransactionAnswer<'_>,
+        decisions: u8,
+        now: Duration,
+    ) -> SaleNext {
+        self.hear_language(answer);
         if decisions == MAX_DECISIONS {
             let why = NoCard::Unreadable { cause: "the reader asks for too many decisions".to_owned() };
-            return self.stop(line, Then::End(why), now);
+            return self.stop(line, AfterAbort::End(why), now);
         }
-        let decision = match Choice::first(outcome.tlvs()) {
-            Ok(Some(choice)) => Continue::Choose(choice),
-            Ok(None) => Continue::Decision(DECIDED_NO),
+        let decision = match answer.elements.as_ref().map(|found| found.application) {
+            Ok(Some(choice)) => ContinueData::Choose(choice),
+            Ok(None) => ContinueData::Decision(DECIDED_NO),
             Err(_) => return self.damaged(line, now),
         };
-        line.ask(Ask::Continue, &Command::Continue(decision), CARDHOLDER, now);
-        self.at(Stage::Chip { decisions: decisions + 1 })
+        line.ask(CommandPurpose::Continue, &Command::Continue(decision), CARDHOLDER, now);
+        self.at(SaleStage::Chip { decisions: decisions + 1 })
     }
 
     /// An answer with a hole in it: the card may be waiting for the host.
-    pub(super) fn damaged(mut self: Box<Self>, line: &mut Line, now: Duration) -> State {
+    pub(super) fn damaged(mut self: Box<Self>, line: &mut ReaderLine, now: Duration) -> SaleNext {
         let why = NoCard::Unreadable { cause: "the reader's answer was damaged".to_owned() };
         self.card_waits = true;
-        self.stop(line, Then::End(why), now)
+        self.stop(line, AfterAbort::End(why), now)
     }
 }

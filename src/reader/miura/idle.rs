@@ -4,20 +4,18 @@
 
 use std::time::Duration;
 
-use super::line::{Ask, CARD_STATUS_ON, Line, PLAIN_ANSWER, Pending};
+use super::line::{CARD_STATUS_ON, CommandPurpose, PLAIN_ANSWER, PendingAnswer, ReaderLine};
 use super::message::Command;
-use super::session::State;
-use crate::reader::Unready;
+use super::next::Next;
 
 /// How often an idle reader is asked. Short enough that a lost one is told before somebody wants to pay, long enough to
 /// let a board sleep.
 pub(super) const CHECK: Duration = Duration::from_secs(60);
 
 /// The next question is due, or the last one was not answered.
-pub(super) fn timeout(line: &mut Line, overdue: Option<Pending>, now: Duration) -> State {
+pub(super) fn timeout(line: &mut ReaderLine, overdue: Option<PendingAnswer>, now: Duration) -> Next<()> {
     if let Some(pending) = overdue {
-        line.reopen(Unready::Restarting { cause: format!("no answer to {}", pending.name) });
-        return State::Closed;
+        return Next::unanswered(pending.name);
     }
     if now >= line.check_at {
         line.check_at = now + CHECK;
@@ -26,9 +24,9 @@ pub(super) fn timeout(line: &mut Line, overdue: Option<Pending>, now: Duration) 
             && line.clock.must_be_set(time, now)
         {
             line.clock.set(time, now);
-            line.ask(Ask::ClockSet, &Command::ClockSet(time), PLAIN_ANSWER, now);
+            line.ask(CommandPurpose::ClockSet, &Command::ClockSet(time), PLAIN_ANSWER, now);
         }
-        line.ask(Ask::CardStatus, &CARD_STATUS_ON, PLAIN_ANSWER, now);
+        line.ask(CommandPurpose::CardStatus, &CARD_STATUS_ON, PLAIN_ANSWER, now);
     }
-    State::Idle
+    Next::Idle
 }

@@ -1,17 +1,18 @@
 //! The line to the reader as the rules see it: one command at a time, its deadline, ABORT beside it (readers: 2.1,
-//! 2.8), what is to go out, and how long to wait before the port is opened again.
+//! 2.8), and what is known of the reader at its other end.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
 use tracing::{debug, warn};
 
-use super::clock::ReaderClock;
-use super::message::{Command, Status};
-use super::session::Output;
-use crate::reader::keys::Keys;
-use crate::reader::link::Packets;
-use crate::reader::{Event, Identity, Settings, Step, Unready};
+use super::message::{Command, StatusWord};
+use super::settings::MiuraSettings;
+use crate::reader::apdu_link::Packets;
+use crate::reader::clock_setting::ClockSetting;
+use crate::reader::keys::KeySets;
+use crate::reader::outbox::Outbox;
+use crate::reader::{ReaderEvent, ReaderIdentity, ReaderProgress, ReaderSettings, Unready};
 
 /// A plain command's answer. The vendor names none; its own programs' advice (readers: 2.1).
 pub(super) const PLAIN_ANSWER: Duration = Duration::from_secs(5);
@@ -20,19 +21,10 @@ pub(super) const CARDHOLDER: Duration = Duration::from_secs(120);
 /// The answers that ABORT brings about.
 pub(super) const ABORT_ANSWER: Duration = Duration::from_secs(5);
 
-/// First and longest wait before the port is opened again; doubled each time in between. A reader boots in some ten
-/// seconds.
-const REOPEN_FIRST: Duration = Duration::from_millis(500);
-const REOPEN_LONGEST: Duration = Duration::from_secs(10);
-/// First and longest wait before a reader that floods is listened to again; doubled each time in between.
-const FLOOD_FIRST: Duration = Duration::from_secs(2);
-const FLOOD_LONGEST: Duration = Duration::from_secs(60);
-/// Floods that are longer ago are forgotten.
-const FLOOD_FORGOTTEN: Duration = Duration::from_secs(600);
-
 /// A command whose answer is awaited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ask {
+pub(super) enum CommandPurpose {
+    /// ABORT, before anything else: it answers for itself.
     FirstAbort,
     Reset,
     P2peStatus,
@@ -56,7 +48,7 @@ pub(super) enum Ask {
     Forget,
 }
 
-impl Ask {
+impl CommandPurpose {
     /// A plain command beside what the state is about: its answer changes nothing, but a reader that gives none is
     /// lost.
     pub(super) fn is_aside(self) -> bool {
@@ -66,88 +58,82 @@ impl Ask {
 
 /// The awaited answer.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Pending {
-    pub(super) ask: Ask,
+pub(super) struct PendingAnswer {
+    pub(super) purpose: CommandPurpose,
     pub(super) name: &'static str,
     pub(super) deadline: Duration,
     /// Bytes were lost meanwhile: the answer may have been among them.
     pub(super) disturbed: bool,
 }
 
-struct Queued {
-    ask: Ask,
+struct QueuedCommand {
+    purpose: CommandPurpose,
     name: &'static str,
     packets: Packets,
     patience: Duration,
 }
 
-pub(super) struct Line {
-    pub(super) settings: Settings,
-    pub(super) identity: Option<Identity>,
+/// The line to one reader, and what is known of that reader.
+pub(super) struct ReaderLine {
+    pub(super) settings: ReaderSettings,
+    pub(super) miura: MiuraSettings,
+    /// What goes out to port and agent.
+    pub(super) out: Outbox,
+    pub(super) identity: Option<ReaderIdentity>,
     /// A card is in the slot, as far as we were told.
     pub(super) slot: bool,
     /// Commands may be longer than one packet.
     pub(super) extended: bool,
     /// The keys that were seen; they outlive a connection.
-    pub(super) keys: Keys,
+    pub(super) keys: KeySets,
     /// When the reader's clock was set.
-    pub(super) clock: ReaderClock,
+    pub(super) clock: ClockSetting,
     /// When an idle reader is asked next.
     pub(super) check_at: Duration,
-    out: VecDeque<Output>,
-    pending: Option<Pending>,
+    pending: Option<PendingAnswer>,
     /// Until when the ABORT's own answer is awaited.
     abort: Option<Duration>,
-    queue: VecDeque<Queued>,
-    /// The last [`Unready`] that was told and not made up for by a [`Event::Ready`].
-    told: Option<Unready>,
-    failures: u32,
-    /// How often it has flooded, and when it did last. A start that was good does not make up for it.
-    floods: u32,
-    flooded_at: Duration,
+    queue: VecDeque<QueuedCommand>,
 }
 
 /// What a solicited message is (readers: 2.8).
-pub(super) enum Answered {
+pub(super) enum AnswerTo {
     /// The ABORT's own.
     Abort,
     /// The awaited command's.
-    Command(Pending),
+    Command(PendingAnswer),
     /// Nobody's.
     Nobody,
 }
 
-impl Line {
-    pub(super) fn new(settings: Settings) -> Self {
+impl ReaderLine {
+    pub(super) fn new(settings: ReaderSettings, miura: MiuraSettings) -> Self {
         Self {
+            out: Outbox::new(settings.port.clone()),
             settings,
+            miura,
             identity: None,
             slot: false,
             extended: false,
-            keys: Keys::default(),
-            clock: ReaderClock::default(),
+            keys: KeySets::default(),
+            clock: ClockSetting::default(),
             check_at: Duration::ZERO,
-            out: VecDeque::new(),
             pending: None,
             abort: None,
             queue: VecDeque::new(),
-            told: None,
-            failures: 0,
-            floods: 0,
-            flooded_at: Duration::ZERO,
         }
     }
 
     /// Sends a command, at once or when the one before is answered.
-    pub(super) fn ask(&mut self, ask: Ask, command: &Command<'_>, patience: Duration, now: Duration) {
+    pub(super) fn ask(&mut self, purpose: CommandPurpose, command: &Command<'_>, patience: Duration, now: Duration) {
         let name = command.name();
         match command.packets(self.extended) {
-            Ok(packets) => self.queue.push_back(Queued { ask, name, packets, patience }),
+            Ok(packets) => self.queue.push_back(QueuedCommand { purpose, name, packets, patience }),
             // Every caller keeps within the limit; a command that could not be written is like one that is never
             // answered.
             Err(error) => {
                 warn!(name, %error, "command not sent");
-                self.pending = Some(Pending { ask, name, deadline: now, disturbed: false });
+                self.pending = Some(PendingAnswer { purpose, name, deadline: now, disturbed: false });
             }
         }
         self.advance(now);
@@ -159,7 +145,7 @@ impl Line {
             && let Ok(packet) = CARD_STATUS_ON.encode()
         {
             debug!(name = CARD_STATUS_ON.name(), at = ?now, "command");
-            self.out.push_back(Output::Transmit(packet));
+            self.out.write(packet);
         }
     }
 
@@ -173,32 +159,32 @@ impl Line {
             && let Ok(packet) = Command::Abort.encode()
         {
             debug!(name = Command::Abort.name(), "command");
-            self.out.push_back(Output::Transmit(packet));
+            self.out.write(packet);
         }
         self.abort = Some(now + ABORT_ANSWER);
     }
 
     /// Whose a solicited message is. While an ABORT is outstanding two answers are expected, in any order: an empty
     /// body with 9000 is the ABORT's.
-    pub(super) fn answered(&mut self, body: &[u8], status: Status) -> Answered {
-        if self.abort.is_some() && body.is_empty() && status == Status::OK {
+    pub(super) fn answered(&mut self, body: &[u8], status: StatusWord) -> AnswerTo {
+        if self.abort.is_some() && body.is_empty() && status == StatusWord::OK {
             self.abort = None;
-            return Answered::Abort;
+            return AnswerTo::Abort;
         }
         // CARD STATUS is answered by an unsolicited message only.
-        match self.pending.take_if(|pending| pending.ask != Ask::CardStatus) {
-            Some(pending) => Answered::Command(pending),
-            None => Answered::Nobody,
+        match self.pending.take_if(|pending| pending.purpose != CommandPurpose::CardStatus) {
+            Some(pending) => AnswerTo::Command(pending),
+            None => AnswerTo::Nobody,
         }
     }
 
     /// A card-status message came: whether it is the awaited answer.
     pub(super) fn card_status_came(&mut self) -> bool {
-        self.pending.take_if(|pending| pending.ask == Ask::CardStatus).is_some()
+        self.pending.take_if(|pending| pending.purpose == CommandPurpose::CardStatus).is_some()
     }
 
     /// Goes on waiting: what came was not the answer.
-    pub(super) fn wait_on(&mut self, pending: Pending) {
+    pub(super) fn wait_on(&mut self, pending: PendingAnswer) {
         self.pending = Some(pending);
     }
 
@@ -207,10 +193,10 @@ impl Line {
         if self.pending.is_some() || self.abort.is_some() {
             return;
         }
-        if let Some(Queued { ask, name, packets, patience }) = self.queue.pop_front() {
+        if let Some(QueuedCommand { purpose, name, packets, patience }) = self.queue.pop_front() {
             debug!(name, bytes = packets.iter().map(|packet| packet.len()).sum::<usize>(), "command");
-            self.pending = Some(Pending { ask, name, deadline: now + patience, disturbed: false });
-            self.out.extend(packets.into_iter().map(Output::Transmit));
+            self.pending = Some(PendingAnswer { purpose, name, deadline: now + patience, disturbed: false });
+            packets.into_iter().for_each(|packet| self.out.write(packet));
         }
     }
 
@@ -221,10 +207,15 @@ impl Line {
 
     /// A command during which people do something is running: only ABORT ends it.
     pub(super) fn runs_transaction(&self) -> bool {
-        let cardholder = |pending: &Pending| {
+        let cardholder = |pending: &PendingAnswer| {
             matches!(
-                pending.ask,
-                Ask::Contactless | Ask::Start | Ask::Continue | Ask::OnlinePin | Ask::Amount | Ask::TypedCard
+                pending.purpose,
+                CommandPurpose::Contactless
+                    | CommandPurpose::Start
+                    | CommandPurpose::Continue
+                    | CommandPurpose::OnlinePin
+                    | CommandPurpose::Amount
+                    | CommandPurpose::TypedCard
             )
         };
         self.pending.as_ref().is_some_and(cardholder)
@@ -256,67 +247,53 @@ impl Line {
     }
 
     /// The command that was not answered in time; it stays awaited until its state decides.
-    pub(super) fn overdue(&self, now: Duration) -> Option<Pending> {
+    pub(super) fn overdue(&self, now: Duration) -> Option<PendingAnswer> {
         self.pending.filter(|pending| pending.deadline <= now)
     }
 
-    pub(super) fn emit(&mut self, event: Event) {
-        self.out.push_back(Output::Event(event));
+    /// Tells the agent.
+    pub(super) fn report(&mut self, event: ReaderEvent) {
+        self.out.report(event);
     }
 
-    pub(super) fn step(&mut self, sale: u64, step: Step) {
-        self.emit(Event::Step { sale, step });
+    /// Tells what the cashier should see of a sale.
+    pub(super) fn progress(&mut self, sale: u64, progress: ReaderProgress) {
+        self.out.progress(sale, progress);
     }
 
-    pub(super) fn poll(&mut self) -> Option<Output> {
-        self.out.pop_front()
-    }
-
-    pub(super) fn ready(&mut self, identity: Identity) {
-        self.failures = 0;
-        self.told = None;
+    /// The start-up is done.
+    pub(super) fn ready(&mut self, identity: ReaderIdentity) {
         self.identity = Some(identity.clone());
-        self.emit(Event::Ready(identity));
-    }
-
-    /// Tells it once, however often it is found again.
-    pub(super) fn unready(&mut self, why: Unready) {
-        if self.told.as_ref() != Some(&why) {
-            self.told = Some(why.clone());
-            self.emit(Event::Unready(why));
-        }
+        self.out.ready(identity);
     }
 
     /// How many keys are left.
     pub(super) fn keys_left(&mut self) {
         let (card, pin) = self.keys.left();
-        self.emit(Event::KeysLeft { card, pin });
+        self.report(ReaderEvent::KeysLeft { card, pin });
     }
 
     /// Gives up this connection: tells why, forgets what is outstanding, and has the port opened anew after a while.
     pub(super) fn reopen(&mut self, why: Unready) {
-        self.unready(why);
         self.forget();
-        let after = REOPEN_FIRST.saturating_mul(1 << self.failures.min(16)).min(REOPEN_LONGEST);
-        self.failures = self.failures.saturating_add(1);
-        self.out.push_back(Output::Reopen { after });
+        self.out.reopen(why);
     }
 
-    /// Gives up this connection because the reader sends without end: it is not listened to for a while, longer each
-    /// time.
+    /// Gives up this connection because the reader sends without end.
     pub(super) fn reopen_after_flood(&mut self, now: Duration) {
-        if now.saturating_sub(self.flooded_at) >= FLOOD_FORGOTTEN {
-            self.floods = 0;
-        }
-        let after = FLOOD_FIRST.saturating_mul(1 << self.floods.min(16)).min(FLOOD_LONGEST);
-        (self.floods, self.flooded_at) = (self.floods.saturating_add(1), now);
-        self.unready(Unready::Flooding { port: self.settings.port.clone(), wait_s: after.as_secs() });
         self.forget();
-        self.out.push_back(Output::Reopen { after });
+        self.out.reopen_after_flood(now);
     }
 
+    /// The port is lost.
+    pub(super) fn port_lost(&mut self, cause: &str) {
+        self.forget();
+        self.out.port_lost(cause);
+    }
+
+    /// Nothing is outstanding any more, and nothing is known of the slot.
     pub(super) fn forget(&mut self) {
-        self.out.retain(|output| matches!(output, Output::Event(_)));
+        self.out.forget_unsent();
         self.queue.clear();
         self.pending = None;
         self.abort = None;

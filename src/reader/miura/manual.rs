@@ -4,103 +4,102 @@
 
 use std::time::Duration;
 
-use super::completing::Reading;
-use super::line::{ABORT_ANSWER, Ask, Line, PLAIN_ANSWER};
-use super::message::{Command, Money, SecureData, Status, TypedCard};
-use super::number::{AMOUNT_LINE, prompts_of};
-use super::reading;
-use super::sale::{Sale, Stage};
-use super::session::{State, distrust, lost};
-use crate::reader::{ManualCommand, ManualEntry, NoCard, NotEncrypting, Step};
+use super::card_read;
+use super::completing::AwaitingHost;
+use super::line::{ABORT_ANSWER, CommandPurpose, PLAIN_ANSWER, ReaderLine};
+use super::message::{
+    AMOUNT_LINE, Command, GetSecureData, ShownAmount, StatusWord, TypedCardAnswer, is_clear_typed_pan, prompts_of,
+};
+use super::next::Next;
+use super::sale::{ManualEntryPart, SaleAtReader, SaleNext, SaleStage};
+use super::settings::ManualEntry;
+use crate::config::ManualEntryCommand;
+use crate::reader::{NoCard, NotEncrypting, ReaderProgress};
 
 /// P2 for the card number: backlight, light of the keys, digits in groups. Bit 4 (perhaps a check of the last digit) is
 /// UNCERTAIN and left out: a mistyped number is declined by its issuer.
 const PAN_FLAGS: u8 = 0x0B;
 /// P2 for the other elements: backlight, light of the keys.
 const FLAGS: u8 = 0x03;
-/// What is under way.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
-    /// D2E0: what was typed before is forgotten.
-    Clear,
-    Pan,
-    Expiry,
-    VerificationValue,
-    /// D2E0: everything is sealed. D25A: its one command.
-    Seal,
-}
 
-impl Sale {
+impl SaleAtReader {
     /// Has a card number typed.
-    pub(super) fn type_card(mut self: Box<Self>, line: &mut Line, now: Duration) -> State {
-        let Some(manual) = line.settings.manual_entry else {
+    pub(super) fn type_card(mut self: Box<Self>, line: &mut ReaderLine, now: Duration) -> SaleNext {
+        let Some(manual) = line.miura.manual_entry else {
             return self.end(line, NoCard::ManualEntryOff, now);
         };
-        line.step(self.number(), Step::TypeCard);
+        line.progress(self.number(), ReaderProgress::TypeCard);
         match manual.command {
-            ManualCommand::SecureData => self.part(line, Part::Clear, now),
-            ManualCommand::SecurePan => {
-                let command = Command::SecurePan { prompts: prompts_of(line.settings.prompts.pan) };
+            ManualEntryCommand::D2E0 => self.part(line, ManualEntryPart::ForgetEarlier, now),
+            ManualEntryCommand::D25A => {
+                let command = Command::SecurePan { prompts: prompts_of(line.miura.prompts.card_number) };
                 // It may ask for the number and the date one after the other.
-                line.ask(Ask::TypedCard, &command, self.arm.card_timeout * 2 + ABORT_ANSWER, now);
-                self.stage = Stage::Manual(Part::Seal);
-                State::Sale(self)
+                line.ask(CommandPurpose::TypedCard, &command, self.arm.card_timeout * 2 + ABORT_ANSWER, now);
+                self.stage = SaleStage::Manual(ManualEntryPart::Seal);
+                Next::Stay(self)
             }
         }
     }
 
-    fn part(mut self: Box<Self>, line: &mut Line, part: Part, now: Duration) -> State {
-        let prompts = line.settings.prompts;
+    fn part(mut self: Box<Self>, line: &mut ReaderLine, part: ManualEntryPart, now: Duration) -> SaleNext {
+        let prompts = line.miura.prompts;
         let ask = |element, flags, prompts: [u16; 3]| {
-            let money = Money {
+            let money = ShownAmount {
                 currency: self.arm.amount.currency().to_bcd(),
                 exponent: self.arm.amount.currency().exponent(),
                 amount: self.arm.amount.to_bcd(),
                 line: AMOUNT_LINE,
             };
             let timeout = Some(u16::try_from(self.arm.card_timeout.as_secs()).unwrap_or(u16::MAX));
-            SecureData::Ask { element, flags, prompts: prompts_of(prompts), money: Some(money), timeout }
+            GetSecureData::Ask { element, flags, prompts: prompts_of(prompts), money: Some(money), timeout }
         };
         let (command, patience) = match part {
-            Part::Clear => (SecureData::Clear, PLAIN_ANSWER),
+            ManualEntryPart::ForgetEarlier => (GetSecureData::Clear, PLAIN_ANSWER),
             // The reader's own time-out must come before ours.
-            Part::Pan => (ask(SecureData::PAN, PAN_FLAGS, prompts.pan), self.arm.card_timeout + ABORT_ANSWER),
-            Part::Expiry => (ask(SecureData::EXPIRY, FLAGS, prompts.expiry), self.arm.card_timeout + ABORT_ANSWER),
-            Part::VerificationValue => (
-                ask(SecureData::VERIFICATION_VALUE, FLAGS, prompts.verification_value),
+            ManualEntryPart::Pan => {
+                (ask(GetSecureData::PAN, PAN_FLAGS, prompts.card_number), self.arm.card_timeout + ABORT_ANSWER)
+            }
+            ManualEntryPart::Expiry => {
+                (ask(GetSecureData::EXPIRY, FLAGS, prompts.expiry), self.arm.card_timeout + ABORT_ANSWER)
+            }
+            ManualEntryPart::VerificationValue => (
+                ask(GetSecureData::VERIFICATION_VALUE, FLAGS, prompts.verification_value),
                 self.arm.card_timeout + ABORT_ANSWER,
             ),
-            Part::Seal => (SecureData::Encrypt, PLAIN_ANSWER),
+            ManualEntryPart::Seal => (GetSecureData::Encrypt, PLAIN_ANSWER),
         };
-        line.ask(Ask::TypedCard, &Command::SecureData(command), patience, now);
-        self.stage = Stage::Manual(part);
-        State::Sale(self)
+        line.ask(CommandPurpose::TypedCard, &Command::SecureData(command), patience, now);
+        self.stage = SaleStage::Manual(part);
+        Next::Stay(self)
     }
 
     pub(super) fn manual_answered(
         self: Box<Self>,
-        line: &mut Line,
-        part: Part,
+        line: &mut ReaderLine,
+        part: ManualEntryPart,
         body: &[u8],
-        status: Status,
+        status: StatusWord,
         now: Duration,
-    ) -> State {
-        let verification_value =
-            matches!(line.settings.manual_entry, Some(ManualEntry { verification_value: true, .. }));
+    ) -> SaleNext {
+        let verification_value = matches!(line.miura.manual_entry, Some(ManualEntry { verification_value: true, .. }));
         match (status, part) {
-            (Status::OK, Part::Clear) => self.part(line, Part::Pan, now),
-            (Status::OK, Part::Pan) => self.part(line, Part::Expiry, now),
-            (Status::OK, Part::Expiry) if verification_value => self.part(line, Part::VerificationValue, now),
-            (Status::OK, Part::Expiry | Part::VerificationValue) => self.part(line, Part::Seal, now),
-            (Status::OK, Part::Seal) => self.sealed(line, body, now),
-            (Status::NOT_READY | Status::NOT_ALLOWED, _) => lost(line, status, now),
-            (Status::UNKNOWN_INSTRUCTION | Status::UNKNOWN_CLASS, _) => {
+            (StatusWord::OK, ManualEntryPart::ForgetEarlier) => self.part(line, ManualEntryPart::Pan, now),
+            (StatusWord::OK, ManualEntryPart::Pan) => self.part(line, ManualEntryPart::Expiry, now),
+            (StatusWord::OK, ManualEntryPart::Expiry) if verification_value => {
+                self.part(line, ManualEntryPart::VerificationValue, now)
+            }
+            (StatusWord::OK, ManualEntryPart::Expiry | ManualEntryPart::VerificationValue) => {
+                self.part(line, ManualEntryPart::Seal, now)
+            }
+            (StatusWord::OK, ManualEntryPart::Seal) => self.sealed(line, body, now),
+            (StatusWord::NOT_READY | StatusWord::NOT_ALLOWED, _) => Next::reader_has_lost_it(status),
+            (StatusWord::UNKNOWN_INSTRUCTION | StatusWord::UNKNOWN_CLASS, _) => {
                 // Nothing was typed, and there is nothing that forgets.
                 self.end(line, NoCard::ManualEntryUnknown, now)
             }
-            (Status::CANCELLED, _) => self.end(line, NoCard::CancelledAtReader, now),
-            (Status::NO_PIN_KEY | Status::NOT_ENCRYPTED, Part::Seal) => self.no_key_left(line, now),
-            (Status::CONTACTLESS_TIMEOUT, _) => self.end(line, NoCard::TimedOut, now),
+            (StatusWord::CANCELLED, _) => self.end(line, NoCard::CancelledAtReader, now),
+            (StatusWord::NO_PIN_KEY | StatusWord::NOT_ENCRYPTED, ManualEntryPart::Seal) => self.no_key_left(line, now),
+            (StatusWord::CONTACTLESS_TIMEOUT, _) => self.end(line, NoCard::TimedOut, now),
             (status, _) => {
                 let cause = in_words(status).to_owned();
                 self.end(line, NoCard::Unreadable { cause }, now)
@@ -109,34 +108,31 @@ impl Sale {
     }
 
     /// The sealed card number came.
-    fn sealed(self: Box<Self>, line: &mut Line, body: &[u8], now: Duration) -> State {
-        let Ok(typed) = TypedCard::parse(body) else {
+    fn sealed(self: Box<Self>, line: &mut ReaderLine, body: &[u8], now: Duration) -> SaleNext {
+        let Ok(typed) = TypedCardAnswer::parse(body) else {
             let cause = "the reader's answer was damaged".to_owned();
             return self.end(line, NoCard::Unreadable { cause }, now);
         };
-        if reading::is_clear_typed_pan(&typed) {
-            return distrust(line, now);
+        if is_clear_typed_pan(typed.masked_pan) {
+            return Next::Distrust;
         }
-        match reading::typed(&typed) {
-            Some(presented) => {
-                let reading = Reading::swipe(now);
-                self.present(line, presented, reading, now)
-            }
-            None => self.not_encrypting(line, NotEncrypting::Nothing, now),
+        match card_read::typed(&typed) {
+            Some(presented) => self.present(line, presented, AwaitingHost::swipe(now)),
+            None => Self::not_encrypting(line, NotEncrypting::Nothing),
         }
     }
 
     /// Sends the command that forgets, where there is one.
-    pub(super) fn forget_typed(&self, line: &mut Line, now: Duration) {
-        let keeps = matches!(line.settings.manual_entry, Some(ManualEntry { command: ManualCommand::SecureData, .. }));
+    pub(super) fn forget_typed(&self, line: &mut ReaderLine, now: Duration) {
+        let keeps = matches!(line.miura.manual_entry, Some(ManualEntry { command: ManualEntryCommand::D2E0, .. }));
         if keeps {
-            line.ask(Ask::Forget, &Command::SecureData(SecureData::Clear), PLAIN_ANSWER, now);
+            line.ask(CommandPurpose::Forget, &Command::SecureData(GetSecureData::Clear), PLAIN_ANSWER, now);
         }
     }
 }
 
 /// A status word of the commands for typing, whose E0 to ED mean something else than elsewhere (readers: 2.9).
-pub(super) fn in_words(status: Status) -> &'static str {
+pub(super) fn in_words(status: StatusWord) -> &'static str {
     match status.0 {
         0x9FE0 => "it has no keys to seal it with",
         0x9FE1 => "wrong parameters for its keys",

@@ -1,42 +1,42 @@
 //! Miura MPI (readers: 2): M006, M007, M010, M020, M021, POSzle.
 //!
-//! `message` is the meaning of the bytes of [`super::link`], in both directions: [`command`] with [`terms`] and
-//! [`number`], [`answer`], [`capability`], [`event`]. [`session`] is the rules: start-up, then one order after another,
-//! with
+//! The order of the files, each using only those above it:
 //!
 //! | | |
 //! |---|---|
+//! | `settings` | what the configuration says to such readers alone |
+//! | `message` | what the packets of [`super::apdu_link`] hold: bytes and their meaning |
 //! | `line` | one command at a time, its deadline, ABORT |
-//! | `startup`, `idle`, `clock` | the reader by itself |
-//! | `sale`: `waiting`, `contact`, `swipe`, `manual` | up to the card that was read |
-//! | `stopping` | the ways out before that |
-//! | `reading` | what was read becomes a [`Presented`](crate::card::Presented), or is refused |
-//! | `completing` | from the host's answer to the empty slot |
-//! | `typing` | an amount or a tip |
-//! | `words` | the driver's own texts on the display |
+//! | `display` | the driver's own texts on the reader |
+//! | `next` | what follows from what a stage has heard |
+//! | `card_read` | what was read becomes a [`Presented`](crate::card::Presented), or cannot be used |
+//! | `completing` | from the card that was read, over the host's answer, to the card's last word |
+//! | `sale`, then `waiting`, `contact`, `swipe`, `manual`, `stopping` | a sale up to the card that was read |
+//! | `idle`, `startup`, `typing`, `card_removal` | the reader by itself, an amount or a tip, after a sale |
+//! | `machine` | which of these stages hears what, and what follows |
+//! | `session` | bytes, floods and deadlines around it: what a `driver` drives |
 //!
-//! Only [`super::port`] does I/O and asks the clock.
+//! No file does I/O or asks the clock. `tests/rules/layers.rs` holds that there is no circle among them.
 
-pub mod answer;
-pub mod capability;
-mod clock;
-pub mod command;
+mod card_read;
+mod card_removal;
 mod completing;
-pub mod configuration;
 mod contact;
-pub mod event;
+mod display;
 mod idle;
 mod line;
+mod machine;
 mod manual;
 pub mod message;
-pub mod number;
-mod reading;
+mod next;
 mod sale;
-pub mod session;
+mod session;
+mod settings;
 mod startup;
 mod stopping;
 mod swipe;
-pub mod terms;
 mod typing;
 mod waiting;
-mod words;
+
+pub use session::MiuraSession;
+pub use settings::{ManualEntry, MiuraSettings};

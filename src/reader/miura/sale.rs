@@ -1,23 +1,27 @@
-//! One sale at the reader up to the card that was read: what it is doing ([`Stage`]), and which answer belongs to what.
-//! The rules of each stage are in `waiting`, `contact`, `swipe`, `manual`; the ways out in `stopping`; what follows the
-//! host's answer in `completing`.
+//! One sale at the reader up to the card that was read: what it is doing ([`SaleStage`]), and which answer belongs to
+//! what. `waiting`, `contact`, `swipe` and `manual` hold the rules of its stages, `stopping` the ways out; they are one
+//! machine, whose parts go on with each other: a chip that fails waits for a swipe. What follows the host's answer is
+//! in `completing`.
 
 use std::time::Duration;
 
-use super::completing::{Completing, Reading, Removing};
-use super::event::KEY_CANCEL;
-use super::line::{Ask, Line, PLAIN_ANSWER, Pending};
-use super::manual::Part;
-use super::message::{Command, DeviceStatus, Outcome, Status, Template, Terms, search};
-use super::reading::{self, Interface, Refusal, Swipe};
-use super::session::{State, outcome, restart};
-use super::words::{Words, rows};
-use crate::card::{EntryMode, Presented, mask_pans};
-use crate::emv::tag;
-use crate::reader::{Arm, Completion, Entry, Event, Language, NoCard, NotEncrypting, Step, Unready};
+use tracing::warn;
 
-/// A sale from [`Order::Arm`](crate::reader::Order::Arm) to its end.
-pub(super) struct Sale {
+use super::card_read::{self, ChipInterface, ChipSettings, SwipedCard, UnusableCard};
+use super::completing::{AwaitingHost, CompletedSale, ContinueTransaction};
+use super::line::{CommandPurpose, PendingAnswer, ReaderLine};
+use super::message::{AnswerTemplate, DeviceStatus, KEY_CANCEL, StatusWord, TransactionAnswer, TransactionData};
+use super::next::{Next, SaleOver};
+use crate::card::{EntryMode, FirstAnswer, Presented, mask_pans};
+use crate::reader::{
+    Arm, Completion, EntryRequest, Language, NoCard, NotEncrypting, ReaderEvent, ReaderProgress, Unready,
+};
+
+/// What follows in a sale.
+pub(super) type SaleNext = Next<Box<SaleAtReader>>;
+
+/// A sale from [`ReaderOrder::Arm`](crate::reader::Order::Arm) to its end.
+pub(super) struct SaleAtReader {
     pub(super) arm: Arm,
     /// When waiting for a card ends.
     pub(super) until: Duration,
@@ -32,16 +36,16 @@ pub(super) struct Sale {
     told: String,
     /// PINs that the chip still takes, as the reader said last.
     pub(super) tries_left: Option<u8>,
-    pub(super) stage: Stage,
+    pub(super) stage: SaleStage,
 }
 
 #[derive(Default)]
-pub(super) enum Stage {
+pub(super) enum SaleStage {
     /// START CONTACTLESS runs.
     Contactless {
         since: Duration,
         /// A swipe whose 9F44 has not come yet.
-        swipe: Option<Box<Swipe>>,
+        swipe: Option<Box<SwipedCard>>,
     },
     /// Insert and swipe alone are watched.
     #[default]
@@ -51,29 +55,41 @@ pub(super) enum Stage {
     /// START, or CONTINUE for an E2, runs.
     Chip { decisions: u8 },
     /// ONLINE PIN runs.
-    Pin { swipe: Box<Swipe>, entry: EntryMode },
+    Pin { swipe: Box<SwipedCard>, entry: EntryMode },
     /// A card number is typed.
-    Manual(Part),
+    Manual(ManualEntryPart),
     /// Until nothing is outstanding any more.
-    Stopping { then: Then },
+    Stopping { then: AfterAbort },
     /// The card is being told "declined".
-    Closing { then: Then },
+    Closing { then: AfterAbort },
     /// The host is asked.
-    Presented(Reading),
+    Presented(AwaitingHost),
     /// The card is told the host's answer.
-    Completing(Completing),
+    Completing(ContinueTransaction),
+}
+
+/// What a typed card is doing.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum ManualEntryPart {
+    /// D2E0: what was typed before is forgotten.
+    ForgetEarlier,
+    Pan,
+    Expiry,
+    VerificationValue,
+    /// D2E0: everything is sealed. D25A: its one command.
+    Seal,
 }
 
 /// What follows an ABORT.
-pub(super) enum Then {
+pub(super) enum AfterAbort {
     End(NoCard),
     Wait,
     StartChip,
-    Swiped(Box<Swipe>),
+    Swiped(Box<SwipedCard>),
 }
 
-impl Sale {
-    pub(super) fn arm(line: &mut Line, arm: Arm, now: Duration) -> State {
+impl SaleAtReader {
+    pub(super) fn arm(line: &mut ReaderLine, arm: Arm, now: Duration) -> SaleNext {
         let sale = Box::new(Self {
             until: now + arm.card_timeout,
             arm,
@@ -83,14 +99,14 @@ impl Sale {
             language: line.settings.language,
             told: String::new(),
             tries_left: None,
-            stage: Stage::Watching,
+            stage: SaleStage::Watching,
         });
         match sale.arm.entry {
-            Entry::Card => {
-                line.step(sale.number(), Step::PresentCard);
+            EntryRequest::Card => {
+                line.progress(sale.number(), ReaderProgress::PresentCard);
                 sale.wait(line, now)
             }
-            Entry::Manual => sale.type_card(line, now),
+            EntryRequest::Manual => sale.type_card(line, now),
         }
     }
 
@@ -101,117 +117,120 @@ impl Sale {
     /// The awaited command is answered.
     pub(super) fn answered(
         mut self: Box<Self>,
-        line: &mut Line,
-        pending: Pending,
+        line: &mut ReaderLine,
+        pending: PendingAnswer,
         body: &[u8],
-        status: Status,
+        status: StatusWord,
         now: Duration,
-    ) -> State {
-        match (std::mem::take(&mut self.stage), pending.ask) {
-            (Stage::Contactless { since, swipe }, Ask::Contactless) => {
-                return self.contactless_answered(line, outcome(body, status), since, swipe, now);
+    ) -> SaleNext {
+        match (std::mem::take(&mut self.stage), pending.purpose) {
+            (SaleStage::Contactless { since, swipe }, CommandPurpose::Contactless) => {
+                return self.contactless_answered(line, transaction_answer(body, status), since, swipe, now);
             }
-            (Stage::Chip { decisions }, Ask::Start | Ask::Continue) => {
-                return self.chip_answered(line, outcome(body, status), decisions, now);
+            (SaleStage::Chip { decisions }, CommandPurpose::Start | CommandPurpose::Continue) => {
+                return self.chip_answered(line, transaction_answer(body, status), decisions, now);
             }
-            (Stage::Pin { swipe, entry }, Ask::OnlinePin) => {
+            (SaleStage::Pin { swipe, entry }, CommandPurpose::OnlinePin) => {
                 return self.pin_answered(line, *swipe, entry, body, status, now);
             }
-            (Stage::Manual(part), Ask::TypedCard) => return self.manual_answered(line, part, body, status, now),
-            (Stage::Completing(completing), Ask::Continue) => {
-                return completing.answered(line, outcome(body, status), now);
+            (SaleStage::Manual(part), CommandPurpose::TypedCard) => {
+                return self.manual_answered(line, part, body, status, now);
+            }
+            (SaleStage::Completing(running), CommandPurpose::Continue) => {
+                let next = running.answered(line, transaction_answer(body, status), now);
+                return next.map(|running| self.with(SaleStage::Completing(running)));
             }
             // The other answer of the ABORT race: a card that is waiting for the host must be told (readers: 2.8).
-            (stage @ Stage::Stopping { .. }, _) => {
-                self.card_waits |= outcome(body, status).is_ok_and(|outcome| outcome.template == Template::Online);
+            (stage @ SaleStage::Stopping { .. }, _) => {
+                let answer = transaction_answer(body, status);
+                self.card_waits |= answer.is_ok_and(|answer| answer.template == AnswerTemplate::Online);
                 self.stage = stage;
             }
-            (Stage::Closing { then }, Ask::Continue) => self.stage = Stage::Stopping { then },
+            (SaleStage::Closing { then }, CommandPurpose::Continue) => self.stage = SaleStage::Stopping { then },
             (stage, _) => self.stage = stage,
         }
-        State::Sale(self)
+        Next::Stay(self)
     }
 
     /// A chip or tap gave its first answer.
     pub(super) fn read(
         mut self: Box<Self>,
-        line: &mut Line,
-        outcome: &Outcome<'_>,
-        interface: Interface,
+        line: &mut ReaderLine,
+        answer: &TransactionAnswer<'_>,
+        interface: ChipInterface,
         now: Duration,
-    ) -> State {
-        self.hear_language(outcome.tlvs());
-        let why = match reading::chip(outcome, interface, &Terms::from(&self.arm), &line.settings) {
+    ) -> SaleNext {
+        self.hear_language(answer);
+        let settings =
+            ChipSettings { icc_masked_tags: line.settings.icc_masked_tags, magstripe_mode: line.miura.magstripe_mode };
+        let why = match card_read::chip(answer, interface, &TransactionData::from(&self.arm), settings) {
             Ok(presented) => {
-                let reading = Reading::chip(&presented.facts, outcome.template, interface, now);
-                return self.present(line, presented, reading, now);
+                let awaiting = AwaitingHost::chip(&presented.facts, answer.template, interface, now);
+                return self.present(line, presented, awaiting);
             }
-            Err(Refusal::NotEncrypting(fault)) => return self.not_encrypting(line, fault, now),
-            Err(Refusal::AmountDiffers) => NoCard::AmountDiffers,
-            Err(Refusal::PinMissing) => NoCard::PinMissing,
-            Err(Refusal::Unreadable(cause)) => NoCard::Unreadable { cause: cause.to_owned() },
+            Err(UnusableCard::NotEncrypting(fault)) => return Self::not_encrypting(line, fault),
+            Err(UnusableCard::AmountDiffers) => NoCard::AmountDiffers,
+            Err(UnusableCard::PinMissing) => NoCard::PinMissing,
+            Err(UnusableCard::Unreadable(cause)) => NoCard::Unreadable { cause: cause.to_owned() },
         };
-        self.card_waits = outcome.template == Template::Online;
-        self.at(Stage::Stopping { then: Then::End(why) })
+        self.card_waits = answer.template == AnswerTemplate::Online;
+        self.at(SaleStage::Stopping { then: AfterAbort::End(why) })
     }
 
     /// Hands the card over, unless the reader has not sealed it as it must.
     pub(super) fn present(
         self: Box<Self>,
-        line: &mut Line,
+        line: &mut ReaderLine,
         presented: Presented,
-        reading: Reading,
-        now: Duration,
-    ) -> State {
+        awaiting: AwaitingHost,
+    ) -> SaleNext {
         // A card that declined by itself may come without sealed data: nothing is sent.
         let sealed = !presented.card.data.expose().is_empty() || !presented.card.ksn.expose().is_empty();
-        let must_be = presented.first_answer == crate::card::FirstAnswer::GoOnline;
+        let must_be = presented.first_answer == FirstAnswer::GoOnline;
         if (sealed || must_be)
             && let Err(fault) = line.keys.take(&presented.card, presented.pin.as_ref())
         {
-            return self.not_encrypting(line, fault, now);
+            return Self::not_encrypting(line, fault);
         }
-        line.emit(Event::Card { sale: self.number(), presented: Box::new(presented) });
+        line.report(ReaderEvent::Card { sale: self.number(), presented: Box::new(presented) });
         line.keys_left();
-        self.at(Stage::Presented(reading))
+        self.at(SaleStage::Presented(awaiting))
     }
 
     /// The reader does not encrypt as it must: nothing is sent, and its keys are asked for before it is ready again.
     /// The start-up ends whatever the card is waiting for.
-    pub(super) fn not_encrypting(&self, line: &mut Line, fault: NotEncrypting, now: Duration) -> State {
-        let serial = line.serial();
-        restart(line, Unready::NotEncrypting { serial, fault }, now)
+    pub(super) fn not_encrypting(line: &ReaderLine, fault: NotEncrypting) -> SaleNext {
+        Next::StartAnew(Unready::NotEncrypting { serial: line.serial(), fault })
     }
 
     /// The reader's keys are used up: it is asked which, while the card is taken out.
-    pub(super) fn no_key_left(&self, line: &mut Line, now: Duration) -> State {
-        let state = self.end(line, NoCard::NoKeyLeft, now);
-        line.ask(Ask::P2peStatus, &Command::P2peStatus, PLAIN_ANSWER, now);
-        state
+    pub(super) fn no_key_left(&self, line: &mut ReaderLine, now: Duration) -> SaleNext {
+        let over = self.over(line, NoCard::NoKeyLeft, now);
+        Next::SaleOver(SaleOver { ask_for_keys: true, ..over })
     }
 
     /// The card says which languages its holder wants (5F2D).
-    pub(super) fn hear_language(&mut self, tlvs: &[u8]) {
-        let preference = search(tlvs, tag::LANGUAGE_PREFERENCE).ok().flatten();
+    pub(super) fn hear_language(&mut self, answer: &TransactionAnswer<'_>) {
+        let preference = answer.elements.as_ref().ok().and_then(|found| found.language_preference);
         self.language = preference.and_then(Language::preferred).unwrap_or(self.language);
     }
 
     /// The keys of the PIN pad while no PIN is entered.
-    pub(super) fn key(self: Box<Self>, line: &mut Line, key: u8, now: Duration) -> State {
+    pub(super) fn key(self: Box<Self>, line: &mut ReaderLine, key: u8, now: Duration) -> SaleNext {
         match self.stage {
-            Stage::Contactless { .. } if key == KEY_CANCEL => {
-                self.stop(line, Then::End(NoCard::CancelledAtReader), now)
+            SaleStage::Contactless { .. } if key == KEY_CANCEL => {
+                self.stop(line, AfterAbort::End(NoCard::CancelledAtReader), now)
             }
-            Stage::Watching | Stage::SwipeDue { .. } if key == KEY_CANCEL => {
+            SaleStage::Watching | SaleStage::SwipeDue { .. } if key == KEY_CANCEL => {
                 self.end(line, NoCard::CancelledAtReader, now)
             }
             // During START, CONTINUE and ONLINE PIN the reader handles it and answers 9F41.
-            _ => State::Sale(self),
+            _ => Next::Stay(self),
         }
     }
 
     /// What the cashier should see of what the cardholder sees.
-    pub(super) fn device_status(mut self: Box<Self>, line: &mut Line, status: &DeviceStatus<'_>) -> State {
+    pub(super) fn device_status(mut self: Box<Self>, line: &mut ReaderLine, status: &DeviceStatus<'_>) -> SaleNext {
         /// The only PIN entry status that was captured, with the text "PIN OK" (readers: 2.13).
         const PIN_OK: u8 = 0x02;
         let text = || {
@@ -221,64 +240,86 @@ impl Sale {
             mask_pans(&printable.collect::<String>()).chars().take(84).collect::<String>().trim().to_owned()
         };
         // Once the card is told, what the reader shows is about the host's answer.
-        if matches!(self.stage, Stage::Presented(_) | Stage::Completing(_)) {
-            return State::Sale(self);
+        if matches!(self.stage, SaleStage::Presented(_) | SaleStage::Completing(_)) {
+            return Next::Stay(self);
         }
         // UNCERTAIN: how a reader tells a wrong PIN is not published: by its text, or by a counter that has gone down.
         let fewer = self.tries_left.zip(status.tries_left).is_some_and(|(before, now)| now < before);
         let wrong = fewer || says_wrong(status.text);
         self.tries_left = status.tries_left.or(self.tries_left);
-        let step = match (status.code, status.pin_status, status.digits) {
-            (DeviceStatus::PIN_ENTRY, Some(PIN_OK), _) => Step::PinDone,
-            (DeviceStatus::PIN_ENTRY, None, _) if wrong => Step::PinWrong { tries_left: status.tries_left },
-            (DeviceStatus::PIN_ENTRY, None, digits) => Step::PinEntry { digits },
-            (DeviceStatus::APPLICATION_SELECTION, ..) => Step::ChoosingApplication,
+        let progress = match (status.code, status.pin_status, status.digits) {
+            (DeviceStatus::PIN_ENTRY, Some(PIN_OK), _) => ReaderProgress::PinDone,
+            (DeviceStatus::PIN_ENTRY, None, _) if wrong => ReaderProgress::PinWrong { tries_left: status.tries_left },
+            (DeviceStatus::PIN_ENTRY, None, digits) => ReaderProgress::PinEntry { digits },
+            (DeviceStatus::APPLICATION_SELECTION, ..) => ReaderProgress::ChoosingApplication,
             _ => {
                 let text = text();
                 if text.is_empty() || text == self.told {
-                    return State::Sale(self);
+                    return Next::Stay(self);
                 }
                 self.told.clone_from(&text);
-                Step::ReaderText(text)
+                ReaderProgress::ReaderText(text)
             }
         };
-        line.step(self.number(), step);
-        State::Sale(self)
+        line.progress(self.number(), progress);
+        Next::Stay(self)
     }
 
     /// The host's answer for the card.
-    pub(super) fn complete(mut self: Box<Self>, line: &mut Line, completion: &Completion, now: Duration) -> State {
+    pub(super) fn complete(
+        mut self: Box<Self>,
+        line: &mut ReaderLine,
+        completion: &Completion,
+        now: Duration,
+    ) -> SaleNext {
         match std::mem::take(&mut self.stage) {
-            Stage::Presented(reading) => reading.complete(self, line, completion, now),
+            SaleStage::Presented(awaiting) => {
+                let sale = CompletedSale {
+                    number: self.number(),
+                    transaction_type: self.arm.transaction_type,
+                    language: self.language,
+                };
+                let next = awaiting.complete(sale, line, completion, now);
+                next.map(|running| self.with(SaleStage::Completing(running)))
+            }
             stage => self.at(stage),
         }
     }
 
     pub(super) fn deadline(&self) -> Option<Duration> {
         match &self.stage {
-            Stage::Watching => Some(self.until),
-            Stage::SwipeDue { until } => Some(*until),
-            Stage::Presented(reading) => Some(reading.until),
+            SaleStage::Watching => Some(self.until),
+            SaleStage::SwipeDue { until } => Some(*until),
+            SaleStage::Presented(awaiting) => Some(awaiting.until),
             _ => None,
         }
     }
 
-    pub(super) fn unreadable(&self, line: &mut Line, cause: &str, now: Duration) -> State {
+    pub(super) fn unreadable(&self, line: &mut ReaderLine, cause: &str, now: Duration) -> SaleNext {
         self.end(line, NoCard::Unreadable { cause: cause.to_owned() }, now)
     }
 
-    pub(super) fn end(&self, line: &mut Line, why: NoCard, now: Duration) -> State {
-        let typed = self.arm.entry == Entry::Manual;
+    /// No card was read, and none will be.
+    pub(super) fn end(&self, line: &mut ReaderLine, why: NoCard, now: Duration) -> SaleNext {
+        Next::SaleOver(self.over(line, why, now))
+    }
+
+    fn over(&self, line: &mut ReaderLine, why: NoCard, now: Duration) -> SaleOver {
+        let typed = self.arm.entry == EntryRequest::Manual;
         if typed && !matches!(why, NoCard::ManualEntryOff | NoCard::ManualEntryUnknown) {
             self.forget_typed(line, now);
         }
-        line.emit(Event::NoCard { sale: self.number(), why });
-        Removing::start(line, self.number(), None, self.language, now)
+        line.report(ReaderEvent::NoCard { sale: self.number(), why });
+        SaleOver { sale: self.number(), result: None, language: self.language, ask_for_keys: false }
     }
 
-    pub(super) fn at(mut self: Box<Self>, stage: Stage) -> State {
+    pub(super) fn at(self: Box<Self>, stage: SaleStage) -> SaleNext {
+        Next::Stay(self.with(stage))
+    }
+
+    pub(super) fn with(mut self: Box<Self>, stage: SaleStage) -> Box<Self> {
         self.stage = stage;
-        State::Sale(self)
+        self
     }
 }
 
@@ -288,9 +329,13 @@ fn says_wrong(text: &[u8]) -> bool {
     [&b"INCORRECT"[..], b"WRONG"].iter().any(|word| text.windows(word.len()).any(|part| part == *word))
 }
 
-/// Shows a text on the reader. What is not ASCII is sent as UTF-8 and says so (readers: 2.2, D201).
-pub(super) fn display(line: &mut Line, words: &[Words], language: Language, now: Duration) {
-    let text = rows(words, language);
-    let command = Command::DisplayText { light: true, utf8: !text.is_ascii(), text: text.as_bytes() };
-    line.ask(Ask::Display, &command, PLAIN_ANSWER, now);
+/// Reads an answer of START, START CONTACTLESS or CONTINUE: a template, or the status that came instead.
+fn transaction_answer(body: &[u8], status: StatusWord) -> Result<TransactionAnswer<'_>, StatusWord> {
+    match status {
+        StatusWord::OK => TransactionAnswer::parse(body).map_err(|error| {
+            warn!(bytes = body.len(), %error, "answer not understood");
+            StatusWord::OK
+        }),
+        other => Err(other),
+    }
 }

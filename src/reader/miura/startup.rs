@@ -8,27 +8,29 @@ use std::time::Duration;
 use tracing::debug;
 
 use super::idle;
-use super::line::{Ask, CARD_STATUS_ON, Line, PLAIN_ANSWER, Pending};
-use super::message::{Clock, Command, Configuration, DeviceInfo, P2peStatus, Reset, ResetAnswer, Status};
-use super::session::State;
-use crate::reader::{Identity, Unready};
+use super::line::{CARD_STATUS_ON, CommandPurpose, PLAIN_ANSWER, PendingAnswer, ReaderLine};
+use super::message::{
+    ClockAnswer, Command, ConfigurationAnswer, DeviceInfoAnswer, P2peStatus, ResetAnswer, ResetKind, StatusWord,
+};
+use super::next::Next;
+use crate::reader::{ReaderIdentity, Unready};
 
 /// How often a reader without a card-data key is asked whether it has one now; keys are injected by hand, in minutes.
 const KEY_POLL: Duration = Duration::from_secs(30);
 
-/// The identity as far as it is known.
-pub(super) struct Starting {
-    identity: Identity,
+/// Start-up: the identity as far as it is known.
+pub(super) struct StartUp {
+    identity: ReaderIdentity,
     /// No key: when to ask again.
     ask_again: Option<Duration>,
 }
 
-impl Starting {
-    pub(super) fn new(line: &mut Line, now: Duration) -> Self {
+impl StartUp {
+    pub(super) fn new(line: &mut ReaderLine, now: Duration) -> Self {
         line.extended = false;
         line.clock.forget();
-        line.ask(Ask::FirstAbort, &Command::Abort, PLAIN_ANSWER, now);
-        let identity = Identity {
+        line.ask(CommandPurpose::FirstAbort, &Command::Abort, PLAIN_ANSWER, now);
+        let identity = ReaderIdentity {
             serial: String::new(),
             model: String::new(),
             firmware: String::new(),
@@ -41,117 +43,123 @@ impl Starting {
 
     pub(super) fn answered(
         mut self,
-        line: &mut Line,
-        pending: Pending,
+        line: &mut ReaderLine,
+        pending: PendingAnswer,
         body: &[u8],
-        status: Status,
+        status: StatusWord,
         now: Duration,
-    ) -> State {
-        match pending.ask {
-            Ask::FirstAbort if body.is_empty() && status == Status::OK => {
-                line.ask(Ask::Reset, &Command::Reset(Reset::Soft), PLAIN_ANSWER, now);
+    ) -> Next<Self> {
+        match pending.purpose {
+            CommandPurpose::FirstAbort if body.is_empty() && status == StatusWord::OK => {
+                line.ask(CommandPurpose::Reset, &Command::Reset(ResetKind::Soft), PLAIN_ANSWER, now);
             }
             // The end of somebody else's transaction, or an ABORT's second answer.
-            Ask::FirstAbort => line.wait_on(pending),
-            Ask::Reset => match ResetAnswer::parse(body) {
-                Ok(reset) if status == Status::OK => {
-                    self.identity.serial = reset.serial;
-                    if let Some(application) = reset.software.into_iter().next() {
-                        self.identity.model = application.name;
-                        self.identity.firmware = application.version;
-                    }
-                    let serials = &line.settings.serials;
-                    if !serials.is_empty() && !serials.contains(&self.identity.serial) {
-                        line.reopen(Unready::NotListed { serial: self.identity.serial });
-                        return State::Closed;
-                    }
-                    line.identity = Some(self.identity.clone());
-                    line.ask(Ask::P2peStatus, &Command::P2peStatus, PLAIN_ANSWER, now);
-                }
+            CommandPurpose::FirstAbort => line.wait_on(pending),
+            CommandPurpose::Reset => match ResetAnswer::parse(body) {
+                Ok(reset) if status == StatusWord::OK => return self.identified(line, reset, now),
                 _ => line.wait_on(pending),
             },
-            Ask::P2peStatus => match P2peStatus::parse(body) {
-                Ok(p2pe) if status == Status::OK => return self.keys(line, p2pe, now),
-                _ => return wrong_device(line, format!("it answers P2PE STATUS with {status:?}")),
+            CommandPurpose::P2peStatus => match P2peStatus::parse(body) {
+                Ok(p2pe) if status == StatusWord::OK => return self.keys(line, p2pe, now),
+                _ => return Self::wrong_device(line, format!("it answers P2PE STATUS with {status:?}")),
             },
             // Whatever it answers: a reader that knows no such command has no capability beyond the plain ones.
-            Ask::DeviceInfo => {
-                let info = DeviceInfo::parse(body).ok().filter(|_| status == Status::OK);
-                let name = line.settings.extended_apdu_capability.as_deref();
+            CommandPurpose::DeviceInfo => {
+                let info = DeviceInfoAnswer::parse(body).ok().filter(|_| status == StatusWord::OK);
+                let name = line.miura.extended_apdu_capability.as_deref();
                 line.extended = info.is_some_and(|info| info.extended_apdu(name));
-                line.ask(Ask::Configuration, &Command::GetConfiguration, PLAIN_ANSWER, now);
+                line.ask(CommandPurpose::Configuration, &Command::GetConfiguration, PLAIN_ANSWER, now);
             }
             // A reader that knows no such command tells nothing.
-            Ask::Configuration => {
-                let configuration = Configuration::parse(body).ok().filter(|_| status == Status::OK);
+            CommandPurpose::Configuration => {
+                let configuration = ConfigurationAnswer::parse(body).ok().filter(|_| status == StatusWord::OK);
                 self.identity.configuration = configuration.unwrap_or_default().files;
                 self.clock(line, now);
             }
-            Ask::ClockSet => self.card_events_on(line, now),
-            Ask::ClockGet => {
-                self.identity.clock = Clock::parse(body).ok().map(|clock| clock.0);
+            CommandPurpose::ClockSet => self.card_events_on(line, now),
+            CommandPurpose::ClockGet => {
+                self.identity.clock = ClockAnswer::parse(body).ok().map(|clock| clock.0);
                 self.card_events_on(line, now);
             }
             // Not every model has a backlight or keys: whatever it says, it is ready.
-            Ask::Keyboard => {
+            CommandPurpose::Keyboard => {
                 line.ready(self.identity);
                 line.check_at = now + idle::CHECK;
-                return State::Idle;
+                return Next::Idle;
             }
             _ => debug!(name = pending.name, "answer to nothing of the start-up"),
         }
-        State::Starting(self)
+        Next::Stay(self)
     }
 
-    fn keys(mut self, line: &mut Line, p2pe: P2peStatus, now: Duration) -> State {
+    fn identified(mut self, line: &mut ReaderLine, reset: ResetAnswer, now: Duration) -> Next<Self> {
+        self.identity.serial = reset.serial;
+        if let Some(application) = reset.software.into_iter().next() {
+            self.identity.model = application.name;
+            self.identity.firmware = application.version;
+        }
+        let serials = &line.settings.serials;
+        if !serials.is_empty() && !serials.contains(&self.identity.serial) {
+            return Next::Reopen(Unready::NotListed { serial: self.identity.serial });
+        }
+        line.identity = Some(self.identity.clone());
+        line.ask(CommandPurpose::P2peStatus, &Command::P2peStatus, PLAIN_ANSWER, now);
+        Next::Stay(self)
+    }
+
+    fn keys(mut self, line: &mut ReaderLine, p2pe: P2peStatus, now: Duration) -> Next<Self> {
         if !p2pe.card_key() {
-            line.unready(Unready::NoCardKey { serial: self.identity.serial.clone() });
+            line.out.unready(Unready::NoCardKey { serial: self.identity.serial.clone() });
             self.ask_again = Some(now + KEY_POLL);
-            return State::Starting(self);
+            return Next::Stay(self);
         }
         self.identity.pin_key = p2pe.pin_key();
-        line.ask(Ask::DeviceInfo, &Command::GetDeviceInfo, PLAIN_ANSWER, now);
-        State::Starting(self)
+        line.ask(CommandPurpose::DeviceInfo, &Command::GetDeviceInfo, PLAIN_ANSWER, now);
+        Next::Stay(self)
     }
 
     /// Only a trusted clock may set the reader's (design: invariant 8); otherwise the reader's own is reported.
-    fn clock(&self, line: &mut Line, now: Duration) {
+    fn clock(&self, line: &mut ReaderLine, now: Duration) {
         match (line.settings.clock)() {
             Some(time) => {
                 line.clock.set(time, now);
-                line.ask(Ask::ClockSet, &Command::ClockSet(time), PLAIN_ANSWER, now);
+                line.ask(CommandPurpose::ClockSet, &Command::ClockSet(time), PLAIN_ANSWER, now);
             }
-            None => line.ask(Ask::ClockGet, &Command::ClockGet, PLAIN_ANSWER, now),
+            None => line.ask(CommandPurpose::ClockGet, &Command::ClockGet, PLAIN_ANSWER, now),
         }
     }
 
-    fn card_events_on(&self, line: &mut Line, now: Duration) {
-        line.ask(Ask::CardStatus, &CARD_STATUS_ON, PLAIN_ANSWER, now);
+    fn card_events_on(&self, line: &mut ReaderLine, now: Duration) {
+        line.ask(CommandPurpose::CardStatus, &CARD_STATUS_ON, PLAIN_ANSWER, now);
     }
 
-    pub(super) fn card_status_came(self, line: &mut Line, now: Duration) -> State {
-        line.ask(Ask::Keyboard, &Command::Keyboard { keys: 1, light: 1 }, PLAIN_ANSWER, now);
-        State::Starting(self)
+    pub(super) fn card_status_came(self, line: &mut ReaderLine, now: Duration) -> Next<Self> {
+        line.ask(CommandPurpose::Keyboard, &Command::Keyboard { keys: 1, light: 1 }, PLAIN_ANSWER, now);
+        Next::Stay(self)
     }
 
-    pub(super) fn timeout(mut self, line: &mut Line, overdue: Option<Pending>, now: Duration) -> State {
+    pub(super) fn timeout(
+        mut self,
+        line: &mut ReaderLine,
+        overdue: Option<PendingAnswer>,
+        now: Duration,
+    ) -> Next<Self> {
         if let Some(pending) = overdue {
-            return wrong_device(line, format!("no answer to {}", pending.name));
+            return Self::wrong_device(line, format!("no answer to {}", pending.name));
         }
         if self.ask_again.is_some_and(|at| at <= now) {
             self.ask_again = None;
-            line.ask(Ask::P2peStatus, &Command::P2peStatus, PLAIN_ANSWER, now);
+            line.ask(CommandPurpose::P2peStatus, &Command::P2peStatus, PLAIN_ANSWER, now);
         }
-        State::Starting(self)
+        Next::Stay(self)
     }
 
     pub(super) fn deadline(&self) -> Option<Duration> {
         self.ask_again
     }
-}
 
-fn wrong_device(line: &mut Line, cause: String) -> State {
-    let port = line.settings.port.clone();
-    line.reopen(Unready::WrongDevice { port, protocol: "Miura MPI", cause });
-    State::Closed
+    fn wrong_device(line: &ReaderLine, cause: String) -> Next<Self> {
+        let port = line.settings.port.clone();
+        Next::Reopen(Unready::WrongDevice { port, protocol: "Miura MPI", cause })
+    }
 }

@@ -3,29 +3,30 @@
 
 use std::time::Duration;
 
-use super::line::{Ask, Line, PLAIN_ANSWER, Pending};
-use super::message::{Command, Continue};
-use super::sale::{Sale, Stage, Then};
-use super::session::State;
-use crate::reader::{NoCard, Step, Unready};
+use super::line::{CommandPurpose, PLAIN_ANSWER, PendingAnswer, ReaderLine};
+use super::message::{Command, ContinueData};
+use super::next::Next;
+use super::sale::{AfterAbort, SaleAtReader, SaleNext, SaleStage};
+use crate::reader::{NoCard, ReaderProgress, Unready};
 
 /// A declined answer for the card, never one that lets it approve by itself (design: path of a sale, 7).
-const DECLINE: Command<'static> = Command::Continue(Continue::Host { arc: *b"Z1", authentication: None, scripts: &[] });
+const DECLINE: Command<'static> =
+    Command::Continue(ContinueData::Host { arc: *b"Z1", authentication: None, scripts: &[] });
 
-impl Sale {
+impl SaleAtReader {
     /// The till wants no card any more.
-    pub(super) fn cancel(mut self: Box<Self>, line: &mut Line, now: Duration) -> State {
+    pub(super) fn cancel(mut self: Box<Self>, line: &mut ReaderLine, now: Duration) -> SaleNext {
         let why = NoCard::CancelledByTill;
         match std::mem::take(&mut self.stage) {
-            Stage::Contactless { .. } | Stage::Chip { .. } | Stage::Pin { .. } | Stage::Manual(_) => {
-                self.stop(line, Then::End(why), now)
+            SaleStage::Contactless { .. } | SaleStage::Chip { .. } | SaleStage::Pin { .. } | SaleStage::Manual(_) => {
+                self.stop(line, AfterAbort::End(why), now)
             }
-            Stage::Watching | Stage::SwipeDue { .. } => self.end(line, why, now),
-            Stage::Stopping { then: Then::Wait | Then::StartChip | Then::Swiped(_) } => {
-                self.at(Stage::Stopping { then: Then::End(why) })
+            SaleStage::Watching | SaleStage::SwipeDue { .. } => self.end(line, why, now),
+            SaleStage::Stopping { then: AfterAbort::Wait | AfterAbort::StartChip | AfterAbort::Swiped(_) } => {
+                self.at(SaleStage::Stopping { then: AfterAbort::End(why) })
             }
-            Stage::Closing { then: Then::Wait | Then::StartChip | Then::Swiped(_) } => {
-                self.at(Stage::Closing { then: Then::End(why) })
+            SaleStage::Closing { then: AfterAbort::Wait | AfterAbort::StartChip | AfterAbort::Swiped(_) } => {
+                self.at(SaleStage::Closing { then: AfterAbort::End(why) })
             }
             // Too late: it has been told, or is about to be.
             stage => self.at(stage),
@@ -33,61 +34,64 @@ impl Sale {
     }
 
     /// ABORT, and then.
-    pub(super) fn stop(self: Box<Self>, line: &mut Line, then: Then, now: Duration) -> State {
+    pub(super) fn stop(self: Box<Self>, line: &mut ReaderLine, then: AfterAbort, now: Duration) -> SaleNext {
         line.abort(now);
-        self.at(Stage::Stopping { then })
+        self.at(SaleStage::Stopping { then })
     }
 
     /// Nothing is outstanding: a stop is complete, once a card that waits for the host has been told "declined".
-    pub(super) fn line_is_free(mut self: Box<Self>, line: &mut Line, now: Duration) -> State {
+    pub(super) fn line_is_free(mut self: Box<Self>, line: &mut ReaderLine, now: Duration) -> SaleNext {
         match std::mem::take(&mut self.stage) {
-            Stage::Stopping { then } if self.card_waits => {
+            SaleStage::Stopping { then } if self.card_waits => {
                 self.card_waits = false;
-                line.ask(Ask::Continue, &DECLINE, PLAIN_ANSWER, now);
-                self.at(Stage::Closing { then })
+                line.ask(CommandPurpose::Continue, &DECLINE, PLAIN_ANSWER, now);
+                self.at(SaleStage::Closing { then })
             }
-            Stage::Stopping { then: Then::End(why) } => self.end(line, why, now),
-            Stage::Stopping { then: Then::Wait } => self.wait(line, now),
-            Stage::Stopping { then: Then::StartChip } => self.start_chip(line, now),
-            Stage::Stopping { then: Then::Swiped(swipe) } => self.swiped(line, swipe, now),
+            SaleStage::Stopping { then: AfterAbort::End(why) } => self.end(line, why, now),
+            SaleStage::Stopping { then: AfterAbort::Wait } => self.wait(line, now),
+            SaleStage::Stopping { then: AfterAbort::StartChip } => self.start_chip(line, now),
+            SaleStage::Stopping { then: AfterAbort::Swiped(swipe) } => self.swiped(line, swipe, now),
             stage => self.at(stage),
         }
     }
 
-    pub(super) fn timeout(mut self: Box<Self>, line: &mut Line, overdue: Option<Pending>, now: Duration) -> State {
+    pub(super) fn timeout(
+        mut self: Box<Self>,
+        line: &mut ReaderLine,
+        overdue: Option<PendingAnswer>,
+        now: Duration,
+    ) -> SaleNext {
         match (std::mem::take(&mut self.stage), overdue) {
-            (Stage::Contactless { swipe, .. }, Some(_)) => {
+            (SaleStage::Contactless { swipe, .. }, Some(_)) => {
                 let then = match swipe {
-                    Some(swipe) => Then::Swiped(swipe),
-                    None if line.slot => Then::StartChip,
-                    None if now >= self.until => Then::End(NoCard::TimedOut),
-                    None => Then::Wait,
+                    Some(swipe) => AfterAbort::Swiped(swipe),
+                    None if line.slot => AfterAbort::StartChip,
+                    None if now >= self.until => AfterAbort::End(NoCard::TimedOut),
+                    None => AfterAbort::Wait,
                 };
                 self.stop(line, then, now)
             }
-            (stage @ (Stage::Chip { .. } | Stage::Pin { .. } | Stage::Manual(_)), Some(pending)) => {
+            (stage @ (SaleStage::Chip { .. } | SaleStage::Pin { .. } | SaleStage::Manual(_)), Some(pending)) => {
                 let unreadable = |cause: &str| NoCard::Unreadable { cause: cause.to_owned() };
                 let why = match (stage, pending.disturbed) {
                     (_, true) => unreadable("the line to the reader is disturbed"),
-                    (Stage::Chip { .. }, _) if !line.slot => unreadable("it was taken out too early"),
+                    (SaleStage::Chip { .. }, _) if !line.slot => unreadable("it was taken out too early"),
                     _ => NoCard::TimedOut,
                 };
-                self.stop(line, Then::End(why), now)
+                self.stop(line, AfterAbort::End(why), now)
             }
-            (Stage::Closing { then }, Some(_)) => self.stop(line, then, now),
-            (Stage::Completing(completing), Some(_)) => completing.unanswered(line, now),
-            (Stage::Stopping { .. }, Some(pending)) => {
-                line.reopen(Unready::Restarting { cause: format!("no answer to {}", pending.name) });
-                State::Closed
+            (SaleStage::Closing { then }, Some(_)) => self.stop(line, then, now),
+            (SaleStage::Completing(running), Some(_)) => {
+                running.unanswered(line, now).map(|running| self.with(SaleStage::Completing(running)))
             }
-            (Stage::Watching, None) if now >= self.until => self.end(line, NoCard::TimedOut, now),
-            (Stage::SwipeDue { until }, None) if now >= until => {
-                line.step(self.number(), Step::TryAgain);
+            (SaleStage::Stopping { .. }, Some(pending)) => Next::unanswered(pending.name),
+            (SaleStage::Watching, None) if now >= self.until => self.end(line, NoCard::TimedOut, now),
+            (SaleStage::SwipeDue { until }, None) if now >= until => {
+                line.progress(self.number(), ReaderProgress::TryAgain);
                 self.wait(line, now)
             }
-            (Stage::Presented(reading), None) if now >= reading.until => {
-                line.reopen(Unready::Restarting { cause: "no answer of the host for the card".to_owned() });
-                State::Closed
+            (SaleStage::Presented(awaiting), None) if now >= awaiting.until => {
+                Next::Reopen(Unready::Restarting { cause: "no answer of the host for the card".to_owned() })
             }
             (stage, _) => self.at(stage),
         }

@@ -3,13 +3,15 @@
 
 use std::time::Duration;
 
-use super::answer::parse_numeric;
-use super::line::{ABORT_ANSWER, Ask, Line, Pending};
-use super::message::{Command, Money, Numeric, Status, Tip};
-use super::number::{AMOUNT_LINE, MAX_INTEGER_DIGITS, minor_units, prompts_of};
-use super::session::{State, lost};
+use super::line::{ABORT_ANSWER, CommandPurpose, PendingAnswer, ReaderLine};
+use super::message::{
+    AMOUNT_LINE, Command, GetDynamicTip, GetNumericData, MAX_INTEGER_DIGITS, ShownAmount, StatusWord, minor_units,
+    parse_numeric, prompts_of,
+};
+use super::next::Next;
+use crate::config::TipEntry;
 use crate::money::{Amount, Currency};
-use crate::reader::{Event, NoAmount, TipEntry, Type, Typing, Unready};
+use crate::reader::{AmountToType, NoAmount, ReaderEvent, TypeAmount};
 
 /// Longest time for typing: whoever takes longer has gone away.
 const LONGEST: Duration = Duration::from_secs(300);
@@ -17,24 +19,24 @@ const LONGEST: Duration = Duration::from_secs(300);
 const GRACE: Duration = ABORT_ANSWER;
 
 /// Something is being typed.
-pub(super) struct Asking {
+pub(super) struct AmountEntry {
     sale: u64,
-    what: Typing,
+    what: AmountToType,
     /// ABORT was sent; this is what will be said.
     stop: Option<NoAmount>,
 }
 
-impl Asking {
-    pub(super) fn start(line: &mut Line, order: Type, now: Duration) -> State {
-        let Type { sale, what, timeout } = order;
+impl AmountEntry {
+    pub(super) fn start(line: &mut ReaderLine, order: TypeAmount, now: Duration) -> Next<Self> {
+        let TypeAmount { sale, what, timeout } = order;
         let timeout = timeout.clamp(Duration::from_secs(1), LONGEST);
         let command = match &what {
-            Typing::Amount { currency } => Command::GetNumeric(Numeric {
+            AmountToType::Amount { currency } => Command::GetNumeric(GetNumericData {
                 light: true,
-                prompts: prompts_of(line.settings.prompts.amount),
+                prompts: prompts_of(line.miura.prompts.amount),
                 format: [MAX_INTEGER_DIGITS, currency.exponent()],
                 // No amount yet: its currency is what the customer must see.
-                money: Some(Money {
+                money: Some(ShownAmount {
                     currency: currency.to_bcd(),
                     exponent: currency.exponent(),
                     amount: [0; 6],
@@ -42,11 +44,11 @@ impl Asking {
                 }),
                 timeout: Some(u16::try_from(timeout.as_secs()).unwrap_or(u16::MAX)),
             }),
-            Typing::Tip { base, percentages } => match offered(percentages) {
-                Some(percentages) => Command::GetTip(Tip {
-                    total: line.settings.tip_entry == TipEntry::Total,
+            AmountToType::Tip { base, percentages } => match offered(percentages) {
+                Some(percentages) => Command::GetTip(GetDynamicTip {
+                    total: line.miura.tip_entry == TipEntry::Total,
                     percentages,
-                    template: line.settings.prompts.tip_template,
+                    template: line.miura.prompts.tip_template,
                     currency: base.currency().to_bcd(),
                     exponent: base.currency().exponent(),
                     amount: base.to_bcd(),
@@ -54,8 +56,8 @@ impl Asking {
                 None => return typed(line, sale, Err(NoAmount::WrongPercentages)),
             },
         };
-        line.ask(Ask::Amount, &command, timeout + GRACE, now);
-        State::Typing(Self { sale, what, stop: None })
+        line.ask(CommandPurpose::Amount, &command, timeout + GRACE, now);
+        Next::Stay(Self { sale, what, stop: None })
     }
 
     pub(super) fn number(&self) -> u64 {
@@ -64,26 +66,25 @@ impl Asking {
 
     pub(super) fn answered(
         self,
-        line: &mut Line,
-        pending: Pending,
+        line: &mut ReaderLine,
+        pending: PendingAnswer,
         body: &[u8],
-        status: Status,
-        now: Duration,
-    ) -> State {
+        status: StatusWord,
+    ) -> Next<Self> {
         // A number that met our ABORT is not used.
-        if pending.ask != Ask::Amount || self.stop.is_some() {
-            return State::Typing(self);
+        if pending.purpose != CommandPurpose::Amount || self.stop.is_some() {
+            return Next::Stay(self);
         }
         let amount = match status {
-            Status::OK => {
+            StatusWord::OK => {
                 let digits = parse_numeric(body).map_err(|_| NoAmount::NotAnAmount);
-                digits.and_then(|digits| self.judge(digits, line.settings.tip_entry))
+                digits.and_then(|digits| self.judge(digits, line.miura.tip_entry))
             }
-            Status::NOT_READY | Status::NOT_ALLOWED => return lost(line, status, now),
-            Status::CANCELLED => Err(NoAmount::CancelledAtReader),
-            Status::CONTACTLESS_TIMEOUT => Err(NoAmount::TimedOut),
-            Status::INVALID_INPUT => Err(NoAmount::NotAnAmount),
-            Status::UNKNOWN_INSTRUCTION | Status::UNKNOWN_CLASS => Err(NoAmount::Unknown),
+            StatusWord::NOT_READY | StatusWord::NOT_ALLOWED => return Next::reader_has_lost_it(status),
+            StatusWord::CANCELLED => Err(NoAmount::CancelledAtReader),
+            StatusWord::CONTACTLESS_TIMEOUT => Err(NoAmount::TimedOut),
+            StatusWord::INVALID_INPUT => Err(NoAmount::NotAnAmount),
+            StatusWord::UNKNOWN_INSTRUCTION | StatusWord::UNKNOWN_CLASS => Err(NoAmount::Unknown),
             other => Err(NoAmount::Refused { cause: other.words().to_owned() }),
         };
         typed(line, self.sale, amount)
@@ -95,10 +96,10 @@ impl Asking {
             Amount::from_minor(minor, currency).map(Some).map_err(|_| NoAmount::NotAnAmount)
         };
         match &self.what {
-            Typing::Amount { currency } => {
+            AmountToType::Amount { currency } => {
                 amount(minor_units(digits, currency.exponent()).ok_or(NoAmount::NotAnAmount)?, *currency)
             }
-            Typing::Tip { base, .. } => {
+            AmountToType::Tip { base, .. } => {
                 let minor = minor_units(digits, base.currency().exponent()).ok_or(NoAmount::NotAnAmount)?;
                 let tip = match entry {
                     TipEntry::Tip => Some(minor),
@@ -111,15 +112,20 @@ impl Asking {
         }
     }
 
-    pub(super) fn cancel(mut self, line: &mut Line, now: Duration) -> State {
+    pub(super) fn cancel(mut self, line: &mut ReaderLine, now: Duration) -> Next<Self> {
         if self.stop.is_none() {
             line.abort(now);
             self.stop = Some(NoAmount::CancelledByTill);
         }
-        State::Typing(self)
+        Next::Stay(self)
     }
 
-    pub(super) fn timeout(mut self, line: &mut Line, overdue: Option<Pending>, now: Duration) -> State {
+    pub(super) fn timeout(
+        mut self,
+        line: &mut ReaderLine,
+        overdue: Option<PendingAnswer>,
+        now: Duration,
+    ) -> Next<Self> {
         match (overdue, &self.stop) {
             (None, _) => {}
             (Some(pending), None) => {
@@ -130,32 +136,31 @@ impl Asking {
                 });
             }
             (Some(pending), Some(_)) => {
-                line.reopen(Unready::Restarting { cause: format!("no answer to {}", pending.name) });
-                return State::Closed;
+                return Next::unanswered(pending.name);
             }
         }
-        State::Typing(self)
+        Next::Stay(self)
     }
 
     /// Nothing is outstanding: a stop is complete.
-    pub(super) fn line_is_free(self, line: &mut Line) -> State {
+    pub(super) fn line_is_free(self, line: &mut ReaderLine) -> Next<Self> {
         match self.stop {
             Some(why) => typed(line, self.sale, Err(why)),
-            None => State::Typing(self),
+            None => Next::Stay(self),
         }
     }
 }
 
-fn typed(line: &mut Line, sale: u64, amount: Result<Option<Amount>, NoAmount>) -> State {
-    line.emit(Event::Typed { sale, amount });
-    State::Idle
+fn typed(line: &mut ReaderLine, sale: u64, amount: Result<Option<Amount>, NoAmount>) -> Next<AmountEntry> {
+    line.report(ReaderEvent::Typed { sale, amount });
+    Next::Idle
 }
 
 /// The four places of GET DYNAMIC TIP: what the order offers, "other" where there is room, blanks.
 fn offered(percentages: &[u8]) -> Option<[u8; 4]> {
     let right = percentages.iter().all(|percentage| (1..=100).contains(percentage));
-    let mut places = [Tip::BLANK; 4];
-    for (place, percentage) in places.iter_mut().zip(percentages.iter().copied().chain([Tip::OTHER])) {
+    let mut places = [GetDynamicTip::BLANK; 4];
+    for (place, percentage) in places.iter_mut().zip(percentages.iter().copied().chain([GetDynamicTip::OTHER])) {
         *place = percentage;
     }
     right.then_some(places)

@@ -279,7 +279,7 @@ mod tests {
         assert!(EncryptedData::from_form(&form(&many)).is_err());
     }
 
-    // Typed from security 1.3: the PIN block of counter 1 of the published device.
+    // Typed from what is published (security: 1.3): the PIN block of counter 1 of that device.
     #[test]
     fn opens_the_published_pin_of_format_4() {
         let (block, ksn) = ("A912150391AB65A67E52883D81CE2D15", "123456789012345600000001");

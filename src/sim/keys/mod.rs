@@ -35,11 +35,10 @@ pub const TEST_BDK_SRED: Key = Key::new(PUBLIC_TEST_KEY);
 /// 2.12).
 pub const TEST_BDK_PIN: Key = Key::new(PUBLIC_TEST_KEY);
 
-/// KSN of the simulated reader's SRED keys as injected, counter 0 (the key set of the captures M2 and M3, readers:
-/// 8.4).
+/// KSN of the simulated reader's SRED keys as injected, counter 0 (the key set of captures; readers: 8.4, M2).
 pub const TEST_KSN_SRED: Ksn = Ksn([0xFF, 0xFF, 0x01, 0x02, 0x62, 0x8D, 0x11, 0x00, 0x00, 0x00]);
 
-/// KSN of the simulated reader's PIN keys as injected, counter 0 (the key set of the capture P1, readers: 8.4).
+/// KSN of the simulated reader's PIN keys as injected, counter 0 (the key set of a capture; readers: 8.4, P1).
 pub const TEST_KSN_PIN: Ksn = Ksn([0xFF, 0xFF, 0x01, 0x02, 0x62, 0x8D, 0x12, 0x00, 0x00, 0x00]);
 
 /// Issuer master key for application cryptograms of every simulated card (security: 1.5).

@@ -9,7 +9,7 @@ use super::keys::NoKey;
 use super::message::{self, StatusWord};
 use super::script::ScriptEvent;
 
-/// Answer to reset of every chip of the deck, as in the computed event of readers 2.13.
+/// Answer to reset of every chip of the deck, as in a computed event (readers: 2.13).
 const ATR: [u8; 9] = [0x3B, 0x65, 0x00, 0x00, 0x20, 0x63, 0xCB, 0x68, 0x00];
 
 /// Bits of CARD STATUS's P1 (readers: 2.2).

@@ -297,8 +297,8 @@ mod tests {
         assert_eq!(issuer_records().count(), DECK.len());
     }
 
-    // Typed from readers 8.4, vector M1; the bytes are never edited to make a test pass. (Their track 1 differs from
-    // ours in the discretionary data only.)
+    // Typed from documents (readers: 8.4, M1); the bytes are never edited to make a test pass. (Their track 1 differs
+    // from ours in the discretionary data only.)
     #[test]
     fn the_tracks_are_built_as_a_real_swipe() {
         let card = Card {
@@ -313,7 +313,7 @@ mod tests {
         assert_eq!(card.masked_track2(), ";476173******0010=1512201**********?*");
     }
 
-    // Typed from readers 2.13, the captured E4 of a UK contact card.
+    // Typed from documents (readers: 2.13): the captured E4 of a UK contact card.
     #[test]
     fn tag_57_and_the_masks_are_those_of_a_real_chip() {
         let card = Card { pan: "4761739001010119", expiry: "1512", ..PLAIN };

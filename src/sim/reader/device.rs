@@ -27,7 +27,7 @@ use super::keys::Keys;
 use super::message::{self, Command, StatusWord};
 use super::script::ScriptEvent;
 use super::script::run::ScriptRun;
-use crate::reader::link::{Decoder, Nad, Received};
+use crate::reader::apdu_link::{Decoder, Nad, Received};
 
 /// Bytes for the line.
 #[derive(Debug, PartialEq, Eq)]
@@ -394,7 +394,7 @@ mod tests {
     use super::super::{Key, Pace, card};
     use super::*;
 
-    /// StartTerms of 4.56 GBP, typed from readers 2.13.
+    /// StartTerms of 4.56 GBP, typed from documents (readers: 2.13).
     const CONTACTLESS: &str = "010023DEC100001EE01C9C01009F02060000000004569A032501319F21031234565F2A02082693";
     const START: &str =
         "01002DDED1000028E0269C01009F02060000000004569A032501319F2103123456DFA2040101DFA20301005F2A02082687";

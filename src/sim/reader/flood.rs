@@ -2,7 +2,7 @@
 
 use super::device::{Device, OutgoingBytes};
 use super::message;
-use crate::reader::link::{self, Nad};
+use crate::reader::apdu_link::{self, Nad};
 
 /// Bytes of one piece, a read of the other side: a flood that ends leaves no more behind than that.
 const PIECE: usize = 1024;
@@ -41,7 +41,7 @@ impl Device {
     /// The next piece of the flood, when there is one. It is not among what [`Device::output`] gives: that has an end.
     pub fn flood(&mut self) -> Option<OutgoingBytes> {
         let flood = self.faults.flood.filter(|_| !self.faults.is_off())?;
-        let mut bytes = Vec::with_capacity(PIECE + link::MAX_PACKET);
+        let mut bytes = Vec::with_capacity(PIECE + apdu_link::MAX_PACKET);
         while bytes.len() < PIECE {
             match flood {
                 Flood::Status => {
@@ -59,7 +59,8 @@ impl Device {
                 Flood::Garbage => bytes.extend(self.next_random().to_be_bytes()),
                 Flood::Partial => bytes.extend([0x01, 0x40, 0xFE, 0xE6]),
                 Flood::Huge => {
-                    let packets = link::chain(Nad::Reader, true, &[0xE6; 2 * link::MAX_APDU], link::MAX_APDU);
+                    let packets =
+                        apdu_link::chain(Nad::Reader, true, &[0xE6; 2 * apdu_link::MAX_APDU], apdu_link::MAX_APDU);
                     // Without the last one.
                     bytes.extend(packets.into_iter().flatten().next().into_iter().flatten());
                 }
@@ -78,6 +79,6 @@ impl Device {
 
 fn say(bytes: &mut Vec<u8>, unsolicited: bool, body: &[u8]) {
     let message = [body, &[0x90, 0x00]].concat();
-    let packets = link::chain(Nad::Reader, unsolicited, &message, link::MAX_APDU);
+    let packets = apdu_link::chain(Nad::Reader, unsolicited, &message, apdu_link::MAX_APDU);
     packets.into_iter().flatten().for_each(|packet| bytes.extend(packet));
 }

@@ -133,7 +133,7 @@ impl Keys {
         self.pin.has_keys_left()
     }
 
-    /// A chip's PAN and track 2 (P2PEDOL 5A 57; readers: 2.5 and the computed vector of 8.4).
+    /// A chip's PAN and track 2 (readers: 2.5, P2PEDOL.CFG; 8.4).
     pub(super) fn seal_chip(&mut self, card: &Card) -> Result<Sealed, NoKey> {
         let mut plain = message::object(0x5A, &bytes(&card.pan_digits()));
         message::put(&mut plain, 0x57, &bytes(&card.track2_equivalent()));
@@ -217,7 +217,7 @@ mod tests {
         with(Dukpt::Tdes { card: ksn(card), pin: ksn(pin) })
     }
 
-    /// Published vectors, typed from readers 8.4. They are never edited to make a test pass.
+    /// Published vectors, typed from documents (readers: 8.4). They are never edited to make a test pass.
     mod frozen {
         use super::*;
 
@@ -264,7 +264,7 @@ mod tests {
         }
     }
 
-    // Typed from security 1.3 (X9.24-3, supplement): counter 1 of the published device.
+    // Typed from what is published (security: 1.3; X9.24-3, supplement): counter 1 of that device.
     #[test]
     fn a_pin_under_aes_is_that_of_the_standard() {
         let ksn = |text| aes_dukpt::Ksn::from_bytes(&bytes(text)).unwrap();
@@ -288,7 +288,7 @@ mod tests {
 
     #[test]
     fn the_counter_goes_as_the_standard_says() {
-        // security 1.2: after ten one bits the lowest of them is counted on.
+        // After ten one bits the lowest of them is counted on (security: 1.2).
         let mut keys = tdes("FFFF9876543210E003FF", "FFFF0102628D12000000");
         let card = crate::sim::reader::deck::card("tap").unwrap();
         assert_eq!(hex::encode_upper(keys.seal_tap(card).unwrap().ksn), "FFFF9876543210E00400");

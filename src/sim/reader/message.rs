@@ -1,7 +1,7 @@
 //! The simulated reader's own reading and writing of messages: commands apart, TLVs together (readers: 2.1, 2.4, 2.11).
 //!
-//! Only the packets are shared with the agent (`reader::link`, which frozen captures keep honest); what is inside them
-//! is written a second time here, so that one misreading of the protocol cannot hide at both ends.
+//! Only the packets are shared with the agent (`reader::apdu_link`, which frozen captures keep honest); what is inside
+//! them is written a second time here, so that one misreading of the protocol cannot hide at both ends.
 
 use std::fmt;
 
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn a_command_comes_apart() {
-        // START TRANSACTION 4.56 GBP, typed from readers 2.13.
+        // START TRANSACTION 4.56 GBP, typed from documents (readers: 2.13).
         let bytes =
             hex::decode("DED1000028E0269C01009F02060000000004569A032501319F2103123456DFA2040101DFA20301005F2A020826");
         let bytes = bytes.unwrap();

@@ -3,7 +3,7 @@
 
 use super::device::{Device, OutgoingBytes};
 use super::message::{self, StatusWord};
-use crate::reader::link::{self, Nad};
+use crate::reader::apdu_link::{self, Nad};
 
 impl Device {
     /// Sends the answer to the running command and ends it.
@@ -55,7 +55,7 @@ impl Device {
             return;
         }
         let message = [body, &sw.0.to_be_bytes()].concat();
-        let packets = link::chain(Nad::Reader, unsolicited, &message, self.options.chain_size);
+        let packets = apdu_link::chain(Nad::Reader, unsolicited, &message, self.options.chain_size);
         let mut bytes = Vec::new();
         for packet in packets.expect("a status word is long enough for a packet") {
             let last = packet.get(1).is_some_and(|pcb| pcb & 1 == 0);
@@ -63,7 +63,7 @@ impl Device {
             if !last && self.options.chatter {
                 // Packets of the other NAD may come between those of a chain (readers: 2.1).
                 let barcode = [&message::template(0xE1, &[(0xDFAB01, b"something")])[..], &[0x90, 0x00]].concat();
-                let other = link::chain(Nad::Base, true, &barcode, link::MAX_APDU);
+                let other = apdu_link::chain(Nad::Base, true, &barcode, apdu_link::MAX_APDU);
                 other.expect("long enough for a packet").for_each(|packet| bytes.extend(packet));
             }
         }

@@ -12,7 +12,7 @@ use super::message::{self, Command, StatusWord};
 use super::pin_entry::PinPurpose;
 use super::script::ScriptEvent;
 
-/// Seconds that START CONTACTLESS waits when it is not told (MPI-Dynamic.cfg, readers: 2.6).
+/// Seconds that START CONTACTLESS waits when it is not told (MPI-Dynamic.cfg; readers: 2.6).
 const DEFAULT_TAP_SECONDS: u16 = 30;
 
 impl Device {
@@ -164,7 +164,7 @@ impl Device {
     /// The card gives its first cryptogram: E3, E4 or E5.
     pub(super) fn card_decides(&mut self, mut transaction: EmvTransaction, pin: Option<&Sealed>) {
         let decision = transaction.first();
-        // A contactless answer mentions the sealed block twice (readers: 2.13, the capture).
+        // A contactless answer mentions the sealed block twice (readers: 2.13).
         let blocks = if transaction.interface == Interface::Contactless { 2 } else { 1 };
         let sealed = match self.seal_card_data(&transaction, blocks) {
             Ok(sealed) => sealed,

@@ -1,4 +1,4 @@
-//! The rows: one file for each chapter of the document (interface: data-model, Resources and their fields), in its
+//! The rows: one file for each chapter of the document (interface: Resources and their fields), in its
 //! order.
 //!
 //! `r`, `c` and `o` make a row that the document calls R, C or O; the rest of this file spells the formats that come

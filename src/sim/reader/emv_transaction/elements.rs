@@ -71,7 +71,7 @@ impl EmvTransaction {
                 None => {}
             }
         }
-        // Once more for the second mention in the device's lists (readers: 2.5, 4; the capture of 2.13).
+        // Once more for the second mention in the device's lists (readers: 2.5, 2.13).
         for again in card_data.iter().skip(1) {
             message::put(&mut inner, 0xDFAE02, &again.data);
             message::put(&mut inner, 0xDFAE03, &again.ksn);
@@ -166,7 +166,7 @@ impl EmvTransaction {
             // Online PIN: the result is unknown to the terminal (00); failed (01) when bypassed.
             (Verified::PinEntered, _) => [0x42, 0x03, 0x00],
             (Verified::PinBypassed, _) if self.cvm() == Cvm::OnlinePin => [0x42, 0x03, 0x01],
-            // Enciphered PIN checked by the chip, as in the capture of readers 2.13.
+            // Enciphered PIN checked by the chip, as in a capture (readers: 2.13).
             (Verified::PinBypassed | Verified::PinTriesExceeded, _) => [0x44, 0x03, 0x01],
             (Verified::PinRight, _) => [0x44, 0x03, 0x02],
             // Signature: only the cashier will know (00).

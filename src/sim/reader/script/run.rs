@@ -177,7 +177,7 @@ mod tests {
     use super::*;
     use crate::sim::reader::Options;
 
-    /// P2PE STATUS and its answer, typed from readers 2.13.
+    /// P2PE STATUS and its answer, typed from documents (readers: 2.13).
     const STATUS: &str = "010004EEE000000B";
     const ANSWER: &str = "010009E105DFAE01010790000A";
 

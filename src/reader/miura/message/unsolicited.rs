@@ -1,12 +1,12 @@
 //! What the reader sends on its own account: device status, card status, keys (readers: 2.3).
 
-use super::answer::{Sealed, last_sealed};
-use super::message::{Body, MessageError, each, need_array, search, tags, wrapped};
+use super::element::{MessageBody, MessageError, each, need_array, search, tags, wrapped};
+use super::sealed::{LastSredBlock, SredBlock};
 use crate::emv::{Tag, TlvError, tag, tlv};
 
 /// An unsolicited message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unsolicited<'a> {
+pub enum UnsolicitedMessage<'a> {
     /// Powered on, PIN entry, texts.
     Device(DeviceStatus<'a>),
     /// A card went in or out, or was swiped.
@@ -62,7 +62,7 @@ pub struct CardStatus<'a> {
     /// 63.
     pub atr: Option<&'a [u8]>,
     /// DFAE02 and DFAE03.
-    pub sealed: Option<Sealed<'a>>,
+    pub sealed: Option<SredBlock<'a>>,
     /// DFAE22.
     pub masked_track2: Option<&'a [u8]>,
     /// 5F21, 5F22 or 5F23 is there: the reader does not encrypt. The tracks themselves are not handed out.
@@ -95,7 +95,7 @@ impl CardStatus<'_> {
     }
 }
 
-impl<'a> Unsolicited<'a> {
+impl<'a> UnsolicitedMessage<'a> {
     /// Its name, for a trace; what a key was is not told.
     #[must_use]
     pub fn name(&self) -> &'static str {
@@ -128,12 +128,12 @@ impl<'a> Unsolicited<'a> {
         })
     }
 
-    /// The message, for the simulated reader. [`Self::Other`] becomes an empty barcode.
+    /// The message. [`Self::Other`] becomes an empty barcode.
     ///
     /// # Errors
     /// [`TlvError::Full`] when it is too long.
-    pub fn encode(&self) -> Result<Body, TlvError> {
-        let mut body = Body::new();
+    pub fn encode(&self) -> Result<MessageBody, TlvError> {
+        let mut body = MessageBody::new();
         let out = &mut body;
         match *self {
             Self::Card(status) => {
@@ -141,7 +141,7 @@ impl<'a> Unsolicited<'a> {
                 if let Some(atr) = status.atr {
                     tlv::push(out, tags::ATR, atr)?;
                 }
-                if let Some(Sealed { data, ksn }) = status.sealed {
+                if let Some(SredBlock { data, ksn }) = status.sealed {
                     tlv::push(out, tags::SRED_DATA, data)?;
                     tlv::push(out, tags::SRED_KSN, ksn)?;
                 }
@@ -183,19 +183,18 @@ impl<'a> Unsolicited<'a> {
 impl<'a> CardStatus<'a> {
     fn parse(body: &'a [u8]) -> Result<Self, MessageError> {
         let [slot, stripe] = need_array(body, tags::CARD_STATUS)?;
-        let mut clear_tracks = false;
+        let (mut atr, mut masked_track2, mut clear_tracks) = (None, None, false);
+        let mut sealed = LastSredBlock::default();
         each(body, &mut |object| {
-            clear_tracks |= matches!(object.tag, tag::TRACK1_CLEAR | tag::TRACK2_CLEAR | tag::TRACK3_CLEAR)
-                && !object.value.is_empty();
+            sealed.see(object);
+            match object.tag {
+                tags::ATR => atr = atr.or(Some(object.value)),
+                tags::MASKED_TRACK2 => masked_track2 = masked_track2.or(Some(object.value)),
+                tag::TRACK1_CLEAR | tag::TRACK2_CLEAR | tag::TRACK3_CLEAR => clear_tracks |= !object.value.is_empty(),
+                _ => {}
+            }
         })?;
-        Ok(Self {
-            slot,
-            stripe,
-            atr: search(body, tags::ATR)?,
-            sealed: last_sealed(body)?,
-            masked_track2: search(body, tags::MASKED_TRACK2)?,
-            clear_tracks,
-        })
+        Ok(Self { slot, stripe, atr, sealed: sealed.block, masked_track2, clear_tracks })
     }
 }
 

@@ -1,4 +1,5 @@
-//! Why the reader cannot be used, gave no card, or gave no amount: facts as fields, and the words for a person.
+//! The reasons that a reader gives the agent: why it cannot be used, why it read no card, why no amount was typed.
+//! Facts as fields, and a sentence for a person that says what to do.
 
 /// Why no payments can be taken.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -90,7 +91,7 @@ pub enum NotEncrypting {
 /// Why no card was read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoCard {
-    /// [`Order::Cancel`](super::Order::Cancel) was carried out.
+    /// [`ReaderOrder::Cancel`](super::ReaderOrder::Cancel) was carried out.
     #[error("cancelled at the till")]
     CancelledByTill,
     /// The cancel key, or the PIN entry was cancelled.
@@ -117,7 +118,7 @@ pub enum NoCard {
     /// card data [`Unready::NoCardKey`] follows.
     #[error("the reader has no key left to encrypt with; have new keys injected")]
     NoKeyLeft,
-    /// [`Entry::Manual`](super::Entry::Manual) was asked for and the settings do not allow it.
+    /// [`EntryRequest::Manual`](super::Entry::Manual) was asked for and the settings do not allow it.
     #[error("typing card numbers is switched off; see [reader] manual-entry")]
     ManualEntryOff,
     /// The reader does not know the commands for typing a card number.
@@ -131,7 +132,7 @@ pub enum NoCard {
 /// Why no amount was typed; none may be guessed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoAmount {
-    /// [`Order::Cancel`](super::Order::Cancel) was carried out.
+    /// [`ReaderOrder::Cancel`](super::ReaderOrder::Cancel) was carried out.
     #[error("cancelled at the till")]
     CancelledByTill,
     /// The cancel key.

@@ -14,9 +14,9 @@ const JUMP_S: u64 = 30;
 
 /// When the reader's clock was set, and to what.
 #[derive(Default)]
-pub(super) struct ReaderClock(Option<(Duration, LocalTime)>);
+pub(super) struct ClockSetting(Option<(Duration, LocalTime)>);
 
-impl ReaderClock {
+impl ClockSetting {
     /// The clock is being set.
     pub(super) fn set(&mut self, time: LocalTime, now: Duration) {
         self.0 = Some((now, time));
@@ -44,7 +44,7 @@ mod tests {
     fn once_a_day_and_after_a_jump() {
         let noon = LocalTime { year: 25, month: 1, day: 31, hour: 12, minute: 0, second: 0 };
         let at = |seconds| Duration::from_secs(seconds);
-        let mut clock = ReaderClock::default();
+        let mut clock = ClockSetting::default();
         assert!(clock.must_be_set(noon, at(5)), "it was never set");
         clock.set(noon, at(5));
         assert!(!clock.must_be_set(noon, at(5)));

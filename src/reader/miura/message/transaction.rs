@@ -1,16 +1,16 @@
-//! What START and CONTINUE TRANSACTION carry: the terms of a sale, a choice of application, the host's answer (readers:
-//! 2.5 to 2.7).
+//! What START and CONTINUE TRANSACTION carry to the card: amount, currency, date and type of a transaction, a choice of
+//! application, the host's answer (readers: 2.5 to 2.7).
 
-use super::command::Data;
-use super::message::{MessageError, each, need_array, tags};
-use crate::emv::{TlvError, tag, tlv};
+use super::element::{CommandData, MessageError, need_array, tags};
+use crate::emv::tlv::Tlv;
+use crate::emv::{tag, tlv};
 use crate::money::Amount;
-use crate::reader::link::EncodeError;
+use crate::reader::apdu_link::EncodeError;
 use crate::reader::{Arm, LocalTime};
 
 /// What a card is asked to take part in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Terms {
+pub struct TransactionData {
     /// 9C.
     pub transaction_type: u8,
     /// 9F02.
@@ -21,15 +21,15 @@ pub struct Terms {
     pub at: LocalTime,
 }
 
-impl Terms {
-    /// The terms of an amount.
+impl TransactionData {
+    /// Those of an amount.
     #[must_use]
     pub fn new(transaction_type: u8, amount: Amount, at: LocalTime) -> Self {
         Self { transaction_type, amount: amount.to_bcd(), currency: amount.currency().to_bcd(), at }
     }
 }
 
-impl From<&Arm> for Terms {
+impl From<&Arm> for TransactionData {
     fn from(arm: &Arm) -> Self {
         Self::new(arm.transaction_type, arm.amount, arm.at)
     }
@@ -37,11 +37,11 @@ impl From<&Arm> for Terms {
 
 /// What CONTINUE TRANSACTION carries (readers: 2.7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Continue<'a> {
+pub enum ContinueData<'a> {
     /// The answer to an E2 that offers nothing to choose from: C0, 01 yes, 00 no.
     Decision(u8),
     /// The answer to an E2 with a list of applications: the one that is taken.
-    Choose(Choice<'a>),
+    Choose(ApplicationChoice<'a>),
     /// The host's answer.
     Host {
         /// 8A.
@@ -55,36 +55,45 @@ pub enum Continue<'a> {
 
 /// An application of an E2's list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Choice<'a> {
+pub struct ApplicationChoice<'a> {
     /// Its identifier (4F).
     pub aid: &'a [u8],
     /// Its label (50).
     pub label: Option<&'a [u8]>,
 }
 
-impl<'a> Choice<'a> {
-    /// The first application of an E2, which has the highest priority. The list's form is not published: an identifier
-    /// (4F, or 9F06) with a label (50) before or after it, with or without a template around each pair. `None` when
-    /// there is none.
-    ///
-    /// # Errors
-    /// When the elements are not BER-TLV.
-    pub fn first(tlvs: &'a [u8]) -> Result<Option<Self>, TlvError> {
-        let (mut aid, mut label, mut over) = (None, None, false);
-        each(tlvs, &mut |object| match object.tag {
-            _ if over => {}
+/// Finds the first application of an E2, which has the highest priority, while the message is walked. The list's form
+/// is not published: an identifier (4F, or 9F06) with a label (50) before or after it, with or without a template
+/// around each pair.
+#[derive(Default)]
+pub(super) struct FirstApplication<'a> {
+    aid: Option<&'a [u8]>,
+    label: Option<&'a [u8]>,
+    /// The second application has begun.
+    over: bool,
+}
+
+impl<'a> FirstApplication<'a> {
+    pub(super) fn see(&mut self, object: Tlv<'a>) {
+        let Self { aid, label, over } = self;
+        match object.tag {
+            _ if *over => {}
             // EMV Book 1, 12.2.1: an identifier has 5 to 16 bytes.
             tag::AID_CARD | tag::AID_TERMINAL if (5..=16).contains(&object.value.len()) => {
-                over = aid.is_some();
-                aid = aid.or(Some(object.value));
+                *over = aid.is_some();
+                aid.get_or_insert(object.value);
             }
             tag::APPLICATION_LABEL if (1..=16).contains(&object.value.len()) => {
-                over = label.is_some();
-                label = label.or(Some(object.value));
+                *over = label.is_some();
+                label.get_or_insert(object.value);
             }
             _ => {}
-        })?;
-        Ok(aid.map(|aid| Self { aid, label }))
+        }
+    }
+
+    /// `None` when there is none.
+    pub(super) fn choice(self) -> Option<ApplicationChoice<'a>> {
+        self.aid.map(|aid| ApplicationChoice { aid, label: self.label })
     }
 }
 
@@ -92,8 +101,9 @@ impl<'a> Choice<'a> {
 pub(super) const SELECT_ON_READER: u8 = 0x01;
 /// DFA203: stage of terminal risk management, as the vendor sends it.
 pub(super) const RISK_STAGE: u8 = 0x00;
-impl Terms {
-    pub(super) fn push_head(&self, out: &mut Data) -> Result<(), MessageError> {
+
+impl TransactionData {
+    pub(super) fn push_head(&self, out: &mut CommandData) -> Result<(), MessageError> {
         tlv::push(out, tag::TRANSACTION_TYPE, &[self.transaction_type])?;
         tlv::push(out, tag::AMOUNT_AUTHORISED, &self.amount)?;
         tlv::push(out, tag::TRANSACTION_DATE, &self.at.date_bcd())?;
@@ -117,11 +127,11 @@ pub(super) fn parse_time(data: &[u8]) -> Result<LocalTime, MessageError> {
         .ok_or(MessageError::Malformed(tag::TRANSACTION_DATE))
 }
 
-impl<'a> Continue<'a> {
-    pub(super) fn push(&self, out: &mut Data) -> Result<(), MessageError> {
+impl<'a> ContinueData<'a> {
+    pub(super) fn push(&self, out: &mut CommandData) -> Result<(), MessageError> {
         match *self {
             Self::Decision(decision) => tlv::push(out, tags::DECISION, &[decision])?,
-            Self::Choose(Choice { aid, label }) => {
+            Self::Choose(ApplicationChoice { aid, label }) => {
                 tlv::push(out, tag::AID_CARD, aid)?;
                 if let Some(label) = label {
                     tlv::push(out, tag::APPLICATION_LABEL, label)?;
@@ -166,7 +176,7 @@ impl<'a> Continue<'a> {
             at += object.raw.len();
         }
         if let Some(aid) = aid {
-            return Ok(Self::Choose(Choice { aid, label }));
+            return Ok(Self::Choose(ApplicationChoice { aid, label }));
         }
         let arc = arc.ok_or(MessageError::Missing(tag::AUTHORISATION_RESPONSE_CODE))?;
         Ok(Self::Host { arc, authentication, scripts: scripts.map_or(&[], |at| &body[at..]) })

@@ -1,7 +1,7 @@
 //! What a reader says that it can do: the answer to GET DEVICE INFO (readers: 2.1, 2.2).
 
 use super::answer::text;
-use super::message::{Body, MessageError, each, tags, wrapped};
+use super::element::{MessageBody, MessageError, each, tags, wrapped};
 use crate::emv::{TlvError, tlv};
 
 /// Words that the name of the capability "commands longer than one packet" holds, in any case. UNCERTAIN: the name is
@@ -14,12 +14,12 @@ const MAX_CAPABILITIES: usize = 64;
 
 /// Answer to GET DEVICE INFO.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DeviceInfo {
+pub struct DeviceInfoAnswer {
     /// Names (DF0D) and, where there are any, values (DF7F).
     pub capabilities: Vec<(String, Option<String>)>,
 }
 
-impl DeviceInfo {
+impl DeviceInfoAnswer {
     /// Reads the body: the templates around the names are not published, only what is in them.
     ///
     /// # Errors
@@ -42,10 +42,10 @@ impl DeviceInfo {
     ///
     /// # Errors
     /// [`TlvError::Full`] when it is too long.
-    pub fn encode(&self) -> Result<Body, TlvError> {
-        let mut body = Body::new();
+    pub fn encode(&self) -> Result<MessageBody, TlvError> {
+        let mut body = MessageBody::new();
         for (name, value) in &self.capabilities {
-            let mut inner = Body::new();
+            let mut inner = MessageBody::new();
             tlv::push(&mut inner, tags::NAME, name.as_bytes())?;
             if let Some(value) = value {
                 tlv::push(&mut inner, tags::VERSION, value.as_bytes())?;
@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn the_capability_is_found_by_guess_or_by_name_and_can_be_denied() {
-        let info = |list: &[(&str, Option<&str>)]| DeviceInfo {
+        let info = |list: &[(&str, Option<&str>)]| DeviceInfoAnswer {
             capabilities: list.iter().map(|(name, value)| ((*name).into(), value.map(Into::into))).collect(),
         };
         for (list, name, expected) in [
@@ -94,8 +94,8 @@ mod tests {
             let info = info(list);
             assert_eq!(info.extended_apdu(name), expected, "{info:?} {name:?}");
             let (body, _) =
-                super::super::message::split(&info.encode().unwrap()).map(|(b, s)| (b.to_vec(), s)).unwrap();
-            assert_eq!(DeviceInfo::parse(&body), Ok(info));
+                super::super::element::split(&info.encode().unwrap()).map(|(b, s)| (b.to_vec(), s)).unwrap();
+            assert_eq!(DeviceInfoAnswer::parse(&body), Ok(info));
         }
     }
 }

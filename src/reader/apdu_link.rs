@@ -1,12 +1,12 @@
-//! The link layer of Miura MPI (and VIPA): NAD, PCB, LEN, APDU, LRC (readers: 2.1). Bytes only: what a message means is
-//! the protocol's `message`.
+//! The link layer of Miura MPI and VIPA, which carries APDUs: NAD, PCB, LEN, APDU, LRC (readers: 2.1). Bytes only: what
+//! a message means is the family's affair. The simulated reader uses it too; frozen captures keep it honest.
 //!
 //! ```text
 //! NAD 01 reader, 02 base · PCB 01 more packets follow, 40 unsolicited · LEN 02…FE · APDU · LRC, XOR of all before
 //! ```
 //!
 //! There are no acknowledgements, sequence numbers or repetitions: what is damaged is lost. [`Decoder::feed`] drops
-//! bytes until a legal header with a right LRC and says how many it dropped, so that the session can give up what it
+//! bytes until a legal header with a right LRC and says how many it dropped, so that who waits can give up what it
 //! was waiting for.
 
 use zeroize::Zeroize;

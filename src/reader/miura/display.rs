@@ -1,11 +1,15 @@
-//! The few texts that the driver itself shows on the reader, in the languages it has (readers: 2.2, D201: four rows of
-//! 21 characters). Everything else on the display is the reader's own.
+//! The few texts that the driver itself shows on the reader, in the languages it has (readers: 2.2, D201). Everything
+//! else on the display is the reader's own.
 
+use std::time::Duration;
+
+use super::line::{CommandPurpose, PLAIN_ANSWER, ReaderLine};
+use super::message::Command;
 use crate::reader::Language;
 
 /// One row of the display.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Words {
+pub(super) enum DisplayRow {
     TryAgain,
     InsertOrSwipe,
     SwipeCard,
@@ -14,7 +18,7 @@ pub(super) enum Words {
     Declined,
 }
 
-impl Words {
+impl DisplayRow {
     /// What stands on the display.
     pub(super) fn of(self, language: Language) -> &'static str {
         // Columns: en, de, fr, es, it, nl, pl.
@@ -73,9 +77,11 @@ impl Words {
     }
 }
 
-/// The rows, separated as DISPLAY TEXT wants them.
-pub(super) fn rows(words: &[Words], language: Language) -> String {
-    words.iter().map(|words| words.of(language)).collect::<Vec<_>>().join("\n")
+/// Shows rows on the reader. What is not ASCII is sent as UTF-8 and says so.
+pub(super) fn display(line: &mut ReaderLine, rows: &[DisplayRow], language: Language, now: Duration) {
+    let text = rows.iter().map(|row| row.of(language)).collect::<Vec<_>>().join("\n");
+    let command = Command::DisplayText { light: true, utf8: !text.is_ascii(), text: text.as_bytes() };
+    line.ask(CommandPurpose::Display, &command, PLAIN_ANSWER, now);
 }
 
 #[cfg(test)]
@@ -86,17 +92,17 @@ mod tests {
     fn every_text_fits_a_row() {
         let all = ["en", "de", "fr", "es", "it", "nl", "pl"].map(|code| Language::from_code(code).unwrap());
         for language in all {
-            for words in [
-                Words::TryAgain,
-                Words::InsertOrSwipe,
-                Words::SwipeCard,
-                Words::RemoveCard,
-                Words::Approved,
-                Words::Declined,
+            for row in [
+                DisplayRow::TryAgain,
+                DisplayRow::InsertOrSwipe,
+                DisplayRow::SwipeCard,
+                DisplayRow::RemoveCard,
+                DisplayRow::Approved,
+                DisplayRow::Declined,
             ] {
-                let text = words.of(language);
+                let text = row.of(language);
                 assert!((1..=21).contains(&text.chars().count()), "{text}");
-                assert_eq!(language == Language::English, text == words.of(Language::English), "{text}");
+                assert_eq!(language == Language::English, text == row.of(Language::English), "{text}");
             }
         }
     }

@@ -1,22 +1,14 @@
-//! What Miura's messages have in common: status words, the tags of its own, the search for a tag, the wire forms. The
-//! messages themselves are [`Command`], the answers of [`super::answer`] and [`Unsolicited`]; each can be written and
-//! read, so that the driver and the simulated reader share them.
+//! What Miura's messages are made of: BER-TLV elements, the tags of its own (readers: 2.4), the search for them at any
+//! depth, and the status word at the end.
 
+use super::status::StatusWord;
 use crate::emv::{Tag, TlvError, tlv};
-use crate::reader::link::{self, EncodeError};
-
-pub use super::answer::{
-    Clock, Entered, OnlinePinAnswer, Outcome, P2peStatus, ResetAnswer, Sealed, Software, Template,
-};
-pub use super::capability::DeviceInfo;
-pub use super::command::{Command, Reset};
-pub use super::configuration::Configuration;
-pub use super::event::{CardStatus, DeviceStatus, Unsolicited};
-pub use super::number::{Money, Numeric, SecureData, Tip, TypedCard};
-pub use super::terms::{Choice, Continue, Terms};
+use crate::reader::apdu_link::{self, EncodeError};
 
 /// An answer's or unsolicited message's bytes as they are built: body and status.
-pub type Body = heapless::Vec<u8, { link::MAX_MESSAGE }>;
+pub type MessageBody = heapless::Vec<u8, { apdu_link::MAX_MESSAGE }>;
+/// The data of a command as they are built.
+pub(super) type CommandData = heapless::Vec<u8, { apdu_link::MAX_MESSAGE }>;
 
 /// Tags of Miura's own (readers: 2.4).
 pub mod tags {
@@ -120,63 +112,6 @@ pub mod tags {
     }
 }
 
-/// The two status bytes of an answer (readers: 2.11).
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Status(pub u16);
-
-macro_rules! statuses {
-    ($($name:ident = $value:literal, $words:literal;)*) => {
-        impl Status {
-            $(#[doc = $words] pub const $name: Self = Self($value);)*
-
-            /// What it means, for a person.
-            #[must_use]
-            pub fn words(self) -> &'static str {
-                match self { $(Self::$name => $words,)* _ => "unknown status" }
-            }
-        }
-    };
-}
-
-statuses! {
-    OK = 0x9000, "done";
-    WRONG_LENGTH = 0x6700, "wrong length";
-    WRONG_PARAMETERS = 0x6A86, "wrong parameters";
-    UNKNOWN_INSTRUCTION = 0x6D00, "unknown command";
-    UNKNOWN_CLASS = 0x6E00, "unknown class of commands";
-    INTERNAL = 0x9F0D, "internal error";
-    INVALID_PARAMETER = 0x9F0F, "invalid parameter";
-    INVALID_INPUT = 0x9F14, "invalid input";
-    CONFIGURATION = 0x9F15, "wrong configuration file";
-    INVALID_DATA = 0x9F21, "invalid data";
-    NOT_READY = 0x9F22, "terminal not ready";
-    NO_CARD = 0x9F23, "no card in the slot";
-    BAD_CARD = 0x9F25, "bad card, swipe not allowed";
-    NOT_ALLOWED = 0x9F26, "command not allowed now";
-    DATA_MISSING = 0x9F27, "data missing";
-    UNSUPPORTED_CARD = 0x9F28, "unsupported card, swipe allowed";
-    FILE_MISSING = 0x9F2A, "file missing";
-    CARD_READ_ERROR = 0x9F30, "card read error, swipe allowed";
-    INVALID_ISSUER_KEY = 0x9F40, "invalid issuer key";
-    CANCELLED = 0x9F41, "cancelled";
-    CONTACTLESS_TIMEOUT = 0x9F42, "no card was tapped in time";
-    CARD_INSERTED = 0x9F43, "a card was inserted";
-    CARD_SWIPED = 0x9F44, "a card was swiped";
-    ELEMENT_MISSING = 0x9F88, "mandatory element missing";
-    INSERT_OR_SWIPE = 0x9FC1, "insert or swipe the card";
-    OTHER_CARD = 0x9FC2, "insert or swipe the card, or present another one";
-    INSERT = 0x9FC3, "insert the card";
-    CONTACTLESS_HARDWARE = 0x9FCF, "contactless hardware error";
-    NO_PIN_KEY = 0x9FE0, "no PIN key";
-    NOT_ENCRYPTED = 0x9FE5, "no key left to encrypt with";
-}
-
-impl std::fmt::Debug for Status {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{:04X} {}", self.0, self.words())
-    }
-}
-
 /// Why bytes are not the message they should be, or cannot become one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MessageError {
@@ -186,7 +121,7 @@ pub enum MessageError {
         /// How many there are.
         bytes: usize,
     },
-    /// A command that is not in [`Command`].
+    /// A command that is not in [`Command`](super::Command).
     #[error("unknown command {0:04X}")]
     UnknownCommand(u16),
     /// Not BER-TLV.
@@ -207,18 +142,18 @@ pub enum MessageError {
 ///
 /// # Errors
 /// [`MessageError::Length`] when there are no two bytes.
-pub fn split(message: &[u8]) -> Result<(&[u8], Status), MessageError> {
+pub fn split(message: &[u8]) -> Result<(&[u8], StatusWord), MessageError> {
     let (body, status) = message.split_last_chunk().ok_or(MessageError::Length { bytes: message.len() })?;
-    Ok((body, Status(u16::from_be_bytes(*status))))
+    Ok((body, StatusWord(u16::from_be_bytes(*status))))
 }
 
 /// An answer of a status alone.
 #[must_use]
-pub fn status(status: Status) -> Body {
-    Body::from_array(status.0.to_be_bytes())
+pub fn status(status: StatusWord) -> MessageBody {
+    MessageBody::from_array(status.0.to_be_bytes())
 }
 
-/// The first value of `tag` at any depth (readers: 2.3: which answers have an outer template is not proven).
+/// The first value of `tag` at any depth (readers: 2.3, note).
 ///
 /// # Errors
 /// When the body is not BER-TLV.
@@ -269,13 +204,28 @@ pub fn each<'a>(body: &'a [u8], see: &mut impl FnMut(tlv::Tlv<'a>)) -> Result<()
     level(body, 0, see)
 }
 
-/// `body` in one template, with status 9000: what the simulated reader sends.
+/// `body` in one template, with status 9000.
 ///
 /// # Errors
-/// [`TlvError::Full`] above [`link::MAX_MESSAGE`].
-pub fn wrapped(template: Tag, body: &[u8]) -> Result<Body, TlvError> {
-    let mut out = Body::new();
+/// [`TlvError::Full`] above [`apdu_link::MAX_MESSAGE`].
+pub fn wrapped(template: Tag, body: &[u8]) -> Result<MessageBody, TlvError> {
+    let mut out = MessageBody::new();
     tlv::push(&mut out, template, body)?;
-    out.extend_from_slice(&Status::OK.0.to_be_bytes()).map_err(|_| TlvError::Full)?;
+    out.extend_from_slice(&StatusWord::OK.0.to_be_bytes()).map_err(|_| TlvError::Full)?;
     Ok(out)
+}
+
+/// DFFF01, seconds.
+pub(super) fn parse_seconds(data: &[u8]) -> Result<Option<u16>, MessageError> {
+    Ok(match search(data, tags::TIMEOUT)? {
+        Some(_) => Some(u16::from_be_bytes(need_array(data, tags::TIMEOUT)?)),
+        None => None,
+    })
+}
+
+/// An answer of one element, with status 9000.
+pub(super) fn wrapped_element(tag: Tag, value: &[u8]) -> Result<MessageBody, TlvError> {
+    let mut body = MessageBody::new();
+    tlv::push(&mut body, tag, value)?;
+    wrapped(tags::ANSWER_DATA, &body)
 }

@@ -2,7 +2,7 @@
 //! limits and CA keys stand in files; of keys for cards and PINs it says nothing here (`keys`).
 
 use super::answer::text;
-use super::message::{Body, MessageError, each, tags, wrapped};
+use super::element::{MessageBody, MessageError, each, tags, wrapped};
 use crate::emv::{TlvError, tlv};
 use crate::reader::ConfigFile;
 
@@ -11,12 +11,12 @@ const MAX_FILES: usize = 64;
 
 /// Answer to GET CONFIGURATION.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Configuration {
+pub struct ConfigurationAnswer {
     /// Names (DF0D) and versions (DF7F).
     pub files: Vec<ConfigFile>,
 }
 
-impl Configuration {
+impl ConfigurationAnswer {
     /// Reads the body. Which templates stand around the names is not proven, only what is in them.
     ///
     /// # Errors
@@ -41,10 +41,10 @@ impl Configuration {
     ///
     /// # Errors
     /// [`TlvError::Full`] when it is too long.
-    pub fn encode(&self) -> Result<Body, TlvError> {
-        let mut body = Body::new();
+    pub fn encode(&self) -> Result<MessageBody, TlvError> {
+        let mut body = MessageBody::new();
         for ConfigFile { name, version } in &self.files {
-            let mut inner = Body::new();
+            let mut inner = MessageBody::new();
             tlv::push(&mut inner, tags::NAME, name.as_bytes())?;
             tlv::push(&mut inner, tags::VERSION, version.as_bytes())?;
             tlv::push(&mut body, tags::CONFIGURATION, &inner)?;
@@ -55,20 +55,20 @@ impl Configuration {
 
 #[cfg(test)]
 mod tests {
-    use super::super::message::split;
+    use super::super::element::split;
     use super::*;
 
     #[test]
     fn files_are_read_in_any_template_and_a_hostile_list_has_an_end() {
         let file = |name: &str, version: &str| ConfigFile { name: name.to_owned(), version: version.to_owned() };
-        let configuration = Configuration { files: vec![file("ARQCDOL.CFG", "3"), file("emv.cfg", "1-2")] };
+        let configuration = ConfigurationAnswer { files: vec![file("ARQCDOL.CFG", "3"), file("emv.cfg", "1-2")] };
         let body = configuration.encode().unwrap();
-        assert_eq!(Configuration::parse(split(&body).unwrap().0), Ok(configuration));
+        assert_eq!(ConfigurationAnswer::parse(split(&body).unwrap().0), Ok(configuration));
         // Without an outer template, without a version, with bytes that are no letters.
         let bare = hex::decode("ED0ADF0D0141DF7F03311B32ED04DF0D0142").unwrap();
-        assert_eq!(Configuration::parse(&bare).unwrap().files, [file("A", "12"), file("B", "")]);
-        assert_eq!(Configuration::parse(&[]), Ok(Configuration::default()));
+        assert_eq!(ConfigurationAnswer::parse(&bare).unwrap().files, [file("A", "12"), file("B", "")]);
+        assert_eq!(ConfigurationAnswer::parse(&[]), Ok(ConfigurationAnswer::default()));
         let many = "ED04DF0D0141".repeat(1000);
-        assert_eq!(Configuration::parse(&hex::decode(many).unwrap()).unwrap().files.len(), MAX_FILES);
+        assert_eq!(ConfigurationAnswer::parse(&hex::decode(many).unwrap()).unwrap().files.len(), MAX_FILES);
     }
 }

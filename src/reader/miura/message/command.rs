@@ -1,17 +1,17 @@
 //! The commands: CLA INS P1 P2 [Lc data] (readers: 2.1, 2.2, 2.5 to 2.10). The order of the elements is the vendor's.
 
-use super::message::{MessageError, need, need_array, search, tags};
-use super::number::{Numeric, SecureData, Tip};
-use super::terms::{Continue, RISK_STAGE, SELECT_ON_READER, Terms, parse_time};
+use super::element::{CommandData, MessageError, need, need_array, parse_seconds, search, tags};
+use super::transaction::{ContinueData, RISK_STAGE, SELECT_ON_READER, TransactionData, parse_time};
+use super::typed::{GetDynamicTip, GetNumericData, GetSecureData};
 use crate::emv::{tag, tlv};
 use crate::reader::LocalTime;
-use crate::reader::link::{self, MAX_COMMAND_DATA, MAX_EXTENDED_DATA, Packet, Packets};
+use crate::reader::apdu_link::{self, MAX_COMMAND_DATA, MAX_EXTENDED_DATA, Packet, Packets};
 
 /// A command to the reader.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Command<'a> {
     /// D000 RESET DEVICE.
-    Reset(Reset),
+    Reset(ResetKind),
     /// D001 GET CONFIGURATION.
     GetConfiguration,
     /// D002 GET DEVICE INFO.
@@ -46,29 +46,29 @@ pub enum Command<'a> {
         text: &'a [u8],
     },
     /// D204 GET NUMERIC DATA.
-    GetNumeric(Numeric),
+    GetNumeric(GetNumericData),
     /// D205 GET DYNAMIC TIP.
-    GetTip(Tip),
+    GetTip(GetDynamicTip),
     /// D2E0 GET SECURE DATA: a card number that is typed.
-    SecureData(SecureData),
+    SecureData(GetSecureData),
     /// D25A GET SECURE PAN: the same on older readers.
     SecurePan {
         /// Three indices into the signed prompts.
         prompts: [u8; 6],
     },
     /// DED1 START TRANSACTION with the chip in the slot.
-    StartTransaction(Terms),
+    StartTransaction(TransactionData),
     /// DEC1 START CONTACTLESS TRANSACTION.
     StartContactless {
-        /// The terms.
-        terms: Terms,
+        /// Amount, currency, date and type.
+        transaction: TransactionData,
         /// The shop's language, two ASCII letters (DFA20C); the reader's own default when absent.
         language: Option<[u8; 2]>,
         /// Seconds until 9F42; the reader's own default when absent.
         timeout: Option<u16>,
     },
     /// DED2 CONTINUE TRANSACTION.
-    Continue(Continue<'a>),
+    Continue(ContinueData<'a>),
     /// DED6 ONLINE PIN for the card that was swiped last.
     OnlinePin {
         /// 9F02.
@@ -93,7 +93,7 @@ impl std::fmt::Debug for Command<'_> {
 
 /// How to reset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reset {
+pub enum ResetKind {
     /// The application only.
     Soft,
     /// Reboot.
@@ -106,9 +106,7 @@ const ONLINE_PIN_P1: u8 = 0x01;
 const SECURE_PAN_P2: u8 = 0x01;
 
 /// CLA INS P1 P2 [Lc data].
-type Apdu = heapless::Vec<u8, { link::MAX_EXTENDED_COMMAND }>;
-/// The data of a command as they are built.
-pub(super) type Data = heapless::Vec<u8, { link::MAX_MESSAGE }>;
+type CommandApdu = heapless::Vec<u8, { apdu_link::MAX_EXTENDED_COMMAND }>;
 
 impl<'a> Command<'a> {
     /// Its name, for a trace.
@@ -141,7 +139,7 @@ impl<'a> Command<'a> {
     /// # Errors
     /// When the data are more than [`MAX_COMMAND_DATA`] bytes.
     pub fn encode(&self) -> Result<Packet, MessageError> {
-        Ok(link::command(&self.apdu(false)?)?)
+        Ok(apdu_link::command(&self.apdu(false)?)?)
     }
 
     /// The packets to send: one, or with `extended` as many as are needed for data of up to [`MAX_EXTENDED_DATA`]
@@ -150,15 +148,15 @@ impl<'a> Command<'a> {
     /// # Errors
     /// When the data are more.
     pub fn packets(&self, extended: bool) -> Result<Packets, MessageError> {
-        Ok(link::extended_command(&self.apdu(extended)?)?)
+        Ok(apdu_link::extended_command(&self.apdu(extended)?)?)
     }
 
-    fn apdu(&self, extended: bool) -> Result<Apdu, MessageError> {
+    fn apdu(&self, extended: bool) -> Result<CommandApdu, MessageError> {
         let data = self.data()?;
         let most = if extended { MAX_EXTENDED_DATA } else { MAX_COMMAND_DATA };
-        let too_long = link::EncodeError::TooLong { bytes: data.len() };
+        let too_long = apdu_link::EncodeError::TooLong { bytes: data.len() };
         let length = u16::try_from(data.len()).ok().filter(|_| data.len() <= most).ok_or(too_long)?;
-        let mut apdu = Apdu::from_array(self.head());
+        let mut apdu = CommandApdu::from_array(self.head());
         // Lc and data are left out together; what fits one packet is sent as an old device wants it (readers: 2.1).
         match length.to_be_bytes() {
             [0, 0] => {}
@@ -171,8 +169,8 @@ impl<'a> Command<'a> {
 
     fn head(&self) -> [u8; 4] {
         match *self {
-            Self::Reset(Reset::Soft) => [0xD0, 0x00, 0x00, 0x00],
-            Self::Reset(Reset::Hard) => [0xD0, 0x00, 0x01, 0x00],
+            Self::Reset(ResetKind::Soft) => [0xD0, 0x00, 0x00, 0x00],
+            Self::Reset(ResetKind::Hard) => [0xD0, 0x00, 0x01, 0x00],
             Self::GetConfiguration => [0xD0, 0x01, 0x00, 0x00],
             Self::GetDeviceInfo => [0xD0, 0x02, 0x00, 0x00],
             Self::ClockGet | Self::ClockSet(_) => [0xD0, 0x10, 0x00, 0x00],
@@ -181,8 +179,8 @@ impl<'a> Command<'a> {
             Self::BatteryStatus => [0xD0, 0x62, 0x00, 0x00],
             Self::Abort => [0xD0, 0xFF, 0x00, 0x00],
             Self::DisplayText { light, utf8, .. } => [0xD2, 0x01, 0x00, u8::from(light) | (u8::from(utf8) << 7)],
-            Self::GetNumeric(Numeric { light, .. }) => [0xD2, 0x04, 0x00, u8::from(light)],
-            Self::GetTip(Tip { total, .. }) => [0xD2, 0x05, u8::from(!total), 0x00],
+            Self::GetNumeric(GetNumericData { light, .. }) => [0xD2, 0x04, 0x00, u8::from(light)],
+            Self::GetTip(GetDynamicTip { total, .. }) => [0xD2, 0x05, u8::from(!total), 0x00],
             Self::SecureData(data) => data.head(),
             Self::SecurePan { .. } => [0xD2, 0x5A, 0x00, SECURE_PAN_P2],
             Self::StartTransaction(_) => [0xDE, 0xD1, 0x00, 0x00],
@@ -193,8 +191,8 @@ impl<'a> Command<'a> {
         }
     }
 
-    fn data(&self) -> Result<Data, MessageError> {
-        let mut inner = Data::new();
+    fn data(&self) -> Result<CommandData, MessageError> {
+        let mut inner = CommandData::new();
         let out = &mut inner;
         match *self {
             Self::ClockSet(at) => {
@@ -202,25 +200,26 @@ impl<'a> Command<'a> {
                 tlv::push(out, tag::TRANSACTION_TIME, &at.time_bcd())?;
             }
             Self::DisplayText { text, .. } => {
-                return Data::from_slice(text).map_err(|_| link::EncodeError::TooLong { bytes: text.len() }.into());
+                return CommandData::from_slice(text)
+                    .map_err(|_| apdu_link::EncodeError::TooLong { bytes: text.len() }.into());
             }
             Self::GetNumeric(numeric) => numeric.push(out)?,
             Self::GetTip(tip) => tip.push(out)?,
-            Self::SecureData(SecureData::Clear | SecureData::Encrypt) => return Ok(Data::new()),
+            Self::SecureData(GetSecureData::Clear | GetSecureData::Encrypt) => return Ok(CommandData::new()),
             Self::SecureData(data) => data.push(out)?,
             Self::SecurePan { prompts } => {
-                tlv::push(out, tags::SECURE_ELEMENT, &[SecureData::PAN])?;
+                tlv::push(out, tags::SECURE_ELEMENT, &[GetSecureData::PAN])?;
                 tlv::push(out, tags::PROMPTS, &prompts)?;
             }
-            Self::StartTransaction(terms) => {
-                terms.push_head(out)?;
+            Self::StartTransaction(transaction) => {
+                transaction.push_head(out)?;
                 tlv::push(out, tags::APPLICATION_SELECTION, &[SELECT_ON_READER])?;
                 tlv::push(out, tags::RISK_STAGE, &[RISK_STAGE])?;
-                tlv::push(out, tag::CURRENCY_CODE, &terms.currency)?;
+                tlv::push(out, tag::CURRENCY_CODE, &transaction.currency)?;
             }
-            Self::StartContactless { terms, language, timeout } => {
-                terms.push_head(out)?;
-                tlv::push(out, tag::CURRENCY_CODE, &terms.currency)?;
+            Self::StartContactless { transaction, language, timeout } => {
+                transaction.push_head(out)?;
+                tlv::push(out, tag::CURRENCY_CODE, &transaction.currency)?;
                 if let Some(language) = language {
                     tlv::push(out, tags::LANGUAGE, &language)?;
                 }
@@ -235,14 +234,15 @@ impl<'a> Command<'a> {
                 tlv::push(out, tag::CURRENCY_CODE, &currency)?;
                 tlv::push(out, tags::MASKED_TRACK2, masked_track2)?;
             }
-            _ => return Ok(Data::new()),
+            _ => return Ok(CommandData::new()),
         }
-        let mut data = Data::new();
+        let mut data = CommandData::new();
         tlv::push(&mut data, tags::COMMAND_DATA, &inner)?;
         Ok(data)
     }
 
-    /// Reads a command's message: the simulated reader's side. Elements it does not know are ignored.
+    /// Reads a command's message, as captured frames have it: the way back of [`Self::packets`]. Elements it does not
+    /// know are ignored.
     ///
     /// # Errors
     /// When it is none of these commands, or its data are not what it needs.
@@ -256,7 +256,7 @@ impl<'a> Command<'a> {
             _ => return Err(length),
         };
         Ok(match [cla, ins] {
-            [0xD0, 0x00] => Self::Reset(if p1 == 1 { Reset::Hard } else { Reset::Soft }),
+            [0xD0, 0x00] => Self::Reset(if p1 == 1 { ResetKind::Hard } else { ResetKind::Soft }),
             [0xD0, 0x01] => Self::GetConfiguration,
             [0xD0, 0x02] => Self::GetDeviceInfo,
             [0xD0, 0x10] if data.is_empty() => Self::ClockGet,
@@ -266,20 +266,20 @@ impl<'a> Command<'a> {
             [0xD0, 0x62] => Self::BatteryStatus,
             [0xD0, 0xFF] => Self::Abort,
             [0xD2, 0x01] => Self::DisplayText { light: p2 & 1 != 0, utf8: p2 & 0x80 != 0, text: data },
-            [0xD2, 0x04] => Self::GetNumeric(Numeric::parse(p2, data)?),
-            [0xD2, 0x05] => Self::GetTip(Tip::parse(p1, data)?),
+            [0xD2, 0x04] => Self::GetNumeric(GetNumericData::parse(p2, data)?),
+            [0xD2, 0x05] => Self::GetTip(GetDynamicTip::parse(p1, data)?),
             [0xD2, 0x5A] => Self::SecurePan { prompts: need_array(data, tags::PROMPTS)? },
-            [0xD2, 0xE0] => Self::SecureData(SecureData::parse(p1, p2, data)?),
-            [0xDE, 0xD1] => Self::StartTransaction(Terms::parse(data)?),
+            [0xD2, 0xE0] => Self::SecureData(GetSecureData::parse(p1, p2, data)?),
+            [0xDE, 0xD1] => Self::StartTransaction(TransactionData::parse(data)?),
             [0xDE, 0xC1] => Self::StartContactless {
-                terms: Terms::parse(data)?,
+                transaction: TransactionData::parse(data)?,
                 language: match search(data, tags::LANGUAGE)? {
                     Some(_) => Some(need_array(data, tags::LANGUAGE)?),
                     None => None,
                 },
                 timeout: parse_seconds(data)?,
             },
-            [0xDE, 0xD2] => Self::Continue(Continue::parse(data)?),
+            [0xDE, 0xD2] => Self::Continue(ContinueData::parse(data)?),
             [0xDE, 0xD6] => Self::OnlinePin {
                 amount: need_array(data, tag::AMOUNT_AUTHORISED)?,
                 currency: need_array(data, tag::CURRENCY_CODE)?,
@@ -290,12 +290,4 @@ impl<'a> Command<'a> {
             other => return Err(MessageError::UnknownCommand(u16::from_be_bytes(other))),
         })
     }
-}
-
-/// DFFF01, seconds.
-pub(super) fn parse_seconds(data: &[u8]) -> Result<Option<u16>, MessageError> {
-    Ok(match search(data, tags::TIMEOUT)? {
-        Some(_) => Some(u16::from_be_bytes(need_array(data, tags::TIMEOUT)?)),
-        None => None,
-    })
 }

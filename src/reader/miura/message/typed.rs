@@ -1,9 +1,8 @@
 //! Commands by which something is typed on the reader, and what comes back: an amount, a tip, a card number that the
 //! reader seals (readers: 2.9, 2.10). Amounts and tips come in clear, card numbers never.
 
-use super::answer::{Sealed, last_sealed};
-use super::command::{Data, parse_seconds};
-use super::message::{MessageError, need, need_array, search, tags};
+use super::element::{CommandData, MessageError, need, need_array, parse_seconds, search, tags};
+use super::sealed::{SredBlock, last_sealed};
 use crate::emv::{tag, tlv};
 
 /// Integer digits that may be typed: what the gateway takes (interface: amount10.2).
@@ -24,7 +23,7 @@ pub fn prompts_of([a, b, c]: [u16; 3]) -> [u8; 6] {
 
 /// GET NUMERIC DATA.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Numeric {
+pub struct GetNumericData {
     /// Backlight on.
     pub light: bool,
     /// Three indices into the signed prompts.
@@ -32,14 +31,14 @@ pub struct Numeric {
     /// Integer and fraction digits.
     pub format: [u8; 2],
     /// An amount that is shown beside.
-    pub money: Option<Money>,
+    pub money: Option<ShownAmount>,
     /// Seconds until 9F42.
     pub timeout: Option<u16>,
 }
 
 /// An amount that is shown while something is typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Money {
+pub struct ShownAmount {
     /// 5F2A.
     pub currency: [u8; 2],
     /// 5F36.
@@ -50,8 +49,8 @@ pub struct Money {
     pub line: u8,
 }
 
-impl Numeric {
-    pub(super) fn push(&self, out: &mut Data) -> Result<(), MessageError> {
+impl GetNumericData {
+    pub(super) fn push(&self, out: &mut CommandData) -> Result<(), MessageError> {
         tlv::push(out, tags::PROMPTS, &self.prompts)?;
         tlv::push(out, tags::NUMBER_FORMAT, &self.format)?;
         if let Some(money) = self.money {
@@ -68,13 +67,13 @@ impl Numeric {
             light: p2 & 1 != 0,
             prompts: need_array(data, tags::PROMPTS)?,
             format: need_array(data, tags::NUMBER_FORMAT)?,
-            money: Money::parse(data)?,
+            money: ShownAmount::parse(data)?,
             timeout: parse_seconds(data)?,
         })
     }
 }
 
-impl Money {
+impl ShownAmount {
     fn parse(data: &[u8]) -> Result<Option<Self>, MessageError> {
         if search(data, tags::AMOUNT_LINE)?.is_none() {
             return Ok(None);
@@ -88,7 +87,7 @@ impl Money {
     }
 }
 
-fn push_seconds(out: &mut Data, timeout: Option<u16>) -> Result<(), MessageError> {
+fn push_seconds(out: &mut CommandData, timeout: Option<u16>) -> Result<(), MessageError> {
     if let Some(seconds) = timeout {
         tlv::push(out, tags::TIMEOUT, &seconds.to_be_bytes())?;
     }
@@ -97,7 +96,7 @@ fn push_seconds(out: &mut Data, timeout: Option<u16>) -> Result<(), MessageError
 
 /// GET DYNAMIC TIP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tip {
+pub struct GetDynamicTip {
     /// The total is asked for (P1 00), not the tip (P1 01).
     pub total: bool,
     /// Four percentages; [`Self::BLANK`] and [`Self::OTHER`] are none.
@@ -112,13 +111,13 @@ pub struct Tip {
     pub amount: [u8; 6],
 }
 
-impl Tip {
+impl GetDynamicTip {
     /// No entry at this place.
     pub const BLANK: u8 = 0xFE;
     /// "Other": the customer types an amount.
     pub const OTHER: u8 = 0xFF;
 
-    pub(super) fn push(&self, out: &mut Data) -> Result<(), MessageError> {
+    pub(super) fn push(&self, out: &mut CommandData) -> Result<(), MessageError> {
         tlv::push(out, tags::TIP_PERCENTAGES, &self.percentages)?;
         tlv::push(out, tags::TIP_TEMPLATE, &[self.template])?;
         tlv::push(out, tag::CURRENCY_CODE, &self.currency)?;
@@ -141,7 +140,7 @@ impl Tip {
 
 /// GET SECURE DATA: a card number in three steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SecureData {
+pub enum GetSecureData {
     /// P1 00: forget what was typed.
     Clear,
     /// P1 01: have one element typed.
@@ -154,7 +153,7 @@ pub enum SecureData {
         /// Three indices into the signed prompts.
         prompts: [u8; 6],
         /// What the cardholder pays.
-        money: Option<Money>,
+        money: Option<ShownAmount>,
         /// Seconds until 9F42.
         timeout: Option<u16>,
     },
@@ -162,7 +161,7 @@ pub enum SecureData {
     Encrypt,
 }
 
-impl SecureData {
+impl GetSecureData {
     /// The card number.
     pub const PAN: u8 = 0x01;
     /// Expiry date, YYMM.
@@ -178,7 +177,7 @@ impl SecureData {
         }
     }
 
-    pub(super) fn push(&self, out: &mut Data) -> Result<(), MessageError> {
+    pub(super) fn push(&self, out: &mut CommandData) -> Result<(), MessageError> {
         let Self::Ask { element, flags: _, prompts, money, timeout } = *self else { return Ok(()) };
         tlv::push(out, tags::SECURE_ELEMENT, &[element])?;
         tlv::push(out, tags::PROMPTS, &prompts)?;
@@ -199,7 +198,7 @@ impl SecureData {
                 element: need_array::<1>(data, tags::SECURE_ELEMENT)?[0],
                 flags: p2,
                 prompts: need_array(data, tags::PROMPTS)?,
-                money: Money::parse(data)?,
+                money: ShownAmount::parse(data)?,
                 timeout: parse_seconds(data)?,
             },
         })
@@ -208,22 +207,22 @@ impl SecureData {
 
 /// The answer with a sealed card number (D2E0 P1 02, D25A).
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct TypedCard<'a> {
+pub struct TypedCardAnswer<'a> {
     /// DFA208: the masked PAN, ASCII.
     pub masked_pan: &'a [u8],
     /// DFAE02 and DFAE03.
-    pub sealed: Option<Sealed<'a>>,
+    pub sealed: Option<SredBlock<'a>>,
 }
 
 // Masked or sealed, it is card data: lengths only.
-impl std::fmt::Debug for TypedCard<'_> {
+impl std::fmt::Debug for TypedCardAnswer<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { masked_pan, sealed } = self;
         write!(f, "TypedCard({} places, sealed {})", masked_pan.len(), sealed.is_some())
     }
 }
 
-impl<'a> TypedCard<'a> {
+impl<'a> TypedCardAnswer<'a> {
     /// Reads the body.
     ///
     /// # Errors

@@ -1,0 +1,128 @@
+//! The tables of the manual but the configuration's: exit codes, reasons, parameters, figures, requests.
+
+use std::fmt::Write as _;
+
+use pos_agent::gateway::parameter;
+use pos_agent::metrics::{Metrics, PrinterStanding, Standing, Timing};
+use pos_agent::sale::Outcome;
+use pos_agent::words::{Language, Words};
+
+use super::cell;
+use super::source::{camel, kebab, members, table_of_head};
+
+const EXIT: &str = include_str!("../../../cli/exit.rs");
+const FAILURE: &str = include_str!("../../../cli/failure.rs");
+const TILL: &str = include_str!("../../../till/mod.rs");
+const API: &str = include_str!("../../../till/http/api.rs");
+
+/// The numbers that a verb ends with.
+pub(super) fn exit_codes() -> String {
+    let mut table = "| exit code | meaning |\n|---|---|\n".to_owned();
+    for exit in members(EXIT, "pub enum Exit") {
+        let (_, number) = exit.line.split_once(" = ").expect("every exit has its number");
+        let _ = writeln!(table, "| {} | {} |", number.trim_end_matches(','), cell(&exit.comment));
+    }
+    table
+}
+
+/// The words that a program hears when something is not done.
+pub(super) fn codes() -> String {
+    let mut table = "| code | meaning |\n|---|---|\n".to_owned();
+    for code in members(FAILURE, "pub enum Code") {
+        let _ = writeln!(table, "| `{}` | {} |", kebab(code.line.trim_end_matches(',')), cell(&code.comment));
+    }
+    table
+}
+
+/// Every reason with its sentences.
+pub(super) fn reasons() -> String {
+    let words = Words::new(Language::default());
+    let mut table = "| reason | the cashier reads | the technician reads |\n|---|---|---|\n".to_owned();
+    for row in words.reasons() {
+        let _ = writeln!(table, "| `{}` | {} | {} |", row.reason, cell(&row.cashier), cell(&row.technician));
+    }
+    table
+}
+
+/// The gateway's parameters, group by group.
+pub(super) fn parameters() -> String {
+    let (mut table, mut group) = (String::new(), "");
+    for parameter in parameter::all() {
+        if parameter.section.group != group {
+            group = parameter.section.group;
+            let _ = writeln!(table, "\n## {group}\n\n| name | in | required | format |\n|---|---|---|---|");
+        }
+        let name = parameter.name();
+        let (direction, need) = (parameter.section.direction.as_str(), parameter.need().as_str());
+        let format = parameter.format_of(&name);
+        let _ = writeln!(
+            table,
+            "| `{name}` | {direction}, {} | {need} | {} |",
+            parameter.call().as_str(),
+            cell(&format.to_string())
+        );
+    }
+    table
+}
+
+/// The figures for machines, as they are served.
+pub(super) fn metrics() -> String {
+    let metrics = Metrics::new();
+    // What nothing was counted of is not in the text.
+    metrics.ended(Default::default(), &Outcome::Approved);
+    metrics.timed(Timing {
+        reader: Default::default(),
+        gateway: Default::default(),
+        journal: Default::default(),
+        agent: Default::default(),
+    });
+    let printers = vec![PrinterStanding::default()];
+    let text = metrics.text(&Standing { card_keys: Some(0), pin_keys: Some(0), printers, ..Standing::default() });
+    let mut table = "| figure | kind | labels | meaning |\n|---|---|---|---|\n".to_owned();
+    for line in text.lines() {
+        let Some((name, help)) = line.strip_prefix("# HELP ").and_then(|rest| rest.split_once(' ')) else { continue };
+        let of = |what: &str| text.lines().find_map(|line| line.strip_prefix(&format!("# {what} {name} ")));
+        let _ = writeln!(
+            table,
+            "| `{name}` | {} | {} | {} |",
+            of("TYPE").unwrap_or_default(),
+            labels(&text, name),
+            cell(help.trim_end_matches('.'))
+        );
+    }
+    table
+}
+
+/// The names of a figure's labels.
+fn labels(text: &str, figure: &str) -> String {
+    let samples = text.lines().filter(|line| line.starts_with(figure));
+    let mut names: Vec<&str> = samples
+        .filter_map(|line| line.split_once('{')?.1.split_once('}'))
+        .flat_map(|(labels, _)| labels.split(','))
+        .filter_map(|label| label.split_once('=').map(|(name, _)| name))
+        .filter(|name| *name != "le")
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+/// What tills may ask, and what they are answered.
+pub(super) fn routes() -> String {
+    table_of_head(API)
+}
+
+/// The fields of a sale as tills see it.
+pub(super) fn fields_of_a_sale() -> String {
+    let mut table = "| field | | meaning |\n|---|---|---|\n".to_owned();
+    for field in members(TILL, "pub struct SaleView") {
+        let (name, kind) = field.line.trim_start_matches("pub ").split_once(": ").expect("a field has its type");
+        let always = if ["Option<", "Vec<", "BTreeMap<"].iter().any(|kinds| kind.starts_with(kinds)) {
+            "sometimes"
+        } else {
+            "always"
+        };
+        let _ = writeln!(table, "| `{}` | {always} | {} |", camel(name), cell(&field.comment));
+    }
+    table
+}

@@ -1,0 +1,265 @@
+//! What may be shown, printed and kept of a card, and how it is read from what a chip said (EMV Book 3).
+
+use serde::{Deserialize, Serialize};
+
+use super::{EntryMode, MaskedPan};
+use crate::emv::{TlvError, tag, tlv};
+
+/// How the cardholder was verified, for the receipt (EMV Book 4, A4: CVM results 9F34).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cvm {
+    /// PIN checked by the chip.
+    OfflinePin,
+    /// PIN sent to the issuer.
+    OnlinePin,
+    /// The cardholder signs the merchant's copy.
+    Signature,
+    /// PIN checked by the chip, and a signature.
+    OfflinePinAndSignature,
+    /// On the customer's own device.
+    ConsumerDevice,
+    /// None was asked for.
+    None,
+}
+
+impl Cvm {
+    /// A contactless card checks no PIN by itself: 01 and 04 there say that the cardholder's own device has verified
+    /// him, as a phone does (EMV Contactless Book C-2, CVM selection: 9F34 010002).
+    fn as_read_by(self, entry: EntryMode) -> Self {
+        match (self, entry) {
+            (Self::OfflinePin, EntryMode::NfcIcc | EntryMode::NfcMagstripe) => Self::ConsumerDevice,
+            (other, _) => other,
+        }
+    }
+
+    /// Reads tag 9F34; `None` when it says "not performed" (3F), that the method failed, or something this program does
+    /// not know.
+    #[must_use]
+    pub fn from_results(value: &[u8]) -> Option<Self> {
+        // The third byte is the result, 01 is "failed" (EMV Book 4, A4): a receipt must not say "verified" then.
+        if value.get(2) == Some(&0x01) {
+            return None;
+        }
+        // Bits 1-6 are the method, bit 7 only says what happens when it fails (EMV Book 3, C3).
+        match value.first()? & 0x3F {
+            0x01 | 0x04 => Some(Self::OfflinePin),
+            0x02 => Some(Self::OnlinePin),
+            0x03 | 0x05 => Some(Self::OfflinePinAndSignature),
+            0x1E => Some(Self::Signature),
+            0x1F => Some(Self::None),
+            _ => None,
+        }
+    }
+}
+
+/// What a chip said with its cryptogram (EMV Book 3, 6.5.5.4: CID bits 8-7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum CryptogramKind {
+    /// Declined.
+    Aac,
+    /// Approved.
+    Tc,
+    /// Asks the issuer.
+    Arqc,
+}
+
+impl CryptogramKind {
+    /// As EMV writes it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Aac => "AAC",
+            Self::Tc => "TC",
+            Self::Arqc => "ARQC",
+        }
+    }
+}
+
+/// An application cryptogram (9F26) and its kind (9F27).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cryptogram {
+    /// What it says.
+    pub kind: CryptogramKind,
+    /// The eight bytes.
+    #[serde(with = "hex::serde")]
+    pub value: [u8; 8],
+}
+
+/// What may be shown, printed and kept of a card.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CardFacts {
+    /// How it was read.
+    pub entry: EntryMode,
+    /// First six and last four digits.
+    pub pan: Option<MaskedPan>,
+    /// PAN sequence number (5F34), two digits.
+    pub pan_sequence_number: Option<u8>,
+    /// Application identifier, upper-case hex.
+    pub aid: Option<String>,
+    /// Application preferred name if printable, else the label.
+    pub label: Option<String>,
+    /// How the cardholder was verified.
+    pub cvm: Option<Cvm>,
+    /// The latest application cryptogram.
+    pub cryptogram: Option<Cryptogram>,
+    /// Terminal verification results, upper-case hex.
+    pub tvr: Option<String>,
+    /// Transaction status information, upper-case hex.
+    pub tsi: Option<String>,
+    /// Issuer application data (9F10), upper-case hex: some acquirers want it on the shop's copy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub iad: Option<String>,
+}
+
+/// The elements of a chip's answer that its facts are made of, each as it stands first. Filled while an answer is
+/// walked, so that whoever reads one for more than its facts walks it once.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub struct ChipElements<'a> {
+    pan_sequence_number: Option<&'a [u8]>,
+    aid: Option<&'a [u8]>,
+    df_name: Option<&'a [u8]>,
+    preferred_name: Option<&'a [u8]>,
+    code_table: Option<&'a [u8]>,
+    label: Option<&'a [u8]>,
+    cvm_results: Option<&'a [u8]>,
+    cryptogram: Option<&'a [u8]>,
+    cryptogram_information: Option<&'a [u8]>,
+    tvr: Option<&'a [u8]>,
+    tsi: Option<&'a [u8]>,
+    iad: Option<&'a [u8]>,
+}
+
+impl<'a> ChipElements<'a> {
+    /// Takes one object of the answer, at whatever depth it stands.
+    pub fn see(&mut self, object: tlv::Tlv<'a>) {
+        let place = match object.tag {
+            tag::PAN_SEQUENCE_NUMBER => &mut self.pan_sequence_number,
+            tag::AID_TERMINAL => &mut self.aid,
+            tag::DF_NAME => &mut self.df_name,
+            tag::APPLICATION_PREFERRED_NAME => &mut self.preferred_name,
+            tag::ISSUER_CODE_TABLE_INDEX => &mut self.code_table,
+            tag::APPLICATION_LABEL => &mut self.label,
+            tag::CVM_RESULTS => &mut self.cvm_results,
+            tag::APPLICATION_CRYPTOGRAM => &mut self.cryptogram,
+            tag::CRYPTOGRAM_INFORMATION => &mut self.cryptogram_information,
+            tag::TVR => &mut self.tvr,
+            tag::TSI => &mut self.tsi,
+            tag::ISSUER_APPLICATION_DATA => &mut self.iad,
+            _ => return,
+        };
+        place.get_or_insert(object.value);
+    }
+
+    /// How the cardholder was verified, as 9F34 says.
+    #[must_use]
+    pub fn cvm(&self) -> Option<Cvm> {
+        self.cvm_results.and_then(Cvm::from_results)
+    }
+
+    /// The chip has signed: 9F26 and 9F27 are there.
+    #[must_use]
+    pub fn has_cryptogram(&self) -> bool {
+        self.cryptogram.is_some() && self.cryptogram_information.is_some()
+    }
+}
+
+impl CardFacts {
+    /// The facts of a chip or tap. `pan` comes from the reader's masked copy, which each protocol names differently.
+    #[must_use]
+    pub fn of_chip(entry: EntryMode, pan: Option<MaskedPan>, elements: &ChipElements<'_>) -> Self {
+        let hex_of = |value: Option<&[u8]>| value.map(hex::encode_upper);
+        Self {
+            entry,
+            pan,
+            pan_sequence_number: elements.pan_sequence_number.and_then(|value| match value {
+                [bcd] if bcd >> 4 < 10 && bcd & 0x0F < 10 => Some((bcd >> 4) * 10 + (bcd & 0x0F)),
+                _ => None,
+            }),
+            aid: hex_of(elements.aid.or(elements.df_name)),
+            label: application_name(elements.preferred_name, elements.code_table, elements.label),
+            cvm: elements.cvm().map(|cvm| cvm.as_read_by(entry)),
+            cryptogram: cryptogram(elements.cryptogram, elements.cryptogram_information),
+            tvr: hex_of(elements.tvr),
+            tsi: hex_of(elements.tsi),
+            iad: hex_of(elements.iad),
+        }
+    }
+
+    /// As [`Self::of_chip`], of a whole TLV list.
+    ///
+    /// # Errors
+    /// When `tlvs` is not BER-TLV.
+    pub fn from_tlvs(entry: EntryMode, pan: Option<MaskedPan>, tlvs: &[u8]) -> Result<Self, TlvError> {
+        let mut elements = ChipElements::default();
+        tlv::visit(tlvs, &mut |object| elements.see(object))?;
+        Ok(Self::of_chip(entry, pan, &elements))
+    }
+
+    /// Takes over what the chip's final answer (E3 or E5) says anew: cryptogram, TVR, TSI, IAD, and how the cardholder
+    /// was verified.
+    pub fn complete(&mut self, elements: &ChipElements<'_>) {
+        let last = Self::of_chip(self.entry, None, elements);
+        self.cryptogram = last.cryptogram.or(self.cryptogram);
+        self.tvr = last.tvr.or_else(|| self.tvr.take());
+        self.tsi = last.tsi.or_else(|| self.tsi.take());
+        self.iad = last.iad.or_else(|| self.iad.take());
+        // Its last word counts even when it takes a verification back.
+        if elements.cvm_results.is_some() {
+            self.cvm = last.cvm;
+        }
+    }
+}
+
+/// The preferred name when it is printable ASCII or said to be ISO 8859-1 (EMV Book 4, 11.3: otherwise the label is
+/// shown).
+fn application_name(preferred: Option<&[u8]>, code_table: Option<&[u8]>, label: Option<&[u8]>) -> Option<String> {
+    let text = |bytes: &[u8], latin: bool| -> Option<String> {
+        let text: String = bytes.iter().map(|byte| char::from(*byte)).collect();
+        let printable = text.chars().all(|c| matches!(c, ' '..='~') || (latin && c >= '\u{A0}'));
+        let text = text.trim();
+        (printable && !text.is_empty()).then(|| text.to_owned())
+    };
+    preferred
+        .and_then(|name| text(name, code_table == Some(&[1])))
+        .or_else(|| label.and_then(|label| text(label, false)))
+}
+
+fn cryptogram(value: Option<&[u8]>, information: Option<&[u8]>) -> Option<Cryptogram> {
+    let kind = match information?.first()? >> 6 {
+        0 => CryptogramKind::Aac,
+        1 => CryptogramKind::Tc,
+        2 => CryptogramKind::Arqc,
+        _ => return None,
+    };
+    Some(Cryptogram { kind, value: value?.try_into().ok()? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_verification_that_failed_is_none() {
+        for (results, cvm) in [
+            ([0x41, 0x03, 0x02], Some(Cvm::OfflinePin)),
+            ([0x41, 0x03, 0x01], None),
+            ([0x42, 0x03, 0x00], Some(Cvm::OnlinePin)),
+            ([0x1E, 0x03, 0x00], Some(Cvm::Signature)),
+            ([0x1F, 0x03, 0x02], Some(Cvm::None)),
+            ([0x3F, 0x00, 0x00], None),
+        ] {
+            assert_eq!(Cvm::from_results(&results), cvm, "{results:02X?}");
+        }
+    }
+
+    #[test]
+    fn the_preferred_name_is_used_only_when_it_can_be_printed() {
+        assert_eq!(application_name(Some(b"CREDITO"), None, Some(b"VISA")).as_deref(), Some("CREDITO"));
+        assert_eq!(application_name(Some(&[0xE9, 0x41]), Some(&[1]), Some(b"VISA")).as_deref(), Some("éA"));
+        assert_eq!(application_name(Some(&[0xE9, 0x41]), Some(&[5]), Some(b"VISA")).as_deref(), Some("VISA"));
+        assert_eq!(application_name(Some(&[0x1B, 0x40]), Some(&[1]), None), None);
+    }
+}

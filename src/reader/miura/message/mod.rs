@@ -1,0 +1,41 @@
+//! What Miura's packets hold (readers: 2.2 to 2.11): commands, answers, and what the reader says on its own account.
+//! Bytes and their meaning, no rules: nothing here waits, decides or remembers.
+//!
+//! ```text
+//! status · element ◀── sealed · masked · transaction · typed ◀── command · answer · transaction_answer · unsolicited …
+//! ```
+//!
+//! Each message can be read and written. The driver needs one direction of each; the other is there so that captured
+//! frames can be held against both. The simulated reader has a codec of its own, so that one misreading cannot hide at
+//! both ends.
+
+mod answer;
+mod capability;
+mod command;
+mod configuration;
+mod element;
+mod masked;
+mod sealed;
+mod status;
+mod transaction;
+mod transaction_answer;
+mod typed;
+mod unsolicited;
+
+pub use answer::{
+    ClockAnswer, OnlinePinAnswer, P2peStatus, ResetAnswer, SoftwareVersion, encode_numeric, parse_numeric,
+};
+pub use capability::DeviceInfoAnswer;
+pub use command::{Command, ResetKind};
+pub use configuration::ConfigurationAnswer;
+pub use element::{MessageBody, MessageError, each, need, need_array, search, split, status, tags, wrapped};
+pub(super) use masked::{MAX_TRACK2, has_clear_card_data, is_clear_typed_pan, masked_pan, masked_typed_pan};
+pub use sealed::{PinBlock, SredBlock, last_sealed};
+pub use status::StatusWord;
+pub use transaction::{ApplicationChoice, ContinueData, TransactionData};
+pub use transaction_answer::{AnswerTemplate, CardElements, SignedElement, TransactionAnswer};
+pub use typed::{
+    AMOUNT_LINE, GetDynamicTip, GetNumericData, GetSecureData, MAX_INTEGER_DIGITS, ShownAmount, TypedCardAnswer,
+    minor_units, prompts_of,
+};
+pub use unsolicited::{CardStatus, DeviceStatus, KEY_CANCEL, UnsolicitedMessage};

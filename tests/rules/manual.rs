@@ -1,0 +1,336 @@
+//! Keeps the manual (`docs/`) and what cites it together: every citation in a comment points to a place in it, every
+//! link in it and in the papers beside it leads somewhere, and its tables are as the program is.
+//!
+//! A citation stands in round brackets: the name of a page, a colon, and a place on it, as `readers: 2.1` or
+//! `design: path of a sale, 7` (`docs/src/introduction.md` tells the form). The place is an anchor of that page: an
+//! `id` that is the page's name and the place, in small letters, with `-` between its words. Several places have
+//! commas, "and" or "to" between them; what is no place by itself is one inside of the place before it. Behind a
+//! semicolon another page may follow, or a document that is not ours.
+//!
+//! Comments are read, and nothing else: no text in quotation marks, and not the copies in `tests/mutations`.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+use std::process::Command;
+
+/// The pages that comments cite.
+const CITED: &[&str] = &["design", "interface", "readers", "security", "tills"];
+/// What documents begin with that are not ours.
+const OF_OTHERS: &[&str] = &["EMV ", "ISO", "ANSI ", "X9.", "RFC "];
+/// Where comments are read.
+const COMMENTED: &[&str] =
+    &["src", "tests", "benches", "fuzz", "systemd", "packages", "board", ".ci", "build.rs", "Cargo.toml"];
+/// What is written in comments of this form: `#` begins one. In Rust it is `//`.
+const WITH_HASHES: &[&str] = &["", "bash", "bb", "conf", "rules", "service", "sh", "socket", "toml"];
+/// Papers with links, beside the manual.
+const PAPERS: &[&str] = &[
+    "README.md",
+    "CHANGELOG.md",
+    "packages/README.md",
+    "packages/UPDATE.md",
+    "tests/README.md",
+    "tests/board/README.md",
+];
+/// The README is read in a few minutes; what is longer belongs into the manual.
+const LONGEST_README: usize = 120;
+
+#[test]
+fn every_citation_points_to_a_place_in_the_manual() {
+    let anchors = anchors_of_the_manual();
+    let (mut wrong, mut count) = (Vec::new(), 0);
+    for file in COMMENTED.iter().flat_map(|place| files(Path::new(place))) {
+        let Some(comments) = comments(&file) else { continue };
+        for (line, comment) in comments {
+            let (cited, faults) = citations(&comment, &anchors);
+            count += cited;
+            wrong.extend(faults.iter().map(|fault| format!("{}:{line}: {fault}", file.display())));
+        }
+    }
+    assert!(wrong.is_empty(), "\n{}\n", wrong.join("\n"));
+    assert!(count > 250, "only {count} citations were found");
+}
+
+#[test]
+fn a_citation_without_a_place_is_found() {
+    let anchors = ["design-invariant-1", "design-path-of-a-sale", "design-path-of-a-sale-7", "readers-2.1"];
+    let anchors: BTreeSet<String> = anchors.map(str::to_owned).into();
+    for (comment, count, faults) in [
+        ("Sent once (design: invariant 1).", 1, 0),
+        ("(readers: 2.1; design: path of a sale, 7; EMV Book 3, 5.4)", 2, 0),
+        ("(design: path of a sale, 7; invariant 1)", 1, 0),
+        ("(readers: 2.1 to 2.1 and 2.1)", 1, 0),
+        ("(readers: 2.2)", 1, 1),
+        ("(design: invariant 1, 7)", 1, 1),
+        ("(design: Invariants)", 1, 1),
+        ("(readers: 2.1; design: invariant 2)", 2, 1),
+        ("(readers: 2.1", 1, 1),
+        ("See readers: 2.1.", 0, 1),
+        ("Typed from readers 2.1.", 0, 1),
+        ("What is wrong with the readers: nothing.", 0, 0),
+    ] {
+        let (cited, found) = citations(comment, &anchors);
+        assert_eq!((cited, found.len()), (count, faults), "{comment}: {found:?}");
+    }
+}
+
+#[test]
+fn every_link_leads_somewhere() {
+    let mut wrong = Vec::new();
+    let pages = files(Path::new("docs/src"));
+    let papers = pages.iter().cloned().chain(PAPERS.iter().map(PathBuf::from));
+    for page in papers.filter(|page| page.extension().is_some_and(|extension| extension == "md")) {
+        let inside = page.starts_with("docs/src");
+        for link in links(&read(&page)) {
+            wrong.extend(fault_of(&page, &link, inside).map(|fault| format!("{}: {link}: {fault}", page.display())));
+        }
+    }
+    assert!(wrong.is_empty(), "\n{}\n", wrong.join("\n"));
+    let contents = links(&read(Path::new("docs/src/SUMMARY.md")));
+    for page in pages.iter().filter(|page| !page.ends_with("SUMMARY.md")) {
+        let name = page.file_name().expect("a page has a name").to_string_lossy();
+        assert!(contents.iter().any(|link| *link == name), "docs/src/SUMMARY.md does not list {name}");
+    }
+}
+
+#[test]
+fn no_place_has_the_name_of_another() {
+    for page in files(Path::new("docs/src")) {
+        let ids = ids(&read(&page));
+        let mut seen = BTreeSet::new();
+        let again: Vec<_> = ids.iter().filter(|id| !seen.insert(id.as_str())).collect();
+        assert!(again.is_empty(), "{}: {again:?}", page.display());
+    }
+}
+
+#[test]
+fn the_tables_of_the_manual_are_as_the_program_is() {
+    let told = Command::new(env!("CARGO_BIN_EXE_pos-docs")).args(["manual", "--check", "docs/src"]).output();
+    let told = told.expect("the program starts");
+    assert!(told.status.success(), "{}", String::from_utf8_lossy(&told.stderr));
+}
+
+#[test]
+fn the_readme_is_short() {
+    let lines = read(Path::new("README.md")).lines().count();
+    assert!(lines <= LONGEST_README, "README.md has {lines} lines; at most {LONGEST_README}, the rest is the manual's");
+}
+
+// ---- Citations
+
+/// How many citations a comment holds, and what is wrong with them.
+fn citations(comment: &str, anchors: &BTreeSet<String>) -> (usize, Vec<String>) {
+    let (mut count, mut wrong) = (0, Vec::new());
+    for page in CITED {
+        let begin = format!("{page}: ");
+        for (at, _) in comment.match_indices(&begin) {
+            let (before, rest) = (&comment[..at], &comment[at + begin.len()..]);
+            if before.ends_with('(') || (before.ends_with("; ") && opened(before)) {
+                count += 1;
+                match rest.split_once(')') {
+                    Some((places, _)) => wrong.extend(faults(page, places, anchors)),
+                    None => wrong.push(format!("({begin}{rest}: the bracket is not closed")),
+                }
+            } else if is_place(rest) && !before.ends_with(|c: char| c.is_alphanumeric() || c == '`' || c == '"') {
+                wrong.push(format!("{begin}{}: a citation stands in round brackets", first_words(rest)));
+            }
+        }
+    }
+    for page in CITED {
+        let begin = format!(" {page} ");
+        let bare = comment.match_indices(&begin).map(|(at, _)| &comment[at + begin.len()..]);
+        let numbers = bare.filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit()) && first_words(rest).len() < 3);
+        wrong.extend(numbers.map(|rest| format!("{page} {rest}: a citation has a colon and stands in round brackets")));
+    }
+    (count, wrong)
+}
+
+/// Whether a bracket is open at the end of a text.
+fn opened(text: &str) -> bool {
+    text.rfind('(') > text.rfind(')')
+}
+
+/// What is no sentence.
+fn is_place(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_digit())
+        || text.starts_with("invariant ")
+        || text.starts_with("path of a sale")
+}
+
+fn first_words(text: &str) -> &str {
+    text.split(['.', ',', ';']).next().unwrap_or_default()
+}
+
+/// The places of one page up to the next one's, each held against its anchors.
+fn faults(page: &str, places: &str, anchors: &BTreeSet<String>) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for part in places.split("; ") {
+        let is_of_another = CITED.iter().any(|other| part.starts_with(&format!("{other}: ")));
+        if is_of_another {
+            break;
+        }
+        if OF_OTHERS.iter().any(|other| part.starts_with(other)) {
+            continue;
+        }
+        let mut around = String::new();
+        for place in part.split(", ").flat_map(|place| single(page, place, anchors)) {
+            let (alone, inside) = (anchor(page, place), anchor(page, &format!("{around} {place}")));
+            if anchors.contains(&alone) {
+                around = place.to_owned();
+            } else if around.is_empty() || !anchors.contains(&inside) {
+                wrong.push(format!("({page}: {part}): docs/src/{page}.md has no id=\"{alone}\""));
+            }
+        }
+    }
+    wrong
+}
+
+/// A place as it is, or those that it is from and to.
+fn single<'a>(page: &str, place: &'a str, anchors: &BTreeSet<String>) -> Vec<&'a str> {
+    match anchors.contains(&anchor(page, place)) {
+        true => vec![place],
+        false => place.split(" and ").flat_map(|place| place.split(" to ")).collect(),
+    }
+}
+
+/// The `id` of a place.
+fn anchor(page: &str, place: &str) -> String {
+    let words = place.to_lowercase();
+    let words = words.split(|c: char| !c.is_alphanumeric() && c != '.').map(|word| word.trim_matches('.'));
+    let words = words.filter(|word| !word.is_empty());
+    words.fold(page.to_owned(), |id, word| format!("{id}-{word}"))
+}
+
+fn anchors_of_the_manual() -> BTreeSet<String> {
+    CITED.iter().flat_map(|page| ids(&read(&Path::new("docs/src").join(page).with_extension("md")))).collect()
+}
+
+/// The comments of a file, those on lines that follow each other as one, each with its first line's number; `None`
+/// of a file whose comments nobody here can read.
+fn comments(file: &Path) -> Option<Vec<(usize, String)>> {
+    let extension = file.extension().unwrap_or_default().to_string_lossy();
+    let mark = match extension.as_ref() {
+        "rs" => "//",
+        other if WITH_HASHES.contains(&other) => "#",
+        _ => return None,
+    };
+    let (mut found, mut is_open): (Vec<(usize, String)>, bool) = (Vec::new(), false);
+    for (line, text) in read(file).lines().enumerate() {
+        let comment = comment_of(text, mark);
+        match (comment, is_open) {
+            (Some(more), true) => found.last_mut().expect("one is open").1 += &format!(" {more}"),
+            (Some(first), false) => found.push((line + 1, first.to_owned())),
+            (None, _) => {}
+        }
+        is_open = comment.is_some();
+    }
+    Some(found)
+}
+
+/// What stands behind the mark: on a line of its own, or behind code.
+fn comment_of<'a>(line: &'a str, mark: &str) -> Option<&'a str> {
+    let own = line.trim_start().strip_prefix(mark);
+    let comment = own.or_else(|| line.split_once(&format!(" {mark} ")).map(|(_, comment)| comment))?;
+    Some(comment.trim_start_matches(['/', '!', '#']).trim())
+}
+
+// ---- Links
+
+/// Where the links of a page lead; what stands in code is none.
+fn links(page: &str) -> Vec<String> {
+    let mut in_code = false;
+    let mut found = Vec::new();
+    for line in page.lines() {
+        if line.trim_start().starts_with("```") {
+            in_code = !in_code;
+        } else if !in_code {
+            let text: String = line.split('`').step_by(2).collect::<Vec<_>>().join("``");
+            found.extend(text.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(to, _)| to.to_owned()));
+        }
+    }
+    found
+}
+
+/// Why a link leads nowhere. Links of the manual do not leave it: it may stand without the rest.
+fn fault_of(page: &Path, link: &str, inside: bool) -> Option<&'static str> {
+    if link.starts_with("https://") {
+        return None;
+    }
+    let (file, place) = link.split_once('#').map_or((link, None), |(file, place)| (file, Some(place)));
+    let target = match file {
+        "" => page.to_owned(),
+        file => plain(&page.parent().unwrap_or(Path::new("")).join(file)),
+    };
+    if inside && !target.starts_with("docs/src") {
+        return Some("leaves the manual");
+    }
+    if !target.exists() {
+        return Some("there is no such file");
+    }
+    let place = place?;
+    let page = read(&target);
+    let has = headings(&page).iter().chain(&ids(&page)).any(|id| id == place);
+    (!has).then_some("the page has no such place")
+}
+
+/// A path without `..`.
+fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => drop(plain.pop()),
+            part => plain.push(part),
+        }
+    }
+    plain
+}
+
+/// The ids that are written out.
+fn ids(page: &str) -> Vec<String> {
+    let ids = page.split("<a id=\"").skip(1).filter_map(|rest| rest.split_once('"'));
+    ids.map(|(id, _)| id.to_owned()).collect()
+}
+
+/// The ids that headings have by themselves, on a host of repositories and in the built manual.
+fn headings(page: &str) -> Vec<String> {
+    let mut in_code = false;
+    let mut found = Vec::new();
+    for line in page.lines() {
+        if line.starts_with("```") {
+            in_code = !in_code;
+        }
+        let Some((_, title)) = line.split_once(' ').filter(|(marks, _)| !in_code && is_heading(marks)) else {
+            continue;
+        };
+        let title = title.split("<a id=").next().unwrap_or_default().trim().to_lowercase();
+        let kept = title.chars().filter(|c| c.is_alphanumeric() || "-_ ".contains(*c));
+        found.push(kept.map(|c| if c == ' ' { '-' } else { c }).collect());
+    }
+    found
+}
+
+fn is_heading(marks: &str) -> bool {
+    !marks.is_empty() && marks.bytes().all(|mark| mark == b'#')
+}
+
+// ---- Files
+
+/// What is built, or fed to fuzz targets: nobody's comments.
+const PASSED_OVER: &[&str] = &["target", "corpus", "seeds", "artifacts"];
+
+/// The files at a place, sorted.
+fn files(place: &Path) -> Vec<PathBuf> {
+    if place.is_file() {
+        return vec![place.to_owned()];
+    }
+    let entries = fs::read_dir(place).unwrap_or_else(|error| panic!("{}: {error}", place.display()));
+    let mut found: Vec<PathBuf> = entries.map(|entry| entry.expect("a folder can be listed").path()).collect();
+    found.sort();
+    found.retain(|path| !PASSED_OVER.iter().any(|name| path.ends_with(name)));
+    found.iter().flat_map(|path| files(path)).collect()
+}
+
+fn read(file: &Path) -> String {
+    let bytes = fs::read(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    String::from_utf8_lossy(&bytes).into_owned()
+}
