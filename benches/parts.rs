@@ -15,6 +15,7 @@ use pos_agent::money::{Amount, Currency};
 use pos_agent::reader::apdu_link::Decoder;
 use pos_agent::sale::{Order, Record};
 use pos_agent::sim::gateway as sim;
+use pos_agent::transaction::{Reference, SaleNumber, Transaction};
 
 /// The 136-byte field 55 of the vector e2e-field55-cvn18.
 const FIELD_55: &str = "5F2A0201245F340100820218008407A0000000031010950580000480009A031911059C01019F02060000000040009F0306\
@@ -60,7 +61,7 @@ fn form_encoding(criterion: &mut Criterion) {
     let payment = Payment {
         amount: Amount::from_minor(1234, Currency::from_code("EUR").expect("EUR is a currency")).expect("not zero"),
         merchant_transaction_id: "12345678-7-00112233445566778899aabbccddeeff",
-        sequence_number: 7,
+        sequence_number: SaleNumber::new(7),
         device_serial: "30003638",
         payment_type: "DB",
         parameters: &[],
@@ -116,11 +117,11 @@ fn journal_commit(criterion: &mut Criterion) {
         bencher.iter(|| {
             number += 1;
             let order = Order {
-                kind: pos_agent::sale::Kind::Sale,
+                transaction: Transaction::Sale,
                 parameters: Vec::new(),
-                number,
+                number: SaleNumber::new(number),
                 till: "till-1".to_owned(),
-                reference: format!("R{number}"),
+                reference: Reference::parse(format!("R{number}")).expect("one"),
                 by: None,
                 amount: Amount::from_minor(1234, Currency::from_code("EUR").expect("a currency")).expect("not zero"),
                 ask_tip: false,
@@ -131,9 +132,9 @@ fn journal_commit(criterion: &mut Criterion) {
                 started_unix_ms: 1_800_000_000_000,
                 local_time: "2027-01-15 09:00:00".to_owned(),
             };
-            db.write(number, 0, 0, &[Record::Started { order }]).expect("written");
+            db.write(SaleNumber::new(number), 0, 0, &[Record::Started { order }]).expect("written");
             let asked = Record::Asked { card: Some(presented().facts), again_unix_ms: None };
-            db.write(number, 1, 0, &[asked]).expect("written");
+            db.write(SaleNumber::new(number), 1, 0, &[asked]).expect("written");
             // As often as the agent does: some ten sales.
             if number % 20 == 0 {
                 db.checkpoint().expect("written");

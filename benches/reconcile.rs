@@ -16,6 +16,7 @@ use pos_agent::card::{CardFacts, EntryMode};
 use pos_agent::journal::Db;
 use pos_agent::money::{Amount, Currency};
 use pos_agent::sale::{HostFacts, Order, Outcome, Record};
+use pos_agent::transaction::{PaymentId, Reference, SaleNumber, Transaction};
 
 const ROWS: u64 = 1_000_000;
 /// The goal, in KiB.
@@ -139,11 +140,11 @@ fn write_journal(path: &Path, sales: u64) -> Result<(), Box<dyn std::error::Erro
 /// A chip sale as the journal has it.
 fn steps(number: u64, amount: Amount, card: &CardFacts) -> [[Record; 1]; 4] {
     let order = Order {
-        kind: pos_agent::sale::Kind::Sale,
+        transaction: Transaction::Sale,
         parameters: Vec::new(),
-        number,
+        number: SaleNumber::new(number),
         till: "till-1".to_owned(),
-        reference: format!("order-{number}"),
+        reference: Reference::parse(format!("order-{number}")).expect("one"),
         by: None,
         amount,
         ask_tip: false,
@@ -156,7 +157,7 @@ fn steps(number: u64, amount: Amount, card: &CardFacts) -> [[Record; 1]; 4] {
     };
     let text = |text: &str| Some(text.to_owned());
     let host = HostFacts {
-        id: Some(payment(number)),
+        id: Some(PaymentId::new(payment(number))),
         code: text("000.100.110"),
         description: text("Request successfully processed in 'Merchant in Integrator Test Mode'"),
         brand: text("VISA"),
@@ -168,7 +169,7 @@ fn steps(number: u64, amount: Amount, card: &CardFacts) -> [[Record; 1]; 4] {
     [
         [Record::Started { order }],
         [Record::Asked { card: Some(card.clone()), again_unix_ms: None }],
-        [Record::HostApproved { payment: payment(number), approved: amount, host }],
+        [Record::HostApproved { payment: PaymentId::new(payment(number)), approved: amount, host }],
         [Record::Ended {
             outcome: Outcome::Approved,
             host: None,

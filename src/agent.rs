@@ -45,7 +45,8 @@ use crate::printer;
 use crate::reader;
 use crate::sale::{self, Answer, Deadlines, Inquiry, Now, Reversal, Sale};
 use crate::systemd;
-use crate::till::{self, Command, JournalState, KeysView, Progress, Refused, SaleView};
+use crate::till::{self, Command, JournalState, KeysView, Progress, Refused, SaleView, Wires};
+use crate::transaction::{PaymentId, SaleNumber};
 use crate::wire::Way;
 use crate::words::Message;
 
@@ -144,15 +145,6 @@ impl Default for Surroundings {
     }
 }
 
-/// What every way in for tills gives: what they ask, and where they listen.
-#[derive(Debug)]
-pub struct Tills {
-    /// What they ask.
-    pub commands: mpsc::Receiver<Command>,
-    /// What all of them hear.
-    pub progress: broadcast::Sender<Progress>,
-}
-
 /// Runs the terminal until `shutdown` is done.
 ///
 /// # Errors
@@ -165,7 +157,7 @@ pub async fn run(config: Config, shutdown: impl Future<Output = ()>) -> Result<(
     let (sender, commands) = mpsc::channel(COMMANDS_WAITING);
     let (progress, _) = broadcast::channel(PROGRESS_KEPT);
     let (till, settings) = (progress.clone(), config.till.clone());
-    let (agent, ends) = Agent::start(config, Surroundings::default(), Tills { commands, progress })?;
+    let (agent, ends) = Agent::start(config, Surroundings::default(), Wires { commands, progress })?;
     let (stop, stopped) = oneshot::channel::<()>();
     let till_ends = async move { drop(stopped.await) };
     let bound = till::http::serve(&settings, given, currency, sender, till, till_ends).await?;
@@ -182,7 +174,7 @@ pub async fn run(config: Config, shutdown: impl Future<Output = ()>) -> Result<(
 /// As [`run`].
 pub async fn run_in(
     surroundings: Surroundings,
-    tills: Tills,
+    tills: Wires,
     config: Config,
     shutdown: impl Future<Output = ()>,
 ) -> Result<(), Error> {
@@ -268,7 +260,7 @@ struct Agent {
     journal: Journal,
     /// The journal could not be written: no sale is taken until it can be again.
     journal_fault: Option<JournalFault>,
-    last_number: u64,
+    last_number: SaleNumber,
     old_copy: OldCopy,
     gateway: gateway::Client,
     /// What was logged of certificates that end.
@@ -300,15 +292,15 @@ struct Agent {
     /// What answers this program, and what did the one before.
     answered: answered::Answered,
     /// Sales that are not settled, or whose card is still in the reader.
-    sales: BTreeMap<u64, Active>,
+    sales: BTreeMap<SaleNumber, Active>,
     /// The sale that has the reader.
-    at_reader: Option<u64>,
+    at_reader: Option<SaleNumber>,
     /// A till that waits for an amount to be typed at the reader.
     typing: Option<typing::Waiting>,
     /// What is to be told to sales next; filled by actions, emptied by [`Agent::settle`].
-    inbox: VecDeque<(u64, sale::Event)>,
+    inbox: VecDeque<(SaleNumber, sale::Event)>,
     /// Sales to tell and receipts to print, once the devices have had their turn.
-    afterwards: VecDeque<(u64, Afterwards)>,
+    afterwards: VecDeque<(SaleNumber, Afterwards)>,
     stopping: bool,
 }
 
@@ -327,7 +319,7 @@ struct Active {
     prepared: Option<Result<PreparedPayment, String>>,
     /// Its last step could not be written: how it stands is only on the disk.
     stuck: bool,
-    /// Tills that asked to cancel and wait for the answer.
+    /// Wires that asked to cancel and wait for the answer.
     cancels: Vec<oneshot::Sender<Result<SaleView, Refused>>>,
     /// Its end is in the figures, and a fault behind it in the log.
     counted: bool,
@@ -350,20 +342,20 @@ enum Done {
         probed: Result<gateway::Probed, gateway::Fault>,
     },
     Paid {
-        sale: u64,
+        sale: SaleNumber,
         answer: Answer,
         took: Duration,
     },
     Polled {
-        sale: u64,
+        sale: SaleNumber,
         answer: Answer,
     },
     Inquired {
-        sale: u64,
+        sale: SaleNumber,
         inquiry: Inquiry,
     },
     Reversed {
-        sale: u64,
+        sale: SaleNumber,
         reference: String,
         reversal: Reversal,
     },
@@ -409,7 +401,7 @@ impl TillEnd {
 
 impl Agent {
     /// Opens everything but the tills' wires and replays the open sales.
-    fn start(config: Config, surroundings: Surroundings, tills: Tills) -> Result<(Self, Ends), Error> {
+    fn start(config: Config, surroundings: Surroundings, tills: Wires) -> Result<(Self, Ends), Error> {
         let (mut journal, opened) = Journal::open(&config.journal.path)?;
         journal.keep_days(Some(config.journal.keep_days));
         #[cfg(feature = "sim")]
@@ -513,7 +505,7 @@ impl Agent {
     }
 
     /// One event of one sale: decide, write, and only then act.
-    fn advance(&mut self, number: u64, event: sale::Event) {
+    fn advance(&mut self, number: SaleNumber, event: sale::Event) {
         let now = self.now();
         let Some(active) = self.sales.get_mut(&number) else {
             return;
@@ -528,7 +520,7 @@ impl Agent {
     }
 
     /// Carries out what the journal gave out, or, when it could not write, nothing but the safe end.
-    fn after_writing(&mut self, number: u64, written: Result<(Vec<sale::Action>, Duration), journal::Error>) {
+    fn after_writing(&mut self, number: SaleNumber, written: Result<(Vec<sale::Action>, Duration), journal::Error>) {
         match written {
             Ok((actions, took)) => {
                 if let Some(active) = self.sales.get_mut(&number) {
@@ -593,7 +585,7 @@ impl Agent {
             }
             reader::ReaderEvent::Completed { sale, verdict, facts, scripts_dropped } => {
                 if scripts_dropped {
-                    tracing::warn!(sale, "issuer scripts did not fit the reader and were left out");
+                    tracing::warn!(sale = sale.get(), "issuer scripts did not fit the reader and were left out");
                 }
                 let confirmed = verdict == reader::CardVerdict::Approved;
                 self.inbox.push_back((sale, sale::Event::CardSaid { confirmed, facts }));
@@ -610,7 +602,7 @@ impl Agent {
 
     /// The hot path: between the card's last byte and the request's first there is one sync and nothing that can wait.
     /// The sealed card is wiped here whatever happens.
-    fn card_read(&mut self, number: u64, presented: crate::card::Presented) {
+    fn card_read(&mut self, number: SaleNumber, presented: crate::card::Presented) {
         let now = self.now();
         let waiting = |active: &&mut Active| !active.stuck && active.sale.standing() == sale::Standing::Waiting;
         let Some(active) = self.sales.get_mut(&number).filter(waiting) else {
@@ -619,7 +611,8 @@ impl Agent {
             return;
         };
         active.trace.card_read(now.monotonic);
-        let goes_online = presented.first_answer == FirstAnswer::GoOnline || !active.sale.order().kind.card_has_a_say();
+        let goes_online =
+            presented.first_answer == FirstAnswer::GoOnline || !active.sale.order().kind().card_has_a_say();
         if goes_online {
             let identity = self.reader_state.identity();
             let order = active.sale.order();
@@ -629,7 +622,7 @@ impl Agent {
                 sequence_number: order.number,
                 device_serial: identity.map_or("", |identity| &identity.serial),
                 pin_entry: identity.is_some_and(|identity| identity.pin_key),
-                payment_type: order.kind.payment_type(),
+                payment_type: order.kind().payment_type(),
                 parameters: &order.parameters,
                 presented: &presented,
             };
@@ -693,15 +686,14 @@ impl Agent {
     }
 
     /// An answer with the id of another transaction is not one to this request, whatever else it says.
-    fn with_an_id_of_its_own(&self, number: u64, answer: Answer) -> Answer {
+    fn with_an_id_of_its_own(&self, number: SaleNumber, answer: Answer) -> Answer {
         let id = match &answer {
             Answer::Approved(approval) => &approval.id,
             Answer::Pending { id } => id,
             _ => return answer,
         };
-        let earlier = self.sales.get(&number).and_then(|active| active.sale.order().kind.of());
-        let of_another =
-            earlier.is_some_and(|of| sale::is_same_payment(&of.payment, id)) || self.is_of_another(number, id);
+        let earlier = self.sales.get(&number).and_then(|active| active.sale.order().transaction.of());
+        let of_another = earlier.is_some_and(|of| of.payment == *id) || self.is_of_another(number, id);
         if of_another {
             return Answer::NotOurs { why: another_transactions(number, id) };
         }
@@ -710,7 +702,7 @@ impl Agent {
 
     /// A list that shows another transaction's payment under this one's reference says nothing: what would be done by
     /// it would be done to the other one.
-    fn with_payments_of_its_own(&self, number: u64, inquiry: Inquiry) -> Inquiry {
+    fn with_payments_of_its_own(&self, number: SaleNumber, inquiry: Inquiry) -> Inquiry {
         let Inquiry::Payments(found) = &inquiry else { return inquiry };
         let Some(reference) = self.sales.get(&number).map(|active| &active.sale.order().merchant_transaction_id) else {
             return inquiry;
@@ -724,7 +716,7 @@ impl Agent {
     }
 
     /// A reversal has an id of its own.
-    fn with_a_reversal_of_its_own(&self, number: u64, reversal: Reversal) -> Reversal {
+    fn with_a_reversal_of_its_own(&self, number: SaleNumber, reversal: Reversal) -> Reversal {
         match reversal {
             Reversal::Done { id, .. } if self.is_of_another(number, &id) => {
                 Reversal::Unknown { why: another_transactions(number, &id) }
@@ -733,7 +725,7 @@ impl Agent {
         }
     }
 
-    fn is_of_another(&self, number: u64, id: &str) -> bool {
+    fn is_of_another(&self, number: SaleNumber, id: &PaymentId) -> bool {
         self.journal.of_payment(id).is_ok_and(|owner| owner.is_some_and(|owner| owner != number))
     }
 
@@ -771,7 +763,7 @@ impl Agent {
     /// What waits for nothing but its answer, its card or its signature is let end; what is looked up goes on after the
     /// next start.
     fn may_stop(&self, since: Instant) -> bool {
-        let runs = |(number, active): (&u64, &Active)| match active.sale.standing() {
+        let runs = |(number, active): (&SaleNumber, &Active)| match active.sale.standing() {
             sale::Standing::Waiting | sale::Standing::InProgress | sale::Standing::AtSignature => {
                 !active.stuck && !self.old_copy.holds_up(*number)
             }
@@ -782,8 +774,12 @@ impl Agent {
 }
 
 /// The gateway named another transaction's payment, which may be another till's: its id is in the log alone.
-fn another_transactions(number: u64, id: &str) -> sale::Why {
-    tracing::error!(sale = number, payment = id, "the gateway named a payment that is another transaction's");
+fn another_transactions(number: SaleNumber, id: &PaymentId) -> sale::Why {
+    tracing::error!(
+        sale = number.get(),
+        payment = id.as_str(),
+        "the gateway named a payment that is another transaction's"
+    );
     sale::Reason::AnotherPaymentAnswered.into()
 }
 

@@ -155,10 +155,10 @@ pub struct Reader {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema, serde::Serialize))]
 pub enum ManualEntryCommand {
-    /// GET SECURE DATA.
+    /// GET SECURE DATA, newer readers: number and expiry date one after the other.
     #[default]
     D2E0,
-    /// GET SECURE PAN.
+    /// GET SECURE PAN, older ones: one command.
     D25A,
 }
 
@@ -170,7 +170,7 @@ pub enum TipEntry {
     /// The tip.
     #[default]
     Tip,
-    /// The bill with the tip.
+    /// The bill with the tip; the tip is what it is above the bill.
     Total,
 }
 

@@ -18,7 +18,7 @@ use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Registry, Unit};
 
 use crate::sale::Outcome;
-use crate::till::Kind;
+use crate::transaction::Kind;
 
 /// Bounds of all histograms, in seconds: three to a thousandfold, from the agent's own time to the longest wait for a
 /// card. One list for all parts of a sale, for they are compared with each other.
@@ -164,7 +164,7 @@ impl Metrics {
     /// A transaction has ended. Of its reason the word alone is shown: what was said about it may be anybody's.
     pub fn ended(&self, kind: Kind, outcome: &Outcome) {
         let reason = outcome.why().map_or("", |why| why.reason.as_str());
-        let labels = [("kind", kind.as_str()), ("outcome", outcome.as_str()), ("reason", reason)];
+        let labels = [("kind", kind.as_str()), ("outcome", outcome.word().as_str()), ("reason", reason)];
         self.sales.get_or_create(&labels).inc();
     }
 

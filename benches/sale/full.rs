@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use pos_agent::journal::Db;
 use pos_agent::sale::Record;
+use pos_agent::transaction::SaleNumber;
 use serde_json::{Value, json};
 
 use super::{Agent, Bench, SALES, WARM_UP, median, ms, open_shop};
@@ -101,7 +102,7 @@ fn fill(path: &Path, sales: u64) {
         let ended = json!({"kind": "ended", "outcome": {"is": "approved"}, "host": {"id": format!("{number:032x}"), "code": "000.000.000"}});
         for (step, record) in (0..).zip([started, json!({"kind": "asked"}), ended]) {
             let record: Record = serde_json::from_value(record).expect("a record as the journal has it");
-            db.write(number, step, NOON, &[record]).expect("space for it");
+            db.write(SaleNumber::new(number), step, NOON, &[record]).expect("space for it");
         }
         if number % REOPENED == 0 {
             // Closed, SQLite copies the WAL into the file; the agent does that on a thread of its own.

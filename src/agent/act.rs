@@ -10,8 +10,9 @@ use crate::config::{self, Config};
 use crate::gateway::{self, Expected, On, PreparedPayment, WithoutCard};
 use crate::printer;
 use crate::reader::{self, Arm, Completion, ReaderOrder};
-use crate::sale::{self, Action, CardAnswer, Event, Kind};
+use crate::sale::{self, Action, CardAnswer, Event};
 use crate::till::Refused;
+use crate::transaction::{Kind, SaleNumber};
 
 use super::clock::{self, Clock};
 use super::{Afterwards, Agent, Done};
@@ -23,7 +24,7 @@ const REFUND: u8 = 0x20;
 
 impl Agent {
     /// Carries out one action. Nothing here waits: answers come back through the loop.
-    pub(super) fn act(&mut self, number: u64, action: Action) {
+    pub(super) fn act(&mut self, number: SaleNumber, action: Action) {
         match action {
             Action::AskTip => self.ask_tip(number),
             Action::Arm => self.arm(number),
@@ -41,7 +42,7 @@ impl Agent {
                 let asked = Expected {
                     merchant_transaction_id: order.merchant_transaction_id.clone(),
                     amount: active.sale.amount(),
-                    payment_type: order.kind.payment_type().to_owned(),
+                    payment_type: order.kind().payment_type().to_owned(),
                 };
                 let (gateway, done) = (self.gateway.clone(), self.done.clone());
                 tokio::spawn(async move {
@@ -70,7 +71,7 @@ impl Agent {
     }
 
     /// Arms the reader, and opens the way to the gateway while the customer looks for the card.
-    fn arm(&mut self, number: u64) {
+    fn arm(&mut self, number: SaleNumber) {
         let (Some(active), Some(local)) = (self.sales.get(&number), self.clock.local()) else {
             self.at_reader = None;
             self.inbox.push_back((number, Event::NoCard { why: sale::Reason::ClockUntrusted.into() }));
@@ -79,7 +80,7 @@ impl Agent {
         let arm = Arm {
             sale: number,
             amount: active.sale.amount(),
-            transaction_type: if active.sale.order().kind == Kind::Credit { REFUND } else { PURCHASE },
+            transaction_type: if active.sale.order().kind() == Kind::Credit { REFUND } else { PURCHASE },
             at: clock::for_reader(&local),
             card_timeout: Duration::from_secs(self.config.terminal.card_timeout_s),
             entry: if active.sale.order().manual { reader::EntryRequest::Manual } else { reader::EntryRequest::Card },
@@ -93,11 +94,11 @@ impl Agent {
         });
     }
 
-    fn ask(&mut self, number: u64) {
+    fn ask(&mut self, number: SaleNumber) {
         let Some(active) = self.sales.get_mut(&number) else {
             return;
         };
-        if !active.sale.order().kind.needs_card() {
+        if !active.sale.order().kind().needs_card() {
             active.prepared = Some(without_card(&self.gateway, active.sale.order()));
         }
         // Kept until the answer: a gateway that did not process it may be asked again.
@@ -120,7 +121,7 @@ impl Agent {
         self.inbox.push_back((number, Event::CannotAsk { why }));
     }
 
-    fn query(&mut self, number: u64, references: Vec<String>) {
+    fn query(&mut self, number: SaleNumber, references: Vec<String>) {
         let (gateway, done) = (self.gateway.clone(), self.done.clone());
         let turn = self.turn(number);
         tokio::spawn(async move {
@@ -131,12 +132,12 @@ impl Agent {
     }
 
     /// Waits for one of the few places that all earlier sales share; the sale at the reader goes at once.
-    fn turn(&self, number: u64) -> impl Future<Output = Option<OwnedSemaphorePermit>> + use<> {
+    fn turn(&self, number: SaleNumber) -> impl Future<Output = Option<OwnedSemaphorePermit>> + use<> {
         let places = (self.at_reader != Some(number)).then(|| Arc::clone(&self.earlier_sales));
         async move { places?.acquire_owned().await.ok() }
     }
 
-    fn answer_card(&mut self, number: u64, answer: CardAnswer) {
+    fn answer_card(&mut self, number: SaleNumber, answer: CardAnswer) {
         let CardAnswer { arc, issuer_authentication, scripts } = answer;
         if let Some(active) = self.sales.get_mut(&number) {
             active.trace.handed_on(self.clock.monotonic());
@@ -146,13 +147,13 @@ impl Agent {
     }
 
     /// Declines a card whose sale could not be recorded.
-    pub(super) fn decline_card(&mut self, number: u64) {
+    pub(super) fn decline_card(&mut self, number: SaleNumber) {
         let answer = CardAnswer { arc: *b"Z1", issuer_authentication: None, scripts: heapless::Vec::new() };
         self.answer_card(number, answer);
     }
 
     /// Gives the reader an order; when it is gone or another sale has it, the sale hears that the reader was lost.
-    pub(super) fn order_reader(&mut self, number: u64, order: ReaderOrder) {
+    pub(super) fn order_reader(&mut self, number: SaleNumber, order: ReaderOrder) {
         if self.at_reader != Some(number) || self.reader.order_now(order).is_err() {
             self.inbox.push_back((number, Event::ReaderLost));
         }
@@ -166,15 +167,9 @@ impl Agent {
 
 /// The request of a transaction that needs no card.
 fn without_card(gateway: &gateway::Client, order: &sale::Order) -> Result<PreparedPayment, String> {
-    let on = match &order.kind {
-        Kind::Capture { of } | Kind::Refund { of } | Kind::Reversal { of } => On::Payment(&of.payment),
-        Kind::Increment { of } => On::Reference { payment: &of.payment, practice: "INCREMENTAL_AUTH" },
-        Kind::Reauthorisation { of } => On::Reference { payment: &of.payment, practice: "REAUTHORIZATION" },
-        Kind::ByRegistration { registration } => On::Registration(registration),
-        Kind::Sale | Kind::PreAuthorisation | Kind::Credit => return Err("it needs a card".to_owned()),
-    };
+    let on = On::of(&order.transaction).ok_or("it needs a card")?;
     let asked = WithoutCard {
-        payment_type: order.kind.payment_type(),
+        payment_type: order.kind().payment_type(),
         on,
         amount: order.amount,
         merchant_transaction_id: &order.merchant_transaction_id,
@@ -203,7 +198,7 @@ pub(super) fn reader_settings(config: &Config, clock: &Clock) -> reader::ReaderS
 pub(super) fn merchant_transaction_id(
     random: &super::Random,
     terminal_id: &str,
-    number: u64,
+    number: SaleNumber,
 ) -> Result<String, Refused> {
     let random =
         random().map_err(|error| Refused::NotReady { why: format!("the system gives no random numbers ({error})") })?;
@@ -255,7 +250,7 @@ impl Trace {
 
 impl Agent {
     /// One line per sale: reader (until the card was read), gateway, journal, and the agent's own share.
-    pub(super) fn log_trace(&self, number: u64) {
+    pub(super) fn log_trace(&self, number: SaleNumber) {
         let Some(trace) = self.sales.get(&number).map(|active| &active.trace) else {
             return;
         };
@@ -264,7 +259,7 @@ impl Agent {
         };
         self.measure_sale(trace);
         tracing::info!(
-            sale = number,
+            sale = number.get(),
             reader_ms = reader.as_millis(),
             gateway_us = trace.gateway.as_micros(),
             journal_us = trace.journal.as_micros(),

@@ -7,66 +7,72 @@
 //! only within `max-credit-amount`, as for a credit.
 
 use crate::config::Right;
-use crate::follow_up::{Follow, Left, Refusal, Transaction};
+use crate::follow_up::{History, Left, Refusal};
 use crate::gateway::added;
 use crate::money::Amount;
-use crate::sale::{Earlier, Kind, Order, Sale, Standing, is_same_payment};
-use crate::till::{self, LaterView, Of, Refused, SaleView, Wanted};
+use crate::sale::{Order, Sale, Standing};
+use crate::till::{LaterView, Of, Refused, RequestFields, SaleView, Wanted, WantedTransaction};
+use crate::transaction::{Earlier, Kind, PaymentId, Transaction};
 
 use super::Agent;
 use super::recovery::refused_by_journal;
 
 impl Agent {
-    /// What a wish comes to: its kind with the earlier transaction found, and its amount.
-    pub(super) fn kind_and_amount(&self, wanted: &Wanted) -> Result<(Kind, Amount), Refused> {
-        let amount = |amount: Option<Amount>| {
-            amount.ok_or_else(|| not_possible(format!("a {} needs an amount", wanted.kind.as_str())))
-        };
-        let kind = match (wanted.kind, &wanted.of, &wanted.registration) {
-            (till::Kind::Sale, ..) => Kind::Sale,
-            (till::Kind::PreAuthorisation, ..) => Kind::PreAuthorisation,
-            (till::Kind::Credit, ..) => {
-                let amount = amount(wanted.amount)?;
-                self.is_whole_for(0)?;
-                self.may_give(amount, 0)?;
-                return Ok((Kind::Credit, amount));
+    /// What a wish comes to: with the earlier transaction found, and its amount.
+    pub(super) fn transaction_and_amount(&self, wanted: &Wanted) -> Result<(Transaction, Amount), Refused> {
+        let later = |of, amount| self.earlier_and_amount(of, amount, wanted);
+        Ok(match &wanted.transaction {
+            WantedTransaction::Sale { amount, .. } => (Transaction::Sale, *amount),
+            WantedTransaction::PreAuthorisation { amount, .. } => (Transaction::PreAuthorisation, *amount),
+            WantedTransaction::Credit { amount, .. } => {
+                self.is_whole_for(None)?;
+                self.may_give(*amount, 0)?;
+                (Transaction::Credit, *amount)
             }
-            (till::Kind::ByRegistration, _, Some(registration)) => {
-                Kind::ByRegistration { registration: checked_id("registration", registration)? }
+            WantedTransaction::ByRegistration { registration, amount, .. } => {
+                (Transaction::ByRegistration { registration: checked_id("registration", registration)? }, *amount)
             }
-            (kind, Some(of), _) => return self.later_than(kind, of, wanted),
-            (kind, ..) => return Err(not_possible(format!("a {} needs what it refers to", kind.as_str()))),
-        };
-        Ok((kind, amount(wanted.amount)?))
+            WantedTransaction::Capture { of, amount } => {
+                later(of, *amount).map(|(of, amount)| (Transaction::Capture { of }, amount))?
+            }
+            WantedTransaction::Refund { of, amount } => {
+                later(of, *amount).map(|(of, amount)| (Transaction::Refund { of }, amount))?
+            }
+            WantedTransaction::Reversal { of, amount } => {
+                later(of, *amount).map(|(of, amount)| (Transaction::Reversal { of }, amount))?
+            }
+            WantedTransaction::Increment { of, amount } => {
+                later(of, Some(*amount)).map(|(of, amount)| (Transaction::Increment { of }, amount))?
+            }
+            WantedTransaction::Reauthorisation { of, amount } => {
+                later(of, *amount).map(|(of, amount)| (Transaction::Reauthorisation { of }, amount))?
+            }
+        })
     }
 
-    fn later_than(&self, kind: till::Kind, of: &Of, wanted: &Wanted) -> Result<(Kind, Amount), Refused> {
-        let Some(follow) = follow(kind) else {
-            return Err(not_possible(format!("a {} refers to nothing", kind.as_str())));
-        };
-        let (of, amount) = match self.earlier(of)? {
-            Ok(sale) => self.of_known(follow, &sale, wanted)?,
+    /// The earlier transaction, and how much of it; all that is left of it when the till named no amount.
+    fn earlier_and_amount(
+        &self,
+        of: &Of,
+        amount: Option<Amount>,
+        wanted: &Wanted,
+    ) -> Result<(Earlier, Amount), Refused> {
+        match self.earlier(of)? {
+            Ok(sale) => self.of_known(&sale, amount, wanted),
             Err(payment) => {
-                (Earlier { payment: payment.clone(), number: None }, self.of_unknown(follow, &payment, wanted)?)
+                let amount = self.of_unknown(&payment, amount, wanted)?;
+                Ok((Earlier { payment, number: None }, amount))
             }
-        };
-        let kind = match follow {
-            Follow::Capture => Kind::Capture { of },
-            Follow::Refund => Kind::Refund { of },
-            Follow::Reversal => Kind::Reversal { of },
-            Follow::Increment => Kind::Increment { of },
-            Follow::Reauthorisation => Kind::Reauthorisation { of },
-        };
-        Ok((kind, amount))
+        }
     }
 
     /// The earlier transaction of this journal, or the id of a payment that it does not know.
-    fn earlier(&self, of: &Of) -> Result<Result<Sale, String>, Refused> {
+    fn earlier(&self, of: &Of) -> Result<Result<Sale, PaymentId>, Refused> {
         let number = match of {
             Of::Reference { till, reference } => return self.find(till, reference).map(|(sale, _)| Ok(sale)),
             Of::Number(number) => *number,
             Of::Payment(payment) => {
-                let payment = checked_id("payment", payment)?;
+                let payment = PaymentId::new(checked_id("payment", payment.as_str())?);
                 match self.journal.of_payment(&payment).map_err(refused_by_journal)? {
                     Some(number) => number,
                     None => return self.not_a_reversal_of_ours(payment).map(Err),
@@ -79,7 +85,7 @@ impl Agent {
 
     /// The id of a payment that this journal does not know. What it reversed by itself it knows, and nothing follows
     /// that.
-    fn not_a_reversal_of_ours(&self, payment: String) -> Result<String, Refused> {
+    fn not_a_reversal_of_ours(&self, payment: PaymentId) -> Result<PaymentId, Refused> {
         match self.journal.of_reversal(&payment).map_err(refused_by_journal)? {
             None => Ok(payment),
             Some(number) => Err(not_possible(format!(
@@ -88,20 +94,21 @@ impl Agent {
         }
     }
 
-    fn of_known(&self, follow: Follow, sale: &Sale, wanted: &Wanted) -> Result<(Earlier, Amount), Refused> {
+    fn of_known(&self, sale: &Sale, amount: Option<Amount>, wanted: &Wanted) -> Result<(Earlier, Amount), Refused> {
         let order = sale.order();
         if order.till != wanted.till {
             wanted.caller.needs(Right::AnyTill, "to refer to another till's transaction")?;
         }
-        self.is_whole_for(order.number)?;
-        let left = self.left(follow, sale)?.map_err(|why| match why {
+        self.is_whole_for(Some(order.number))?;
+        let kind = wanted.transaction.kind();
+        let left = self.left(kind, sale)?.map_err(|why| match why {
             Refusal::NeverFollows => {
-                let earlier = super::words::kind_of(&order.kind).as_str();
-                not_possible(format!("there is no {} of a {earlier}", wanted.kind.as_str()))
+                let earlier = order.kind().as_str();
+                not_possible(format!("there is no {} of a {earlier}", kind.as_str()))
             }
             why => not_possible(format!("{}: {why}", named_for(wanted, order))),
         })?;
-        let amount = match (left, wanted.amount) {
+        let amount = match (left, amount) {
             (Left::Nothing, _) => return Err(not_possible("nothing is left of the earlier transaction".to_owned())),
             (Left::UpTo(left), Some(amount)) if amount.currency() != left.currency() => {
                 return Err(not_possible(format!("the earlier transaction is in {}", left.currency())));
@@ -122,17 +129,16 @@ impl Agent {
         Ok((Earlier { payment, number: Some(order.number) }, amount))
     }
 
-    fn of_unknown(&self, follow: Follow, payment: &str, wanted: &Wanted) -> Result<Amount, Refused> {
-        self.is_whole_for(0)?;
+    fn of_unknown(&self, payment: &PaymentId, amount: Option<Amount>, wanted: &Wanted) -> Result<Amount, Refused> {
+        self.is_whole_for(None)?;
         wanted.caller.needs(Right::UnknownPayment, "to refer to a payment that this terminal does not know")?;
-        let amount = wanted.amount;
         let amount = amount
             .ok_or_else(|| not_possible("an amount is needed: this terminal does not know the payment".to_owned()))?;
-        if matches!(follow, Follow::Refund | Follow::Reversal) {
+        if wanted.transaction.kind().gives_back() {
             // What may have been given for it already counts.
             let earlier = self.journal.referring_to(payment).map_err(refused_by_journal)?;
-            let gives = |sale: &&Sale| matches!(sale.order().kind, Kind::Refund { .. } | Kind::Reversal { .. });
-            let given = earlier.iter().filter(gives).map(|sale| Transaction::of(sale, Vec::new()).possible()).sum();
+            let gives = |sale: &&Sale| sale.order().kind().gives_back();
+            let given = earlier.iter().filter(gives).map(|sale| History::of(sale, Vec::new()).possible()).sum();
             self.may_give(amount, given)?;
         }
         Ok(amount)
@@ -158,9 +164,9 @@ impl Agent {
     }
 
     /// How much of a transaction may follow in this way.
-    fn left(&self, follow: Follow, sale: &Sale) -> Result<Result<Left, Refusal>, Refused> {
-        let root = match &sale.order().kind {
-            Kind::Increment { of } => of.number,
+    fn left(&self, follow: Kind, sale: &Sale) -> Result<Result<Left, Refusal>, Refused> {
+        let root = match &sale.order().transaction {
+            Transaction::Increment { of } => of.number,
             _ => None,
         };
         let root = root.map(|number| self.journal.number(number)).transpose().map_err(refused_by_journal)?.flatten();
@@ -169,14 +175,14 @@ impl Agent {
     }
 
     /// A transaction with what refers to it, and what refers to that.
-    fn with_later(&self, sale: &Sale, depth: u8) -> Result<Transaction, Refused> {
+    fn with_later(&self, sale: &Sale, depth: u8) -> Result<History, Refused> {
         let mut later = Vec::new();
         if depth > 0 {
             for one in &self.later_than_this(sale)? {
                 later.push(self.with_later(one, depth - 1)?);
             }
         }
-        Ok(Transaction::of(sale, later))
+        Ok(History::of(sale, later))
     }
 
     /// What refers to a transaction.
@@ -203,12 +209,12 @@ impl Agent {
         let later = self.later_than_this(sale).unwrap_or_default();
         view.later = later.iter().map(|one| self.view_of(one)).map(|one| later_view(one, &view.till)).collect();
         view.later.sort_by_key(|one| one.number);
-        let follow = match sale.order().kind {
-            Kind::PreAuthorisation | Kind::Reauthorisation { .. } => Follow::Capture,
-            Kind::Sale | Kind::ByRegistration { .. } | Kind::Capture { .. } => Follow::Refund,
+        let follow = match sale.order().kind() {
+            kind if kind.is_reservation() => Kind::Capture,
+            kind if kind.takes_money() => Kind::Refund,
             _ => return view,
         };
-        if matches!(sale.standing(), Standing::Ended(_)) && self.is_whole_for(sale.order().number).is_ok() {
+        if matches!(sale.standing(), Standing::Ended(_)) && self.is_whole_for(Some(sale.order().number)).is_ok() {
             match self.left(follow, sale) {
                 Ok(Ok(Left::UpTo(left))) => view.left = Some(left.decimal()),
                 Ok(Err(Refusal::HoldsNothing)) | Err(_) => {}
@@ -222,9 +228,10 @@ impl Agent {
     /// what it is.
     pub(super) fn is_the_same(&self, wanted: &Wanted, sale: &Sale, view: &SaleView) -> Result<bool, Refused> {
         let order = sale.order();
-        let of = match (&wanted.of, order.kind.of()) {
+        let fields = wanted.transaction.fields();
+        let of = match (&fields.of, order.transaction.of()) {
             (None, None) => true,
-            (Some(Of::Payment(payment)), Some(of)) => is_same_payment(&of.payment, payment),
+            (Some(Of::Payment(payment)), Some(of)) => of.payment == *payment,
             (Some(Of::Number(number)), Some(of)) => of.number == Some(*number),
             (Some(Of::Reference { till, reference }), Some(of)) => {
                 let key = of.number.map(|number| self.journal.key(number)).transpose().map_err(refused_by_journal)?;
@@ -232,21 +239,21 @@ impl Agent {
             }
             (Some(_), None) | (None, Some(_)) => false,
         };
-        let registration = match &order.kind {
-            Kind::ByRegistration { registration } => wanted.registration.as_ref() == Some(registration),
+        let registration = match &order.transaction {
+            Transaction::ByRegistration { registration } => fields.registration.as_ref() == Some(registration),
             _ => true,
         };
-        let amount = wanted.amount.is_none_or(|amount| amount == order.amount);
-        Ok(wanted.kind == view.kind && of && registration && amount && has_its_particulars(wanted, order))
+        let amount = fields.amount.is_none_or(|amount| amount == order.amount);
+        let terms = of && registration && amount && added::are_the_same(&wanted.parameters, &order.parameters);
+        Ok(fields.kind == view.kind && terms && has_its_particulars(&fields, order))
     }
 }
 
-/// Whether a wish says what the stored transaction was begun with beside its kind, amount and what it refers to.
-fn has_its_particulars(wanted: &Wanted, order: &Order) -> bool {
-    wanted.ask_tip == order.ask_tip
-        && wanted.manual == order.manual
-        && wanted.accept_partial == order.accept_partial
-        && added::are_the_same(&wanted.parameters, &order.parameters)
+/// Whether a wish says how the card is read, and what is asked for beside the amount, as the stored transaction does.
+fn has_its_particulars(fields: &RequestFields, order: &Order) -> bool {
+    fields.ask_tip == order.ask_tip
+        && fields.manual == order.manual
+        && fields.accept_partial.unwrap_or(false) == order.accept_partial
 }
 
 /// As the earlier transaction's till may hear of it: another till's reference is that till's business.
@@ -258,18 +265,7 @@ fn later_view(view: SaleView, till: &str) -> LaterView {
 
 /// What a till may hear an earlier transaction called: its reference when it is the till's own.
 fn named_for(wanted: &Wanted, order: &Order) -> String {
-    if order.till == wanted.till { order.reference.clone() } else { format!("transaction {}", order.number) }
-}
-
-fn follow(kind: till::Kind) -> Option<Follow> {
-    match kind {
-        till::Kind::Capture => Some(Follow::Capture),
-        till::Kind::Refund => Some(Follow::Refund),
-        till::Kind::Reversal => Some(Follow::Reversal),
-        till::Kind::Increment => Some(Follow::Increment),
-        till::Kind::Reauthorisation => Some(Follow::Reauthorisation),
-        till::Kind::Sale | till::Kind::PreAuthorisation | till::Kind::Credit | till::Kind::ByRegistration => None,
-    }
+    if order.till == wanted.till { order.reference.to_string() } else { format!("transaction {}", order.number) }
 }
 
 fn checked_id(name: &str, id: &str) -> Result<String, Refused> {

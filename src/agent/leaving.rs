@@ -4,15 +4,16 @@
 //! How much is left to reverse is `sale`'s to reckon; a sale knows no other transaction, so what others gave back of it
 //! is found here.
 
-use crate::follow_up::{Held, Transaction};
+use crate::follow_up::{Held, History};
 use crate::money::Amount;
-use crate::sale::{self, Action, Event, Kind, Reason, Sale};
+use crate::sale::{self, Action, Event, Reason, Sale};
+use crate::transaction::{Kind, PaymentId, SaleNumber};
 
 use super::Agent;
 
 impl Agent {
     /// Gives a reversal back when it may leave.
-    pub(super) fn may_leave(&mut self, number: u64, reversal: Action) -> Option<Action> {
+    pub(super) fn may_leave(&mut self, number: SaleNumber, reversal: Action) -> Option<Action> {
         if let Action::Reverse { payment, amount, reference } = &reversal
             && let Some(held_back) = self.given_back_by_id(number, payment, *amount)
         {
@@ -25,27 +26,27 @@ impl Agent {
 
     /// Whether a till had this payment given back by its id before the journal knew whose it is, and together it would
     /// be too much, or nobody knows yet.
-    fn given_back_by_id(&mut self, number: u64, payment: &str, amount: Amount) -> Option<sale::Reversal> {
+    fn given_back_by_id(&mut self, number: SaleNumber, payment: &PaymentId, amount: Amount) -> Option<sale::Reversal> {
         let held_back = |reason: Reason, detail: &str, for_person| {
             Some(sale::Reversal::HeldBack { why: reason.with(detail), for_person })
         };
         let Ok(referring) = self.journal.referring_to(payment) else {
             return held_back(Reason::ReversalHeldBack, "", false);
         };
-        let captured = |sale: &Sale| matches!(sale.order().kind, Kind::Capture { .. });
-        let what = |sale: &Sale| Transaction::of(sale, Vec::new());
+        let captured = |sale: &Sale| sale.order().kind() == Kind::Capture;
+        let what = |sale: &Sale| History::of(sale, Vec::new());
         if referring.iter().any(|sale| captured(sale) && what(sale).possible() > 0) {
-            return held_back(Reason::GivenBackById, payment, true);
+            return held_back(Reason::GivenBackById, payment.as_str(), true);
         }
-        let gives = |sale: &&Sale| matches!(sale.order().kind, Kind::Refund { .. } | Kind::Reversal { .. });
+        let gives = |sale: &&Sale| sale.order().kind().gives_back();
         let given: Vec<_> = referring.iter().filter(gives).map(what).collect();
         if given.iter().any(|given| given.held == Held::Perhaps) {
             if let Some(active) = self.sales.get_mut(&number) {
                 active.given_by_id = None;
             }
-            return held_back(Reason::ReversalHeldBack, payment, false);
+            return held_back(Reason::ReversalHeldBack, payment.as_str(), false);
         }
-        let sum: u64 = given.iter().map(Transaction::possible).sum();
+        let sum: u64 = given.iter().map(History::possible).sum();
         if sum == 0 {
             return None;
         }
@@ -59,8 +60,8 @@ impl Agent {
         if looked {
             // The gateway does not list what it gave back among what is linked to the payment, and a look will not
             // change that.
-            return held_back(Reason::GivenBackById, payment, true);
+            return held_back(Reason::GivenBackById, payment.as_str(), true);
         }
-        held_back(Reason::ReversalHeldBack, payment, false)
+        held_back(Reason::ReversalHeldBack, payment.as_str(), false)
     }
 }

@@ -5,7 +5,8 @@
 use std::time::Duration;
 
 use crate::logging;
-use crate::till::{LogLevel, LogView, Refused, Who};
+use crate::till::{LogLevel, LogView, Refused};
+use crate::transaction::Who;
 
 use super::Agent;
 

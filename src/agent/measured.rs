@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use crate::metrics::{PrinterStanding, Standing, Timing};
 use crate::sale;
+use crate::transaction::SaleNumber;
 
-use super::words::kind_of;
 use super::{Agent, act};
 
 impl Agent {
     /// A step of a sale is on the disk, which took so long: nothing at all when there was nothing to write.
-    pub(super) fn measure_step(&mut self, number: u64, took: Duration) {
+    pub(super) fn measure_step(&mut self, number: SaleNumber, took: Duration) {
         if took > Duration::ZERO {
             self.metrics.synced(took);
         }
@@ -21,7 +21,7 @@ impl Agent {
         if let sale::Standing::Ended(outcome) = active.sale.standing()
             && !active.counted
         {
-            self.metrics.ended(kind_of(&active.sale.order().kind), outcome);
+            self.metrics.ended(active.sale.order().kind(), outcome);
             active.counted = true;
             self.warn_of_end(number);
         }
@@ -65,7 +65,7 @@ impl Agent {
         for active in self.sales.values() {
             let (undone, quarantined) = match active.sale.standing() {
                 sale::Standing::Unconfirmed { quarantined, .. } => {
-                    (active.sale.order().kind.is_undone_when_unknown(), quarantined.is_some())
+                    (active.sale.order().kind().is_undone_when_unknown(), quarantined.is_some())
                 }
                 _ if active.stuck || self.old_copy.holds_up(active.sale.order().number) => (false, false),
                 _ => continue,

@@ -24,9 +24,10 @@ use tokio::sync::oneshot;
 
 use crate::journal::{self, Opened};
 use crate::sale::{self, Action, Event, Sale};
-use crate::till::{Attention, AttentionView, Refused, SaleView, Who};
+use crate::till::{Attention, AttentionView, Refused, SaleView};
+use crate::transaction::{SaleNumber, Who};
 
-use super::{Agent, Done, words};
+use super::{Agent, Done};
 
 /// A day before the last thing that is known: clocks of board and gateway may differ, and zones.
 const SLACK_MS: i64 = 24 * 3600 * 1000;
@@ -65,18 +66,18 @@ pub(super) struct OldCopy {
     /// journal's, of a terminal that was set up anew.
     first_unix_ms: i64,
     /// The highest number at the start: what came later is this board's own.
-    before: u64,
+    before: SaleNumber,
     /// What was found before: what was open then waits for a person already, and what was done then is not known.
     noticed: journal::OldCopy,
     tries: u32,
     /// Why the last question had no answer.
     trouble: Option<String>,
     /// Reversals that wait, and since when.
-    waiting: Vec<(u64, Action, Duration)>,
+    waiting: Vec<(SaleNumber, Action, Duration)>,
     /// Transactions of before that this journal never sent: cancelled, unless the gateway holds them.
-    unsent: BTreeSet<u64>,
+    unsent: BTreeSet<SaleNumber>,
     /// Those of them that the gateway holds.
-    not_unsent: BTreeSet<u64>,
+    not_unsent: BTreeSet<SaleNumber>,
     /// What was found is not in the book yet.
     pub(super) unmarked: bool,
 }
@@ -113,13 +114,13 @@ impl OldCopy {
     }
 
     /// Whether this transaction, which was open at the start, waits for the gateway's word.
-    pub(super) fn holds_up(&self, number: u64) -> bool {
+    pub(super) fn holds_up(&self, number: SaleNumber) -> bool {
         self.unsent.contains(&number)
     }
 
     /// What a transaction that is taken up from the disk hears first; nothing as long as the gateway's word is waited
     /// for.
-    pub(super) fn first_event(&mut self, number: u64, never_sent: bool) -> Option<Event> {
+    pub(super) fn first_event(&mut self, number: SaleNumber, never_sent: bool) -> Option<Event> {
         match self.look {
             Look::Due(_) | Look::Asking if never_sent && number <= self.before => {
                 self.unsent.insert(number);
@@ -154,7 +155,7 @@ impl OldCopy {
                  refused and reversals of before wait; if it cannot be asked by date, set [gateway.assumptions] query-by-date = false"
                 ),
             ),
-            _ if self.noticed.before > 0 => (
+            _ if self.noticed.before > SaleNumber::BEFORE_ALL => (
                 Attention::JournalOldCopy,
                 format!(
                     "this journal was found to be an old copy: what was given back or taken of transactions up to number {} is not known \
@@ -170,7 +171,7 @@ impl OldCopy {
 
 impl Agent {
     /// Gives a reversal back, unless the gateway's word is waited for.
-    pub(super) fn unless_old_copy(&mut self, number: u64, reversal: Action) -> Option<Action> {
+    pub(super) fn unless_old_copy(&mut self, number: SaleNumber, reversal: Action) -> Option<Action> {
         let decided = self.sales.get(&number).is_some_and(|active| active.sale.is_decided());
         if number > self.old_copy.before || decided {
             return Some(reversal);
@@ -277,7 +278,7 @@ impl Agent {
 
     /// A reversal that had to wait. When that was long, somebody may have given the payment back meanwhile: it is
     /// looked up again.
-    fn goes_on(&mut self, number: u64, reversal: Action, since: Duration) {
+    fn goes_on(&mut self, number: SaleNumber, reversal: Action, since: Duration) {
         let waited = self.clock.monotonic().saturating_sub(since);
         match reversal {
             Action::Reverse { reference, .. } if waited > sale::FRESH => {
@@ -324,7 +325,7 @@ impl Agent {
         let how = format!(
             "the gateway holds {count} references of this terminal that the journal does not know (the log has the last one)"
         );
-        tracing::error!(above, %how, last, "ALARM: this journal is an old copy");
+        tracing::error!(above = above.get(), %how, last, "ALARM: this journal is an old copy");
         self.announce("alarm", &format!("ALARM: this journal is an old copy: {how}"));
         self.last_number = self.last_number.max(above);
         self.old_copy.waiting.clear();
@@ -337,7 +338,7 @@ impl Agent {
                 self.advance(number, Event::Restarted);
             }
         }
-        let before: Vec<u64> = self.sales.range(..=self.old_copy.before).map(|(number, _)| *number).collect();
+        let before: Vec<SaleNumber> = self.sales.range(..=self.old_copy.before).map(|(number, _)| *number).collect();
         for number in &before {
             self.advance(*number, Event::OldCopy { why: waits_for_person(*number) });
         }
@@ -368,7 +369,7 @@ impl Agent {
 
     /// A journal without a transaction: what the gateway holds from before now is not its own.
     pub(super) fn journal_begins(&mut self, gateway_unix_s: Option<i64>) {
-        let Some(gateway) = gateway_unix_s.filter(|_| self.last_number == 0) else { return };
+        let Some(gateway) = gateway_unix_s.filter(|_| self.last_number == SaleNumber::BEFORE_ALL) else { return };
         let now = self.now().unix_ms;
         if let Err(error) = self.journal.begin(gateway.saturating_mul(1000), now) {
             tracing::warn!(%error, "the journal could not note when it began");
@@ -382,18 +383,18 @@ impl Agent {
         }
     }
 
-    /// Whether the journal knows all that was done with the transaction of this number, as far as it can be known. Zero
-    /// stands for what this journal does not know anyway, and for money that is given without a payment.
-    pub(super) fn is_whole_for(&self, number: u64) -> Result<(), Refused> {
+    /// Whether the journal knows all that was done with the transaction of this number, as far as it can be known.
+    /// `None` stands for what this journal does not know anyway, and for money that is given without a payment.
+    pub(super) fn is_whole_for(&self, number: Option<SaleNumber>) -> Result<(), Refused> {
         let OldCopy { look, before, noticed, .. } = &self.old_copy;
-        if number > 0 && number <= noticed.before {
+        if let Some(number) = number.filter(|number| *number <= noticed.before) {
             let why = format!(
                 "transaction {number} is older than the moment at which this journal was found to be an old copy: what was given \
                  back or taken of it since is not known here; see to it in the gateway's back office"
             );
             return Err(Refused::NotPossible { why });
         }
-        if number <= *before && matches!(look, Look::Due(_) | Look::Asking) {
+        if number.is_none_or(|number| number <= *before) && matches!(look, Look::Due(_) | Look::Asking) {
             let why = "the gateway has not said yet whether this journal is an old copy, which would not know what was given back; \
                        try again in a moment";
             return Err(Refused::NotReady { why: why.to_owned() });
@@ -408,7 +409,7 @@ impl Agent {
     }
 
     /// A person has decided what becomes of a sale that waits.
-    pub(super) fn settle_sale(&mut self, number: u64, keep: bool, by: &Who) -> Result<SaleView, Refused> {
+    pub(super) fn settle_sale(&mut self, number: SaleNumber, keep: bool, by: &Who) -> Result<SaleView, Refused> {
         let waits = self.sales.get(&number).is_some_and(|active| active.sale.is_held() && !active.stuck);
         if !waits {
             let why = format!(
@@ -416,8 +417,8 @@ impl Agent {
             );
             return Err(Refused::NotPossible { why });
         }
-        tracing::warn!(sale = number, keep, %by, "a person has decided what becomes of a sale of an old copy");
-        self.advance(number, sale::Event::Settle { keep, by: Some(words::recorded(by)) });
+        tracing::warn!(sale = number.get(), keep, %by, "a person has decided what becomes of a sale of an old copy");
+        self.advance(number, sale::Event::Settle { keep, by: Some(by.clone()) });
         let settled = self.sales.get(&number).map(|active| self.view_of(&active.sale));
         settled.ok_or_else(|| Refused::NotPossible { why: format!("transaction {number} has ended") })
     }
@@ -439,7 +440,7 @@ fn window(known: i64, first: i64, began: Option<i64>, now: i64, apart: i64) -> (
 }
 
 /// The number is what `pos-agent settle` is told.
-fn waits_for_person(number: u64) -> sale::Why {
+fn waits_for_person(number: SaleNumber) -> sale::Why {
     sale::Reason::OldCopy.with(number)
 }
 
@@ -453,7 +454,7 @@ fn mark_of(reference: &str) -> String {
 }
 
 /// The number in one of our references: terminal, number, 128 random bits, and which reversal it is.
-fn number_of(reference: &str) -> Option<u64> {
+fn number_of(reference: &str) -> Option<SaleNumber> {
     let mut parts = reference.split('-').skip(1);
     let (number, random) = (parts.next()?, parts.next()?);
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit());
@@ -523,7 +524,7 @@ mod tests {
             ("12345678", None),
             ("", None),
         ] {
-            assert_eq!(number_of(reference), number, "{reference}");
+            assert_eq!(number_of(reference), number.map(SaleNumber::new), "{reference}");
         }
     }
 }

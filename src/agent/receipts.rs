@@ -2,14 +2,15 @@
 
 use crate::config::{self, Copies, Terminal};
 use crate::printer::{self, Letterhead, Page};
-use crate::sale::{Copy, Original, Paper, Receipt, Sale, Standing};
-use crate::till::{PrintView, ReceiptCopy, Refused};
+use crate::sale::{Original, Paper, Receipt, Sale, Standing};
+use crate::till::{PrintView, Refused};
+use crate::transaction::{ReceiptCopy, SaleNumber};
 use crate::words::{Language, Words};
 
 use super::Agent;
 
 /// In the order in which they are printed.
-const COPIES: [Copy; 2] = [Copy::Merchant, Copy::Customer];
+const COPIES: [ReceiptCopy; 2] = [ReceiptCopy::Merchant, ReceiptCopy::Customer];
 
 /// What the configuration says of each receipt.
 pub(super) fn letterhead(terminal: &Terminal) -> Letterhead {
@@ -21,7 +22,7 @@ pub(super) fn letterhead(terminal: &Terminal) -> Letterhead {
 impl Agent {
     /// Hands the receipts to the printers. A printer that is dead or full changes nothing: they can be had again. What
     /// stands on the last ones is kept, for every later copy.
-    pub(super) fn print(&mut self, number: u64, paper: Paper) {
+    pub(super) fn print(&mut self, number: SaleNumber, paper: Paper) {
         let Some(active) = self.sales.get(&number) else {
             return;
         };
@@ -31,17 +32,20 @@ impl Agent {
         for (copy, page) in &pages {
             // The slip is signed, whatever copies are printed by themselves: the first printer that prints any gives it
             // out.
-            let slip = self.printers().find(|(config, _)| prints(config, Copy::Merchant)).or(self.printers().next());
+            let slip =
+                self.printers().find(|(config, _)| prints(config, ReceiptCopy::Merchant)).or(self.printers().next());
             let printers: Vec<_> = match (paper, copy) {
-                (Paper::Copies, _) | (Paper::AfterSignature, Copy::Customer) => {
+                (Paper::Copies, _) | (Paper::AfterSignature, ReceiptCopy::Customer) => {
                     self.printers().filter(|(config, _)| prints(config, *copy)).collect()
                 }
-                (Paper::SignatureSlip, Copy::Merchant) => slip.into_iter().collect(),
-                (Paper::SignatureSlip, Copy::Customer) | (Paper::AfterSignature, Copy::Merchant) => Vec::new(),
+                (Paper::SignatureSlip, ReceiptCopy::Merchant) => slip.into_iter().collect(),
+                (Paper::SignatureSlip, ReceiptCopy::Customer) | (Paper::AfterSignature, ReceiptCopy::Merchant) => {
+                    Vec::new()
+                }
             };
             for (config, printer) in printers {
                 if let Err(why) = printer.print(receipt.clone(), page.clone(), *copy, false) {
-                    tracing::warn!(sale = number, printer = config.name, %why, "receipt not printed");
+                    tracing::warn!(sale = number.get(), printer = config.name, %why, "receipt not printed");
                     self.announce_to(number, "printer-failed", &why.to_string());
                 }
             }
@@ -49,14 +53,14 @@ impl Agent {
         for (copy, page) in pages.iter().filter(|_| has_ended) {
             match serde_json::to_string(page) {
                 Ok(page) => self.journal.keep_receipt(number, *copy, page),
-                Err(error) => tracing::warn!(sale = number, %error, "the receipt is not kept"),
+                Err(error) => tracing::warn!(sale = number.get(), %error, "the receipt is not kept"),
             }
         }
     }
 
     /// Prints a receipt again, with the mark that says so, on the printer that prints this copy by itself, or else the
     /// first.
-    pub(super) fn print_again(&self, sale: &Sale, copy: Copy) -> Result<PrintView, Refused> {
+    pub(super) fn print_again(&self, sale: &Sale, copy: ReceiptCopy) -> Result<PrintView, Refused> {
         let usual = self.printers().find(|(config, _)| prints(config, copy)).or_else(|| self.printers().next());
         let Some((config, printer)) = usual else {
             let why = "the terminal has no printer; see [[printer]] in the configuration".to_owned();
@@ -75,7 +79,7 @@ impl Agent {
     /// A receipt as text, for the screen or a till's own printer.
     pub(super) fn receipt_text(&self, sale: &Sale, copy: ReceiptCopy) -> String {
         let columns = self.config.printer.first().map_or(42, |printer| printer.columns);
-        let (_, page) = self.page_of(sale, copy.into());
+        let (_, page) = self.page_of(sale, copy);
         printer::plain(&page.lines(columns), columns)
     }
 
@@ -87,14 +91,14 @@ impl Agent {
     }
 
     /// One copy of a receipt: as it was kept, or composed anew.
-    fn page_of(&self, sale: &Sale, copy: Copy) -> (Receipt, Page) {
+    fn page_of(&self, sale: &Sale, copy: ReceiptCopy) -> (Receipt, Page) {
         let (receipt, number) = (self.receipt_of(sale), sale.order().number);
         let kept = match sale.standing() {
             Standing::Ended(_) => self.journal.receipt(number, copy),
             _ => Ok(None),
         };
         let kept = kept.unwrap_or_else(|error| {
-            tracing::warn!(sale = number, %error, "the receipt as it was cannot be read; it is composed anew");
+            tracing::warn!(sale = number.get(), %error, "the receipt as it was cannot be read; it is composed anew");
             None
         });
         // What a later program kept in another form is composed anew too.
@@ -111,11 +115,11 @@ impl Agent {
     /// What the journal knows of the transaction that this one refers to. Another till's reference is that till's.
     fn original_of(&self, sale: &Sale) -> Option<Original> {
         let order = sale.order();
-        let number = order.kind.of()?.number.filter(|number| *number < order.number)?;
+        let number = order.transaction.of()?.number.filter(|number| *number < order.number)?;
         let earlier = match self.journal.number(number) {
             Ok(earlier) => earlier?,
             Err(error) => {
-                tracing::warn!(sale = order.number, %error, "its receipt does not name the original transaction");
+                tracing::warn!(sale = order.number.get(), %error, "its receipt does not name the original transaction");
                 return None;
             }
         };
@@ -126,11 +130,11 @@ impl Agent {
 }
 
 /// Whether a printer prints a copy by itself.
-fn prints(config: &config::Printer, copy: Copy) -> bool {
+fn prints(config: &config::Printer, copy: ReceiptCopy) -> bool {
     match config.copies {
         Copies::Both => true,
-        Copies::Merchant => copy == Copy::Merchant,
-        Copies::Customer => copy == Copy::Customer,
+        Copies::Merchant => copy == ReceiptCopy::Merchant,
+        Copies::Customer => copy == ReceiptCopy::Customer,
         Copies::None => false,
     }
 }

@@ -4,6 +4,7 @@
 use crate::journal;
 use crate::sale::{self, Sale};
 use crate::till::Refused;
+use crate::transaction::SaleNumber;
 
 use super::status::state_of_journal;
 use super::{Active, Agent, JOURNAL_RETRY, JournalFault};
@@ -14,7 +15,7 @@ impl Agent {
     pub(super) fn resume(&mut self, unsettled: Vec<Sale>) {
         for sale in unsettled {
             let number = sale.order().number;
-            tracing::info!(sale = number, "found open, being settled");
+            tracing::info!(sale = number.get(), "found open, being settled");
             let never_sent = sale.standing() == sale::Standing::Waiting;
             let counted = self.sales.get(&number).is_some_and(|active| active.counted);
             self.sales.insert(number, Active { counted, ..Active::new(sale, self.clock.monotonic()) });
@@ -25,8 +26,8 @@ impl Agent {
 
     /// What cannot be recorded is not done: the card is declined, the till told that nothing is sure, and the sale
     /// taken up again from the disk, as after a power cut.
-    pub(super) fn journal_failed(&mut self, number: u64, error: &journal::Error) {
-        tracing::error!(sale = number, %error, "the journal could not be written");
+    pub(super) fn journal_failed(&mut self, number: SaleNumber, error: &journal::Error) {
+        tracing::error!(sale = number.get(), %error, "the journal could not be written");
         self.journal_is_faulty(error);
         let why = error.to_string();
         let Some(active) = self.sales.get_mut(&number) else {

@@ -249,7 +249,7 @@ impl Agent {
             let code =
                 if view.needs_person.is_some() { Attention::SaleNeedsPerson } else { Attention::SaleUnconfirmed };
             let text = format!("sale {} of till {}: {}", view.reference, view.till, view.text);
-            attention.push(of_sale(code, text, &view.reference, &view.till));
+            attention.push(of_sale(code, text, view.reference.as_str(), &view.till));
         }
         attention.extend(self.old_copy.attention());
         let soon = self.gateway.attention();
@@ -259,7 +259,7 @@ impl Agent {
             let order = active.sale.order();
             let text =
                 format!("sale {} of till {} waits for its signature to be compared", order.reference, order.till);
-            attention.push(of_sale(Attention::SignatureAwaited, text, &order.reference, &order.till));
+            attention.push(of_sale(Attention::SignatureAwaited, text, order.reference.as_str(), &order.till));
         }
         attention.extend(self.keys_run_out().map(|text| AttentionView::new(Attention::ReaderKeysLow, text)));
         StatusView {

@@ -10,8 +10,9 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::config::{Right, TillToken};
-use crate::sale::{Action, Approval, ApprovedAmount, Earlier, Event, ForChip, HostFacts, Kind, Order, Standing};
-use crate::till::{self, Caller, Of, Wanted};
+use crate::sale::{Action, Approval, ApprovedAmount, Event, ForChip, HostFacts, Order, Standing};
+use crate::till::{self, Caller, Of, Wanted, WantedTransaction};
+use crate::transaction::{Earlier, Kind, OutcomeWord, PaymentId, ReceiptCopy, Reference, SaleNumber, Transaction, Who};
 use crate::wire;
 
 mod later;
@@ -43,18 +44,18 @@ impl Terminal {
         };
         let (commands, receiver) = mpsc::channel(1);
         let (progress, _) = broadcast::channel(64);
-        let (agent, ends) = Agent::start(config, surroundings, Tills { commands: receiver, progress }).unwrap();
+        let (agent, ends) = Agent::start(config, surroundings, Wires { commands: receiver, progress }).unwrap();
         Self { agent, _ends: ends, _commands: commands }
     }
 
     /// Enters a transaction of before: asked for, and answered.
-    fn enter(&mut self, number: u64, till: &str, kind: Kind, minor: u64, answer: Option<Answer>) {
+    fn enter(&mut self, number: u64, till: &str, transaction: Transaction, minor: u64, answer: Option<Answer>) {
         let order = Order {
-            kind,
+            transaction,
             parameters: Vec::new(),
-            number,
+            number: SaleNumber::new(number),
             till: till.to_owned(),
-            reference: format!("R{number}"),
+            reference: Reference::parse(format!("R{number}")).unwrap(),
             by: None,
             amount: eur(minor),
             ask_tip: false,
@@ -80,19 +81,19 @@ impl Terminal {
     }
 
     fn refunded(&mut self, number: u64, till: &str, of: Earlier, minor: u64) {
-        self.enter(number, till, Kind::Refund { of }, minor, Some(approved(&id(number))));
+        self.enter(number, till, Transaction::Refund { of }, minor, Some(approved(&id(number))));
     }
 
-    fn may(&self, wanted: &Wanted) -> Result<(Kind, Amount), String> {
-        self.agent.kind_and_amount(wanted).map_err(|refused| refused.to_string())
+    fn may(&self, wanted: &Wanted) -> Result<(Transaction, Amount), String> {
+        self.agent.transaction_and_amount(wanted).map_err(|refused| refused.to_string())
     }
 
     fn standing(&self, number: u64) -> Standing<'_> {
-        self.agent.sales[&number].sale.standing()
+        self.agent.sales[&SaleNumber::new(number)].sale.standing()
     }
 
     fn is_held(&self, number: u64) -> bool {
-        self.agent.sales[&number].sale.is_held()
+        self.agent.sales[&SaleNumber::new(number)].sale.is_held()
     }
 }
 
@@ -146,16 +147,16 @@ fn id(number: u64) -> String {
 }
 
 /// The kind of sale that needs no card.
-fn stored_card() -> Kind {
-    Kind::ByRegistration { registration: "f".repeat(32) }
+fn stored_card() -> Transaction {
+    Transaction::ByRegistration { registration: "f".repeat(32) }
 }
 
 fn approved(id: &str) -> Answer {
     Answer::Approved(Box::new(Approval {
-        id: id.to_owned(),
+        id: PaymentId::new(id),
         amount: ApprovedAmount::NotSaid,
         for_chip: ForChip::default(),
-        facts: HostFacts { id: Some(id.to_owned()), ..HostFacts::default() },
+        facts: HostFacts { id: Some(PaymentId::new(id)), ..HostFacts::default() },
     }))
 }
 
@@ -168,25 +169,19 @@ fn refund(till: &str, of: Of, minor: u64, rights: &[Right]) -> Wanted {
     let token = TillToken { till: till.to_owned(), token_file: "token".into(), rights };
     Wanted {
         till: till.to_owned(),
-        reference: "new".to_owned(),
-        kind: till::Kind::Refund,
-        amount: Some(eur(minor)),
-        ask_tip: false,
-        manual: false,
-        accept_partial: false,
-        of: Some(of),
+        reference: Reference::parse("new").unwrap(),
+        transaction: WantedTransaction::Refund { of, amount: Some(eur(minor)) },
         caller: Caller::token(&token),
-        registration: None,
         parameters: serde_json::Map::new(),
     }
 }
 
 fn by_reference(till: &str, number: u64) -> Of {
-    Of::Reference { till: till.to_owned(), reference: format!("R{number}") }
+    Of::Reference { till: till.to_owned(), reference: Reference::parse(format!("R{number}")).unwrap() }
 }
 
 fn in_journal(number: u64) -> Earlier {
-    Earlier { payment: id(number), number: Some(number) }
+    Earlier { payment: PaymentId::new(id(number)), number: Some(SaleNumber::new(number)) }
 }
 
 #[tokio::test(start_paused = true)]
@@ -194,15 +189,15 @@ async fn an_id_that_the_journal_knows_is_that_sale_with_its_rest() {
     let folder = TempDir::new().unwrap();
     let mut terminal = Terminal::start(folder.path(), "");
     terminal.sold(1, "till-1", 1000);
-    let by_id = || Of::Payment(id(1));
-    let refund_of_it = (Kind::Refund { of: in_journal(1) }, eur(1000));
+    let by_id = || Of::Payment(PaymentId::new(id(1)));
+    let refund_of_it = (Transaction::Refund { of: in_journal(1) }, eur(1000));
     assert_eq!(terminal.may(&refund("till-1", by_id(), 1000, &[])), Ok(refund_of_it));
     let more = terminal.may(&refund("till-1", by_id(), 1001, &[])).unwrap_err();
     assert!(more.contains("more than is left: 10.00 EUR"), "{more}");
     // However it was named, what was given counts.
     terminal.refunded(2, "till-1", in_journal(1), 300);
-    terminal.refunded(3, "till-1", Earlier { payment: id(1), number: None }, 200);
-    for of in [by_id(), Of::Number(1), by_reference("till-1", 1)] {
+    terminal.refunded(3, "till-1", Earlier { payment: PaymentId::new(id(1)), number: None }, 200);
+    for of in [by_id(), Of::Number(SaleNumber::new(1)), by_reference("till-1", 1)] {
         let more = terminal.may(&refund("till-1", of.clone(), 501, &[])).unwrap_err();
         assert!(more.contains("more than is left: 5.00 EUR"), "{of:?}: {more}");
         assert!(terminal.may(&refund("till-1", of, 500, &[])).is_ok());
@@ -214,19 +209,22 @@ async fn another_tills_sale_needs_the_right_however_it_is_named() {
     let folder = TempDir::new().unwrap();
     let mut terminal = Terminal::start(folder.path(), "");
     terminal.sold(1, "till-1", 1000);
-    for of in [Of::Payment(id(1)), Of::Number(1), by_reference("till-1", 1)] {
+    for of in [Of::Payment(PaymentId::new(id(1))), Of::Number(SaleNumber::new(1)), by_reference("till-1", 1)] {
         assert!(terminal.may(&refund("till-1", of.clone(), 100, &[])).is_ok(), "{of:?}");
         let refused = terminal.may(&refund("till-2", of.clone(), 100, &[Right::UnknownPayment])).unwrap_err();
         assert!(refused.contains("the right any-till"), "{of:?}: {refused}");
         let returned = terminal.may(&refund("till-2", of.clone(), 100, &[Right::AnyTill]));
-        assert_eq!(returned, Ok((Kind::Refund { of: in_journal(1) }, eur(100))), "{of:?}");
+        assert_eq!(returned, Ok((Transaction::Refund { of: in_journal(1) }, eur(100))), "{of:?}");
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn for_an_unknown_payment_and_by_credit_nothing_is_given_beyond_the_limit() {
-    let unknown = |minor, rights: &[Right]| refund("till-1", Of::Payment(UNKNOWN.to_owned()), minor, rights);
-    let credit = |minor| Wanted { kind: till::Kind::Credit, of: None, ..unknown(minor, &[]) };
+    let unknown = |minor, rights: &[Right]| refund("till-1", Of::Payment(PaymentId::new(UNKNOWN)), minor, rights);
+    let credit = |minor| {
+        let transaction = WantedTransaction::Credit { amount: eur(minor), manual: false };
+        Wanted { transaction, ..unknown(minor, &[]) }
+    };
     let folder = TempDir::new().unwrap();
     {
         let closed = Terminal::start(folder.path(), "");
@@ -238,11 +236,14 @@ async fn for_an_unknown_payment_and_by_credit_nothing_is_given_beyond_the_limit(
     let refused = terminal.may(&unknown(1, &[Right::AnyTill])).unwrap_err();
     assert!(refused.contains("the right unknown-payment"), "{refused}");
     assert!(terminal.may(&unknown(5001, &[Right::UnknownPayment])).is_err());
-    let of = || Earlier { payment: UNKNOWN.to_owned(), number: None };
-    assert_eq!(terminal.may(&unknown(5000, &[Right::UnknownPayment])), Ok((Kind::Refund { of: of() }, eur(5000))));
+    let of = || Earlier { payment: PaymentId::new(UNKNOWN), number: None };
+    assert_eq!(
+        terminal.may(&unknown(5000, &[Right::UnknownPayment])),
+        Ok((Transaction::Refund { of: of() }, eur(5000)))
+    );
     // What was given for it before counts, and what may have been given.
     terminal.refunded(1, "till-2", of(), 1000);
-    terminal.enter(2, "till-1", Kind::Reversal { of: of() }, 1500, Some(lost()));
+    terminal.enter(2, "till-1", Transaction::Reversal { of: of() }, 1500, Some(lost()));
     let refused = terminal.may(&unknown(2501, &[Right::UnknownPayment])).unwrap_err();
     assert!(refused.contains("above the limit of 50.00 EUR"), "{refused}");
     assert!(terminal.may(&unknown(2500, &[Right::UnknownPayment])).is_ok());
@@ -255,18 +256,21 @@ async fn the_earlier_till_is_part_of_what_was_asked_for() {
     let mut terminal = Terminal::start(folder.path(), "");
     terminal.sold(1, "till-1", 1000);
     terminal.refunded(2, "till-3", in_journal(1), 100);
-    let (sale, view) = terminal.agent.find("till-3", "R2").unwrap();
+    let (sale, view) = terminal.agent.find("till-3", &Reference::parse("R2").unwrap()).unwrap();
     for (of, is_it) in [
         (by_reference("till-1", 1), true),
-        (Of::Number(1), true),
-        (Of::Payment(id(1)), true),
+        (Of::Number(SaleNumber::new(1)), true),
+        (Of::Payment(PaymentId::new(id(1))), true),
         // The same reference of another till is another sale.
         (by_reference("till-2", 1), false),
         (by_reference("till-1", 3), false),
-        (Of::Number(3), false),
-        (Of::Payment(id(3)), false),
+        (Of::Number(SaleNumber::new(3)), false),
+        (Of::Payment(PaymentId::new(id(3))), false),
     ] {
-        let wanted = Wanted { reference: "R2".to_owned(), ..refund("till-3", of.clone(), 100, &[Right::AnyTill]) };
+        let wanted = Wanted {
+            reference: Reference::parse("R2").unwrap(),
+            ..refund("till-3", of.clone(), 100, &[Right::AnyTill])
+        };
         assert_eq!(terminal.agent.is_the_same(&wanted, &sale, &view).ok(), Some(is_it), "{of:?}");
     }
 }
@@ -278,22 +282,28 @@ async fn an_answer_with_the_id_of_another_transaction_is_not_taken() {
         let mut before = Terminal::start(folder.path(), "");
         before.sold(1, "till-1", 1000);
         before.enter(2, "till-1", stored_card(), 1000, None);
-        before.enter(3, "till-1", Kind::Refund { of: Earlier { payment: UNKNOWN.to_owned(), number: None } }, 1, None);
+        before.enter(
+            3,
+            "till-1",
+            Transaction::Refund { of: Earlier { payment: PaymentId::new(UNKNOWN), number: None } },
+            1,
+            None,
+        );
     }
     let terminal = Terminal::start(folder.path(), "");
     for (number, payment, is_ours) in
         [(2, id(2), true), (2, id(1), false), (3, id(3), true), (3, UNKNOWN.to_owned(), false)]
     {
-        let pending = Answer::Pending { id: payment.clone() };
+        let pending = Answer::Pending { id: PaymentId::new(payment.clone()) };
         for answer in [approved(&payment), pending] {
-            let taken = terminal.agent.with_an_id_of_its_own(number, answer.clone());
+            let taken = terminal.agent.with_an_id_of_its_own(SaleNumber::new(number), answer.clone());
             assert_eq!(!matches!(taken, Answer::NotOurs { .. }), is_ours, "{number}: {answer:?}");
         }
     }
 }
 
 fn reversal() -> Action {
-    Action::Reverse { payment: id(1), amount: eur(1000), reference: format!("{}-r1", reference(1)) }
+    Action::Reverse { payment: PaymentId::new(id(1)), amount: eur(1000), reference: format!("{}-r1", reference(1)) }
 }
 
 #[tokio::test(start_paused = true)]
@@ -303,20 +313,28 @@ async fn no_reversal_of_before_leaves_until_the_gateway_has_named_its_references
     let mut terminal = Terminal::start(folder.path(), "");
     terminal.agent.settle();
     assert_eq!(
-        terminal.agent.may_leave(1, reversal()),
+        terminal.agent.may_leave(SaleNumber::new(1), reversal()),
         None,
         "it is not known yet whether this journal is an old copy"
     );
     terminal.agent.references_listed(Err("HTTP 500".to_owned()));
-    assert_eq!(terminal.agent.may_leave(1, reversal()), None, "nor after a question without an answer");
-    assert_eq!(terminal.agent.may_leave(2, reversal()), Some(reversal()), "what began since is this board's own");
+    assert_eq!(
+        terminal.agent.may_leave(SaleNumber::new(1), reversal()),
+        None,
+        "nor after a question without an answer"
+    );
+    assert_eq!(
+        terminal.agent.may_leave(SaleNumber::new(2), reversal()),
+        Some(reversal()),
+        "what began since is this board's own"
+    );
     terminal.agent.references_listed(Ok(vec![reference(1), "somebody-elses".to_owned()]));
-    assert_eq!(terminal.agent.may_leave(1, reversal()), Some(reversal()));
+    assert_eq!(terminal.agent.may_leave(SaleNumber::new(1), reversal()), Some(reversal()));
     // A gateway that cannot be asked by date is a setting.
     drop(terminal);
     let settings = "[gateway.assumptions]\nquery-by-date = false";
     let mut terminal = Terminal::start(folder.path(), settings);
-    assert_eq!(terminal.agent.may_leave(1, reversal()), Some(reversal()));
+    assert_eq!(terminal.agent.may_leave(SaleNumber::new(1), reversal()), Some(reversal()));
 }
 
 #[tokio::test(start_paused = true)]
@@ -327,11 +345,11 @@ async fn the_sales_of_an_old_copy_wait_for_a_person_also_after_a_restart() {
     {
         let mut terminal = Terminal::start(folder.path(), "");
         terminal.agent.settle();
-        assert_eq!(terminal.agent.may_leave(1, reversal()), None);
+        assert_eq!(terminal.agent.may_leave(SaleNumber::new(1), reversal()), None);
         terminal.agent.references_listed(Ok(references()));
         assert!(terminal.is_held(1), "{:?}", terminal.standing(1));
-        assert_eq!(terminal.agent.last_number, 5, "numbers go on above what the gateway holds");
-        assert_eq!(terminal.agent.may_leave(1, reversal()), None);
+        assert_eq!(terminal.agent.last_number, SaleNumber::new(5), "numbers go on above what the gateway holds");
+        assert_eq!(terminal.agent.may_leave(SaleNumber::new(1), reversal()), None);
     }
     // What was found once is not found again, and what waited waits.
     let mut terminal = Terminal::start(folder.path(), "");
@@ -339,9 +357,9 @@ async fn the_sales_of_an_old_copy_wait_for_a_person_also_after_a_restart() {
     assert!(terminal.is_held(1), "{:?}", terminal.standing(1));
     terminal.agent.references_listed(Ok(references()));
     assert!(matches!(terminal.standing(1), Standing::Unconfirmed { quarantined: Some(_), .. }));
-    assert!(terminal.agent.settle_sale(1, false, &crate::till::Who::default()).is_ok());
+    assert!(terminal.agent.settle_sale(SaleNumber::new(1), false, &Who::default()).is_ok());
     assert!(!terminal.is_held(1));
-    assert_eq!(terminal.agent.may_leave(1, reversal()), Some(reversal()), "a person has decided");
+    assert_eq!(terminal.agent.may_leave(SaleNumber::new(1), reversal()), Some(reversal()), "a person has decided");
 }
 
 #[tokio::test(start_paused = true)]
@@ -355,21 +373,22 @@ async fn a_list_or_a_reversal_with_the_id_of_another_transaction_is_not_taken() 
     let terminal = Terminal::start(folder.path(), "");
     for (payment, is_ours) in [(id(2), true), (id(1), false), (id(1).to_uppercase(), false)] {
         let found = sale::Found {
-            id: payment.clone(),
+            id: PaymentId::new(payment.clone()),
             payment_type: "DB".to_owned(),
             amount: ApprovedAmount::Said(eur(1000)),
             state: sale::FoundState::Approved,
             reference: Some(reference(2)),
             refers_to: None,
         };
-        let listed = terminal.agent.with_payments_of_its_own(2, Inquiry::Payments(vec![found.clone()]));
+        let listed =
+            terminal.agent.with_payments_of_its_own(SaleNumber::new(2), Inquiry::Payments(vec![found.clone()]));
         assert_eq!(matches!(listed, Inquiry::Payments(_)), is_ours, "{payment}");
-        let reversal = Reversal::Done { id: payment.clone(), amount: ApprovedAmount::NotSaid };
-        let reversal = terminal.agent.with_a_reversal_of_its_own(2, reversal);
+        let reversal = Reversal::Done { id: PaymentId::new(payment.clone()), amount: ApprovedAmount::NotSaid };
+        let reversal = terminal.agent.with_a_reversal_of_its_own(SaleNumber::new(2), reversal);
         assert_eq!(matches!(reversal, Reversal::Done { .. }), is_ours, "{payment}");
         // What another transaction is linked to it by is not under our reference.
         let linked = sale::Found { reference: Some(reference(1)), ..found };
-        let listed = terminal.agent.with_payments_of_its_own(2, Inquiry::Payments(vec![linked]));
+        let listed = terminal.agent.with_payments_of_its_own(SaleNumber::new(2), Inquiry::Payments(vec![linked]));
         assert!(matches!(listed, Inquiry::Payments(_)), "{payment}");
     }
 }
@@ -378,7 +397,7 @@ async fn a_list_or_a_reversal_with_the_id_of_another_transaction_is_not_taken() 
 #[tokio::test(start_paused = true)]
 async fn what_is_being_given_back_by_its_id_is_not_reversed_on_top() {
     let folder = TempDir::new().unwrap();
-    let of_unknown = || Kind::Refund { of: Earlier { payment: UNKNOWN.to_owned(), number: None } };
+    let of_unknown = || Transaction::Refund { of: Earlier { payment: PaymentId::new(UNKNOWN), number: None } };
     {
         let mut before = Terminal::start(folder.path(), "");
         before.enter(1, "till-1", stored_card(), 1000, None);
@@ -387,11 +406,11 @@ async fn what_is_being_given_back_by_its_id_is_not_reversed_on_top() {
     let settings = "[gateway.assumptions]\nquery-by-date = false";
     let mut terminal = Terminal::start(folder.path(), settings);
     let reversal = |minor| Action::Reverse {
-        payment: UNKNOWN.to_uppercase(),
+        payment: PaymentId::new(UNKNOWN.to_uppercase()),
         amount: eur(minor),
         reference: format!("{}-r1", reference(1)),
     };
-    assert_eq!(terminal.agent.may_leave(1, reversal(1000)), None, "the refund has no end yet");
+    assert_eq!(terminal.agent.may_leave(SaleNumber::new(1), reversal(1000)), None, "the refund has no end yet");
     drop(terminal);
     // Of other ones a part was refunded: the rest may go back.
     let refunded_in_part = || {
@@ -405,7 +424,7 @@ async fn what_is_being_given_back_by_its_id_is_not_reversed_on_top() {
     let held_back = |terminal: &mut Terminal, approved: u64, given: &[u64]| {
         terminal.agent.inbox.clear();
         let found = |id: &str, kind: &str, minor, ours| sale::Found {
-            id: id.to_owned(),
+            id: PaymentId::new(id),
             payment_type: kind.to_owned(),
             amount: ApprovedAmount::Said(eur(minor)),
             state: sale::FoundState::Approved,
@@ -414,9 +433,9 @@ async fn what_is_being_given_back_by_its_id_is_not_reversed_on_top() {
         };
         let refunds = given.iter().map(|minor| found(&id(2), "RF", *minor, 2));
         let list = std::iter::once(found(UNKNOWN, "DB", approved, 1)).chain(refunds).collect();
-        terminal.agent.advance(1, Event::Inquired(Inquiry::Payments(list)));
+        terminal.agent.advance(SaleNumber::new(1), Event::Inquired(Inquiry::Payments(list)));
         match terminal.agent.inbox.pop_back() {
-            Some((1, Event::ReversalAnswered { reversal: Reversal::HeldBack { for_person, .. }, .. })) => {
+            Some((_, Event::ReversalAnswered { reversal: Reversal::HeldBack { for_person, .. }, .. })) => {
                 Some(for_person)
             }
             None => None,
@@ -446,8 +465,8 @@ async fn what_is_being_given_back_by_its_id_is_not_reversed_on_top() {
     {
         let mut before = Terminal::start(captured.path(), settings);
         before.enter(1, "till-1", stored_card(), 1000, None);
-        let of = Earlier { payment: UNKNOWN.to_owned(), number: None };
-        before.enter(2, "till-2", Kind::Capture { of }, 1000, Some(approved(&id(2))));
+        let of = Earlier { payment: PaymentId::new(UNKNOWN), number: None };
+        before.enter(2, "till-2", Transaction::Capture { of }, 1000, Some(approved(&id(2))));
     }
     let mut terminal = Terminal::start(captured.path(), settings);
     terminal.agent.settle();
@@ -461,24 +480,26 @@ async fn nothing_follows_a_reversal_that_was_made_by_itself() {
     let settings = "max-credit-amount = \"50.00\"";
     let mut terminal = Terminal::start(folder.path(), settings);
     terminal.enter(1, "till-1", stored_card(), 1000, None);
-    let mut sale = terminal.agent.journal.number(1).unwrap().unwrap();
+    let mut sale = terminal.agent.journal.number(SaleNumber::new(1)).unwrap().unwrap();
     let now = terminal.agent.now();
     let found = sale::Found {
-        id: id(1),
+        id: PaymentId::new(id(1)),
         payment_type: "DB".to_owned(),
         amount: ApprovedAmount::Said(eur(1000)),
         state: sale::FoundState::Approved,
         reference: Some(reference(1)),
         refers_to: None,
     };
-    let back = Reversal::Done { id: UNKNOWN.to_owned(), amount: ApprovedAmount::Said(eur(1000)) };
+    let back = Reversal::Done { id: PaymentId::new(UNKNOWN), amount: ApprovedAmount::Said(eur(1000)) };
     let answered = Event::ReversalAnswered { reference: format!("{}-r1", reference(1)), reversal: back };
     for event in [Event::Answered(lost()), Event::Inquired(Inquiry::Payments(vec![found])), answered] {
         let step = sale.handle(event, now, terminal.agent.deadlines);
         let _ = terminal.agent.journal.commit(&mut sale, step, now.unix_ms).unwrap();
     }
     for named in [UNKNOWN.to_owned(), UNKNOWN.to_uppercase()] {
-        let refused = terminal.may(&refund("till-2", Of::Payment(named), 1000, &[Right::UnknownPayment])).unwrap_err();
+        let refused = terminal
+            .may(&refund("till-2", Of::Payment(PaymentId::new(named)), 1000, &[Right::UnknownPayment]))
+            .unwrap_err();
         assert!(refused.contains("nothing follows a reversal"), "{refused}");
     }
 }
@@ -488,30 +509,30 @@ async fn nothing_follows_a_reversal_that_was_made_by_itself() {
 async fn what_was_never_sent_ends_only_when_the_gateway_does_not_hold_it() {
     let folder = TempDir::new().unwrap();
     let waits = |number| Order {
-        kind: Kind::Sale,
+        transaction: Transaction::Sale,
         parameters: Vec::new(),
         number,
         till: "till-1".to_owned(),
-        reference: format!("R{number}"),
+        reference: Reference::parse(format!("R{number}")).unwrap(),
         by: None,
         amount: eur(1000),
         ask_tip: false,
         manual: false,
         accept_partial: false,
         terminal_id: TERMINAL.to_owned(),
-        merchant_transaction_id: reference(number),
+        merchant_transaction_id: reference(number.get()),
         started_unix_ms: clock::built_unix_ms(),
         local_time: "2026-11-20 13:00:00".to_owned(),
     };
     {
         let mut before = Terminal::start(folder.path(), "");
         for number in [1, 2] {
-            let (mut sale, first) = Sale::begin(waits(number));
+            let (mut sale, first) = Sale::begin(waits(SaleNumber::new(number)));
             let _ = before.agent.journal.commit(&mut sale, first, before.agent.now().unix_ms).unwrap();
         }
     }
     let view = |terminal: &Terminal, number: u64| {
-        let sale = terminal.agent.journal.number(number).unwrap().unwrap();
+        let sale = terminal.agent.journal.number(SaleNumber::new(number)).unwrap().unwrap();
         let view = terminal.agent.view_of(&sale);
         (view.state, view.outcome)
     };
@@ -521,20 +542,20 @@ async fn what_was_never_sent_ends_only_when_the_gateway_does_not_hold_it() {
         for number in [1, 2] {
             assert_eq!(view(&terminal, number), (till::State::Unconfirmed, None), "the gateway was not asked yet");
             let (reply, mut said) = oneshot::channel();
-            let known = terminal.agent.view_of(&terminal.agent.sales[&number].sale);
-            terminal.agent.cancel(number, &till::Who::default(), known, reply);
+            let known = terminal.agent.view_of(&terminal.agent.sales[&SaleNumber::new(number)].sale);
+            terminal.agent.cancel(SaleNumber::new(number), &Who::default(), known, reply);
             assert_eq!(said.try_recv().unwrap().unwrap().outcome, None, "nor may it be cancelled");
         }
         let Some(held) = held else { continue };
         // In that moment the second one cannot be written.
-        terminal.agent.sales.get_mut(&held).unwrap().stuck = true;
+        terminal.agent.sales.get_mut(&SaleNumber::new(held)).unwrap().stuck = true;
         terminal.agent.references_listed(Ok(vec![reference(held)]));
         terminal.agent.settle();
         assert!(terminal.agent.old_copy.unmarked, "the next start must find it again");
         terminal.agent.retry_journal();
         terminal.agent.settle();
         assert!(!terminal.agent.old_copy.unmarked);
-        assert_eq!(view(&terminal, 1), (till::State::Ended, Some(till::Outcome::NotSent)));
+        assert_eq!(view(&terminal, 1), (till::State::Ended, Some(OutcomeWord::NotSent)));
         assert!(terminal.is_held(2), "{:?}", terminal.standing(2));
     }
 }
@@ -545,20 +566,20 @@ async fn a_number_that_no_board_reaches_is_nobodys_and_stops_nothing() {
     Terminal::start(folder.path(), "").enter(1, "till-1", stored_card(), 1000, None);
     let mut terminal = Terminal::start(folder.path(), "");
     terminal.agent.settle();
-    assert_eq!(terminal.agent.may_leave(1, reversal()), None);
+    assert_eq!(terminal.agent.may_leave(SaleNumber::new(1), reversal()), None);
     let giants = [1_000_002, u64::MAX / 2, u64::MAX].map(reference);
     let overflow = format!("{TERMINAL}-{}0-{}", u64::MAX, "0".repeat(32));
     terminal.agent.references_listed(Ok(giants.into_iter().chain([overflow]).collect()));
     assert!(!terminal.is_held(1), "{:?}", terminal.standing(1));
-    assert_eq!(terminal.agent.last_number, 1);
-    assert_eq!(terminal.agent.may_leave(1, reversal()), Some(reversal()));
+    assert_eq!(terminal.agent.last_number, SaleNumber::new(1));
+    assert_eq!(terminal.agent.may_leave(SaleNumber::new(1), reversal()), Some(reversal()));
     drop(terminal);
     // The highest that is believed.
     let mut terminal = Terminal::start(folder.path(), "");
     terminal.agent.settle();
     terminal.agent.references_listed(Ok(vec![reference(1_000_001)]));
     assert!(terminal.is_held(1));
-    assert_eq!(terminal.agent.last_number, 1_000_001);
+    assert_eq!(terminal.agent.last_number, SaleNumber::new(1_000_001));
 }
 
 #[tokio::test(start_paused = true)]
@@ -584,7 +605,7 @@ fn strange_in(told: &impl serde::Serialize, own: &[u64], all: &[u64]) -> Vec<Str
 #[tokio::test(start_paused = true)]
 async fn the_status_names_a_till_its_own_sales_alone() {
     let folder = TempDir::new().unwrap();
-    let before = || Kind::Refund { of: in_journal(1) };
+    let before = || Transaction::Refund { of: in_journal(1) };
     {
         let mut terminal = Terminal::start(folder.path(), "");
         terminal.sold(1, "till-1", 1000);
@@ -595,14 +616,16 @@ async fn the_status_names_a_till_its_own_sales_alone() {
     let mut terminal = Terminal::start(folder.path(), "");
     terminal.agent.settle();
     // Of the other till as well: at the reader, and one that waits for its signature.
-    let order = Order { kind: Kind::Sale, ..terminal.agent.sales[&4].sale.order().clone() };
+    let order =
+        Order { transaction: Transaction::Sale, ..terminal.agent.sales[&SaleNumber::new(4)].sale.order().clone() };
     for (number, reference) in [(5, "R5"), (6, "R6")] {
-        let order = Order { number, reference: reference.to_owned(), ..order.clone() };
+        let order =
+            Order { number: SaleNumber::new(number), reference: Reference::parse(reference).unwrap(), ..order.clone() };
         let (mut sale, first) = Sale::begin(order);
         let _ = terminal.agent.journal.commit(&mut sale, first, 0).unwrap();
-        terminal.agent.sales.insert(number, Active::new(sale, Duration::ZERO));
+        terminal.agent.sales.insert(SaleNumber::new(number), Active::new(sale, Duration::ZERO));
     }
-    terminal.agent.at_reader = Some(5);
+    terminal.agent.at_reader = Some(SaleNumber::new(5));
     let all = [1, 2, 3, 4, 5, 6];
     let everything = terminal.agent.status(|_| true);
     assert_eq!(everything.unconfirmed.len(), 3, "{everything:?}");
@@ -635,9 +658,9 @@ async fn what_all_tills_hear_names_no_sale() {
     let mut heard = terminal.agent.progress.subscribe();
     for sale in [1, 2, 99] {
         let why = "out of paper".to_owned();
-        let copy = sale::Copy::Merchant;
-        terminal.agent.printer_says(printer::Event::Waits { sale, copy, why: why.clone() });
-        terminal.agent.printer_says(printer::Event::Failed { sale, copy, why });
+        let copy = ReceiptCopy::Merchant;
+        terminal.agent.printer_says(printer::Event::Waits { sale: SaleNumber::new(sale), copy, why: why.clone() });
+        terminal.agent.printer_says(printer::Event::Failed { sale: SaleNumber::new(sale), copy, why });
     }
     terminal.agent.settle();
     terminal.agent.references_listed(Ok(vec![reference(1), reference(7)]));
@@ -663,42 +686,46 @@ async fn a_till_hears_of_another_tills_sale_neither_its_reference_nor_its_paymen
     terminal.sold(1, "till-1", 1000);
     // Returned at another till, which has the right to.
     terminal.refunded(2, "till-2", in_journal(1), 300);
-    let (_, view) = terminal.agent.find("till-2", "R2").unwrap();
+    let (_, view) = terminal.agent.find("till-2", &Reference::parse("R2").unwrap()).unwrap();
     assert_eq!(view.of.as_deref(), Some("number 1"));
     terminal.refunded(3, "till-1", in_journal(1), 200);
-    let (_, view) = terminal.agent.find("till-1", "R3").unwrap();
+    let (_, view) = terminal.agent.find("till-1", &Reference::parse("R3").unwrap()).unwrap();
     assert_eq!(view.of.as_deref(), Some("R1"));
-    let again = Wanted { kind: till::Kind::Capture, ..refund("till-2", Of::Number(1), 1, &[Right::AnyTill]) };
+    let of = Of::Number(SaleNumber::new(1));
+    let transaction = WantedTransaction::Capture { of: of.clone(), amount: Some(eur(1)) };
+    let again = Wanted { transaction, ..refund("till-2", of, 1, &[Right::AnyTill]) };
     let refused = terminal.may(&again).unwrap_err();
     assert!(!refused.contains("R1") && !refused.contains(&id(1)), "{refused}");
     // An answer with the id of another's payment.
     terminal.enter(4, "till-2", stored_card(), 1000, None);
-    let Answer::NotOurs { why } = terminal.agent.with_an_id_of_its_own(4, approved(&id(1))) else {
+    let Answer::NotOurs { why } = terminal.agent.with_an_id_of_its_own(SaleNumber::new(4), approved(&id(1))) else {
         panic!("it was taken")
     };
     assert_eq!(why, sale::Reason::AnotherPaymentAnswered.into());
     let other = sale::Found {
-        id: id(1),
+        id: PaymentId::new(id(1)),
         payment_type: "DB".to_owned(),
         amount: ApprovedAmount::Said(eur(1000)),
         state: sale::FoundState::Approved,
         reference: None,
         refers_to: None,
     };
-    let reversal = Reversal::Done { id: id(1), amount: ApprovedAmount::NotSaid };
-    let Reversal::Unknown { why } = terminal.agent.with_a_reversal_of_its_own(4, reversal) else {
+    let reversal = Reversal::Done { id: PaymentId::new(id(1)), amount: ApprovedAmount::NotSaid };
+    let Reversal::Unknown { why } = terminal.agent.with_a_reversal_of_its_own(SaleNumber::new(4), reversal) else {
         panic!("it was taken")
     };
     assert_eq!(why, sale::Reason::AnotherPaymentAnswered.into());
     drop(terminal);
     // One that is open, and is looked up.
     let terminal = Terminal::start(folder.path(), "");
-    let Inquiry::CannotAsk { why } = terminal.agent.with_payments_of_its_own(4, Inquiry::Payments(vec![other])) else {
+    let Inquiry::CannotAsk { why } =
+        terminal.agent.with_payments_of_its_own(SaleNumber::new(4), Inquiry::Payments(vec![other]))
+    else {
         panic!("it was taken")
     };
     assert_eq!(why, sale::Reason::AnotherPaymentAnswered.into());
     // The reader is busy with another till's sale.
-    let busy = || Refused::Busy { till: "till-1".to_owned(), reference: "R9".to_owned() };
+    let busy = || Refused::Busy { till: "till-1".to_owned(), reference: Reference::parse("R9").unwrap() };
     assert!(!busy().told_to(|till| till == "till-2").to_string().contains("R9"));
     assert!(busy().told_to(|till| till == "till-1").to_string().contains("R9"));
 }

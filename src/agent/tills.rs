@@ -5,10 +5,10 @@ use tokio::sync::oneshot;
 
 use crate::emv::pan;
 use crate::gateway::added;
-use crate::gateway::parameter::Call;
 use crate::money::{Amount, Currency};
 use crate::sale::{self, Order, Sale};
-use crate::till::{self, Command, Refused, SaleView, Wanted, Who};
+use crate::till::{self, Command, Refused, RequestFields, SaleView, Wanted};
+use crate::transaction::{Kind, Reference, SaleNumber, Who};
 
 use super::recovery::refused_by_journal;
 use super::{Active, Agent, Done, NUDGED, act, words};
@@ -65,7 +65,7 @@ impl Agent {
                 let found = self.find(&till, &reference);
                 let answer = found.and_then(|(sale, view)| {
                     words::has_a_receipt(&view)?;
-                    self.print_again(&sale, copy.into())
+                    self.print_again(&sale, copy)
                 });
                 let _ = reply.send(answer);
             }
@@ -110,42 +110,34 @@ impl Agent {
             Err(Refused::NoSuchSale { .. }) => {}
             Err(refused) => return Err(refused),
         }
-        let (call, payment_type) = match wanted.kind {
-            till::Kind::Sale => (Call::Payment, "DB"),
-            till::Kind::PreAuthorisation => (Call::Payment, "PA"),
-            till::Kind::Credit => (Call::Payment, "CD"),
-            till::Kind::ByRegistration => (Call::ByRegistration, "DB"),
-            till::Kind::Capture => (Call::FollowUp, "CP"),
-            till::Kind::Refund => (Call::FollowUp, "RF"),
-            till::Kind::Reversal => (Call::FollowUp, "RV"),
-            till::Kind::Increment | till::Kind::Reauthorisation => (Call::Increment, "PA"),
-        };
-        let parameters = added::parameters(&wanted.parameters, call, payment_type, &self.config.gateway.assumptions)
-            .map_err(|problem| Refused::Parameter { name: problem.name, why: problem.why })?;
-        if pan::is_in(&wanted.reference) {
+        let parameters =
+            added::parameters(&wanted.parameters, wanted.transaction.kind(), &self.config.gateway.assumptions)
+                .map_err(|problem| Refused::Parameter { name: problem.name, why: problem.why })?;
+        if pan::is_in(wanted.reference.as_str()) {
             let why = "it looks like a card number, which belongs into the reader alone; use another reference";
             return Err(Refused::Parameter { name: "reference".to_owned(), why: why.to_owned() });
         }
-        let (kind, amount) = self.kind_and_amount(&wanted)?;
-        self.may_begin(&kind, amount)?;
+        let (transaction, amount) = self.transaction_and_amount(&wanted)?;
+        self.may_begin(transaction.kind(), amount)?;
+        let RequestFields { ask_tip, manual, accept_partial, .. } = wanted.transaction.fields();
         let Some(local) = self.clock.local() else {
             return Err(Refused::NotReady { why: self.clock.untrusted() });
         };
         let now = self.now();
         // A number is given once, even when its sale cannot be written: a write that failed may yet be on the disk.
-        self.last_number += 1;
+        self.last_number = self.last_number.saturating_add(1);
         let number = self.last_number;
         let order = Order {
-            kind,
+            transaction,
             parameters,
             number,
             till: wanted.till,
             reference: wanted.reference,
-            by: Some(words::recorded(wanted.caller.who())),
+            by: Some(wanted.caller.who().clone()),
             amount,
-            ask_tip: wanted.ask_tip,
-            manual: wanted.manual,
-            accept_partial: wanted.accept_partial,
+            ask_tip,
+            manual,
+            accept_partial: accept_partial.unwrap_or(false),
             terminal_id: self.config.terminal.id.clone(),
             merchant_transaction_id: act::merchant_transaction_id(&self.random, &self.config.terminal.id, number)?,
             started_unix_ms: now.unix_ms,
@@ -160,7 +152,7 @@ impl Agent {
         self.measure_step(number, took);
         self.nudge_open_reversals();
         let view = self.view_of(&sale);
-        if sale.order().kind.needs_card() {
+        if sale.order().kind().needs_card() {
             self.at_reader = Some(number);
         } else {
             self.inbox.push_back((number, sale::Event::Proceed));
@@ -173,7 +165,7 @@ impl Agent {
     }
 
     /// Whether a transaction of `amount` can begin now.
-    fn may_begin(&self, kind: &sale::Kind, amount: Amount) -> Result<(), Refused> {
+    fn may_begin(&self, kind: Kind, amount: Amount) -> Result<(), Refused> {
         if let Some(number) = self.at_reader.filter(|_| kind.needs_card())
             && let Some(active) = self.sales.get(&number)
         {
@@ -193,7 +185,7 @@ impl Agent {
             return Err(Refused::NotReady { why });
         }
         // What refers to an earlier transaction is in the currency of that.
-        if kind.of().is_none() {
+        if !kind.has_earlier() {
             self.takes(amount.currency())?;
         }
         self.may_charge(amount).map_err(|why| Refused::Amount { why })
@@ -223,10 +215,10 @@ impl Agent {
     }
 
     /// The sale as it stands: the live one, else the journal's.
-    pub(super) fn find(&self, till: &str, reference: &str) -> Result<(Sale, SaleView), Refused> {
+    pub(super) fn find(&self, till: &str, reference: &Reference) -> Result<(Sale, SaleView), Refused> {
         let live = self.sales.values().find(|active| {
             let order = active.sale.order();
-            order.till == till && order.reference == reference
+            order.till == till && order.reference == *reference
         });
         if let Some(active) = live {
             return Ok((active.sale.clone(), self.view_of(&active.sale)));
@@ -236,7 +228,7 @@ impl Agent {
                 let view = self.view_of(&sale);
                 Ok((sale, view))
             }
-            Ok(None) => Err(Refused::NoSuchSale { till: till.to_owned(), reference: reference.to_owned() }),
+            Ok(None) => Err(Refused::NoSuchSale { till: till.to_owned(), reference: reference.clone() }),
             Err(error) => Err(refused_by_journal(error)),
         }
     }
@@ -244,7 +236,7 @@ impl Agent {
     /// Cancel wins before the request left and loses after; the answer comes when it is known which.
     pub(super) fn cancel(
         &mut self,
-        number: u64,
+        number: SaleNumber,
         by: &Who,
         view: SaleView,
         reply: oneshot::Sender<Result<SaleView, Refused>>,
@@ -252,7 +244,7 @@ impl Agent {
         match self.sales.get_mut(&number) {
             Some(active) if !active.stuck && !self.old_copy.holds_up(number) && active.sale.can_be_cancelled() => {
                 active.cancels.push(reply);
-                self.advance(number, sale::Event::CancelAsked { by: Some(words::recorded(by)) });
+                self.advance(number, sale::Event::CancelAsked { by: Some(by.clone()) });
                 self.answer_cancels(number);
             }
             _ => drop(reply.send(Ok(view))),
@@ -261,7 +253,7 @@ impl Agent {
 
     /// Answers who asked to cancel, once it is known whether that was in time: not as long as the reader is being
     /// stopped.
-    pub(super) fn answer_cancels(&mut self, number: u64) {
+    pub(super) fn answer_cancels(&mut self, number: SaleNumber) {
         let Some(active) = self.sales.get(&number) else {
             return;
         };
@@ -284,7 +276,7 @@ impl Agent {
                 Err(Refused::Journal { why: why.to_owned() })
             }
             Some(active) if active.sale.standing() == sale::Standing::AtSignature => {
-                let by = Some(words::recorded(by));
+                let by = Some(by.clone());
                 self.advance(number, sale::Event::SignatureChecked { accepted, by });
                 Ok(self.sales.get(&number).map_or(view, |active| self.view_of(&active.sale)))
             }

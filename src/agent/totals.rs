@@ -12,10 +12,10 @@ use tokio::sync::oneshot;
 use crate::journal;
 use crate::money::{Amount, Currency};
 use crate::sale::{Outcome, Sale, Standing};
-use crate::till::{self, Refused, State, Sum, TotalsView};
+use crate::till::{Refused, State, Sum, TotalsView};
+use crate::transaction::{Kind, SaleNumber};
 
 use super::recovery::refused_by_journal;
-use super::words::kind_of;
 use super::{Agent, Done};
 
 /// Transactions of one page: counted within a millisecond.
@@ -25,14 +25,14 @@ const PAGE: u32 = 200;
 pub(super) struct Counting {
     /// Whose; `None` is every till's.
     till: Option<String>,
-    since: u64,
+    since: SaleNumber,
     /// The greatest number seen.
-    seen: u64,
+    seen: SaleNumber,
     /// Numbers of the last count that had no end then, still to be looked at.
-    carried: Vec<u64>,
+    carried: Vec<SaleNumber>,
     /// What is being read.
     reading: Reading,
-    open: BTreeSet<u64>,
+    open: BTreeSet<SaleNumber>,
     sums: Sums,
     reply: oneshot::Sender<Result<TotalsView, Refused>>,
 }
@@ -42,7 +42,7 @@ enum Reading {
     /// The page after the greatest number seen.
     Page,
     /// One transaction that had no end the last time.
-    Carried(u64),
+    Carried(SaleNumber),
 }
 
 /// The sums so far, in minor units.
@@ -59,7 +59,7 @@ struct Sums {
 
 #[derive(Clone, Copy)]
 struct Line {
-    kind: till::Kind,
+    kind: Kind,
     currency: Currency,
     count: u64,
     minor: u128,
@@ -69,8 +69,8 @@ impl Agent {
     pub(super) fn begin_count(
         &self,
         till: Option<String>,
-        since: u64,
-        carried: Vec<u64>,
+        since: SaleNumber,
+        carried: Vec<SaleNumber>,
         reply: oneshot::Sender<Result<TotalsView, Refused>>,
     ) {
         let (seen, open, sums) = (since, BTreeSet::new(), Sums::default());
@@ -163,7 +163,7 @@ impl Counting {
 
 impl Sums {
     fn moved(&mut self, sale: &Sale, amount: Amount) {
-        let (kind, currency) = (kind_of(&sale.order().kind), amount.currency());
+        let (kind, currency) = (sale.order().kind(), amount.currency());
         let label = sale.card().and_then(|card| card.label.as_deref());
         let scheme = sale.host().brand.as_deref().or(label).unwrap_or("other").to_owned();
         let line = || Line { kind, currency, count: 0, minor: 0 };

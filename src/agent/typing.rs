@@ -9,18 +9,19 @@ use crate::money::{Amount, Currency};
 use crate::reader::{AmountToType, NoAmount, ReaderOrder, TypeAmount};
 use crate::sale::{Event, Reason};
 use crate::till::Refused;
+use crate::transaction::SaleNumber;
 
 use super::{Agent, reasons};
 
 /// The number under which an amount is typed that belongs to no sale.
-const NO_SALE: u64 = 0;
+const NO_SALE: SaleNumber = SaleNumber::BEFORE_ALL;
 
 /// A till that waits for an amount.
 pub(super) type Waiting = oneshot::Sender<Result<Amount, Refused>>;
 
 impl Agent {
     /// Lets the reader ask for a tip on top of a sale's amount.
-    pub(super) fn ask_tip(&mut self, number: u64) {
+    pub(super) fn ask_tip(&mut self, number: SaleNumber) {
         let Some(active) = self.sales.get(&number) else { return };
         let what = AmountToType::Tip {
             base: active.sale.amount(),
@@ -52,7 +53,7 @@ impl Agent {
     }
 
     /// An amount was typed, or was not.
-    pub(super) fn typed(&mut self, number: u64, typed: Result<Option<Amount>, NoAmount>) {
+    pub(super) fn typed(&mut self, number: SaleNumber, typed: Result<Option<Amount>, NoAmount>) {
         if number == NO_SALE {
             let answer = match typed {
                 Ok(Some(amount)) => Ok(amount),

@@ -7,41 +7,27 @@ use chrono::{SecondsFormat, TimeZone, Utc};
 use crate::card::Cryptogram;
 use crate::printer;
 use crate::reader::ReaderProgress;
-use crate::sale::{self, Copy, Kind, Outcome, Sale, Standing, Why};
-use crate::till::{self, CardView, Progress, ReceiptCopy, Refused, SaleView, State, Who};
-use crate::words::{self, End, Message, Words};
+use crate::sale::{Outcome, Sale, Standing, Why};
+use crate::till::{CardView, Progress, Refused, SaleView, State};
+use crate::transaction::{Kind, OutcomeWord, SaleNumber};
+use crate::words::{self, Message, Words};
 
 use super::Agent;
 
 const FAULT: &str = "the sale ended because of a fault of the terminal's side";
-
-impl From<ReceiptCopy> for Copy {
-    fn from(copy: ReceiptCopy) -> Self {
-        match copy {
-            ReceiptCopy::Customer => Self::Customer,
-            ReceiptCopy::Merchant => Self::Merchant,
-        }
-    }
-}
-
-/// Who it was, for the journal.
-pub(super) fn recorded(who: &Who) -> sale::Who {
-    sale::Who { token: who.token.clone(), uid: who.uid }
-}
 
 impl Agent {
     /// The sale as tills see it.
     pub(super) fn view_of(&self, sale: &Sale) -> SaleView {
         let order = sale.order();
         let stuck = self.sales.get(&order.number).is_some_and(|active| active.stuck);
-        let kind = kind_of(&order.kind);
-        let of = order.kind.of().map(|of| match of.number {
+        let of = order.transaction.of().map(|of| match of.number {
             Some(number) => match self.journal.key(number) {
-                Ok(Some((till, reference))) if till == order.till => reference,
+                Ok(Some((till, reference))) if till == order.till => reference.to_string(),
                 // Another till's reference, and its payment's id, are that till's.
                 _ => format!("number {number}"),
             },
-            None => of.payment.clone(),
+            None => of.payment.to_string(),
         });
         let words = &self.letterhead.words;
         let (state, outcome, text) = if stuck {
@@ -65,9 +51,9 @@ impl Agent {
         SaleView {
             till: order.till.clone(),
             reference: order.reference.clone(),
-            by: order.by.as_ref().map(|by| Who { token: by.token.clone(), uid: by.uid }),
+            by: order.by.clone(),
             number: order.number,
-            kind,
+            kind: order.kind(),
             of,
             left: None,
             later: Vec::new(),
@@ -104,7 +90,7 @@ impl Agent {
     }
 
     /// Tells the till how the sale stands, and answers who waits for a cancel.
-    pub(super) fn tell(&mut self, number: u64) {
+    pub(super) fn tell(&mut self, number: SaleNumber) {
         let Some(active) = self.sales.get(&number) else {
             return;
         };
@@ -113,12 +99,12 @@ impl Agent {
             State::InProgress => "authorising",
             state => state.as_str(),
         };
-        let outcome = view.outcome.map(till::Outcome::as_str);
-        tracing::info!(sale = number, step, outcome, reason = view.reason, "sale");
+        let outcome = view.outcome.map(OutcomeWord::as_str);
+        tracing::info!(sale = number.get(), step, outcome, reason = view.reason, "sale");
         self.answer_cancels(number);
         let progress = Progress {
             till: view.till.clone(),
-            reference: view.reference.clone(),
+            reference: view.reference.to_string(),
             step: step.to_owned(),
             text: view.text.clone(),
             sale: Some(Box::new(view)),
@@ -129,7 +115,7 @@ impl Agent {
 
     /// A sale ended because of a fault of the terminal's side, that of the gateway and of the way to it included: once,
     /// what a technician looks for.
-    pub(super) fn warn_of_end(&self, number: u64) {
+    pub(super) fn warn_of_end(&self, number: SaleNumber) {
         let Some(active) = self.sales.get(&number) else { return };
         let Standing::Ended(outcome @ (Outcome::NotSent { why } | Outcome::Reversed { why })) = active.sale.standing()
         else {
@@ -140,12 +126,12 @@ impl Agent {
         }
         let order = active.sale.order();
         let (reason, detail) = (why.reason.as_str(), why.detail.as_deref().unwrap_or_default());
-        let (outcome, reference, till) = (outcome.as_str(), &order.reference, &order.till);
-        tracing::warn!(sale = number, outcome, reason, reference, till, detail, "{}", FAULT);
+        let (outcome, reference, till) = (outcome.word().as_str(), order.reference.as_str(), &order.till);
+        tracing::warn!(sale = number.get(), outcome, reason, reference, till, detail, "{}", FAULT);
     }
 
     /// A step of the reader, for the cashier.
-    pub(super) fn announce_step(&self, number: u64, step: &ReaderProgress) {
+    pub(super) fn announce_step(&self, number: SaleNumber, step: &ReaderProgress) {
         let Some(active) = self.sales.get(&number) else {
             return;
         };
@@ -153,7 +139,7 @@ impl Agent {
         let order = active.sale.order();
         let progress = Progress {
             till: order.till.clone(),
-            reference: order.reference.clone(),
+            reference: order.reference.to_string(),
             step: word.to_owned(),
             text,
             sale: None,
@@ -163,17 +149,24 @@ impl Agent {
 
     /// Something that a person must hear of: in the log as an error, and as a step `alarm` for whoever listens. As long
     /// as the sale is open it stands in the status as well.
-    pub(super) fn alarm(&self, number: u64, why: &Why) {
+    pub(super) fn alarm(&self, number: SaleNumber, why: &Why) {
         let Some(active) = self.sales.get(&number) else {
             return;
         };
         let order = active.sale.order();
         let reason = why.reason.as_str();
         let detail = why.detail.as_deref().unwrap_or_default();
-        tracing::error!(sale = number, reference = order.reference, till = order.till, reason, detail, "ALARM");
+        tracing::error!(
+            sale = number.get(),
+            reference = order.reference.as_str(),
+            till = order.till,
+            reason,
+            detail,
+            "ALARM"
+        );
         let progress = Progress {
             till: order.till.clone(),
-            reference: order.reference.clone(),
+            reference: order.reference.to_string(),
             step: "alarm".to_owned(),
             text: self.letterhead.words.alarm(why),
             sale: None,
@@ -182,14 +175,14 @@ impl Agent {
     }
 
     /// A word about a sale that may be over, to its till alone.
-    pub(super) fn announce_to(&self, number: u64, step: &str, text: &str) {
+    pub(super) fn announce_to(&self, number: SaleNumber, step: &str, text: &str) {
         let live = self.sales.get(&number).map(|active| active.sale.order());
         let key = live.map(|order| (order.till.clone(), order.reference.clone()));
         let Some((till, reference)) = key.or_else(|| self.journal.key(number).ok().flatten()) else {
             return;
         };
-        let _ =
-            self.progress.send(Progress { till, reference, step: step.to_owned(), text: text.to_owned(), sale: None });
+        let (reference, step, text) = (reference.to_string(), step.to_owned(), text.to_owned());
+        let _ = self.progress.send(Progress { till, reference, step, text, sale: None });
     }
 
     /// Something about the terminal itself: every till hears it, so it names no sale.
@@ -208,14 +201,14 @@ impl Agent {
     pub(super) fn printer_says(&mut self, event: printer::Event) {
         match event {
             printer::Event::Printed { sale, copy, duplicate } => {
-                tracing::debug!(sale, copy = copy.as_str(), duplicate, "receipt printed");
+                tracing::debug!(sale = sale.get(), copy = copy.as_str(), duplicate, "receipt printed");
             }
             printer::Event::Waits { sale, why, .. } => {
                 let text = format!("The receipt of sale {sale} waits: the printer is {why}");
                 self.announce_to(sale, "printer-waits", &text);
             }
             printer::Event::Failed { sale, why, .. } => {
-                tracing::warn!(sale, %why, "receipt not printed");
+                tracing::warn!(sale = sale.get(), %why, "receipt not printed");
                 let text = format!("The receipt of sale {sale} is not printed: the printer is {why}");
                 self.announce_to(sale, "printer-failed", &text);
             }
@@ -233,12 +226,12 @@ fn shown_cryptogram(cryptogram: Cryptogram) -> String {
 
 /// What nobody knows yet is taken back, or finished.
 fn unconfirmed(sale: &Sale) -> State {
-    if sale.order().kind.is_undone_when_unknown() { State::Unconfirmed } else { State::UnconfirmedFinishing }
+    if sale.order().kind().is_undone_when_unknown() { State::Unconfirmed } else { State::UnconfirmedFinishing }
 }
 
 /// How a sale stands: state, outcome, and one sentence for the cashier.
-fn standing(words: &Words, sale: &Sale) -> (State, Option<till::Outcome>, String) {
-    let (amount, kind) = (sale.amount(), &sale.order().kind);
+fn standing(words: &Words, sale: &Sale) -> (State, Option<OutcomeWord>, String) {
+    let (amount, kind) = (sale.amount(), sale.order().kind());
     match sale.standing() {
         Standing::Waiting if !kind.needs_card() => {
             (State::InProgress, None, words.label(Message::BeingSent).to_owned())
@@ -249,19 +242,7 @@ fn standing(words: &Words, sale: &Sale) -> (State, Option<till::Outcome>, String
         Standing::Unconfirmed { why, trouble, quarantined } => {
             (unconfirmed(sale), None, words.unconfirmed(kind, why, trouble, quarantined))
         }
-        Standing::Ended(outcome) => {
-            let (word, end) = match outcome {
-                Outcome::Approved => (till::Outcome::Approved, End::Approved),
-                Outcome::PartiallyApproved { amount } => {
-                    (till::Outcome::PartiallyApproved, End::PartiallyApproved(*amount))
-                }
-                Outcome::Declined { why } => (till::Outcome::Declined, End::Declined(why)),
-                Outcome::Cancelled { why } => (till::Outcome::Cancelled, End::Cancelled(why)),
-                Outcome::NotSent { why } => (till::Outcome::NotSent, End::NotSent(why)),
-                Outcome::Reversed { why } => (till::Outcome::Reversed, End::Reversed(why)),
-            };
-            (State::Ended, Some(word), words.ended(kind, end, amount))
-        }
+        Standing::Ended(outcome) => (State::Ended, Some(outcome.word()), words.ended(kind, outcome, amount)),
     }
 }
 
@@ -278,25 +259,10 @@ pub(super) fn has_a_receipt(view: &SaleView) -> Result<(), Refused> {
     Err(Refused::NoReceiptYet { stands })
 }
 
-/// A kind in the till's words.
-pub(super) fn kind_of(kind: &Kind) -> till::Kind {
-    match kind {
-        Kind::Sale => till::Kind::Sale,
-        Kind::PreAuthorisation => till::Kind::PreAuthorisation,
-        Kind::Credit => till::Kind::Credit,
-        Kind::ByRegistration { .. } => till::Kind::ByRegistration,
-        Kind::Capture { .. } => till::Kind::Capture,
-        Kind::Refund { .. } => till::Kind::Refund,
-        Kind::Reversal { .. } => till::Kind::Reversal,
-        Kind::Increment { .. } => till::Kind::Increment,
-        Kind::Reauthorisation { .. } => till::Kind::Reauthorisation,
-    }
-}
-
 /// What a transaction is, for a till that used its reference again for something else.
 pub(super) fn what_it_is(sale: &Sale) -> String {
-    match kind_of(&sale.order().kind) {
-        till::Kind::Sale => sale.order().amount.to_string(),
+    match sale.order().kind() {
+        Kind::Sale => sale.order().amount.to_string(),
         kind => format!("{} ({})", sale.order().amount, kind.as_str()),
     }
 }

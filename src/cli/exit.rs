@@ -6,7 +6,8 @@ use super::daemon;
 use super::failure::Code;
 use crate::agent;
 use crate::config;
-use crate::till::{Outcome, SaleView, State};
+use crate::till::{SaleView, State};
+use crate::transaction::OutcomeWord;
 
 /// How a verb ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,15 +63,15 @@ impl Exit {
     }
 }
 
-impl From<Outcome> for Exit {
-    fn from(outcome: Outcome) -> Self {
+impl From<OutcomeWord> for Exit {
+    fn from(outcome: OutcomeWord) -> Self {
         match outcome {
-            Outcome::Approved => Self::Success,
-            Outcome::PartiallyApproved => Self::PartiallyApproved,
-            Outcome::Declined => Self::Declined,
-            Outcome::Cancelled => Self::Cancelled,
-            Outcome::NotSent => Self::NotSent,
-            Outcome::Reversed => Self::Reversed,
+            OutcomeWord::Approved => Self::Success,
+            OutcomeWord::PartiallyApproved => Self::PartiallyApproved,
+            OutcomeWord::Declined => Self::Declined,
+            OutcomeWord::Cancelled => Self::Cancelled,
+            OutcomeWord::NotSent => Self::NotSent,
+            OutcomeWord::Reversed => Self::Reversed,
         }
     }
 }

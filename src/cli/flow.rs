@@ -246,7 +246,7 @@ impl Till<'_> {
     }
 
     fn hear(&self, step: Progress, sale: &mut SaleView) {
-        let ours = step.till == sale.till && step.reference == sale.reference;
+        let ours = step.till == sale.till && step.reference == sale.reference.as_str();
         // The terminal's own steps concern everyone: a reader that is gone ends every sale.
         if !ours && !step.till.is_empty() {
             return;

@@ -15,6 +15,7 @@ use super::{Code, Where, out};
 use crate::config::{self, DEFAULT_PATH};
 use crate::journal::Error;
 use crate::till::SaleView;
+use crate::transaction::SaleNumber;
 
 mod adopt;
 mod export;
@@ -28,8 +29,8 @@ pub(super) struct Journal {
     #[command(subcommand)]
     verb: Option<Verb>,
     /// Only sales with a number above this
-    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
-    since: u64,
+    #[arg(long, value_name = "NUMBER", default_value_t = SaleNumber::BEFORE_ALL)]
+    since: SaleNumber,
     /// One JSON object per line, as tills get it
     #[arg(long)]
     json: bool,

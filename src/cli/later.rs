@@ -8,7 +8,7 @@ use super::exit::{Exit, Stop};
 use super::flow::Flow;
 use super::reference;
 use super::sale::{HowMuch, Partial};
-use crate::till::Kind;
+use crate::transaction::{Kind, SaleNumber};
 
 /// The earlier transaction and how much of it.
 #[derive(Debug, Args)]
@@ -18,7 +18,7 @@ pub(super) struct Earlier {
     of: Option<String>,
     /// Its number in this terminal's journal, whichever till's it is (`pos-agent journal` lists them)
     #[arg(long, value_name = "N", conflicts_with = "payment")]
-    number: Option<u64>,
+    number: Option<SaleNumber>,
     /// Its payment id at the gateway, when this terminal does not know it
     #[arg(long, value_name = "ID")]
     payment: Option<String>,
@@ -91,7 +91,7 @@ impl Earlier {
                     wanted["till"] = till.as_str().into();
                 }
             }
-            (None, Some(number), _) => wanted["number"] = number.into(),
+            (None, Some(number), _) => wanted["number"] = number.get().into(),
             (None, None, Some(payment)) => wanted["payment"] = payment.as_str().into(),
             (None, None, None) => return Err(Stop::new(Exit::Usage, "name the earlier transaction")),
         }

@@ -11,7 +11,7 @@ use clap::{Args, Parser, Subcommand};
 
 use self::daemon::Daemon;
 use crate::config::{self, DEFAULT_PATH};
-use crate::till::Kind;
+use crate::transaction::Kind;
 
 mod boards;
 mod cancel;

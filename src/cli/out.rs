@@ -8,7 +8,8 @@ use std::io::{self, Write as _};
 
 use serde::Serialize;
 
-use crate::till::{CardView, Kind, Outcome, SaleView, State};
+use crate::till::{CardView, SaleView, State};
+use crate::transaction::{Kind, OutcomeWord};
 
 /// One line on standard output.
 pub(super) fn say(line: &str) {
@@ -46,15 +47,7 @@ pub(super) fn aside(line: &str) {
 
 /// What goes from the shop to the customer, or is undone, has a minus.
 pub(super) fn signed(kind: Kind, amount: &str) -> String {
-    match kind {
-        Kind::Refund | Kind::Credit | Kind::Reversal => format!("-{amount}"),
-        Kind::Sale
-        | Kind::PreAuthorisation
-        | Kind::ByRegistration
-        | Kind::Capture
-        | Kind::Increment
-        | Kind::Reauthorisation => amount.to_owned(),
-    }
+    if kind.gives_money() { format!("-{amount}") } else { amount.to_owned() }
 }
 
 /// A sale in one line.
@@ -63,7 +56,7 @@ pub(super) fn sale_line(sale: &SaleView) -> String {
     if let Some(tip) = &sale.tip {
         let _ = write!(line, " and {tip} tip");
     }
-    if let (Some(Outcome::PartiallyApproved), Some(approved)) = (sale.outcome, &sale.approved_amount) {
+    if let (Some(OutcomeWord::PartiallyApproved), Some(approved)) = (sale.outcome, &sale.approved_amount) {
         line = format!("{approved} of {line}");
     }
     if let Some(CardView { entry_mode, brand, last4, .. }) = &sale.card {
@@ -82,12 +75,12 @@ pub(super) fn standing(sale: &SaleView) -> &'static str {
         (State::Unconfirmed | State::UnconfirmedFinishing, _) if sale.needs_person.is_some() => "needs a person",
         (State::Unconfirmed, _) | (State::Ended, None) => "unconfirmed, reversing",
         (State::UnconfirmedFinishing, _) => "unconfirmed, finishing",
-        (State::Ended, Some(Outcome::Approved)) => "approved",
-        (State::Ended, Some(Outcome::PartiallyApproved)) => "partially approved",
-        (State::Ended, Some(Outcome::Declined)) => "declined",
-        (State::Ended, Some(Outcome::Cancelled)) => "cancelled",
-        (State::Ended, Some(Outcome::NotSent)) => "not sent",
-        (State::Ended, Some(Outcome::Reversed)) => "reversed",
+        (State::Ended, Some(OutcomeWord::Approved)) => "approved",
+        (State::Ended, Some(OutcomeWord::PartiallyApproved)) => "partially approved",
+        (State::Ended, Some(OutcomeWord::Declined)) => "declined",
+        (State::Ended, Some(OutcomeWord::Cancelled)) => "cancelled",
+        (State::Ended, Some(OutcomeWord::NotSent)) => "not sent",
+        (State::Ended, Some(OutcomeWord::Reversed)) => "reversed",
     }
 }
 

@@ -17,7 +17,7 @@ pub(super) async fn meant(daemon: &Daemon, reference: &str, till: Option<&str>) 
     let sale: SaleView = daemon.get(&format!("/v1/latest{}", of_till('?', till))).await?;
     let (kind, standing, sold) = (sale.kind.as_str(), out::standing(&sale), out::sale_line(&sale));
     out::aside(&format!("last is {} of till {}: {kind}, {standing}, {sold}", sale.reference, sale.till));
-    Ok(sale.reference)
+    Ok(sale.reference.to_string())
 }
 
 /// A name for a new transaction: one that has this name could never be asked for.

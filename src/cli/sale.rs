@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::exit::{Exit, Stop};
 use super::flow::Flow;
-use crate::till::Kind;
+use crate::transaction::Kind;
 
 /// How much.
 #[derive(Debug, Args)]

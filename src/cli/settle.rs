@@ -6,6 +6,7 @@ use clap::Args;
 use super::exit::{Exit, Stop};
 use super::{Where, out};
 use crate::till::SaleView;
+use crate::transaction::SaleNumber;
 
 /// Arguments.
 #[derive(Debug, Args)]
@@ -20,7 +21,7 @@ Exit codes: 0 done: kept, or being reversed; 65 there is no such sale, or it doe
 pub(super) struct Settle {
     /// The sale's number
     #[arg(value_name = "N")]
-    number: u64,
+    number: SaleNumber,
     /// What was paid stays paid
     #[arg(long, conflicts_with = "reverse", required_unless_present = "reverse")]
     keep: bool,

@@ -55,7 +55,7 @@ impl Show {
 /// What was captured, refunded or reversed of it.
 fn line(later: &LaterView) -> String {
     let LaterView { number, reference, kind, amount, currency, state, outcome } = later;
-    let name = reference.clone().unwrap_or_else(|| format!("number {number}"));
+    let name = reference.as_ref().map_or_else(|| format!("number {number}"), ToString::to_string);
     let stands = match (state, outcome) {
         (_, Some(outcome)) => outcome.as_str(),
         (State::Unconfirmed | State::UnconfirmedFinishing, None) => "unconfirmed",

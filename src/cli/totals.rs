@@ -5,6 +5,7 @@ use clap::Args;
 use super::exit::{Exit, Stop};
 use super::{Where, out};
 use crate::till::{Sum, TotalsView};
+use crate::transaction::SaleNumber;
 
 /// Arguments.
 #[derive(Debug, Args)]
@@ -18,11 +19,11 @@ Example:
 Exit codes: 0 everything has its end; 3 something is unconfirmed or waits for a signature.")]
 pub(super) struct Totals {
     /// Count only transactions with a number above this: the `next` of the last report
-    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
-    since_number: u64,
+    #[arg(long, value_name = "NUMBER", default_value_t = SaleNumber::BEFORE_ALL)]
+    since_number: SaleNumber,
     /// Numbers that had no end in the last report: counted if they have one now
     #[arg(long, value_name = "NUMBERS", value_delimiter = ',')]
-    carried: Vec<u64>,
+    carried: Vec<SaleNumber>,
     /// One JSON object, as tills get it
     #[arg(long)]
     json: bool,
@@ -60,7 +61,7 @@ fn report(totals: &TotalsView) {
         }
     }
     let till = till.as_ref().map_or(String::new(), |till| format!(", till {till} alone"));
-    out::say(&format!("terminal {terminal_id}{till}, numbers {} to {next}", since + 1));
+    out::say(&format!("terminal {terminal_id}{till}, numbers {} to {next}", since.saturating_add(1)));
     let line = |sum: &Sum| {
         let what = sum.scheme.as_ref().map_or(sum.kind.as_str().to_owned(), |scheme| format!("  {scheme}"));
         out::say(&format!("{what:<24}{:>6}{:>16} {}", sum.count, sum.sum, sum.currency));
@@ -85,6 +86,6 @@ fn report(totals: &TotalsView) {
     out::say(&format!("next: pos-agent totals --since-number {next}{carried}"));
 }
 
-fn joined(numbers: &[u64]) -> String {
-    numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(",")
+fn joined(numbers: &[SaleNumber]) -> String {
+    numbers.iter().map(SaleNumber::to_string).collect::<Vec<_>>().join(",")
 }

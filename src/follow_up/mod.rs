@@ -27,43 +27,8 @@
 mod sums;
 
 use crate::money::{Amount, Currency};
-use crate::sale::{Kind, Outcome, Sale, Standing};
-
-/// What is wanted of an earlier transaction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Follow {
-    /// What is reserved is taken.
-    Capture,
-    /// What was paid goes back.
-    Refund,
-    /// It is undone.
-    Reversal,
-    /// More is reserved.
-    Increment,
-    /// What is left is reserved anew.
-    Reauthorisation,
-}
-
-/// What a transaction is to those that follow it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum What {
-    /// A sale, by a card or by stored card data.
-    Payment,
-    /// A pre-authorisation.
-    Reservation,
-    /// What a pre-authorisation was renewed as; a reservation too.
-    Reauthorisation,
-    /// More of a reservation.
-    Increment,
-    /// What was taken of a reservation.
-    Capture,
-    /// What went back.
-    Refund,
-    /// What was undone.
-    Reversal,
-    /// Money to a card without an earlier payment.
-    Credit,
-}
+use crate::sale::{Outcome, Sale, Standing};
+use crate::transaction::Kind;
 
 /// Whether the gateway holds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,9 +43,9 @@ pub enum Held {
 
 /// A transaction as far as it counts, with all that refers to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Transaction {
-    /// What it is.
-    pub what: What,
+pub struct History {
+    /// What kind of transaction.
+    pub kind: Kind,
     /// What was approved; while it has no end, what was asked for.
     pub amount: Amount,
     /// Whether it stands.
@@ -135,10 +100,10 @@ pub enum Refusal {
     #[error("an increment of it has not ended yet; wait for its end")]
     IncrementOpen,
     /// One capture or refund said that it was the last.
-    #[error("the last {what} was the final one")]
+    #[error("the last {} was the final one", .kind.as_str())]
     Final {
         /// Capture or refund.
-        what: &'static str,
+        kind: Kind,
     },
     /// As many captures as allowed.
     #[error("{most} captures were allowed, and made")]
@@ -154,20 +119,10 @@ pub enum Refusal {
     OtherCurrency,
 }
 
-impl Transaction {
+impl History {
     /// From the journal: a transaction with those that refer to it.
     #[must_use]
     pub fn of(sale: &Sale, later: Vec<Self>) -> Self {
-        let what = match sale.order().kind {
-            Kind::Sale | Kind::ByRegistration { .. } => What::Payment,
-            Kind::PreAuthorisation => What::Reservation,
-            Kind::Reauthorisation { .. } => What::Reauthorisation,
-            Kind::Increment { .. } => What::Increment,
-            Kind::Capture { .. } => What::Capture,
-            Kind::Refund { .. } => What::Refund,
-            Kind::Reversal { .. } => What::Reversal,
-            Kind::Credit => What::Credit,
-        };
         let (held, amount) = match sale.standing() {
             Standing::Ended(Outcome::Approved) => (Held::Certainly, sale.amount()),
             Standing::Ended(Outcome::PartiallyApproved { amount }) => (Held::Certainly, *amount),
@@ -178,7 +133,7 @@ impl Transaction {
             sale.order().parameters.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
         };
         Self {
-            what,
+            kind: sale.order().kind(),
             amount,
             held,
             is_last: parameter("sequence") == Some("FINAL"),
@@ -191,36 +146,36 @@ impl Transaction {
     ///
     /// # Errors
     /// Why nothing may.
-    pub fn left(&self, follow: Follow, root: Option<&Self>) -> Result<Left, Refusal> {
+    pub fn left(&self, follow: Kind, root: Option<&Self>) -> Result<Left, Refusal> {
         match self.held {
             Held::Not => return Err(Refusal::HoldsNothing),
             Held::Perhaps => return Err(Refusal::NotEnded),
             Held::Certainly => {}
         }
-        let is_reservation = matches!(self.what, What::Reservation | What::Reauthorisation);
-        let gives_back = matches!(self.what, What::Payment | What::Capture);
+        let may_follow = match follow {
+            Kind::Capture | Kind::Increment | Kind::Reauthorisation => self.kind.is_reservation(),
+            Kind::Refund => self.kind.takes_money(),
+            Kind::Reversal => !self.kind.gives_back(),
+            Kind::Sale | Kind::PreAuthorisation | Kind::Credit | Kind::ByRegistration => false,
+        };
         match follow {
-            Follow::Capture | Follow::Increment | Follow::Reauthorisation if !is_reservation => {
-                Err(Refusal::NeverFollows)
-            }
-            Follow::Refund if !gives_back => Err(Refusal::NeverFollows),
-            Follow::Reversal if matches!(self.what, What::Refund | What::Reversal) => Err(Refusal::NeverFollows),
-            Follow::Capture | Follow::Reauthorisation => self.to_take(follow),
-            Follow::Increment => self.may_grow().map(|()| Left::Any(self.amount.currency())),
-            Follow::Refund => self.to_refund(),
-            Follow::Reversal => self.to_reverse(root),
+            _ if !may_follow => Err(Refusal::NeverFollows),
+            Kind::Increment => self.may_grow().map(|()| Left::Any(self.amount.currency())),
+            Kind::Refund => self.to_refund(),
+            Kind::Reversal => self.to_reverse(root),
+            _ => self.to_take(follow),
         }
     }
 
     /// What is certainly reserved and may not have been taken.
-    fn to_take(&self, follow: Follow) -> Result<Left, Refusal> {
+    fn to_take(&self, follow: Kind) -> Result<Left, Refusal> {
         self.may_grow()?;
-        if let (Follow::Capture, Some(most)) = (follow, self.most_captures)
-            && self.those(What::Capture).filter(|capture| capture.possible_net() > 0).count() >= most
+        if let (Kind::Capture, Some(most)) = (follow, self.most_captures)
+            && self.those(Kind::Capture).filter(|capture| capture.possible_net() > 0).count() >= most
         {
             return Err(Refusal::CapturesMade { most });
         }
-        Ok(self.up_to(self.certainly_reserved().saturating_sub(self.possibly(What::Capture)?)))
+        Ok(self.up_to(self.certainly_reserved().saturating_sub(self.possibly(Kind::Capture)?)))
     }
 
     /// A reservation that is neither undone, nor renewed, nor closed.
@@ -229,32 +184,32 @@ impl Transaction {
         if self.possibly_renewed() {
             return Err(Refusal::ReservedAnew);
         }
-        self.not_closed(What::Capture, "capture")
+        self.not_closed(Kind::Capture)
     }
 
     fn to_refund(&self) -> Result<Left, Refusal> {
         self.not_reversed()?;
-        self.not_closed(What::Refund, "refund")?;
-        let given = self.possibly(What::Refund)?.saturating_add(self.possibly(What::Reversal)?);
+        self.not_closed(Kind::Refund)?;
+        let given = self.possibly(Kind::Refund)?.saturating_add(self.possibly(Kind::Reversal)?);
         Ok(self.up_to(self.amount.minor().saturating_sub(given)))
     }
 
     fn to_reverse(&self, root: Option<&Self>) -> Result<Left, Refusal> {
         self.not_reversed()?;
-        if self.possibly(What::Refund)? > 0 {
+        if self.possibly(Kind::Refund)? > 0 {
             return Err(Refusal::Refunded);
         }
-        if self.possibly(What::Capture)? > 0 {
+        if self.possibly(Kind::Capture)? > 0 {
             return Err(Refusal::Captured);
         }
         if self.possibly_renewed() {
             return Err(Refusal::ReservedAnew);
         }
-        if self.those(What::Increment).any(|more| more.held == Held::Perhaps || more.has_open_reversal()) {
+        if self.those(Kind::Increment).any(|more| more.held == Held::Perhaps || more.has_open_reversal()) {
             return Err(Refusal::IncrementOpen);
         }
-        if let (What::Increment, Some(root)) = (self.what, root)
-            && (root.possibly(What::Capture)? > 0 || root.possibly_renewed() || root.possibly(What::Reversal)? > 0)
+        if let (Kind::Increment, Some(root)) = (self.kind, root)
+            && (root.possibly(Kind::Capture)? > 0 || root.possibly_renewed() || root.possibly(Kind::Reversal)? > 0)
         {
             return Err(Refusal::ReservationUsed);
         }
@@ -269,9 +224,9 @@ impl Transaction {
         if self.certainly_reserved() == 0 { Err(Refusal::Reversed) } else { Ok(()) }
     }
 
-    fn not_closed(&self, by: What, what: &'static str) -> Result<(), Refusal> {
-        let closed = self.those(by).any(|one| one.is_last && one.possible_net() > 0);
-        if closed { Err(Refusal::Final { what }) } else { Ok(()) }
+    fn not_closed(&self, kind: Kind) -> Result<(), Refusal> {
+        let closed = self.those(kind).any(|one| one.is_last && one.possible_net() > 0);
+        if closed { Err(Refusal::Final { kind }) } else { Ok(()) }
     }
 
     fn up_to(&self, minor: u64) -> Left {

@@ -1,23 +1,24 @@
 //! The sums behind what is left: what certainly stands, and what may stand. In minor units of the transaction's
 //! currency.
 
-use super::{Held, Refusal, Transaction, What};
+use super::{Held, History, Refusal};
+use crate::transaction::Kind;
 
-impl Transaction {
+impl History {
     /// Those of one kind that refer to it.
-    pub(super) fn those(&self, what: What) -> impl Iterator<Item = &Self> {
-        self.later.iter().filter(move |later| later.what == what)
+    pub(super) fn those(&self, kind: Kind) -> impl Iterator<Item = &Self> {
+        self.later.iter().filter(move |later| later.kind == kind)
     }
 
     /// What certainly stands of it: nothing of what may have been reversed.
     fn certain_net(&self) -> u64 {
-        let reversed = self.those(What::Reversal).map(Self::possible).sum();
+        let reversed = self.those(Kind::Reversal).map(Self::possible).sum();
         self.certain().saturating_sub(reversed)
     }
 
     /// What may stand of it: all but what was certainly reversed.
     pub(super) fn possible_net(&self) -> u64 {
-        let reversed = self.those(What::Reversal).map(Self::certain).sum();
+        let reversed = self.those(Kind::Reversal).map(Self::certain).sum();
         self.possible().saturating_sub(reversed)
     }
 
@@ -35,15 +36,15 @@ impl Transaction {
     /// reversal that may have been. An increment in another currency adds nothing.
     pub(super) fn certainly_reserved(&self) -> u64 {
         let same = |more: &&Self| more.amount.currency() == self.amount.currency();
-        let more: u64 = self.those(What::Increment).filter(same).map(Self::certain_net).sum();
-        let reversed: u64 = self.those(What::Reversal).map(Self::possible).sum();
+        let more: u64 = self.those(Kind::Increment).filter(same).map(Self::certain_net).sum();
+        let reversed: u64 = self.those(Kind::Reversal).map(Self::possible).sum();
         self.amount.minor().saturating_add(more).saturating_sub(reversed)
     }
 
     /// The sum of one kind that may stand.
-    pub(super) fn possibly(&self, what: What) -> Result<u64, Refusal> {
+    pub(super) fn possibly(&self, kind: Kind) -> Result<u64, Refusal> {
         let mut sum: u64 = 0;
-        for one in self.those(what) {
+        for one in self.those(kind) {
             let net = one.possible_net();
             if net > 0 && one.amount.currency() != self.amount.currency() {
                 return Err(Refusal::OtherCurrency);
@@ -54,10 +55,10 @@ impl Transaction {
     }
 
     pub(super) fn possibly_renewed(&self) -> bool {
-        self.those(What::Reauthorisation).any(|renewed| renewed.possible_net() > 0)
+        self.those(Kind::Reauthorisation).any(|renewed| renewed.possible_net() > 0)
     }
 
     pub(super) fn has_open_reversal(&self) -> bool {
-        self.those(What::Reversal).any(|reversal| reversal.held == Held::Perhaps)
+        self.those(Kind::Reversal).any(|reversal| reversal.held == Held::Perhaps)
     }
 }

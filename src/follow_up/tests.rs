@@ -12,69 +12,69 @@ fn usd(minor: u64) -> Amount {
     Amount::from_minor(minor, Currency::from_code("USD").unwrap()).unwrap()
 }
 
-fn one(what: What, minor: u64, held: Held) -> Transaction {
-    Transaction { what, amount: eur(minor), held, is_last: false, most_captures: None, later: Vec::new() }
+fn one(kind: Kind, minor: u64, held: Held) -> History {
+    History { kind, amount: eur(minor), held, is_last: false, most_captures: None, later: Vec::new() }
 }
 
-fn with(mut of: Transaction, later: impl IntoIterator<Item = Transaction>) -> Transaction {
+fn with(mut of: History, later: impl IntoIterator<Item = History>) -> History {
     of.later.extend(later);
     of
 }
 
-fn stands(what: What, minor: u64) -> Transaction {
-    one(what, minor, Held::Certainly)
+fn stands(kind: Kind, minor: u64) -> History {
+    one(kind, minor, Held::Certainly)
 }
 
-fn last(of: Transaction) -> Transaction {
-    Transaction { is_last: true, ..of }
+fn last(of: History) -> History {
+    History { is_last: true, ..of }
 }
 
 /// What happened to a transaction of 100.00, by name.
-fn happened(of: What) -> Vec<(&'static str, Transaction)> {
+fn happened(of: Kind) -> Vec<(&'static str, History)> {
     let is = || stands(of, 10_000);
-    let open = |what, minor| one(what, minor, Held::Perhaps);
+    let open = |kind, minor| one(kind, minor, Held::Perhaps);
     let mut all = vec![
         ("nothing", is()),
-        ("reversal of a part", with(is(), [stands(What::Reversal, 4000)])),
-        ("reversal open", with(is(), [open(What::Reversal, 4000)])),
-        ("reversal of all", with(is(), [stands(What::Reversal, 10_000)])),
-        ("reversal declined", with(is(), [one(What::Reversal, 10_000, Held::Not)])),
+        ("reversal of a part", with(is(), [stands(Kind::Reversal, 4000)])),
+        ("reversal open", with(is(), [open(Kind::Reversal, 4000)])),
+        ("reversal of all", with(is(), [stands(Kind::Reversal, 10_000)])),
+        ("reversal declined", with(is(), [one(Kind::Reversal, 10_000, Held::Not)])),
     ];
-    if matches!(of, What::Payment | What::Capture) {
+    if of.takes_money() {
         all.extend([
-            ("refund of a part", with(is(), [stands(What::Refund, 3000)])),
-            ("refund open", with(is(), [open(What::Refund, 3000)])),
-            ("refund of all", with(is(), [stands(What::Refund, 10_000)])),
-            ("last refund", with(is(), [last(stands(What::Refund, 3000))])),
-            ("refund and reversal", with(is(), [stands(What::Refund, 3000), stands(What::Reversal, 2000)])),
+            ("refund of a part", with(is(), [stands(Kind::Refund, 3000)])),
+            ("refund open", with(is(), [open(Kind::Refund, 3000)])),
+            ("refund of all", with(is(), [stands(Kind::Refund, 10_000)])),
+            ("last refund", with(is(), [last(stands(Kind::Refund, 3000))])),
+            ("refund and reversal", with(is(), [stands(Kind::Refund, 3000), stands(Kind::Reversal, 2000)])),
         ]);
     }
-    if matches!(of, What::Reservation | What::Reauthorisation) {
-        let reversed = |of: Transaction, minor, held| with(of, [one(What::Reversal, minor, held)]);
+    if of.is_reservation() {
+        let reversed = |of: History, minor, held| with(of, [one(Kind::Reversal, minor, held)]);
         all.extend([
-            ("increment", with(is(), [stands(What::Increment, 5000)])),
-            ("increment open", with(is(), [open(What::Increment, 5000)])),
-            ("increment declined", with(is(), [one(What::Increment, 5000, Held::Not)])),
-            ("increment reversed", with(is(), [reversed(stands(What::Increment, 5000), 5000, Held::Certainly)])),
-            ("increment being reversed", with(is(), [reversed(stands(What::Increment, 5000), 5000, Held::Perhaps)])),
+            ("increment", with(is(), [stands(Kind::Increment, 5000)])),
+            ("increment open", with(is(), [open(Kind::Increment, 5000)])),
+            ("increment declined", with(is(), [one(Kind::Increment, 5000, Held::Not)])),
+            ("increment reversed", with(is(), [reversed(stands(Kind::Increment, 5000), 5000, Held::Certainly)])),
+            ("increment being reversed", with(is(), [reversed(stands(Kind::Increment, 5000), 5000, Held::Perhaps)])),
             (
                 "increment in another currency",
-                with(is(), [Transaction { amount: usd(5000), ..stands(What::Increment, 5000) }]),
+                with(is(), [History { amount: usd(5000), ..stands(Kind::Increment, 5000) }]),
             ),
-            ("capture", with(is(), [stands(What::Capture, 3000)])),
-            ("capture open", with(is(), [open(What::Capture, 3000)])),
-            ("capture reversed", with(is(), [reversed(stands(What::Capture, 3000), 3000, Held::Certainly)])),
-            ("capture being reversed", with(is(), [reversed(stands(What::Capture, 3000), 3000, Held::Perhaps)])),
-            ("last capture", with(is(), [last(stands(What::Capture, 3000))])),
-            ("reauthorisation", with(is(), [stands(What::Reauthorisation, 9000)])),
-            ("reauthorisation open", with(is(), [open(What::Reauthorisation, 9000)])),
+            ("capture", with(is(), [stands(Kind::Capture, 3000)])),
+            ("capture open", with(is(), [open(Kind::Capture, 3000)])),
+            ("capture reversed", with(is(), [reversed(stands(Kind::Capture, 3000), 3000, Held::Certainly)])),
+            ("capture being reversed", with(is(), [reversed(stands(Kind::Capture, 3000), 3000, Held::Perhaps)])),
+            ("last capture", with(is(), [last(stands(Kind::Capture, 3000))])),
+            ("reauthorisation", with(is(), [stands(Kind::Reauthorisation, 9000)])),
+            ("reauthorisation open", with(is(), [open(Kind::Reauthorisation, 9000)])),
         ]);
     }
     all
 }
 
 /// One cell: an amount in minor units, or the word of a refusal.
-fn cell(of: &Transaction, follow: Follow) -> String {
+fn cell(of: &History, follow: Kind) -> String {
     match of.left(follow, None) {
         Ok(Left::UpTo(amount)) => amount.minor().to_string(),
         Ok(Left::Nothing) => "0".to_owned(),
@@ -97,15 +97,15 @@ fn what_a_reversal_may_do_after_what_cell_by_cell() {
         ("last refund", "Refunded", "Final"),
         ("refund and reversal", "Refunded", "5000"),
     ];
-    for what in [What::Payment, What::Capture] {
-        let all = happened(what);
+    for kind in [Kind::Sale, Kind::ByRegistration, Kind::Capture] {
+        let all = happened(kind);
         assert_eq!(all.len(), payment.len());
         for ((name, of), (named, reversal, refund)) in all.iter().zip(payment) {
             assert_eq!(name, named);
-            assert_eq!(cell(of, Follow::Reversal), *reversal, "{what:?}, {name}: reversal");
-            assert_eq!(cell(of, Follow::Refund), *refund, "{what:?}, {name}: refund");
-            for never in [Follow::Capture, Follow::Increment, Follow::Reauthorisation] {
-                assert_eq!(cell(of, never), "NeverFollows", "{what:?}, {name}: {never:?}");
+            assert_eq!(cell(of, Kind::Reversal), *reversal, "{kind:?}, {name}: reversal");
+            assert_eq!(cell(of, Kind::Refund), *refund, "{kind:?}, {name}: refund");
+            for never in [Kind::Capture, Kind::Increment, Kind::Reauthorisation] {
+                assert_eq!(cell(of, never), "NeverFollows", "{kind:?}, {name}: {never:?}");
             }
         }
     }
@@ -129,22 +129,22 @@ fn what_a_reversal_may_do_after_what_cell_by_cell() {
         ("reauthorisation", "ReservedAnew", "ReservedAnew", "ReservedAnew"),
         ("reauthorisation open", "ReservedAnew", "ReservedAnew", "ReservedAnew"),
     ];
-    for what in [What::Reservation, What::Reauthorisation] {
-        let all = happened(what);
+    for kind in [Kind::PreAuthorisation, Kind::Reauthorisation] {
+        let all = happened(kind);
         assert_eq!(all.len(), reservation.len());
         for ((name, of), (named, reversal, take, grow)) in all.iter().zip(reservation) {
             assert_eq!(name, named);
-            assert_eq!(cell(of, Follow::Reversal), *reversal, "{what:?}, {name}: reversal");
-            assert_eq!(cell(of, Follow::Capture), *take, "{what:?}, {name}: capture");
-            assert_eq!(cell(of, Follow::Reauthorisation), *take, "{what:?}, {name}: reauthorisation");
-            assert_eq!(cell(of, Follow::Increment), *grow, "{what:?}, {name}: increment");
-            assert_eq!(cell(of, Follow::Refund), "NeverFollows", "{what:?}, {name}: refund");
+            assert_eq!(cell(of, Kind::Reversal), *reversal, "{kind:?}, {name}: reversal");
+            assert_eq!(cell(of, Kind::Capture), *take, "{kind:?}, {name}: capture");
+            assert_eq!(cell(of, Kind::Reauthorisation), *take, "{kind:?}, {name}: reauthorisation");
+            assert_eq!(cell(of, Kind::Increment), *grow, "{kind:?}, {name}: increment");
+            assert_eq!(cell(of, Kind::Refund), "NeverFollows", "{kind:?}, {name}: refund");
         }
     }
-    for (name, of) in happened(What::Credit).iter().zip(["10000", "6000", "BeingReversed", "Reversed", "10000"]) {
-        assert_eq!(cell(&name.1, Follow::Reversal), of, "a credit, {}", name.0);
+    for (name, of) in happened(Kind::Credit).iter().zip(["10000", "6000", "BeingReversed", "Reversed", "10000"]) {
+        assert_eq!(cell(&name.1, Kind::Reversal), of, "a credit, {}", name.0);
     }
-    for end in [What::Refund, What::Reversal] {
+    for end in [Kind::Refund, Kind::Reversal] {
         for follow in FOLLOWS {
             assert_eq!(cell(&stands(end, 100), follow), "NeverFollows", "{end:?}, {follow:?}");
         }
@@ -153,15 +153,15 @@ fn what_a_reversal_may_do_after_what_cell_by_cell() {
 
 #[test]
 fn an_increment_is_reversed_while_its_reservation_is_untouched() {
-    let increment = stands(What::Increment, 5000);
-    let left = |root: &Transaction| increment.left(Follow::Reversal, Some(root));
-    let root = || stands(What::Reservation, 10_000);
+    let increment = stands(Kind::Increment, 5000);
+    let left = |root: &History| increment.left(Kind::Reversal, Some(root));
+    let root = || stands(Kind::PreAuthorisation, 10_000);
     assert_eq!(left(&root()), Ok(Left::UpTo(eur(5000))));
     for used in [
-        stands(What::Capture, 1),
-        one(What::Capture, 1, Held::Perhaps),
-        stands(What::Reversal, 1),
-        one(What::Reauthorisation, 1, Held::Perhaps),
+        stands(Kind::Capture, 1),
+        one(Kind::Capture, 1, Held::Perhaps),
+        stands(Kind::Reversal, 1),
+        one(Kind::Reauthorisation, 1, Held::Perhaps),
     ] {
         assert_eq!(left(&with(root(), [used.clone()])), Err(Refusal::ReservationUsed), "{used:?}");
     }
@@ -170,31 +170,30 @@ fn an_increment_is_reversed_while_its_reservation_is_untouched() {
 #[test]
 fn nothing_follows_what_holds_nothing_or_has_no_end() {
     for follow in FOLLOWS {
-        for what in [What::Payment, What::Reservation] {
-            assert_eq!(one(what, 100, Held::Not).left(follow, None), Err(Refusal::HoldsNothing));
-            assert_eq!(one(what, 100, Held::Perhaps).left(follow, None), Err(Refusal::NotEnded));
+        for kind in [Kind::Sale, Kind::PreAuthorisation] {
+            assert_eq!(one(kind, 100, Held::Not).left(follow, None), Err(Refusal::HoldsNothing));
+            assert_eq!(one(kind, 100, Held::Perhaps).left(follow, None), Err(Refusal::NotEnded));
         }
     }
 }
 
 #[test]
 fn captures_end_at_the_allowed_number() {
-    let of = Transaction { most_captures: Some(2), ..stands(What::Reservation, 10_000) };
-    let capture = || stands(What::Capture, 100);
-    assert_eq!(with(of.clone(), [capture()]).left(Follow::Capture, None), Ok(Left::UpTo(eur(9900))));
-    let two = with(of, [capture(), one(What::Capture, 100, Held::Perhaps)]);
-    assert_eq!(two.left(Follow::Capture, None), Err(Refusal::CapturesMade { most: 2 }));
+    let of = History { most_captures: Some(2), ..stands(Kind::PreAuthorisation, 10_000) };
+    let capture = || stands(Kind::Capture, 100);
+    assert_eq!(with(of.clone(), [capture()]).left(Kind::Capture, None), Ok(Left::UpTo(eur(9900))));
+    let two = with(of, [capture(), one(Kind::Capture, 100, Held::Perhaps)]);
+    assert_eq!(two.left(Kind::Capture, None), Err(Refusal::CapturesMade { most: 2 }));
 }
 
 #[test]
 fn a_refund_in_another_currency_is_for_a_person() {
-    let strange = Transaction { amount: usd(100), ..stands(What::Refund, 100) };
-    let of = with(stands(What::Payment, 10_000), [strange]);
-    assert_eq!(of.left(Follow::Refund, None), Err(Refusal::OtherCurrency));
+    let strange = History { amount: usd(100), ..stands(Kind::Refund, 100) };
+    let of = with(stands(Kind::Sale, 10_000), [strange]);
+    assert_eq!(of.left(Kind::Refund, None), Err(Refusal::OtherCurrency));
 }
 
-const FOLLOWS: [Follow; 5] =
-    [Follow::Capture, Follow::Refund, Follow::Reversal, Follow::Increment, Follow::Reauthorisation];
+const FOLLOWS: [Kind; 5] = [Kind::Capture, Kind::Refund, Kind::Reversal, Kind::Increment, Kind::Reauthorisation];
 
 /// A wish of a random history: what, how much of what is left in thousandths (more than 1000 is too much), what the
 /// journal hears, and what the bank truly did when the journal hears nothing.
@@ -208,7 +207,7 @@ struct Bank {
 }
 
 /// Lets a till make its wishes as far as `left` allows, and gives the history with the truth of each later transaction.
-fn live(of: What, wishes: &[Wish]) -> (Transaction, Bank) {
+fn live(of: Kind, wishes: &[Wish]) -> (History, Bank) {
     let mut history = stands(of, 10_000);
     let mut bank = Bank::default();
     for (which, share, heard, truth, answered) in wishes {
@@ -223,19 +222,12 @@ fn live(of: What, wishes: &[Wish]) -> (Transaction, Bank) {
         if minor == 0 || minor > most {
             continue;
         }
-        let what = match follow {
-            Follow::Capture => What::Capture,
-            Follow::Refund => What::Refund,
-            Follow::Reversal => What::Reversal,
-            Follow::Increment => What::Increment,
-            Follow::Reauthorisation => What::Reauthorisation,
-        };
         let (held, truly) = match heard % 3 {
             0 => (Held::Certainly, true),
             1 => (Held::Not, false),
             _ => (Held::Perhaps, *truth),
         };
-        history.later.push(one(what, minor, held));
+        history.later.push(one(follow, minor, held));
         bank.truly.push(truly);
         // Some open request gets its answer now: the truth.
         if !history.later.is_empty() {
@@ -250,8 +242,8 @@ fn live(of: What, wishes: &[Wish]) -> (Transaction, Bank) {
 }
 
 impl Bank {
-    fn sum(&self, history: &Transaction, what: What) -> u64 {
-        let done = history.later.iter().zip(&self.truly).filter(|(later, truly)| later.what == what && **truly);
+    fn sum(&self, history: &History, kind: Kind) -> u64 {
+        let done = history.later.iter().zip(&self.truly).filter(|(later, truly)| later.kind == kind && **truly);
         done.map(|(later, _)| later.amount.minor()).sum()
     }
 }
@@ -264,9 +256,9 @@ proptest! {
     fn no_history_gives_back_more_than_was_paid(
         wishes in proptest::collection::vec((0_u8..5, 1_u64..1100, 0_u8..3, any::<bool>(), 0_usize..40), 0..20)
     ) {
-        for of in [What::Payment, What::Capture, What::Credit] {
+        for of in [Kind::Sale, Kind::Capture, Kind::Credit] {
             let (history, bank) = live(of, &wishes);
-            let given = bank.sum(&history, What::Refund) + bank.sum(&history, What::Reversal);
+            let given = bank.sum(&history, Kind::Refund) + bank.sum(&history, Kind::Reversal);
             prop_assert!(given <= 10_000, "{given} of {history:?}");
         }
     }
@@ -276,12 +268,12 @@ proptest! {
     fn no_history_takes_more_than_is_reserved(
         wishes in proptest::collection::vec((0_u8..5, 1_u64..1100, 0_u8..3, any::<bool>(), 0_usize..40), 0..20)
     ) {
-        for of in [What::Reservation, What::Reauthorisation] {
+        for of in [Kind::PreAuthorisation, Kind::Reauthorisation] {
             let (history, bank) = live(of, &wishes);
-            let reserved = 10_000 + bank.sum(&history, What::Increment);
-            let taken = bank.sum(&history, What::Capture);
-            let anew = bank.sum(&history, What::Reauthorisation);
-            let reversed = bank.sum(&history, What::Reversal);
+            let reserved = 10_000 + bank.sum(&history, Kind::Increment);
+            let taken = bank.sum(&history, Kind::Capture);
+            let anew = bank.sum(&history, Kind::Reauthorisation);
+            let reversed = bank.sum(&history, Kind::Reversal);
             prop_assert!(taken + reversed + anew <= reserved, "{taken} {reversed} {anew} of {reserved}: {history:?}");
         }
     }

@@ -9,6 +9,7 @@ use super::parameter::{self, Call, Direction, Names, named_in, shown};
 use super::request::MAX_PARAMETERS;
 use crate::config::Assumptions;
 use crate::emv::pan;
+use crate::transaction::Kind;
 
 /// Names that belong to the terminal: it knows them better, or they would be card data.
 const OWNED: [&str; 13] = [
@@ -46,20 +47,19 @@ pub struct Problem {
 }
 
 /// The till's parameters by their flat names, in the order of their names; each is known to the interface's data model
-/// and fits it, this call and this gateway take it, and together they break no rule. `payment_type` is what the
-/// terminal will say.
+/// and fits it, the call of this kind and this gateway take it, and together they break no rule.
 ///
 /// # Errors
 /// The first that cannot be sent.
 pub fn parameters(
     added: &Map<String, Value>,
-    call: Call,
-    payment_type: &str,
+    kind: Kind,
     assumptions: &Assumptions,
 ) -> Result<Vec<(String, String)>, Problem> {
     if added.is_empty() {
         return Ok(Vec::new());
     }
+    let call = call_of(kind);
     let mut flat = flattened(added)?;
     let names = Names::new(&assumptions.wallets, &assumptions.schemes);
     let other_means = |word: &str| OTHER_MEANS.contains(&word) || names.wallets.iter().any(|wallet| wallet == word);
@@ -84,7 +84,7 @@ pub fn parameters(
     }
     // Some rules look at what kind of payment it is. What else the terminal adds is not there yet, and not the till's
     // to miss.
-    flat.push(("paymentType".to_owned(), payment_type.to_owned()));
+    flat.push(("paymentType".to_owned(), kind.payment_type().to_owned()));
     let asked = Asked { direction: Direction::Request, call, from_client_side: false, names: &names };
     let violation = form::judge(&flat, &asked).into_iter().find(|violation| !is_the_terminals(&violation.name));
     flat.pop();
@@ -98,6 +98,16 @@ pub fn parameters(
         }
     }
     Ok(flat)
+}
+
+/// The call of the interface that makes such a transaction.
+fn call_of(kind: Kind) -> Call {
+    match kind {
+        Kind::Sale | Kind::PreAuthorisation | Kind::Credit => Call::Payment,
+        Kind::ByRegistration => Call::ByRegistration,
+        Kind::Capture | Kind::Refund | Kind::Reversal => Call::FollowUp,
+        Kind::Increment | Kind::Reauthorisation => Call::Increment,
+    }
 }
 
 fn is_owned(name: &str) -> bool {
@@ -177,7 +187,7 @@ mod tests {
 
     fn read(text: &str) -> Result<Vec<(String, String)>, String> {
         let json: Value = serde_json::from_str(text).unwrap();
-        let read = parameters(json.as_object().unwrap(), Call::Payment, "DB", &Assumptions::default());
+        let read = parameters(json.as_object().unwrap(), Kind::Sale, &Assumptions::default());
         read.map_err(|problem| problem.to_string())
     }
 

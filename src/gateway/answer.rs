@@ -23,6 +23,7 @@ use super::text::{self, Lines};
 use crate::config::Assumptions;
 use crate::money::{Amount, Currency};
 use crate::sale::{Answer, Approval, ApprovedAmount, ForChip, HostFacts, Reason, Refusal, Reversal, Why};
+use crate::transaction::PaymentId;
 
 /// A whole HTTP answer.
 pub(super) struct Reply {
@@ -66,7 +67,7 @@ pub(super) fn payment(reply: &Reply, asked: &Expected, assumptions: &Assumptions
 /// payments have: the result of the question itself ("no such session", "too many requests") comes with an id and a
 /// code too, and is never the outcome of the payment. Here 400, 401, 403 and 404 speak of our question as well. An id
 /// alone does not make it ours: another reference or kind than `asked` is another payment's outcome.
-pub(super) fn retrieval(reply: &Reply, id: &str, asked: &Expected, assumptions: &Assumptions) -> Answer {
+pub(super) fn retrieval(reply: &Reply, id: &PaymentId, asked: &Expected, assumptions: &Assumptions) -> Answer {
     let status = reply.status;
     if status != 200 {
         return unknown(Reason::GatewayCannotBeAsked.with(format_args!("HTTP {status}")));
@@ -79,7 +80,7 @@ pub(super) fn retrieval(reply: &Reply, id: &str, asked: &Expected, assumptions: 
         return unknown(Reason::AnswerUnclear.with("of the question, not of the payment"));
     }
     match payment_id(&body) {
-        Some(said) if said.eq_ignore_ascii_case(id) => {}
+        Some(said) if said == *id => {}
         Some(_) => {
             return Answer::NotOurs { why: Reason::AnotherPaymentAnswered.into() };
         }
@@ -100,7 +101,7 @@ pub(super) fn retrieval(reply: &Reply, id: &str, asked: &Expected, assumptions: 
 }
 
 /// The answer to a reversal of `payment`. How much was reversed is not judged here.
-pub(super) fn reversal(reply: &Reply, payment: &str, asked: &Expected, assumptions: &Assumptions) -> Reversal {
+pub(super) fn reversal(reply: &Reply, payment: &PaymentId, asked: &Expected, assumptions: &Assumptions) -> Reversal {
     match refused_request(reply, asked, assumptions) {
         Some(Err(why)) => return Reversal::Unknown { why },
         Some(Ok(why)) => {
@@ -112,10 +113,10 @@ pub(super) fn reversal(reply: &Reply, payment: &str, asked: &Expected, assumptio
     }
     let answer = read(reply, asked, assumptions);
     if let (Some(body), false) = (object(&reply.body), matches!(answer, Answer::Throttled(_))) {
-        if text_at(&body, "/referencedId").is_some_and(|id| !id.eq_ignore_ascii_case(payment)) {
+        if text_at(&body, "/referencedId").is_some_and(|id| PaymentId::new(id) != *payment) {
             return Reversal::Unknown { why: Reason::AnotherPaymentAnswered.into() };
         }
-        if text_at(&body, "/id").is_some_and(|id| id.eq_ignore_ascii_case(payment)) {
+        if text_at(&body, "/id").is_some_and(|id| PaymentId::new(id) == *payment) {
             return Reversal::Unknown { why: Reason::AnotherPaymentAnswered.with(payment) };
         }
     }
@@ -288,8 +289,8 @@ pub(super) fn amount(body: &Value, or_in: Option<Currency>) -> ApprovedAmount {
 }
 
 /// `id`, when it is one: 32 letters and digits (interface: Resources).
-pub(super) fn payment_id(body: &Value) -> Option<String> {
-    text_at(body, "/id").filter(|id| is_payment_id(id)).map(str::to_owned)
+pub(super) fn payment_id(body: &Value) -> Option<PaymentId> {
+    text_at(body, "/id").filter(|id| is_payment_id(id)).map(PaymentId::new)
 }
 
 /// 32 letters and digits.
@@ -424,13 +425,13 @@ mod tests {
         ] {
             let body = format!(r#"{{"id":"{}","paymentType":"RV",{more}}}"#, "b".repeat(32));
             let reply = Reply { status, location: None, body: body.clone().into_bytes() };
-            let answer = reversal(&reply, ID, &asked_reversal(), &Assumptions::default());
+            let answer = reversal(&reply, &PaymentId::new(ID), &asked_reversal(), &Assumptions::default());
             let Reversal::Done { id, amount } = answer else { panic!("HTTP {status} {body}: {answer:?}") };
-            assert_eq!((id, Some(amount)), ("b".repeat(32), done), "{body}");
+            assert_eq!((id, Some(amount)), (PaymentId::new("b".repeat(32)), done), "{body}");
         }
         let is = |status, body: &str| {
             let reply = Reply { status, location: None, body: body.as_bytes().to_vec() };
-            match reversal(&reply, ID, &asked_reversal(), &Assumptions::default()) {
+            match reversal(&reply, &PaymentId::new(ID), &asked_reversal(), &Assumptions::default()) {
                 Reversal::Done { .. } => "done",
                 Reversal::Refused { .. } => "refused",
                 Reversal::NotSent { .. } => "not sent",
@@ -534,7 +535,8 @@ mod tests {
                 assert_eq!(matches!(answer(status, &body), Answer::NotSent { .. }), refused, "HTTP {status} {body}");
                 assert_eq!(matches!(answer(status, &body), Answer::Unknown { .. }), !refused, "HTTP {status} {body}");
                 let reply = Reply { status, location: None, body: body.as_bytes().to_vec() };
-                let reversed = reversal(&reply, &"d".repeat(32), &asked_reversal(), &Assumptions::default());
+                let reversed =
+                    reversal(&reply, &PaymentId::new("d".repeat(32)), &asked_reversal(), &Assumptions::default());
                 assert_eq!(
                     matches!(reversed, Reversal::Unknown { .. }),
                     !refused,
@@ -545,7 +547,7 @@ mod tests {
             let throttled = format!(r#"{{"id":"{ID}","result":{{"code":"800.120.100"}}}}"#);
             assert!(matches!(answer(status, &throttled), Answer::Throttled(_)), "{status}");
             let reply = Reply { status, location: None, body: throttled.into_bytes() };
-            let reversed = reversal(&reply, ID, &asked_reversal(), &Assumptions::default());
+            let reversed = reversal(&reply, &PaymentId::new(ID), &asked_reversal(), &Assumptions::default());
             assert!(matches!(reversed, Reversal::NotSent { .. }), "{reversed:?}");
         }
         // With a payment in it nobody knows.
@@ -669,7 +671,7 @@ mod tests {
     fn the_answer_to_a_question_is_the_payments_only_when_it_is_about_it() {
         let get = |status, body: &str| {
             let reply = Reply { status, location: None, body: body.as_bytes().to_vec() };
-            retrieval(&reply, ID, &asked(), &Assumptions::default())
+            retrieval(&reply, &PaymentId::new(ID), &asked(), &Assumptions::default())
         };
         assert!(matches!(get(200, &approved()), Answer::Approved(_)));
         // What the question came to has an id and a code too.
@@ -703,7 +705,7 @@ mod tests {
     fn what_is_said_of_a_pending_payment_is_held_against_what_was_asked() {
         let get = |body: &str| {
             let reply = Reply { status: 200, location: None, body: body.as_bytes().to_vec() };
-            retrieval(&reply, ID, &asked(), &Assumptions::default())
+            retrieval(&reply, &PaymentId::new(ID), &asked(), &Assumptions::default())
         };
         for code in ["000.100.110", "000.200.000", "800.100.152"] {
             let body = approved().replace("000.100.110", code);
@@ -726,7 +728,7 @@ mod tests {
     fn a_reversal_that_a_wrong_token_stopped_may_be_asked_again() {
         let reversed = |status| {
             let reply = Reply { status, location: None, body: Vec::new() };
-            reversal(&reply, ID, &asked_reversal(), &Assumptions::default())
+            reversal(&reply, &PaymentId::new(ID), &asked_reversal(), &Assumptions::default())
         };
         for status in [401, 403] {
             assert!(matches!(reversed(status), Reversal::NotSent { .. }), "{status}");
@@ -739,7 +741,7 @@ mod tests {
         let reversed = |fields: &str| {
             let body = format!(r#"{{"id":"{}","result":{{"code":"000.000.000"}}{fields}}}"#, "b".repeat(32));
             let reply = Reply { status: 200, location: None, body: body.into_bytes() };
-            reversal(&reply, ID, &asked_reversal(), &Assumptions::default())
+            reversal(&reply, &PaymentId::new(ID), &asked_reversal(), &Assumptions::default())
         };
         assert!(matches!(reversed(""), Reversal::Done { .. }), "what is absent proves nothing");
         assert!(matches!(reversed(&format!(r#","referencedId":"{ID}""#)), Reversal::Done { .. }));
@@ -755,7 +757,7 @@ mod tests {
         for code in ["000.000.000", "800.100.152", "000.200.000"] {
             let body = format!(r#"{{"id":"{ID}","result":{{"code":"{code}"}}}}"#).into_bytes();
             let reply = Reply { status: 200, location: None, body };
-            let reversed = reversal(&reply, ID, &asked_reversal(), &Assumptions::default());
+            let reversed = reversal(&reply, &PaymentId::new(ID), &asked_reversal(), &Assumptions::default());
             assert!(matches!(reversed, Reversal::Unknown { .. }), "{code}: {reversed:?}");
         }
     }
@@ -775,8 +777,8 @@ mod tests {
         fn no_bytes_make_the_reader_panic(status in 100_u16..600, body in proptest::collection::vec(any::<u8>(), 0..512)) {
             let reply = Reply { status, location: None, body };
             let _ = payment(&reply, &asked(), &Assumptions::default());
-            let _ = reversal(&reply, ID, &asked_reversal(), &Assumptions::default());
-            let _ = retrieval(&reply, ID, &asked(), &Assumptions::default());
+            let _ = reversal(&reply, &PaymentId::new(ID), &asked_reversal(), &Assumptions::default());
+            let _ = retrieval(&reply, &PaymentId::new(ID), &asked(), &Assumptions::default());
         }
 
         #[test]

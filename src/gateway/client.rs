@@ -33,6 +33,7 @@ use super::{Error, Payment, Token, WithoutCard, inquiry, token};
 use crate::config::{self, Assumptions, QueryMethod};
 use crate::money::Amount;
 use crate::sale::{Answer, Found, Inquiry, Reason, Reversal};
+use crate::transaction::PaymentId;
 use crate::wire::Way;
 
 /// The pause before a question is asked again that the gateway had no time for; it doubles up to [`LONGEST_PAUSE`].
@@ -171,8 +172,8 @@ impl Client {
 
     /// What became of a pending payment: `GET /v1/payments/{id}`. Everything but a clear answer is unknown, and one
     /// that is not of what was asked is not ours.
-    pub async fn payment(&self, id: &str, asked: &Expected) -> Answer {
-        if !answer::is_payment_id(id) {
+    pub async fn payment(&self, id: &PaymentId, asked: &Expected) -> Answer {
+        if !answer::is_payment_id(id.as_str()) {
             return Answer::Unknown { why: Reason::AnswerUnclear.with("no id of a payment") };
         }
         match self.get("retrieve", &self.0.payments, &format!("/v1/payments/{id}")).await {
@@ -185,8 +186,8 @@ impl Client {
     ///
     /// # Errors
     /// Why there is no such answer, in a sentence.
-    pub async fn show(&self, id: &str) -> Result<BTreeMap<String, String>, String> {
-        if !answer::is_payment_id(id) {
+    pub async fn show(&self, id: &PaymentId) -> Result<BTreeMap<String, String>, String> {
+        if !answer::is_payment_id(id.as_str()) {
             return Err("a payment's id is 32 letters and digits".to_owned());
         }
         match self.get("show", &self.0.others, &format!("/v1/payments/{id}")).await {
@@ -377,7 +378,7 @@ impl Client {
 
     /// Reverses a payment: a POST to the `follow-up-path` of the settings with paymentType RV, once.
     /// `merchant_transaction_id` is the reversal's own reference.
-    pub async fn reverse(&self, payment_id: &str, amount: Amount, merchant_transaction_id: &str) -> Reversal {
+    pub async fn reverse(&self, payment_id: &PaymentId, amount: Amount, merchant_transaction_id: &str) -> Reversal {
         self.0.files.refresh();
         let prepared = match request::reversal(&self.0.gateway, payment_id, amount, merchant_transaction_id) {
             Ok(prepared) => prepared,

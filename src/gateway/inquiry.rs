@@ -22,6 +22,7 @@ use super::code::{self, Class};
 use super::json;
 use crate::config::{Assumptions, NotFound};
 use crate::sale::{Found, FoundState, Inquiry, Reason};
+use crate::transaction::PaymentId;
 
 /// "Cannot find transaction", beside an empty list.
 const NO_MATCH: &str = "700.400.580";
@@ -77,14 +78,14 @@ fn each_once(entries: Vec<Value>) -> Result<Vec<Value>, String> {
     for entry in entries {
         // What has no id is not left out: it makes the answer unreadable.
         if let Some(id) = payment_id(&entry) {
-            if let Some(place) = places.get(&id.to_ascii_lowercase()) {
+            if let Some(place) = places.get(&id.in_lower_case()) {
                 let known = &once[*place];
                 if *known != entry {
                     return Err(differently(&payment_id(known).unwrap_or(id)));
                 }
                 continue;
             }
-            places.insert(id.to_ascii_lowercase(), once.len());
+            places.insert(id.in_lower_case(), once.len());
         }
         once.push(entry);
     }
@@ -96,13 +97,13 @@ fn each_once(entries: Vec<Value>) -> Result<Vec<Value>, String> {
 /// # Errors
 /// When it was found differently, in a sentence.
 pub(super) fn is_known(all: &[Found], one: &Found) -> Result<bool, String> {
-    match all.iter().find(|known| known.id.eq_ignore_ascii_case(&one.id)) {
-        Some(known) if known != one => Err(differently(&known.id)),
+    match all.iter().find(|known| known.id == one.id) {
+        Some(known) if known != one || !known.id.is_written_as(&one.id) => Err(differently(&known.id)),
         known => Ok(known.is_some()),
     }
 }
 
-fn differently(id: &str) -> String {
+fn differently(id: &PaymentId) -> String {
     format!("the gateway lists payment {id} twice, and differently")
 }
 
@@ -204,7 +205,7 @@ fn found(entry: &Value, assumptions: &Assumptions) -> Option<Found> {
         amount: amount(entry, None),
         state,
         reference: text_at(entry, "/merchantTransactionId").map(str::to_owned),
-        refers_to: text_at(entry, "/referencedId").filter(|id| is_payment_id(id)).map(str::to_owned),
+        refers_to: text_at(entry, "/referencedId").filter(|id| is_payment_id(id)).map(PaymentId::new),
     })
 }
 
@@ -244,7 +245,7 @@ mod tests {
     fn a_list_is_found_in_each_of_its_places() {
         let one = entry('a', "DB", OURS, "");
         let expected = Found {
-            id: "a".repeat(32),
+            id: PaymentId::new("a".repeat(32)),
             payment_type: "DB".to_owned(),
             amount: ApprovedAmount::Said(Amount::parse("12.34", Currency::from_code("EUR").unwrap()).unwrap()),
             state: FoundState::Approved,
@@ -335,7 +336,7 @@ mod tests {
         let Inquiry::Payments(found) = query(200, &format!("[{other},{ours},{reversal}]")) else { panic!() };
         let kinds: Vec<_> = found.iter().map(|payment| payment.payment_type.as_str()).collect();
         assert_eq!(kinds, ["DB", "RV"]);
-        assert_eq!(found[1].refers_to.as_deref(), Some("a".repeat(32).as_str()));
+        assert_eq!(found[1].refers_to, Some(PaymentId::new("a".repeat(32))));
         // A gateway that ignores the question has not answered it.
         assert!(matches!(query(200, &format!("[{other}]")), Inquiry::CannotAsk { .. }));
     }
@@ -390,7 +391,7 @@ mod tests {
         assert_eq!(is_known(&[found(&entry('b', "DB", OURS, ""))], &approved), Ok(false));
         assert_eq!(is_known(std::slice::from_ref(&approved), &approved), Ok(true));
         let declined = found(&entry('a', "DB", OURS, "").replace("000.100.110", "800.100.152"));
-        let upper = Found { id: "A".repeat(32), ..approved.clone() };
+        let upper = Found { id: PaymentId::new("A".repeat(32)), ..approved.clone() };
         let nameless = Found { reference: None, ..approved.clone() };
         for other in [declined, upper, nameless] {
             for (first, second) in [(&approved, &other), (&other, &approved)] {

@@ -49,6 +49,7 @@ use std::path::PathBuf;
 use crate::card::Presented;
 use crate::config::SecretError;
 use crate::money::Amount;
+use crate::transaction::{PaymentId, SaleNumber, Transaction};
 
 pub use certificate::{Certificate, Expiry};
 pub use client::{Client, Soon};
@@ -67,7 +68,7 @@ pub struct Payment<'a> {
     /// Our reference: terminal id, sequence number and 128 random bits; 8 to 255 characters.
     pub merchant_transaction_id: &'a str,
     /// The journal's counter (interface: `pos.transactionSequenceNumber`).
-    pub sequence_number: u64,
+    pub sequence_number: SaleNumber,
     /// The reader's serial number; left out of `pos.deviceId` when it holds anything but digits.
     pub device_serial: &'a str,
     /// Whether a PIN can be entered and encrypted (interface: `pos.pinEntryCapability`).
@@ -99,16 +100,36 @@ pub struct WithoutCard<'a> {
 #[derive(Clone, Copy, Debug)]
 pub enum On<'a> {
     /// A POST to the `follow-up-path` of the settings (design: Reading the interface documents).
-    Payment(&'a str),
+    Payment(&'a PaymentId),
     /// `POST /v1/payments` with `referenceUuid`, and the industry practice it is (interface: Card on file).
     Reference {
         /// The earlier payment's id.
-        payment: &'a str,
+        payment: &'a PaymentId,
         /// `standingInstruction.industryPractice`: INCREMENTAL_AUTH or REAUTHORIZATION.
         practice: &'a str,
     },
     /// A POST to the `registration-payment-path` of the settings.
     Registration(&'a str),
+}
+
+impl<'a> On<'a> {
+    /// What a transaction refers to; `None` when a card is read for it.
+    #[must_use]
+    pub fn of(transaction: &'a Transaction) -> Option<Self> {
+        match transaction {
+            Transaction::Sale | Transaction::PreAuthorisation | Transaction::Credit => None,
+            Transaction::Capture { of } | Transaction::Refund { of } | Transaction::Reversal { of } => {
+                Some(Self::Payment(&of.payment))
+            }
+            Transaction::Increment { of } => {
+                Some(Self::Reference { payment: &of.payment, practice: "INCREMENTAL_AUTH" })
+            }
+            Transaction::Reauthorisation { of } => {
+                Some(Self::Reference { payment: &of.payment, practice: "REAUTHORIZATION" })
+            }
+            Transaction::ByRegistration { registration } => Some(Self::Registration(registration)),
+        }
+    }
 }
 
 /// Why the client cannot be made. Each is a mistake in the settings or in a file they name.

@@ -12,6 +12,7 @@ use super::{On, Payment, WithoutCard};
 use crate::card::{Presented, SealedPin};
 use crate::config::{self, ID};
 use crate::money::{Amount, MoneyError};
+use crate::transaction::PaymentId;
 
 /// Where payments are made.
 const PAYMENTS: &str = "/v1/payments";
@@ -137,10 +138,10 @@ pub(super) fn without_card(gateway: &config::Gateway, asked: &WithoutCard<'_>) -
     basics(&mut form, gateway, asked.payment_type, asked.amount, asked.merchant_transaction_id)?;
     form.parameters(asked.parameters)?;
     let path = match asked.on {
-        On::Payment(id) => with_id(&gateway.assumptions.follow_up_path, id)?,
+        On::Payment(id) => with_id(&gateway.assumptions.follow_up_path, id.as_str())?,
         On::Registration(id) => with_id(&gateway.assumptions.registration_payment_path, id)?,
         On::Reference { payment, practice } => {
-            form.text("referenceUuid", payment)?;
+            form.text("referenceUuid", payment.as_str())?;
             form.text("standingInstruction.industryPractice", practice)?;
             PAYMENTS.to_owned()
         }
@@ -165,7 +166,7 @@ fn with_id(path: &str, id: &str) -> Result<String, Error> {
 /// The first value that does not fit.
 pub(super) fn reversal(
     gateway: &config::Gateway,
-    payment: &str,
+    payment: &PaymentId,
     amount: Amount,
     merchant_transaction_id: &str,
 ) -> Result<PreparedPayment, Error> {

@@ -21,6 +21,7 @@ use super::db::{Db, STEPS_OF_SALE, failed, unreadable};
 use super::open::{MILLISECONDS_OF_A_DAY, beside, look_at};
 use super::verify::verify;
 use super::{Error, known, lock, payments, receipts};
+use crate::transaction::{Reference, SaleNumber};
 
 /// What was taken over.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,7 +29,7 @@ pub struct Adopted {
     /// Transactions.
     pub transactions: u64,
     /// Till and reference of those that are open, and are settled when the agent is started.
-    pub open: Vec<(String, String)>,
+    pub open: Vec<(String, Reference)>,
     /// What was added to their numbers.
     pub added: u64,
     /// The file's book as it was.
@@ -194,11 +195,12 @@ fn take_over(db: &mut Db, theirs: &Connection, file: &Path, unix_ms: i64) -> Res
     if found != none || ours != none {
         let last = "SELECT max(number) FROM sale";
         let last: i64 = transaction.query_row(last, [], |row| row.get(0)).map_err(failed)?;
-        let of_theirs = found.before.checked_add(added.unsigned_abs()).filter(|_| found != none).unwrap_or_default();
+        let of_theirs =
+            found.before.get().checked_add(added.unsigned_abs()).filter(|_| found != none).unwrap_or_default();
         let all = if ours == none { 0 } else { last.unsigned_abs() };
         let found = known::OldCopy {
             above: ours.above.max(found.above),
-            before: ours.before.max(of_theirs).max(all),
+            before: ours.before.max(SaleNumber::new(of_theirs.max(all))),
             references: ours.references.into_iter().chain(found.references).collect(),
         };
         head = Mark::OldCopy { found }.write(&transaction, head, unix_ms)?;

@@ -6,6 +6,7 @@ use std::time::Duration;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::sale::{Record, Sale};
+use crate::transaction::{Reference, SaleNumber};
 
 use super::chain::{Head, Mark, Row};
 use super::known::OldCopy;
@@ -52,7 +53,7 @@ pub struct Opened {
     /// Of those, the ones that a later program wrote and this one cannot read.
     pub set_aside: Vec<SetAside>,
     /// The highest number given to a sale.
-    pub last_number: u64,
+    pub last_number: SaleNumber,
     /// Wall clock of the latest record since the clock was set back last, milliseconds since 1970: no earlier clock can
     /// be right.
     pub last_unix_ms: i64,
@@ -72,13 +73,18 @@ pub struct Opened {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SetAside {
     /// Its number.
-    pub number: i64,
+    pub number: SaleNumber,
     /// Its till.
     pub till: String,
     /// Its reference.
-    pub reference: String,
+    pub reference: Reference,
     /// What cannot be read.
     pub cause: String,
+}
+
+/// Till and reference, from a row of the two.
+fn key_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<(String, Reference)> {
+    Ok((row.get(0)?, Reference::as_kept(row.get(1)?)))
 }
 
 impl Db {
@@ -110,9 +116,9 @@ impl Db {
         self.last_unix_ms = set_back::latest(&self.connection, self.set_backs.last())?.unix_ms;
         let (unsettled, set_aside) = self.open_sales()?;
         let open = unsettled.iter().map(|sale| sale.order().number);
-        let aside = set_aside.iter().map(|aside| aside.number.unsigned_abs());
+        let aside = set_aside.iter().map(|aside| aside.number);
         let known_until_unix_ms = self.known_until(&open.chain(aside).collect::<Vec<_>>(), i64::MAX)?;
-        let (last_number, last_unix_ms) = (last_number.unsigned_abs(), self.last_unix_ms);
+        let (last_number, last_unix_ms) = (SaleNumber::new(last_number.unsigned_abs()), self.last_unix_ms);
         let old_copy = self.old_copy()?;
         let first = "SELECT coalesce((SELECT unix_ms FROM step ORDER BY id LIMIT 1), 0)";
         // What was taken over from another journal is older than its place here says.
@@ -152,7 +158,7 @@ impl Db {
     ///
     /// # Errors
     /// When it could not be written: then none of it is.
-    pub fn write(&mut self, sale: u64, place: u32, unix_ms: i64, records: &[Record]) -> Result<(), Error> {
+    pub fn write(&mut self, sale: SaleNumber, place: u32, unix_ms: i64, records: &[Record]) -> Result<(), Error> {
         let sale = i64::try_from(sale).map_err(failed)?;
         let id = sale.checked_mul(STEPS_OF_SALE).and_then(|id| id.checked_add(i64::from(place)));
         let id =
@@ -163,11 +169,11 @@ impl Db {
         let step = params![id, sale, unix_ms, text, next.entry, next.hash];
         if let Some(Record::Started { order }) = records.first() {
             let transaction = self.connection.transaction().map_err(failed)?;
-            let earlier = order.kind.of().and_then(|of| of.number).and_then(|number| i64::try_from(number).ok());
+            let earlier = order.transaction.of().and_then(|of| of.number).and_then(|number| i64::try_from(number).ok());
             put(
                 &transaction,
                 "INSERT INTO sale(number, till, reference, earlier) VALUES (?1, ?2, ?3, ?4)",
-                params![sale, order.till, order.reference, earlier],
+                params![sale, order.till, order.reference.as_str(), earlier],
             )?;
             put(&transaction, INSERT_STEP, step)?;
             payments::add(&transaction, sale, records)?;
@@ -250,11 +256,11 @@ impl Db {
     ///
     /// # Errors
     /// When it cannot be read.
-    pub fn find(&self, till: &str, reference: &str) -> Result<Option<Sale>, Error> {
+    pub fn find(&self, till: &str, reference: &Reference) -> Result<Option<Sale>, Error> {
         let number: Option<i64> = self
             .connection
             .prepare_cached("SELECT number FROM sale WHERE till = ?1 AND reference = ?2")
-            .and_then(|mut select| select.query_row([till, reference], |row| row.get(0)).optional())
+            .and_then(|mut select| select.query_row([till, reference.as_str()], |row| row.get(0)).optional())
             .map_err(failed)?;
         number.map(|number| self.replay(number)).transpose()
     }
@@ -263,7 +269,7 @@ impl Db {
     ///
     /// # Errors
     /// When they cannot be read.
-    pub fn list(&self, till: Option<&str>, since: u64, limit: u32) -> Result<Vec<Sale>, Error> {
+    pub fn list(&self, till: Option<&str>, since: SaleNumber, limit: u32) -> Result<Vec<Sale>, Error> {
         let since = i64::try_from(since).unwrap_or(i64::MAX);
         let numbers = self.numbers(
             "SELECT number FROM sale WHERE number > ?1 AND (?2 IS NULL OR till = ?2) ORDER BY number LIMIT ?3",
@@ -276,12 +282,12 @@ impl Db {
     ///
     /// # Errors
     /// When it cannot be read.
-    pub fn latest(&self, till: &str) -> Result<Option<String>, Error> {
+    pub fn latest(&self, till: &str) -> Result<Option<Reference>, Error> {
         // From the newest number downwards (`+`): by the index of references all of the till's would be read and
         // sorted.
         self.connection
             .prepare_cached("SELECT reference FROM sale WHERE +till = ?1 ORDER BY number DESC LIMIT 1")
-            .and_then(|mut select| select.query_row([till], |row| row.get(0)).optional())
+            .and_then(|mut select| select.query_row([till], |row| row.get(0).map(Reference::as_kept)).optional())
             .map_err(failed)
     }
 
@@ -289,7 +295,7 @@ impl Db {
     ///
     /// # Errors
     /// When it cannot be read.
-    pub fn at(&self, number: u64) -> Result<Option<Sale>, Error> {
+    pub fn at(&self, number: SaleNumber) -> Result<Option<Sale>, Error> {
         let known = self.key(number)?.is_some();
         known.then(|| self.replay(i64::try_from(number).map_err(failed)?)).transpose()
     }
@@ -298,12 +304,12 @@ impl Db {
     ///
     /// # Errors
     /// When it cannot be read.
-    pub fn key(&self, number: u64) -> Result<Option<(String, String)>, Error> {
+    pub fn key(&self, number: SaleNumber) -> Result<Option<(String, Reference)>, Error> {
         // What SQLite cannot count nobody has been given.
         let Ok(number) = i64::try_from(number) else { return Ok(None) };
         self.connection
             .prepare_cached("SELECT till, reference FROM sale WHERE number = ?1")
-            .and_then(|mut select| select.query_row([number], |row| Ok((row.get(0)?, row.get(1)?))).optional())
+            .and_then(|mut select| select.query_row([number], key_of).optional())
             .map_err(failed)
     }
 
@@ -311,7 +317,7 @@ impl Db {
     ///
     /// # Errors
     /// When they cannot be read.
-    pub fn later(&self, number: u64) -> Result<Vec<Sale>, Error> {
+    pub fn later(&self, number: SaleNumber) -> Result<Vec<Sale>, Error> {
         let number = i64::try_from(number).map_err(failed)?;
         let numbers = self.numbers("SELECT number FROM sale WHERE earlier = ?1 ORDER BY number", params![number])?;
         numbers.into_iter().map(|number| self.replay(number)).collect()
@@ -339,9 +345,9 @@ impl Db {
                         return Err(Error::Unreadable { id, cause });
                     }
                     let key = "SELECT till, reference FROM sale WHERE number = ?1";
-                    let key = self.connection.query_row(key, [number], |row| Ok((row.get(0)?, row.get(1)?)));
+                    let key = self.connection.query_row(key, [number], key_of);
                     let (till, reference) = key.map_err(failed)?;
-                    set_aside.push(SetAside { number, till, reference, cause });
+                    set_aside.push(SetAside { number: SaleNumber::new(number.unsigned_abs()), till, reference, cause });
                 }
                 Err(error) => return Err(error),
             }

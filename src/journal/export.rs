@@ -10,7 +10,8 @@ use rusqlite::Connection;
 use serde::Serialize;
 
 use crate::card::{CardFacts, Cryptogram, Cvm, mask_pans};
-use crate::sale::{HostFacts, Kind, Outcome, Record, Sale, Standing, Who};
+use crate::sale::{HostFacts, Outcome, Record, Sale, Standing};
+use crate::transaction::{PaymentId, SaleNumber, Who};
 
 use super::chain::Head;
 use super::db::{STEPS_OF_SALE, failed};
@@ -49,7 +50,7 @@ struct Facts<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     earlier_payment: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    earlier_number: Option<u64>,
+    earlier_number: Option<SaleNumber>,
     currency: String,
     /// What was asked for, before a tip.
     amount: String,
@@ -99,7 +100,7 @@ struct Card<'a> {
     label: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cvm: Option<Cvm>,
-    /// Kind and value: the card's word for its approval is what an issuer asks for.
+    /// Transaction and value: the card's word for its approval is what an issuer asks for.
     #[serde(skip_serializing_if = "Option::is_none")]
     cryptogram: Option<Cryptogram>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -188,7 +189,7 @@ impl Reading {
     /// When the journal cannot be read.
     pub fn export<E>(
         &mut self,
-        since: u64,
+        since: SaleNumber,
         mut take: impl FnMut(&Transaction<'_>) -> Result<(), E>,
     ) -> Result<Result<Closing, E>, Error> {
         // One moment of the journal, whatever is written meanwhile.
@@ -274,10 +275,10 @@ fn facts(sale: &Sale) -> Facts<'_> {
         Standing::Ended(_) => "ended",
     };
     Facts {
-        kind: kind(&order.kind),
-        payment_type: order.kind.payment_type(),
-        earlier_payment: order.kind.of().map(|of| of.payment.as_str()),
-        earlier_number: order.kind.of().and_then(|of| of.number),
+        kind: order.kind().as_str(),
+        payment_type: order.kind().payment_type(),
+        earlier_payment: order.transaction.of().map(|of| of.payment.as_str()),
+        earlier_number: order.transaction.of().and_then(|of| of.number),
         currency: order.amount.currency().to_string(),
         amount: order.amount.decimal(),
         tip: sale.tip().map(|tip| tip.decimal()),
@@ -288,27 +289,13 @@ fn facts(sale: &Sale) -> Facts<'_> {
         local_time: &order.local_time,
         by: order.by.as_ref(),
         standing,
-        outcome: outcome.map(Outcome::as_str),
+        outcome: outcome.map(|outcome| outcome.word().as_str()),
         approved: approved.map(|amount| amount.decimal()),
         reason: why.map(|why| why.reason.as_str()),
         why: why.and_then(|why| why.detail.as_deref()).map(mask_pans),
         ended_at: sale.ended_unix_ms().map(time),
         card: sale.card().map(card),
         host: host(sale.host()),
-    }
-}
-
-fn kind(kind: &Kind) -> &'static str {
-    match kind {
-        Kind::Sale => "sale",
-        Kind::PreAuthorisation => "pre-authorisation",
-        Kind::Credit => "credit",
-        Kind::ByRegistration { .. } => "by-registration",
-        Kind::Capture { .. } => "capture",
-        Kind::Refund { .. } => "refund",
-        Kind::Reversal { .. } => "reversal",
-        Kind::Increment { .. } => "increment",
-        Kind::Reauthorisation { .. } => "reauthorisation",
     }
 }
 
@@ -334,7 +321,7 @@ impl Host<'_> {
 
 fn host(host: &HostFacts) -> Host<'_> {
     Host {
-        payment_id: host.id.as_deref(),
+        payment_id: host.id.as_ref().map(PaymentId::as_str),
         code: host.code.as_deref(),
         description: host.description.as_deref().map(mask_pans),
         brand: host.brand.as_deref(),

@@ -10,14 +10,15 @@ use serde_json::Value;
 use super::Error;
 use super::chain::Mark;
 use super::db::{Db, STEPS_OF_SALE, failed, put};
+use crate::transaction::SaleNumber;
 
 /// What a journal was found not to know, when it was an old copy of itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OldCopy {
     /// The highest number in the references that it did not know: its numbers go on above it.
-    pub above: u64,
+    pub above: SaleNumber,
     /// The highest number of its own at that time: what became of these transactions since, it does not know.
-    pub before: u64,
+    pub before: SaleNumber,
     /// The references, each by its number and half of its random digits.
     pub references: BTreeSet<String>,
 }
@@ -39,7 +40,7 @@ impl Db {
     /// after the copy was made.
     ///
     /// Times after `not_after` were written by a clock that was ahead, and say nothing.
-    pub(super) fn known_until(&self, open: &[u64], not_after: i64) -> Result<Option<i64>, Error> {
+    pub(super) fn known_until(&self, open: &[SaleNumber], not_after: i64) -> Result<Option<i64>, Error> {
         if self.is_empty()? {
             return Ok(None);
         }
@@ -77,7 +78,10 @@ impl Db {
     /// [`Self::known_until`] of all that is open, or is not marked as settled yet.
     pub(super) fn known_until_at_most(&self, not_after: i64) -> Result<Option<i64>, Error> {
         let open = self.numbers("SELECT number FROM sale WHERE settled = 0", [])?;
-        self.known_until(&open.iter().map(|number| number.unsigned_abs()).collect::<Vec<_>>(), not_after)
+        self.known_until(
+            &open.iter().map(|number| SaleNumber::new(number.unsigned_abs())).collect::<Vec<_>>(),
+            not_after,
+        )
     }
 
     /// Whether a transaction of this journal sent a request under this reference at the gateway

@@ -64,6 +64,7 @@ pub use set_back::{CLOCKS_DIFFER_MS, Latest, SetBack};
 pub use verify::{Altered, Verdict};
 
 use crate::sale::{Action, Sale, Step, Written};
+use crate::transaction::{PaymentId, Reference, SaleNumber};
 
 /// Why the journal cannot be used. Without it no payment is taken.
 #[derive(Debug, thiserror::Error)]
@@ -213,7 +214,7 @@ impl Journal {
         let (db, opened) = Db::open(&path)?;
         for SetAside { number, till, reference, cause } in &opened.set_aside {
             tracing::error!(
-                sale = number, %till, %reference, %cause,
+                sale = number.get(), %till, %reference, %cause,
                 "an open sale was written by a later program and cannot be read: it is not settled until that program is installed again"
             );
         }
@@ -277,7 +278,7 @@ impl Journal {
     ///
     /// # Errors
     /// When it cannot be read.
-    pub fn find(&self, till: &str, reference: &str) -> Result<Option<Sale>, Error> {
+    pub fn find(&self, till: &str, reference: &Reference) -> Result<Option<Sale>, Error> {
         self.db.find(till, reference)
     }
 
@@ -285,7 +286,7 @@ impl Journal {
     ///
     /// # Errors
     /// When it cannot be read.
-    pub fn number(&self, number: u64) -> Result<Option<Sale>, Error> {
+    pub fn number(&self, number: SaleNumber) -> Result<Option<Sale>, Error> {
         self.db.at(number)
     }
 
@@ -293,7 +294,7 @@ impl Journal {
     ///
     /// # Errors
     /// When it cannot be read.
-    pub fn latest(&self, till: &str) -> Result<Option<String>, Error> {
+    pub fn latest(&self, till: &str) -> Result<Option<Reference>, Error> {
         self.db.latest(till)
     }
 
@@ -301,7 +302,7 @@ impl Journal {
     ///
     /// # Errors
     /// When it cannot be read.
-    pub fn key(&self, number: u64) -> Result<Option<(String, String)>, Error> {
+    pub fn key(&self, number: SaleNumber) -> Result<Option<(String, Reference)>, Error> {
         self.db.key(number)
     }
 
@@ -310,7 +311,7 @@ impl Journal {
     ///
     /// # Errors
     /// When it cannot be read.
-    pub fn of_payment(&self, id: &str) -> Result<Option<u64>, Error> {
+    pub fn of_payment(&self, id: &PaymentId) -> Result<Option<SaleNumber>, Error> {
         self.db.of_payment(id)
     }
 
@@ -318,7 +319,7 @@ impl Journal {
     ///
     /// # Errors
     /// When it cannot be read.
-    pub fn of_reversal(&self, id: &str) -> Result<Option<u64>, Error> {
+    pub fn of_reversal(&self, id: &PaymentId) -> Result<Option<SaleNumber>, Error> {
         self.db.of_reversal(id)
     }
 
@@ -326,7 +327,7 @@ impl Journal {
     ///
     /// # Errors
     /// When they cannot be read.
-    pub fn referring_to(&self, id: &str) -> Result<Vec<Sale>, Error> {
+    pub fn referring_to(&self, id: &PaymentId) -> Result<Vec<Sale>, Error> {
         self.db.referring_to(id)
     }
 
@@ -393,7 +394,7 @@ impl Journal {
     ///
     /// # Errors
     /// When they cannot be read.
-    pub fn later(&self, number: u64) -> Result<Vec<Sale>, Error> {
+    pub fn later(&self, number: SaleNumber) -> Result<Vec<Sale>, Error> {
         self.db.later(number)
     }
 
@@ -413,7 +414,7 @@ impl Journal {
     pub fn list(
         &self,
         till: Option<String>,
-        since: u64,
+        since: SaleNumber,
         limit: u32,
     ) -> impl Future<Output = Result<Vec<Sale>, Error>> + Send + use<> {
         let (beside, reader) = (self.db.beside(&self.path), Arc::clone(&self.reader));

@@ -8,7 +8,8 @@
 
 use rusqlite::{Connection, params};
 
-use crate::sale::{Record, Sale, is_same_payment};
+use crate::sale::{Record, Sale};
+use crate::transaction::{PaymentId, SaleNumber};
 
 use super::Error;
 use super::db::{Db, failed, put};
@@ -39,25 +40,25 @@ impl Role {
 }
 
 /// The ids that a record names.
-fn ids(record: &Record) -> Vec<(&str, Role)> {
+fn ids(record: &Record) -> Vec<(&PaymentId, Role)> {
     let own = |id| (id, Role::Own);
     match record {
         Record::Started { order } => {
-            let unknown = order.kind.of().filter(|of| of.number.is_none());
-            unknown.map(|of| (of.payment.as_str(), Role::Earlier)).into_iter().collect()
+            let unknown = order.transaction.of().filter(|of| of.number.is_none());
+            unknown.map(|of| (&of.payment, Role::Earlier)).into_iter().collect()
         }
         Record::HostApproved { payment, host, .. } => {
-            std::iter::once(payment.as_str()).chain(host.id.as_deref()).map(own).collect()
+            std::iter::once(payment).chain(host.id.as_ref()).map(own).collect()
         }
         Record::Pending { payment } => vec![own(payment)],
         Record::SignatureAsked { payment, .. } | Record::ReversalAsked { payment, .. } => vec![own(&payment.id)],
         Record::Reversing { payment, host, .. } => {
-            let payment = payment.as_ref().map(|payment| payment.id.as_str());
-            let host = host.as_ref().and_then(|host| host.id.as_deref());
+            let payment = payment.as_ref().map(|payment| &payment.id);
+            let host = host.as_ref().and_then(|host| host.id.as_ref());
             payment.into_iter().chain(host).map(own).collect()
         }
-        Record::ReversalDone { reversal, .. } => vec![(reversal.as_str(), Role::Back)],
-        Record::Ended { host, .. } => host.as_ref().and_then(|host| host.id.as_deref()).map(own).into_iter().collect(),
+        Record::ReversalDone { reversal, .. } => vec![(reversal, Role::Back)],
+        Record::Ended { host, .. } => host.as_ref().and_then(|host| host.id.as_ref()).map(own).into_iter().collect(),
         Record::TipTyped { .. }
         | Record::Asked { .. }
         | Record::Confirming { .. }
@@ -77,7 +78,7 @@ pub(super) fn name_one(records: &[Record]) -> bool {
 pub(super) fn add(connection: &Connection, sale: i64, records: &[Record]) -> Result<(), Error> {
     for (id, role) in records.iter().flat_map(ids) {
         let sql = "INSERT OR IGNORE INTO payment(id, own, sale) VALUES (?1, ?2, ?3)";
-        put(connection, sql, params![id.to_ascii_lowercase(), role.code(), sale])?;
+        put(connection, sql, params![id.in_lower_case(), role.code(), sale])?;
     }
     Ok(())
 }
@@ -92,7 +93,7 @@ pub(super) fn add_text(connection: &Connection, sale: i64, text: &str) -> Result
 pub(super) fn forget(connection: &Connection, sale: i64, steps: &[Vec<Record>]) -> Result<(), Error> {
     for (id, role) in steps.iter().flatten().flat_map(ids) {
         let sql = "DELETE FROM payment WHERE id = ?1 AND own = ?2 AND sale = ?3";
-        put(connection, sql, params![id.to_ascii_lowercase(), role.code(), sale])?;
+        put(connection, sql, params![id.in_lower_case(), role.code(), sale])?;
     }
     Ok(())
 }
@@ -135,8 +136,8 @@ pub(super) fn catch_up(connection: &mut Connection) -> Result<(), Error> {
 }
 
 /// Ids are compared without their case, and stand in the index in lower case.
-fn is_named((named, is): (&str, Role), id: &str, role: Role) -> bool {
-    is == role && is_same_payment(named, id)
+fn is_named((named, is): (&PaymentId, Role), id: &PaymentId, role: Role) -> bool {
+    is == role && named == id
 }
 
 impl Db {
@@ -145,7 +146,7 @@ impl Db {
     ///
     /// # Errors
     /// When it cannot be read.
-    pub fn of_payment(&self, id: &str) -> Result<Option<u64>, Error> {
+    pub fn of_payment(&self, id: &PaymentId) -> Result<Option<SaleNumber>, Error> {
         self.first_that_names(id, Role::Own)
     }
 
@@ -153,14 +154,14 @@ impl Db {
     ///
     /// # Errors
     /// When it cannot be read.
-    pub fn of_reversal(&self, id: &str) -> Result<Option<u64>, Error> {
+    pub fn of_reversal(&self, id: &PaymentId) -> Result<Option<SaleNumber>, Error> {
         self.first_that_names(id, Role::Back)
     }
 
-    fn first_that_names(&self, id: &str, role: Role) -> Result<Option<u64>, Error> {
+    fn first_that_names(&self, id: &PaymentId, role: Role) -> Result<Option<SaleNumber>, Error> {
         for number in self.named(id, role)? {
             if self.steps(number)?.iter().flatten().flat_map(ids).any(|named| is_named(named, id, role)) {
-                return Ok(Some(number.unsigned_abs()));
+                return Ok(Some(SaleNumber::new(number.unsigned_abs())));
             }
         }
         Ok(None)
@@ -170,7 +171,7 @@ impl Db {
     ///
     /// # Errors
     /// When they cannot be read.
-    pub fn referring_to(&self, id: &str) -> Result<Vec<Sale>, Error> {
+    pub fn referring_to(&self, id: &PaymentId) -> Result<Vec<Sale>, Error> {
         let mut referring = Vec::new();
         for number in self.named(id, Role::Earlier)? {
             let steps = self.steps(number)?;
@@ -181,10 +182,10 @@ impl Db {
         Ok(referring)
     }
 
-    fn named(&self, id: &str, role: Role) -> Result<Vec<i64>, Error> {
+    fn named(&self, id: &PaymentId, role: Role) -> Result<Vec<i64>, Error> {
         self.numbers(
             "SELECT sale FROM payment WHERE id = ?1 AND own = ?2 ORDER BY sale",
-            params![id.to_ascii_lowercase(), role.code()],
+            params![id.in_lower_case(), role.code()],
         )
     }
 }

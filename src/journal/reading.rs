@@ -11,6 +11,7 @@ use super::db::{BUSY, STEPS_OF_SALE, failed, unreadable};
 use super::open::{oldest_reader, refused};
 use super::{Error, lock, open};
 use crate::sale::Record;
+use crate::transaction::SaleNumber;
 
 /// A journal open for reading.
 #[derive(Debug)]
@@ -44,9 +45,9 @@ impl Reading {
     ///
     /// # Errors
     /// When it cannot be read.
-    pub fn last_number(&self) -> Result<u64, Error> {
+    pub fn last_number(&self) -> Result<SaleNumber, Error> {
         let number = self.connection.query_row("SELECT coalesce(max(number), 0) FROM sale", [], |row| row.get(0));
-        number.map(i64::unsigned_abs).map_err(failed)
+        number.map(|number: i64| SaleNumber::new(number.unsigned_abs())).map_err(failed)
     }
 
     /// Gives out what the steps of each sale wrote: the latest `most` sales, oldest first. Ends early when `take` does.

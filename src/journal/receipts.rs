@@ -9,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
 use super::db::{Db, failed, put};
 use super::{Error, Journal};
-use crate::sale::Copy;
+use crate::transaction::{ReceiptCopy, SaleNumber};
 
 /// A receipt that is not written yet.
 #[derive(Debug)]
@@ -19,16 +19,9 @@ pub(super) struct Waiting {
     page: String,
 }
 
-fn name(copy: Copy) -> &'static str {
-    match copy {
-        Copy::Merchant => "merchant",
-        Copy::Customer => "customer",
-    }
-}
-
 impl Journal {
     /// Keeps a copy of a receipt, unless there is one already.
-    pub fn keep_receipt(&mut self, sale: u64, copy: Copy, page: String) {
+    pub fn keep_receipt(&mut self, sale: SaleNumber, copy: ReceiptCopy, page: String) {
         self.db.keep_receipt(sale, copy, page);
     }
 
@@ -36,7 +29,7 @@ impl Journal {
     ///
     /// # Errors
     /// When it cannot be read.
-    pub fn receipt(&self, sale: u64, copy: Copy) -> Result<Option<String>, Error> {
+    pub fn receipt(&self, sale: SaleNumber, copy: ReceiptCopy) -> Result<Option<String>, Error> {
         self.db.receipt(sale, copy)
     }
 
@@ -51,10 +44,10 @@ impl Journal {
 
 impl Db {
     /// See [`Journal::keep_receipt`].
-    pub fn keep_receipt(&mut self, sale: u64, copy: Copy, page: String) {
+    pub fn keep_receipt(&mut self, sale: SaleNumber, copy: ReceiptCopy, page: String) {
         // What SQLite cannot count nobody has been given.
         if let Ok(sale) = i64::try_from(sale) {
-            self.receipts.push(Waiting { sale, copy: name(copy), page });
+            self.receipts.push(Waiting { sale, copy: copy.as_str(), page });
         }
     }
 
@@ -62,8 +55,8 @@ impl Db {
     ///
     /// # Errors
     /// When it cannot be read.
-    pub fn receipt(&self, sale: u64, copy: Copy) -> Result<Option<String>, Error> {
-        let (sale, copy) = (i64::try_from(sale).map_err(failed)?, name(copy));
+    pub fn receipt(&self, sale: SaleNumber, copy: ReceiptCopy) -> Result<Option<String>, Error> {
+        let (sale, copy) = (i64::try_from(sale).map_err(failed)?, copy.as_str());
         let sql = "SELECT page FROM receipt WHERE sale = ?1 AND copy = ?2";
         let mut select = self.connection.prepare_cached(sql).map_err(failed)?;
         let written = select.query_row(params![sale, copy], |row| row.get(0)).optional().map_err(failed)?;

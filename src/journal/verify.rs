@@ -275,10 +275,10 @@ fn transactions(moment: &Connection, verdict: &mut Verdict) -> Result<(), Stoppe
         let Some(sale) = Sale::replay(&records) else { return bad("its first step is not there") };
         let order = sale.order();
         let key = |at| row.get_ref(at).ok().and_then(|value| value.as_str().ok().map(str::to_owned));
-        let earlier = order.kind.of().and_then(|of| of.number).and_then(|number| i64::try_from(number).ok());
+        let earlier = order.transaction.of().and_then(|of| of.number).and_then(|number| i64::try_from(number).ok());
         let is_key = i64::try_from(order.number) == Ok(number)
             && key(1).as_ref() == Some(&order.till)
-            && key(2).as_ref() == Some(&order.reference)
+            && key(2).as_deref() == Some(order.reference.as_str())
             && row.get(4) == Ok(earlier);
         if !is_key {
             return bad(

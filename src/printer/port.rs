@@ -23,7 +23,8 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use crate::config::{self, Logo};
-use crate::sale::{Copy, Receipt};
+use crate::sale::Receipt;
+use crate::transaction::{ReceiptCopy, SaleNumber};
 
 use super::escpos::{self, Dialect, Sheet};
 use super::status::{self, Condition, Trouble};
@@ -88,27 +89,27 @@ pub enum Event {
     /// The printer took all of it, and said that it is on paper if it says such things.
     Printed {
         /// Sequence number of the sale.
-        sale: u64,
+        sale: SaleNumber,
         /// Whose copy.
-        copy: Copy,
+        copy: ReceiptCopy,
         /// With the duplicate mark.
         duplicate: bool,
     },
     /// It cannot be printed now and is kept until it can. Told once for each reason.
     Waits {
         /// Sequence number of the sale.
-        sale: u64,
+        sale: SaleNumber,
         /// Whose copy.
-        copy: Copy,
+        copy: ReceiptCopy,
         /// What is wrong and what to do, for a person.
         why: String,
     },
     /// It broke off in the middle [`TORN_TRIES`] times and is not tried again by itself.
     Failed {
         /// Sequence number of the sale.
-        sale: u64,
+        sale: SaleNumber,
         /// Whose copy.
-        copy: Copy,
+        copy: ReceiptCopy,
         /// What happened and what to do, for a person.
         why: String,
     },
@@ -121,9 +122,9 @@ pub enum Event {
 )]
 pub struct QueueFull {
     /// Sequence number of the sale.
-    pub sale: u64,
+    pub sale: SaleNumber,
     /// Whose copy.
-    pub copy: Copy,
+    pub copy: ReceiptCopy,
 }
 
 /// A receipt on its way.
@@ -132,7 +133,7 @@ struct Job {
     /// For the QR code.
     receipt: Box<Receipt>,
     page: Page,
-    copy: Copy,
+    copy: ReceiptCopy,
     /// Printed before, or perhaps: it gets the mark.
     duplicate: bool,
     /// How often it broke off in the middle.
@@ -204,7 +205,7 @@ impl Handle {
     ///
     /// # Errors
     /// [`QueueFull`]; no event follows then.
-    pub fn print(&self, receipt: Receipt, page: Page, copy: Copy, duplicate: bool) -> Result<(), QueueFull> {
+    pub fn print(&self, receipt: Receipt, page: Page, copy: ReceiptCopy, duplicate: bool) -> Result<(), QueueFull> {
         self.jobs.try_send(Job { receipt: Box::new(receipt), page, copy, duplicate, torn: 0 }).map_err(|error| {
             let (mpsc::error::TrySendError::Full(job) | mpsc::error::TrySendError::Closed(job)) = error;
             QueueFull { sale: job.receipt.number, copy: job.copy }
@@ -329,7 +330,7 @@ impl Paper {
         let Self { config, logo } = self;
         let page = &job.page;
         let lines = if job.duplicate { page.duplicate(config.columns) } else { page.lines(config.columns) };
-        let for_customer = config.qr.as_deref().filter(|_| job.copy == Copy::Customer);
+        let for_customer = config.qr.as_deref().filter(|_| job.copy == ReceiptCopy::Customer);
         let content = for_customer.map(|template| qr::content(template, &job.receipt));
         let sheet =
             Sheet { logo: logo.as_ref(), lines: &lines, qr: content.as_deref(), after_a_torn_one: job.torn > 0 };
@@ -408,7 +409,7 @@ impl Owner {
                 Err(fault) => {
                     let (Fault::NotBegun(need) | Fault::BrokeOff(need)) = &fault;
                     let why = need.to_string();
-                    tracing::warn!(sale, copy = copy.as_str(), why, "receipt not printed");
+                    tracing::warn!(sale = sale.get(), copy = copy.as_str(), why, "receipt not printed");
                     self.show(Standing::Needs(need.clone()));
                     if matches!(fault, Fault::BrokeOff(_)) {
                         job.duplicate = true;

@@ -27,7 +27,7 @@ fn push_value(value: Value, receipt: &Receipt, content: &mut String) {
         _ => receipt.amount,
     };
     let text = match value {
-        Value::Reference => receipt.reference.clone(),
+        Value::Reference => receipt.reference.to_string(),
         Value::Number => receipt.number.to_string(),
         Value::Terminal => receipt.terminal_id.clone(),
         Value::Amount => charged.decimal(),
@@ -46,17 +46,18 @@ mod tests {
     use super::*;
     use crate::money::{Amount, Currency};
     use crate::sale::HostFacts;
+    use crate::transaction::{Kind, Reference, SaleNumber};
 
     #[test]
     fn values_are_filled_in_and_stay_values() {
         let eur = |text| Amount::parse(text, Currency::from_code("EUR").unwrap()).unwrap();
         let mut receipt = Receipt {
-            kind: crate::sale::Kind::Sale,
+            kind: Kind::Sale,
             tip: None,
             terminal_id: "12345678".to_owned(),
             local_time: "2026-11-20 12:34:56".to_owned(),
-            number: 17,
-            reference: "A/1?x=2 é".to_owned(),
+            number: SaleNumber::new(17),
+            reference: Reference::as_kept("A/1?x=2 é".to_owned()),
             amount: eur("12.34"),
             outcome: ReceiptOutcome::Approved,
             card: None,

@@ -14,7 +14,8 @@
 //! The facts it is given have no expiry date, and of a card number it shows the last four digits (schemes' rules).
 
 use crate::card::{CardFacts, CryptogramKind, Cvm};
-use crate::sale::{Copy, HostFacts, Original, Reason, Receipt, ReceiptOutcome, Why};
+use crate::sale::{HostFacts, Original, Reason, Receipt, ReceiptOutcome, Why};
+use crate::transaction::{PaymentId, ReceiptCopy, Reference};
 use crate::words::{Message, Words};
 
 use super::layout::{Page, Row};
@@ -32,7 +33,7 @@ pub struct Letterhead {
 
 /// One copy of a receipt.
 #[must_use]
-pub fn compose(receipt: &Receipt, letterhead: &Letterhead, copy: Copy) -> Page {
+pub fn compose(receipt: &Receipt, letterhead: &Letterhead, copy: ReceiptCopy) -> Page {
     let words = &letterhead.words;
     let mut page = Composing { page: Page::new(words.label(Message::Duplicate)), receipt, copy, words };
     page.head(&letterhead.merchant);
@@ -48,7 +49,7 @@ pub fn compose(receipt: &Receipt, letterhead: &Letterhead, copy: Copy) -> Page {
 struct Composing<'a> {
     page: Page,
     receipt: &'a Receipt,
-    copy: Copy,
+    copy: ReceiptCopy,
     words: &'a Words,
 }
 
@@ -64,14 +65,14 @@ impl Composing<'_> {
         self.pair_if(Message::MerchantId, receipt.host.merchant_id.as_deref());
         self.pair(Message::Date, &self.words.date_and_time(&receipt.local_time));
         self.pair(Message::SaleNumber, &receipt.number.to_string());
-        self.pair(Message::Reference, &receipt.reference);
+        self.pair(Message::Reference, receipt.reference.as_str());
     }
 
     /// Kind, amount, outcome. The big amount is the one that was or would have been charged.
     fn what_happened(&mut self) {
         let (receipt, words) = (self.receipt, self.words);
         self.page.push(Row::Rule);
-        self.centred(words.title(&receipt.kind));
+        self.centred(words.title(receipt.kind));
         if let Some((tip, base)) = receipt.tip.and_then(|tip| Some((tip, receipt.amount.less(tip)?))) {
             self.pair(Message::Amount, &words.amount(base));
             self.pair(Message::Tip, &words.amount(tip));
@@ -87,7 +88,7 @@ impl Composing<'_> {
 
     fn outcome(&mut self) {
         let (receipt, words) = (self.receipt, self.words);
-        let (kind, nothing) = (&receipt.kind, words.nothing_happened(&receipt.kind));
+        let (kind, nothing) = (receipt.kind, words.nothing_happened(receipt.kind));
         match &receipt.outcome {
             ReceiptOutcome::Approved => self.bold(words.label(Message::Approved)),
             ReceiptOutcome::PartiallyApproved(part) => {
@@ -149,7 +150,7 @@ impl Composing<'_> {
             self.centred(words.verification(cvm, charged));
         }
         self.pair_if(Message::AuthCode, code);
-        if let (Some(card), Copy::Merchant) = (card, self.copy) {
+        if let (Some(card), ReceiptCopy::Merchant) = (card, self.copy) {
             self.chip(card);
         }
     }
@@ -180,13 +181,13 @@ impl Composing<'_> {
         self.page.push(Row::Rule);
         self.centred(self.words.label(Message::Original));
         self.pair(Message::SaleNumber, &number.to_string());
-        self.pair_if(Message::Reference, reference.as_deref());
+        self.pair_if(Message::Reference, reference.as_ref().map(Reference::as_str));
         self.pair(Message::Date, &self.words.date_and_time(local_time));
     }
 
     /// For whoever looks for the transaction at the bank, or for what went wrong.
     fn host(&mut self) {
-        if self.copy == Copy::Customer {
+        if self.copy == ReceiptCopy::Customer {
             return;
         }
         let host = &self.receipt.host;
@@ -194,17 +195,17 @@ impl Composing<'_> {
         // Without an issuer's code the acquirer's stands as the authorisation code already.
         let acquirer = host.acquirer_code.as_ref().filter(|_| host.issuer_code.is_some());
         let facts = [
-            (Message::ReasonWord, reason.as_ref()),
-            (Message::ResultCode, host.code.as_ref()),
-            (Message::AcquirerCode, acquirer),
-            (Message::ClearingId, host.clearing_identifier.as_ref()),
-            (Message::PaymentId, host.id.as_ref()),
+            (Message::ReasonWord, reason.as_deref()),
+            (Message::ResultCode, host.code.as_deref()),
+            (Message::AcquirerCode, acquirer.map(String::as_str)),
+            (Message::ClearingId, host.clearing_identifier.as_deref()),
+            (Message::PaymentId, host.id.as_ref().map(PaymentId::as_str)),
         ];
         if facts.iter().any(|(_, value)| value.is_some()) {
             self.page.push(Row::Rule);
         }
         for (label, value) in facts {
-            self.pair_if(label, value.map(String::as_str));
+            self.pair_if(label, value);
         }
     }
 
@@ -227,14 +228,14 @@ impl Composing<'_> {
         let signed = matches!(cvm, Some(Cvm::Signature | Cvm::OfflinePinAndSignature)) && is_charged(&receipt.outcome);
         self.page.push(Row::Rule);
         match self.copy {
-            Copy::Merchant => {
+            ReceiptCopy::Merchant => {
                 if signed {
-                    self.page.push(Row::Left(words.agreement(&receipt.kind).to_owned()));
+                    self.page.push(Row::Left(words.agreement(receipt.kind).to_owned()));
                     self.page.push(Row::SignatureLine(words.label(Message::Signature).to_owned()));
                 }
                 self.bold(words.label(Message::MerchantCopy));
             }
-            Copy::Customer => {
+            ReceiptCopy::Customer => {
                 self.centred(words.label(Message::KeepReceipt));
                 self.bold(words.label(Message::CustomerCopy));
             }

@@ -1,14 +1,15 @@
 //! A receipt as plain UTF-8 text, for `pos-agent receipt` and for tills that print by themselves. No control characters
 //! but the line feed at the end of each line.
 
-use crate::sale::{Copy, Receipt};
+use crate::sale::Receipt;
+use crate::transaction::ReceiptCopy;
 
 use super::layout::{Align, Line};
 use super::receipt::{Letterhead, compose};
 
 /// One copy of a receipt as text for paper of `columns` characters.
 #[must_use]
-pub fn text(receipt: &Receipt, letterhead: &Letterhead, copy: Copy, columns: u8) -> String {
+pub fn text(receipt: &Receipt, letterhead: &Letterhead, copy: ReceiptCopy, columns: u8) -> String {
     plain(&compose(receipt, letterhead, copy).lines(columns), columns)
 }
 

@@ -29,6 +29,7 @@ use std::time::Duration;
 
 use crate::card::{CardFacts, Presented};
 use crate::money::{Amount, Currency};
+use crate::transaction::SaleNumber;
 
 pub mod apdu_link;
 mod clock_setting;
@@ -64,7 +65,7 @@ pub enum ReaderOrder {
     /// (swipe) it only changes the display.
     Complete {
         /// The sale of the card.
-        sale: u64,
+        sale: SaleNumber,
         /// What to tell the card.
         completion: Completion,
     },
@@ -73,7 +74,7 @@ pub enum ReaderOrder {
     /// then is not used.
     Cancel {
         /// The sale to stop.
-        sale: u64,
+        sale: SaleNumber,
     },
 }
 
@@ -81,7 +82,7 @@ pub enum ReaderOrder {
 #[derive(Clone, Debug)]
 pub struct Arm {
     /// The sale's number, repeated in every event about it.
-    pub sale: u64,
+    pub sale: SaleNumber,
     /// What the customer is shown and the card signs (9F02, 5F2A).
     pub amount: Amount,
     /// EMV transaction type (9C): 00 purchase, 20 refund.
@@ -109,7 +110,7 @@ pub enum EntryRequest {
 #[derive(Clone, Debug)]
 pub struct TypeAmount {
     /// The number of the sale it is for, repeated in [`ReaderEvent::Typed`].
-    pub sale: u64,
+    pub sale: SaleNumber,
     /// What to ask for.
     pub what: AmountToType,
     /// How long to wait.
@@ -155,14 +156,14 @@ pub enum ReaderEvent {
     /// Something the cashier should see.
     Progress {
         /// The sale.
-        sale: u64,
+        sale: SaleNumber,
         /// What happens.
         progress: ReaderProgress,
     },
     /// The card was read. Its amount and currency are those asked for: the session has compared them.
     Card {
         /// The sale.
-        sale: u64,
+        sale: SaleNumber,
         /// The sealed card.
         presented: Box<Presented>,
     },
@@ -178,21 +179,21 @@ pub enum ReaderEvent {
     /// follows.
     Typed {
         /// The sale.
-        sale: u64,
+        sale: SaleNumber,
         /// The amount, `None` for a tip of zero; or why there is none.
         amount: Result<Option<Amount>, NoAmount>,
     },
     /// No card was read and none will be; nothing needs to be sent.
     NoCard {
         /// The sale.
-        sale: u64,
+        sale: SaleNumber,
         /// Why.
         why: NoCard,
     },
     /// The card has had its say (or has none).
     Completed {
         /// The sale.
-        sale: u64,
+        sale: SaleNumber,
         /// What it said.
         verdict: CardVerdict,
         /// The facts with the final cryptogram, TVR and TSI, when the chip gave them.

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use super::{ReaderEvent, ReaderIdentity, ReaderProgress, Unready, apdu_link};
+use crate::transaction::SaleNumber;
 
 /// First and longest wait before the port is opened again; doubled each time in between. A reader boots in some ten
 /// seconds.
@@ -64,7 +65,7 @@ impl Outbox {
         self.actions.push_back(PortAction::Report(event));
     }
 
-    pub(super) fn progress(&mut self, sale: u64, progress: ReaderProgress) {
+    pub(super) fn progress(&mut self, sale: SaleNumber, progress: ReaderProgress) {
         self.report(ReaderEvent::Progress { sale, progress });
     }
 

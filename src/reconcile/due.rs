@@ -4,7 +4,8 @@
 use chrono::{DateTime, NaiveDate};
 
 use crate::money::Amount;
-use crate::sale::{Kind, Outcome, Record, Sale, Standing};
+use crate::sale::{Outcome, Record, Sale, Standing};
+use crate::transaction::{Kind, PaymentId, SaleNumber, Transaction};
 
 use super::file::date;
 
@@ -24,10 +25,8 @@ pub(super) enum Charged {
 /// What should be settled of a transaction: whether, and how much. Reservations are settled by their captures, and a
 /// reversal takes from the one it refers to: [`takes_back`].
 pub(super) fn due(sale: &Sale) -> (Charged, Amount) {
-    let settles = !matches!(
-        sale.order().kind,
-        Kind::PreAuthorisation | Kind::Increment { .. } | Kind::Reauthorisation { .. } | Kind::Reversal { .. }
-    );
+    let kind = sale.order().kind();
+    let settles = !kind.reserves_money() && kind != Kind::Reversal;
     match sale.standing() {
         Standing::Ended(Outcome::Approved | Outcome::PartiallyApproved { .. }) if !settles => {
             (Charged::No, sale.amount())
@@ -46,12 +45,12 @@ pub(super) fn due(sale: &Sale) -> (Charged, Amount) {
 
 /// Whether the money goes from the shop to the customer.
 pub(super) fn is_paid_out(sale: &Sale) -> bool {
-    matches!(sale.order().kind, Kind::Refund { .. } | Kind::Credit)
+    sale.order().kind().gives_money() && sale.order().kind() != Kind::Reversal
 }
 
 /// The number of the transaction that this one has taken back, and how much of it.
-pub(super) fn takes_back(sale: &Sale) -> Option<(u64, Amount)> {
-    let Kind::Reversal { of } = &sale.order().kind else {
+pub(super) fn takes_back(sale: &Sale) -> Option<(SaleNumber, Amount)> {
+    let Transaction::Reversal { of } = &sale.order().transaction else {
         return None;
     };
     match sale.standing() {
@@ -62,16 +61,16 @@ pub(super) fn takes_back(sale: &Sale) -> Option<(u64, Amount)> {
 }
 
 /// The payments at the gateway that a record names, reversals too: each may have rows of its own.
-pub(super) fn payments(record: &Record) -> [Option<&str>; 2] {
+pub(super) fn payments(record: &Record) -> [Option<&PaymentId>; 2] {
     match record {
         Record::HostApproved { payment, .. } | Record::Pending { payment } => [Some(payment), None],
         Record::SignatureAsked { payment, .. } | Record::ReversalAsked { payment, .. } => [Some(&payment.id), None],
         Record::Reversing { payment, host, .. } => {
-            let host = host.as_ref().and_then(|host| host.id.as_deref());
-            [payment.as_ref().map(|payment| payment.id.as_str()), host]
+            let host = host.as_ref().and_then(|host| host.id.as_ref());
+            [payment.as_ref().map(|payment| &payment.id), host]
         }
         Record::ReversalDone { payment, reversal, .. } => [Some(payment), Some(reversal)],
-        Record::Ended { host, .. } => [host.as_ref().and_then(|host| host.id.as_deref()), None],
+        Record::Ended { host, .. } => [host.as_ref().and_then(|host| host.id.as_ref()), None],
         Record::Started { .. }
         | Record::TipTyped { .. }
         | Record::Asked { .. }

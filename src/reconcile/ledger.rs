@@ -12,6 +12,7 @@ use chrono::NaiveDate;
 
 use crate::money::Currency;
 use crate::sale::{Record, Sale};
+use crate::transaction::{PaymentId, SaleNumber};
 
 use super::due::{self, Charged};
 
@@ -118,7 +119,7 @@ impl Ledger {
             self.terminals.insert(order.terminal_id.clone());
         }
         let mut last = "";
-        for id in steps.iter().flatten().flat_map(due::payments).flatten() {
+        for id in steps.iter().flatten().flat_map(due::payments).flatten().map(PaymentId::as_str) {
             // Record after record names the same payment.
             if id != last && !id.is_empty() {
                 push(&mut self.payments, key(&self.hasher, id, place));
@@ -129,7 +130,7 @@ impl Ledger {
     }
 
     /// An earlier transaction was reversed, in whole or in part. The entries come in the order of their numbers.
-    fn take_back(&mut self, number: u64, minor: u64) {
+    fn take_back(&mut self, number: SaleNumber, minor: u64) {
         let place = self.sales.binary_search_by_key(&number, |entry| entry.number.into());
         if let Some(entry) = place.ok().and_then(|place| self.sales.get_mut(place)) {
             let minor = i64::try_from(minor).unwrap_or(i64::MAX);
@@ -191,8 +192,8 @@ impl Ledger {
     }
 
     /// The number of the first sale that is kept: earlier ones are not known here.
-    pub(super) fn first_number(&self) -> u64 {
-        self.sales.first().map_or(0, |entry| u64::from(entry.number))
+    pub(super) fn first_number(&self) -> SaleNumber {
+        self.sales.first().map_or(SaleNumber::BEFORE_ALL, |entry| entry.number.into())
     }
 
     fn place_of(&mut self, currency: Currency) -> u8 {

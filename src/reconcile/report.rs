@@ -11,6 +11,7 @@ use serde::ser::SerializeStruct as _;
 use serde::{Serialize, Serializer};
 
 use crate::money::Currency;
+use crate::transaction::SaleNumber;
 
 use super::row::Row;
 
@@ -138,7 +139,7 @@ pub struct Finding {
     pub line: Option<u64>,
     /// The sale's number in the journal.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub sale: Option<u64>,
+    pub sale: Option<SaleNumber>,
     /// Of the sale in the journal, else of the row.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "as_text")]
     pub date: Option<NaiveDate>,
@@ -294,7 +295,7 @@ pub struct Summary {
     /// Sales of the journal that were looked at.
     pub sales: usize,
     /// The number of the first of them.
-    pub first_sale: u64,
+    pub first_sale: SaleNumber,
     /// Lines of the file, without its header.
     pub rows: u64,
     /// Sales whose rows come to what was charged.
@@ -313,7 +314,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    pub(super) fn new(has_transaction_ids: bool, sales: usize, first_sale: u64) -> Self {
+    pub(super) fn new(has_transaction_ids: bool, sales: usize, first_sale: SaleNumber) -> Self {
         Self {
             matched_by: if has_transaction_ids { "TransactionId" } else { "UniqueID" },
             period: None,

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::money::Amount;
+use crate::transaction::PaymentId;
 
 use super::Why;
 
@@ -19,7 +20,7 @@ pub enum Answer {
     /// Not decided yet; ask again with this id.
     Pending {
         /// The payment to ask for.
-        id: String,
+        id: PaymentId,
     },
     /// Too many requests; not processed (result code 800.120.100).
     Throttled(Box<Refusal>),
@@ -45,7 +46,7 @@ pub enum Answer {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Approval {
     /// The gateway's payment id, 32 letters and digits.
-    pub id: String,
+    pub id: PaymentId,
     /// The amount approved, when the gateway says one that can be read; absent fields prove nothing.
     pub amount: ApprovedAmount,
     /// What the issuer wants the chip to hear.
@@ -96,7 +97,7 @@ pub struct ForChip {
 pub struct HostFacts {
     /// Payment id.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub id: Option<String>,
+    pub id: Option<PaymentId>,
     /// `result.code`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
@@ -157,7 +158,7 @@ pub enum Inquiry {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
     /// Payment id.
-    pub id: String,
+    pub id: PaymentId,
     /// `paymentType`: DB, RV, …
     pub payment_type: String,
     /// Amount and currency.
@@ -167,7 +168,7 @@ pub struct Found {
     /// Whose it is: its `merchantTransactionId`, when the gateway names it.
     pub reference: Option<String>,
     /// The payment it refers to (`referencedId`), for a reversal.
-    pub refers_to: Option<String>,
+    pub refers_to: Option<PaymentId>,
 }
 
 /// What became of a found payment.
@@ -189,7 +190,7 @@ pub enum Reversal {
     /// The gateway reversed something: [`ApprovedAmount`] tells how much.
     Done {
         /// Id of the reversal.
-        id: String,
+        id: PaymentId,
         /// How much was reversed, as the gateway says it.
         amount: ApprovedAmount,
     },

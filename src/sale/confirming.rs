@@ -22,9 +22,10 @@ use super::decide::outcome_of;
 use super::look_up;
 use super::reversing::{LOOKS_BEFORE_SENDING, is_final};
 use super::{
-    Action, Answer, ApprovedAmount, CardAnswer, Deadlines, Event, Found, FoundState, HostFacts, Inquiry, Kind, Now,
-    Outcome, Paper, Reason, Record, Sale, State, Step, Why,
+    Action, Answer, ApprovedAmount, CardAnswer, Deadlines, Event, Found, FoundState, HostFacts, Inquiry, Now, Outcome,
+    Paper, Reason, Record, Sale, State, Step, Why,
 };
+use crate::transaction::{Kind, PaymentId};
 
 /// What a person mended at the gateway is noticed within a day.
 const QUARANTINE_WAIT: Duration = Duration::from_secs(24 * 3600);
@@ -120,7 +121,7 @@ impl Sale {
     }
 
     fn looked(&mut self, found: &[Found], now: Now, deadlines: Deadlines) -> Step {
-        let (kind, reference) = (self.order.kind.payment_type(), self.order.merchant_transaction_id.clone());
+        let (kind, reference) = (self.order.kind().payment_type(), self.order.merchant_transaction_id.clone());
         let same_kind = || found.iter().filter(|one| one.payment_type == kind);
         if same_kind().any(|one| one.reference.is_none()) {
             return self.needs_a_person(Reason::WhoseIsNotSaid, now);
@@ -184,8 +185,8 @@ impl Sale {
         // A gateway that is slow may still carry out what it has read.
         let quiet = self.volatile.confirming.absent >= LOOKS_BEFORE_SENDING
             && now.monotonic.saturating_sub(since) >= deadlines.resend;
-        let may_go = match self.order.kind {
-            Kind::Reversal { .. } => quiet,
+        let may_go = match self.order.kind() {
+            Kind::Reversal => quiet,
             Kind::Credit if nothing_comes => {
                 return self.confirmed(Outcome::NotSent { why: Reason::NeverReceived.into() }, None);
             }
@@ -198,7 +199,7 @@ impl Sale {
         Step::write([Record::Asked { card: None, again_unix_ms: Some(now.unix_ms) }]).then([Action::Ask])
     }
 
-    fn carried_out(&mut self, id: &str, amount: ApprovedAmount, host: Option<HostFacts>, now: Now) -> Step {
+    fn carried_out(&mut self, id: &PaymentId, amount: ApprovedAmount, host: Option<HostFacts>, now: Now) -> Step {
         let asked = self.amount;
         let amount = match amount {
             ApprovedAmount::NotSaid => asked,

@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use crate::card::{CardFacts, FirstAnswer};
 use crate::money::Amount;
+use crate::transaction::{Kind, PaymentId};
 
 use super::back_off;
 use super::record::Payment;
 use super::{
-    ARC_APPROVE, Action, Answer, Approval, ApprovedAmount, CardAnswer, Deadlines, Event, ForChip, HostFacts, Kind, Now,
-    Outcome, Paper, Poll, Reason, Record, Refusal, Sale, State, Step, Throttled, Why, is_same_payment,
+    ARC_APPROVE, Action, Answer, Approval, ApprovedAmount, CardAnswer, Deadlines, Event, ForChip, HostFacts, Now,
+    Outcome, Paper, Poll, Reason, Record, Refusal, Sale, State, Step, Throttled, Why,
 };
 
 /// How often a pending payment is asked for: a person decides in a banking app, seconds matter little.
@@ -28,7 +29,7 @@ impl Sale {
         }
         match (&self.state, event) {
             (_, Event::OldCopy { why }) => self.hold(why),
-            (State::Waiting, Event::Proceed) if !self.order.kind.needs_card() => {
+            (State::Waiting, Event::Proceed) if !self.order.kind().needs_card() => {
                 Step::write([Record::Asked { card: None, again_unix_ms: None }]).then([Action::Ask, Action::Tell])
             }
             (State::Waiting, Event::TipTyped { tip }) if self.volatile.typing => self.tip_typed(tip),
@@ -128,7 +129,7 @@ impl Sale {
         }
         match first_answer {
             // A credit's AAC is the normal answer (design: path of a sale, 7).
-            FirstAnswer::Declined if self.order.kind.card_has_a_say() => {
+            FirstAnswer::Declined if self.order.kind().card_has_a_say() => {
                 let mut step = self.end(Outcome::Declined { why: Reason::CardDeclined.into() }, None);
                 step.records.insert(0, Record::CardFinal { card: facts });
                 step
@@ -147,10 +148,12 @@ impl Sale {
             // tell.
             Answer::Declined(refusal) | Answer::Throttled(refusal) if self.doubted => self.confirm(refusal.why),
             Answer::NotSent { why } if self.doubted => self.confirm(why),
-            Answer::Approved(ref approval) if self.is_another(Some(&approval.id)) => self.another_payment(&approval.id),
-            Answer::Pending { ref id } if self.is_another(Some(id)) => self.another_payment(id),
-            Answer::Declined(ref refusal) if self.is_another(refusal.facts.id.as_ref()) => {
-                self.another_payment(refusal.facts.id.as_deref().unwrap_or_default())
+            Answer::Approved(ref approval) if self.is_another(&approval.id) => self.another_payment(&approval.id),
+            Answer::Pending { ref id } if self.is_another(id) => self.another_payment(id),
+            Answer::Declined(ref refusal)
+                if let Some(id) = refusal.facts.id.as_ref().filter(|id| self.is_another(id)) =>
+            {
+                self.another_payment(id)
             }
             Answer::Approved(approval) => self.approved(*approval, now, deadlines),
             Answer::Declined(refusal) if says_approve(&refusal.for_chip) => {
@@ -188,11 +191,11 @@ impl Sale {
 
     /// Whether an answer names another payment than the pending one that was asked for. One that names none proves
     /// nothing.
-    fn is_another(&self, id: Option<&String>) -> bool {
-        self.volatile.poll.as_ref().zip(id).is_some_and(|(poll, id)| !is_same_payment(&poll.payment, id))
+    fn is_another(&self, id: &PaymentId) -> bool {
+        self.volatile.poll.as_ref().is_some_and(|poll| poll.payment != *id)
     }
 
-    fn another_payment(&mut self, id: &str) -> Step {
+    fn another_payment(&mut self, id: &PaymentId) -> Step {
         let why = Reason::AnotherPaymentAnswered.with(id);
         self.unknown(why.clone(), None).alarm(why)
     }
@@ -200,7 +203,7 @@ impl Sale {
     /// Nobody knows whether the money moved: a payment is reversed, what was decided before is looked up and carried
     /// out.
     fn unknown(&mut self, why: impl Into<Why>, host: Option<HostFacts>) -> Step {
-        if self.order.kind.is_undone_when_unknown() { self.reverse(why, None, host) } else { self.confirm(why) }
+        if self.order.kind().is_undone_when_unknown() { self.reverse(why, None, host) } else { self.confirm(why) }
     }
 
     /// Too many requests, not processed: this alone permits to send it again (design: result codes), a little later, as
@@ -264,17 +267,17 @@ impl Sale {
         let payment = Payment { id, amount: approved };
         if contradicts_approval(&for_chip) {
             let why = Reason::ChipContradicted;
-            return if self.order.kind.is_undone_when_unknown() {
+            return if self.order.kind().is_undone_when_unknown() {
                 self.reverse(why, Some(payment), Some(facts))
             } else {
                 self.confirm(why)
             };
         }
-        if approved != asked && self.order.kind.till_may_refuse_a_part() && !self.order.accept_partial {
+        if approved != asked && self.order.kind().till_may_refuse_a_part() && !self.order.accept_partial {
             return self.reverse(Reason::PartialNotTaken.with(approved), Some(payment), Some(facts));
         }
         let by_chip =
-            self.order.kind.card_has_a_say() && self.card.as_ref().is_some_and(|card| card.entry.card_confirms());
+            self.order.kind().card_has_a_say() && self.card.as_ref().is_some_and(|card| card.entry.card_confirms());
         let host_approved = Record::HostApproved { payment: payment.id.clone(), approved, host: facts };
         if !by_chip {
             let step = self.charged(payment, None, now, deadlines);
@@ -304,7 +307,7 @@ impl Sale {
 
     /// Not what was asked for: a payment goes back; what cannot be undone is for a person.
     fn approved_wrongly(&mut self, why: Why, payment: Option<Payment>, facts: HostFacts) -> Step {
-        if self.order.kind.is_undone_when_unknown() {
+        if self.order.kind().is_undone_when_unknown() {
             return self.reverse(why.clone(), payment, Some(facts)).alarm(why);
         }
         let mut step = self.confirm(why.clone()).alarm(why.clone());
@@ -315,8 +318,8 @@ impl Sale {
     /// No gateway should reverse a part of what it was asked for. The till hears the part, and can have the rest
     /// reversed.
     pub(super) fn alarm_of_a_part(&self, step: Step, amount: Amount) -> Step {
-        match self.order.kind {
-            Kind::Reversal { .. } if amount != self.amount => step.alarm(Reason::ReversedInPart.with(amount)),
+        match self.order.kind() {
+            Kind::Reversal if amount != self.amount => step.alarm(Reason::ReversedInPart.with(amount)),
             _ => step,
         }
     }
@@ -354,7 +357,7 @@ impl Sale {
     fn end(&mut self, outcome: Outcome, host: Option<HostFacts>) -> Step {
         let by = self.volatile.cancelled_by.clone().filter(|_| matches!(outcome, Outcome::Cancelled { .. }));
         let step = Step::write([Record::Ended { outcome, host, card: None, by, at_unix_ms: None }]);
-        let never_read = self.order.kind.needs_card() && self.card.is_none() && !self.volatile.card_open;
+        let never_read = self.order.kind().needs_card() && self.card.is_none() && !self.volatile.card_open;
         let step = if never_read { step } else { step.then(self.answer_card(CardAnswer::decline())) };
         step.then([Action::Tell])
     }

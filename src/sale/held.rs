@@ -9,6 +9,7 @@
 use super::decide::outcome_of;
 use super::record::Record;
 use super::{Action, Event, Now, Outcome, Reason, Sale, State, Step, Why, reversing};
+use crate::transaction::PaymentId;
 
 impl Sale {
     /// Holds it, where something would be taken back by itself.
@@ -19,7 +20,7 @@ impl Sale {
                 Step::write([Record::Held { why }]).then([Action::Tell, alarm])
             }
             // By this journal it was never sent; the gateway holds it.
-            State::Waiting if self.order.kind.is_undone_when_unknown() => {
+            State::Waiting if self.order.kind().is_undone_when_unknown() => {
                 let alarm = Action::Alarm { why: why.clone() };
                 let begun = Reason::NotSentInCopy.into();
                 let reversing = Record::Reversing { why: begun, payment: None, host: None, by: None };
@@ -75,7 +76,7 @@ impl Sale {
     }
 
     /// What was found stays, for a person has decided so.
-    pub(super) fn kept(&mut self, id: &str, left: crate::money::Amount) -> Step {
+    pub(super) fn kept(&mut self, id: &PaymentId, left: crate::money::Amount) -> Step {
         let host = super::HostFacts { id: Some(id.to_owned()), ..self.host.clone() };
         let outcome: Outcome = outcome_of(left, self.amount);
         self.volatile.reversal = reversing::Timers::default();

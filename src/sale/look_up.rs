@@ -10,8 +10,9 @@
 //! guess.
 
 use crate::money::Amount;
+use crate::transaction::PaymentId;
 
-use super::record::{Payment, is_same_payment};
+use super::record::Payment;
 use super::reversing::{Done, Request, Reversing, less};
 use super::{ApprovedAmount, Found, FoundState, Reason, Why};
 
@@ -28,7 +29,7 @@ pub(super) enum Doubt {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Own {
     /// Carried out: the id of the reversal, and how much.
-    Done(String, Amount),
+    Done(PaymentId, Amount),
     /// Listed as declined, so many times.
     Declined(u32),
     /// Not listed.
@@ -70,7 +71,7 @@ pub(super) fn own(request: &Request, found: &[Found]) -> Result<Own, Doubt> {
         return Err(Doubt::Person(another_kind(strange)));
     }
     let ours = |one: &&Found| one.payment_type == "RV" && named(one);
-    let other = |one: &&Found| one.refers_to.as_ref().is_some_and(|id| !is_same_payment(id, &request.payment.id));
+    let other = |one: &&Found| one.refers_to.as_ref().is_some_and(|id| *id != request.payment.id);
     if let Some(strange) = found.iter().filter(ours).find(other) {
         return Err(Doubt::Person(Reason::ListContradicts.with(&strange.id)));
     }
@@ -97,7 +98,7 @@ pub(super) fn own(request: &Request, found: &[Found]) -> Result<Own, Doubt> {
 /// What is left of a payment; `None` when all of it was given back. Of a reversal that an answer confirmed the list
 /// knows better how much it was, when it shows it.
 pub(super) fn left(is: &Reversing, payment: &Payment, found: &[Found]) -> Result<Option<Amount>, Doubt> {
-    let confirmed = is.done.iter().filter(|done| is_same_payment(&done.payment, &payment.id));
+    let confirmed = is.done.iter().filter(|done| done.payment == payment.id);
     let declined =
         |done: &&Done| found.iter().any(|one| is_listed(done, one)) && listed_as(done, found).next().is_none();
     if let Some(done) = confirmed.clone().find(declined) {
@@ -143,7 +144,7 @@ fn listed_as<'a>(done: &'a Done, found: &'a [Found]) -> impl Iterator<Item = &'a
 
 fn is_listed(done: &Done, one: &Found) -> bool {
     let ours = one.payment_type == "RV" && one.reference.as_ref() == Some(&done.reference);
-    !is_payment(one) && (ours || is_same_payment(&done.id, &one.id))
+    !is_payment(one) && (ours || done.id == one.id)
 }
 
 /// A reversal of which the list says another amount than the answer did.
@@ -163,13 +164,13 @@ pub(super) fn told_otherwise(is: &Reversing, found: &[Found]) -> Option<Why> {
 /// Whether a reversal or refund is one of this payment.
 fn belongs(is: &Reversing, one: &Found, payment: &Payment, found: &[Found]) -> Result<bool, Doubt> {
     if let Some(id) = &one.refers_to {
-        return Ok(is_same_payment(id, &payment.id));
+        return Ok(*id == payment.id);
     }
     let asked = is.open.iter().chain(&is.unanswered).map(|open| (&open.reference, &open.payment.id));
     let confirmed = is.done.iter().map(|done| (&done.reference, &done.payment));
     let of = asked.chain(confirmed).find(|(reference, _)| Some(*reference) == one.reference.as_ref());
     if let Some((_, id)) = of {
-        return Ok(is_same_payment(id, &payment.id));
+        return Ok(*id == payment.id);
     }
     if payments(found).filter(|other| may_be_charged(other)).count() <= 1 {
         return Ok(true);
@@ -188,7 +189,7 @@ pub(super) fn said(amount: ApprovedAmount, asked: Amount) -> Option<Amount> {
 }
 
 /// The gateway did something else than it was asked for.
-pub(super) fn another_amount(id: &str) -> Why {
+pub(super) fn another_amount(id: &PaymentId) -> Why {
     Reason::AnotherAmountDone.with(id)
 }
 
@@ -197,6 +198,6 @@ pub(super) fn another_kind(one: &Found) -> Why {
     Reason::AnotherKindListed.with(format_args!("{} {}", one.id, one.payment_type))
 }
 
-fn strange_code(id: &str) -> Why {
+fn strange_code(id: &PaymentId) -> Why {
     Reason::CodeUnknown.with(id)
 }

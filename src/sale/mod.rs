@@ -38,12 +38,13 @@ use std::time::Duration;
 
 pub use answer::{Answer, Approval, ApprovedAmount, ForChip, Found, FoundState, HostFacts, Inquiry, Refusal, Reversal};
 pub use reason::{Reason, Why};
-pub use receipt::{Copy, Original, Receipt, ReceiptOutcome};
-pub use record::{Earlier, Kind, Order, Outcome, Payment, Record, Who, is_same_payment};
+pub use receipt::{Original, Receipt, ReceiptOutcome};
+pub use record::{Order, Outcome, Payment, Record};
 pub use reversing::FRESH;
 
 use crate::card::{CardFacts, FirstAnswer};
 use crate::money::Amount;
+use crate::transaction::{PaymentId, Who};
 use confirming::Confirming;
 use reversing::Reversing;
 
@@ -87,7 +88,7 @@ pub struct Sale {
 enum State {
     Waiting,
     Asked,
-    AtChip { payment: String, approved: Amount },
+    AtChip { payment: PaymentId, approved: Amount },
     AtSignature { payment: Payment },
     Reversing(Reversing),
     Confirming(Confirming),
@@ -119,7 +120,7 @@ struct Volatile {
 
 #[derive(Clone, Debug)]
 struct Poll {
-    payment: String,
+    payment: PaymentId,
     at: Duration,
     until: Duration,
 }
@@ -255,7 +256,7 @@ pub enum Action {
     /// Ask what became of a pending payment.
     Poll {
         /// Its id.
-        payment: String,
+        payment: PaymentId,
     },
     /// Give the card its answer.
     AnswerCard(Box<CardAnswer>),
@@ -267,7 +268,7 @@ pub enum Action {
     /// Reverse a payment, or what is left of it.
     Reverse {
         /// Its id.
-        payment: String,
+        payment: PaymentId,
         /// How much of it.
         amount: Amount,
         /// The reversal's own reference.
@@ -418,7 +419,7 @@ pub enum Standing<'a> {
 impl Sale {
     /// A new sale: the first record, then the reader is armed, or first asks for a tip.
     pub fn begin(order: Order) -> (Self, Step) {
-        if !order.kind.needs_card() {
+        if !order.kind().needs_card() {
             // Not asked in the same breath: a till that hears that it could not be recorded must not find it carried
             // out later.
             let step = Step::write([Record::Started { order: order.clone() }]).then([Action::Tell]);
@@ -633,7 +634,7 @@ impl Sale {
             State::Ended(outcome) => outcome.on_receipt(),
         };
         Receipt {
-            kind: self.order.kind.clone(),
+            kind: self.order.kind(),
             terminal_id: self.order.terminal_id.clone(),
             local_time: self.order.local_time.clone(),
             number: self.order.number,

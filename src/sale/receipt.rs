@@ -2,8 +2,9 @@
 
 use crate::card::CardFacts;
 use crate::money::Amount;
+use crate::transaction::{Kind, Reference, SaleNumber};
 
-use super::{HostFacts, Kind, Why};
+use super::{HostFacts, Why};
 
 /// One receipt. What stands on which copy is the printer's business.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,9 +16,9 @@ pub struct Receipt {
     /// Local date and time of the sale, `2026-11-20 12:34:56`.
     pub local_time: String,
     /// Sequence number of the sale in the journal.
-    pub number: u64,
+    pub number: SaleNumber,
     /// The till's reference.
-    pub reference: String,
+    pub reference: Reference,
     /// What was asked for, the tip included.
     pub amount: Amount,
     /// The tip in it, when one was typed.
@@ -36,9 +37,9 @@ pub struct Receipt {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Original {
     /// Its number.
-    pub number: u64,
+    pub number: SaleNumber,
     /// Its reference, when that is this till's.
-    pub reference: Option<String>,
+    pub reference: Option<Reference>,
     /// Its local date and time.
     pub local_time: String,
     /// Brand of its card.
@@ -81,24 +82,4 @@ pub enum ReceiptOutcome {
     Cancelled(Why),
     /// No payment exists: nothing was sent or processed, and why.
     NotSent(Why),
-}
-
-/// Whose copy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Copy {
-    /// Kept by the shop; carries the signature line.
-    Merchant,
-    /// Handed to the customer.
-    Customer,
-}
-
-impl Copy {
-    /// As programs write it.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Merchant => "merchant",
-            Self::Customer => "customer",
-        }
-    }
 }

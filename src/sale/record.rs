@@ -5,154 +5,26 @@ use serde::{Deserialize, Serialize};
 
 use crate::card::CardFacts;
 use crate::money::Amount;
+use crate::transaction::{Kind, OutcomeWord, PaymentId, Reference, SaleNumber, Transaction, Who};
 
 use super::{HostFacts, ReceiptOutcome, Why};
-
-/// What kind of transaction: what the gateway is asked for, and whether a card is needed (design: Reading the interface
-/// documents, payment types at the counter).
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "is", rename_all = "kebab-case", rename_all_fields = "camelCase")]
-pub enum Kind {
-    /// A card pays (DB).
-    #[default]
-    Sale,
-    /// A card's money is reserved (PA); captures take it.
-    PreAuthorisation,
-    /// A card gets money without an earlier payment (CD).
-    Credit,
-    /// Stored card data pay (DB with a registration).
-    ByRegistration {
-        /// The registration's id.
-        registration: String,
-    },
-    /// What was reserved is taken, in whole or in part (CP).
-    Capture {
-        /// The pre-authorisation.
-        of: Earlier,
-    },
-    /// What was paid goes back, in whole or in part (RF).
-    Refund {
-        /// The payment.
-        of: Earlier,
-    },
-    /// An earlier transaction is undone (RV).
-    Reversal {
-        /// The transaction.
-        of: Earlier,
-    },
-    /// More is reserved under an earlier pre-authorisation (PA with `referenceUuid`).
-    Increment {
-        /// The pre-authorisation.
-        of: Earlier,
-    },
-    /// What was reserved is reserved anew (PA with `referenceUuid`).
-    Reauthorisation {
-        /// The pre-authorisation.
-        of: Earlier,
-    },
-}
-
-/// An earlier transaction that a later one refers to.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Earlier {
-    /// Its payment id at the gateway.
-    pub payment: String,
-    /// Its number in this journal, when it is there: then what is left of it is known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub number: Option<u64>,
-}
-
-impl Kind {
-    fn is_sale(&self) -> bool {
-        *self == Self::Sale
-    }
-
-    /// Whether a card is presented at the reader.
-    #[must_use]
-    pub fn needs_card(&self) -> bool {
-        matches!(self, Self::Sale | Self::PreAuthorisation | Self::Credit)
-    }
-
-    /// `paymentType` at the gateway.
-    #[must_use]
-    pub fn payment_type(&self) -> &'static str {
-        match self {
-            Self::Sale | Self::ByRegistration { .. } => "DB",
-            Self::PreAuthorisation | Self::Increment { .. } | Self::Reauthorisation { .. } => "PA",
-            Self::Credit => "CD",
-            Self::Capture { .. } => "CP",
-            Self::Refund { .. } => "RF",
-            Self::Reversal { .. } => "RV",
-        }
-    }
-
-    /// The earlier transaction, for the kinds that have one.
-    #[must_use]
-    pub fn of(&self) -> Option<&Earlier> {
-        match self {
-            Self::Sale | Self::PreAuthorisation | Self::Credit | Self::ByRegistration { .. } => None,
-            Self::Capture { of }
-            | Self::Refund { of }
-            | Self::Reversal { of }
-            | Self::Increment { of }
-            | Self::Reauthorisation { of } => Some(of),
-        }
-    }
-
-    /// Whether an unknown outcome is reversed. Captures, refunds and reversals are carried out instead: they were
-    /// decided, and undoing them is no safer than finishing them (design: path of a sale, 9). A credit stands as it is
-    /// found: money that was paid out is not taken back by itself (design: invariant 11).
-    #[must_use]
-    pub fn is_undone_when_unknown(&self) -> bool {
-        !matches!(self, Self::Capture { .. } | Self::Refund { .. } | Self::Reversal { .. } | Self::Credit)
-    }
-
-    /// Whether a lower approval is the till's to take or to leave: here somebody stands at the counter, and what is
-    /// missing must be settled another way. What was decided before (captures, refunds, …) takes what it gets, and says
-    /// so.
-    #[must_use]
-    pub fn till_may_refuse_a_part(&self) -> bool {
-        self.is_undone_when_unknown()
-    }
-
-    /// Whether the card has a say after the host's approval. A refund's AAC is the normal answer (design: path of a
-    /// sale, 7).
-    #[must_use]
-    pub fn card_has_a_say(&self) -> bool {
-        matches!(self, Self::Sale | Self::PreAuthorisation)
-    }
-}
-
-/// Who asked for something: a till by its token, or a program at the socket by the user that it runs as. Absent in
-/// records of before this was kept.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Who {
-    /// The till whose token was shown.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub token: Option<String>,
-    /// The user's number.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub uid: Option<u32>,
-}
 
 /// The terms of a transaction; they never change. The word sale stands for every kind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Order {
-    /// What kind of transaction.
-    #[serde(default, skip_serializing_if = "Kind::is_sale")]
-    pub kind: Kind,
+    /// What kind of transaction, and what it is about.
+    #[serde(rename = "kind", default, skip_serializing_if = "Transaction::is_sale")]
+    pub transaction: Transaction,
     /// Parameters of the till for the gateway, checked; names and values as they are sent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parameters: Vec<(String, String)>,
     /// The journal's counter (interface: `pos.transactionSequenceNumber`).
-    pub number: u64,
+    pub number: SaleNumber,
     /// The till. Together with `reference` the key of the sale.
     pub till: String,
     /// The till's own reference.
-    pub reference: String,
+    pub reference: Reference,
     /// Who asked for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<Who>,
@@ -175,6 +47,14 @@ pub struct Order {
     pub started_unix_ms: i64,
     /// The same for the receipt, local: `2026-11-20 12:34:56`.
     pub local_time: String,
+}
+
+impl Order {
+    /// What kind of transaction.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        self.transaction.kind()
+    }
 }
 
 /// One entry of the journal.
@@ -209,12 +89,12 @@ pub enum Record {
     /// it.
     Pending {
         /// Payment id.
-        payment: String,
+        payment: PaymentId,
     },
     /// The host approved; the chip is about to hear it.
     HostApproved {
         /// Payment id.
-        payment: String,
+        payment: PaymentId,
         /// How much.
         approved: Amount,
         /// What the host said.
@@ -258,9 +138,9 @@ pub enum Record {
     /// The gateway confirmed a reversal.
     ReversalDone {
         /// The payment that was reversed.
-        payment: String,
+        payment: PaymentId,
         /// Id of the reversal.
-        reversal: String,
+        reversal: PaymentId,
         /// How much was reversed; all that was asked for when it is absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         amount: Option<Amount>,
@@ -333,19 +213,12 @@ impl Record {
     }
 }
 
-/// Whether two ids are of one payment at the gateway. They are written in hexadecimal digits as a rule, and a gateway
-/// may write them in either case (interface: identifiers): two payments are never told apart by that alone.
-#[must_use]
-pub fn is_same_payment(one: &str, other: &str) -> bool {
-    one.eq_ignore_ascii_case(other)
-}
-
 /// A payment at the gateway.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Payment {
     /// Its id.
-    pub id: String,
+    pub id: PaymentId,
     /// Its amount.
     pub amount: Amount,
 }
@@ -386,14 +259,14 @@ pub enum Outcome {
 impl Outcome {
     /// As programs write it.
     #[must_use]
-    pub fn as_str(&self) -> &'static str {
+    pub fn word(&self) -> OutcomeWord {
         match self {
-            Self::Approved => "approved",
-            Self::PartiallyApproved { .. } => "partially-approved",
-            Self::Declined { .. } => "declined",
-            Self::Cancelled { .. } => "cancelled",
-            Self::NotSent { .. } => "not-sent",
-            Self::Reversed { .. } => "reversed",
+            Self::Approved => OutcomeWord::Approved,
+            Self::PartiallyApproved { .. } => OutcomeWord::PartiallyApproved,
+            Self::Declined { .. } => OutcomeWord::Declined,
+            Self::Cancelled { .. } => OutcomeWord::Cancelled,
+            Self::NotSent { .. } => OutcomeWord::NotSent,
+            Self::Reversed { .. } => OutcomeWord::Reversed,
         }
     }
 

@@ -9,10 +9,11 @@
 use std::time::Duration;
 
 use crate::money::Amount;
+use crate::transaction::PaymentId;
 
 use super::back_off;
 use super::look_up::{self, Doubt, Own, may_be_charged, payments};
-use super::record::{Payment, is_same_payment};
+use super::record::Payment;
 use super::{
     Action, ApprovedAmount, CardAnswer, Deadlines, Event, Found, FoundState, HostFacts, Inquiry, Now, Outcome, Paper,
     Reason, Record, Reversal, Sale, State, Step, Why,
@@ -73,9 +74,9 @@ pub(super) struct Request {
 #[derive(Clone, Debug)]
 pub(super) struct Done {
     /// The payment.
-    pub(super) payment: String,
+    pub(super) payment: PaymentId,
     /// Id of the reversal.
-    pub(super) id: String,
+    pub(super) id: PaymentId,
     /// Its own reference.
     pub(super) reference: String,
     /// How much.
@@ -104,7 +105,7 @@ pub(super) struct Timers {
     /// When the gateway first said that it knows no such payment.
     first_absent: Option<Duration>,
     /// An approved payment that no look has listed since then, whatever else they listed.
-    not_listed: Option<(String, Duration)>,
+    not_listed: Option<(PaymentId, Duration)>,
     /// Looks in a row that did not show the open reversal, and when the first of them was answered.
     reversal_absent: u32,
     reversal_absent_since: Option<Duration>,
@@ -154,14 +155,14 @@ impl Reversing {
                     Some(open) if open.reference == reference => open.tries += 1,
                     _ => {
                         self.references += 1;
-                        if !self.asked.iter().any(|one| is_same_payment(&one.id, &payment.id)) {
+                        if !self.asked.iter().any(|one| one.id == payment.id) {
                             self.asked.push(payment.clone());
                         }
                         let asked = Request { payment: payment.clone(), reference: reference.to_owned(), tries: 1 };
                         let before = self.open.replace(asked);
                         // Of the same payment only what cannot come any more is followed by another request.
-                        self.unanswered.extend(before.filter(|one| !is_same_payment(&one.payment.id, &payment.id)));
-                        self.unanswered.retain(|one| !is_same_payment(&one.payment.id, &payment.id));
+                        self.unanswered.extend(before.filter(|one| one.payment.id != payment.id));
+                        self.unanswered.retain(|one| one.payment.id != payment.id);
                     }
                 }
                 self.quarantined = None;
@@ -186,12 +187,7 @@ impl Reversing {
     /// What is left of the payment that the answer named, by what was confirmed alone; `None` when that is nothing.
     fn known_rest(&self) -> Option<Payment> {
         let known = self.known.as_ref()?;
-        let back = self
-            .done
-            .iter()
-            .filter(|done| is_same_payment(&done.payment, &known.id))
-            .map(|done| done.amount.minor())
-            .sum();
+        let back = self.done.iter().filter(|done| done.payment == known.id).map(|done| done.amount.minor()).sum();
         let left = less(known.amount, back)?;
         Some(Payment { id: known.id.clone(), amount: left })
     }
@@ -203,7 +199,7 @@ fn reversal_reference(of_sale: &str, nth: u32) -> String {
 
 /// Whether the open request is for all that is left.
 fn is_whole(open: &Payment, rest: &Payment) -> bool {
-    is_same_payment(&open.id, &rest.id) && open.amount == rest.amount
+    open.id == rest.id && open.amount == rest.amount
 }
 
 /// What is left of an amount; `None` when that is nothing.
@@ -326,7 +322,7 @@ impl Sale {
         if payments(&found).any(|one| one.state != FoundState::Declined) {
             timers.first_absent = None;
         }
-        timers.not_listed.take_if(|(id, _)| payments(&found).any(|one| is_same_payment(&one.id, id)));
+        timers.not_listed.take_if(|(id, _)| payments(&found).any(|one| one.id == *id));
         // Unless all of this list allows that something leaves, the next thing that does is reckoned from another one.
         self.volatile.reversal.look_first = true;
         self.volatile.reversal.reckoned = Some(now.monotonic);
@@ -365,12 +361,12 @@ impl Sale {
     ) -> Step {
         // A request without an answer comes first: its payment is still being looked after.
         let open = is.open.as_ref().filter(|_| !self.volatile.reversal.certainly_unsent);
-        let is_open = |one: &Found| open.is_some_and(|open| is_same_payment(&open.payment.id, &one.id));
+        let is_open = |one: &Found| open.is_some_and(|open| open.payment.id == one.id);
         let mut charged: Vec<&Found> = payments(found).filter(|one| may_be_charged(one)).collect();
         for one in &charged {
             let seen = &self.volatile.reversal.seen;
             if seen.len() < MOST_SEEN
-                && !seen.iter().any(|before| is_same_payment(&before.id, &one.id))
+                && !seen.iter().any(|before| before.id == one.id)
                 && let Some(amount) = self.amount_of(one)
             {
                 self.volatile.reversal.seen.push(Payment { id: one.id.clone(), amount });
@@ -378,7 +374,7 @@ impl Sale {
         }
         charged.sort_by_key(|one| !is_open(one));
         for one in charged {
-            let known = is.known.as_ref().filter(|known| is_same_payment(&known.id, &one.id));
+            let known = is.known.as_ref().filter(|known| known.id == one.id);
             // The answer itself named it: its own amount is what must go back.
             let Some(amount) = self.amount_of(one).or(known.map(|known| known.amount)) else {
                 let why = Reason::AnotherAmountDone.with(&one.id);
@@ -394,9 +390,7 @@ impl Sale {
                     return match &is.known {
                         // Another one than the answer named: it goes back like every match, and somebody must hear of
                         // it.
-                        Some(known) if !is_same_payment(&known.id, &one.id) => {
-                            step.alarm(Reason::SecondPayment.with(&one.id))
-                        }
+                        Some(known) if known.id != one.id => step.alarm(Reason::SecondPayment.with(&one.id)),
                         _ => step,
                     };
                 }
@@ -429,12 +423,12 @@ impl Sale {
 
     /// What a person keeps is one payment: whether there is another one must be known, and that one is for a person
     /// too.
-    fn keep_the_only_one(&mut self, is: &Reversing, id: &str, left: Amount, found: &[Found], now: Now) -> Step {
+    fn keep_the_only_one(&mut self, is: &Reversing, id: &PaymentId, left: Amount, found: &[Found], now: Now) -> Step {
         let is_back = |one: &Found| {
             let payment = self.amount_of(one).map(|amount| Payment { id: one.id.clone(), amount });
             payment.is_some_and(|payment| look_up::left(is, &payment, found) == Ok(None))
         };
-        let mut others = payments(found).filter(|one| !is_same_payment(&one.id, id));
+        let mut others = payments(found).filter(|one| one.id != *id);
         match others.find(|one| one.state != FoundState::Declined && !is_back(one)) {
             None => self.kept(id, left),
             Some(one) if one.state == FoundState::Undecided => self.undecided(&one.id.clone(), now),
@@ -443,7 +437,7 @@ impl Sale {
     }
 
     /// The gateway has it, and has not decided: written once, for what it has had is not absent later.
-    fn undecided(&mut self, id: &str, now: Now) -> Step {
+    fn undecided(&mut self, id: &PaymentId, now: Now) -> Step {
         let listed = (!self.was_listed).then(|| Record::Pending { payment: id.to_owned() });
         let mut step = self.wait(now, Reason::NotDecidedYet);
         step.records.extend(listed);
@@ -461,7 +455,7 @@ impl Sale {
     ) -> Option<Step> {
         let mut seen: Vec<Payment> = Vec::new();
         for payment in is.known.iter().chain(&self.volatile.reversal.seen).chain(&is.asked) {
-            if !seen.iter().any(|one| is_same_payment(&one.id, &payment.id)) {
+            if !seen.iter().any(|one| one.id == payment.id) {
                 seen.push(payment.clone());
             }
         }
@@ -472,7 +466,7 @@ impl Sale {
                 Err(doubt) => return Some(self.doubted(doubt, now)),
             }
             let id = &payment.id;
-            let listed = payments(found).find(|one| is_same_payment(&one.id, id));
+            let listed = payments(found).find(|one| one.id == *id);
             if listed.is_some_and(may_be_charged) {
                 continue;
             }
@@ -509,8 +503,8 @@ impl Sale {
         }
         let timers = &mut self.volatile.reversal;
         let next = is.next_reference(&self.order.merchant_transaction_id);
-        let Some(open) = is.open.as_ref().filter(|open| is_same_payment(&open.payment.id, &rest.id)) else {
-            if is.unanswered.iter().any(|one| is_same_payment(&one.payment.id, &rest.id)) {
+        let Some(open) = is.open.as_ref().filter(|open| open.payment.id == rest.id) else {
+            if is.unanswered.iter().any(|one| one.payment.id == rest.id) {
                 let since = *timers.reversal_absent_since.get_or_insert(now.monotonic);
                 if now.monotonic.saturating_sub(since) < deadlines.absence_final {
                     return self.wait(now, Reason::ReversalOnItsWay);
@@ -569,8 +563,8 @@ impl Sale {
     }
 
     /// The same of one payment, when others are listed.
-    fn is_not_listed_for_good(&mut self, id: &str, now: Now, deadlines: Deadlines) -> bool {
-        let before = self.volatile.reversal.not_listed.take().filter(|(before, _)| is_same_payment(before, id));
+    fn is_not_listed_for_good(&mut self, id: &PaymentId, now: Now, deadlines: Deadlines) -> bool {
+        let before = self.volatile.reversal.not_listed.take().filter(|(before, _)| before == id);
         let since = before.map_or(now.monotonic, |(_, since)| since);
         self.volatile.reversal.not_listed = Some((id.to_owned(), since));
         is_final(since, self.begun_unix_ms, now, deadlines)
@@ -586,7 +580,7 @@ impl Sale {
         };
         let timers = &mut self.volatile.reversal;
         match reversal {
-            Reversal::Done { id, .. } if reversing.done.iter().any(|done| is_same_payment(&done.id, &id)) => {
+            Reversal::Done { id, .. } if reversing.done.iter().any(|done| done.id == id) => {
                 timers.certainly_unsent = false;
                 self.wait(now, Reason::StrayAnswer.with(id))
             }
@@ -622,7 +616,7 @@ impl Sale {
 
     /// The gateway confirmed a reversal: the end, the rest of a payment that is known, or another look. One also where
     /// the answer did not say how much it was.
-    fn reversed(&mut self, asked: Request, id: String, amount: Amount, is_said: bool) -> Step {
+    fn reversed(&mut self, asked: Request, id: PaymentId, amount: Amount, is_said: bool) -> Step {
         let State::Reversing(reversing) = &self.state else {
             return Step::none();
         };
@@ -630,7 +624,7 @@ impl Sale {
         let mut is = reversing.clone();
         is.apply(&record, self.our_reference());
         let done = with_alarm_of_a_part(Step::write([record]), amount, asked.payment.amount);
-        let named = is.known.as_ref().is_some_and(|known| is_same_payment(&known.id, &asked.payment.id));
+        let named = is.known.as_ref().is_some_and(|known| known.id == asked.payment.id);
         let next = match is.known_rest() {
             // Found by a look: look again, every approved match must go.
             _ if !named || !is_said => Step::act([self.query(None)]),

@@ -20,7 +20,7 @@ impl Sale {
         deadlines: Deadlines,
     ) -> Step {
         // A credit has nothing to sign for: the cardholder gets money.
-        let signs = self.order.kind.card_has_a_say() && card.as_ref().or(self.card.as_ref()).is_some_and(signs);
+        let signs = self.order.kind().card_has_a_say() && card.as_ref().or(self.card.as_ref()).is_some_and(signs);
         match deadlines.signature.filter(|_| signs) {
             Some(patience) => {
                 self.volatile.signature_until = Some(now.monotonic + patience);

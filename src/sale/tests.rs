@@ -4,6 +4,7 @@ use super::record::Payment;
 use super::*;
 use crate::card::{Cryptogram, CryptogramKind, EntryMode, MaskedPan};
 use crate::money::Currency;
+use crate::transaction::{Earlier, PaymentId, Reference, SaleNumber, Transaction};
 
 const DEADLINES: Deadlines = Deadlines {
     resend: Duration::from_secs(1),
@@ -25,11 +26,11 @@ fn eur(minor: u64) -> Amount {
 
 fn order() -> Order {
     Order {
-        kind: Kind::Sale,
+        transaction: Transaction::Sale,
         parameters: Vec::new(),
-        number: 7,
+        number: SaleNumber::new(7),
         till: "till-1".to_owned(),
-        reference: "R1".to_owned(),
+        reference: Reference::parse("R1").unwrap(),
         by: None,
         amount: eur(1234),
         ask_tip: false,
@@ -59,10 +60,10 @@ fn facts(entry: EntryMode) -> CardFacts {
 
 fn approval(amount: ApprovedAmount) -> Approval {
     Approval {
-        id: "8ac7a4a1000000000000000000000001".to_owned(),
+        id: PaymentId::new("8ac7a4a1000000000000000000000001"),
         amount,
         for_chip: ForChip { arc: Some(*b"00"), ..ForChip::default() },
-        facts: HostFacts { id: Some("8ac7a4a1000000000000000000000001".to_owned()), ..HostFacts::default() },
+        facts: HostFacts { id: Some(PaymentId::new("8ac7a4a1000000000000000000000001")), ..HostFacts::default() },
     }
 }
 
@@ -158,7 +159,7 @@ fn own(nth: u32) -> String {
 }
 
 fn reverse(payment: &str, minor: u64, nth: u32) -> Action {
-    Action::Reverse { payment: payment.to_owned(), amount: eur(minor), reference: own(nth) }
+    Action::Reverse { payment: PaymentId::new(payment), amount: eur(minor), reference: own(nth) }
 }
 
 /// The look at the sale alone.
@@ -185,12 +186,12 @@ fn said(confirmed: bool) -> Event {
 
 fn found(kind: &str, id: &str, state: FoundState, refers_to: Option<&str>) -> Found {
     Found {
-        id: id.to_owned(),
+        id: PaymentId::new(id),
         payment_type: kind.to_owned(),
         amount: ApprovedAmount::Said(eur(1234)),
         state,
         reference: Some(order().merchant_transaction_id),
-        refers_to: refers_to.map(str::to_owned),
+        refers_to: refers_to.map(PaymentId::new),
     }
 }
 
@@ -229,7 +230,7 @@ fn the_chip_refuses_after_approval_and_the_payment_is_reversed() {
         assert_eq!(sale.on(event), [Action::Tell, reverse_known()]);
         assert!(sale.is_unconfirmed(), "never declined while the gateway may hold an approval");
         let amount = ApprovedAmount::Said(eur(1234));
-        let done = reversal_answered(Reversal::Done { id: "rv1".to_owned(), amount });
+        let done = reversal_answered(Reversal::Done { id: PaymentId::new("rv1"), amount });
         assert_eq!(sale.on(done), [Action::Tell, Action::Print(Paper::Copies)]);
         assert!(matches!(sale.outcome(), Some(Outcome::Reversed { .. })));
     }
@@ -341,7 +342,7 @@ fn unknown_is_looked_up_and_reversed_never_sent_again() {
     // Another look after the reversal: every approved match must be gone.
     let done = Event::ReversalAnswered {
         reference: own(1),
-        reversal: Reversal::Done { id: "rv1".to_owned(), amount: ApprovedAmount::NotSaid },
+        reversal: Reversal::Done { id: PaymentId::new("rv1"), amount: ApprovedAmount::NotSaid },
     };
     assert_eq!(sale.on(done), [query()]);
     assert_eq!(sale.on(Event::Inquired(Inquiry::Payments(list))), [Action::Tell]);
@@ -503,7 +504,7 @@ fn tries_come_less_and_less_often_and_never_stop() {
         sale
     };
     let refund: Begin = || {
-        let mut refund = without_card(Kind::Refund { of: of() });
+        let mut refund = without_card(Transaction::Refund { of: of() });
         let _ = refund.on(unknown());
         refund
     };
@@ -621,16 +622,16 @@ fn a_part_is_taken_by_a_till_that_said_so_and_else_goes_back_at_once() {
         assert!(refuses.is_unconfirmed(), "never declined while the gateway holds an approval");
         assert_eq!(refuses.on(said(false)), []);
         let amount = ApprovedAmount::Said(eur(600));
-        let done = reversal_answered(Reversal::Done { id: "rv1".to_owned(), amount });
+        let done = reversal_answered(Reversal::Done { id: PaymentId::new("rv1"), amount });
         assert_eq!(refuses.on(done), [Action::Tell, Action::Print(Paper::Copies)]);
         assert_eq!(refuses.outcome(), Some(&Outcome::Reversed { why: why.clone() }), "{entry:?}");
     }
-    let registration = || Kind::ByRegistration { registration: "8ac7a4a1000000000000000000000007".to_owned() };
+    let registration = || Transaction::ByRegistration { registration: "8ac7a4a1000000000000000000000007".to_owned() };
     let mut stored = without_card(registration());
     let actions = stored.on(part());
     assert!(actions.contains(&reverse(KNOWN, 600, 1)), "{actions:?}");
     // What was decided before takes what it gets.
-    let mut refund = without_card(Kind::Refund { of: of() });
+    let mut refund = without_card(Transaction::Refund { of: of() });
     let _ = refund.on(part());
     assert_eq!(refund.outcome(), Some(&Outcome::PartiallyApproved { amount: eur(600) }));
 }
@@ -676,7 +677,7 @@ fn more_than_asked_another_currency_or_something_unreadable_is_unknown_and_an_al
 #[test]
 fn an_answer_about_another_payment_is_unknown_and_an_alarm() {
     let other = || "8ac7a4a1000000000000000000000002".to_owned();
-    let declined = |id: Option<String>| {
+    let declined = |id: Option<PaymentId>| {
         let facts = HostFacts { id, ..HostFacts::default() };
         Answer::Declined(Box::new(Refusal {
             why: Reason::BankDeclined.with("no"),
@@ -686,12 +687,16 @@ fn an_answer_about_another_payment_is_unknown_and_an_alarm() {
     };
     let polled = || {
         let mut sale = Trace::asked(EntryMode::Icc);
-        let _ = sale.on(Event::Answered(Answer::Pending { id: KNOWN.to_owned() }));
-        assert_eq!(sale.on_at(Event::DeadlinePassed, 2), [Action::Poll { payment: KNOWN.to_owned() }]);
+        let _ = sale.on(Event::Answered(Answer::Pending { id: PaymentId::new(KNOWN) }));
+        assert_eq!(sale.on_at(Event::DeadlinePassed, 2), [Action::Poll { payment: PaymentId::new(KNOWN) }]);
         sale
     };
-    let approval = Approval { id: other(), ..approval(ApprovedAmount::NotSaid) };
-    for answer in [Answer::Approved(Box::new(approval)), Answer::Pending { id: other() }, declined(Some(other()))] {
+    let approval = Approval { id: PaymentId::new(other()), ..approval(ApprovedAmount::NotSaid) };
+    for answer in [
+        Answer::Approved(Box::new(approval)),
+        Answer::Pending { id: PaymentId::new(other()) },
+        declined(Some(PaymentId::new(other()))),
+    ] {
         let mut sale = polled();
         let actions = sale.on_at(Event::Answered(answer.clone()), 3);
         let [Action::AnswerCard(card), Action::Tell, Action::Query { .. }, Action::Alarm { why }] = actions.as_slice()
@@ -736,15 +741,15 @@ fn cancel_wins_before_the_request_left_and_loses_after() {
 #[test]
 fn pending_is_asked_for_until_the_deadline_and_then_unknown() {
     let mut sale = Trace::asked(EntryMode::NfcIcc);
-    let pending = || Event::Answered(Answer::Pending { id: "p1".to_owned() });
+    let pending = || Event::Answered(Answer::Pending { id: PaymentId::new("p1") });
     assert_eq!(sale.on_at(pending(), 1), [Action::Tell]);
     assert_eq!(sale.sale.deadline(), Some(Duration::from_secs(2)));
-    assert_eq!(sale.on_at(Event::DeadlinePassed, 2), [Action::Poll { payment: "p1".to_owned() }]);
+    assert_eq!(sale.on_at(Event::DeadlinePassed, 2), [Action::Poll { payment: PaymentId::new("p1") }]);
     // A question that got no answer is not the payment's answer.
     let not_sent = Event::Answered(Answer::NotSent { why: "no network".into() });
     assert_eq!(sale.on_at(not_sent, 3), []);
     assert!(sale.outcome().is_none());
-    assert_eq!(sale.on_at(Event::DeadlinePassed, 4), [Action::Poll { payment: "p1".to_owned() }]);
+    assert_eq!(sale.on_at(Event::DeadlinePassed, 4), [Action::Poll { payment: PaymentId::new("p1") }]);
     let actions = sale.on_at(pending(), 41);
     assert!(actions.contains(&query()) && sale.is_unconfirmed(), "{actions:?}");
 }
@@ -775,7 +780,7 @@ fn no_schedule_of_events_asks_twice() {
             Event::DeadlinePassed,
             Event::Restarted,
             Event::CardRead { facts: facts(EntryMode::Icc), first_answer: FirstAnswer::GoOnline },
-            Event::Answered(Answer::Pending { id: "p1".to_owned() }),
+            Event::Answered(Answer::Pending { id: PaymentId::new("p1") }),
             Event::Answered(Answer::NotSent { why: "x".into() }),
             Event::Inquired(Inquiry::Payments(Vec::new())),
             reversal_answered(Reversal::Unknown { why: "x".into() }),
@@ -809,7 +814,8 @@ fn records_hold_nothing_that_card_rules_forbid() {
 fn payments_in_records_keep_their_form() {
     // Journals of earlier versions must stay readable: this line is never edited.
     let line = r#"{"kind":"reversal-asked","payment":{"id":"p1","amount":{"minor":1234,"currency":"EUR"}}}"#;
-    let record = Record::ReversalAsked { payment: Payment { id: "p1".to_owned(), amount: eur(1234) }, reference: None };
+    let record =
+        Record::ReversalAsked { payment: Payment { id: PaymentId::new("p1"), amount: eur(1234) }, reference: None };
     assert_eq!(serde_json::from_str::<Record>(line).unwrap(), record);
     assert_eq!(serde_json::to_string(&record).unwrap(), line);
 }
@@ -856,8 +862,8 @@ fn somebody_elses_refund_is_not_reversed() {
 }
 
 /// A transaction without a card, asked for.
-fn without_card(kind: Kind) -> Trace {
-    let (sale, step) = Sale::begin(Order { kind, ..order() });
+fn without_card(transaction: Transaction) -> Trace {
+    let (sale, step) = Sale::begin(Order { transaction, ..order() });
     let mut trace = Trace { sale, written: Vec::new() };
     assert_eq!(trace.commit(step), [Action::Tell]);
     assert_eq!(trace.on(Event::Proceed), [Action::Ask, Action::Tell]);
@@ -865,7 +871,7 @@ fn without_card(kind: Kind) -> Trace {
 }
 
 fn of() -> Earlier {
-    Earlier { payment: "8ac7a4a1000000000000000000000009".to_owned(), number: Some(3) }
+    Earlier { payment: PaymentId::new("8ac7a4a1000000000000000000000009"), number: Some(SaleNumber::new(3)) }
 }
 
 fn listed(found: Vec<Found>) -> Event {
@@ -940,7 +946,7 @@ fn a_cancel_while_a_throttled_request_is_on_its_way_keeps_it_from_being_sent_ano
 
 #[test]
 fn a_refund_without_an_answer_is_looked_up_and_carried_out() {
-    let kind = || Kind::Refund { of: of() };
+    let kind = || Transaction::Refund { of: of() };
     let mut refund = without_card(kind());
     assert_eq!(refund.on(unknown()), [Action::Tell, query()]);
     assert!(refund.is_unconfirmed());
@@ -954,7 +960,10 @@ fn a_refund_without_an_answer_is_looked_up_and_carried_out() {
     assert_eq!(refund.cut(), [Action::Tell, query()], "after a power cut it is looked up again");
     let done = listed(vec![found("RF", "rf1", FoundState::Approved, Some("p0"))]);
     assert_eq!(refund.on(done), [Action::Tell, Action::Print(Paper::Copies)]);
-    assert_eq!((refund.outcome(), refund.sale.host().id.as_deref()), (Some(&Outcome::Approved), Some("rf1")));
+    assert_eq!(
+        (refund.outcome(), refund.sale.host().id.as_ref().map(PaymentId::as_str)),
+        (Some(&Outcome::Approved), Some("rf1"))
+    );
 
     // Somebody else's refund of the same payment is not ours.
     let mut other = without_card(kind());
@@ -984,13 +993,13 @@ fn a_refund_without_an_answer_is_looked_up_and_carried_out() {
 #[test]
 fn what_reserves_or_charges_without_a_card_is_reversed_when_unknown() {
     for kind in [
-        Kind::Increment { of: of() },
-        Kind::Reauthorisation { of: of() },
-        Kind::ByRegistration { registration: "8ac7a4a1000000000000000000000007".to_owned() },
+        Transaction::Increment { of: of() },
+        Transaction::Reauthorisation { of: of() },
+        Transaction::ByRegistration { registration: "8ac7a4a1000000000000000000000007".to_owned() },
     ] {
         let mut sale = without_card(kind.clone());
         assert_eq!(sale.on(unknown()), [Action::Tell, query()], "{kind:?}");
-        let list = vec![found(kind.payment_type(), "p1", FoundState::Approved, None)];
+        let list = vec![found(kind.kind().payment_type(), "p1", FoundState::Approved, None)];
         assert_eq!(sale.on(listed(list)), [reverse("p1", 1234, 1)]);
 
         let mut approved_at_once = without_card(kind);
@@ -1002,7 +1011,7 @@ fn what_reserves_or_charges_without_a_card_is_reversed_when_unknown() {
 #[test]
 fn the_card_of_a_credit_has_no_say() {
     let begin = || {
-        let (sale, step) = Sale::begin(Order { kind: Kind::Credit, ..order() });
+        let (sale, step) = Sale::begin(Order { transaction: Transaction::Credit, ..order() });
         let mut trace = Trace { sale, written: Vec::new() };
         let _ = trace.commit(step);
         trace
@@ -1021,7 +1030,7 @@ fn the_card_of_a_credit_has_no_say() {
 
 #[test]
 fn what_was_in_doubt_once_is_not_ended_by_an_answer_that_says_nothing_of_the_first_request() {
-    let kind = || Kind::Refund { of: of() };
+    let kind = || Transaction::Refund { of: of() };
     let sent_again = || {
         let mut refund = without_card(kind());
         let _ = refund.on(unknown());
@@ -1051,7 +1060,7 @@ fn what_was_in_doubt_once_is_not_ended_by_an_answer_that_says_nothing_of_the_fir
 
 #[test]
 fn what_a_person_must_look_at_is_never_sent_again() {
-    let mut refund = without_card(Kind::Refund { of: of() });
+    let mut refund = without_card(Transaction::Refund { of: of() });
     let more = Box::new(approval(ApprovedAmount::Said(eur(9999))));
     let _ = refund.on(Event::Answered(Answer::Approved(more)));
     assert!(matches!(refund.sale.standing(), Standing::Unconfirmed { quarantined: Some(_), .. }));
@@ -1066,7 +1075,7 @@ fn what_a_person_must_look_at_is_never_sent_again() {
 
 #[test]
 fn what_needs_no_card_and_was_not_asked_for_is_not_sent_after_a_power_cut() {
-    let (sale, step) = Sale::begin(Order { kind: Kind::Refund { of: of() }, ..order() });
+    let (sale, step) = Sale::begin(Order { transaction: Transaction::Refund { of: of() }, ..order() });
     let mut refund = Trace { sale, written: Vec::new() };
     assert_eq!(refund.commit(step), [Action::Tell]);
     let _ = refund.cut();

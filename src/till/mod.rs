@@ -11,18 +11,21 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::{broadcast, mpsc, oneshot};
 
 use crate::money::{Amount, Currency};
+use crate::transaction::{Kind, OutcomeWord, PaymentId, ReceiptCopy, Reference, SaleNumber, Who};
 
 pub mod http;
 mod rights;
 mod status;
 mod totals;
+mod wanted;
 
-pub use rights::{Caller, Denied, Permit, Verb, Who};
+pub use rights::{Caller, Denied, Permit, Verb};
 pub use status::{
     Attention, AttentionView, ClockState, ClockView, ConfigFileView, GatewayState, GatewayView, JournalState,
     JournalView, KeysView, PrinterState, PrinterView, ReaderState, ReaderView, StatusView,
 };
 pub use totals::{Sum, TotalsView};
+pub use wanted::{Field, Misfit, Of, RequestFields, Wanted, WantedTransaction};
 
 /// What a till asks, with the place for the answer.
 #[derive(Debug)]
@@ -39,7 +42,7 @@ pub enum Command {
         /// The till's name.
         till: String,
         /// The reference.
-        reference: String,
+        reference: Reference,
         /// The sale as it stands.
         reply: oneshot::Sender<Result<SaleView, Refused>>,
     },
@@ -55,7 +58,7 @@ pub enum Command {
         /// The till's name; `None` is every till's.
         till: Option<String>,
         /// Sequence number to start after.
-        since: u64,
+        since: SaleNumber,
         /// At most so many.
         limit: u32,
         /// The sales.
@@ -66,9 +69,9 @@ pub enum Command {
         /// The till's name; `None` is every till's.
         till: Option<String>,
         /// Sequence number to start after.
-        since: u64,
+        since: SaleNumber,
         /// Numbers that had no end the last time.
-        carried: Vec<u64>,
+        carried: Vec<SaleNumber>,
         /// The sums.
         reply: oneshot::Sender<Result<TotalsView, Refused>>,
     },
@@ -84,7 +87,7 @@ pub enum Command {
         /// The till's name.
         till: String,
         /// The reference.
-        reference: String,
+        reference: Reference,
         /// Who asks.
         by: Who,
         /// The sale as it then stands; [`CancelView`] says what that means.
@@ -95,7 +98,7 @@ pub enum Command {
         /// The till's name.
         till: String,
         /// The reference.
-        reference: String,
+        reference: Reference,
         /// It is; otherwise the payment is reversed.
         accepted: bool,
         /// Who found that.
@@ -106,7 +109,7 @@ pub enum Command {
     /// Tell what becomes of an open sale of a journal that was found to be an old copy.
     Settle {
         /// The sale's number.
-        number: u64,
+        number: SaleNumber,
         /// What was paid stays; otherwise it is reversed.
         keep: bool,
         /// Who decided.
@@ -119,7 +122,7 @@ pub enum Command {
         /// The till's name.
         till: String,
         /// The reference.
-        reference: String,
+        reference: Reference,
         /// Whose copy.
         copy: ReceiptCopy,
         /// Lines separated by line feeds.
@@ -130,7 +133,7 @@ pub enum Command {
         /// The till's name.
         till: String,
         /// The reference.
-        reference: String,
+        reference: Reference,
         /// Whose copy.
         copy: ReceiptCopy,
         /// It is on its way.
@@ -139,7 +142,7 @@ pub enum Command {
     /// A payment as the gateway knows it now.
     Payment {
         /// Its id.
-        id: String,
+        id: PaymentId,
         /// Its fields by their flat names.
         reply: oneshot::Sender<Result<BTreeMap<String, String>, Refused>>,
     },
@@ -173,122 +176,6 @@ pub enum Command {
         /// The state.
         reply: oneshot::Sender<StatusView>,
     },
-}
-
-/// A transaction that a till wants. The word sale stands for every kind.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wanted {
-    /// The till's name; `local` for the terminal itself.
-    pub till: String,
-    /// The till's own reference: 1 to 64 printable ASCII characters without spaces at the ends.
-    pub reference: String,
-    /// What kind.
-    pub kind: Kind,
-    /// How much; of an earlier transaction, all that is left of it when absent.
-    pub amount: Option<Amount>,
-    /// Let the cardholder type a tip at the reader, before the card.
-    pub ask_tip: bool,
-    /// The card number is typed on the reader instead of presenting the card.
-    pub manual: bool,
-    /// An approval of less than the amount can be taken; otherwise it is reversed.
-    pub accept_partial: bool,
-    /// What it refers to: of a capture, refund, reversal, increment or reauthorisation.
-    pub of: Option<Of>,
-    /// Who wants it, with its rights: what the transaction that it refers to asks for is known when that is found.
-    pub caller: Caller,
-    /// The stored card data to charge.
-    pub registration: Option<String>,
-    /// Parameters for the gateway, by their flat names or nested.
-    pub parameters: serde_json::Map<String, serde_json::Value>,
-}
-
-/// The earlier transaction.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Of {
-    /// By its till's reference.
-    Reference {
-        /// The till's name.
-        till: String,
-        /// The reference.
-        reference: String,
-    },
-    /// By its number in this terminal's journal, whichever till's it is.
-    Number(u64),
-    /// By its payment id at the gateway.
-    Payment(String),
-}
-
-/// What kind of transaction.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Kind {
-    /// A card pays.
-    #[default]
-    Sale,
-    /// A card's money is reserved.
-    PreAuthorisation,
-    /// A card gets money without an earlier payment.
-    Credit,
-    /// Stored card data pay.
-    ByRegistration,
-    /// What was reserved is taken.
-    Capture,
-    /// What was paid goes back.
-    Refund,
-    /// An earlier transaction is undone.
-    Reversal,
-    /// More is reserved.
-    Increment,
-    /// What was reserved is reserved anew.
-    Reauthorisation,
-}
-
-impl Kind {
-    /// Every kind.
-    pub const ALL: [Self; 9] = [
-        Self::Sale,
-        Self::PreAuthorisation,
-        Self::Credit,
-        Self::ByRegistration,
-        Self::Capture,
-        Self::Refund,
-        Self::Reversal,
-        Self::Increment,
-        Self::Reauthorisation,
-    ];
-
-    /// As programs write it.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Sale => "sale",
-            Self::PreAuthorisation => "pre-authorisation",
-            Self::Credit => "credit",
-            Self::ByRegistration => "by-registration",
-            Self::Capture => "capture",
-            Self::Refund => "refund",
-            Self::Reversal => "reversal",
-            Self::Increment => "increment",
-            Self::Reauthorisation => "reauthorisation",
-        }
-    }
-
-    /// Whether it refers to an earlier transaction.
-    #[must_use]
-    pub fn has_earlier(self) -> bool {
-        matches!(self, Self::Capture | Self::Refund | Self::Reversal | Self::Increment | Self::Reauthorisation)
-    }
-}
-
-/// Whose receipt.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ReceiptCopy {
-    /// The customer's.
-    #[default]
-    Customer,
-    /// The merchant's.
-    Merchant,
 }
 
 /// The ends of the till's wires that the agent holds.
@@ -359,39 +246,6 @@ impl State {
     }
 }
 
-/// How a sale ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Outcome {
-    /// Charged in full.
-    Approved,
-    /// Charged in part: see `approvedAmount`.
-    PartiallyApproved,
-    /// Not charged: the bank or the card declined.
-    Declined,
-    /// Not charged: the customer or the till gave up before anything was sent.
-    Cancelled,
-    /// Not charged, no payment exists: nothing left the terminal, or the gateway did not process it.
-    NotSent,
-    /// Not charged: it was, or may have been, approved, and was taken back.
-    Reversed,
-}
-
-impl Outcome {
-    /// As programs write it.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Approved => "approved",
-            Self::PartiallyApproved => "partially-approved",
-            Self::Declined => "declined",
-            Self::Cancelled => "cancelled",
-            Self::NotSent => "not-sent",
-            Self::Reversed => "reversed",
-        }
-    }
-}
-
 /// A sale as tills see it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -399,12 +253,12 @@ pub struct SaleView {
     /// The till's name.
     pub till: String,
     /// The till's reference.
-    pub reference: String,
+    pub reference: Reference,
     /// Who asked for it; absent when that was not kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<Who>,
     /// Sequence number in the journal.
-    pub number: u64,
+    pub number: SaleNumber,
     /// What kind of transaction.
     #[serde(default)]
     pub kind: Kind,
@@ -428,7 +282,7 @@ pub struct SaleView {
     pub state: State,
     /// How it ended; absent while it has not.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub outcome: Option<Outcome>,
+    pub outcome: Option<OutcomeWord>,
     /// What was approved, with `partially-approved` and `approved`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub approved_amount: Option<String>,
@@ -452,7 +306,7 @@ pub struct SaleView {
     pub replayed: bool,
     /// The gateway's payment id.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub payment_id: Option<String>,
+    pub payment_id: Option<PaymentId>,
     /// The gateway's `result.code`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
@@ -478,10 +332,10 @@ pub struct SaleView {
 #[serde(rename_all = "camelCase")]
 pub struct LaterView {
     /// Sequence number in the journal.
-    pub number: u64,
+    pub number: SaleNumber,
     /// Its reference; absent when another till began it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reference: Option<String>,
+    pub reference: Option<Reference>,
     /// What kind of transaction.
     pub kind: Kind,
     /// How much: what was approved, else what was asked for.
@@ -492,7 +346,7 @@ pub struct LaterView {
     pub state: State,
     /// How it ended; absent while it has not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub outcome: Option<Outcome>,
+    pub outcome: Option<OutcomeWord>,
 }
 
 /// The answer to a cancel: whether it came in time, and the sale.
@@ -522,7 +376,7 @@ impl From<SaleView> for CancelView {
     /// From the sale as it stands after the cancel was carried out.
     fn from(sale: SaleView) -> Self {
         let (cancel, cancel_text) = match (sale.state, sale.outcome) {
-            (State::Ended, Some(Outcome::Cancelled)) => {
+            (State::Ended, Some(OutcomeWord::Cancelled)) => {
                 (Cancelled::InTime, "cancelled in time: nothing is charged".to_owned())
             }
             (State::Ended, _) => {
@@ -661,7 +515,7 @@ pub enum Refused {
     )]
     AmountDiffers {
         /// The reference.
-        reference: String,
+        reference: Reference,
         /// What it was for.
         known: String,
     },
@@ -671,7 +525,7 @@ pub enum Refused {
         /// Its till.
         till: String,
         /// Its reference.
-        reference: String,
+        reference: Reference,
     },
     /// Another till's sale is under way; which, is not this till's business.
     #[error("the terminal is busy with a sale of another till; try again when that has ended")]
@@ -740,7 +594,7 @@ pub enum Refused {
         /// The till.
         till: String,
         /// The reference.
-        reference: String,
+        reference: Reference,
     },
     /// A receipt cannot be printed.
     #[error("the receipt cannot be printed: {why}")]

@@ -6,35 +6,10 @@
 //! transaction tells (whose it is, whether the journal knows it) the agent asks of the same caller by
 //! [`Caller::needs`].
 
-use std::fmt;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
-use super::Kind;
 use crate::config::{self, LOCAL, Right, Rights, TillPeer, TillToken, is_nameless};
-
-/// Who asked, for the journal: the till whose token was shown, or the user that a program at the socket runs as.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Who {
-    /// The till of the token.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub token: Option<String>,
-    /// The user's number, as the system tells it (`SO_PEERCRED`).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub uid: Option<u32>,
-}
-
-impl fmt::Display for Who {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (&self.token, self.uid) {
-            (Some(till), _) => write!(f, "the token of till {till}"),
-            (None, Some(uid)) => write!(f, "user {uid}"),
-            (None, None) => f.write_str("a user that the system did not name"),
-        }
-    }
-}
+use crate::transaction::{Kind, Who};
 
 /// Somebody who asks: who it is, the tills that it speaks for, and its rights.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,7 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Kind, SaleView};
+use super::SaleView;
+use crate::transaction::{Kind, SaleNumber};
 
 /// Counts and sums of the transactions after a number.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,11 +19,11 @@ pub struct TotalsView {
     pub open: Vec<SaleView>,
     /// Only transactions with a greater number were counted, and those of the last time's `carried` that have ended
     /// since.
-    pub since: u64,
+    pub since: SaleNumber,
     /// The greatest number that was looked at: the next time's `since`.
-    pub next: u64,
+    pub next: SaleNumber,
     /// Numbers up to `next` without an end yet: the next time's `carried`, so that none is ever left out.
-    pub carried: Vec<u64>,
+    pub carried: Vec<SaleNumber>,
     /// What moved, or was reserved, by kind and currency.
     pub kinds: Vec<Sum>,
     /// The same by card scheme.

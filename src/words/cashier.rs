@@ -4,26 +4,11 @@
 //! so the shop may begin a new one under a new reference at once. What is finished when unknown (captures, refunds,
 //! reversals, credits) is not to be repeated. Only what needs a person means wait and call.
 
+use super::kind::messages;
 use super::{Message, Words};
 use crate::money::Amount;
-use crate::sale::{Kind, Why};
-
-/// How a transaction ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End<'a> {
-    /// In full.
-    Approved,
-    /// In part: this much.
-    PartiallyApproved(Amount),
-    /// By the bank or the card.
-    Declined(&'a Why),
-    /// By a person, before anything was sent.
-    Cancelled(&'a Why),
-    /// No payment exists.
-    NotSent(&'a Why),
-    /// Taken back; nothing is charged.
-    Reversed(&'a Why),
-}
+use crate::sale::{Outcome, Why};
+use crate::transaction::Kind;
 
 /// A step at the reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,13 +56,11 @@ impl Words {
     /// Nobody knows what became of it: what is done about it, and what the shop may do. `trouble` is why the last try
     /// did not settle it, `needs_person` why no other try will.
     #[must_use]
-    pub fn unconfirmed(&self, kind: &Kind, why: &Why, trouble: Option<&Why>, needs_person: Option<&Why>) -> String {
+    pub fn unconfirmed(&self, kind: Kind, why: &Why, trouble: Option<&Why>, needs_person: Option<&Why>) -> String {
         let message = match (needs_person, kind) {
             (Some(_), _) => Message::NeedsPerson,
             (None, kind) if !kind.is_undone_when_unknown() => Message::BeingFinished,
-            (None, Kind::PreAuthorisation | Kind::Increment { .. } | Kind::Reauthorisation { .. }) => {
-                Message::ReservationBeingTakenBack
-            }
+            (None, kind) if kind.reserves_money() => Message::ReservationBeingTakenBack,
             (None, _) => Message::BeingTakenBack,
         };
         let why = self.cashier(needs_person.unwrap_or(why));
@@ -91,20 +74,20 @@ impl Words {
 
     /// How it ended. `amount` is what was asked for, the tip included.
     #[must_use]
-    pub fn ended(&self, kind: &Kind, end: End<'_>, amount: Amount) -> String {
+    pub fn ended(&self, kind: Kind, outcome: &Outcome, amount: Amount) -> String {
         let (what, amount) = (self.called(kind), self.amount(amount));
-        let (message, why) = match end {
-            End::Approved => return self.say(Message::EndedApproved, &[("what", &what), ("amount", &amount)]),
-            End::PartiallyApproved(part) => {
-                let arguments = [("what", &*what), ("amount", &amount), ("part", &self.amount(part))];
+        let (message, why) = match outcome {
+            Outcome::Approved => return self.say(Message::EndedApproved, &[("what", &what), ("amount", &amount)]),
+            Outcome::PartiallyApproved { amount: part } => {
+                let arguments = [("what", &*what), ("amount", &amount), ("part", &self.amount(*part))];
                 return self.say(Message::EndedPartiallyApproved, &arguments);
             }
-            End::Declined(why) => (Message::EndedDeclined, why),
-            End::Cancelled(why) => (Message::EndedCancelled, why),
-            End::NotSent(why) => (Message::EndedNotSent, why),
-            End::Reversed(why) => (Message::EndedReversed, why),
+            Outcome::Declined { why } => (Message::EndedDeclined, why),
+            Outcome::Cancelled { why } => (Message::EndedCancelled, why),
+            Outcome::NotSent { why } => (Message::EndedNotSent, why),
+            Outcome::Reversed { why } => (Message::EndedReversed, why),
         };
-        let nothing = self.label(nothing(kind));
+        let nothing = self.label(messages(kind).nothing);
         self.say(message, &[("what", &what), ("nothing", nothing), ("why", &self.cashier(why))])
     }
 
@@ -141,31 +124,7 @@ impl Words {
     }
 
     /// What it is called in front of an outcome; a payment needs no name.
-    fn called(&self, kind: &Kind) -> String {
-        let message = match kind {
-            Kind::Sale | Kind::ByRegistration { .. } => return String::new(),
-            Kind::PreAuthorisation => Message::CalledPreAuthorisation,
-            Kind::Credit => Message::CalledCredit,
-            Kind::Capture { .. } => Message::CalledCapture,
-            Kind::Refund { .. } => Message::CalledRefund,
-            Kind::Reversal { .. } => Message::CalledReversal,
-            Kind::Increment { .. } => Message::CalledIncrement,
-            Kind::Reauthorisation { .. } => Message::CalledReauthorisation,
-        };
-        format!("{} ", self.label(message))
-    }
-}
-
-/// What has not happened when it failed.
-pub(super) fn nothing(kind: &Kind) -> Message {
-    match kind {
-        Kind::Sale | Kind::ByRegistration { .. } => Message::NotCharged,
-        Kind::PreAuthorisation => Message::NothingReserved,
-        Kind::Increment { .. } => Message::NothingMoreReserved,
-        Kind::Reauthorisation { .. } => Message::NothingReservedAnew,
-        Kind::Credit => Message::NothingPaidOut,
-        Kind::Capture { .. } => Message::NothingCaptured,
-        Kind::Refund { .. } => Message::NothingRefunded,
-        Kind::Reversal { .. } => Message::NothingReversed,
+    fn called(&self, kind: Kind) -> String {
+        messages(kind).called.map_or_else(String::new, |called| format!("{} ", self.label(called)))
     }
 }

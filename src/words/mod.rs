@@ -16,6 +16,7 @@
 mod cashier;
 pub mod clean;
 mod file;
+mod kind;
 mod message;
 mod paper;
 #[cfg(test)]
@@ -23,7 +24,7 @@ mod tests;
 
 use std::sync::Arc;
 
-pub use cashier::{End, Step};
+pub use cashier::Step;
 pub use message::Message;
 
 use serde::Serialize;

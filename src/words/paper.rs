@@ -1,60 +1,49 @@
 //! What the customer reads, on paper and on the reader: titles, dates, how a card was read, and what has not happened.
 
-use super::cashier::nothing;
+use super::kind::messages;
 use super::{Message, Words};
 use crate::card::{Cvm, EntryMode};
-use crate::sale::{Kind, Why};
+use crate::sale::Why;
+use crate::transaction::Kind;
 
 impl Words {
     /// What kind of transaction it is.
     #[must_use]
-    pub fn title(&self, kind: &Kind) -> &str {
-        self.label(match kind {
-            Kind::Sale | Kind::ByRegistration { .. } => Message::TitleSale,
-            Kind::PreAuthorisation => Message::TitlePreAuthorisation,
-            Kind::Credit => Message::TitleCredit,
-            Kind::Capture { .. } => Message::TitleCapture,
-            Kind::Refund { .. } => Message::TitleRefund,
-            Kind::Reversal { .. } => Message::TitleReversal,
-            Kind::Increment { .. } => Message::TitleIncrement,
-            Kind::Reauthorisation { .. } => Message::TitleReauthorisation,
-        })
+    pub fn title(&self, kind: Kind) -> &str {
+        self.label(messages(kind).title)
     }
 
     /// `NOT CHARGED`, and what the other kinds say in its place.
     #[must_use]
-    pub fn nothing_happened(&self, kind: &Kind) -> String {
-        self.label(nothing(kind)).to_uppercase()
+    pub fn nothing_happened(&self, kind: Kind) -> String {
+        self.label(messages(kind).nothing).to_uppercase()
     }
 
     /// `NOT CHARGED: TAKEN BACK`.
     #[must_use]
-    pub fn taken_back(&self, kind: &Kind) -> String {
+    pub fn taken_back(&self, kind: Kind) -> String {
         self.say(Message::TakenBack, &[("nothing", &self.nothing_happened(kind))])
     }
 
     /// For one text alone, as a reader's display shows it: `NO CONNECTION, NOT CHARGED`.
     #[must_use]
-    pub fn customer_and_nothing_happened(&self, kind: &Kind, why: &Why) -> String {
+    pub fn customer_and_nothing_happened(&self, kind: Kind, why: &Why) -> String {
         format!("{}, {}", self.customer(why), self.nothing_happened(kind))
     }
 
     /// What the customer may see until a doubt is settled, when there is something to see.
     #[must_use]
-    pub fn until_taken_back(&self, kind: &Kind) -> &str {
-        self.label(match kind {
-            Kind::PreAuthorisation | Kind::Increment { .. } | Kind::Reauthorisation { .. } => Message::TwoReservations,
-            _ => Message::TwoBookings,
-        })
+    pub fn until_taken_back(&self, kind: Kind) -> &str {
+        self.label(if kind.reserves_money() { Message::TwoReservations } else { Message::TwoBookings })
     }
 
     /// What the cardholder signs.
     #[must_use]
-    pub fn agreement(&self, kind: &Kind) -> &str {
+    pub fn agreement(&self, kind: Kind) -> &str {
         self.label(match kind {
-            Kind::PreAuthorisation | Kind::Increment { .. } | Kind::Reauthorisation { .. } => Message::AgreeToReserve,
-            Kind::Credit | Kind::Refund { .. } | Kind::Reversal { .. } => Message::AgreeToCredit,
-            Kind::Sale | Kind::ByRegistration { .. } | Kind::Capture { .. } => Message::AgreeToPay,
+            kind if kind.reserves_money() => Message::AgreeToReserve,
+            kind if kind.gives_money() => Message::AgreeToCredit,
+            _ => Message::AgreeToPay,
         })
     }
 

@@ -6,7 +6,8 @@ use std::fmt::Write;
 
 use super::*;
 use crate::card::{Cvm, EntryMode};
-use crate::sale::{Earlier, Kind};
+use crate::sale::Outcome;
+use crate::transaction::Kind;
 
 /// A row of the reader's display (readers: 2.2, D201).
 const DISPLAY_ROW: usize = 21;
@@ -17,20 +18,18 @@ fn languages() -> impl Iterator<Item = (Language, Words)> {
     Language::ALL.iter().map(|language| (*language, Words::new(*language)))
 }
 
-fn kinds() -> Vec<Kind> {
-    let of = || Earlier { payment: "8ac7a4a1940b8dd301940fbf4a3b5a5e".to_owned(), number: Some(3) };
-    vec![
-        Kind::Sale,
-        Kind::ByRegistration { registration: "r".to_owned() },
-        Kind::PreAuthorisation,
-        Kind::Increment { of: of() },
-        Kind::Reauthorisation { of: of() },
-        Kind::Credit,
-        Kind::Capture { of: of() },
-        Kind::Refund { of: of() },
-        Kind::Reversal { of: of() },
-    ]
-}
+/// Those that are alike beside each other, as they were read through.
+const KINDS: [Kind; 9] = [
+    Kind::Sale,
+    Kind::ByRegistration,
+    Kind::PreAuthorisation,
+    Kind::Increment,
+    Kind::Reauthorisation,
+    Kind::Credit,
+    Kind::Capture,
+    Kind::Refund,
+    Kind::Reversal,
+];
 
 fn eur(text: &str) -> Amount {
     Amount::parse(text, Currency::from_code("EUR").unwrap()).unwrap()
@@ -111,11 +110,11 @@ fn what_a_message_must_say_it_says_in_each_language() {
 /// What a customer can read, with the columns that it must fit without a cut word.
 fn of_customers(words: &Words) -> Vec<String> {
     let mut texts: Vec<String> = Reason::ALL.iter().map(|reason| words.customer(&Why::from(*reason))).collect();
-    for kind in kinds() {
-        texts.push(words.title(&kind).to_owned());
-        texts.push(words.nothing_happened(&kind));
-        texts.push(words.taken_back(&kind));
-        texts.push(words.until_taken_back(&kind).to_owned());
+    for kind in KINDS {
+        texts.push(words.title(kind).to_owned());
+        texts.push(words.nothing_happened(kind));
+        texts.push(words.taken_back(kind));
+        texts.push(words.until_taken_back(kind).to_owned());
     }
     texts.extend(
         [
@@ -151,9 +150,8 @@ fn what_customers_read_is_in_capitals_and_fits_paper_and_display() {
             assert!(display.len() <= DISPLAY_ROWS, "{display:?}");
         }
         // Alone on the display: what happened, and that nothing is charged.
-        for (reason, kind) in Reason::ALL.iter().flat_map(|reason| kinds().into_iter().map(move |kind| (reason, kind)))
-        {
-            let text = words.customer_and_nothing_happened(&kind, &Why::from(*reason));
+        for (reason, kind) in Reason::ALL.iter().flat_map(|reason| KINDS.into_iter().map(move |kind| (reason, kind))) {
+            let text = words.customer_and_nothing_happened(kind, &Why::from(*reason));
             let display = wrapped(&text, DISPLAY_ROW).unwrap_or_else(|| panic!("{text}"));
             assert!(display.len() <= DISPLAY_ROWS, "{display:?}");
         }
@@ -218,7 +216,7 @@ fn a_detail_is_shown_to_whom_it_is_meant_for() {
     let words = Words::new(Language::English);
     let technical = Reason::GatewayUnreachable.with("connection reset by peer (os error 104).");
     assert_eq!(words.customer(&technical), "NO CONNECTION");
-    assert_eq!(words.customer_and_nothing_happened(&Kind::Sale, &technical), "NO CONNECTION, NOT CHARGED");
+    assert_eq!(words.customer_and_nothing_happened(Kind::Sale, &technical), "NO CONNECTION, NOT CHARGED");
     assert!(!words.cashier(&technical).contains("104"));
     assert!(
         words
@@ -254,16 +252,16 @@ fn a_detail_is_shown_to_whom_it_is_meant_for() {
 fn the_rule_for_unconfirmed_is_in_the_words() {
     let words = Words::new(Language::English);
     let why = Why::from(Reason::GatewayNoAnswer);
-    for kind in kinds() {
-        let text = words.unconfirmed(&kind, &why, None, None);
+    for kind in KINDS {
+        let text = words.unconfirmed(kind, &why, None, None);
         let undone = kind.is_undone_when_unknown();
         assert_eq!(text.contains("being taken back: the shop may"), undone, "{text}");
         assert_eq!(text.contains("under a new reference at once; the customer may see two"), undone, "{text}");
         assert_eq!(text.contains("being finished: do not repeat it, ask again"), !undone, "{text}");
         assert!(!text.contains("call the technician"), "{text}");
-        let tried = words.unconfirmed(&kind, &why, Some(&Why::from(Reason::GatewayCannotBeAsked)), None);
+        let tried = words.unconfirmed(kind, &why, Some(&Why::from(Reason::GatewayCannotBeAsked)), None);
         assert_eq!(tried, format!("{text} Last try: The bank cannot be asked; see to the network, it is asked again."));
-        let person = words.unconfirmed(&kind, &why, None, Some(&Why::from(Reason::DoneTwice)));
+        let person = words.unconfirmed(kind, &why, None, Some(&Why::from(Reason::DoneTwice)));
         assert!(
             person.contains("UNCONFIRMED, needs a person: wait and call the technician. The bank carried it out twice")
         );
@@ -319,17 +317,17 @@ fn states(words: &Words) -> String {
     let mut table = String::new();
     let (amount, no_answer) = (eur("12.34"), Why::from(Reason::GatewayNoAnswer));
     let declined = Reason::BankDeclined.with("insufficient funds");
-    for kind in kinds() {
+    for kind in KINDS {
         let mut row = |name: &str, text: String| writeln!(table, "  {name:<12}{text}").unwrap();
-        row("receipt", words.title(&kind).to_owned());
-        row("approved", words.ended(&kind, End::Approved, amount));
-        row("partially", words.ended(&kind, End::PartiallyApproved(eur("10.00")), amount));
-        row("declined", words.ended(&kind, End::Declined(&declined), amount));
-        row("cancelled", words.ended(&kind, End::Cancelled(&Why::from(Reason::TillCancelled)), amount));
-        row("not sent", words.ended(&kind, End::NotSent(&Why::from(Reason::GatewayUnreachable)), amount));
-        row("reversed", words.ended(&kind, End::Reversed(&no_answer), amount));
-        row("unconfirmed", words.unconfirmed(&kind, &no_answer, None, None));
-        row("person", words.unconfirmed(&kind, &no_answer, None, Some(&Why::from(Reason::DoneTwice))));
+        row("receipt", words.title(kind).to_owned());
+        row("approved", words.ended(kind, &Outcome::Approved, amount));
+        row("partially", words.ended(kind, &Outcome::PartiallyApproved { amount: eur("10.00") }, amount));
+        row("declined", words.ended(kind, &Outcome::Declined { why: declined.clone() }, amount));
+        row("cancelled", words.ended(kind, &Outcome::Cancelled { why: Reason::TillCancelled.into() }, amount));
+        row("not sent", words.ended(kind, &Outcome::NotSent { why: Reason::GatewayUnreachable.into() }, amount));
+        row("reversed", words.ended(kind, &Outcome::Reversed { why: no_answer.clone() }, amount));
+        row("unconfirmed", words.unconfirmed(kind, &no_answer, None, None));
+        row("person", words.unconfirmed(kind, &no_answer, None, Some(&Why::from(Reason::DoneTwice))));
     }
     let steps = [
         Step::PresentCard,

@@ -9,7 +9,8 @@ use std::time::Duration;
 use pos_agent::config;
 use pos_agent::sim::reader::{Card, CardEntry, WaitsFor, card};
 use pos_agent::sim::shop::{Options, Shop};
-use pos_agent::till::{Outcome, ReaderState, SaleView, State, StatusView};
+use pos_agent::till::{ReaderState, SaleView, State, StatusView};
+use pos_agent::transaction::OutcomeWord;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
@@ -248,7 +249,7 @@ pub async fn within<T>(what: &str, future: impl Future<Output = T>) -> T {
     }
 }
 
-pub fn ended(view: &SaleView) -> Option<Outcome> {
+pub fn ended(view: &SaleView) -> Option<OutcomeWord> {
     assert_eq!(view.state, State::Ended, "{view:?}");
     view.outcome
 }

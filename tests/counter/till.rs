@@ -6,7 +6,8 @@
 use std::process::{Output, Stdio};
 use std::time::Duration;
 
-use pos_agent::till::{Outcome, Progress, SaleView, State};
+use pos_agent::till::{Progress, SaleView, State};
+use pos_agent::transaction::OutcomeWord;
 use serde_json::Value;
 use tokio::process::Command;
 use tokio::task::JoinHandle;
@@ -112,9 +113,10 @@ impl Counter {
 
     /// A till that hears of no charge hears it only when there is none.
     pub fn told_the_truth(&self, view: &SaleView, what: &str) {
-        let uncharged = matches!(view.outcome, Some(Outcome::Declined | Outcome::Cancelled | Outcome::NotSent));
+        let uncharged =
+            matches!(view.outcome, Some(OutcomeWord::Declined | OutcomeWord::Cancelled | OutcomeWord::NotSent));
         if uncharged {
-            let held = self.charged_for(&view.reference);
+            let held = self.charged_for(view.reference.as_str());
             assert!(held.is_empty(), "{what}: the till was told {:?} and the gateway holds {held:?}", view.text);
         }
     }

@@ -9,7 +9,8 @@ use pos_agent::sim::gateway::{HostRules, Kind, WireEvent};
 use pos_agent::sim::reader::deck::Chip;
 use pos_agent::sim::reader::{Card, CardEntry, Script, WaitsFor, card};
 use pos_agent::sim::shop::Options;
-use pos_agent::till::{Outcome, ReaderState, SaleView, State, StatusView};
+use pos_agent::till::{ReaderState, SaleView, State, StatusView};
+use pos_agent::transaction::OutcomeWord;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
@@ -345,14 +346,14 @@ fn differs(right: bool, what: &str, expected: &dyn Debug, found: &dyn Debug) -> 
 
 pub(crate) fn end_of(view: &SaleView) -> End {
     match view.outcome {
-        Some(Outcome::Approved) => End::Approved,
-        Some(Outcome::PartiallyApproved) => End::Partial,
-        Some(Outcome::Declined) => End::Declined,
-        Some(Outcome::Cancelled) => End::Nothing,
+        Some(OutcomeWord::Approved) => End::Approved,
+        Some(OutcomeWord::PartiallyApproved) => End::Partial,
+        Some(OutcomeWord::Declined) => End::Declined,
+        Some(OutcomeWord::Cancelled) => End::Nothing,
         // Where no card was read, there is no receipt either.
-        Some(Outcome::NotSent) if view.card.is_none() => End::Nothing,
-        Some(Outcome::NotSent) => End::NotSent,
-        Some(Outcome::Reversed) => End::Reversed,
+        Some(OutcomeWord::NotSent) if view.card.is_none() => End::Nothing,
+        Some(OutcomeWord::NotSent) => End::NotSent,
+        Some(OutcomeWord::Reversed) => End::Reversed,
         None => panic!("no end: {view:?}"),
     }
 }
@@ -368,7 +369,8 @@ async fn hear(
         let step = ears.next().await;
         let Some(view) = step.sale.filter(|sale| sale.reference == reference) else { continue };
         // The till never hears that nothing is charged while the gateway holds a charge (design: invariant 3).
-        let uncharged = matches!(view.outcome, Some(Outcome::Declined | Outcome::Cancelled | Outcome::NotSent));
+        let uncharged =
+            matches!(view.outcome, Some(OutcomeWord::Declined | OutcomeWord::Cancelled | OutcomeWord::NotSent));
         if uncharged {
             let held = counter.charged_for(reference);
             differs(held.is_empty(), "the till was told", &"no charge", &(&view.text, held))?;

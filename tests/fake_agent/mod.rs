@@ -13,9 +13,10 @@ use pos_agent::systemd::Sockets;
 use pos_agent::till::http::{self, Bound};
 use pos_agent::till::{
     Attention, AttentionView, ClockState, ClockView, Command, GatewayState, GatewayView, JournalState, JournalView,
-    Kind, LogView, Outcome, PrintView, PrinterState, PrinterView, Progress, ReaderState, ReaderView, Refused, SaleView,
+    LogView, PrintView, PrinterState, PrinterView, Progress, ReaderState, ReaderView, Refused, RequestFields, SaleView,
     State, StatusView, Wanted,
 };
+use pos_agent::transaction::{Kind, OutcomeWord, Reference, SaleNumber};
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
 /// The tokens of the tills `till-1`, which has the usual rights, and `till-2`, which has `any-till` too.
@@ -25,17 +26,17 @@ pub(crate) const TOKENS: [&str; 2] = ["0123456789abcdef-1", "0123456789abcdef-2"
 #[rustfmt::skip]
 const SCRIPT: &[(&str, &[Beat])] = &[
     ("approved", &[Beat::Say("present-card", "Insert, tap or swipe"), Beat::Say("pin-entry", "PIN ***"),
-        Beat::Say("authorising", "Authorising"), Beat::End(Outcome::Approved)]),
-    ("declined", &[Beat::Say("present-card", "Insert, tap or swipe"), Beat::End(Outcome::Declined)]),
-    ("cancelled", &[Beat::End(Outcome::Cancelled)]),
-    ("partial", &[Beat::End(Outcome::PartiallyApproved)]),
-    ("not-sent", &[Beat::End(Outcome::NotSent)]),
+        Beat::Say("authorising", "Authorising"), Beat::End(OutcomeWord::Approved)]),
+    ("declined", &[Beat::Say("present-card", "Insert, tap or swipe"), Beat::End(OutcomeWord::Declined)]),
+    ("cancelled", &[Beat::End(OutcomeWord::Cancelled)]),
+    ("partial", &[Beat::End(OutcomeWord::PartiallyApproved)]),
+    ("not-sent", &[Beat::End(OutcomeWord::NotSent)]),
     ("unconfirmed", &[Beat::Unconfirmed]),
-    ("settles", &[Beat::Unconfirmed, Beat::End(Outcome::Reversed)]),
-    ("control", &[Beat::Say("present-card", "bell\u{7} escape\u{1b}[2J right-to-left\u{202e}"), Beat::End(Outcome::Approved)]),
-    ("silent", &[Beat::EndUnheard(Outcome::Approved)]),
+    ("settles", &[Beat::Unconfirmed, Beat::End(OutcomeWord::Reversed)]),
+    ("control", &[Beat::Say("present-card", "bell\u{7} escape\u{1b}[2J right-to-left\u{202e}"), Beat::End(OutcomeWord::Approved)]),
+    ("silent", &[Beat::EndUnheard(OutcomeWord::Approved)]),
     ("vanishes", &[Beat::Say("present-card", "Insert, tap or swipe"), Beat::Vanish]),
-    ("returns", &[Beat::Say("present-card", "Insert, tap or swipe"), Beat::EndUnheard(Outcome::Approved), Beat::Restart]),
+    ("returns", &[Beat::Say("present-card", "Insert, tap or swipe"), Beat::EndUnheard(OutcomeWord::Approved), Beat::Restart]),
     ("forgets", &[Beat::Say("present-card", "Insert, tap or swipe"), Beat::Forget, Beat::Restart]),
 ];
 
@@ -43,9 +44,9 @@ const SCRIPT: &[(&str, &[Beat])] = &[
 enum Beat {
     Say(&'static str, &'static str),
     Unconfirmed,
-    End(Outcome),
+    End(OutcomeWord),
     /// It ends, and nobody is told.
-    EndUnheard(Outcome),
+    EndUnheard(OutcomeWord),
     /// The server goes away for good.
     Vanish,
     /// The server goes away and comes back.
@@ -148,13 +149,14 @@ async fn play(
         match command {
             Command::Begin { wanted, reply } => {
                 wants.send_replace(Some(*wanted.clone()));
-                let Wanted { till, reference, amount, kind, .. } = *wanted;
+                let Wanted { till, reference, transaction, .. } = *wanted;
+                let RequestFields { kind, amount, .. } = transaction.fields();
                 let amount = amount.expect("a sale has an amount");
                 if reference == "drop" {
                     continue;
                 }
                 let amount = (amount.decimal(), amount.currency().code().to_owned());
-                let answer = sale(&sales, &till, &reference, amount).map(|sale| SaleView { kind, ..sale });
+                let answer = sale(&sales, &till, reference.as_str(), amount).map(|sale| SaleView { kind, ..sale });
                 let begun = answer.clone().ok().filter(|sale| !sale.replayed);
                 let _ = reply.send(answer);
                 if let Some(sale) = begun {
@@ -171,7 +173,7 @@ async fn play(
                 let _ = reply.send(Ok(Amount::parse("5.00", currency).unwrap()));
             }
             Command::Show { till, reference, reply } => {
-                let known = sales.get(&(till.clone(), reference.clone())).cloned();
+                let known = sales.get(&(till.clone(), reference.to_string())).cloned();
                 let _ = reply.send(known.ok_or(Refused::NoSuchSale { till, reference }));
             }
             Command::Latest { till, reply } => {
@@ -187,9 +189,9 @@ async fn play(
                 let _ = reply.send(Ok(list));
             }
             Command::Cancel { till, reference, reply, .. } => {
-                let mut known = sales.get(&(till.clone(), reference.clone())).cloned();
+                let mut known = sales.get(&(till.clone(), reference.to_string())).cloned();
                 if let Some(sale) = known.as_mut().filter(|sale| sale.state == State::WaitingForCard) {
-                    end(&mut sales, sale, Outcome::Cancelled);
+                    end(&mut sales, sale, OutcomeWord::Cancelled);
                     announce(&server, sale, "ended", "cancelled at the till");
                     // More news of others than any ring holds: the end is pushed out before a listener can run.
                     let crowd = if reference == "crowded" { 100 } else { 0 };
@@ -199,7 +201,7 @@ async fn play(
                 let _ = reply.send(known.ok_or(Refused::NoSuchSale { till, reference }));
             }
             Command::Signature { till, reference, reply, .. } => {
-                let known = sales.get(&(till.clone(), reference.clone())).cloned();
+                let known = sales.get(&(till.clone(), reference.to_string())).cloned();
                 let _ = reply.send(known.ok_or(Refused::NoSuchSale { till, reference }));
             }
             Command::Settle { number, keep, reply, .. } => {
@@ -207,7 +209,7 @@ async fn play(
                 let known = sales.values().find(waits).cloned().map(|mut sale| {
                     sale.text = "being reversed".into();
                     if keep {
-                        end(&mut sales, &mut sale, Outcome::Approved);
+                        end(&mut sales, &mut sale, OutcomeWord::Approved);
                     }
                     sale
                 });
@@ -270,7 +272,7 @@ type Sales = BTreeMap<(String, String), SaleView>;
 fn sale(sales: &Sales, till: &str, reference: &str, amount: (String, String)) -> Result<SaleView, Refused> {
     let why = "have it mended".to_owned();
     match reference {
-        "busy" => return Err(Refused::Busy { till: "till-2".into(), reference: "other".into() }),
+        "busy" => return Err(Refused::Busy { till: "till-2".into(), reference: Reference::as_kept("other".into()) }),
         "unready" => return Err(Refused::NotReady { why }),
         "refused-amount" => return Err(Refused::Amount { why }),
         "journal" => return Err(Refused::Journal { why }),
@@ -280,12 +282,14 @@ fn sale(sales: &Sales, till: &str, reference: &str, amount: (String, String)) ->
         Some(known) if (&known.amount, &known.currency) == (&amount.0, &amount.1) => {
             Ok(SaleView { replayed: true, ..known.clone() })
         }
-        Some(known) => Err(Refused::AmountDiffers { reference: reference.to_owned(), known: known.amount.clone() }),
+        Some(known) => {
+            Err(Refused::AmountDiffers { reference: Reference::parse(reference).unwrap(), known: known.amount.clone() })
+        }
         None => Ok(SaleView {
             till: till.to_owned(),
-            reference: reference.to_owned(),
+            reference: Reference::parse(reference).unwrap(),
             by: None,
-            number: sales.len() as u64 + 1,
+            number: SaleNumber::new(sales.len() as u64 + 1),
             amount: amount.0,
             kind: Kind::Sale,
             of: None,
@@ -315,15 +319,15 @@ fn sale(sales: &Sales, till: &str, reference: &str, amount: (String, String)) ->
 }
 
 async fn act(sales: &mut Sales, server: &mut Server, mut sale: SaleView) {
-    let key = (sale.till.clone(), sale.reference.clone());
+    let key = (sale.till.clone(), sale.reference.to_string());
     sales.insert(key.clone(), sale.clone());
-    let beats = SCRIPT.iter().find(|(reference, _)| *reference == sale.reference).map_or(&[][..], |(_, beats)| beats);
+    let beats = SCRIPT.iter().find(|(reference, _)| sale.reference == *reference).map_or(&[][..], |(_, beats)| beats);
     for beat in beats {
         match beat {
             Beat::Say(step, text) => {
                 let _ = server.progress.send(Progress {
                     till: sale.till.clone(),
-                    reference: sale.reference.clone(),
+                    reference: sale.reference.to_string(),
                     step: (*step).into(),
                     text: (*text).into(),
                     sale: None,
@@ -350,22 +354,22 @@ async fn act(sales: &mut Sales, server: &mut Server, mut sale: SaleView) {
     }
 }
 
-fn end(sales: &mut Sales, sale: &mut SaleView, outcome: Outcome) {
+fn end(sales: &mut Sales, sale: &mut SaleView, outcome: OutcomeWord) {
     sale.state = State::Ended;
     sale.outcome = Some(outcome);
     sale.text = format!("{outcome:?}");
     sale.approved_amount = match outcome {
-        Outcome::Approved => Some(sale.amount.clone()),
-        Outcome::PartiallyApproved => Some("10.00".into()),
+        OutcomeWord::Approved => Some(sale.amount.clone()),
+        OutcomeWord::PartiallyApproved => Some("10.00".into()),
         _ => None,
     };
-    sales.insert((sale.till.clone(), sale.reference.clone()), sale.clone());
+    sales.insert((sale.till.clone(), sale.reference.to_string()), sale.clone());
 }
 
 fn announce(server: &Server, sale: &SaleView, step: &str, text: &str) {
     let _ = server.progress.send(Progress {
         till: sale.till.clone(),
-        reference: sale.reference.clone(),
+        reference: sale.reference.to_string(),
         step: step.into(),
         text: text.into(),
         sale: Some(Box::new(sale.clone())),

@@ -13,6 +13,7 @@ use pos_agent::gateway::probe::Probe;
 use pos_agent::gateway::{Client, Clock, Error, Expected, On, Payment, Token, WithoutCard, request};
 use pos_agent::money::{Amount, Currency};
 use pos_agent::sale::{Answer, ApprovedAmount, FoundState, Inquiry, Reason, Reversal};
+use pos_agent::transaction::{PaymentId, SaleNumber};
 
 const ID: &str = "8ac7a4a08f0c1d2e018f0c3b5a6b7c8d";
 const REFERENCE: &str = "4711-42-000102030405060708090a0b0c0d0e0f";
@@ -121,7 +122,11 @@ async fn the_longest_values_fit_the_form() {
     presented.card.data = Wiped::copy_of(&[0xAB; 1024]).unwrap();
     presented.icc = Wiped::copy_of(&[0xCD; 1024]).unwrap();
     let reference = "\u{1F600}".repeat(255);
-    let payment = Payment { merchant_transaction_id: &reference, sequence_number: u64::MAX, ..payment(&presented) };
+    let payment = Payment {
+        merchant_transaction_id: &reference,
+        sequence_number: SaleNumber::new(u64::MAX),
+        ..payment(&presented)
+    };
     assert!(shop.client.prepare(&payment).is_ok());
 }
 
@@ -212,8 +217,8 @@ async fn a_warm_line_that_fails_under_the_request_is_unknown_and_nothing_is_sent
                 let shop = Shop::new(script).await;
                 if used {
                     // An answered question leaves its line open for the next request.
-                    let _ = shop.client.reverse(ID, eur("12.34"), "4711-43-ff").await;
-                    let reversal = shop.client.reverse(ID, eur("12.34"), "4711-43-ff").await;
+                    let _ = shop.client.reverse(&PaymentId::new(ID), eur("12.34"), "4711-43-ff").await;
+                    let reversal = shop.client.reverse(&PaymentId::new(ID), eur("12.34"), "4711-43-ff").await;
                     assert!(matches!(reversal, Reversal::Unknown { .. }), "{bytes:?}: {reversal:?}");
                 } else {
                     shop.client.warm().await.unwrap();
@@ -250,7 +255,7 @@ async fn whatever_fails_after_a_307_is_unknown() {
         let answer = shop.pay().await;
         assert!(matches!(answer, Answer::Unknown { .. }), "{what}: {answer:?}");
         let shop = Shop::new(script(redirect())).await;
-        let reversal = shop.client.reverse(ID, eur("12.34"), "4711-43-ff").await;
+        let reversal = shop.client.reverse(&PaymentId::new(ID), eur("12.34"), "4711-43-ff").await;
         assert!(matches!(reversal, Reversal::Unknown { .. }), "{what}: {reversal:?}");
         let shop = Shop::new(script(redirect())).await;
         let inquiry = shop.client.query(REFERENCE).await;
@@ -349,9 +354,9 @@ async fn one_307_is_followed_on_every_request() {
         Act::Answer(http("200 OK", &reversed)),
     ])
     .await;
-    assert!(matches!(shop.client.payment(ID, &expected()).await, Answer::Approved(_)));
+    assert!(matches!(shop.client.payment(&PaymentId::new(ID), &expected()).await, Answer::Approved(_)));
     assert!(matches!(shop.client.query(REFERENCE).await, Inquiry::Payments(found) if found.len() == 1));
-    let answer = shop.client.reverse(ID, eur("12.34"), "4711-43-ff").await;
+    let answer = shop.client.reverse(&PaymentId::new(ID), eur("12.34"), "4711-43-ff").await;
     assert!(matches!(answer, Reversal::Done { .. }), "{answer:?}");
     let requests = shop.server.requests();
     for (request, begins) in
@@ -401,7 +406,7 @@ async fn a_307_that_speaks_of_a_payment_is_not_followed() {
         let answer = shop.pay().await;
         assert!(matches!(answer, Answer::Unknown { .. }), "{body}: {answer:?}");
         assert_eq!(shop.server.requests().len(), 1, "{body}");
-        let reversal = shop.client.reverse(ID, eur("12.34"), REFERENCE).await;
+        let reversal = shop.client.reverse(&PaymentId::new(ID), eur("12.34"), REFERENCE).await;
         assert!(matches!(reversal, Reversal::Unknown { .. }), "{body}: {reversal:?}");
         assert_eq!(shop.server.requests().len(), 2, "{body}");
     }
@@ -738,7 +743,7 @@ async fn the_answers_of_the_interface_are_told_apart() {
     .await;
     let Answer::Throttled(refusal) = shop.pay().await else { panic!() };
     assert_eq!(refusal.why, Reason::GatewayThrottles.with("a[2Jb"));
-    assert_eq!(shop.pay().await, Answer::Pending { id: ID.to_owned() });
+    assert_eq!(shop.pay().await, Answer::Pending { id: PaymentId::new(ID) });
     assert!(matches!(shop.pay().await, Answer::Declined(_)));
     let Answer::Approved(approval) = shop.pay().await else { panic!() };
     assert_eq!(approval.amount, ApprovedAmount::NotSaid);
@@ -768,14 +773,15 @@ async fn a_payment_is_retrieved_queried_and_reversed() {
     ])
     .await;
     let client = &shop.client;
-    assert!(matches!(client.payment(ID, &expected()).await, Answer::Approved(_)));
-    assert!(matches!(client.payment(ID, &expected()).await, Answer::Unknown { .. }));
+    assert!(matches!(client.payment(&PaymentId::new(ID), &expected()).await, Answer::Approved(_)));
+    assert!(matches!(client.payment(&PaymentId::new(ID), &expected()).await, Answer::Unknown { .. }));
     let Inquiry::Payments(found) = client.query(REFERENCE).await else { panic!() };
     assert_eq!((found[0].id.as_str(), found[0].state), (ID, FoundState::Approved));
     assert!(matches!(client.query(REFERENCE).await, Inquiry::CannotAsk { .. }));
-    let reverse = || client.reverse(ID, eur("12.34"), "4711-43-ff");
+    let id = PaymentId::new(ID);
+    let reverse = || client.reverse(&id, eur("12.34"), "4711-43-ff");
     let amount = ApprovedAmount::Said(eur("12.34"));
-    assert_eq!(reverse().await, Reversal::Done { id: "b".repeat(32), amount });
+    assert_eq!(reverse().await, Reversal::Done { id: PaymentId::new("b".repeat(32)), amount });
     // A refused token says nothing about the payment.
     assert!(matches!(reverse().await, Reversal::NotSent { .. }));
     assert!(matches!(reverse().await, Reversal::Unknown { .. }));
@@ -793,8 +799,8 @@ async fn a_payment_is_retrieved_queried_and_reversed() {
          &merchantTransactionId=4711-43-ff&testMode=EXTERNAL"
     );
     // A path cannot be slipped in as an id.
-    assert!(matches!(client.payment("../../x", &expected()).await, Answer::Unknown { .. }));
-    assert!(matches!(client.reverse("x", eur("12.34"), "4711-43-ff").await, Reversal::Refused { .. }));
+    assert!(matches!(client.payment(&PaymentId::new("../../x"), &expected()).await, Answer::Unknown { .. }));
+    assert!(matches!(client.reverse(&PaymentId::new("x"), eur("12.34"), "4711-43-ff").await, Reversal::Refused { .. }));
     shop.server.finish();
 }
 
@@ -815,9 +821,10 @@ async fn the_paths_that_the_interface_does_not_show_are_settings() {
         let asked = WithoutCard { payment_type, on, amount, merchant_transaction_id, parameters };
         shop.client.pay(shop.client.prepare_without_card(&asked).unwrap())
     };
-    assert!(matches!(ask("CP", On::Payment(ID)).await, Answer::Approved(_)));
+    let id = PaymentId::new(ID);
+    assert!(matches!(ask("CP", On::Payment(&id)).await, Answer::Approved(_)));
     assert!(matches!(ask("DB", On::Registration(ID)).await, Answer::Approved(_)));
-    let reversal = shop.client.reverse(ID, eur("12.34"), "4711-43-ff").await;
+    let reversal = shop.client.reverse(&PaymentId::new(ID), eur("12.34"), "4711-43-ff").await;
     assert!(matches!(reversal, Reversal::Done { .. }), "{reversal:?}");
     let requests = shop.server.requests();
     for (request, path) in requests.iter().zip(["/v2/@/follow", "/v2/cards/@", "/v2/@/follow"]) {
@@ -905,12 +912,12 @@ fn a_token_file_must_exist_be_private_and_hold_one_line() {
 fn futures_can_go_to_another_thread() {
     fn send<T: Send>(_: impl FnOnce(&'static Client) -> T) {}
     send(|client| client.warm());
-    send(|client| client.payment(ID, Box::leak(Box::new(expected()))));
+    send(|client| client.payment(Box::leak(Box::new(PaymentId::new(ID))), Box::leak(Box::new(expected()))));
     send(|client| client.look_up(&[]));
     send(|client| client.query(REFERENCE));
     send(|client| client.references_between(0, 1, all));
     send(|client| client.probe());
-    send(|client| client.reverse(ID, eur("1.00"), REFERENCE));
+    send(|client| client.reverse(Box::leak(Box::new(PaymentId::new(ID))), eur("1.00"), REFERENCE));
     fn pay(client: &'static Client, prepared: pos_agent::gateway::PreparedPayment) -> impl Send {
         client.pay(prepared)
     }
@@ -1000,7 +1007,7 @@ fn payment(presented: &Presented) -> Payment<'_> {
     Payment {
         amount: eur("12.34"),
         merchant_transaction_id: REFERENCE,
-        sequence_number: 42,
+        sequence_number: SaleNumber::new(42),
         device_serial: "00123456",
         payment_type: "DB",
         parameters: &[],

@@ -13,6 +13,7 @@ use pos_agent::gateway::{Client, Expected, Payment, Token};
 use pos_agent::money::{Amount, Currency};
 use pos_agent::sale::{Answer, ApprovedAmount, FoundState, Inquiry, Reversal};
 use pos_agent::sim::gateway::{Certificate, Gateway, Options, Outcome, start};
+use pos_agent::transaction::SaleNumber;
 
 #[tokio::test]
 async fn a_sale_with_pin_is_approved_and_the_chip_gets_its_answer() {
@@ -186,7 +187,7 @@ impl Shop {
         let payment = Payment {
             amount,
             merchant_transaction_id: reference,
-            sequence_number: 1,
+            sequence_number: SaleNumber::new(1),
             device_serial: "01000328",
             payment_type: "DB",
             parameters: &[],

@@ -14,7 +14,8 @@ use pos_agent::config;
 use pos_agent::gateway::{Certificate, Client, Clock, Time, Token};
 use pos_agent::sim::reader::CardEntry;
 use pos_agent::sim::shop::Options;
-use pos_agent::till::{Attention, AttentionView, GatewayState, Outcome, ReaderState};
+use pos_agent::till::{Attention, AttentionView, GatewayState, ReaderState};
+use pos_agent::transaction::OutcomeWord;
 use rcgen::{BasicConstraints, CertificateParams, DistinguishedName, DnType, IsCa, Issuer, KeyPair, date_time_ymd};
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer};
@@ -382,7 +383,7 @@ async fn the_status_warns_of_a_certificate_that_ends_soon() {
     options.gateway.certificate = pos_agent::sim::gateway::Certificate::EndsIn(10);
     let mut counter = Counter::open_with(options).await;
     counter.sell("r-1", "12.34", "chip-pin", CardEntry::Insert).await;
-    assert_eq!(counter::ended(&counter.until_ended("r-1").await), Some(Outcome::Approved));
+    assert_eq!(counter::ended(&counter.until_ended("r-1").await), Some(OutcomeWord::Approved));
     let status = counter.until_status("the warning", |status| status.needs(Attention::GatewayCertificateEnds)).await;
     let warns = |one: &AttentionView| one.text.starts_with("the gateway's certificate expires in 10 days");
     assert!(status.ready && status.attention.iter().any(warns), "{status:?}");
@@ -393,7 +394,7 @@ async fn the_status_warns_of_a_certificate_that_ends_soon() {
 /// certificates, as it does about receipts.
 #[tokio::test]
 async fn while_the_boards_clock_cannot_be_right_the_readers_judges_certificates() {
-    for (reader_days, outcome) in [(2, Outcome::Approved), (5, Outcome::NotSent)] {
+    for (reader_days, outcome) in [(2, OutcomeWord::Approved), (5, OutcomeWord::NotSent)] {
         let mut options = Options::default();
         // Later than the last record, and before and after the end of the certificate.
         options.gateway.certificate = pos_agent::sim::gateway::Certificate::EndsIn(3);
@@ -413,7 +414,7 @@ async fn while_the_boards_clock_cannot_be_right_the_readers_judges_certificates(
             .until_status("the gateway's state", |status| status.gateway.state != GatewayState::NotAskedYet)
             .await;
         let expired = status.gateway.state == GatewayState::CertificateExpired;
-        assert_eq!(expired, outcome == Outcome::NotSent, "{:?}", status.gateway);
+        assert_eq!(expired, outcome == OutcomeWord::NotSent, "{:?}", status.gateway);
         counter.stop_agent().await;
     }
 }

@@ -7,6 +7,7 @@ use pos_agent::card::{CardFacts, EntryMode, FirstAnswer};
 use pos_agent::journal::{Error, Journal};
 use pos_agent::money::{Amount, Currency};
 use pos_agent::sale::{Action, Answer, Deadlines, Event, Now, Order, Sale, Standing};
+use pos_agent::transaction::{Reference, SaleNumber, Transaction};
 use tempfile::TempDir;
 
 const DEADLINES: Deadlines = Deadlines {
@@ -23,11 +24,11 @@ fn now() -> Now {
 
 fn order(number: u64, reference: &str) -> Order {
     Order {
-        kind: pos_agent::sale::Kind::Sale,
+        transaction: Transaction::Sale,
         parameters: Vec::new(),
-        number,
+        number: SaleNumber::new(number),
         till: "till-1".to_owned(),
-        reference: reference.to_owned(),
+        reference: Reference::parse(reference).unwrap(),
         by: None,
         amount: Amount::from_minor(1234, Currency::from_code("EUR").unwrap()).unwrap(),
         ask_tip: false,
@@ -76,23 +77,26 @@ async fn open_sales_are_found_again_and_settled_ones_are_not() {
     let dir = TempDir::new().unwrap();
     {
         let (mut journal, opened) = Journal::open(&file(&dir)).unwrap();
-        assert_eq!((opened.unsettled.len(), opened.last_number, opened.last_unix_ms), (0, 0, 0));
+        assert_eq!((opened.unsettled.len(), opened.last_number.get(), opened.last_unix_ms), (0, 0, 0));
         let mut asked = begin(&mut journal, 1, "asked").unwrap();
         assert_eq!(on(&mut journal, &mut asked, read()), [Action::Ask, Action::Tell]);
         let mut ended = begin(&mut journal, 2, "ended").unwrap();
         on(&mut journal, &mut ended, Event::NoCard { why: "no card".into() });
     }
     let (mut journal, opened) = Journal::open(&file(&dir)).unwrap();
-    assert_eq!((opened.unsettled.len(), opened.last_number), (1, 2));
+    assert_eq!((opened.unsettled.len(), opened.last_number.get()), (1, 2));
     assert_eq!(opened.last_unix_ms, 1_800_000_000_000);
     let mut asked = opened.unsettled.into_iter().next().unwrap();
     assert_eq!(asked.standing(), Standing::InProgress);
     let query = Action::Query { references: vec![asked.order().merchant_transaction_id.clone()] };
     assert_eq!(on(&mut journal, &mut asked, Event::Restarted), [Action::Tell, query]);
-    let ended = journal.find("till-1", "ended").unwrap().unwrap();
+    let ended = journal.find("till-1", &Reference::parse("ended").unwrap()).unwrap().unwrap();
     assert!(matches!(ended.standing(), Standing::Ended(_)));
-    assert!(journal.find("till-2", "ended").unwrap().is_none(), "a till's references are its own");
-    let listed = journal.list(None, 1, 10).await.unwrap();
+    assert!(
+        journal.find("till-2", &Reference::parse("ended").unwrap()).unwrap().is_none(),
+        "a till's references are its own"
+    );
+    let listed = journal.list(None, SaleNumber::new(1), 10).await.unwrap();
     assert_eq!(listed.iter().map(|sale| sale.order().number).collect::<Vec<_>>(), [2]);
 }
 

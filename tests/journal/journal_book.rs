@@ -9,6 +9,7 @@ use crate::book::{
 };
 use pos_agent::journal::{Db, Error, OldCopy, adopt};
 use pos_agent::sale::{Sale, Standing};
+use pos_agent::transaction::{Reference, SaleNumber};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -18,12 +19,12 @@ fn written(path: &Path) {
     sell(&mut db, 1, "one", NOON);
     leave_open(&mut db, 2, "two", NOON + 10_000);
     sell(&mut db, 3, "three", NOON + 20_000);
-    db.write(4, 0, NOON + 30_000, &[started(4, "four")]).unwrap();
-    db.write(2, 3, NOON + 31_000, &[ended()]).unwrap();
-    db.write(4, 1, NOON + 32_000, &[asked()]).unwrap();
+    db.write(SaleNumber::new(4), 0, NOON + 30_000, &[started(4, "four")]).unwrap();
+    db.write(SaleNumber::new(2), 3, NOON + 31_000, &[ended()]).unwrap();
+    db.write(SaleNumber::new(4), 1, NOON + 32_000, &[asked()]).unwrap();
     leave_open(&mut db, 5, "five", NOON + 40_000);
     end(&mut db, 6, refund(6, "six", 3), NOON + 50_000);
-    db.write(4, 2, NOON + 60_000, &[ended()]).unwrap();
+    db.write(SaleNumber::new(4), 2, NOON + 60_000, &[ended()]).unwrap();
 }
 
 #[test]
@@ -158,7 +159,7 @@ fn after_a_write_that_failed_the_chain_goes_on_from_the_disk() {
     sell(&mut db, 1, "one", NOON);
     let other = rusqlite::Connection::open(file(&dir)).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
-    assert!(db.write(2, 0, NOON, &[started(2, "two")]).is_err());
+    assert!(db.write(SaleNumber::new(2), 0, NOON, &[started(2, "two")]).is_err());
     // What was reported as failed may be on the disk after all.
     let first = serde_json::to_string(&[started(2, "two")]).unwrap();
     other.execute("INSERT INTO sale(number, till, reference) VALUES (2, 'till-1', 'two')", []).unwrap();
@@ -168,7 +169,7 @@ fn after_a_write_that_failed_the_chain_goes_on_from_the_disk() {
         let twin = TempDir::new().unwrap();
         let mut db = open(&file(&twin));
         sell(&mut db, 1, "one", NOON);
-        db.write(2, 0, NOON, &[started(2, "two")]).unwrap();
+        db.write(SaleNumber::new(2), 0, NOON, &[started(2, "two")]).unwrap();
         drop(db);
         well(&file(&twin)).head.unwrap()
     };
@@ -176,7 +177,7 @@ fn after_a_write_that_failed_the_chain_goes_on_from_the_disk() {
     let row = rusqlite::params![2 << 20, NOON, first, next.hash];
     other.execute("INSERT INTO step VALUES (?1, 2, ?2, ?3, 4, ?4); ", row).unwrap();
     other.execute_batch("COMMIT").unwrap();
-    db.write(2, 1, NOON, &[asked()]).unwrap();
+    db.write(SaleNumber::new(2), 1, NOON, &[asked()]).unwrap();
     assert_eq!(well(&file(&dir)).head.unwrap().entry, 5);
 }
 
@@ -229,8 +230,8 @@ fn an_earlier_program_goes_on_with_the_journal_and_what_it_wrote_is_entered_late
 
     // And forth again.
     let (journal, opened) = open_journal(&file(&dir)).unwrap();
-    assert_eq!((opened.unsettled.len(), opened.last_number), (0, 4));
-    assert!(journal.find("till-1", "four").unwrap().is_some());
+    assert_eq!((opened.unsettled.len(), opened.last_number.get()), (0, 4));
+    assert!(journal.find("till-1", &Reference::parse("four").unwrap()).unwrap().is_some());
     drop(journal);
     let verdict = well(&file(&dir));
     assert_eq!((verdict.steps, verdict.marks, verdict.entered_later, verdict.not_entered), (12, 2, 9, 0));
@@ -297,10 +298,10 @@ fn an_open_sale_of_a_later_program_is_set_aside_and_its_reference_is_never_new()
     );
     let (mut journal, opened) = open_journal(&file(&dir)).unwrap();
     let open: Vec<_> = opened.unsettled.iter().map(|sale| sale.order().reference.as_str()).collect();
-    let aside: Vec<_> = opened.set_aside.iter().map(|aside| (aside.number, aside.reference.as_str())).collect();
+    let aside: Vec<_> = opened.set_aside.iter().map(|aside| (aside.number.get(), aside.reference.as_str())).collect();
     assert_eq!((open, aside), (vec!["ours"], vec![(1, "later")]));
     // It is there for everybody who asks, and cannot begin anew.
-    assert!(matches!(journal.find("till-1", "later"), Err(Error::Unreadable { .. })));
+    assert!(matches!(journal.find("till-1", &Reference::parse("later").unwrap()), Err(Error::Unreadable { .. })));
     let order = serde_json::from_value(book::order(9, "later")).unwrap();
     let (mut again, step) = Sale::begin(order);
     assert!(journal.commit(&mut again, step, NOON).is_err(), "the disk itself refuses it");
@@ -328,7 +329,7 @@ fn a_hundred_days(db: &mut Db) {
             5 => {
                 leave_open(db, number, &reference, at);
                 let quarantined = book::record(serde_json::json!({"kind": "quarantined", "why": "refused"}));
-                db.write(number, 3, at, &[quarantined]).unwrap();
+                db.write(SaleNumber::new(number), 3, at, &[quarantined]).unwrap();
             }
             9 => end(db, number, refund(number, &reference, 8), at),
             100 => end(db, number, refund(number, &reference, 7), at),
@@ -350,16 +351,18 @@ fn what_is_old_and_settled_leaves_with_its_family_and_the_rest_stays_verifiable(
     db.keep_days(Some(90));
     // Days 11 to 100 are kept; of the first ten 3 and 5 are open, and 7 is referred to.
     assert_eq!(prune(&mut db), 7);
-    let left = |db: &Db| db.list(None, 0, 12).unwrap().iter().map(|sale| sale.order().number).collect::<Vec<_>>();
+    let left = |db: &Db| {
+        db.list(None, SaleNumber::new(0), 12).unwrap().iter().map(|sale| sale.order().number.get()).collect::<Vec<_>>()
+    };
     assert_eq!(left(&db), [3, 5, 7, 11, 12, 13, 14, 15, 16, 17, 18, 19]);
-    assert!(db.find("till-1", "R1").unwrap().is_none(), "the reference is new again");
+    assert!(db.find("till-1", &Reference::parse("R1").unwrap()).unwrap().is_none(), "the reference is new again");
     let verdict = well(&file(&dir));
     assert_eq!((verdict.transactions, verdict.pruned, verdict.marks), (93, 21, 1));
     // Later days, a restart between: the gaps grow, and old marks go with them.
     for number in 101..=140_u64 {
         sell(&mut db, number, &format!("R{number}"), NOON + i64::try_from(number).unwrap() * DAY);
     }
-    db.write(3, 3, NOON + 150 * DAY, &[ended()]).unwrap();
+    db.write(SaleNumber::new(3), 3, NOON + 150 * DAY, &[ended()]).unwrap();
     drop(db);
     let mut db = open(&file(&dir));
     db.keep_days(Some(90));
@@ -417,8 +420,8 @@ async fn the_agents_journal_prunes_when_it_tidies_up() {
     journal.keep_days(Some(90));
     journal.tidy();
     journal.tidied().await;
-    assert!(journal.find("till-1", "R1").unwrap().is_none());
-    let kept = journal.find("till-1", "R3").unwrap().unwrap();
+    assert!(journal.find("till-1", &Reference::parse("R1").unwrap()).unwrap().is_none());
+    let kept = journal.find("till-1", &Reference::parse("R3").unwrap()).unwrap().unwrap();
     assert!(matches!(kept.standing(), Standing::Unconfirmed { .. }));
     drop(journal);
     well(&file(&dir));
@@ -444,7 +447,7 @@ fn an_export_has_what_a_dispute_needs_and_nothing_that_card_rules_forbid() {
         let mut order = book::order(1, "one");
         order["parameters"] = serde_json::json!([["customer.email", "jane@example.org"]]);
         let first = book::record(serde_json::json!({"kind": "started", "order": order}));
-        db.write(1, 0, NOON, &[first]).unwrap();
+        db.write(SaleNumber::new(1), 0, NOON, &[first]).unwrap();
     }
     sql(
         &file(&dir),
@@ -454,7 +457,7 @@ fn an_export_has_what_a_dispute_needs_and_nothing_that_card_rules_forbid() {
         let mut db = open(&file(&dir));
         let done = serde_json::json!({"kind": "reversal-done", "payment": "8ac7a4a18f00000000000000000000aa", "reversal": "r".repeat(32)});
         let reversed = serde_json::json!({"kind": "ended", "outcome": {"is": "reversed", "why": "no answer"}});
-        db.write(1, 2, NOON + 3000, &[book::record(done), book::record(reversed)]).unwrap();
+        db.write(SaleNumber::new(1), 2, NOON + 3000, &[book::record(done), book::record(reversed)]).unwrap();
         sell(&mut db, 2, "two", NOON);
     }
     let output = verb(&["export"], &file(&dir));
@@ -520,10 +523,10 @@ fn an_export_says_who_did_it_where_that_was_kept() {
         let mut order = book::order(2, "since");
         order["by"] = serde_json::json!({"token": "till-1"});
         let first = book::record(serde_json::json!({"kind": "started", "order": order}));
-        db.write(2, 0, NOON, &[first]).unwrap();
+        db.write(SaleNumber::new(2), 0, NOON, &[first]).unwrap();
         let outcome = serde_json::json!({"is": "cancelled", "why": "cancelled at the till"});
         let last = serde_json::json!({"kind": "ended", "outcome": outcome, "by": {"uid": 1001}});
-        db.write(2, 1, NOON, &[book::record(last)]).unwrap();
+        db.write(SaleNumber::new(2), 1, NOON, &[book::record(last)]).unwrap();
     }
     well(&file(&dir));
     let text = String::from_utf8(verb(&["export"], &file(&dir)).stdout).unwrap();
@@ -569,13 +572,17 @@ fn what_an_old_copy_takes_over_is_closed_to_what_would_follow_it() {
         sell(&mut open(&path), 1, "own", NOON);
         if is_old {
             let (mut journal, _) = open_journal(&path).unwrap();
-            let found = OldCopy { above: 7, before: 1, references: ["7-00112233445566aa".to_owned()].into() };
+            let found = OldCopy {
+                above: SaleNumber::new(7),
+                before: SaleNumber::new(1),
+                references: ["7-00112233445566aa".to_owned()].into(),
+            };
             journal.mark_old_copy(&found, NOON + 1).unwrap();
         }
         let output = verb(&["adopt", file(&old).to_str().unwrap()], &path);
         assert_eq!(output.status.code(), Some(0), "{}", said(&output));
         let (_, opened) = open_journal(&path).unwrap();
-        assert_eq!(opened.old_copy.before, before);
+        assert_eq!(opened.old_copy.before, SaleNumber::new(before));
     }
 }
 
@@ -608,7 +615,7 @@ fn a_journal_is_adopted_with_numbers_above_both_and_its_file_is_not_touched() {
     let (old, new) = (TempDir::new().unwrap(), TempDir::new().unwrap());
     written(&file(&old));
     let mut db = open(&file(&old));
-    db.write(5, 3, NOON + 70_000, &[reversing()]).unwrap();
+    db.write(SaleNumber::new(5), 3, NOON + 70_000, &[reversing()]).unwrap();
     // The power was cut: what is in the WAL alone is taken, too.
     let cut = TempDir::new().unwrap();
     for name in ["journal.db", "journal.db-wal"] {
@@ -637,18 +644,18 @@ fn a_journal_is_adopted_with_numbers_above_both_and_its_file_is_not_touched() {
     assert!(!new.path().join("journal.db.adopting").exists());
 
     let (mut journal, opened) = open_journal(&file(&new)).unwrap();
-    assert_eq!(opened.last_number, 8);
+    assert_eq!(opened.last_number, SaleNumber::new(8));
     let open: Vec<_> =
-        opened.unsettled.iter().map(|sale| (sale.order().number, sale.order().reference.as_str())).collect();
+        opened.unsettled.iter().map(|sale| (sale.order().number.get(), sale.order().reference.as_str())).collect();
     assert_eq!(open, [(7, "five")]);
-    let three = journal.find("till-1", "three").unwrap().unwrap();
+    let three = journal.find("till-1", &Reference::parse("three").unwrap()).unwrap().unwrap();
     assert_eq!(
-        (three.order().number, three.order().merchant_transaction_id.as_str()),
+        (three.order().number.get(), three.order().merchant_transaction_id.as_str()),
         (5, "12345678-3-three-aabbccddeeff")
     );
     assert!(matches!(three.standing(), Standing::Ended(_)));
     // Its refund still refers to it.
-    let later: Vec<_> = journal.later(5).unwrap().iter().map(|sale| sale.order().number).collect();
+    let later: Vec<_> = journal.later(SaleNumber::new(5)).unwrap().iter().map(|sale| sale.order().number).collect();
     assert_eq!(later, [8]);
     // The chain goes on, in the order of the old book, and a new sale behind it.
     let (mut sale, step) = Sale::begin(serde_json::from_value(book::order(9, "n-9")).unwrap());

@@ -10,6 +10,7 @@ use crate::counter::{self, Counter, within};
 use pos_agent::journal::Error;
 use pos_agent::sim::shop::Options;
 use pos_agent::till::{Attention, JournalState};
+use pos_agent::transaction::{Reference, SaleNumber};
 use tempfile::TempDir;
 
 /// A journal after a power cut: most of it in the file, the last four commits in the WAL alone.
@@ -21,7 +22,7 @@ fn cut() -> TempDir {
     }
     db.checkpoint().unwrap();
     leave_open(&mut db, 41, "open", NOON);
-    db.write(42, 0, NOON, &[started(42, "waiting")]).unwrap();
+    db.write(SaleNumber::new(42), 0, NOON, &[started(42, "waiting")]).unwrap();
     for name in ["journal.db", "journal.db-wal"] {
         fs::copy(made.path().join(name), cut.path().join(name)).unwrap();
     }
@@ -175,7 +176,7 @@ fn what_a_power_cut_leaves_is_no_damage() {
     // The making of a new journal was interrupted.
     let dir = TempDir::new().unwrap();
     fs::write(dir.path().join("journal.db.new"), "half a jour").unwrap();
-    assert_eq!(open_journal(&file(&dir)).unwrap().1.last_number, 0);
+    assert_eq!(open_journal(&file(&dir)).unwrap().1.last_number, SaleNumber::new(0));
 }
 
 /// Where the last frame of the WAL's present generation begins.
@@ -191,9 +192,9 @@ fn a_damaged_page_that_is_met_later_stops_that_sale_and_no_other_byte_changes() 
     sql(&file(&dir), "UPDATE step SET records = '[{\"kind\":\"started\"' WHERE id = 1 << 20");
     let (journal, opened) = open_journal(&file(&dir)).unwrap();
     assert_eq!(opened.unsettled.len(), 2);
-    let error = journal.find("till-1", "R1").unwrap_err();
+    let error = journal.find("till-1", &Reference::parse("R1").unwrap()).unwrap_err();
     assert!(error.to_string().contains("keep the file and ask for support"), "{error}");
-    assert!(journal.find("till-1", "R2").unwrap().is_some());
+    assert!(journal.find("till-1", &Reference::parse("R2").unwrap()).unwrap().is_some());
 }
 
 #[tokio::test]
@@ -301,8 +302,8 @@ fn a_sale_in_a_journal_that_cannot_be_read_cannot_begin_anew() {
     let mut db = open(&file(&dir));
     // The key is there, whatever became of the steps.
     sql(&file(&dir), "DELETE FROM step WHERE sale = 41");
-    assert!(db.find("till-1", "open").is_err());
-    assert!(db.write(50, 0, NOON, &[started(50, "open")]).is_err());
-    db.write(51, 0, NOON, &[started(51, "new")]).unwrap();
-    db.write(51, 1, NOON, &[asked()]).unwrap();
+    assert!(db.find("till-1", &Reference::parse("open").unwrap()).is_err());
+    assert!(db.write(SaleNumber::new(50), 0, NOON, &[started(50, "open")]).is_err());
+    db.write(SaleNumber::new(51), 0, NOON, &[started(51, "new")]).unwrap();
+    db.write(SaleNumber::new(51), 1, NOON, &[asked()]).unwrap();
 }

@@ -7,6 +7,7 @@ use std::path::Path;
 use crate::book::{DAY, NOON, asked, file, leave_open, number, open, open_journal, order, record, sql, started, well};
 use pos_agent::journal::{Db, Error, adopt};
 use pos_agent::sale::Record;
+use pos_agent::transaction::{PaymentId, Reference, SaleNumber};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -33,23 +34,24 @@ fn refund_of_unknown(number: u64, reference: &str, payment: &str) -> Record {
 
 /// Four steps, as those of an inserted card; its payment is [`id`].
 fn buy(db: &mut Db, number: u64, unix_ms: i64) {
-    db.write(number, 0, unix_ms, &[started(number, &format!("R{number}"))]).unwrap();
-    db.write(number, 1, unix_ms, &[asked()]).unwrap();
-    db.write(number, 2, unix_ms, &[approved(number)]).unwrap();
-    db.write(number, 3, unix_ms, &[ended()]).unwrap();
+    db.write(SaleNumber::new(number), 0, unix_ms, &[started(number, &format!("R{number}"))]).unwrap();
+    db.write(SaleNumber::new(number), 1, unix_ms, &[asked()]).unwrap();
+    db.write(SaleNumber::new(number), 2, unix_ms, &[approved(number)]).unwrap();
+    db.write(SaleNumber::new(number), 3, unix_ms, &[ended()]).unwrap();
 }
 
 /// A refund that names a payment nobody here knows.
 fn give_back(db: &mut Db, number: u64, payment: &str, unix_ms: i64) {
-    db.write(number, 0, unix_ms, &[refund_of_unknown(number, &format!("R{number}"), payment)]).unwrap();
-    db.write(number, 1, unix_ms, &[asked()]).unwrap();
+    db.write(SaleNumber::new(number), 0, unix_ms, &[refund_of_unknown(number, &format!("R{number}"), payment)])
+        .unwrap();
+    db.write(SaleNumber::new(number), 1, unix_ms, &[asked()]).unwrap();
     let host = json!({"id": id(number), "code": "000.000.000"});
     let ended = json!({"kind": "ended", "outcome": {"is": "approved"}, "host": host});
-    db.write(number, 2, unix_ms, &[record(ended)]).unwrap();
+    db.write(SaleNumber::new(number), 2, unix_ms, &[record(ended)]).unwrap();
 }
 
 fn referring(db: &Db, payment: &str) -> Vec<u64> {
-    db.referring_to(payment).unwrap().iter().map(|sale| sale.order().number).collect()
+    db.referring_to(&PaymentId::new(payment)).unwrap().iter().map(|sale| sale.order().number.get()).collect()
 }
 
 const UNKNOWN: &str = "8ac7a4a18f00000000000000000000aa";
@@ -58,17 +60,21 @@ const UNKNOWN: &str = "8ac7a4a18f00000000000000000000aa";
 fn a_payment_is_found_by_its_id_from_the_step_that_brings_it_on() {
     let dir = TempDir::new().unwrap();
     let mut db = open(&file(&dir));
-    db.write(1, 0, NOON, &[started(1, "R1")]).unwrap();
-    db.write(1, 1, NOON, &[asked()]).unwrap();
-    assert_eq!(db.of_payment(&id(1)).unwrap(), None);
-    db.write(1, 2, NOON, &[approved(1)]).unwrap();
-    assert_eq!(db.of_payment(&id(1)).unwrap(), Some(1));
+    db.write(SaleNumber::new(1), 0, NOON, &[started(1, "R1")]).unwrap();
+    db.write(SaleNumber::new(1), 1, NOON, &[asked()]).unwrap();
+    assert_eq!(db.of_payment(&PaymentId::new(id(1))).unwrap(), None);
+    db.write(SaleNumber::new(1), 2, NOON, &[approved(1)]).unwrap();
+    assert_eq!(db.of_payment(&PaymentId::new(id(1))).unwrap(), Some(SaleNumber::new(1)));
     buy(&mut db, 2, NOON);
     give_back(&mut db, 3, UNKNOWN, NOON);
     give_back(&mut db, 4, UNKNOWN, NOON);
-    assert_eq!(db.of_payment(UNKNOWN).unwrap(), None, "who refers to it does not own it");
+    assert_eq!(db.of_payment(&PaymentId::new(UNKNOWN)).unwrap(), None, "who refers to it does not own it");
     assert_eq!((referring(&db, UNKNOWN), referring(&db, &id(2))), (vec![3, 4], vec![]));
-    assert_eq!(db.of_payment(&id(3)).unwrap(), Some(3), "a refund has a payment of its own");
+    assert_eq!(
+        db.of_payment(&PaymentId::new(id(3))).unwrap(),
+        Some(SaleNumber::new(3)),
+        "a refund has a payment of its own"
+    );
     // Approved for somebody who signs; found by a look and to be reversed; approved in part and not taken.
     let payment = |id: &str| json!({"id": id, "amount": {"minor": 1234, "currency": "EUR"}});
     for (number, step, named) in [
@@ -78,24 +84,34 @@ fn a_payment_is_found_by_its_id_from_the_step_that_brings_it_on() {
         (8, json!({"kind": "reversing", "why": "less", "host": {"id": "said", "code": "000.000.000"}}), "said"),
     ] {
         leave_open(&mut db, number, &format!("R{number}"), NOON);
-        db.write(number, 3, NOON, &[record(step)]).unwrap();
-        assert_eq!(db.of_payment(named).unwrap(), Some(number), "{named}");
+        db.write(SaleNumber::new(number), 3, NOON, &[record(step)]).unwrap();
+        assert_eq!(db.of_payment(&PaymentId::new(named)).unwrap(), Some(SaleNumber::new(number)), "{named}");
     }
     let done = json!({"kind": "reversal-done", "payment": "part", "reversal": "reversal"});
-    db.write(7, 4, NOON, &[record(done)]).unwrap();
-    assert_eq!(db.of_payment("reversal").unwrap(), None, "what was reversed by itself is nobody's payment");
+    db.write(SaleNumber::new(7), 4, NOON, &[record(done)]).unwrap();
+    assert_eq!(
+        db.of_payment(&PaymentId::new("reversal")).unwrap(),
+        None,
+        "what was reversed by itself is nobody's payment"
+    );
     // A gateway that gives an id twice: the first has it.
     buy(&mut db, 9, NOON);
-    db.write(10, 0, NOON, &[started(10, "R10")]).unwrap();
-    db.write(10, 1, NOON, &[asked()]).unwrap();
-    db.write(10, 2, NOON, &[approved(9)]).unwrap();
-    assert_eq!(db.of_payment(&id(9)).unwrap(), Some(9));
+    db.write(SaleNumber::new(10), 0, NOON, &[started(10, "R10")]).unwrap();
+    db.write(SaleNumber::new(10), 1, NOON, &[asked()]).unwrap();
+    db.write(SaleNumber::new(10), 2, NOON, &[approved(9)]).unwrap();
+    assert_eq!(db.of_payment(&PaymentId::new(id(9))).unwrap(), Some(SaleNumber::new(9)));
     drop(db);
     let (journal, _) = open_journal(&file(&dir)).unwrap();
-    assert_eq!(journal.of_payment(&id(2)).unwrap(), Some(2));
-    assert_eq!(journal.number(2).unwrap().unwrap().order().reference, "R2");
-    assert_eq!(journal.key(2).unwrap().unwrap(), ("till-1".to_owned(), "R2".to_owned()));
-    assert!(journal.number(99).unwrap().is_none() && journal.key(u64::MAX).unwrap().is_none());
+    assert_eq!(journal.of_payment(&PaymentId::new(id(2))).unwrap(), Some(SaleNumber::new(2)));
+    assert_eq!(journal.number(SaleNumber::new(2)).unwrap().unwrap().order().reference, "R2");
+    assert_eq!(
+        journal.key(SaleNumber::new(2)).unwrap().unwrap(),
+        ("till-1".to_owned(), Reference::parse("R2").unwrap())
+    );
+    assert!(
+        journal.number(SaleNumber::new(99)).unwrap().is_none()
+            && journal.key(SaleNumber::new(u64::MAX)).unwrap().is_none()
+    );
     drop(journal);
     well(&file(&dir));
 }
@@ -114,7 +130,10 @@ fn a_journal_of_format_3_is_indexed_at_its_first_start_and_what_that_program_wro
     }
     sql(&file(&dir), FORMAT_3);
     let mut db = open(&file(&dir));
-    assert_eq!((db.of_payment(&id(2)).unwrap(), referring(&db, UNKNOWN)), (Some(2), vec![4]));
+    assert_eq!(
+        (db.of_payment(&PaymentId::new(id(2))).unwrap(), referring(&db, UNKNOWN)),
+        (Some(SaleNumber::new(2)), vec![4])
+    );
     assert_eq!(number(&file(&dir), "SELECT format FROM about"), 6);
     assert_eq!(number(&file(&dir), "PRAGMA user_version"), 2, "the earlier program may go on with it");
     buy(&mut db, 5, NOON);
@@ -135,7 +154,7 @@ fn a_journal_of_format_3_is_indexed_at_its_first_start_and_what_that_program_wro
     );
     let db = open(&file(&dir));
     for number in [1, 5, 6, 7, 8] {
-        assert_eq!(db.of_payment(&id(number)).unwrap(), Some(number));
+        assert_eq!(db.of_payment(&PaymentId::new(id(number))).unwrap(), Some(SaleNumber::new(number)));
     }
     assert_eq!(referring(&db, UNKNOWN), [4, 7]);
     drop(db);
@@ -155,9 +174,9 @@ fn a_start_reads_only_what_came_after_the_last_one_that_was_indexed() {
     assert_eq!(number(&file(&dir), "SELECT payments FROM about"), 400);
     // What stands before that is not read again.
     sql(&file(&dir), "DELETE FROM payment WHERE sale = 50; UPDATE about SET payments = 300");
-    assert_eq!(open(&file(&dir)).of_payment(&id(50)).unwrap(), None);
+    assert_eq!(open(&file(&dir)).of_payment(&PaymentId::new(id(50))).unwrap(), None);
     sql(&file(&dir), "UPDATE about SET payments = 0");
-    assert_eq!(open(&file(&dir)).of_payment(&id(50)).unwrap(), Some(50));
+    assert_eq!(open(&file(&dir)).of_payment(&PaymentId::new(id(50))).unwrap(), Some(SaleNumber::new(50)));
 }
 
 #[test]
@@ -178,17 +197,21 @@ fn the_index_cannot_make_up_what_the_steps_do_not_say() {
     );
     let db = open(&file(&dir));
     assert_eq!(
-        db.of_payment(UNKNOWN).unwrap(),
+        db.of_payment(&PaymentId::new(UNKNOWN)).unwrap(),
         None,
         "neither sale 2, whose payment is another, nor 77, which is not there"
     );
-    assert_eq!(db.of_payment(&id(3)).unwrap(), Some(3), "and not sale 1, which stands before it");
+    assert_eq!(
+        db.of_payment(&PaymentId::new(id(3))).unwrap(),
+        Some(SaleNumber::new(3)),
+        "and not sale 1, which stands before it"
+    );
     assert_eq!((referring(&db, &id(1)), referring(&db, UNKNOWN)), (vec![], vec![4]));
     drop(db);
     well(&file(&dir));
     // What cannot be read is neither absent nor another's.
     sql(&file(&dir), "UPDATE step SET records = '[{\"kind\":\"teleported\"}]' WHERE id = 2 << 20 | 1");
-    assert!(matches!(open(&file(&dir)).of_payment(&id(2)), Err(Error::Unreadable { .. })));
+    assert!(matches!(open(&file(&dir)).of_payment(&PaymentId::new(id(2))), Err(Error::Unreadable { .. })));
 }
 
 #[test]
@@ -230,7 +253,10 @@ fn a_transaction_that_leaves_takes_its_ids_with_it() {
     db.keep_days(Some(10));
     let gone: u64 = std::iter::from_fn(|| Some(db.prune().unwrap())).take_while(|gone| *gone > 0).sum();
     assert_eq!((gone, rows(&file(&dir))), (20, 30));
-    assert_eq!((db.of_payment(&id(1)).unwrap(), db.of_payment(&id(39)).unwrap()), (None, Some(39)));
+    assert_eq!(
+        (db.of_payment(&PaymentId::new(id(1))).unwrap(), db.of_payment(&PaymentId::new(id(39))).unwrap()),
+        (None, Some(SaleNumber::new(39)))
+    );
     assert_eq!(referring(&db, UNKNOWN), (0..10).map(|day| 22 + 2 * day).collect::<Vec<_>>());
     drop(db);
     well(&file(&dir));
@@ -250,14 +276,18 @@ fn a_journal_of_format_4_has_its_reversals_in_the_index_after_its_first_start() 
         let payment = json!({"id": id(2), "amount": {"minor": 1234, "currency": "EUR"}});
         let asked = json!({"kind": "reversal-asked", "payment": payment, "reference": "again"});
         let done = json!({"kind": "reversal-done", "payment": id(2), "reversal": "back"});
-        db.write(2, 3, NOON, &[record(json!({"kind": "reversing", "why": "late"})), record(asked)]).unwrap();
-        db.write(2, 4, NOON, &[record(done)]).unwrap();
-        assert_eq!(db.of_reversal("back").unwrap(), Some(2));
+        db.write(SaleNumber::new(2), 3, NOON, &[record(json!({"kind": "reversing", "why": "late"})), record(asked)])
+            .unwrap();
+        db.write(SaleNumber::new(2), 4, NOON, &[record(done)]).unwrap();
+        assert_eq!(db.of_reversal(&PaymentId::new("back")).unwrap(), Some(SaleNumber::new(2)));
     }
     sql(&file(&dir), FORMAT_4);
     let (journal, opened) = open_journal(&file(&dir)).unwrap();
     assert_eq!((opened.unsettled.len(), opened.known_until_unix_ms), (1, Some(NOON)));
-    assert_eq!((journal.of_reversal("back").unwrap(), journal.of_payment(&id(1)).unwrap()), (Some(2), Some(1)));
+    assert_eq!(
+        (journal.of_reversal(&PaymentId::new("back")).unwrap(), journal.of_payment(&PaymentId::new(id(1))).unwrap()),
+        (Some(SaleNumber::new(2)), Some(SaleNumber::new(1)))
+    );
     journal.look_from(Some(NOON - 1)).unwrap();
     drop(journal);
     assert_eq!(number(&file(&dir), "SELECT format FROM about"), 6);
@@ -278,14 +308,17 @@ fn payments_of_a_journal_that_was_taken_over_are_found_under_their_new_numbers()
     {
         let mut db = open(&file(&new));
         for at in 10..=11 {
-            db.write(at, 0, NOON, &[started(at, &format!("N{at}"))]).unwrap();
-            db.write(at, 1, NOON, &[asked(), approved(at), ended()]).unwrap();
+            db.write(SaleNumber::new(at), 0, NOON, &[started(at, &format!("N{at}"))]).unwrap();
+            db.write(SaleNumber::new(at), 1, NOON, &[asked(), approved(at), ended()]).unwrap();
         }
     }
     adopt(&file(&new), &file(&old), None, NOON).unwrap();
     assert_eq!(rows(&file(&new)), 2 + 3 + 2, "in the same transaction");
     let db = open(&file(&new));
-    assert_eq!((db.of_payment(&id(2)).unwrap(), db.of_payment(&id(11)).unwrap()), (Some(13), Some(11)));
+    assert_eq!(
+        (db.of_payment(&PaymentId::new(id(2))).unwrap(), db.of_payment(&PaymentId::new(id(11))).unwrap()),
+        (Some(SaleNumber::new(13)), Some(SaleNumber::new(11)))
+    );
     assert_eq!(referring(&db, UNKNOWN), [15]);
     drop(db);
     well(&file(&new));
@@ -310,12 +343,12 @@ fn a_reference_at_the_gateway_is_known_or_not() {
     {
         let mut db = open(&file(&old));
         for number in 1..=3 {
-            db.write(number, 0, NOON, &[started_as(number, &ours(number))]).unwrap();
+            db.write(SaleNumber::new(number), 0, NOON, &[started_as(number, &ours(number))]).unwrap();
         }
         // What the gateway says is not what was sent.
         let host = json!({"id": id(3), "code": "000.000.000", "more": {"merchantTransactionId": ours(9)}});
         let said = json!({"kind": "reversing", "why": "no answer", "host": host});
-        db.write(3, 1, NOON, &[asked(), record(said)]).unwrap();
+        db.write(SaleNumber::new(3), 1, NOON, &[asked(), record(said)]).unwrap();
         assert!(db.knows(&ours(2)).unwrap());
         for unknown in
             [&ours(4), &ours(9), &format!("12345678-2-{:032x}", 7), "12345678-x-1", "x", "", "9-9223372036854775807-1"]
@@ -325,7 +358,7 @@ fn a_reference_at_the_gateway_is_known_or_not() {
         // A till cannot make one known either.
         let mut order = order(4, &ours(5));
         order["parameters"] = json!([["custom", ours(4)]]);
-        db.write(4, 0, NOON, &[record(json!({"kind": "started", "order": order}))]).unwrap();
+        db.write(SaleNumber::new(4), 0, NOON, &[record(json!({"kind": "started", "order": order}))]).unwrap();
         assert!(!db.knows(&ours(4)).unwrap() && !db.knows(&ours(5)).unwrap());
         // A later request of a transaction has a reference of its own.
         let payment = json!({"id": id(3), "amount": {"minor": 1234, "currency": "EUR"}});
@@ -337,8 +370,8 @@ fn a_reference_at_the_gateway_is_known_or_not() {
     }
     {
         let mut db = open(&file(&new));
-        db.write(7, 0, NOON, &[started_as(7, &ours(7))]).unwrap();
-        db.write(7, 1, NOON, &[ended()]).unwrap();
+        db.write(SaleNumber::new(7), 0, NOON, &[started_as(7, &ours(7))]).unwrap();
+        db.write(SaleNumber::new(7), 1, NOON, &[ended()]).unwrap();
     }
     // Taken over, the numbers are raised and the references are not; twice taken over, too.
     adopt(&file(&new), &file(&old), None, NOON).unwrap();
@@ -376,8 +409,8 @@ fn what_is_not_known_is_looked_for_from_the_last_thing_that_is() {
     let third = TempDir::new().unwrap();
     {
         let mut db = open(&file(&third));
-        db.write(1, 0, NOON - 9 * DAY, &[started(1, "nine")]).unwrap();
-        db.write(1, 1, NOON - 9 * DAY, &[ended()]).unwrap();
+        db.write(SaleNumber::new(1), 0, NOON - 9 * DAY, &[started(1, "nine")]).unwrap();
+        db.write(SaleNumber::new(1), 1, NOON - 9 * DAY, &[ended()]).unwrap();
     }
     adopt(&file(&dir), &file(&third), None, NOON + DAY).unwrap();
     let from_the_third = Some(NOON - 9 * DAY);

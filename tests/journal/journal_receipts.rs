@@ -5,16 +5,16 @@ use std::path::Path;
 
 use crate::book::{DAY, NOON, file, number, open, sell, sql, well};
 use pos_agent::journal::{Db, adopt};
-use pos_agent::sale::Copy;
+use pos_agent::transaction::{ReceiptCopy, SaleNumber};
 use tempfile::TempDir;
 
 fn keep(db: &mut Db, sale: u64) {
-    db.keep_receipt(sale, Copy::Merchant, format!("merchant's {sale}"));
-    db.keep_receipt(sale, Copy::Customer, format!("customer's {sale}"));
+    db.keep_receipt(SaleNumber::new(sale), ReceiptCopy::Merchant, format!("merchant's {sale}"));
+    db.keep_receipt(SaleNumber::new(sale), ReceiptCopy::Customer, format!("customer's {sale}"));
 }
 
 fn kept(db: &Db, sale: u64) -> Option<String> {
-    db.receipt(sale, Copy::Customer).unwrap()
+    db.receipt(SaleNumber::new(sale), ReceiptCopy::Customer).unwrap()
 }
 
 fn written(path: &Path) -> i64 {
@@ -38,7 +38,7 @@ fn a_receipt_is_written_with_the_next_beginning_or_at_the_end_and_stays_as_it_wa
     db.write_receipts().unwrap();
     assert_eq!(written(&file(&dir)), 4);
     // A later one changes nothing.
-    db.keep_receipt(1, Copy::Customer, "another".to_owned());
+    db.keep_receipt(SaleNumber::new(1), ReceiptCopy::Customer, "another".to_owned());
     db.write_receipts().unwrap();
     assert_eq!(kept(&db, 1).as_deref(), Some("customer's 1"));
     // What a power cut takes is not there, and the rest is.
@@ -46,9 +46,9 @@ fn a_receipt_is_written_with_the_next_beginning_or_at_the_end_and_stays_as_it_wa
     drop(db);
     let db = open(&file(&dir));
     assert_eq!((kept(&db, 1).as_deref(), kept(&db, 3)), (Some("customer's 1"), None));
-    assert_eq!(db.receipt(2, Copy::Merchant).unwrap().as_deref(), Some("merchant's 2"));
+    assert_eq!(db.receipt(SaleNumber::new(2), ReceiptCopy::Merchant).unwrap().as_deref(), Some("merchant's 2"));
     assert_eq!((kept(&db, 99), kept(&db, 2).as_deref()), (None, Some("customer's 2")));
-    assert!(db.receipt(u64::MAX, Copy::Customer).is_err());
+    assert!(db.receipt(SaleNumber::new(u64::MAX), ReceiptCopy::Customer).is_err());
     drop(db);
     well(&file(&dir));
 }
@@ -84,7 +84,7 @@ fn receipts_are_taken_over_with_their_sales() {
         db.write_receipts().unwrap();
         let mut db = open(&file(&new));
         sell(&mut db, 1, "new-1", NOON);
-        db.keep_receipt(1, Copy::Customer, "our own".to_owned());
+        db.keep_receipt(SaleNumber::new(1), ReceiptCopy::Customer, "our own".to_owned());
         db.write_receipts().unwrap();
     }
     let adopted = adopt(&file(&new), &file(&old), None, NOON + DAY).unwrap();

@@ -8,6 +8,7 @@ use std::time::Duration;
 use crate::book::{self, DAY, NOON, asked, end, file, open, open_journal, record, said, sell, until_free, well};
 use pos_agent::journal::{CLOCKS_DIFFER_MS, Db, Error, Opened, adopt, inspect};
 use pos_agent::sale::{Deadlines, Event, Inquiry, Now, Sale};
+use pos_agent::transaction::SaleNumber;
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -24,9 +25,9 @@ fn opened(path: &Path) -> Opened {
 fn leave_open(db: &mut Db, number: u64, reference: &str, unix_ms: i64) {
     let mut order = book::order(number, reference);
     order["startedUnixMs"] = unix_ms.into();
-    db.write(number, 0, unix_ms, &[record(json!({"kind": "started", "order": order}))]).unwrap();
-    db.write(number, 1, unix_ms, &[asked()]).unwrap();
-    db.write(number, 2, unix_ms, &[book::reversing()]).unwrap();
+    db.write(SaleNumber::new(number), 0, unix_ms, &[record(json!({"kind": "started", "order": order}))]).unwrap();
+    db.write(SaleNumber::new(number), 1, unix_ms, &[asked()]).unwrap();
+    db.write(SaleNumber::new(number), 2, unix_ms, &[book::reversing()]).unwrap();
 }
 
 /// Whether the gateway's "not there" is believed, by a process that has watched for a little more than an hour.
@@ -106,13 +107,13 @@ fn a_request_that_is_made_again_afterwards_is_as_young_as_it_is() {
         order["startedUnixMs"] = (NOON + YEAR).into();
         order["kind"] = json!({"is": "refund", "of": {"payment": "a".repeat(32), "number": 1}});
         let confirming = || record(json!({"kind": "confirming", "why": "no answer"}));
-        db.write(2, 0, NOON + YEAR, &[record(json!({"kind": "started", "order": order}))]).unwrap();
-        db.write(2, 1, NOON + YEAR, &[asked()]).unwrap();
-        db.write(2, 2, NOON + YEAR, &[confirming()]).unwrap();
+        db.write(SaleNumber::new(2), 0, NOON + YEAR, &[record(json!({"kind": "started", "order": order}))]).unwrap();
+        db.write(SaleNumber::new(2), 1, NOON + YEAR, &[asked()]).unwrap();
+        db.write(SaleNumber::new(2), 2, NOON + YEAR, &[confirming()]).unwrap();
         db.set_clock_back(NOON + DAY, "J. Doe").unwrap();
         let again = record(json!({"kind": "asked", "againUnixMs": NOON + 3 * DAY}));
-        db.write(2, 3, NOON + 3 * DAY, &[again]).unwrap();
-        db.write(2, 4, NOON + 3 * DAY, &[confirming()]).unwrap();
+        db.write(SaleNumber::new(2), 3, NOON + 3 * DAY, &[again]).unwrap();
+        db.write(SaleNumber::new(2), 4, NOON + 3 * DAY, &[confirming()]).unwrap();
     }
     let replayed = || opened(&file(&dir)).unsettled.remove(0);
     let resent = |sale: &mut Sale, unix_ms| {

@@ -11,7 +11,8 @@ use pos_agent::sim::gateway::Kind;
 use pos_agent::sim::reader::CardEntry;
 use pos_agent::sim::reader::CardEntry::Tap;
 use pos_agent::sim::shop::Options;
-use pos_agent::till::{Attention, GatewayState, Outcome, State};
+use pos_agent::till::{Attention, GatewayState, State};
+use pos_agent::transaction::{OutcomeWord, SaleNumber};
 use serde_json::Value;
 
 #[tokio::test]
@@ -65,7 +66,7 @@ async fn a_new_board_settles_what_the_old_one_left_open() {
     counter.start_agent();
     counter.until_ready().await;
     let view = counter.until_ended("r-1").await;
-    assert_eq!(ended(&view), Some(Outcome::Reversed), "what was charged and lost is taken back");
+    assert_eq!(ended(&view), Some(OutcomeWord::Reversed), "what was charged and lost is taken back");
     assert_eq!(counter.charged(), ["1.00 EUR", "2.00 EUR"]);
     // A till that repeats an old reference hears the old sale, and the next number is above both.
     let (status, body) = counter.begin("r-0", "1.00").await;
@@ -117,7 +118,7 @@ async fn what_was_found_missing_stays_known_after_a_start_without_a_sale() {
     counter.until_ready().await;
     assert!(counter.show("R1").await.needs_person.is_some());
     counter.sell("R3", "5.00", "tap", Tap).await;
-    assert_eq!(counter.until_ended("R3").await.number, 5);
+    assert_eq!(counter.until_ended("R3").await.number, SaleNumber::new(5));
     assert_eq!(reversals(&counter), 0);
 }
 
@@ -136,7 +137,7 @@ fn reversals(counter: &Counter) -> usize {
 async fn restored() -> Counter {
     let mut counter = Counter::open().await;
     counter.sell("R0", "20.00", "tap", Tap).await;
-    assert_eq!(ended(&counter.until_ended("R0").await), Some(Outcome::Approved));
+    assert_eq!(ended(&counter.until_ended("R0").await), Some(OutcomeWord::Approved));
     counter.until_ready().await;
     // Pending at first: the gateway holds it, and the journal knows that it was asked for.
     counter.sell("R1", "10.61", "tap", Tap).await;
@@ -147,13 +148,13 @@ async fn restored() -> Counter {
     })
     .await;
     let backup = Backup::of(&counter);
-    assert_eq!(ended(&counter.until_ended("R1").await), Some(Outcome::Approved));
+    assert_eq!(ended(&counter.until_ended("R1").await), Some(OutcomeWord::Approved));
     counter.until_ready().await;
     counter.sell("R2", "12.34", "tap", Tap).await;
-    assert_eq!(ended(&counter.until_ended("R2").await), Some(Outcome::Approved));
+    assert_eq!(ended(&counter.until_ended("R2").await), Some(OutcomeWord::Approved));
     let (status, body) = counter.refund("F0").await;
     assert_eq!(status, 201, "{body}");
-    assert_eq!(ended(&counter.until_ended("F0").await), Some(Outcome::Approved));
+    assert_eq!(ended(&counter.until_ended("F0").await), Some(OutcomeWord::Approved));
     counter.stop_agent().await;
     backup.restore();
     counter.start_agent();
@@ -181,7 +182,7 @@ async fn what_was_told_approved_is_not_reversed_by_an_old_copy_and_a_person_keep
     // Numbers go on above those that are missing, and selling goes on.
     counter.sell("R3", "5.00", "tap", Tap).await;
     let sold = counter.until_ended("R3").await;
-    assert_eq!((ended(&sold), sold.number), (Some(Outcome::Approved), 5));
+    assert_eq!((ended(&sold), sold.number.get()), (Some(OutcomeWord::Approved), 5));
 
     // A start later it is the same, and what was sold since is nobody's to decide.
     counter.until_ready().await;
@@ -194,7 +195,7 @@ async fn what_was_told_approved_is_not_reversed_by_an_old_copy_and_a_person_keep
 
     let settled = counter.verb(&["settle", "2", "--keep"]).await.unwrap();
     assert_eq!(settled.status.code(), Some(0), "{settled:?}");
-    assert_eq!(ended(&counter.until_ended("R1").await), Some(Outcome::Approved));
+    assert_eq!(ended(&counter.until_ended("R1").await), Some(OutcomeWord::Approved));
     assert_eq!((reversals(&counter), counter.charged().len()), (0, 3));
     // Once.
     let again = counter.verb(&["settle", "2", "--reverse"]).await.unwrap();
@@ -208,7 +209,7 @@ async fn a_person_has_it_reversed() {
     let settled = counter.verb(&["settle", "2", "--reverse"]).await.unwrap();
     assert_eq!(settled.status.code(), Some(0), "{settled:?}");
     let view = counter.until_ended("R1").await;
-    assert_eq!(ended(&view), Some(Outcome::Reversed), "{}", view.text);
+    assert_eq!(ended(&view), Some(OutcomeWord::Reversed), "{}", view.text);
     assert_eq!(counter.charged(), ["12.34 EUR"]);
 }
 
@@ -229,7 +230,7 @@ async fn a_whole_journal_reverses_what_is_open_as_soon_as_the_gateway_can_be_ask
     counter.until_ready().await;
     assert_eq!(counter.show("R1").await.state, State::Unconfirmed);
     counter.shop.gateway.set_offline(false).await.unwrap();
-    assert_eq!(ended(&counter.until_ended("R1").await), Some(Outcome::Reversed));
+    assert_eq!(ended(&counter.until_ended("R1").await), Some(OutcomeWord::Reversed));
     assert!(counter.status().await.attention.iter().all(|one| !one.text.contains("old copy")));
     assert_eq!(counter.charged(), Vec::<String>::new());
 }
@@ -241,7 +242,7 @@ async fn a_board_that_takes_anothers_place_is_no_old_copy() {
     // Seconds pass between two boards: more than the gateway's time is told in.
     counter.shop.gateway.set_clock(chrono::Utc::now() - chrono::TimeDelta::minutes(2));
     counter.sell("R0", "1.00", "tap", Tap).await;
-    assert_eq!(ended(&counter.until_ended("R0").await), Some(Outcome::Approved));
+    assert_eq!(ended(&counter.until_ended("R0").await), Some(OutcomeWord::Approved));
     counter.stop_agent().await;
     counter.shop.gateway.set_clock(chrono::Utc::now());
     for name in ["journal.db", "journal.db-wal", "journal.db-shm"] {
@@ -251,7 +252,7 @@ async fn a_board_that_takes_anothers_place_is_no_old_copy() {
     counter.until_ready().await;
     counter.until_status("the gateway's time", |status| status.gateway.state == GatewayState::Answers).await;
     counter.sell("R1", "20.00", "tap", Tap).await;
-    assert_eq!(ended(&counter.until_ended("R1").await), Some(Outcome::Approved));
+    assert_eq!(ended(&counter.until_ended("R1").await), Some(OutcomeWord::Approved));
     counter.stop_agent().await;
     counter.start_agent();
     counter.until_ready().await;
@@ -266,7 +267,7 @@ async fn a_board_that_takes_anothers_place_is_no_old_copy() {
         }
     };
     within("the refund", refund).await;
-    assert_eq!(ended(&counter.until_ended("F1").await), Some(Outcome::Approved));
+    assert_eq!(ended(&counter.until_ended("F1").await), Some(OutcomeWord::Approved));
     let attention = counter.until_status("ready", |status| status.ready).await.attention;
     assert!(!attention.iter().any(|one| one.text.contains("old copy")), "{attention:?}");
 }

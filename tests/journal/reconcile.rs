@@ -12,6 +12,7 @@ use pos_agent::journal::{Db, Error, Reading};
 use pos_agent::money::{Amount, Currency};
 use pos_agent::reconcile::{Finding, HeaderError, Kind, Ledger, Matching, Period, SettlementFile, Summary};
 use pos_agent::sale::{HostFacts, Order, Outcome, Payment, Record};
+use pos_agent::transaction::{Earlier, PaymentId, Reference, SaleNumber, Transaction};
 use proptest::prelude::*;
 
 /// The columns in the document's order, with the two that it mentions behind them (interface: Reconciliation file).
@@ -53,11 +54,11 @@ fn payment(number: u64) -> String {
 fn started(number: u64, amount: Amount, day: &str) -> Record {
     Record::Started {
         order: Order {
-            kind: pos_agent::sale::Kind::Sale,
+            transaction: Transaction::Sale,
             parameters: Vec::new(),
-            number,
+            number: SaleNumber::new(number),
             till: "till-1".to_owned(),
-            reference: format!("R{number}"),
+            reference: Reference::parse(format!("R{number}")).unwrap(),
             by: None,
             amount,
             ask_tip: false,
@@ -72,12 +73,12 @@ fn started(number: u64, amount: Amount, day: &str) -> Record {
 }
 
 fn ended(outcome: Outcome, number: Option<u64>) -> Record {
-    let host = number.map(|number| HostFacts { id: Some(payment(number)), ..HostFacts::default() });
+    let host = number.map(|number| HostFacts { id: Some(PaymentId::new(payment(number))), ..HostFacts::default() });
     Record::Ended { outcome, host, card: None, by: None, at_unix_ms: None }
 }
 
 fn reversing(number: u64, amount: Amount) -> Vec<Record> {
-    let paid = Payment { id: payment(number), amount };
+    let paid = Payment { id: PaymentId::new(payment(number)), amount };
     vec![
         Record::Reversing { why: "cut".into(), payment: Some(paid.clone()), host: None, by: None },
         Record::ReversalAsked { payment: paid, reference: None },
@@ -91,8 +92,11 @@ fn sale(number: u64, minor: u64, day: &str, outcome: Option<Outcome>) -> Vec<Vec
     match outcome {
         Some(outcome @ Outcome::Reversed { .. }) => {
             steps.push(reversing(number, amount));
-            let done =
-                Record::ReversalDone { payment: payment(number), reversal: payment(number + 1_000_000), amount: None };
+            let done = Record::ReversalDone {
+                payment: PaymentId::new(payment(number)),
+                reversal: PaymentId::new(payment(number + 1_000_000)),
+                amount: None,
+            };
             steps.push(vec![done, ended(outcome, None)]);
         }
         Some(outcome @ (Outcome::Cancelled { .. } | Outcome::NotSent { .. })) => steps.push(vec![ended(outcome, None)]),
@@ -252,7 +256,8 @@ fn by_unique_id_where_there_is_no_transaction_id() {
     .concat();
     let period = Period { from: NaiveDate::from_ymd_opt(2026, 11, 25), to: NaiveDate::from_ymd_opt(2026, 11, 30) };
     let (findings, summary) = reconcile(ledger(&journal()), period, file.as_bytes());
-    let kinds: Vec<_> = findings.iter().map(|finding| (finding.kind, finding.line, finding.sale)).collect();
+    let kinds: Vec<_> =
+        findings.iter().map(|finding| (finding.kind, finding.line, finding.sale.map(SaleNumber::get))).collect();
     assert_eq!(kinds, [(Kind::MissingAtTerminal, Some(5), None), (Kind::MissingAtGateway, None, Some(7))]);
     assert_eq!((summary.matched.count, summary.matched_by), (1, "UniqueID"));
     assert_eq!(findings[0].clearing_institute.as_deref(), Some("Clearing"), "the other spelling of the column");
@@ -492,7 +497,7 @@ proptest! {
         let of_row = [Kind::Malformed, Kind::Chargeback, Kind::SettlementFailed, Kind::MissingAtTerminal];
         let found: BTreeSet<_> = findings
             .iter()
-            .map(|one| (one.kind, if of_row.contains(&one.kind) { one.line } else { one.sale }.unwrap()))
+            .map(|one| (one.kind, if of_row.contains(&one.kind) { one.line } else { one.sale.map(SaleNumber::get) }.unwrap()))
             .collect();
         prop_assert_eq!(found.len(), findings.len());
         prop_assert_eq!(&found, &oracle(&sales, &lines, by_reference));
@@ -520,7 +525,7 @@ proptest! {
 
 fn write(db: &mut Db, steps: &[Vec<Record>], number: u64) {
     for (records, place) in steps.iter().zip(0..) {
-        db.write(number, place, 1_795_000_000_000, records).unwrap();
+        db.write(SaleNumber::new(number), place, 1_795_000_000_000, records).unwrap();
     }
 }
 
@@ -630,7 +635,7 @@ fn reading_the_journal_stops_nobody() {
         if seen.is_empty() {
             write(&mut db, &sale(8, 800, "2026-11-20", Some(Outcome::Approved)), 8);
         }
-        seen.push((order.number, steps.len()));
+        seen.push((order.number.get(), steps.len()));
         Ok(())
     });
     done.unwrap().unwrap();
@@ -657,7 +662,7 @@ fn rows_of_sales_before_the_first_that_is_kept() {
     let row = |number| format!("SETTLED;DEBIT;POS;12.34;EUR;12.34;EUR;2026-11-20;SUCCESS;{};", reference(number));
     let file = small(&[&row(1), &row(9)]);
     let (findings, summary) = reconcile(ledger(&journal()[6..]), NO_PERIOD, file.as_bytes());
-    assert_eq!((summary.first_sale, summary.earlier_sales.count), (7, 1));
+    assert_eq!((summary.first_sale.get(), summary.earlier_sales.count), (7, 1));
     assert_eq!(
         findings.iter().map(|one| (one.kind, one.line)).collect::<Vec<_>>(),
         [(Kind::MissingAtTerminal, Some(3))]
@@ -677,8 +682,9 @@ fn a_part_is_due_in_its_own_currency_less_what_was_taken_back() {
         let partly = Outcome::PartiallyApproved { amount: money(part) };
         let sale = vec![vec![started(1, money(asked), "2026-11-20")], vec![ended(partly, Some(1))]];
         let Record::Started { mut order } = started(2, money(back), "2026-11-20") else { unreachable!() };
-        order.kind =
-            pos_agent::sale::Kind::Reversal { of: pos_agent::sale::Earlier { payment: payment(1), number: Some(1) } };
+        order.transaction = Transaction::Reversal {
+            of: Earlier { payment: PaymentId::new(payment(1)), number: Some(SaleNumber::new(1)) },
+        };
         let reversal = vec![vec![Record::Started { order }], vec![ended(Outcome::Approved, Some(2))]];
         let row = |amount: &str, currency: &str| {
             small(&[&format!(

@@ -9,8 +9,9 @@ use pos_agent::config::{self, CodePage, Copies, Cut, FlowControl};
 use pos_agent::money::{Amount, Currency};
 use pos_agent::printer::port::{QUEUE, TORN_TRIES, Timing, spawn_with};
 use pos_agent::printer::{Event, Handle, Letterhead, Page, QueueFull, compose, plain};
-use pos_agent::sale::{Copy, HostFacts, Receipt, ReceiptOutcome};
+use pos_agent::sale::{HostFacts, Receipt, ReceiptOutcome};
 use pos_agent::sim::printer::{Options, Place, Printer, Sensors, StatusAnswers};
+use pos_agent::transaction::{Kind, ReceiptCopy, Reference, SaleNumber};
 use rustix::termios::{ControlModes, InputModes};
 use tokio::sync::mpsc;
 
@@ -23,7 +24,7 @@ async fn both_copies_come_out_of_the_printer_as_their_text() {
     let mut printer = Printer::open(Options { columns: 32, ..Options::default() }).await.unwrap();
     let (handle, mut events) = spawn(&printer.place(), patient());
     assert_eq!(handle.state(), "not used yet");
-    for copy in [Copy::Merchant, Copy::Customer] {
+    for copy in [ReceiptCopy::Merchant, ReceiptCopy::Customer] {
         print(&handle, receipt(7), copy, false).unwrap();
         assert_eq!(events.recv().await, Some(printed(7, copy)));
         assert_eq!(printer.next_receipt().await, text(7, copy));
@@ -39,9 +40,9 @@ async fn a_printer_on_a_tty_prints_and_answers_too() {
     let mut printer = Printer::open(Options { place: Place::Pty(Some(link)), ..narrow() }).await.unwrap();
     printer.set_sensors(Sensors { paper_near_end: true, ..Sensors::default() });
     let (handle, mut events) = spawn(&printer.place(), impatient());
-    print(&handle, receipt(1), Copy::Customer, false).unwrap();
-    assert_eq!(events.recv().await, Some(printed(1, Copy::Customer)));
-    assert_eq!(printer.next_receipt().await, text(1, Copy::Customer));
+    print(&handle, receipt(1), ReceiptCopy::Customer, false).unwrap();
+    assert_eq!(events.recv().await, Some(printed(1, ReceiptCopy::Customer)));
+    assert_eq!(printer.next_receipt().await, text(1, ReceiptCopy::Customer));
     assert_eq!(handle.state(), "almost out of paper: have a roll ready");
 
     // The plug is pulled between two receipts, and put back: another tty under the same name.
@@ -49,8 +50,8 @@ async fn a_printer_on_a_tty_prints_and_answers_too() {
     let waits = handle_waits(&handle, receipt(2), &mut events).await;
     assert!(waits.starts_with("unreachable: "), "{waits}");
     printer.set_dead(false).await;
-    assert_eq!(events.recv().await, Some(printed(2, Copy::Customer)));
-    assert_eq!(printer.next_receipt().await, text(2, Copy::Customer));
+    assert_eq!(events.recv().await, Some(printed(2, ReceiptCopy::Customer)));
+    assert_eq!(printer.next_receipt().await, text(2, ReceiptCopy::Customer));
     assert_eq!(printer.errors(), 0);
 }
 
@@ -63,8 +64,8 @@ async fn a_tty_is_set_as_the_configuration_says() {
         let config = config::Printer { flow_control, baud: 19_200, status: Some(false), ..config(&path) };
         let (events, mut heard) = mpsc::channel(4);
         let handle = spawn_with(config, events, patient());
-        print(&handle, receipt(1), Copy::Customer, false).unwrap();
-        assert_eq!(heard.recv().await, Some(printed(1, Copy::Customer)));
+        print(&handle, receipt(1), ReceiptCopy::Customer, false).unwrap();
+        assert_eq!(heard.recv().await, Some(printed(1, ReceiptCopy::Customer)));
         let mut bytes = [0; 4096];
         let size = rustix::io::read(&master, &mut bytes).unwrap();
         // Raw: nothing was added to the line feeds, nothing was echoed, nothing was asked.
@@ -91,8 +92,8 @@ async fn a_device_that_is_no_tty_is_written_as_it_is() {
     let config = config::Printer { status: Some(false), ..config(path.to_str().unwrap()) };
     let (events, mut heard) = mpsc::channel(4);
     let handle = spawn_with(config, events, patient());
-    print(&handle, receipt(1), Copy::Customer, false).unwrap();
-    assert_eq!(heard.recv().await, Some(printed(1, Copy::Customer)));
+    print(&handle, receipt(1), ReceiptCopy::Customer, false).unwrap();
+    assert_eq!(heard.recv().await, Some(printed(1, ReceiptCopy::Customer)));
     let mut bytes = [0; 4096];
     let size = rustix::io::read(&paper, &mut bytes).unwrap();
     assert!(bytes.starts_with(b"\x1B@") && bytes[..size].ends_with(b"\x1DVB\0"), "{:?}", &bytes[..size]);
@@ -120,8 +121,8 @@ async fn letters_of_many_countries_come_out_with_their_page() {
         let handle = spawn_with(config::Printer { code_page, ..config(&printer.place()) }, events, patient());
         let mut receipt = receipt(1);
         receipt.host.status_text = Some(thanks.to_owned());
-        print(&handle, receipt, Copy::Customer, false).unwrap();
-        assert_eq!(heard.recv().await, Some(printed(1, Copy::Customer)));
+        print(&handle, receipt, ReceiptCopy::Customer, false).unwrap();
+        assert_eq!(heard.recv().await, Some(printed(1, ReceiptCopy::Customer)));
         let paper = printer.next_receipt().await;
         assert!(paper.contains(&format!("\n{thanks}\n")), "{code_page:?}: {paper}");
         assert_eq!(printer.errors(), 0, "{code_page:?}: {paper}");
@@ -138,8 +139,8 @@ async fn logo_and_qr_code_are_on_the_paper_and_in_its_picture() {
     let config = config::Printer { logo: Some(logo), qr, cut: Cut::Full, ..config(&printer.place()) };
     let (events, mut heard) = mpsc::channel(4);
     let handle = spawn_with(config, events, patient());
-    for copy in [Copy::Merchant, Copy::Customer] {
-        print(&handle, Receipt { reference: "A/1 b".to_owned(), ..receipt(1) }, copy, false).unwrap();
+    for copy in [ReceiptCopy::Merchant, ReceiptCopy::Customer] {
+        print(&handle, Receipt { reference: Reference::parse("A/1 b").unwrap(), ..receipt(1) }, copy, false).unwrap();
         assert_eq!(heard.recv().await, Some(printed(1, copy)));
     }
     let (merchants, customers) = (printer.next_receipt().await, printer.next_receipt().await);
@@ -160,10 +161,13 @@ async fn logo_and_qr_code_are_on_the_paper_and_in_its_picture() {
 async fn what_is_printed_again_says_so_at_both_ends() {
     let mut printer = Printer::open(narrow()).await.unwrap();
     let (handle, mut events) = spawn(&printer.place(), patient());
-    print(&handle, receipt(1), Copy::Merchant, true).unwrap();
-    assert_eq!(events.recv().await, Some(Event::Printed { sale: 1, copy: Copy::Merchant, duplicate: true }));
+    print(&handle, receipt(1), ReceiptCopy::Merchant, true).unwrap();
+    assert_eq!(
+        events.recv().await,
+        Some(Event::Printed { sale: SaleNumber::new(1), copy: ReceiptCopy::Merchant, duplicate: true })
+    );
     let paper = printer.next_receipt().await;
-    assert_eq!(paper, duplicate(1, Copy::Merchant));
+    assert_eq!(paper, duplicate(1, ReceiptCopy::Merchant));
     assert_eq!(
         (paper.lines().next(), paper.lines().last()),
         (Some("           DUPLICATE"), Some("           DUPLICATE"))
@@ -178,9 +182,10 @@ async fn a_printer_that_is_off_prints_what_waited_once_it_is_on() {
     printer.set_dead(true).await;
     let (handle, mut events) = spawn(&printer.place(), impatient());
     for sale in [1, 2, 3] {
-        print(&handle, receipt(sale), Copy::Customer, false).unwrap();
+        print(&handle, receipt(sale), ReceiptCopy::Customer, false).unwrap();
     }
-    let Some(Event::Waits { sale: 1, copy: Copy::Customer, why }) = events.recv().await else { panic!("not told") };
+    let Some(Event::Waits { sale, copy: ReceiptCopy::Customer, why }) = events.recv().await else { panic!("not told") };
+    assert_eq!(sale, 1);
     let place = printer.place();
     assert!(why.starts_with(&format!("unreachable: {}: ", place.trim_start_matches("tcp://"))), "{why}");
     assert_eq!(handle.attention().unwrap(), format!("{why}; 3 receipts wait"));
@@ -188,9 +193,9 @@ async fn a_printer_that_is_off_prints_what_waited_once_it_is_on() {
 
     printer.set_dead(false).await;
     for sale in [1, 2, 3] {
-        assert_eq!(events.recv().await, Some(printed(sale, Copy::Customer)));
+        assert_eq!(events.recv().await, Some(printed(sale, ReceiptCopy::Customer)));
         // Nothing of it was printed before: no mark.
-        assert_eq!(printer.next_receipt().await, text(sale, Copy::Customer));
+        assert_eq!(printer.next_receipt().await, text(sale, ReceiptCopy::Customer));
     }
     assert_eq!((handle.attention(), handle.waiting()), (None, 0));
 }
@@ -208,14 +213,17 @@ async fn out_of_paper_the_receipt_waits_untouched_and_comes_out_with_the_new_rol
     ] {
         let mut printer = Printer::open(options).await.unwrap();
         let (handle, mut events) = spawn(&printer.place(), impatient());
-        print(&handle, receipt(1), Copy::Merchant, false).unwrap();
-        print(&handle, receipt(1), Copy::Customer, false).unwrap();
+        print(&handle, receipt(1), ReceiptCopy::Merchant, false).unwrap();
+        print(&handle, receipt(1), ReceiptCopy::Customer, false).unwrap();
         let why = words.to_owned();
-        assert_eq!(events.recv().await, Some(Event::Waits { sale: 1, copy: Copy::Merchant, why }));
+        assert_eq!(
+            events.recv().await,
+            Some(Event::Waits { sale: SaleNumber::new(1), copy: ReceiptCopy::Merchant, why })
+        );
         assert_eq!(handle.attention().unwrap(), format!("{words}; 2 receipts wait"));
 
         printer.set_sensors(Sensors::default());
-        for copy in [Copy::Merchant, Copy::Customer] {
+        for copy in [ReceiptCopy::Merchant, ReceiptCopy::Customer] {
             assert_eq!(events.recv().await, Some(printed(1, copy)));
             assert_eq!(printer.next_receipt().await, text(1, copy));
         }
@@ -229,19 +237,25 @@ async fn paper_that_ends_while_printing_gives_the_whole_receipt_again_as_a_dupli
         let mut printer = Printer::open(Options { place, ..narrow() }).await.unwrap();
         printer.run_out_after(5);
         let (handle, mut events) = spawn(&printer.place(), impatient());
-        print(&handle, receipt(1), Copy::Customer, false).unwrap();
+        print(&handle, receipt(1), ReceiptCopy::Customer, false).unwrap();
         let why = "out of paper: put a roll in".to_owned();
-        assert_eq!(events.recv().await, Some(Event::Waits { sale: 1, copy: Copy::Customer, why }));
+        assert_eq!(
+            events.recv().await,
+            Some(Event::Waits { sale: SaleNumber::new(1), copy: ReceiptCopy::Customer, why })
+        );
         assert_eq!(handle.attention().unwrap(), "out of paper: put a roll in; 1 receipt waits");
         assert_eq!(printer.uncut().lines().count(), 5);
 
         printer.set_sensors(Sensors::default());
-        assert_eq!(events.recv().await, Some(Event::Printed { sale: 1, copy: Copy::Customer, duplicate: true }));
+        assert_eq!(
+            events.recv().await,
+            Some(Event::Printed { sale: SaleNumber::new(1), copy: ReceiptCopy::Customer, duplicate: true })
+        );
         // The printer goes on with what it had: nobody can take that for the receipt and the other for a second sale.
-        assert_eq!(printer.next_receipt().await, text(1, Copy::Customer));
+        assert_eq!(printer.next_receipt().await, text(1, ReceiptCopy::Customer));
         // What may be left on the paper is cut off.
         assert_eq!(printer.next_receipt().await, "");
-        assert_eq!(printer.next_receipt().await, duplicate(1, Copy::Customer));
+        assert_eq!(printer.next_receipt().await, duplicate(1, ReceiptCopy::Customer));
         assert_eq!(handle.state(), "ok");
     }
 }
@@ -252,21 +266,27 @@ async fn a_printer_that_dies_in_the_middle_prints_it_whole_as_a_duplicate_when_i
     // The questions are twelve bytes.
     printer.die_after(212);
     let (handle, mut events) = spawn(&printer.place(), impatient());
-    print(&handle, receipt(1), Copy::Customer, false).unwrap();
-    let Some(Event::Waits { sale: 1, why, .. }) = events.recv().await else { panic!("not told") };
+    print(&handle, receipt(1), ReceiptCopy::Customer, false).unwrap();
+    let Some(Event::Waits { sale, why, .. }) = events.recv().await else { panic!("not told") };
+    assert_eq!(sale, 1);
     assert!(why.starts_with("interrupted in the middle of a receipt: "), "{why}");
     let torn = printer.uncut();
-    assert!(text(1, Copy::Customer).starts_with(&torn) && torn.contains("CORNER SHOP"), "{torn}");
+    assert!(text(1, ReceiptCopy::Customer).starts_with(&torn) && torn.contains("CORNER SHOP"), "{torn}");
 
     printer.set_dead(false).await;
     loop {
         match events.recv().await.unwrap() {
             Event::Waits { why, .. } => assert!(why.starts_with("unreachable: "), "{why}"),
-            event => break assert_eq!(event, Event::Printed { sale: 1, copy: Copy::Customer, duplicate: true }),
+            event => {
+                break assert_eq!(
+                    event,
+                    Event::Printed { sale: SaleNumber::new(1), copy: ReceiptCopy::Customer, duplicate: true }
+                );
+            }
         }
     }
     assert_eq!(printer.next_receipt().await, torn);
-    assert_eq!(printer.next_receipt().await, duplicate(1, Copy::Customer));
+    assert_eq!(printer.next_receipt().await, duplicate(1, ReceiptCopy::Customer));
     assert_eq!(printer.receipts().len(), 2);
 }
 
@@ -274,7 +294,7 @@ async fn a_printer_that_dies_in_the_middle_prints_it_whole_as_a_duplicate_when_i
 async fn a_printer_that_always_dies_in_the_middle_does_not_use_up_the_roll() {
     let printer = Printer::open(narrow()).await.unwrap();
     let (handle, mut events) = spawn(&printer.place(), impatient());
-    print(&handle, receipt(1), Copy::Customer, false).unwrap();
+    print(&handle, receipt(1), ReceiptCopy::Customer, false).unwrap();
     printer.die_after(100);
     // Each time that it is dead somebody switches it on again.
     loop {
@@ -284,7 +304,8 @@ async fn a_printer_that_always_dies_in_the_middle_does_not_use_up_the_roll() {
                 printer.set_dead(false).await;
             }
             event => {
-                let Event::Failed { sale: 1, copy: Copy::Customer, why } = event else { panic!("{event:?}") };
+                let Event::Failed { sale, copy: ReceiptCopy::Customer, why } = event else { panic!("{event:?}") };
+                assert_eq!(sale, 1);
                 assert!(why.starts_with("interrupted"), "{why}");
                 break;
             }
@@ -301,15 +322,15 @@ async fn a_full_queue_refuses_the_newest_and_keeps_the_others() {
     let (handle, mut events) = spawn(&printer.place(), patient());
     // Nothing runs in between on one thread: the task has taken none yet.
     for sale in 0..QUEUE as u64 {
-        print(&handle, receipt(sale), Copy::Customer, false).unwrap();
+        print(&handle, receipt(sale), ReceiptCopy::Customer, false).unwrap();
     }
-    let full = print(&handle, receipt(99), Copy::Customer, false).unwrap_err();
-    assert_eq!((full.sale, full.copy), (99, Copy::Customer));
+    let full = print(&handle, receipt(99), ReceiptCopy::Customer, false).unwrap_err();
+    assert_eq!((full.sale.get(), full.copy), (99, ReceiptCopy::Customer));
     assert_eq!(handle.waiting(), QUEUE);
     drop(handle);
     for sale in 0..QUEUE as u64 {
-        assert_eq!(events.recv().await, Some(printed(sale, Copy::Customer)));
-        assert_eq!(printer.next_receipt().await, text(sale, Copy::Customer));
+        assert_eq!(events.recv().await, Some(printed(sale, ReceiptCopy::Customer)));
+        assert_eq!(printer.next_receipt().await, text(sale, ReceiptCopy::Customer));
     }
     // The task ended with its last handle.
     assert_eq!(events.recv().await, None);
@@ -346,9 +367,9 @@ async fn a_printer_that_never_answers_prints_all_the_same() {
         let (events, mut heard) = mpsc::channel(4);
         let handle = spawn_with(config::Printer { status, ..config(&printer.place()) }, events, timing);
         for sale in [1, 2] {
-            print(&handle, receipt(sale), Copy::Customer, false).unwrap();
-            assert_eq!(heard.recv().await, Some(printed(sale, Copy::Customer)));
-            assert_eq!(printer.next_receipt().await, text(sale, Copy::Customer));
+            print(&handle, receipt(sale), ReceiptCopy::Customer, false).unwrap();
+            assert_eq!(heard.recv().await, Some(printed(sale, ReceiptCopy::Customer)));
+            assert_eq!(printer.next_receipt().await, text(sale, ReceiptCopy::Customer));
         }
         assert_eq!(handle.state(), state, "{status_answers:?}, status = {status:?}");
         assert_eq!(printer.errors(), 0);
@@ -362,9 +383,9 @@ async fn a_printer_that_does_not_say_when_it_has_finished_is_believed_without_it
     let timing = Timing { done: Duration::from_millis(20), ask_again: Duration::from_millis(5), ..patient() };
     let (handle, mut events) = spawn(&printer.place(), timing);
     for sale in [1, 2] {
-        print(&handle, receipt(sale), Copy::Customer, false).unwrap();
-        assert_eq!(events.recv().await, Some(printed(sale, Copy::Customer)));
-        assert_eq!(printer.next_receipt().await, text(sale, Copy::Customer));
+        print(&handle, receipt(sale), ReceiptCopy::Customer, false).unwrap();
+        assert_eq!(events.recv().await, Some(printed(sale, ReceiptCopy::Customer)));
+        assert_eq!(printer.next_receipt().await, text(sale, ReceiptCopy::Customer));
     }
 }
 
@@ -373,9 +394,9 @@ async fn a_slow_printer_is_waited_for() {
     // Some tenths of a second for this receipt; it counts as printed when it says so and not when it has the bytes.
     let printer = Printer::open(Options { bytes_per_second: Some(2000), ..narrow() }).await.unwrap();
     let (handle, mut events) = spawn(&printer.place(), patient());
-    print(&handle, receipt(1), Copy::Customer, false).unwrap();
-    assert_eq!(events.recv().await, Some(printed(1, Copy::Customer)));
-    assert_eq!(printer.receipts(), [text(1, Copy::Customer)]);
+    print(&handle, receipt(1), ReceiptCopy::Customer, false).unwrap();
+    assert_eq!(events.recv().await, Some(printed(1, ReceiptCopy::Customer)));
+    assert_eq!(printer.receipts(), [text(1, ReceiptCopy::Customer)]);
 }
 
 #[tokio::test]
@@ -411,7 +432,7 @@ async fn a_printer_that_takes_nothing_is_given_up_at_the_deadline() {
     // No text from outside is so long; the shop's own lines are as many as it likes.
     let long = Letterhead { footer: vec!["many words".to_owned(); 20_000], ..shop() };
     let handle = spawn_with(config::Printer { status: Some(false), ..config(&printer.place()) }, events, timing);
-    handle.print(receipt(1), compose(&receipt(1), &long, Copy::Customer), Copy::Customer, false).unwrap();
+    handle.print(receipt(1), compose(&receipt(1), &long, ReceiptCopy::Customer), ReceiptCopy::Customer, false).unwrap();
     let Some(Event::Waits { why, .. }) = heard.recv().await else { panic!("not told") };
     assert!(why.starts_with("interrupted in the middle of a receipt: ") && why.contains("no progress within"), "{why}");
 }
@@ -456,7 +477,7 @@ fn config(port: &str) -> config::Printer {
 
 /// Gives it a receipt and hears why it is not printed.
 async fn handle_waits(handle: &Handle, receipt: Receipt, events: &mut mpsc::Receiver<Event>) -> String {
-    print(handle, receipt, Copy::Customer, false).unwrap();
+    print(handle, receipt, ReceiptCopy::Customer, false).unwrap();
     match events.recv().await {
         Some(Event::Waits { why, .. }) => why,
         other => panic!("{other:?}"),
@@ -473,15 +494,15 @@ fn narrow() -> Options {
     Options { columns: 32, ..Options::default() }
 }
 
-fn printed(sale: u64, copy: Copy) -> Event {
-    Event::Printed { sale, copy, duplicate: false }
+fn printed(sale: u64, copy: ReceiptCopy) -> Event {
+    Event::Printed { sale: SaleNumber::new(sale), copy, duplicate: false }
 }
 
-fn text(number: u64, copy: Copy) -> String {
+fn text(number: u64, copy: ReceiptCopy) -> String {
     plain(&page(&receipt(number), copy).lines(32), 32)
 }
 
-fn duplicate(number: u64, copy: Copy) -> String {
+fn duplicate(number: u64, copy: ReceiptCopy) -> String {
     plain(&page(&receipt(number), copy).duplicate(32), 32)
 }
 
@@ -510,22 +531,22 @@ fn shop() -> Letterhead {
     Letterhead { merchant: vec!["CORNER SHOP".to_owned()], ..Letterhead::default() }
 }
 
-fn page(receipt: &Receipt, copy: Copy) -> Page {
+fn page(receipt: &Receipt, copy: ReceiptCopy) -> Page {
     compose(receipt, &shop(), copy)
 }
 
-fn print(handle: &Handle, receipt: Receipt, copy: Copy, duplicate: bool) -> Result<(), QueueFull> {
+fn print(handle: &Handle, receipt: Receipt, copy: ReceiptCopy, duplicate: bool) -> Result<(), QueueFull> {
     let page = page(&receipt, copy);
     handle.print(receipt, page, copy, duplicate)
 }
 
 fn receipt(number: u64) -> Receipt {
     Receipt {
-        kind: pos_agent::sale::Kind::Sale,
+        kind: Kind::Sale,
         terminal_id: "12345678".to_owned(),
         local_time: "2026-11-20 12:34:56".to_owned(),
-        number,
-        reference: format!("T-{number}"),
+        number: SaleNumber::new(number),
+        reference: Reference::parse(format!("T-{number}")).unwrap(),
         amount: Amount::parse("12.34", Currency::from_code("EUR").unwrap()).unwrap(),
         tip: None,
         outcome: ReceiptOutcome::Approved,

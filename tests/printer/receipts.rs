@@ -5,8 +5,9 @@ use pos_agent::card::{CardFacts, Cryptogram, CryptogramKind, Cvm, EntryMode, Mas
 use pos_agent::config::CodePage;
 use pos_agent::money::{Amount, Currency};
 use pos_agent::printer::{Letterhead, Line, compose, escpos, layout, plain, text};
-use pos_agent::sale::{Copy, Earlier, HostFacts, Kind, Original, Reason, Receipt, ReceiptOutcome, Why};
+use pos_agent::sale::{HostFacts, Original, Reason, Receipt, ReceiptOutcome, Why};
 use pos_agent::sim::printer::paper::Paper;
+use pos_agent::transaction::{Kind, PaymentId, ReceiptCopy, Reference, SaleNumber};
 use pos_agent::words::{Language, Words};
 use proptest::prelude::*;
 
@@ -44,7 +45,7 @@ Open 9-17
     PLEASE KEEP THIS RECEIPT
          CUSTOMER COPY
 ";
-    assert_receipt(&approved(), Language::English, Copy::Customer, 32, text);
+    assert_receipt(&approved(), Language::English, ReceiptCopy::Customer, 32, text);
 }
 
 #[test]
@@ -90,7 +91,7 @@ Open 9-17
 ------------------------------------------
               MERCHANT COPY
 ";
-    assert_receipt(&approved(), Language::English, Copy::Merchant, 42, text);
+    assert_receipt(&approved(), Language::English, ReceiptCopy::Merchant, 42, text);
 }
 
 #[test]
@@ -129,7 +130,7 @@ Genehm.-Nr.               654321
     receipt.host.status_text = None;
     let card = receipt.card.as_mut().unwrap();
     (card.entry, card.cvm) = (EntryMode::NfcIcc, Some(Cvm::ConsumerDevice));
-    assert_receipt(&receipt, Language::German, Copy::Customer, 32, text);
+    assert_receipt(&receipt, Language::German, ReceiptCopy::Customer, 32, text);
 }
 
 #[test]
@@ -177,13 +178,13 @@ Result code          100.100.101
     card.entry = EntryMode::NfcIcc;
     card.cvm = Some(Cvm::OnlinePin);
     card.cryptogram.as_mut().unwrap().kind = CryptogramKind::Aac;
-    assert_receipt(&receipt, Language::English, Copy::Merchant, 32, text);
+    assert_receipt(&receipt, Language::English, ReceiptCopy::Merchant, 32, text);
 }
 
 /// What stands on a customer's copy between the kind of the transaction and the last lines.
 fn what_happened(language: Language, kind: Kind, outcome: ReceiptOutcome) -> Vec<String> {
     let receipt = Receipt { kind, outcome, card: None, host: HostFacts::default(), ..approved() };
-    let text = show(&receipt, language, Copy::Customer, 32);
+    let text = show(&receipt, language, ReceiptCopy::Customer, 32);
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
     let amount = lines.iter().position(|line| line.ends_with(" EUR")).unwrap();
     lines[amount + 1..].iter().take_while(|line| !line.starts_with("---")).map(|line| (*line).to_owned()).collect()
@@ -193,8 +194,6 @@ fn what_happened(language: Language, kind: Kind, outcome: ReceiptOutcome) -> Vec
 fn what_became_of_it_as_the_customer_must_know_it() {
     let (en, de) = (Language::English, Language::German);
     let reset = Reason::GatewayUnreachable.with("connection reset by peer (os error 104)");
-    let refund =
-        || Kind::Refund { of: Earlier { payment: "8ac7a4a1940b8dd301940fbf4a3b5a5e".to_owned(), number: Some(3) } };
     let of = |reason: Reason| Why::from(reason);
     let table: Vec<(Language, Kind, ReceiptOutcome, &[&str])> = vec![
         (en, Kind::Sale, ReceiptOutcome::NotSent(reset.clone()), &["NOT CARRIED OUT", "NO CONNECTION", "NOT CHARGED"]),
@@ -241,11 +240,11 @@ fn what_became_of_it_as_the_customer_must_know_it() {
         ),
         (
             en,
-            refund(),
+            Kind::Refund,
             ReceiptOutcome::Unconfirmed(of(Reason::GatewayNoAnswer)),
             &["NOT CONFIRMED, BEING FINISHED", "NO ANSWER FROM THE BANK"],
         ),
-        (en, refund(), ReceiptOutcome::NotSent(reset), &["NOT CARRIED OUT", "NO CONNECTION", "NOTHING REFUNDED"]),
+        (en, Kind::Refund, ReceiptOutcome::NotSent(reset), &["NOT CARRIED OUT", "NO CONNECTION", "NOTHING REFUNDED"]),
         (
             en,
             Kind::Sale,
@@ -264,7 +263,7 @@ fn what_became_of_it_as_the_customer_must_know_it() {
     let mut recorded = approved();
     recorded.outcome = ReceiptOutcome::Declined(Why::from("transaction declined (insufficient funds)"));
     recorded.host.description = Some("transaction declined (insufficient funds)".to_owned());
-    let text = show(&recorded, Language::English, Copy::Customer, 42);
+    let text = show(&recorded, Language::English, ReceiptCopy::Customer, 42);
     assert!(text.contains("DECLINED BY THE BANK: transaction declined\n"), "{text}");
     for (language, kind, outcome, lines) in table {
         assert_eq!(what_happened(language, kind, outcome.clone()), lines, "{outcome:?}");
@@ -274,7 +273,7 @@ fn what_became_of_it_as_the_customer_must_know_it() {
 #[test]
 fn partially_approved_says_both_amounts() {
     let receipt = Receipt { outcome: ReceiptOutcome::PartiallyApproved(eur("10.00")), ..approved() };
-    let text = show(&receipt, Language::English, Copy::Customer, 42);
+    let text = show(&receipt, Language::English, ReceiptCopy::Customer, 42);
     let expected = "                   SALE
                 10.00 EUR
             PARTIALLY APPROVED
@@ -303,7 +302,7 @@ Signature:
 X_________________________________________
               MERCHANT COPY
 ";
-    let merchant = show(&receipt, Language::English, Copy::Merchant, 42);
+    let merchant = show(&receipt, Language::English, ReceiptCopy::Merchant, 42);
     assert!(merchant.ends_with(end), "{merchant}");
     let german = "--------------------------------
 Ich bin mit der Zahlung des oben
@@ -316,25 +315,31 @@ Unterschrift:
 X_______________________________
           HÄNDLERBELEG
 ";
-    let merchant = show(&receipt, Language::German, Copy::Merchant, 32);
+    let merchant = show(&receipt, Language::German, ReceiptCopy::Merchant, 32);
     assert!(merchant.ends_with(german), "{merchant}");
     let reserved = Receipt { kind: Kind::PreAuthorisation, ..receipt.clone() };
-    let merchant = show(&reserved, Language::English, Copy::Merchant, 42);
+    let merchant = show(&reserved, Language::English, ReceiptCopy::Merchant, 42);
     assert!(merchant.contains("I agree that the above amount is reserved"), "{merchant}");
-    assert!(!show(&receipt, Language::English, Copy::Customer, 42).contains("Signature:"));
+    assert!(!show(&receipt, Language::English, ReceiptCopy::Customer, 42).contains("Signature:"));
     let declined = Receipt { outcome: ReceiptOutcome::Declined(Why::from(Reason::BankDeclined)), ..receipt };
-    assert!(!show(&declined, Language::English, Copy::Merchant, 42).contains("Signature:"));
+    assert!(!show(&declined, Language::English, ReceiptCopy::Merchant, 42).contains("Signature:"));
 }
 
 #[test]
 fn a_refund_and_a_void_name_the_card_and_the_original() {
-    let of = || Earlier { payment: "8ac7a4a1940b8dd301940fbf4a3b5a5e".to_owned(), number: Some(17) };
-    for (kind, title) in [(Kind::Refund { of: of() }, "REFUND"), (Kind::Reversal { of: of() }, "VOID")] {
+    for (kind, title) in [(Kind::Refund, "REFUND"), (Kind::Reversal, "VOID")] {
         let original = Some(Original::of(approved()));
         let host = HostFacts { issuer_code: Some("777777".to_owned()), ..HostFacts::default() };
-        let receipt =
-            Receipt { kind, number: 18, reference: "R-1".to_owned(), card: None, host, original, ..approved() };
-        let text = show(&receipt, Language::English, Copy::Customer, 32);
+        let receipt = Receipt {
+            kind,
+            number: SaleNumber::new(18),
+            reference: Reference::parse("R-1").unwrap(),
+            card: None,
+            host,
+            original,
+            ..approved()
+        };
+        let text = show(&receipt, Language::English, ReceiptCopy::Customer, 32);
         let expected = "           12.34 EUR
             APPROVED
 --------------------------------
@@ -361,9 +366,9 @@ Date        20 Nov 2026 12:34:56
 /// not be.
 #[test]
 fn what_receipts_must_hold_and_must_not() {
-    const BOTH: &[Copy] = &[Copy::Merchant, Copy::Customer];
-    const MERCHANTS: &[Copy] = &[Copy::Merchant];
-    const CUSTOMERS: &[Copy] = &[Copy::Customer];
+    const BOTH: &[ReceiptCopy] = &[ReceiptCopy::Merchant, ReceiptCopy::Customer];
+    const MERCHANTS: &[ReceiptCopy] = &[ReceiptCopy::Merchant];
+    const CUSTOMERS: &[ReceiptCopy] = &[ReceiptCopy::Customer];
     let with = |change: &dyn Fn(&mut Receipt)| {
         let mut receipt = approved();
         change(&mut receipt);
@@ -386,7 +391,7 @@ fn what_receipts_must_hold_and_must_not() {
     let reversed = ended(ReceiptOutcome::Reversed, Reason::GatewayNoAnswer);
     let not_sent = ended(ReceiptOutcome::NotSent, Reason::GatewayUnreachable);
     // Line of the table, receipt, copies, what stands there.
-    let there: &[(&str, &Receipt, &[Copy], &[&str])] = &[
+    let there: &[(&str, &Receipt, &[ReceiptCopy], &[&str])] = &[
         (
             "merchant name, location, merchant id, terminal id",
             &plain,
@@ -464,7 +469,7 @@ fn what_receipts_must_hold_and_must_not() {
             assert!(!text.contains("476173") && !text.contains("2712") && !text.contains("12/27"), "{text}");
         }
         // Nothing technical on the customer's paper.
-        let customers = show(receipt, Language::English, Copy::Customer, 42);
+        let customers = show(receipt, Language::English, ReceiptCopy::Customer, 42);
         for technical in [
             "os error",
             "gateway",
@@ -484,7 +489,7 @@ fn what_receipts_must_hold_and_must_not() {
         }
         assert!(!customers.contains("000.000.000") && !customers.contains("X____"), "{customers}");
     }
-    let both = compose(&plain, &shop(Language::English), Copy::Customer).duplicate(42);
+    let both = compose(&plain, &shop(Language::English), ReceiptCopy::Customer).duplicate(42);
     assert_eq!((both[0].text(), both.last().unwrap().text()), ("DUPLICATE", "DUPLICATE"));
 }
 
@@ -492,7 +497,7 @@ fn what_receipts_must_hold_and_must_not() {
 fn the_shops_name_is_as_large_as_the_paper_allows() {
     let name = |name: &str, columns| {
         let letterhead = Letterhead { merchant: vec![name.to_owned(), "street".to_owned()], ..Letterhead::default() };
-        compose(&approved(), &letterhead, Copy::Customer).lines(columns)[..2].to_vec()
+        compose(&approved(), &letterhead, ReceiptCopy::Customer).lines(columns)[..2].to_vec()
     };
     let short = name("CORNER SHOP", 32);
     assert_eq!((short[0].style(), short[0].width(), short[1].style()), (layout::Style::Big, 22, layout::Style::Plain));
@@ -505,9 +510,9 @@ fn the_shops_name_is_as_large_as_the_paper_allows() {
 fn control_bytes_of_the_gateway_reach_neither_paper_nor_screen() {
     let mut receipt = approved();
     receipt.host.status_text = Some("\u{1B}@\u{1D}V\0PAID \u{202E}00.21\u{9B}2J\r\n\u{7}x".to_owned());
-    receipt.reference = "T\u{1B}p\0".to_owned();
-    assert!(show(&receipt, Language::English, Copy::Customer, 42).contains("\n@VPAID 00.212J\nx\n"));
-    let lines = compose(&receipt, &Letterhead::default(), Copy::Customer).lines(42);
+    receipt.reference = Reference::parse("T\u{1B}p\0").unwrap();
+    assert!(show(&receipt, Language::English, ReceiptCopy::Customer, 42).contains("\n@VPAID 00.212J\nx\n"));
+    let lines = compose(&receipt, &Letterhead::default(), ReceiptCopy::Customer).lines(42);
     let (text, errors) = print(&encode(&lines, CodePage::Cp437), 42);
     assert_eq!(text, [plain(&lines, 42)]);
     assert_eq!(errors, 0);
@@ -517,7 +522,7 @@ fn control_bytes_of_the_gateway_reach_neither_paper_nor_screen() {
 fn what_the_code_page_cannot_print_is_replaced_visibly() {
     let mut receipt = approved();
     receipt.host.status_text = Some("Łódź €5 Ñandú Ωmega".to_owned());
-    let lines = compose(&receipt, &Letterhead::default(), Copy::Customer).lines(32);
+    let lines = compose(&receipt, &Letterhead::default(), ReceiptCopy::Customer).lines(32);
     for (code_page, line) in [
         (CodePage::Ascii, "\n??d? ?5 ?and? ?mega\n"),
         (CodePage::Cp437, "\n?ód? ?5 Ñandú Ωmega\n"),
@@ -551,7 +556,7 @@ proptest! {
         minor in 1..=999_999_999_999_u64,
     ) {
         let receipt = receipt_of(&texts, outcome, minor);
-        let copy = if merchant { Copy::Merchant } else { Copy::Customer };
+        let copy = if merchant { ReceiptCopy::Merchant } else { ReceiptCopy::Customer };
         let merchant = texts[14..].to_vec();
         let words = Words::new(if german { Language::German } else { Language::English });
         let letterhead = Letterhead { footer: merchant.clone(), merchant, words };
@@ -576,7 +581,7 @@ proptest! {
     }
 }
 
-fn assert_receipt(receipt: &Receipt, language: Language, copy: Copy, columns: u8, expected: &str) {
+fn assert_receipt(receipt: &Receipt, language: Language, copy: ReceiptCopy, columns: u8, expected: &str) {
     let text = show(receipt, language, copy, columns);
     assert_eq!(text, expected[1..], "\n{text}");
     // And the same from paper.
@@ -586,7 +591,7 @@ fn assert_receipt(receipt: &Receipt, language: Language, copy: Copy, columns: u8
     assert_eq!(errors, 0);
 }
 
-fn show(receipt: &Receipt, language: Language, copy: Copy, columns: u8) -> String {
+fn show(receipt: &Receipt, language: Language, copy: ReceiptCopy, columns: u8) -> String {
     text(receipt, &shop(language), copy, columns)
 }
 
@@ -633,11 +638,11 @@ fn eur(text: &str) -> Amount {
 fn approved() -> Receipt {
     let some = |text: &str| Some(text.to_owned());
     Receipt {
-        kind: pos_agent::sale::Kind::Sale,
+        kind: Kind::Sale,
         terminal_id: "12345678".to_owned(),
         local_time: "2026-11-20 12:34:56".to_owned(),
-        number: 17,
-        reference: "T-1001".to_owned(),
+        number: SaleNumber::new(17),
+        reference: Reference::parse("T-1001").unwrap(),
         amount: eur("12.34"),
         tip: None,
         outcome: ReceiptOutcome::Approved,
@@ -657,7 +662,7 @@ fn approved() -> Receipt {
             iad: some("06010A03A0B800"),
         }),
         host: HostFacts {
-            id: some("8ac7a4a1940b8dd301940fbf4a3b5a5e"),
+            id: Some(PaymentId::new("8ac7a4a1940b8dd301940fbf4a3b5a5e")),
             brand: some("VISA"),
             code: some("000.000.000"),
             acquirer_code: some("A0012"),
@@ -677,11 +682,11 @@ fn receipt_of(texts: &[String], outcome: i32, minor: u64) -> Receipt {
     let why = Reason::BankDeclined.with(&texts[0]);
     let amount = Amount::from_minor(minor, Currency::from_code("EUR").unwrap()).unwrap();
     Receipt {
-        kind: pos_agent::sale::Kind::Sale,
+        kind: Kind::Sale,
         terminal_id: texts[1].clone(),
         local_time: texts[2].clone(),
-        number: u64::MAX,
-        reference: texts[3].clone(),
+        number: SaleNumber::new(u64::MAX),
+        reference: Reference::parse(texts[3].clone()).unwrap(),
         amount,
         tip: None,
         outcome: match outcome {
@@ -706,7 +711,7 @@ fn receipt_of(texts: &[String], outcome: i32, minor: u64) -> Receipt {
             iad: some(9),
         }),
         host: HostFacts {
-            id: some(8),
+            id: some(8).map(PaymentId::new),
             brand: some(9),
             last4: some(10),
             acquirer_code: some(11),
@@ -715,8 +720,8 @@ fn receipt_of(texts: &[String], outcome: i32, minor: u64) -> Receipt {
             ..HostFacts::default()
         },
         original: Some(Original {
-            number: 1,
-            reference: some(5),
+            number: SaleNumber::new(1),
+            reference: some(5).map(Reference::as_kept),
             local_time: texts[6].clone(),
             brand: some(7),
             last4: some(8),

@@ -6,7 +6,8 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
-use pos_agent::till::{Of, Outcome, SaleView};
+use pos_agent::till::{Of, SaleView};
+use pos_agent::transaction::{OutcomeWord, PaymentId, Reference, SaleNumber};
 
 use crate::fake_agent::{self, Shop};
 
@@ -300,7 +301,7 @@ async fn json_is_one_line_and_the_steps_are_elsewhere() {
     let shop = fake_agent::open(64).await;
     let output = shop.verb(&["sale", "12.34", "--reference", "approved", "--json"]).await;
     let sale: SaleView = serde_json::from_str(stdout(&output)).unwrap();
-    assert_eq!((code(&output), stdout(&output).lines().count(), sale.outcome), (0, 1, Some(Outcome::Approved)));
+    assert_eq!((code(&output), stdout(&output).lines().count(), sale.outcome), (0, 1, Some(OutcomeWord::Approved)));
     assert!(stderr(&output).contains("reference approved") && stderr(&output).contains("PIN ***"));
     let output = shop.verb(&["journal", "--json"]).await;
     assert_eq!(serde_json::from_str::<SaleView>(stdout(&output)).unwrap(), sale);
@@ -311,16 +312,22 @@ async fn json_is_one_line_and_the_steps_are_elsewhere() {
 #[tokio::test]
 async fn an_earlier_transaction_is_named_by_its_number() {
     let mut shop = fake_agent::open(64).await;
-    let number = |shop: &mut Shop| shop.wanted.borrow_and_update().clone().and_then(|wanted| wanted.of);
+    let number =
+        |shop: &mut Shop| shop.wanted.borrow_and_update().clone().and_then(|wanted| wanted.transaction.fields().of);
     for verb in ["capture", "refund", "reverse", "increment", "reauthorise"] {
         let output = shop.verb(&[verb, "--number", "17", "--amount", "1.00", "--reference", "approved"]).await;
-        assert_eq!((code(&output), number(&mut shop)), (0, Some(Of::Number(17))), "{verb}: {}", stderr(&output));
+        assert_eq!(
+            (code(&output), number(&mut shop)),
+            (0, Some(Of::Number(SaleNumber::new(17)))),
+            "{verb}: {}",
+            stderr(&output)
+        );
     }
     shop.verb(&["refund", "--payment", "p", "--amount", "1.00", "--reference", "approved"]).await;
-    assert_eq!(number(&mut shop), Some(Of::Payment("p".to_owned())));
+    assert_eq!(number(&mut shop), Some(Of::Payment(PaymentId::new("p"))));
     shop.verb(&["refund", "r", "--till", "till-2", "--amount", "1.00", "--reference", "approved"]).await;
     let (till, reference) = ("till-2".to_owned(), "r".to_owned());
-    assert_eq!(number(&mut shop), Some(Of::Reference { till, reference }));
+    assert_eq!(number(&mut shop), Some(Of::Reference { till, reference: Reference::parse(reference).unwrap() }));
 }
 
 #[tokio::test]
@@ -334,7 +341,7 @@ async fn a_person_settles_what_waits_for_one() {
     assert_eq!((code(&output), stdout(&output)), (0, shown), "{}", stderr(&output));
     let output = shop.verb(&["settle", "1", "--keep", "--json"]).await;
     let sale: SaleView = serde_json::from_str(stdout(&output)).unwrap();
-    assert_eq!((code(&output), sale.number, sale.outcome), (0, 1, Some(Outcome::Approved)));
+    assert_eq!((code(&output), sale.number.get(), sale.outcome), (0, 1, Some(OutcomeWord::Approved)));
     for number in ["1", "2", "99"] {
         let output = shop.verb(&["settle", number, "--keep"]).await;
         assert_eq!(code(&output), 65, "{number}");
@@ -449,7 +456,7 @@ async fn amounts_are_sent_as_the_daemon_takes_them() {
         {
             shop.verb(&[verb, &currency, &["--reference", "approved"]].concat()).await;
             let wanted = shop.wanted.borrow_and_update().clone().unwrap();
-            assert_eq!(wanted.amount.unwrap().decimal(), sent, "{verb:?}");
+            assert_eq!(wanted.transaction.fields().amount.unwrap().decimal(), sent, "{verb:?}");
         }
     }
 }
@@ -497,7 +504,11 @@ Grüße
         let output = shop.verb(&[verb, "last", "--amount", "1.00", "--reference", "approved"]).await;
         let wanted = shop.wanted.borrow_and_update().clone().unwrap();
         let (till, reference) = ("local".to_owned(), "approved".to_owned());
-        assert_eq!(wanted.of, Some(Of::Reference { till, reference }), "{verb}");
+        assert_eq!(
+            wanted.transaction.fields().of,
+            Some(Of::Reference { till, reference: Reference::parse(reference).unwrap() }),
+            "{verb}"
+        );
         assert!(stderr(&output).starts_with(aside), "{verb}: {}", stderr(&output));
     }
 }

@@ -15,6 +15,7 @@ use pos_agent::sale::Record;
 use pos_agent::sim::gateway::{Certificate, Demand};
 use pos_agent::sim::reader::CardEntry;
 use pos_agent::sim::shop::{Options, Shop};
+use pos_agent::transaction::SaleNumber;
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, date_time_ymd};
 use rusqlite::Connection;
 use serde_json::Value;
@@ -428,7 +429,7 @@ fn sold(shop: &Shop, number: u64, unix_ms: i64) -> Held {
     });
     let started = Record::Started { order: serde_json::from_value(order).unwrap() };
     let (mut db, _) = Db::open(&shop.folder().join("journal.db")).unwrap();
-    db.write(number, 0, unix_ms, &[started]).unwrap();
+    db.write(SaleNumber::new(number), 0, unix_ms, &[started]).unwrap();
     Box::new(())
 }
 

@@ -27,7 +27,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use pos_agent::sim::reader::{AbortRace, card};
-use pos_agent::till::Kind;
+use pos_agent::transaction::Kind;
 use tokio::time::sleep;
 use world::World;
 use world::bank::{Behaviour, LATE, Trouble};

@@ -43,7 +43,7 @@ use std::time::{Duration, Instant};
 
 use plan::{By, Named, Plan, Wish};
 use pos_agent::sim::gateway::HostRules;
-use pos_agent::till::Kind;
+use pos_agent::transaction::Kind;
 use scene::Stage;
 use terminal::{Restart, Terminal, customer};
 use till::{Refusal, Till};

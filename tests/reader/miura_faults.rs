@@ -11,6 +11,7 @@ use pos_agent::reader::driver::PortAction;
 use pos_agent::reader::miura::message::{Command, GetSecureData, ResetKind};
 use pos_agent::reader::miura::{ManualEntry, MiuraSession, MiuraSettings};
 use pos_agent::reader::{EntryRequest, NoCard, ReaderEvent, ReaderOrder, ReaderProgress};
+use pos_agent::transaction::SaleNumber;
 
 /// The longest that anything may take after a fault: 120 s for a cardholder (or 60 s for a card and its host), then
 /// ABORT, the check of the slot (30 s), and start-ups with their waits in between. Nothing after a fault depends on a
@@ -260,7 +261,7 @@ impl Shop {
     }
 
     fn cancel(&mut self) {
-        self.session.order(ReaderOrder::Cancel { sale: self.agent.sale }, self.now);
+        self.session.order(ReaderOrder::Cancel { sale: SaleNumber::new(self.agent.sale) }, self.now);
         self.settle();
     }
 

@@ -9,6 +9,7 @@ use pos_agent::reader::apdu_link::{Nad, chain};
 use pos_agent::reader::driver::PortAction;
 use pos_agent::reader::miura::{MiuraSession, MiuraSettings};
 use pos_agent::reader::{Language, LocalTime, ReaderEvent, ReaderOrder, ReaderSettings};
+use pos_agent::transaction::SaleNumber;
 
 mod start_up {
     use super::*;
@@ -1814,7 +1815,7 @@ mod anything {
                         agent.typing = true;
                         session.order(ReaderOrder::TypeAmount(typing(&format!("{TYPING} tip 10.00 EUR 10"))), now);
                     }
-                    Input::Cancel if agent.typing => session.order(ReaderOrder::Cancel { sale: TYPING }, now),
+                    Input::Cancel if agent.typing => session.order(ReaderOrder::Cancel { sale: SaleNumber::new(TYPING) }, now),
                     Input::Arm if agent.ready && !agent.busy && !agent.typing => {
                         agent.number += 1;
                         (agent.busy, agent.waiting) = (true, true);
@@ -1824,7 +1825,7 @@ mod anything {
                         (agent.card, agent.completing) = (false, true);
                         session.order(complete(&format!("{} 00 91 1122334455667788", agent.number)), now);
                     }
-                    Input::Cancel => session.order(ReaderOrder::Cancel { sale: agent.number }, now),
+                    Input::Cancel => session.order(ReaderOrder::Cancel { sale: SaleNumber::new(agent.number) }, now),
                     Input::Deadline => {
                         if let Some(deadline) = session.deadline() {
                             now = now.max(deadline);

@@ -14,6 +14,7 @@ use pos_agent::reader::{
     ReaderHandle, ReaderOrder, ReaderProgress, ReaderSettings, TypeAmount, Unready, spawn,
 };
 use pos_agent::sim::reader::{AbortRace, CardEntry, Dukpt, Key, Options, Reader, WaitsFor, card, start};
+use pos_agent::transaction::SaleNumber;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc::Receiver;
@@ -84,7 +85,7 @@ impl Pair {
         self.sale += 1;
         let amount = Amount::parse("12.34", Currency::from_code("EUR").unwrap()).unwrap();
         let card_timeout = Duration::from_secs(60);
-        let arm = Arm { sale: self.sale, amount, transaction_type: 0, at: AT, card_timeout, entry };
+        let arm = Arm { sale: SaleNumber::new(self.sale), amount, transaction_type: 0, at: AT, card_timeout, entry };
         self.handle.order(ReaderOrder::Arm(arm)).await.unwrap();
     }
 
@@ -126,7 +127,7 @@ impl Pair {
     async fn complete_with(&mut self, arc: &[u8; 2], scripts: &[u8]) -> (CardVerdict, bool) {
         let scripts = heapless::Vec::from_slice(scripts).unwrap();
         let completion = Completion { arc: *arc, issuer_authentication: None, scripts };
-        self.handle.order(ReaderOrder::Complete { sale: self.sale, completion }).await.unwrap();
+        self.handle.order(ReaderOrder::Complete { sale: SaleNumber::new(self.sale), completion }).await.unwrap();
         let (_, event) = self.after_steps().await;
         let ReaderEvent::Completed { verdict, scripts_dropped, .. } = event else { panic!("{event:?}") };
         self.reader.remove();
@@ -139,7 +140,7 @@ impl Pair {
     async fn type_in(&mut self, what: AmountToType, number: &str) -> Result<Option<Amount>, NoAmount> {
         self.sale += 1;
         self.reader.next_number(number);
-        let order = TypeAmount { sale: self.sale, what, timeout: Duration::from_secs(60) };
+        let order = TypeAmount { sale: SaleNumber::new(self.sale), what, timeout: Duration::from_secs(60) };
         self.handle.order(ReaderOrder::TypeAmount(order)).await.unwrap();
         match self.next().await {
             ReaderEvent::Typed { sale, amount } if sale == self.sale => amount,
@@ -212,7 +213,7 @@ async fn cancelled_while_waiting_in_both_orders_of_the_race() {
         for _ in 0..2 {
             pair.arm().await;
             pair.reader.waits_for(WaitsFor::Card).await;
-            pair.handle.order(ReaderOrder::Cancel { sale: pair.sale }).await.unwrap();
+            pair.handle.order(ReaderOrder::Cancel { sale: SaleNumber::new(pair.sale) }).await.unwrap();
             let (_, event) = pair.after_steps().await;
             assert!(matches!(event, ReaderEvent::NoCard { why: NoCard::CancelledByTill, .. }), "{event:?}");
             assert!(matches!(pair.next().await, ReaderEvent::Idle));
@@ -313,7 +314,7 @@ async fn amounts_and_tips_are_typed() {
     // Key by key, and cancelled at the reader and at the till.
     for cancelled in [None, Some(NoAmount::CancelledAtReader), Some(NoAmount::CancelledByTill)] {
         pair.sale += 1;
-        let order = TypeAmount { sale: pair.sale, what: amount(), timeout: Duration::from_secs(60) };
+        let order = TypeAmount { sale: SaleNumber::new(pair.sale), what: amount(), timeout: Duration::from_secs(60) };
         pair.handle.order(ReaderOrder::TypeAmount(order)).await.unwrap();
         pair.reader.waits_for(WaitsFor::Number).await;
         for digit in [4, 5, 0] {
@@ -322,7 +323,7 @@ async fn amounts_and_tips_are_typed() {
         match &cancelled {
             None => pair.reader.key(Key::Enter),
             Some(NoAmount::CancelledAtReader) => pair.reader.key(Key::Cancel),
-            Some(_) => pair.handle.order(ReaderOrder::Cancel { sale: pair.sale }).await.unwrap(),
+            Some(_) => pair.handle.order(ReaderOrder::Cancel { sale: SaleNumber::new(pair.sale) }).await.unwrap(),
         }
         let event = pair.next().await;
         let expected = cancelled.map_or(Ok(Some(eur("4.50"))), Err);
@@ -402,14 +403,17 @@ async fn unplugged_in_every_step_and_back_at_another_tty() {
             "typing" => {
                 pair.sale += 1;
                 let what = AmountToType::Amount { currency: eur("1.00").currency() };
-                let order = TypeAmount { sale: pair.sale, what, timeout: Duration::from_secs(60) };
+                let order = TypeAmount { sale: SaleNumber::new(pair.sale), what, timeout: Duration::from_secs(60) };
                 pair.handle.order(ReaderOrder::TypeAmount(order)).await.unwrap();
                 pair.reader.waits_for(WaitsFor::Number).await;
             }
             "card in the slot" => {
                 let (_, _presented) = pair.present("chip-no-cvm", CardEntry::Insert).await;
                 let completion = Completion { arc: *b"Z1", issuer_authentication: None, scripts: heapless::Vec::new() };
-                pair.handle.order(ReaderOrder::Complete { sale: pair.sale, completion }).await.unwrap();
+                pair.handle
+                    .order(ReaderOrder::Complete { sale: SaleNumber::new(pair.sale), completion })
+                    .await
+                    .unwrap();
                 while !matches!(pair.next().await, ReaderEvent::Progress { progress: ReaderProgress::RemoveCard, .. }) {
                 }
             }

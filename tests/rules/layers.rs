@@ -16,29 +16,30 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("money", &[]),
     ("emv", &[]),
     ("card", &["emv"]),
+    ("transaction", &[]),
     ("wire", &[]),
-    ("sale", &["money", "card"]),
-    ("follow_up", &["sale", "money"]),
-    ("journal", &["sale", "money", "card"]),
-    ("reconcile", &["sale", "money"]),
-    // Devices never know each other; they speak the words of `money`, `card` and `emv`.
-    ("reader", &["money", "card", "emv", "config", "wire"]),
+    ("sale", &["money", "card", "transaction"]),
+    ("follow_up", &["sale", "money", "transaction"]),
+    ("journal", &["sale", "money", "card", "transaction"]),
+    ("reconcile", &["sale", "money", "transaction"]),
+    // Devices never know each other; they speak the words of `money`, `card`, `emv` and `transaction`.
+    ("reader", &["money", "card", "emv", "config", "wire", "transaction"]),
     // `sale` for its vocabulary of host answers.
-    ("gateway", &["money", "card", "emv", "config", "sale", "wire"]),
+    ("gateway", &["money", "card", "emv", "config", "sale", "wire", "transaction"]),
     // The interface's table knows nobody: whoever sends or judges parameters may read it.
     ("gateway::parameter", &[]),
     // Sentences about what `sale` keeps; it decides nothing.
-    ("words", &["sale", "money", "card"]),
-    ("printer", &["sale", "money", "card", "config", "wire", "words"]),
+    ("words", &["sale", "money", "card", "transaction"]),
+    ("printer", &["sale", "money", "card", "config", "wire", "words", "transaction"]),
     // `systemd` for the sockets that it has opened.
-    ("till", &["money", "config", "systemd"]),
+    ("till", &["money", "config", "systemd", "transaction"]),
     // Of the gateway the interface's table of parameters alone (`OPEN_TABLE`): a list of them is checked when the file
     // is read. `words` for the languages that there are.
     ("config", &["money", "card", "emv", "gateway", "words"]),
     ("systemd", &[]),
     ("logging", &[]),
     // For kinds and outcomes: their words are the values of labels.
-    ("metrics", &["till", "sale"]),
+    ("metrics", &["sale", "transaction"]),
     (
         "agent",
         &[
@@ -58,6 +59,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "wire",
             "follow_up",
             "words",
+            "transaction",
         ],
     ),
     // The agent's ways to the devices, walked without an agent; of the agent itself only which clock can be right.
@@ -66,13 +68,28 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("support", &["card", "emv", "config", "journal"]),
     ("board", &[]),
     // `gateway` for its table of parameters.
-    ("cli", &["till", "config", "money", "agent", "doctor", "gateway", "board", "support", "logging", "words"]),
+    (
+        "cli",
+        &[
+            "till",
+            "config",
+            "money",
+            "agent",
+            "doctor",
+            "gateway",
+            "board",
+            "support",
+            "logging",
+            "words",
+            "transaction",
+        ],
+    ),
     // Asks the ports for readers, with the doctor's manners.
     ("cli::setup", &["config", "board", "reader", "doctor"]),
     // Reads the journal beside the daemon, or without one.
     ("cli::reconcile", &["config", "journal", "reconcile"]),
     // Asks the daemon for the list; verifies, exports and adopts by itself. Of the agent only which clock can be right.
-    ("cli::journal", &["till", "config", "journal", "agent"]),
+    ("cli::journal", &["till", "config", "journal", "agent", "transaction"]),
     ("main", &["cli"]),
     // The outside world knows the agent by its wires only: of the reader its packets alone (`CLOSED_TO_SIM`).
     ("sim", &["emv", "money", "reader"]),
@@ -100,7 +117,7 @@ const OPEN_TABLE: &[&str] = &["gateway", "parameter"];
 const TABLE_ONLY: &[&str] = &["sim", "config"];
 
 /// Modules that decide and never act: no clock, no I/O, no async.
-const PURE: &[&str] = &["money", "emv", "card", "sale", "follow_up", "reconcile", "words"];
+const PURE: &[&str] = &["money", "emv", "card", "transaction", "sale", "follow_up", "reconcile", "words"];
 
 /// What a pure module has no use for, as tokens in a row.
 const IMPURE: &[&[&str]] = &[
@@ -617,7 +634,9 @@ fn finds_a_planted_violation_and_says_where() {
     let found = planted("src/sale/step.rs", source);
     assert_eq!(
         found,
-        ["src/sale/step.rs:4: uses `reader::Event`, but `sale` may use [\"money\", \"card\"] (tests/rules/layers.rs)"]
+        [
+            "src/sale/step.rs:4: uses `reader::Event`, but `sale` may use [\"money\", \"card\", \"transaction\"] (tests/rules/layers.rs)"
+        ]
     );
 }
 

@@ -10,7 +10,8 @@ use crate::leak::{Kept, Secret};
 use crate::log::LOG;
 use pos_agent::sim::reader::CardEntry::Tap;
 use pos_agent::sim::shop::Options;
-use pos_agent::till::{Outcome, State};
+use pos_agent::till::State;
+use pos_agent::transaction::OutcomeWord;
 use serde_json::{Value, json};
 
 /// A request as the bank reads it.
@@ -139,11 +140,11 @@ async fn a_reversal_is_never_taken_for_more_than_its_answer_says() {
         };
         match then {
             Then::Back => {
-                assert_eq!(ended(&view), Some(Outcome::Reversed), "{what}: {}", view.text);
+                assert_eq!(ended(&view), Some(OutcomeWord::Reversed), "{what}: {}", view.text);
                 assert_eq!(asked(number + 1), ["6.00 EUR"], "{what}");
             }
             Then::Rest(rest) => {
-                assert_eq!(ended(&view), Some(Outcome::Reversed), "{what}: {}", view.text);
+                assert_eq!(ended(&view), Some(OutcomeWord::Reversed), "{what}: {}", view.text);
                 assert_eq!(asked(number + 1), ["6.00 EUR".to_owned(), format!("{rest} EUR")], "{what}");
             }
             Then::Person => {
@@ -241,7 +242,7 @@ async fn card_numbers_in_a_banks_texts_go_no_further() {
         counter.sell(&reference, "12.34", "tap", Tap).await;
         let over = |state| matches!(state, State::Ended | State::Unconfirmed);
         let view = counter.until(&reference, "its end or a doubt", |view| over(view.state)).await;
-        let expected = [Some(Outcome::Approved), Some(Outcome::Declined), None][number / texts.len()];
+        let expected = [Some(OutcomeWord::Approved), Some(OutcomeWord::Declined), None][number / texts.len()];
         assert_eq!(view.outcome, expected, "{}", view.text);
         // A listener that lags is told so, and nothing else.
         ears.hear().await;

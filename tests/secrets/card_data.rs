@@ -5,6 +5,7 @@
 //! serial number of each sale; and from the deck: each card's number, tracks and holder; and the tokens. Each is looked
 //! for in every way in which bytes get into a text. A masked card number (first six, last four) may be said.
 
+use pos_agent::transaction::{OutcomeWord, SaleNumber};
 use std::os::unix::fs::MetadataExt;
 use std::sync::LazyLock;
 
@@ -18,7 +19,7 @@ use pos_agent::reader::apdu_link::{Decoder, Received};
 use pos_agent::sim::reader::CardEntry::{self, Insert, Swipe, Tap};
 use pos_agent::sim::reader::deck::DECK;
 use pos_agent::sim::shop::{Options, TILL_TOKEN};
-use pos_agent::till::{Outcome, State};
+use pos_agent::till::State;
 
 /// A way to pay, with the amount whose cents choose what the gateway does, and what the reader's script does.
 type Sale = (&'static str, CardEntry, &'static str, &'static str);
@@ -106,7 +107,7 @@ fn what_holds_card_data_shows_none_of_it() {
     });
     assert_eq!(count, 1);
     said.push_str(&format!("{presented:?} {presented:#?}\n"));
-    let event = pos_agent::reader::ReaderEvent::Card { sale: 1, presented: Box::new(presented) };
+    let event = pos_agent::reader::ReaderEvent::Card { sale: SaleNumber::new(1), presented: Box::new(presented) };
     said.push_str(&format!("{event:?} {event:#?}\n"));
     let kept = Kept::new("Debug", said.as_bytes());
     let secrets = [
@@ -251,7 +252,7 @@ async fn leaves_nothing_behind(sales: &[Sale], least: [(&str, usize); 3]) {
     counter.shop.reader.run_script("on waiting: clear".parse().unwrap());
     counter.sell("clear", "12.34", "tap", Tap).await;
     let clear = counter.until_ended("clear").await;
-    assert_eq!(ended(&clear), Some(Outcome::NotSent), "{}", clear.text);
+    assert_eq!(ended(&clear), Some(OutcomeWord::NotSent), "{}", clear.text);
     references.push("clear".to_owned());
 
     let mut kept = files(&counter);

@@ -8,6 +8,7 @@ use std::process::{Command, Output};
 
 use pos_agent::journal::{Db, Error, Journal, Opened, Reading, Verdict};
 use pos_agent::sale::Record;
+use pos_agent::transaction::SaleNumber;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -59,16 +60,16 @@ pub fn sell(db: &mut Db, number: u64, reference: &str, unix_ms: i64) {
 }
 
 pub fn end(db: &mut Db, number: u64, started: Record, unix_ms: i64) {
-    db.write(number, 0, unix_ms, &[started]).unwrap();
-    db.write(number, 1, unix_ms + 1000, &[asked()]).unwrap();
-    db.write(number, 2, unix_ms + 2000, &[ended()]).unwrap();
+    db.write(SaleNumber::new(number), 0, unix_ms, &[started]).unwrap();
+    db.write(SaleNumber::new(number), 1, unix_ms + 1000, &[asked()]).unwrap();
+    db.write(SaleNumber::new(number), 2, unix_ms + 2000, &[ended()]).unwrap();
 }
 
 /// A transaction that is being reversed.
 pub fn leave_open(db: &mut Db, number: u64, reference: &str, unix_ms: i64) {
-    db.write(number, 0, unix_ms, &[started(number, reference)]).unwrap();
-    db.write(number, 1, unix_ms, &[asked()]).unwrap();
-    db.write(number, 2, unix_ms, &[reversing()]).unwrap();
+    db.write(SaleNumber::new(number), 0, unix_ms, &[started(number, reference)]).unwrap();
+    db.write(SaleNumber::new(number), 1, unix_ms, &[asked()]).unwrap();
+    db.write(SaleNumber::new(number), 2, unix_ms, &[reversing()]).unwrap();
 }
 
 pub fn file(dir: &TempDir) -> PathBuf {

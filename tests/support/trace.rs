@@ -22,6 +22,7 @@ use pos_agent::reader::{
     AmountToType, Arm, Completion, EntryRequest, LocalTime, ReaderEvent, ReaderOrder, ReaderSettings, TypeAmount,
     Unready,
 };
+use pos_agent::transaction::SaleNumber;
 
 pub(crate) const AT: LocalTime = LocalTime { year: 25, month: 1, day: 31, hour: 12, minute: 34, second: 56 };
 
@@ -294,7 +295,14 @@ impl Player {
 
 pub(crate) fn arm(sale: u64) -> Arm {
     let amount = Amount::parse("12.34", Currency::from_code("EUR").unwrap()).unwrap();
-    Arm { sale, amount, transaction_type: 0, at: AT, card_timeout: Duration::from_secs(60), entry: EntryRequest::Card }
+    Arm {
+        sale: SaleNumber::new(sale),
+        amount,
+        transaction_type: 0,
+        at: AT,
+        card_timeout: Duration::from_secs(60),
+        entry: EntryRequest::Card,
+    }
 }
 
 /// `SALE amount CURRENCY` or `SALE tip BILL CURRENCY [PERCENTAGE…]`, in 30 seconds.

@@ -7,7 +7,8 @@ use pos_agent::sim::gateway::{Kind, Outcome as Bank, State as Booked};
 use pos_agent::sim::reader::CardEntry::Tap;
 use pos_agent::sim::reader::{WaitsFor, card};
 use pos_agent::sim::shop::Options;
-use pos_agent::till::{Outcome, SaleView};
+use pos_agent::till::SaleView;
+use pos_agent::transaction::OutcomeWord;
 use serde_json::{Value, json};
 
 /// The same in one currency.
@@ -44,7 +45,7 @@ impl Counter {
         assert_eq!(status, 201, "{answer}");
         self.present(card("tap").unwrap(), Tap).await;
         let view = self.until_ended(reference).await;
-        assert_eq!(ended(&view), Some(Outcome::PartiallyApproved), "{}", view.text);
+        assert_eq!(ended(&view), Some(OutcomeWord::PartiallyApproved), "{}", view.text);
         assert_eq!(
             (view.amount.as_str(), view.approved_amount.as_deref(), view.currency.as_str()),
             (*asked, Some(*part), *currency)
@@ -128,7 +129,7 @@ async fn a_part_in_any_currency_is_all_there_is_to_give_back() {
         let view = counter.done(json!({"kind": "refund", "reference": format!("r2-{currency}"), "of": sale})).await;
         assert_eq!(
             (ended(&view), view.amount.as_str(), view.currency.as_str()),
-            (Some(Outcome::Approved), *rest, *currency)
+            (Some(OutcomeWord::Approved), *rest, *currency)
         );
         counter.receipt_over(rest, currency).await;
         assert_eq!(counter.show(&sale).await.left.as_deref(), Some("0"));
@@ -161,7 +162,7 @@ async fn a_part_in_any_currency_is_all_there_is_to_capture_or_to_undo() {
         let more = json!({"kind": "capture", "reference": "no", "of": room, "amount": beyond, "currency": currency});
         assert_eq!(counter.ask(more).await.0, 422, "{currency}: never reserved");
         let one = json!({"kind": "capture", "reference": format!("c1-{currency}"), "of": room, "amount": first, "currency": currency});
-        assert_eq!(ended(&counter.done(one).await), Some(Outcome::Approved));
+        assert_eq!(ended(&counter.done(one).await), Some(OutcomeWord::Approved));
         counter.receipt_over(first, currency).await;
         let last = counter.done(json!({"kind": "capture", "reference": format!("c2-{currency}"), "of": room})).await;
         assert_eq!((last.amount.as_str(), last.currency.as_str()), (*rest, *currency));
@@ -172,7 +173,7 @@ async fn a_part_in_any_currency_is_all_there_is_to_capture_or_to_undo() {
         let undone = counter.done(json!({"kind": "reversal", "reference": format!("v-{currency}"), "of": sale})).await;
         assert_eq!(
             (ended(&undone), undone.amount.as_str(), undone.currency.as_str()),
-            (Some(Outcome::Approved), *part, *currency)
+            (Some(OutcomeWord::Approved), *part, *currency)
         );
         counter.receipt_over(part, currency).await;
         assert_eq!(counter.show(&sale).await.left.as_deref(), Some("0"));
@@ -196,7 +197,7 @@ async fn what_is_taken_back_by_itself_goes_back_in_its_own_currency() {
             assert_eq!(counter.begin_in(&reference, asked, currency).await.0, 201);
             counter.present(card("tap").unwrap(), Tap).await;
             let view = counter.until_ended(&reference).await;
-            assert_eq!(ended(&view), Some(Outcome::Reversed), "{}", view.text);
+            assert_eq!(ended(&view), Some(OutcomeWord::Reversed), "{}", view.text);
             counter.until_ready().await;
             // One that says that it is not confirmed yet may come before.
             while !counter.paper().await.contains("CUSTOMER COPY") {}
@@ -229,7 +230,7 @@ async fn the_limit_holds_for_the_amount_and_for_the_amount_with_its_tip() {
     counter.shop.reader.next_number("167");
     assert_eq!(counter.ask(with_tip("over")).await.0, 201);
     let view = counter.until_ended("over").await;
-    assert_eq!(ended(&view), Some(Outcome::Cancelled), "{}", view.text);
+    assert_eq!(ended(&view), Some(OutcomeWord::Cancelled), "{}", view.text);
     assert_eq!(view.reason.as_deref(), Some("tip-not-possible"), "{}", view.text);
     assert!(view.text.contains("14.01 EUR"), "{}", view.text);
     assert!(counter.shop.gateway.ledger().entries().is_empty());
@@ -238,7 +239,7 @@ async fn the_limit_holds_for_the_amount_and_for_the_amount_with_its_tip() {
     assert_eq!(counter.ask(with_tip("at the limit")).await.0, 201);
     counter::within("the reader asking for a card", counter.shop.reader.waits_for(WaitsFor::Card)).await;
     counter.shop.reader.tap(card("tap").unwrap());
-    assert_eq!(ended(&counter.until_ended("at the limit").await), Some(Outcome::Approved));
+    assert_eq!(ended(&counter.until_ended("at the limit").await), Some(OutcomeWord::Approved));
     assert_eq!(counter.charged(), ["14.00 EUR"]);
 }
 

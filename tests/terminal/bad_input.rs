@@ -16,7 +16,8 @@ use pos_agent::sim::gateway::Certificate;
 use pos_agent::sim::reader::CardEntry::{self, Insert, Swipe, Tap};
 use pos_agent::sim::reader::card;
 use pos_agent::sim::shop::Options;
-use pos_agent::till::{Outcome, SaleView, State};
+use pos_agent::till::{SaleView, State};
+use pos_agent::transaction::OutcomeWord;
 use serde_json::json;
 use tokio::io::AsyncReadExt;
 
@@ -317,7 +318,7 @@ async fn the_largest_amount_and_the_longest_reference_are_taken() {
     let reference = "R".repeat(64);
     counter.sell(&reference, "9999999999.99", "tap", Tap).await;
     let view = counter.until_ended(&reference).await;
-    assert_eq!((view.outcome, view.amount.as_str()), (Some(Outcome::Approved), "9999999999.99"), "{}", view.text);
+    assert_eq!((view.outcome, view.amount.as_str()), (Some(OutcomeWord::Approved), "9999999999.99"), "{}", view.text);
     counter.until_ready().await;
     // Three decimals that two can say, and none at all.
     for (reference, amount, currency, at_gateway) in
@@ -329,7 +330,7 @@ async fn the_largest_amount_and_the_longest_reference_are_taken() {
         assert!(status == 422 && refused["error"]["message"].as_str().unwrap().contains(why), "{refused}");
         assert_eq!(counter.begin_in(reference, amount, currency).await.0, 201);
         counter.present(card("tap").unwrap(), Tap).await;
-        assert_eq!(counter.until_ended(reference).await.outcome, Some(Outcome::Approved));
+        assert_eq!(counter.until_ended(reference).await.outcome, Some(OutcomeWord::Approved));
         assert_eq!(counter.charged_for(reference), [at_gateway]);
         counter.until_ready().await;
     }
@@ -386,7 +387,7 @@ async fn without_a_reader_that_encrypts_no_sale_begins() {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
     /// At once.
-    Now(Outcome),
+    Now(OutcomeWord),
     /// "Unconfirmed" at first; then reversed, which the till hears as declined.
     Reversed,
     /// Unconfirmed: absence is final only after a day, and a decision may still come.
@@ -422,13 +423,13 @@ const fn line(what: &'static str, wrong: fn(&mut Options), amount: &'static str,
 /// What the gateway answers (`pos-sim gateway --help` lists the cents).
 #[rustfmt::skip]
 const ANSWERS: &[Line] = &[
-    line("declined",                       as_it_is, "10.51", CHIP, "bank-declined",             Now(Outcome::Declined), 1, NOTHING),
+    line("declined",                       as_it_is, "10.51", CHIP, "bank-declined",             Now(OutcomeWord::Declined), 1, NOTHING),
     line("approved for half",              as_it_is, "10.60", CHIP, "partial-not-taken", Reversed, 5, NOTHING),
     line("approved for half of a tap",     as_it_is, "10.60", TAP,  "partial-not-taken", Reversed, 5, NOTHING),
-    line("a half that the till can take",  as_it_is, "10.60", CHIP, "PARTIALLY APPROVED: only 5.30 EUR of 10.60",  Now(Outcome::PartiallyApproved), 4, &["5.30 EUR"]),
-    line("pending, then approved",         as_it_is, "10.61", CHIP, "APPROVED 10.61 EUR",                          Now(Outcome::Approved), 0, &["10.61 EUR"]),
+    line("a half that the till can take",  as_it_is, "10.60", CHIP, "PARTIALLY APPROVED: only 5.30 EUR of 10.60",  Now(OutcomeWord::PartiallyApproved), 4, &["5.30 EUR"]),
+    line("pending, then approved",         as_it_is, "10.61", CHIP, "APPROVED 10.61 EUR",                          Now(OutcomeWord::Approved), 0, &["10.61 EUR"]),
     line("pending for ever",               hurried,  "10.62", CHIP, "not-decided-in-time", Open, 3, NOTHING),
-    line("too many requests",              as_it_is, "10.63", CHIP, "gateway-throttles",        Now(Outcome::NotSent), 69, NOTHING),
+    line("too many requests",              as_it_is, "10.63", CHIP, "gateway-throttles",        Now(OutcomeWord::NotSent), 69, NOTHING),
     line("HTTP 500, not processed",        as_it_is, "10.64", CHIP, "gateway-out-of-order",      Open, 3, NOTHING),
     line("HTTP 500, processed",            as_it_is, "10.65", CHIP, "gateway-out-of-order",      Reversed, 5, NOTHING),
     line("garbage",                        as_it_is, "10.66", TAP,  "answer-unclear",      Reversed, 5, NOTHING),
@@ -439,43 +440,43 @@ const ANSWERS: &[Line] = &[
     line("silence after it is processed",  hurried,  "10.71", CHIP, "gateway-no-answer",           Reversed, 5, NOTHING),
     line("cut before it is processed",     as_it_is, "10.72", CHIP, "gateway-no-answer",           Open, 3, NOTHING),
     line("cut after it is processed",      as_it_is, "10.73", SWIPE, "gateway-no-answer",          Reversed, 5, NOTHING),
-    line("control bytes in statusText",    as_it_is, "10.74", CHIP, "APPROVED 10.74 EUR",                          Now(Outcome::Approved), 0, &["10.74 EUR"]),
-    line("no answer for the chip",         as_it_is, "10.75", CHIP, "APPROVED 10.75 EUR",                          Now(Outcome::Approved), 0, &["10.75 EUR"]),
+    line("control bytes in statusText",    as_it_is, "10.74", CHIP, "APPROVED 10.74 EUR",                          Now(OutcomeWord::Approved), 0, &["10.74 EUR"]),
+    line("no answer for the chip",         as_it_is, "10.75", CHIP, "APPROVED 10.75 EUR",                          Now(OutcomeWord::Approved), 0, &["10.75 EUR"]),
     line("the chip wants an answer",       as_it_is, "10.75", ("chip-pin", Insert), "card-refused", Reversed, 5, NOTHING),
-    line("malformed answer for the chip",  as_it_is, "10.76", CHIP, "APPROVED 10.76 EUR",                          Now(Outcome::Approved), 0, &["10.76 EUR"]),
+    line("malformed answer for the chip",  as_it_is, "10.76", CHIP, "APPROVED 10.76 EUR",                          Now(OutcomeWord::Approved), 0, &["10.76 EUR"]),
     line("approved, 8A declines",          as_it_is, "10.77", CHIP, "chip-contradicted",   Reversed, 5, NOTHING),
     line("approved, 8A declines a tap",    as_it_is, "10.77", TAP,  "chip-contradicted",   Reversed, 5, NOTHING),
-    line("HTTP 307 to the same host",      as_it_is, "10.78", CHIP, "APPROVED 10.78 EUR",                          Now(Outcome::Approved), 0, &["10.78 EUR"]),
+    line("HTTP 307 to the same host",      as_it_is, "10.78", CHIP, "APPROVED 10.78 EUR",                          Now(OutcomeWord::Approved), 0, &["10.78 EUR"]),
     line("approved for more",              as_it_is, "10.79", CHIP, "another-amount-approved", Reversed, 5, NOTHING),
     line("found at the third look only",   as_it_is, "10.80", CHIP, "gateway-no-answer",           Reversed, 5, NOTHING),
     line("the first reversal fails",       as_it_is, "10.81", CHIP, "gateway-no-answer",           Reversed, 5, NOTHING),
     line("the reversal's answer is lost",  as_it_is, "10.82", CHIP, "gateway-no-answer",           Reversed, 5, NOTHING),
-    line("long scripts for a plain card",  as_it_is, "10.57", CHIP, "APPROVED 10.57 EUR",                          Now(Outcome::Approved), 0, &["10.57 EUR"]),
+    line("long scripts for a plain card",  as_it_is, "10.57", CHIP, "APPROVED 10.57 EUR",                          Now(OutcomeWord::Approved), 0, &["10.57 EUR"]),
     line("HTTP 307 to another host",       as_it_is, "10.83", CHIP, "gateway-no-answer",           Open, 3, NOTHING),
 ];
 
 /// What stands on the way to the gateway.
 #[rustfmt::skip]
 const WAYS: &[Line] = &[
-    line("expired certificate",         |shop| shop.gateway.certificate = Certificate::Expired,   "12.34", CHIP, "gateway-certificate-expired", Now(Outcome::NotSent), 69, NOTHING),
-    line("certificate of another host", |shop| shop.gateway.certificate = Certificate::WrongName, "12.34", TAP,  "gateway-untrusted-certificate", Now(Outcome::NotSent), 69, NOTHING),
-    line("certificate of another CA",   |shop| shop.gateway.certificate = Certificate::OtherCa,   "12.34", SWIPE, "gateway-untrusted-certificate", Now(Outcome::NotSent), 69, NOTHING),
-    line("nobody listens",              |shop| to_port(shop, closed_port()),                      "12.34", CHIP, "gateway-unreachable", Now(Outcome::NotSent), 69, NOTHING),
-    line("no TLS handshake",            |shop| to_port(shop, deaf_port()),                        "12.34", CHIP, "gateway-unreachable", Now(Outcome::NotSent), 69, NOTHING),
-    line("another's access token",      |shop| replace(shop, "/gateway-token\"", "/till-token\""), "12.34", CHIP, "gateway-refuses-token", Now(Outcome::NotSent), 69, NOTHING),
-    line("a wrong path",                |shop| replace(shop, "/\"\nentity-id", "/elsewhere\"\nentity-id"), "12.34", CHIP, "gateway-wrong-address", Now(Outcome::NotSent), 69, NOTHING),
-    line("another's entity",            |shop| replace(shop, "entity-id = \"8ac7", "entity-id = \"0000"), "12.34", CHIP, "bank-declined", Now(Outcome::Declined), 1, NOTHING),
+    line("expired certificate",         |shop| shop.gateway.certificate = Certificate::Expired,   "12.34", CHIP, "gateway-certificate-expired", Now(OutcomeWord::NotSent), 69, NOTHING),
+    line("certificate of another host", |shop| shop.gateway.certificate = Certificate::WrongName, "12.34", TAP,  "gateway-untrusted-certificate", Now(OutcomeWord::NotSent), 69, NOTHING),
+    line("certificate of another CA",   |shop| shop.gateway.certificate = Certificate::OtherCa,   "12.34", SWIPE, "gateway-untrusted-certificate", Now(OutcomeWord::NotSent), 69, NOTHING),
+    line("nobody listens",              |shop| to_port(shop, closed_port()),                      "12.34", CHIP, "gateway-unreachable", Now(OutcomeWord::NotSent), 69, NOTHING),
+    line("no TLS handshake",            |shop| to_port(shop, deaf_port()),                        "12.34", CHIP, "gateway-unreachable", Now(OutcomeWord::NotSent), 69, NOTHING),
+    line("another's access token",      |shop| replace(shop, "/gateway-token\"", "/till-token\""), "12.34", CHIP, "gateway-refuses-token", Now(OutcomeWord::NotSent), 69, NOTHING),
+    line("a wrong path",                |shop| replace(shop, "/\"\nentity-id", "/elsewhere\"\nentity-id"), "12.34", CHIP, "gateway-wrong-address", Now(OutcomeWord::NotSent), 69, NOTHING),
+    line("another's entity",            |shop| replace(shop, "entity-id = \"8ac7", "entity-id = \"0000"), "12.34", CHIP, "bank-declined", Now(OutcomeWord::Declined), 1, NOTHING),
 ];
 
 /// What the reader does.
 #[rustfmt::skip]
 const READERS: &[Line] = &[
-    line("signs another amount",         |shop| shop.reader.amount_override = Some(1),       "12.34", CHIP, "reader-amount-differs", Now(Outcome::NotSent), 69, NOTHING),
-    line("signs another amount, tapped", |shop| shop.reader.amount_override = Some(123_400), "12.34", TAP,  "reader-amount-differs", Now(Outcome::NotSent), 69, NOTHING),
-    line("signs another currency",       |shop| shop.reader.currency_override = Some(840),   "12.34", CHIP, "reader-amount-differs", Now(Outcome::NotSent), 69, NOTHING),
-    line("clear chip data",              in_clear, "12.34", CHIP,  "reader-clear-data", Now(Outcome::NotSent), 69, NOTHING),
-    line("clear chip data of a tap",     in_clear, "12.34", TAP,   "reader-clear-data", Now(Outcome::NotSent), 69, NOTHING),
-    line("clear tracks",                 in_clear, "12.34", SWIPE, "reader-clear-data", Now(Outcome::NotSent), 69, NOTHING),
+    line("signs another amount",         |shop| shop.reader.amount_override = Some(1),       "12.34", CHIP, "reader-amount-differs", Now(OutcomeWord::NotSent), 69, NOTHING),
+    line("signs another amount, tapped", |shop| shop.reader.amount_override = Some(123_400), "12.34", TAP,  "reader-amount-differs", Now(OutcomeWord::NotSent), 69, NOTHING),
+    line("signs another currency",       |shop| shop.reader.currency_override = Some(840),   "12.34", CHIP, "reader-amount-differs", Now(OutcomeWord::NotSent), 69, NOTHING),
+    line("clear chip data",              in_clear, "12.34", CHIP,  "reader-clear-data", Now(OutcomeWord::NotSent), 69, NOTHING),
+    line("clear chip data of a tap",     in_clear, "12.34", TAP,   "reader-clear-data", Now(OutcomeWord::NotSent), 69, NOTHING),
+    line("clear tracks",                 in_clear, "12.34", SWIPE, "reader-clear-data", Now(OutcomeWord::NotSent), 69, NOTHING),
 ];
 
 fn as_it_is(_: &mut Options) {}
@@ -550,7 +551,7 @@ impl Line {
         let mut ears = counter.listen().await;
         let settle = if self.end == Open { "1" } else { "20" };
         let mut sale = vec!["sale", self.amount, "--reference", "R1", "--settle-s", settle];
-        sale.extend((self.end == Now(Outcome::PartiallyApproved)).then_some("--accept-partial"));
+        sale.extend((self.end == Now(OutcomeWord::PartiallyApproved)).then_some("--accept-partial"));
         let sale = counter.verb(&sale);
         counter.present(card(self.card.0).unwrap(), self.card.1).await;
 
@@ -582,7 +583,7 @@ impl Line {
                 assert!(!states.contains(&State::Unconfirmed), "{what}: {states:?}");
             }
             Reversed => {
-                assert_eq!(view.outcome, Some(Outcome::Reversed), "{what}: {}", view.text);
+                assert_eq!(view.outcome, Some(OutcomeWord::Reversed), "{what}: {}", view.text);
                 assert!(states.ends_with(&[State::Unconfirmed, State::Ended]), "{what}: {states:?}");
                 assert!(text.contains("UNCONFIRMED"), "{what}: {text}");
             }
@@ -607,7 +608,7 @@ impl Line {
             "{status:?}"
         );
         counter.sell("R2", "2.00", "tap", Tap).await;
-        assert_eq!(counter.until_ended("R2").await.outcome, Some(Outcome::Approved), "{what}");
+        assert_eq!(counter.until_ended("R2").await.outcome, Some(OutcomeWord::Approved), "{what}");
         assert_eq!(counter.charged_for("R2"), ["2.00 EUR"], "{what}");
         assert!(counter.charged_for("R1").is_empty(), "{what}");
         assert_eq!(counter.show("R1").await.state, State::Unconfirmed, "{what}");

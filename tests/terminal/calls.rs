@@ -4,7 +4,8 @@
 use crate::counter::{self, Counter, ended};
 use pos_agent::sim::reader::CardEntry::{Insert, Tap};
 use pos_agent::sim::reader::card;
-use pos_agent::till::{Kind, Outcome, SaleView};
+use pos_agent::till::SaleView;
+use pos_agent::transaction::{Kind, OutcomeWord, Reference};
 use serde_json::{Value, json};
 
 impl Counter {
@@ -25,7 +26,7 @@ impl Counter {
         assert_eq!(status, 201, "{answer}");
         self.present(card("tap").unwrap(), Tap).await;
         let view = self.until_ended(&reference).await;
-        assert_eq!(ended(&view), Some(Outcome::Approved), "{}", view.text);
+        assert_eq!(ended(&view), Some(OutcomeWord::Approved), "{}", view.text);
         self.until_ready().await;
         view
     }
@@ -47,7 +48,7 @@ async fn a_reservation_is_captured_in_parts_and_never_beyond_what_is_left() {
     assert_eq!(counter.show("room").await.left.as_deref(), Some("100.00"));
 
     let first = counter.done(json!({"kind": "capture", "reference": "c1", "of": "room", "amount": "30.00"})).await;
-    assert_eq!((ended(&first), first.of.as_deref()), (Some(Outcome::Approved), Some("room")), "{}", first.text);
+    assert_eq!((ended(&first), first.of.as_deref()), (Some(OutcomeWord::Approved), Some("room")), "{}", first.text);
     assert_eq!(counter.show("room").await.left.as_deref(), Some("70.00"));
     let (status, code, message) =
         counter.refused(json!({"kind": "capture", "reference": "c2", "of": "room", "amount": "70.01"})).await;
@@ -56,12 +57,12 @@ async fn a_reservation_is_captured_in_parts_and_never_beyond_what_is_left() {
 
     // More is reserved, and then the rest is taken for good.
     let more = counter.done(json!({"kind": "increment", "reference": "i1", "of": "room", "amount": "20.00"})).await;
-    assert_eq!(ended(&more), Some(Outcome::Approved), "{}", more.text);
+    assert_eq!(ended(&more), Some(OutcomeWord::Approved), "{}", more.text);
     assert_eq!(counter.show("room").await.left.as_deref(), Some("90.00"));
     let last = counter
         .done(json!({"kind": "capture", "reference": "c3", "of": "room", "parameters": {"sequence": "FINAL"}}))
         .await;
-    assert_eq!((ended(&last), last.amount.as_str()), (Some(Outcome::Approved), "90.00"), "{}", last.text);
+    assert_eq!((ended(&last), last.amount.as_str()), (Some(OutcomeWord::Approved), "90.00"), "{}", last.text);
     let (status, code, _) =
         counter.refused(json!({"kind": "capture", "reference": "c4", "of": "room", "amount": "1.00"})).await;
     assert_eq!((status, code.as_str()), (422, "not-possible"));
@@ -73,12 +74,12 @@ async fn a_reservation_is_made_anew_and_captured_then() {
     let counter = Counter::open().await;
     counter.with_card(json!({"kind": "pre-authorisation", "reference": "room", "amount": "100.00"})).await;
     let anew = counter.done(json!({"kind": "reauthorisation", "reference": "again", "of": "room"})).await;
-    assert_eq!((ended(&anew), anew.amount.as_str()), (Some(Outcome::Approved), "100.00"), "{}", anew.text);
+    assert_eq!((ended(&anew), anew.amount.as_str()), (Some(OutcomeWord::Approved), "100.00"), "{}", anew.text);
     let (status, code, message) =
         counter.refused(json!({"kind": "capture", "reference": "c1", "of": "room", "amount": "1.00"})).await;
     assert_eq!((status, code.as_str()), (422, "not-possible"), "{message}");
     let taken = counter.done(json!({"kind": "capture", "reference": "c2", "of": "again"})).await;
-    assert_eq!((ended(&taken), taken.amount.as_str()), (Some(Outcome::Approved), "100.00"), "{}", taken.text);
+    assert_eq!((ended(&taken), taken.amount.as_str()), (Some(OutcomeWord::Approved), "100.00"), "{}", taken.text);
     assert_eq!(counter.types(), ["PA", "PA", "CP"]);
 }
 
@@ -89,7 +90,7 @@ async fn a_payment_is_refunded_in_parts_and_never_beyond_itself() {
     counter.paper().await;
     counter.paper().await;
     let part = counter.done(json!({"kind": "refund", "reference": "r1", "of": "s", "amount": "5.00"})).await;
-    assert_eq!((ended(&part), part.text.as_str()), (Some(Outcome::Approved), "REFUND APPROVED 5.00 EUR"));
+    assert_eq!((ended(&part), part.text.as_str()), (Some(OutcomeWord::Approved), "REFUND APPROVED 5.00 EUR"));
     let receipt = counter.paper().await;
     assert!(receipt.contains("REFUND") && receipt.contains("5.00 EUR") && receipt.contains("APPROVED"), "{receipt}");
     // It names the card and the sale that it refers to.
@@ -103,7 +104,7 @@ async fn a_payment_is_refunded_in_parts_and_never_beyond_itself() {
         counter.refused(json!({"kind": "refund", "reference": "r2", "of": "s", "amount": "7.35"})).await;
     assert_eq!((status, code.as_str()), (422, "amount"));
     let rest = counter.done(json!({"kind": "refund", "reference": "r3", "of": "s"})).await;
-    assert_eq!((ended(&rest), rest.amount.as_str()), (Some(Outcome::Approved), "7.34"));
+    assert_eq!((ended(&rest), rest.amount.as_str()), (Some(OutcomeWord::Approved), "7.34"));
     for (body, code) in [
         (json!({"kind": "refund", "reference": "r4", "of": "s"}), "not-possible"),
         (json!({"kind": "refund", "reference": "r5", "of": "r1"}), "not-possible"),
@@ -127,7 +128,7 @@ async fn an_earlier_transaction_is_undone_once() {
     let counter = Counter::open().await;
     counter.with_card(json!({"reference": "s", "amount": "12.34"})).await;
     let undone = counter.done(json!({"kind": "reversal", "reference": "v1", "of": "s"})).await;
-    assert_eq!((ended(&undone), undone.amount.as_str()), (Some(Outcome::Approved), "12.34"), "{}", undone.text);
+    assert_eq!((ended(&undone), undone.amount.as_str()), (Some(OutcomeWord::Approved), "12.34"), "{}", undone.text);
     assert!(counter.charged().is_empty());
     for kind in ["reversal", "refund"] {
         let (status, code, message) = counter.refused(json!({"kind": kind, "reference": "v2", "of": "s"})).await;
@@ -143,7 +144,7 @@ async fn a_credit_pays_out_to_a_card_and_its_aac_is_no_refusal() {
     // This chip says AAC whatever the host says.
     counter.present(card("chip-refuses").unwrap(), Insert).await;
     let view = counter.until_ended("cr").await;
-    assert_eq!(ended(&view), Some(Outcome::Approved), "{}", view.text);
+    assert_eq!(ended(&view), Some(OutcomeWord::Approved), "{}", view.text);
     counter.shop.reader.remove();
     let receipt = counter.paper().await;
     assert!(receipt.contains("CREDIT") && receipt.contains("APPROVED"), "{receipt}");
@@ -162,7 +163,7 @@ async fn a_card_that_was_kept_pays_again_without_being_there() {
         .done(json!({"kind": "by-registration", "reference": "s2", "amount": "9.99", "registration": registration,
             "parameters": {"standingInstruction": {"type": "UNSCHEDULED", "mode": "REPEATED", "source": "MIT"}}}))
         .await;
-    assert_eq!(ended(&again), Some(Outcome::Approved), "{}", again.text);
+    assert_eq!(ended(&again), Some(OutcomeWord::Approved), "{}", again.text);
     assert_eq!(counter.charged(), ["12.34 EUR", "9.99 EUR"]);
 }
 
@@ -183,11 +184,11 @@ async fn a_refund_whose_answer_is_lost_is_found_or_carried_out_once() {
         assert!(refunds <= 1, "{amount}: {:?}", counter.types());
         if amount == "1.71" {
             let view = counter.until_ended("r").await;
-            assert_eq!(ended(&view), Some(Outcome::Approved), "{amount}: {}", view.text);
+            assert_eq!(ended(&view), Some(OutcomeWord::Approved), "{amount}: {}", view.text);
             assert_eq!(counter.types(), ["DB", "RF"]);
         } else {
             // What is unconfirmed counts as taken: nothing more than the rest can be refunded meanwhile.
-            assert_ne!(view.outcome, Some(Outcome::Declined));
+            assert_ne!(view.outcome, Some(OutcomeWord::Declined));
             assert_eq!(counter.show("s").await.left.as_deref(), Some("10.64"));
         }
     }
@@ -212,7 +213,7 @@ async fn a_stop_waits_for_the_answer_to_what_was_sent() {
     counter.shop.gateway.set_offline(true).await.unwrap();
     counter.start_agent();
     counter.until_status("answering", |_| true).await;
-    assert_eq!(ended(&counter.show("r").await), Some(Outcome::Approved));
+    assert_eq!(ended(&counter.show("r").await), Some(OutcomeWord::Approved));
     assert_eq!(counter.types(), ["DB", "RF"]);
 }
 
@@ -238,7 +239,7 @@ async fn what_a_till_adds_is_judged_before_the_card_is_asked_for() {
             "merchantMemo": "Table seven", "customParameters": {"waiter": "Ann"},
             "cart": {"items": [{"name": "Tea", "price": "2.50", "quantity": "2"}]}}}))
         .await;
-    assert_eq!(ended(&view), Some(Outcome::Approved));
+    assert_eq!(ended(&view), Some(OutcomeWord::Approved));
     let answer = counter.show("p").await.answer;
     assert_eq!(answer.get("customParameters.waiter").map(String::as_str), Some("Ann"), "{answer:?}");
 }
@@ -359,7 +360,7 @@ async fn a_throttled_sale_is_sent_again_and_charged_once() {
     assert_eq!(status, 201, "{answer}");
     counter.present(card("tap").unwrap(), Tap).await;
     let view = counter.until_ended("s").await;
-    assert_eq!(ended(&view), Some(Outcome::Approved), "{}", view.text);
+    assert_eq!(ended(&view), Some(OutcomeWord::Approved), "{}", view.text);
     assert_eq!(counter.charged(), ["12.34 EUR"]);
     let asked = counter.kept()[0].kinds().iter().filter(|kind| **kind == "asked").count();
     assert_eq!(asked, 3, "each time it was written down before");
@@ -388,7 +389,7 @@ async fn the_command_line_does_what_a_till_does() {
     let (code, _, err) = verb(&["refund", "room"]).await;
     assert!(code == 65 && err.contains("no refund of a pre-authorisation"), "{code} {err}");
     let payment = counter.show("c1").await.payment_id.unwrap();
-    let (code, out, err) = verb(&["payment", &payment]).await;
+    let (code, out, err) = verb(&["payment", payment.as_str()]).await;
     assert!(
         code == 0 && out.contains("paymentType") && out.contains("CP") && !out.contains("holder"),
         "{code} {out} {err}"
@@ -397,7 +398,7 @@ async fn the_command_line_does_what_a_till_does() {
     assert!(code == 69 && err.contains("no such payment"), "{code} {err}");
     let (code, out, err) =
         verb(&["query", "paymentTypes=CP", "date.from=2020-01-01 00:00:00", "date.to=2099-12-31 23:59:59"]).await;
-    assert!(code == 0 && out.contains(&payment), "{code} {out} {err}");
+    assert!(code == 0 && out.contains(payment.as_str()), "{code} {out} {err}");
     let (code, _, err) = verb(&["query", "limit=99"]).await;
     assert!(code == 65 && err.contains("limit"), "{code} {err}");
 }
@@ -459,7 +460,11 @@ async fn the_command_line_shows_what_went_back() {
     assert!(text.ends_with("refund r1: approved, -3.50 EUR\nleft: 8.84 EUR\n"), "{text}");
     let (_, json, _) = said(&["show", "s", "--json"]).await;
     let view: SaleView = serde_json::from_str(&json).unwrap();
-    let later: Vec<_> = view.later.iter().map(|one| (one.number, one.reference.as_deref(), one.kind)).collect();
+    let later: Vec<_> = view
+        .later
+        .iter()
+        .map(|one| (one.number.get(), one.reference.as_ref().map(Reference::as_str), one.kind))
+        .collect();
     assert_eq!(later, [(2, Some("r1"), Kind::Refund)]);
     let (_, list, _) = said(&["journal"]).await;
     for (line, [reference, kind, amount]) in list.lines().zip([

@@ -9,7 +9,7 @@ use crate::world::bank_server;
 use crate::world::board::End;
 use crate::world::tills::{Told, Wish};
 use pos_agent::journal::{Db, inspect};
-use pos_agent::till::Kind;
+use pos_agent::transaction::Kind;
 use tokio::time::sleep;
 
 const YEAR_MS: i64 = 365 * 24 * 3600 * 1000;

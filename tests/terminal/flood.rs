@@ -8,7 +8,8 @@ use crate::counter::{self, Counter, ended};
 use pos_agent::sim::reader::flood::FLOODS;
 use pos_agent::sim::reader::{CardEntry, card};
 use pos_agent::sim::shop::Options;
-use pos_agent::till::{Attention, Outcome, ReaderState, StatusView};
+use pos_agent::till::{Attention, ReaderState, StatusView};
+use pos_agent::transaction::OutcomeWord;
 use serde_json::json;
 
 /// What a reader may get rid of until a till has its answer: what the agent takes before it closes the line (64 KiB),
@@ -75,7 +76,7 @@ async fn serves_tills(counter: &Counter, kept: &str, what: &str) {
         counter.until_ended("kept").await
     };
     let view = unless_flooded(counter, &format!("{what}: a sale without a card"), sold).await;
-    assert_eq!(ended(&view), Some(Outcome::Approved), "{what}: {}", view.text);
+    assert_eq!(ended(&view), Some(OutcomeWord::Approved), "{what}: {}", view.text);
 }
 
 async fn is_said(counter: &Counter, what: &str) {
@@ -112,7 +113,7 @@ async fn no_flood_while_a_card_is_awaited_starves_a_till() {
             serves_tills(&counter, &kept, &what).await;
             let view = unless_flooded(&counter, &what, counter.until_ended("card")).await;
             // A reader that is given up, or a card that it could not read.
-            let nothing_sent = matches!(ended(&view), Some(Outcome::NotSent | Outcome::Cancelled));
+            let nothing_sent = matches!(ended(&view), Some(OutcomeWord::NotSent | OutcomeWord::Cancelled));
             assert!(nothing_sent, "{what}: {}", view.text);
             assert_eq!(counter.charged(), ["1.00 EUR", "9.99 EUR"], "{what}");
             is_said(&counter, &what).await;
@@ -148,6 +149,6 @@ async fn while_the_host_is_asked(name: &str) {
     counter.shop.reader.remove();
     counter.until_ready().await;
     counter.sell("next", "5.00", "tap", CardEntry::Tap).await;
-    assert_eq!(ended(&counter.until_ended("next").await), Some(Outcome::Approved), "{name}");
+    assert_eq!(ended(&counter.until_ended("next").await), Some(OutcomeWord::Approved), "{name}");
     counter.audit(name);
 }

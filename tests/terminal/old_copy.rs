@@ -9,7 +9,7 @@ use crate::world::bank::Behaviour;
 use crate::world::host_rules::{self, HostRules};
 use crate::world::tills::{Told, Wish};
 use crate::world::verdict::EndState;
-use pos_agent::till::Kind;
+use pos_agent::transaction::Kind;
 use tokio::time::sleep;
 
 const HOUR: Duration = Duration::from_secs(3600);

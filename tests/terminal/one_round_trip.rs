@@ -6,7 +6,8 @@ use pos_agent::sim::gateway::GatewayCounters;
 use pos_agent::sim::reader::CardEntry::{Insert, Tap};
 use pos_agent::sim::reader::card;
 use pos_agent::sim::shop::Options;
-use pos_agent::till::{GatewayState, Outcome, State};
+use pos_agent::till::{GatewayState, State};
+use pos_agent::transaction::OutcomeWord;
 
 impl Counter {
     /// Opens a shop and waits until its gateway was probed, as it is at each start.
@@ -48,7 +49,7 @@ impl Counter {
 
     async fn approved(&self, reference: &str) -> GatewayCounters {
         let view = self.until_ended(reference).await;
-        assert_eq!(ended(&view), Some(Outcome::Approved), "{}", view.text);
+        assert_eq!(ended(&view), Some(OutcomeWord::Approved), "{}", view.text);
         self.until_ready().await;
         self.shop.gateway.counters()
     }
@@ -107,7 +108,7 @@ async fn a_gateway_that_has_gone_before_the_card_came_is_not_sent() {
     }
     counter.present(card("tap").unwrap(), Tap).await;
     let view = counter.until_ended("R1").await;
-    assert_eq!(ended(&view), Some(Outcome::NotSent), "{}", view.text);
+    assert_eq!(ended(&view), Some(OutcomeWord::NotSent), "{}", view.text);
     assert_eq!(view.reason.as_deref(), Some("gateway-unreachable"), "{}", view.text);
     counter.shop.gateway.set_offline(false).await.unwrap();
     assert!(counter.shop.gateway.ledger().entries().is_empty());
@@ -136,8 +137,8 @@ async fn a_connection_that_closes_while_the_card_is_read_is_never_a_second_payme
             let debits = debits.entries().iter().filter(|entry| entry.entry_mode.is_some()).count();
             assert!(debits <= 1, "{what}: sent twice");
             if decided.state == State::Ended {
-                let undone = ended(&decided) == Some(Outcome::Reversed);
-                let plain = matches!(ended(&decided), Some(Outcome::Approved | Outcome::NotSent));
+                let undone = ended(&decided) == Some(OutcomeWord::Reversed);
+                let plain = matches!(ended(&decided), Some(OutcomeWord::Approved | OutcomeWord::NotSent));
                 assert!(plain || undone, "{what}: {decided:?}");
             }
             counter.audit(&what);

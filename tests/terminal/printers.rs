@@ -5,7 +5,8 @@ use crate::counter::{Counter, within};
 use pos_agent::sim::printer::{Printer, Sensors};
 use pos_agent::sim::reader::CardEntry;
 use pos_agent::sim::shop::Options;
-use pos_agent::till::{Attention, Outcome, PrinterState};
+use pos_agent::till::{Attention, PrinterState};
+use pos_agent::transaction::OutcomeWord;
 
 fn with(what: &str, instead: &str) -> Options {
     Options { config: vec![(what.to_owned(), instead.to_owned())], ..Options::default() }
@@ -16,7 +17,7 @@ async fn a_printer_without_paper_delays_no_sale_and_prints_when_it_has_some() {
     let mut counter = Counter::open().await;
     counter.shop.printer.set_sensors(Sensors { paper_out: true, ..Sensors::default() });
     counter.sell("R1", "12.34", "tap", CardEntry::Tap).await;
-    assert_eq!(counter.until_ended("R1").await.outcome, Some(Outcome::Approved));
+    assert_eq!(counter.until_ended("R1").await.outcome, Some(OutcomeWord::Approved));
     let out = "the printer is out of paper: put a roll in; 2 receipts wait";
     let status = counter.until_status(out, |status| status.attention.iter().any(|one| one.text == out)).await;
     let printer = &status.printers[0];
@@ -65,7 +66,7 @@ async fn a_receipt_is_printed_again_with_the_mark_by_till_and_by_hand() {
     assert_eq!(counter.paper().await, format!("{mark}{customers}{mark}"));
     assert!(counter.shop.printer.receipts().len() >= before + 4);
     // The outcome is what it was.
-    assert_eq!(counter.show("R1").await.outcome, Some(Outcome::Approved));
+    assert_eq!(counter.show("R1").await.outcome, Some(OutcomeWord::Approved));
 }
 
 #[tokio::test]
@@ -78,7 +79,7 @@ async fn two_printers_have_a_copy_each_and_one_that_is_off_does_not_hold_up_the_
     let counter = Counter::open_with(with("columns = 42", &tables)).await;
     counter.shop.printer.set_dead(true).await;
     counter.sell("R1", "12.34", "tap", CardEntry::Tap).await;
-    assert_eq!(counter.until_ended("R1").await.outcome, Some(Outcome::Approved));
+    assert_eq!(counter.until_ended("R1").await.outcome, Some(OutcomeWord::Approved));
     assert!(within("a receipt", second.next_receipt()).await.ends_with("CUSTOMER COPY\n"));
     let status = counter.until_status("the office waits", |status| {
         status.attention.iter().any(|one| {

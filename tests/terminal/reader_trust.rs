@@ -6,7 +6,8 @@ use crate::counter::{Counter, ended};
 use pos_agent::journal::Db;
 use pos_agent::sim::reader::{CardEntry, Script};
 use pos_agent::sim::shop::Options;
-use pos_agent::till::{Attention, Outcome, ReaderState, StatusView};
+use pos_agent::till::{Attention, ReaderState, StatusView};
+use pos_agent::transaction::OutcomeWord;
 use rusqlite::{Connection, OpenFlags};
 
 /// Commands during which a card is read.
@@ -57,7 +58,7 @@ async fn a_reader_that_is_not_listed_is_asked_for_no_card() {
     counter.shop.reader.run_script(script("after 0ms: serial 30003640"));
     counter.until_ready().await;
     counter.sell("s", "12.34", "tap", CardEntry::Tap).await;
-    assert_eq!(ended(&counter.until_ended("s").await), Some(Outcome::Approved));
+    assert_eq!(ended(&counter.until_ended("s").await), Some(OutcomeWord::Approved));
 }
 
 #[tokio::test]

@@ -14,7 +14,8 @@ use pos_agent::sim::gateway::Kind;
 use pos_agent::sim::reader::CardEntry::{Insert, Swipe, Tap};
 use pos_agent::sim::reader::{CardEntry, WaitsFor, card};
 use pos_agent::sim::shop::Options;
-use pos_agent::till::{Attention, Outcome, ReaderState, SaleView, State};
+use pos_agent::till::{Attention, ReaderState, SaleView, State};
+use pos_agent::transaction::{OutcomeWord, Reference, SaleNumber, Transaction};
 
 const CHIP: (&str, CardEntry) = ("chip-no-cvm", Insert);
 const TAP: (&str, CardEntry) = ("tap", Tap);
@@ -43,23 +44,29 @@ use When::{Asked, AtChip, AtSignature, Ended, Pending, Waiting};
 
 /// When | amount (its cents choose what the gateway does) | card | the journal at that moment | how it ends after it,
 /// `None` when it stays unconfirmed | what the gateway holds in the end.
-type Line =
-    (When, &'static str, (&'static str, CardEntry), &'static [&'static str], Option<Outcome>, &'static [&'static str]);
+type Line = (
+    When,
+    &'static str,
+    (&'static str, CardEntry),
+    &'static [&'static str],
+    Option<OutcomeWord>,
+    &'static [&'static str],
+);
 
 const NOTHING: &[&str] = &[];
 
 #[rustfmt::skip]
 const POWER_CUTS: &[Line] = &[
-    (Waiting, "12.34", CHIP,  &[],                         Some(Outcome::NotSent),   NOTHING),
-    (Asked,   "10.71", CHIP,  &["asked"],                  Some(Outcome::Reversed),  NOTHING),
-    (Asked,   "10.71", TAP,   &["asked"],                  Some(Outcome::Reversed),  NOTHING),
+    (Waiting, "12.34", CHIP,  &[],                         Some(OutcomeWord::NotSent),   NOTHING),
+    (Asked,   "10.71", CHIP,  &["asked"],                  Some(OutcomeWord::Reversed),  NOTHING),
+    (Asked,   "10.71", TAP,   &["asked"],                  Some(OutcomeWord::Reversed),  NOTHING),
     (Asked,   "10.70", CHIP,  &["asked"],                  None,                     NOTHING),
-    (Pending, "10.61", TAP,   &["asked"],                  Some(Outcome::Reversed),  NOTHING),
-    (AtChip,  "12.34", CHIP,  &["asked", "host-approved"], Some(Outcome::Reversed),  NOTHING),
-    (Ended,   "12.34", CHIP,  &["asked", "host-approved", "ended"], Some(Outcome::Approved), &["12.34 EUR"]),
-    (Ended,   "12.34", TAP,   &["asked", "host-approved", "ended"], Some(Outcome::Approved), &["12.34 EUR"]),
-    (AtSignature, "12.34", SWIPE, &["asked", "host-approved", "signature-asked"], Some(Outcome::Approved), &["12.34 EUR"]),
-    (Ended,   "10.51", CHIP,  &["asked", "ended"],         Some(Outcome::Declined),  NOTHING),
+    (Pending, "10.61", TAP,   &["asked"],                  Some(OutcomeWord::Reversed),  NOTHING),
+    (AtChip,  "12.34", CHIP,  &["asked", "host-approved"], Some(OutcomeWord::Reversed),  NOTHING),
+    (Ended,   "12.34", CHIP,  &["asked", "host-approved", "ended"], Some(OutcomeWord::Approved), &["12.34 EUR"]),
+    (Ended,   "12.34", TAP,   &["asked", "host-approved", "ended"], Some(OutcomeWord::Approved), &["12.34 EUR"]),
+    (AtSignature, "12.34", SWIPE, &["asked", "host-approved", "signature-asked"], Some(OutcomeWord::Approved), &["12.34 EUR"]),
+    (Ended,   "10.51", CHIP,  &["asked", "ended"],         Some(OutcomeWord::Declined),  NOTHING),
 ];
 
 #[tokio::test]
@@ -80,16 +87,16 @@ async fn a_power_cut_at_any_moment_is_settled_after_the_restart() {
 
 #[rustfmt::skip]
 const CABLES: &[Line] = &[
-    (Waiting, "12.34", CHIP,  &[],        Some(Outcome::NotSent),   NOTHING),
-    (Asked,   "10.71", CHIP,  &["asked"], Some(Outcome::Reversed),  NOTHING),
-    (Asked,   "10.71", SWIPE, &["asked"], Some(Outcome::Reversed),  NOTHING),
+    (Waiting, "12.34", CHIP,  &[],        Some(OutcomeWord::NotSent),   NOTHING),
+    (Asked,   "10.71", CHIP,  &["asked"], Some(OutcomeWord::Reversed),  NOTHING),
+    (Asked,   "10.71", SWIPE, &["asked"], Some(OutcomeWord::Reversed),  NOTHING),
     (Asked,   "10.70", TAP,   &["asked"], None,                     NOTHING),
     // The host approves when nobody is there to confirm: a chip must, a tap need not.
-    (Pending, "10.61", CHIP,  &["asked"], Some(Outcome::Reversed),  NOTHING),
-    (Pending, "10.61", TAP,   &["asked"], Some(Outcome::Approved),  &["10.61 EUR"]),
-    (AtChip,  "12.34", CHIP,  &["asked", "host-approved"], Some(Outcome::Reversed), NOTHING),
-    (AtChip,  "12.34", TAP,   &["asked", "host-approved"], Some(Outcome::Approved), &["12.34 EUR"]),
-    (Ended,   "12.34", CHIP,  &["asked", "host-approved", "ended"], Some(Outcome::Approved), &["12.34 EUR"]),
+    (Pending, "10.61", CHIP,  &["asked"], Some(OutcomeWord::Reversed),  NOTHING),
+    (Pending, "10.61", TAP,   &["asked"], Some(OutcomeWord::Approved),  &["10.61 EUR"]),
+    (AtChip,  "12.34", CHIP,  &["asked", "host-approved"], Some(OutcomeWord::Reversed), NOTHING),
+    (AtChip,  "12.34", TAP,   &["asked", "host-approved"], Some(OutcomeWord::Approved), &["12.34 EUR"]),
+    (Ended,   "12.34", CHIP,  &["asked", "host-approved", "ended"], Some(OutcomeWord::Approved), &["12.34 EUR"]),
 ];
 
 #[tokio::test]
@@ -150,7 +157,7 @@ impl Counter {
     }
 
     /// The sale's end, the same for everybody who asks; and the next sale goes as it should.
-    async fn settles(&self, what: &str, outcome: Option<Outcome>, amount: &str, holds: &[&str]) {
+    async fn settles(&self, what: &str, outcome: Option<OutcomeWord>, amount: &str, holds: &[&str]) {
         let mut ears = self.listen().await;
         if self.show("R1").await.state == State::AwaitingSignature {
             self.sign("R1", true).await;
@@ -174,7 +181,7 @@ impl Counter {
 
         self.until_ready().await;
         self.sell("R2", "2.00", "tap", Tap).await;
-        assert_eq!(ended(&self.until_ended("R2").await), Some(Outcome::Approved), "{what}");
+        assert_eq!(ended(&self.until_ended("R2").await), Some(OutcomeWord::Approved), "{what}");
         assert_eq!(self.charged_for("R2"), ["2.00 EUR"], "{what}");
         assert_eq!(self.charged_for("R1"), holds, "{what}");
         self.audit(what);
@@ -204,7 +211,7 @@ async fn a_gateway_that_is_away_during_a_reversal_holds_up_nobody_and_the_revers
     // The next customer is told that nothing can be sent; the first sale stays what it is, also over a restart.
     counter.until_ready().await;
     counter.sell("R2", "2.00", "tap", Tap).await;
-    assert_eq!(ended(&counter.until_ended("R2").await), Some(Outcome::NotSent));
+    assert_eq!(ended(&counter.until_ended("R2").await), Some(OutcomeWord::NotSent));
     assert_eq!(counter.show("R1").await.state, State::Unconfirmed);
     counter.cut_power().await;
     counter.start_agent();
@@ -216,9 +223,9 @@ async fn a_gateway_that_is_away_during_a_reversal_holds_up_nobody_and_the_revers
     // Back again: the next customer pays at once, and the first sale is reversed without anybody's doing.
     counter.shop.gateway.set_offline(false).await.unwrap();
     counter.sell("R3", "3.00", "tap", Tap).await;
-    assert_eq!(ended(&counter.until_ended("R3").await), Some(Outcome::Approved));
+    assert_eq!(ended(&counter.until_ended("R3").await), Some(OutcomeWord::Approved));
     let view = counter.follow(&mut ears, "R1", what, |view| view.state == State::Ended).await;
-    assert_eq!(ended(&view), Some(Outcome::Reversed), "{}", view.text);
+    assert_eq!(ended(&view), Some(OutcomeWord::Reversed), "{}", view.text);
     assert_eq!(counter.charged(), ["3.00 EUR"]);
     counter.audit(what);
 }
@@ -240,11 +247,11 @@ fn much_in_doubt(path: &std::path::Path) {
     };
     for number in 1..=OPEN {
         let (mut sale, step) = Sale::begin(Order {
-            kind: sale::Kind::ByRegistration { registration: "8ac7a4a1000000000000000000000007".to_owned() },
+            transaction: Transaction::ByRegistration { registration: "8ac7a4a1000000000000000000000007".to_owned() },
             parameters: Vec::new(),
-            number,
+            number: SaleNumber::new(number),
             till: "local".to_owned(),
-            reference: format!("doubt-{number}"),
+            reference: Reference::parse(format!("doubt-{number}")).unwrap(),
             by: None,
             amount: Amount::from_minor(1234, Currency::from_code("EUR").unwrap()).unwrap(),
             ask_tip: false,
@@ -292,7 +299,7 @@ async fn a_hundred_open_reversals_and_a_silent_gateway_do_not_delay_the_next_sal
     counter.shop.gateway.set_delay(Duration::ZERO);
     counter.present(card("tap").unwrap(), Tap).await;
     let view = counter.until("R1", "the end", |view| view.state == State::Ended).await;
-    assert_eq!(ended(&view), Some(Outcome::Approved), "{}", view.text);
+    assert_eq!(ended(&view), Some(OutcomeWord::Approved), "{}", view.text);
     let tried = |view: &SaleView| view.unsettled.is_some();
     assert!(!counter.status().await.unconfirmed.iter().any(tried), "the sale did not wait for the end of any question");
     counter.cut_power().await;
@@ -316,7 +323,7 @@ async fn a_gateway_that_comes_back_is_noticed_without_a_next_sale() {
     counter.follow(&mut ears, "R1", "offline at the start", tried).await;
     counter.shop.gateway.set_offline(false).await.unwrap();
     let view = counter.follow(&mut ears, "R1", "online again", |view| view.state == State::Ended).await;
-    assert_eq!(ended(&view), Some(Outcome::Reversed), "{}", view.text);
+    assert_eq!(ended(&view), Some(OutcomeWord::Reversed), "{}", view.text);
     assert!(counter.charged().is_empty());
     counter.audit("back again");
 }
@@ -342,7 +349,7 @@ async fn what_had_not_been_sent_when_the_power_failed_is_told_as_soon_as_the_gat
     counter.until_ready().await;
     // It would be answered in any case when its time is over: later than anybody here waits.
     let view = within("the end", counter.find("W1?wait-s=120")).await.unwrap();
-    assert_eq!(ended(&view), Some(Outcome::NotSent));
+    assert_eq!(ended(&view), Some(OutcomeWord::NotSent));
 }
 
 /// What is held up until the gateway has answered goes on after the next start: a stop that waited for it would take a

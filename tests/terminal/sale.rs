@@ -5,7 +5,8 @@ use pos_agent::sim::gateway::outcomes;
 use pos_agent::sim::reader::CardEntry::{Insert, Swipe, Tap};
 use pos_agent::sim::reader::{self, Dukpt, WaitsFor, card};
 use pos_agent::sim::shop::Options;
-use pos_agent::till::{Attention, Outcome, State, StatusView};
+use pos_agent::till::{Attention, State, StatusView};
+use pos_agent::transaction::OutcomeWord;
 
 #[tokio::test]
 async fn a_reader_with_aes_keys_sells() {
@@ -14,7 +15,12 @@ async fn a_reader_with_aes_keys_sells() {
     for (reference, name, entry) in [("R1", "pan-19", Insert), ("R2", "tap-pin", Tap), ("R3", "swipe-pin", Swipe)] {
         counter.sell(reference, "12.34", name, entry).await;
         let refusals = || counter.shop.gateway.ledger().refusals().to_vec();
-        assert_eq!(ended(&counter.until_ended(reference).await), Some(Outcome::Approved), "{name}: {:?}", refusals());
+        assert_eq!(
+            ended(&counter.until_ended(reference).await),
+            Some(OutcomeWord::Approved),
+            "{name}: {:?}",
+            refusals()
+        );
         counter.until_ready().await;
     }
     assert_eq!(counter.charged(), ["12.34 EUR"; 3]);
@@ -53,7 +59,7 @@ async fn the_cashier_cancels_before_a_card_is_read() {
     counter.until_ready().await;
     // The next sale gets its own card.
     counter.sell("R2", "2.00", "tap", Tap).await;
-    assert_eq!(ended(&counter.until_ended("R2").await), Some(Outcome::Approved));
+    assert_eq!(ended(&counter.until_ended("R2").await), Some(OutcomeWord::Approved));
     assert_eq!(counter.charged(), ["2.00 EUR"]);
 }
 
@@ -68,7 +74,7 @@ async fn a_cancel_that_comes_too_late_says_so_and_changes_nothing() {
     let output = counter::within("the program", counter.verb(&["cancel", "R1"])).await.unwrap();
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.code() == Some(1) && said.starts_with("too late: "), "{said}");
-    assert_eq!(ended(&counter.until_ended("R1").await), Some(Outcome::Approved));
+    assert_eq!(ended(&counter.until_ended("R1").await), Some(OutcomeWord::Approved));
     let (_, view) = counter.post("/v1/sales/R1/cancel").await;
     let said = view["cancelText"].as_str().unwrap();
     assert!(said.starts_with("too late") && said.contains("APPROVED 10.61 EUR"), "{said}");
@@ -103,7 +109,7 @@ async fn the_customer_cancels_at_the_reader() {
     assert_eq!(counter.begin("R1", "12.34").await.0, 201);
     counter::within("armed", counter.shop.reader.waits_for(WaitsFor::Card)).await;
     counter.shop.reader.key(pos_agent::sim::reader::Key::Cancel);
-    assert_eq!(ended(&counter.until_ended("R1").await), Some(Outcome::Cancelled));
+    assert_eq!(ended(&counter.until_ended("R1").await), Some(OutcomeWord::Cancelled));
     assert!(counter.shop.gateway.ledger().entries().is_empty());
 }
 
@@ -123,7 +129,7 @@ async fn a_power_cut_while_the_gateway_is_asked_is_reversed_after_the_restart() 
     counter.start_agent();
     counter.until_ready().await;
     let view = counter.until_ended("R1").await;
-    assert_eq!(ended(&view), Some(Outcome::Reversed), "{}", view.text);
+    assert_eq!(ended(&view), Some(OutcomeWord::Reversed), "{}", view.text);
     assert!(counter.charged().is_empty());
 }
 
@@ -145,8 +151,8 @@ async fn a_write_that_fails_for_one_sale_leaves_the_other_alone() {
     counter.until_status("the journal mended", |status| !failed(status)).await;
     assert_eq!(counter.show("R2").await.state, State::WaitingForCard, "{}", counter.show("R2").await.text);
     counter.present(card("tap").unwrap(), Tap).await;
-    assert_eq!(ended(&counter.until_ended("R2").await), Some(Outcome::Approved));
-    assert_eq!(ended(&counter.until_ended("R1").await), Some(Outcome::Reversed));
+    assert_eq!(ended(&counter.until_ended("R2").await), Some(OutcomeWord::Approved));
+    assert_eq!(ended(&counter.until_ended("R1").await), Some(OutcomeWord::Reversed));
     assert_eq!(counter.charged(), ["2.00 EUR"]);
 }
 
@@ -160,7 +166,7 @@ async fn a_tip_is_typed_at_the_reader_and_charged_on_top() {
     let view = counter.until_ended("R1").await;
     assert_eq!(
         (ended(&view), view.amount.as_str(), view.tip.as_deref()),
-        (Some(Outcome::Approved), "12.34", Some("1.66"))
+        (Some(OutcomeWord::Approved), "12.34", Some("1.66"))
     );
     assert_eq!((view.approved_amount.as_deref(), counter.charged()), (Some("14.00"), vec!["14.00 EUR".to_owned()]));
     let receipt = counter.paper().await;
@@ -181,9 +187,9 @@ async fn a_tip_that_is_cancelled_ends_the_sale_and_frees_the_reader() {
     assert_eq!(code, 201, "{begun}");
     counter::within("the question", counter.shop.reader.waits_for(WaitsFor::Number)).await;
     counter.shop.reader.key(pos_agent::sim::reader::Key::Cancel);
-    assert_eq!(ended(&counter.until_ended("R1").await), Some(Outcome::Cancelled));
+    assert_eq!(ended(&counter.until_ended("R1").await), Some(OutcomeWord::Cancelled));
     counter.sell("R2", "2.00", "tap", Tap).await;
-    assert_eq!(ended(&counter.until_ended("R2").await), Some(Outcome::Approved));
+    assert_eq!(ended(&counter.until_ended("R2").await), Some(OutcomeWord::Approved));
     assert_eq!(counter.charged(), ["2.00 EUR"]);
 }
 
@@ -194,7 +200,7 @@ async fn a_card_number_is_typed_where_the_terminal_allows_it() {
     assert_eq!(counter.post_sale(manual).await.0, 201);
     let refused = counter.until_ended("R1").await;
     let why = refused.reason.as_deref();
-    assert_eq!((ended(&refused), why), (Some(Outcome::NotSent), Some("typing-not-possible")), "off by default");
+    assert_eq!((ended(&refused), why), (Some(OutcomeWord::NotSent), Some("typing-not-possible")), "off by default");
 
     let mut options = Options::default();
     let (line, with) = ("protocol = \"miura-mpi\"", "protocol = \"miura-mpi\"\nmanual-entry = true");
@@ -205,7 +211,7 @@ async fn a_card_number_is_typed_where_the_terminal_allows_it() {
     counter.shop.reader.next_number("3112");
     assert_eq!(counter.post_sale(manual).await.0, 201);
     let view = counter.until_ended("R1").await;
-    assert_eq!(ended(&view), Some(Outcome::Approved), "{}", view.text);
+    assert_eq!(ended(&view), Some(OutcomeWord::Approved), "{}", view.text);
     assert_eq!(view.card.as_ref().map(|card| card.entry_mode.as_str()), Some("MANUAL"));
     assert_eq!(counter.charged(), ["12.34 EUR"]);
     let receipt = counter.paper().await;
@@ -237,14 +243,14 @@ async fn a_refused_signature_gives_the_money_back() {
     // The next customer is served meanwhile.
     counter.until_ready().await;
     counter.sell("R2", "2.00", "tap", Tap).await;
-    assert_eq!(ended(&counter.until_ended("R2").await), Some(Outcome::Approved));
+    assert_eq!(ended(&counter.until_ended("R2").await), Some(OutcomeWord::Approved));
 
     counter.sign("R1", false).await;
     let view = counter.until_ended("R1").await;
-    assert_eq!(ended(&view), Some(Outcome::Reversed), "{}", view.text);
+    assert_eq!(ended(&view), Some(OutcomeWord::Reversed), "{}", view.text);
     assert_eq!(counter.charged(), ["2.00 EUR"]);
     // A second answer changes nothing, and another one is refused.
-    assert_eq!(ended(&counter.sign("R1", false).await), Some(Outcome::Reversed));
+    assert_eq!(ended(&counter.sign("R1", false).await), Some(OutcomeWord::Reversed));
     assert_eq!(counter.answer_signature("R1", true).await.0, 409);
     let papers = [counter.paper().await, counter.paper().await, counter.paper().await, counter.paper().await];
     assert_eq!(papers.iter().filter(|paper| paper.contains("REVERSED")).count(), 2, "{papers:#?}");
@@ -260,7 +266,7 @@ async fn a_power_cut_asks_for_the_signature_again() {
     counter.until_ready().await;
     assert_eq!(counter.show("R1").await.state, State::AwaitingSignature);
     assert!(counter.paper().await.contains("SIGNATURE"), "the slip is printed again");
-    assert_eq!(ended(&counter.sign("R1", true).await), Some(Outcome::Approved));
+    assert_eq!(ended(&counter.sign("R1", true).await), Some(OutcomeWord::Approved));
     assert!(counter.paper().await.contains("CUSTOMER COPY"));
     assert_eq!(counter.charged(), ["12.34 EUR"]);
 }
@@ -284,7 +290,7 @@ async fn a_stop_lets_the_sale_end_and_its_receipts_out() {
     counter.shop.reader.remove();
     counter.start_agent();
     counter.until_ready().await;
-    assert_eq!(ended(&counter.until_ended("R1").await), Some(Outcome::Approved));
+    assert_eq!(ended(&counter.until_ended("R1").await), Some(OutcomeWord::Approved));
     assert_eq!(counter.charged(), ["12.34 EUR"]);
 }
 
@@ -296,7 +302,7 @@ async fn a_stop_tells_a_waiting_till_that_nothing_was_charged() {
     counter.stop_agent().await;
     counter.start_agent();
     counter.until_ready().await;
-    assert_eq!(ended(&counter.until_ended("R1").await), Some(Outcome::Cancelled));
+    assert_eq!(ended(&counter.until_ended("R1").await), Some(OutcomeWord::Cancelled));
     assert!(counter.shop.gateway.ledger().entries().is_empty());
 }
 
@@ -311,7 +317,7 @@ async fn a_stop_while_the_pin_is_typed_charges_nothing() {
     counter.shop.reader.remove();
     counter.start_agent();
     counter.until_ready().await;
-    assert_eq!(ended(&counter.until_ended("R1").await), Some(Outcome::Cancelled));
+    assert_eq!(ended(&counter.until_ended("R1").await), Some(OutcomeWord::Cancelled));
     assert!(counter.shop.gateway.ledger().entries().is_empty());
 }
 
@@ -333,7 +339,7 @@ async fn a_till_whose_line_broke_finds_the_outcome_under_its_reference() {
     line.write_all(b"GET /v1/sales/R1?wait-s=60 HTTP/1.1\r\nhost: till\r\n\r\n").await.unwrap();
     counter.present(card("tap").unwrap(), Tap).await;
     drop(line);
-    assert_eq!(ended(&counter.until_ended("R1").await), Some(Outcome::Approved));
+    assert_eq!(ended(&counter.until_ended("R1").await), Some(OutcomeWord::Approved));
     let (status, again) = counter.begin("R1", "12.34").await;
     assert_eq!((status, &again["replayed"], &again["outcome"]), (200, &true.into(), &"approved".into()), "{again}");
     assert_eq!(counter.charged(), ["12.34 EUR"]);

@@ -14,7 +14,8 @@ use crate::fake_agent::{self, Shop, TOKENS};
 use crate::program::{self, Answer, Terminal, exchange, get, own_address, post, within};
 use pos_agent::sim::reader::{CardEntry, WaitsFor, card};
 use pos_agent::sim::shop::Options;
-use pos_agent::till::{Outcome, Progress, SaleView};
+use pos_agent::till::{Progress, SaleView};
+use pos_agent::transaction::OutcomeWord;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpStream, UnixStream};
 use tokio::time::Instant;
@@ -241,7 +242,7 @@ async fn while_the_port_is_taken_the_terminal_sells_and_says_so() {
     terminal.shop.reader.present(card("tap").unwrap(), CardEntry::Tap);
     let ended = terminal.at_socket(&get("/v1/sales/r?wait-s=60", "")).await;
     let ended: SaleView = serde_json::from_str(&ended.2).unwrap();
-    assert_eq!(ended.outcome, Some(Outcome::Approved), "{}", ended.text);
+    assert_eq!(ended.outcome, Some(OutcomeWord::Approved), "{}", ended.text);
 
     drop(taken);
     let free = |status: &pos_agent::till::StatusView| status.http.as_ref().is_some_and(|port| port.trouble.is_none());

@@ -17,7 +17,7 @@ use crate::fake_agent::{self, Shop, TOKENS};
 use pos_agent::config::{Right, Rights, TillPeer};
 use pos_agent::sim::reader::{CardEntry, card};
 use pos_agent::sim::shop::{Options, TILL_TOKEN};
-use pos_agent::till::{Kind, Who};
+use pos_agent::transaction::{Kind, Who};
 use serde_json::{Value, json};
 
 /// What the child process is to send, as JSON: the socket and the requests.

@@ -17,7 +17,8 @@ use pos_agent::sim::printer::Sensors;
 use pos_agent::sim::reader::CardEntry::{Insert, Tap};
 use pos_agent::sim::reader::{Dukpt, Key, WaitsFor, card};
 use pos_agent::sim::shop::{Options, Shop};
-use pos_agent::till::{Attention, ClockState, GatewayState, Outcome, PrinterState, ReaderState, State, StatusView};
+use pos_agent::till::{Attention, ClockState, GatewayState, PrinterState, ReaderState, State, StatusView};
+use pos_agent::transaction::{OutcomeWord, SaleNumber};
 use serde_json::{Value, json};
 
 /// Kept as long as the fault lasts.
@@ -182,7 +183,7 @@ async fn every_planted_fault_has_one_word_in_the_status_and_the_log() {
         if let Some(reason) = planted.sale {
             counter.sell("R1", "12.34", "tap", Tap).await;
             let view = counter.until_ended("R1").await;
-            assert_eq!(ended(&view), Some(Outcome::NotSent), "{what}: {}", view.text);
+            assert_eq!(ended(&view), Some(OutcomeWord::NotSent), "{what}: {}", view.text);
             assert_eq!(terminal.warned(reason, "R1"), 1, "{what}: {}", terminal.log());
         }
         speaks_to_people(what, &terminal.log());
@@ -270,10 +271,10 @@ async fn a_reader_that_goes_away_or_signs_another_amount_is_a_fault_in_the_log_a
     assert_eq!(counter.begin("by-hand", "12.34").await.0, 201);
     within("armed", counter.shop.reader.waits_for(WaitsFor::Card)).await;
     counter.shop.reader.key(Key::Cancel);
-    assert_eq!(ended(&counter.until_ended("by-hand").await), Some(Outcome::Cancelled));
+    assert_eq!(ended(&counter.until_ended("by-hand").await), Some(OutcomeWord::Cancelled));
     counter.until_ready().await;
     counter.sell("declined", "10.51", "tap", Tap).await;
-    assert_eq!(ended(&counter.until_ended("declined").await), Some(Outcome::Declined));
+    assert_eq!(ended(&counter.until_ended("declined").await), Some(OutcomeWord::Declined));
     counter.until_ready().await;
     assert_eq!(counter.begin("unplugged", "12.34").await.0, 201);
     within("armed", counter.shop.reader.waits_for(WaitsFor::Card)).await;
@@ -439,7 +440,7 @@ async fn while_one_sale_is_throttled_others_go_on_and_it_can_be_cancelled() {
     // More than it takes; what needs no card goes to the gateway by itself all the same.
     let refund = json!({"reference": "back", "kind": "refund", "of": "paid", "amount": "1.00"});
     let refunded = counter.done(refund).await;
-    assert_eq!(ended(&refunded), Some(Outcome::Approved), "{}", refunded.text);
+    assert_eq!(ended(&refunded), Some(OutcomeWord::Approved), "{}", refunded.text);
     counter.until_ended("R1").await;
     counter.until_ready().await;
 
@@ -450,7 +451,7 @@ async fn while_one_sale_is_throttled_others_go_on_and_it_can_be_cancelled() {
     // One request is enough, whenever it comes: between two tries at once, while one is on its way with its answer.
     assert_eq!(counter.post("/v1/sales/R2/cancel").await.0, 200);
     let view = counter.until_ended("R2").await;
-    assert_eq!(ended(&view), Some(Outcome::Cancelled), "{}", view.text);
+    assert_eq!(ended(&view), Some(OutcomeWord::Cancelled), "{}", view.text);
     assert!(counter.charged_for("R2").is_empty());
     counter.shop.gateway.throttle_next(0);
     counter.until_ready().await;
@@ -526,6 +527,6 @@ fn a_record_of_tomorrow(shop: &Shop) -> Held {
     });
     let started = Record::Started { order: serde_json::from_value(order).unwrap() };
     let (mut db, _) = Db::open(&shop.folder().join("journal.db")).unwrap();
-    db.write(1, 0, unix_ms, &[started]).unwrap();
+    db.write(SaleNumber::new(1), 0, unix_ms, &[started]).unwrap();
     Box::new(())
 }

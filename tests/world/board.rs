@@ -8,9 +8,10 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use chrono::DateTime;
-use pos_agent::agent::{self, Surroundings, Tills};
+use pos_agent::agent::{self, Surroundings};
 use pos_agent::config;
 use pos_agent::journal::{self, Moment, Watch};
+use pos_agent::till::Wires;
 use tokio::sync::{broadcast, mpsc};
 use tokio::time::Instant;
 
@@ -48,7 +49,7 @@ impl World {
             let (progress, _) = broadcast::channel(256);
             let till = Till::new(self.clone(), sender, &progress);
             let config = config::load(&write_config(self)).unwrap();
-            let agent = agent::run_in(self.surroundings(), Tills { commands, progress }, config, std::future::pending());
+            let agent = agent::run_in(self.surroundings(), Wires { commands, progress }, config, std::future::pending());
             let agent = tokio::spawn(agent);
             tokio::spawn(bank_works(self.clone()));
             let end = tokio::select! {

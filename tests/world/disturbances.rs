@@ -4,7 +4,7 @@
 use std::fs;
 use std::time::Duration;
 
-use pos_agent::till::Kind;
+use pos_agent::transaction::Kind;
 use tokio::time::sleep;
 
 use super::World;
@@ -132,7 +132,7 @@ pub(crate) fn wishes(world: &World, dice: &mut Dice) {
         };
         let of = of.map(|(kind, minor)| Earlier::Payment(state.bank.earlier(kind, minor)));
         let wish = Wish::new(usize::try_from(number).unwrap(), kind, minor);
-        state.wishes.push(Wish { of, accepts_part: dice.once_in(2), ..wish });
+        state.wishes.push(Wish { of, accepts_part: dice.once_in(2) && may_accept_part(kind), ..wish });
     }
     later_wishes(&mut state.wishes, dice);
     for _ in 0..dice.below(6) {
@@ -177,7 +177,12 @@ fn later_wishes(wishes: &mut Vec<Wish>, dice: &mut Dice) {
         let number = wishes.len();
         let till = if dice.once_in(2) { earlier.till } else { format!("till-{}", dice.below(3) + 1) };
         let of = Some(Earlier::Wish { number: earlier.number, by });
-        wishes.push(Wish { till, of, accepts_part: dice.once_in(2), ..Wish::new(number, kind, minor) });
+        wishes.push(Wish {
+            till,
+            of,
+            accepts_part: dice.once_in(2) && may_accept_part(kind),
+            ..Wish::new(number, kind, minor)
+        });
     }
 }
 
@@ -250,4 +255,9 @@ impl World {
         state.disk_full = false;
         state.clock_off_ms = 0;
     }
+}
+
+/// Whether a till can say of this kind that it takes a part.
+fn may_accept_part(kind: Kind) -> bool {
+    matches!(kind, Kind::Sale | Kind::PreAuthorisation | Kind::ByRegistration)
 }

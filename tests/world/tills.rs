@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use pos_agent::money::{Amount, Currency};
 use pos_agent::till::{
-    Caller, Command, Kind, Of, Outcome, Progress, Refused, SaleView, State as Standing, StatusView, Verb, Wanted, Who,
+    Caller, Command, Of, Progress, Refused, RequestFields, SaleView, State as Standing, StatusView, Verb, Wanted,
 };
+use pos_agent::transaction::{Kind, OutcomeWord, PaymentId, Reference, SaleNumber, Who};
 use tokio::sync::{broadcast, mpsc, oneshot};
 use tokio::time::sleep;
 
@@ -111,17 +112,18 @@ impl Wish {
     fn wanted(&self, of: Option<Of>) -> Wanted {
         let currency = Currency::from_code("EUR").unwrap();
         let amount = Amount::parse(&format!("{}.{:02}", self.minor / 100, self.minor % 100), currency).unwrap();
+        let fields = RequestFields {
+            of,
+            registration: (self.kind == Kind::ByRegistration).then(|| "f".repeat(32)),
+            amount: Some(amount),
+            accept_partial: self.accepts_part.then_some(true),
+            ..RequestFields::new(self.kind)
+        };
         Wanted {
             till: self.till.clone(),
-            reference: self.reference.clone(),
-            kind: self.kind,
-            amount: Some(amount),
-            ask_tip: false,
-            manual: false,
-            accept_partial: self.accepts_part,
-            of,
+            reference: Reference::parse(self.reference.clone()).unwrap(),
+            transaction: fields.transaction().unwrap(),
             caller: Caller::root(0),
-            registration: (self.kind == Kind::ByRegistration).then(|| "f".repeat(32)),
             parameters: [("merchantMemo".to_owned(), format!("wish number {}", self.number).into())]
                 .into_iter()
                 .collect(),
@@ -191,7 +193,8 @@ impl Till {
             (state.wishes[wish].till.clone(), state.wishes[wish].reference.clone())
         };
         let (reply, answer) = oneshot::channel();
-        let _ = self.commands.send(Command::Show { till, reference, reply }).await;
+        let _ =
+            self.commands.send(Command::Show { till, reference: Reference::parse(reference).unwrap(), reply }).await;
         if let Ok(answer) = answer.await {
             self.hear(wish, &answer);
         }
@@ -204,8 +207,16 @@ impl Till {
             (state.wishes[wish].till.clone(), state.wishes[wish].reference.clone())
         };
         let (reply, answer) = oneshot::channel();
-        let _ =
-            self.commands.send(Command::Signature { till, reference, accepted: true, by: Who::default(), reply }).await;
+        let _ = self
+            .commands
+            .send(Command::Signature {
+                till,
+                reference: Reference::parse(reference).unwrap(),
+                accepted: true,
+                by: Who::default(),
+                reply,
+            })
+            .await;
         if let Ok(answer) = answer.await {
             self.hear(wish, &answer);
         }
@@ -219,7 +230,10 @@ impl Till {
             (state.wishes[wish].till.clone(), state.wishes[wish].reference.clone())
         };
         let (reply, answer) = oneshot::channel();
-        let _ = self.commands.send(Command::Cancel { till, reference, by: Who::default(), reply }).await;
+        let _ = self
+            .commands
+            .send(Command::Cancel { till, reference: Reference::parse(reference).unwrap(), by: Who::default(), reply })
+            .await;
         // What a cancel is told is told to everybody too.
         let _ = answer.await;
     }
@@ -243,7 +257,7 @@ impl Till {
                 biased;
                 heard = self.progress.recv() => {
                     let Ok(Progress { sale: Some(view), .. }) = heard else { continue };
-                    let number = self.world.lock().wishes.iter().position(|one| one.reference == view.reference);
+                    let number = self.world.lock().wishes.iter().position(|one| view.reference == one.reference.as_str());
                     if let Some(number) = number {
                         self.hear(number, &Ok(*view));
                     }
@@ -260,7 +274,10 @@ impl Till {
     pub(crate) async fn settle(&self, wish: usize, keep: bool) {
         let number = self.world.lock().wishes[wish].in_journal.unwrap();
         let (reply, answer) = oneshot::channel();
-        let _ = self.commands.send(Command::Settle { number, keep, by: Who::default(), reply }).await;
+        let _ = self
+            .commands
+            .send(Command::Settle { number: SaleNumber::new(number), keep, by: Who::default(), reply })
+            .await;
         if let Ok(answer) = answer.await {
             self.hear(wish, &answer);
         }
@@ -277,8 +294,8 @@ impl Till {
             let mut state = self.world.lock();
             if let Ok(view) = answer {
                 let wish = &mut state.wishes[wish];
-                wish.in_journal = Some(view.number);
-                wish.payment.clone_from(&view.payment_id);
+                wish.in_journal = Some(view.number.get());
+                wish.payment = view.payment_id.as_ref().map(ToString::to_string);
             }
             state.tell(wish, told(answer));
         }
@@ -296,7 +313,7 @@ fn told(answer: &Result<SaleView, Refused>) -> Told {
         Err(refused) => return Told::Unknown(refused.to_string()),
     };
     match (view.state, view.outcome) {
-        (Standing::Ended, Some(Outcome::Approved | Outcome::PartiallyApproved)) => {
+        (Standing::Ended, Some(OutcomeWord::Approved | OutcomeWord::PartiallyApproved)) => {
             let digits: String =
                 view.approved_amount.iter().flat_map(|text| text.chars()).filter(char::is_ascii_digit).collect();
             Told::Approved { minor: digits.parse().unwrap_or(0) }
@@ -325,18 +342,21 @@ impl State {
     fn wanted(&mut self, wish: usize) -> Wanted {
         let of = match self.wishes[wish].of.clone() {
             None => None,
-            Some(Earlier::Payment(id)) => Some(Of::Payment(id)),
+            Some(Earlier::Payment(id)) => Some(Of::Payment(PaymentId::new(id))),
             Some(Earlier::Wish { number, by }) => {
                 let earlier = self.wishes.iter().find(|earlier| earlier.number == number).unwrap();
                 let named = self.wishes[wish].named.clone().or_else(|| earlier.payment.clone());
                 Some(match (by, earlier.in_journal, named) {
-                    (By::Number, Some(number), _) => Of::Number(number),
+                    (By::Number, Some(number), _) => Of::Number(SaleNumber::new(number)),
                     (By::Payment, _, Some(id)) => {
                         self.wishes[wish].named = Some(id.clone());
-                        Of::Payment(id)
+                        Of::Payment(PaymentId::new(id))
                     }
                     // What the till was not told it cannot say.
-                    _ => Of::Reference { till: earlier.till.clone(), reference: earlier.reference.clone() },
+                    _ => Of::Reference {
+                        till: earlier.till.clone(),
+                        reference: Reference::parse(earlier.reference.clone()).unwrap(),
+                    },
                 })
             }
         };

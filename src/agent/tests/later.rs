@@ -1,6 +1,7 @@
 //! What is listed below a transaction, and which one is the latest of a till.
 
 use super::*;
+use crate::transaction::{PaymentId, Reference};
 
 #[tokio::test(start_paused = true)]
 async fn what_refers_to_a_sale_is_listed_with_it_and_another_tills_by_its_number_alone() {
@@ -9,20 +10,29 @@ async fn what_refers_to_a_sale_is_listed_with_it_and_another_tills_by_its_number
     terminal.sold(1, "till-1", 1000);
     terminal.refunded(2, "till-1", in_journal(1), 300);
     // By its payment's id, and by another till.
-    terminal.refunded(3, "till-2", Earlier { payment: id(1), number: None }, 200);
-    terminal.enter(4, "till-1", Kind::Refund { of: in_journal(1) }, 100, Some(lost()));
+    terminal.refunded(3, "till-2", Earlier { payment: PaymentId::new(id(1)), number: None }, 200);
+    terminal.enter(4, "till-1", Transaction::Refund { of: in_journal(1) }, 100, Some(lost()));
     // What refers to a refund, or to nothing, is no matter of the sale.
     terminal.sold(5, "till-1", 700);
     let listed = |reference: &str| {
-        let (sale, view) = terminal.agent.find("till-1", reference).unwrap();
+        let (sale, view) = terminal.agent.find("till-1", &Reference::parse(reference).unwrap()).unwrap();
         terminal.agent.with_what_is_left(&sale, view).later
     };
     let later = listed("R1");
     let facts: Vec<_> = later
         .iter()
-        .map(|one| (one.number, one.reference.as_deref(), one.kind, one.amount.as_str(), one.state, one.outcome))
+        .map(|one| {
+            (
+                one.number.get(),
+                one.reference.as_ref().map(Reference::as_str),
+                one.kind,
+                one.amount.as_str(),
+                one.state,
+                one.outcome,
+            )
+        })
         .collect();
-    let (refund, approved) = (till::Kind::Refund, Some(till::Outcome::Approved));
+    let (refund, approved) = (Kind::Refund, Some(OutcomeWord::Approved));
     assert_eq!(
         facts,
         [
@@ -43,7 +53,7 @@ async fn the_latest_transaction_is_the_tills_own() {
     for (number, till) in [(1, "till-1"), (2, "till-2"), (3, "till-1"), (4, "till-2")] {
         terminal.sold(number, till, 1000);
     }
-    assert_eq!(latest(&terminal, "till-1").as_deref(), Ok("R3"));
-    assert_eq!(latest(&terminal, "till-2").as_deref(), Ok("R4"));
+    assert_eq!(latest(&terminal, "till-1").unwrap(), "R3");
+    assert_eq!(latest(&terminal, "till-2").unwrap(), "R4");
     assert!(latest(&terminal, "till-3").is_err());
 }

@@ -21,12 +21,10 @@ async fn a_request_that_differs_in_anything_is_not_the_same() {
     let mut terminal = Terminal::start(folder.path(), "");
     let parameters = |value: serde_json::Value| value.as_object().unwrap().clone();
     let asked = || Wanted {
-        kind: till::Kind::ByRegistration,
-        reference: "R1".to_owned(),
-        of: None,
-        registration: Some("f".repeat(32)),
+        transaction: by_registration('f', eur(1000), false),
+        reference: Reference::parse("R1").unwrap(),
         parameters: parameters(json!({"customParameters": {"shop": "7", "table": "12"}})),
-        ..refund("till-1", Of::Number(1), 1000, &[])
+        ..refund("till-1", Of::Number(SaleNumber::new(1)), 1000, &[])
     };
     let begun = terminal.begin(asked()).unwrap();
     assert!(!begun.replayed);
@@ -38,16 +36,15 @@ async fn a_request_that_differs_in_anything_is_not_the_same() {
 
     let usd = Amount::from_minor(1000, Currency::from_code("USD").unwrap()).unwrap();
     let others = [
-        ("amount", Wanted { amount: Some(eur(1001)), ..asked() }),
-        ("currency", Wanted { amount: Some(usd), ..asked() }),
-        ("registration", Wanted { registration: Some("e".repeat(32)), ..asked() }),
-        ("no registration", Wanted { registration: None, ..asked() }),
-        ("kind", Wanted { kind: till::Kind::Sale, registration: None, ..asked() }),
-        ("kind alone", Wanted { kind: till::Kind::PreAuthorisation, ..asked() }),
-        ("an earlier one", Wanted { of: Some(Of::Number(1)), ..asked() }),
-        ("a tip", Wanted { ask_tip: true, ..asked() }),
-        ("typed", Wanted { manual: true, ..asked() }),
-        ("a part", Wanted { accept_partial: true, ..asked() }),
+        ("amount", Wanted { transaction: by_registration('f', eur(1001), false), ..asked() }),
+        ("currency", Wanted { transaction: by_registration('f', usd, false), ..asked() }),
+        ("registration", Wanted { transaction: by_registration('e', eur(1000), false), ..asked() }),
+        ("kind", Wanted { transaction: by_card(false, false, false), ..asked() }),
+        (
+            "an earlier one",
+            Wanted { reference: asked().reference, ..refund("till-1", Of::Number(SaleNumber::new(1)), 1000, &[]) },
+        ),
+        ("a part", Wanted { transaction: by_registration('f', eur(1000), true), ..asked() }),
         ("no parameters", Wanted { parameters: serde_json::Map::new(), ..asked() }),
         (
             "a parameter's value",
@@ -71,8 +68,35 @@ async fn a_request_that_differs_in_anything_is_not_the_same() {
     }
     // Another till's same reference is another sale.
     let others = terminal.begin(Wanted { till: "till-2".to_owned(), ..asked() }).unwrap();
-    assert_eq!((others.replayed, others.till.as_str(), others.number), (false, "till-2", begun.number + 1));
+    assert_eq!(
+        (others.replayed, others.till.as_str(), others.number),
+        (false, "till-2", begun.number.saturating_add(1))
+    );
     assert!(terminal.begin(asked()).unwrap().number == begun.number, "and changes nothing of the first");
+}
+
+/// The same for what only a card that is presented brings.
+#[tokio::test(start_paused = true)]
+async fn a_tip_a_typed_card_or_a_part_make_it_another_request() {
+    let folder = TempDir::new().unwrap();
+    let mut terminal = Terminal::start(folder.path(), "");
+    terminal.enter(1, "till-1", Transaction::Sale, 1000, None);
+    let (sale, view) = terminal.agent.find("till-1", &Reference::parse("R1").unwrap()).unwrap();
+    for (tip, typed, part) in [(false, false, false), (true, false, false), (false, true, false), (false, false, true)]
+    {
+        let transaction = by_card(tip, typed, part);
+        let wanted = Wanted { transaction, ..refund("till-1", Of::Number(SaleNumber::new(1)), 1000, &[]) };
+        let is_it = terminal.agent.is_the_same(&wanted, &sale, &view).unwrap();
+        assert_eq!(is_it, !(tip || typed || part), "{tip} {typed} {part}");
+    }
+}
+
+fn by_registration(registration: char, amount: Amount, accept_partial: bool) -> WantedTransaction {
+    WantedTransaction::ByRegistration { registration: registration.to_string().repeat(32), amount, accept_partial }
+}
+
+fn by_card(ask_tip: bool, manual: bool, accept_partial: bool) -> WantedTransaction {
+    WantedTransaction::Sale { amount: eur(1000), ask_tip, manual, accept_partial }
 }
 
 #[tokio::test(start_paused = true)]
@@ -81,14 +105,12 @@ async fn a_reference_that_is_a_card_number_is_refused_before_it_is_written_down(
     let mut terminal = Terminal::start(folder.path(), "");
     for pan in ["4222222222222", "374245001751006", "4761739001010119", "6799998900000074316", "4761 7390 0101 0119"] {
         let wanted = Wanted {
-            kind: till::Kind::ByRegistration,
-            reference: format!("bill {pan}"),
-            of: None,
-            registration: Some("f".repeat(32)),
-            ..refund("till-1", Of::Number(1), 1000, &[])
+            transaction: by_registration('f', eur(1000), false),
+            reference: Reference::parse(format!("bill {pan}")).unwrap(),
+            ..refund("till-1", Of::Number(SaleNumber::new(1)), 1000, &[])
         };
         let refused = terminal.begin(wanted).unwrap_err().to_string();
         assert!(refused.contains("looks like a card number") && !refused.contains(&pan[6..9]), "{refused}");
     }
-    assert_eq!(terminal.agent.last_number, 0);
+    assert_eq!(terminal.agent.last_number, SaleNumber::new(0));
 }

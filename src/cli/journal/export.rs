@@ -9,6 +9,7 @@ use super::super::exit::{Exit, Stop};
 use super::super::out;
 use super::{Which, stop};
 use crate::journal::Reading;
+use crate::transaction::SaleNumber;
 
 /// Arguments.
 #[derive(Debug, Args)]
@@ -20,8 +21,8 @@ Exit codes: 0 done; 75 some transactions were written by a later program, and ar
 read, or the output not be written.")]
 pub(super) struct Export {
     /// Only transactions with a number above this
-    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
-    since: u64,
+    #[arg(long, value_name = "NUMBER", default_value_t = SaleNumber::BEFORE_ALL)]
+    since: SaleNumber,
     #[command(flatten)]
     which: Which,
 }

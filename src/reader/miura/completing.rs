@@ -12,6 +12,7 @@ use crate::card::CardFacts;
 use crate::emv::{tag, tlv};
 use crate::reader::apdu_link::MAX_COMMAND_DATA;
 use crate::reader::{CardVerdict, Completion, Language, ReaderEvent};
+use crate::transaction::SaleNumber;
 
 /// The agent always answers a card; its own deadlines for the host are below a minute. Beyond this it has hung.
 const HOST_ANSWER: Duration = Duration::from_secs(300);
@@ -94,7 +95,7 @@ fn host_answer(completion: &Completion, say: CardSay, extended: bool) -> (Contin
 
 /// What completing a card needs to know of its sale.
 pub(super) struct CompletedSale {
-    pub(super) number: u64,
+    pub(super) number: SaleNumber,
     /// EMV transaction type (9C).
     pub(super) transaction_type: u8,
     pub(super) language: Language,

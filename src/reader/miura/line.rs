@@ -13,6 +13,7 @@ use crate::reader::clock_setting::ClockSetting;
 use crate::reader::keys::KeySets;
 use crate::reader::outbox::Outbox;
 use crate::reader::{ReaderEvent, ReaderIdentity, ReaderProgress, ReaderSettings, Unready};
+use crate::transaction::SaleNumber;
 
 /// A plain command's answer. The vendor names none; its own programs' advice (readers: 2.1).
 pub(super) const PLAIN_ANSWER: Duration = Duration::from_secs(5);
@@ -257,7 +258,7 @@ impl ReaderLine {
     }
 
     /// Tells what the cashier should see of a sale.
-    pub(super) fn progress(&mut self, sale: u64, progress: ReaderProgress) {
+    pub(super) fn progress(&mut self, sale: SaleNumber, progress: ReaderProgress) {
         self.out.progress(sale, progress);
     }
 

@@ -4,6 +4,7 @@
 use super::display::DisplayRow;
 use super::message::StatusWord;
 use crate::reader::{Language, Unready};
+use crate::transaction::SaleNumber;
 
 /// What follows in a stage `S`.
 pub(super) enum Next<S> {
@@ -24,7 +25,7 @@ pub(super) enum Next<S> {
 
 /// What is left to do at the reader after a sale.
 pub(super) struct SaleOver {
-    pub(super) sale: u64,
+    pub(super) sale: SaleNumber,
     /// What the cardholder is shown.
     pub(super) result: Option<DisplayRow>,
     pub(super) language: Language,

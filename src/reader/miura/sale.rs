@@ -16,6 +16,7 @@ use crate::card::{EntryMode, FirstAnswer, Presented, mask_pans};
 use crate::reader::{
     Arm, Completion, EntryRequest, Language, NoCard, NotEncrypting, ReaderEvent, ReaderProgress, Unready,
 };
+use crate::transaction::SaleNumber;
 
 /// What follows in a sale.
 pub(super) type SaleNext = Next<Box<SaleAtReader>>;
@@ -110,7 +111,7 @@ impl SaleAtReader {
         }
     }
 
-    pub(super) fn number(&self) -> u64 {
+    pub(super) fn number(&self) -> SaleNumber {
         self.arm.sale
     }
 

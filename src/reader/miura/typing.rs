@@ -12,6 +12,7 @@ use super::next::Next;
 use crate::config::TipEntry;
 use crate::money::{Amount, Currency};
 use crate::reader::{AmountToType, NoAmount, ReaderEvent, TypeAmount};
+use crate::transaction::SaleNumber;
 
 /// Longest time for typing: whoever takes longer has gone away.
 const LONGEST: Duration = Duration::from_secs(300);
@@ -20,7 +21,7 @@ const GRACE: Duration = ABORT_ANSWER;
 
 /// Something is being typed.
 pub(super) struct AmountEntry {
-    sale: u64,
+    sale: SaleNumber,
     what: AmountToType,
     /// ABORT was sent; this is what will be said.
     stop: Option<NoAmount>,
@@ -60,7 +61,7 @@ impl AmountEntry {
         Next::Stay(Self { sale, what, stop: None })
     }
 
-    pub(super) fn number(&self) -> u64 {
+    pub(super) fn number(&self) -> SaleNumber {
         self.sale
     }
 
@@ -151,7 +152,7 @@ impl AmountEntry {
     }
 }
 
-fn typed(line: &mut ReaderLine, sale: u64, amount: Result<Option<Amount>, NoAmount>) -> Next<AmountEntry> {
+fn typed(line: &mut ReaderLine, sale: SaleNumber, amount: Result<Option<Amount>, NoAmount>) -> Next<AmountEntry> {
     line.report(ReaderEvent::Typed { sale, amount });
     Next::Idle
 }

@@ -2,6 +2,7 @@
 //! what a person must decide.
 
 use super::*;
+use crate::transaction::PaymentId;
 
 fn with_amount(found: Found, minor: u64) -> Found {
     Found { amount: ApprovedAmount::Said(eur(minor)), ..found }
@@ -29,7 +30,7 @@ fn answered(nth: u32, reversal: Reversal) -> Event {
 }
 
 fn done(id: &str, minor: u64) -> Reversal {
-    Reversal::Done { id: id.to_owned(), amount: ApprovedAmount::Said(eur(minor)) }
+    Reversal::Done { id: PaymentId::new(id), amount: ApprovedAmount::Said(eur(minor)) }
 }
 
 fn lost() -> Reversal {
@@ -118,7 +119,7 @@ fn whose_reversal_it_is_must_be_known_where_several_payments_are_listed() {
     // Where the gateway names it, it is heeded.
     let mut named = Trace::asked(EntryMode::NfcIcc);
     let _ = named.on(unknown());
-    let of_second = Found { refers_to: Some("p2".to_owned()), ..linked("RF", "x1", 200, "theirs".to_owned()) };
+    let of_second = Found { refers_to: Some(PaymentId::new("p2")), ..linked("RF", "x1", 200, "theirs".to_owned()) };
     let actions = named.on(listed([two(), vec![of_second]].concat()));
     assert_eq!(actions, [reverse("p1", 1234, 1)]);
 }
@@ -128,7 +129,7 @@ fn a_reversal_of_more_or_of_another_currency_is_for_a_person_found_or_answered()
     let usd = Amount::from_minor(1234, Currency::from_code("USD").unwrap()).unwrap();
     for amount in [ApprovedAmount::Said(eur(1235)), ApprovedAmount::Said(usd), ApprovedAmount::Unreadable] {
         let mut direct = being_reversed();
-        let actions = direct.on(answered(1, Reversal::Done { id: "rv1".to_owned(), amount }));
+        let actions = direct.on(answered(1, Reversal::Done { id: PaymentId::new("rv1"), amount }));
         assert_eq!(alarms(&actions), 1, "{amount:?}: {actions:?}");
         assert!(is_for_a_person(&direct), "{amount:?}");
 
@@ -193,7 +194,7 @@ fn a_listed_decline_of_the_second_try_is_not_final_while_the_first_may_come() {
     assert!(!actions.iter().any(|action| matches!(action, Action::Reverse { .. })), "{actions:?}");
     // Both: nothing can come of it any more, and a new one goes.
     let _ = sale.on_at(Event::DeadlinePassed, 600);
-    let both = vec![charged(), declined.clone(), Found { id: "rv2".to_owned(), ..declined }];
+    let both = vec![charged(), declined.clone(), Found { id: PaymentId::new("rv2"), ..declined }];
     assert_eq!(sale.on_at(listed(both), 600), [reverse("p1", 1234, 2)]);
 }
 
@@ -207,7 +208,7 @@ fn look(sale: &mut Trace, found: Vec<Found>, seconds: u64) -> Vec<Action> {
 
 #[test]
 fn a_capture_or_refund_is_sent_again_only_when_its_absence_is_final() {
-    for kind in [Kind::Refund { of: of() }, Kind::Capture { of: of() }] {
+    for kind in [Transaction::Refund { of: of() }, Transaction::Capture { of: of() }] {
         let mut sale = without_card(kind.clone());
         let _ = sale.on(unknown());
         for seconds in [5, 600, 3600, DAY - 3700, DAY - 10] {
@@ -220,21 +221,21 @@ fn a_capture_or_refund_is_sent_again_only_when_its_absence_is_final() {
             assert!(!look(&mut sale, Vec::new(), seconds).contains(&Action::Ask), "{kind:?} after {seconds} s");
         }
         // One listed decline of two tries is no end before that either.
-        let declined = || vec![found(kind.payment_type(), "x1", FoundState::Declined, None)];
+        let declined = || vec![found(kind.kind().payment_type(), "x1", FoundState::Declined, None)];
         let _ = look(&mut sale, declined(), DAY + 9000);
         assert!(sale.is_unconfirmed(), "{kind:?}");
         let _ = look(&mut sale, declined(), 2 * DAY + 100);
         assert!(matches!(sale.outcome(), Some(Outcome::Declined { .. })), "{kind:?}");
     }
     // A reversal can be sent again earlier: what is reversed is not reversed again.
-    let mut reversal = without_card(Kind::Reversal { of: of() });
+    let mut reversal = without_card(Transaction::Reversal { of: of() });
     let _ = reversal.on(unknown());
     assert!(!look(&mut reversal, Vec::new(), 5).contains(&Action::Ask));
     assert_eq!(look(&mut reversal, Vec::new(), 60), [Action::Ask]);
 }
 
 fn credit_without_answer() -> Trace {
-    let (sale, step) = Sale::begin(Order { kind: Kind::Credit, ..order() });
+    let (sale, step) = Sale::begin(Order { transaction: Transaction::Credit, ..order() });
     let mut credit = Trace { sale, written: Vec::new() };
     let _ = credit.commit(step);
     let read = Event::CardRead { facts: facts(EntryMode::Icc), first_answer: FirstAnswer::GoOnline };
@@ -262,7 +263,10 @@ fn a_credit_is_never_sent_again_and_never_taken_back() {
     let mut there = credit_without_answer();
     let actions = there.on(listed(vec![found("CD", "cd1", FoundState::Approved, None)]));
     assert!(!actions.iter().any(|action| matches!(action, Action::Reverse { .. })), "{actions:?}");
-    assert_eq!((there.outcome(), there.sale.host().id.as_deref()), (Some(&Outcome::Approved), Some("cd1")));
+    assert_eq!(
+        (there.outcome(), there.sale.host().id.as_ref().map(PaymentId::as_str)),
+        (Some(&Outcome::Approved), Some("cd1"))
+    );
 
     let mut cut = credit_without_answer();
     assert_eq!(cut.cut(), [query()]);
@@ -294,7 +298,7 @@ fn what_carries_our_reference_as_another_kind_is_not_absent() {
             let _ = sale.on_at(listed(vec![ours()]), seconds);
             assert!(is_for_a_person(&sale), "a sale as {kind} after {seconds} s");
         }
-        let mut refund = without_card(Kind::Refund { of: of() });
+        let mut refund = without_card(Transaction::Refund { of: of() });
         let _ = refund.on(unknown());
         for seconds in [5, DAY + 10, 2 * DAY] {
             assert!(!look(&mut refund, vec![ours()], seconds).contains(&Action::Ask), "a refund as {kind}");
@@ -313,9 +317,9 @@ fn what_carries_our_reference_as_another_kind_is_not_absent() {
 #[test]
 fn a_pending_payment_is_known_by_its_id_from_then_on() {
     let mut sale = Trace::asked(EntryMode::NfcIcc);
-    let pending = || Event::Answered(Answer::Pending { id: KNOWN.to_owned() });
+    let pending = || Event::Answered(Answer::Pending { id: PaymentId::new(KNOWN) });
     assert_eq!(sale.on(pending()), [Action::Tell]);
-    assert_eq!(sale.written.last().unwrap().as_slice(), [Record::Pending { payment: KNOWN.to_owned() }]);
+    assert_eq!(sale.written.last().unwrap().as_slice(), [Record::Pending { payment: PaymentId::new(KNOWN) }]);
     let steps = sale.written.len();
     let _ = sale.on_at(Event::DeadlinePassed, 2);
     let _ = sale.on_at(pending(), 2);
@@ -344,7 +348,7 @@ fn what_had_not_been_sent_when_the_copy_was_made_and_is_at_the_gateway_is_not_ca
     assert_eq!(sale.outcome(), Some(&Outcome::Approved));
     // What is finished when it is not known is looked up.
     let copied_refund = || {
-        let (refund, step) = Sale::begin(Order { kind: Kind::Refund { of: of() }, ..order() });
+        let (refund, step) = Sale::begin(Order { transaction: Transaction::Refund { of: of() }, ..order() });
         let mut refund = Trace { sale: refund, written: Vec::new() };
         let _ = refund.commit(step);
         let actions = refund.on(copied());
@@ -392,7 +396,10 @@ fn a_person_keeps_or_reverses_what_an_old_copy_does_not_know() {
     assert_eq!(kept.on(Event::Settle { keep: true, by: None }), [query(), Action::Tell]);
     let actions = kept.on(listed(vec![charged()]));
     assert!(!actions.iter().any(|action| matches!(action, Action::Reverse { .. })), "{actions:?}");
-    assert_eq!((kept.outcome(), kept.sale.host().id.as_deref()), (Some(&Outcome::Approved), Some("p1")));
+    assert_eq!(
+        (kept.outcome(), kept.sale.host().id.as_ref().map(PaymentId::as_str)),
+        (Some(&Outcome::Approved), Some("p1"))
+    );
     assert_eq!(kept.on(Event::Settle { keep: false, by: None }), [], "once");
 
     // What was given back meanwhile is not kept.
@@ -444,12 +451,12 @@ fn a_second_payment_that_is_not_decided_is_waited_for_whatever_went_back_of_the_
     // It is approved in the end, and goes back too.
     let _ = sale.on_at(Event::DeadlinePassed, 100);
     let approved = Found { state: FoundState::Approved, ..undecided() };
-    let named = |id: &str, one: Found| Found { refers_to: Some(id.to_owned()), ..one };
+    let named = |id: &str, one: Found| Found { refers_to: Some(PaymentId::new(id)), ..one };
     let actions = sale.on_at(listed(vec![charged(), named("p1", back()), approved]), 100);
     assert_eq!(actions, [reverse("p2", 1234, 2)]);
 
     // So it is with what is finished: one try was carried out, and the other may be.
-    let mut refund = without_card(Kind::Refund { of: of() });
+    let mut refund = without_card(Transaction::Refund { of: of() });
     let _ = refund.on(unknown());
     let tries = |state| {
         let ours = |id, state| Found { state, ..linked("RF", id, 1234, refund.sale.our_reference().to_owned()) };
@@ -516,7 +523,7 @@ fn a_look_that_allows_nothing_is_followed_by_another_look() {
 /// The answer to a reversal named no amount, or an id that is not the listed one's: a look tells how much it was.
 #[test]
 fn what_the_list_says_of_a_reversal_counts_and_not_what_its_answer_said() {
-    let silent = || Reversal::Done { id: "rv1".to_owned(), amount: ApprovedAmount::NotSaid };
+    let silent = || Reversal::Done { id: PaymentId::new("rv1"), amount: ApprovedAmount::NotSaid };
     for (answer, listed_id, listed_minor, rest) in [
         (silent(), "rv1", 200, Some(1034)),
         (done("rv1", 1234), "rv1", 200, Some(1034)),
@@ -595,7 +602,7 @@ fn what_was_listed_is_never_taken_for_never_received() {
     let _ = sale.cut();
     assert!(sale.on_at(listed(vec![charged()]), 3 * DAY).contains(&reverse("p1", 1234, 1)));
 
-    let mut refund = without_card(Kind::Refund { of: of() });
+    let mut refund = without_card(Transaction::Refund { of: of() });
     let _ = refund.on(unknown());
     let reference = refund.sale.our_reference().to_owned();
     let pending = || vec![Found { state: FoundState::Undecided, ..linked("RF", "rf1", 1234, reference.clone()) }];
@@ -635,8 +642,10 @@ fn a_reversal_without_an_answer_is_not_forgotten_over_another_payment() {
     // The list leaves the first one out for a moment: the second goes back, and the first request is still remembered.
     let _ = sale.on_at(Event::DeadlinePassed, 10);
     assert!(sale.on_at(listed(vec![second()]), 10).contains(&reverse("p2", 1234, 2)));
-    let of =
-        |id: &str, nth| Found { refers_to: Some(id.to_owned()), ..linked("RV", &format!("rv{nth}"), 1234, own(nth)) };
+    let of = |id: &str, nth| Found {
+        refers_to: Some(PaymentId::new(id)),
+        ..linked("RV", &format!("rv{nth}"), 1234, own(nth))
+    };
     let _ = sale.on_at(answered(2, done("rv2", 1234)), 11);
     let actions = sale.on_at(listed(vec![second(), charged(), of("p2", 2)]), 12);
     assert!(!actions.iter().any(|action| matches!(action, Action::Reverse { .. })), "{actions:?}");
@@ -669,8 +678,10 @@ fn what_a_look_showed_as_charged_is_not_forgotten() {
     }
     // Two payments: the first was asked for without an answer, the second went back, and the first is left out.
     let second = || found("DB", "p2", FoundState::Approved, None);
-    let back =
-        |id: &str, nth| Found { refers_to: Some(id.to_owned()), ..linked("RV", &format!("rv{nth}"), 1234, own(nth)) };
+    let back = |id: &str, nth| Found {
+        refers_to: Some(PaymentId::new(id)),
+        ..linked("RV", &format!("rv{nth}"), 1234, own(nth))
+    };
     let mut sale = being_reversed();
     let _ = sale.on(answered(1, lost()));
     let _ = sale.on_at(Event::DeadlinePassed, 10);
@@ -695,7 +706,7 @@ fn what_a_look_showed_as_charged_is_not_forgotten() {
 #[test]
 fn a_payment_that_is_not_listed_beside_one_that_is_becomes_a_persons() {
     let second = || found("DB", "p2", FoundState::Approved, None);
-    let back = || Found { refers_to: Some("p2".to_owned()), ..linked("RV", "rv2", 1234, own(2)) };
+    let back = || Found { refers_to: Some(PaymentId::new("p2")), ..linked("RV", "rv2", 1234, own(2)) };
     let mut sale = being_reversed();
     let _ = sale.on(answered(1, lost()));
     let _ = sale.on_at(Event::DeadlinePassed, 10);
@@ -750,11 +761,12 @@ fn a_person_keeps_one_payment_and_hears_of_another() {
     let actions = sale.on_at(listed(vec![charged(), second(FoundState::Approved)]), 10);
     assert!(alarms(&actions) == 1 && is_for_a_person(&sale), "{actions:?}");
     // The other one was given back.
-    let back = Found { refers_to: Some("p2".to_owned()), ..linked("RF", "rf1", 1234, "of-the-back-office".to_owned()) };
+    let back =
+        Found { refers_to: Some(PaymentId::new("p2")), ..linked("RF", "rf1", 1234, "of-the-back-office".to_owned()) };
     let _ = sale.on_at(listed(vec![charged(), second(FoundState::Approved), back]), 20);
     assert_eq!(sale.outcome(), Some(&Outcome::Approved));
 
-    let mut refund = without_card(Kind::Refund { of: of() });
+    let mut refund = without_card(Transaction::Refund { of: of() });
     let _ = refund.on(unknown());
     let reference = refund.sale.our_reference().to_owned();
     let ours = |id: &str, state| Found { state, ..linked("RF", id, 1234, reference.clone()) };

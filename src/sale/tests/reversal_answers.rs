@@ -2,6 +2,7 @@
 //! declined.
 
 use super::*;
+use crate::transaction::PaymentId;
 
 /// A payment that must go back: its answer was lost, the look has found it, and a reversal of all of it is on its way.
 fn being_reversed() -> Trace {
@@ -49,7 +50,7 @@ fn a_declined_reversal_leaves_the_payment_charged_whatever_kind_of_list_says_so(
 
 #[test]
 fn a_reversal_is_done_by_its_own_amount_and_currency_alone() {
-    let done = |amount| reversal_answered(Reversal::Done { id: "rv1".to_owned(), amount });
+    let done = |amount| reversal_answered(Reversal::Done { id: PaymentId::new("rv1"), amount });
     for whole in [ApprovedAmount::NotSaid, ApprovedAmount::Said(eur(1234))] {
         let mut sale = being_reversed();
         assert_eq!(sale.on(done(whole)), [query()], "{whole:?}: every approved match must go");

@@ -2,7 +2,7 @@
 //! of before.
 
 use super::*;
-use crate::sale::Who;
+use crate::transaction::Who;
 
 fn cashier() -> Option<Who> {
     Some(Who { token: Some("till-1".to_owned()), uid: None })

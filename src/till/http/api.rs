@@ -63,9 +63,10 @@ use super::list;
 use super::places::{Allowance, count};
 use crate::money::{Amount, Currency};
 use crate::till::{
-    Attention, AttentionView, Caller, CancelView, Command, Kind, LogLevel, LogView, Of, Permit, PortView, Progress,
-    ReceiptCopy, Refused, SaleView, State as SaleState, StatusView, TotalsView, Verb, Wanted,
+    Attention, AttentionView, Caller, CancelView, Command, LogLevel, LogView, Of, Permit, PortView, Progress, Refused,
+    RequestFields, SaleView, State as SaleState, StatusView, TotalsView, Verb, Wanted,
 };
+use crate::transaction::{Kind, PaymentId, ReceiptCopy, Reference, SaleNumber};
 
 /// A sale's request is below 200 bytes; tills may add blanks.
 const MAX_BODY: usize = 64 * 1024;
@@ -157,7 +158,7 @@ struct SaleRequest {
     /// The till of `of`, when it is another's.
     till: Option<String>,
     /// Its number in the journal.
-    number: Option<u64>,
+    number: Option<SaleNumber>,
     payment: Option<String>,
     registration: Option<String>,
     #[serde(default)]
@@ -193,7 +194,7 @@ async fn sale(
     Ok((status, Json(sale)).into_response())
 }
 
-/// The request of a till in its language: each field by itself, and which go together.
+/// The request of a till in its language.
 fn wanted(app: &App, permit: &Permit, own: String, asked: SaleRequest) -> Result<Wanted, Failure> {
     let SaleRequest {
         reference,
@@ -211,7 +212,6 @@ fn wanted(app: &App, permit: &Permit, own: String, asked: SaleRequest) -> Result
         parameters,
     } = asked;
     let reference = checked_reference(reference)?;
-    let word = kind.as_str();
     let currency = match currency {
         Some(code) => Currency::from_code(&code).map_err(|error| Failure::value("currency", error.to_string()))?,
         None => app.currency,
@@ -229,39 +229,14 @@ fn wanted(app: &App, permit: &Permit, own: String, asked: SaleRequest) -> Result
             Some(Of::Reference { till, reference: checked_reference(of)? })
         }
         (None, Some(number), None) => Some(Of::Number(number)),
-        (None, None, Some(payment)) => Some(Of::Payment(payment)),
+        (None, None, Some(payment)) => Some(Of::Payment(PaymentId::new(payment))),
         (None, None, None) => None,
         _ => return Err(Failure::malformed("of, number and payment: give one of them")),
     };
-    let missing = |field: &str| Failure::malformed(format!("{field}: a {word} needs it"));
-    let strange = |field: &str| Failure::malformed(format!("{field}: a {word} has none"));
-    match (kind.has_earlier(), of.is_some()) {
-        (true, false) => return Err(missing("of")),
-        (false, true) => return Err(strange("of")),
-        _ => {}
-    }
-    match (kind == Kind::ByRegistration, registration.is_some()) {
-        (true, false) => return Err(missing("registration")),
-        (false, true) => return Err(strange("registration")),
-        _ => {}
-    }
-    if amount.is_none() && (!kind.has_earlier() || kind == Kind::Increment) {
-        return Err(missing("amount"));
-    }
-    if tip.is_some() && kind != Kind::Sale {
-        return Err(strange("tip"));
-    }
-    let needs_card = matches!(kind, Kind::Sale | Kind::PreAuthorisation | Kind::Credit);
-    if entry.is_some() && !needs_card {
-        return Err(strange("entry"));
-    }
-    let pays = matches!(kind, Kind::Sale | Kind::PreAuthorisation | Kind::ByRegistration);
-    if accept_partial.is_some() && !pays {
-        return Err(strange("acceptPartial"));
-    }
-    let (ask_tip, manual, accept_partial) = (tip.is_some(), entry.is_some(), accept_partial.unwrap_or(false));
-    let (till, caller) = (own, permit.caller().clone());
-    Ok(Wanted { till, reference, kind, amount, ask_tip, manual, accept_partial, of, caller, registration, parameters })
+    let (ask_tip, manual) = (tip.is_some(), entry.is_some());
+    let fields = RequestFields { kind, of, registration, amount, ask_tip, manual, accept_partial };
+    let transaction = fields.transaction().map_err(|misfit| Failure::malformed(misfit.to_string()))?;
+    Ok(Wanted { till: own, reference, transaction, caller: permit.caller().clone(), parameters })
 }
 
 #[derive(Deserialize)]
@@ -324,10 +299,10 @@ fn wants_the_till(sale: &SaleView) -> bool {
 }
 
 /// Returns when the sale may want the till; never, when the agent will say nothing more.
-async fn news_of(progress: &mut broadcast::Receiver<Progress>, till: &str, reference: &str) {
+async fn news_of(progress: &mut broadcast::Receiver<Progress>, till: &str, reference: &Reference) {
     loop {
         match progress.recv().await {
-            Ok(step) if step.till != till || step.reference != reference => {}
+            Ok(step) if step.till != till || step.reference != reference.as_str() => {}
             Ok(Progress { sale: Some(sale), .. }) if wants_the_till(&sale) => return,
             Ok(_) => {}
             Err(broadcast::error::RecvError::Lagged(_)) => return,
@@ -340,7 +315,7 @@ async fn news_of(progress: &mut broadcast::Receiver<Progress>, till: &str, refer
 #[serde(deny_unknown_fields)]
 struct ListQuery {
     #[serde(default)]
-    since: u64,
+    since: SaleNumber,
     limit: Option<u32>,
     till: Option<String>,
 }
@@ -367,7 +342,7 @@ async fn list(
 #[serde(deny_unknown_fields)]
 struct TotalsQuery {
     #[serde(default)]
-    since: u64,
+    since: SaleNumber,
     #[serde(default)]
     carried: String,
     till: Option<String>,
@@ -381,13 +356,13 @@ async fn totals(
 ) -> Result<Json<TotalsView>, Failure> {
     let Query(TotalsQuery { since, carried, till }) = query.map_err(|error| Failure::malformed(error.body_text()))?;
     let numbers =
-        carried.split(',').filter(|number| !number.is_empty()).map(str::parse).collect::<Result<Vec<u64>, _>>();
+        carried.split(',').filter(|number| !number.is_empty()).map(str::parse).collect::<Result<Vec<SaleNumber>, _>>();
     let carried = numbers.map_err(|_| Failure::malformed("carried: numbers with commas between them, as 97,112"))?;
     if carried.len() > MAX_CARRIED {
         return Err(Failure::malformed(format!("carried: at most {MAX_CARRIED} numbers")));
     }
     // One that is after `since` is counted there; one that is named twice is counted once.
-    let carried: BTreeSet<u64> = carried.into_iter().filter(|number| *number <= since).collect();
+    let carried: BTreeSet<SaleNumber> = carried.into_iter().filter(|number| *number <= since).collect();
     let carried = carried.into_iter().collect();
     let permit = caller.may(Verb::Totals)?;
     let till = permit.one_or_all(till)?;
@@ -413,7 +388,7 @@ async fn see_to(
     app: &App,
     caller: &Caller,
     till: Option<String>,
-    reference: &str,
+    reference: &Reference,
 ) -> Result<(Permit, String), Failure> {
     let permit = caller.may(Verb::Attend)?;
     let till = permit.one(till)?;
@@ -467,7 +442,7 @@ struct Settlement {
 async fn settle(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
-    number: Result<Path<u64>, PathRejection>,
+    number: Result<Path<SaleNumber>, PathRejection>,
     Body(Settlement { keep }): Body<Settlement>,
 ) -> Result<Json<SaleView>, Failure> {
     let permit = caller.may(Verb::Settle)?;
@@ -518,7 +493,9 @@ async fn payment(
 ) -> Result<Json<BTreeMap<String, String>>, Failure> {
     let permit = caller.may(Verb::AskGateway)?;
     let Path(id) = id.map_err(|error| Failure::malformed(error.body_text()))?;
-    Ok(Json(app.ask_within(&permit, GATEWAY_DEADLINE, |reply| Command::Payment { id, reply }).await??))
+    Ok(Json(
+        app.ask_within(&permit, GATEWAY_DEADLINE, |reply| Command::Payment { id: PaymentId::new(id), reply }).await??,
+    ))
 }
 
 #[derive(Serialize)]
@@ -659,26 +636,21 @@ impl App {
         timeout(deadline, asked).await.ok().flatten().ok_or_else(Failure::no_answer)
     }
 
-    async fn show(&self, permit: &Permit, till: &str, reference: &str) -> Result<SaleView, Failure> {
-        let (till, reference) = (till.to_owned(), reference.to_owned());
+    async fn show(&self, permit: &Permit, till: &str, reference: &Reference) -> Result<SaleView, Failure> {
+        let (till, reference) = (till.to_owned(), reference.clone());
         let shown: Result<SaleView, Refused> =
             self.ask(permit, |reply| Command::Show { till, reference, reply }).await?;
         Ok(shown?)
     }
 }
 
-fn path_reference(path: Result<Path<String>, PathRejection>) -> Result<String, Failure> {
+fn path_reference(path: Result<Path<String>, PathRejection>) -> Result<Reference, Failure> {
     let Path(reference) = path.map_err(|error| Failure::malformed(error.body_text()))?;
     checked_reference(reference)
 }
 
-fn checked_reference(reference: String) -> Result<String, Failure> {
-    let printable = reference.bytes().all(|byte| matches!(byte, b' '..=b'~'));
-    if (1..=64).contains(&reference.len()) && printable && reference.trim() == reference {
-        return Ok(reference);
-    }
-    let message = "reference must be 1 to 64 printable ASCII characters without spaces at its ends";
-    Err(Failure::value("reference", message))
+fn checked_reference(reference: String) -> Result<Reference, Failure> {
+    Reference::parse(reference).map_err(|error| Failure::value("reference", error.to_string()))
 }
 
 /// Takes a string and nothing else: 12.34 as a JSON number is a binary fraction somewhere on its way.

@@ -14,6 +14,7 @@ use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use super::api::App;
 use super::failure::Failure;
 use crate::till::{Command, Permit, SaleView};
+use crate::transaction::SaleNumber;
 
 /// Sales of one page; as JSON some 40 KiB.
 const PAGE: u32 = 50;
@@ -23,7 +24,7 @@ pub(super) struct Wanted {
     /// Whose; `None` is every till's.
     pub(super) till: Option<String>,
     /// Number to start after.
-    pub(super) since: u64,
+    pub(super) since: SaleNumber,
     /// At most so many.
     pub(super) limit: u32,
 }

@@ -6,7 +6,8 @@
 //! rule: what is counted is what the agent asked for.
 
 use pos_agent::sim::gateway::{self, HostRules, Ledger, LedgerEntry};
-use pos_agent::till::{Kind, Outcome, SaleView};
+use pos_agent::till::SaleView;
+use pos_agent::transaction::{Kind, OutcomeWord};
 
 use super::plan::{Named, Wish, decimal, minor};
 use super::till::Deal;
@@ -118,10 +119,12 @@ pub fn holds(books: &Books, deals: &[Deal], deal: &Deal) -> Vec<u64> {
 fn due(view: &SaleView, deal: &Deal, held: &[u64]) -> Option<Vec<u64>> {
     match view.outcome? {
         // A reversal has the amount of its payment.
-        Outcome::Approved if deal.wish.amount.is_none() => Some(held.iter().take(1).copied().collect()),
-        Outcome::Approved => Some(deal.wish.amount.into_iter().collect()),
-        Outcome::PartiallyApproved => Some(view.approved_amount.iter().map(|amount| minor(amount)).collect()),
-        Outcome::Declined | Outcome::Cancelled | Outcome::NotSent | Outcome::Reversed => Some(Vec::new()),
+        OutcomeWord::Approved if deal.wish.amount.is_none() => Some(held.iter().take(1).copied().collect()),
+        OutcomeWord::Approved => Some(deal.wish.amount.into_iter().collect()),
+        OutcomeWord::PartiallyApproved => Some(view.approved_amount.iter().map(|amount| minor(amount)).collect()),
+        OutcomeWord::Declined | OutcomeWord::Cancelled | OutcomeWord::NotSent | OutcomeWord::Reversed => {
+            Some(Vec::new())
+        }
     }
 }
 
@@ -135,12 +138,12 @@ pub fn told(books: &Books, deals: &[Deal], at: usize, view: &SaleView) -> Result
     // Once a reversal was asked for, the gateway may have carried it out at any moment.
     let being_reversed = reversals(deals, deal).next().is_some();
     let Some(due) = due(view, deal, &held).filter(|_| !being_reversed) else { return Ok(()) };
-    if held != due || (view.outcome == Some(Outcome::Approved) && due.is_empty()) {
+    if held != due || (view.outcome == Some(OutcomeWord::Approved) && due.is_empty()) {
         let (reference, outcome, text) = (&deal.reference, view.outcome, &view.text);
         return Err(format!("UNTRUE: {reference} was told {outcome:?} ({text}) while the gateway holds {held:?}"));
     }
     let approved = view.approved_amount.as_deref().map(minor);
-    if view.outcome == Some(Outcome::Approved) && approved != due.first().copied() {
+    if view.outcome == Some(OutcomeWord::Approved) && approved != due.first().copied() {
         return Err(format!("AMOUNT: {} was told {approved:?} and the gateway holds {held:?}", deal.reference));
     }
     Ok(())
@@ -200,7 +203,7 @@ fn one(ledger: &Ledger, books: &Books, deals: &[Deal], deal: &Deal) -> Result<()
     for told in &deal.told {
         let uncharged = matches!(
             told.view.outcome,
-            Some(Outcome::Declined | Outcome::Cancelled | Outcome::NotSent | Outcome::Reversed)
+            Some(OutcomeWord::Declined | OutcomeWord::Cancelled | OutcomeWord::NotSent | OutcomeWord::Reversed)
         );
         let late = ledger
             .entries()
@@ -232,7 +235,7 @@ fn reversed(books: &Books, deals: &[Deal], reversal: &Deal) -> Option<u64> {
 }
 
 fn is_full(view: &SaleView) -> bool {
-    view.outcome == Some(Outcome::Approved)
+    view.outcome == Some(OutcomeWord::Approved)
 }
 
 /// Whatever became of it, no more is taken or given back under different references than the payment allows.

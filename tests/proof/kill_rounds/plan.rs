@@ -5,7 +5,7 @@
 
 use pos_agent::sim::gateway::Outcome;
 use pos_agent::sim::reader::CardEntry;
-use pos_agent::till::Kind;
+use pos_agent::transaction::Kind;
 
 /// One round: a transaction, perhaps some that follow it, and the kills.
 #[derive(Clone, Debug)]

@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use pos_agent::sim::gateway::HostRules;
 use pos_agent::sim::shop::{Shop, TILL_TOKEN};
-use pos_agent::till::{Kind, Outcome, Progress, SaleView, State, StatusView};
+use pos_agent::till::{Progress, SaleView, State, StatusView};
+use pos_agent::transaction::{Kind, OutcomeWord};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
@@ -78,12 +79,12 @@ impl Deal {
         }
         let Some(last) = self.end() else { return "not confirmed: the gateway does not know it" };
         match last.outcome.unwrap() {
-            Outcome::Approved => "approved",
-            Outcome::PartiallyApproved => "partially approved",
-            Outcome::Declined => "declined",
-            Outcome::Cancelled => "cancelled",
-            Outcome::NotSent => "not sent",
-            Outcome::Reversed => "reversed",
+            OutcomeWord::Approved => "approved",
+            OutcomeWord::PartiallyApproved => "partially approved",
+            OutcomeWord::Declined => "declined",
+            OutcomeWord::Cancelled => "cancelled",
+            OutcomeWord::NotSent => "not sent",
+            OutcomeWord::Reversed => "reversed",
         }
     }
 }
@@ -113,7 +114,7 @@ impl Book {
     fn hears(&self, view: SaleView, how: &str) {
         let ledger = self.shop.gateway.ledger();
         let mut deals = self.deals();
-        let Some(at) = deals.iter().position(|deal| deal.reference == view.reference) else {
+        let Some(at) = deals.iter().position(|deal| view.reference == deal.reference.as_str()) else {
             let text = format!("the till was told of {}, for which it never asked", view.reference);
             self.wrong.lock().unwrap().get_or_insert(text);
             return;
@@ -129,7 +130,7 @@ impl Book {
             self.wrong.lock().unwrap().get_or_insert(why);
         }
         drop(deals);
-        if *self.followed.lock().unwrap() == view.reference {
+        if view.reference == self.followed.lock().unwrap().as_str() {
             self.scene.told(view.state);
         }
         self.news.notify_waiters();
@@ -363,13 +364,13 @@ impl Till {
             State::Ended => true,
             state if state.is_unconfirmed() && view.needs_person.is_some() => {
                 let deals = self.book.deals();
-                let deal = deals.iter().find(|deal| deal.reference == view.reference).unwrap();
+                let deal = deals.iter().find(|deal| view.reference == deal.reference.as_str()).unwrap();
                 let books = Books::of(&self.book.shop.gateway.ledger());
                 deal.may_need_a_person() || books.is_residual(&deals, deal)
             }
             state if state.is_unconfirmed() && matches!(view.unsettled.as_deref(), Some(NOT_THERE | DECLINED_ONCE)) => {
                 let deals = self.book.deals();
-                let deal = deals.iter().find(|deal| deal.reference == view.reference).unwrap();
+                let deal = deals.iter().find(|deal| view.reference == deal.reference.as_str()).unwrap();
                 let goes_on = match deal.wish.kind {
                     _ if view.unsettled.as_deref() == Some(DECLINED_ONCE) => false,
                     Kind::Reversal => true,
@@ -405,7 +406,7 @@ impl Till {
                     }
                 }
                 (_, earlier, Named::Payment) => {
-                    body["payment"] = earlier.and_then(|view| view.payment_id.clone()).into()
+                    body["payment"] = earlier.and_then(|view| view.payment_id.clone()).map(|id| id.to_string()).into()
                 }
                 (_, earlier, Named::StoredCard) => {
                     body["registration"] = earlier.and_then(|view| view.registration.clone()).into();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::collections::HashMap;
 
 use pos_agent::sim::gateway::{Kind, Ledger, LedgerEntry, State};
-use pos_agent::till::Outcome;
+use pos_agent::transaction::OutcomeWord;
 
 use super::till::Deal;
 
@@ -25,7 +25,7 @@ pub fn judge(ledger: &Ledger, deals: &[Deal]) -> (Vec<String>, String) {
             books.held(deal)
         };
         let is_true = match outcome(deal) {
-            Some((Outcome::Approved | Outcome::PartiallyApproved, approved)) => held == [approved],
+            Some((OutcomeWord::Approved | OutcomeWord::PartiallyApproved, approved)) => held == [approved],
             // A person sees to it: whatever is there is known to need one.
             None if deal.view.as_ref().is_some_and(|view| view.needs_person.is_some()) => held.len() <= 1,
             Some(_) | None => held.is_empty(),
@@ -43,7 +43,7 @@ pub fn judge(ledger: &Ledger, deals: &[Deal]) -> (Vec<String>, String) {
     (wrong, format!("{} transactions: {}", deals.len(), ends.join(", ")))
 }
 
-fn outcome(deal: &Deal) -> Option<(Outcome, u64)> {
+fn outcome(deal: &Deal) -> Option<(OutcomeWord, u64)> {
     let view = deal.view.as_ref()?;
     Some((view.outcome?, view.approved_amount.as_deref().map_or(0, minor)))
 }

@@ -1,0 +1,221 @@
+//! The three names of a transaction: its number in the journal, its till's reference, and its payment id at the
+//! gateway. Each is a type of its own, so that one is never taken for another.
+
+use std::fmt;
+use std::num::{ParseIntError, TryFromIntError};
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// The number of a sale in the journal, which counts them (interface: `pos.transactionSequenceNumber`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct SaleNumber(u64);
+
+impl SaleNumber {
+    /// Before the first, which is 1; no sale has it.
+    pub const BEFORE_ALL: Self = Self(0);
+
+    /// From a counter.
+    #[must_use]
+    pub const fn new(number: u64) -> Self {
+        Self(number)
+    }
+
+    /// As a plain number.
+    #[must_use]
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+
+    /// So many after it, or the greatest number.
+    #[must_use]
+    pub const fn saturating_add(self, sales: u64) -> Self {
+        Self(self.0.saturating_add(sales))
+    }
+
+    /// So many before it, or [`Self::BEFORE_ALL`].
+    #[must_use]
+    pub const fn saturating_sub(self, sales: u64) -> Self {
+        Self(self.0.saturating_sub(sales))
+    }
+}
+
+impl PartialEq<u64> for SaleNumber {
+    fn eq(&self, other: &u64) -> bool {
+        self.0 == *other
+    }
+}
+
+impl From<u32> for SaleNumber {
+    fn from(number: u32) -> Self {
+        Self(number.into())
+    }
+}
+
+impl TryFrom<SaleNumber> for u32 {
+    type Error = TryFromIntError;
+
+    fn try_from(number: SaleNumber) -> Result<Self, Self::Error> {
+        number.0.try_into()
+    }
+}
+
+/// As the journal's rows hold it.
+impl TryFrom<SaleNumber> for i64 {
+    type Error = TryFromIntError;
+
+    fn try_from(number: SaleNumber) -> Result<Self, Self::Error> {
+        number.0.try_into()
+    }
+}
+
+impl fmt::Display for SaleNumber {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl FromStr for SaleNumber {
+    type Err = ParseIntError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        text.parse().map(Self)
+    }
+}
+
+/// The id of a payment at the gateway. Ids are hexadecimal digits as a rule, and a gateway may write them in either
+/// case (interface: identifiers): they are equal without their case, and shown as they came.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct PaymentId(String);
+
+impl PaymentId {
+    /// From what a gateway or a till wrote.
+    #[must_use]
+    pub fn new(id: impl Into<String>) -> Self {
+        Self(id.into())
+    }
+
+    /// As it came.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether it came in the same letters, too.
+    #[must_use]
+    pub fn is_written_as(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
+
+    /// In the one form that an index can look up.
+    #[must_use]
+    pub fn in_lower_case(&self) -> String {
+        self.0.to_ascii_lowercase()
+    }
+}
+
+impl PartialEq for PaymentId {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.eq_ignore_ascii_case(&other.0)
+    }
+}
+
+impl Eq for PaymentId {}
+
+impl fmt::Display for PaymentId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A till's own name for a transaction: 1 to 64 printable ASCII characters without spaces at the ends. Checked where a
+/// till gives it ([`Reference::parse`]), and not again where it was kept.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Reference(String);
+
+/// It is no reference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("reference must be 1 to 64 printable ASCII characters without spaces at its ends")]
+pub struct ReferenceError;
+
+impl Reference {
+    /// From a till.
+    ///
+    /// # Errors
+    /// When it is empty, too long, or has other characters.
+    pub fn parse(text: impl Into<String>) -> Result<Self, ReferenceError> {
+        let text = text.into();
+        let printable = text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
+        if (1..=64).contains(&text.len()) && printable && text.trim() == text {
+            Ok(Self(text))
+        } else {
+            Err(ReferenceError)
+        }
+    }
+
+    /// From the journal, which keeps what was once checked, also by an earlier program.
+    #[must_use]
+    pub fn as_kept(text: String) -> Self {
+        Self(text)
+    }
+
+    /// As the till wrote it.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl PartialEq<str> for Reference {
+    fn eq(&self, other: &str) -> bool {
+        self.0 == *other
+    }
+}
+
+impl PartialEq<&str> for Reference {
+    fn eq(&self, other: &&str) -> bool {
+        self.0 == **other
+    }
+}
+
+impl fmt::Display for Reference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_payment_id_is_the_same_in_either_case_and_shown_as_it_came() {
+        let (came, other) = (PaymentId::new("8Ac7A4"), PaymentId::new("8aC7a4"));
+        assert_eq!(came, other);
+        assert_ne!(came, PaymentId::new("8ac7a5"));
+        assert_eq!(came.to_string(), "8Ac7A4");
+        assert_eq!(came.in_lower_case(), other.in_lower_case());
+        assert_eq!(serde_json::to_string(&came).unwrap(), "\"8Ac7A4\"");
+    }
+
+    #[test]
+    fn a_reference_is_printable_and_of_bounded_length() {
+        let longest = "~".repeat(64);
+        for right in ["1", "order 4711", "#", &longest] {
+            assert_eq!(Reference::parse(right).unwrap().as_str(), right);
+        }
+        let too_long = "~".repeat(65);
+        for wrong in ["", " ", " 1", "1 ", "a\tb", "ä", "a\u{7f}", &too_long] {
+            assert_eq!(Reference::parse(wrong), Err(ReferenceError), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn what_an_earlier_program_kept_is_read_whatever_it_is() {
+        let kept: Reference = serde_json::from_str("\" ä \"").unwrap();
+        assert_eq!(kept.as_str(), " ä ");
+    }
+}

@@ -1,0 +1,183 @@
+//! The words that every room has for a transaction: its kind, what it asks for, its ids, who asked for it and how it
+//! ended. Nothing here decides anything; what a kind is stands in one table, [`Kind`]'s.
+//!
+//! The word sale stands for every kind wherever the difference does not matter.
+
+mod ids;
+mod kind;
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+pub use ids::{PaymentId, Reference, ReferenceError, SaleNumber};
+pub use kind::Kind;
+
+/// A kind of transaction with what it is about, as it is kept: the stored card data, or the earlier transaction.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "is", rename_all = "kebab-case", rename_all_fields = "camelCase")]
+pub enum Transaction {
+    /// See [`Kind::Sale`].
+    #[default]
+    Sale,
+    /// See [`Kind::PreAuthorisation`].
+    PreAuthorisation,
+    /// See [`Kind::Credit`].
+    Credit,
+    /// See [`Kind::ByRegistration`].
+    ByRegistration {
+        /// The registration's id.
+        registration: String,
+    },
+    /// See [`Kind::Capture`].
+    Capture {
+        /// The pre-authorisation.
+        of: Earlier,
+    },
+    /// See [`Kind::Refund`].
+    Refund {
+        /// The payment.
+        of: Earlier,
+    },
+    /// See [`Kind::Reversal`].
+    Reversal {
+        /// The transaction.
+        of: Earlier,
+    },
+    /// See [`Kind::Increment`].
+    Increment {
+        /// The pre-authorisation.
+        of: Earlier,
+    },
+    /// See [`Kind::Reauthorisation`].
+    Reauthorisation {
+        /// The pre-authorisation.
+        of: Earlier,
+    },
+}
+
+impl Transaction {
+    /// Its kind.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        match self {
+            Self::Sale => Kind::Sale,
+            Self::PreAuthorisation => Kind::PreAuthorisation,
+            Self::Credit => Kind::Credit,
+            Self::ByRegistration { .. } => Kind::ByRegistration,
+            Self::Capture { .. } => Kind::Capture,
+            Self::Refund { .. } => Kind::Refund,
+            Self::Reversal { .. } => Kind::Reversal,
+            Self::Increment { .. } => Kind::Increment,
+            Self::Reauthorisation { .. } => Kind::Reauthorisation,
+        }
+    }
+
+    /// The earlier transaction, for the kinds that refer to one.
+    #[must_use]
+    pub fn of(&self) -> Option<&Earlier> {
+        match self {
+            Self::Sale | Self::PreAuthorisation | Self::Credit | Self::ByRegistration { .. } => None,
+            Self::Capture { of }
+            | Self::Refund { of }
+            | Self::Reversal { of }
+            | Self::Increment { of }
+            | Self::Reauthorisation { of } => Some(of),
+        }
+    }
+
+    /// The commonest kind, which the journal leaves out.
+    #[must_use]
+    pub fn is_sale(&self) -> bool {
+        *self == Self::Sale
+    }
+}
+
+/// An earlier transaction that a later one refers to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Earlier {
+    /// Its payment id at the gateway.
+    pub payment: PaymentId,
+    /// Its number in this journal, when it is there: then what is left of it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub number: Option<SaleNumber>,
+}
+
+/// Who asked for something: a till by its token, or a program at the socket by the user that it runs as. Absent in
+/// records of before this was kept.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Who {
+    /// The till whose token was shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token: Option<String>,
+    /// The user's number, as the system tells it (`SO_PEERCRED`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uid: Option<u32>,
+}
+
+impl fmt::Display for Who {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.token, self.uid) {
+            (Some(till), _) => write!(f, "the token of till {till}"),
+            (None, Some(uid)) => write!(f, "user {uid}"),
+            (None, None) => f.write_str("a user that the system did not name"),
+        }
+    }
+}
+
+/// How a transaction ended, as programs write it. What the journal keeps beside the word is in `sale::Outcome`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OutcomeWord {
+    /// Charged in full.
+    Approved,
+    /// Charged in part: see `approvedAmount`.
+    PartiallyApproved,
+    /// Not charged: the bank or the card declined.
+    Declined,
+    /// Not charged: the customer or the till gave up before anything was sent.
+    Cancelled,
+    /// Not charged, no payment exists: nothing left the terminal, or the gateway did not process it.
+    NotSent,
+    /// Not charged: it was, or may have been, approved, and was taken back.
+    Reversed,
+}
+
+impl OutcomeWord {
+    /// The word.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Approved => "approved",
+            Self::PartiallyApproved => "partially-approved",
+            Self::Declined => "declined",
+            Self::Cancelled => "cancelled",
+            Self::NotSent => "not-sent",
+            Self::Reversed => "reversed",
+        }
+    }
+}
+
+/// Whose copy of a receipt.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReceiptCopy {
+    /// Handed to the customer.
+    #[default]
+    Customer,
+    /// Kept by the shop; carries the signature line.
+    Merchant,
+}
+
+impl ReceiptCopy {
+    /// As programs write it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Customer => "customer",
+            Self::Merchant => "merchant",
+        }
+    }
+}
