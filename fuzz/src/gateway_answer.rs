@@ -10,12 +10,13 @@ use pos_agent::gateway::Expected;
 use pos_agent::gateway::any_answer::{Readings, read};
 use pos_agent::money::{Amount, Currency};
 use pos_agent::sale::{Answer, Inquiry, Reversal, Why};
+use pos_agent::transaction::PaymentId;
 use tokio::runtime::{Builder, Runtime};
 
 /// Our reference, as seeds name it.
 const REFERENCE: &str = "12345678-7-0123456789abcdef0123456789abcdef";
 /// The payment that is asked about.
-const PAYMENT: &str = "8ac7a4a1940b8dd301940fbf4a3b5a5e";
+static PAYMENT: LazyLock<PaymentId> = LazyLock::new(|| PaymentId::new("8ac7a4a1940b8dd301940fbf4a3b5a5e"));
 
 static ASKED: LazyLock<Expected> = LazyLock::new(|| Expected {
     merchant_transaction_id: REFERENCE.to_owned(),
@@ -47,7 +48,7 @@ pub fn holds(input: &[u8]) {
 
 fn readings(bytes: &[u8], piece: usize) -> Option<(u16, Readings)> {
     // Which fault it is may depend on how far the bytes have come.
-    RUNTIME.with(|runtime| runtime.block_on(read(bytes, piece, PAYMENT, &ASKED, &ASSUMPTIONS)).ok())
+    RUNTIME.with(|runtime| runtime.block_on(read(bytes, piece, &PAYMENT, &ASKED, &ASSUMPTIONS)).ok())
 }
 
 /// What says that money moved, or that it did not, can say so.
@@ -57,7 +58,7 @@ fn proves_enough(status: u16, readings: &Readings, bytes: &[u8]) {
     match &readings.payment {
         Answer::Approved(approval) => {
             assert_eq!(status, 200);
-            assert!(approval.id.len() == 32 && (escaped || is_said(&approval.id)), "{approval:?}");
+            assert!(approval.id.as_str().len() == 32 && (escaped || is_said(approval.id.as_str())), "{approval:?}");
         }
         Answer::Declined(_) => assert!(matches!(status, 200 | 400), "declined with HTTP {status}"),
         Answer::NotSent { .. } => assert!(matches!(status, 401 | 403 | 404), "not sent with HTTP {status}"),
@@ -66,14 +67,14 @@ fn proves_enough(status: u16, readings: &Readings, bytes: &[u8]) {
         Answer::Unknown { .. } | Answer::NotOurs { .. } => {}
     }
     if let Answer::Approved(approval) = &readings.retrieval {
-        assert!(status == 200 && approval.id.eq_ignore_ascii_case(PAYMENT), "{approval:?}");
+        assert!(status == 200 && approval.id == *PAYMENT, "{approval:?}");
     }
     if let Reversal::Done { id, .. } = &readings.reversal {
-        assert!(status == 200 && !id.eq_ignore_ascii_case(PAYMENT), "the payment is no reversal of itself");
+        assert!(status == 200 && *id != *PAYMENT, "the payment is no reversal of itself");
     }
     if let Inquiry::Payments(found) = &readings.inquiry {
         for (place, one) in found.iter().enumerate() {
-            assert!(found[..place].iter().all(|before| !before.id.eq_ignore_ascii_case(&one.id)), "{} twice", one.id);
+            assert!(found[..place].iter().all(|before| before.id != one.id), "{one:?} twice");
             let strangers = one.reference.as_deref().is_some_and(|reference| reference != REFERENCE);
             assert!(!(strangers && matches!(&*one.payment_type, "DB" | "PA" | "CD")), "{one:?} is a stranger's");
         }

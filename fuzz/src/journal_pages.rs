@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 
 use pos_agent::journal::{Db, Reading};
 use pos_agent::sale::Record;
+use pos_agent::transaction::SaleNumber;
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -41,12 +42,12 @@ fn make() -> Good {
             "startedUnixMs": NOON, "localTime": "2026-11-20 13:00:00",
         });
         let started = step(json!({"kind": "started", "order": order}));
-        db.write(number, 0, NOON, &[started]).expect("a step");
-        db.write(number, 1, NOON + 1000, &[step(json!({"kind": "asked"}))]).expect("a step");
+        db.write(SaleNumber::new(number), 0, NOON, &[started]).expect("a step");
+        db.write(SaleNumber::new(number), 1, NOON + 1000, &[step(json!({"kind": "asked"}))]).expect("a step");
     }
     let host = json!({"id": "b".repeat(32), "code": "000.000.000"});
     let ended = step(json!({"kind": "ended", "outcome": {"is": "approved"}, "host": host}));
-    db.write(1, 2, NOON + 2000, &[ended]).expect("a step");
+    db.write(SaleNumber::new(1), 2, NOON + 2000, &[ended]).expect("a step");
     let wal = fs::read(path.with_extension("db-wal")).expect("a journal has a WAL");
     let used = wal.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
     let orders = orders(&db).expect("a good journal");
@@ -61,7 +62,7 @@ fn folder() -> TempDir {
 }
 
 fn orders(db: &Db) -> Option<Vec<String>> {
-    Some(db.list(None, 0, 100).ok()?.iter().map(|sale| format!("{:?}", sale.order())).collect())
+    Some(db.list(None, SaleNumber::BEFORE_ALL, 100).ok()?.iter().map(|sale| format!("{:?}", sale.order())).collect())
 }
 
 /// What must hold for any bytes. What is no whole edit at their end says how much of the WAL is there.

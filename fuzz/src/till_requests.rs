@@ -68,11 +68,11 @@ fn answer(command: Command) {
         |text: &str| (1..=64).contains(&text.len()) && text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
     match command {
         Command::Begin { wanted, reply } => {
-            assert!(is_reference(&wanted.reference), "{:?}", wanted.reference);
+            assert!(is_reference(wanted.reference.as_str()), "{:?}", wanted.reference);
             let _ = reply.send(Err(Refused::Journal { why: "nothing is begun here".to_owned() }));
         }
         Command::Show { till, reference, reply } => {
-            assert!(is_reference(&reference), "{reference:?}");
+            assert!(is_reference(reference.as_str()), "{reference:?}");
             let _ = reply.send(Err(Refused::NoSuchSale { till, reference }));
         }
         Command::List { limit, reply, .. } => {

@@ -14,6 +14,7 @@ use super::line::{Body, Connection, Ended, Exchange, Line};
 use super::{Expected, Fault, chip, inquiry, kept};
 use crate::config::Assumptions;
 use crate::sale::{Answer, ForChip, Inquiry, Reversal};
+use crate::transaction::PaymentId;
 
 /// One answer, taken for the answer to each question there is.
 #[derive(Debug, PartialEq, Eq)]
@@ -43,7 +44,7 @@ pub struct Readings {
 pub async fn read(
     bytes: &[u8],
     piece: usize,
-    payment: &str,
+    payment: &PaymentId,
     asked: &Expected,
     assumptions: &Assumptions,
 ) -> Result<(u16, Readings), Fault> {
@@ -120,16 +121,16 @@ mod tests {
     async fn a_whole_answer_is_read_in_any_pieces_and_a_part_of_it_is_none() {
         let amount = Amount::parse("12.34", Currency::from_code("EUR").unwrap()).unwrap();
         let asked = Expected { merchant_transaction_id: "1-1".to_owned(), amount, payment_type: "DB".to_owned() };
-        let id = "8ac7a4a1940b8dd301940fbf4a3b5a5e";
-        let body = format!(r#"{{"id":"{id}","paymentType":"DB","result":{{"code":"000.000.000"}}}}"#);
+        let id = PaymentId::new("8ac7a4a1940b8dd301940fbf4a3b5a5e");
+        let body = format!(r#"{{"id":"{}","paymentType":"DB","result":{{"code":"000.000.000"}}}}"#, id.as_str());
         let answer = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len());
         let assumptions = Assumptions::default();
         for piece in [1, 7, usize::MAX] {
-            let (status, readings) = read(answer.as_bytes(), piece, id, &asked, &assumptions).await.unwrap();
+            let (status, readings) = read(answer.as_bytes(), piece, &id, &asked, &assumptions).await.unwrap();
             assert!(status == 200 && matches!(readings.payment, Answer::Approved(_)), "{readings:?}");
         }
         let part = &answer.as_bytes()[..answer.len() - 1];
-        let faulty = read(part, usize::MAX, id, &asked, &assumptions).await.unwrap_err();
+        let faulty = read(part, usize::MAX, &id, &asked, &assumptions).await.unwrap_err();
         assert!(matches!(faulty, Fault::AnswerNotWhole), "{faulty:?}");
     }
 }
