@@ -84,7 +84,10 @@ impl Logo {
     }
 
     /// Netpbm's pbm(5): the magic number, width and height in decimal with blanks and comments between, then the dots.
-    fn read(bytes: &[u8]) -> Result<Self, String> {
+    ///
+    /// # Errors
+    /// What is wrong with them.
+    pub fn read(bytes: &[u8]) -> Result<Self, String> {
         let plain = match bytes {
             [b'P', b'1', ..] => true,
             [b'P', b'4', ..] => false,

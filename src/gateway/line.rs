@@ -62,7 +62,7 @@ pub(super) struct Line {
     ended: Ended,
 }
 
-type Ended = Arc<Mutex<Option<Fault>>>;
+pub(super) type Ended = Arc<Mutex<Option<Fault>>>;
 
 /// How a line was opened.
 #[derive(Clone, Debug)]
@@ -160,10 +160,7 @@ impl Lines {
         let made = Connection { to, tcp, tls: start.elapsed(), version, cipher };
         let ended = Ended::default();
         let stream = Heard { stream, ended: Arc::clone(&ended) };
-        let (sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(|_| Fault::NoHttp)?;
-        // The task ends with the sender or with the gateway's closing; a fault shows in the exchange.
-        tokio::spawn(async move { drop(connection.await) });
-        Ok(Line { sender, kept_at: None, edition, made, date: None, ended })
+        Line::over(stream, made, edition, ended).await
     }
 
     /// The wire below TLS, where it leads, and what it took.
@@ -189,6 +186,19 @@ impl Lines {
 }
 
 impl Line {
+    /// HTTP over a stream that is open.
+    pub(super) async fn over(
+        stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
+        made: Connection,
+        edition: u64,
+        ended: Ended,
+    ) -> Result<Self, Fault> {
+        let (sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(|_| Fault::NoHttp)?;
+        // The task ends with the sender or with the gateway's closing; a fault shows in the exchange.
+        tokio::spawn(async move { drop(connection.await) });
+        Ok(Self { sender, kept_at: None, edition, made, date: None, ended })
+    }
+
     /// Whether it stood idle before: then the gateway may have closed it meanwhile.
     pub(super) fn was_kept(&self) -> bool {
         self.kept_at.is_some()

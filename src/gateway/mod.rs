@@ -12,6 +12,7 @@
 //! fault, contact (why there was no answer, and what is known of the gateway now)
 //! files (CA, certificate, key, token: read again when they change) ─▶ tls ─▶ verifier (webpki, clock, pins)
 //! probe: the same way, step by step, for `pos-agent doctor`
+//! any_answer: the same readings, of bytes instead of a gateway's, for the fuzz targets
 //! ```
 //!
 //! What the interface documents do not show is a setting, [`crate::config::Assumptions`]; what is assumed beyond it
@@ -20,6 +21,8 @@
 pub mod added;
 mod address;
 mod answer;
+#[cfg(feature = "sim")]
+pub mod any_answer;
 mod by_date;
 pub mod certificate;
 mod chip;

@@ -62,6 +62,13 @@ impl Counter {
 
     pub fn start_agent(&mut self) {
         let config = config::load(&self.shop.config()).unwrap();
+        // A program that another test starts in this moment has the locks of this process, until it is itself.
+        for _ in 0..10_000 {
+            if !pos_agent::journal::is_held(&config.journal.path) {
+                break;
+            }
+            std::thread::yield_now();
+        }
         let (stop, stopped) = oneshot::channel::<()>();
         let task = tokio::spawn(pos_agent::agent::run(config, async move { drop(stopped.await) }));
         self.agent = Some(Running { stop, task });

@@ -4,12 +4,10 @@
 //! | | what it shows |
 //! |---|---|
 //! | `sale` | sales end to end, and what cashier and customer may do in them |
-//! | `deck` | every card in every way, every fault at every step of it |
 //! | `after_the_sale` | what is left of a sale that was approved in part, in another currency, with a tip |
 //! | `calls` | every kind of transaction, from the till to the gateway's ledger and back |
 //! | `bad_input` | whatever can be wrong with what comes from outside |
 //! | `recovery` | power, reader and gateway that fail at each moment of a sale |
-//! | `hotplug` | the reader's cable, pulled and put back at random moments |
 //! | `flood` | a reader that sends without end starves nobody |
 //! | `reader_trust` | which reader is asked for cards, and one that is another than before |
 //! | `printers` | a sale goes on whatever printers do |
@@ -30,9 +28,7 @@ mod after_the_sale;
 mod bad_input;
 mod calls;
 mod clock_ahead;
-mod deck;
 mod flood;
-mod hotplug;
 mod housekeeping;
 mod old_copy;
 mod one_round_trip;

@@ -1,4 +1,4 @@
-//! Sales over real wires, end to end, and what cashier and customer may do in them. The whole deck is in `deck.rs`.
+//! Sales over real wires, end to end, and what cashier and customer may do in them. The whole deck is in `tests/deck/`.
 
 use crate::counter::{self, Counter, ended};
 use pos_agent::sim::gateway::outcomes;

@@ -17,9 +17,15 @@ pub(super) struct Failure {
     message: String,
 }
 
+/// Most characters of a message: it may repeat a word of the request, and that may have any length.
+const LONGEST_MESSAGE: usize = 1000;
+
 impl Failure {
+    /// What a message repeats of the request steers no terminal that shows it.
     pub(super) fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
-        Self { status, code, message: message.into() }
+        let message: String = message.into();
+        let shown = message.chars().take(LONGEST_MESSAGE).map(|c| if c.is_control() { '\u{FFFD}' } else { c });
+        Self { status, code, message: shown.collect() }
     }
 
     pub(super) fn code(&self) -> &'static str {

@@ -1,0 +1,5 @@
+//! `gateway_answer.rs` says what is tried.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| pos_agent_fuzz::gateway_answer::holds(bytes));

@@ -1,0 +1,5 @@
+//! `journal_pages.rs` says what is tried.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| pos_agent_fuzz::journal_pages::holds(bytes));

@@ -1,0 +1,131 @@
+//! Any bytes as what the gateway sends: HTTP, JSON, a list of payments. No panic, and the same in any split. Money is
+//! only said to have moved by a whole answer that says so of this very payment, and nothing that a person reads holds
+//! a card number or what steers a terminal.
+
+use std::sync::LazyLock;
+
+use pos_agent::card::mask_pans;
+use pos_agent::config::Assumptions;
+use pos_agent::gateway::Expected;
+use pos_agent::gateway::any_answer::{Readings, read};
+use pos_agent::money::{Amount, Currency};
+use pos_agent::sale::{Answer, Inquiry, Reversal, Why};
+use pos_agent::transaction::PaymentId;
+use tokio::runtime::{Builder, Runtime};
+
+/// Our reference, as seeds name it.
+const REFERENCE: &str = "12345678-7-0123456789abcdef0123456789abcdef";
+/// The payment that is asked about.
+static PAYMENT: LazyLock<PaymentId> = LazyLock::new(|| PaymentId::new("8ac7a4a1940b8dd301940fbf4a3b5a5e"));
+
+static ASKED: LazyLock<Expected> = LazyLock::new(|| Expected {
+    merchant_transaction_id: REFERENCE.to_owned(),
+    amount: Amount::parse("12.34", Currency::from_code("EUR").expect("a currency")).expect("an amount"),
+    payment_type: "DB".to_owned(),
+});
+static ASSUMPTIONS: LazyLock<Assumptions> = LazyLock::new(Assumptions::default);
+
+thread_local! {
+    static RUNTIME: Runtime = Builder::new_current_thread().build().expect("a runtime of one thread");
+}
+
+/// What must hold for any bytes. The first of them says how the others are split, and whether they are the body of an
+/// answer alone.
+pub fn holds(input: &[u8]) {
+    let Some((&first, bytes)) = input.split_first() else { return };
+    let whole = match first {
+        // Most inputs that are not HTTP are JSON: a head is put before them.
+        128.. => [format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", bytes.len()).as_bytes(), bytes].concat(),
+        _ => bytes.to_vec(),
+    };
+    let readings = readings(&whole, usize::MAX);
+    assert_eq!(self::readings(&whole, usize::from(first % 128) + 1), readings);
+    if let Some((status, readings)) = readings {
+        proves_enough(status, &readings, bytes);
+        says_nothing_secret(&readings);
+    }
+}
+
+fn readings(bytes: &[u8], piece: usize) -> Option<(u16, Readings)> {
+    // Which fault it is may depend on how far the bytes have come.
+    RUNTIME.with(|runtime| runtime.block_on(read(bytes, piece, &PAYMENT, &ASKED, &ASSUMPTIONS)).ok())
+}
+
+/// What says that money moved, or that it did not, can say so.
+fn proves_enough(status: u16, readings: &Readings, bytes: &[u8]) {
+    let is_said = |word: &str| bytes.windows(word.len()).any(|window| window == word.as_bytes());
+    let escaped = is_said("\\");
+    match &readings.payment {
+        Answer::Approved(approval) => {
+            assert_eq!(status, 200);
+            assert!(approval.id.as_str().len() == 32 && (escaped || is_said(approval.id.as_str())), "{approval:?}");
+        }
+        Answer::Declined(_) => assert!(matches!(status, 200 | 400), "declined with HTTP {status}"),
+        Answer::NotSent { .. } => assert!(matches!(status, 401 | 403 | 404), "not sent with HTTP {status}"),
+        Answer::Throttled(_) => assert!(status < 500 && (escaped || is_said("800.120.100"))),
+        Answer::Pending { .. } => assert_eq!(status, 200),
+        Answer::Unknown { .. } | Answer::NotOurs { .. } => {}
+    }
+    if let Answer::Approved(approval) = &readings.retrieval {
+        assert!(status == 200 && approval.id == *PAYMENT, "{approval:?}");
+    }
+    if let Reversal::Done { id, .. } = &readings.reversal {
+        assert!(status == 200 && *id != *PAYMENT, "the payment is no reversal of itself");
+    }
+    if let Inquiry::Payments(found) = &readings.inquiry {
+        for (place, one) in found.iter().enumerate() {
+            assert!(found[..place].iter().all(|before| before.id != one.id), "{one:?} twice");
+            let strangers = one.reference.as_deref().is_some_and(|reference| reference != REFERENCE);
+            assert!(!(strangers && matches!(&*one.payment_type, "DB" | "PA" | "CD")), "{one:?} is a stranger's");
+        }
+    }
+    if let Ok(references) = &readings.references {
+        assert!(references.iter().all(|reference| reference.starts_with("12345678-")), "{references:?}");
+    }
+}
+
+/// What a person reads, paper and screen.
+fn says_nothing_secret(readings: &Readings) {
+    let Readings { payment, retrieval, reversal, inquiry, references, shown, found, may_be_sent_elsewhere } = readings;
+    for answer in [payment, retrieval] {
+        match answer {
+            Answer::Approved(approval) => texts(&approval.facts.description, &approval.facts.status_text),
+            Answer::Declined(refusal) | Answer::Throttled(refusal) => {
+                why(&refusal.why);
+                texts(&refusal.facts.description, &refusal.facts.status_text);
+            }
+            Answer::NotSent { why: it } | Answer::Unknown { why: it } | Answer::NotOurs { why: it } => why(it),
+            Answer::Pending { .. } => {}
+        }
+    }
+    match reversal {
+        Reversal::Refused { why: it } | Reversal::NotSent { why: it } => why(it),
+        Reversal::HeldBack { why: it, .. } | Reversal::Unknown { why: it } => why(it),
+        Reversal::Done { .. } => {}
+    }
+    if let Inquiry::CannotAsk { why: it } = inquiry {
+        why(it);
+    }
+    let refused = [references.as_ref().err(), shown.as_ref().err(), found.as_ref().err()];
+    refused.into_iter().flatten().chain(may_be_sent_elsewhere.as_ref().err()).for_each(|text| is_harmless(text));
+    for fields in shown.iter().chain(found.iter().flatten()) {
+        for (name, text) in fields {
+            assert!(!name.contains("cvv") && !name.contains("track"), "{name} is shown");
+            is_harmless(text);
+        }
+    }
+}
+
+fn why(why: &Why) {
+    why.detail.iter().for_each(|text| is_harmless(text));
+}
+
+fn texts(description: &Option<String>, status_text: &Option<String>) {
+    description.iter().chain(status_text).for_each(|text| is_harmless(text));
+}
+
+fn is_harmless(text: &str) {
+    assert!(!text.contains(|c: char| c.is_control() && c != '\n'), "{text:?} steers a terminal");
+    assert_eq!(mask_pans(text), text, "a card number is shown");
+    assert!(text.chars().count() < 4096, "{} characters", text.chars().count());
+}

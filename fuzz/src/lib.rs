@@ -1,0 +1,40 @@
+//! What must hold for any bytes, for each parser of bytes that come from outside.
+//!
+//! Each file has one function, `holds`: the fuzzer calls it with what it finds (`src/bin/`, one line for each), and
+//! `cargo test` with the seeds in `seeds/NAME/` (`tests/fuzz`). A finding becomes a seed.
+
+pub mod config_toml;
+pub mod escpos;
+pub mod gateway_answer;
+pub mod icc_data_response;
+pub mod journal_pages;
+pub mod masking;
+pub mod miura_link;
+pub mod parameters;
+pub mod pbm;
+pub mod printer_status;
+pub mod reader_script;
+pub mod reconcile_csv;
+pub mod till_requests;
+pub mod tlv;
+
+/// A target: its name, and what must hold for any bytes.
+pub type Target = (&'static str, fn(&[u8]));
+
+/// Every target.
+pub const TARGETS: &[Target] = &[
+    ("config_toml", config_toml::holds),
+    ("escpos", escpos::holds),
+    ("gateway_answer", gateway_answer::holds),
+    ("icc_data_response", icc_data_response::holds),
+    ("journal_pages", journal_pages::holds),
+    ("masking", masking::holds),
+    ("miura_link", miura_link::holds),
+    ("parameters", parameters::holds),
+    ("pbm", pbm::holds),
+    ("printer_status", printer_status::holds),
+    ("reader_script", reader_script::holds),
+    ("reconcile_csv", reconcile_csv::holds),
+    ("till_requests", till_requests::holds),
+    ("tlv", tlv::holds),
+];

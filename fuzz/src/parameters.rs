@@ -1,0 +1,28 @@
+//! Any bytes as a form and as a name: no panic, no value in a violation, and a form that is good stays good when it is
+//! written again by the agent's encoder.
+
+use pos_agent::gateway::parameter::form::{self, Asked, MOST_VIOLATIONS};
+use pos_agent::gateway::parameter::{Call, Direction, Names, named, nearest, shown};
+
+/// What must hold for any bytes.
+pub fn holds(bytes: &[u8]) {
+    let names = Names::default();
+    if let Ok(name) = std::str::from_utf8(bytes) {
+        if let Ok(known) = named(name, &names, Direction::Request) {
+            assert!(!known.is_empty());
+        } else {
+            let _ = nearest(name, &names);
+        }
+        assert!(!shown(name).contains(char::is_control));
+    }
+    let Ok(pairs) = form::decode(bytes) else { return };
+    let written = form_urlencoded::Serializer::new(String::new()).extend_pairs(&pairs).finish();
+    assert_eq!(form::decode(written.as_bytes()).as_ref(), Ok(&pairs));
+    for call in Call::ALL {
+        for direction in [Direction::Request, Direction::Response] {
+            let violations =
+                form::judge(&pairs, &Asked { direction, call: *call, from_client_side: true, names: &names });
+            assert!(violations.len() <= MOST_VIOLATIONS);
+        }
+    }
+}

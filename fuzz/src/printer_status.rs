@@ -1,0 +1,58 @@
+//! Any bytes as what a printer answers when it is asked how it is: no panic, an end, and the condition that the bytes
+//! of an answer's form say, whatever stands between them.
+
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use pos_agent::config;
+use pos_agent::printer::port::{Need, Standing, spawn_over};
+use pos_agent::printer::status::{Condition, is_answer, is_done};
+use pos_agent::wire::{Opening, Stream};
+use serde_json::json;
+use tokio::io::AsyncWriteExt;
+use tokio::runtime::Builder;
+use tokio::sync::mpsc;
+
+/// What must hold for any bytes. The first of them says whether the printer closes the line after them.
+pub fn holds(input: &[u8]) {
+    let Some((&closes, bytes)) = input.split_first() else { return };
+    assert!(!bytes.iter().any(|byte| is_answer(*byte) && is_done(*byte)));
+    let answers: Vec<u8> = bytes.iter().copied().filter(|byte| is_answer(*byte)).take(4).collect();
+    let said = <[u8; 4]>::try_from(answers).ok().map(Condition::from_answers);
+    let runtime = Builder::new_current_thread().enable_time().start_paused(true).build();
+    let closes = closes % 2 == 1;
+    let standing = runtime.expect("a runtime of one thread").block_on(looked(bytes, closes));
+    match (said, standing) {
+        // The next question finds nobody.
+        (_, Standing::Needs(Need::Unreachable { .. })) if closes => {}
+        (Some(Condition::Fine), Standing::Ready) => {}
+        (Some(Condition::PaperNearEnd), Standing::Needs(Need::PaperNearEnd)) => {}
+        (Some(Condition::Trouble(trouble)), Standing::Needs(Need::Trouble(shown))) => assert_eq!(shown, trouble),
+        // It does not answer such questions.
+        (None, Standing::Ready) => {}
+        (said, standing) => panic!("{said:?} is shown as {standing:?}"),
+    }
+}
+
+/// How the printer stands after it was looked at once.
+async fn looked(bytes: &[u8], closes: bool) -> Standing {
+    let (ours, mut printers) = tokio::io::duplex(bytes.len().max(64));
+    printers.write_all(bytes).await.expect("there is room for it");
+    let _open = (!closes).then_some(printers);
+    let once = Arc::new(Mutex::new(Some(ours)));
+    let way = Arc::new(move || -> Opening {
+        let stream = once.lock().unwrap_or_else(PoisonError::into_inner).take();
+        Box::pin(async move {
+            let stream = stream.ok_or_else(|| io::Error::from(io::ErrorKind::ConnectionRefused))?;
+            Ok(Box::new(stream) as Box<dyn Stream>)
+        })
+    });
+    let (events, _heard) = mpsc::channel(1);
+    let config: config::Printer = serde_json::from_value(json!({"port": "/dev/printer"})).expect("a port is enough");
+    let handle = spawn_over(way, config, events);
+    while handle.standing() == Standing::NotUsedYet {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    handle.standing()
+}

@@ -1,0 +1,32 @@
+//! Any bytes as a settlement file: no panic, every line is counted, and the same bytes in any pieces find the same.
+//! Input that does not begin with a header gets one, or nothing would be read.
+
+use std::io::BufReader;
+
+use pos_agent::reconcile::{Ledger, Matching, Period, SettlementFile, Summary};
+
+const HEADER: &[u8] = b"ReconciliationType;PaymentType;Cashflow;Amount;Currency;SettlementAmount;SettlementCurrency;\
+    SettlementDate;SettlementStatus;TransactionId;UniqueID\n";
+
+/// What must hold for any bytes. The first of them says how the others are split.
+pub fn holds(input: &[u8]) {
+    let Some((&piece, bytes)) = input.split_first() else { return };
+    let _ = reconcile(usize::MAX, bytes);
+    let file = [HEADER, bytes].concat();
+    let (findings, summary) = reconcile(1 << 16, &file).expect("the header is good");
+    let counted: u64 = summary.findings.values().map(|tally| tally.count).sum();
+    assert_eq!(counted, findings.len() as u64);
+    assert_eq!(reconcile(usize::from(piece).max(1), &file), Some((findings, summary)));
+}
+
+fn reconcile(piece: usize, file: &[u8]) -> Option<(Vec<String>, Summary)> {
+    let mut file = SettlementFile::open(BufReader::with_capacity(piece.min(1 << 16), file)).ok()?;
+    let ledger = Ledger::new(Some("12345678".to_owned())).sorted();
+    let mut matching = Matching::new(ledger, Period::default(), file.has_transaction_ids());
+    let mut findings = Vec::new();
+    while let Some(line) = file.next().expect("memory can be read") {
+        matching.take(line, &mut |finding| findings.push(finding.to_string()));
+    }
+    let summary = matching.finish(&mut |finding| findings.push(finding.to_string()));
+    Some((findings, summary))
+}

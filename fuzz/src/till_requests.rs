@@ -1,0 +1,175 @@
+//! Any bytes as what a till sends, at the socket and at the port: no panic; the same answer to two pieces as to one;
+//! every error is one of ours, in words without the token; and what reaches the agent was checked.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::sync::{LazyLock, mpsc as std_mpsc};
+use std::thread;
+use std::time::Duration;
+
+use pos_agent::config::{Rights, Socket, Till, TillToken};
+use pos_agent::money::Currency;
+use pos_agent::systemd::Sockets;
+use pos_agent::till::http::serve;
+use pos_agent::till::{Command, Refused};
+use serde_json::Value;
+use tempfile::TempDir;
+use tokio::sync::{broadcast, mpsc};
+
+/// As seeds name it.
+const TOKEN: &str = "0123456789abcdef-1";
+/// Longer than any answer here takes.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Both ways in; behind them an agent that knows no sale.
+struct Doors {
+    _folder: TempDir,
+    socket: PathBuf,
+    port: SocketAddr,
+}
+
+static DOORS: LazyLock<Doors> = LazyLock::new(open);
+
+fn open() -> Doors {
+    let folder = tempfile::tempdir().expect("a folder for the socket");
+    let token_file = folder.path().join("till-1.token");
+    fs::write(&token_file, TOKEN).expect("a file of the test");
+    fs::set_permissions(&token_file, fs::Permissions::from_mode(0o600)).expect("a file of the test");
+    let socket = folder.path().join("till.sock");
+    let token = vec![TillToken { till: "till-1".to_owned(), token_file, rights: Rights::till() }];
+    let http = ([127, 0, 0, 1], 0).into();
+    let config = Till { socket: Socket::at(&socket), http, token, ..Till::default() };
+    let (tell, told) = std_mpsc::channel();
+    thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        runtime.expect("a runtime of one thread").block_on(async move {
+            let (commands, mut heard) = mpsc::channel(8);
+            let (progress, _) = broadcast::channel(8);
+            let eur = Currency::from_code("EUR").expect("a currency");
+            let bound = serve(&config, Sockets::default(), eur, commands, progress, std::future::pending());
+            let bound = bound.await.expect("a fresh folder and any port");
+            tell.send(bound.http.expect("a till has a token")).expect("somebody waits for it");
+            while let Some(command) = heard.recv().await {
+                answer(command);
+            }
+        });
+    });
+    let port = told.recv().expect("the doors open");
+    Doors { _folder: folder, socket, port }
+}
+
+/// What is asked for is well-formed, and not known here.
+fn answer(command: Command) {
+    let is_reference =
+        |text: &str| (1..=64).contains(&text.len()) && text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
+    match command {
+        Command::Begin { wanted, reply } => {
+            assert!(is_reference(wanted.reference.as_str()), "{:?}", wanted.reference);
+            let _ = reply.send(Err(Refused::Journal { why: "nothing is begun here".to_owned() }));
+        }
+        Command::Show { till, reference, reply } => {
+            assert!(is_reference(reference.as_str()), "{reference:?}");
+            let _ = reply.send(Err(Refused::NoSuchSale { till, reference }));
+        }
+        Command::List { limit, reply, .. } => {
+            assert!((1..=1000).contains(&limit), "{limit} sales at once");
+            let _ = reply.send(Ok(Vec::new()));
+        }
+        Command::Payment { reply, .. } => drop(reply.send(Ok(Default::default()))),
+        Command::Query { reply, .. } => drop(reply.send(Ok(Vec::new()))),
+        // The caller hears that there was no answer.
+        other => drop(other),
+    }
+}
+
+/// What must hold for any bytes. The first of them says which way in, and where they are split.
+pub fn holds(input: &[u8]) {
+    let Some((&first, bytes)) = input.split_first() else { return };
+    let at = usize::from(first >> 1).min(bytes.len());
+    let (whole, split) = if first % 2 == 0 {
+        let connect = || UnixStream::connect(&DOORS.socket).expect("the socket is open");
+        (exchange(connect(), &[bytes]), exchange(connect(), &[&bytes[..at], &bytes[at..]]))
+    } else {
+        let connect = || TcpStream::connect(DOORS.port).expect("the port is open");
+        (exchange(connect(), &[bytes]), exchange(connect(), &[&bytes[..at], &bytes[at..]]))
+    };
+    is_sound(&whole);
+    is_sound(&split);
+    // On a head that is none the line is closed, with an answer or without one.
+    if !whole.is_empty() && !split.is_empty() {
+        assert_eq!(without_date(&split), without_date(&whole));
+    }
+}
+
+/// A line that is written to and read from, and closed for writing.
+trait Line: Read + Write {
+    fn patient(&self);
+    fn no_more(&self);
+}
+
+impl Line for UnixStream {
+    fn patient(&self) {
+        self.set_read_timeout(Some(PATIENCE)).expect("a socket has a time-out");
+    }
+
+    fn no_more(&self) {
+        // It may have closed the line already.
+        let _ = self.shutdown(Shutdown::Write);
+    }
+}
+
+impl Line for TcpStream {
+    fn patient(&self) {
+        self.set_read_timeout(Some(PATIENCE)).expect("a socket has a time-out");
+    }
+
+    fn no_more(&self) {
+        let _ = self.shutdown(Shutdown::Write);
+    }
+}
+
+/// All that is answered until the line is closed.
+fn exchange(mut line: impl Line, pieces: &[&[u8]]) -> Vec<u8> {
+    line.patient();
+    for piece in pieces {
+        // It may have refused what came before.
+        if line.write_all(piece).is_err() {
+            break;
+        }
+    }
+    line.no_more();
+    let mut answer = Vec::new();
+    match line.read_to_end(&mut answer) {
+        Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => panic!("no answer, and the line stays open"),
+        // A line that is reset when there was more to be read.
+        _ => answer,
+    }
+}
+
+/// The first answer: what is no error is another test's.
+fn is_sound(answer: &[u8]) {
+    assert!(!answer.windows(TOKEN.len()).any(|window| window == TOKEN.as_bytes()), "the token is said");
+    let text = String::from_utf8_lossy(answer);
+    let Some((head, _)) = text.split_once("\r\n\r\n") else {
+        assert!(answer.is_empty(), "half an answer: {text}");
+        return;
+    };
+    let status: u16 = head[9..12].parse().expect("a status has three digits");
+    let length = head.lines().find_map(|line| line.to_ascii_lowercase().strip_prefix("content-length: ")?.parse().ok());
+    let is_json = head.to_ascii_lowercase().contains("content-type: application/json");
+    if let (400..=599, Some(length), true) = (status, length, is_json) {
+        let body = &answer[head.len() + 4..];
+        let error: Value = serde_json::from_slice(&body[..length]).expect("JSON");
+        let message = error["error"]["message"].as_str().expect("an error says what is wrong");
+        assert!(!message.contains(|c: char| c.is_control()) && message.len() < 4096, "{message:?}");
+    }
+}
+
+fn without_date(answer: &[u8]) -> String {
+    let text = String::from_utf8_lossy(answer);
+    text.split_inclusive('\n').filter(|line| !line.to_ascii_lowercase().starts_with("date: ")).collect()
+}

@@ -1,0 +1,433 @@
+//! The whole deck over real wires (pty, TLS, TCP, SQLite), against the agent as it is: every card in every way; every
+//! fault at every step of each; what cardholders, printers and the gateway do. Outcome, ledger, journal and both
+//! receipts are looked at after every row, and then another customer pays at the same terminal.
+//!
+//! Every table is played over three gateways: as we read the interface, a bank without rules, and the interface's
+//! letter. What must happen is the same with all of them.
+//!
+//! `POS_AGENT_GATEWAY=literal` plays everything over that gateway alone.
+//!
+//! The tables say what must happen; the rows of a table are shared out among several shops that are open at once, since
+//! much of their time is spent waiting for deadlines.
+
+use std::collections::BTreeSet;
+
+use crate::row::End::{self, Approved, Declined, NotSent, Nothing, Partial, Reversed};
+use crate::row::{self, Moment, Row, run};
+use pos_agent::sim::reader::Card;
+use pos_agent::sim::reader::CardEntry::{self, Insert, Swipe, Tap};
+use pos_agent::sim::reader::deck::{Applications, Chip, Cvm, DECK, First};
+
+use crate::counter::Counter;
+use pos_agent::sim::gateway::HostRules;
+use pos_agent::sim::printer::Sensors;
+use pos_agent::sim::shop::Options;
+use pos_agent::till::State;
+
+/// Card | how it is presented | what the gateway hears | how it ends | what stands on the merchant's copy.
+type Sale = (&'static str, CardEntry, &'static str, End, &'static [&'static str]);
+
+/// The card ends it by itself: the gateway hears nothing.
+const UNHEARD: &str = "";
+
+#[rustfmt::skip]
+const SALES: &[Sale] = &[
+    ("chip-pin",         Insert, "ICC",                   Approved, &["CHIP", "PIN VERIFIED ONLINE", "TC"]),
+    ("chip-no-cvm",      Insert, "ICC",                   Approved, &["CHIP", "NO CARDHOLDER VERIFICATION", "TC"]),
+    ("chip-refuses",     Insert, "ICC",                   Reversed, &["CHIP", "AAC"]),
+    ("chip-offline",     Insert, "ICC",                   Approved, &["CHIP", "TC"]),
+    ("chip-declines",    Insert, UNHEARD,                 Declined, &["CHIP", "AAC"]),
+    ("chip-choice",      Insert, "ICC",                   Approved, &["CHIP", "VISA CREDIT", "TC"]),
+    ("chip-broken",      Insert, "MAGSTRIPE_AS_FALLBACK", Approved, &["SWIPED (CHIP FAILED)", "SIGNATURE"]),
+    ("chip-unsupported", Insert, "MAGSTRIPE_AS_FALLBACK", Approved, &["SWIPED (CHIP FAILED)", "SIGNATURE"]),
+    ("tap",              Tap,    "NFC_ICC",               Approved, &["CONTACTLESS", "NO CARDHOLDER VERIFICATION"]),
+    ("tap",              Insert, "ICC",                   Approved, &["CHIP", "PIN VERIFIED ONLINE", "TC"]),
+    ("tap-pin",          Tap,    "NFC_ICC",               Approved, &["CONTACTLESS", "PIN VERIFIED ONLINE"]),
+    ("tap-pin",          Insert, "ICC",                   Approved, &["CHIP", "PIN VERIFIED ONLINE", "TC"]),
+    ("tap-magstripe",    Tap,    "NFC_MAGSTRIPE",         Approved, &["CONTACTLESS"]),
+    ("tap-magstripe",    Insert, "MAGSTRIPE_AS_FALLBACK", Approved, &["SWIPED (CHIP FAILED)", "SIGNATURE"]),
+    ("tap-magstripe",    Swipe,  "MAGSTRIPE",             Approved, &["SWIPED", "SIGNATURE"]),
+    ("tap-insert",       Tap,    "ICC",                   Approved, &["CHIP", "PIN VERIFIED ONLINE", "TC"]),
+    ("tap-insert",       Insert, "ICC",                   Approved, &["CHIP", "PIN VERIFIED ONLINE", "TC"]),
+    ("swipe",            Swipe,  "MAGSTRIPE",             Approved, &["SWIPED", "SIGNATURE"]),
+    ("swipe",            Insert, "MAGSTRIPE_AS_FALLBACK", Approved, &["SWIPED (CHIP FAILED)", "SIGNATURE"]),
+    ("swipe-pin",        Swipe,  "MAGSTRIPE",             Approved, &["SWIPED", "PIN VERIFIED ONLINE"]),
+    ("swipe-pin",        Insert, "MAGSTRIPE_AS_FALLBACK", Approved, &["SWIPED (CHIP FAILED)", "PIN VERIFIED ONLINE"]),
+    ("chip-signature",   Insert, "ICC",                   Approved, &["CHIP", "SIGNATURE", "TC"]),
+    // TSI: authenticated issuer, scripts carried out (EMV Book 3, C6).
+    ("chip-scripts",     Insert, "ICC",                   Approved, &["CHIP", "TC", "7C00"]),
+    ("chip-offline-pin", Insert, "ICC",                   Approved, &["CHIP", "PIN VERIFIED", "TC"]),
+    ("expired",          Insert, "ICC",                   Declined, &["CHIP", "card expired", "AAC"]),
+    ("pin-wrong",        Insert, "ICC",                   Declined, &["CHIP", "incorrect personal", "AAC"]),
+    ("pin-exceeded",     Insert, "ICC",                   Declined, &["CHIP", "too many invalid", "AAC"]),
+    ("blocked",          Insert, UNHEARD,                 Nothing,  &[]),
+    ("app-blocked",      Insert, "ICC",                   Approved, &["CHIP", "VISA ELECTRON", "TC"]),
+    ("pan-19",           Insert, "ICC",                   Approved, &["CHIP", "MAESTRO", "PIN VERIFIED ONLINE", "TC"]),
+    ("foreign",          Insert, "ICC",                   Approved, &["CHIP", "PIN VERIFIED ONLINE", "TC"]),
+    ("tap-phone",        Tap,    "NFC_ICC",               Approved, &["CONTACTLESS", "MASTERCARD", "VERIFIED ON CUSTOMER'S DEVICE"]),
+    ("debit",            Insert, "ICC",                   Approved, &["CHIP", "DEBIT MASTERCARD", "PIN VERIFIED ONLINE", "TC"]),
+    ("debit",            Tap,    "NFC_ICC",               Approved, &["CONTACTLESS", "DEBIT MASTERCARD"]),
+];
+
+/// A chip card that is swiped first is then inserted, and so on as if it had been inserted at once.
+fn sale(card: &Card, entry: CardEntry) -> &'static Sale {
+    let swiped_first = entry == Swipe && card.after(Swipe).is_some();
+    let entry = if swiped_first { Insert } else { entry };
+    SALES
+        .iter()
+        .find(|sale| sale.0 == card.name && sale.1 == entry)
+        .unwrap_or_else(|| panic!("{} {entry:?}", card.name))
+}
+
+/// Every card in every way it can be held against the reader.
+fn ways() -> impl Iterator<Item = (&'static Card, CardEntry)> {
+    DECK.iter().flat_map(|card| {
+        let insert = card.chip != Chip::None || card.stripe;
+        let tap = card.tap != pos_agent::sim::reader::deck::Tap::None;
+        [(insert, Insert), (tap, Tap), (card.stripe, Swipe)]
+            .into_iter()
+            .filter(|way| way.0)
+            .map(move |way| (card, way.1))
+    })
+}
+
+fn row_of(card: &'static Card, entry: CardEntry) -> Row {
+    let &(_, _, mode, end, words) = sale(card, entry);
+    Row { mode: Some(mode), words, ..Row::plain(card, entry, end) }
+}
+
+#[tokio::test]
+async fn every_card_in_every_way() {
+    let rows: Vec<_> = ways().map(|(card, entry)| row_of(card, entry)).collect();
+    assert_eq!(BTreeSet::from_iter(rows.iter().map(|row| row.card.name)).len(), DECK.len());
+    run("cards and ways", 4, rows).await;
+}
+
+/// How a card is read, which decides what a fault does to its sale.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// A chip that asks the issuer, and confirms what he says.
+    Chip,
+    /// A chip that has its last word at once.
+    Alone,
+    Tap,
+    Swipe,
+}
+
+/// What goes wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fault {
+    Pull,
+    Unplug,
+    Reboot,
+    Garbage,
+    Spoil,
+    Silence,
+}
+use Fault::{Garbage, Pull, Reboot, Silence, Spoil, Unplug};
+
+const LINE: &[Fault] = &[Garbage, Spoil, Silence];
+
+/// What becomes of the sale.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Then {
+    /// Nothing was sent: cancelled, nothing at the gateway, no paper.
+    Cancelled,
+    /// As without the fault.
+    AsUsual,
+    /// What the host has approved is reversed; what it has declined is declined.
+    Reversed,
+}
+
+/// The fault cannot be there.
+const NEVER: &[Then] = &[];
+const CANCELLED: &[Then] = &[Then::Cancelled];
+const AS_USUAL: &[Then] = &[Then::AsUsual];
+const REVERSED: &[Then] = &[Then::Reversed];
+/// What the line does to it decides which message is lost.
+const GIVEN_UP: &[Then] = &[Then::AsUsual, Then::Cancelled];
+const REFUSED: &[Then] = &[Then::AsUsual, Then::Reversed];
+const EITHER: &[Then] = &[Then::AsUsual, Then::Cancelled, Then::Reversed];
+
+use Moment::{After, Answer, Asked, Choice, Continue, Ended, Host, Inserted, Pin, Start, Waiting};
+
+/// Steps | faults | a chip that asks | a chip alone | a tap | a swipe.
+type Rule = (&'static [Moment], &'static [Fault], &'static [Then], &'static [Then], &'static [Then], &'static [Then]);
+
+#[rustfmt::skip]
+const RULES: &[Rule] = &[
+    // Until the card's answer has left the reader nothing is sent.
+    (&[Waiting, Inserted, Start, Choice, Pin, Answer], &[Unplug, Reboot], CANCELLED, CANCELLED, CANCELLED, CANCELLED),
+    // Before the chip is read, another try; then it is over.
+    (&[Inserted],                          &[Pull],           AS_USUAL,  AS_USUAL,  NEVER,    AS_USUAL),
+    (&[Start, Choice, Pin, Answer],        &[Pull],           CANCELLED, CANCELLED, NEVER,    NEVER),
+    // A lost message is asked for again where that is possible. In silence the customer takes the card out.
+    (&[Waiting, Inserted, Start, Choice, Pin, Answer], &[Garbage, Spoil], GIVEN_UP, GIVEN_UP, GIVEN_UP, GIVEN_UP),
+    (&[Waiting, Inserted, Start, Choice, Pin, Answer], &[Silence], EITHER, GIVEN_UP, GIVEN_UP, GIVEN_UP),
+    // The answer is said, and goes down with the cable; a reboot lets it out.
+    (&[Asked],                             &[Unplug],         CANCELLED, NEVER,     CANCELLED, NEVER),
+    (&[Ended],                             &[Unplug],         REVERSED,  CANCELLED, AS_USUAL, NEVER),
+    (&[Ended],                             &[Reboot],         AS_USUAL,  REVERSED,  AS_USUAL, NEVER),
+    // From here on the host may approve: a chip that cannot confirm that has it reversed, a tap or a swipe has no say.
+    (&[Asked],                             &[Pull, Reboot],   REVERSED,  NEVER,     AS_USUAL, NEVER),
+    (&[Host],                              &[Pull],           REVERSED,  AS_USUAL,  NEVER,    NEVER),
+    (&[Host],                              &[Unplug, Reboot], REVERSED,  REVERSED,  AS_USUAL, AS_USUAL),
+    (&[Continue],                          &[Pull, Unplug, Reboot], REVERSED, NEVER, AS_USUAL, NEVER),
+    (&[Asked, Host, Continue],             LINE,              REFUSED,   REFUSED,   AS_USUAL, AS_USUAL),
+    // It is over. What the line does to the next message is done to the next sale.
+    (&[Ended],                             &[Pull, Garbage],  AS_USUAL,  REFUSED,   AS_USUAL, NEVER),
+    (&[Ended],                             &[Spoil, Silence], AS_USUAL,  REFUSED,   NEVER,    NEVER),
+    (&[After],                             &[Pull, Unplug, Reboot, Garbage], AS_USUAL, AS_USUAL, AS_USUAL, AS_USUAL),
+    (&[After],                             &[Spoil, Silence], NEVER,     NEVER,     NEVER,    NEVER),
+];
+
+fn rule(moment: Moment, fault: Fault, kind: Kind) -> &'static [Then] {
+    let mut rules = RULES.iter().filter(|rule| rule.0.contains(&moment) && rule.1.contains(&fault));
+    let rule = rules.next().unwrap_or_else(|| panic!("no rule for {fault:?} at {moment:?}"));
+    assert!(rules.next().is_none(), "two rules for {fault:?} at {moment:?}");
+    match kind {
+        Kind::Chip => rule.2,
+        Kind::Alone => rule.3,
+        Kind::Tap => rule.4,
+        Kind::Swipe => rule.5,
+    }
+}
+
+fn end(then: Then, usual: End) -> End {
+    match (then, usual) {
+        (Then::Cancelled, _) => Nothing,
+        (Then::Reversed, Approved) => Reversed,
+        (Then::AsUsual | Then::Reversed, usual) => usual,
+    }
+}
+
+/// The steps of this card's sale, when it is presented so.
+fn steps(card: &Card, entry: CardEntry) -> (Kind, Vec<Moment>) {
+    use pos_agent::sim::reader::deck::Tap as Antenna;
+    let chip = match (entry, card.chip) {
+        (Insert, Chip::Works { cvm, first, .. }) => Some((cvm, first)),
+        _ => None,
+    };
+    let kind = match (entry, chip) {
+        (Tap, _) => Kind::Tap,
+        (_, Some((_, First::Asks))) => Kind::Chip,
+        (_, Some(_)) => Kind::Alone,
+        (_, None) => Kind::Swipe,
+    };
+    let mut steps = vec![Waiting];
+    steps.extend((entry == Insert).then_some(Inserted));
+    if let Some((cvm, _)) = chip {
+        steps.extend(matches!(card.applications, Applications::Choice(_)).then_some(Choice));
+        steps.push(Start);
+        steps.extend((cvm == Cvm::OnlinePin || cvm == Cvm::OfflinePin && card.tries > 0).then_some(Pin));
+    }
+    let pin = matches!(card.tap, Antenna::Emv(Cvm::OnlinePin)) && entry == Tap;
+    steps.extend((pin || kind == Kind::Swipe && card.service_code == "120").then_some(Pin));
+    match kind {
+        Kind::Chip | Kind::Tap => steps.extend([Answer, Asked, Host, Continue, Ended]),
+        Kind::Alone => steps.extend([Answer, Ended]),
+        Kind::Swipe => steps.push(Host),
+    }
+    // A chip that approves by itself is asked about at the gateway all the same.
+    steps.extend(matches!(chip, Some((_, First::Approves))).then_some(Host));
+    steps.push(After);
+    (kind, steps)
+}
+
+/// What the script of the reader does for a fault.
+fn action(fault: Fault, entry: CardEntry, moment: Moment) -> String {
+    let in_slot = entry == Insert && !matches!(moment, Waiting | Ended | After);
+    let fault = match fault {
+        Pull => "remove",
+        Unplug => "unplug 1ms",
+        Reboot => "reboot 1ms",
+        Garbage => "garbage 40",
+        Spoil => "spoil",
+        Silence if in_slot && moment == Host => "silent\non continue: wait 20ms, remove",
+        // A card that nothing happens with is taken out in the end.
+        Silence if in_slot => "silent, wait 20ms, remove",
+        Silence => "silent",
+    };
+    match moment.event() {
+        Some(event) => format!("on {event} 1: {fault}"),
+        None => format!("after 0ms: {fault}"),
+    }
+}
+
+#[tokio::test]
+async fn a_reader_that_fails_at_every_step_of_every_card() {
+    run("faults of card and reader, and steps", 24, rows_with(&[Pull, Unplug, Reboot])).await;
+}
+
+#[tokio::test]
+async fn a_line_that_fails_at_every_step_of_every_card() {
+    run("faults of the line, and steps", 160, rows_with(LINE)).await;
+}
+
+/// Each of the faults at each step of each card and way.
+fn rows_with(faults: &[Fault]) -> Vec<Row> {
+    let mut rows = Vec::new();
+    // A card that is refused at first is sold as it then is; a blocked one has no sale.
+    let ways = ways()
+        .filter(|(card, entry)| card.after(*entry).is_none_or(|next| next == Swipe) && card.chip != Chip::Blocked);
+    for (card, entry) in ways {
+        let (kind, steps) = steps(card, entry);
+        let usual = sale(card, entry).3;
+        for moment in steps {
+            for &fault in faults {
+                if fault == Pull && (entry != Insert || moment == Waiting) {
+                    continue;
+                }
+                let allowed: Vec<End> = rule(moment, fault, kind).iter().map(|then| end(*then, usual)).collect();
+                if allowed.is_empty() {
+                    continue;
+                }
+                rows.push(Row {
+                    what: format!("{} {entry:?}: {fault:?} at {moment:?}", card.name),
+                    amount: if moment == Host { "10.61" } else { "12.34" }.to_owned(),
+                    script: action(fault, entry, moment),
+                    at: moment,
+                    cancels: kind == Kind::Tap && fault == Silence && matches!(moment, Waiting | Pin | Answer),
+                    allowed,
+                    ..row_of(card, entry)
+                });
+            }
+        }
+    }
+    rows
+}
+
+/// What people do | card | how | the reader's script | how it ends | what stands on the receipts.
+type Person = (&'static str, &'static str, CardEntry, &'static str, End, &'static [&'static str]);
+
+#[rustfmt::skip]
+const PEOPLE: &[Person] = &[
+    ("the PIN is wrong",            "chip-pin",  Insert, "on pin: type wrong",             Declined, &["incorrect personal"]),
+    ("the PIN is wrong",            "tap-pin",   Tap,    "on pin: type wrong",             Declined, &["incorrect personal"]),
+    ("the PIN is wrong",            "swipe-pin", Swipe,  "on pin: type wrong",             Declined, &["incorrect personal"]),
+    ("the chip's PIN is wrong until it takes none", "chip-offline-pin", Insert, "on pin: type wrong", Declined, &["too many invalid"]),
+    ("the PIN is cancelled",        "chip-pin",  Insert, "on pin: type cancel",            Nothing,  &[]),
+    ("the PIN is cancelled",        "tap-pin",   Tap,    "on pin: type cancel",            Nothing,  &[]),
+    ("the PIN is cancelled",        "swipe-pin", Swipe,  "on pin: type cancel",            Nothing,  &[]),
+    ("nobody enters the PIN",       "chip-pin",  Insert, "on pin: type nothing, too-long", Nothing,  &[]),
+    ("nobody enters the PIN",       "tap-pin",   Tap,    "on pin: type nothing, too-long", Nothing,  &[]),
+    ("nobody enters the PIN",       "swipe-pin", Swipe,  "on pin: type nothing, too-long", Nothing,  &[]),
+    ("the other application",       "chip-choice", Insert, "on choice: choose 2",          Approved, &["VISA ELECTRON"]),
+    ("the choice is cancelled",     "chip-choice", Insert, "on choice: choose nothing, key cancel", Nothing, &[]),
+    ("nobody chooses",              "chip-choice", Insert, "on choice: choose nothing, too-long",   Nothing, &[]),
+    ("the red key instead of a card", "tap",     Tap,    "on waiting 1: key cancel",       Nothing,  &[]),
+    ("another card in the slot",    "tap",       Tap,    "on asked: insert chip-pin",      Approved, &["CONTACTLESS"]),
+    ("another card at the antenna", "chip-pin",  Insert, "on asked: tap tap",              Approved, &["CHIP"]),
+    ("another card is swiped",      "chip-pin",  Insert, "on asked: swipe swipe",          Approved, &["CHIP"]),
+    ("another card in the slot",    "swipe-pin", Swipe,  "on pin: insert chip-pin",        Approved, &["SWIPED"]),
+];
+
+#[tokio::test]
+async fn whatever_cardholders_do() {
+    let row = |&(what, name, entry, script, end, words): &Person| {
+        let card = pos_agent::sim::reader::card(name).unwrap();
+        let what = format!("{what}: {name} {entry:?}");
+        Row { what, script: script.to_owned(), words, ..Row::plain(card, entry, end) }
+    };
+    run("cardholders", 6, PEOPLE.iter().map(row).collect()).await;
+}
+
+/// One card of each kind.
+const KINDS: [(&str, CardEntry); 3] = [("chip-no-cvm", Insert), ("tap", Tap), ("swipe", Swipe)];
+
+/// Cents, which choose what the gateway does | a chip | a tap | a swipe.
+#[rustfmt::skip]
+const GATEWAY: &[(&str, [End; 3])] = &[
+    ("10.51", [Declined, Declined, Declined]),
+    ("10.60", [Partial,  Partial,  Partial]),
+    ("10.60", [Reversed, Reversed, Reversed]),
+    ("10.61", [Approved, Approved, Approved]),
+    ("10.63", [NotSent,  NotSent,  NotSent]),
+    ("10.65", [Reversed, Reversed, Reversed]),
+    ("10.66", [Reversed, Reversed, Reversed]),
+    ("10.67", [Reversed, Reversed, Reversed]),
+    ("10.69", [Reversed, Reversed, Reversed]),
+    ("10.71", [Reversed, Reversed, Reversed]),
+    ("10.73", [Reversed, Reversed, Reversed]),
+    ("10.74", [Approved, Approved, Approved]),
+    ("10.75", [Approved, Approved, Approved]),
+    ("10.76", [Approved, Approved, Approved]),
+    // A swipe has no answer for a chip that could contradict.
+    ("10.77", [Reversed, Reversed, Approved]),
+    ("10.78", [Approved, Approved, Approved]),
+    ("10.79", [Reversed, Reversed, Reversed]),
+    ("10.80", [Reversed, Reversed, Reversed]),
+    ("10.81", [Reversed, Reversed, Reversed]),
+    ("10.82", [Reversed, Reversed, Reversed]),
+];
+
+/// The same of the gateway that gives result codes which are on no list (`pos-sim gateway --help`): approved with 00.
+const SHORT_CODES: &[(&str, [End; 3])] = &[("10.94", [Reversed, Reversed, Reversed])];
+
+#[tokio::test]
+async fn whatever_the_gateway_does_to_a_card_of_each_kind() {
+    let rows = |host_rules: HostRules| {
+        let short = if host_rules == HostRules::Literal { SHORT_CODES } else { &[] };
+        GATEWAY.iter().chain(short).flat_map(move |(amount, ends)| {
+            KINDS.into_iter().zip(*ends).map(move |((name, entry), end)| {
+                let plain = Row::plain(pos_agent::sim::reader::card(name).unwrap(), entry, end);
+                let what = format!("{amount}, {}", plain.what);
+                Row { what, amount: (*amount).to_owned(), host_rules: Some(host_rules), ..plain }
+            })
+        })
+    };
+    run("answers of the gateway", 60, HostRules::ALL.into_iter().flat_map(rows).collect()).await;
+}
+
+#[tokio::test]
+async fn a_printer_that_cannot_print_changes_no_sale_and_prints_later() {
+    for (number, (name, entry)) in KINDS.into_iter().enumerate() {
+        for dead in [true, false] {
+            let mut options = Options::default();
+            options.gateway.host_rules = row::gateway_of(2 * number + usize::from(dead));
+            let what = format!("{} gateway, {name} {entry:?}, dead {dead}", options.gateway.host_rules.as_str());
+            let mut counter = Counter::open_with(options).await;
+            let empty = Sensors { paper_out: true, ..counter.shop.printer.sensors() };
+            let full = counter.shop.printer.sensors();
+            if dead {
+                counter.shop.printer.set_dead(true).await;
+            } else {
+                counter.shop.printer.set_sensors(empty);
+            }
+            counter.sell("R1", "12.34", name, entry).await;
+            let told = counter
+                .until("R1", &what, |view| view.state != State::InProgress && view.state != State::WaitingForCard);
+            if told.await.state == State::AwaitingSignature {
+                counter.sign("R1", true).await;
+            }
+            let view = counter.until_ended("R1").await;
+            assert_eq!((row::end_of(&view), counter.charged()), (Approved, vec!["12.34 EUR".to_owned()]), "{what}");
+            counter.shop.printer.set_dead(false).await;
+            counter.shop.printer.set_sensors(full);
+            for copy in ["MERCHANT COPY", "CUSTOMER COPY"] {
+                let receipt = counter.paper().await;
+                assert!(receipt.contains(copy) && receipt.contains("APPROVED"), "{what}: {receipt}");
+            }
+        }
+    }
+}
+
+/// Scripts within one packet are carried out by the card; longer ones are left out, unless the reader takes longer
+/// commands. TSI, bit 3 of its first byte: scripts were processed (EMV Book 3, C6).
+#[tokio::test]
+async fn issuer_scripts_reach_the_card_when_the_reader_can_take_them() {
+    let cases = [("12.34", false, "7C00"), ("10.57", false, "7800"), ("10.57", true, "7C00")];
+    for (number, (amount, extended_apdu, tsi)) in cases.into_iter().enumerate() {
+        let mut options = Options::default();
+        options.gateway.host_rules = row::gateway_of(number);
+        (options.reader.extended_apdu, options.reader.removes_card) = (extended_apdu, true);
+        let mut counter = Counter::open_with(options).await;
+        counter.sell("R1", amount, "chip-scripts", Insert).await;
+        let receipt = counter.paper().await;
+        assert!(
+            receipt.contains("APPROVED") && receipt.contains(tsi),
+            "{amount}, long commands {extended_apdu}:\n{receipt}"
+        );
+        assert_eq!(counter.charged(), [format!("{amount} EUR")]);
+    }
+}

@@ -1,0 +1,94 @@
+//! The reader's cable, pulled and put back at seeded random moments of idle and of sales: after each the terminal
+//! works, and what the till was told is what the ledger holds. A moment is the n-th event or command at the simulated
+//! reader, never a time.
+//!
+//! `POS_AGENT_SEED=N` draws other moments.
+
+use crate::row::End::{Approved, Declined, Nothing, Reversed};
+use crate::row::{Moment, Row, run};
+use pos_agent::sim::reader::CardEntry;
+use pos_agent::sim::reader::card;
+
+/// How often the cable is pulled, at least.
+const PULLS: usize = 200;
+/// Sales of a round. Not each moment that is drawn comes in its sale.
+const ROUND: usize = 160;
+/// Shops that are open at once: most of the time is spent waiting until a port is opened again.
+const SHOPS: usize = 24;
+
+const CARDS: &[(&str, CardEntry)] = &[
+    ("chip-pin", CardEntry::Insert),
+    ("chip-choice", CardEntry::Insert),
+    ("chip-offline", CardEntry::Insert),
+    ("chip-offline-pin", CardEntry::Insert),
+    ("chip-broken", CardEntry::Insert),
+    ("expired", CardEntry::Insert),
+    ("tap", CardEntry::Tap),
+    ("tap-pin", CardEntry::Tap),
+    ("tap-insert", CardEntry::Tap),
+    ("swipe", CardEntry::Swipe),
+    ("swipe-pin", CardEntry::Swipe),
+];
+
+const EVENTS: &[&str] =
+    &["waiting", "inserted", "start", "choice", "pin", "answer", "asked", "continue", "ended", "removed"];
+
+#[tokio::test]
+async fn a_cable_that_is_pulled_again_and_again_leaves_a_working_terminal() {
+    let seed = std::env::var("POS_AGENT_SEED").ok().map_or(1, |seed| seed.parse().expect("POS_AGENT_SEED is a number"));
+    println!("POS_AGENT_SEED={seed}");
+    let mut random = Random(seed);
+    let (mut pulls, mut sales) = (0, 0);
+    while pulls < PULLS {
+        let rows = (0..ROUND).map(|_| row(&mut random)).collect();
+        pulls += run("sales with a cable that is pulled", SHOPS, rows).await;
+        sales += ROUND;
+    }
+    println!("{pulls} times put back, in and after {sales} sales");
+}
+
+/// A sale and a pull of the cable, or two.
+fn row(random: &mut Random) -> Row {
+    let &(name, entry) = random.of(CARDS);
+    let (at, script) = match random.below(10) {
+        // Idle, the sale being over.
+        0 => (Moment::After, "after 0ms: unplug 1ms".to_owned()),
+        // While the gateway is asked.
+        1 => (Moment::Host, "after 0ms: unplug 1ms".to_owned()),
+        // Again, while the reader is being started anew.
+        2 | 3 => {
+            let first = 1 + random.below(3);
+            let again = first + 1 + random.below(7);
+            (Moment::Waiting, format!("on frame {first}: unplug 1ms\non frame {again}: unplug 1ms"))
+        }
+        4 | 5 => (Moment::Waiting, format!("on frame {}: unplug 1ms", 1 + random.below(5))),
+        _ => (Moment::Waiting, format!("on {} 1: unplug 1ms", random.of(EVENTS))),
+    };
+    let usual = if name == "expired" { Declined } else { Approved };
+    let pulled = Row::plain(card(name).unwrap(), entry, usual);
+    Row {
+        what: format!("{} with {script:?} at {at:?}", pulled.what),
+        amount: if at == Moment::Host { "10.61" } else { "12.34" }.to_owned(),
+        script,
+        at,
+        allowed: vec![usual, Nothing, Reversed],
+        ..pulled
+    }
+}
+
+/// SplitMix64.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        (z ^ (z >> 31)) % bound
+    }
+
+    fn of<'a, T>(&mut self, list: &'a [T]) -> &'a T {
+        &list[usize::try_from(self.below(list.len() as u64)).unwrap()]
+    }
+}

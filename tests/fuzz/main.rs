@@ -1,0 +1,44 @@
+//! The seeds of the fuzz targets, each held to what must hold for any bytes (`fuzz/src`). What no seed shows is the
+//! fuzzer's to find.
+
+#![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
+
+#[path = "../../fuzz/src/lib.rs"]
+#[allow(unreachable_pub, reason = "the fuzz targets call it from outside")]
+mod targets;
+
+use std::fs;
+use std::path::Path;
+
+use targets::TARGETS;
+
+#[test]
+fn every_seed_holds() {
+    for (name, holds) in TARGETS {
+        let folder = Path::new("fuzz/seeds").join(name);
+        for seed in names(&folder) {
+            // Shown when it fails.
+            eprintln!("{}", folder.join(&seed).display());
+            holds(&fs::read(folder.join(seed)).unwrap());
+        }
+    }
+}
+
+#[test]
+fn every_target_has_seeds_and_a_program() {
+    let targets: Vec<&str> = TARGETS.iter().map(|(name, _)| *name).collect();
+    assert_eq!(names(Path::new("fuzz/seeds")), targets);
+    let programs: Vec<String> = targets.iter().map(|name| format!("{name}.rs")).collect();
+    assert_eq!(names(Path::new("fuzz/src/bin")), programs);
+    for name in targets {
+        assert!(names(&Path::new("fuzz/seeds").join(name)).len() > 1, "fuzz/seeds/{name}");
+    }
+}
+
+/// What is in a folder, sorted.
+fn names(folder: &Path) -> Vec<String> {
+    let listed = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut names: Vec<String> = listed.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
