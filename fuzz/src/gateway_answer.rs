@@ -9,7 +9,7 @@ use pos_agent::config::Assumptions;
 use pos_agent::gateway::Expected;
 use pos_agent::gateway::any_answer::{Readings, read};
 use pos_agent::money::{Amount, Currency};
-use pos_agent::sale::{Answer, Inquiry, Reversal, Why};
+use pos_agent::sale::{Answer, Inquiry, ReversalAnswer, Why};
 use pos_agent::transaction::PaymentId;
 use tokio::runtime::{Builder, Runtime};
 
@@ -69,7 +69,7 @@ fn proves_enough(status: u16, readings: &Readings, bytes: &[u8]) {
     if let Answer::Approved(approval) = &readings.retrieval {
         assert!(status == 200 && approval.id == *PAYMENT, "{approval:?}");
     }
-    if let Reversal::Done { id, .. } = &readings.reversal {
+    if let ReversalAnswer::Done { id, .. } = &readings.reversal {
         assert!(status == 200 && *id != *PAYMENT, "the payment is no reversal of itself");
     }
     if let Inquiry::Payments(found) = &readings.inquiry {
@@ -99,9 +99,9 @@ fn says_nothing_secret(readings: &Readings) {
         }
     }
     match reversal {
-        Reversal::Refused { why: it } | Reversal::NotSent { why: it } => why(it),
-        Reversal::HeldBack { why: it, .. } | Reversal::Unknown { why: it } => why(it),
-        Reversal::Done { .. } => {}
+        ReversalAnswer::Refused { why: it } | ReversalAnswer::NotSent { why: it } => why(it),
+        ReversalAnswer::HeldBack { why: it, .. } | ReversalAnswer::Unknown { why: it } => why(it),
+        ReversalAnswer::Done { .. } => {}
     }
     if let Inquiry::CannotAsk { why: it } = inquiry {
         why(it);

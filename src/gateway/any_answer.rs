@@ -13,7 +13,7 @@ use super::by_date::Search;
 use super::line::{Body, Connection, Ended, Exchange, Line};
 use super::{Expected, Fault, chip, inquiry, kept};
 use crate::config::Assumptions;
-use crate::sale::{Answer, ForChip, Inquiry, Reversal};
+use crate::sale::{Answer, ForChip, Inquiry, ReversalAnswer};
 use crate::transaction::PaymentId;
 
 /// One answer, taken for the answer to each question there is.
@@ -24,7 +24,7 @@ pub struct Readings {
     /// To the question what became of a payment.
     pub retrieval: Answer,
     /// To a reversal of that payment.
-    pub reversal: Reversal,
+    pub reversal: ReversalAnswer,
     /// To the query by reference.
     pub inquiry: Inquiry,
     /// To the query by date, of one day.
