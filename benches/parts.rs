@@ -9,7 +9,7 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use pos_agent::card::{CardFacts, EntryMode, FirstAnswer, Presented, SealedCard, Wiped};
 use pos_agent::config::Config;
 use pos_agent::emv::tlv;
-use pos_agent::gateway::{Client, Payment, Token};
+use pos_agent::gateway::{CardPayment, Client, Token};
 use pos_agent::journal::Db;
 use pos_agent::money::{Amount, Currency};
 use pos_agent::reader::apdu_link::Decoder;
@@ -58,7 +58,7 @@ fn form_encoding(criterion: &mut Criterion) {
     let gateway = runtime.block_on(sim::start(sim::Options::default())).expect("a free port");
     let client = client(&gateway);
     let presented = presented();
-    let payment = Payment {
+    let payment = CardPayment {
         amount: Amount::from_minor(1234, Currency::from_code("EUR").expect("EUR is a currency")).expect("not zero"),
         merchant_transaction_id: "12345678-7-00112233445566778899aabbccddeeff",
         sequence_number: SaleNumber::new(7),

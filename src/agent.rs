@@ -66,7 +66,7 @@ use reader_desk::ReaderDesk;
 use receipts::PrinterDesk;
 use sale_desk::{OpenSale, SaleDesk};
 use start::Ends;
-pub use surroundings::{Board, Random, Surroundings};
+pub use surroundings::{BoardClock, Random, Surroundings};
 use task_results::TaskResult;
 use turns::{Round, Source};
 

@@ -22,7 +22,7 @@ mod secret;
 mod socket;
 
 pub use assumptions::{Assumptions, ID, NotFound, QueryMethod, Zone};
-pub use check::Fault;
+pub use check::ConfigFault;
 pub use load::{Error, load, parse, read};
 pub use logo::{Logo, LogoError, logo_file};
 pub use printer::{CodePage, Copies, Cut, FlowControl, Part, Printer, Value, qr_parts};

@@ -52,7 +52,7 @@ pub struct Metrics {
 
 /// Where the time of a sale went.
 #[derive(Clone, Copy, Debug)]
-pub struct Timing {
+pub struct SaleTiming {
     /// From its beginning until the card was read.
     pub reader: Duration,
     /// From handing the request to the gateway's client to its answer.
@@ -65,7 +65,7 @@ pub struct Timing {
 
 /// How the terminal stands now.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Standing {
+pub struct TerminalStanding {
     /// When this process began, by the best clock there is now, in seconds since 1970.
     pub started_unix_s: i64,
     /// Sales whose outcome is not known.
@@ -169,8 +169,8 @@ impl Metrics {
     }
 
     /// A sale with a card is over.
-    pub fn timed(&self, timing: Timing) {
-        let Timing { reader, gateway, journal, agent } = timing;
+    pub fn timed(&self, timing: SaleTiming) {
+        let SaleTiming { reader, gateway, journal, agent } = timing;
         for (part, took) in [("reader", reader), ("gateway", gateway), ("journal", journal), ("agent", agent)] {
             self.parts.get_or_create(&[("part", part)]).observe(took.as_secs_f64());
         }
@@ -183,14 +183,14 @@ impl Metrics {
 
     /// The text, with how the terminal stands now.
     #[must_use]
-    pub fn text(&self, now: &Standing) -> String {
+    pub fn text(&self, now: &TerminalStanding) -> String {
         self.show(now);
         let mut text = String::with_capacity(16 * 1024);
         text::encode(&mut text, &self.registry).expect("a string takes everything");
         text
     }
 
-    fn show(&self, now: &Standing) {
+    fn show(&self, now: &TerminalStanding) {
         let number = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
         let count = |count: usize| number(count as u64);
         self.started.set(now.started_unix_s);

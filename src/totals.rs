@@ -12,9 +12,9 @@ use crate::transaction::{Kind, SaleNumber};
 /// The sums so far.
 #[derive(Clone, Debug, Default)]
 pub struct Totals {
-    kinds: BTreeMap<(&'static str, &'static str), Line>,
-    schemes: BTreeMap<(&'static str, String, &'static str), Line>,
-    tips: BTreeMap<&'static str, Line>,
+    kinds: BTreeMap<(&'static str, &'static str), TotalsLine>,
+    schemes: BTreeMap<(&'static str, String, &'static str), TotalsLine>,
+    tips: BTreeMap<&'static str, TotalsLine>,
     /// Numbers of those without an end.
     pub open: BTreeSet<SaleNumber>,
     /// Declined by the host, the card or the gateway.
@@ -29,7 +29,7 @@ pub struct Totals {
 
 /// One line: all that is counted together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Line {
+pub struct TotalsLine {
     /// What kind of transaction.
     pub kind: Kind,
     /// Its currency.
@@ -58,17 +58,17 @@ impl Totals {
     }
 
     /// By kind and currency.
-    pub fn kinds(&self) -> impl Iterator<Item = &Line> {
+    pub fn kinds(&self) -> impl Iterator<Item = &TotalsLine> {
         self.kinds.values()
     }
 
     /// By kind, card scheme and currency.
-    pub fn schemes(&self) -> impl Iterator<Item = (&str, &Line)> {
+    pub fn schemes(&self) -> impl Iterator<Item = (&str, &TotalsLine)> {
         self.schemes.iter().map(|((_, scheme, _), line)| (scheme.as_str(), line))
     }
 
     /// Tips, by currency; they are in the sums of the sales too.
-    pub fn tips(&self) -> impl Iterator<Item = &Line> {
+    pub fn tips(&self) -> impl Iterator<Item = &TotalsLine> {
         self.tips.values()
     }
 
@@ -76,7 +76,7 @@ impl Totals {
         let (kind, currency) = (sale.order().kind(), amount.currency());
         let label = sale.card().and_then(|card| card.label.as_deref());
         let scheme = sale.host().brand.as_deref().or(label).unwrap_or("other").to_owned();
-        let line = || Line { kind, currency, count: 0, minor: 0 };
+        let line = || TotalsLine { kind, currency, count: 0, minor: 0 };
         self.kinds.entry((kind.as_str(), currency.code())).or_insert_with(line).add(amount);
         self.schemes.entry((kind.as_str(), scheme, currency.code())).or_insert_with(line).add(amount);
         // What was approved pays for the sale first: of a part only what is above it is a tip.
@@ -86,7 +86,7 @@ impl Totals {
     }
 }
 
-impl Line {
+impl TotalsLine {
     fn add(&mut self, amount: Amount) {
         self.count += 1;
         self.minor += u128::from(amount.minor());
@@ -145,7 +145,7 @@ mod tests {
             (999_999_999_999_000, "EUR", "9999999999990.00"),
         ] {
             let currency = Currency::from_code(code).unwrap();
-            let line = Line { kind: Kind::Sale, currency, count: 1, minor };
+            let line = TotalsLine { kind: Kind::Sale, currency, count: 1, minor };
             assert_eq!(line.decimal(), text);
         }
     }

@@ -28,10 +28,10 @@ pub trait Stream: AsyncRead + AsyncWrite + Send + Sync + Unpin {}
 impl<T: AsyncRead + AsyncWrite + Send + Sync + Unpin> Stream for T {}
 
 /// Makes a connection each time it is asked.
-pub type Way = Arc<dyn Fn() -> Opening + Send + Sync>;
+pub type Connector = Arc<dyn Fn() -> Connecting + Send + Sync>;
 
 /// A connection that is being made.
-pub type Opening = Pin<Box<dyn Future<Output = io::Result<Box<dyn Stream>>> + Send>>;
+pub type Connecting = Pin<Box<dyn Future<Output = io::Result<Box<dyn Stream>>> + Send>>;
 
 #[cfg(test)]
 mod tests {

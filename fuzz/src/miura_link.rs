@@ -5,7 +5,7 @@
 use pos_agent::reader::apdu_link::{Decoder, MAX_MESSAGE, Received};
 use pos_agent::reader::keys;
 use pos_agent::reader::miura::message::{
-    Command, ConfigurationAnswer, DeviceInfoAnswer, TransactionAnswer, TypedCardAnswer, UnsolicitedMessage,
+    ConfigurationAnswer, DeviceInfoAnswer, MpiCommand, TransactionAnswer, TypedCardAnswer, UnsolicitedMessage,
     last_sealed, minor_units, parse_numeric, split,
 };
 
@@ -16,16 +16,16 @@ pub fn holds(input: &[u8]) {
     assert_eq!(decode(bytes.chunks(usize::from(cut).max(1))), whole);
     for message in whole {
         assert!((2..=MAX_MESSAGE).contains(&message.len()));
-        if let Ok(command) = Command::parse(&message)
+        if let Ok(command) = MpiCommand::parse(&message)
             && let Ok(packet) = command.encode()
         {
-            assert!(Command::parse(&packet[3..packet.len() - 1]) == Ok(command));
+            assert!(MpiCommand::parse(&packet[3..packet.len() - 1]) == Ok(command));
         }
-        if let Ok(command) = Command::parse(&message)
+        if let Ok(command) = MpiCommand::parse(&message)
             && let Ok(packets) = command.packets(true)
         {
             let [apdu] = &decode(packets.iter().map(|packet| &packet[..]))[..] else { panic!("one message") };
-            assert!(Command::parse(apdu) == Ok(command));
+            assert!(MpiCommand::parse(apdu) == Ok(command));
         }
         let (body, _) = split(&message).expect("a message has two bytes at least");
         let _ = UnsolicitedMessage::parse(body);

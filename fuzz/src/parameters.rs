@@ -1,7 +1,7 @@
 //! Any bytes as a form and as a name: no panic, no value in a violation, and a form that is good stays good when it is
 //! written again by the agent's encoder.
 
-use pos_agent::gateway::parameter::form::{self, Asked, MOST_VIOLATIONS};
+use pos_agent::gateway::parameter::form::{self, FormContext, MOST_VIOLATIONS};
 use pos_agent::gateway::parameter::{Call, Direction, Names, named, nearest, shown};
 
 /// What must hold for any bytes.
@@ -21,7 +21,7 @@ pub fn holds(bytes: &[u8]) {
     for call in Call::ALL {
         for direction in [Direction::Request, Direction::Response] {
             let violations =
-                form::judge(&pairs, &Asked { direction, call: *call, from_client_side: true, names: &names });
+                form::judge(&pairs, &FormContext { direction, call: *call, from_client_side: true, names: &names });
             assert!(violations.len() <= MOST_VIOLATIONS);
         }
     }

@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use pos_agent::config;
-use pos_agent::printer::port::{Need, Standing, spawn_over};
+use pos_agent::printer::port::{PrinterNeed, PrinterStands, spawn_over};
 use pos_agent::printer::status::{Condition, is_answer, is_done};
-use pos_agent::wire::{Opening, Stream};
+use pos_agent::wire::{Connecting, Stream};
 use serde_json::json;
 use tokio::io::AsyncWriteExt;
 use tokio::runtime::Builder;
@@ -25,23 +25,25 @@ pub fn holds(input: &[u8]) {
     let standing = runtime.expect("a runtime of one thread").block_on(looked(bytes, closes));
     match (said, standing) {
         // The next question finds nobody.
-        (_, Standing::Needs(Need::Unreachable { .. })) if closes => {}
-        (Some(Condition::Fine), Standing::Ready) => {}
-        (Some(Condition::PaperNearEnd), Standing::Needs(Need::PaperNearEnd)) => {}
-        (Some(Condition::Trouble(trouble)), Standing::Needs(Need::Trouble(shown))) => assert_eq!(shown, trouble),
+        (_, PrinterStands::Needs(PrinterNeed::Unreachable { .. })) if closes => {}
+        (Some(Condition::Fine), PrinterStands::Ready) => {}
+        (Some(Condition::PaperNearEnd), PrinterStands::Needs(PrinterNeed::PaperNearEnd)) => {}
+        (Some(Condition::Trouble(trouble)), PrinterStands::Needs(PrinterNeed::Trouble(shown))) => {
+            assert_eq!(shown, trouble)
+        }
         // It does not answer such questions.
-        (None, Standing::Ready) => {}
+        (None, PrinterStands::Ready) => {}
         (said, standing) => panic!("{said:?} is shown as {standing:?}"),
     }
 }
 
 /// How the printer stands after it was looked at once.
-async fn looked(bytes: &[u8], closes: bool) -> Standing {
+async fn looked(bytes: &[u8], closes: bool) -> PrinterStands {
     let (ours, mut printers) = tokio::io::duplex(bytes.len().max(64));
     printers.write_all(bytes).await.expect("there is room for it");
     let _open = (!closes).then_some(printers);
     let once = Arc::new(Mutex::new(Some(ours)));
-    let way = Arc::new(move || -> Opening {
+    let way = Arc::new(move || -> Connecting {
         let stream = once.lock().unwrap_or_else(PoisonError::into_inner).take();
         Box::pin(async move {
             let stream = stream.ok_or_else(|| io::Error::from(io::ErrorKind::ConnectionRefused))?;
@@ -51,7 +53,7 @@ async fn looked(bytes: &[u8], closes: bool) -> Standing {
     let (events, _heard) = mpsc::channel(1);
     let config: config::Printer = serde_json::from_value(json!({"port": "/dev/printer"})).expect("a port is enough");
     let handle = spawn_over(way, config, events);
-    while handle.standing() == Standing::NotUsedYet {
+    while handle.standing() == PrinterStands::NotUsedYet {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
     handle.standing()

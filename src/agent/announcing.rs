@@ -4,7 +4,7 @@
 use crate::printer;
 use crate::reader::ReaderProgress;
 use crate::sale::{Outcome, Standing, Why};
-use crate::till::{Progress, State};
+use crate::till::{Progress, SaleState};
 use crate::transaction::{OutcomeWord, SaleNumber};
 use crate::words::{self, Words};
 
@@ -20,7 +20,7 @@ impl Agent {
         };
         let view = self.view_of(&active.sale);
         let step = match view.state {
-            State::InProgress => "authorising",
+            SaleState::InProgress => "authorising",
             state => state.as_str(),
         };
         let outcome = view.outcome.map(OutcomeWord::as_str);
@@ -122,16 +122,16 @@ impl Agent {
     }
 
     /// What the printer reports is shown, and changes no sale.
-    pub(super) fn printer_says(&mut self, event: printer::Event) {
+    pub(super) fn printer_says(&mut self, event: printer::PrinterEvent) {
         match event {
-            printer::Event::Printed { sale, copy, duplicate } => {
+            printer::PrinterEvent::Printed { sale, copy, duplicate } => {
                 tracing::debug!(sale = sale.get(), copy = copy.as_str(), duplicate, "receipt printed");
             }
-            printer::Event::Waits { sale, why, .. } => {
+            printer::PrinterEvent::Waits { sale, why, .. } => {
                 let text = format!("The receipt of sale {sale} waits: the printer is {why}");
                 self.announce_to(sale, "printer-waits", &text);
             }
-            printer::Event::Failed { sale, why, .. } => {
+            printer::PrinterEvent::Failed { sale, why, .. } => {
                 tracing::warn!(sale = sale.get(), %why, "receipt not printed");
                 let text = format!("The receipt of sale {sale} is not printed: the printer is {why}");
                 self.announce_to(sale, "printer-failed", &text);
@@ -144,18 +144,18 @@ impl Agent {
 /// as it is.
 fn step_words(words: &Words, step: &ReaderProgress) -> (&'static str, String) {
     let (word, step) = match step {
-        ReaderProgress::PresentCard => ("present-card", words::Step::PresentCard),
-        ReaderProgress::InsertCard => ("insert-card", words::Step::InsertCard),
-        ReaderProgress::SwipeCard => ("swipe-card", words::Step::SwipeCard),
-        ReaderProgress::TryAgain => ("try-again", words::Step::TryAgain),
-        ReaderProgress::TypeCard => ("type-card", words::Step::TypeCard),
-        ReaderProgress::ChoosingApplication => ("choosing-application", words::Step::ChoosingApplication),
-        ReaderProgress::ReadingCard => ("reading-card", words::Step::ReadingCard),
-        ReaderProgress::PinEntry { digits } => ("pin-entry", words::Step::PinEntry(*digits)),
-        ReaderProgress::PinWrong { tries_left } => ("pin-wrong", words::Step::PinWrong(*tries_left)),
-        ReaderProgress::PinDone => ("pin-done", words::Step::PinDone),
+        ReaderProgress::PresentCard => ("present-card", words::ReaderStep::PresentCard),
+        ReaderProgress::InsertCard => ("insert-card", words::ReaderStep::InsertCard),
+        ReaderProgress::SwipeCard => ("swipe-card", words::ReaderStep::SwipeCard),
+        ReaderProgress::TryAgain => ("try-again", words::ReaderStep::TryAgain),
+        ReaderProgress::TypeCard => ("type-card", words::ReaderStep::TypeCard),
+        ReaderProgress::ChoosingApplication => ("choosing-application", words::ReaderStep::ChoosingApplication),
+        ReaderProgress::ReadingCard => ("reading-card", words::ReaderStep::ReadingCard),
+        ReaderProgress::PinEntry { digits } => ("pin-entry", words::ReaderStep::PinEntry(*digits)),
+        ReaderProgress::PinWrong { tries_left } => ("pin-wrong", words::ReaderStep::PinWrong(*tries_left)),
+        ReaderProgress::PinDone => ("pin-done", words::ReaderStep::PinDone),
         ReaderProgress::ReaderText(text) => return ("reader-text", text.chars().filter(|c| !c.is_control()).collect()),
-        ReaderProgress::RemoveCard => ("remove-card", words::Step::RemoveCard),
+        ReaderProgress::RemoveCard => ("remove-card", words::ReaderStep::RemoveCard),
     };
     (word, words.step(step))
 }

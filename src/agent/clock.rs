@@ -14,7 +14,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use chrono::{DateTime, Datelike, Local, NaiveDate, NaiveDateTime, SecondsFormat, TimeZone, Timelike, Utc};
 use tokio::time::Instant;
 
-use super::Board;
+use super::BoardClock;
 use crate::gateway;
 use crate::journal::CLOCKS_DIFFER_MS;
 use crate::reader::LocalTime;
@@ -42,7 +42,7 @@ pub(crate) fn floor_unix_ms(last_unix_ms: i64) -> i64 {
 #[derive(Clone)]
 pub(super) struct Clock {
     start: Instant,
-    board: Board,
+    board: BoardClock,
     floor_unix_ms: Arc<AtomicI64>,
     reader: Witness,
     /// The reader has told its time, right or wrong, before it was set.
@@ -72,7 +72,7 @@ impl Witness {
 
 impl Clock {
     /// `last_unix_ms` is the time of the journal's latest record.
-    pub(super) fn new(board: Board, last_unix_ms: i64) -> Self {
+    pub(super) fn new(board: BoardClock, last_unix_ms: i64) -> Self {
         let floor_unix_ms = Arc::new(AtomicI64::new(floor_unix_ms(last_unix_ms)));
         let (reader, gateway) = (Witness::default(), Witness::default());
         Self { start: Instant::now(), board, floor_unix_ms, reader, reader_was_asked: Arc::default(), gateway }

@@ -8,8 +8,8 @@ use tokio::sync::oneshot;
 
 use crate::journal;
 use crate::sale::Sale;
-use crate::till::{Refused, State, Sum, TotalsView};
-use crate::totals::{Line, Totals};
+use crate::till::{Refused, SaleState, Sum, TotalsView};
+use crate::totals::{Totals, TotalsLine};
 use crate::transaction::SaleNumber;
 
 use super::journal_desk::refused_by_journal;
@@ -95,7 +95,7 @@ impl Agent {
     fn end_count(&self, counting: Counting) {
         let Counting { till, since, seen, mut totals, reply, .. } = counting;
         let mut views: Vec<_> = self.sales.open.values().map(|active| self.view_of(&active.sale)).collect();
-        views.retain(|view| view.state != State::Ended && till.as_ref().is_none_or(|till| *till == view.till));
+        views.retain(|view| view.state != SaleState::Ended && till.as_ref().is_none_or(|till| *till == view.till));
         // What began after the last page is the next count's anyway.
         totals.open.extend(views.iter().map(|view| view.number).filter(|number| *number <= seen));
         let _ = reply.send(Ok(TotalsView {
@@ -117,7 +117,7 @@ impl Agent {
 }
 
 /// A line of the sums, as tills see it.
-fn sum(line: &Line, scheme: Option<&str>) -> Sum {
-    let Line { kind, currency, count, .. } = *line;
+fn sum(line: &TotalsLine, scheme: Option<&str>) -> Sum {
+    let TotalsLine { kind, currency, count, .. } = *line;
     Sum { kind, scheme: scheme.map(str::to_owned), currency: currency.code().to_owned(), count, sum: line.decimal() }
 }

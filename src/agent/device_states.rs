@@ -4,7 +4,7 @@
 use crate::gateway::certificate::Expiring;
 use crate::gateway::{Contact, Fault, Soon};
 use crate::journal;
-use crate::printer::port::{Need, Standing as PrinterStands};
+use crate::printer::port::{PrinterNeed, PrinterStands};
 use crate::printer::status::Trouble;
 use crate::till::{Attention, GatewayState, JournalState, PrinterState, ReaderState};
 
@@ -103,11 +103,11 @@ pub(super) fn state_of_printer(stands: &PrinterStands) -> PrinterState {
         PrinterStands::NotUsedYet => PrinterState::NotUsedYet,
         PrinterStands::Ready => PrinterState::Ready,
         PrinterStands::Needs(need) => match need {
-            Need::PaperNearEnd => PrinterState::PaperLow,
-            Need::Unreachable { .. } => PrinterState::Absent,
-            Need::Interrupted { .. } => PrinterState::Interrupted,
-            Need::Silent => PrinterState::Silent,
-            Need::Trouble(trouble) => match trouble {
+            PrinterNeed::PaperNearEnd => PrinterState::PaperLow,
+            PrinterNeed::Unreachable { .. } => PrinterState::Absent,
+            PrinterNeed::Interrupted { .. } => PrinterState::Interrupted,
+            PrinterNeed::Silent => PrinterState::Silent,
+            PrinterNeed::Trouble(trouble) => match trouble {
                 Trouble::CoverOpen => PrinterState::CoverOpen,
                 Trouble::PaperOut => PrinterState::NoPaper,
                 Trouble::Cutter => PrinterState::PaperJam,
@@ -225,19 +225,19 @@ mod tests {
 
     #[test]
     fn each_look_of_a_printer_has_its_state() {
-        let unreachable = Need::Unreachable { port: text("x"), cause: text("y") };
-        let interrupted = Need::Interrupted { port: text("x"), cause: text("y") };
+        let unreachable = PrinterNeed::Unreachable { port: text("x"), cause: text("y") };
+        let interrupted = PrinterNeed::Interrupted { port: text("x"), cause: text("y") };
         for (need, state) in [
-            (Need::PaperNearEnd, PrinterState::PaperLow),
+            (PrinterNeed::PaperNearEnd, PrinterState::PaperLow),
             (unreachable, PrinterState::Absent),
             (interrupted, PrinterState::Interrupted),
-            (Need::Silent, PrinterState::Silent),
-            (Need::Trouble(Trouble::CoverOpen), PrinterState::CoverOpen),
-            (Need::Trouble(Trouble::PaperOut), PrinterState::NoPaper),
-            (Need::Trouble(Trouble::Cutter), PrinterState::PaperJam),
-            (Need::Trouble(Trouble::Broken), PrinterState::Error),
-            (Need::Trouble(Trouble::Pausing), PrinterState::Pausing),
-            (Need::Trouble(Trouble::Offline), PrinterState::Offline),
+            (PrinterNeed::Silent, PrinterState::Silent),
+            (PrinterNeed::Trouble(Trouble::CoverOpen), PrinterState::CoverOpen),
+            (PrinterNeed::Trouble(Trouble::PaperOut), PrinterState::NoPaper),
+            (PrinterNeed::Trouble(Trouble::Cutter), PrinterState::PaperJam),
+            (PrinterNeed::Trouble(Trouble::Broken), PrinterState::Error),
+            (PrinterNeed::Trouble(Trouble::Pausing), PrinterState::Pausing),
+            (PrinterNeed::Trouble(Trouble::Offline), PrinterState::Offline),
         ] {
             assert_eq!(state_of_printer(&PrinterStands::Needs(need)), state);
         }

@@ -7,11 +7,11 @@
 //! only within `max-credit-amount`, as for a credit.
 
 use crate::config::Right;
-use crate::follow_up::{History, Left, Refusal};
-use crate::gateway::added;
+use crate::follow_up::{CannotFollow, History, Left};
+use crate::gateway::till_parameters;
 use crate::money::Amount;
 use crate::sale::{Order, Sale, Standing};
-use crate::till::{LaterView, Of, Refused, RequestFields, SaleView, Wanted, WantedTransaction};
+use crate::till::{EarlierName, LaterView, Refused, RequestFields, SaleView, Wanted, WantedTransaction};
 use crate::transaction::{Earlier, Kind, PaymentId, Transaction};
 
 use super::Agent;
@@ -53,7 +53,7 @@ impl Agent {
     /// The earlier transaction, and how much of it; all that is left of it when the till named no amount.
     fn earlier_and_amount(
         &self,
-        of: &Of,
+        of: &EarlierName,
         amount: Option<Amount>,
         wanted: &Wanted,
     ) -> Result<(Earlier, Amount), Refused> {
@@ -67,11 +67,11 @@ impl Agent {
     }
 
     /// The earlier transaction of this journal, or the id of a payment that it does not know.
-    fn earlier(&self, of: &Of) -> Result<Result<Sale, PaymentId>, Refused> {
+    fn earlier(&self, of: &EarlierName) -> Result<Result<Sale, PaymentId>, Refused> {
         let number = match of {
-            Of::Reference { till, reference } => return self.find(till, reference).map(|(sale, _)| Ok(sale)),
-            Of::Number(number) => *number,
-            Of::Payment(payment) => {
+            EarlierName::Reference { till, reference } => return self.find(till, reference).map(|(sale, _)| Ok(sale)),
+            EarlierName::Number(number) => *number,
+            EarlierName::Payment(payment) => {
                 let payment = PaymentId::new(checked_id("payment", payment.as_str())?);
                 match self.journal.book.of_payment(&payment).map_err(refused_by_journal)? {
                     Some(number) => number,
@@ -102,7 +102,7 @@ impl Agent {
         self.is_whole_for(Some(order.number))?;
         let kind = wanted.transaction.kind();
         let left = self.left(kind, sale)?.map_err(|why| match why {
-            Refusal::NeverFollows => {
+            CannotFollow::NeverFollows => {
                 let earlier = order.kind().as_str();
                 not_possible(format!("there is no {} of a {earlier}", kind.as_str()))
             }
@@ -145,7 +145,7 @@ impl Agent {
     }
 
     /// How much of a transaction may follow in this way.
-    fn left(&self, follow: Kind, sale: &Sale) -> Result<Result<Left, Refusal>, Refused> {
+    fn left(&self, follow: Kind, sale: &Sale) -> Result<Result<Left, CannotFollow>, Refused> {
         let root = match &sale.order().transaction {
             Transaction::Increment { of } => of.number,
             _ => None,
@@ -199,7 +199,7 @@ impl Agent {
         if matches!(sale.standing(), Standing::Ended(_)) && self.is_whole_for(Some(sale.order().number)).is_ok() {
             match self.left(follow, sale) {
                 Ok(Ok(Left::UpTo(left))) => view.left = Some(left.decimal()),
-                Ok(Err(Refusal::HoldsNothing)) | Err(_) => {}
+                Ok(Err(CannotFollow::HoldsNothing)) | Err(_) => {}
                 Ok(_) => view.left = Some("0".to_owned()),
             }
         }
@@ -213,9 +213,9 @@ impl Agent {
         let fields = wanted.transaction.fields();
         let of = match (&fields.of, order.transaction.of()) {
             (None, None) => true,
-            (Some(Of::Payment(payment)), Some(of)) => of.payment == *payment,
-            (Some(Of::Number(number)), Some(of)) => of.number == Some(*number),
-            (Some(Of::Reference { till, reference }), Some(of)) => {
+            (Some(EarlierName::Payment(payment)), Some(of)) => of.payment == *payment,
+            (Some(EarlierName::Number(number)), Some(of)) => of.number == Some(*number),
+            (Some(EarlierName::Reference { till, reference }), Some(of)) => {
                 let key =
                     of.number.map(|number| self.journal.book.key(number)).transpose().map_err(refused_by_journal)?;
                 key.flatten().is_some_and(|key| key == (till.clone(), reference.clone()))
@@ -227,7 +227,8 @@ impl Agent {
             _ => true,
         };
         let amount = fields.amount.is_none_or(|amount| amount == order.amount);
-        let terms = of && registration && amount && added::are_the_same(&wanted.parameters, &order.parameters);
+        let terms =
+            of && registration && amount && till_parameters::are_the_same(&wanted.parameters, &order.parameters);
         Ok(fields.kind == view.kind && terms && has_its_particulars(&fields, order))
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
-use crate::gateway::{self, Expected, On, PreparedPayment, WithoutCard};
+use crate::gateway::{self, Expected, PreparedPayment, RequestTarget, WithoutCard};
 use crate::money::Amount;
 use crate::sale::{self, Event};
 use crate::till::Refused;
@@ -143,7 +143,7 @@ impl Agent {
 
 /// The request of a transaction that needs no card.
 fn without_card(gateway: &gateway::Client, order: &sale::Order) -> Result<PreparedPayment, String> {
-    let on = On::of(&order.transaction).ok_or("it needs a card")?;
+    let on = RequestTarget::of(&order.transaction).ok_or("it needs a card")?;
     let asked = WithoutCard {
         payment_type: order.kind().payment_type(),
         on,

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::metrics::{PrinterStanding, Standing, Timing};
+use crate::metrics::{PrinterStanding, SaleTiming, TerminalStanding};
 use crate::sale;
 use crate::transaction::SaleNumber;
 
@@ -31,7 +31,7 @@ impl Agent {
     /// A sale with a card is over: the same figures as in its line in the log.
     pub(super) fn measure_sale(&self, times: &SaleTimes) {
         if let Some(reader) = times.until_card() {
-            self.metrics.timed(Timing { reader, gateway: times.gateway, journal: times.journal, agent: times.own });
+            self.metrics.timed(SaleTiming { reader, gateway: times.gateway, journal: times.journal, agent: times.own });
         }
     }
 
@@ -45,11 +45,11 @@ impl Agent {
         self.gateway.client.contact().is_reached()
     }
 
-    fn stands(&self) -> Standing {
+    fn stands(&self) -> TerminalStanding {
         let keys = self.reader.keys_left.unwrap_or_default();
         let (journal_bytes, wal_bytes) = self.journal.book.bytes();
         let started_ms = self.clock.unix_ms().saturating_sub(self.clock.age_ms());
-        let mut stands = Standing {
+        let mut stands = TerminalStanding {
             started_unix_s: started_ms / 1000,
             unconfirmed: 0,
             reversals: 0,

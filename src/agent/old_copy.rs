@@ -55,7 +55,7 @@ pub(super) struct OldCopy {
     /// The highest number at the start: what came later is this board's own.
     before: SaleNumber,
     /// What was found before: what was open then waits for a person already, and what was done then is not known.
-    noticed: journal::OldCopy,
+    noticed: journal::OldCopyFound,
     tries: u32,
     /// Why the last question had no answer.
     trouble: Option<String>,

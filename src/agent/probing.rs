@@ -43,7 +43,7 @@ impl Agent {
         self.gateway.probing.at = now + if self.clock.local().is_some() { DAY } else { AGAIN };
         let (gateway, done) = (self.gateway.client.clone(), self.tasks.clone());
         // The certificate of a gateway may have ended by a time that a clock gone wrong has written.
-        let doubted = self.clock.doubted().map(|time| gateway::Clock::new(move || time));
+        let doubted = self.clock.doubted().map(|time| gateway::CertificateClock::new(move || time));
         tokio::spawn(async move {
             let probed = match doubted {
                 Some(clock) => gateway.probe_at(clock).await,

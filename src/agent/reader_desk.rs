@@ -163,7 +163,7 @@ impl Agent {
         if goes_online {
             let identity = self.reader.state.identity();
             let order = active.sale.order();
-            let payment = gateway::Payment {
+            let payment = gateway::CardPayment {
                 amount: active.sale.amount(),
                 merchant_transaction_id: &order.merchant_transaction_id,
                 sequence_number: order.number,

@@ -16,7 +16,7 @@ pub(super) fn reader_settings(config: &Config, clock: &Clock) -> reader::ReaderS
         icc_masked_tags: config.gateway.send_masked_tags,
         clock: Arc::new(move || clock.for_the_reader()),
         // The check has refused every other code.
-        language: reader::Language::from_code(&section.language).unwrap_or_default(),
+        language: reader::ReaderLanguage::from_code(&section.language).unwrap_or_default(),
         serials: section.serials.clone(),
         ..reader::ReaderSettings::new(section.port.as_str())
     }

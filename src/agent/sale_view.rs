@@ -6,7 +6,7 @@ use chrono::{SecondsFormat, TimeZone, Utc};
 
 use crate::card::Cryptogram;
 use crate::sale::{Outcome, Sale, Standing};
-use crate::till::{CardView, Refused, SaleView, State};
+use crate::till::{CardView, Refused, SaleState, SaleView};
 use crate::transaction::{Kind, OutcomeWord};
 use crate::words::{Message, Words};
 
@@ -95,24 +95,24 @@ fn shown_cryptogram(cryptogram: Cryptogram) -> String {
 }
 
 /// What nobody knows yet is taken back, or finished.
-fn unconfirmed(sale: &Sale) -> State {
-    if sale.order().kind().is_undone_when_unknown() { State::Unconfirmed } else { State::UnconfirmedFinishing }
+fn unconfirmed(sale: &Sale) -> SaleState {
+    if sale.order().kind().is_undone_when_unknown() { SaleState::Unconfirmed } else { SaleState::UnconfirmedFinishing }
 }
 
 /// How a sale stands: state, outcome, and one sentence for the cashier.
-fn standing(words: &Words, sale: &Sale) -> (State, Option<OutcomeWord>, String) {
+fn standing(words: &Words, sale: &Sale) -> (SaleState, Option<OutcomeWord>, String) {
     let (amount, kind) = (sale.amount(), sale.order().kind());
     match sale.standing() {
         Standing::Waiting if !kind.needs_card() => {
-            (State::InProgress, None, words.label(Message::BeingSent).to_owned())
+            (SaleState::InProgress, None, words.label(Message::BeingSent).to_owned())
         }
-        Standing::Waiting => (State::WaitingForCard, None, words.waiting_for_card(amount)),
-        Standing::InProgress => (State::InProgress, None, words.label(Message::Authorising).to_owned()),
-        Standing::AtSignature => (State::AwaitingSignature, None, words.compare_signature(amount)),
+        Standing::Waiting => (SaleState::WaitingForCard, None, words.waiting_for_card(amount)),
+        Standing::InProgress => (SaleState::InProgress, None, words.label(Message::Authorising).to_owned()),
+        Standing::AtSignature => (SaleState::AwaitingSignature, None, words.compare_signature(amount)),
         Standing::Unconfirmed { why, trouble, quarantined } => {
             (unconfirmed(sale), None, words.unconfirmed(kind, why, trouble, quarantined))
         }
-        Standing::Ended(outcome) => (State::Ended, Some(outcome.word()), words.ended(kind, outcome, amount)),
+        Standing::Ended(outcome) => (SaleState::Ended, Some(outcome.word()), words.ended(kind, outcome, amount)),
     }
 }
 
@@ -122,9 +122,11 @@ fn standing(words: &Words, sale: &Sale) -> (State, Option<OutcomeWord>, String) 
 /// With how the sale stands.
 pub(super) fn has_a_receipt(view: &SaleView) -> Result<(), Refused> {
     let stands = match view.state {
-        State::WaitingForCard => "is waiting for a card",
-        State::InProgress => "is being authorised",
-        State::AwaitingSignature | State::Unconfirmed | State::UnconfirmedFinishing | State::Ended => return Ok(()),
+        SaleState::WaitingForCard => "is waiting for a card",
+        SaleState::InProgress => "is being authorised",
+        SaleState::AwaitingSignature | SaleState::Unconfirmed | SaleState::UnconfirmedFinishing | SaleState::Ended => {
+            return Ok(());
+        }
     };
     Err(Refused::NoReceiptYet { stands })
 }

@@ -9,7 +9,7 @@ use crate::metrics::Metrics;
 use crate::printer;
 use crate::reader::{self, ReaderFamily, ReaderSettings};
 use crate::till::{Command, Wires};
-use crate::wire::Way;
+use crate::wire::Connector;
 
 use super::answered::Answered;
 use super::clock::Clock;
@@ -29,7 +29,7 @@ pub(super) struct Ends {
     pub(super) reader: mpsc::Receiver<reader::ReaderEvent>,
     pub(super) tasks: mpsc::Receiver<TaskResult>,
     pub(super) commands: mpsc::Receiver<Command>,
-    pub(super) printer: mpsc::Receiver<printer::Event>,
+    pub(super) printer: mpsc::Receiver<printer::PrinterEvent>,
 }
 
 impl Agent {
@@ -75,15 +75,18 @@ impl Agent {
 }
 
 /// The gateway's client, over a wire that is given or the system's.
-fn open_gateway(config: &Config, way: Option<Way>, clock: &Clock) -> Result<gateway::Client, Error> {
+fn open_gateway(config: &Config, way: Option<Connector>, clock: &Clock) -> Result<gateway::Client, Error> {
     let token = gateway::Token::load(&config.gateway)?;
     let certificates_at = clock.clone();
-    let certificates_at = gateway::Clock::new(move || certificates_at.for_gateway());
+    let certificates_at = gateway::CertificateClock::new(move || certificates_at.for_gateway());
     Ok(gateway::Client::over(way, &config.gateway, &config.terminal, token, certificates_at)?)
 }
 
 /// The printers, and what they say. The channel ends with their tasks.
-fn open_printers(config: &Config, way: Option<&Way>) -> (Vec<printer::Handle>, mpsc::Receiver<printer::Event>) {
+fn open_printers(
+    config: &Config,
+    way: Option<&Connector>,
+) -> (Vec<printer::Handle>, mpsc::Receiver<printer::PrinterEvent>) {
     let (to_us, from_printer) = mpsc::channel(64);
     let start = |printer: &config::Printer| match way {
         Some(way) => printer::spawn_over(way.clone(), printer.clone(), to_us.clone()),

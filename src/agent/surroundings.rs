@@ -6,10 +6,10 @@ use chrono::{DateTime, Utc};
 
 #[cfg(feature = "sim")]
 use crate::journal;
-use crate::wire::Way;
+use crate::wire::Connector;
 
 /// Gives the board's time.
-pub type Board = Arc<dyn Fn() -> DateTime<Utc> + Send + Sync>;
+pub type BoardClock = Arc<dyn Fn() -> DateTime<Utc> + Send + Sync>;
 
 /// Gives 128 random bits.
 pub type Random = Arc<dyn Fn() -> Result<[u8; 16], getrandom::Error> + Send + Sync>;
@@ -18,13 +18,13 @@ pub type Random = Arc<dyn Fn() -> Result<[u8; 16], getrandom::Error> + Send + Sy
 #[derive(Clone)]
 pub struct Surroundings {
     /// The reader's wire.
-    pub reader: Option<Way>,
+    pub reader: Option<Connector>,
     /// The gateway's, below TLS.
-    pub gateway: Option<Way>,
+    pub gateway: Option<Connector>,
     /// Every printer's.
-    pub printer: Option<Way>,
+    pub printer: Option<Connector>,
     /// The board's clock.
-    pub board: Board,
+    pub board: BoardClock,
     /// What makes our references at the gateway unlike all others.
     pub random: Random,
     /// Who sees each commit of the journal.

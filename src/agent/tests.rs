@@ -17,7 +17,7 @@ use crate::printer;
 use crate::sale::{
     Action, Answer, Approval, ApprovedAmount, Event, ForChip, HostFacts, Inquiry, Order, ReversalAnswer, Sale, Standing,
 };
-use crate::till::{self, Caller, Command, Of, Refused, Wanted, WantedTransaction};
+use crate::till::{self, Caller, Command, EarlierName, Refused, Wanted, WantedTransaction};
 use crate::transaction::{Earlier, Kind, OutcomeWord, PaymentId, ReceiptCopy, Reference, SaleNumber, Transaction, Who};
 use crate::wire;
 
@@ -39,7 +39,7 @@ impl Terminal {
     /// Starts with the journal in this folder.
     fn start(folder: &Path, settings: &str) -> Self {
         let config = config::load(&write_files(folder, settings)).unwrap();
-        let silent: wire::Way = Arc::new(|| Box::pin(std::future::pending()));
+        let silent: wire::Connector = Arc::new(|| Box::pin(std::future::pending()));
         let board = || DateTime::from_timestamp_millis(clock::built_unix_ms() + 24 * 3600 * 1000).unwrap();
         let surroundings = Surroundings {
             reader: Some(Arc::clone(&silent)),
@@ -170,7 +170,7 @@ fn lost() -> Answer {
     Answer::Unknown { why: "no answer in time".into() }
 }
 
-fn refund(till: &str, of: Of, minor: u64, rights: &[Right]) -> Wanted {
+fn refund(till: &str, of: EarlierName, minor: u64, rights: &[Right]) -> Wanted {
     let rights = rights.iter().copied().collect();
     let token = TillToken { till: till.to_owned(), token_file: "token".into(), rights };
     Wanted {
@@ -182,8 +182,8 @@ fn refund(till: &str, of: Of, minor: u64, rights: &[Right]) -> Wanted {
     }
 }
 
-fn by_reference(till: &str, number: u64) -> Of {
-    Of::Reference { till: till.to_owned(), reference: Reference::parse(format!("R{number}")).unwrap() }
+fn by_reference(till: &str, number: u64) -> EarlierName {
+    EarlierName::Reference { till: till.to_owned(), reference: Reference::parse(format!("R{number}")).unwrap() }
 }
 
 fn in_journal(number: u64) -> Earlier {
@@ -195,7 +195,7 @@ async fn an_id_that_the_journal_knows_is_that_sale_with_its_rest() {
     let folder = TempDir::new().unwrap();
     let mut terminal = Terminal::start(folder.path(), "");
     terminal.sold(1, "till-1", 1000);
-    let by_id = || Of::Payment(PaymentId::new(id(1)));
+    let by_id = || EarlierName::Payment(PaymentId::new(id(1)));
     let refund_of_it = (Transaction::Refund { of: in_journal(1) }, eur(1000));
     assert_eq!(terminal.may(&refund("till-1", by_id(), 1000, &[])), Ok(refund_of_it));
     let more = terminal.may(&refund("till-1", by_id(), 1001, &[])).unwrap_err();
@@ -203,7 +203,7 @@ async fn an_id_that_the_journal_knows_is_that_sale_with_its_rest() {
     // However it was named, what was given counts.
     terminal.refunded(2, "till-1", in_journal(1), 300);
     terminal.refunded(3, "till-1", Earlier { payment: PaymentId::new(id(1)), number: None }, 200);
-    for of in [by_id(), Of::Number(SaleNumber::new(1)), by_reference("till-1", 1)] {
+    for of in [by_id(), EarlierName::Number(SaleNumber::new(1)), by_reference("till-1", 1)] {
         let more = terminal.may(&refund("till-1", of.clone(), 501, &[])).unwrap_err();
         assert!(more.contains("more than is left: 5.00 EUR"), "{of:?}: {more}");
         assert!(terminal.may(&refund("till-1", of, 500, &[])).is_ok());
@@ -215,7 +215,11 @@ async fn another_tills_sale_needs_the_right_however_it_is_named() {
     let folder = TempDir::new().unwrap();
     let mut terminal = Terminal::start(folder.path(), "");
     terminal.sold(1, "till-1", 1000);
-    for of in [Of::Payment(PaymentId::new(id(1))), Of::Number(SaleNumber::new(1)), by_reference("till-1", 1)] {
+    for of in [
+        EarlierName::Payment(PaymentId::new(id(1))),
+        EarlierName::Number(SaleNumber::new(1)),
+        by_reference("till-1", 1),
+    ] {
         assert!(terminal.may(&refund("till-1", of.clone(), 100, &[])).is_ok(), "{of:?}");
         let refused = terminal.may(&refund("till-2", of.clone(), 100, &[Right::UnknownPayment])).unwrap_err();
         assert!(refused.contains("the right any-till"), "{of:?}: {refused}");
@@ -226,7 +230,8 @@ async fn another_tills_sale_needs_the_right_however_it_is_named() {
 
 #[tokio::test(start_paused = true)]
 async fn for_an_unknown_payment_and_by_credit_nothing_is_given_beyond_the_limit() {
-    let unknown = |minor, rights: &[Right]| refund("till-1", Of::Payment(PaymentId::new(UNKNOWN)), minor, rights);
+    let unknown =
+        |minor, rights: &[Right]| refund("till-1", EarlierName::Payment(PaymentId::new(UNKNOWN)), minor, rights);
     let credit = |minor| {
         let transaction = WantedTransaction::Credit { amount: eur(minor), manual: false };
         Wanted { transaction, ..unknown(minor, &[]) }
@@ -265,13 +270,13 @@ async fn the_earlier_till_is_part_of_what_was_asked_for() {
     let (sale, view) = terminal.agent.find("till-3", &Reference::parse("R2").unwrap()).unwrap();
     for (of, is_it) in [
         (by_reference("till-1", 1), true),
-        (Of::Number(SaleNumber::new(1)), true),
-        (Of::Payment(PaymentId::new(id(1))), true),
+        (EarlierName::Number(SaleNumber::new(1)), true),
+        (EarlierName::Payment(PaymentId::new(id(1))), true),
         // The same reference of another till is another sale.
         (by_reference("till-2", 1), false),
         (by_reference("till-1", 3), false),
-        (Of::Number(SaleNumber::new(3)), false),
-        (Of::Payment(PaymentId::new(id(3))), false),
+        (EarlierName::Number(SaleNumber::new(3)), false),
+        (EarlierName::Payment(PaymentId::new(id(3))), false),
     ] {
         let wanted = Wanted {
             reference: Reference::parse("R2").unwrap(),
@@ -508,7 +513,7 @@ async fn nothing_follows_a_reversal_that_was_made_by_itself() {
     }
     for named in [UNKNOWN.to_owned(), UNKNOWN.to_uppercase()] {
         let refused = terminal
-            .may(&refund("till-2", Of::Payment(PaymentId::new(named)), 1000, &[Right::UnknownPayment]))
+            .may(&refund("till-2", EarlierName::Payment(PaymentId::new(named)), 1000, &[Right::UnknownPayment]))
             .unwrap_err();
         assert!(refused.contains("nothing follows a reversal"), "{refused}");
     }
@@ -550,7 +555,7 @@ async fn what_was_never_sent_ends_only_when_the_gateway_does_not_hold_it() {
         let mut terminal = Terminal::start(folder.path(), "");
         terminal.agent.settle();
         for number in [1, 2] {
-            assert_eq!(view(&terminal, number), (till::State::Unconfirmed, None), "the gateway was not asked yet");
+            assert_eq!(view(&terminal, number), (till::SaleState::Unconfirmed, None), "the gateway was not asked yet");
             let (reply, mut said) = tokio::sync::oneshot::channel();
             let known = terminal.agent.view_of(&terminal.agent.sales.open[&SaleNumber::new(number)].sale);
             terminal.agent.cancel(SaleNumber::new(number), &Who::default(), known, reply);
@@ -565,7 +570,7 @@ async fn what_was_never_sent_ends_only_when_the_gateway_does_not_hold_it() {
         terminal.agent.retry_journal();
         terminal.agent.settle();
         assert!(!terminal.agent.old_copy.unmarked);
-        assert_eq!(view(&terminal, 1), (till::State::Ended, Some(OutcomeWord::NotSent)));
+        assert_eq!(view(&terminal, 1), (till::SaleState::Ended, Some(OutcomeWord::NotSent)));
         assert!(terminal.is_held(2), "{:?}", terminal.standing(2));
     }
 }
@@ -669,8 +674,12 @@ async fn what_all_tills_hear_names_no_sale() {
     for sale in [1, 2, 99] {
         let why = "out of paper".to_owned();
         let copy = ReceiptCopy::Merchant;
-        terminal.agent.printer_says(printer::Event::Waits { sale: SaleNumber::new(sale), copy, why: why.clone() });
-        terminal.agent.printer_says(printer::Event::Failed { sale: SaleNumber::new(sale), copy, why });
+        terminal.agent.printer_says(printer::PrinterEvent::Waits {
+            sale: SaleNumber::new(sale),
+            copy,
+            why: why.clone(),
+        });
+        terminal.agent.printer_says(printer::PrinterEvent::Failed { sale: SaleNumber::new(sale), copy, why });
     }
     terminal.agent.settle();
     terminal.agent.references_listed(Ok(vec![reference(1), reference(7)]));
@@ -701,7 +710,7 @@ async fn a_till_hears_of_another_tills_sale_neither_its_reference_nor_its_paymen
     terminal.refunded(3, "till-1", in_journal(1), 200);
     let (_, view) = terminal.agent.find("till-1", &Reference::parse("R3").unwrap()).unwrap();
     assert_eq!(view.of.as_deref(), Some("R1"));
-    let of = Of::Number(SaleNumber::new(1));
+    let of = EarlierName::Number(SaleNumber::new(1));
     let transaction = WantedTransaction::Capture { of: of.clone(), amount: Some(eur(1)) };
     let again = Wanted { transaction, ..refund("till-2", of, 1, &[Right::AnyTill]) };
     let refused = terminal.may(&again).unwrap_err();

@@ -4,7 +4,7 @@
 use tokio::sync::oneshot;
 
 use crate::emv::pan;
-use crate::gateway::added;
+use crate::gateway::till_parameters;
 use crate::money::{Amount, Currency};
 use crate::sale::{self, Now, Order, Sale};
 use crate::till::{self, Command, Refused, RequestFields, SaleView, Wanted};
@@ -87,9 +87,12 @@ impl Agent {
             Err(Refused::NoSuchSale { .. }) => {}
             Err(refused) => return Err(refused),
         }
-        let parameters =
-            added::parameters(&wanted.parameters, wanted.transaction.kind(), &self.config.gateway.assumptions)
-                .map_err(|problem| Refused::Parameter { name: problem.name, why: problem.why })?;
+        let parameters = till_parameters::parameters(
+            &wanted.parameters,
+            wanted.transaction.kind(),
+            &self.config.gateway.assumptions,
+        )
+        .map_err(|problem| Refused::Parameter { name: problem.name, why: problem.why })?;
         if pan::is_in(wanted.reference.as_str()) {
             let why = "it looks like a card number, which belongs into the reader alone; use another reference";
             return Err(Refused::Parameter { name: "reference".to_owned(), why: why.to_owned() });
@@ -233,7 +236,7 @@ impl Agent {
             return;
         };
         let view = self.view_of(&active.sale);
-        if view.state == till::State::WaitingForCard {
+        if view.state == till::SaleState::WaitingForCard {
             return;
         }
         for waiting in self.sales.open.get_mut(&number).into_iter().flat_map(|active| active.cancels.drain(..)) {

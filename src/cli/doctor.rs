@@ -12,7 +12,7 @@ use super::daemon::{self, Daemon};
 use super::exit::{Exit, Stop};
 use super::out;
 use crate::config::{self, DEFAULT_PATH};
-use crate::doctor::{self, Agent, Finding, Probe, Scope, Severity, Told};
+use crate::doctor::{self, Agent, DoctorNews, Finding, Probe, Scope, Severity};
 use crate::support::{self, Archive};
 
 /// Arguments.
@@ -59,15 +59,15 @@ impl Doctor {
         let agent = agent(&self.config).await;
         let json = self.json;
         let mut report = String::new();
-        let mut tell = |told: Told<'_>| {
+        let mut tell = |told: DoctorNews<'_>| {
             let lines = match told {
-                Told::Looking(probe) => probe.word().to_owned(),
-                Told::Found(finding) => shown(finding),
+                DoctorNews::Looking(probe) => probe.word().to_owned(),
+                DoctorNews::Found(finding) => shown(finding),
             };
             report += &format!("{lines}\n");
             match told {
-                Told::Looking(probe) if json => out::aside(&format!("looking at: {}", probe.word())),
-                Told::Found(_) if json => {}
+                DoctorNews::Looking(probe) if json => out::aside(&format!("looking at: {}", probe.word())),
+                DoctorNews::Found(_) if json => {}
                 _ => out::say_lines(&lines),
             }
         };
@@ -79,7 +79,7 @@ impl Doctor {
             out::say(&sum(&findings));
         }
         if let (Some(archive), Some(file)) = (archive, &self.bundle) {
-            let found = support::Found {
+            let found = support::FoundBefore {
                 config: &self.config,
                 report: report + &sum(&findings) + "\n",
                 report_json: in_json(&whole) + "\n",

@@ -6,7 +6,7 @@ use super::daemon;
 use super::failure::Code;
 use crate::agent;
 use crate::config;
-use crate::till::{SaleView, State};
+use crate::till::{SaleState, SaleView};
 use crate::transaction::OutcomeWord;
 
 /// How a verb ended.
@@ -56,8 +56,8 @@ impl Exit {
     /// Of a sale as it stands.
     pub(super) fn of(sale: &SaleView) -> Self {
         match (sale.state, sale.outcome) {
-            (State::Ended, Some(outcome)) => outcome.into(),
-            (State::UnconfirmedFinishing, _) => Self::UnconfirmedFinishing,
+            (SaleState::Ended, Some(outcome)) => outcome.into(),
+            (SaleState::UnconfirmedFinishing, _) => Self::UnconfirmedFinishing,
             _ => Self::Unconfirmed,
         }
     }

@@ -18,7 +18,7 @@ use super::daemon::{Daemon, Error, Events, Heard, in_path};
 use super::exit::{Exit, Stop};
 use super::{Code, Where, out, reference};
 use crate::money::{Currency, MoneyError, Typed};
-use crate::till::{CancelView, Progress, SaleView, State, StatusView};
+use crate::till::{CancelView, Progress, SaleState, SaleView, StatusView};
 
 /// Arguments that every transaction has.
 #[derive(Debug, Args)]
@@ -163,7 +163,7 @@ impl Till<'_> {
     async fn sale(&self) -> Result<SaleView, Stop> {
         let (events, sale) = self.begin().await?;
         self.recorded.set(true);
-        if self.cancel.get() && sale.state != State::Ended {
+        if self.cancel.get() && sale.state != SaleState::Ended {
             self.cancel().await;
         }
         self.follow(events, sale).await
@@ -202,8 +202,8 @@ impl Till<'_> {
         let mut signature = None;
         loop {
             match sale.state {
-                State::Ended => return Ok(sale),
-                State::AwaitingSignature if signature.is_none() => signature = Some(self.signature().await),
+                SaleState::Ended => return Ok(sale),
+                SaleState::AwaitingSignature if signature.is_none() => signature = Some(self.signature().await),
                 state if state.is_unconfirmed() && settle.is_none() => {
                     self.tell(&sale.text);
                     settle = Some(Instant::now() + Duration::from_secs(self.flow.settle_s));
@@ -253,7 +253,7 @@ impl Till<'_> {
         }
         match step.sale.filter(|_| ours) {
             // The end and the doubt are told by themselves, once.
-            Some(now) if now.state == State::Ended || now.state.is_unconfirmed() => *sale = *now,
+            Some(now) if now.state == SaleState::Ended || now.state.is_unconfirmed() => *sale = *now,
             Some(now) => {
                 self.tell(&step.text);
                 *sale = *now;
@@ -348,7 +348,7 @@ impl Till<'_> {
         let asked: Result<CancelView, _> = self.daemon.post(&path, &serde_json::json!({})).await;
         match asked {
             // That it is cancelled, or how else it had ended, is said at the end.
-            Ok(CancelView { sale, .. }) if sale.state == State::Ended => {}
+            Ok(CancelView { sale, .. }) if sale.state == SaleState::Ended => {}
             Ok(CancelView { cancel_text, .. }) => self.tell(&cancel_text),
             Err(error) => self.tell(&format!("not cancelled yet: {error}")),
         }
@@ -363,7 +363,7 @@ impl Till<'_> {
             out::say(&sale.text);
             out::say_lines(sale.status_text.as_deref().unwrap_or_default());
         }
-        if sale.state != State::Ended {
+        if sale.state != SaleState::Ended {
             out::complain(&self.what_to_do(sale));
         }
         Exit::of(sale)
@@ -377,7 +377,7 @@ impl Till<'_> {
             return format!("needs a person: wait, and call who runs this terminal; {later}");
         }
         match sale.state {
-            State::UnconfirmedFinishing => {
+            SaleState::UnconfirmedFinishing => {
                 format!("unconfirmed, finishing: do not repeat it under another reference; {later}")
             }
             _ => format!(

@@ -21,9 +21,9 @@ mod doctor;
 mod exit;
 mod failure;
 mod flow;
+mod follow_up;
 mod health;
 mod journal;
-mod later;
 mod log_level;
 mod memory;
 mod out;
@@ -85,17 +85,17 @@ enum Verb {
     /// Pay out to a card without an earlier payment
     Credit(sale::Credit),
     /// Take what was reserved, in whole or in part
-    Capture(later::Capture),
+    Capture(follow_up::Capture),
     /// Give back what was paid, in whole or in part
-    Refund(later::Earlier),
+    Refund(follow_up::Earlier),
     /// Undo an earlier transaction
-    Reverse(later::Earlier),
+    Reverse(follow_up::Earlier),
     /// Reserve more under an earlier pre-authorisation
-    Increment(later::Earlier),
+    Increment(follow_up::Earlier),
     /// Reserve anew what was reserved
-    Reauthorise(later::Earlier),
+    Reauthorise(follow_up::Earlier),
     /// Charge a card that was kept
-    Registration(later::Registration),
+    Registration(follow_up::Registration),
     /// Show what became of a transaction, and what is left of it
     Show(show::Show),
     /// Show a payment as the gateway knows it

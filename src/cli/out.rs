@@ -8,7 +8,7 @@ use std::io::{self, Write as _};
 
 use serde::Serialize;
 
-use crate::till::{CardView, SaleView, State};
+use crate::till::{CardView, SaleState, SaleView};
 use crate::transaction::{Kind, OutcomeWord};
 
 /// One line on standard output.
@@ -69,18 +69,20 @@ pub(super) fn sale_line(sale: &SaleView) -> String {
 /// Where a sale stands, in one or two words.
 pub(super) fn standing(sale: &SaleView) -> &'static str {
     match (sale.state, sale.outcome) {
-        (State::WaitingForCard, _) => "waiting for card",
-        (State::InProgress, _) => "in progress",
-        (State::AwaitingSignature, _) => "awaiting signature",
-        (State::Unconfirmed | State::UnconfirmedFinishing, _) if sale.needs_person.is_some() => "needs a person",
-        (State::Unconfirmed, _) | (State::Ended, None) => "unconfirmed, reversing",
-        (State::UnconfirmedFinishing, _) => "unconfirmed, finishing",
-        (State::Ended, Some(OutcomeWord::Approved)) => "approved",
-        (State::Ended, Some(OutcomeWord::PartiallyApproved)) => "partially approved",
-        (State::Ended, Some(OutcomeWord::Declined)) => "declined",
-        (State::Ended, Some(OutcomeWord::Cancelled)) => "cancelled",
-        (State::Ended, Some(OutcomeWord::NotSent)) => "not sent",
-        (State::Ended, Some(OutcomeWord::Reversed)) => "reversed",
+        (SaleState::WaitingForCard, _) => "waiting for card",
+        (SaleState::InProgress, _) => "in progress",
+        (SaleState::AwaitingSignature, _) => "awaiting signature",
+        (SaleState::Unconfirmed | SaleState::UnconfirmedFinishing, _) if sale.needs_person.is_some() => {
+            "needs a person"
+        }
+        (SaleState::Unconfirmed, _) | (SaleState::Ended, None) => "unconfirmed, reversing",
+        (SaleState::UnconfirmedFinishing, _) => "unconfirmed, finishing",
+        (SaleState::Ended, Some(OutcomeWord::Approved)) => "approved",
+        (SaleState::Ended, Some(OutcomeWord::PartiallyApproved)) => "partially approved",
+        (SaleState::Ended, Some(OutcomeWord::Declined)) => "declined",
+        (SaleState::Ended, Some(OutcomeWord::Cancelled)) => "cancelled",
+        (SaleState::Ended, Some(OutcomeWord::NotSent)) => "not sent",
+        (SaleState::Ended, Some(OutcomeWord::Reversed)) => "reversed",
     }
 }
 

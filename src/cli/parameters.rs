@@ -16,7 +16,7 @@ use zeroize::Zeroizing;
 use super::exit::{Exit, Stop};
 use super::out;
 use crate::config::{self, DEFAULT_PATH};
-use crate::gateway::parameter::form::{self, Asked, MOST_VIOLATIONS, Violation};
+use crate::gateway::parameter::form::{self, FormContext, MOST_VIOLATIONS, Violation};
 use crate::gateway::parameter::{self, Call, Direction, Names, Parameter, nearest, rule, shown};
 
 /// Arguments.
@@ -236,9 +236,10 @@ impl Check {
         let direction = if answers { Direction::Response } else { Direction::Request };
         if violations.is_empty() {
             violations = match self.call {
-                Some(call) => {
-                    form::judge(&pairs, &Asked { direction, call, from_client_side: self.from_client_side, names })
-                }
+                Some(call) => form::judge(
+                    &pairs,
+                    &FormContext { direction, call, from_client_side: self.from_client_side, names },
+                ),
                 None => form::each(&pairs, names, direction),
             };
         }

@@ -13,7 +13,7 @@ use super::exit::{Exit, Stop};
 use super::{Code, out};
 use crate::config::{self, Config, DEFAULT_PATH};
 use crate::journal::Reading;
-use crate::reconcile::{Finding, HeaderError, Ledger, MOST_SALES, Matching, Period, SettlementFile, Summary, date};
+use crate::reconcile::{Difference, HeaderError, Ledger, MOST_SALES, Matching, Period, SettlementFile, Summary, date};
 
 /// Arguments.
 #[derive(Debug, Args)]
@@ -110,7 +110,7 @@ impl Reconcile {
         Stop::new(exit, format!("{}: {error}", self.file.display()))
     }
 
-    fn tell(&self, finding: &Finding, progress: &mut Progress) {
+    fn tell(&self, finding: &Difference, progress: &mut Progress) {
         progress.clear();
         if self.json { out::say(&json(finding)) } else { out::say(&finding.to_string()) }
     }

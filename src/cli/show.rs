@@ -5,7 +5,7 @@ use clap::Args;
 use super::daemon::{in_path, of_till};
 use super::exit::{Exit, Stop};
 use super::{Where, out, reference};
-use crate::till::{LaterView, SaleView, State};
+use crate::till::{LaterView, SaleState, SaleView};
 
 /// Arguments.
 #[derive(Debug, Args)]
@@ -58,7 +58,7 @@ fn line(later: &LaterView) -> String {
     let name = reference.as_ref().map_or_else(|| format!("number {number}"), ToString::to_string);
     let stands = match (state, outcome) {
         (_, Some(outcome)) => outcome.as_str(),
-        (State::Unconfirmed | State::UnconfirmedFinishing, None) => "unconfirmed",
+        (SaleState::Unconfirmed | SaleState::UnconfirmedFinishing, None) => "unconfirmed",
         (_, None) => "in progress",
     };
     format!("{} {name}: {stands}, {} {currency}", kind.as_str(), out::signed(*kind, amount))

@@ -5,7 +5,7 @@ use clap::Args;
 use super::daemon::{in_path, of_till};
 use super::exit::{Exit, Stop};
 use super::{Where, out, reference};
-use crate::till::{SaleView, State};
+use crate::till::{SaleState, SaleView};
 
 /// Arguments.
 #[derive(Debug, Args)]
@@ -41,7 +41,7 @@ impl Signature {
             false => out::say(&format!("{}: {}", out::standing(sale), sale.text)),
         };
         let before: SaleView = daemon.get(&format!("{sale}{till}")).await?;
-        if before.state != State::AwaitingSignature {
+        if before.state != SaleState::AwaitingSignature {
             tell(&before);
             return Ok(Exit::Declined);
         }

@@ -5,7 +5,7 @@
 use chrono::FixedOffset;
 use serde::Deserialize;
 
-use super::check::{Found, check, ensure, is_made_of, within};
+use super::check::{FaultList, check, ensure, is_made_of, within};
 use crate::gateway::parameter;
 
 /// Where the id of a payment or registration stands in a path.
@@ -231,7 +231,7 @@ const ABSENCE_H: std::ops::RangeInclusive<u64> = 1..=720;
 const MAX_LISTS: usize = 8;
 
 /// Every value is looked at.
-pub(super) fn check_all(found: &mut Found, assumed: &Assumptions) {
+pub(super) fn check_all(found: &mut FaultList, assumed: &Assumptions) {
     paths(found, assumed);
     codes(found, assumed);
     let name = |name: &String| is_made_of(name, 64, |b| b.is_ascii_alphanumeric() || b"_-.".contains(&b));
@@ -272,7 +272,7 @@ pub(super) fn check_all(found: &mut Found, assumed: &Assumptions) {
     found.add(within("gateway.assumptions.absence-final-after-h", assumed.absence_final_after_h, &ABSENCE_H));
 }
 
-fn paths(found: &mut Found, assumed: &Assumptions) {
+fn paths(found: &mut FaultList, assumed: &Assumptions) {
     let is_path =
         |path: &str| path.starts_with('/') && path.bytes().all(|b| b.is_ascii_graphic() && !b"?#{}".contains(&b));
     for (key, path, example) in [
@@ -302,7 +302,7 @@ fn paths(found: &mut Found, assumed: &Assumptions) {
     }
 }
 
-fn codes(found: &mut Found, assumed: &Assumptions) {
+fn codes(found: &mut FaultList, assumed: &Assumptions) {
     for (key, codes, least) in [
         ("throttled", &assumed.throttled, 1),
         ("uncertain", &assumed.uncertain, 0),

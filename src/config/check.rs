@@ -22,7 +22,7 @@ use crate::words::Language;
 
 /// One place of the file that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
+pub struct ConfigFault {
     /// Where it stands, counted from 1, when that is known.
     pub line: Option<usize>,
     /// The key with its section, as `gateway.url`; empty when it is about the file itself.
@@ -33,7 +33,7 @@ pub struct Fault {
     pub remedy: String,
 }
 
-impl Fault {
+impl ConfigFault {
     /// Where, and what is wrong there.
     #[must_use]
     pub fn seen(&self) -> String {
@@ -43,7 +43,7 @@ impl Fault {
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for ConfigFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}; {}", self.seen(), self.remedy)
     }
@@ -51,11 +51,11 @@ impl fmt::Display for Fault {
 
 /// The faults that were found so far.
 #[derive(Debug, Default)]
-pub(super) struct Found(Vec<Fault>);
+pub(super) struct FaultList(Vec<ConfigFault>);
 
-impl Found {
+impl FaultList {
     /// What was checked, when it is good.
-    pub(super) fn add<T>(&mut self, checked: Result<T, Fault>) -> Option<T> {
+    pub(super) fn add<T>(&mut self, checked: Result<T, ConfigFault>) -> Option<T> {
         checked
             .map_err(|fault| {
                 // Once is enough for a list with the same mistake in several places.
@@ -71,12 +71,12 @@ impl Config {
     /// Every fault: first of the values, then of the files that are named. A file is looked at when its name can be
     /// one.
     #[must_use]
-    pub fn faults(&self) -> Vec<Fault> {
+    pub fn faults(&self) -> Vec<ConfigFault> {
         let mut faults = self.faulty_values();
-        let named = |fault: &Fault| faults.iter().all(|value| value.key != fault.key);
-        let mut files = Found::default();
+        let named = |fault: &ConfigFault| faults.iter().all(|value| value.key != fault.key);
+        let mut files = FaultList::default();
         files::check_all(&mut files, self);
-        let files: Vec<Fault> = files.0.into_iter().filter(named).collect();
+        let files: Vec<ConfigFault> = files.0.into_iter().filter(named).collect();
         faults.extend(files);
         faults
     }
@@ -84,13 +84,13 @@ impl Config {
     /// Checks the values alone, without looking at any file: for a configuration meant for another board.
     ///
     /// # Errors
-    /// The first [`Fault`].
-    pub fn check_values(&self) -> Result<(), Fault> {
+    /// The first [`ConfigFault`].
+    pub fn check_values(&self) -> Result<(), ConfigFault> {
         self.faulty_values().into_iter().next().map_or(Ok(()), Err)
     }
 
-    fn faulty_values(&self) -> Vec<Fault> {
-        let mut found = Found::default();
+    fn faulty_values(&self) -> Vec<ConfigFault> {
+        let mut found = FaultList::default();
         terminal(&mut found, &self.terminal);
         reader(&mut found, &self.reader);
         gateway(&mut found, &self.gateway);
@@ -130,7 +130,7 @@ const MAX_PINS: usize = 16;
 /// `sun_path` holds 108 bytes with its end, and the socket is bound as `….new` first.
 const MAX_SOCKET_PATH: usize = 103;
 
-fn terminal(found: &mut Found, terminal: &Terminal) {
+fn terminal(found: &mut FaultList, terminal: &Terminal) {
     found.add(digits("terminal.id", &terminal.id, "write the terminal id of the acquirer"));
     let lines = terminal.merchant.len();
     found.add(check(
@@ -179,7 +179,7 @@ fn terminal(found: &mut Found, terminal: &Terminal) {
 }
 
 /// Formats of coordinates (interface: Point of sale).
-fn location(found: &mut Found, location: &Location) {
+fn location(found: &mut FaultList, location: &Location) {
     for (key, text, integers) in
         [("terminal.location.latitude", &location.latitude, 2), ("terminal.location.longitude", &location.longitude, 3)]
     {
@@ -199,7 +199,7 @@ fn location(found: &mut Found, location: &Location) {
     }
 }
 
-fn reader(found: &mut Found, reader: &Reader) {
+fn reader(found: &mut FaultList, reader: &Reader) {
     found.add(port("reader.port", &reader.port, "6543"));
     found.add(within("reader.baud", u64::from(reader.baud), &(u64::from(*BAUD.start())..=u64::from(*BAUD.end()))));
     let fits = |serial: &String| is_made_of(serial, 32, |b| b.is_ascii_graphic());
@@ -237,7 +237,7 @@ fn reader(found: &mut Found, reader: &Reader) {
     ));
 }
 
-fn gateway(found: &mut Found, gateway: &Gateway) {
+fn gateway(found: &mut FaultList, gateway: &Gateway) {
     found.add(url(&gateway.url));
     let entity =
         gateway.entity_id.len() == 32 && gateway.entity_id.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
@@ -297,7 +297,7 @@ fn gateway(found: &mut Found, gateway: &Gateway) {
 }
 
 /// All of it or nothing: a gateway that asks for a certificate is not spoken to without.
-fn client_certificate(found: &mut Found, gateway: &Gateway) {
+fn client_certificate(found: &mut FaultList, gateway: &Gateway) {
     let Gateway { client_certificate_file: file, client_key_file: key, client_key_credential: name, .. } = gateway;
     found.add(check(
         file.is_some() == (key.is_some() || name.is_some()),
@@ -321,12 +321,12 @@ fn client_certificate(found: &mut Found, gateway: &Gateway) {
     }
 }
 
-fn credential(key: &str, name: &str, example: &str) -> Result<(), Fault> {
+fn credential(key: &str, name: &str, example: &str) -> Result<(), ConfigFault> {
     let fits = is_made_of(name, 255, |b| b.is_ascii_alphanumeric() || b"._-".contains(&b)) && !name.starts_with('.');
     check(fits, key, "is not a credential name", &format!("write it as \"{example}\""))
 }
 
-fn url(text: &str) -> Result<(), Fault> {
+fn url(text: &str) -> Result<(), ConfigFault> {
     let wrong = |what: &str| fault("gateway.url", what, "write it as \"https://gateway.example\"");
     if text.starts_with("http://") {
         return Err(wrong("plain http is refused: anyone on the line could read and change payments"));
@@ -350,7 +350,7 @@ fn url(text: &str) -> Result<(), Fault> {
     }
 }
 
-fn printers(found: &mut Found, printers: &[Printer]) {
+fn printers(found: &mut FaultList, printers: &[Printer]) {
     found.add(check(
         printers.len() <= MAX_PRINTERS,
         "printer",
@@ -365,7 +365,7 @@ fn printers(found: &mut Found, printers: &[Printer]) {
     }
 }
 
-fn printer(found: &mut Found, printer: &Printer, key: impl Fn(&str) -> String) {
+fn printer(found: &mut FaultList, printer: &Printer, key: impl Fn(&str) -> String) {
     let name = is_made_of(&printer.name, 32, |b| b.is_ascii_alphanumeric() || b"-_".contains(&b));
     found.add(check(name, &key("name"), "must be 1 to 32 letters, digits, - or _", "write it as \"counter\""));
     found.add(port(&key("port"), &printer.port, "9100"));
@@ -388,7 +388,7 @@ fn printer(found: &mut Found, printer: &Printer, key: impl Fn(&str) -> String) {
     }
 }
 
-fn qr(key: &str, template: &str) -> Result<(), Fault> {
+fn qr(key: &str, template: &str) -> Result<(), ConfigFault> {
     let remedy = "write it as \"https://shop.example/r/{reference}\", with {reference}, {number}, {terminal}, {amount} or {currency}";
     let printable = !template.is_empty() && template.bytes().all(|byte| matches!(byte, b' '..=b'~'));
     check(printable, key, "must be printable ASCII", remedy)?;
@@ -405,7 +405,7 @@ fn qr(key: &str, template: &str) -> Result<(), Fault> {
     })
 }
 
-fn till(found: &mut Found, till: &Till) {
+fn till(found: &mut FaultList, till: &Till) {
     found.add(absolute("till.socket", &till.socket.path));
     let length = till.socket.path.as_os_str().len();
     found.add(check(
@@ -449,7 +449,7 @@ fn till(found: &mut Found, till: &Till) {
 
 /// A program at the socket with tills of its own. Another way in may stand for the same till: it has the same
 /// references then.
-fn peer(found: &mut Found, n: usize, peer: &TillPeer) {
+fn peer(found: &mut FaultList, n: usize, peer: &TillPeer) {
     let uid = format!("till.peer[{n}].uid");
     let remedy = "write the number of the user that the program runs as (id -u NAME)";
     found.add(check(peer.uid != 0, &uid, "root may do everything, and is not confined here", remedy));
@@ -468,13 +468,13 @@ fn peer(found: &mut Found, n: usize, peer: &TillPeer) {
     }
 }
 
-fn till_name(key: &str, name: &str) -> Result<(), Fault> {
+fn till_name(key: &str, name: &str) -> Result<(), ConfigFault> {
     let fits = is_made_of(name, 32, |b| b.is_ascii_alphanumeric() || b"-_".contains(&b));
     check(fits, key, "must be 1 to 32 letters, digits, - or _", "write it as \"till-1\"")
 }
 
 /// `/dev/…` or `tcp://host:port`.
-fn port(key: &str, text: &str, usual: &str) -> Result<(), Fault> {
+fn port(key: &str, text: &str, usual: &str) -> Result<(), ConfigFault> {
     let clean = text.chars().all(|c| !c.is_control());
     let fits = match text.strip_prefix("tcp://") {
         Some(rest) => rest.rsplit_once(':').is_some_and(|(host, port)| {
@@ -492,20 +492,20 @@ fn port(key: &str, text: &str, usual: &str) -> Result<(), Fault> {
     })
 }
 
-fn journal(found: &mut Found, journal: &Journal) {
+fn journal(found: &mut FaultList, journal: &Journal) {
     found.add(absolute("journal.path", &journal.path));
     found.add(within("journal.keep-days", journal.keep_days.into(), &KEEP_DAYS));
 }
 
-pub(super) fn absolute(key: &str, path: &Path) -> Result<(), Fault> {
+pub(super) fn absolute(key: &str, path: &Path) -> Result<(), ConfigFault> {
     check(path.is_absolute(), key, "must be an absolute path", "begin it with /")
 }
 
-fn digits(key: &str, text: &str, remedy: &str) -> Result<(), Fault> {
+fn digits(key: &str, text: &str, remedy: &str) -> Result<(), ConfigFault> {
     check(is_digits(text, 32), key, "must be 1 to 32 digits", remedy)
 }
 
-pub(super) fn within(key: &str, value: u64, bounds: &std::ops::RangeInclusive<u64>) -> Result<(), Fault> {
+pub(super) fn within(key: &str, value: u64, bounds: &std::ops::RangeInclusive<u64>) -> Result<(), ConfigFault> {
     ensure(bounds.contains(&value), key, || {
         let (least, most) = (bounds.start(), bounds.end());
         (format!("{value} is not between {least} and {most}"), "leave it out for the default".to_owned())
@@ -520,11 +520,11 @@ pub(super) fn is_made_of(text: &str, most: usize, allowed: impl Fn(u8) -> bool) 
     (1..=most).contains(&text.len()) && text.bytes().all(allowed)
 }
 
-pub(super) fn check(fits: bool, key: &str, wrong: &str, remedy: &str) -> Result<(), Fault> {
+pub(super) fn check(fits: bool, key: &str, wrong: &str, remedy: &str) -> Result<(), ConfigFault> {
     if fits { Ok(()) } else { Err(fault(key, wrong, remedy)) }
 }
 
-pub(super) fn ensure(fits: bool, key: &str, why: impl FnOnce() -> (String, String)) -> Result<(), Fault> {
+pub(super) fn ensure(fits: bool, key: &str, why: impl FnOnce() -> (String, String)) -> Result<(), ConfigFault> {
     if fits {
         return Ok(());
     }
@@ -532,6 +532,6 @@ pub(super) fn ensure(fits: bool, key: &str, why: impl FnOnce() -> (String, Strin
     Err(fault(key, &wrong, &remedy))
 }
 
-pub(super) fn fault(key: &str, wrong: &str, remedy: &str) -> Fault {
-    Fault { line: None, key: key.to_owned(), wrong: wrong.to_owned(), remedy: remedy.to_owned() }
+pub(super) fn fault(key: &str, wrong: &str, remedy: &str) -> ConfigFault {
+    ConfigFault { line: None, key: key.to_owned(), wrong: wrong.to_owned(), remedy: remedy.to_owned() }
 }

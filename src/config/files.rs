@@ -5,12 +5,12 @@ use std::path::Path;
 use rustls_pki_types::CertificateDer;
 use rustls_pki_types::pem::PemObject;
 
-use super::check::{Found, absolute, check, ensure, fault};
+use super::check::{FaultList, absolute, check, ensure, fault};
 use super::secret::{SecretError, credential_is_there, key_file, secret_file};
-use super::{Config, Fault, Gateway, Printer, logo_file};
+use super::{Config, ConfigFault, Gateway, Printer, logo_file};
 
 /// Every file that is named is looked at.
-pub(super) fn check_all(found: &mut Found, config: &Config) {
+pub(super) fn check_all(found: &mut FaultList, config: &Config) {
     let Gateway { ca_file, client_certificate_file, client_key_file, token_file, .. } = &config.gateway;
     found.add(certificates("gateway.ca-file", ca_file, "the gateway's CA certificate"));
     if let Some(file) = client_certificate_file {
@@ -53,7 +53,7 @@ pub(super) fn check_all(found: &mut Found, config: &Config) {
 }
 
 /// The picture is there, is one, and fits the paper.
-fn logo(n: usize, printer: &Printer) -> Result<(), Fault> {
+fn logo(n: usize, printer: &Printer) -> Result<(), ConfigFault> {
     let Some(file) = &printer.logo else { return Ok(()) };
     let key = format!("printer[{n}].logo");
     absolute(&key, file)?;
@@ -69,7 +69,7 @@ fn logo(n: usize, printer: &Printer) -> Result<(), Fault> {
     })
 }
 
-fn certificates(key: &str, file: &Path, whose: &str) -> Result<(), Fault> {
+fn certificates(key: &str, file: &Path, whose: &str) -> Result<(), ConfigFault> {
     let wrong =
         |what: &str| fault(key, &format!("{}: {what}", file.display()), &format!("put {whose} there in PEM form"));
     let found = CertificateDer::pem_file_iter(file).map_err(|error| wrong(&format!("cannot be read ({error})")))?;
@@ -81,11 +81,11 @@ fn certificates(key: &str, file: &Path, whose: &str) -> Result<(), Fault> {
     if count == 0 { Err(wrong("holds no certificate")) } else { Ok(()) }
 }
 
-fn secret(key: &str, file: &Path) -> Result<zeroize::Zeroizing<String>, Fault> {
+fn secret(key: &str, file: &Path) -> Result<zeroize::Zeroizing<String>, ConfigFault> {
     in_words(key, secret_file(file))
 }
 
-fn in_words<T>(key: &str, read: Result<T, SecretError>) -> Result<T, Fault> {
+fn in_words<T>(key: &str, read: Result<T, SecretError>) -> Result<T, ConfigFault> {
     read.map_err(|error| {
         let text = error.to_string();
         let (wrong, remedy) = text.split_once("; ").unwrap_or((&text, "write the secret again"));

@@ -11,7 +11,7 @@ use serde_path_to_error::Segment;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::{Config, Fault};
+use super::{Config, ConfigFault};
 
 /// Stands in for what is missing: everything that a file must have. Nothing of it is ever used.
 const SAMPLE: &str = r#"
@@ -46,7 +46,7 @@ pub(super) struct Form {
     /// As far as it could be read, with what was missing; `None` when it is no TOML.
     pub(super) config: Option<Config>,
     /// What is wrong with its form, in its order.
-    pub(super) faults: Vec<Fault>,
+    pub(super) faults: Vec<ConfigFault>,
     /// Keys of `config` that are not the file's.
     replaced: BTreeSet<String>,
 }
@@ -102,14 +102,14 @@ pub(super) fn read(text: &str) -> Form {
     form
 }
 
-fn fault(text: &str, error: &toml::de::Error, key: String) -> Fault {
+fn fault(text: &str, error: &toml::de::Error, key: String) -> ConfigFault {
     let before = error.span().map_or(0, |span| span.start);
     let line = text.bytes().take(before).filter(|byte| *byte == b'\n').count() + 1;
     let version = env!("CARGO_PKG_VERSION");
     let what = if error.message().starts_with("missing field") { "add it below" } else { "correct" };
     let remedy =
         format!("{what} that line, the keys of this version ({version}) are explained in the manual (Configure)");
-    Fault { line: Some(line), key, wrong: error.message().replace(['\n', '\r'], " "), remedy }
+    ConfigFault { line: Some(line), key, wrong: error.message().replace(['\n', '\r'], " "), remedy }
 }
 
 /// As the keys of values are written: `till.token[0].till`.
@@ -189,7 +189,7 @@ mod tests {
     #[test]
     fn everything_that_is_missing_is_named_once_and_stands_for_nothing() {
         let form = read("[terminal]\nmerchant = 7\n[gateway]\n[[till.token]]\n[[till.peer]]\n[[printer]]\n");
-        let mut keys: Vec<String> = form.faults.iter().map(Fault::seen).collect();
+        let mut keys: Vec<String> = form.faults.iter().map(ConfigFault::seen).collect();
         keys.sort();
         assert!(form.config.is_some(), "{keys:?}");
         for missing in ["id", "currency", "reader", "url", "entity-id", "ca-file", "till", "token-file", "uid", "port"]

@@ -8,7 +8,7 @@ use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use super::{Config, Fault, form};
+use super::{Config, ConfigFault, form};
 
 /// Why a file gives no configuration.
 #[derive(Debug, thiserror::Error)]
@@ -36,11 +36,11 @@ pub enum Error {
         /// The file.
         file: PathBuf,
         /// Never empty.
-        faults: Vec<Fault>,
+        faults: Vec<ConfigFault>,
     },
 }
 
-fn lines(file: &Path, faults: &[Fault]) -> String {
+fn lines(file: &Path, faults: &[ConfigFault]) -> String {
     faults.iter().map(|fault| format!("{}: {fault}", file.display())).collect::<Vec<_>>().join("\n")
 }
 
@@ -51,9 +51,9 @@ fn lines(file: &Path, faults: &[Fault]) -> String {
 pub fn load(path: &Path) -> Result<Config, Error> {
     let (text, mode) = text(path)?;
     let form = form::read(&text);
-    let mut faults: Vec<Fault> = writable_by_all(path, mode).into_iter().collect();
+    let mut faults: Vec<ConfigFault> = writable_by_all(path, mode).into_iter().collect();
     let further = form.config.iter().flat_map(Config::faults).filter(|fault| form.wrote(&fault.key));
-    let further: Vec<Fault> = further.collect();
+    let further: Vec<ConfigFault> = further.collect();
     faults.extend(form.faults);
     faults.extend(further);
     good(form.config, faults, path)
@@ -80,7 +80,7 @@ pub fn parse(text: &str, name: &Path) -> Result<Config, Error> {
     good(form.config, form.faults, name)
 }
 
-fn good(config: Option<Config>, faults: Vec<Fault>, file: &Path) -> Result<Config, Error> {
+fn good(config: Option<Config>, faults: Vec<ConfigFault>, file: &Path) -> Result<Config, Error> {
     match config.filter(|_| faults.is_empty()) {
         Some(config) => Ok(config),
         None => Err(Error::Faulty { file: file.to_owned(), faults }),
@@ -95,8 +95,8 @@ fn text(path: &Path) -> Result<(String, u32), Error> {
 }
 
 /// Anyone on the board could change where payments go.
-fn writable_by_all(path: &Path, mode: u32) -> Option<Fault> {
+fn writable_by_all(path: &Path, mode: u32) -> Option<ConfigFault> {
     let wrong = format!("every user may write it (mode {mode:04o})");
     let remedy = format!("run: chmod o-w {}", path.display());
-    (mode & 0o002 != 0).then(|| Fault { line: None, key: String::new(), wrong, remedy })
+    (mode & 0o002 != 0).then(|| ConfigFault { line: None, key: String::new(), wrong, remedy })
 }

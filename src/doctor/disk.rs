@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn little_room_is_warned_of_and_too_little_is_a_fault() {
-        let mut nobody = |_: super::super::Told<'_>| {};
+        let mut nobody = |_: super::super::DoctorNews<'_>| {};
         let mut report = Report { probe: Probe::Disk, findings: Vec::new(), tell: &mut nobody };
         for free in [0, TOO_LITTLE - 1, TOO_LITTLE, LITTLE - 1, LITTLE] {
             room(&mut report, Path::new("/data"), free);

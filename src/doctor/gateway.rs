@@ -10,8 +10,8 @@ use super::{Past, Report};
 use crate::agent::clock::floor_unix_ms;
 use crate::config::Config;
 use crate::gateway::certificate::{Expiring, ends};
-use crate::gateway::probe::{Asked, Probe, credentials};
-use crate::gateway::{Certificate, Clock, Token};
+use crate::gateway::probe::{GatewayProbe, QueryProbe, credentials};
+use crate::gateway::{Certificate, CertificateClock, Token};
 use crate::sale::{ApprovedAmount, Inquiry, Sale, Why};
 
 /// Round trips on a warm line, of which the median is shown.
@@ -37,7 +37,7 @@ pub(super) async fn look(report: &mut Report<'_>, config: &Config, past: &Past) 
         Err(error) => report.say_fault(&error.to_string()),
         Ok(_) => {}
     }
-    let mut probe = match Probe::new(&settings, token.ok(), Clock::from(floor)) {
+    let mut probe = match GatewayProbe::new(&settings, token.ok(), CertificateClock::from(floor)) {
         Ok(probe) => probe,
         Err(error) => return report.say_fault(&error.to_string()),
     };
@@ -55,7 +55,7 @@ pub(super) async fn look(report: &mut Report<'_>, config: &Config, past: &Past) 
 }
 
 /// Name, TCP and TLS, with the certificates that were shown.
-async fn reaches(report: &mut Report<'_>, probe: &mut Probe, now: i64) -> Option<()> {
+async fn reaches(report: &mut Report<'_>, probe: &mut GatewayProbe, now: i64) -> Option<()> {
     match probe.resolve().await {
         Ok(places) => {
             let places: Vec<String> = places.iter().take(4).map(ToString::to_string).collect();
@@ -94,7 +94,7 @@ fn shown(certificate: &Certificate, now: i64) -> String {
 }
 
 /// Everything that ends soon is one to warn of; a certificate that the handshake was refused for is a fault already.
-fn expiries(report: &mut Report<'_>, probe: &Probe, now: i64, days: u64) {
+fn expiries(report: &mut Report<'_>, probe: &GatewayProbe, now: i64, days: u64) {
     let expiries = probe.expiries();
     let mut warned = false;
     for expiry in &expiries {
@@ -114,7 +114,7 @@ fn expiries(report: &mut Report<'_>, probe: &Probe, now: i64, days: u64) {
 }
 
 /// Round trips on the warm line, without our token, and the gateway's clock.
-async fn answers(report: &mut Report<'_>, probe: &mut Probe) -> bool {
+async fn answers(report: &mut Report<'_>, probe: &mut GatewayProbe) -> bool {
     let mut times = Vec::with_capacity(TRIPS);
     for _ in 0..TRIPS {
         match probe.round_trip().await {
@@ -140,13 +140,14 @@ async fn answers(report: &mut Report<'_>, probe: &mut Probe) -> bool {
 }
 
 /// A query for a reference that nobody ever had must find nothing; it also shows whether the token is good.
-async fn lets_us_in(report: &mut Report<'_>, probe: &mut Probe, config: &Config) -> bool {
+async fn lets_us_in(report: &mut Report<'_>, probe: &mut GatewayProbe, config: &Config) -> bool {
     let mut random = [0; 16];
     if let Err(error) = getrandom::fill(&mut random) {
         report.fault(format!("the system gives no random numbers: {error}"), "restart the board");
         return false;
     }
-    let Asked { status, inquiry, description } = match probe.ask(&format!("doctor-{}", hex::encode(random))).await {
+    let QueryProbe { status, inquiry, description } = match probe.ask(&format!("doctor-{}", hex::encode(random))).await
+    {
         Ok(asked) => asked,
         Err(why) => {
             report.say_fault(&why);
@@ -196,7 +197,7 @@ async fn lets_us_in(report: &mut Report<'_>, probe: &mut Probe, config: &Config)
 }
 
 /// That nothing is found proves little: what the journal knows as approved must be found, with the same amount.
-async fn proves_its_path(report: &mut Report<'_>, probe: &mut Probe, approved: Option<&Sale>) {
+async fn proves_its_path(report: &mut Report<'_>, probe: &mut GatewayProbe, approved: Option<&Sale>) {
     let Some(order) = approved.map(Sale::order) else {
         return report.note("no approved sale is in the journal yet to prove the query with");
     };
@@ -205,10 +206,10 @@ async fn proves_its_path(report: &mut Report<'_>, probe: &mut Probe, approved: O
         "set [gateway.assumptions] query-path as its operator says; until then a lost answer cannot be settled";
     match probe.ask(&order.merchant_transaction_id).await {
         Err(why) => report.say_fault(&why),
-        Ok(Asked { inquiry: Inquiry::CannotAsk { why }, .. }) => {
+        Ok(QueryProbe { inquiry: Inquiry::CannotAsk { why }, .. }) => {
             report.fault(format!("the query for {sale} failed: {}", said(&why)), remedy);
         }
-        Ok(Asked { inquiry: Inquiry::Payments(found), .. }) => {
+        Ok(QueryProbe { inquiry: Inquiry::Payments(found), .. }) => {
             let same = |amount| matches!(amount, ApprovedAmount::Said(amount) if amount == order.amount);
             if found.iter().any(|payment| same(payment.amount)) {
                 report.ok(format!("the query finds {sale} with its amount"));

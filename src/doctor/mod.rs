@@ -172,7 +172,7 @@ pub enum Scope {
 
 /// What is told while it looks.
 #[derive(Debug)]
-pub enum Told<'a> {
+pub enum DoctorNews<'a> {
     /// It begins to look at this.
     Looking(Probe),
     /// It found this.
@@ -196,7 +196,7 @@ pub enum Agent {
 pub struct Report<'a> {
     probe: Probe,
     findings: Vec<Finding>,
-    tell: &'a mut dyn FnMut(Told<'_>),
+    tell: &'a mut dyn FnMut(DoctorNews<'_>),
 }
 
 impl std::fmt::Debug for Report<'_> {
@@ -236,14 +236,14 @@ impl Report<'_> {
 
     fn add(&mut self, seen: String, judgement: Judgement) {
         let finding = Finding { number: self.findings.len() + 1, probe: self.probe, seen, judgement };
-        (self.tell)(Told::Found(&finding));
+        (self.tell)(DoctorNews::Found(&finding));
         self.findings.push(finding);
     }
 
     /// Looks at one thing within its deadline.
     async fn look<T>(&mut self, probe: Probe, look: impl AsyncFnOnce(&mut Self) -> T) -> Option<T> {
         self.probe = probe;
-        (self.tell)(Told::Looking(probe));
+        (self.tell)(DoctorNews::Looking(probe));
         let limit = probe.deadline();
         let looked = timeout(limit, look(self)).await.ok();
         if looked.is_none() {
@@ -271,7 +271,7 @@ struct Past {
 }
 
 /// Looks at everything; `tell` hears of it at once, line by line.
-pub async fn look(file: &Path, agent: &Agent, scope: Scope, tell: &mut dyn FnMut(Told<'_>)) -> Vec<Finding> {
+pub async fn look(file: &Path, agent: &Agent, scope: Scope, tell: &mut dyn FnMut(DoctorNews<'_>)) -> Vec<Finding> {
     let mut report = Report { probe: Probe::Config, findings: Vec::new(), tell };
     let report = &mut report;
     let config = report.look(Probe::Config, async |report| settings::look(report, file)).await.flatten();

@@ -83,11 +83,11 @@ async fn as_it_says_itself(report: &mut Report<'_>, printer: &Printer) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::doctor::{Judgement, Probe, Told};
+    use crate::doctor::{DoctorNews, Judgement, Probe};
     use crate::printer::status::Trouble;
 
     fn said(state: PrinterState, text: &str) -> (String, Judgement) {
-        let mut nobody = |_: Told<'_>| {};
+        let mut nobody = |_: DoctorNews<'_>| {};
         let mut report = Report { probe: Probe::Printer, findings: Vec::new(), tell: &mut nobody };
         let (name, port, text) = ("p".to_owned(), "/dev/p".to_owned(), text.to_owned());
         let view = PrinterView { name, port, state, text, waiting: 0 };

@@ -71,7 +71,7 @@ pub enum Left {
 
 /// Why nothing may follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
+pub enum CannotFollow {
     /// Such a transaction never follows.
     #[error("it is a transaction that cannot be followed by this one")]
     NeverFollows,
@@ -146,10 +146,10 @@ impl History {
     ///
     /// # Errors
     /// Why nothing may.
-    pub fn left(&self, follow: Kind, root: Option<&Self>) -> Result<Left, Refusal> {
+    pub fn left(&self, follow: Kind, root: Option<&Self>) -> Result<Left, CannotFollow> {
         match self.held {
-            Held::Not => return Err(Refusal::HoldsNothing),
-            Held::Perhaps => return Err(Refusal::NotEnded),
+            Held::Not => return Err(CannotFollow::HoldsNothing),
+            Held::Perhaps => return Err(CannotFollow::NotEnded),
             Held::Certainly => {}
         }
         let may_follow = match follow {
@@ -159,7 +159,7 @@ impl History {
             Kind::Sale | Kind::PreAuthorisation | Kind::Credit | Kind::ByRegistration => false,
         };
         match follow {
-            _ if !may_follow => Err(Refusal::NeverFollows),
+            _ if !may_follow => Err(CannotFollow::NeverFollows),
             Kind::Increment => self.may_grow().map(|()| Left::Any(self.amount.currency())),
             Kind::Refund => self.to_refund(),
             Kind::Reversal => self.to_reverse(root),
@@ -168,65 +168,65 @@ impl History {
     }
 
     /// What is certainly reserved and may not have been taken.
-    fn to_take(&self, follow: Kind) -> Result<Left, Refusal> {
+    fn to_take(&self, follow: Kind) -> Result<Left, CannotFollow> {
         self.may_grow()?;
         if let (Kind::Capture, Some(most)) = (follow, self.most_captures)
             && self.those(Kind::Capture).filter(|capture| capture.possible_net() > 0).count() >= most
         {
-            return Err(Refusal::CapturesMade { most });
+            return Err(CannotFollow::CapturesMade { most });
         }
         Ok(self.up_to(self.certainly_reserved().saturating_sub(self.possibly(Kind::Capture)?)))
     }
 
     /// A reservation that is neither undone, nor renewed, nor closed.
-    fn may_grow(&self) -> Result<(), Refusal> {
+    fn may_grow(&self) -> Result<(), CannotFollow> {
         self.not_reversed()?;
         if self.possibly_renewed() {
-            return Err(Refusal::ReservedAnew);
+            return Err(CannotFollow::ReservedAnew);
         }
         self.not_closed(Kind::Capture)
     }
 
-    fn to_refund(&self) -> Result<Left, Refusal> {
+    fn to_refund(&self) -> Result<Left, CannotFollow> {
         self.not_reversed()?;
         self.not_closed(Kind::Refund)?;
         let given = self.possibly(Kind::Refund)?.saturating_add(self.possibly(Kind::Reversal)?);
         Ok(self.up_to(self.amount.minor().saturating_sub(given)))
     }
 
-    fn to_reverse(&self, root: Option<&Self>) -> Result<Left, Refusal> {
+    fn to_reverse(&self, root: Option<&Self>) -> Result<Left, CannotFollow> {
         self.not_reversed()?;
         if self.possibly(Kind::Refund)? > 0 {
-            return Err(Refusal::Refunded);
+            return Err(CannotFollow::Refunded);
         }
         if self.possibly(Kind::Capture)? > 0 {
-            return Err(Refusal::Captured);
+            return Err(CannotFollow::Captured);
         }
         if self.possibly_renewed() {
-            return Err(Refusal::ReservedAnew);
+            return Err(CannotFollow::ReservedAnew);
         }
         if self.those(Kind::Increment).any(|more| more.held == Held::Perhaps || more.has_open_reversal()) {
-            return Err(Refusal::IncrementOpen);
+            return Err(CannotFollow::IncrementOpen);
         }
         if let (Kind::Increment, Some(root)) = (self.kind, root)
             && (root.possibly(Kind::Capture)? > 0 || root.possibly_renewed() || root.possibly(Kind::Reversal)? > 0)
         {
-            return Err(Refusal::ReservationUsed);
+            return Err(CannotFollow::ReservationUsed);
         }
         Ok(self.up_to(self.certainly_reserved()))
     }
 
     /// Reversed in whole, or a reversal is open.
-    fn not_reversed(&self) -> Result<(), Refusal> {
+    fn not_reversed(&self) -> Result<(), CannotFollow> {
         if self.has_open_reversal() {
-            return Err(Refusal::BeingReversed);
+            return Err(CannotFollow::BeingReversed);
         }
-        if self.certainly_reserved() == 0 { Err(Refusal::Reversed) } else { Ok(()) }
+        if self.certainly_reserved() == 0 { Err(CannotFollow::Reversed) } else { Ok(()) }
     }
 
-    fn not_closed(&self, kind: Kind) -> Result<(), Refusal> {
+    fn not_closed(&self, kind: Kind) -> Result<(), CannotFollow> {
         let closed = self.those(kind).any(|one| one.is_last && one.possible_net() > 0);
-        if closed { Err(Refusal::Final { kind }) } else { Ok(()) }
+        if closed { Err(CannotFollow::Final { kind }) } else { Ok(()) }
     }
 
     fn up_to(&self, minor: u64) -> Left {

@@ -1,7 +1,7 @@
 //! The sums behind what is left: what certainly stands, and what may stand. In minor units of the transaction's
 //! currency.
 
-use super::{Held, History, Refusal};
+use super::{CannotFollow, Held, History};
 use crate::transaction::Kind;
 
 impl History {
@@ -42,12 +42,12 @@ impl History {
     }
 
     /// The sum of one kind that may stand.
-    pub(super) fn possibly(&self, kind: Kind) -> Result<u64, Refusal> {
+    pub(super) fn possibly(&self, kind: Kind) -> Result<u64, CannotFollow> {
         let mut sum: u64 = 0;
         for one in self.those(kind) {
             let net = one.possible_net();
             if net > 0 && one.amount.currency() != self.amount.currency() {
-                return Err(Refusal::OtherCurrency);
+                return Err(CannotFollow::OtherCurrency);
             }
             sum = sum.saturating_add(net);
         }

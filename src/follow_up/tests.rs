@@ -163,7 +163,7 @@ fn an_increment_is_reversed_while_its_reservation_is_untouched() {
         stands(Kind::Reversal, 1),
         one(Kind::Reauthorisation, 1, Held::Perhaps),
     ] {
-        assert_eq!(left(&with(root(), [used.clone()])), Err(Refusal::ReservationUsed), "{used:?}");
+        assert_eq!(left(&with(root(), [used.clone()])), Err(CannotFollow::ReservationUsed), "{used:?}");
     }
 }
 
@@ -171,8 +171,8 @@ fn an_increment_is_reversed_while_its_reservation_is_untouched() {
 fn nothing_follows_what_holds_nothing_or_has_no_end() {
     for follow in FOLLOWS {
         for kind in [Kind::Sale, Kind::PreAuthorisation] {
-            assert_eq!(one(kind, 100, Held::Not).left(follow, None), Err(Refusal::HoldsNothing));
-            assert_eq!(one(kind, 100, Held::Perhaps).left(follow, None), Err(Refusal::NotEnded));
+            assert_eq!(one(kind, 100, Held::Not).left(follow, None), Err(CannotFollow::HoldsNothing));
+            assert_eq!(one(kind, 100, Held::Perhaps).left(follow, None), Err(CannotFollow::NotEnded));
         }
     }
 }
@@ -183,14 +183,14 @@ fn captures_end_at_the_allowed_number() {
     let capture = || stands(Kind::Capture, 100);
     assert_eq!(with(of.clone(), [capture()]).left(Kind::Capture, None), Ok(Left::UpTo(eur(9900))));
     let two = with(of, [capture(), one(Kind::Capture, 100, Held::Perhaps)]);
-    assert_eq!(two.left(Kind::Capture, None), Err(Refusal::CapturesMade { most: 2 }));
+    assert_eq!(two.left(Kind::Capture, None), Err(CannotFollow::CapturesMade { most: 2 }));
 }
 
 #[test]
 fn a_refund_in_another_currency_is_for_a_person() {
     let strange = History { amount: usd(100), ..stands(Kind::Refund, 100) };
     let of = with(stands(Kind::Sale, 10_000), [strange]);
-    assert_eq!(of.left(Kind::Refund, None), Err(Refusal::OtherCurrency));
+    assert_eq!(of.left(Kind::Refund, None), Err(CannotFollow::OtherCurrency));
 }
 
 const FOLLOWS: [Kind; 5] = [Kind::Capture, Kind::Refund, Kind::Reversal, Kind::Increment, Kind::Reauthorisation];

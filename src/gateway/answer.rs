@@ -17,9 +17,9 @@ use serde_json::Value;
 use super::chip;
 use super::code::{self, Class};
 use super::json;
-use super::kept;
+use super::other_fields;
 use super::request::Expected;
-use super::text::{self, Lines};
+use super::text::{self, LineFeeds};
 use crate::config::Assumptions;
 use crate::money::{Amount, Currency};
 use crate::sale::{Answer, Approval, ApprovedAmount, ForChip, HostFacts, Reason, Refusal, ReversalAnswer, Why};
@@ -40,7 +40,7 @@ impl Reply {
     pub(super) fn shown(&self) -> Result<Value, String> {
         let body = json::read(&self.body);
         let said = body.as_ref().and_then(|body| text_at(body, "/result/description"));
-        let said = said.and_then(|said| text::clean(said, Lines::Join)).map(|said| format!(": {said}"));
+        let said = said.and_then(|said| text::clean(said, LineFeeds::Join)).map(|said| format!(": {said}"));
         let said = said.unwrap_or_default();
         match (self.status, body) {
             // What was declined is answered with 400 too (interface: Errors).
@@ -325,7 +325,7 @@ fn for_chip(body: &Value) -> ForChip {
 
 /// What may be kept, cleaned and held to its format: never holder or expiry, never more of a PAN than these ten digits.
 fn facts(body: &Value) -> HostFacts {
-    let text = |pointer: &str| text_at(body, pointer).and_then(|text| text::clean(text, Lines::Join));
+    let text = |pointer: &str| text_at(body, pointer).and_then(|text| text::clean(text, LineFeeds::Join));
     let digits = |pointer: &str, count: usize| {
         text_at(body, pointer)
             .filter(|text| text.len() == count && text.bytes().all(|byte| byte.is_ascii_digit()))
@@ -346,7 +346,7 @@ fn facts(body: &Value) -> HostFacts {
         pos_timestamp: text("/pos/timestamp"),
         timestamp: text("/timestamp"),
         ndc: text("/ndc"),
-        more: kept::rest(body),
+        more: other_fields::rest(body),
     }
 }
 
@@ -361,7 +361,7 @@ fn contradictory(status: u16) -> Why {
 
 /// The result code is on no list; it is shown when it has the form of one.
 fn strange_code(body: &Value) -> Why {
-    let code = text_at(body, "/result/code").and_then(|code| text::clean(code, Lines::Join)).unwrap_or_default();
+    let code = text_at(body, "/result/code").and_then(|code| text::clean(code, LineFeeds::Join)).unwrap_or_default();
     let is_one = code.len() <= 16 && code.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     Reason::CodeUnknown.with(if is_one { &code } else { "" })
 }

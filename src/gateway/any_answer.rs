@@ -10,8 +10,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
 
 use super::answer::{self, Reply};
 use super::by_date::Search;
-use super::line::{Body, Connection, Ended, Exchange, Line};
-use super::{Expected, Fault, chip, inquiry, kept};
+use super::line::{Body, Connection, Exchange, GatewayLine, TlsEnd};
+use super::{Expected, Fault, chip, inquiry, other_fields};
 use crate::config::Assumptions;
 use crate::sale::{Answer, ForChip, Inquiry, ReversalAnswer};
 use crate::transaction::PaymentId;
@@ -62,8 +62,8 @@ pub async fn read(
             search.keep(found)?;
             Ok(search.finish())
         }),
-        shown: reply.shown().map(|body| kept::shown(&body)),
-        found: listed().map(|entries| entries.iter().map(kept::shown).collect()),
+        shown: reply.shown().map(|body| other_fields::shown(&body)),
+        found: listed().map(|entries| entries.iter().map(other_fields::shown).collect()),
         may_be_sent_elsewhere: answer::may_be_sent_elsewhere(&reply, asked, assumptions),
     };
     Ok((reply.status, readings))
@@ -90,7 +90,7 @@ async fn exchange(bytes: &[u8], piece: usize) -> Result<Reply, Fault> {
         version: String::new(),
         cipher: String::new(),
     };
-    let mut line = Line::over(ours, made, 0, Ended::default()).await?;
+    let mut line = GatewayLine::over(ours, made, 0, TlsEnd::default()).await?;
     let answering = async {
         // What comes before a request is no answer to it.
         let _ = gateways.read(&mut [0; 256]).await;

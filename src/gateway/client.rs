@@ -14,27 +14,27 @@ use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderValue, USER
 use hyper::{Method, Request};
 use tokio::time::{Instant, sleep, timeout};
 
-use super::added::Problem;
 use super::address::Address;
 use super::answer::{self, Reply};
 use super::by_date::Search;
 use super::certificate::Expiring;
-use super::clock::Clock;
-use super::contact::{Contact, Heard};
+use super::clock::CertificateClock;
+use super::contact::{Contact, LastContact};
 use super::fault::Fault;
 use super::files::Files;
-use super::kept;
-use super::line::{Body, Exchange, Line, Lines};
-use super::parameter::form::{self, Asked};
+use super::line::{Body, Exchange, GatewayLine, GatewayLines};
+use super::other_fields;
+use super::parameter::form::{self, FormContext};
 use super::parameter::{Call, Direction, Names};
 use super::probe::Probed;
 use super::request::{self, Expected, PreparedPayment};
-use super::{Error, Payment, Token, WithoutCard, inquiry, token};
+use super::till_parameters::UnfitParameter;
+use super::{CardPayment, Error, Token, WithoutCard, inquiry, token};
 use crate::config::{self, Assumptions, QueryMethod};
 use crate::money::Amount;
 use crate::sale::{Answer, Inquiry, ListedTransaction, Reason, ReversalAnswer};
 use crate::transaction::PaymentId;
-use crate::wire::Way;
+use crate::wire::Connector;
 
 /// The pause before a question is asked again that the gateway had no time for; it doubles up to [`LONGEST_PAUSE`].
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
@@ -49,15 +49,15 @@ struct Inner {
     address: Address,
     /// The line that payments take. Questions and reversals have one of their own, so that a payment finds its line
     /// free.
-    payments: Lines,
-    others: Lines,
+    payments: GatewayLines,
+    others: GatewayLines,
     files: Arc<Files>,
     /// What came of whatever was asked last.
-    heard: Heard,
+    heard: LastContact,
     gateway: config::Gateway,
     terminal: config::Terminal,
     /// The wire below TLS, when it is given instead of opened.
-    way: Option<Way>,
+    way: Option<Connector>,
 }
 
 /// Why there is no whole answer, and whether the request can have been read.
@@ -83,7 +83,7 @@ impl Client {
         gateway: &config::Gateway,
         terminal: &config::Terminal,
         token: Token,
-        clock: impl Into<Clock>,
+        clock: impl Into<CertificateClock>,
     ) -> Result<Self, Error> {
         Self::over(None, gateway, terminal, token, clock)
     }
@@ -93,19 +93,19 @@ impl Client {
     /// # Errors
     /// As [`Self::new`].
     pub fn over(
-        way: Option<Way>,
+        way: Option<Connector>,
         gateway: &config::Gateway,
         terminal: &config::Terminal,
         token: Token,
-        clock: impl Into<Clock>,
+        clock: impl Into<CertificateClock>,
     ) -> Result<Self, Error> {
         let address = Address::parse(&gateway.url).map_err(|why| Error::Url { why: why.to_owned() })?;
         let files = Arc::new(Files::new(gateway, token::credentials(), Some(token), clock.into())?);
         let connect = Duration::from_millis(gateway.connect_timeout_ms);
-        let lines = || Lines::new(address.clone(), Arc::clone(&files), connect).over(way.clone());
+        let lines = || GatewayLines::new(address.clone(), Arc::clone(&files), connect).over(way.clone());
         let (payments, others) = (lines(), lines());
         let (gateway, terminal) = (gateway.clone(), terminal.clone());
-        let heard = Heard::default();
+        let heard = LastContact::default();
         Ok(Self(Arc::new(Inner { address, payments, others, files, heard, gateway, terminal, way })))
     }
 
@@ -145,7 +145,7 @@ impl Client {
     ///
     /// # Errors
     /// A value that does not fit the interface; the sale must end as "not sent".
-    pub fn prepare(&self, payment: &Payment<'_>) -> Result<PreparedPayment, request::Error> {
+    pub fn prepare(&self, payment: &CardPayment<'_>) -> Result<PreparedPayment, request::Error> {
         request::payment(&self.0.gateway, &self.0.terminal, payment)
     }
 
@@ -191,7 +191,7 @@ impl Client {
             return Err("a payment's id is 32 letters and digits".to_owned());
         }
         match self.get("show", &self.0.others, &format!("/v1/payments/{id}")).await {
-            Ok(reply) => reply.shown().map(|body| kept::shown(&body)),
+            Ok(reply) => reply.shown().map(|body| other_fields::shown(&body)),
             Err(failure) => Err(failure.fault().to_string()),
         }
     }
@@ -200,13 +200,14 @@ impl Client {
     ///
     /// # Errors
     /// The first that it has not.
-    pub fn judge_filters(&self, filters: &[(String, String)]) -> Result<(), Problem> {
+    pub fn judge_filters(&self, filters: &[(String, String)]) -> Result<(), UnfitParameter> {
         let assumptions = &self.0.gateway.assumptions;
         let names = Names::new(&assumptions.wallets, &assumptions.schemes);
-        let asked = Asked { direction: Direction::Request, call: Call::Query, from_client_side: false, names: &names };
+        let asked =
+            FormContext { direction: Direction::Request, call: Call::Query, from_client_side: false, names: &names };
         let wrong = form::judge(filters, &asked).into_iter().find(|violation| violation.name != "entityId");
         wrong.map_or(Ok(()), |wrong| {
-            Err(Problem { why: format!("{}; {}", wrong.problem, wrong.rule), name: wrong.name })
+            Err(UnfitParameter { why: format!("{}; {}", wrong.problem, wrong.rule), name: wrong.name })
         })
     }
 
@@ -221,7 +222,7 @@ impl Client {
             entity.into_iter().chain(filters.iter().map(|(name, value)| (name.as_str(), value.as_str()))).collect();
         match self.ask("find", &parameters).await {
             Ok(reply) => match inquiry::listed(&reply, assumptions) {
-                Ok(entries) => Ok(entries.iter().map(kept::shown).collect()),
+                Ok(entries) => Ok(entries.iter().map(other_fields::shown).collect()),
                 // A refusal is told in the gateway's own words.
                 Err(why) => Err(reply.shown().err().unwrap_or(why)),
             },
@@ -294,15 +295,15 @@ impl Client {
     ///
     /// # Errors
     /// As [`Self::probe`].
-    pub async fn probe_at(&self, clock: Clock) -> Result<Probed, Fault> {
+    pub async fn probe_at(&self, clock: CertificateClock) -> Result<Probed, Fault> {
         let files = Files::new(&self.0.gateway, token::credentials(), None, clock);
         let files = files.map_err(|error| Fault::Files { why: error.to_string() })?;
         let connect = Duration::from_millis(self.0.gateway.connect_timeout_ms);
-        let lines = Lines::new(self.0.address.clone(), Arc::new(files), connect).over(self.0.way.clone());
+        let lines = GatewayLines::new(self.0.address.clone(), Arc::new(files), connect).over(self.0.way.clone());
         self.probe_over(&lines, false).await
     }
 
-    async fn probe_over(&self, lines: &Lines, with_token: bool) -> Result<Probed, Fault> {
+    async fn probe_over(&self, lines: &GatewayLines, with_token: bool) -> Result<Probed, Fault> {
         let edition = self.0.files.edition();
         let probed = async {
             let mut line = lines.open().await?;
@@ -318,7 +319,7 @@ impl Client {
     }
 
     /// Asks for what nobody has. Without an answer nothing is known, as before.
-    async fn try_token(&self, mut line: Line, edition: u64) {
+    async fn try_token(&self, mut line: GatewayLine, edition: u64) {
         let parameters = query_parameters(&self.0.gateway, NOBODYS);
         let (method, path, body) = query_of(&self.0.address, &self.0.gateway.assumptions, &parameters);
         let Ok(request) = self.request(method, &path, body.as_ref()) else { return };
@@ -329,7 +330,7 @@ impl Client {
     }
 
     /// With the status of the answer.
-    async fn probe_once(&self, line: &mut Line) -> Result<(Probed, u16), Fault> {
+    async fn probe_once(&self, line: &mut GatewayLine) -> Result<(Probed, u16), Fault> {
         let path = self.0.address.path(&self.0.gateway.assumptions.probe_path, &[]);
         let request = request_of(&self.0.address, None, Method::GET, &path, None)?;
         let ms = self.0.gateway.answer_timeout_ms;
@@ -397,7 +398,12 @@ impl Client {
     }
 
     /// One POST that moves money.
-    async fn post(&self, what: &'static str, lines: &Lines, prepared: &PreparedPayment) -> Result<Reply, Failure> {
+    async fn post(
+        &self,
+        what: &'static str,
+        lines: &GatewayLines,
+        prepared: &PreparedPayment,
+    ) -> Result<Reply, Failure> {
         let path = self.0.address.path(&prepared.path, &[]);
         let may_follow =
             |reply: &Reply| answer::may_be_sent_elsewhere(reply, &prepared.asked, &self.0.gateway.assumptions);
@@ -405,7 +411,7 @@ impl Client {
     }
 
     /// One GET. Nothing moves by it.
-    async fn get(&self, what: &'static str, lines: &Lines, path: &str) -> Result<Reply, Failure> {
+    async fn get(&self, what: &'static str, lines: &GatewayLines, path: &str) -> Result<Reply, Failure> {
         self.followed(what, lines, &Method::GET, &self.0.address.path(path, &[]), None, |_| Ok(())).await
     }
 
@@ -420,7 +426,7 @@ impl Client {
     async fn followed(
         &self,
         what: &'static str,
-        lines: &Lines,
+        lines: &GatewayLines,
         method: &Method,
         path: &str,
         body: Option<&Bytes>,
@@ -441,7 +447,7 @@ impl Client {
     async fn exchange(
         &self,
         what: &'static str,
-        lines: &Lines,
+        lines: &GatewayLines,
         method: Method,
         path: &str,
         body: Option<&Bytes>,
@@ -459,7 +465,7 @@ impl Client {
     async fn sent(
         &self,
         what: &'static str,
-        lines: &Lines,
+        lines: &GatewayLines,
         method: Method,
         path: &str,
         body: Option<&Bytes>,

@@ -31,9 +31,9 @@ impl Time {
 
 /// Gives the time when it is asked.
 #[derive(Clone)]
-pub struct Clock(Arc<dyn Fn() -> Time + Send + Sync>);
+pub struct CertificateClock(Arc<dyn Fn() -> Time + Send + Sync>);
 
-impl Clock {
+impl CertificateClock {
     /// A clock that asks `source`.
     pub fn new(source: impl Fn() -> Time + Send + Sync + 'static) -> Self {
         Self(Arc::new(source))
@@ -52,7 +52,7 @@ impl Clock {
 }
 
 /// The system's clock, not believed before this time.
-impl From<SystemTime> for Clock {
+impl From<SystemTime> for CertificateClock {
     fn from(floor: SystemTime) -> Self {
         Self::new(move || {
             #[allow(clippy::disallowed_methods, reason = "without an agent there is only the system's clock")]
@@ -62,14 +62,14 @@ impl From<SystemTime> for Clock {
     }
 }
 
-impl fmt::Debug for Clock {
+impl fmt::Debug for CertificateClock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Clock({:?})", self.time())
+        write!(f, "CertificateClock({:?})", self.time())
     }
 }
 
 /// For the tickets of TLS; certificates are looked at in `verifier`.
-impl TimeProvider for Clock {
+impl TimeProvider for CertificateClock {
     fn current_time(&self) -> Option<UnixTime> {
         Some(unix(self.time().earliest()))
     }

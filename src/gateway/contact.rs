@@ -40,7 +40,7 @@ impl Contact {
 
 /// Keeps it.
 #[derive(Debug, Default)]
-pub(super) struct Heard(Mutex<Latest>);
+pub(super) struct LastContact(Mutex<Latest>);
 
 #[derive(Debug, Default)]
 struct Latest {
@@ -60,7 +60,7 @@ enum Token {
     Refused(u16),
 }
 
-impl Heard {
+impl LastContact {
     /// A request with our token was answered with this status.
     pub(super) fn answered(&self, status: u16, edition: u64) {
         let mut latest = self.latest();
@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn a_refused_token_stays_refused_until_it_was_taken_or_the_files_have_changed() {
         let refused = Contact::Fault(Fault::TokenRefused { status: 401 });
-        let heard = Heard::default();
+        let heard = LastContact::default();
         assert_eq!(heard.contact(0), Contact::NotAskedYet);
         assert!(heard.must_ask_for_token(0));
         heard.answered(401, 0);
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn an_open_line_is_less_than_an_answer() {
-        let heard = Heard::default();
+        let heard = LastContact::default();
         heard.connected();
         assert_eq!(heard.contact(0), Contact::Connected);
         heard.throttles();

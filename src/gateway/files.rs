@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::certificate::{Expiring, Expiry};
-use super::clock::Clock;
+use super::clock::CertificateClock;
 use super::tls::{self, Tls};
 use super::token::{self, Token};
 use super::verifier::Seen;
@@ -23,7 +23,7 @@ use crate::config;
 pub(super) struct Files {
     gateway: config::Gateway,
     credentials: Option<PathBuf>,
-    clock: Clock,
+    clock: CertificateClock,
     seen: Seen,
     in_use: Mutex<InUse>,
 }
@@ -48,7 +48,7 @@ impl Files {
         gateway: &config::Gateway,
         credentials: Option<PathBuf>,
         token: Option<Token>,
-        clock: Clock,
+        clock: CertificateClock,
     ) -> Result<Self, Error> {
         let seen = Seen::default();
         // Before reading: what changes meanwhile is read again.

@@ -1,7 +1,7 @@
 //! The line to the gateway: one TLS connection that speaks HTTP/1.1, and the place where an idle one is kept.
 //!
-//! When a request may have been read is known exactly: [`Lines::take`] gives a line only after its TLS handshake was
-//! complete, and a request handed to [`Line::exchange`] is either handed back whole, then none of its bytes was written
+//! When a request may have been read is known exactly: [`GatewayLines::take`] gives a line only after its TLS handshake was
+//! complete, and a request handed to [`GatewayLine::exchange`] is either handed back whole, then none of its bytes was written
 //! (hyper: `TrySendError`), or its fate is open. Nothing here sends anything twice.
 
 use std::io;
@@ -30,7 +30,7 @@ use super::answer::Reply;
 use super::fault::Fault;
 use super::files::Files;
 use super::tls;
-use crate::wire::{Stream, Way};
+use crate::wire::{Connector, Stream};
 
 /// Largest answer, in bytes: the interface's longest response is below 32 KiB; a query of 100 entries fits.
 const MAX_ANSWER: usize = 256 * 1024;
@@ -40,17 +40,17 @@ const MAX_ANSWER: usize = 256 * 1024;
 const IDLE: Duration = Duration::from_secs(50);
 
 /// Opens lines and keeps one that is idle.
-pub(super) struct Lines {
+pub(super) struct GatewayLines {
     address: Address,
     files: Arc<Files>,
     connect_timeout: Duration,
     /// The wire below TLS, when it is given instead of opened.
-    way: Option<Way>,
-    idle: Mutex<Option<Line>>,
+    way: Option<Connector>,
+    idle: Mutex<Option<GatewayLine>>,
 }
 
 /// An open connection.
-pub(super) struct Line {
+pub(super) struct GatewayLine {
     sender: SendRequest<Body>,
     kept_at: Option<Instant>,
     /// Of the files it was opened with.
@@ -59,10 +59,10 @@ pub(super) struct Line {
     /// The gateway's clock in its latest answer.
     date: Option<HeaderValue>,
     /// Why TLS ended, when it did: in TLS 1.3 a gateway refuses our certificate only after the handshake.
-    ended: Ended,
+    ended: TlsEnd,
 }
 
-pub(super) type Ended = Arc<Mutex<Option<Fault>>>;
+pub(super) type TlsEnd = Arc<Mutex<Option<Fault>>>;
 
 /// How a line was opened.
 #[derive(Clone, Debug)]
@@ -89,18 +89,18 @@ pub(super) enum Exchange {
     Broken(Fault),
 }
 
-impl Lines {
+impl GatewayLines {
     pub(super) fn new(address: Address, files: Arc<Files>, connect_timeout: Duration) -> Self {
         Self { address, files, connect_timeout, way: None, idle: Mutex::new(None) }
     }
 
     /// Over wires that are given instead of opened.
-    pub(super) fn over(self, way: Option<Way>) -> Self {
+    pub(super) fn over(self, way: Option<Connector>) -> Self {
         Self { way, ..self }
     }
 
     /// The idle line, or a new one. With an error nothing was sent.
-    pub(super) async fn take(&self) -> Result<Line, Fault> {
+    pub(super) async fn take(&self) -> Result<GatewayLine, Fault> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).take();
         match idle.filter(|line| line.is_usable() && line.edition == self.files.edition()) {
             Some(line) => Ok(line),
@@ -112,7 +112,7 @@ impl Lines {
     /// The idle one is known to be dead only when its end was heard.
     pub(super) async fn warm(&self) -> Result<(), Fault> {
         let (edition, half) = (self.files.edition(), IDLE / 2);
-        let fresh = |line: &Line| {
+        let fresh = |line: &GatewayLine| {
             line.is_usable() && line.edition == edition && line.kept_at.is_none_or(|at| at.elapsed() < half)
         };
         if self.idle.lock().unwrap_or_else(PoisonError::into_inner).as_ref().is_some_and(fresh) {
@@ -124,15 +124,15 @@ impl Lines {
     }
 
     /// Keeps a line whose answer was read to its end, or over which nothing was sent yet.
-    pub(super) fn keep(&self, line: Line) {
+    pub(super) fn keep(&self, line: GatewayLine) {
         if !line.sender.is_closed() {
-            let kept = Line { kept_at: Some(Instant::now()), ..line };
+            let kept = GatewayLine { kept_at: Some(Instant::now()), ..line };
             *self.idle.lock().unwrap_or_else(PoisonError::into_inner) = Some(kept);
         }
     }
 
     /// A new line: TCP, TLS, HTTP, within the deadline for connecting.
-    pub(super) async fn open(&self) -> Result<Line, Fault> {
+    pub(super) async fn open(&self) -> Result<GatewayLine, Fault> {
         match timeout(self.connect_timeout, self.connect()).await {
             Ok(opened) => opened,
             Err(_) => Err(Fault::ConnectTimedOut { ms: self.connect_timeout.as_millis() }),
@@ -146,7 +146,7 @@ impl Lines {
         Ok(places.collect())
     }
 
-    async fn connect(&self) -> Result<Line, Fault> {
+    async fn connect(&self) -> Result<GatewayLine, Fault> {
         self.files.refresh();
         let (tls, edition) = self.files.tls();
         let (stream, to, tcp) = self.wire().await?;
@@ -158,9 +158,9 @@ impl Lines {
         let version = session.protocol_version().map_or_else(String::new, |version| format!("{version:?}"));
         let cipher = session.negotiated_cipher_suite().map_or_else(String::new, |suite| format!("{:?}", suite.suite()));
         let made = Connection { to, tcp, tls: start.elapsed(), version, cipher };
-        let ended = Ended::default();
-        let stream = Heard { stream, ended: Arc::clone(&ended) };
-        Line::over(stream, made, edition, ended).await
+        let ended = TlsEnd::default();
+        let stream = AlertRecorder { stream, ended: Arc::clone(&ended) };
+        GatewayLine::over(stream, made, edition, ended).await
     }
 
     /// The wire below TLS, where it leads, and what it took.
@@ -185,13 +185,13 @@ impl Lines {
     }
 }
 
-impl Line {
+impl GatewayLine {
     /// HTTP over a stream that is open.
     pub(super) async fn over(
         stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
         made: Connection,
         edition: u64,
-        ended: Ended,
+        ended: TlsEnd,
     ) -> Result<Self, Fault> {
         let (sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(|_| Fault::NoHttp)?;
         // The task ends with the sender or with the gateway's closing; a fault shows in the exchange.
@@ -267,12 +267,12 @@ async fn whole(response: Response<Incoming>) -> Exchange {
 }
 
 /// The TLS stream, and why it ended: HTTP takes an alert on an idle line for its end and keeps the reason to itself.
-struct Heard {
+struct AlertRecorder {
     stream: TlsStream<Box<dyn Stream>>,
-    ended: Ended,
+    ended: TlsEnd,
 }
 
-impl AsyncRead for Heard {
+impl AsyncRead for AlertRecorder {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let read = Pin::new(&mut self.stream).poll_read(cx, buffer);
         if let Poll::Ready(Err(error)) = &read
@@ -284,7 +284,7 @@ impl AsyncRead for Heard {
     }
 }
 
-impl AsyncWrite for Heard {
+impl AsyncWrite for AlertRecorder {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.stream).poll_write(cx, bytes)
     }

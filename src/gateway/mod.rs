@@ -18,7 +18,6 @@
 //! What the interface documents do not show is a setting, [`crate::config::Assumptions`]; what is assumed beyond it
 //! stands under "Assumed" in the heads of `answer`, `inquiry` and `by_date`.
 
-pub mod added;
 mod address;
 mod answer;
 #[cfg(feature = "sim")]
@@ -34,12 +33,13 @@ mod fault;
 mod files;
 mod inquiry;
 mod json;
-mod kept;
 mod line;
+mod other_fields;
 pub mod parameter;
 pub mod probe;
 pub mod request;
 mod text;
+pub mod till_parameters;
 mod tls;
 mod token;
 mod verifier;
@@ -53,7 +53,7 @@ use crate::transaction::{PaymentId, SaleNumber, Transaction};
 
 pub use certificate::{Certificate, Expiry};
 pub use client::{Client, Soon};
-pub use clock::{Clock, Time};
+pub use clock::{CertificateClock, Time};
 pub use contact::Contact;
 pub use fault::{Alert, Fault};
 pub use probe::Probed;
@@ -62,7 +62,7 @@ pub use token::Token;
 
 /// One payment to ask for.
 #[derive(Debug)]
-pub struct Payment<'a> {
+pub struct CardPayment<'a> {
     /// What to charge.
     pub amount: Amount,
     /// Our reference: terminal id, sequence number and 128 random bits; 8 to 255 characters.
@@ -87,7 +87,7 @@ pub struct WithoutCard<'a> {
     /// `paymentType`: CP, RF, RV, PA or DB.
     pub payment_type: &'a str,
     /// What it refers to.
-    pub on: On<'a>,
+    pub on: RequestTarget<'a>,
     /// How much.
     pub amount: Amount,
     /// Our reference.
@@ -98,7 +98,7 @@ pub struct WithoutCard<'a> {
 
 /// What a request without a card refers to.
 #[derive(Clone, Copy, Debug)]
-pub enum On<'a> {
+pub enum RequestTarget<'a> {
     /// A POST to the `follow-up-path` of the settings (design: Reading the interface documents).
     Payment(&'a PaymentId),
     /// `POST /v1/payments` with `referenceUuid`, and the industry practice it is (interface: Card on file).
@@ -112,7 +112,7 @@ pub enum On<'a> {
     Registration(&'a str),
 }
 
-impl<'a> On<'a> {
+impl<'a> RequestTarget<'a> {
     /// What a transaction refers to; `None` when a card is read for it.
     #[must_use]
     pub fn of(transaction: &'a Transaction) -> Option<Self> {

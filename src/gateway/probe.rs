@@ -17,8 +17,8 @@ use super::answer::Reply;
 use super::client::{query_of, query_parameters, redirect, request_of};
 use super::fault::Fault;
 use super::files::Files;
-use super::line::{Exchange, Line, Lines};
-use super::{Certificate, Clock, Error, Expiry, Token, inquiry, json};
+use super::line::{Exchange, GatewayLine, GatewayLines};
+use super::{Certificate, CertificateClock, Error, Expiry, Token, inquiry, json};
 use crate::config;
 use crate::sale::Inquiry;
 
@@ -38,7 +38,7 @@ pub struct Probed {
 
 /// What became of a query.
 #[derive(Debug)]
-pub struct Asked {
+pub struct QueryProbe {
     /// HTTP status.
     pub status: u16,
     /// What it means to a reversal.
@@ -48,12 +48,12 @@ pub struct Asked {
 }
 
 /// A look at one gateway.
-pub struct Probe {
+pub struct GatewayProbe {
     address: Address,
     files: Arc<Files>,
-    lines: Lines,
+    lines: GatewayLines,
     gateway: config::Gateway,
-    line: Option<Line>,
+    line: Option<GatewayLine>,
 }
 
 /// The folder of systemd's credentials: this process's own, else the unit's.
@@ -62,16 +62,16 @@ pub fn credentials() -> Option<PathBuf> {
     super::token::credentials().or_else(|| Some(PathBuf::from(CREDENTIALS)).filter(|folder| folder.is_dir()))
 }
 
-impl Probe {
+impl GatewayProbe {
     /// Reads the certificates' files; opens nothing. Without a token there is no [`Self::ask`].
     ///
     /// # Errors
     /// [`Error`], a mistake in the settings or a file.
-    pub fn new(gateway: &config::Gateway, token: Option<Token>, clock: Clock) -> Result<Self, Error> {
+    pub fn new(gateway: &config::Gateway, token: Option<Token>, clock: CertificateClock) -> Result<Self, Error> {
         let address = Address::parse(&gateway.url).map_err(|why| Error::Url { why: why.to_owned() })?;
         let files = Arc::new(Files::new(gateway, credentials(), token, clock)?);
         let connect = Duration::from_millis(gateway.connect_timeout_ms);
-        let lines = Lines::new(address.clone(), Arc::clone(&files), connect);
+        let lines = GatewayLines::new(address.clone(), Arc::clone(&files), connect);
         Ok(Self { address, files, lines, gateway: gateway.clone(), line: None })
     }
 
@@ -141,7 +141,7 @@ impl Probe {
     ///
     /// # Errors
     /// When there is no whole answer in time.
-    pub async fn ask(&mut self, reference: &str) -> Result<Asked, String> {
+    pub async fn ask(&mut self, reference: &str) -> Result<QueryProbe, String> {
         let gateway = self.gateway.clone();
         let assumptions = &gateway.assumptions;
         let (method, path, body) = query_of(&self.address, assumptions, &query_parameters(&gateway, reference));
@@ -157,7 +157,7 @@ impl Probe {
         let description = json::read(&reply.body).and_then(|body| {
             body.pointer("/result/description")?.as_str().map(|text| text.chars().take(160).collect())
         });
-        Ok(Asked { status: reply.status, inquiry: inquiry::read(&reply, reference, assumptions), description })
+        Ok(QueryProbe { status: reply.status, inquiry: inquiry::read(&reply, reference, assumptions), description })
     }
 
     async fn send(
@@ -199,8 +199,8 @@ impl Probe {
     }
 }
 
-impl std::fmt::Debug for Probe {
+impl std::fmt::Debug for GatewayProbe {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Probe").field("gateway", &self.gateway.url).finish_non_exhaustive()
+        f.debug_struct("GatewayProbe").field("gateway", &self.gateway.url).finish_non_exhaustive()
     }
 }

@@ -8,7 +8,7 @@ use zeroize::Zeroizing;
 
 use super::answer::is_payment_id;
 use super::parameter::{self, Misfit};
-use super::{On, Payment, WithoutCard};
+use super::{CardPayment, RequestTarget, WithoutCard};
 use crate::card::{Presented, SealedPin};
 use crate::config::{self, ID};
 use crate::money::{Amount, MoneyError};
@@ -89,7 +89,7 @@ pub struct Expected {
 pub(super) fn payment(
     gateway: &config::Gateway,
     terminal: &config::Terminal,
-    payment: &Payment<'_>,
+    payment: &CardPayment<'_>,
 ) -> Result<PreparedPayment, Error> {
     let presented = payment.presented;
     let mut form = Form::new(payment.parameters);
@@ -138,9 +138,9 @@ pub(super) fn without_card(gateway: &config::Gateway, asked: &WithoutCard<'_>) -
     basics(&mut form, gateway, asked.payment_type, asked.amount, asked.merchant_transaction_id)?;
     form.parameters(asked.parameters)?;
     let path = match asked.on {
-        On::Payment(id) => with_id(&gateway.assumptions.follow_up_path, id.as_str())?,
-        On::Registration(id) => with_id(&gateway.assumptions.registration_payment_path, id)?,
-        On::Reference { payment, practice } => {
+        RequestTarget::Payment(id) => with_id(&gateway.assumptions.follow_up_path, id.as_str())?,
+        RequestTarget::Registration(id) => with_id(&gateway.assumptions.registration_payment_path, id)?,
+        RequestTarget::Reference { payment, practice } => {
             form.text("referenceUuid", payment.as_str())?;
             form.text("standingInstruction.industryPractice", practice)?;
             PAYMENTS.to_owned()
@@ -170,7 +170,7 @@ pub(super) fn reversal(
     amount: Amount,
     merchant_transaction_id: &str,
 ) -> Result<PreparedPayment, Error> {
-    let on = On::Payment(payment);
+    let on = RequestTarget::Payment(payment);
     without_card(gateway, &WithoutCard { payment_type: "RV", on, amount, merchant_transaction_id, parameters: &[] })
 }
 

@@ -11,7 +11,7 @@ pub(super) const MAX_LINES: usize = 64;
 
 /// Whether line feeds are part of the text.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Lines {
+pub(super) enum LineFeeds {
     /// They are kept (`pos.statusText`).
     Keep,
     /// They become spaces.
@@ -20,11 +20,11 @@ pub(super) enum Lines {
 
 /// `text` without control characters (C0, DEL, C1) and without characters that show nothing and change how others are
 /// shown (direction marks, zero-width characters), at most [`MAX_TEXT`] characters; `None` when nothing is left.
-pub(super) fn clean(text: &str, lines: Lines) -> Option<String> {
+pub(super) fn clean(text: &str, lines: LineFeeds) -> Option<String> {
     let cleaned: String = text
         .chars()
         .filter_map(|c| match c {
-            '\n' if lines == Lines::Keep => Some('\n'),
+            '\n' if lines == LineFeeds::Keep => Some('\n'),
             '\n' | '\t' => Some(' '),
             c if c.is_control() || is_invisible(c) => None,
             c => Some(c),
@@ -37,7 +37,7 @@ pub(super) fn clean(text: &str, lines: Lines) -> Option<String> {
 
 /// [`clean`] with its line feeds, for paper and people: at most [`MAX_LINES`] lines, and what was cut says so.
 pub(super) fn clean_lines(text: &str) -> Option<String> {
-    let text = clean(text, Lines::Keep)?;
+    let text = clean(text, LineFeeds::Keep)?;
     let Some((cut, _)) = text.match_indices('\n').nth(MAX_LINES - 1) else { return Some(text) };
     // The mark stands on the last line that is left.
     Some(format!("{}\u{2026}", text[..cut].trim_end()))
@@ -56,10 +56,10 @@ mod tests {
     #[test]
     fn nothing_that_steers_a_printer_or_a_terminal_is_left() {
         let given = "Dank\u{1B}@e\r\nfür\u{9B}2J Ihren\u{202E} Ein\u{200B}kauf\u{7F}\0\t!";
-        assert_eq!(clean(given, Lines::Keep).as_deref(), Some("Dank@e\nfür2J Ihren Einkauf !"));
-        assert_eq!(clean(given, Lines::Join).as_deref(), Some("Dank@e für2J Ihren Einkauf !"));
-        assert_eq!(clean("\u{1B}\r\n ", Lines::Keep), None);
-        assert_eq!(clean(&"x".repeat(5000), Lines::Keep).unwrap().len(), MAX_TEXT);
+        assert_eq!(clean(given, LineFeeds::Keep).as_deref(), Some("Dank@e\nfür2J Ihren Einkauf !"));
+        assert_eq!(clean(given, LineFeeds::Join).as_deref(), Some("Dank@e für2J Ihren Einkauf !"));
+        assert_eq!(clean("\u{1B}\r\n ", LineFeeds::Keep), None);
+        assert_eq!(clean(&"x".repeat(5000), LineFeeds::Keep).unwrap().len(), MAX_TEXT);
     }
 
     #[test]
@@ -74,6 +74,6 @@ mod tests {
     #[test]
     fn a_card_number_across_the_cut_is_masked_too() {
         let text = format!("{}4761739001010119", "x".repeat(MAX_TEXT - 14));
-        assert!(clean(&text, Lines::Keep).unwrap().ends_with("x476173******01"));
+        assert!(clean(&text, LineFeeds::Keep).unwrap().ends_with("x476173******01"));
     }
 }

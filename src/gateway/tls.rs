@@ -14,7 +14,7 @@ use rustls_pki_types::{CertificateDer, PrivateKeyDer};
 
 use super::Error;
 use super::certificate::Certificate;
-use super::clock::Clock;
+use super::clock::CertificateClock;
 use super::fault::{Alert, Fault};
 use super::token::credential;
 use super::verifier::{NotPinned, Seen, Verifier};
@@ -38,7 +38,7 @@ pub(super) struct Tls {
 pub(super) fn load(
     gateway: &config::Gateway,
     credentials: Option<&Path>,
-    clock: Clock,
+    clock: CertificateClock,
     seen: Seen,
 ) -> Result<Tls, Error> {
     let setup = |error: rustls::Error| Error::Setup { why: error.to_string() };

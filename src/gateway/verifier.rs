@@ -16,7 +16,7 @@ use rustls_pki_types::{CertificateDer, ServerName, TrustAnchor, UnixTime};
 use webpki::{EndEntityCert, KeyUsage, VerifiedPath};
 
 use super::certificate::{Certificate, pin};
-use super::clock::{self, Clock, Time};
+use super::clock::{self, CertificateClock, Time};
 
 /// Certificates of a chain that are remembered, and times that are tried: webpki follows six intermediates at most.
 const MAX_CHAIN: usize = 8;
@@ -50,7 +50,7 @@ pub(super) struct Verifier {
     anchors: Vec<(TrustAnchor<'static>, String)>,
     /// Empty: every chain to our CAs is believed.
     pins: Vec<String>,
-    clock: Clock,
+    clock: CertificateClock,
     seen: Seen,
 }
 
@@ -60,7 +60,7 @@ impl Verifier {
         roots: RootCertStore,
         anchor_pins: Vec<String>,
         pins: Vec<String>,
-        clock: Clock,
+        clock: CertificateClock,
         seen: Seen,
     ) -> Result<Self, Error> {
         let provider = Arc::new(rustls::crypto::ring::default_provider());

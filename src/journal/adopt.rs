@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
-use super::chain::{Head, Mark, Row};
+use super::chain::{Head, Mark, StepRow};
 use super::db::{Db, STEPS_OF_SALE, failed, unreadable};
 use super::open::{MILLISECONDS_OF_A_DAY, beside, look_at};
 use super::verify::verify;
@@ -191,14 +191,14 @@ fn take_over(db: &mut Db, theirs: &Connection, file: &Path, unix_ms: i64) -> Res
     let (ours, found) = (known::old_copy(&transaction)?, known::old_copy(theirs)?);
     // Nor does it know what became of what is taken over, when that may have been here before, or its references are
     // known as missing.
-    let none = known::OldCopy::default();
+    let none = known::OldCopyFound::default();
     if found != none || ours != none {
         let last = "SELECT max(number) FROM sale";
         let last: i64 = transaction.query_row(last, [], |row| row.get(0)).map_err(failed)?;
         let of_theirs =
             found.before.get().checked_add(added.unsigned_abs()).filter(|_| found != none).unwrap_or_default();
         let all = if ours == none { 0 } else { last.unsigned_abs() };
-        let found = known::OldCopy {
+        let found = known::OldCopyFound {
             above: ours.above.max(found.above),
             before: ours.before.max(SaleNumber::new(of_theirs.max(all))),
             references: ours.references.into_iter().chain(found.references).collect(),
@@ -271,7 +271,7 @@ fn steps(transaction: &Transaction<'_>, theirs: &Connection, head: Head, added: 
         let (sale, place) = (raised(id / STEPS_OF_SALE, added)?, id % STEPS_OF_SALE);
         let text = if added > 0 && place == 0 { renumbered(id, text, added)? } else { text.to_owned() };
         let id = sale * STEPS_OF_SALE + place;
-        head = head.then_step(Row { id, sale, unix_ms, records: &text });
+        head = head.then_step(StepRow { id, sale, unix_ms, records: &text });
         let put = "INSERT INTO step(id, sale, unix_ms, records, entry, chain) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
         let mut put = transaction.prepare_cached(put).map_err(failed)?;
         put.execute(params![id, sale, unix_ms, text, head.entry, head.hash]).map_err(failed)?;

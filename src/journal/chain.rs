@@ -40,7 +40,7 @@ impl std::fmt::Debug for Head {
 
 /// A row of `step` as it is hashed.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Row<'a> {
+pub(super) struct StepRow<'a> {
     pub(super) id: i64,
     pub(super) sale: i64,
     pub(super) unix_ms: i64,
@@ -58,7 +58,7 @@ impl Head {
     }
 
     /// The entry after this one, when it is this step.
-    pub(super) fn then_step(&self, row: Row<'_>) -> Self {
+    pub(super) fn then_step(&self, row: StepRow<'_>) -> Self {
         let (entry, id, sale, at) = (self.entry + 1, row.id, row.sale, row.unix_ms);
         self.then(&[
             b"step",
@@ -142,7 +142,7 @@ pub(super) enum Mark {
     OldCopy {
         /// What was found, with what was found before.
         #[serde(flatten)]
-        found: super::OldCopy,
+        found: super::OldCopyFound,
     },
     /// The journal has begun, without a transaction: what the gateway holds from before is another journal's.
     Begun {
@@ -227,7 +227,7 @@ mod tests {
     #[test]
     fn hashes_are_those_that_another_program_reckons() {
         // Python's hashlib and struct.pack(">Q", …), from the words of the module's head.
-        let row = Row { id: 7 << 20, sale: 7, unix_ms: 1_800_000_000_000, records: "[]" };
+        let row = StepRow { id: 7 << 20, sale: 7, unix_ms: 1_800_000_000_000, records: "[]" };
         let step = Head::BEGINNING.then_step(row);
         assert_eq!(step.entry, 1);
         assert_eq!(step.hex(), "30278a2d61c86c35b460e6c70d404cf12f615fb12695ed0b5117ac67b7cca1cc");

@@ -8,8 +8,8 @@ use rusqlite::{Connection, OptionalExtension, params};
 use crate::sale::{Record, Sale};
 use crate::transaction::{Reference, SaleNumber};
 
-use super::chain::{Head, Mark, Row};
-use super::known::OldCopy;
+use super::chain::{Head, Mark, StepRow};
+use super::known::OldCopyFound;
 use super::lock::{self, Lock};
 use super::retention::Retention;
 use super::set_back::{self, SetBack};
@@ -40,7 +40,7 @@ pub struct Db {
     /// Sales that ended and are not marked as settled yet: that is done with the next sale's beginning.
     ended: Vec<i64>,
     /// Receipts that are not written yet: that is done with the next sale's beginning.
-    pub(super) receipts: Vec<receipts::Waiting>,
+    pub(super) receipts: Vec<receipts::WaitingReceipt>,
     /// One agent per journal. The last field: it must be let go after the connection (`lock.rs`).
     lock: Option<Lock>,
 }
@@ -65,7 +65,7 @@ pub struct Opened {
     /// over.
     pub first_unix_ms: i64,
     /// What this journal was found not to know before; empty when it never was an old copy.
-    pub old_copy: OldCopy,
+    pub old_copy: OldCopyFound,
 }
 
 /// A sale that is open, as a pos-agent wrote it (its entries have the right hashes), and that this program cannot read:
@@ -165,7 +165,7 @@ impl Db {
             id.filter(|_| i64::from(place) < STEPS_OF_SALE).ok_or_else(|| failed("the sale has too many steps"))?;
         let text = serde_json::to_string(records).map_err(failed)?;
         let head = self.take_head()?;
-        let next = head.then_step(Row { id, sale, unix_ms, records: &text });
+        let next = head.then_step(StepRow { id, sale, unix_ms, records: &text });
         let step = params![id, sale, unix_ms, text, next.entry, next.hash];
         if let Some(Record::Started { order }) = records.first() {
             let transaction = self.connection.transaction().map_err(failed)?;
@@ -373,7 +373,7 @@ impl Db {
             };
             let Ok((head, [id, sale, unix_ms], records)) = read() else { return Ok(false) };
             let before = Head::at(&self.connection, head.entry - 1)?;
-            let row = Row { id, sale, unix_ms, records: &records };
+            let row = StepRow { id, sale, unix_ms, records: &records };
             if before.is_none_or(|before| before.then_step(row) != head) {
                 return Ok(false);
             }

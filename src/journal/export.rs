@@ -21,19 +21,19 @@ use super::{Error, open};
 /// One transaction.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Transaction<'a> {
+pub struct ExportedTransaction<'a> {
     number: i64,
     till: &'a str,
     reference: &'a str,
     #[serde(flatten)]
-    told: Told<'a>,
+    told: SaleFacts<'a>,
     records: Vec<Entry<'a>>,
 }
 
 /// What its records tell, or that this program cannot read them.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
-enum Told<'a> {
+enum SaleFacts<'a> {
     Read(Box<Facts<'a>>),
     #[serde(rename_all = "camelCase")]
     Unreadable {
@@ -190,7 +190,7 @@ impl Reading {
     pub fn export<E>(
         &mut self,
         since: SaleNumber,
-        mut take: impl FnMut(&Transaction<'_>) -> Result<(), E>,
+        mut take: impl FnMut(&ExportedTransaction<'_>) -> Result<(), E>,
     ) -> Result<Result<Closing, E>, Error> {
         // One moment of the journal, whatever is written meanwhile.
         let moment = self.connection.transaction().map_err(failed)?;
@@ -214,15 +214,17 @@ impl Reading {
                 Sale::replay(&records).ok_or_else(|| "it has no beginning".to_owned())
             });
             let told = match &sale {
-                Ok(sale) => Told::Read(Box::new(facts(sale))),
+                Ok(sale) => SaleFacts::Read(Box::new(facts(sale))),
                 Err(cause) => {
                     closing.unreadable += 1;
-                    Told::Unreadable { unreadable: cause.clone() }
+                    SaleFacts::Unreadable { unreadable: cause.clone() }
                 }
             };
             let records = steps.iter().flatten().flat_map(entries).collect();
             closing.transactions += 1;
-            if let Err(stopped) = take(&Transaction { number, till: &till, reference: &reference, told, records }) {
+            if let Err(stopped) =
+                take(&ExportedTransaction { number, till: &till, reference: &reference, told, records })
+            {
                 return Ok(Err(stopped));
             }
         }

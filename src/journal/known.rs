@@ -14,7 +14,7 @@ use crate::transaction::SaleNumber;
 
 /// What a journal was found not to know, when it was an old copy of itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OldCopy {
+pub struct OldCopyFound {
     /// The highest number in the references that it did not know: its numbers go on above it.
     pub above: SaleNumber,
     /// The highest number of its own at that time: what became of these transactions since, it does not know.
@@ -112,12 +112,12 @@ impl Db {
     }
 
     /// Writes into the book that this journal was found to be an old copy.
-    pub(super) fn mark_old_copy(&mut self, found: &OldCopy, unix_ms: i64) -> Result<(), Error> {
+    pub(super) fn mark_old_copy(&mut self, found: &OldCopyFound, unix_ms: i64) -> Result<(), Error> {
         self.mark(&Mark::OldCopy { found: found.clone() }, unix_ms)
     }
 
     /// What was found before, when this journal was an old copy.
-    pub(super) fn old_copy(&self) -> Result<OldCopy, Error> {
+    pub(super) fn old_copy(&self) -> Result<OldCopyFound, Error> {
         old_copy(&self.connection)
     }
 
@@ -184,7 +184,7 @@ impl Db {
 }
 
 /// What a journal was found not to know, as its latest mark of that says.
-pub(super) fn old_copy(connection: &Connection) -> Result<OldCopy, Error> {
+pub(super) fn old_copy(connection: &Connection) -> Result<OldCopyFound, Error> {
     let mut select = connection.prepare("SELECT what FROM mark ORDER BY entry DESC").map_err(failed)?;
     let mut rows = select.query([]).map_err(failed)?;
     while let Some(row) = rows.next().map_err(failed)? {
@@ -193,7 +193,7 @@ pub(super) fn old_copy(connection: &Connection) -> Result<OldCopy, Error> {
             return Ok(found);
         }
     }
-    Ok(OldCopy::default())
+    Ok(OldCopyFound::default())
 }
 
 /// Whether a record has this reference as one of ours, whatever the field is called: later requests of a transaction

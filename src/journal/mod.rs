@@ -53,9 +53,9 @@ use std::time::Duration;
 pub use adopt::{Adopted, adopt};
 pub use chain::Head;
 pub use db::{Db, Opened, SetAside};
-pub use export::{Closing, Transaction};
+pub use export::{Closing, ExportedTransaction};
 pub use inspect::{Inspection, Sales, inspect};
-pub use known::OldCopy;
+pub use known::OldCopyFound;
 pub use lock::is_held;
 pub use program::Program;
 pub use reader::{KnownReader, ReaderChange};
@@ -370,7 +370,7 @@ impl Journal {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn mark_old_copy(&mut self, found: &OldCopy, unix_ms: i64) -> Result<(), Error> {
+    pub fn mark_old_copy(&mut self, found: &OldCopyFound, unix_ms: i64) -> Result<(), Error> {
         self.db.mark_old_copy(found, unix_ms)
     }
 

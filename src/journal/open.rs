@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, params};
 
-use super::chain::{Head, Mark, Row};
+use super::chain::{Head, Mark, StepRow};
 use super::db::{BUSY, failed, unreadable};
 use super::lock::{self, Lock};
 use super::{Error, wal};
@@ -250,7 +250,7 @@ fn enter_later(connection: &mut Connection) -> Result<(), Error> {
                 let get = |at| row.get::<_, i64>(at).map_err(|error| unreadable(id, &error));
                 let (sale, unix_ms) = (get(1)?, get(2)?);
                 let records = row.get_ref(3).map_err(failed)?.as_str().map_err(|error| unreadable(id, &error))?;
-                head = head.then_step(Row { id, sale, unix_ms, records });
+                head = head.then_step(StepRow { id, sale, unix_ms, records });
                 last_unix_ms = unix_ms.max(last_unix_ms);
                 entered.push((id, head));
             }

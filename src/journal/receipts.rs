@@ -13,7 +13,7 @@ use crate::transaction::{ReceiptCopy, SaleNumber};
 
 /// A receipt that is not written yet.
 #[derive(Debug)]
-pub(super) struct Waiting {
+pub(super) struct WaitingReceipt {
     sale: i64,
     copy: &'static str,
     page: String,
@@ -47,7 +47,7 @@ impl Db {
     pub fn keep_receipt(&mut self, sale: SaleNumber, copy: ReceiptCopy, page: String) {
         // What SQLite cannot count nobody has been given.
         if let Ok(sale) = i64::try_from(sale) {
-            self.receipts.push(Waiting { sale, copy: copy.as_str(), page });
+            self.receipts.push(WaitingReceipt { sale, copy: copy.as_str(), page });
         }
     }
 
@@ -81,8 +81,8 @@ impl Db {
 }
 
 /// Writes them as a part of something else.
-pub(super) fn write(transaction: &Transaction<'_>, waiting: &[Waiting]) -> Result<(), Error> {
-    for Waiting { sale, copy, page } in waiting {
+pub(super) fn write(transaction: &Transaction<'_>, waiting: &[WaitingReceipt]) -> Result<(), Error> {
+    for WaitingReceipt { sale, copy, page } in waiting {
         let sql = "INSERT OR IGNORE INTO receipt(sale, copy, page) VALUES (?1, ?2, ?3)";
         put(transaction, sql, params![sale, copy, page])?;
     }

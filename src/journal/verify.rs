@@ -193,7 +193,7 @@ fn entries(moment: &Connection, verdict: &mut Verdict) -> Result<(), Stopped> {
 fn one_step(row: &Step, head: Head) -> Result<Head, Stopped> {
     let bad = |why| altered(Some(row.entry), Some(row.id), why);
     let (sale, unix_ms, records, hash) = row.rest.as_ref().ok_or_else(|| bad("a value of it is of a wrong kind"))?;
-    let next = head.then_step(chain::Row { id: row.id, sale: *sale, unix_ms: *unix_ms, records });
+    let next = head.then_step(chain::StepRow { id: row.id, sale: *sale, unix_ms: *unix_ms, records });
     if row.entry != next.entry {
         return Err(bad("two rows have this place"));
     }

@@ -21,7 +21,7 @@
 use crate::config::{CodePage, Cut, Logo};
 
 use super::code_page;
-use super::layout::{Align, Line, Style};
+use super::layout::{Align, PrintedLine, Style};
 
 const ESC: u8 = 0x1B;
 const GS: u8 = 0x1D;
@@ -41,7 +41,7 @@ pub struct Sheet<'a> {
     /// At the head.
     pub logo: Option<&'a Logo>,
     /// The receipt.
-    pub lines: &'a [Line],
+    pub lines: &'a [PrintedLine],
     /// At the foot; at most 362 bytes, as the configuration sees to.
     pub qr: Option<&'a str>,
     /// The paper still holds the beginning of another receipt: it is cut off first.
@@ -171,10 +171,10 @@ mod tests {
     #[test]
     fn a_short_receipt_byte_for_byte() {
         let lines = [
-            Line::new("CAFÉ", Align::Centre, Style::Plain),
-            Line::new("1.00 EUR", Align::Centre, Style::Big),
-            Line::new("OK", Align::Centre, Style::Bold),
-            Line::new("x", Align::Left, Style::Plain),
+            PrintedLine::new("CAFÉ", Align::Centre, Style::Plain),
+            PrintedLine::new("1.00 EUR", Align::Centre, Style::Big),
+            PrintedLine::new("OK", Align::Centre, Style::Bold),
+            PrintedLine::new("x", Align::Left, Style::Plain),
         ];
         let expected = [
             "1B40",                // ESC @
@@ -195,7 +195,7 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), "P1 10 2 0111100111 0100000100").unwrap();
         let logo = logo_file(file.path()).unwrap();
-        let lines = [Line::new("x", Align::Left, Style::Plain)];
+        let lines = [PrintedLine::new("x", Align::Left, Style::Plain)];
         let expected = [
             "1B40",               // ESC @
             "1B6101",             // ESC a 1

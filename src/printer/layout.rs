@@ -21,7 +21,7 @@ const CUT: &str = "...";
 
 /// One line on paper. Its text has no control characters, and its width is at most the paper's.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
+pub struct PrintedLine {
     text: String,
     align: Align,
     style: Style,
@@ -52,7 +52,7 @@ pub enum Style {
 /// One copy of a receipt before it meets a width.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Page {
-    rows: Vec<Row>,
+    rows: Vec<ReceiptRow>,
     /// The word at both ends of a copy that was, or may have been, printed before.
     duplicate: String,
 }
@@ -60,7 +60,7 @@ pub struct Page {
 /// A part of a receipt; texts from outside are cleaned when they become lines.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Row {
+pub enum ReceiptRow {
     /// A line across the paper.
     Rule,
     /// At the left edge, wrapped.
@@ -86,13 +86,13 @@ impl Page {
         Self { rows: Vec::new(), duplicate: duplicate.to_owned() }
     }
 
-    pub(super) fn push(&mut self, row: Row) {
+    pub(super) fn push(&mut self, row: ReceiptRow) {
         self.rows.push(row);
     }
 
     /// Its lines on paper of so many characters.
     #[must_use]
-    pub fn lines(&self, columns: u8) -> Vec<Line> {
+    pub fn lines(&self, columns: u8) -> Vec<PrintedLine> {
         let mut setter = Setter { columns: usize::from(columns.max(MIN_COLUMNS)), lines: Vec::new() };
         for row in &self.rows {
             setter.set(row);
@@ -103,8 +103,8 @@ impl Page {
     /// The same as one that was, or may have been, printed before: it says so at both ends, so that neither can be torn
     /// off unseen and nobody takes it for a second sale.
     #[must_use]
-    pub fn duplicate(&self, columns: u8) -> Vec<Line> {
-        let mark = Line::new(&self.duplicate, Align::Centre, Style::Big);
+    pub fn duplicate(&self, columns: u8) -> Vec<PrintedLine> {
+        let mark = PrintedLine::new(&self.duplicate, Align::Centre, Style::Big);
         let mut lines = self.lines(columns);
         lines.insert(0, mark.clone());
         lines.push(mark);
@@ -112,7 +112,7 @@ impl Page {
     }
 }
 
-impl Line {
+impl PrintedLine {
     /// A line of text; what may not be printed is removed. The caller sees to its width.
     pub(super) fn new(text: &str, align: Align, style: Style) -> Self {
         Self { text: clean::text(text).replace('\n', " ").trim_end().to_owned(), align, style }
@@ -146,26 +146,26 @@ impl Line {
 /// The lines so far.
 struct Setter {
     columns: usize,
-    lines: Vec<Line>,
+    lines: Vec<PrintedLine>,
 }
 
 impl Setter {
-    fn set(&mut self, row: &Row) {
+    fn set(&mut self, row: &ReceiptRow) {
         match row {
-            Row::Rule => self.rule(),
-            Row::Left(text) => {
+            ReceiptRow::Rule => self.rule(),
+            ReceiptRow::Left(text) => {
                 for line in wrap_to(OTHER_LINES, &clean::line(text), self.columns) {
                     self.left(&line);
                 }
             }
-            Row::Centred(text) => self.centred(text, Style::Plain),
-            Row::Bold(text) => self.centred(text, Style::Bold),
-            Row::Large(text) if width(&clean::line(text)) * 2 <= self.columns => self.centred(text, Style::Big),
-            Row::Large(text) => self.centred(text, Style::Tall),
-            Row::Amount(amount) => self.amount(amount),
-            Row::Pair(label, value) => self.pair(label, value),
-            Row::Status(text) => self.status(text),
-            Row::SignatureLine(word) => {
+            ReceiptRow::Centred(text) => self.centred(text, Style::Plain),
+            ReceiptRow::Bold(text) => self.centred(text, Style::Bold),
+            ReceiptRow::Large(text) if width(&clean::line(text)) * 2 <= self.columns => self.centred(text, Style::Big),
+            ReceiptRow::Large(text) => self.centred(text, Style::Tall),
+            ReceiptRow::Amount(amount) => self.amount(amount),
+            ReceiptRow::Pair(label, value) => self.pair(label, value),
+            ReceiptRow::Status(text) => self.status(text),
+            ReceiptRow::SignatureLine(word) => {
                 self.left(word);
                 self.left("");
                 self.left("");
@@ -179,11 +179,11 @@ impl Setter {
         if !lines.is_empty() {
             self.rule();
         }
-        self.lines.extend(lines.iter().map(|line| Line::new(line, Align::Left, Style::Plain)));
+        self.lines.extend(lines.iter().map(|line| PrintedLine::new(line, Align::Left, Style::Plain)));
     }
 
     fn left(&mut self, text: &str) {
-        self.lines.push(Line::new(text, Align::Left, Style::Plain));
+        self.lines.push(PrintedLine::new(text, Align::Left, Style::Plain));
     }
 
     fn rule(&mut self) {
@@ -193,13 +193,13 @@ impl Setter {
     /// Text in the middle, wrapped; nothing when there is nothing to say.
     fn centred(&mut self, text: &str, style: Style) {
         for line in wrap_to(OTHER_LINES, &clean::line(text), self.columns) {
-            self.lines.push(Line::new(line.trim(), Align::Centre, style));
+            self.lines.push(PrintedLine::new(line.trim(), Align::Centre, style));
         }
     }
 
     fn amount(&mut self, amount: &str) {
         let style = if width(amount) * 2 <= self.columns { Style::Big } else { Style::Tall };
-        self.lines.push(Line::new(amount, Align::Centre, style));
+        self.lines.push(PrintedLine::new(amount, Align::Centre, style));
     }
 
     /// On lines of their own when label and value do not fit beside each other.
@@ -332,7 +332,7 @@ mod tests {
         page.pair("Name", "12345");
         page.pair("Name", "123456");
         page.pair("Name", "123456789AB");
-        let text: Vec<_> = page.lines.iter().map(Line::text).collect();
+        let text: Vec<_> = page.lines.iter().map(PrintedLine::text).collect();
         assert_eq!(text, ["Name 12345", "Name", "    123456", "Name", "123456789A", "         B"]);
     }
 
@@ -348,19 +348,19 @@ mod tests {
     #[test]
     fn a_page_that_was_kept_is_the_same_on_any_paper() {
         let rows = [
-            Row::Large("Shop".to_owned()),
-            Row::Rule,
-            Row::Pair("Date".to_owned(), "20.11.2026".to_owned()),
-            Row::Amount("12,34 EUR".to_owned()),
-            Row::Status("one\ntwo".to_owned()),
-            Row::SignatureLine("Unterschrift:".to_owned()),
+            ReceiptRow::Large("Shop".to_owned()),
+            ReceiptRow::Rule,
+            ReceiptRow::Pair("Date".to_owned(), "20.11.2026".to_owned()),
+            ReceiptRow::Amount("12,34 EUR".to_owned()),
+            ReceiptRow::Status("one\ntwo".to_owned()),
+            ReceiptRow::SignatureLine("Unterschrift:".to_owned()),
         ];
         let page = Page { rows: rows.to_vec(), duplicate: "KOPIE".to_owned() };
         let kept: Page = serde_json::from_str(&serde_json::to_string(&page).unwrap()).unwrap();
         assert_eq!(kept, page);
         for columns in [32, 42] {
             assert_eq!(kept.duplicate(columns), page.duplicate(columns));
-            assert_eq!(kept.duplicate(columns).first().map(Line::text), Some("KOPIE"));
+            assert_eq!(kept.duplicate(columns).first().map(PrintedLine::text), Some("KOPIE"));
         }
     }
 }

@@ -19,7 +19,7 @@ pub mod status;
 pub mod text;
 mod wire;
 
-pub use layout::{Line, Page};
-pub use port::{Event, Handle, QueueFull, spawn, spawn_over};
+pub use layout::{Page, PrintedLine};
+pub use port::{Handle, PrinterEvent, QueueFull, spawn, spawn_over};
 pub use receipt::{Letterhead, compose};
 pub use text::{plain, text};

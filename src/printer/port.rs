@@ -30,7 +30,7 @@ use super::escpos::{self, Dialect, Sheet};
 use super::status::{self, Condition, Trouble};
 use super::wire::{Port, Wire, in_time};
 use super::{Page, qr};
-use crate::wire::Way;
+use crate::wire::Connector;
 
 /// Receipts that may wait: both copies of 32 sales, more than are made while a paper roll is changed.
 pub const QUEUE: usize = 64;
@@ -40,7 +40,7 @@ pub const TORN_TRIES: u32 = 3;
 
 /// The deadlines and pauses of the printer's task.
 #[derive(Clone, Debug)]
-pub struct Timing {
+pub struct PrinterTiming {
     /// Opening the connection.
     pub connect: Duration,
     /// Between two bytes that the printer takes.
@@ -60,7 +60,7 @@ pub struct Timing {
     pub back_off: Vec<Duration>,
 }
 
-impl Default for Timing {
+impl Default for PrinterTiming {
     fn default() -> Self {
         Self {
             // A printer stands in the same network: three lost SYNs (1 s, 2 s apart) still fit.
@@ -85,7 +85,7 @@ impl Default for Timing {
 
 /// What became of a receipt.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Event {
+pub enum PrinterEvent {
     /// The printer took all of it, and said that it is on paper if it says such things.
     Printed {
         /// Sequence number of the sale.
@@ -143,25 +143,25 @@ struct Job {
 /// Starts the task that owns a printer; it ends when the last handle is dropped and all receipts that can be printed
 /// are. `events` tells what became of each; while nobody reads them the printer waits.
 #[must_use]
-pub fn spawn(config: config::Printer, events: mpsc::Sender<Event>) -> Handle {
-    spawn_with(config, events, Timing::default())
+pub fn spawn(config: config::Printer, events: mpsc::Sender<PrinterEvent>) -> Handle {
+    spawn_with(config, events, PrinterTiming::default())
 }
 
 /// [`spawn`] over a wire that is given instead of opened at the printer's port.
 #[must_use]
-pub fn spawn_over(way: Way, config: config::Printer, events: mpsc::Sender<Event>) -> Handle {
-    begin(Port::Given(way), config, events, Timing::default())
+pub fn spawn_over(way: Connector, config: config::Printer, events: mpsc::Sender<PrinterEvent>) -> Handle {
+    begin(Port::Given(way), config, events, PrinterTiming::default())
 }
 
 /// [`spawn`] with other deadlines.
 #[must_use]
-pub fn spawn_with(config: config::Printer, events: mpsc::Sender<Event>, timing: Timing) -> Handle {
+pub fn spawn_with(config: config::Printer, events: mpsc::Sender<PrinterEvent>, timing: PrinterTiming) -> Handle {
     begin(Port::from(&config), config, events, timing)
 }
 
-fn begin(port: Port, config: config::Printer, events: mpsc::Sender<Event>, timing: Timing) -> Handle {
+fn begin(port: Port, config: config::Printer, events: mpsc::Sender<PrinterEvent>, timing: PrinterTiming) -> Handle {
     let (jobs, queue) = mpsc::channel(QUEUE);
-    let (shown, seen) = watch::channel(Shown { state: Standing::NotUsedYet, in_hand: false });
+    let (shown, seen) = watch::channel(Shown { state: PrinterStands::NotUsedYet, in_hand: false });
     let owner = Owner { port, timing, shown, paper: Paper::new(config), answers: None, says_done: true };
     tokio::spawn(owner.run(queue, events));
     Handle { jobs, seen }
@@ -173,7 +173,7 @@ fn begin(port: Port, config: config::Printer, events: mpsc::Sender<Event>, timin
 /// # Errors
 /// When it cannot be reached.
 pub async fn condition(config: &config::Printer) -> io::Result<Option<Condition>> {
-    let timing = Timing::default();
+    let timing = PrinterTiming::default();
     let mut wire = Port::from(config).open(timing.connect).await?;
     if config.status == Some(false) {
         return Ok(None);
@@ -217,23 +217,23 @@ impl Handle {
     #[must_use]
     pub fn state(&self) -> String {
         let words = match self.standing() {
-            Standing::NotUsedYet => "not used yet".to_owned(),
-            Standing::Ready => "ok".to_owned(),
-            Standing::Needs(need) => need.to_string(),
+            PrinterStands::NotUsedYet => "not used yet".to_owned(),
+            PrinterStands::Ready => "ok".to_owned(),
+            PrinterStands::Needs(need) => need.to_string(),
         };
         self.with_waiting(words)
     }
 
     /// How it stands.
     #[must_use]
-    pub fn standing(&self) -> Standing {
+    pub fn standing(&self) -> PrinterStands {
         self.seen.borrow().state.clone()
     }
 
     /// What somebody has to do; the words fit behind "the printer is".
     #[must_use]
     pub fn attention(&self) -> Option<String> {
-        let Standing::Needs(need) = self.standing() else { return None };
+        let PrinterStands::Needs(need) = self.standing() else { return None };
         Some(self.with_waiting(need.to_string()))
     }
 
@@ -255,25 +255,25 @@ impl Handle {
 /// What the handles see.
 #[derive(Clone, Debug)]
 struct Shown {
-    state: Standing,
+    state: PrinterStands,
     /// A receipt was taken from the queue and is not printed yet.
     in_hand: bool,
 }
 
 /// How a printer stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum PrinterStands {
     /// Nobody has printed on it or looked at it yet.
     NotUsedYet,
     /// It prints, as far as it tells.
     Ready,
     /// Somebody.
-    Needs(Need),
+    Needs(PrinterNeed),
 }
 
 /// What somebody has to see to. The words fit behind "the printer is".
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Need {
+pub enum PrinterNeed {
     /// It says that it cannot print.
     #[error(transparent)]
     Trouble(Trouble),
@@ -305,9 +305,9 @@ pub enum Need {
 #[derive(Debug)]
 enum Fault {
     /// Nothing was written.
-    NotBegun(Need),
+    NotBegun(PrinterNeed),
     /// Part of it may be on paper.
-    BrokeOff(Need),
+    BrokeOff(PrinterNeed),
 }
 
 /// What a receipt becomes at this printer.
@@ -342,7 +342,7 @@ impl Paper {
 /// The task's own.
 struct Owner {
     port: Port,
-    timing: Timing,
+    timing: PrinterTiming,
     /// For the handles.
     shown: watch::Sender<Shown>,
     paper: Paper,
@@ -356,7 +356,7 @@ struct Owner {
 struct Over;
 
 impl Owner {
-    async fn run(mut self, mut queue: mpsc::Receiver<Job>, events: mpsc::Sender<Event>) {
+    async fn run(mut self, mut queue: mpsc::Receiver<Job>, events: mpsc::Sender<PrinterEvent>) {
         let mut next_look = Instant::now();
         loop {
             // A receipt that comes while it is looked ends the look: the connection is made anew.
@@ -392,25 +392,25 @@ impl Owner {
         };
         match found {
             Ok(condition) => self.show(self.state_of(condition)),
-            Err(error) => self.show(Standing::Needs(self.unreachable(&error))),
+            Err(error) => self.show(PrinterStands::Needs(self.unreachable(&error))),
         }
     }
 
     /// Tries until the receipt is printed, or broke off too often, or nobody is left who could mend anything.
-    async fn until_done(&mut self, mut job: Job, events: &mpsc::Sender<Event>) -> Result<(), Over> {
+    async fn until_done(&mut self, mut job: Job, events: &mpsc::Sender<PrinterEvent>) -> Result<(), Over> {
         let (sale, copy) = (job.receipt.number, job.copy);
         let (mut tries, mut told) = (0, String::new());
         loop {
             let event = match self.print(&job).await {
                 Ok(state) => {
                     self.show(state);
-                    Event::Printed { sale, copy, duplicate: job.duplicate }
+                    PrinterEvent::Printed { sale, copy, duplicate: job.duplicate }
                 }
                 Err(fault) => {
                     let (Fault::NotBegun(need) | Fault::BrokeOff(need)) = &fault;
                     let why = need.to_string();
                     tracing::warn!(sale = sale.get(), copy = copy.as_str(), why, "receipt not printed");
-                    self.show(Standing::Needs(need.clone()));
+                    self.show(PrinterStands::Needs(need.clone()));
                     if matches!(fault, Fault::BrokeOff(_)) {
                         job.duplicate = true;
                         job.torn += 1;
@@ -418,13 +418,13 @@ impl Owner {
                     if job.torn < TORN_TRIES {
                         if told != why {
                             told.clone_from(&why);
-                            events.send(Event::Waits { sale, copy, why }).await.map_err(|_| Over)?;
+                            events.send(PrinterEvent::Waits { sale, copy, why }).await.map_err(|_| Over)?;
                         }
                         self.back_off(tries).await?;
                         tries += 1;
                         continue;
                     }
-                    Event::Failed { sale, copy, why }
+                    PrinterEvent::Failed { sale, copy, why }
                 }
             };
             return events.send(event).await.map_err(|_| Over);
@@ -442,7 +442,7 @@ impl Owner {
     }
 
     /// One try.
-    async fn print(&mut self, job: &Job) -> Result<Standing, Fault> {
+    async fn print(&mut self, job: &Job) -> Result<PrinterStands, Fault> {
         let opened = self.port.open(self.timing.connect).await;
         let mut wire = opened.map_err(|error| Fault::NotBegun(self.unreachable(&error)))?;
         let condition = if self.is_asked() {
@@ -452,7 +452,7 @@ impl Owner {
             None
         };
         if let Some(Condition::Trouble(trouble)) = condition {
-            return Err(Fault::NotBegun(Need::Trouble(trouble)));
+            return Err(Fault::NotBegun(PrinterNeed::Trouble(trouble)));
         }
         if let Err(error) = wire.write(&self.paper.bytes(job), self.timing.write).await {
             wire.drop_unsent();
@@ -502,7 +502,7 @@ impl Owner {
                 _ if finished => return Ok(End::OnPaper),
                 Ok(Ok(answers)) => {
                     if let Condition::Trouble(trouble) = Condition::from_answers(answers) {
-                        return Err(Fault::BrokeOff(Need::Trouble(trouble)));
+                        return Err(Fault::BrokeOff(PrinterNeed::Trouble(trouble)));
                     }
                 }
                 Ok(Err(error)) => return Err(self.interrupted(&error)),
@@ -515,26 +515,26 @@ impl Owner {
         }
     }
 
-    fn state_of(&self, condition: Option<Condition>) -> Standing {
+    fn state_of(&self, condition: Option<Condition>) -> PrinterStands {
         match condition {
-            Some(Condition::Trouble(trouble)) => Standing::Needs(Need::Trouble(trouble)),
-            Some(Condition::PaperNearEnd) => Standing::Needs(Need::PaperNearEnd),
+            Some(Condition::Trouble(trouble)) => PrinterStands::Needs(PrinterNeed::Trouble(trouble)),
+            Some(Condition::PaperNearEnd) => PrinterStands::Needs(PrinterNeed::PaperNearEnd),
             None if self.paper.config.status == Some(true) && self.answers == Some(false) => {
-                Standing::Needs(Need::Silent)
+                PrinterStands::Needs(PrinterNeed::Silent)
             }
-            Some(Condition::Fine) | None => Standing::Ready,
+            Some(Condition::Fine) | None => PrinterStands::Ready,
         }
     }
 
-    fn unreachable(&self, error: &io::Error) -> Need {
-        Need::Unreachable { port: self.port.to_string(), cause: error.to_string() }
+    fn unreachable(&self, error: &io::Error) -> PrinterNeed {
+        PrinterNeed::Unreachable { port: self.port.to_string(), cause: error.to_string() }
     }
 
     fn interrupted(&self, error: &io::Error) -> Fault {
-        Fault::BrokeOff(Need::Interrupted { port: self.port.to_string(), cause: error.to_string() })
+        Fault::BrokeOff(PrinterNeed::Interrupted { port: self.port.to_string(), cause: error.to_string() })
     }
 
-    fn show(&self, state: Standing) {
+    fn show(&self, state: PrinterStands) {
         self.shown.send_if_modified(|shown| {
             let changed = shown.state != state;
             shown.state = state;

@@ -18,7 +18,7 @@ use crate::sale::{HostFacts, Original, Reason, Receipt, ReceiptOutcome, Why};
 use crate::transaction::{PaymentId, ReceiptCopy, Reference};
 use crate::words::{Message, Words};
 
-use super::layout::{Page, Row};
+use super::layout::{Page, ReceiptRow};
 
 /// What a shop prints on each receipt, and in which language.
 #[derive(Clone, Debug, Default)]
@@ -57,10 +57,10 @@ struct Composing<'a> {
 impl Composing<'_> {
     fn head(&mut self, merchant: &[String]) {
         for (nth, line) in merchant.iter().enumerate() {
-            self.page.push(if nth == 0 { Row::Large(line.clone()) } else { Row::Centred(line.clone()) });
+            self.page.push(if nth == 0 { ReceiptRow::Large(line.clone()) } else { ReceiptRow::Centred(line.clone()) });
         }
         let receipt = self.receipt;
-        self.page.push(Row::Rule);
+        self.page.push(ReceiptRow::Rule);
         self.pair(Message::Terminal, &receipt.terminal_id);
         self.pair_if(Message::MerchantId, receipt.host.merchant_id.as_deref());
         self.pair(Message::Date, &self.words.date_and_time(&receipt.local_time));
@@ -71,7 +71,7 @@ impl Composing<'_> {
     /// Kind, amount, outcome. The big amount is the one that was or would have been charged.
     fn what_happened(&mut self) {
         let (receipt, words) = (self.receipt, self.words);
-        self.page.push(Row::Rule);
+        self.page.push(ReceiptRow::Rule);
         self.centred(words.title(receipt.kind));
         if let Some((tip, base)) = receipt.tip.and_then(|tip| Some((tip, receipt.amount.less(tip)?))) {
             self.pair(Message::Amount, &words.amount(base));
@@ -82,7 +82,7 @@ impl Composing<'_> {
             ReceiptOutcome::PartiallyApproved(part) => *part,
             _ => receipt.amount,
         };
-        self.page.push(Row::Amount(words.amount(charged)));
+        self.page.push(ReceiptRow::Amount(words.amount(charged)));
         self.outcome();
     }
 
@@ -133,7 +133,7 @@ impl Composing<'_> {
         let charged = is_charged(&receipt.outcome);
         let code = receipt.host.issuer_code.as_deref().or(receipt.host.acquirer_code.as_deref()).filter(|_| charged);
         if card.is_some() || last4.is_some() || code.is_some() {
-            self.page.push(Row::Rule);
+            self.page.push(ReceiptRow::Rule);
         }
         if card.is_some() || last4.is_some() {
             self.pair_if(Message::Brand, brand);
@@ -157,7 +157,7 @@ impl Composing<'_> {
 
     /// For whoever settles a dispute about the card; the names are EMV's in every language.
     fn chip(&mut self, card: &CardFacts) {
-        let mut fact = |name: &str, value: &str| self.page.push(Row::Pair(name.to_owned(), value.to_owned()));
+        let mut fact = |name: &str, value: &str| self.page.push(ReceiptRow::Pair(name.to_owned(), value.to_owned()));
         if let Some(cryptogram) = card.cryptogram {
             let kind = match cryptogram.kind {
                 CryptogramKind::Aac => "AAC",
@@ -178,7 +178,7 @@ impl Composing<'_> {
         let Some(Original { number, reference, local_time, brand: _, last4: _ }) = &self.receipt.original else {
             return;
         };
-        self.page.push(Row::Rule);
+        self.page.push(ReceiptRow::Rule);
         self.centred(self.words.label(Message::Original));
         self.pair(Message::SaleNumber, &number.to_string());
         self.pair_if(Message::Reference, reference.as_ref().map(Reference::as_str));
@@ -202,7 +202,7 @@ impl Composing<'_> {
             (Message::PaymentId, host.id.as_ref().map(PaymentId::as_str)),
         ];
         if facts.iter().any(|(_, value)| value.is_some()) {
-            self.page.push(Row::Rule);
+            self.page.push(ReceiptRow::Rule);
         }
         for (label, value) in facts {
             self.pair_if(label, value);
@@ -212,10 +212,10 @@ impl Composing<'_> {
     /// `pos.statusText` on its own lines (interface: Point of sale), and the shop's.
     fn last_lines(&mut self, footer: &[String]) {
         if let Some(text) = &self.receipt.host.status_text {
-            self.page.push(Row::Status(text.clone()));
+            self.page.push(ReceiptRow::Status(text.clone()));
         }
         if !footer.is_empty() {
-            self.page.push(Row::Rule);
+            self.page.push(ReceiptRow::Rule);
         }
         for line in footer {
             self.centred(line);
@@ -226,12 +226,12 @@ impl Composing<'_> {
         let (receipt, words) = (self.receipt, self.words);
         let cvm = receipt.card.as_ref().and_then(|card| card.cvm);
         let signed = matches!(cvm, Some(Cvm::Signature | Cvm::OfflinePinAndSignature)) && is_charged(&receipt.outcome);
-        self.page.push(Row::Rule);
+        self.page.push(ReceiptRow::Rule);
         match self.copy {
             ReceiptCopy::Merchant => {
                 if signed {
-                    self.page.push(Row::Left(words.agreement(receipt.kind).to_owned()));
-                    self.page.push(Row::SignatureLine(words.label(Message::Signature).to_owned()));
+                    self.page.push(ReceiptRow::Left(words.agreement(receipt.kind).to_owned()));
+                    self.page.push(ReceiptRow::SignatureLine(words.label(Message::Signature).to_owned()));
                 }
                 self.bold(words.label(Message::MerchantCopy));
             }
@@ -246,15 +246,15 @@ impl Composing<'_> {
 /// The means to add a row.
 impl Composing<'_> {
     fn centred(&mut self, text: &str) {
-        self.page.push(Row::Centred(text.to_owned()));
+        self.page.push(ReceiptRow::Centred(text.to_owned()));
     }
 
     fn bold(&mut self, text: &str) {
-        self.page.push(Row::Bold(text.to_owned()));
+        self.page.push(ReceiptRow::Bold(text.to_owned()));
     }
 
     fn pair(&mut self, label: Message, value: &str) {
-        self.page.push(Row::Pair(self.words.label(label).to_owned(), value.to_owned()));
+        self.page.push(ReceiptRow::Pair(self.words.label(label).to_owned(), value.to_owned()));
     }
 
     fn pair_if(&mut self, label: Message, value: Option<&str>) {

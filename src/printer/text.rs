@@ -4,7 +4,7 @@
 use crate::sale::Receipt;
 use crate::transaction::ReceiptCopy;
 
-use super::layout::{Align, Line};
+use super::layout::{Align, PrintedLine};
 use super::receipt::{Letterhead, compose};
 
 /// One copy of a receipt as text for paper of `columns` characters.
@@ -15,7 +15,7 @@ pub fn text(receipt: &Receipt, letterhead: &Letterhead, copy: ReceiptCopy, colum
 
 /// The lines as text for paper of `columns` characters. Bold and size are lost, the middle is kept.
 #[must_use]
-pub fn plain(lines: &[Line], columns: u8) -> String {
+pub fn plain(lines: &[PrintedLine], columns: u8) -> String {
     let mut text = String::new();
     for line in lines {
         let free = usize::from(columns).saturating_sub(line.text().chars().count());

@@ -17,7 +17,7 @@ use tokio::time::{Instant, sleep, timeout};
 use tokio_serial::{ClearBuffer, SerialPort, SerialPortBuilderExt, SerialStream};
 
 use crate::config::{self, FlowControl};
-use crate::wire::{Stream, Way};
+use crate::wire::{Connector, Stream};
 
 /// How often it is looked whether the last bytes have left: a line of 42 characters at 9600 baud takes 44 ms.
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
@@ -33,7 +33,7 @@ pub(super) enum Port {
         baud: u32,
         flow: FlowControl,
     },
-    Given(Way),
+    Given(Connector),
 }
 
 /// An open connection for one receipt.

@@ -51,14 +51,14 @@ pub enum Nad {
 #[derive(Debug, PartialEq, Eq)]
 pub enum Received<'a> {
     /// A whole message.
-    Message(Message<'a>),
+    Message(ApduMessage<'a>),
     /// Something was lost.
-    Fault(Fault),
+    Fault(LinkFault),
 }
 
 /// A whole message: a command, or an answer or unsolicited message with its two status bytes.
 #[derive(PartialEq, Eq)]
-pub struct Message<'a> {
+pub struct ApduMessage<'a> {
     /// Who sent it, or for whom a command is.
     pub nad: Nad,
     /// Sent by the reader on its own account.
@@ -68,7 +68,7 @@ pub struct Message<'a> {
 }
 
 // It may be card data: length only.
-impl std::fmt::Debug for Message<'_> {
+impl std::fmt::Debug for ApduMessage<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { nad, unsolicited, bytes } = self;
         write!(f, "Message({nad:?}, unsolicited {unsolicited}, {} bytes)", bytes.len())
@@ -77,7 +77,7 @@ impl std::fmt::Debug for Message<'_> {
 
 /// What was lost on the line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Fault {
+pub enum LinkFault {
     /// Bytes that belong to no right packet, counted up to the next right packet or [`Decoder::silence`]. From
     /// [`MIN_PACKET`] on they may have been a packet.
     #[error("{bytes} bytes of no packet")]
@@ -180,7 +180,7 @@ impl Decoder {
 
     fn report_dropped(&mut self, on: &mut impl FnMut(Received<'_>)) {
         if self.dropped > 0 {
-            on(Received::Fault(Fault::Garbage { bytes: self.dropped }));
+            on(Received::Fault(LinkFault::Garbage { bytes: self.dropped }));
             self.dropped = 0;
         }
     }
@@ -191,7 +191,7 @@ impl Decoder {
         for (nad, chain) in [(Nad::Reader, &mut self.reader), (Nad::Base, &mut self.base)] {
             if chain.is_open() {
                 chain.clear();
-                on(Received::Fault(Fault::BrokenChain(nad)));
+                on(Received::Fault(LinkFault::BrokenChain(nad)));
             }
         }
     }
@@ -269,10 +269,10 @@ impl Chain {
         {
             // The vendor takes a mixed chain as a broken stream. What comes now may still be whole.
             self.clear();
-            on(Received::Fault(Fault::BrokenChain(nad)));
+            on(Received::Fault(LinkFault::BrokenChain(nad)));
         }
         match self.state {
-            ChainState::Closed if !more => return on(Received::Message(Message { nad, unsolicited, bytes: apdu })),
+            ChainState::Closed if !more => return on(Received::Message(ApduMessage { nad, unsolicited, bytes: apdu })),
             ChainState::TooLong { .. } if more => return,
             ChainState::TooLong { .. } => return self.clear(),
             ChainState::Closed | ChainState::Open { .. } => {}
@@ -280,11 +280,11 @@ impl Chain {
         if self.bytes.extend_from_slice(apdu).is_err() {
             self.clear();
             self.state = if more { ChainState::TooLong { unsolicited } } else { ChainState::Closed };
-            return on(Received::Fault(Fault::TooLong(nad)));
+            return on(Received::Fault(LinkFault::TooLong(nad)));
         }
         self.state = ChainState::Open { unsolicited };
         if !more {
-            on(Received::Message(Message { nad, unsolicited, bytes: &self.bytes }));
+            on(Received::Message(ApduMessage { nad, unsolicited, bytes: &self.bytes }));
             self.clear();
         }
     }

@@ -47,7 +47,7 @@ pub use driver::ReaderFamily;
 pub use local_time::LocalTime;
 pub use port::{ReaderGone, ReaderHandle, spawn};
 pub use reasons::{NoAmount, NoCard, NotEncrypting, Unready};
-pub use settings::{ClockSource, Language, ReaderSettings};
+pub use settings::{ClockSource, ReaderLanguage, ReaderSettings};
 
 /// What the agent asks of the reader. At most one sale is under way; an order for another number is ignored.
 #[derive(Debug)]

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::LocalTime;
-use crate::wire::Way;
+use crate::wire::Connector;
 
 /// What a reader of any family needs to know from the configuration.
 #[derive(Clone)]
@@ -20,9 +20,9 @@ pub struct ReaderSettings {
     /// The board's local time.
     pub clock: ClockSource,
     /// The shop's language, for the reader's texts while no card has named another.
-    pub language: Language,
+    pub language: ReaderLanguage,
     /// The wire, when it is given instead of opened at `port`.
-    pub way: Option<Way>,
+    pub way: Option<Connector>,
 }
 
 /// Gives the board's local time, or `None` while its clock is not trusted (design: invariant 8).
@@ -30,7 +30,7 @@ pub type ClockSource = Arc<dyn Fn() -> Option<LocalTime> + Send + Sync>;
 
 /// A language of the texts that the driver shows on the reader.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Language {
+pub enum ReaderLanguage {
     /// en
     #[default]
     English,
@@ -48,7 +48,7 @@ pub enum Language {
     Polish,
 }
 
-impl Language {
+impl ReaderLanguage {
     const ALL: [(Self, &'static str); 7] = [
         (Self::English, "en"),
         (Self::German, "de"),
@@ -89,7 +89,7 @@ impl ReaderSettings {
             serials: Vec::new(),
             icc_masked_tags: false,
             clock: Arc::new(|| None),
-            language: Language::default(),
+            language: ReaderLanguage::default(),
             way: None,
         }
     }

@@ -9,7 +9,7 @@ use std::io::{self, BufRead, Read};
 
 use chrono::NaiveDate;
 
-use super::row::{Column, Fault, Row};
+use super::row::{Column, RowFault, SettlementRow};
 
 /// Longest line in bytes. The columns of the document, each at its longest and in four-byte characters, are some 9 KiB.
 const LONGEST_LINE: usize = 16 * 1024;
@@ -26,7 +26,7 @@ pub enum HeaderError {
     Unreadable(#[from] io::Error),
     /// Its first line is no text of a bearable length.
     #[error("line 1, the header, {0}")]
-    Header(Fault),
+    Header(RowFault),
     /// A column that the work needs is not in the header.
     #[error(
         "line 1, the header, lacks {}; give the gateway's reconciliation file, separated by semicolons, with its header",
@@ -58,11 +58,11 @@ pub struct SettlementFile<R> {
 
 /// One record of the file.
 #[derive(Debug)]
-pub struct Line<'a> {
+pub struct SettlementLine<'a> {
     /// Its line, counted from 1; the header is line 1.
     pub number: u64,
     /// What it says.
-    pub row: Result<Row<'a>, Fault>,
+    pub row: Result<SettlementRow<'a>, RowFault>,
 }
 
 impl<R: BufRead> SettlementFile<R> {
@@ -109,13 +109,13 @@ impl<R: BufRead> SettlementFile<R> {
     /// # Errors
     /// When the file cannot be read on. A line that says nothing sensible is no such error.
     #[allow(clippy::should_implement_trait, reason = "a row borrows the line it stands in, which no Iterator can say")]
-    pub fn next(&mut self) -> io::Result<Option<Line<'_>>> {
+    pub fn next(&mut self) -> io::Result<Option<SettlementLine<'_>>> {
         let Some(line) = self.lines.next_that_is_not_empty()? else {
             return Ok(None);
         };
         let row = std::str::from_utf8(&self.lines.bytes)
-            .map_err(|_| Fault::NotUtf8)
-            .and_then(|text| if line.too_long { Err(Fault::TooLong { most: LONGEST_LINE }) } else { Ok(text) })
+            .map_err(|_| RowFault::NotUtf8)
+            .and_then(|text| if line.too_long { Err(RowFault::TooLong { most: LONGEST_LINE }) } else { Ok(text) })
             .and_then(|text| fields(text, &mut self.unquoted))
             .and_then(|(text, separator)| {
                 let mut values = [""; Column::COUNT];
@@ -128,11 +128,11 @@ impl<R: BufRead> SettlementFile<R> {
                 }
                 // One field too many or too few shifts all that follow: an amount would be read from another column.
                 if found != self.columns.len() {
-                    return Err(Fault::Fields { found, expected: self.columns.len() });
+                    return Err(RowFault::Fields { found, expected: self.columns.len() });
                 }
-                Row::read(&values)
+                SettlementRow::read(&values)
             });
-        Ok(Some(Line { number: line.number, row }))
+        Ok(Some(SettlementLine { number: line.number, row }))
     }
 }
 
@@ -151,14 +151,14 @@ struct Counted {
 }
 
 impl<R: BufRead> Lines<R> {
-    fn next(&mut self) -> io::Result<Option<Result<&str, Fault>>> {
+    fn next(&mut self) -> io::Result<Option<Result<&str, RowFault>>> {
         let Some(Counted { too_long, .. }) = self.read()? else {
             return Ok(None);
         };
         if too_long {
-            return Ok(Some(Err(Fault::TooLong { most: LONGEST_LINE })));
+            return Ok(Some(Err(RowFault::TooLong { most: LONGEST_LINE })));
         }
-        Ok(Some(std::str::from_utf8(&self.bytes).map_err(|_| Fault::NotUtf8)))
+        Ok(Some(std::str::from_utf8(&self.bytes).map_err(|_| RowFault::NotUtf8)))
     }
 
     fn next_that_is_not_empty(&mut self) -> io::Result<Option<Counted>> {
@@ -199,7 +199,7 @@ impl<R: BufRead> Lines<R> {
 }
 
 /// The line as it can be split, and the sign to split it at.
-fn fields<'a>(line: &'a str, unquoted: &'a mut String) -> Result<(&'a str, char), Fault> {
+fn fields<'a>(line: &'a str, unquoted: &'a mut String) -> Result<(&'a str, char), RowFault> {
     if !line.contains('"') {
         return Ok((line, ';'));
     }
@@ -224,9 +224,9 @@ fn fields<'a>(line: &'a str, unquoted: &'a mut String) -> Result<(&'a str, char)
 }
 
 /// Takes one field from behind its opening quote, and gives what follows its closing one: `;` or the end.
-fn unquote<'a>(mut rest: &'a str, field: &mut String) -> Result<&'a str, Fault> {
+fn unquote<'a>(mut rest: &'a str, field: &mut String) -> Result<&'a str, RowFault> {
     loop {
-        let (text, behind) = rest.split_once('"').ok_or(Fault::Quote)?;
+        let (text, behind) = rest.split_once('"').ok_or(RowFault::Quote)?;
         field.push_str(text);
         match behind.strip_prefix('"') {
             Some(doubled) => {
@@ -234,7 +234,7 @@ fn unquote<'a>(mut rest: &'a str, field: &mut String) -> Result<&'a str, Fault> 
                 rest = doubled;
             }
             None if behind.is_empty() || behind.starts_with(';') => return Ok(behind),
-            None => return Err(Fault::Quote),
+            None => return Err(RowFault::Quote),
         }
     }
 }
@@ -259,7 +259,7 @@ pub fn date(text: &str) -> Option<NaiveDate> {
 mod tests {
     use super::*;
 
-    fn split(line: &str) -> Result<Vec<String>, Fault> {
+    fn split(line: &str) -> Result<Vec<String>, RowFault> {
         let mut unquoted = String::new();
         let (text, separator) = fields(line, &mut unquoted)?;
         Ok(text.split(separator).map(str::to_owned).collect())
@@ -271,7 +271,7 @@ mod tests {
         assert_eq!(split(r#""a;b";"say ""hi""";c"d"#).unwrap(), ["a;b", "say \"hi\"", "c\"d"]);
         assert_eq!(split(r#"x;"""#).unwrap(), ["x", ""]);
         for wrong in [r#""a;b"#, r#""a"b;c"#, r#"a;""#, "\"\"\""] {
-            assert_eq!(split(wrong), Err(Fault::Quote), "{wrong}");
+            assert_eq!(split(wrong), Err(RowFault::Quote), "{wrong}");
         }
     }
 

@@ -83,7 +83,7 @@ struct Key {
 
 /// Where an entry is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place(u32);
+pub(super) struct LedgerPlace(u32);
 
 impl Ledger {
     /// Without sales; `terminal` is the configured one, so that its rows are judged although it never sold.
@@ -161,21 +161,21 @@ impl Ledger {
         self.sales.is_empty()
     }
 
-    pub(super) fn by_reference(&self, reference: &str) -> Option<Place> {
+    pub(super) fn by_reference(&self, reference: &str) -> Option<LedgerPlace> {
         self.find(&self.references, reference)
     }
 
-    pub(super) fn by_payment(&self, id: &str) -> Option<Place> {
+    pub(super) fn by_payment(&self, id: &str) -> Option<LedgerPlace> {
         self.find(&self.payments, id)
     }
 
-    fn find(&self, keys: &[Key], name: &str) -> Option<Place> {
+    fn find(&self, keys: &[Key], name: &str) -> Option<LedgerPlace> {
         let Key { hash, .. } = key(&self.hasher, name, 0);
         let at = keys.partition_point(|key| key.hash < hash);
-        keys.get(at).filter(|key| key.hash == hash).map(|key| Place(key.sale))
+        keys.get(at).filter(|key| key.hash == hash).map(|key| LedgerPlace(key.sale))
     }
 
-    pub(super) fn entry(&mut self, place: Place) -> &mut Entry {
+    pub(super) fn entry(&mut self, place: LedgerPlace) -> &mut Entry {
         &mut self.sales[place.0 as usize]
     }
 

@@ -12,10 +12,10 @@ use chrono::NaiveDate;
 use crate::money::Currency;
 
 use super::due::Charged;
-use super::file::Line;
-use super::ledger::{Entry, Ledger, Place};
-use super::report::{Days, Finding, Kind, Money, Summary};
-use super::row::{RecordType, Row};
+use super::file::SettlementLine;
+use super::ledger::{Entry, Ledger, LedgerPlace};
+use super::report::{Days, Difference, DifferenceKind, Money, Summary};
+use super::row::{RecordType, SettlementRow};
 
 /// The local dates of the sales that the file should settle; what is not given is taken from the file.
 #[derive(Clone, Copy, Debug, Default)]
@@ -39,7 +39,7 @@ pub struct Matching {
 /// Whose row it is.
 enum Whose {
     /// Of this sale.
-    Known(Place),
+    Known(LedgerPlace),
     /// Of this terminal as far as can be told, and the journal does not know it.
     Unknown,
     /// Of this terminal, from before the sales that are looked at.
@@ -59,12 +59,15 @@ impl Matching {
     }
 
     /// Counts a line, and gives out what it alone shows.
-    pub fn take(&mut self, line: Line<'_>, out: &mut impl FnMut(Finding)) {
+    pub fn take(&mut self, line: SettlementLine<'_>, out: &mut impl FnMut(Difference)) {
         self.summary.rows += 1;
         let row = match line.row {
             Ok(row) => row,
             Err(fault) => {
-                let finding = Finding { why: Some(fault.to_string()), ..Finding::at(Kind::Malformed, line.number) };
+                let finding = Difference {
+                    why: Some(fault.to_string()),
+                    ..Difference::at(DifferenceKind::Malformed, line.number)
+                };
                 return self.summary.found(finding, None, out);
             }
         };
@@ -83,12 +86,12 @@ impl Matching {
                 if let (Whose::Known(place), RecordType::Settled) = (&whose, row.record_type) {
                     self.ledger.entry(*place).line = short(line.number);
                 }
-                self.row_found(Kind::SettlementFailed, line.number, &row, &whose, out);
+                self.row_found(DifferenceKind::SettlementFailed, line.number, &row, &whose, out);
             }
             (RecordType::Settled, _) => self.settled(line.number, &row, &whose, out),
-            (RecordType::Chargeback, _) => self.row_found(Kind::Chargeback, line.number, &row, &whose, out),
+            (RecordType::Chargeback, _) => self.row_found(DifferenceKind::Chargeback, line.number, &row, &whose, out),
             (RecordType::ChargebackReversal, _) => {
-                self.row_found(Kind::ChargebackReversal, line.number, &row, &whose, out);
+                self.row_found(DifferenceKind::ChargebackReversal, line.number, &row, &whose, out);
             }
             (RecordType::Fee, _) => {
                 // What leaves the shop's account is what it cost.
@@ -99,7 +102,7 @@ impl Matching {
     }
 
     /// After the last line: gives out what only the whole file shows.
-    pub fn finish(mut self, out: &mut impl FnMut(Finding)) -> Summary {
+    pub fn finish(mut self, out: &mut impl FnMut(Difference)) -> Summary {
         let from = self.given.from.or(self.settles.map(|(first, _)| first));
         let to = self.given.to.or(self.settles.map(|(_, last)| last));
         let (from_given, to_given) = (self.given.from.is_some(), self.given.to.is_some());
@@ -118,7 +121,7 @@ impl Matching {
         self.summary
     }
 
-    fn whose(&self, row: &Row<'_>) -> Whose {
+    fn whose(&self, row: &SettlementRow<'_>) -> Whose {
         if let Some(reference) = row.transaction {
             if let Some(place) = self.ledger.by_reference(reference) {
                 return Whose::Known(place);
@@ -136,7 +139,7 @@ impl Matching {
         row.payment.map_or(Whose::NoOnes, |id| self.ledger.by_payment(id).map_or(Whose::Unknown, Whose::Known))
     }
 
-    fn settled(&mut self, line: u64, row: &Row<'_>, whose: &Whose, out: &mut impl FnMut(Finding)) {
+    fn settled(&mut self, line: u64, row: &SettlementRow<'_>, whose: &Whose, out: &mut impl FnMut(Difference)) {
         let amount = Money { minor: row.amount.into(), currency: row.currency };
         self.summary
             .settlement_fees
@@ -145,7 +148,7 @@ impl Matching {
             Whose::Known(place) => *place,
             Whose::Earlier => return self.summary.earlier_sales.add(Some(amount)),
             Whose::Unknown | Whose::Other | Whose::NoOnes => {
-                return self.row_found(Kind::MissingAtTerminal, line, row, whose, out);
+                return self.row_found(DifferenceKind::MissingAtTerminal, line, row, whose, out);
             }
         };
         let entry = *self.ledger.entry(place);
@@ -157,13 +160,20 @@ impl Matching {
             entry.settled = entry.settled.saturating_add(row.amount);
             entry.is_settled = true;
         } else {
-            self.row_found(Kind::CurrencyDiffers, line, row, whose, out);
+            self.row_found(DifferenceKind::CurrencyDiffers, line, row, whose, out);
         }
     }
 
-    fn row_found(&mut self, kind: Kind, line: u64, row: &Row<'_>, whose: &Whose, out: &mut impl FnMut(Finding)) {
+    fn row_found(
+        &mut self,
+        kind: DifferenceKind,
+        line: u64,
+        row: &SettlementRow<'_>,
+        whose: &Whose,
+        out: &mut impl FnMut(Difference),
+    ) {
         let amount = Money { minor: row.amount.into(), currency: row.currency };
-        let mut finding = Finding { date: Some(row.date), amount: Some(amount), ..Finding::at(kind, line) };
+        let mut finding = Difference { date: Some(row.date), amount: Some(amount), ..Difference::at(kind, line) };
         if let Whose::Known(place) = whose {
             let entry = *self.ledger.entry(*place);
             finding.sale = Some(entry.number.into());
@@ -176,33 +186,34 @@ impl Matching {
 }
 
 /// What is wrong with a sale when the file has been read, and the amount that is counted for it.
-fn sale_ends(entry: Entry, currency: Currency, days: Option<Days>) -> Option<(Finding, Money)> {
+fn sale_ends(entry: Entry, currency: Currency, days: Option<Days>) -> Option<(Difference, Money)> {
     let due = Money { minor: entry.due.into(), currency };
     let settled = Money { minor: entry.settled.into(), currency };
-    let of_sale = |kind| Finding {
+    let of_sale = |kind| Difference {
         sale: Some(entry.number.into()),
         date: Some(entry.day),
         line: (entry.line != 0).then_some(entry.line.into()),
-        ..Finding::new(kind)
+        ..Difference::new(kind)
     };
     let settled_though = |kind| {
-        let finding = Finding { settled: Some(settled), ..of_sale(kind) };
+        let finding = Difference { settled: Some(settled), ..of_sale(kind) };
         // Settled and refunded is as good as never settled.
         (settled.minor != 0).then_some((finding, settled))
     };
     match entry.charged {
         Charged::Yes if entry.is_settled && settled.minor != due.minor => {
-            let finding = Finding { due: Some(due), settled: Some(settled), ..of_sale(Kind::AmountDiffers) };
+            let finding =
+                Difference { due: Some(due), settled: Some(settled), ..of_sale(DifferenceKind::AmountDiffers) };
             Some((finding, Money { minor: settled.minor - due.minor, currency }))
         }
         // A line without a sum was found already: it failed, or is in another currency.
         Charged::Yes if entry.line == 0 && days.is_some_and(|days| days.include(entry.day)) => {
-            Some((Finding { due: Some(due), ..of_sale(Kind::MissingAtGateway) }, due))
+            Some((Difference { due: Some(due), ..of_sale(DifferenceKind::MissingAtGateway) }, due))
         }
         Charged::Yes => None,
-        Charged::Reversed => settled_though(Kind::SettledThoughReversed),
-        Charged::No => settled_though(Kind::SettledThoughNotCharged),
-        Charged::Unsure => settled_though(Kind::SettledThoughUnconfirmed),
+        Charged::Reversed => settled_though(DifferenceKind::SettledThoughReversed),
+        Charged::No => settled_though(DifferenceKind::SettledThoughNotCharged),
+        Charged::Unsure => settled_though(DifferenceKind::SettledThoughUnconfirmed),
     }
 }
 

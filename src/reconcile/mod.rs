@@ -19,8 +19,8 @@ mod matching;
 mod report;
 mod row;
 
-pub use file::{HeaderError, Line, SettlementFile, date};
+pub use file::{HeaderError, SettlementFile, SettlementLine, date};
 pub use ledger::{Error, Ledger, MOST_SALES};
 pub use matching::{Matching, Period};
-pub use report::{Finding, Kind, Money, Summary, Tally};
-pub use row::{Fault, PaymentType, RecordType, Row};
+pub use report::{Difference, DifferenceKind, Money, Summary, Tally};
+pub use row::{PaymentType, RecordType, RowFault, SettlementRow};

@@ -13,7 +13,7 @@ use serde::{Serialize, Serializer};
 use crate::money::Currency;
 use crate::transaction::SaleNumber;
 
-use super::row::Row;
+use super::row::SettlementRow;
 
 /// Most characters of a text of the file: the longest that the document allows.
 const LONGEST_TEXT: usize = 255;
@@ -21,7 +21,7 @@ const LONGEST_TEXT: usize = 255;
 /// What was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub enum DifferenceKind {
     /// An approved sale that no row settles.
     MissingAtGateway,
     /// A settled row of a payment that the journal does not know.
@@ -46,7 +46,7 @@ pub enum Kind {
     Malformed,
 }
 
-impl Kind {
+impl DifferenceKind {
     /// All of them, as they stand in the summary.
     const ALL: [Self; 11] = [
         Self::MissingAtGateway,
@@ -130,10 +130,10 @@ impl Serialize for Money {
 /// One thing to look at. What is not known or has no meaning for its kind is absent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Finding {
+pub struct Difference {
     /// What it is.
     #[serde(rename = "finding")]
-    pub kind: Kind,
+    pub kind: DifferenceKind,
     /// The file's line; of a sale the latest line that settles it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
@@ -175,8 +175,8 @@ pub struct Finding {
     pub why: Option<String>,
 }
 
-impl Finding {
-    pub(super) fn new(kind: Kind) -> Self {
+impl Difference {
+    pub(super) fn new(kind: DifferenceKind) -> Self {
         Self {
             kind,
             line: None,
@@ -195,18 +195,18 @@ impl Finding {
         }
     }
 
-    pub(super) fn at(kind: Kind, line: u64) -> Self {
+    pub(super) fn at(kind: DifferenceKind, line: u64) -> Self {
         Self { line: Some(line), ..Self::new(kind) }
     }
 
     /// Takes over what lets a person ask for the payment.
-    pub(super) fn name_payment(&mut self, row: &Row<'_>) {
+    pub(super) fn name_payment(&mut self, row: &SettlementRow<'_>) {
         let text = |text: Option<&str>| text.map(|text| text.chars().take(LONGEST_TEXT).collect::<String>());
         self.transaction_id = text(row.transaction);
         self.payment_id = text(row.payment);
         self.invoice_id = text(row.invoice);
         self.clearing_institute = text(row.institute);
-        if matches!(self.kind, Kind::Chargeback | Kind::ChargebackReversal) {
+        if matches!(self.kind, DifferenceKind::Chargeback | DifferenceKind::ChargebackReversal) {
             self.reason_code = text(row.reason_code);
             self.reason = text(row.reason);
         }
@@ -214,7 +214,7 @@ impl Finding {
 }
 
 /// One line for people.
-impl fmt::Display for Finding {
+impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fn text(value: Option<&impl ToString>) -> Option<String> {
             value.map(ToString::to_string)
@@ -302,7 +302,7 @@ pub struct Summary {
     pub matched: Tally,
     /// What was found, by kind.
     #[serde(serialize_with = "kinds")]
-    pub findings: BTreeMap<Kind, Tally>,
+    pub findings: BTreeMap<DifferenceKind, Tally>,
     /// What settling payments cost (`SettlementFee`); the count is of settled rows.
     pub settlement_fees: Tally,
     /// Records of fees by `PaymentType`; what was paid back is subtracted.
@@ -330,7 +330,7 @@ impl Summary {
         }
     }
 
-    pub(super) fn found(&mut self, finding: Finding, counts: Option<Money>, out: &mut impl FnMut(Finding)) {
+    pub(super) fn found(&mut self, finding: Difference, counts: Option<Money>, out: &mut impl FnMut(Difference)) {
         self.findings.entry(finding.kind).or_default().add(counts);
         out(finding);
     }
@@ -360,7 +360,7 @@ impl fmt::Display for Summary {
         row("rows", &Tally { count: self.rows, ..Tally::default() })?;
         row("matched", &self.matched)?;
         let none = Tally::default();
-        for kind in Kind::ALL {
+        for kind in DifferenceKind::ALL {
             let tally = self.findings.get(&kind).unwrap_or(&none);
             if tally.count > 0 || kind.is_always_told() {
                 row(kind.words(), tally)?;
@@ -402,9 +402,9 @@ fn values<S: Serializer>(amounts: &BTreeMap<&'static str, Money>, to: S) -> Resu
 }
 
 /// Every kind, so that a program need not know which are absent.
-fn kinds<S: Serializer>(found: &BTreeMap<Kind, Tally>, to: S) -> Result<S::Ok, S::Error> {
+fn kinds<S: Serializer>(found: &BTreeMap<DifferenceKind, Tally>, to: S) -> Result<S::Ok, S::Error> {
     let none = Tally::default();
-    to.collect_map(Kind::ALL.iter().map(|kind| (kind, found.get(kind).unwrap_or(&none))))
+    to.collect_map(DifferenceKind::ALL.iter().map(|kind| (kind, found.get(kind).unwrap_or(&none))))
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use super::file::date;
 
 /// Why a line cannot be counted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Fault {
+pub enum RowFault {
     /// Longer than any line of such a file.
     #[error("is longer than {most} bytes")]
     TooLong {
@@ -143,7 +143,7 @@ payment_types! {
 
 /// A line that makes sense.
 #[derive(Debug)]
-pub struct Row<'a> {
+pub struct SettlementRow<'a> {
     /// What it is about.
     pub record_type: RecordType,
     /// Which kind of it.
@@ -176,12 +176,12 @@ pub struct Row<'a> {
     pub institute: Option<&'a str>,
 }
 
-impl<'a> Row<'a> {
+impl<'a> SettlementRow<'a> {
     /// Reads the values of one line, one for each column; a column that the file does not have is empty.
-    pub(super) fn read(values: &[&'a str; Column::COUNT]) -> Result<Self, Fault> {
+    pub(super) fn read(values: &[&'a str; Column::COUNT]) -> Result<Self, RowFault> {
         use Column as C;
         let value = |column: C| values[column as usize];
-        let wrong = |column: C, expected| Fault::Value { column: column.name(), expected };
+        let wrong = |column: C, expected| RowFault::Value { column: column.name(), expected };
         let some = |column: C| Some(value(column)).filter(|value| !value.is_empty());
         let currency =
             |column: C| Currency::from_code(value(column)).map_err(|_| wrong(column, "an ISO 4217 code such as EUR"));
@@ -205,7 +205,7 @@ impl<'a> Row<'a> {
         })?;
         use PaymentType as P;
         if record_type == RecordType::Settled && !matches!(payment_type, P::Debit | P::Credit | P::Refund) {
-            return Err(Fault::NotSettling { found: payment_type.name() });
+            return Err(RowFault::NotSettling { found: payment_type.name() });
         }
         let sign = match value(C::Cashflow) {
             "POS" => 1,
@@ -240,7 +240,7 @@ impl<'a> Row<'a> {
         };
         // A fee may be for a month; everything else is about one payment.
         let nameless = row.transaction.is_none() && row.payment.is_none();
-        if nameless && record_type != RecordType::Fee { Err(Fault::Nameless) } else { Ok(row) }
+        if nameless && record_type != RecordType::Fee { Err(RowFault::Nameless) } else { Ok(row) }
     }
 }
 

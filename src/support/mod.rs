@@ -55,7 +55,7 @@ pub enum Error {
 
 /// What the caller has found out already.
 #[derive(Debug)]
-pub struct Found<'a> {
+pub struct FoundBefore<'a> {
     /// The configuration's file.
     pub config: &'a Path,
     /// The doctor's report as a person reads it.
@@ -92,7 +92,7 @@ impl Archive {
     ///
     /// # Errors
     /// [`Error::Unwritable`].
-    pub fn write(mut self, found: Found<'_>, now: DateTime<Utc>) -> Result<Vec<String>, Error> {
+    pub fn write(mut self, found: FoundBefore<'_>, now: DateTime<Utc>) -> Result<Vec<String>, Error> {
         let parts = gather(found, now);
         let written = pack(&parts, now).and_then(|bytes| {
             let Some(out) = &mut self.out else { return Ok(()) };
@@ -115,7 +115,7 @@ impl Drop for Archive {
 }
 
 /// Every part with its name, clean.
-fn gather(found: Found<'_>, now: DateTime<Utc>) -> Vec<(&'static str, String)> {
+fn gather(found: FoundBefore<'_>, now: DateTime<Utc>) -> Vec<(&'static str, String)> {
     let text = fs::read_to_string(found.config);
     // A file with a fault in it is still looked at; what it names is then not known.
     let config = text.as_ref().ok().and_then(|text| config::parse(text, found.config).ok());

@@ -41,7 +41,7 @@ use tokio::time::timeout;
 
 use self::api::App;
 use self::guard::{Door, HasPeer, Peer};
-use self::places::{Place, Places};
+use self::places::{ConnectionPlace, ConnectionPlaces};
 use self::writing::Prompt;
 use super::{Command, PortView, Progress};
 use crate::config::{self, SecretError};
@@ -235,7 +235,7 @@ async fn listen<L>(mut listener: L, router: Router, mut stopped: Stopped)
 where
     L: Listener<Io: HasPeer>,
 {
-    let places = Arc::new(Places::default());
+    let places = Arc::new(ConnectionPlaces::default());
     let mut served = JoinSet::new();
     loop {
         tokio::select! {
@@ -254,7 +254,7 @@ where
     let _ = timeout(SHUTDOWN_DEADLINE, async { while served.join_next().await.is_some() {} }).await;
 }
 
-async fn connection<S>(stream: S, router: Router, mut stopped: Stopped, place: Arc<Place>)
+async fn connection<S>(stream: S, router: Router, mut stopped: Stopped, place: Arc<ConnectionPlace>)
 where
     S: AsyncRead + AsyncWrite + HasPeer + Send + Unpin + 'static,
 {
@@ -281,7 +281,7 @@ where
 /// The routes, each request of which carries who is at the other end, and its connection's place.
 fn from_peer(
     peer: Peer,
-    place: Arc<Place>,
+    place: Arc<ConnectionPlace>,
     router: Router,
 ) -> impl Service<Request<Incoming>, Response = Response, Error = Infallible, Future: Send> {
     let router = TowerToHyperService::new(router);

@@ -27,7 +27,7 @@ pub use status::{
     JournalView, KeysView, PrinterState, PrinterView, ReaderState, ReaderView, StatusView,
 };
 pub use totals::{Sum, TotalsView};
-pub use wanted::{Field, Misfit, Of, RequestFields, Wanted, WantedTransaction};
+pub use wanted::{EarlierName, Field, FieldMisfit, RequestFields, Wanted, WantedTransaction};
 
 /// What a till asks, with the place for the answer.
 #[derive(Debug)]
@@ -210,7 +210,7 @@ pub struct Progress {
 /// Where a sale stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum State {
+pub enum SaleState {
     /// Waiting for a card.
     WaitingForCard,
     /// The gateway was asked, or the card is being answered.
@@ -227,7 +227,7 @@ pub enum State {
     Ended,
 }
 
-impl State {
+impl SaleState {
     /// As programs write it.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -281,7 +281,7 @@ pub struct SaleView {
     /// ISO 4217.
     pub currency: String,
     /// Where it stands.
-    pub state: State,
+    pub state: SaleState,
     /// How it ended; absent while it has not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<OutcomeWord>,
@@ -345,7 +345,7 @@ pub struct LaterView {
     /// ISO 4217.
     pub currency: String,
     /// Where it stands.
-    pub state: State,
+    pub state: SaleState,
     /// How it ended; absent while it has not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<OutcomeWord>,
@@ -378,13 +378,13 @@ impl From<SaleView> for CancelView {
     /// From the sale as it stands after the cancel was carried out.
     fn from(sale: SaleView) -> Self {
         let (cancel, cancel_text) = match (sale.state, sale.outcome) {
-            (State::Ended, Some(OutcomeWord::Cancelled)) => {
+            (SaleState::Ended, Some(OutcomeWord::Cancelled)) => {
                 (Cancelled::InTime, "cancelled in time: nothing is charged".to_owned())
             }
-            (State::Ended, _) => {
+            (SaleState::Ended, _) => {
                 (Cancelled::TooLate, format!("too late: the sale had ended; the outcome is: {}", sale.text))
             }
-            (State::AwaitingSignature, _) => {
+            (SaleState::AwaitingSignature, _) => {
                 let text =
                     "too late: it is approved and waits for its signature; refuse that, and the payment is reversed";
                 (Cancelled::TooLate, text.to_owned())

@@ -17,7 +17,7 @@ pub struct Caller(Arc<Facts>);
 
 #[derive(Debug, PartialEq, Eq)]
 struct Facts {
-    way: Way,
+    way: WayIn,
     who: Who,
     /// Never empty; a caller with one need not name it.
     tills: Vec<String>,
@@ -26,7 +26,7 @@ struct Facts {
 
 /// By which entry of the configuration it has its rights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
+enum WayIn {
     Token,
     Peer,
     Group,
@@ -40,7 +40,7 @@ impl Caller {
     #[must_use]
     pub fn token(entry: &TillToken) -> Self {
         let who = Who { token: Some(entry.till.clone()), uid: None };
-        Self::new(Way::Token, who, vec![entry.till.clone()], entry.rights.clone())
+        Self::new(WayIn::Token, who, vec![entry.till.clone()], entry.rights.clone())
     }
 
     /// A program at the Unix socket, by the user that it runs as; `own` is the user of the agent.
@@ -55,23 +55,23 @@ impl Caller {
             (Some(0), _) => Self::root(0),
             (Some(uid), Some(peer)) => {
                 let who = Who { token: None, uid: Some(uid) };
-                Self::new(Way::Peer, who, peer.tills.clone(), peer.rights.clone())
+                Self::new(WayIn::Peer, who, peer.tills.clone(), peer.rights.clone())
             }
             (Some(uid), None) if uid == own => Self::root(uid),
             (uid, _) if uid.is_none_or(is_nameless) && !config.peer.is_empty() => {
-                Self::new(Way::Nameless, Who { token: None, uid }, local(), Rights::default())
+                Self::new(WayIn::Nameless, Who { token: None, uid }, local(), Rights::default())
             }
-            (uid, _) => Self::new(Way::Group, Who { token: None, uid }, local(), config.socket.rights.clone()),
+            (uid, _) => Self::new(WayIn::Group, Who { token: None, uid }, local(), config.socket.rights.clone()),
         }
     }
 
     /// The administrator of the board, who may do everything and stands for the terminal itself.
     #[must_use]
     pub fn root(uid: u32) -> Self {
-        Self::new(Way::Root, Who { token: None, uid: Some(uid) }, local(), Rights::root())
+        Self::new(WayIn::Root, Who { token: None, uid: Some(uid) }, local(), Rights::root())
     }
 
-    fn new(way: Way, who: Who, tills: Vec<String>, rights: Rights) -> Self {
+    fn new(way: WayIn, who: Who, tills: Vec<String>, rights: Rights) -> Self {
         Self(Arc::new(Facts { way, who, tills, rights }))
     }
 
@@ -86,7 +86,7 @@ impl Caller {
     /// # Errors
     /// When a right is missing.
     pub fn may(&self, verb: Verb) -> Result<Permit, Denied> {
-        if verb.only_at_the_socket() && self.0.way == Way::Token {
+        if verb.only_at_the_socket() && self.0.way == WayIn::Token {
             return Err(Denied::OnlyAtTheSocket);
         }
         match verb.needs() {
@@ -126,7 +126,7 @@ impl Caller {
 
     fn name(&self) -> String {
         match (self.0.way, &self.0.who) {
-            (Way::Token, Who { token: Some(till), .. }) => format!("till {till}"),
+            (WayIn::Token, Who { token: Some(till), .. }) => format!("till {till}"),
             (_, who) => who.to_string(),
         }
     }
@@ -135,9 +135,9 @@ impl Caller {
     fn key(&self, key: &str) -> String {
         let Who { token, uid } = &self.0.who;
         match (self.0.way, token, uid) {
-            (Way::Token, Some(till), _) => format!("{key} of the [[till.token]] with till = \"{till}\""),
-            (Way::Peer, _, Some(uid)) => format!("{key} of the [[till.peer]] with uid = {uid}"),
-            (Way::Nameless, ..) => {
+            (WayIn::Token, Some(till), _) => format!("{key} of the [[till.token]] with till = \"{till}\""),
+            (WayIn::Peer, _, Some(uid)) => format!("{key} of the [[till.peer]] with uid = {uid}"),
+            (WayIn::Nameless, ..) => {
                 "the agent's unit: PrivateUsers=no, without which the system names no user to it".to_owned()
             }
             (_, _, Some(uid)) => format!(
@@ -307,7 +307,7 @@ impl Permit {
     fn not_for(&self, till: String) -> Denied {
         let (caller, tills) = (self.0.name(), self.0.0.tills.join(", "));
         let remedy = match self.0.0.way {
-            Way::Peer => format!("write it into {}", self.0.key("tills")),
+            WayIn::Peer => format!("write it into {}", self.0.key("tills")),
             _ => "leave out ?till=".to_owned(),
         };
         Denied::NotItsTill { caller, till, tills, remedy }

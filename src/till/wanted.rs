@@ -24,7 +24,7 @@ pub struct Wanted {
 
 /// The earlier transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Of {
+pub enum EarlierName {
     /// By its till's reference.
     Reference {
         /// The till's name.
@@ -80,35 +80,35 @@ pub enum WantedTransaction {
     /// See [`Kind::Capture`].
     Capture {
         /// The pre-authorisation.
-        of: Of,
+        of: EarlierName,
         /// How much; all that is left when absent.
         amount: Option<Amount>,
     },
     /// See [`Kind::Refund`].
     Refund {
         /// The payment.
-        of: Of,
+        of: EarlierName,
         /// How much; all that is left when absent.
         amount: Option<Amount>,
     },
     /// See [`Kind::Reversal`].
     Reversal {
         /// The transaction.
-        of: Of,
+        of: EarlierName,
         /// How much; all that is left when absent.
         amount: Option<Amount>,
     },
     /// See [`Kind::Increment`].
     Increment {
         /// The pre-authorisation.
-        of: Of,
+        of: EarlierName,
         /// How much more.
         amount: Amount,
     },
     /// See [`Kind::Reauthorisation`].
     Reauthorisation {
         /// The pre-authorisation.
-        of: Of,
+        of: EarlierName,
         /// How much; all that is left when absent.
         amount: Option<Amount>,
     },
@@ -164,7 +164,7 @@ pub struct RequestFields {
     /// What kind.
     pub kind: Kind,
     /// What it refers to.
-    pub of: Option<Of>,
+    pub of: Option<EarlierName>,
     /// The stored card data.
     pub registration: Option<String>,
     /// How much.
@@ -179,7 +179,7 @@ pub struct RequestFields {
 
 /// A field that a kind needs and the till did not say, or said and the kind has none. The words are those of tills.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Misfit {
+pub enum FieldMisfit {
     /// It is needed.
     #[error("{}: a {} needs it", .field.as_str(), .kind.as_str())]
     Missing {
@@ -241,14 +241,14 @@ impl RequestFields {
     ///
     /// # Errors
     /// The first field that is missing, or is none of this kind's.
-    pub fn transaction(mut self) -> Result<WantedTransaction, Misfit> {
+    pub fn transaction(mut self) -> Result<WantedTransaction, FieldMisfit> {
         let kind = self.kind;
         let taken = self.take();
         // What was taken is no longer there; what is left over in front of a missing field is named before it.
         match (self.left_over(), taken) {
-            (Some(strange), Err(missing)) if strange < missing => Err(Misfit::Strange { field: strange, kind }),
-            (_, Err(missing)) => Err(Misfit::Missing { field: missing, kind }),
-            (Some(strange), Ok(_)) => Err(Misfit::Strange { field: strange, kind }),
+            (Some(strange), Err(missing)) if strange < missing => Err(FieldMisfit::Strange { field: strange, kind }),
+            (_, Err(missing)) => Err(FieldMisfit::Missing { field: missing, kind }),
+            (Some(strange), Ok(_)) => Err(FieldMisfit::Strange { field: strange, kind }),
             (None, Ok(transaction)) => Ok(transaction),
         }
     }
@@ -282,7 +282,7 @@ impl RequestFields {
         })
     }
 
-    fn of(&mut self) -> Result<Of, Field> {
+    fn of(&mut self) -> Result<EarlierName, Field> {
         self.of.take().ok_or(Field::Of)
     }
 
@@ -337,7 +337,7 @@ mod tests {
                 let is_said = |nth: usize| said & (1 << nth) != 0;
                 let fields = RequestFields {
                     kind,
-                    of: is_said(0).then_some(Of::Number(SaleNumber::new(1))),
+                    of: is_said(0).then_some(EarlierName::Number(SaleNumber::new(1))),
                     registration: is_said(1).then(|| "r".to_owned()),
                     amount: is_said(2).then_some(amount),
                     ask_tip: is_said(3),
@@ -345,8 +345,8 @@ mod tests {
                     accept_partial: is_said(5).then_some(true),
                 };
                 let wrong = row.chars().zip(FIELDS).enumerate().find_map(|(nth, (rule, field))| match rule {
-                    '!' if !is_said(nth) => Some(Misfit::Missing { field, kind }),
-                    '-' if is_said(nth) => Some(Misfit::Strange { field, kind }),
+                    '!' if !is_said(nth) => Some(FieldMisfit::Missing { field, kind }),
+                    '-' if is_said(nth) => Some(FieldMisfit::Strange { field, kind }),
                     _ => None,
                 });
                 match fields.clone().transaction() {

@@ -12,7 +12,7 @@ use crate::transaction::Kind;
 
 /// A step at the reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum ReaderStep {
     /// Any way of presenting the card.
     PresentCard,
     /// The slot only.
@@ -99,26 +99,26 @@ impl Words {
 
     /// What happens at the reader.
     #[must_use]
-    pub fn step(&self, step: Step) -> String {
+    pub fn step(&self, step: ReaderStep) -> String {
         let message = match step {
-            Step::PresentCard => Message::PresentCard,
-            Step::InsertCard => Message::InsertCard,
-            Step::SwipeCard => Message::SwipeCard,
-            Step::TryAgain => Message::TryAgain,
-            Step::TypeCard => Message::TypeCard,
-            Step::ChoosingApplication => Message::ChoosingApplication,
-            Step::ReadingCard => Message::ReadingCard,
-            Step::PinEntry(None | Some(0)) => Message::PinEntry,
-            Step::PinEntry(Some(digits)) => {
+            ReaderStep::PresentCard => Message::PresentCard,
+            ReaderStep::InsertCard => Message::InsertCard,
+            ReaderStep::SwipeCard => Message::SwipeCard,
+            ReaderStep::TryAgain => Message::TryAgain,
+            ReaderStep::TypeCard => Message::TypeCard,
+            ReaderStep::ChoosingApplication => Message::ChoosingApplication,
+            ReaderStep::ReadingCard => Message::ReadingCard,
+            ReaderStep::PinEntry(None | Some(0)) => Message::PinEntry,
+            ReaderStep::PinEntry(Some(digits)) => {
                 let stars = "*".repeat(usize::from(digits.min(MOST_DIGITS)));
                 return self.say(Message::PinDigits, &[("digits", &stars)]);
             }
-            Step::PinWrong(None) => Message::PinWrong,
-            Step::PinWrong(Some(0)) => Message::PinNoTries,
-            Step::PinWrong(Some(1)) => Message::PinOneTry,
-            Step::PinWrong(Some(tries)) => return self.say(Message::PinTries, &[("tries", &tries.to_string())]),
-            Step::PinDone => Message::PinDone,
-            Step::RemoveCard => Message::RemoveCard,
+            ReaderStep::PinWrong(None) => Message::PinWrong,
+            ReaderStep::PinWrong(Some(0)) => Message::PinNoTries,
+            ReaderStep::PinWrong(Some(1)) => Message::PinOneTry,
+            ReaderStep::PinWrong(Some(tries)) => return self.say(Message::PinTries, &[("tries", &tries.to_string())]),
+            ReaderStep::PinDone => Message::PinDone,
+            ReaderStep::RemoveCard => Message::RemoveCard,
         };
         self.label(message).to_owned()
     }

@@ -21,7 +21,7 @@ enum Piece {
 
 /// Why a message file cannot be used.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum Fault {
+pub(super) enum MessageFileFault {
     /// It is not Fluent.
     #[error("a message file is not in the form of Fluent: {0}")]
     NotFluent(String),
@@ -37,15 +37,15 @@ impl File {
     /// Reads a file.
     ///
     /// # Errors
-    /// The first [`Fault`].
-    pub(super) fn read(text: &'static str) -> Result<Self, Fault> {
+    /// The first [`MessageFileFault`].
+    pub(super) fn read(text: &'static str) -> Result<Self, MessageFileFault> {
         let parsed = fluent_syntax::parser::parse_runtime(text).map_err(|(_, faults)| {
-            Fault::NotFluent(faults.first().map(|fault| format!("{fault:?}")).unwrap_or_default())
+            MessageFileFault::NotFluent(faults.first().map(|fault| format!("{fault:?}")).unwrap_or_default())
         })?;
         let mut file = Self(BTreeMap::new());
         for entry in parsed.body {
             let Entry::Message(message) = entry else {
-                return Err(Fault::NotPlain(format!("{entry:?}")));
+                return Err(MessageFileFault::NotPlain(format!("{entry:?}")));
             };
             let name = message.id.name;
             if let Some(value) = &message.value {
@@ -58,7 +58,7 @@ impl File {
         Ok(file)
     }
 
-    fn add(&mut self, key: String, pattern: &Pattern<&'static str>) -> Result<(), Fault> {
+    fn add(&mut self, key: String, pattern: &Pattern<&'static str>) -> Result<(), MessageFileFault> {
         let piece = |element: &PatternElement<&'static str>| match element {
             PatternElement::TextElement { value } => Some(Piece::Text(value)),
             PatternElement::Placeable {
@@ -67,10 +67,10 @@ impl File {
             PatternElement::Placeable { .. } => None,
         };
         let pieces: Option<Vec<Piece>> = pattern.elements.iter().map(piece).collect();
-        let pieces = pieces.ok_or_else(|| Fault::NotPlain(key.clone()))?;
+        let pieces = pieces.ok_or_else(|| MessageFileFault::NotPlain(key.clone()))?;
         match self.0.insert(key.clone(), pieces) {
             None => Ok(()),
-            Some(_) => Err(Fault::Twice(key)),
+            Some(_) => Err(MessageFileFault::Twice(key)),
         }
     }
 
@@ -133,9 +133,9 @@ mod tests {
         for text in
             ["a = { b }\n", "a = { $n ->\n   *[x] y\n }\n", "-term = x\n", "a = { \"x\" }\n", "a = { NUMBER($n) }\n"]
         {
-            assert!(matches!(File::read(text), Err(Fault::NotPlain(_))), "{text}");
+            assert!(matches!(File::read(text), Err(MessageFileFault::NotPlain(_))), "{text}");
         }
-        assert_eq!(File::read("a = b\na = c\n").unwrap_err(), Fault::Twice("a".to_owned()));
-        assert!(matches!(File::read("a = {\n"), Err(Fault::NotFluent(_))));
+        assert_eq!(File::read("a = b\na = c\n").unwrap_err(), MessageFileFault::Twice("a".to_owned()));
+        assert!(matches!(File::read("a = {\n"), Err(MessageFileFault::NotFluent(_))));
     }
 }

@@ -24,7 +24,7 @@ mod tests;
 
 use std::sync::Arc;
 
-pub use cashier::Step;
+pub use cashier::ReaderStep;
 pub use message::Message;
 
 use serde::Serialize;

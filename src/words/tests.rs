@@ -330,22 +330,22 @@ fn states(words: &Words) -> String {
         row("person", words.unconfirmed(kind, &no_answer, None, Some(&Why::from(Reason::DoneTwice))));
     }
     let steps = [
-        Step::PresentCard,
-        Step::InsertCard,
-        Step::SwipeCard,
-        Step::TryAgain,
-        Step::TypeCard,
-        Step::ChoosingApplication,
-        Step::ReadingCard,
-        Step::PinEntry(None),
-        Step::PinEntry(Some(4)),
-        Step::PinEntry(Some(200)),
-        Step::PinWrong(None),
-        Step::PinWrong(Some(0)),
-        Step::PinWrong(Some(1)),
-        Step::PinWrong(Some(2)),
-        Step::PinDone,
-        Step::RemoveCard,
+        ReaderStep::PresentCard,
+        ReaderStep::InsertCard,
+        ReaderStep::SwipeCard,
+        ReaderStep::TryAgain,
+        ReaderStep::TypeCard,
+        ReaderStep::ChoosingApplication,
+        ReaderStep::ReadingCard,
+        ReaderStep::PinEntry(None),
+        ReaderStep::PinEntry(Some(4)),
+        ReaderStep::PinEntry(Some(200)),
+        ReaderStep::PinWrong(None),
+        ReaderStep::PinWrong(Some(0)),
+        ReaderStep::PinWrong(Some(1)),
+        ReaderStep::PinWrong(Some(2)),
+        ReaderStep::PinDone,
+        ReaderStep::RemoveCard,
     ];
     for step in steps {
         writeln!(table, "  {}", words.step(step)).unwrap();

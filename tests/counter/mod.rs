@@ -9,7 +9,7 @@ use std::time::Duration;
 use pos_agent::config;
 use pos_agent::sim::reader::{Card, CardEntry, WaitsFor, card};
 use pos_agent::sim::shop::{Options, Shop};
-use pos_agent::till::{ReaderState, SaleView, State, StatusView};
+use pos_agent::till::{ReaderState, SaleState, SaleView, StatusView};
 use pos_agent::transaction::OutcomeWord;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
@@ -185,7 +185,7 @@ impl Counter {
     }
 
     pub async fn until_ended(&self, reference: &str) -> SaleView {
-        self.until(reference, "the sale's end", |view| view.state == State::Ended).await
+        self.until(reference, "the sale's end", |view| view.state == SaleState::Ended).await
     }
 
     /// The customer presents the card as soon as the reader asks for one, and does what it then asks for.
@@ -250,6 +250,6 @@ pub async fn within<T>(what: &str, future: impl Future<Output = T>) -> T {
 }
 
 pub fn ended(view: &SaleView) -> Option<OutcomeWord> {
-    assert_eq!(view.state, State::Ended, "{view:?}");
+    assert_eq!(view.state, SaleState::Ended, "{view:?}");
     view.outcome
 }

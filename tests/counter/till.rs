@@ -6,7 +6,7 @@
 use std::process::{Output, Stdio};
 use std::time::Duration;
 
-use pos_agent::till::{Progress, SaleView, State};
+use pos_agent::till::{Progress, SaleState, SaleView};
 use pos_agent::transaction::OutcomeWord;
 use serde_json::Value;
 use tokio::process::Command;
@@ -172,7 +172,7 @@ impl Ears {
     }
 
     /// The states of one sale in the order in which they were told, each once.
-    pub fn states(&self, reference: &str) -> Vec<State> {
+    pub fn states(&self, reference: &str) -> Vec<SaleState> {
         let views = self.heard.iter().filter_map(|step| step.sale.as_deref());
         let mut states: Vec<_> = views.filter(|sale| sale.reference == reference).map(|sale| sale.state).collect();
         states.dedup();

@@ -22,7 +22,7 @@ use crate::counter::Counter;
 use pos_agent::sim::gateway::HostRules;
 use pos_agent::sim::printer::Sensors;
 use pos_agent::sim::shop::Options;
-use pos_agent::till::State;
+use pos_agent::till::SaleState;
 
 /// Card | how it is presented | what the gateway hears | how it ends | what stands on the merchant's copy.
 type Sale = (&'static str, CardEntry, &'static str, End, &'static [&'static str]);
@@ -395,9 +395,10 @@ async fn a_printer_that_cannot_print_changes_no_sale_and_prints_later() {
                 counter.shop.printer.set_sensors(empty);
             }
             counter.sell("R1", "12.34", name, entry).await;
-            let told = counter
-                .until("R1", &what, |view| view.state != State::InProgress && view.state != State::WaitingForCard);
-            if told.await.state == State::AwaitingSignature {
+            let told = counter.until("R1", &what, |view| {
+                view.state != SaleState::InProgress && view.state != SaleState::WaitingForCard
+            });
+            if told.await.state == SaleState::AwaitingSignature {
                 counter.sign("R1", true).await;
             }
             let view = counter.until_ended("R1").await;

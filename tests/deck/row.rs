@@ -9,7 +9,7 @@ use pos_agent::sim::gateway::{HostRules, Kind, WireEvent};
 use pos_agent::sim::reader::deck::Chip;
 use pos_agent::sim::reader::{Card, CardEntry, Script, WaitsFor, card};
 use pos_agent::sim::shop::Options;
-use pos_agent::till::{ReaderState, SaleView, State, StatusView};
+use pos_agent::till::{ReaderState, SaleState, SaleView, StatusView};
 use pos_agent::transaction::OutcomeWord;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
@@ -375,13 +375,13 @@ async fn hear(
             let held = counter.charged_for(reference);
             differs(held.is_empty(), "the till was told", &"no charge", &(&view.text, held))?;
         }
-        let due = matches!(view.state, State::AwaitingSignature | State::Ended);
+        let due = matches!(view.state, SaleState::AwaitingSignature | SaleState::Ended);
         if due && let Some(script) = after.take() {
             counter.shop.reader.run_script(script);
         }
         match view.state {
-            State::AwaitingSignature => drop(counter.sign(reference, true).await),
-            State::Ended => return Ok(*view),
+            SaleState::AwaitingSignature => drop(counter.sign(reference, true).await),
+            SaleState::Ended => return Ok(*view),
             _ => {}
         }
     }

@@ -13,8 +13,8 @@ use pos_agent::systemd::Sockets;
 use pos_agent::till::http::{self, Bound};
 use pos_agent::till::{
     Attention, AttentionView, ClockState, ClockView, Command, GatewayState, GatewayView, JournalState, JournalView,
-    LogView, PrintView, PrinterState, PrinterView, Progress, ReaderState, ReaderView, Refused, RequestFields, SaleView,
-    State, StatusView, Wanted,
+    LogView, PrintView, PrinterState, PrinterView, Progress, ReaderState, ReaderView, Refused, RequestFields,
+    SaleState, SaleView, StatusView, Wanted,
 };
 use pos_agent::transaction::{Kind, OutcomeWord, Reference, SaleNumber};
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
@@ -190,7 +190,7 @@ async fn play(
             }
             Command::Cancel { till, reference, reply, .. } => {
                 let mut known = sales.get(&(till.clone(), reference.to_string())).cloned();
-                if let Some(sale) = known.as_mut().filter(|sale| sale.state == State::WaitingForCard) {
+                if let Some(sale) = known.as_mut().filter(|sale| sale.state == SaleState::WaitingForCard) {
                     end(&mut sales, sale, OutcomeWord::Cancelled);
                     announce(&server, sale, "ended", "cancelled at the till");
                     // More news of others than any ring holds: the end is pushed out before a listener can run.
@@ -205,7 +205,7 @@ async fn play(
                 let _ = reply.send(known.ok_or(Refused::NoSuchSale { till, reference }));
             }
             Command::Settle { number, keep, reply, .. } => {
-                let waits = |sale: &&SaleView| sale.number == number && sale.state == State::Unconfirmed;
+                let waits = |sale: &&SaleView| sale.number == number && sale.state == SaleState::Unconfirmed;
                 let known = sales.values().find(waits).cloned().map(|mut sale| {
                     sale.text = "being reversed".into();
                     if keep {
@@ -231,8 +231,8 @@ async fn play(
             }
             Command::Status { permit, reply } => {
                 let theirs = || sales.values().filter(|sale| permit.hears(&sale.till));
-                let current = theirs().find(|sale: &&SaleView| sale.state == State::WaitingForCard).cloned();
-                let unconfirmed = theirs().filter(|sale| sale.state == State::Unconfirmed).cloned().collect();
+                let current = theirs().find(|sale: &&SaleView| sale.state == SaleState::WaitingForCard).cloned();
+                let unconfirmed = theirs().filter(|sale| sale.state == SaleState::Unconfirmed).cloned().collect();
                 let _ = reply.send(StatusView {
                     http: None,
                     logging: None,
@@ -297,7 +297,7 @@ fn sale(sales: &Sales, till: &str, reference: &str, amount: (String, String)) ->
             later: Vec::new(),
             tip: None,
             currency: amount.1,
-            state: State::WaitingForCard,
+            state: SaleState::WaitingForCard,
             outcome: None,
             approved_amount: None,
             reason: None,
@@ -334,7 +334,7 @@ async fn act(sales: &mut Sales, server: &mut Server, mut sale: SaleView) {
                 });
             }
             Beat::Unconfirmed => {
-                sale.state = State::Unconfirmed;
+                sale.state = SaleState::Unconfirmed;
                 sale.text = "unconfirmed, reversing".into();
                 sales.insert(key.clone(), sale.clone());
                 announce(server, &sale, "unconfirmed", "unconfirmed, reversing");
@@ -355,7 +355,7 @@ async fn act(sales: &mut Sales, server: &mut Server, mut sale: SaleView) {
 }
 
 fn end(sales: &mut Sales, sale: &mut SaleView, outcome: OutcomeWord) {
-    sale.state = State::Ended;
+    sale.state = SaleState::Ended;
     sale.outcome = Some(outcome);
     sale.text = format!("{outcome:?}");
     sale.approved_amount = match outcome {

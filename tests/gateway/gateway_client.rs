@@ -9,8 +9,10 @@ use std::time::{Duration, UNIX_EPOCH};
 use crate::https::{Act, Authority, Event, Server};
 use pos_agent::card::{CardFacts, EntryMode, FirstAnswer, Presented, SealedCard, SealedPin, Wiped};
 use pos_agent::config;
-use pos_agent::gateway::probe::Probe;
-use pos_agent::gateway::{Client, Clock, Error, Expected, On, Payment, Token, WithoutCard, request};
+use pos_agent::gateway::probe::GatewayProbe;
+use pos_agent::gateway::{
+    CardPayment, CertificateClock, Client, Error, Expected, RequestTarget, Token, WithoutCard, request,
+};
 use pos_agent::money::{Amount, Currency};
 use pos_agent::sale::{Answer, ApprovedAmount, Inquiry, ListedState, Reason, ReversalAnswer};
 use pos_agent::transaction::{PaymentId, SaleNumber};
@@ -73,7 +75,7 @@ async fn what_a_card_does_not_have_is_left_out() {
     (swiped.facts.aid, swiped.facts.pan_sequence_number) = (None, None);
     (swiped.pin, swiped.icc) = (None, Wiped::default());
     let amount = Amount::parse("1200", Currency::from_code("JPY").unwrap()).unwrap();
-    let payment = Payment { amount, device_serial: "M020-77", pin_entry: false, ..payment(&swiped) };
+    let payment = CardPayment { amount, device_serial: "M020-77", pin_entry: false, ..payment(&swiped) };
     let _ = shop.client.pay(shop.client.prepare(&payment).unwrap()).await;
     let requests = shop.server.requests();
     assert_eq!(
@@ -99,7 +101,7 @@ async fn what_does_not_fit_the_interface_is_refused_before_anything_is_sent() {
     };
     let three_decimals = Amount::parse("1.235", Currency::from_code("KWD").unwrap()).unwrap();
     let presented_ok = presented();
-    let error = shop.client.prepare(&Payment { amount: three_decimals, ..payment(&presented_ok) }).unwrap_err();
+    let error = shop.client.prepare(&CardPayment { amount: three_decimals, ..payment(&presented_ok) }).unwrap_err();
     assert!(matches!(error, request::Error::Amount(_)), "{error}");
     for (change, name) in [
         ((|p| p.card.ksn = Wiped::copy_of(&[1; 11]).unwrap()) as fn(&mut Presented), "pos.encryptedSred.ksn"),
@@ -110,7 +112,7 @@ async fn what_does_not_fit_the_interface_is_refused_before_anything_is_sent() {
         assert!(refused(change).to_string().starts_with(name), "{name}");
     }
     let error =
-        shop.client.prepare(&Payment { merchant_transaction_id: "short", ..payment(&presented_ok) }).unwrap_err();
+        shop.client.prepare(&CardPayment { merchant_transaction_id: "short", ..payment(&presented_ok) }).unwrap_err();
     assert_eq!(error.to_string(), "merchantTransactionId must be 8 to 255 characters without control characters");
     assert!(shop.server.events().is_empty());
 }
@@ -122,7 +124,7 @@ async fn the_longest_values_fit_the_form() {
     presented.card.data = Wiped::copy_of(&[0xAB; 1024]).unwrap();
     presented.icc = Wiped::copy_of(&[0xCD; 1024]).unwrap();
     let reference = "\u{1F600}".repeat(255);
-    let payment = Payment {
+    let payment = CardPayment {
         merchant_transaction_id: &reference,
         sequence_number: SaleNumber::new(u64::MAX),
         ..payment(&presented)
@@ -825,8 +827,8 @@ async fn the_paths_that_the_interface_does_not_show_are_settings() {
         shop.client.pay(shop.client.prepare_without_card(&asked).unwrap())
     };
     let id = PaymentId::new(ID);
-    assert!(matches!(ask("CP", On::Payment(&id)).await, Answer::Approved(_)));
-    assert!(matches!(ask("DB", On::Registration(ID)).await, Answer::Approved(_)));
+    assert!(matches!(ask("CP", RequestTarget::Payment(&id)).await, Answer::Approved(_)));
+    assert!(matches!(ask("DB", RequestTarget::Registration(ID)).await, Answer::Approved(_)));
     let reversal = shop.client.reverse(&PaymentId::new(ID), eur("12.34"), "4711-43-ff").await;
     assert!(matches!(reversal, ReversalAnswer::Done { .. }), "{reversal:?}");
     let requests = shop.server.requests();
@@ -849,7 +851,7 @@ async fn what_the_doctor_asks_goes_the_way_of_the_settings() {
         },
     )
     .await;
-    let mut probe = Probe::new(&shop.gateway, Some(shop.token()), Clock::from(UNIX_EPOCH)).unwrap();
+    let mut probe = GatewayProbe::new(&shop.gateway, Some(shop.token()), CertificateClock::from(UNIX_EPOCH)).unwrap();
     probe.connect().await.unwrap();
     probe.round_trip().await.unwrap();
     let asked = probe.ask(REFERENCE).await.unwrap();
@@ -1006,8 +1008,8 @@ fn terminal() -> config::Terminal {
     .unwrap()
 }
 
-fn payment(presented: &Presented) -> Payment<'_> {
-    Payment {
+fn payment(presented: &Presented) -> CardPayment<'_> {
+    CardPayment {
         amount: eur("12.34"),
         merchant_transaction_id: REFERENCE,
         sequence_number: SaleNumber::new(42),

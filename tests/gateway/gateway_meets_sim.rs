@@ -9,7 +9,7 @@ use std::time::UNIX_EPOCH;
 use crate::card_reader::{ChipRead, Reader};
 use pos_agent::card::{CardFacts, EntryMode, FirstAnswer, Presented, SealedCard, SealedPin, Wiped};
 use pos_agent::config;
-use pos_agent::gateway::{Client, Expected, Payment, Token};
+use pos_agent::gateway::{CardPayment, Client, Expected, Token};
 use pos_agent::money::{Amount, Currency};
 use pos_agent::sale::{Answer, ApprovedAmount, Inquiry, ListedState, ReversalAnswer};
 use pos_agent::sim::gateway::{Certificate, Gateway, Options, Outcome, start};
@@ -184,7 +184,7 @@ impl Shop {
     async fn sell(&mut self, amount: &str, reference: &str) -> Answer {
         let amount = eur(amount);
         let presented = presented(self.reader.chip(amount.minor(), amount.currency().numeric()));
-        let payment = Payment {
+        let payment = CardPayment {
             amount,
             merchant_transaction_id: reference,
             sequence_number: SaleNumber::new(1),

@@ -8,9 +8,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::process::{Command, Output, Stdio};
 
 use crate::data_model::{self, DOCUMENT, REPEATED};
-use pos_agent::gateway::parameter::form::{self, Asked};
+use pos_agent::gateway::parameter::form::{self, FormContext};
 use pos_agent::gateway::parameter::{
-    self, Call, Direction, Format, Names, Need, Of, Parameter, Unfit, named, named_in, rule,
+    self, Call, CharacterSet, Direction, Format, Names, Need, Parameter, Unfit, named, named_in, rule,
 };
 use proptest::prelude::*;
 
@@ -368,15 +368,15 @@ const V2: &str = "&threeDSecure.v2.%3Cscheme%3E.requestorId=1&billing.street1=Ma
     &billing.postcode=12345&billing.country=DE";
 const CARD: &str = "&card.number=4111111111111111&card.expiryMonth=12&card.expiryYear=2030";
 
-fn asked(call: Call, names: &Names) -> Asked<'_> {
+fn asked(call: Call, names: &Names) -> FormContext<'_> {
     let direction = match call {
         Call::Webhook | Call::Reconciliation => Direction::Response,
         _ => Direction::Request,
     };
-    Asked { direction, call, from_client_side: false, names }
+    FormContext { direction, call, from_client_side: false, names }
 }
 
-fn judged(form: &str, asked: &Asked<'_>) -> Vec<String> {
+fn judged(form: &str, asked: &FormContext<'_>) -> Vec<String> {
     let pairs = form::decode(form.as_bytes()).unwrap();
     form::judge(&pairs, asked).iter().map(ToString::to_string).collect()
 }
@@ -680,7 +680,7 @@ fn every_rule_accepts_and_rejects() {
 fn from_the_client_side_custom_names_begin_with_shopper() {
     let names = Names::default();
     let server = asked(Call::Payment, &names);
-    let client = Asked { from_client_side: true, ..server };
+    let client = FormContext { from_client_side: true, ..server };
     let (plain, shopper) =
         (format!("{SALE}&customParameters[abc]=1"), format!("{SALE}&customParameters[SHOPPER_abc]=1"));
     assert!(judged(&plain, &server).is_empty() && judged(&shopper, &server).is_empty());
@@ -692,7 +692,7 @@ fn from_the_client_side_custom_names_begin_with_shopper() {
 #[test]
 fn answers_have_rules_too() {
     let names = Names::default();
-    let answer = Asked { direction: Direction::Response, ..asked(Call::Payment, &names) };
+    let answer = FormContext { direction: Direction::Response, ..asked(Call::Payment, &names) };
     let id = "8ac7a4a17e0b1c3a017e0b1c3a017e0b";
     let good = format!("id={id}&result.code=000.000.000&buildNumber=1&timestamp=2026-01-02%2003:04:05%2B0000&ndc=a");
     assert_eq!(judged(&good, &answer), Vec::<String>::new());
@@ -837,10 +837,10 @@ fn bounds(format: Format) -> (Vec<String>, Vec<String>) {
     match format {
         Format::Chars(of, min, max) => {
             let (min, max, one) = (usize::from(min), usize::from(max), letter(of));
-            let whole = |length: usize| if of == Of::Base64 { length.div_ceil(4) * 4 } else { length };
+            let whole = |length: usize| if of == CharacterSet::Base64 { length.div_ceil(4) * 4 } else { length };
             let mut bad = vec![one.repeat(whole(max + 1))];
             if min > 0 {
-                bad.push(one.repeat(if of == Of::Base64 { min - 4 } else { min - 1 }));
+                bad.push(one.repeat(if of == CharacterSet::Base64 { min - 4 } else { min - 1 }));
             }
             (vec![one.repeat(whole(min)), one.repeat(max)], bad)
         }
@@ -884,9 +884,9 @@ fn bounds(format: Format) -> (Vec<String>, Vec<String>) {
 }
 
 /// A character of a kind.
-fn letter(of: Of) -> &'static str {
+fn letter(of: CharacterSet) -> &'static str {
     match of {
-        Of::Digits | Of::DigitsDots | Of::LowerHex => "7",
+        CharacterSet::Digits | CharacterSet::DigitsDots | CharacterSet::LowerHex => "7",
         _ => "A",
     }
 }
@@ -927,7 +927,7 @@ proptest! {
         prop_assert_eq!(found.row.format, parameter.row.format);
         if let Format::Chars(of, min, max) = parameter.row.format {
             let length = usize::from(min) + part.index(usize::from(max - min) + 1);
-            let length = if of == Of::Base64 { length / 4 * 4 } else { length };
+            let length = if of == CharacterSet::Base64 { length / 4 * 4 } else { length };
             prop_assert!(found.row.format.fits(&letter(of).repeat(length)), "{} {}", name, length);
         }
         let beyond = name.replace(&format!("[{index}]"), "[1001]");

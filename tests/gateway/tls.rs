@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use crate::counter::{self, Counter};
 use crate::https::{self, Act, Server};
 use pos_agent::config;
-use pos_agent::gateway::{Certificate, Client, Clock, Time, Token};
+use pos_agent::gateway::{Certificate, CertificateClock, Client, Time, Token};
 use pos_agent::sim::reader::CardEntry;
 use pos_agent::sim::shop::Options;
 use pos_agent::till::{Attention, AttentionView, GatewayState, ReaderState};
@@ -239,8 +239,8 @@ AQH/MAoGCCqGSM49BAMCA0gAMEUCIGPdkSlGvSA8GXWilpRv+Ljr7MaZ0dKs70Oc
 
 #[tokio::test]
 async fn a_board_that_booted_in_1970_refuses_only_what_cannot_be_valid_any_more() {
-    let known = |year| Clock::new(move || Time::Known(january(year)));
-    let at_least = |year| Clock::new(move || Time::AtLeast(january(year)));
+    let known = |year| CertificateClock::new(move || Time::Known(january(year)));
+    let at_least = |year| CertificateClock::new(move || Time::AtLeast(january(year)));
     for (what, clock, valid, expected) in [
         ("a clock that is right", known(2030), (2025, 2035), Ok(())),
         ("a clock that is right, too early", known(2020), (2025, 2035), Err(NOT_YET)),
@@ -250,9 +250,9 @@ async fn a_board_that_booted_in_1970_refuses_only_what_cannot_be_valid_any_more(
         ("the floor before the validity", at_least(2020), (2025, 2035), Ok(())),
         // Whatever the time is, this is over.
         ("the floor after the validity", at_least(2040), (2025, 2035), Err(EXPIRED)),
-        ("the system's clock before the floor", Clock::from(january(2100)), (2095, 2105), Ok(())),
-        ("the system's clock before the floor", Clock::from(january(2100)), (2090, 2095), Err(EXPIRED)),
-        ("the system's clock, which is right", Clock::from(january(2020)), (2090, 2095), Err(NOT_YET)),
+        ("the system's clock before the floor", CertificateClock::from(january(2100)), (2095, 2105), Ok(())),
+        ("the system's clock before the floor", CertificateClock::from(january(2100)), (2090, 2095), Err(EXPIRED)),
+        ("the system's clock, which is right", CertificateClock::from(january(2020)), (2090, 2095), Err(NOT_YET)),
     ] {
         let ca = Ca::new("ca");
         let desk = Desk::new(&[&ca], ca.server(valid), 1).await;
@@ -272,7 +272,7 @@ async fn without_a_clock_every_certificate_of_the_chain_must_be_valid_at_one_tim
     ] {
         let between = root.intermediate_valid("between", ca);
         let desk = Desk::new(&[&root], between.server_showing(leaf, &[&between]), 1).await;
-        let client = desk.client(Clock::new(|| Time::AtLeast(january(2020))));
+        let client = desk.client(CertificateClock::new(|| Time::AtLeast(january(2020))));
         assert_eq!(client.warm().await.map_err(|fault| fault.to_string()), expected, "{ca:?} {leaf:?}");
     }
 }
@@ -283,7 +283,7 @@ async fn a_clock_that_is_set_later_is_heeded_at_the_next_handshake() {
     let desk = Desk::new(&[&ca], ca.server((2025, 2035)), 1).await;
     let year = Arc::new(AtomicU64::new(2040));
     let shown = Arc::clone(&year);
-    let client = desk.client(Clock::new(move || Time::Known(january(shown.load(Ordering::Relaxed)))));
+    let client = desk.client(CertificateClock::new(move || Time::Known(january(shown.load(Ordering::Relaxed)))));
     assert_eq!(client.warm().await.map_err(|fault| fault.to_string()), Err(EXPIRED.to_owned()));
     year.store(2030, Ordering::Relaxed);
     assert_eq!(client.warm().await.map_err(|fault| fault.to_string()), Ok(()));
@@ -297,8 +297,9 @@ async fn what_ends_soon_is_told_before_it_does() {
     let (old, next) = (Ca::valid("old", (2020, 2031)), Ca::valid("next", (2020, 2040)));
     let desk = Desk::new(&[&old], old.server((2025, 2030)), 1).await;
     // So many days before the first of January of a year.
-    let before =
-        |year, days: u64| Clock::new(move || Time::Known(january(year) - Duration::from_secs(days * 24 * 3600)));
+    let before = |year, days: u64| {
+        CertificateClock::new(move || Time::Known(january(year) - Duration::from_secs(days * 24 * 3600)))
+    };
 
     let client = desk.client(before(2030, 20));
     assert_eq!(warnings(&client), Vec::<String>::new(), "the gateway has shown nothing yet");
@@ -512,11 +513,11 @@ impl Desk {
         gateway
     }
 
-    fn client(&self, clock: impl Into<Clock>) -> Client {
+    fn client(&self, clock: impl Into<CertificateClock>) -> Client {
         self.client_with(clock, &|_| {})
     }
 
-    fn client_with(&self, clock: impl Into<Clock>, change: &dyn Fn(&mut config::Gateway)) -> Client {
+    fn client_with(&self, clock: impl Into<CertificateClock>, change: &dyn Fn(&mut config::Gateway)) -> Client {
         let gateway = self.gateway(change);
         Client::new(&gateway, &terminal(), Token::load(&gateway).unwrap(), clock).unwrap()
     }

@@ -2,10 +2,10 @@
 //! here says that the code has left the wire.
 
 use pos_agent::reader::LocalTime;
-use pos_agent::reader::apdu_link::{Decoder, Fault, Nad, Received, chain};
+use pos_agent::reader::apdu_link::{Decoder, LinkFault, Nad, Received, chain};
 use pos_agent::reader::miura::message::{
-    AnswerTemplate, ApplicationChoice, CardStatus, Command, ContinueData, DeviceInfoAnswer, DeviceStatus,
-    GetDynamicTip, GetNumericData, GetSecureData, OnlinePinAnswer, P2peStatus, PinBlock, ResetAnswer, ResetKind,
+    AnswerTemplate, ApplicationChoice, CardStatus, ContinueData, DeviceInfoAnswer, DeviceStatus, GetDynamicTip,
+    GetNumericData, GetSecureData, MpiCommand, OnlinePinAnswer, P2peStatus, PinBlock, ResetAnswer, ResetKind,
     ShownAmount, SoftwareVersion, SredBlock, StatusWord, TransactionAnswer, TransactionData, TypedCardAnswer,
     UnsolicitedMessage, encode_numeric, last_sealed, parse_numeric, search, split, status, tags,
 };
@@ -15,7 +15,7 @@ fn hex(text: &str) -> Vec<u8> {
 }
 
 /// The messages (unsolicited, bytes) and faults of a stream, told the line fell silent at its end.
-fn decode(stream: &[u8]) -> (Vec<(bool, Vec<u8>)>, Vec<Fault>) {
+fn decode(stream: &[u8]) -> (Vec<(bool, Vec<u8>)>, Vec<LinkFault>) {
     let (mut messages, mut faults) = (Vec::new(), Vec::new());
     let mut on = |received: Received<'_>| match received {
         Received::Message(message) => messages.push((message.unsolicited, message.bytes.to_vec())),
@@ -45,7 +45,7 @@ fn captured_packets_are_taken() {
     assert_eq!(one("01 00 02 50 60 33"), (false, hex("5060")));
     // A chained packet is no message until the last one of its kind came.
     let (messages, faults) = decode(&hex("01 01 06 10 11 12 13 90 00 96"));
-    assert_eq!((messages.len(), faults), (0, vec![Fault::BrokenChain(Nad::Reader)]));
+    assert_eq!((messages.len(), faults), (0, vec![LinkFault::BrokenChain(Nad::Reader)]));
     assert_eq!(
         one("01 01 06 10 11 12 13 90 00 96  01 00 06 10 11 12 13 90 00 97"),
         (false, hex("101112139000 101112139000"))
@@ -74,7 +74,7 @@ fn wrong_packets_are_refused() {
         ("Bluefin's GET DEVICE INFO", "01 00 04 D0 02 00 00 D4"),
     ] {
         let bytes = hex(packet);
-        assert_eq!(decode(&bytes), (vec![], vec![Fault::Garbage { bytes: bytes.len() }]), "{what}");
+        assert_eq!(decode(&bytes), (vec![], vec![LinkFault::Garbage { bytes: bytes.len() }]), "{what}");
     }
     assert!(one("01 00 04 D2 D0 00 00 07").1 == hex("D2D00000"), "VIPA's own example is right");
 }
@@ -84,28 +84,28 @@ fn commands_are_written_and_read_bit_by_bit() {
     let masked = b";476173******0010=1512201**********?*";
     let authentication = hex("11223344556677883030");
     let script = hex("72129F1804000000018609842400000411223344");
-    let host = |arc, authentication, scripts| Command::Continue(ContinueData::Host { arc, authentication, scripts });
+    let host = |arc, authentication, scripts| MpiCommand::Continue(ContinueData::Host { arc, authentication, scripts });
     for (frame, command) in [
-        ("010004D0000000D5", Command::Reset(ResetKind::Soft)),
-        ("010004D0000100D4", Command::Reset(ResetKind::Hard)),
-        ("010004D0010000D4", Command::GetConfiguration),
-        ("010004D0020000D7", Command::GetDeviceInfo),
-        ("010004EEE000000B", Command::P2peStatus),
-        ("010004D0601F00AA", Command::CardStatus { flags: 0x1F }),
-        ("010004D0600000B5", Command::CardStatus { flags: 0x00 }),
-        ("010004D0610101B4", Command::Keyboard { keys: 1, light: 1 }),
-        ("010004D0620000B7", Command::BatteryStatus),
-        ("010004D0100000C5", Command::ClockGet),
-        ("010004D0FF00002A", Command::Abort),
-        ("010012D01000000DE00B9A032501319F210312345674", Command::ClockSet(AT)),
-        ("01000AD20100010548656C6C6F9E", Command::DisplayText { light: true, utf8: false, text: b"Hello" }),
+        ("010004D0000000D5", MpiCommand::Reset(ResetKind::Soft)),
+        ("010004D0000100D4", MpiCommand::Reset(ResetKind::Hard)),
+        ("010004D0010000D4", MpiCommand::GetConfiguration),
+        ("010004D0020000D7", MpiCommand::GetDeviceInfo),
+        ("010004EEE000000B", MpiCommand::P2peStatus),
+        ("010004D0601F00AA", MpiCommand::CardStatus { flags: 0x1F }),
+        ("010004D0600000B5", MpiCommand::CardStatus { flags: 0x00 }),
+        ("010004D0610101B4", MpiCommand::Keyboard { keys: 1, light: 1 }),
+        ("010004D0620000B7", MpiCommand::BatteryStatus),
+        ("010004D0100000C5", MpiCommand::ClockGet),
+        ("010004D0FF00002A", MpiCommand::Abort),
+        ("010012D01000000DE00B9A032501319F210312345674", MpiCommand::ClockSet(AT)),
+        ("01000AD20100010548656C6C6F9E", MpiCommand::DisplayText { light: true, utf8: false, text: b"Hello" }),
         (
             "01002DDED1000028E0269C01009F02060000000004569A032501319F2103123456DFA2040101DFA20301005F2A02082687",
-            Command::StartTransaction(TERMS),
+            MpiCommand::StartTransaction(TERMS),
         ),
         (
             "010023DEC100001EE01C9C01009F02060000000004569A032501319F21031234565F2A02082693",
-            Command::StartContactless { transaction: TERMS, language: None, timeout: None },
+            MpiCommand::StartContactless { transaction: TERMS, language: None, timeout: None },
         ),
         ("01000BDED2000006E0048A0230306C", host(*b"00", None, &[])),
         ("01000BDED2000006E0048A025A3107", host(*b"Z1", None, &[])),
@@ -115,7 +115,7 @@ fn commands_are_written_and_read_bit_by_bit() {
         ),
         (
             "010044DED601003FE03D9F02060000000004565004564953415F2A020826DFAE22253B3437363137332A2A2A2A2A2A303031303D313531323230312A2A2A2A2A2A2A2A2A2A3F2A37",
-            Command::OnlinePin {
+            MpiCommand::OnlinePin {
                 amount: TERMS.amount,
                 currency: TERMS.currency,
                 label: b"VISA",
@@ -124,7 +124,7 @@ fn commands_are_written_and_read_bit_by_bit() {
         ),
         (
             "010017D204000112E010DFA20606000100020003DFA20702060222",
-            Command::GetNumeric(GetNumericData {
+            MpiCommand::GetNumeric(GetNumericData {
                 light: true,
                 prompts: [0, 1, 0, 2, 0, 3],
                 format: [6, 2],
@@ -135,7 +135,7 @@ fn commands_are_written_and_read_bit_by_bit() {
     ] {
         assert_eq!(hex::encode_upper(command.encode().unwrap()), frame, "{command:?}");
         let (_, apdu) = one(frame);
-        assert!(Command::parse(&apdu) == Ok(command), "{command:?} read back");
+        assert!(MpiCommand::parse(&apdu) == Ok(command), "{command:?} read back");
     }
 }
 
@@ -303,7 +303,7 @@ fn a_command_of_more_than_249_bytes_of_data_is_refused() {
     for (bytes, fits) in [(249 - 7, true), (250 - 7, false)] {
         // E0 81 xx 8A 02 xx xx: seven bytes before the scripts.
         let scripts = &script[..bytes];
-        let host = Command::Continue(ContinueData::Host { arc: *b"00", authentication: None, scripts });
+        let host = MpiCommand::Continue(ContinueData::Host { arc: *b"00", authentication: None, scripts });
         assert_eq!(host.encode().is_ok(), fits, "{bytes}");
     }
 }
@@ -324,7 +324,7 @@ fn commands_for_typing_are_written_and_read_bit_by_bit() {
     for (frame, command) in [
         (
             "010034D20400012FE02DDFA20606000100000000DFA207020A025F2A0208265F3601029F0206000000000000DFA20E0102DFFF0102001EE9",
-            Command::GetNumeric(GetNumericData {
+            MpiCommand::GetNumeric(GetNumericData {
                 light: true,
                 prompts: [0, 1, 0, 0, 0, 0],
                 format: [10, 2],
@@ -332,16 +332,19 @@ fn commands_for_typing_are_written_and_read_bit_by_bit() {
                 timeout: Some(30),
             }),
         ),
-        ("010026D205010021E01FDFA217040A0F14FFDFA21801015F2A0208265F3601029F020600000000045630", Command::GetTip(tip)),
+        (
+            "010026D205010021E01FDFA217040A0F14FFDFA21801015F2A0208265F3601029F020600000000045630",
+            MpiCommand::GetTip(tip),
+        ),
         (
             "010026D205000021E01FDFA217040A0F14FFDFA21801015F2A0208265F3601029F020600000000045631",
-            Command::GetTip(GetDynamicTip { total: true, ..tip }),
+            MpiCommand::GetTip(GetDynamicTip { total: true, ..tip }),
         ),
-        ("010004D2E0000037", Command::SecureData(GetSecureData::Clear)),
-        ("010004D2E0020035", Command::SecureData(GetSecureData::Encrypt)),
+        ("010004D2E0000037", MpiCommand::SecureData(GetSecureData::Clear)),
+        ("010004D2E0020035", MpiCommand::SecureData(GetSecureData::Encrypt)),
         (
             "010033D2E0010B2EE02CDFA2100101DFA206060004000000009F02060000000004565F2A0208265F360102DFA20E0102DFFF0102003C69",
-            Command::SecureData(GetSecureData::Ask {
+            MpiCommand::SecureData(GetSecureData::Ask {
                 element: GetSecureData::PAN,
                 flags: 0x0B,
                 prompts: [0, 4, 0, 0, 0, 0],
@@ -351,7 +354,7 @@ fn commands_for_typing_are_written_and_read_bit_by_bit() {
         ),
         (
             "010016D2E0010311E00FDFA2100104DFA20606000A00000000C6",
-            Command::SecureData(GetSecureData::Ask {
+            MpiCommand::SecureData(GetSecureData::Ask {
                 element: GetSecureData::EXPIRY,
                 flags: 0x03,
                 prompts: [0, 0x0A, 0, 0, 0, 0],
@@ -359,23 +362,23 @@ fn commands_for_typing_are_written_and_read_bit_by_bit() {
                 timeout: None,
             }),
         ),
-        ("010016D25A000111E00FDFA2100101DFA2060600040000000074", Command::SecurePan { prompts: [0, 4, 0, 0, 0, 0] }),
+        ("010016D25A000111E00FDFA2100101DFA2060600040000000074", MpiCommand::SecurePan { prompts: [0, 4, 0, 0, 0, 0] }),
         (
             "010016DED2000011E00F4F07A000000003101050045649534157",
-            Command::Continue(ContinueData::Choose(ApplicationChoice {
+            MpiCommand::Continue(ContinueData::Choose(ApplicationChoice {
                 aid: &[0xA0, 0, 0, 0, 3, 0x10, 0x10],
                 label: Some(b"VISA"),
             })),
         ),
-        ("01000ADED2000005E003C0010020", Command::Continue(ContinueData::Decision(0))),
+        ("01000ADED2000005E003C0010020", MpiCommand::Continue(ContinueData::Decision(0))),
         (
             "010029DEC1000024E0229C01009F02060000000004569A032501319F21031234565F2A020826DFA20C026465EF",
-            Command::StartContactless { transaction: TERMS, language: Some(*b"de"), timeout: None },
+            MpiCommand::StartContactless { transaction: TERMS, language: Some(*b"de"), timeout: None },
         ),
     ] {
         assert_eq!(hex::encode_upper(command.encode().unwrap()), frame, "{command:?}");
         let (_, apdu) = one(frame);
-        assert!(Command::parse(&apdu) == Ok(command), "{command:?} read back");
+        assert!(MpiCommand::parse(&apdu) == Ok(command), "{command:?} read back");
     }
 }
 
@@ -401,7 +404,7 @@ fn a_typed_card_and_capabilities_are_read() {
 #[test]
 fn a_long_command_is_chained() {
     let script = hex(&format!("7282012C{}", "AA".repeat(300)));
-    let command = Command::Continue(ContinueData::Host { arc: *b"00", authentication: None, scripts: &script });
+    let command = MpiCommand::Continue(ContinueData::Host { arc: *b"00", authentication: None, scripts: &script });
     assert!(command.encode().is_err() && command.packets(false).is_err());
     let packets = command.packets(true).unwrap();
     let head = "0101FEDED20000000138E08201348A0230307282012C";
@@ -410,14 +413,14 @@ fn a_long_command_is_chained() {
     let written: Vec<String> = packets.iter().map(hex::encode_upper).collect();
     assert_eq!(written, [first.clone(), last.clone()]);
     let (_, apdu) = one(&format!("{first}{last}"));
-    assert!(Command::parse(&apdu) == Ok(command), "read back");
+    assert!(MpiCommand::parse(&apdu) == Ok(command), "read back");
     // What fits one packet is sent as an old device wants it, and there is an end.
-    let short = Command::Continue(ContinueData::Host { arc: *b"00", authentication: None, scripts: &[] });
+    let short = MpiCommand::Continue(ContinueData::Host { arc: *b"00", authentication: None, scripts: &[] });
     assert_eq!(short.packets(true).unwrap()[..], [short.encode().unwrap()]);
     // 1017 bytes of data: E0 82 xx xx, 8A 02 30 30, 72 82 xx xx and 1005 bytes.
     for (bytes, fits) in [(1005, true), (1006, false)] {
         let script = [&hex("7282")[..], &u16::try_from(bytes).unwrap().to_be_bytes(), &vec![0xAA; bytes]].concat();
-        let command = Command::Continue(ContinueData::Host { arc: *b"00", authentication: None, scripts: &script });
+        let command = MpiCommand::Continue(ContinueData::Host { arc: *b"00", authentication: None, scripts: &script });
         let packets = command.packets(true);
         assert_eq!(packets.is_ok(), fits, "{bytes}");
         if let Ok(packets) = packets {

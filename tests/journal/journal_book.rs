@@ -7,7 +7,7 @@ use crate::book::{
     self, DAY, NOON, asked, end, ended, file, leave_open, number, open, open_journal, refund, reversing, said, sell,
     sql, started, until_free, verb, verify, well,
 };
-use pos_agent::journal::{Db, Error, OldCopy, adopt};
+use pos_agent::journal::{Db, Error, OldCopyFound, adopt};
 use pos_agent::sale::{Sale, Standing};
 use pos_agent::transaction::{Reference, SaleNumber};
 use serde_json::Value;
@@ -572,7 +572,7 @@ fn what_an_old_copy_takes_over_is_closed_to_what_would_follow_it() {
         sell(&mut open(&path), 1, "own", NOON);
         if is_old {
             let (mut journal, _) = open_journal(&path).unwrap();
-            let found = OldCopy {
+            let found = OldCopyFound {
                 above: SaleNumber::new(7),
                 before: SaleNumber::new(1),
                 references: ["7-00112233445566aa".to_owned()].into(),

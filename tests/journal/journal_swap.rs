@@ -11,7 +11,7 @@ use pos_agent::sim::gateway::Kind;
 use pos_agent::sim::reader::CardEntry;
 use pos_agent::sim::reader::CardEntry::Tap;
 use pos_agent::sim::shop::Options;
-use pos_agent::till::{Attention, GatewayState, State};
+use pos_agent::till::{Attention, GatewayState, SaleState};
 use pos_agent::transaction::{OutcomeWord, SaleNumber};
 use serde_json::Value;
 
@@ -84,7 +84,7 @@ async fn a_new_board_settles_what_the_old_one_left_open() {
     let references: Vec<_> = lines.iter().filter_map(|line| line["reference"].as_str()).collect();
     assert_eq!(references, ["n-1", "r-0", "r-1", "n-2"]);
     assert_eq!((&lines[2]["outcome"], &lines[4]["end"]), (&"reversed".into(), &true.into()), "{text}");
-    assert_eq!(counter.show("n-2").await.state, State::WaitingForCard, "nobody was disturbed");
+    assert_eq!(counter.show("n-2").await.state, SaleState::WaitingForCard, "nobody was disturbed");
     counter.cut_power().await;
     assert_eq!(well(&journal).transactions, 4);
     let output = verb(&adopt, &journal);
@@ -228,7 +228,7 @@ async fn a_whole_journal_reverses_what_is_open_as_soon_as_the_gateway_can_be_ask
     counter.shop.gateway.set_offline(true).await.unwrap();
     counter.start_agent();
     counter.until_ready().await;
-    assert_eq!(counter.show("R1").await.state, State::Unconfirmed);
+    assert_eq!(counter.show("R1").await.state, SaleState::Unconfirmed);
     counter.shop.gateway.set_offline(false).await.unwrap();
     assert_eq!(ended(&counter.until_ended("R1").await), Some(OutcomeWord::Reversed));
     assert!(counter.status().await.attention.iter().all(|one| !one.text.contains("old copy")));

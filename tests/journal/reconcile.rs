@@ -10,7 +10,9 @@ use std::process::{Command, Output};
 use chrono::NaiveDate;
 use pos_agent::journal::{Db, Error, Reading};
 use pos_agent::money::{Amount, Currency};
-use pos_agent::reconcile::{Finding, HeaderError, Kind, Ledger, Matching, Period, SettlementFile, Summary};
+use pos_agent::reconcile::{
+    Difference, DifferenceKind, HeaderError, Ledger, Matching, Period, SettlementFile, Summary,
+};
 use pos_agent::sale::{HostFacts, Order, Outcome, Payment, Record};
 use pos_agent::transaction::{Earlier, PaymentId, Reference, SaleNumber, Transaction};
 use proptest::prelude::*;
@@ -134,7 +136,7 @@ fn ledger(journal: &[Vec<Vec<Record>>]) -> Ledger {
     ledger.sorted()
 }
 
-fn reconcile(ledger: Ledger, given: Period, file: impl BufRead) -> (Vec<Finding>, Summary) {
+fn reconcile(ledger: Ledger, given: Period, file: impl BufRead) -> (Vec<Difference>, Summary) {
     let mut file = SettlementFile::open(file).unwrap();
     let mut matching = Matching::new(ledger, given, file.has_transaction_ids());
     let mut findings = Vec::new();
@@ -258,7 +260,10 @@ fn by_unique_id_where_there_is_no_transaction_id() {
     let (findings, summary) = reconcile(ledger(&journal()), period, file.as_bytes());
     let kinds: Vec<_> =
         findings.iter().map(|finding| (finding.kind, finding.line, finding.sale.map(SaleNumber::get))).collect();
-    assert_eq!(kinds, [(Kind::MissingAtTerminal, Some(5), None), (Kind::MissingAtGateway, None, Some(7))]);
+    assert_eq!(
+        kinds,
+        [(DifferenceKind::MissingAtTerminal, Some(5), None), (DifferenceKind::MissingAtGateway, None, Some(7))]
+    );
     assert_eq!((summary.matched.count, summary.matched_by), (1, "UniqueID"));
     assert_eq!(findings[0].clearing_institute.as_deref(), Some("Clearing"), "the other spelling of the column");
     assert!(summary.to_string().contains("period 2026-11-25 (given) to 2026-11-30 (given)"), "{summary}");
@@ -288,10 +293,13 @@ fn sums_and_currencies() {
         (vec![row("DEBIT;POS", "12.34", "EUR")], vec![]),
         (vec![row("DEBIT;POS", "10.34", "EUR"), row("DEBIT;POS", "2.00", "EUR")], vec![]),
         (vec![row("DEBIT;POS", "12.35", "EUR"), row("CREDIT;NEG", "0.01", "EUR")], vec![]),
-        (vec![row("DEBIT;POS", "12.34", "EUR"); 2], vec![Kind::AmountDiffers]),
-        (vec![row("DEBIT;POS", "0.00", "EUR")], vec![Kind::AmountDiffers]),
-        (vec![row("DEBIT;POS", "12.34", "EUR"), row("REFUND;NEG", "12.34", "EUR")], vec![Kind::AmountDiffers]),
-        (vec![row("DEBIT;POS", "12.34", "USD")], vec![Kind::CurrencyDiffers]),
+        (vec![row("DEBIT;POS", "12.34", "EUR"); 2], vec![DifferenceKind::AmountDiffers]),
+        (vec![row("DEBIT;POS", "0.00", "EUR")], vec![DifferenceKind::AmountDiffers]),
+        (
+            vec![row("DEBIT;POS", "12.34", "EUR"), row("REFUND;NEG", "12.34", "EUR")],
+            vec![DifferenceKind::AmountDiffers],
+        ),
+        (vec![row("DEBIT;POS", "12.34", "USD")], vec![DifferenceKind::CurrencyDiffers]),
     ] {
         let file = small(&rows.iter().map(String::as_str).collect::<Vec<_>>());
         let (findings, _) = reconcile(ledger(&journal()[..1]), NO_PERIOD, file.as_bytes());
@@ -330,7 +338,7 @@ fn a_malformed_line_is_named_and_the_rest_goes_on() {
         let file = [small(&[]).as_bytes(), b"\n", &line, b"\n", good.as_bytes()].concat();
         let (findings, summary) = reconcile(ledger(&journal()[..1]), NO_PERIOD, &file[..]);
         let [finding] = &findings[..] else { panic!("{why}: {findings:?}") };
-        assert_eq!((finding.kind, finding.line), (Kind::Malformed, Some(3)), "{why}");
+        assert_eq!((finding.kind, finding.line), (DifferenceKind::Malformed, Some(3)), "{why}");
         assert!(finding.why.as_deref().unwrap().starts_with(why), "{finding:?}");
         assert_eq!((summary.rows, summary.matched.count), (2, 1), "{why}: what follows is read");
     }
@@ -428,7 +436,7 @@ fn written(line: &Line, by_reference: bool) -> String {
 }
 
 /// What should be found, told in the plainest way: every row looks at every sale.
-fn oracle(sales: &[Wanted], lines: &[Line], by_reference: bool) -> BTreeSet<(Kind, u64)> {
+fn oracle(sales: &[Wanted], lines: &[Line], by_reference: bool) -> BTreeSet<(DifferenceKind, u64)> {
     let mut found = BTreeSet::new();
     let mut rows_of: BTreeMap<u64, Vec<&Line>> = BTreeMap::new();
     let mut days = Vec::new();
@@ -436,19 +444,19 @@ fn oracle(sales: &[Wanted], lines: &[Line], by_reference: bool) -> BTreeSet<(Kin
         let known = !line.foreign && line.number <= sales.len() as u64;
         match line.kind {
             2 => {
-                found.insert((Kind::Malformed, at));
+                found.insert((DifferenceKind::Malformed, at));
                 continue;
             }
             _ if line.foreign && by_reference => continue,
             0 => {
-                found.insert((Kind::Chargeback, at));
+                found.insert((DifferenceKind::Chargeback, at));
                 continue;
             }
             1 => {
-                found.insert((Kind::SettlementFailed, at));
+                found.insert((DifferenceKind::SettlementFailed, at));
             }
             _ if !known => {
-                found.insert((Kind::MissingAtTerminal, at));
+                found.insert((DifferenceKind::MissingAtTerminal, at));
             }
             _ => {}
         }
@@ -465,11 +473,11 @@ fn oracle(sales: &[Wanted], lines: &[Line], by_reference: bool) -> BTreeSet<(Kin
         let in_period =
             days.iter().min().is_some_and(|first| (*first..=*days.iter().max().unwrap()).contains(&sale.day));
         let kind = match sale.outcome {
-            0..=2 if rows.is_empty() && in_period => Kind::MissingAtGateway,
-            0..=2 if !settles.is_empty() && sum != due => Kind::AmountDiffers,
-            3 if sum != 0 => Kind::SettledThoughReversed,
-            4 if sum != 0 => Kind::SettledThoughNotCharged,
-            5 if sum != 0 => Kind::SettledThoughUnconfirmed,
+            0..=2 if rows.is_empty() && in_period => DifferenceKind::MissingAtGateway,
+            0..=2 if !settles.is_empty() && sum != due => DifferenceKind::AmountDiffers,
+            3 if sum != 0 => DifferenceKind::SettledThoughReversed,
+            4 if sum != 0 => DifferenceKind::SettledThoughNotCharged,
+            5 if sum != 0 => DifferenceKind::SettledThoughUnconfirmed,
             _ => continue,
         };
         found.insert((kind, number));
@@ -494,7 +502,7 @@ proptest! {
         let rows: Vec<_> = lines.iter().map(|line| written(line, by_reference)).collect();
         let file = small(&rows.iter().map(String::as_str).collect::<Vec<_>>());
         let (findings, summary) = reconcile(ledger(&journal), NO_PERIOD, file.as_bytes());
-        let of_row = [Kind::Malformed, Kind::Chargeback, Kind::SettlementFailed, Kind::MissingAtTerminal];
+        let of_row = [DifferenceKind::Malformed, DifferenceKind::Chargeback, DifferenceKind::SettlementFailed, DifferenceKind::MissingAtTerminal];
         let found: BTreeSet<_> = findings
             .iter()
             .map(|one| (one.kind, if of_row.contains(&one.kind) { one.line } else { one.sale.map(SaleNumber::get) }.unwrap()))
@@ -665,7 +673,7 @@ fn rows_of_sales_before_the_first_that_is_kept() {
     assert_eq!((summary.first_sale.get(), summary.earlier_sales.count), (7, 1));
     assert_eq!(
         findings.iter().map(|one| (one.kind, one.line)).collect::<Vec<_>>(),
-        [(Kind::MissingAtTerminal, Some(3))]
+        [(DifferenceKind::MissingAtTerminal, Some(3))]
     );
 }
 
@@ -693,7 +701,7 @@ fn a_part_is_due_in_its_own_currency_less_what_was_taken_back() {
             )])
         };
         let [rest, whole, more, other] = rows;
-        let found = |journal: &[Vec<Vec<Record>>], file: String| -> Vec<Kind> {
+        let found = |journal: &[Vec<Vec<Record>>], file: String| -> Vec<DifferenceKind> {
             let (findings, _) = reconcile(ledger(journal), NO_PERIOD, file.as_bytes());
             findings.iter().map(|finding| finding.kind).collect()
         };
@@ -701,10 +709,10 @@ fn a_part_is_due_in_its_own_currency_less_what_was_taken_back() {
         let taken_back = &[sale.clone(), reversal][..];
         assert_eq!(found(alone, row(whole, code)), [], "{code}");
         for wrong in [more, rest, other] {
-            assert_eq!(found(alone, row(wrong, code)), [Kind::AmountDiffers], "{code} {wrong}");
+            assert_eq!(found(alone, row(wrong, code)), [DifferenceKind::AmountDiffers], "{code} {wrong}");
         }
-        assert_eq!(found(alone, row(whole, "CHF")), [Kind::CurrencyDiffers], "{code}");
+        assert_eq!(found(alone, row(whole, "CHF")), [DifferenceKind::CurrencyDiffers], "{code}");
         assert_eq!(found(taken_back, row(rest, code)), [], "{code}");
-        assert_eq!(found(taken_back, row(whole, code)), [Kind::AmountDiffers], "{code}");
+        assert_eq!(found(taken_back, row(whole, code)), [DifferenceKind::AmountDiffers], "{code}");
     }
 }

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use pos_agent::config::{self, CodePage, Copies, Cut, FlowControl};
 use pos_agent::money::{Amount, Currency};
-use pos_agent::printer::port::{QUEUE, TORN_TRIES, Timing, spawn_with};
-use pos_agent::printer::{Event, Handle, Letterhead, Page, QueueFull, compose, plain};
+use pos_agent::printer::port::{PrinterTiming, QUEUE, TORN_TRIES, spawn_with};
+use pos_agent::printer::{Handle, Letterhead, Page, PrinterEvent, QueueFull, compose, plain};
 use pos_agent::sale::{HostFacts, Receipt, ReceiptOutcome};
 use pos_agent::sim::printer::{Options, Place, Printer, Sensors, StatusAnswers};
 use pos_agent::transaction::{Kind, ReceiptCopy, Reference, SaleNumber};
@@ -164,7 +164,7 @@ async fn what_is_printed_again_says_so_at_both_ends() {
     print(&handle, receipt(1), ReceiptCopy::Merchant, true).unwrap();
     assert_eq!(
         events.recv().await,
-        Some(Event::Printed { sale: SaleNumber::new(1), copy: ReceiptCopy::Merchant, duplicate: true })
+        Some(PrinterEvent::Printed { sale: SaleNumber::new(1), copy: ReceiptCopy::Merchant, duplicate: true })
     );
     let paper = printer.next_receipt().await;
     assert_eq!(paper, duplicate(1, ReceiptCopy::Merchant));
@@ -184,7 +184,9 @@ async fn a_printer_that_is_off_prints_what_waited_once_it_is_on() {
     for sale in [1, 2, 3] {
         print(&handle, receipt(sale), ReceiptCopy::Customer, false).unwrap();
     }
-    let Some(Event::Waits { sale, copy: ReceiptCopy::Customer, why }) = events.recv().await else { panic!("not told") };
+    let Some(PrinterEvent::Waits { sale, copy: ReceiptCopy::Customer, why }) = events.recv().await else {
+        panic!("not told")
+    };
     assert_eq!(sale, 1);
     let place = printer.place();
     assert!(why.starts_with(&format!("unreachable: {}: ", place.trim_start_matches("tcp://"))), "{why}");
@@ -218,7 +220,7 @@ async fn out_of_paper_the_receipt_waits_untouched_and_comes_out_with_the_new_rol
         let why = words.to_owned();
         assert_eq!(
             events.recv().await,
-            Some(Event::Waits { sale: SaleNumber::new(1), copy: ReceiptCopy::Merchant, why })
+            Some(PrinterEvent::Waits { sale: SaleNumber::new(1), copy: ReceiptCopy::Merchant, why })
         );
         assert_eq!(handle.attention().unwrap(), format!("{words}; 2 receipts wait"));
 
@@ -241,7 +243,7 @@ async fn paper_that_ends_while_printing_gives_the_whole_receipt_again_as_a_dupli
         let why = "out of paper: put a roll in".to_owned();
         assert_eq!(
             events.recv().await,
-            Some(Event::Waits { sale: SaleNumber::new(1), copy: ReceiptCopy::Customer, why })
+            Some(PrinterEvent::Waits { sale: SaleNumber::new(1), copy: ReceiptCopy::Customer, why })
         );
         assert_eq!(handle.attention().unwrap(), "out of paper: put a roll in; 1 receipt waits");
         assert_eq!(printer.uncut().lines().count(), 5);
@@ -249,7 +251,7 @@ async fn paper_that_ends_while_printing_gives_the_whole_receipt_again_as_a_dupli
         printer.set_sensors(Sensors::default());
         assert_eq!(
             events.recv().await,
-            Some(Event::Printed { sale: SaleNumber::new(1), copy: ReceiptCopy::Customer, duplicate: true })
+            Some(PrinterEvent::Printed { sale: SaleNumber::new(1), copy: ReceiptCopy::Customer, duplicate: true })
         );
         // The printer goes on with what it had: nobody can take that for the receipt and the other for a second sale.
         assert_eq!(printer.next_receipt().await, text(1, ReceiptCopy::Customer));
@@ -267,7 +269,7 @@ async fn a_printer_that_dies_in_the_middle_prints_it_whole_as_a_duplicate_when_i
     printer.die_after(212);
     let (handle, mut events) = spawn(&printer.place(), impatient());
     print(&handle, receipt(1), ReceiptCopy::Customer, false).unwrap();
-    let Some(Event::Waits { sale, why, .. }) = events.recv().await else { panic!("not told") };
+    let Some(PrinterEvent::Waits { sale, why, .. }) = events.recv().await else { panic!("not told") };
     assert_eq!(sale, 1);
     assert!(why.starts_with("interrupted in the middle of a receipt: "), "{why}");
     let torn = printer.uncut();
@@ -276,11 +278,11 @@ async fn a_printer_that_dies_in_the_middle_prints_it_whole_as_a_duplicate_when_i
     printer.set_dead(false).await;
     loop {
         match events.recv().await.unwrap() {
-            Event::Waits { why, .. } => assert!(why.starts_with("unreachable: "), "{why}"),
+            PrinterEvent::Waits { why, .. } => assert!(why.starts_with("unreachable: "), "{why}"),
             event => {
                 break assert_eq!(
                     event,
-                    Event::Printed { sale: SaleNumber::new(1), copy: ReceiptCopy::Customer, duplicate: true }
+                    PrinterEvent::Printed { sale: SaleNumber::new(1), copy: ReceiptCopy::Customer, duplicate: true }
                 );
             }
         }
@@ -299,12 +301,14 @@ async fn a_printer_that_always_dies_in_the_middle_does_not_use_up_the_roll() {
     // Each time that it is dead somebody switches it on again.
     loop {
         match events.recv().await.unwrap() {
-            Event::Waits { .. } => {
+            PrinterEvent::Waits { .. } => {
                 printer.die_after(100);
                 printer.set_dead(false).await;
             }
             event => {
-                let Event::Failed { sale, copy: ReceiptCopy::Customer, why } = event else { panic!("{event:?}") };
+                let PrinterEvent::Failed { sale, copy: ReceiptCopy::Customer, why } = event else {
+                    panic!("{event:?}")
+                };
                 assert_eq!(sale, 1);
                 assert!(why.starts_with("interrupted"), "{why}");
                 break;
@@ -363,7 +367,7 @@ async fn a_printer_that_never_answers_prints_all_the_same() {
         ),
     ] {
         let mut printer = Printer::open(Options { status_answers, ..narrow() }).await.unwrap();
-        let timing = Timing { status: Duration::from_millis(20), close: Duration::ZERO, ..patient() };
+        let timing = PrinterTiming { status: Duration::from_millis(20), close: Duration::ZERO, ..patient() };
         let (events, mut heard) = mpsc::channel(4);
         let handle = spawn_with(config::Printer { status, ..config(&printer.place()) }, events, timing);
         for sale in [1, 2] {
@@ -380,7 +384,7 @@ async fn a_printer_that_never_answers_prints_all_the_same() {
 async fn a_printer_that_does_not_say_when_it_has_finished_is_believed_without_it() {
     let mut printer =
         Printer::open(Options { status_answers: StatusAnswers::AnswersStateOnly, ..narrow() }).await.unwrap();
-    let timing = Timing { done: Duration::from_millis(20), ask_again: Duration::from_millis(5), ..patient() };
+    let timing = PrinterTiming { done: Duration::from_millis(20), ask_again: Duration::from_millis(5), ..patient() };
     let (handle, mut events) = spawn(&printer.place(), timing);
     for sale in [1, 2] {
         print(&handle, receipt(sale), ReceiptCopy::Customer, false).unwrap();
@@ -402,7 +406,7 @@ async fn a_slow_printer_is_waited_for() {
 #[tokio::test]
 async fn a_printer_with_nothing_to_do_is_looked_at() {
     let printer = Printer::open(narrow()).await.unwrap();
-    let timing = Timing { look: Duration::from_millis(1), ..patient() };
+    let timing = PrinterTiming { look: Duration::from_millis(1), ..patient() };
     let (handle, _events) = spawn(&printer.place(), timing);
     for (sensors, state) in [
         (Sensors { paper_near_end: true, ..Sensors::default() }, "almost out of paper: have a roll ready"),
@@ -427,13 +431,13 @@ async fn a_printer_that_takes_nothing_is_given_up_at_the_deadline() {
     let sensors = Sensors { paper_out: true, ..Sensors::default() };
     let options = Options { place: Place::Pty(None), status_answers: StatusAnswers::Silent, sensors, ..narrow() };
     let printer = Printer::open(options).await.unwrap();
-    let timing = Timing { write: Duration::from_millis(50), ..impatient() };
+    let timing = PrinterTiming { write: Duration::from_millis(50), ..impatient() };
     let (events, mut heard) = mpsc::channel(4);
     // No text from outside is so long; the shop's own lines are as many as it likes.
     let long = Letterhead { footer: vec!["many words".to_owned(); 20_000], ..shop() };
     let handle = spawn_with(config::Printer { status: Some(false), ..config(&printer.place()) }, events, timing);
     handle.print(receipt(1), compose(&receipt(1), &long, ReceiptCopy::Customer), ReceiptCopy::Customer, false).unwrap();
-    let Some(Event::Waits { why, .. }) = heard.recv().await else { panic!("not told") };
+    let Some(PrinterEvent::Waits { why, .. }) = heard.recv().await else { panic!("not told") };
     assert!(why.starts_with("interrupted in the middle of a receipt: ") && why.contains("no progress within"), "{why}");
 }
 
@@ -453,7 +457,7 @@ async fn what_is_no_printer_is_unreachable() {
 
 // ---- Means
 
-fn spawn(port: &str, timing: Timing) -> (Handle, mpsc::Receiver<Event>) {
+fn spawn(port: &str, timing: PrinterTiming) -> (Handle, mpsc::Receiver<PrinterEvent>) {
     let (events, heard) = mpsc::channel(4);
     (spawn_with(config(port), events, timing), heard)
 }
@@ -476,10 +480,10 @@ fn config(port: &str) -> config::Printer {
 }
 
 /// Gives it a receipt and hears why it is not printed.
-async fn handle_waits(handle: &Handle, receipt: Receipt, events: &mut mpsc::Receiver<Event>) -> String {
+async fn handle_waits(handle: &Handle, receipt: Receipt, events: &mut mpsc::Receiver<PrinterEvent>) -> String {
     print(handle, receipt, ReceiptCopy::Customer, false).unwrap();
     match events.recv().await {
-        Some(Event::Waits { why, .. }) => why,
+        Some(PrinterEvent::Waits { why, .. }) => why,
         other => panic!("{other:?}"),
     }
 }
@@ -494,8 +498,8 @@ fn narrow() -> Options {
     Options { columns: 32, ..Options::default() }
 }
 
-fn printed(sale: u64, copy: ReceiptCopy) -> Event {
-    Event::Printed { sale: SaleNumber::new(sale), copy, duplicate: false }
+fn printed(sale: u64, copy: ReceiptCopy) -> PrinterEvent {
+    PrinterEvent::Printed { sale: SaleNumber::new(sale), copy, duplicate: false }
 }
 
 fn text(number: u64, copy: ReceiptCopy) -> String {
@@ -515,16 +519,16 @@ fn picture(printer: &Printer, number: usize) -> Vec<u8> {
 }
 
 /// Deadlines that no machine is slow enough to meet, and no second try. It is not looked at when it has nothing to do.
-fn patient() -> Timing {
+fn patient() -> PrinterTiming {
     let long = Duration::from_secs(3600);
     let (connect, write, close, status, done, ask_again, look) = (long, long, long, long, long, long, long);
-    Timing { connect, write, close, status, done, ask_again, look, back_off: vec![long] }
+    PrinterTiming { connect, write, close, status, done, ask_again, look, back_off: vec![long] }
 }
 
 /// Tries and asks again almost at once.
-fn impatient() -> Timing {
+fn impatient() -> PrinterTiming {
     let soon = Duration::from_millis(2);
-    Timing { ask_again: soon, back_off: vec![soon], ..patient() }
+    PrinterTiming { ask_again: soon, back_off: vec![soon], ..patient() }
 }
 
 fn shop() -> Letterhead {

@@ -4,7 +4,7 @@
 use pos_agent::card::{CardFacts, Cryptogram, CryptogramKind, Cvm, EntryMode, MaskedPan};
 use pos_agent::config::CodePage;
 use pos_agent::money::{Amount, Currency};
-use pos_agent::printer::{Letterhead, Line, compose, escpos, layout, plain, text};
+use pos_agent::printer::{Letterhead, PrintedLine, compose, escpos, layout, plain, text};
 use pos_agent::sale::{HostFacts, Original, Reason, Receipt, ReceiptOutcome, Why};
 use pos_agent::sim::printer::paper::Paper;
 use pos_agent::transaction::{Kind, PaymentId, ReceiptCopy, Reference, SaleNumber};
@@ -510,7 +510,7 @@ fn the_shops_name_is_as_large_as_the_paper_allows() {
 fn control_bytes_of_the_gateway_reach_neither_paper_nor_screen() {
     let mut receipt = approved();
     receipt.host.status_text = Some("\u{1B}@\u{1D}V\0PAID \u{202E}00.21\u{9B}2J\r\n\u{7}x".to_owned());
-    receipt.reference = Reference::parse("T\u{1B}p\0").unwrap();
+    receipt.reference = Reference::as_kept("T\u{1B}p\0".to_owned());
     assert!(show(&receipt, Language::English, ReceiptCopy::Customer, 42).contains("\n@VPAID 00.212J\nx\n"));
     let lines = compose(&receipt, &Letterhead::default(), ReceiptCopy::Customer).lines(42);
     let (text, errors) = print(&encode(&lines, CodePage::Cp437), 42);
@@ -602,7 +602,7 @@ fn print(bytes: &[u8], columns: usize) -> (Vec<String>, usize) {
     (paper.take_cut().into_iter().map(|receipt| receipt.text).collect(), paper.errors())
 }
 
-fn encode(lines: &[Line], code_page: CodePage) -> Vec<u8> {
+fn encode(lines: &[PrintedLine], code_page: CodePage) -> Vec<u8> {
     let sheet = escpos::Sheet { lines, ..escpos::Sheet::default() };
     escpos::encode(&sheet, &escpos::Dialect { code_page, ..escpos::Dialect::default() })
 }
@@ -686,7 +686,7 @@ fn receipt_of(texts: &[String], outcome: i32, minor: u64) -> Receipt {
         terminal_id: texts[1].clone(),
         local_time: texts[2].clone(),
         number: SaleNumber::new(u64::MAX),
-        reference: Reference::parse(texts[3].clone()).unwrap(),
+        reference: Reference::as_kept(texts[3].clone()),
         amount,
         tip: None,
         outcome: match outcome {

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
-use pos_agent::till::{Of, SaleView};
+use pos_agent::till::{EarlierName, SaleView};
 use pos_agent::transaction::{OutcomeWord, PaymentId, Reference, SaleNumber};
 
 use crate::fake_agent::{self, Shop};
@@ -318,16 +318,19 @@ async fn an_earlier_transaction_is_named_by_its_number() {
         let output = shop.verb(&[verb, "--number", "17", "--amount", "1.00", "--reference", "approved"]).await;
         assert_eq!(
             (code(&output), number(&mut shop)),
-            (0, Some(Of::Number(SaleNumber::new(17)))),
+            (0, Some(EarlierName::Number(SaleNumber::new(17)))),
             "{verb}: {}",
             stderr(&output)
         );
     }
     shop.verb(&["refund", "--payment", "p", "--amount", "1.00", "--reference", "approved"]).await;
-    assert_eq!(number(&mut shop), Some(Of::Payment(PaymentId::new("p"))));
+    assert_eq!(number(&mut shop), Some(EarlierName::Payment(PaymentId::new("p"))));
     shop.verb(&["refund", "r", "--till", "till-2", "--amount", "1.00", "--reference", "approved"]).await;
     let (till, reference) = ("till-2".to_owned(), "r".to_owned());
-    assert_eq!(number(&mut shop), Some(Of::Reference { till, reference: Reference::parse(reference).unwrap() }));
+    assert_eq!(
+        number(&mut shop),
+        Some(EarlierName::Reference { till, reference: Reference::parse(reference).unwrap() })
+    );
 }
 
 #[tokio::test]
@@ -506,7 +509,7 @@ Grüße
         let (till, reference) = ("local".to_owned(), "approved".to_owned());
         assert_eq!(
             wanted.transaction.fields().of,
-            Some(Of::Reference { till, reference: Reference::parse(reference).unwrap() }),
+            Some(EarlierName::Reference { till, reference: Reference::parse(reference).unwrap() }),
             "{verb}"
         );
         assert!(stderr(&output).starts_with(aside), "{verb}: {}", stderr(&output));

@@ -270,7 +270,7 @@ async fn sales_that_wait_for_an_agent_are_told() {
     let mut counter = Counter::open().await;
     // Approved and never answered: the agent must find out.
     counter.sell("r-1", "5.71", "chip-pin", CardEntry::Insert).await;
-    counter.until("r-1", "unconfirmed", |view| view.state == pos_agent::till::State::Unconfirmed).await;
+    counter.until("r-1", "unconfirmed", |view| view.state == pos_agent::till::SaleState::Unconfirmed).await;
     counter.cut_power().await;
     let (found, code) = findings(&counter.shop.config()).await;
     has(&found, "warning", "sales that wait for the agent, which does not run: r-1 of till local");

@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::trace::*;
 use pos_agent::reader::apdu_link::{Nad, chain};
 use pos_agent::reader::driver::PortAction;
-use pos_agent::reader::miura::message::{Command, GetSecureData, ResetKind};
+use pos_agent::reader::miura::message::{GetSecureData, MpiCommand, ResetKind};
 use pos_agent::reader::miura::{ManualEntry, MiuraSession, MiuraSettings};
 use pos_agent::reader::{EntryRequest, NoCard, ReaderEvent, ReaderOrder, ReaderProgress};
 use pos_agent::transaction::SaleNumber;
@@ -51,7 +51,7 @@ impl Reader {
         e4("").replace("1100005F", &format!("11{:06X}", self.key))
     }
 
-    fn hears(&mut self, command: &Command<'_>) -> Vec<(bool, String)> {
+    fn hears(&mut self, command: &MpiCommand<'_>) -> Vec<(bool, String)> {
         if self.answers == 0 {
             self.mood = Mood::Dead;
         }
@@ -61,24 +61,24 @@ impl Reader {
         }
         let says = |text: &str| vec![(false, text.to_owned())];
         match command {
-            Command::Abort if std::mem::take(&mut self.running) => [says("9000"), says("9F41")].concat(),
-            Command::Reset(ResetKind::Soft) => {
+            MpiCommand::Abort if std::mem::take(&mut self.running) => [says("9000"), says("9F41")].concat(),
+            MpiCommand::Reset(ResetKind::Soft) => {
                 (self.mood, self.running) = (Mood::Healthy, false);
                 says(RESET)
             }
-            Command::P2peStatus => says(P2PE),
-            Command::GetDeviceInfo => says(INFO),
-            Command::CardStatus { .. } => vec![self.slot_status()],
-            Command::StartContactless { .. }
-            | Command::StartTransaction(_)
-            | Command::Continue(_)
-            | Command::OnlinePin { .. }
-            | Command::GetNumeric(_)
-            | Command::SecureData(GetSecureData::Ask { .. }) => match (self.mood, command) {
+            MpiCommand::P2peStatus => says(P2PE),
+            MpiCommand::GetDeviceInfo => says(INFO),
+            MpiCommand::CardStatus { .. } => vec![self.slot_status()],
+            MpiCommand::StartContactless { .. }
+            | MpiCommand::StartTransaction(_)
+            | MpiCommand::Continue(_)
+            | MpiCommand::OnlinePin { .. }
+            | MpiCommand::GetNumeric(_)
+            | MpiCommand::SecureData(GetSecureData::Ask { .. }) => match (self.mood, command) {
                 (Mood::Forgetful(status), _) => says(status),
-                (_, Command::Continue(_)) if self.quick => says(E3),
-                (_, Command::StartContactless { .. }) if self.slot => says("9F43"),
-                (_, Command::StartTransaction(_)) if !self.slot => says("9F23"),
+                (_, MpiCommand::Continue(_)) if self.quick => says(E3),
+                (_, MpiCommand::StartContactless { .. }) if self.slot => says("9F43"),
+                (_, MpiCommand::StartTransaction(_)) if !self.slot => says("9F23"),
                 _ if self.quick => {
                     let card = self.card();
                     says(&card)
@@ -213,7 +213,7 @@ impl Shop {
                     }
                 }
                 Some(PortAction::Write(packet)) => {
-                    let command = Command::parse(&packet[3..packet.len() - 1]).unwrap();
+                    let command = MpiCommand::parse(&packet[3..packet.len() - 1]).unwrap();
                     for (unsolicited, answer) in self.reader.hears(&command) {
                         self.says(unsolicited, &answer);
                     }

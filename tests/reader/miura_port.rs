@@ -13,8 +13,8 @@ use std::time::Duration;
 use pos_agent::money::{Amount, Currency};
 use pos_agent::reader::apdu_link::{Decoder, Nad, Received, chain};
 use pos_agent::reader::miura::message::{
-    AnswerTemplate, CardStatus, Command, MessageBody, P2peStatus, ResetAnswer, ResetKind, SoftwareVersion, StatusWord,
-    TransactionAnswer, UnsolicitedMessage, status,
+    AnswerTemplate, CardStatus, MessageBody, MpiCommand, P2peStatus, ResetAnswer, ResetKind, SoftwareVersion,
+    StatusWord, TransactionAnswer, UnsolicitedMessage, status,
 };
 use pos_agent::reader::{
     Arm, CardVerdict, Completion, EntryRequest, LocalTime, NoCard, ReaderEvent, ReaderFamily, ReaderOrder,
@@ -35,7 +35,7 @@ fn reader(wire: &mut (impl Read + Write), mut answers: usize) {
         let mut out = Vec::new();
         decoder.feed(&buffer[..count], |received| {
             let Received::Message(message) = received else { panic!("a fault") };
-            for (unsolicited, body) in answer(&Command::parse(message.bytes).unwrap(), &mut taps) {
+            for (unsolicited, body) in answer(&MpiCommand::parse(message.bytes).unwrap(), &mut taps) {
                 answers = answers.saturating_sub(1);
                 // Small packets, so that every answer is chained.
                 out.extend(chain(Nad::Reader, unsolicited, &body, 7).unwrap().flatten());
@@ -46,7 +46,7 @@ fn reader(wire: &mut (impl Read + Write), mut answers: usize) {
 }
 
 /// Each tap is sealed with a key of its own.
-fn answer(command: &Command<'_>, taps: &mut u8) -> Vec<(bool, MessageBody)> {
+fn answer(command: &MpiCommand<'_>, taps: &mut u8) -> Vec<(bool, MessageBody)> {
     let no_card = CardStatus { slot: 0, stripe: 0, atr: None, sealed: None, masked_track2: None, clear_tracks: false };
     let mut tlvs = hex::decode(
         "9F0206000000001234 5F2A020978 9F260811223344556677889F270180 DFAE021892FC2C940487F43AC64AB3DFD54C7B72F445FE409D80FDF5 DFAE030AFFFF0102628D1100005F"
@@ -54,18 +54,20 @@ fn answer(command: &Command<'_>, taps: &mut u8) -> Vec<(bool, MessageBody)> {
     )
     .unwrap();
     match command {
-        Command::Reset(ResetKind::Soft) => {
+        MpiCommand::Reset(ResetKind::Soft) => {
             let software = vec![SoftwareVersion { name: "M000-MPI".into(), version: "1-51".into() }];
             vec![(false, ResetAnswer { serial: "04000203".into(), software }.encode().unwrap())]
         }
-        Command::P2peStatus => vec![(false, P2peStatus::ALL.encode().unwrap())],
-        Command::CardStatus { .. } => vec![(true, UnsolicitedMessage::Card(no_card).encode().unwrap())],
-        Command::StartContactless { .. } => {
+        MpiCommand::P2peStatus => vec![(false, P2peStatus::ALL.encode().unwrap())],
+        MpiCommand::CardStatus { .. } => vec![(true, UnsolicitedMessage::Card(no_card).encode().unwrap())],
+        MpiCommand::StartContactless { .. } => {
             *tlvs.last_mut().unwrap() += *taps;
             *taps += 1;
             vec![(false, TransactionAnswer::new(AnswerTemplate::Online, &tlvs).encode().unwrap())]
         }
-        Command::Continue(_) => vec![(false, TransactionAnswer::new(AnswerTemplate::Approved, &[]).encode().unwrap())],
+        MpiCommand::Continue(_) => {
+            vec![(false, TransactionAnswer::new(AnswerTemplate::Approved, &[]).encode().unwrap())]
+        }
         _ => vec![(false, status(StatusWord::OK))],
     }
 }

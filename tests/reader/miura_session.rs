@@ -8,7 +8,7 @@ use pos_agent::card::Cvm;
 use pos_agent::reader::apdu_link::{Nad, chain};
 use pos_agent::reader::driver::PortAction;
 use pos_agent::reader::miura::{MiuraSession, MiuraSettings};
-use pos_agent::reader::{Language, LocalTime, ReaderEvent, ReaderOrder, ReaderSettings};
+use pos_agent::reader::{LocalTime, ReaderEvent, ReaderLanguage, ReaderOrder, ReaderSettings};
 use pos_agent::transaction::SaleNumber;
 
 mod start_up {
@@ -942,7 +942,7 @@ mod language {
 
     #[test]
     fn the_shop_s_until_the_card_has_named_one() {
-        let german = ReaderSettings { language: Language::German, ..settings() };
+        let german = ReaderSettings { language: ReaderLanguage::German, ..settings() };
         let script = |answer: &str, texts: [&str; 2]| {
             format!(
                 "10 arm 1
@@ -977,7 +977,7 @@ mod language {
     /// What is not ASCII goes out as UTF-8 and says so in P2.
     #[test]
     fn utf_8_is_announced() {
-        for (language, p2) in [(Language::Polish, 0x81), (Language::Dutch, 0x01)] {
+        for (language, p2) in [(ReaderLanguage::Polish, 0x81), (ReaderLanguage::Dutch, 0x01)] {
             let mut player = Player::started(ReaderSettings { language, ..settings() });
             player.session.order(ReaderOrder::Arm(arm(1)), player.now);
             player.session.bytes(&hex::decode("0100029FC35F").unwrap(), player.now);

@@ -6,6 +6,7 @@
 //!
 //! It also keeps a few habits that a reader relies on: a head in every file, no junk-drawer names, a short `main.rs`.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -236,8 +237,7 @@ fn the_map_names_what_exists() {
 }
 
 /// A test is found by the table in `tests/README.md`, which names its folder, and by the one at the head of the
-/// folder's
-/// `main.rs`, which names its file.
+/// folder's `main.rs`, which names its file.
 #[test]
 fn the_maps_of_the_tests_name_every_file() {
     let folders: Vec<PathBuf> = sources("tests")
@@ -272,6 +272,48 @@ fn no_file_or_folder_is_a_junk_drawer() {
     }
 }
 
+/// A reader who meets a type knows which one it is without its path. Each module's own `Error` is known by its module,
+/// a section of the configuration is written `config::…`, and a verb of the command line is named as the person types
+/// it.
+#[test]
+fn a_types_name_is_told_apart_without_its_path() {
+    let mut known: BTreeMap<String, PathBuf> = BTreeMap::new();
+    for file in shipped() {
+        let own = module_path(&file);
+        if ["sim", "cli", "bin", "main", "config"].iter().any(|room| own.first().is_some_and(|own| own == room)) {
+            continue;
+        }
+        for name in types(&production(&read(&file))) {
+            if name == "Error" {
+                continue;
+            }
+            if let Some(other) = known.insert(name.clone(), file.clone()) {
+                panic!("{} and {} both have a type `{name}`", other.display(), file.display());
+            }
+        }
+    }
+    assert!(known.len() > 300, "types are found: {}", known.len());
+}
+
+/// The types that a source shows to other files.
+fn types(source: &str) -> Vec<String> {
+    let tokens = tokens(source);
+    let word = |at: usize| tokens.get(at).map_or("", |(_, word)| word.as_str());
+    let mut found = Vec::new();
+    for at in 0..tokens.len() {
+        if word(at) != "pub" {
+            continue;
+        }
+        // `pub(super)`, `pub(in …)`: behind the brackets.
+        let shown =
+            if word(at + 1) == "(" { (at..).find(|at| word(*at) == ")").map_or(at, |end| end + 1) } else { at + 1 };
+        if matches!(word(shown), "enum" | "struct" | "trait" | "type") {
+            found.push(word(shown + 1).to_owned());
+        }
+    }
+    found
+}
+
 #[test]
 fn main_is_short() {
     let lines = read(Path::new("src/main.rs")).lines().count();
@@ -282,7 +324,6 @@ fn main_is_short() {
 }
 
 // ---- The checker
-// ---------------------------------------------------------------------------------------------------------
 
 /// The modules that `src/lib.rs` declares.
 fn modules() -> Vec<String> {

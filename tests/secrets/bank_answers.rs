@@ -10,7 +10,7 @@ use crate::leak::{Kept, Secret};
 use crate::log::LOG;
 use pos_agent::sim::reader::CardEntry::Tap;
 use pos_agent::sim::shop::Options;
-use pos_agent::till::State;
+use pos_agent::till::SaleState;
 use pos_agent::transaction::OutcomeWord;
 use serde_json::{Value, json};
 
@@ -133,7 +133,7 @@ async fn a_reversal_is_never_taken_for_more_than_its_answer_says() {
     for (number, (what, .., then)) in REVERSALS.iter().enumerate() {
         let reference = format!("R{}", number + 1);
         counter.sell(&reference, "12.34", "tap", Tap).await;
-        let over = |view: &pos_agent::till::SaleView| view.state == State::Ended || view.needs_person.is_some();
+        let over = |view: &pos_agent::till::SaleView| view.state == SaleState::Ended || view.needs_person.is_some();
         let view = counter.until(&reference, what, over).await;
         let asked = |sale: usize| -> Vec<String> {
             reversed.lock().unwrap().iter().filter(|(of, _)| *of == sale).map(|(_, amount)| amount.clone()).collect()
@@ -148,7 +148,7 @@ async fn a_reversal_is_never_taken_for_more_than_its_answer_says() {
                 assert_eq!(asked(number + 1), ["6.00 EUR".to_owned(), format!("{rest} EUR")], "{what}");
             }
             Then::Person => {
-                assert_eq!((view.state, view.outcome), (State::Unconfirmed, None), "{what}: {}", view.text);
+                assert_eq!((view.state, view.outcome), (SaleState::Unconfirmed, None), "{what}: {}", view.text);
                 assert!(asked(number + 1).iter().all(|amount| amount == "6.00 EUR"), "{what}: {:?}", asked(number + 1));
             }
         }
@@ -240,7 +240,7 @@ async fn card_numbers_in_a_banks_texts_go_no_further() {
     for number in 0..2 * texts.len() + 4 {
         let reference = format!("R{number}");
         counter.sell(&reference, "12.34", "tap", Tap).await;
-        let over = |state| matches!(state, State::Ended | State::Unconfirmed);
+        let over = |state| matches!(state, SaleState::Ended | SaleState::Unconfirmed);
         let view = counter.until(&reference, "its end or a doubt", |view| over(view.state)).await;
         let expected = [Some(OutcomeWord::Approved), Some(OutcomeWord::Declined), None][number / texts.len()];
         assert_eq!(view.outcome, expected, "{}", view.text);

@@ -19,7 +19,7 @@ use pos_agent::reader::apdu_link::{Decoder, Received};
 use pos_agent::sim::reader::CardEntry::{self, Insert, Swipe, Tap};
 use pos_agent::sim::reader::deck::DECK;
 use pos_agent::sim::shop::{Options, TILL_TOKEN};
-use pos_agent::till::State;
+use pos_agent::till::SaleState;
 
 /// A way to pay, with the amount whose cents choose what the gateway does, and what the reader's script does.
 type Sale = (&'static str, CardEntry, &'static str, &'static str);
@@ -179,9 +179,9 @@ async fn type_card(counter: &Counter, reference: &str, pan: &str) {
 }
 
 async fn after(counter: &Counter, reference: &str) {
-    let told = |state| matches!(state, State::Ended | State::Unconfirmed | State::AwaitingSignature);
+    let told = |state| matches!(state, SaleState::Ended | SaleState::Unconfirmed | SaleState::AwaitingSignature);
     let view = counter.until(reference, "the end or a doubt", |view| told(view.state)).await;
-    if view.state == State::AwaitingSignature {
+    if view.state == SaleState::AwaitingSignature {
         counter.sign(reference, true).await;
     }
     counter.shop.reader.remove();

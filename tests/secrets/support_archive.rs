@@ -89,10 +89,11 @@ async fn a_day_of_sales_leaves_nothing_of_a_card_or_a_secret_in_the_archive() {
     {
         let reference = format!("S{n}");
         counter.sell(&reference, "12.34", name, entry).await;
-        let told =
-            |state| state != pos_agent::till::State::WaitingForCard && state != pos_agent::till::State::InProgress;
+        let told = |state| {
+            state != pos_agent::till::SaleState::WaitingForCard && state != pos_agent::till::SaleState::InProgress
+        };
         let view = counter.until(&reference, "its end or a signature", |view| told(view.state)).await;
-        if view.state == pos_agent::till::State::AwaitingSignature {
+        if view.state == pos_agent::till::SaleState::AwaitingSignature {
             counter.sign(&reference, true).await;
             counter.until_ended(&reference).await;
         }

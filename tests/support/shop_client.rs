@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use pos_agent::gateway::parameter::form::{Asked, judge, unknown};
+use pos_agent::gateway::parameter::form::{FormContext, judge, unknown};
 use pos_agent::gateway::parameter::{Call, Direction, Names};
 use pos_agent::sim::gateway::{Gateway, Options, State, start};
 use rustls_pki_types::CertificateDer;
@@ -144,7 +144,8 @@ fn is_as_documented(answer: &Value) {
     let mut fields = Vec::new();
     flatten("", answer, &mut fields);
     let names = Names::default();
-    let asked = Asked { direction: Direction::Response, call: Call::Payment, from_client_side: false, names: &names };
+    let asked =
+        FormContext { direction: Direction::Response, call: Call::Payment, from_client_side: false, names: &names };
     assert_eq!(unknown(&fields, &names), Vec::<String>::new(), "not in the table\n{answer}");
     let wrong: Vec<String> = judge(&fields, &asked).iter().map(ToString::to_string).collect();
     let missing_id = |line: &&String| line.starts_with("id: required") && answer["amount"].is_null();

@@ -16,7 +16,7 @@ use std::time::Duration;
 use pos_agent::money::{Amount, Currency};
 use pos_agent::reader::apdu_link::{Nad, chain};
 use pos_agent::reader::driver::PortAction;
-use pos_agent::reader::miura::message::Command;
+use pos_agent::reader::miura::message::MpiCommand;
 use pos_agent::reader::miura::{MiuraSession, MiuraSettings};
 use pos_agent::reader::{
     AmountToType, Arm, Completion, EntryRequest, LocalTime, ReaderEvent, ReaderOrder, ReaderSettings, TypeAmount,
@@ -260,24 +260,24 @@ impl Player {
                     apdu.extend_from_slice(&packet[3..packet.len() - 1]);
                     chained = packet[1] & 1 != 0;
                 }
-                let command = Command::parse(&apdu).unwrap();
+                let command = MpiCommand::parse(&apdu).unwrap();
                 let shown = matches!(
                     command,
-                    Command::Continue(_)
-                        | Command::ClockSet(_)
-                        | Command::StartTransaction(_)
-                        | Command::OnlinePin { .. }
-                        | Command::GetNumeric(_)
-                        | Command::GetTip(_)
-                        | Command::SecureData(_)
-                        | Command::SecurePan { .. }
+                    MpiCommand::Continue(_)
+                        | MpiCommand::ClockSet(_)
+                        | MpiCommand::StartTransaction(_)
+                        | MpiCommand::OnlinePin { .. }
+                        | MpiCommand::GetNumeric(_)
+                        | MpiCommand::GetTip(_)
+                        | MpiCommand::SecureData(_)
+                        | MpiCommand::SecurePan { .. }
                 );
                 match command {
-                    Command::DisplayText { text, .. } => {
+                    MpiCommand::DisplayText { text, .. } => {
                         format!("> DISPLAY TEXT {}", String::from_utf8_lossy(text).replace('\n', "/"))
                     }
-                    Command::SecureData(_) => format!("> GET SECURE DATA {}", hex::encode_upper(&apdu[2..])),
-                    Command::StartContactless { language: Some(language), .. } => {
+                    MpiCommand::SecureData(_) => format!("> GET SECURE DATA {}", hex::encode_upper(&apdu[2..])),
+                    MpiCommand::StartContactless { language: Some(language), .. } => {
                         format!("> START CONTACTLESS TRANSACTION {}", String::from_utf8_lossy(&language))
                     }
                     command if shown => {

@@ -16,7 +16,7 @@ use pos_agent::sim::gateway::Certificate;
 use pos_agent::sim::reader::CardEntry::{self, Insert, Swipe, Tap};
 use pos_agent::sim::reader::card;
 use pos_agent::sim::shop::Options;
-use pos_agent::till::{SaleView, State};
+use pos_agent::till::{SaleState, SaleView};
 use pos_agent::transaction::OutcomeWord;
 use serde_json::json;
 use tokio::io::AsyncReadExt;
@@ -556,8 +556,8 @@ impl Line {
         counter.present(card(self.card.0).unwrap(), self.card.1).await;
 
         let settled = |view: &SaleView| match self.end {
-            Open => matches!(view.state, State::Unconfirmed | State::Ended),
-            Now(_) | Reversed => view.state == State::Ended,
+            Open => matches!(view.state, SaleState::Unconfirmed | SaleState::Ended),
+            Now(_) | Reversed => view.state == SaleState::Ended,
         };
         let view = counter.follow(&mut ears, "R1", what, settled).await;
         let output = within(what, sale).await.unwrap();
@@ -580,15 +580,15 @@ impl Line {
         match self.end {
             Now(outcome) => {
                 assert_eq!(view.outcome, Some(outcome), "{what}: {}", view.text);
-                assert!(!states.contains(&State::Unconfirmed), "{what}: {states:?}");
+                assert!(!states.contains(&SaleState::Unconfirmed), "{what}: {states:?}");
             }
             Reversed => {
                 assert_eq!(view.outcome, Some(OutcomeWord::Reversed), "{what}: {}", view.text);
-                assert!(states.ends_with(&[State::Unconfirmed, State::Ended]), "{what}: {states:?}");
+                assert!(states.ends_with(&[SaleState::Unconfirmed, SaleState::Ended]), "{what}: {states:?}");
                 assert!(text.contains("UNCONFIRMED"), "{what}: {text}");
             }
             Open => {
-                assert_eq!(states.last(), Some(&State::Unconfirmed), "{what}: {states:?}");
+                assert_eq!(states.last(), Some(&SaleState::Unconfirmed), "{what}: {states:?}");
                 assert!(text.contains("under a new reference"), "{what}: {text}");
                 self.check_open(counter).await;
             }
@@ -600,7 +600,7 @@ impl Line {
         let what = self.what;
         let looked = |view: &SaleView| view.unsettled.is_some();
         let view = counter.until("R1", what, looked).await;
-        assert_eq!(view.state, State::Unconfirmed, "{what}: {}", view.text);
+        assert_eq!(view.state, SaleState::Unconfirmed, "{what}: {}", view.text);
         let status = counter.until_status(what, |status| status.ready && !status.busy).await;
         assert_eq!(status.unconfirmed.len(), 1, "{what}");
         assert!(
@@ -611,7 +611,7 @@ impl Line {
         assert_eq!(counter.until_ended("R2").await.outcome, Some(OutcomeWord::Approved), "{what}");
         assert_eq!(counter.charged_for("R2"), ["2.00 EUR"], "{what}");
         assert!(counter.charged_for("R1").is_empty(), "{what}");
-        assert_eq!(counter.show("R1").await.state, State::Unconfirmed, "{what}");
+        assert_eq!(counter.show("R1").await.state, SaleState::Unconfirmed, "{what}");
     }
 }
 

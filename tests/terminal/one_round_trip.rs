@@ -6,7 +6,7 @@ use pos_agent::sim::gateway::GatewayCounters;
 use pos_agent::sim::reader::CardEntry::{Insert, Tap};
 use pos_agent::sim::reader::card;
 use pos_agent::sim::shop::Options;
-use pos_agent::till::{GatewayState, State};
+use pos_agent::till::{GatewayState, SaleState};
 use pos_agent::transaction::OutcomeWord;
 
 impl Counter {
@@ -130,13 +130,14 @@ async fn a_connection_that_closes_while_the_card_is_read_is_never_a_second_payme
             if !gone_for_good {
                 counter.shop.gateway.set_offline(false).await.unwrap();
             }
-            let decided = counter.until("R1", &what, |view| matches!(view.state, State::Ended | State::Unconfirmed));
+            let decided =
+                counter.until("R1", &what, |view| matches!(view.state, SaleState::Ended | SaleState::Unconfirmed));
             let decided = decided.await;
             counter.shop.gateway.set_offline(false).await.unwrap();
             let debits = counter.shop.gateway.ledger();
             let debits = debits.entries().iter().filter(|entry| entry.entry_mode.is_some()).count();
             assert!(debits <= 1, "{what}: sent twice");
-            if decided.state == State::Ended {
+            if decided.state == SaleState::Ended {
                 let undone = ended(&decided) == Some(OutcomeWord::Reversed);
                 let plain = matches!(ended(&decided), Some(OutcomeWord::Approved | OutcomeWord::NotSent));
                 assert!(plain || undone, "{what}: {decided:?}");

@@ -14,7 +14,7 @@ use pos_agent::sim::gateway::Kind;
 use pos_agent::sim::reader::CardEntry::{Insert, Swipe, Tap};
 use pos_agent::sim::reader::{CardEntry, WaitsFor, card};
 use pos_agent::sim::shop::Options;
-use pos_agent::till::{Attention, ReaderState, SaleView, State};
+use pos_agent::till::{Attention, ReaderState, SaleState, SaleView};
 use pos_agent::transaction::{OutcomeWord, Reference, SaleNumber, Transaction};
 
 const CHIP: (&str, CardEntry) = ("chip-no-cvm", Insert);
@@ -144,8 +144,8 @@ impl Counter {
                     Asked => requests && self.kept()[0].asked(),
                     Pending => !self.shop.gateway.ledger().entries().is_empty(),
                     AtChip => self.shop.reader.counters().commands.contains(&CONTINUE),
-                    AtSignature => self.show("R1").await.state == State::AwaitingSignature,
-                    Ended => self.show("R1").await.state == State::Ended,
+                    AtSignature => self.show("R1").await.state == SaleState::AwaitingSignature,
+                    Ended => self.show("R1").await.state == SaleState::Ended,
                 };
                 if reached {
                     return;
@@ -159,12 +159,12 @@ impl Counter {
     /// The sale's end, the same for everybody who asks; and the next sale goes as it should.
     async fn settles(&self, what: &str, outcome: Option<OutcomeWord>, amount: &str, holds: &[&str]) {
         let mut ears = self.listen().await;
-        if self.show("R1").await.state == State::AwaitingSignature {
+        if self.show("R1").await.state == SaleState::AwaitingSignature {
             self.sign("R1", true).await;
         }
         let settled = |view: &SaleView| match outcome {
-            Some(_) => view.state == State::Ended,
-            None => view.state == State::Unconfirmed && view.unsettled.is_some(),
+            Some(_) => view.state == SaleState::Ended,
+            None => view.state == SaleState::Unconfirmed && view.unsettled.is_some(),
         };
         let view = self.follow(&mut ears, "R1", what, settled).await;
         assert_eq!(view.outcome, outcome, "{what}: {}", view.text);
@@ -205,14 +205,14 @@ async fn a_gateway_that_is_away_during_a_reversal_holds_up_nobody_and_the_revers
     .await;
     counter.shop.gateway.set_offline(true).await.unwrap();
     let what = "offline";
-    let tried = |view: &SaleView| view.state == State::Unconfirmed && view.unsettled.is_some();
+    let tried = |view: &SaleView| view.state == SaleState::Unconfirmed && view.unsettled.is_some();
     counter.follow(&mut ears, "R1", what, tried).await;
 
     // The next customer is told that nothing can be sent; the first sale stays what it is, also over a restart.
     counter.until_ready().await;
     counter.sell("R2", "2.00", "tap", Tap).await;
     assert_eq!(ended(&counter.until_ended("R2").await), Some(OutcomeWord::NotSent));
-    assert_eq!(counter.show("R1").await.state, State::Unconfirmed);
+    assert_eq!(counter.show("R1").await.state, SaleState::Unconfirmed);
     counter.cut_power().await;
     counter.start_agent();
     counter.until_ready().await;
@@ -224,7 +224,7 @@ async fn a_gateway_that_is_away_during_a_reversal_holds_up_nobody_and_the_revers
     counter.shop.gateway.set_offline(false).await.unwrap();
     counter.sell("R3", "3.00", "tap", Tap).await;
     assert_eq!(ended(&counter.until_ended("R3").await), Some(OutcomeWord::Approved));
-    let view = counter.follow(&mut ears, "R1", what, |view| view.state == State::Ended).await;
+    let view = counter.follow(&mut ears, "R1", what, |view| view.state == SaleState::Ended).await;
     assert_eq!(ended(&view), Some(OutcomeWord::Reversed), "{}", view.text);
     assert_eq!(counter.charged(), ["3.00 EUR"]);
     counter.audit(what);
@@ -298,7 +298,7 @@ async fn a_hundred_open_reversals_and_a_silent_gateway_do_not_delay_the_next_sal
     // What was asked before stays without an answer; the payment gets its own.
     counter.shop.gateway.set_delay(Duration::ZERO);
     counter.present(card("tap").unwrap(), Tap).await;
-    let view = counter.until("R1", "the end", |view| view.state == State::Ended).await;
+    let view = counter.until("R1", "the end", |view| view.state == SaleState::Ended).await;
     assert_eq!(ended(&view), Some(OutcomeWord::Approved), "{}", view.text);
     let tried = |view: &SaleView| view.unsettled.is_some();
     assert!(!counter.status().await.unconfirmed.iter().any(tried), "the sale did not wait for the end of any question");
@@ -322,7 +322,7 @@ async fn a_gateway_that_comes_back_is_noticed_without_a_next_sale() {
     let tried = |view: &SaleView| view.unsettled.is_some();
     counter.follow(&mut ears, "R1", "offline at the start", tried).await;
     counter.shop.gateway.set_offline(false).await.unwrap();
-    let view = counter.follow(&mut ears, "R1", "online again", |view| view.state == State::Ended).await;
+    let view = counter.follow(&mut ears, "R1", "online again", |view| view.state == SaleState::Ended).await;
     assert_eq!(ended(&view), Some(OutcomeWord::Reversed), "{}", view.text);
     assert!(counter.charged().is_empty());
     counter.audit("back again");
@@ -364,7 +364,7 @@ async fn a_stop_does_not_wait_for_a_sale_that_the_gateway_is_still_to_be_asked_a
     counter.shop.gateway.set_offline(true).await.unwrap();
     counter.start_agent();
     counter.until_status("the reader", |status| status.ready).await;
-    assert_eq!(counter.show("W2").await.state, State::Unconfirmed);
+    assert_eq!(counter.show("W2").await.state, SaleState::Unconfirmed);
     let stopped = tokio::time::timeout(Duration::from_secs(30), counter.stop_agent()).await;
     assert!(stopped.is_ok(), "it waits as long as for an answer that is under way");
 }

@@ -5,7 +5,7 @@ use pos_agent::sim::gateway::outcomes;
 use pos_agent::sim::reader::CardEntry::{Insert, Swipe, Tap};
 use pos_agent::sim::reader::{self, Dukpt, WaitsFor, card};
 use pos_agent::sim::shop::Options;
-use pos_agent::till::{Attention, State, StatusView};
+use pos_agent::till::{Attention, SaleState, StatusView};
 use pos_agent::transaction::OutcomeWord;
 
 #[tokio::test]
@@ -68,7 +68,7 @@ async fn a_cancel_that_comes_too_late_says_so_and_changes_nothing() {
     let counter = Counter::open().await;
     // Pending: the request has left, and the money may move at any moment.
     counter.sell("R1", "10.61", "tap", Tap).await;
-    counter.until("R1", "asked", |view| view.state == State::InProgress).await;
+    counter.until("R1", "asked", |view| view.state == SaleState::InProgress).await;
     let (status, view) = counter.post("/v1/sales/R1/cancel").await;
     assert_eq!((status, &view["cancel"]), (200, &"too-late".into()), "{view}");
     let output = counter::within("the program", counter.verb(&["cancel", "R1"])).await.unwrap();
@@ -86,7 +86,7 @@ async fn a_request_that_the_gateway_had_no_time_for_can_be_cancelled() {
     let counter = Counter::open().await;
     counter.shop.gateway.throttle_next(1000);
     counter.sell("R1", "12.34", "tap", Tap).await;
-    counter.until("R1", "asked", |view| view.state == State::InProgress).await;
+    counter.until("R1", "asked", |view| view.state == SaleState::InProgress).await;
     // Between two tries it certainly was not processed; while one is on its way nobody knows.
     let cancelled = async {
         loop {
@@ -118,7 +118,7 @@ async fn a_power_cut_while_the_gateway_is_asked_is_reversed_after_the_restart() 
     let mut counter = Counter::open().await;
     // The gateway processes .71 and stays silent.
     counter.sell("R1", "10.71", "tap", Tap).await;
-    counter.until("R1", "asked", |view| view.state == State::InProgress).await;
+    counter.until("R1", "asked", |view| view.state == SaleState::InProgress).await;
     counter::within("charged", async {
         while counter.charged().is_empty() {
             tokio::task::yield_now().await;
@@ -138,7 +138,7 @@ async fn a_write_that_fails_for_one_sale_leaves_the_other_alone() {
     let cents = outcomes::TABLE.iter().find(|row| row.1 == outcomes::Outcome::LateApproval).unwrap().0;
     let counter = Counter::open().await;
     counter.sell("R1", &format!("10.{cents:02}"), "tap", Tap).await;
-    counter.until("R1", "unconfirmed", |view| view.state == State::Unconfirmed).await;
+    counter.until("R1", "unconfirmed", |view| view.state == SaleState::Unconfirmed).await;
     counter.until_status("the reader free", |status| status.current.is_none()).await;
     assert_eq!(counter.begin("R2", "2.00").await.0, 201);
     // Somebody holds the journal: the reversal of R1 cannot be written down when the payment is found.
@@ -146,10 +146,10 @@ async fn a_write_that_fails_for_one_sale_leaves_the_other_alone() {
     somebody.execute_batch("BEGIN IMMEDIATE").unwrap();
     let failed = |status: &StatusView| status.needs(Attention::JournalCannotBeWritten);
     counter.until_status("the journal's fault", failed).await;
-    assert_eq!(counter.show("R1").await.state, State::Unconfirmed);
+    assert_eq!(counter.show("R1").await.state, SaleState::Unconfirmed);
     somebody.execute_batch("ROLLBACK").unwrap();
     counter.until_status("the journal mended", |status| !failed(status)).await;
-    assert_eq!(counter.show("R2").await.state, State::WaitingForCard, "{}", counter.show("R2").await.text);
+    assert_eq!(counter.show("R2").await.state, SaleState::WaitingForCard, "{}", counter.show("R2").await.text);
     counter.present(card("tap").unwrap(), Tap).await;
     assert_eq!(ended(&counter.until_ended("R2").await), Some(OutcomeWord::Approved));
     assert_eq!(ended(&counter.until_ended("R1").await), Some(OutcomeWord::Reversed));
@@ -238,7 +238,7 @@ async fn a_refused_signature_gives_the_money_back() {
     let slip = counter.paper().await;
     assert!(slip.contains("APPROVED") && slip.contains("SIGNATURE") && slip.contains("MERCHANT COPY"), "{slip}");
     let asked = counter.show("R1").await;
-    assert_eq!((asked.state, asked.outcome), (State::AwaitingSignature, None));
+    assert_eq!((asked.state, asked.outcome), (SaleState::AwaitingSignature, None));
     assert_eq!(counter.charged(), ["12.34 EUR"]);
     // The next customer is served meanwhile.
     counter.until_ready().await;
@@ -264,7 +264,7 @@ async fn a_power_cut_asks_for_the_signature_again() {
     counter.cut_power().await;
     counter.start_agent();
     counter.until_ready().await;
-    assert_eq!(counter.show("R1").await.state, State::AwaitingSignature);
+    assert_eq!(counter.show("R1").await.state, SaleState::AwaitingSignature);
     assert!(counter.paper().await.contains("SIGNATURE"), "the slip is printed again");
     assert_eq!(ended(&counter.sign("R1", true).await), Some(OutcomeWord::Approved));
     assert!(counter.paper().await.contains("CUSTOMER COPY"));

@@ -11,7 +11,7 @@ use nom_openmetrics::MetricDescriptor;
 use pos_agent::config::{Right, Rights};
 use pos_agent::sim::reader::CardEntry::{Insert, Tap};
 use pos_agent::sim::shop::Options;
-use pos_agent::till::State;
+use pos_agent::till::SaleState;
 use rusqlite::Connection;
 use serde_json::json;
 use tokio::net::{TcpStream, UnixStream};
@@ -106,7 +106,7 @@ async fn they_agree_with_the_sales_and_with_the_disk() {
     over(&counter, "reversed").await;
     counter.until_ended("reversed").await;
     counter.sell("unknown", "12.72", "tap", Tap).await;
-    counter.until("unknown", "a doubt", |view| view.state == State::Unconfirmed).await;
+    counter.until("unknown", "a doubt", |view| view.state == SaleState::Unconfirmed).await;
     counter.until_ready().await;
     counter.sell("for-a-person", "12.84", "chip-refuses", Insert).await;
     over(&counter, "for-a-person").await;
@@ -149,7 +149,7 @@ async fn they_agree_with_the_sales_and_with_the_disk() {
 
 /// The sale has ended or is in doubt, its card is out, and the next one can begin.
 async fn over(counter: &Counter, reference: &str) {
-    let told = |state| matches!(state, State::Ended | State::Unconfirmed);
+    let told = |state| matches!(state, SaleState::Ended | SaleState::Unconfirmed);
     counter.until(reference, "the end or a doubt", |view| told(view.state)).await;
     counter.shop.reader.remove();
     counter.until_ready().await;
@@ -247,7 +247,7 @@ async fn a_sale_is_counted_by_the_run_in_which_it_ends() {
     let mut counter = Counter::open().await;
     counter.shop.gateway.set_delay(std::time::Duration::from_secs(3600));
     counter.sell("open", "12.34", "tap", Tap).await;
-    counter.until("open", "the request", |view| view.state == State::InProgress).await;
+    counter.until("open", "the request", |view| view.state == SaleState::InProgress).await;
     counter.cut_power().await;
     counter.shop.gateway.set_delay(std::time::Duration::ZERO);
     counter.start_agent();

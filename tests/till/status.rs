@@ -17,7 +17,7 @@ use pos_agent::sim::printer::Sensors;
 use pos_agent::sim::reader::CardEntry::{Insert, Tap};
 use pos_agent::sim::reader::{Dukpt, Key, WaitsFor, card};
 use pos_agent::sim::shop::{Options, Shop};
-use pos_agent::till::{Attention, ClockState, GatewayState, PrinterState, ReaderState, State, StatusView};
+use pos_agent::till::{Attention, ClockState, GatewayState, PrinterState, ReaderState, SaleState, StatusView};
 use pos_agent::transaction::{OutcomeWord, SaleNumber};
 use serde_json::{Value, json};
 
@@ -329,7 +329,7 @@ async fn a_deck_of_sales_and_faults_leaves_a_log_for_people() {
             counter.sell(&reference, &format!("10.{cents}"), name, entry).await;
             counter
                 .until(&reference, "an outcome", |view| {
-                    !matches!(view.state, State::InProgress | State::WaitingForCard)
+                    !matches!(view.state, SaleState::InProgress | SaleState::WaitingForCard)
                 })
                 .await;
             counter.until_free().await;
@@ -366,7 +366,7 @@ async fn a_signature_that_nobody_waits_for_is_refused_and_the_same_answer_twice_
     assert_eq!((status, code), (409, "no-signature-awaited"), "{said}");
     assert!(said.contains("Waiting for a card"), "{said}");
     counter.present(card("chip-signature").unwrap(), Insert).await;
-    let awaited = counter.until("R1", "its signature", |view| view.state == State::AwaitingSignature).await;
+    let awaited = counter.until("R1", "its signature", |view| view.state == SaleState::AwaitingSignature).await;
     assert!(counter.status().await.needs(Attention::SignatureAwaited), "{awaited:?}");
     for _ in 0..2 {
         let (status, body) = answer("R1", true).await;
@@ -380,7 +380,7 @@ async fn a_signature_that_nobody_waits_for_is_refused_and_the_same_answer_twice_
     counter.until_ready().await;
 
     counter.sell("R2", "2.00", "chip-signature", Insert).await;
-    counter.until("R2", "its signature", |view| view.state == State::AwaitingSignature).await;
+    counter.until("R2", "its signature", |view| view.state == SaleState::AwaitingSignature).await;
     for _ in 0..2 {
         assert_eq!(answer("R2", false).await.0, 200);
     }
@@ -408,7 +408,7 @@ async fn a_running_sale_has_no_receipt_and_says_why() {
     }
     counter.shop.gateway.throttle_next(1000);
     counter.present(card("tap").unwrap(), Tap).await;
-    counter.until("R1", "asked", |view| view.state == State::InProgress).await;
+    counter.until("R1", "asked", |view| view.state == SaleState::InProgress).await;
     let answer = counter.get("/v1/sales/R1/receipt").await;
     assert_eq!(error(&answer).2, "the sale is being authorised; its receipt comes when it has ended");
     let output = within("the program", counter.verb(&["receipt", "R1"])).await.unwrap();

@@ -8,7 +8,7 @@ use pos_agent::config::{Right, Rights, Socket, Till, TillToken};
 use pos_agent::money::Currency;
 use pos_agent::systemd::Sockets;
 use pos_agent::till::http::{self, Error};
-use pos_agent::till::{Caller, Of, Progress};
+use pos_agent::till::{Caller, EarlierName, Progress};
 use pos_agent::transaction::{PaymentId, ReceiptCopy, Reference, SaleNumber};
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader};
@@ -296,7 +296,7 @@ async fn what_a_caller_may_do_goes_with_what_it_wants() {
     let own = rustix::process::geteuid().as_raw();
     assert_eq!(
         (told.transaction.fields().of, told.caller),
-        (Some(Of::Number(SaleNumber::new(17))), Caller::root(own)),
+        (Some(EarlierName::Number(SaleNumber::new(17))), Caller::root(own)),
         "the person at the terminal"
     );
     for (n, rights) in [(1, Rights::till()), (2, fake_agent::usual_and(&[Right::AnyTill]))] {
@@ -306,14 +306,14 @@ async fn what_a_caller_may_do_goes_with_what_it_wants() {
         let caller = Caller::token(&TillToken { till: told.till.clone(), token_file: "token".into(), rights });
         assert_eq!(
             (told.till, told.transaction.fields().of, told.caller),
-            (format!("till-{n}"), Some(Of::Number(SaleNumber::new(17))), caller)
+            (format!("till-{n}"), Some(EarlierName::Number(SaleNumber::new(17))), caller)
         );
     }
     shop.post("/v1/sales", &body(r#""of":"o","till":"till-2""#)).await;
-    let of = Of::Reference { till: "till-2".into(), reference: Reference::parse("o").unwrap() };
+    let of = EarlierName::Reference { till: "till-2".into(), reference: Reference::parse("o").unwrap() };
     assert_eq!(wanted(&mut shop).transaction.fields().of, Some(of));
     shop.post("/v1/sales", &body(r#""payment":"p""#)).await;
-    assert_eq!(wanted(&mut shop).transaction.fields().of, Some(Of::Payment(PaymentId::new("p"))));
+    assert_eq!(wanted(&mut shop).transaction.fields().of, Some(EarlierName::Payment(PaymentId::new("p"))));
     // One of them, and a whole number.
     for (named, words) in [
         (r#""of":"o","number":17"#, "of, number and payment: give one of them"),

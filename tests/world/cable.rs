@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 
-use pos_agent::wire::{Opening, Stream, Way};
+use pos_agent::wire::{Connecting, Connector, Stream};
 use tokio::io::{AsyncRead, AsyncWrite, DuplexStream, ReadBuf};
 
 use super::World;
@@ -41,9 +41,9 @@ impl Link {
 }
 
 /// The way to the bank.
-pub(crate) fn way(world: &World) -> Way {
+pub(crate) fn way(world: &World) -> Connector {
     let world = world.clone();
-    Arc::new(move || -> Opening {
+    Arc::new(move || -> Connecting {
         let world = world.clone();
         Box::pin(async move { connect(&world) })
     })

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use pos_agent::wire::{Opening, Stream, Way};
+use pos_agent::wire::{Connecting, Connector, Stream};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
@@ -14,9 +14,9 @@ use super::cut_points::{Fate, Place};
 use super::{State, World};
 
 /// The way to the reader: it fails while the cable is out.
-pub(crate) fn reader(world: &World) -> Way {
+pub(crate) fn reader(world: &World) -> Connector {
     let world = world.clone();
-    Arc::new(move || -> Opening {
+    Arc::new(move || -> Connecting {
         let world = world.clone();
         Box::pin(async move {
             let mut state = world.lock();
@@ -171,9 +171,9 @@ pub(crate) struct Printer {
 }
 
 /// The way to the printer.
-pub(crate) fn printer(world: &World) -> Way {
+pub(crate) fn printer(world: &World) -> Connector {
     let world = world.clone();
-    Arc::new(move || -> Opening {
+    Arc::new(move || -> Connecting {
         let world = world.clone();
         Box::pin(async move {
             let mut state = world.lock();

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use pos_agent::money::{Amount, Currency};
 use pos_agent::till::{
-    Caller, Command, Of, Progress, Refused, RequestFields, SaleView, State as Standing, StatusView, Verb, Wanted,
+    Caller, Command, EarlierName, Progress, Refused, RequestFields, SaleState as Standing, SaleView, StatusView, Verb,
+    Wanted,
 };
 use pos_agent::transaction::{Kind, OutcomeWord, PaymentId, Reference, SaleNumber, Who};
 use tokio::sync::{broadcast, mpsc, oneshot};
@@ -109,7 +110,7 @@ impl Wish {
         }
     }
 
-    fn wanted(&self, of: Option<Of>) -> Wanted {
+    fn wanted(&self, of: Option<EarlierName>) -> Wanted {
         let currency = Currency::from_code("EUR").unwrap();
         let amount = Amount::parse(&format!("{}.{:02}", self.minor / 100, self.minor % 100), currency).unwrap();
         let fields = RequestFields {
@@ -342,18 +343,18 @@ impl State {
     fn wanted(&mut self, wish: usize) -> Wanted {
         let of = match self.wishes[wish].of.clone() {
             None => None,
-            Some(Earlier::Payment(id)) => Some(Of::Payment(PaymentId::new(id))),
+            Some(Earlier::Payment(id)) => Some(EarlierName::Payment(PaymentId::new(id))),
             Some(Earlier::Wish { number, by }) => {
                 let earlier = self.wishes.iter().find(|earlier| earlier.number == number).unwrap();
                 let named = self.wishes[wish].named.clone().or_else(|| earlier.payment.clone());
                 Some(match (by, earlier.in_journal, named) {
-                    (By::Number, Some(number), _) => Of::Number(SaleNumber::new(number)),
+                    (By::Number, Some(number), _) => EarlierName::Number(SaleNumber::new(number)),
                     (By::Payment, _, Some(id)) => {
                         self.wishes[wish].named = Some(id.clone());
-                        Of::Payment(PaymentId::new(id))
+                        EarlierName::Payment(PaymentId::new(id))
                     }
                     // What the till was not told it cannot say.
-                    _ => Of::Reference {
+                    _ => EarlierName::Reference {
                         till: earlier.till.clone(),
                         reference: Reference::parse(earlier.reference.clone()).unwrap(),
                     },

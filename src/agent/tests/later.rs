@@ -36,9 +36,9 @@ async fn what_refers_to_a_sale_is_listed_with_it_and_another_tills_by_its_number
     assert_eq!(
         facts,
         [
-            (2, Some("R2"), refund, "3.00", till::State::Ended, approved),
-            (3, None, refund, "2.00", till::State::Ended, approved),
-            (4, Some("R4"), refund, "1.00", till::State::UnconfirmedFinishing, None),
+            (2, Some("R2"), refund, "3.00", till::SaleState::Ended, approved),
+            (3, None, refund, "2.00", till::SaleState::Ended, approved),
+            (4, Some("R4"), refund, "1.00", till::SaleState::UnconfirmedFinishing, None),
         ]
     );
     assert!(listed("R2").is_empty() && listed("R5").is_empty());

@@ -24,7 +24,7 @@ async fn a_request_that_differs_in_anything_is_not_the_same() {
         transaction: by_registration('f', eur(1000), false),
         reference: Reference::parse("R1").unwrap(),
         parameters: parameters(json!({"customParameters": {"shop": "7", "table": "12"}})),
-        ..refund("till-1", Of::Number(SaleNumber::new(1)), 1000, &[])
+        ..refund("till-1", EarlierName::Number(SaleNumber::new(1)), 1000, &[])
     };
     let begun = terminal.begin(asked()).unwrap();
     assert!(!begun.replayed);
@@ -42,7 +42,10 @@ async fn a_request_that_differs_in_anything_is_not_the_same() {
         ("kind", Wanted { transaction: by_card(false, false, false), ..asked() }),
         (
             "an earlier one",
-            Wanted { reference: asked().reference, ..refund("till-1", Of::Number(SaleNumber::new(1)), 1000, &[]) },
+            Wanted {
+                reference: asked().reference,
+                ..refund("till-1", EarlierName::Number(SaleNumber::new(1)), 1000, &[])
+            },
         ),
         ("a part", Wanted { transaction: by_registration('f', eur(1000), true), ..asked() }),
         ("no parameters", Wanted { parameters: serde_json::Map::new(), ..asked() }),
@@ -85,7 +88,7 @@ async fn a_tip_a_typed_card_or_a_part_make_it_another_request() {
     for (tip, typed, part) in [(false, false, false), (true, false, false), (false, true, false), (false, false, true)]
     {
         let transaction = by_card(tip, typed, part);
-        let wanted = Wanted { transaction, ..refund("till-1", Of::Number(SaleNumber::new(1)), 1000, &[]) };
+        let wanted = Wanted { transaction, ..refund("till-1", EarlierName::Number(SaleNumber::new(1)), 1000, &[]) };
         let is_it = terminal.agent.is_the_same(&wanted, &sale, &view).unwrap();
         assert_eq!(is_it, !(tip || typed || part), "{tip} {typed} {part}");
     }
@@ -107,7 +110,7 @@ async fn a_reference_that_is_a_card_number_is_refused_before_it_is_written_down(
         let wanted = Wanted {
             transaction: by_registration('f', eur(1000), false),
             reference: Reference::parse(format!("bill {pan}")).unwrap(),
-            ..refund("till-1", Of::Number(SaleNumber::new(1)), 1000, &[])
+            ..refund("till-1", EarlierName::Number(SaleNumber::new(1)), 1000, &[])
         };
         let refused = terminal.begin(wanted).unwrap_err().to_string();
         assert!(refused.contains("looks like a card number") && !refused.contains(&pan[6..9]), "{refused}");

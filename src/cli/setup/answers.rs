@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::config::{self, Config, DEFAULT_PATH, Fault, TestMode};
+use crate::config::{self, Config, ConfigFault, DEFAULT_PATH, TestMode};
 
 /// The name of the token's credential and file.
 pub(super) const TOKEN: &str = "gateway-token";
@@ -67,13 +67,18 @@ impl Answers {
     }
 
     /// What is wrong with the answer for this key.
-    pub(super) fn fault(&self, key: &str) -> Option<Fault> {
+    pub(super) fn fault(&self, key: &str) -> Option<ConfigFault> {
         match self.config() {
             Ok(config) => config.faults().into_iter().find(|fault| fault.key == key),
             Err(error) => {
                 let text = error.to_string();
                 let (wrong, remedy) = text.split_once("; ").unwrap_or((&text, "write another value"));
-                Some(Fault { line: None, key: key.to_owned(), wrong: wrong.to_owned(), remedy: remedy.to_owned() })
+                Some(ConfigFault {
+                    line: None,
+                    key: key.to_owned(),
+                    wrong: wrong.to_owned(),
+                    remedy: remedy.to_owned(),
+                })
             }
         }
     }

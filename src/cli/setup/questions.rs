@@ -298,11 +298,11 @@ impl Setup {
     }
 }
 
-fn wrong(option: &str, fault: &config::Fault) -> Stop {
+fn wrong(option: &str, fault: &config::ConfigFault) -> Stop {
     Stop::new(Exit::Usage, format!("{option}: {}; {}; nothing was written", fault.wrong, fault.remedy))
 }
 
-fn tell(fault: &config::Fault) {
+fn tell(fault: &config::ConfigFault) {
     out::say(&format!("  {}; {}", fault.wrong, fault.remedy));
 }
 

@@ -4,7 +4,7 @@ use super::format::Problem;
 
 /// The characters that a value is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Of {
+pub enum CharacterSet {
     /// Free text: everything but control characters.
     Text,
     /// Everything.
@@ -41,7 +41,7 @@ pub enum Of {
     Base64,
 }
 
-impl Of {
+impl CharacterSet {
     /// Judges the length of a value and each of its characters.
     pub(super) fn check(self, value: &str, min: u16, max: u16) -> Result<(), Problem> {
         let has = value.chars().count();

@@ -16,7 +16,7 @@ pub const MOST_VIOLATIONS: usize = 100;
 
 /// What a form is judged for.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked<'a> {
+pub struct FormContext<'a> {
     /// Who sends it.
     pub direction: Direction,
     /// The call.
@@ -169,7 +169,7 @@ fn by_name<'a>(pairs: &'a [(String, String)], call: Call) -> impl Iterator<Item 
 /// Judges a whole form: every name and value, what must be there, and what fields demand of each other. Past
 /// [`MOST_VIOLATIONS`] the rest is not told. Unknown fields of an answer are passed over ([`unknown`] tells them).
 #[must_use]
-pub fn judge(pairs: &[(String, String)], asked: &Asked<'_>) -> Vec<Violation> {
+pub fn judge(pairs: &[(String, String)], asked: &FormContext<'_>) -> Vec<Violation> {
     let mut violations = Vec::new();
     let (mut seen, mut groups) = (BTreeSet::new(), BTreeSet::new());
     let overrides = pairs.iter().any(|(name, value)| name == OVERRIDE && value == "true");
@@ -201,7 +201,7 @@ pub fn judge(pairs: &[(String, String)], asked: &Asked<'_>) -> Vec<Violation> {
 }
 
 /// The rules over several fields that a form breaks, and nothing else.
-pub fn broken(pairs: &[(String, String)], asked: &Asked<'_>) -> Vec<Violation> {
+pub fn broken(pairs: &[(String, String)], asked: &FormContext<'_>) -> Vec<Violation> {
     let fields: Vec<(Cow<'_, str>, &str)> = by_name(pairs, asked.call).collect();
     let fields = fields.iter().map(|(name, value)| (&**name, *value));
     let sent = Sent::new(fields, asked.names, asked.direction, asked.call, asked.from_client_side);
@@ -212,7 +212,7 @@ pub fn broken(pairs: &[(String, String)], asked: &Asked<'_>) -> Vec<Violation> {
 }
 
 /// Required rows that are not there, of the groups that bind.
-fn missing(seen: &BTreeSet<Cow<'_, str>>, groups: &BTreeSet<&str>, asked: &Asked<'_>) -> Vec<Violation> {
+fn missing(seen: &BTreeSet<Cow<'_, str>>, groups: &BTreeSet<&str>, asked: &FormContext<'_>) -> Vec<Violation> {
     let binding = |binds: Binds, group: &str| match binds {
         Binds::Used => groups.contains(group),
         Binds::Always(calls) => calls.contains(&asked.call),

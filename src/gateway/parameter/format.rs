@@ -8,14 +8,14 @@ use std::fmt;
 
 use chrono::NaiveDate;
 
-use super::characters::Of;
+use super::characters::CharacterSet;
 use super::cron::Cron;
 
 /// What a value must look like (interface: Conventions).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// So many characters of a kind, from so many to so many.
-    Chars(Of, u16, u16),
+    Chars(CharacterSet, u16, u16),
     /// Digits, a dot, digits.
     Decimal {
         /// A sign may stand before it.
@@ -107,7 +107,7 @@ pub enum Problem {
 /// Most characters of a name beside its value in [`Format::Pairs`], and fewest.
 pub(super) const PAIR_NAME: std::ops::RangeInclusive<usize> = 3..=64;
 /// The value of such a pair.
-pub(super) const PAIR_VALUE: Format = Format::Chars(Of::Anything, 0, 2048);
+pub(super) const PAIR_VALUE: Format = Format::Chars(CharacterSet::Anything, 0, 2048);
 
 impl Format {
     /// Whether `value` has this format.
@@ -144,9 +144,9 @@ impl Format {
             Self::Stamp => stamp(value),
             Self::Phone(min, max) => phone(value, min, max),
             Self::Iban => iban(value),
-            Self::Bic => {
-                Of::LettersDigits.check(value, 8, 11).and(holds(matches!(value.len(), 8 | 11), Problem::Shape))
-            }
+            Self::Bic => CharacterSet::LettersDigits
+                .check(value, 8, 11)
+                .and(holds(matches!(value.len(), 8 | 11), Problem::Shape)),
             Self::CountryEither => {
                 let letters = value.len() == 2 && value.bytes().all(|c| c.is_ascii_alphabetic());
                 holds(letters || value.len() == 3 && all_digits(value), Problem::Shape)
@@ -270,7 +270,7 @@ fn all_digits(text: &str) -> bool {
 }
 
 fn digits(value: &str, most: u8) -> Result<(), Problem> {
-    Of::Digits.check(value, 1, u16::from(most))
+    CharacterSet::Digits.check(value, 1, u16::from(most))
 }
 
 fn decimal(value: &str, signed: bool, whole: u8, (fewest, most): (u8, u8), bare: bool) -> Result<(), Problem> {
@@ -365,7 +365,7 @@ fn phone(value: &str, min: u8, max: u8) -> Result<(), Problem> {
 }
 
 fn iban(value: &str) -> Result<(), Problem> {
-    Of::LettersDigits.check(value, 15, 31)?;
+    CharacterSet::LettersDigits.check(value, 15, 31)?;
     let fits = value[..2].bytes().all(|c| c.is_ascii_alphabetic()) && all_digits(&value[2..4]);
     if fits { Ok(()) } else { Err(Problem::Shape) }
 }
@@ -373,7 +373,7 @@ fn iban(value: &str) -> Result<(), Problem> {
 /// Degrees, as a map writes them: 48.1351,11.582. As many decimals as there is room for, or none.
 fn coordinates(value: &str) -> Result<(), Problem> {
     const LONGEST: u16 = 20;
-    Of::Text.check(value, 1, LONGEST)?;
+    CharacterSet::Text.check(value, 1, LONGEST)?;
     let (latitude, longitude) = value.split_once(',').ok_or(Problem::Shape)?;
     let degrees = |text: &str, most: f64| {
         decimal(text, true, 3, (1, 20), true)?;
@@ -395,7 +395,7 @@ pub(super) fn version(value: &str) -> Option<(u32, u32)> {
 
 /// URL-encoded: visible ASCII without the signs that have to be encoded.
 fn url(value: &str, min: u16, max: u16) -> Result<(), Problem> {
-    Of::Text.check(value, min, max)?;
+    CharacterSet::Text.check(value, min, max)?;
     let allowed = |c: u8| c.is_ascii_graphic() && !b"\"<>\\^`{|}".contains(&c);
     if value.bytes().all(allowed) { Ok(()) } else { Err(Problem::Character) }
 }

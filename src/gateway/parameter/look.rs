@@ -4,27 +4,27 @@
 use std::collections::BTreeSet;
 
 use super::format;
-use super::rule::{Found, MISSING, Sent};
+use super::rule::{MISSING, ReportBroken, Sent};
 
-pub(super) fn payment_type(sent: &Sent<'_>, found: &mut Found<'_>) {
+pub(super) fn payment_type(sent: &Sent<'_>, found: &mut ReportBroken<'_>) {
     if !sent.has("paymentType") {
         found("paymentType", MISSING);
     }
 }
 
-pub(super) fn reference(sent: &Sent<'_>, found: &mut Found<'_>) {
+pub(super) fn reference(sent: &Sent<'_>, found: &mut ReportBroken<'_>) {
     if sent.has("referenceUuid") {
         found("referenceUuid", "must not be sent here");
     }
 }
 
-pub(super) fn captures(sent: &Sent<'_>, found: &mut Found<'_>) {
+pub(super) fn captures(sent: &Sent<'_>, found: &mut ReportBroken<'_>) {
     if sent.has("numberOfCaptures") && sent.get("paymentType").is_some_and(|kind| kind != "PA") {
         found("numberOfCaptures", "must not be sent here");
     }
 }
 
-pub(super) fn payment_data(sent: &Sent<'_>, found: &mut Found<'_>) {
+pub(super) fn payment_data(sent: &Sent<'_>, found: &mut ReportBroken<'_>) {
     const DATA: [&str; 5] = ["card.", "virtualAccount.", "bankAccount.", "tokenAccount.", "giftCard."];
     let wallets: Vec<String> = sent.names.wallets.iter().map(|wallet| format!("{wallet}.")).collect();
     for beginning in DATA.into_iter().chain(wallets.iter().map(String::as_str)) {
@@ -32,7 +32,7 @@ pub(super) fn payment_data(sent: &Sent<'_>, found: &mut Found<'_>) {
     }
 }
 
-pub(super) fn wallet(sent: &Sent<'_>, found: &mut Found<'_>) {
+pub(super) fn wallet(sent: &Sent<'_>, found: &mut ReportBroken<'_>) {
     for wallet in &sent.names.wallets {
         let (token, source) = (format!("{wallet}.paymentToken"), format!("{wallet}.source"));
         match (sent.has(&token), sent.has(&source)) {
@@ -43,7 +43,7 @@ pub(super) fn wallet(sent: &Sent<'_>, found: &mut Found<'_>) {
     }
 }
 
-pub(super) fn wallet_decrypted(sent: &Sent<'_>, found: &mut Found<'_>) {
+pub(super) fn wallet_decrypted(sent: &Sent<'_>, found: &mut ReportBroken<'_>) {
     const NEEDED: [&str; 5] =
         ["card.number", "card.expiryMonth", "card.expiryYear", "threeDSecure.verificationId", "threeDSecure.eci"];
     if sent.names.wallets.iter().any(|wallet| sent.has(&format!("{wallet}.source"))) {
@@ -51,7 +51,7 @@ pub(super) fn wallet_decrypted(sent: &Sent<'_>, found: &mut Found<'_>) {
     }
 }
 
-pub(super) fn three_d_secure_2(sent: &Sent<'_>, found: &mut Found<'_>) {
+pub(super) fn three_d_secure_2(sent: &Sent<'_>, found: &mut ReportBroken<'_>) {
     const BROWSER: [&str; 7] = [
         "customer.browser.acceptHeader",
         "customer.browser.language",
@@ -70,7 +70,7 @@ pub(super) fn three_d_secure_2(sent: &Sent<'_>, found: &mut Found<'_>) {
     }
 }
 
-pub(super) fn street(sent: &Sent<'_>, found: &mut Found<'_>) {
+pub(super) fn street(sent: &Sent<'_>, found: &mut ReportBroken<'_>) {
     for at in ["billing.", "merchant.billing."] {
         let part = |name: &str| sent.get(&format!("{at}{name}")).unwrap_or("");
         // With houseNumber1, street2 is ignored (interface: Billing address).
@@ -82,7 +82,7 @@ pub(super) fn street(sent: &Sent<'_>, found: &mut Found<'_>) {
     }
 }
 
-pub(super) fn seller(sent: &Sent<'_>, found: &mut Found<'_>) {
+pub(super) fn seller(sent: &Sent<'_>, found: &mut ReportBroken<'_>) {
     let sellers: BTreeSet<&str> =
         sent.under("marketPlace.sellers[").filter(|(name, _)| name.ends_with("].id")).map(|(_, id)| id).collect();
     if sellers.is_empty() {
@@ -95,13 +95,13 @@ pub(super) fn seller(sent: &Sent<'_>, found: &mut Found<'_>) {
     }
 }
 
-pub(super) fn three_ri(sent: &Sent<'_>, found: &mut Found<'_>) {
+pub(super) fn three_ri(sent: &Sent<'_>, found: &mut ReportBroken<'_>) {
     if sent.has("threeDSecure.channel") && sent.get("standingInstruction.source") == Some("CIT") {
         found("threeDSecure.channel", "sent for what the customer starts");
     }
 }
 
-pub(super) fn exemption_version(sent: &Sent<'_>, found: &mut Found<'_>) {
+pub(super) fn exemption_version(sent: &Sent<'_>, found: &mut ReportBroken<'_>) {
     let asked = sent.has("threeDSecure.challengeIndicator") || sent.has("threeDSecure.exemptionFlag");
     match sent.get("threeDSecure.version").map(format::version) {
         _ if !asked => {}
@@ -112,7 +112,7 @@ pub(super) fn exemption_version(sent: &Sent<'_>, found: &mut Found<'_>) {
     }
 }
 
-pub(super) fn scheme_use_case(sent: &Sent<'_>, found: &mut Found<'_>) {
+pub(super) fn scheme_use_case(sent: &Sent<'_>, found: &mut ReportBroken<'_>) {
     const USE_CASE: &str = "threeDSecure.schemeData[CB-USECASE]";
     let repeated = matches!(sent.get("threeDSecure.authenticationInd"), Some("RECURRING" | "INSTALLMENT"));
     let no_payment = sent.get("threeDSecure.npa") == Some("true");
@@ -121,7 +121,7 @@ pub(super) fn scheme_use_case(sent: &Sent<'_>, found: &mut Found<'_>) {
     }
 }
 
-pub(super) fn client_side(sent: &Sent<'_>, found: &mut Found<'_>) {
+pub(super) fn client_side(sent: &Sent<'_>, found: &mut ReportBroken<'_>) {
     if sent.from_client_side {
         for (name, _) in sent.under("customParameters[") {
             if !name.starts_with("customParameters[SHOPPER_") {
@@ -131,7 +131,7 @@ pub(super) fn client_side(sent: &Sent<'_>, found: &mut Found<'_>) {
     }
 }
 
-pub(super) fn redirect_parameters(sent: &Sent<'_>, found: &mut Found<'_>) {
+pub(super) fn redirect_parameters(sent: &Sent<'_>, found: &mut ReportBroken<'_>) {
     for (name, _) in sent.under("redirect.parameters[") {
         let other = match name.rsplit_once('.') {
             Some((index, "name")) => format!("{index}.value"),
@@ -144,7 +144,7 @@ pub(super) fn redirect_parameters(sent: &Sent<'_>, found: &mut Found<'_>) {
     }
 }
 
-pub(super) fn chargeback_reason(sent: &Sent<'_>, found: &mut Found<'_>) {
+pub(super) fn chargeback_reason(sent: &Sent<'_>, found: &mut ReportBroken<'_>) {
     if !sent.get("recordType").is_some_and(|kind| kind.starts_with("CHARGEBACK")) {
         ["result.code", "result.description"].into_iter().filter(|name| sent.has(name)).for_each(|name| {
             found(name, "must not be sent here");
@@ -152,7 +152,7 @@ pub(super) fn chargeback_reason(sent: &Sent<'_>, found: &mut Found<'_>) {
     }
 }
 
-pub(super) fn installments(sent: &Sent<'_>, found: &mut Found<'_>) {
+pub(super) fn installments(sent: &Sent<'_>, found: &mut ReportBroken<'_>) {
     const HOW_MANY: &str = "standingInstruction.numberOfInstallments";
     let installments = sent.get("standingInstruction.type") == Some("INSTALLMENT")
         || sent.get("threeDSecure.authenticationInd") == Some("INSTALLMENT");

@@ -62,7 +62,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 pub use call::Call;
-pub use characters::Of;
+pub use characters::CharacterSet;
 pub use format::{Format, Problem};
 pub use name::{Names, Unfit, shown};
 pub use nearest::nearest;

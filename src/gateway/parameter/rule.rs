@@ -37,11 +37,11 @@ pub(super) enum Demand {
     /// None of these may be there.
     Absent(&'static [&'static str]),
     /// What takes a look at values.
-    Look(fn(&Sent<'_>, &mut Found<'_>)),
+    Look(fn(&Sent<'_>, &mut ReportBroken<'_>)),
 }
 
 /// Takes the name of a field and what is wrong with it.
-pub(super) type Found<'a> = dyn FnMut(&str, &'static str) + 'a;
+pub(super) type ReportBroken<'a> = dyn FnMut(&str, &'static str) + 'a;
 
 /// What a form holds, for the rules to look at.
 pub struct Sent<'a> {
@@ -142,7 +142,7 @@ fn joined<'a>(at: &str, name: &'a str) -> Cow<'a, str> {
 }
 
 impl Demand {
-    fn judge(&self, sent: &Sent<'_>, found: &mut Found<'_>) {
+    fn judge(&self, sent: &Sent<'_>, found: &mut ReportBroken<'_>) {
         match self {
             Self::Together { at, of: [one, other] } => {
                 for at in at.iter().filter(|at| at.is_empty() || sent.has(at)) {

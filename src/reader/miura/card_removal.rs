@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::display::{DisplayRow, display};
 use super::line::{CARD_STATUS_ON, CommandPurpose, PLAIN_ANSWER, PendingAnswer, ReaderLine};
-use super::message::{Command, P2peStatus, StatusWord};
+use super::message::{MpiCommand, P2peStatus, StatusWord};
 use super::next::{Next, SaleOver};
 use crate::reader::{ReaderProgress, Unready};
 
@@ -29,7 +29,7 @@ impl CardRemoval {
             line.progress(sale, ReaderProgress::RemoveCard);
         }
         if ask_for_keys {
-            line.ask(CommandPurpose::P2peStatus, &Command::P2peStatus, PLAIN_ANSWER, now);
+            line.ask(CommandPurpose::P2peStatus, &MpiCommand::P2peStatus, PLAIN_ANSWER, now);
         }
         Self { check_at: now + REMOVE_CHECK }
     }

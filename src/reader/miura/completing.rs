@@ -6,12 +6,12 @@ use std::time::Duration;
 use super::card_read::ChipInterface;
 use super::display::DisplayRow;
 use super::line::{CARDHOLDER, CommandPurpose, PLAIN_ANSWER, ReaderLine};
-use super::message::{AnswerTemplate, CardElements, Command, ContinueData, StatusWord, TransactionAnswer};
+use super::message::{AnswerTemplate, CardElements, ContinueData, MpiCommand, StatusWord, TransactionAnswer};
 use super::next::{Next, SaleOver};
 use crate::card::CardFacts;
 use crate::emv::{tag, tlv};
 use crate::reader::apdu_link::MAX_COMMAND_DATA;
-use crate::reader::{CardVerdict, Completion, Language, ReaderEvent};
+use crate::reader::{CardVerdict, Completion, ReaderEvent, ReaderLanguage};
 use crate::transaction::SaleNumber;
 
 /// The agent always answers a card; its own deadlines for the host are below a minute. Beyond this it has hung.
@@ -69,8 +69,8 @@ impl AwaitingHost {
         let running = ContinueTransaction { sale, facts, say, approved, scripts_dropped };
         match say {
             CardSay::Nothing(verdict) => return running.finish(line, verdict, None),
-            CardSay::Decides => line.ask(CommandPurpose::Continue, &Command::Continue(host), CARDHOLDER, now),
-            CardSay::IsTold => line.ask(CommandPurpose::Continue, &Command::Continue(host), PLAIN_ANSWER, now),
+            CardSay::Decides => line.ask(CommandPurpose::Continue, &MpiCommand::Continue(host), CARDHOLDER, now),
+            CardSay::IsTold => line.ask(CommandPurpose::Continue, &MpiCommand::Continue(host), PLAIN_ANSWER, now),
         }
         Next::Stay(running)
     }
@@ -84,7 +84,7 @@ fn host_answer(completion: &Completion, say: CardSay, extended: bool) -> (Contin
     let well_formed = tlv::walk(scripts)
         .all(|script| script.is_ok_and(|script| matches!(script.tag, tag::ISSUER_SCRIPT_1 | tag::ISSUER_SCRIPT_2)));
     let whole = ContinueData::Host { arc: *arc, authentication, scripts };
-    if say == CardSay::Decides && well_formed && Command::Continue(whole).packets(extended).is_ok() {
+    if say == CardSay::Decides && well_formed && MpiCommand::Continue(whole).packets(extended).is_ok() {
         return (whole, false);
     }
     // 8A and 91 of at most 16 bytes always fit into MAX_COMMAND_DATA.
@@ -98,7 +98,7 @@ pub(super) struct CompletedSale {
     pub(super) number: SaleNumber,
     /// EMV transaction type (9C).
     pub(super) transaction_type: u8,
-    pub(super) language: Language,
+    pub(super) language: ReaderLanguage,
 }
 
 /// CONTINUE TRANSACTION runs: the card is being told the host's answer.

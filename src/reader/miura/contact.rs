@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::card_read::ChipInterface;
 use super::display::DisplayRow;
 use super::line::{CARDHOLDER, CommandPurpose, ReaderLine};
-use super::message::{AnswerTemplate, Command, ContinueData, StatusWord, TransactionAnswer, TransactionData};
+use super::message::{AnswerTemplate, ContinueData, MpiCommand, StatusWord, TransactionAnswer, TransactionData};
 use super::next::Next;
 use super::sale::{AfterAbort, SaleAtReader, SaleNext, SaleStage};
 use crate::reader::{NoCard, ReaderProgress};
@@ -27,7 +27,12 @@ impl SaleAtReader {
         self.tries_left = None;
         self.stage = SaleStage::Chip { decisions: 0 };
         line.progress(self.number(), ReaderProgress::ReadingCard);
-        line.ask(CommandPurpose::Start, &Command::StartTransaction(TransactionData::from(&self.arm)), CARDHOLDER, now);
+        line.ask(
+            CommandPurpose::Start,
+            &MpiCommand::StartTransaction(TransactionData::from(&self.arm)),
+            CARDHOLDER,
+            now,
+        );
         Next::Stay(self)
     }
 
@@ -79,7 +84,7 @@ impl SaleAtReader {
             Ok(None) => ContinueData::Decision(DECIDED_NO),
             Err(_) => return self.damaged(line, now),
         };
-        line.ask(CommandPurpose::Continue, &Command::Continue(decision), CARDHOLDER, now);
+        line.ask(CommandPurpose::Continue, &MpiCommand::Continue(decision), CARDHOLDER, now);
         self.at(SaleStage::Chip { decisions: decisions + 1 })
     }
 

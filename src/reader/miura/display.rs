@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use super::line::{CommandPurpose, PLAIN_ANSWER, ReaderLine};
-use super::message::Command;
-use crate::reader::Language;
+use super::message::MpiCommand;
+use crate::reader::ReaderLanguage;
 
 /// One row of the display.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub(super) enum DisplayRow {
 
 impl DisplayRow {
     /// What stands on the display.
-    pub(super) fn of(self, language: Language) -> &'static str {
+    pub(super) fn of(self, language: ReaderLanguage) -> &'static str {
         // Columns: en, de, fr, es, it, nl, pl.
         let row = match self {
             Self::TryAgain => [
@@ -66,21 +66,21 @@ impl DisplayRow {
         };
         let [en, de, fr, es, it, nl, pl] = row;
         match language {
-            Language::English => en,
-            Language::German => de,
-            Language::French => fr,
-            Language::Spanish => es,
-            Language::Italian => it,
-            Language::Dutch => nl,
-            Language::Polish => pl,
+            ReaderLanguage::English => en,
+            ReaderLanguage::German => de,
+            ReaderLanguage::French => fr,
+            ReaderLanguage::Spanish => es,
+            ReaderLanguage::Italian => it,
+            ReaderLanguage::Dutch => nl,
+            ReaderLanguage::Polish => pl,
         }
     }
 }
 
 /// Shows rows on the reader. What is not ASCII is sent as UTF-8 and says so.
-pub(super) fn display(line: &mut ReaderLine, rows: &[DisplayRow], language: Language, now: Duration) {
+pub(super) fn display(line: &mut ReaderLine, rows: &[DisplayRow], language: ReaderLanguage, now: Duration) {
     let text = rows.iter().map(|row| row.of(language)).collect::<Vec<_>>().join("\n");
-    let command = Command::DisplayText { light: true, utf8: !text.is_ascii(), text: text.as_bytes() };
+    let command = MpiCommand::DisplayText { light: true, utf8: !text.is_ascii(), text: text.as_bytes() };
     line.ask(CommandPurpose::Display, &command, PLAIN_ANSWER, now);
 }
 
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn every_text_fits_a_row() {
-        let all = ["en", "de", "fr", "es", "it", "nl", "pl"].map(|code| Language::from_code(code).unwrap());
+        let all = ["en", "de", "fr", "es", "it", "nl", "pl"].map(|code| ReaderLanguage::from_code(code).unwrap());
         for language in all {
             for row in [
                 DisplayRow::TryAgain,
@@ -102,7 +102,7 @@ mod tests {
             ] {
                 let text = row.of(language);
                 assert!((1..=21).contains(&text.chars().count()), "{text}");
-                assert_eq!(language == Language::English, text == row.of(Language::English), "{text}");
+                assert_eq!(language == ReaderLanguage::English, text == row.of(ReaderLanguage::English), "{text}");
             }
         }
     }
@@ -110,16 +110,16 @@ mod tests {
     #[test]
     fn the_card_s_first_known_language_counts() {
         for (preference, language) in [
-            (&b"de"[..], Some(Language::German)),
-            (b"FRen", Some(Language::French)),
-            (b"xxplen", Some(Language::Polish)),
+            (&b"de"[..], Some(ReaderLanguage::German)),
+            (b"FRen", Some(ReaderLanguage::French)),
+            (b"xxplen", Some(ReaderLanguage::Polish)),
             (b"xx", None),
             (b"", None),
             (b"e", None),
-            (b"\xFF\xFEde", Some(Language::German)),
+            (b"\xFF\xFEde", Some(ReaderLanguage::German)),
             (b"xxyyzzwwde", None),
         ] {
-            assert_eq!(Language::preferred(preference), language, "{preference:?}");
+            assert_eq!(ReaderLanguage::preferred(preference), language, "{preference:?}");
         }
     }
 }

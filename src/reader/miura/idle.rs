@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use super::line::{CARD_STATUS_ON, CommandPurpose, PLAIN_ANSWER, PendingAnswer, ReaderLine};
-use super::message::Command;
+use super::message::MpiCommand;
 use super::next::Next;
 
 /// How often an idle reader is asked. Short enough that a lost one is told before somebody wants to pay, long enough to
@@ -24,7 +24,7 @@ pub(super) fn timeout(line: &mut ReaderLine, overdue: Option<PendingAnswer>, now
             && line.clock.must_be_set(time, now)
         {
             line.clock.set(time, now);
-            line.ask(CommandPurpose::ClockSet, &Command::ClockSet(time), PLAIN_ANSWER, now);
+            line.ask(CommandPurpose::ClockSet, &MpiCommand::ClockSet(time), PLAIN_ANSWER, now);
         }
         line.ask(CommandPurpose::CardStatus, &CARD_STATUS_ON, PLAIN_ANSWER, now);
     }

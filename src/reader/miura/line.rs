@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tracing::{debug, warn};
 
-use super::message::{Command, StatusWord};
+use super::message::{MpiCommand, StatusWord};
 use super::settings::MiuraSettings;
 use crate::reader::apdu_link::Packets;
 use crate::reader::clock_setting::ClockSetting;
@@ -102,7 +102,7 @@ pub(super) enum AnswerTo {
     /// The ABORT's own.
     Abort,
     /// The awaited command's.
-    Command(PendingAnswer),
+    MpiCommand(PendingAnswer),
     /// Nobody's.
     Nobody,
 }
@@ -126,7 +126,7 @@ impl ReaderLine {
     }
 
     /// Sends a command, at once or when the one before is answered.
-    pub(super) fn ask(&mut self, purpose: CommandPurpose, command: &Command<'_>, patience: Duration, now: Duration) {
+    pub(super) fn ask(&mut self, purpose: CommandPurpose, command: &MpiCommand<'_>, patience: Duration, now: Duration) {
         let name = command.name();
         match command.packets(self.extended) {
             Ok(packets) => self.queue.push_back(QueuedCommand { purpose, name, packets, patience }),
@@ -157,9 +157,9 @@ impl ReaderLine {
             pending.deadline = now + ABORT_ANSWER;
         }
         if self.abort.is_none()
-            && let Ok(packet) = Command::Abort.encode()
+            && let Ok(packet) = MpiCommand::Abort.encode()
         {
-            debug!(name = Command::Abort.name(), "command");
+            debug!(name = MpiCommand::Abort.name(), "command");
             self.out.write(packet);
         }
         self.abort = Some(now + ABORT_ANSWER);
@@ -174,7 +174,7 @@ impl ReaderLine {
         }
         // CARD STATUS is answered by an unsolicited message only.
         match self.pending.take_if(|pending| pending.purpose != CommandPurpose::CardStatus) {
-            Some(pending) => AnswerTo::Command(pending),
+            Some(pending) => AnswerTo::MpiCommand(pending),
             None => AnswerTo::Nobody,
         }
     }
@@ -307,4 +307,4 @@ impl ReaderLine {
 }
 
 /// Everything on: unsolicited messages, ATR, three tracks.
-pub(super) const CARD_STATUS_ON: Command<'static> = Command::CardStatus { flags: 0x1F };
+pub(super) const CARD_STATUS_ON: MpiCommand<'static> = MpiCommand::CardStatus { flags: 0x1F };

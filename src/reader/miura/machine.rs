@@ -22,7 +22,7 @@ use super::sale::SaleAtReader;
 use super::settings::MiuraSettings;
 use super::startup::StartUp;
 use super::typing::AmountEntry;
-use crate::reader::apdu_link::{Fault, MIN_PACKET, Message, Received};
+use crate::reader::apdu_link::{ApduMessage, LinkFault, MIN_PACKET, Received};
 use crate::reader::outbox::PortAction;
 use crate::reader::{NoAmount, NoCard, ReaderEvent, ReaderOrder, ReaderSettings, Unready};
 
@@ -93,7 +93,7 @@ impl SessionMachine {
         }
     }
 
-    fn fault(&mut self, fault: Fault, now: Duration) {
+    fn fault(&mut self, fault: LinkFault, now: Duration) {
         self.faults = self.faults.saturating_add(1);
         if self.faults <= TOLD_FAULTS {
             warn!(%fault, "line");
@@ -101,7 +101,7 @@ impl SessionMachine {
             debug!(%fault, "line");
         }
         // Fewer bytes than the shortest packet has are noise: no message can be lost with them.
-        if matches!(fault, Fault::Garbage { bytes: 0..MIN_PACKET }) {
+        if matches!(fault, LinkFault::Garbage { bytes: 0..MIN_PACKET }) {
             return;
         }
         self.line.disturbed(now);
@@ -114,7 +114,7 @@ impl SessionMachine {
         }
     }
 
-    fn message(&mut self, message: &Message<'_>, now: Duration) {
+    fn message(&mut self, message: &ApduMessage<'_>, now: Duration) {
         let Ok((body, status)) = split(message.bytes) else { return };
         if matches!(self.state, SessionState::Closed | SessionState::Distrusted) {
             // Only so that the line knows what is answered.
@@ -138,7 +138,7 @@ impl SessionMachine {
         }
         match self.line.answered(body, status) {
             AnswerTo::Abort => debug!("ABORT answered"),
-            AnswerTo::Command(pending) => self.answered(pending, body, status, now),
+            AnswerTo::MpiCommand(pending) => self.answered(pending, body, status, now),
             AnswerTo::Nobody => debug!(?status, bytes = body.len(), "answer nobody waits for"),
         }
     }

@@ -8,7 +8,7 @@ use super::card_read;
 use super::completing::AwaitingHost;
 use super::line::{ABORT_ANSWER, CommandPurpose, PLAIN_ANSWER, ReaderLine};
 use super::message::{
-    AMOUNT_LINE, Command, GetSecureData, ShownAmount, StatusWord, TypedCardAnswer, is_clear_typed_pan, prompts_of,
+    AMOUNT_LINE, GetSecureData, MpiCommand, ShownAmount, StatusWord, TypedCardAnswer, is_clear_typed_pan, prompts_of,
 };
 use super::next::Next;
 use super::sale::{ManualEntryPart, SaleAtReader, SaleNext, SaleStage};
@@ -32,7 +32,7 @@ impl SaleAtReader {
         match manual.command {
             ManualEntryCommand::D2E0 => self.part(line, ManualEntryPart::ForgetEarlier, now),
             ManualEntryCommand::D25A => {
-                let command = Command::SecurePan { prompts: prompts_of(line.miura.prompts.card_number) };
+                let command = MpiCommand::SecurePan { prompts: prompts_of(line.miura.prompts.card_number) };
                 // It may ask for the number and the date one after the other.
                 line.ask(CommandPurpose::TypedCard, &command, self.arm.card_timeout * 2 + ABORT_ANSWER, now);
                 self.stage = SaleStage::Manual(ManualEntryPart::Seal);
@@ -68,7 +68,7 @@ impl SaleAtReader {
             ),
             ManualEntryPart::Seal => (GetSecureData::Encrypt, PLAIN_ANSWER),
         };
-        line.ask(CommandPurpose::TypedCard, &Command::SecureData(command), patience, now);
+        line.ask(CommandPurpose::TypedCard, &MpiCommand::SecureData(command), patience, now);
         self.stage = SaleStage::Manual(part);
         Next::Stay(self)
     }
@@ -126,7 +126,7 @@ impl SaleAtReader {
     pub(super) fn forget_typed(&self, line: &mut ReaderLine, now: Duration) {
         let keeps = matches!(line.miura.manual_entry, Some(ManualEntry { command: ManualEntryCommand::D2E0, .. }));
         if keeps {
-            line.ask(CommandPurpose::Forget, &Command::SecureData(GetSecureData::Clear), PLAIN_ANSWER, now);
+            line.ask(CommandPurpose::Forget, &MpiCommand::SecureData(GetSecureData::Clear), PLAIN_ANSWER, now);
         }
     }
 }

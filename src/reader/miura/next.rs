@@ -3,7 +3,7 @@
 
 use super::display::DisplayRow;
 use super::message::StatusWord;
-use crate::reader::{Language, Unready};
+use crate::reader::{ReaderLanguage, Unready};
 use crate::transaction::SaleNumber;
 
 /// What follows in a stage `S`.
@@ -28,7 +28,7 @@ pub(super) struct SaleOver {
     pub(super) sale: SaleNumber,
     /// What the cardholder is shown.
     pub(super) result: Option<DisplayRow>,
-    pub(super) language: Language,
+    pub(super) language: ReaderLanguage,
     /// The reader said that it has no key left: it is asked which it still holds.
     pub(super) ask_for_keys: bool,
 }

@@ -14,7 +14,7 @@ use super::message::{AnswerTemplate, DeviceStatus, KEY_CANCEL, StatusWord, Trans
 use super::next::{Next, SaleOver};
 use crate::card::{EntryMode, FirstAnswer, Presented, mask_pans};
 use crate::reader::{
-    Arm, Completion, EntryRequest, Language, NoCard, NotEncrypting, ReaderEvent, ReaderProgress, Unready,
+    Arm, Completion, EntryRequest, NoCard, NotEncrypting, ReaderEvent, ReaderLanguage, ReaderProgress, Unready,
 };
 use crate::transaction::SaleNumber;
 
@@ -32,7 +32,7 @@ pub(super) struct SaleAtReader {
     /// A card waits for an answer to its E4 that nobody will ask the host for.
     pub(super) card_waits: bool,
     /// The cardholder's, once the card has named one that we have; the shop's until then.
-    pub(super) language: Language,
+    pub(super) language: ReaderLanguage,
     /// The last text of the reader's own that was told: it may repeat itself without end.
     told: String,
     /// PINs that the chip still takes, as the reader said last.
@@ -213,7 +213,7 @@ impl SaleAtReader {
     /// The card says which languages its holder wants (5F2D).
     pub(super) fn hear_language(&mut self, answer: &TransactionAnswer<'_>) {
         let preference = answer.elements.as_ref().ok().and_then(|found| found.language_preference);
-        self.language = preference.and_then(Language::preferred).unwrap_or(self.language);
+        self.language = preference.and_then(ReaderLanguage::preferred).unwrap_or(self.language);
     }
 
     /// The keys of the PIN pad while no PIN is entered.

@@ -10,7 +10,7 @@ use tracing::debug;
 use super::idle;
 use super::line::{CARD_STATUS_ON, CommandPurpose, PLAIN_ANSWER, PendingAnswer, ReaderLine};
 use super::message::{
-    ClockAnswer, Command, ConfigurationAnswer, DeviceInfoAnswer, P2peStatus, ResetAnswer, ResetKind, StatusWord,
+    ClockAnswer, ConfigurationAnswer, DeviceInfoAnswer, MpiCommand, P2peStatus, ResetAnswer, ResetKind, StatusWord,
 };
 use super::next::Next;
 use crate::reader::{ReaderIdentity, Unready};
@@ -29,7 +29,7 @@ impl StartUp {
     pub(super) fn new(line: &mut ReaderLine, now: Duration) -> Self {
         line.extended = false;
         line.clock.forget();
-        line.ask(CommandPurpose::FirstAbort, &Command::Abort, PLAIN_ANSWER, now);
+        line.ask(CommandPurpose::FirstAbort, &MpiCommand::Abort, PLAIN_ANSWER, now);
         let identity = ReaderIdentity {
             serial: String::new(),
             model: String::new(),
@@ -51,7 +51,7 @@ impl StartUp {
     ) -> Next<Self> {
         match pending.purpose {
             CommandPurpose::FirstAbort if body.is_empty() && status == StatusWord::OK => {
-                line.ask(CommandPurpose::Reset, &Command::Reset(ResetKind::Soft), PLAIN_ANSWER, now);
+                line.ask(CommandPurpose::Reset, &MpiCommand::Reset(ResetKind::Soft), PLAIN_ANSWER, now);
             }
             // The end of somebody else's transaction, or an ABORT's second answer.
             CommandPurpose::FirstAbort => line.wait_on(pending),
@@ -68,7 +68,7 @@ impl StartUp {
                 let info = DeviceInfoAnswer::parse(body).ok().filter(|_| status == StatusWord::OK);
                 let name = line.miura.extended_apdu_capability.as_deref();
                 line.extended = info.is_some_and(|info| info.extended_apdu(name));
-                line.ask(CommandPurpose::Configuration, &Command::GetConfiguration, PLAIN_ANSWER, now);
+                line.ask(CommandPurpose::Configuration, &MpiCommand::GetConfiguration, PLAIN_ANSWER, now);
             }
             // A reader that knows no such command tells nothing.
             CommandPurpose::Configuration => {
@@ -103,7 +103,7 @@ impl StartUp {
             return Next::Reopen(Unready::NotListed { serial: self.identity.serial });
         }
         line.identity = Some(self.identity.clone());
-        line.ask(CommandPurpose::P2peStatus, &Command::P2peStatus, PLAIN_ANSWER, now);
+        line.ask(CommandPurpose::P2peStatus, &MpiCommand::P2peStatus, PLAIN_ANSWER, now);
         Next::Stay(self)
     }
 
@@ -114,7 +114,7 @@ impl StartUp {
             return Next::Stay(self);
         }
         self.identity.pin_key = p2pe.pin_key();
-        line.ask(CommandPurpose::DeviceInfo, &Command::GetDeviceInfo, PLAIN_ANSWER, now);
+        line.ask(CommandPurpose::DeviceInfo, &MpiCommand::GetDeviceInfo, PLAIN_ANSWER, now);
         Next::Stay(self)
     }
 
@@ -123,9 +123,9 @@ impl StartUp {
         match (line.settings.clock)() {
             Some(time) => {
                 line.clock.set(time, now);
-                line.ask(CommandPurpose::ClockSet, &Command::ClockSet(time), PLAIN_ANSWER, now);
+                line.ask(CommandPurpose::ClockSet, &MpiCommand::ClockSet(time), PLAIN_ANSWER, now);
             }
-            None => line.ask(CommandPurpose::ClockGet, &Command::ClockGet, PLAIN_ANSWER, now),
+            None => line.ask(CommandPurpose::ClockGet, &MpiCommand::ClockGet, PLAIN_ANSWER, now),
         }
     }
 
@@ -134,7 +134,7 @@ impl StartUp {
     }
 
     pub(super) fn card_status_came(self, line: &mut ReaderLine, now: Duration) -> Next<Self> {
-        line.ask(CommandPurpose::Keyboard, &Command::Keyboard { keys: 1, light: 1 }, PLAIN_ANSWER, now);
+        line.ask(CommandPurpose::Keyboard, &MpiCommand::Keyboard { keys: 1, light: 1 }, PLAIN_ANSWER, now);
         Next::Stay(self)
     }
 
@@ -149,7 +149,7 @@ impl StartUp {
         }
         if self.ask_again.is_some_and(|at| at <= now) {
             self.ask_again = None;
-            line.ask(CommandPurpose::P2peStatus, &Command::P2peStatus, PLAIN_ANSWER, now);
+            line.ask(CommandPurpose::P2peStatus, &MpiCommand::P2peStatus, PLAIN_ANSWER, now);
         }
         Next::Stay(self)
     }

@@ -4,14 +4,14 @@
 use std::time::Duration;
 
 use super::line::{CommandPurpose, PLAIN_ANSWER, PendingAnswer, ReaderLine};
-use super::message::{Command, ContinueData};
+use super::message::{ContinueData, MpiCommand};
 use super::next::Next;
 use super::sale::{AfterAbort, SaleAtReader, SaleNext, SaleStage};
 use crate::reader::{NoCard, ReaderProgress, Unready};
 
 /// A declined answer for the card, never one that lets it approve by itself (design: path of a sale, 7).
-const DECLINE: Command<'static> =
-    Command::Continue(ContinueData::Host { arc: *b"Z1", authentication: None, scripts: &[] });
+const DECLINE: MpiCommand<'static> =
+    MpiCommand::Continue(ContinueData::Host { arc: *b"Z1", authentication: None, scripts: &[] });
 
 impl SaleAtReader {
     /// The till wants no card any more.

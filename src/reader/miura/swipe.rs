@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::card_read::SwipedCard;
 use super::completing::AwaitingHost;
 use super::line::{CARDHOLDER, CommandPurpose, ReaderLine};
-use super::message::{Command, OnlinePinAnswer, StatusWord, TransactionData};
+use super::message::{MpiCommand, OnlinePinAnswer, StatusWord, TransactionData};
 use super::next::Next;
 use super::sale::{SaleAtReader, SaleNext, SaleStage};
 use crate::card::{EntryMode, SealedPin};
@@ -34,7 +34,7 @@ impl SaleAtReader {
             (PinRule::Required, false) => self.unreadable(line, NEEDS_PIN, now),
             (PinRule::Required | PinRule::IfPinPad, true) => {
                 let TransactionData { amount, currency, .. } = TransactionData::from(&self.arm);
-                let command = Command::OnlinePin {
+                let command = MpiCommand::OnlinePin {
                     amount,
                     currency,
                     label: PIN_LABEL,

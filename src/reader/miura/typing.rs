@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::line::{ABORT_ANSWER, CommandPurpose, PendingAnswer, ReaderLine};
 use super::message::{
-    AMOUNT_LINE, Command, GetDynamicTip, GetNumericData, MAX_INTEGER_DIGITS, ShownAmount, StatusWord, minor_units,
+    AMOUNT_LINE, GetDynamicTip, GetNumericData, MAX_INTEGER_DIGITS, MpiCommand, ShownAmount, StatusWord, minor_units,
     parse_numeric, prompts_of,
 };
 use super::next::Next;
@@ -32,7 +32,7 @@ impl AmountEntry {
         let TypeAmount { sale, what, timeout } = order;
         let timeout = timeout.clamp(Duration::from_secs(1), LONGEST);
         let command = match &what {
-            AmountToType::Amount { currency } => Command::GetNumeric(GetNumericData {
+            AmountToType::Amount { currency } => MpiCommand::GetNumeric(GetNumericData {
                 light: true,
                 prompts: prompts_of(line.miura.prompts.amount),
                 format: [MAX_INTEGER_DIGITS, currency.exponent()],
@@ -46,7 +46,7 @@ impl AmountEntry {
                 timeout: Some(u16::try_from(timeout.as_secs()).unwrap_or(u16::MAX)),
             }),
             AmountToType::Tip { base, percentages } => match offered(percentages) {
-                Some(percentages) => Command::GetTip(GetDynamicTip {
+                Some(percentages) => MpiCommand::GetTip(GetDynamicTip {
                     total: line.miura.tip_entry == TipEntry::Total,
                     percentages,
                     template: line.miura.prompts.tip_template,

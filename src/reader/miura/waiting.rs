@@ -6,10 +6,10 @@ use std::time::Duration;
 use super::card_read::{ChipInterface, SwipedCard, UnusableSwipe};
 use super::display::{DisplayRow, display};
 use super::line::{CommandPurpose, ReaderLine};
-use super::message::{AnswerTemplate, CardStatus, Command, StatusWord, TransactionAnswer, TransactionData};
+use super::message::{AnswerTemplate, CardStatus, MpiCommand, StatusWord, TransactionAnswer, TransactionData};
 use super::next::Next;
 use super::sale::{SaleAtReader, SaleNext, SaleStage};
-use crate::reader::{Language, NoCard, NotEncrypting, ReaderProgress};
+use crate::reader::{NoCard, NotEncrypting, ReaderLanguage, ReaderProgress};
 
 /// The swipe's own message, when 9F44 came before it.
 const SWIPE_AFTER_STATUS: Duration = Duration::from_secs(2);
@@ -29,10 +29,10 @@ impl SaleAtReader {
         }
         self.stage = SaleStage::Contactless { since: now, swipe: None };
         // Only a shop that is not English sends it: a reader that does not know the element cannot disturb the others.
-        let language = Some(line.settings.language).filter(|language| *language != Language::English);
+        let language = Some(line.settings.language).filter(|language| *language != ReaderLanguage::English);
         let language = language.and_then(|language| language.code().as_bytes().try_into().ok());
         let command =
-            Command::StartContactless { transaction: TransactionData::from(&self.arm), language, timeout: None };
+            MpiCommand::StartContactless { transaction: TransactionData::from(&self.arm), language, timeout: None };
         line.ask(CommandPurpose::Contactless, &command, self.until - now, now);
         Next::Stay(self)
     }

@@ -11,7 +11,7 @@ use std::fmt;
 use std::sync::LazyLock;
 
 use super::host_rules::HostRules;
-use crate::gateway::parameter::form::{self, Asked};
+use crate::gateway::parameter::form::{self, FormContext};
 use crate::gateway::parameter::{Call, Direction, Names, Parameter, named_in, shown};
 
 /// A request that is not as documented; answered with HTTP 400.
@@ -51,7 +51,8 @@ impl Form {
             _ => Invalid::new(wrong.name, wrong.problem),
         })?;
         let names = Names::default();
-        let asked = Asked { direction: Direction::Request, call: taken.call, from_client_side: false, names: &names };
+        let asked =
+            FormContext { direction: Direction::Request, call: taken.call, from_client_side: false, names: &names };
         let mut form = Self { host_rules, ..Self::default() };
         for (name, value) in pairs {
             if form.get(&name).is_some() {
@@ -262,7 +263,7 @@ fn check(
     name: &str,
     value: &str,
     taken: &AcceptedParameters,
-    asked: &Asked<'_>,
+    asked: &FormContext<'_>,
     host_rules: HostRules,
 ) -> Result<(), Invalid> {
     let known = match ROWS.get(&(asked.call.as_str(), name)) {

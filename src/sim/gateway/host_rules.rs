@@ -26,7 +26,7 @@ use hyper::header::{HOST, HeaderMap};
 use serde_json::{Value, json};
 
 use super::refusal::{Refusal, rule};
-use crate::gateway::parameter::{Format, Of};
+use crate::gateway::parameter::{CharacterSet, Format};
 
 /// How strictly the host checks and answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -107,8 +107,10 @@ impl HostRules {
         let Format::Chars(of, ..) = format else { return true };
         !self.is_literal()
             || match of {
-                Of::NoDigits => value.bytes().all(|c| c.is_ascii_alphabetic()),
-                Of::LettersDigitsDot | Of::LettersDigitsSpaces | Of::LettersSpaces => value.is_ascii(),
+                CharacterSet::NoDigits => value.bytes().all(|c| c.is_ascii_alphabetic()),
+                CharacterSet::LettersDigitsDot | CharacterSet::LettersDigitsSpaces | CharacterSet::LettersSpaces => {
+                    value.is_ascii()
+                }
                 _ => true,
             }
     }
@@ -237,7 +239,7 @@ mod tests {
 
     #[test]
     fn letters_are_a_to_z_where_the_interface_says_letters() {
-        let place = Format::Chars(Of::LettersDigitsDot, 1, 50);
+        let place = Format::Chars(CharacterSet::LettersDigitsDot, 1, 50);
         for (host_rules, value, takes) in [
             (HostRules::Literal, "Bayern", true),
             (HostRules::Literal, "Thüringen", false),
@@ -246,8 +248,8 @@ mod tests {
         ] {
             assert_eq!(host_rules.takes(place, value), takes, "{host_rules:?} {value}");
         }
-        let town = Format::Chars(Of::NoDigits, 1, 80);
+        let town = Format::Chars(CharacterSet::NoDigits, 1, 80);
         assert!(!HostRules::Literal.takes(town, "St. Gallen") && HostRules::Checked.takes(town, "St. Gallen"));
-        assert!(HostRules::Literal.takes(Format::Chars(Of::Text, 1, 80), "Zürich"));
+        assert!(HostRules::Literal.takes(Format::Chars(CharacterSet::Text, 1, 80), "Zürich"));
     }
 }

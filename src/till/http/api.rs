@@ -63,8 +63,8 @@ use super::list;
 use super::places::{Allowance, count};
 use crate::money::{Amount, Currency};
 use crate::till::{
-    Attention, AttentionView, Caller, CancelView, Command, LogLevel, LogView, Of, Permit, PortView, Progress, Refused,
-    RequestFields, SaleView, State as SaleState, StatusView, TotalsView, Verb, Wanted,
+    Attention, AttentionView, Caller, CancelView, Command, EarlierName, LogLevel, LogView, Permit, PortView, Progress,
+    Refused, RequestFields, SaleState, SaleView, StatusView, TotalsView, Verb, Wanted,
 };
 use crate::transaction::{Kind, PaymentId, ReceiptCopy, Reference, SaleNumber};
 
@@ -226,10 +226,10 @@ fn wanted(app: &App, permit: &Permit, own: String, asked: SaleRequest) -> Result
     let of = match (of, number, payment) {
         (Some(of), None, None) => {
             let till = permit.one(Some(till.unwrap_or_else(|| own.clone())))?;
-            Some(Of::Reference { till, reference: checked_reference(of)? })
+            Some(EarlierName::Reference { till, reference: checked_reference(of)? })
         }
-        (None, Some(number), None) => Some(Of::Number(number)),
-        (None, None, Some(payment)) => Some(Of::Payment(PaymentId::new(payment))),
+        (None, Some(number), None) => Some(EarlierName::Number(number)),
+        (None, None, Some(payment)) => Some(EarlierName::Payment(PaymentId::new(payment))),
         (None, None, None) => None,
         _ => return Err(Failure::malformed("of, number and payment: give one of them")),
     };
@@ -335,7 +335,7 @@ async fn list(
     let permit = caller.may(Verb::List)?;
     let till = permit.one_or_all(till)?;
     let turn = allowance.turn_to_read().await?;
-    list::answer(app, permit, list::Wanted { till, since, limit }, turn).await
+    list::answer(app, permit, list::ListWanted { till, since, limit }, turn).await
 }
 
 #[derive(Deserialize)]

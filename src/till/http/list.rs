@@ -20,7 +20,7 @@ use crate::transaction::SaleNumber;
 const PAGE: u32 = 50;
 
 /// What is asked for.
-pub(super) struct Wanted {
+pub(super) struct ListWanted {
     /// Whose; `None` is every till's.
     pub(super) till: Option<String>,
     /// Number to start after.
@@ -33,7 +33,7 @@ pub(super) struct Wanted {
 pub(super) async fn answer(
     app: Arc<App>,
     permit: Permit,
-    mut wanted: Wanted,
+    mut wanted: ListWanted,
     turn: OwnedSemaphorePermit,
 ) -> Result<Response, Failure> {
     let first = wanted.page(&app, &permit).await?;
@@ -56,7 +56,7 @@ pub(super) async fn answer(
 async fn feed(
     app: &App,
     permit: &Permit,
-    mut wanted: Wanted,
+    mut wanted: ListWanted,
     mut text: Vec<u8>,
     taker: mpsc::Sender<Result<Bytes, BrokenOff>>,
 ) {
@@ -80,7 +80,7 @@ async fn feed(
     }
 }
 
-impl Wanted {
+impl ListWanted {
     /// The next page. Afterwards `limit` is what is still wanted behind it: zero when there is nothing more.
     async fn page(&mut self, app: &App, permit: &Permit) -> Result<Vec<SaleView>, Failure> {
         let (till, since, limit) = (self.till.clone(), self.since, self.limit.min(PAGE));

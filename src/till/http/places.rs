@@ -61,7 +61,7 @@ enum Owner {
 
 /// The connections of one listener.
 #[derive(Debug, Default)]
-pub(super) struct Places(Mutex<Inner>);
+pub(super) struct ConnectionPlaces(Mutex<Inner>);
 
 #[derive(Debug, Default)]
 struct Inner {
@@ -92,8 +92,8 @@ pub(super) struct Allowance {
 
 /// A connection's place, which is free again when this is dropped.
 #[derive(Debug)]
-pub(super) struct Place {
-    places: Arc<Places>,
+pub(super) struct ConnectionPlace {
+    places: Arc<ConnectionPlaces>,
     id: u64,
     peer: Option<u32>,
     leave: Arc<Notify>,
@@ -102,22 +102,22 @@ pub(super) struct Place {
 /// A request under way; it has ended when this is dropped.
 #[derive(Debug)]
 struct UnderWay {
-    place: Arc<Place>,
+    place: Arc<ConnectionPlace>,
     allowance: Arc<Allowance>,
     _request: OwnedSemaphorePermit,
 }
 
-impl Places {
+impl ConnectionPlaces {
     /// A place for a new connection: there always is one. `peer` is the user at the other end, where the system knows
     /// it.
-    pub(super) fn enter(self: &Arc<Self>, peer: Option<u32>) -> Arc<Place> {
+    pub(super) fn enter(self: &Arc<Self>, peer: Option<u32>) -> Arc<ConnectionPlace> {
         let mut inner = self.inner();
         let owner = Owner::Stranger(peer);
         inner.make_room(&owner, STRANGERS);
         let (id, leave) = (inner.next(), Arc::new(Notify::new()));
         let connection = Connection { owner, busy: false, since: id, leave: Arc::clone(&leave) };
         inner.connections.insert(id, connection);
-        Arc::new(Place { places: Arc::clone(self), id, peer, leave })
+        Arc::new(ConnectionPlace { places: Arc::clone(self), id, peer, leave })
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {
@@ -155,7 +155,7 @@ impl Inner {
     }
 }
 
-impl Place {
+impl ConnectionPlace {
     /// Returns when the connection has to leave for another one.
     pub(super) async fn left(&self) {
         self.leave.notified().await;
@@ -189,7 +189,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for ConnectionPlace {
     fn drop(&mut self) {
         self.places.inner().connections.remove(&self.id);
     }
@@ -231,7 +231,7 @@ impl Allowance {
 
 /// Counts a request that the guard has let in, until its answer has gone out or was given up.
 pub(super) async fn count(
-    Extension(place): Extension<Arc<Place>>,
+    Extension(place): Extension<Arc<ConnectionPlace>>,
     Extension(caller): Extension<Caller>,
     mut request: Request,
     next: Next,
@@ -278,13 +278,13 @@ mod tests {
     }
 
     /// Whether it was told to leave.
-    async fn has_to_leave(place: &Place) -> bool {
+    async fn has_to_leave(place: &ConnectionPlace) -> bool {
         timeout(Duration::ZERO, place.left()).await.is_ok()
     }
 
     #[tokio::test(start_paused = true)]
     async fn the_oldest_stranger_leaves_for_the_newest_and_no_till_does() {
-        let places = Arc::new(Places::default());
+        let places = Arc::new(ConnectionPlaces::default());
         let known = places.enter(None);
         drop(known.begin(&till(1)).unwrap());
         let strangers: Vec<_> = (0..=STRANGERS).map(|_| places.enter(None)).collect();
@@ -302,7 +302,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn of_a_till_the_connection_leaves_that_was_idle_for_longest() {
-        let places = Arc::new(Places::default());
+        let places = Arc::new(ConnectionPlaces::default());
         let mut held: Vec<_> = (0..TILL.connections).map(|_| places.enter(None)).collect();
         let mut under_way = Vec::new();
         for (n, place) in held.iter().enumerate() {

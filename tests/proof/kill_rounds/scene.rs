@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use pos_agent::sim::gateway;
-use pos_agent::till::State;
+use pos_agent::till::SaleState;
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::sync::watch;
 
@@ -75,14 +75,14 @@ struct Seen {
     asked: bool,
     carried_out: bool,
     continued: bool,
-    told: Option<State>,
+    told: Option<SaleState>,
     printing: bool,
     over: bool,
 }
 
 impl Seen {
     fn stage(&self) -> Stage {
-        let ended = self.told == Some(State::Ended);
+        let ended = self.told == Some(SaleState::Ended);
         match *self {
             Self { over: true, .. } => Stage::Over,
             Self { restarted: true, .. } if ended => Stage::RecoveryEnded,
@@ -93,8 +93,8 @@ impl Seen {
             Self { restarted: true, .. } => Stage::Recovering,
             Self { printing: true, .. } => Stage::Printing,
             _ if ended => Stage::EndTold,
-            Self { told: Some(State::Unconfirmed | State::UnconfirmedFinishing), .. } => Stage::Unconfirmed,
-            Self { told: Some(State::AwaitingSignature), .. } => Stage::SignatureWanted,
+            Self { told: Some(SaleState::Unconfirmed | SaleState::UnconfirmedFinishing), .. } => Stage::Unconfirmed,
+            Self { told: Some(SaleState::AwaitingSignature), .. } => Stage::SignatureWanted,
             Self { continued: true, .. } => Stage::CardAnswered,
             Self { carried_out: true, .. } => Stage::GatewayCarriedOut,
             Self { asked: true, .. } => Stage::GatewayAsked,
@@ -324,18 +324,18 @@ impl Scene {
         inner.comes(Moment::Paper);
     }
 
-    pub fn told(&self, state: State) {
+    pub fn told(&self, state: SaleState) {
         let mut inner = self.inner();
         // An event that was on its way may come after the answer to a question.
-        if inner.seen.told != Some(State::Ended) {
+        if inner.seen.told != Some(SaleState::Ended) {
             inner.seen.told = Some(state);
         }
         inner.comes(match state {
-            State::Ended => Moment::ToldEnd,
-            State::Unconfirmed | State::UnconfirmedFinishing => Moment::ToldUnconfirmed,
-            State::InProgress => Moment::ToldProgress,
-            State::AwaitingSignature => Moment::ToldSignature,
-            State::WaitingForCard => Moment::ToldWaiting,
+            SaleState::Ended => Moment::ToldEnd,
+            SaleState::Unconfirmed | SaleState::UnconfirmedFinishing => Moment::ToldUnconfirmed,
+            SaleState::InProgress => Moment::ToldProgress,
+            SaleState::AwaitingSignature => Moment::ToldSignature,
+            SaleState::WaitingForCard => Moment::ToldWaiting,
         });
     }
 

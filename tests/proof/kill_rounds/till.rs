@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use pos_agent::sim::gateway::HostRules;
 use pos_agent::sim::shop::{Shop, TILL_TOKEN};
-use pos_agent::till::{Progress, SaleView, State, StatusView};
+use pos_agent::till::{Progress, SaleState, SaleView, StatusView};
 use pos_agent::transaction::{Kind, OutcomeWord};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -339,7 +339,7 @@ impl Till {
             if self.is_settled(&view) {
                 return Ok(());
             }
-            if view.state == State::AwaitingSignature {
+            if view.state == SaleState::AwaitingSignature {
                 let accepted = {
                     let deals = self.book.deals();
                     deals.iter().find(|deal| deal.reference == reference).unwrap().wish.signature
@@ -361,7 +361,7 @@ impl Till {
     /// a person.
     fn is_settled(&self, view: &SaleView) -> bool {
         match view.state {
-            State::Ended => true,
+            SaleState::Ended => true,
             state if state.is_unconfirmed() && view.needs_person.is_some() => {
                 let deals = self.book.deals();
                 let deal = deals.iter().find(|deal| view.reference == deal.reference.as_str()).unwrap();

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use pos_agent::sim::reader::{CardEntry, WaitsFor, card};
 use pos_agent::sim::shop::TILL_TOKEN;
-use pos_agent::till::{SaleView, State};
+use pos_agent::till::{SaleState, SaleView};
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
@@ -263,7 +263,7 @@ impl Tills {
 
 impl Deal {
     fn has_ended(&self) -> bool {
-        self.view.as_ref().is_some_and(|view| view.state == State::Ended)
+        self.view.as_ref().is_some_and(|view| view.state == SaleState::Ended)
     }
 
     /// Ended, refused, or waiting for the end of the day or for a person.

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use pos_agent::gateway::parameter;
-use pos_agent::metrics::{Metrics, PrinterStanding, Standing, Timing};
+use pos_agent::metrics::{Metrics, PrinterStanding, SaleTiming, TerminalStanding};
 use pos_agent::sale::Outcome;
 use pos_agent::words::{Language, Words};
 
@@ -70,14 +70,19 @@ pub(super) fn metrics() -> String {
     let metrics = Metrics::new();
     // What nothing was counted of is not in the text.
     metrics.ended(Default::default(), &Outcome::Approved);
-    metrics.timed(Timing {
+    metrics.timed(SaleTiming {
         reader: Default::default(),
         gateway: Default::default(),
         journal: Default::default(),
         agent: Default::default(),
     });
     let printers = vec![PrinterStanding::default()];
-    let text = metrics.text(&Standing { card_keys: Some(0), pin_keys: Some(0), printers, ..Standing::default() });
+    let text = metrics.text(&TerminalStanding {
+        card_keys: Some(0),
+        pin_keys: Some(0),
+        printers,
+        ..TerminalStanding::default()
+    });
     let mut table = "| figure | kind | labels | meaning |\n|---|---|---|---|\n".to_owned();
     for line in text.lines() {
         let Some((name, help)) = line.strip_prefix("# HELP ").and_then(|rest| rest.split_once(' ')) else { continue };

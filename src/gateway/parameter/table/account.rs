@@ -1,8 +1,8 @@
 //! What is paid with (interface: Card account, Mobile-wallet payments, Virtual account, Bank account, Token account).
 
-use super::{Binds, Call, Format, MONTH, OPEN, Of, Section, an, c, letters, o, of, one_of, r, section, text};
+use super::{Binds, Call, CharacterSet, Format, MONTH, OPEN, Section, an, c, letters, o, of, one_of, r, section, text};
 
-const DIGITS_3_4: Format = Format::Chars(Of::Digits, 3, 4);
+const DIGITS_3_4: Format = Format::Chars(CharacterSet::Digits, 3, 4);
 const SOURCE: Format = one_of(&["web", "app"]);
 
 /// Where a card is given, not the one that is stored or was paid with.
@@ -12,8 +12,8 @@ pub(super) const CARD: Section = section(
     "card",
     "Card account",
     &[
-        o("card.holder", Format::Chars(Of::NoDigits, 3, 128), "name on the card").secret(),
-        r("card.number", Format::Chars(Of::Digits, 8, 32), "the card's number").secret().needed_in(GIVEN),
+        o("card.holder", Format::Chars(CharacterSet::NoDigits, 3, 128), "name on the card").secret(),
+        r("card.number", Format::Chars(CharacterSet::Digits, 8, 32), "the card's number").secret().needed_in(GIVEN),
         r("card.expiryMonth", MONTH, "month in which it ends").secret().needed_in(GIVEN),
         r("card.expiryYear", Format::Year, "year in which it ends").secret().needed_in(GIVEN),
         c("card.cvv", DIGITS_3_4, "security code").secret(),
@@ -49,12 +49,12 @@ pub(super) const BANK: Section = section(
     &[
         r("bankAccount.holder", text(4, 128), "whose account it is").secret(),
         c("bankAccount.bankName", an(255), "the bank"),
-        c("bankAccount.number", Format::Chars(Of::LettersDigits, 3, 64), "account number").secret(),
+        c("bankAccount.number", Format::Chars(CharacterSet::LettersDigits, 3, 64), "account number").secret(),
         c("bankAccount.iban", Format::Iban, "international account number").secret(),
-        c("bankAccount.bankCode", of(Of::LettersDigits, 12), "the bank's number in its country"),
+        c("bankAccount.bankCode", of(CharacterSet::LettersDigits, 12), "the bank's number in its country"),
         c("bankAccount.bic", Format::Bic, "the bank's international code"),
         c("bankAccount.country", letters(2), "country of the account, ISO 3166-1"),
-        c("bankAccount.mandate.id", of(Of::LettersHyphen, 256), "the mandate of a direct debit"),
+        c("bankAccount.mandate.id", of(CharacterSet::LettersHyphen, 256), "the mandate of a direct debit"),
         c("bankAccount.mandate.dateOfSignature", Format::Date, "when the mandate was signed"),
         c("transactionDueDate", Format::Date, "when the direct debit is due"),
     ],
@@ -64,11 +64,11 @@ pub(super) const TOKEN: Section = section(
     "token-account",
     "Token account",
     &[
-        r("tokenAccount.number", Format::Chars(Of::Digits, 12, 19), "token that stands for a card").secret(),
+        r("tokenAccount.number", Format::Chars(CharacterSet::Digits, 12, 19), "token that stands for a card").secret(),
         r("tokenAccount.type", one_of(&["EXTERNAL", "NETWORK"]), "who made the token"),
         o("tokenAccount.expiryMonth", MONTH, "month in which it ends").secret(),
         o("tokenAccount.expiryYear", Format::Year, "year in which it ends").secret(),
-        c("tokenAccount.cryptogram", Format::Chars(Of::Base64, 28, 32), "proof for one payment").secret(),
+        c("tokenAccount.cryptogram", Format::Chars(CharacterSet::Base64, 28, 32), "proof for one payment").secret(),
         c("tokenAccount.dtvc", DIGITS_3_4, "code for one payment").secret(),
     ],
 );

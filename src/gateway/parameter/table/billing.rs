@@ -1,6 +1,6 @@
 //! Where the bill goes (interface: Billing address), the merchant's own address included.
 
-use super::{Format, OPEN, Of, Row, Section, an, c, o, of, section, text};
+use super::{CharacterSet, Format, OPEN, Row, Section, an, c, o, of, section, text};
 
 const ROWS: &[Row] = &[
     c("billing.street1", an(100), "street, first line; 3-D Secure 2 needs it"),
@@ -8,9 +8,9 @@ const ROWS: &[Row] = &[
     o("billing.houseNumber1", an(100), "house number; street1 is then the street alone and street2 is ignored"),
     o("billing.houseNumber2", an(100), "more of the house number; only with houseNumber1"),
     c("billing.city", an(80), "town; 3-D Secure 2 needs it"),
-    c("billing.state", of(Of::LettersDigitsDot, 50), "state or county"),
-    c("billing.postcode", of(Of::LettersDigits, 16), "postcode; 3-D Secure 2 needs it"),
-    c("billing.country", Format::Chars(Of::UpperLetters, 2, 2), "country, ISO 3166-1; 3-D Secure 2 needs it"),
+    c("billing.state", of(CharacterSet::LettersDigitsDot, 50), "state or county"),
+    c("billing.postcode", of(CharacterSet::LettersDigits, 16), "postcode; 3-D Secure 2 needs it"),
+    c("billing.country", Format::Chars(CharacterSet::UpperLetters, 2, 2), "country, ISO 3166-1; 3-D Secure 2 needs it"),
     o("billing.normalized", an(255), "the address as a service wrote it"),
     o("billing.validationStatus", an(255), "whether the customer agreed to the address so written"),
 ];

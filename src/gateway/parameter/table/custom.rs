@@ -1,6 +1,6 @@
 //! Pairs of the merchant's own, and data for one domestic scheme (interface: Custom parameters and scheme data).
 
-use super::{Format, Of, Section, c, n, section, text};
+use super::{CharacterSet, Format, Section, c, n, section, text};
 
 pub(super) const SECTION: Section = section(
     "custom",
@@ -8,7 +8,7 @@ pub(super) const SECTION: Section = section(
     &[
         c(
             "customParameters[name]",
-            Format::Chars(Of::Anything, 0, 2048),
+            Format::Chars(CharacterSet::Anything, 0, 2048),
             "a pair of our own, given back in the answer",
         ),
         c("threeDSecure.schemeData[CB-ITEMSNB]", n(2), "number of items; the domestic French scheme wants it"),

@@ -1,6 +1,6 @@
 //! Who buys, and who gets it (interface: Customer).
 
-use super::{BOOL, Format, Of, PHONE, Row, Section, an, c, n, o, one_of, section, text};
+use super::{BOOL, CharacterSet, Format, PHONE, Row, Section, an, c, n, o, one_of, section, text};
 
 const ROWS: &[Row] = &[
     o("customer.merchantCustomerId", an(255), "our name for the customer"),
@@ -23,7 +23,7 @@ const ROWS: &[Row] = &[
     o("customer.ip", an(255), "network address"),
     o("customer.merchantReference", an(255), "reference of the payer, passed to the payee"),
     o("customer.salutation", one_of(&["MR", "MRS", "MS", "MX"]), "how to address"),
-    o("customer.language", Format::Chars(Of::UpperLetters, 2, 2), "language"),
+    o("customer.language", Format::Chars(CharacterSet::UpperLetters, 2, 2), "language"),
     o("customer.category", one_of(&["INDIVIDUAL", "COMPANY"]), "person or company"),
     o("customer.browserFingerprint.id", an(255), "where the browser's fingerprint is kept"),
     o("customer.browserFingerprint.value", an(4096), "the browser's fingerprint"),

@@ -1,21 +1,21 @@
 //! Who accepts the payment (interface: Merchant).
 
-use super::{Format, Of, Section, an, letters, n, o, of, section};
+use super::{CharacterSet, Format, Section, an, letters, n, o, of, section};
 
-const VALUE: Format = Format::Chars(Of::Anything, 0, 2048);
+const VALUE: Format = Format::Chars(CharacterSet::Anything, 0, 2048);
 
 pub(super) const SECTION: Section = section(
     "merchant",
     "Merchant (acceptor)",
     &[
         o("merchant.name", an(100), "name on the statement, usually its first line"),
-        o("merchant.mcc", of(Of::LettersDigits, 4), "category code"),
+        o("merchant.mcc", of(CharacterSet::LettersDigits, 4), "category code"),
         o("merchant.street", an(100), "street"),
         o("merchant.city", an(100), "second line on the statement: town, or how to reach the merchant"),
         o("merchant.state", an(50), "state or county"),
         o("merchant.countryCode", n(3), "country as a number, ISO 3166-1"),
         o("merchant.country", letters(2), "country, ISO 3166-1"),
-        o("merchant.postcode", of(Of::LettersDigitsHyphen, 16), "postcode"),
+        o("merchant.postcode", of(CharacterSet::LettersDigitsHyphen, 16), "postcode"),
         o("merchant.geographicCoordinates", Format::Coordinates, "latitude and longitude"),
         o("merchant.serviceLocationCity", an(100), "town where the service was given, if another"),
         o("merchant.serviceLocationState", an(50), "state where the service was given"),

@@ -27,7 +27,7 @@ mod risk;
 mod shipping;
 mod three_d_secure;
 
-use super::{Binds, Call, Copied, Direction, Format, Need, Of, Row, Section};
+use super::{Binds, Call, CharacterSet, Copied, Direction, Format, Need, Row, Section};
 
 /// Every section, in the document's order.
 pub static SECTIONS: &[Section] = &[
@@ -84,9 +84,9 @@ const OPEN: u16 = 2048;
 
 const AMOUNT: Format = amount(10);
 const BOOL: Format = Format::OneOf(&["true", "false"]);
-const CURRENCY: Format = Format::Chars(Of::UpperLetters, 3, 3);
+const CURRENCY: Format = Format::Chars(CharacterSet::UpperLetters, 3, 3);
 /// 32 letters and digits: ids of payments, registrations, entities.
-const ID: Format = Format::Chars(Of::LettersDigits, 32, 32);
+const ID: Format = Format::Chars(CharacterSet::LettersDigits, 32, 32);
 const MONTH: Format = Format::TwoDigits(1, 12);
 /// First a plus or digit, then phone characters; 25 in all.
 const PHONE: Format = Format::Phone(0, 24);
@@ -97,26 +97,26 @@ const fn amount(whole: u8) -> Format {
 
 /// AN: free text.
 const fn an(max: u16) -> Format {
-    Format::Chars(Of::Text, 1, max)
+    Format::Chars(CharacterSet::Text, 1, max)
 }
 
 /// Free text from so many to so many characters.
 const fn text(min: u16, max: u16) -> Format {
-    Format::Chars(Of::Text, min, max)
+    Format::Chars(CharacterSet::Text, min, max)
 }
 
 /// N: digits.
 const fn n(max: u16) -> Format {
-    Format::Chars(Of::Digits, 1, max)
+    Format::Chars(CharacterSet::Digits, 1, max)
 }
 
 /// Characters of a kind, one at least.
-const fn of(kind: Of, max: u16) -> Format {
+const fn of(kind: CharacterSet, max: u16) -> Format {
     Format::Chars(kind, 1, max)
 }
 
 const fn letters(count: u16) -> Format {
-    Format::Chars(Of::Letters, count, count)
+    Format::Chars(CharacterSet::Letters, count, count)
 }
 
 const fn one_of(words: &'static [&'static str]) -> Format {

@@ -1,12 +1,12 @@
 //! Parties of a transfer (interface: Corporate, Sender, Recipient).
 
-use super::{Format, Of, Section, an, n, o, of, one_of, section};
+use super::{CharacterSet, Format, Section, an, n, o, of, one_of, section};
 
-const NAME_100: Format = of(Of::LettersDigitsSpaces, 100);
-const NAME_50: Format = of(Of::LettersDigitsSpaces, 50);
-const NAME_48: Format = of(Of::LettersDigitsSpaces, 48);
+const NAME_100: Format = of(CharacterSet::LettersDigitsSpaces, 100);
+const NAME_50: Format = of(CharacterSet::LettersDigitsSpaces, 50);
+const NAME_48: Format = of(CharacterSet::LettersDigitsSpaces, 48);
 const COUNTRY_3: Format = an(3);
-const BIRTH_COUNTRY: Format = of(Of::Letters, 3);
+const BIRTH_COUNTRY: Format = of(CharacterSet::Letters, 3);
 
 pub(super) const CORPORATE: Section = section(
     "corporate",
@@ -55,7 +55,7 @@ pub(super) const SENDER: Section = section(
              07 deposit, 08 mobile money, 09 something else",
         ),
         o("sender.entityType", an(50), "person or business"),
-        o("sender.nationality", of(Of::LettersSpaces, 50), "nationality"),
+        o("sender.nationality", of(CharacterSet::LettersSpaces, 50), "nationality"),
         o("sender.occupation", an(50), "occupation"),
         o("sender.birthCountry", BIRTH_COUNTRY, "country of birth"),
     ],
@@ -89,7 +89,7 @@ pub(super) const RECIPIENT: Section = section(
             ]),
             "kind of account",
         ),
-        o("recipient.nationality", of(Of::LettersSpaces, 50), "nationality"),
+        o("recipient.nationality", of(CharacterSet::LettersSpaces, 50), "nationality"),
         o("recipient.identificationType", an(50), "kind of identification"),
         o("recipient.identificationValue", an(50), "its number").secret(),
         o("recipient.entityType", an(50), "person or business"),

@@ -1,8 +1,10 @@
 //! The payment itself (interface: Basic payment parameters, Forex, Authentication parameters).
 
-use super::{AMOUNT, BOOL, Binds, CURRENCY, Call, Format, Of, Section, an, c, o, of, one_of, r, section, text};
+use super::{
+    AMOUNT, BOOL, Binds, CURRENCY, Call, CharacterSet, Format, Section, an, c, o, of, one_of, r, section, text,
+};
 
-const TYPE: Format = Format::Chars(Of::UpperLetters, 2, 2);
+const TYPE: Format = Format::Chars(CharacterSet::UpperLetters, 2, 2);
 
 pub(super) const BASIC: Section = section(
     "payment",
@@ -12,7 +14,7 @@ pub(super) const BASIC: Section = section(
         c("taxAmount", AMOUNT, "the tax inside the amount"),
         o("discountAmount", AMOUNT, "discount on the whole invoice, for level 3 data"),
         r("currency", CURRENCY, "currency of the amount, ISO 4217"),
-        c("paymentBrand", of(Of::Word, 32), "how is paid; left out when the card shall tell its brand"),
+        c("paymentBrand", of(CharacterSet::Word, 32), "how is paid; left out when the card shall tell its brand"),
         r("paymentType", TYPE, "what the request does: DB a sale, RV a reversal, …"),
         o("integrity", BOOL, "asks for the hash that a page checks the widget's script with"),
         o("overridePaymentType[brand]", TYPE, "another type for one brand; only when a checkout is created")
@@ -25,10 +27,10 @@ pub(super) const BASIC: Section = section(
         ),
         o("merchantInvoiceId", text(8, 255), "the invoice's number; not passed on"),
         o("merchantMemo", text(8, 255), "a note that only reports show"),
-        o("transactionCategory", of(Of::LettersDigits, 32), "kind of transaction"),
+        o("transactionCategory", of(CharacterSet::LettersDigits, 32), "kind of transaction"),
         o("sequence", one_of(&["FINAL"]), "nothing more will be captured, reversed or refunded of this payment"),
         o("numberOfCaptures", Format::Number(1, 98), "in how many parts it may be captured"),
-        o("promotionCode", of(Of::LettersDigits, 15), "discount code of the order"),
+        o("promotionCode", of(CharacterSet::LettersDigits, 15), "discount code of the order"),
         o("locale", an(10), "language and country"),
         o("transactionPurposeCode", an(12), "what the money is for, where a country demands it"),
         o("integrationType", an(10), "how the sender is connected"),
@@ -66,7 +68,7 @@ pub(super) const AUTHENTICATION: Section = section(
     &[
         c(
             "entityId",
-            Format::Chars(Of::LowerHex, 32, 32),
+            Format::Chars(CharacterSet::LowerHex, 32, 32),
             "the channel, or the merchant where channels are dispatched",
         ),
         r("Authorization", Format::Bearer, "a header: the access token").secret(),

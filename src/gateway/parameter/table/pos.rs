@@ -1,8 +1,8 @@
 //! The terminal (interface: Point of sale).
 
-use super::{Call, Format, Of, Section, an, n, o, of, one_of, r, section};
+use super::{Call, CharacterSet, Format, Section, an, n, o, of, one_of, r, section};
 
-const SEALED: Format = of(Of::LettersDigits, 2048);
+const SEALED: Format = of(CharacterSet::LettersDigits, 2048);
 
 const fn coordinate(whole: u8) -> Format {
     Format::Decimal { signed: true, whole, decimals: (1, 8), bare: false }

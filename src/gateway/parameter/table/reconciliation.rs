@@ -2,7 +2,7 @@
 //! file), and by those of its header. `ShortId` has no other name; two columns stand for a card's data or a bank
 //! account's.
 
-use super::{AMOUNT, Binds, Call, Format, ID, Of, Section, an, c, letters, o, of, one_of, r, section, text};
+use super::{AMOUNT, Binds, Call, CharacterSet, Format, ID, Section, an, c, letters, o, of, one_of, r, section, text};
 
 pub(super) const SECTION: Section = section(
     "reconciliation",
@@ -46,7 +46,7 @@ pub(super) const SECTION: Section = section(
         o("merchantInvoiceId", text(8, 255), "the invoice").column("InvoiceId"),
         r("amount", AMOUNT, "of the payment").column("Amount"),
         r("currency", letters(3), "of the payment, ISO 4217").column("Currency"),
-        o("paymentBrand", of(Of::Letters, 16), "how was paid").column("Brand"),
+        o("paymentBrand", of(CharacterSet::Letters, 16), "how was paid").column("Brand"),
         o("presentmentDate", an(255), "when we asked, in the clearing institute's time").column("TxRequestTime"),
         r("settlement.amount", AMOUNT, "what is paid out").column("SettlementAmount"),
         r("settlement.currency", letters(3), "ISO 4217").column("SettlementCurrency"),
@@ -60,7 +60,7 @@ pub(super) const SECTION: Section = section(
         o("bankAccount.bankCode", an(12), "the bank").column("BankCode"),
         o("card.holder", an(128), "name on the card").column("AccountHolder").secret(),
         o("bankAccount.holder", an(128), "whose account it is").column("AccountHolder").secret(),
-        o("result.code", Format::Chars(Of::DigitsDots, 2, 11), "of a chargeback").column("ReasonCode"),
+        o("result.code", Format::Chars(CharacterSet::DigitsDots, 2, 11), "of a chargeback").column("ReasonCode"),
         o("result.description", an(128), "of a chargeback").column("ReasonDesc"),
         r("settlement.format", an(32), "form of the acquirer's file").column("SettlementFileFormat"),
         r("clearingInstitute.name", an(64), "the clearing institute").column("ClearingInsitituteName"),

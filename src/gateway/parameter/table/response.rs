@@ -1,18 +1,20 @@
 //! What the gateway answers to a payment (interface: Payment response fields). The identifiers are in `resource`, the
 //! redirect in `asynchronous`.
 
-use super::{AMOUNT, BOOL, Binds, Call, Format, OPEN, Of, Section, an, c, letters, n, o, of, one_of, r, section, text};
+use super::{
+    AMOUNT, BOOL, Binds, Call, CharacterSet, Format, OPEN, Section, an, c, letters, n, o, of, one_of, r, section, text,
+};
 
-const CODE: Format = Format::Chars(Of::DigitsDots, 2, 11);
+const CODE: Format = Format::Chars(CharacterSet::DigitsDots, 2, 11);
 const LONG: Format = an(2048);
-const DETAIL: Format = Format::Chars(Of::Anything, 0, 2048);
+const DETAIL: Format = Format::Chars(CharacterSet::Anything, 0, 2048);
 
 pub(super) const SECTION: Section = section(
     "response",
     "Payment response fields",
     &[
-        c("paymentType", of(Of::Letters, 2), "as asked for"),
-        c("paymentBrand", of(Of::Word, 32), "how was paid"),
+        c("paymentType", of(CharacterSet::Letters, 2), "as asked for"),
+        c("paymentBrand", of(CharacterSet::Word, 32), "how was paid"),
         c("amount", AMOUNT, "what was approved"),
         c("currency", letters(3), "its currency"),
         c("descriptor", an(127), "text on the customer's statement"),
@@ -27,11 +29,11 @@ pub(super) const SECTION: Section = section(
         o("resultDetails", Format::Pairs, "more from the acquirer, as pairs"),
         c("resultDetails.AcquirerResponse", DETAIL, "the acquirer's own code"),
         o("resultDetails.MerchantAdviceCode", n(2), "why it was declined and what may be done"),
-        o("card.bin", Format::Chars(Of::Digits, 6, 6), "first six digits"),
+        o("card.bin", Format::Chars(CharacterSet::Digits, 6, 6), "first six digits"),
         o("card.last4Digits", text(4, 4), "last four digits"),
         o("card.holder", an(OPEN), "name on the card").secret(),
-        o("card.expiryMonth", Format::Chars(Of::Digits, 2, 2), "month in which it ends").secret(),
-        o("card.expiryYear", Format::Chars(Of::Digits, 4, 4), "year in which it ends").secret(),
+        o("card.expiryMonth", Format::Chars(CharacterSet::Digits, 2, 2), "month in which it ends").secret(),
+        o("card.expiryYear", Format::Chars(CharacterSet::Digits, 4, 4), "year in which it ends").secret(),
         o("card.issuer.bank", LONG, "bank that issued it"),
         o("card.issuer.phone", LONG, "telephone of that bank"),
         o("card.issuer.website", LONG, "web site of that bank"),
@@ -41,8 +43,8 @@ pub(super) const SECTION: Section = section(
         c("risk.score", Format::Signed(5), "how risky it is"),
         r("buildNumber", an(255), "the gateway's version, for support"),
         r("timestamp", Format::Stamp, "when it answered"),
-        r("ndc", Format::Chars(Of::LettersDigitsHyphen, 1, 69), "the gateway's id of the request"),
-        o("brandResult", of(Of::Letters, 16), "brand that was detected"),
+        r("ndc", Format::Chars(CharacterSet::LettersDigitsHyphen, 1, 69), "the gateway's id of the request"),
+        o("brandResult", of(CharacterSet::Letters, 16), "brand that was detected"),
     ],
 )
 .response()

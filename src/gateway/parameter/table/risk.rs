@@ -1,6 +1,6 @@
 //! Checks of the risk (interface: Risk).
 
-use super::{AMOUNT, Format, Of, Section, an, o, section};
+use super::{AMOUNT, CharacterSet, Format, Section, an, o, section};
 
 pub(super) const SECTION: Section = section(
     "risk",
@@ -11,7 +11,11 @@ pub(super) const SECTION: Section = section(
         o("risk.amount", AMOUNT, "amount to judge; 3-D Secure then uses it too"),
         o("risk.orderTimestamp", Format::Moment, "when it was ordered, if not now"),
         o("risk.brand", an(255), "brand to judge, if not paymentBrand"),
-        o("risk.parameters[name]", Format::Chars(Of::Anything, 0, 2048), "a pair of our own for the risk system"),
+        o(
+            "risk.parameters[name]",
+            Format::Chars(CharacterSet::Anything, 0, 2048),
+            "a pair of our own for the risk system",
+        ),
         o("risk.merchantWebsite", an(60), "the merchant's web site"),
         o("risk.accountToken", an(64), "the merchant's token for the account").secret(),
     ],

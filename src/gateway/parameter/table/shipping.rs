@@ -1,15 +1,15 @@
 //! Where the goods go and how (interface: Shipping address), the merchant's own address included.
 
-use super::{AMOUNT, Format, OPEN, Of, PHONE, Row, Section, an, c, letters, o, of, one_of, section, text};
+use super::{AMOUNT, CharacterSet, Format, OPEN, PHONE, Row, Section, an, c, letters, o, of, one_of, section, text};
 
 const ROWS: &[Row] = &[
     c("shipping.street1", an(100), "street, first line"),
     c("shipping.street2", an(100), "street, second line"),
     o("shipping.houseNumber1", an(100), "house number; street1 is then the street alone and street2 is ignored"),
     o("shipping.houseNumber2", an(100), "more of the house number; only with houseNumber1"),
-    c("shipping.city", of(Of::NoDigits, 80), "town"),
-    c("shipping.state", of(Of::LettersDigitsDot, 50), "state or county"),
-    c("shipping.postcode", of(Of::LettersDigits, 16), "postcode"),
+    c("shipping.city", of(CharacterSet::NoDigits, 80), "town"),
+    c("shipping.state", of(CharacterSet::LettersDigitsDot, 50), "state or county"),
+    c("shipping.postcode", of(CharacterSet::LettersDigits, 16), "postcode"),
     c("shipping.country", letters(2), "country, ISO 3166-1"),
     c(
         "shipping.method",

@@ -9,7 +9,7 @@ use crate::reader::apdu_link::{self, MAX_COMMAND_DATA, MAX_EXTENDED_DATA, Packet
 
 /// A command to the reader.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Command<'a> {
+pub enum MpiCommand<'a> {
     /// D000 RESET DEVICE.
     Reset(ResetKind),
     /// D001 GET CONFIGURATION.
@@ -85,7 +85,7 @@ pub enum Command<'a> {
 }
 
 // It may hold a masked track with its expiry date: name only.
-impl std::fmt::Debug for Command<'_> {
+impl std::fmt::Debug for MpiCommand<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.name())
     }
@@ -108,7 +108,7 @@ const SECURE_PAN_P2: u8 = 0x01;
 /// CLA INS P1 P2 [Lc data].
 type CommandApdu = heapless::Vec<u8, { apdu_link::MAX_EXTENDED_COMMAND }>;
 
-impl<'a> Command<'a> {
+impl<'a> MpiCommand<'a> {
     /// Its name, for a trace.
     #[must_use]
     pub fn name(&self) -> &'static str {

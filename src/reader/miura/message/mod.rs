@@ -26,7 +26,7 @@ pub use answer::{
     ClockAnswer, OnlinePinAnswer, P2peStatus, ResetAnswer, SoftwareVersion, encode_numeric, parse_numeric,
 };
 pub use capability::DeviceInfoAnswer;
-pub use command::{Command, ResetKind};
+pub use command::{MpiCommand, ResetKind};
 pub use configuration::ConfigurationAnswer;
 pub use element::{MessageBody, MessageError, each, need, need_array, search, split, status, tags, wrapped};
 pub(super) use masked::{MAX_TRACK2, has_clear_card_data, is_clear_typed_pan, masked_pan, masked_typed_pan};

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::answer::is_payment_id;
-use super::text::{self, Lines};
+use super::text::{self, LineFeeds};
 use crate::card::mask_pans;
 
 /// Most values that are kept of one answer; a real one has about twenty.
@@ -96,9 +96,10 @@ fn collect(
         return;
     }
     let mut keep = |text: &str| {
-        let clean = if is_id(name, text) { Some(text.to_owned()) } else { text::clean(&mask_pans(text), Lines::Join) };
+        let clean =
+            if is_id(name, text) { Some(text.to_owned()) } else { text::clean(&mask_pans(text), LineFeeds::Join) };
         // A name is a text from outside too.
-        if let Some((name, clean)) = text::clean(name, Lines::Join).zip(clean) {
+        if let Some((name, clean)) = text::clean(name, LineFeeds::Join).zip(clean) {
             kept.insert(name.chars().take(LONGEST_NAME).collect(), clean.chars().take(LONGEST).collect());
         }
     };

@@ -4,7 +4,7 @@
 
 use serde_json::{Map, Value};
 
-use super::parameter::form::{self, Asked};
+use super::parameter::form::{self, FormContext};
 use super::parameter::{self, Call, Direction, Names, named_in, shown};
 use super::request::MAX_PARAMETERS;
 use crate::config::Assumptions;
@@ -39,7 +39,7 @@ const MAX_DEPTH: usize = 8;
 /// Why a parameter cannot be sent. The value is not shown.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{name}: {why}")]
-pub struct Problem {
+pub struct UnfitParameter {
     /// Its flat name.
     pub name: String,
     /// What is wrong and what to do.
@@ -55,7 +55,7 @@ pub fn parameters(
     added: &Map<String, Value>,
     kind: Kind,
     assumptions: &Assumptions,
-) -> Result<Vec<(String, String)>, Problem> {
+) -> Result<Vec<(String, String)>, UnfitParameter> {
     if added.is_empty() {
         return Ok(Vec::new());
     }
@@ -85,11 +85,11 @@ pub fn parameters(
     // Some rules look at what kind of payment it is. What else the terminal adds is not there yet, and not the till's
     // to miss.
     flat.push(("paymentType".to_owned(), kind.payment_type().to_owned()));
-    let asked = Asked { direction: Direction::Request, call, from_client_side: false, names: &names };
+    let asked = FormContext { direction: Direction::Request, call, from_client_side: false, names: &names };
     let violation = form::judge(&flat, &asked).into_iter().find(|violation| !is_the_terminals(&violation.name));
     flat.pop();
     if let Some(violation) = violation {
-        return Err(Problem { why: format!("{}; {}", violation.problem, violation.rule), name: violation.name });
+        return Err(UnfitParameter { why: format!("{}; {}", violation.problem, violation.rule), name: violation.name });
     }
     for (name, _) in &flat {
         let Ok(known) = named_in(name, &names, Direction::Request, call) else { continue };
@@ -129,7 +129,7 @@ pub(crate) fn are_the_same(added: &Map<String, Value>, sent: &[(String, String)]
     flattened(added).is_ok_and(|flat| flat == sent)
 }
 
-fn flattened(added: &Map<String, Value>) -> Result<Vec<(String, String)>, Problem> {
+fn flattened(added: &Map<String, Value>) -> Result<Vec<(String, String)>, UnfitParameter> {
     let mut flat = Vec::new();
     for (name, value) in added {
         flatten(name.clone(), value, 0, &mut flat)?;
@@ -137,7 +137,7 @@ fn flattened(added: &Map<String, Value>) -> Result<Vec<(String, String)>, Proble
     let bytes: usize = flat.iter().map(|(name, value)| 3 * (name.len() + value.len()) + 2).sum();
     if bytes > MAX_PARAMETERS {
         let why = format!("all parameters together are more than {MAX_PARAMETERS} bytes");
-        return Err(Problem { name: "parameters".to_owned(), why });
+        return Err(UnfitParameter { name: "parameters".to_owned(), why });
     }
     flat.sort();
     for (n, (name, _)) in flat.iter().enumerate() {
@@ -148,7 +148,7 @@ fn flattened(added: &Map<String, Value>) -> Result<Vec<(String, String)>, Proble
     Ok(flat)
 }
 
-fn flatten(name: String, value: &Value, depth: usize, flat: &mut Vec<(String, String)>) -> Result<(), Problem> {
+fn flatten(name: String, value: &Value, depth: usize, flat: &mut Vec<(String, String)>) -> Result<(), UnfitParameter> {
     if depth > MAX_DEPTH {
         return Err(problem(&name, "it is nested too deeply"));
     }
@@ -177,8 +177,8 @@ fn flatten(name: String, value: &Value, depth: usize, flat: &mut Vec<(String, St
     Ok(())
 }
 
-fn problem(name: &str, why: &str) -> Problem {
-    Problem { name: shown(name), why: why.to_owned() }
+fn problem(name: &str, why: &str) -> UnfitParameter {
+    UnfitParameter { name: shown(name), why: why.to_owned() }
 }
 
 #[cfg(test)]
