@@ -27,7 +27,7 @@ const FORBIDDEN: [&str; 21] = [
     "card.expiryMonth",
     "card.expiryYear",
     "card.number",
-    "card.cvv",
+    "cvv",
     "bankAccount",
     "merchant.bankAccount",
     "tokenAccount",
@@ -65,6 +65,13 @@ fn is_below(name: &str, names: &[&str]) -> bool {
         .any(|above| name.strip_prefix(above).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '['])))
 }
 
+/// Whether a name is one of these, or stands below one, at any depth: a list in the place of a payment has the same
+/// fields one level further down.
+fn is_anywhere_below(name: &str, names: &[&str]) -> bool {
+    let starts = name.match_indices('.').map(|(dot, _)| dot + 1);
+    std::iter::once(0).chain(starts).any(|start| is_below(&name[start..], names))
+}
+
 /// An id of the gateway's is no card number, whatever digits stand in it, and with one of them masked nothing could be
 /// paid by it (interface: identifiers).
 fn is_id(name: &str, text: &str) -> bool {
@@ -74,14 +81,14 @@ fn is_id(name: &str, text: &str) -> bool {
 /// What else an answer says.
 pub(super) fn rest(body: &Value) -> BTreeMap<String, String> {
     let mut kept = BTreeMap::new();
-    collect("", body, 0, &|name| is_below(name, &FORBIDDEN) || is_below(name, &ELSEWHERE), &mut kept);
+    collect("", body, 0, &|name| is_anywhere_below(name, &FORBIDDEN) || is_below(name, &ELSEWHERE), &mut kept);
     kept
 }
 
 /// All that a person may see of an answer: the rest, and what has a place of its own.
 pub(super) fn shown(body: &Value) -> BTreeMap<String, String> {
     let mut kept = BTreeMap::new();
-    collect("", body, 0, &|name| is_below(name, &FORBIDDEN), &mut kept);
+    collect("", body, 0, &|name| is_anywhere_below(name, &FORBIDDEN), &mut kept);
     kept
 }
 
@@ -160,6 +167,15 @@ mod tests {
         let shown = shown(&body);
         assert!(shown.contains_key("result.code") && shown.contains_key("card.bin"));
         assert!(!shown.contains_key("card.holder") && !shown.contains_key("customer.givenName"));
+    }
+
+    #[test]
+    fn what_nobody_may_see_is_left_out_at_any_depth() {
+        let one = serde_json::json!({ "card": { "bin": "476173", "holder": "A B", "cvv": "123" }, "cvv": "123" });
+        let list = serde_json::json!({ "payments": [one.clone()], "0": one });
+        let names: Vec<_> = shown(&list).into_keys().collect();
+        assert_eq!(names, ["0.card.bin", "payments[0].card.bin"]);
+        assert_eq!(shown(&serde_json::json!([{ "card": { "expiryYear": "2026", "bin": "476173" } }])).len(), 1);
     }
 
     #[test]
