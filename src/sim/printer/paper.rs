@@ -267,7 +267,9 @@ impl Paper {
             (b'P', [b'0', content @ ..]) if !content.is_empty() => self.qr.content = content.to_vec(),
             (b'Q', [b'0']) if !self.qr.content.is_empty() => {
                 let Qr { module, level, content } = self.qr.clone();
-                self.put_line(&format!("[QR {}]", String::from_utf8_lossy(&content)));
+                // One line of text, whatever it says: it is shown on terminals too.
+                let says = String::from_utf8_lossy(&content).replace(char::is_control, "\u{FFFD}");
+                self.put_line(&format!("[QR {says}]"));
                 self.strips.push(Strip::Qr { content, level, module, align: self.align });
             }
             _ => self.show_unknown(),
@@ -395,6 +397,8 @@ mod tests {
             b"\x1D(k\x04\x001A2\x00\x1D(k\x03\x001C\x06\x1D(k\x03\x001E1\x1D(k\x06\x001P0A=B\x1D(k\x03\x001Q0x\n",
         );
         assert_eq!(qr, ("[QR A=B]\nx\n".to_owned(), 0));
+        let steers = printed(b"\x1D(k\x07\x001P0A\x1B\nB\x1D(k\x03\x001Q0x\n");
+        assert_eq!(steers, ("[QR A\u{FFFD}\u{FFFD}B]\nx\n".to_owned(), 0));
         // Nothing stored, a size that there is not, a picture without rows.
         assert_eq!(printed(b"\x1D(k\x03\x001Q0\x1D(k\x03\x001C\x11\x1Dv0\x00\x01\x00\x00\x00\n").1, 3);
     }
