@@ -1,8 +1,8 @@
 //! The line to the gateway: one TLS connection that speaks HTTP/1.1, and the place where an idle one is kept.
 //!
-//! When a request may have been read is known exactly: [`GatewayLines::take`] gives a line only after its TLS handshake was
-//! complete, and a request handed to [`GatewayLine::exchange`] is either handed back whole, then none of its bytes was written
-//! (hyper: `TrySendError`), or its fate is open. Nothing here sends anything twice.
+//! When a request may have been read is known exactly: [`GatewayLines::take`] gives a line only after its TLS handshake
+//! was complete, and a request handed to [`GatewayLine::exchange`] is either handed back whole, then none of its bytes
+//! was written (hyper: `TrySendError`), or its fate is open. Nothing here sends anything twice.
 
 use std::io;
 use std::net::SocketAddr;

@@ -1,7 +1,7 @@
 //! `cargo demo` as a person starts it: the real programs as processes, a pty, TLS, a printer, one sale, its exit code.
 //!
-//! What each card does is proved in `tests/terminal/sale.rs`; here it is that the programs fit together. That the demo's
-//! own agent is built without the simulators cannot be seen from inside `cargo test`, which builds it with them:
+//! What each card does is proved in `tests/terminal/sale.rs`; here it is that the programs fit together. That the
+//! demo's own agent is built without the simulators cannot be seen from inside `cargo test`, which builds it with them:
 //! `.ci/run` looks.
 
 use std::fs::File;

@@ -3,16 +3,16 @@
 //! charged twice.
 //!
 //! First a run without a cut counts the points: every commit of the journal, every packet to and from the reader, eight
-//! phases of every request, every piece of paper, every message to a till (`world/cut_points.rs`). Then there is one run
-//! for each number and each way to cut, and it must be seen that the cut was made. `world/verdict.rs` judges: by the
-//! bank's ledger, the printed bytes and what the tills were told.
+//! phases of every request, every piece of paper, every message to a till (`world/cut_points.rs`). Then there is one
+//! run for each number and each way to cut, and it must be seen that the cut was made. `world/verdict.rs` judges: by
+//! the bank's ledger, the printed bytes and what the tills were told.
 //!
 //! `POS_AGENT_CUTS=1` cuts at every point, `POS_AGENT_CUTS=48` (the default) at every 48th; every kind and every
 //! behaviour is always there. A sale that the bank does not know is looked up for an hour, and one look is like the
 //! other: behind the first 120 points of a run a tenth is cut. `POS_AGENT_PAIRS=1` makes every pair of cuts,
-//! `POS_AGENT_PAIRS=48` (the default) a sample. Each scene is played with each gateway (`world/host_rules.rs`); a sample
-//! of cuts is shared by them. `POS_AGENT_SCENE=sale, chip / Approves / []` plays only the scenes whose name has this in
-//! it.
+//! `POS_AGENT_PAIRS=48` (the default) a sample. Each scene is played with each gateway (`world/host_rules.rs`); a
+//! sample of cuts is shared by them. `POS_AGENT_SCENE=sale, chip / Approves / []` plays only the scenes whose name has
+//! this in it.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 #![allow(clippy::disallowed_methods, reason = "the rate is printed; nothing is decided by it")]

@@ -272,6 +272,27 @@ fn no_file_or_folder_is_a_junk_drawer() {
     }
 }
 
+/// Code is held by `rustfmt.toml`. Tables and drawings may be wider.
+#[test]
+fn comments_wrap_at_120_columns() {
+    let folders = ["src", "tests", "benches", "fuzz/src"];
+    let mut wide = Vec::new();
+    for file in folders.into_iter().flat_map(sources) {
+        let mut is_drawing = false;
+        for (at, line) in read(&file).lines().enumerate() {
+            let Some((_, text)) = line.trim_start().split_once("//").filter(|(before, _)| before.is_empty()) else {
+                continue;
+            };
+            let text = text.trim_start_matches(['/', '!']).trim_start();
+            is_drawing ^= text.starts_with("```");
+            if line.chars().count() > 120 && !is_drawing && !text.starts_with('|') {
+                wide.push(format!("{}:{}", file.display(), at + 1));
+            }
+        }
+    }
+    assert!(wide.is_empty(), "comments beyond 120 columns: {wide:#?}");
+}
+
 /// A reader who meets a type knows which one it is without its path. Each module's own `Error` is known by its module,
 /// a section of the configuration is written `config::…`, and a verb of the command line is named as the person types
 /// it.
