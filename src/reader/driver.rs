@@ -1,7 +1,7 @@
 //! The door to the families of readers: the one file that knows which there are. The task that owns the port asks a
-//! [`Driver`] and hears what to do with the port; the configuration names the family.
+//! `Driver` and hears what to do with the port; the configuration names the family.
 //!
-//! A new family is a module beside `miura`, a variant of [`ReaderFamily`] and [`Driver`], and its name in the
+//! A new family is a module beside `miura`, a variant of [`ReaderFamily`] and `Driver`, and its name in the
 //! configuration. A driver does no I/O and asks no clock: bytes, orders and time go in, [`PortAction`]s and a deadline
 //! come out.
 

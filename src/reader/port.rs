@@ -1,4 +1,4 @@
-//! The wire: one task owns the tty or TCP stream, drives the reader's [`Driver`], and opens the port again when it is
+//! The wire: one task owns the tty or TCP stream, drives the reader's `Driver`, and opens the port again when it is
 //! lost. It knows no family of readers.
 //!
 //! The agent may await the handle without reading events: the task never waits for the agent. Events that do not fit

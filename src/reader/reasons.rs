@@ -118,7 +118,7 @@ pub enum NoCard {
     /// card data [`Unready::NoCardKey`] follows.
     #[error("the reader has no key left to encrypt with; have new keys injected")]
     NoKeyLeft,
-    /// [`EntryRequest::Manual`](super::Entry::Manual) was asked for and the settings do not allow it.
+    /// [`EntryRequest::Manual`](super::EntryRequest::Manual) was asked for and the settings do not allow it.
     #[error("typing card numbers is switched off; see [reader] manual-entry")]
     ManualEntryOff,
     /// The reader does not know the commands for typing a card number.

@@ -121,7 +121,7 @@ pub enum MessageError {
         /// How many there are.
         bytes: usize,
     },
-    /// A command that is not in [`Command`](super::Command).
+    /// A command that is not in [`MpiCommand`](super::MpiCommand).
     #[error("unknown command {0:04X}")]
     UnknownCommand(u16),
     /// Not BER-TLV.
