@@ -54,7 +54,8 @@ fn readings(bytes: &[u8], piece: usize) -> Option<(u16, Readings)> {
 /// What says that money moved, or that it did not, can say so.
 fn proves_enough(status: u16, readings: &Readings, bytes: &[u8]) {
     let is_said = |word: &str| bytes.windows(word.len()).any(|window| window == word.as_bytes());
-    let escaped = is_said("\\");
+    // A word may be written with escapes, or lie in two chunks.
+    let escaped = is_said("\\") || bytes.to_ascii_lowercase().windows(7).any(|window| window == b"chunked");
     match &readings.payment {
         Answer::Approved(approval) => {
             assert_eq!(status, 200);

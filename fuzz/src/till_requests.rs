@@ -103,7 +103,7 @@ pub fn holds(input: &[u8]) {
     is_sound(&split, has_body);
     // On a head that is none the line is closed, with an answer or without one.
     if !whole.is_empty() && !split.is_empty() {
-        assert_eq!(without_date(&split), without_date(&whole));
+        assert_eq!(without_date(first_answer(&split)), without_date(first_answer(&whole)));
     }
 }
 
@@ -169,6 +169,14 @@ fn is_sound(answer: &[u8], has_body: bool) {
         let message = error["error"]["message"].as_str().expect("an error says what is wrong");
         assert!(!message.contains(|c: char| c.is_control()) && message.len() < 4096, "{message:?}");
     }
+}
+
+/// The first answer alone: what comes behind a request may be answered too, or the line closed before it is read.
+fn first_answer(answer: &[u8]) -> &[u8] {
+    let Some(head) = answer.windows(4).position(|window| window == b"\r\n\r\n") else { return answer };
+    let text = String::from_utf8_lossy(&answer[..head]).to_ascii_lowercase();
+    let length = text.lines().find_map(|line| line.strip_prefix("content-length: ")?.parse::<usize>().ok());
+    length.and_then(|length| answer.get(..head + 4 + length)).unwrap_or(answer)
 }
 
 fn without_date(answer: &[u8]) -> String {
