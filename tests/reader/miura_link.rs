@@ -5,14 +5,14 @@ use proptest::prelude::*;
 
 #[derive(Clone, Debug, PartialEq)]
 enum Out {
-    ApduMessage(Nad, bool, Vec<u8>),
-    LinkFault(LinkFault),
+    Message(Nad, bool, Vec<u8>),
+    Fault(LinkFault),
 }
 
 fn own(received: Received<'_>) -> Out {
     match received {
-        Received::Message(message) => Out::ApduMessage(message.nad, message.unsolicited, message.bytes.to_vec()),
-        Received::Fault(fault) => Out::LinkFault(fault),
+        Received::Message(message) => Out::Message(message.nad, message.unsolicited, message.bytes.to_vec()),
+        Received::Fault(fault) => Out::Fault(fault),
     }
 }
 
@@ -48,7 +48,7 @@ proptest! {
         let mut expected = Vec::new();
         for (nad, unsolicited, message, size) in messages {
             stream.extend(bytes_of(nad, unsolicited, &message, size));
-            expected.push(Out::ApduMessage(nad, unsolicited, message));
+            expected.push(Out::Message(nad, unsolicited, message));
         }
         let mut pieces = Vec::new();
         let mut rest = &stream[..];
@@ -70,10 +70,10 @@ proptest! {
         let (nad, unsolicited, message, size) = one;
         let mut stream = bytes_of(nad, unsolicited, &message, size);
         stream.extend(&garbage);
-        let mut expected = vec![Out::ApduMessage(nad, unsolicited, message), Out::LinkFault(LinkFault::Garbage { bytes: garbage.len() })];
+        let mut expected = vec![Out::Message(nad, unsolicited, message), Out::Fault(LinkFault::Garbage { bytes: garbage.len() })];
         let (nad, unsolicited, message, size) = two;
         stream.extend(bytes_of(nad, unsolicited, &message, size));
-        expected.push(Out::ApduMessage(nad, unsolicited, message));
+        expected.push(Out::Message(nad, unsolicited, message));
         prop_assert_eq!(decode([&stream[..]]), expected);
     }
 
@@ -85,7 +85,7 @@ proptest! {
         let whole = decode([&stream[..]]);
         prop_assert_eq!(&decode(stream.chunks(cut)), &whole);
         for out in whole {
-            if let Out::ApduMessage(_, _, message) = out {
+            if let Out::Message(_, _, message) = out {
                 prop_assert!((2..=MAX_MESSAGE).contains(&message.len()));
             }
         }
@@ -105,9 +105,9 @@ proptest! {
         decoder.feed(&stream, |received| out.push(own(received)));
         // Without the silence a wrong LEN takes bytes of the next packet, and one LRC in 256 is then right by chance.
         decoder.silence(|received| out.push(own(received)));
-        prop_assert!(!out.contains(&Out::ApduMessage(Nad::Reader, false, message)));
+        prop_assert!(!out.contains(&Out::Message(Nad::Reader, false, message)));
         decoder.feed(&hex::decode("010002900093").unwrap(), |received| out.push(own(received)));
-        prop_assert_eq!(out.last(), Some(&Out::ApduMessage(Nad::Reader, false, vec![0x90, 0x00])));
+        prop_assert_eq!(out.last(), Some(&Out::Message(Nad::Reader, false, vec![0x90, 0x00])));
     }
 }
 
@@ -120,7 +120,7 @@ fn packets_of_the_other_nad_may_stand_between() {
     let stream = [a, c, b, d].concat();
     assert_eq!(
         decode([&stream[..]]),
-        [Out::ApduMessage(Nad::Reader, false, vec![7; 20]), Out::ApduMessage(Nad::Base, true, vec![8; 20])]
+        [Out::Message(Nad::Reader, false, vec![7; 20]), Out::Message(Nad::Base, true, vec![8; 20])]
     );
 }
 
@@ -131,7 +131,7 @@ fn a_mixed_chain_is_broken_and_the_newer_message_lives() {
     let stream = [&first[..14], &second[..]].concat();
     assert_eq!(
         decode([&stream[..]]),
-        [Out::LinkFault(LinkFault::BrokenChain(Nad::Reader)), Out::ApduMessage(Nad::Reader, true, vec![8; 10])]
+        [Out::Fault(LinkFault::BrokenChain(Nad::Reader)), Out::Message(Nad::Reader, true, vec![8; 10])]
     );
 }
 
@@ -145,8 +145,8 @@ fn a_reader_that_died_in_a_packet_does_not_swallow_the_next_one() {
     assert_eq!(out, []);
     assert!(decoder.is_unfinished());
     decoder.silence(|received| out.push(own(received)));
-    let lost = Out::LinkFault(LinkFault::Garbage { bytes: 13 });
-    let next = Out::ApduMessage(Nad::Reader, false, vec![0x90, 0x00]);
+    let lost = Out::Fault(LinkFault::Garbage { bytes: 13 });
+    let next = Out::Message(Nad::Reader, false, vec![0x90, 0x00]);
     assert_eq!(out, [lost.clone(), next.clone()]);
     // The same without silence, when enough follows.
     let stream = [&stream[..13], &hex::decode("010002900093").unwrap().repeat(60)].concat();
@@ -165,9 +165,9 @@ fn a_packet_lost_from_a_chain_costs_the_chain() {
     assert_eq!(
         out,
         [
-            Out::LinkFault(LinkFault::Garbage { bytes: 14 }),
-            Out::LinkFault(LinkFault::BrokenChain(Nad::Reader)),
-            Out::ApduMessage(Nad::Reader, false, vec![7; 10])
+            Out::Fault(LinkFault::Garbage { bytes: 14 }),
+            Out::Fault(LinkFault::BrokenChain(Nad::Reader)),
+            Out::Message(Nad::Reader, false, vec![7; 10])
         ]
     );
 }
@@ -181,9 +181,9 @@ fn a_message_over_the_bound_is_dropped_to_its_end() {
     assert_eq!(
         decode([&stream[..]]),
         [
-            Out::LinkFault(LinkFault::TooLong(Nad::Reader)),
-            Out::LinkFault(LinkFault::TooLong(Nad::Reader)),
-            Out::ApduMessage(Nad::Reader, false, vec![8; 4])
+            Out::Fault(LinkFault::TooLong(Nad::Reader)),
+            Out::Fault(LinkFault::TooLong(Nad::Reader)),
+            Out::Message(Nad::Reader, false, vec![8; 4])
         ]
     );
 }

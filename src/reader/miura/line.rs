@@ -102,7 +102,7 @@ pub(super) enum AnswerTo {
     /// The ABORT's own.
     Abort,
     /// The awaited command's.
-    MpiCommand(PendingAnswer),
+    Command(PendingAnswer),
     /// Nobody's.
     Nobody,
 }
@@ -174,7 +174,7 @@ impl ReaderLine {
         }
         // CARD STATUS is answered by an unsolicited message only.
         match self.pending.take_if(|pending| pending.purpose != CommandPurpose::CardStatus) {
-            Some(pending) => AnswerTo::MpiCommand(pending),
+            Some(pending) => AnswerTo::Command(pending),
             None => AnswerTo::Nobody,
         }
     }

@@ -138,7 +138,7 @@ impl SessionMachine {
         }
         match self.line.answered(body, status) {
             AnswerTo::Abort => debug!("ABORT answered"),
-            AnswerTo::MpiCommand(pending) => self.answered(pending, body, status, now),
+            AnswerTo::Command(pending) => self.answered(pending, body, status, now),
             AnswerTo::Nobody => debug!(?status, bytes = body.len(), "answer nobody waits for"),
         }
     }
