@@ -51,7 +51,11 @@ use crate::systemd::Sockets;
 mod api;
 mod asked;
 mod bind;
+#[cfg(feature = "docs")]
+pub mod description;
 mod events;
+#[cfg(feature = "docs")]
+mod examples;
 mod failure;
 mod guard;
 mod lists;
