@@ -60,6 +60,8 @@ pub enum Code {
     NotReady,
     /// Nobody waits for this signature to be compared.
     NoSignatureAwaited,
+    /// Nobody waits for the till to confirm it, or it has said something else.
+    NoConfirmationAwaited,
     /// The sale has no receipt yet.
     NoReceiptYet,
     /// The agent gave no answer: ask again for the reference.
@@ -115,6 +117,7 @@ impl Code {
             | Self::NotPossible
             | Self::Parameter
             | Self::NoSignatureAwaited
+            | Self::NoConfirmationAwaited
             | Self::NoReceiptYet => Exit::Data,
             Self::NotSent
             | Self::NoDaemon

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::{broadcast, mpsc, oneshot};
 
 use crate::money::{Amount, Currency};
-use crate::transaction::{Kind, OutcomeWord, PaymentId, ReceiptCopy, Reference, SaleNumber, Who};
+use crate::transaction::{Kind, OnSilence, OutcomeWord, PaymentId, ReceiptCopy, Reference, SaleNumber, Taken, Who};
 
 pub mod http;
 mod rights;
@@ -108,6 +108,19 @@ pub enum Command {
         /// The sale as it stands. The same answer once more changes nothing.
         reply: oneshot::Sender<Result<SaleView, Refused>>,
     },
+    /// Say whether the till takes what was approved.
+    Confirm {
+        /// The till's name.
+        till: String,
+        /// The reference.
+        reference: Reference,
+        /// What it takes.
+        taken: Taken,
+        /// Who says so.
+        by: Who,
+        /// The sale as it stands. The same answer once more changes nothing.
+        reply: oneshot::Sender<Result<SaleView, Refused>>,
+    },
     /// Tell what becomes of an open sale of a journal that was found to be an old copy.
     Settle {
         /// The sale's number.
@@ -198,7 +211,7 @@ pub struct Progress {
     /// The sale's reference; empty for the terminal itself.
     pub reference: String,
     /// The step as a word for programs: `present-card`, `insert-card`, `pin-entry`, `authorising`, `remove-card`,
-    /// `ended`, `alarm`, …
+    /// `confirm-needed`, `ended`, `alarm`, …
     pub step: String,
     /// The step as a sentence for people, without control bytes.
     pub text: String,
@@ -217,6 +230,8 @@ pub enum SaleState {
     InProgress,
     /// Approved; the signature on the slip is to be compared and accepted or refused.
     AwaitingSignature,
+    /// The bank approved; the till has yet to confirm that it takes it ([`SaleView::to_confirm`]).
+    AwaitingTill,
     /// The gateway may hold an approval of something that is undone when nobody knows: it is being taken back (design:
     /// invariant 3). The shop may take a new one under a new reference at once.
     Unconfirmed,
@@ -235,6 +250,7 @@ impl SaleState {
             Self::WaitingForCard => "waiting-for-card",
             Self::InProgress => "in-progress",
             Self::AwaitingSignature => "awaiting-signature",
+            Self::AwaitingTill => "awaiting-till",
             Self::Unconfirmed => "unconfirmed",
             Self::UnconfirmedFinishing => "unconfirmed-finishing",
             Self::Ended => "ended",
@@ -288,6 +304,9 @@ pub struct SaleView {
     /// What was approved, with `partially-approved` and `approved`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub approved_amount: Option<String>,
+    /// What the till is to confirm, with `awaiting-till`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to_confirm: Option<ToConfirm>,
     /// Why it ended so, or why nobody knows: one word of a closed list (`pos-agent reasons`). Absent with `approved`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -327,6 +346,18 @@ pub struct SaleView {
     /// What else the gateway said, by its own flat names; told when one sale is asked for.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub answer: BTreeMap<String, String>,
+}
+
+/// What a till is to confirm, and until when.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ToConfirm {
+    /// What the bank approved; it may be less than the amount where the till takes a part.
+    pub amount: String,
+    /// UTC, RFC 3339; after a start of the terminal the till has all its time again.
+    pub until: String,
+    /// What becomes of it when the till says nothing until then.
+    pub on_silence: OnSilence,
 }
 
 /// A transaction that refers to an earlier one.
@@ -387,6 +418,10 @@ impl From<SaleView> for CancelView {
             (SaleState::AwaitingSignature, _) => {
                 let text =
                     "too late: it is approved and waits for its signature; refuse that, and the payment is reversed";
+                (Cancelled::TooLate, text.to_owned())
+            }
+            (SaleState::AwaitingTill, _) => {
+                let text = "too late: it waits for its till; say that nothing is taken, and the payment is reversed";
                 (Cancelled::TooLate, text.to_owned())
             }
             _ => {
@@ -545,6 +580,12 @@ pub enum Refused {
     #[error("no signature is waited for: {stands}")]
     NoSignatureAwaited {
         /// How the sale stands, in words.
+        stands: String,
+    },
+    /// Nobody waits for the till to confirm it, or it has said something else.
+    #[error("no confirmation is waited for: {stands}")]
+    NoConfirmationAwaited {
+        /// What was said before, and how the sale stands, in words.
         stands: String,
     },
     /// The sale has not ended, and its receipt comes at its end.

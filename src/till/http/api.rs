@@ -9,6 +9,7 @@
 //! | `GET /v1/totals[?since=N&carried=N,N]` | counts and sums after a number; `next` and `carried` are the next question's |
 //! | `POST /v1/sales/{reference}/cancel` | the sale, with `"cancel"`: `in-time` or `too-late`, and `"cancelText"` |
 //! | `POST /v1/sales/{reference}/signature` `{"accepted"}` | the sale: ended, or being reversed |
+//! | `POST /v1/sales/{reference}/confirm` `{"taken","amount"}` | the sale: ended, with the refund of the rest in `later`, or being reversed |
 //! | `GET /v1/sales/{reference}/receipt[?copy=customer]` | text |
 //! | `POST /v1/sales/{reference}/receipt[?copy=customer]` | 202: it is printed again, marked as a duplicate; `{"printer","state","waiting"}` |
 //! | `POST /v1/settle/{number}` `{"keep"}` | the sale: what was paid stays, or is reversed; on the Unix socket only |
@@ -32,6 +33,8 @@
 //! that the till can take an approval of less than the amount and have the rest paid another way (a sale, a
 //! pre-authorisation, `by-registration`); without it such an approval is reversed. A sale in the state
 //! `awaiting-signature` waits for its `signature`. `wait-s` ends there too, for somebody at the counter is asked.
+//! `"confirm":"till"` (a sale, a pre-authorisation) has it wait in `awaiting-till` for the till's `confirm` before it is
+//! approved; a till that says nothing in time has it reversed, or kept with `"onSilence":"keep"`.
 //!
 //! What each verb needs is the table in `till/rights.rs`; who lacks it hears 403 with the right, whose it is, and the
 //! key to change. `?till=NAME` names the till that is meant: a program that stands for several names one with each
@@ -56,6 +59,7 @@ use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::Stopped;
+use super::confirm::confirm;
 use super::events;
 use super::failure::Failure;
 use super::guard::{Door, guard};
@@ -66,7 +70,7 @@ use crate::till::{
     Attention, AttentionView, Caller, CancelView, Command, EarlierName, LogLevel, LogView, Permit, PortView, Progress,
     Refused, RequestFields, SaleState, SaleView, StatusView, TotalsView, Verb, Wanted,
 };
-use crate::transaction::{Kind, PaymentId, ReceiptCopy, Reference, SaleNumber};
+use crate::transaction::{Kind, OnSilence, PaymentId, ReceiptCopy, Reference, SaleNumber};
 
 /// A sale's request is below 200 bytes; tills may add blanks.
 const MAX_BODY: usize = 64 * 1024;
@@ -112,6 +116,7 @@ pub(super) fn router(app: Arc<App>, door: Door) -> Router {
         .route("/v1/latest", get(latest))
         .route("/v1/sales/{reference}/cancel", post(cancel))
         .route("/v1/sales/{reference}/signature", post(signature))
+        .route("/v1/sales/{reference}/confirm", post(confirm))
         .route("/v1/sales/{reference}/receipt", get(receipt).post(print))
         .route("/v1/settle/{number}", post(settle))
         .route("/v1/totals", get(totals))
@@ -154,6 +159,11 @@ struct SaleRequest {
     /// The till can take less than the amount, and have the rest paid another way.
     #[serde(rename = "acceptPartial")]
     accept_partial: Option<bool>,
+    /// The till confirms what it takes.
+    confirm: Option<Confirms>,
+    /// What becomes of it when the till says nothing.
+    #[serde(rename = "onSilence")]
+    on_silence: Option<OnSilence>,
     of: Option<String>,
     /// The till of `of`, when it is another's.
     till: Option<String>,
@@ -170,6 +180,13 @@ struct SaleRequest {
 #[serde(rename_all = "kebab-case")]
 enum Tip {
     Ask,
+}
+
+/// Who confirms that an approval is taken, when anybody does.
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Confirms {
+    Till,
 }
 
 /// How the card comes to the terminal, when not by itself.
@@ -204,6 +221,8 @@ fn wanted(app: &App, permit: &Permit, own: String, asked: SaleRequest) -> Result
         tip,
         entry,
         accept_partial,
+        confirm,
+        on_silence,
         of,
         till,
         number,
@@ -234,7 +253,12 @@ fn wanted(app: &App, permit: &Permit, own: String, asked: SaleRequest) -> Result
         _ => return Err(Failure::malformed("of, number and payment: give one of them")),
     };
     let (ask_tip, manual) = (tip.is_some(), entry.is_some());
-    let fields = RequestFields { kind, of, registration, amount, ask_tip, manual, accept_partial };
+    let till_confirms = match (confirm, on_silence) {
+        (Some(Confirms::Till), on_silence) => Some(on_silence.unwrap_or_default()),
+        (None, None) => None,
+        (None, Some(_)) => return Err(Failure::malformed("onSilence: goes with \"confirm\":\"till\"")),
+    };
+    let fields = RequestFields { kind, of, registration, amount, ask_tip, manual, accept_partial, till_confirms };
     let transaction = fields.transaction().map_err(|misfit| Failure::malformed(misfit.to_string()))?;
     Ok(Wanted { till: own, reference, transaction, caller: permit.caller().clone(), parameters })
 }
@@ -293,9 +317,9 @@ async fn latest(
     Ok(Json(app.ask(&permit, |reply| Command::Latest { till, reply }).await??))
 }
 
-/// It has ended, or cannot go on without somebody at the counter.
+/// It has ended, or cannot go on without somebody at the counter, or the till itself.
 fn wants_the_till(sale: &SaleView) -> bool {
-    matches!(sale.state, SaleState::Ended | SaleState::AwaitingSignature)
+    matches!(sale.state, SaleState::Ended | SaleState::AwaitingSignature | SaleState::AwaitingTill)
 }
 
 /// Returns when the sale may want the till; never, when the agent will say nothing more.
@@ -378,13 +402,13 @@ struct Nothing {}
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct TillQuery {
-    till: Option<String>,
+pub(super) struct TillQuery {
+    pub(super) till: Option<String>,
 }
 
-/// The permit to cancel a transaction or to judge its signature: of whoever may begin one of its kind, which never
+/// The permit to cancel a transaction, to judge its signature or to confirm it: of whoever may begin one of its kind, which never
 /// changes.
-async fn see_to(
+pub(super) async fn see_to(
     app: &App,
     caller: &Caller,
     till: Option<String>,
@@ -644,7 +668,7 @@ impl App {
     }
 }
 
-fn path_reference(path: Result<Path<String>, PathRejection>) -> Result<Reference, Failure> {
+pub(super) fn path_reference(path: Result<Path<String>, PathRejection>) -> Result<Reference, Failure> {
     let Path(reference) = path.map_err(|error| Failure::malformed(error.body_text()))?;
     checked_reference(reference)
 }
@@ -654,7 +678,7 @@ fn checked_reference(reference: String) -> Result<Reference, Failure> {
 }
 
 /// Takes a string and nothing else: 12.34 as a JSON number is a binary fraction somewhere on its way.
-fn amount_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+pub(super) fn amount_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     struct Text;
 
     impl Visitor<'_> for Text {
@@ -673,7 +697,7 @@ fn amount_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Stri
 }
 
 /// A JSON body within its size and its time; an empty one is `{}`. The field that is wrong is named.
-struct Body<T>(T);
+pub(super) struct Body<T>(pub(super) T);
 
 impl<T: for<'de> Deserialize<'de>, S: Send + Sync> FromRequest<S> for Body<T> {
     type Rejection = Failure;

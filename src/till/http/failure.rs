@@ -66,6 +66,7 @@ impl From<Refused> for Failure {
             Refused::NotReady { .. } => (StatusCode::SERVICE_UNAVAILABLE, "not-ready"),
             Refused::Denied(denied) => return denied.into(),
             Refused::NoSignatureAwaited { .. } => (StatusCode::CONFLICT, "no-signature-awaited"),
+            Refused::NoConfirmationAwaited { .. } => (StatusCode::CONFLICT, "no-confirmation-awaited"),
             Refused::NoReceiptYet { .. } => (StatusCode::CONFLICT, "no-receipt-yet"),
             Refused::NotPossible { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "not-possible"),
             Refused::Parameter { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "parameter"),

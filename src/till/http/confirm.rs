@@ -1,0 +1,75 @@
+//! `POST /v1/sales/{reference}/confirm`: the till says whether it takes what was approved.
+//!
+//! | body | what becomes of the sale |
+//! |---|---|
+//! | `{"taken":"all"}` | approved |
+//! | `{"taken":"part","amount":"8.00"}` | approved, and the rest is refunded; the refund stands in `later` (a sale) |
+//! | `{"taken":"nothing"}` | the payment is reversed |
+//!
+//! The same answer once more is a 200 that changes nothing; another one, or one that nobody waits for, is a 409 that
+//! names what was said.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::rejection::{PathRejection, QueryRejection};
+use axum::extract::{Extension, Path, Query, State};
+use serde::Deserialize;
+
+use super::api::{App, Body, TillQuery, amount_text, path_reference, see_to};
+use super::failure::Failure;
+use crate::money::{Amount, Currency};
+use crate::till::{Caller, Command, SaleView};
+use crate::transaction::Taken;
+
+/// What the till says.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct TakenRequest {
+    taken: TakenWord,
+    /// Of a part.
+    #[serde(default, deserialize_with = "amount_text")]
+    amount: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum TakenWord {
+    All,
+    Part,
+    Nothing,
+}
+
+impl TakenRequest {
+    /// In the sale's currency.
+    fn taken(self, currency: Currency) -> Result<Taken, Failure> {
+        match (self.taken, self.amount) {
+            (TakenWord::All, None) => Ok(Taken::All),
+            (TakenWord::Nothing, None) => Ok(Taken::Nothing),
+            (TakenWord::Part, Some(text)) => match Amount::parse(&text, currency) {
+                Ok(amount) => Ok(Taken::Part { amount }),
+                Err(error) => Err(Failure::value("amount", error.to_string())),
+            },
+            (TakenWord::Part, None) => Err(Failure::malformed("amount: a part needs it")),
+            (TakenWord::All | TakenWord::Nothing, Some(_)) => {
+                Err(Failure::malformed("amount: goes with \"taken\":\"part\""))
+            }
+        }
+    }
+}
+
+pub(super) async fn confirm(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    reference: Result<Path<String>, PathRejection>,
+    query: Result<Query<TillQuery>, QueryRejection>,
+    Body(said): Body<TakenRequest>,
+) -> Result<Json<SaleView>, Failure> {
+    let Query(TillQuery { till }) = query.map_err(|error| Failure::malformed(error.body_text()))?;
+    let reference = path_reference(reference)?;
+    let (permit, till) = see_to(&app, &caller, till, &reference).await?;
+    // What takes a card is in the terminal's currency.
+    let taken = said.taken(app.currency)?;
+    let by = caller.who().clone();
+    Ok(Json(app.ask(&permit, |reply| Command::Confirm { till, reference, taken, by, reply }).await??))
+}
