@@ -100,6 +100,7 @@ fn storm(seed: u64) -> Storm {
         // What waits for a person is tried again after a start, and may have ended since.
         for wish in 0..count {
             till.look(wish).await;
+            till.until_rest_is_final(wish, Duration::from_secs(5 * 24 * 3600)).await;
         }
     });
     let (violations, ends) = world.judge();
