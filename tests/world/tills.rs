@@ -131,6 +131,14 @@ impl Wish {
         }
     }
 
+    /// What its till said when it was asked to confirm, or that it was silent; and what its request said of silence.
+    pub(crate) fn was_asked_to_confirm(&self) -> Option<String> {
+        let asked = self.told.iter().any(|told| matches!(told, Told::ToConfirm { .. }));
+        self.confirms
+            .filter(|_| asked)
+            .map(|Confirms { says, on_silence }| format!("{says:?}, {}", on_silence.as_str()))
+    }
+
     /// `paymentType` at the bank.
     pub(crate) fn payment_type(&self) -> &'static str {
         match self.kind {
