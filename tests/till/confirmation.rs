@@ -38,8 +38,8 @@ impl Counter {
 }
 
 fn error(answer: &(u16, Value)) -> (u16, &str, &str) {
-    let word = |key: &str| answer.1["error"][key].as_str().unwrap_or_default();
-    (answer.0, word("code"), word("message"))
+    let word = |key: &str| answer.1[key].as_str().unwrap_or_default();
+    (answer.0, word("code"), word("detail"))
 }
 
 #[tokio::test]

@@ -12,20 +12,25 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::rejection::{PathRejection, QueryRejection};
-use axum::extract::{Extension, Path, Query, State};
+use axum::extract::{Extension, State};
+use axum::routing::post;
 use serde::Deserialize;
 
-use super::api::{App, Body, TillQuery, amount_text, path_reference, see_to};
+use super::api::{App, Route};
+use super::asked::{JsonBody, Parameters, ReferenceInPath, TillQuery};
 use super::failure::Failure;
+use super::sales::{amount_text, see_to};
 use crate::money::{Amount, Currency};
-use crate::till::{Caller, Command, SaleView};
+use crate::till::{Caller, Command, ProblemType, SaleView};
 use crate::transaction::Taken;
+
+/// What a till takes.
+pub(super) const ROUTES: &[Route] = &[Route { path: "/v1/sales/{reference}/confirm", serve: || post(confirm) }];
 
 /// What the till says.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct TakenRequest {
+struct TakenRequest {
     taken: TakenWord,
     /// Of a part.
     #[serde(default, deserialize_with = "amount_text")]
@@ -48,7 +53,7 @@ impl TakenRequest {
             (TakenWord::Nothing, None) => Ok(Taken::Nothing),
             (TakenWord::Part, Some(text)) => match Amount::parse(&text, currency) {
                 Ok(amount) => Ok(Taken::Part { amount }),
-                Err(error) => Err(Failure::value("amount", error.to_string())),
+                Err(error) => Err(Failure::new(ProblemType::Amount, error.to_string()).field("amount")),
             },
             (TakenWord::Part, None) => Err(Failure::malformed("amount: a part needs it")),
             (TakenWord::All | TakenWord::Nothing, Some(_)) => {
@@ -58,15 +63,13 @@ impl TakenRequest {
     }
 }
 
-pub(super) async fn confirm(
+async fn confirm(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
-    reference: Result<Path<String>, PathRejection>,
-    query: Result<Query<TillQuery>, QueryRejection>,
-    Body(said): Body<TakenRequest>,
+    ReferenceInPath(reference): ReferenceInPath,
+    Parameters(TillQuery { till }): Parameters<TillQuery>,
+    JsonBody(said): JsonBody<TakenRequest>,
 ) -> Result<Json<SaleView>, Failure> {
-    let Query(TillQuery { till }) = query.map_err(|error| Failure::malformed(error.body_text()))?;
-    let reference = path_reference(reference)?;
     let (permit, till) = see_to(&app, &caller, till, &reference).await?;
     // What takes a card is in the terminal's currency.
     let taken = said.taken(app.currency)?;
