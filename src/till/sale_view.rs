@@ -8,6 +8,7 @@ use crate::transaction::{Kind, OnSilence, OutcomeWord, PaymentId, Reference, Sal
 
 /// Where a sale stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum SaleState {
     /// Waiting for a card.
@@ -52,6 +53,7 @@ impl SaleState {
 
 /// A sale as tills see it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SaleView {
     /// The till's name.
@@ -136,6 +138,7 @@ pub struct SaleView {
 
 /// What a till is to confirm, and until when.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ToConfirm {
     /// What the bank approved; it may be less than the amount where the till takes a part.
@@ -148,6 +151,7 @@ pub struct ToConfirm {
 
 /// A transaction that refers to an earlier one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct LaterView {
     /// Sequence number in the journal.
@@ -170,6 +174,7 @@ pub struct LaterView {
 
 /// The answer to a cancel: whether it came in time, and the sale.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct CancelView {
     /// For programs.
@@ -183,6 +188,7 @@ pub struct CancelView {
 
 /// Whether a cancel came in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Cancelled {
     /// Nothing is charged.
@@ -222,6 +228,7 @@ impl From<SaleView> for CancelView {
 
 /// A card as tills may see it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct CardView {
     /// `pos.entryMode`.

@@ -33,6 +33,7 @@ impl Taken {
 
 /// What becomes of it when the till says nothing in time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum OnSilence {
     /// The payment is reversed.

@@ -13,10 +13,9 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Extension, State};
-use axum::routing::post;
 use serde::Deserialize;
 
-use super::api::{App, Route};
+use super::api::{App, Route, routes};
 use super::asked::{JsonBody, Parameters, ReferenceInPath, TillQuery};
 use super::failure::Failure;
 use super::sales::{amount_text, see_to};
@@ -25,19 +24,37 @@ use crate::till::{Caller, Command, ProblemType, SaleView};
 use crate::transaction::Taken;
 
 /// What a till takes.
-pub(super) const ROUTES: &[Route] = &[Route { path: "/v1/sales/{reference}/confirm", serve: || post(confirm) }];
+pub(super) const ROUTES: &[Route] = routes! {
+    post "/v1/sales/{reference}/confirm" => confirm,
+        Operation::new("confirmSale", "Say what the till takes of a sale that waits for its confirmation")
+            .text("The same answer once more changes nothing. Needs the right of its kind.")
+            .query::<TillQuery>()
+            .body::<TakenRequest>(json!({ "taken": "all" }))
+            .answers::<SaleView>(
+                200,
+                "The transaction: ended, with the refund of the rest in `later`, or being reversed.",
+                examples::sale(),
+            )
+            .refuses(&[ProblemType::NoConfirmationAwaited, ProblemType::Amount, ProblemType::NotPossible])
+            .refuses(&[ProblemType::NotReady, ProblemType::NoSuchSale, ProblemType::Journal]);
+};
 
 /// What the till says.
 #[derive(Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 struct TakenRequest {
+    /// What the till takes.
     taken: TakenWord,
-    /// Of a part.
+    /// How much of it, as `8.00`, when it is a part: less than what was approved.
     #[serde(default, deserialize_with = "amount_text")]
+    #[cfg_attr(feature = "docs", schemars(with = "String"))]
     amount: Option<String>,
 }
 
+/// How much is taken.
 #[derive(Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 enum TakenWord {
     All,
