@@ -20,9 +20,9 @@
 //! decided.
 //!
 //! What needs no card (captures, refunds, …) is `Asked` as soon as it is recorded. A tap, a swipe and a typed card
-//! never enter AtChip: the host's approval is final and `HostApproved` and `Ended` (or `SignatureAsked`, or `TillAsked`)
-//! are written together. Times are arguments; what a power cut may forget (timers, what is in flight) is the `volatile`
-//! part of its state.
+//! never enter AtChip: the host's approval is final and `HostApproved` and `Ended` (or `SignatureAsked`, or
+//! `TillAsked`) are written together. Times are arguments; what a power cut may forget (timers, what is in flight) is
+//! the `volatile` part of its state.
 
 mod action;
 mod answer;

@@ -2,8 +2,8 @@
 //! card.
 //!
 //! The money has moved already, so nothing is unknown here: refused, or not looked at in time, the payment is reversed;
-//! accepted, the sale ends as approved, or waits for the till's own word (`awaiting_till`). A power cut asks again. What this is not: how the slip looks (`printer`), or
-//! who may answer (`till`).
+//! accepted, the sale ends as approved, or waits for the till's own word (`awaiting_till`). A power cut asks again.
+//! What this is not: how the slip looks (`printer`), or who may answer (`till`).
 
 use std::time::Duration;
 
