@@ -95,6 +95,7 @@ fn exit_of(problem: ProblemType) -> Exit {
         | ProblemType::NoReceiptYet => Exit::Data,
         ProblemType::Busy
         | ProblemType::NotReady
+        | ProblemType::NothingTyped
         | ProblemType::NoAnswer
         | ProblemType::Gateway
         | ProblemType::TooManyRequests

@@ -35,6 +35,12 @@ pub enum Refused {
         /// Why, with the remedy.
         why: String,
     },
+    /// The reader asked for an amount, and got none.
+    #[error("{why}")]
+    NothingTyped {
+        /// Why.
+        why: String,
+    },
     /// The caller may not.
     #[error("{0}")]
     Denied(#[from] Denied),

@@ -280,6 +280,7 @@ fn sale(sales: &Sales, till: &str, reference: &str, amount: (String, String)) ->
         "parameter" => return Err(Refused::Parameter { name: "merchantMemo".into(), why }),
         "gateway" => return Err(Refused::Gateway { why }),
         "printer" => return Err(Refused::Printer { why }),
+        "nothing-typed" => return Err(Refused::NothingTyped { why }),
         "no-signature" => return Err(Refused::NoSignatureAwaited { stands: "it has ended".into() }),
         "no-receipt" => return Err(Refused::NoReceiptYet { stands: "is at the reader" }),
         _ => {}

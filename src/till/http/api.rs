@@ -26,7 +26,7 @@ use tokio::time::timeout;
 
 use super::asked::MAX_BODY;
 use super::failure::Failure;
-use super::guard::{Door, guard};
+use super::guard::{Door, guard, in_json};
 use super::places::count;
 use super::{Stopped, confirm, events, lists, payments, receipts, sales, terminal};
 use crate::money::Currency;
@@ -97,7 +97,9 @@ pub(super) fn every_route() -> impl Iterator<Item = &'static Route> {
 
 /// The verbs behind a door.
 pub(super) fn router(app: Arc<App>, door: Door) -> Router {
-    let router = every_route().fold(Router::new(), |router, route| router.route(route.path, (route.serve)()));
+    let router = every_route().fold(Router::new(), |router, route| {
+        router.route(route.path, (route.serve)().route_layer(middleware::from_fn(in_json)))
+    });
     router
         .fallback(|| async {
             let detail = "no such path; they all begin with /v1/sales, /v1/status or /v1/events";

@@ -77,6 +77,7 @@ impl From<Refused> for Failure {
             Refused::Busy { till, reference } => of(ProblemType::Busy).about(Some(till), Some(reference.to_string())),
             Refused::BusyElsewhere => of(ProblemType::Busy),
             Refused::NotReady { .. } => of(ProblemType::NotReady),
+            Refused::NothingTyped { .. } => of(ProblemType::NothingTyped),
             Refused::Denied(denied) => denied.into(),
             Refused::NoSignatureAwaited { .. } => of(ProblemType::NoSignatureAwaited),
             Refused::NoConfirmationAwaited { .. } => of(ProblemType::NoConfirmationAwaited),
