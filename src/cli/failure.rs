@@ -91,6 +91,7 @@ fn exit_of(problem: ProblemType) -> Exit {
         | ProblemType::NotPossible
         | ProblemType::Parameter
         | ProblemType::NoSignatureAwaited
+        | ProblemType::NoConfirmationAwaited
         | ProblemType::NoReceiptYet => Exit::Data,
         ProblemType::Busy
         | ProblemType::NotReady

@@ -50,6 +50,12 @@ pub enum Refused {
         /// How the sale stands, in words.
         stands: String,
     },
+    /// Nobody waits for the till to confirm it, or it has said something else.
+    #[error("no confirmation is waited for: {stands}")]
+    NoConfirmationAwaited {
+        /// What was said before, and how the sale stands, in words.
+        stands: String,
+    },
     /// The sale has not ended, and its receipt comes at its end.
     #[error("the sale {stands}; its receipt comes when it has ended")]
     NoReceiptYet {

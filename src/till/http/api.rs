@@ -3,6 +3,7 @@
 //! | file | its verbs |
 //! |---|---|
 //! | `sales` | one transaction: begin, show, cancel, judge a signature, settle |
+//! | `confirm` | what a till takes of a sale that it confirms |
 //! | `lists` | many: the list, the sums |
 //! | `receipts` | a receipt, read or printed again |
 //! | `events` | every step as it happens |
@@ -27,7 +28,7 @@ use super::asked::MAX_BODY;
 use super::failure::Failure;
 use super::guard::{Door, guard, in_json};
 use super::places::count;
-use super::{Stopped, events, lists, payments, receipts, sales, terminal};
+use super::{Stopped, confirm, events, lists, payments, receipts, sales, terminal};
 use crate::money::Currency;
 use crate::till::{Command, Permit, PortView, ProblemType, Progress};
 
@@ -79,8 +80,15 @@ macro_rules! routes {
 pub(super) use routes;
 
 /// Every verb, in the order of the manual.
-const ROUTES: &[&[Route]] =
-    &[sales::ROUTES, lists::ROUTES, receipts::ROUTES, terminal::ROUTES, events::ROUTES, payments::ROUTES];
+const ROUTES: &[&[Route]] = &[
+    sales::ROUTES,
+    confirm::ROUTES,
+    lists::ROUTES,
+    receipts::ROUTES,
+    terminal::ROUTES,
+    events::ROUTES,
+    payments::ROUTES,
+];
 
 /// Every route.
 pub(super) fn every_route() -> impl Iterator<Item = &'static Route> {

@@ -80,6 +80,7 @@ impl From<Refused> for Failure {
             Refused::NothingTyped { .. } => of(ProblemType::NothingTyped),
             Refused::Denied(denied) => denied.into(),
             Refused::NoSignatureAwaited { .. } => of(ProblemType::NoSignatureAwaited),
+            Refused::NoConfirmationAwaited { .. } => of(ProblemType::NoConfirmationAwaited),
             Refused::NoReceiptYet { .. } => of(ProblemType::NoReceiptYet),
             Refused::NotPossible { .. } => of(ProblemType::NotPossible),
             Refused::Parameter { name, .. } => of(ProblemType::Parameter).field(&name),
