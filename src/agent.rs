@@ -8,6 +8,7 @@ mod actions;
 mod announcing;
 mod answered;
 pub(crate) mod clock;
+mod closing;
 mod counting;
 mod device_states;
 mod earlier;
@@ -30,6 +31,7 @@ mod sale_desk;
 mod sale_times;
 mod sale_view;
 mod set_back;
+mod shop_time;
 mod start;
 mod status;
 mod surroundings;
@@ -57,6 +59,7 @@ use crate::transaction::SaleNumber;
 use answered::Answered;
 pub use answered::this_program;
 use clock::Clock;
+use closing::ClosingDesk;
 use gateway_desk::GatewayDesk;
 use journal_desk::JournalDesk;
 use limits::Limits;
@@ -225,6 +228,7 @@ struct Agent {
     reader: ReaderDesk,
     printers: PrinterDesk,
     sales: SaleDesk,
+    closing: ClosingDesk,
     /// What tasks bring back.
     tasks: mpsc::Sender<TaskResult>,
     progress: broadcast::Sender<Progress>,

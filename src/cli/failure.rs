@@ -50,6 +50,8 @@ pub enum Code {
     AmountDiffers,
     /// Nothing has this reference.
     NoSuchSale,
+    /// There is no such close of day.
+    NoSuchClose,
     /// The earlier transaction does not allow it.
     NotPossible,
     /// A parameter for the gateway cannot be sent.
@@ -80,6 +82,8 @@ pub enum Code {
     Printer,
     /// A right is missing.
     Forbidden,
+    /// The answer is to be had in other forms.
+    NotAcceptable,
     /// A token is missing.
     Unauthorized,
     /// The daemon does not know what is asked.
@@ -112,6 +116,7 @@ impl Code {
             Self::Data
             | Self::AmountDiffers
             | Self::NoSuchSale
+            | Self::NoSuchClose
             | Self::NotPossible
             | Self::Parameter
             | Self::NoSignatureAwaited
@@ -133,6 +138,7 @@ impl Code {
             Self::Software
             | Self::Printer
             | Self::Unauthorized
+            | Self::NotAcceptable
             | Self::NotFound
             | Self::MethodNotAllowed
             | Self::MediaType

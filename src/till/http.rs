@@ -50,6 +50,7 @@ use crate::systemd::Sockets;
 
 mod api;
 mod bind;
+mod closes;
 mod events;
 mod failure;
 mod guard;

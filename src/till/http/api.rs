@@ -7,6 +7,7 @@
 //! | `GET /v1/latest` | the latest sale of the till |
 //! | `GET /v1/sales[?since=N&limit=N&till=NAME]` | `{"sales":[…]}`, oldest first |
 //! | `GET /v1/totals[?since=N&carried=N,N]` | counts and sums after a number; `next` and `carried` are the next question's |
+//! | `/v1/closes…` | closes of day: `closes.rs` |
 //! | `POST /v1/sales/{reference}/cancel` | the sale, with `"cancel"`: `in-time` or `too-late`, and `"cancelText"` |
 //! | `POST /v1/sales/{reference}/signature` `{"accepted"}` | the sale: ended, or being reversed |
 //! | `GET /v1/sales/{reference}/receipt[?copy=customer]` | text |
@@ -56,6 +57,7 @@ use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::Stopped;
+use super::closes;
 use super::events;
 use super::failure::Failure;
 use super::guard::{Door, guard};
@@ -115,6 +117,7 @@ pub(super) fn router(app: Arc<App>, door: Door) -> Router {
         .route("/v1/sales/{reference}/receipt", get(receipt).post(print))
         .route("/v1/settle/{number}", post(settle))
         .route("/v1/totals", get(totals))
+        .merge(closes::routes())
         .route("/v1/payments/{id}", get(payment))
         .route("/v1/query", get(query))
         .route("/v1/reader/amount", post(type_amount))
@@ -374,12 +377,12 @@ async fn totals(
 /// A cancellation or a printing has nothing to say but its path.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Nothing {}
+pub(super) struct Nothing {}
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct TillQuery {
-    till: Option<String>,
+pub(super) struct TillQuery {
+    pub(super) till: Option<String>,
 }
 
 /// The permit to cancel a transaction or to judge its signature: of whoever may begin one of its kind, which never
@@ -622,7 +625,7 @@ impl App {
         self.ask_within(permit, ANSWER_DEADLINE, command).await
     }
 
-    async fn ask_within<T>(
+    pub(super) async fn ask_within<T>(
         &self,
         _: &Permit,
         deadline: Duration,
@@ -649,7 +652,7 @@ fn path_reference(path: Result<Path<String>, PathRejection>) -> Result<Reference
     checked_reference(reference)
 }
 
-fn checked_reference(reference: String) -> Result<Reference, Failure> {
+pub(super) fn checked_reference(reference: String) -> Result<Reference, Failure> {
     Reference::parse(reference).map_err(|error| Failure::value("reference", error.to_string()))
 }
 
@@ -673,7 +676,7 @@ fn amount_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Stri
 }
 
 /// A JSON body within its size and its time; an empty one is `{}`. The field that is wrong is named.
-struct Body<T>(T);
+pub(super) struct Body<T>(pub(super) T);
 
 impl<T: for<'de> Deserialize<'de>, S: Send + Sync> FromRequest<S> for Body<T> {
     type Rejection = Failure;

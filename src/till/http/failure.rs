@@ -72,6 +72,7 @@ impl From<Refused> for Failure {
             Refused::Amount { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "amount"),
             Refused::Currency { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "currency"),
             Refused::NoSuchSale { .. } | Refused::NoneYet { .. } => (StatusCode::NOT_FOUND, "no-such-sale"),
+            Refused::NoSuchClose { .. } => (StatusCode::NOT_FOUND, "no-such-close"),
             Refused::Printer { .. } => (StatusCode::SERVICE_UNAVAILABLE, "printer"),
             Refused::Gateway { .. } => (StatusCode::BAD_GATEWAY, "gateway"),
             Refused::Journal { .. } => (StatusCode::SERVICE_UNAVAILABLE, "journal"),
