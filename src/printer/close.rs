@@ -138,3 +138,78 @@ impl ComposingClose<'_> {
         self.page.push(ReceiptRow::Pair(label.to_owned(), self.words.sum(sum, currency)));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::printer::plain;
+    use crate::words::Language;
+
+    fn close() -> Close {
+        let open = |is: &str, number: u64| {
+            json!({ "is": is, "number": number, "till": "till-1", "reference": format!("R{number}"), "kind": "sale",
+                "amount": "5.00", "currency": "EUR" })
+        };
+        let moved = |name: Option<&str>, net: &str| {
+            json!({ "name": name, "currency": "EUR", "count": 3, "taken": "1234.56", "given": "34.50", "net": net })
+        };
+        let sum = |kind: &str, scheme: Option<&str>, sum: &str| {
+            json!({ "kind": kind, "scheme": scheme, "currency": "EUR", "count": 2, "sum": sum })
+        };
+        let items: Vec<_> = (100..135).map(|number| open("pre-authorisation", number)).collect();
+        let other = [json!({ "is": "unreadable", "number": 9 }), open("unconfirmed", 17)];
+        serde_json::from_value(json!({
+            "number": 7, "terminalId": "12345678", "day": "2026-11-20", "till": "till-1",
+            "period": { "afterEntry": 1, "toEntry": 9, "from": "2026-11-19T23:01:00+01:00", "to": "2026-11-20T23:02:00+01:00" },
+            "net": [moved(None, "1200.06")], "kinds": [sum("sale", None, "1234.56"), sum("reversal", None, "34.50")],
+            "schemes": [sum("sale", Some("VISA\u{1b}[2J"), "1234.56")], "tips": [sum("sale", None, "4.00")],
+            "tills": [moved(Some("till-1"), "1200.06")], "declined": 2, "takenBack": 0, "cancelled": 0, "notSent": 0,
+            "open": other.into_iter().chain(items).collect::<Vec<_>>(),
+        }))
+        .unwrap()
+    }
+
+    fn slip(language: Language, columns: u8) -> String {
+        let letterhead = Letterhead {
+            merchant: vec!["Corner Shop".to_owned()],
+            words: Words::new(language),
+            ..Letterhead::default()
+        };
+        let lines = compose_close(&close(), &letterhead).lines(columns);
+        assert!(lines.iter().all(|line| line.width() <= usize::from(columns)), "{columns}");
+        plain(&lines, columns)
+    }
+
+    #[test]
+    fn the_slip_says_what_moved_and_names_what_is_open_on_any_paper() {
+        for columns in [24, 32, 42, 48] {
+            for language in Language::ALL {
+                let text = slip(*language, columns);
+                assert!(!text.contains('\u{1b}') && text.contains("R17"), "{text}");
+            }
+        }
+        let text = slip(Language::English, 32);
+        for line in [
+            "Close                          7",
+            "Day                  20 Nov 2026",
+            "From        19 Nov 2026 23:01:00",
+            "To          20 Nov 2026 23:02:00",
+            "Taken                1234.56 EUR",
+            "Given back             34.50 EUR",
+            "SALE 2               1234.56 EUR",
+            "- VISA[2J 2          1234.56 EUR",
+            "VOID 2                 34.50 EUR",
+            "Tips, in the sales 2    4.00 EUR",
+            "Declined                       2",
+            "till-1 3             1200.06 EUR",
+            "17 R17                  5.00 EUR",
+            "and 5 more",
+        ] {
+            assert!(text.lines().any(|known| known == line), "{line:?} in\n{text}");
+        }
+        assert!(text.contains("1200.06 EUR") && !text.contains("R130"), "{text}");
+        assert!(slip(Language::German, 42).contains("1200,06 EUR"));
+    }
+}

@@ -215,12 +215,8 @@ fn a_cut_at_any_step_of_a_close_leaves_one_or_none() {
     let places = cut_while_closing(&World::new("on waiting 1: tap tap\n"), None);
     let counted = |place| places.iter().filter(|one| **one == place).count();
     assert_eq!((counted(Place::Commit), counted(Place::Till)), (1, 1), "{places:?}");
-    assert!(counted(Place::Print) > 1, "{places:?}");
-    // Paper comes in many pieces, and none is like another to a close: the first two.
-    let print = |at: &usize| places[*at] == Place::Print;
-    let prints = (0..places.len()).filter(print).take(2);
-    let others = (0..places.len()).filter(|at| !print(at));
-    for at in prints.chain(others) {
+    assert!(counted(Place::Print) > 0, "{places:?}");
+    for at in 0..places.len() {
         for cut in CUTS {
             let world = World::new("on waiting 1: tap tap\n");
             cut_while_closing(&world, Some(Plan { at, cut }));

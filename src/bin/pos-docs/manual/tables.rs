@@ -14,6 +14,8 @@ const EXIT: &str = include_str!("../../../cli/exit.rs");
 const FAILURE: &str = include_str!("../../../cli/failure.rs");
 const TILL: &str = include_str!("../../../till/mod.rs");
 const API: &str = include_str!("../../../till/http/api.rs");
+const CLOSES: &str = include_str!("../../../till/http/closes.rs");
+const CLOSE: &str = include_str!("../../../counter/close.rs");
 
 /// The numbers that a verb ends with.
 pub(super) fn exit_codes() -> String {
@@ -117,10 +119,24 @@ pub(super) fn routes() -> String {
     table_of_head(API)
 }
 
+/// What tills may ask about closes of day.
+pub(super) fn routes_of_closes() -> String {
+    table_of_head(CLOSES)
+}
+
 /// The fields of a sale as tills see it.
 pub(super) fn fields_of_a_sale() -> String {
+    fields(TILL, "pub struct SaleView")
+}
+
+/// The fields of a close of day.
+pub(super) fn fields_of_a_close() -> String {
+    fields(CLOSE, "pub struct Close")
+}
+
+fn fields(source: &str, head: &str) -> String {
     let mut table = "| field | | meaning |\n|---|---|---|\n".to_owned();
-    for field in members(TILL, "pub struct SaleView") {
+    for field in members(source, head) {
         let (name, kind) = field.line.trim_start_matches("pub ").split_once(": ").expect("a field has its type");
         let always = if ["Option<", "Vec<", "BTreeMap<"].iter().any(|kinds| kind.starts_with(kinds)) {
             "sometimes"
