@@ -329,7 +329,7 @@ async fn a_full_queue_refuses_the_newest_and_keeps_the_others() {
         print(&handle, receipt(sale), ReceiptCopy::Customer, false).unwrap();
     }
     let full = print(&handle, receipt(99), ReceiptCopy::Customer, false).unwrap_err();
-    assert_eq!((full.sale.get(), full.copy), (99, ReceiptCopy::Customer));
+    assert_eq!(full.slip, Slip::Receipt { sale: SaleNumber::new(99), copy: ReceiptCopy::Customer });
     assert_eq!(handle.waiting(), QUEUE);
     drop(handle);
     for sale in 0..QUEUE as u64 {

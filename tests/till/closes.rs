@@ -35,7 +35,7 @@ impl Terminal {
 }
 
 fn code(answer: &Answer) -> (u16, String) {
-    (answer.0, answer.json()["error"]["code"].as_str().unwrap_or_default().to_owned())
+    (answer.0, answer.json()["code"].as_str().unwrap_or_default().to_owned())
 }
 
 #[tokio::test]

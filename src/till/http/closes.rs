@@ -13,32 +13,32 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::rejection::{PathRejection, QueryRejection};
-use axum::extract::{Extension, Path, Query, State};
+use axum::Json;
+use axum::extract::{Extension, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use axum::{Json, Router};
 use serde::{Deserialize, Serialize};
 
-use super::api::{App, Body, Nothing, TillQuery, checked_reference};
+use super::api::{App, Route};
+use super::asked::{InPath, JsonBody, Nothing, Parameters, TillQuery, checked_reference};
 use super::failure::Failure;
 use super::places::Allowance;
 use crate::counter::{Close, csv};
-use crate::till::{Caller, CloseAsked, CloseView, Command, PrintView, Verb, WhichClose};
+use crate::till::{Caller, CloseAsked, CloseView, Command, PrintView, ProblemType, Verb, WhichClose};
 
 /// A journal of a hundred thousand transactions on a slow card, and another close before this one.
 const CLOSE_DEADLINE: Duration = Duration::from_secs(120);
 /// Closes of one list when the caller names no limit, and at most: some weeks, and a year's quarter.
 const LIST_LIMIT: (u32, u32) = (20, 100);
 
-/// The verbs.
-pub(super) fn routes() -> Router<Arc<App>> {
-    Router::new()
-        .route("/v1/closes", get(list).post(close))
-        .route("/v1/closes/{number}", get(show))
-        .route("/v1/closes/{number}/print", post(print))
-}
+/// Closes of day.
+pub(super) const ROUTES: &[Route] = &[
+    Route { path: "/v1/closes", serve: || post(close) },
+    Route { path: "/v1/closes", serve: || get(list) },
+    Route { path: "/v1/closes/{number}", serve: || get(show) },
+    Route { path: "/v1/closes/{number}/print", serve: || post(print) },
+];
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -52,12 +52,12 @@ async fn close(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
     Extension(allowance): Extension<Arc<Allowance>>,
-    query: Result<Query<TillQuery>, QueryRejection>,
-    Body(CloseRequest { reference, print }): Body<CloseRequest>,
+    Parameters(TillQuery { till }): Parameters<TillQuery>,
+    JsonBody(CloseRequest { reference, print }): JsonBody<CloseRequest>,
 ) -> Result<Response, Failure> {
-    let Query(TillQuery { till }) = query.map_err(|error| Failure::malformed(error.body_text()))?;
     let permit = caller.may(Verb::Close)?;
-    let (till, reference) = (permit.own(till)?, reference.map(checked_reference).transpose()?);
+    let till = permit.own(till)?;
+    let reference = reference.map(|reference| checked_reference("reference", reference)).transpose()?;
     let wish = CloseAsked { till, reference, by: caller.who().clone(), print };
     let _turn = allowance.turn_to_read().await?;
     let made = app.ask_within(&permit, CLOSE_DEADLINE, |reply| Command::Close { wish, reply }).await??;
@@ -85,17 +85,16 @@ async fn list(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
     Extension(allowance): Extension<Arc<Allowance>>,
-    query: Result<Query<ClosesQuery>, QueryRejection>,
+    Parameters(ClosesQuery { limit, cursor }): Parameters<ClosesQuery>,
 ) -> Result<Json<Closes>, Failure> {
-    let Query(ClosesQuery { limit, cursor }) = query.map_err(|error| Failure::malformed(error.body_text()))?;
     let permit = caller.may(Verb::Close)?;
     let (usual, most) = LIST_LIMIT;
     let limit = limit.unwrap_or(usual);
     if !(1..=most).contains(&limit) {
-        return Err(Failure::malformed(format!("limit is 1 to {most}; ask for the rest with cursor")));
+        return Err(Failure::malformed(format!("limit is 1 to {most}; ask for the rest with cursor")).field("limit"));
     }
     let below = cursor.map_or(Ok(u64::MAX), |cursor| cursor.parse());
-    let below = below.map_err(|_| Failure::malformed("cursor: the next of an earlier answer, or leave it out"))?;
+    let below = below.map_err(|_| wrong_cursor())?;
     let _turn = allowance.turn_to_read().await?;
     let closes = app.ask(&permit, |reply| Command::ListCloses { below, limit, reply }).await??;
     let closes: Vec<Close> = closes.into_iter().map(|close| close.told_to(|till| permit.sees(till))).collect();
@@ -107,11 +106,11 @@ async fn list(
 async fn show(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
-    which: Result<Path<String>, PathRejection>,
+    InPath(which): InPath<String>,
     headers: HeaderMap,
 ) -> Result<Response, Failure> {
     let permit = caller.may(Verb::Close)?;
-    let (which, form) = (which_close(which)?, CloseForm::wanted(&headers)?);
+    let (which, form) = (which_close(&which)?, CloseForm::wanted(&headers)?);
     let asked = permit.clone();
     let shown = app.ask(&permit, |reply| Command::ShowClose { which, permit: asked, reply }).await??;
     Ok(match form {
@@ -124,18 +123,21 @@ async fn show(
 async fn print(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
-    which: Result<Path<String>, PathRejection>,
-    Body(Nothing {}): Body<Nothing>,
+    InPath(which): InPath<String>,
+    JsonBody(Nothing {}): JsonBody<Nothing>,
 ) -> Result<(StatusCode, Json<PrintView>), Failure> {
     let permit = caller.may(Verb::Close)?;
-    let which = which_close(which)?;
+    let which = which_close(&which)?;
     let printing = app.ask(&permit, |reply| Command::PrintClose { which, reply }).await??;
     Ok((StatusCode::ACCEPTED, Json(printing)))
 }
 
-fn which_close(path: Result<Path<String>, PathRejection>) -> Result<WhichClose, Failure> {
-    let Path(which) = path.map_err(|error| Failure::malformed(error.body_text()))?;
-    which.parse().map_err(|_| Failure::malformed("a close is named by its number, or by last"))
+fn which_close(which: &str) -> Result<WhichClose, Failure> {
+    which.parse().map_err(|_| Failure::malformed("a close is named by its number, or by last").field("number"))
+}
+
+fn wrong_cursor() -> Failure {
+    Failure::malformed("cursor: the next of an earlier answer, or leave it out").field("cursor")
 }
 
 /// In which form a close is answered.
@@ -171,8 +173,8 @@ impl CloseForm {
             Some((_, form)) => Ok(form),
             None if !is_named => Ok(Self::Json),
             None => {
-                let message = "a close is to be had as application/json, text/csv or text/plain";
-                Err(Failure::new(StatusCode::NOT_ACCEPTABLE, "not-acceptable", message))
+                let detail = "a close is to be had as application/json, text/csv or text/plain";
+                Err(Failure::new(ProblemType::NotAcceptable, detail))
             }
         }
     }
