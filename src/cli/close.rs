@@ -12,7 +12,9 @@ use crate::till::{CloseView, PrintView, WhichClose};
 
 /// Arguments.
 #[derive(Debug, Args)]
-#[command(args_conflicts_with_subcommands = true, after_help = "\
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "\
 A close counts everything that has ended since the one before, in the journal's order, and names what has not. It refuses nothing and
 changes nothing at the gateway: a void or a settlement after it is in the next close.
 
@@ -21,7 +23,8 @@ Examples:
   pos-agent close show last                show the latest close; no number has to be remembered
   pos-agent close export 17 --form csv     write close 17 as a table
 
-Exit codes: 0 everything has its end, or is reserved; 3 something is unconfirmed, under way, or waits for a person.")]
+Exit codes: 0 everything has its end, or is reserved; 3 something is unconfirmed, under way, or waits for a person."
+)]
 pub(super) struct CloseDay {
     #[command(subcommand)]
     verb: Option<Verb>,
@@ -148,8 +151,7 @@ impl List {
         let daemon = self.daemon.daemon()?;
         let (mut left, mut cursor) = (self.limit, String::new());
         while left > 0 {
-            let Closes { closes, next } =
-                daemon.get(&format!("/v1/closes?limit={}{cursor}", left.min(PAGE))).await?;
+            let Closes { closes, next } = daemon.get(&format!("/v1/closes?limit={}{cursor}", left.min(PAGE))).await?;
             for close in &closes {
                 if self.json { out::say_json(close) } else { out::say(&line(close)) }
             }

@@ -95,7 +95,13 @@ impl Sum {
     #[must_use]
     pub fn of(line: &TotalsLine, scheme: Option<&str>) -> Self {
         let TotalsLine { kind, currency, count, .. } = *line;
-        Self { kind, scheme: scheme.map(str::to_owned), currency: currency.code().to_owned(), count, sum: line.decimal() }
+        Self {
+            kind,
+            scheme: scheme.map(str::to_owned),
+            currency: currency.code().to_owned(),
+            count,
+            sum: line.decimal(),
+        }
     }
 }
 
@@ -255,8 +261,8 @@ impl Close {
         }
     }
 
-    /// As somebody may see it who sees the transactions of some tills alone. A close is the terminal's, with the sums of
-    /// every till; what another till calls its transactions is that till's business.
+    /// As somebody may see it who sees the transactions of some tills alone. A close is the terminal's, with the sums
+    /// of every till; what another till calls its transactions is that till's business.
     #[must_use]
     pub fn told_to(mut self, sees: impl Fn(&str) -> bool) -> Self {
         for item in &mut self.open {

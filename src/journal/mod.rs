@@ -139,7 +139,9 @@ pub enum Error {
         cause: String,
     },
     /// A close of day that this program cannot read.
-    #[error("close {number} of the journal cannot be read ({cause}); install the version that wrote it, or a later one")]
+    #[error(
+        "close {number} of the journal cannot be read ({cause}); install the version that wrote it, or a later one"
+    )]
     UnreadableClose {
         /// Its number.
         number: u64,
@@ -438,11 +440,7 @@ impl Journal {
     ///
     /// # Errors
     /// When they cannot be read.
-    pub fn closes(
-        &self,
-        below: u64,
-        limit: u32,
-    ) -> impl Future<Output = Result<Vec<Close>, Error>> + Send + use<> {
+    pub fn closes(&self, below: u64, limit: u32) -> impl Future<Output = Result<Vec<Close>, Error>> + Send + use<> {
         self.read_beside(move |db| db.closes(below, limit))
     }
 

@@ -166,7 +166,11 @@ fn entries(moment: &Connection, verdict: &mut Verdict) -> Result<(), Stopped> {
                 Some(Mark::Close { number, sha256 }) => match closes::has_hash(moment, number, &sha256)? {
                     Some(true) => verdict.closes += 1,
                     Some(false) => {
-                        return Err(altered(Some(row.entry), None, "the content of this close is not as it was written"));
+                        return Err(altered(
+                            Some(row.entry),
+                            None,
+                            "the content of this close is not as it was written",
+                        ));
                     }
                     None => return Err(altered(Some(row.entry), None, "the content of this close is not there")),
                 },

@@ -152,12 +152,8 @@ mod tests {
             json!({ "is": is, "number": number, "till": "till-1", "reference": format!("R{number}"), "kind": "sale",
                 "amount": "5.00", "currency": "EUR" })
         };
-        let moved = |name: Option<&str>, net: &str| {
-            json!({ "name": name, "currency": "EUR", "count": 3, "taken": "1234.56", "given": "34.50", "net": net })
-        };
-        let sum = |kind: &str, scheme: Option<&str>, sum: &str| {
-            json!({ "kind": kind, "scheme": scheme, "currency": "EUR", "count": 2, "sum": sum })
-        };
+        let moved = |name: Option<&str>, net: &str| json!({ "name": name, "currency": "EUR", "count": 3, "taken": "1234.56", "given": "34.50", "net": net });
+        let sum = |kind: &str, scheme: Option<&str>, sum: &str| json!({ "kind": kind, "scheme": scheme, "currency": "EUR", "count": 2, "sum": sum });
         let items: Vec<_> = (100..135).map(|number| open("pre-authorisation", number)).collect();
         let other = [json!({ "is": "unreadable", "number": 9 }), open("unconfirmed", 17)];
         serde_json::from_value(json!({

@@ -40,8 +40,6 @@ impl Words {
     /// A date (`2026-11-20`) as people write it; what is none stays as it is.
     #[must_use]
     pub fn date(&self, day: &str) -> String {
-        self.date_parts(day)
-            .map(|parts| self.say(Message::DateAlone, &parts))
-            .unwrap_or_else(|| day.to_owned())
+        self.date_parts(day).map(|parts| self.say(Message::DateAlone, &parts)).unwrap_or_else(|| day.to_owned())
     }
 }

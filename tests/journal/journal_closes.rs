@@ -154,7 +154,10 @@ fn a_journal_of_before_is_brought_up_to_closes() {
     assert_eq!(number(&file(&dir), "PRAGMA user_version"), 2, "the earlier program may go on with it");
     closed(&mut db, 1);
     sell(&mut db, 2, "R2", NOON);
-    assert_eq!(db.find("till-1", &Reference::parse("R2").unwrap()).unwrap().unwrap().order().number, SaleNumber::new(2));
+    assert_eq!(
+        db.find("till-1", &Reference::parse("R2").unwrap()).unwrap().unwrap().order().number,
+        SaleNumber::new(2)
+    );
     drop(db);
     well(&file(&dir));
 }

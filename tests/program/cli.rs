@@ -50,9 +50,19 @@ impl Shop {
 fn help_teaches_and_wrong_usage_is_64() {
     let help = run(&["--help"]);
     assert_eq!(code(&help), 0);
-    for word in
-        ["run", "sale", "status", "cancel", "receipt", "journal", "close", "check", "Examples", "Exit codes", "unconfirmed"]
-    {
+    for word in [
+        "run",
+        "sale",
+        "status",
+        "cancel",
+        "receipt",
+        "journal",
+        "close",
+        "check",
+        "Examples",
+        "Exit codes",
+        "unconfirmed",
+    ] {
         assert!(stdout(&help).contains(word), "{word}");
     }
     assert!(stdout(&run(&["sale", "--help"])).contains("Ctrl-C"));

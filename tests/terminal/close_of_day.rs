@@ -106,7 +106,8 @@ async fn part_of_a_day(
     let mut dice = Dice::new(seed);
     till.until_ready().await;
     for wish in wishes {
-        let fault = [Behaviour::Declines, Behaviour::SilentAfter, Behaviour::FailsBefore, Behaviour::PendingThenApproved];
+        let fault =
+            [Behaviour::Declines, Behaviour::SilentAfter, Behaviour::FailsBefore, Behaviour::PendingThenApproved];
         let behaviour = if dice.once_in(3) { dice.pick(&fault) } else { Behaviour::Approves };
         world.lock().bank.behaviours.push_back(behaviour);
         till.ask(wish).await;

@@ -6,8 +6,8 @@
 //! | in the end | so is the last one, when everything has had its time: then only what waits for a person is open |
 //! | numbers | they are counted from 1, without a gap; the same reference is the same close, and it never changes |
 //!
-//! A close is counted at some moment between the wish for it and its answer. What the ledger or the tills were told of a
-//! wish in between may be in it or not; everything else is in it to the cent.
+//! A close is counted at some moment between the wish for it and its answer. What changed of a wish in between, in the
+//! ledger or by what its till was told, may be in it or not; everything else is in it to the cent.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -174,7 +174,9 @@ fn add(to: &mut Money, more: &Money) {
 /// Whether a sum is the certain one with some of what there may be, each counted as it was, as it is, or not at all.
 fn is_reached(certain: &Money, perhaps: &[[Money; 2]], sum: &Money) -> bool {
     let Some(([before, after], rest)) = perhaps.split_first() else {
-        let moved = |money: &Money| money.iter().filter(|(_, minor)| **minor != 0).map(|(c, m)| (c.clone(), *m)).collect::<Money>();
+        let moved = |money: &Money| {
+            money.iter().filter(|(_, minor)| **minor != 0).map(|(c, m)| (c.clone(), *m)).collect::<Money>()
+        };
         return moved(certain) == moved(sum);
     };
     [&Money::new(), before, after].into_iter().any(|one| {

@@ -75,8 +75,15 @@ pub(super) struct Route {
 }
 
 /// Every verb, in the order of the manual.
-const ROUTES: &[&[Route]] =
-    &[sales::ROUTES, lists::ROUTES, receipts::ROUTES, closes::ROUTES, terminal::ROUTES, events::ROUTES, payments::ROUTES];
+const ROUTES: &[&[Route]] = &[
+    sales::ROUTES,
+    lists::ROUTES,
+    receipts::ROUTES,
+    closes::ROUTES,
+    terminal::ROUTES,
+    events::ROUTES,
+    payments::ROUTES,
+];
 
 /// The verbs behind a door.
 pub(super) fn router(app: Arc<App>, door: Door) -> Router {

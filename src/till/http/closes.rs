@@ -115,7 +115,9 @@ async fn show(
     let shown = app.ask(&permit, |reply| Command::ShowClose { which, permit: asked, reply }).await??;
     Ok(match form {
         CloseForm::Json => Json(shown.close).into_response(),
-        CloseForm::Csv => ([(header::CONTENT_TYPE, "text/csv; charset=utf-8; header=present")], csv(&shown.close)).into_response(),
+        CloseForm::Csv => {
+            ([(header::CONTENT_TYPE, "text/csv; charset=utf-8; header=present")], csv(&shown.close)).into_response()
+        }
         CloseForm::Text => ([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], shown.text).into_response(),
     })
 }
