@@ -11,6 +11,7 @@ use crate::transaction::{Kind, Reference, SaleNumber, Who};
 
 /// A close. It never changes: what happens to one of its transactions later is in a later close.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Close {
     /// Counted from 1, without a gap.
@@ -60,6 +61,7 @@ pub struct Close {
 
 /// The entries of the journal that a close covers, and when its ends were.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Period {
     /// The last entry of the close before; zero before the first.
@@ -75,6 +77,7 @@ pub struct Period {
 
 /// One line of a report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Sum {
     /// What kind of transaction.
@@ -107,6 +110,7 @@ impl Sum {
 
 /// Something that a close does not count yet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct OpenItem {
     /// Why it is open.
@@ -132,6 +136,7 @@ pub struct OpenItem {
 
 /// Why something is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum OpenKind {
     /// Nothing goes on by itself: a person must see to it.

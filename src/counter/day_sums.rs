@@ -41,6 +41,7 @@ struct Moved {
 
 /// What moved in one currency, for a shop, a till or an operator.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Turnover {
     /// The till or the operator; absent where all are counted together.

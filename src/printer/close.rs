@@ -7,7 +7,7 @@
 use super::layout::{Page, ReceiptRow};
 use super::receipt::Letterhead;
 use crate::counter::{Close, OpenItem, OpenKind, Sum, Turnover};
-use crate::words::{Message, Words};
+use crate::words::{Message, Words, clean};
 
 /// Open items of one kind that are printed by name: a hand's length of paper.
 const NAMED: usize = 30;
@@ -70,7 +70,7 @@ impl ComposingClose<'_> {
             self.line(&format!("{} {}", self.words.title(kind.kind), kind.count), &kind.sum, &kind.currency);
             let its = |sum: &&Sum| sum.kind == kind.kind && sum.currency == kind.currency;
             for Sum { scheme, count, sum, currency, .. } in close.schemes.iter().filter(its) {
-                let scheme = scheme.as_deref().unwrap_or_default();
+                let scheme = clean::line(scheme.as_deref().unwrap_or_default());
                 self.line(&format!("- {scheme} {count}"), sum, currency);
             }
         }

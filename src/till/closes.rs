@@ -24,6 +24,7 @@ pub struct CloseAsked {
 
 /// A close as the answer to the wish for it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct CloseView {
     /// It.

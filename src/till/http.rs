@@ -52,7 +52,11 @@ mod api;
 mod asked;
 mod bind;
 mod closes;
+#[cfg(feature = "docs")]
+pub mod description;
 mod events;
+#[cfg(feature = "docs")]
+mod examples;
 mod failure;
 mod guard;
 mod lists;

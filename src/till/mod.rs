@@ -234,6 +234,7 @@ pub struct Wires {
 
 /// One step that a cashier should see.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Progress {
     /// The till whose sale it is; empty for the terminal itself.

@@ -8,6 +8,7 @@ use crate::transaction::{Kind, OutcomeWord, PaymentId, Reference, SaleNumber, Wh
 
 /// Where a sale stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum SaleState {
     /// Waiting for a card.
@@ -49,6 +50,7 @@ impl SaleState {
 
 /// A sale as tills see it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SaleView {
     /// The till's name.
@@ -130,6 +132,7 @@ pub struct SaleView {
 
 /// A transaction that refers to an earlier one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct LaterView {
     /// Sequence number in the journal.
@@ -152,6 +155,7 @@ pub struct LaterView {
 
 /// The answer to a cancel: whether it came in time, and the sale.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct CancelView {
     /// For programs.
@@ -165,6 +169,7 @@ pub struct CancelView {
 
 /// Whether a cancel came in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Cancelled {
     /// Nothing is charged.
@@ -200,6 +205,7 @@ impl From<SaleView> for CancelView {
 
 /// A card as tills may see it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct CardView {
     /// `pos.entryMode`.

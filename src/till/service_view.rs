@@ -7,6 +7,7 @@ use super::PrinterState;
 
 /// How much is logged, when it is not as the program was started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum LogLevel {
     /// What happens to each sale, and what is wrong.
@@ -31,6 +32,7 @@ impl LogLevel {
 
 /// How much is logged, and for how long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct LogView {
     /// How much.
@@ -41,6 +43,7 @@ pub struct LogView {
 
 /// What shows whether an update is good: what answers under this program, and what did under the one before it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct HealthView {
     /// This program: its version, and when it was built.
@@ -59,6 +62,7 @@ pub struct HealthView {
 
 /// Whether a device speaks for an update or against it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Health {
     /// It has answered under this program.
@@ -71,6 +75,7 @@ pub enum Health {
 
 /// The port where tills with a token connect.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct PortView {
     /// Its address.
@@ -82,13 +87,14 @@ pub struct PortView {
 
 /// A receipt that is on its way to a printer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct PrintView {
     /// The printer's name.
     pub printer: String,
-    /// Its state, as [`PrinterView::state`](super::PrinterView::state).
+    /// Its state, as `state` of a `PrinterView`.
     pub state: PrinterState,
-    /// The same as words for people, as [`PrinterView::text`](super::PrinterView::text).
+    /// The same as words for people, as its `text`.
     pub text: String,
     /// How many receipts wait there, this one included.
     pub waiting: usize,

@@ -9,6 +9,7 @@ use crate::transaction::SaleNumber;
 
 /// Counts and sums of the transactions after a number.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct TotalsView {
     /// Terminal id.

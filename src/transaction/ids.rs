@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 /// The number of a sale in the journal, which counts them (interface: `pos.transactionSequenceNumber`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct SaleNumber(u64);
 
@@ -87,6 +88,7 @@ impl FromStr for SaleNumber {
 /// The id of a payment at the gateway. Ids are hexadecimal digits as a rule, and a gateway may write them in either
 /// case (interface: identifiers): they are equal without their case, and shown as they came.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct PaymentId(String);
 
@@ -133,6 +135,7 @@ impl fmt::Display for PaymentId {
 /// A till's own name for a transaction: 1 to 64 printable ASCII characters without spaces at the ends. Checked where a
 /// till gives it ([`Reference::parse`]), and not again where it was kept.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Reference(String);
 

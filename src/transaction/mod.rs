@@ -107,6 +107,7 @@ pub struct Earlier {
 /// Who asked for something: a till by its token, or a program at the socket by the user that it runs as. Absent in
 /// records of before this was kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Who {
     /// The till whose token was shown.
@@ -129,6 +130,7 @@ impl fmt::Display for Who {
 
 /// How a transaction ended, as programs write it. What the journal keeps beside the word is in `sale::Outcome`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum OutcomeWord {
     /// Charged in full.
@@ -162,6 +164,7 @@ impl OutcomeWord {
 
 /// Whose copy of a receipt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ReceiptCopy {
     /// Handed to the customer.

@@ -281,6 +281,32 @@ async fn what_is_not_a_verb_is_answered_in_json_too() {
 }
 
 #[tokio::test]
+async fn the_interface_describes_itself_to_whoever_may_read() {
+    let shop = fake_agent::open_with(16, |till| till.token[1].rights = [Right::Sale].into_iter().collect()).await;
+    let answer = shop.tcp(&get_request("/v1/openapi.json", &token(1))).await;
+    assert!(answer.0 == 200 && answer.1.contains("content-type: application/json"), "{}", answer.1);
+    assert_eq!(answer.2, include_str!("../../src/till/http/openapi.json"));
+    assert_eq!(shop.tcp(&get_request("/v1/openapi.json", &token(2))).await.code(), "forbidden");
+    // What it describes is there: no path is unknown, and no method is another's.
+    let paths = answer.json()["paths"].as_object().unwrap().clone();
+    let methods =
+        paths.iter().flat_map(|(path, methods)| methods.as_object().unwrap().keys().map(move |key| (path, key)));
+    let mut count = 0;
+    for (path, method) in methods.filter(|(path, _)| *path != "/v1/events") {
+        let path = path.replace("{reference}", "r").replace("{number}", "1").replace("{id}", "1");
+        let request = match method.as_str() {
+            "post" => post_request(&path, JSON, b"{}"),
+            _ => get_request(&path, ""),
+        };
+        let answer = exchange(UnixStream::connect(&shop.socket).await.unwrap(), &request).await;
+        let code = if answer.0 < 400 { String::new() } else { answer.code() };
+        assert!(code != "not-found" && code != "method-not-allowed", "{method} {path}");
+        count += 1;
+    }
+    assert!(count > 15, "{count}");
+}
+
+#[tokio::test]
 async fn loopback_needs_a_token_and_no_foreign_page() {
     let shop = fake_agent::open(16).await;
     let own = shop.http;

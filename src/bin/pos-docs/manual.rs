@@ -24,7 +24,6 @@ const TABLES: &[(&str, Make)] = &[
     ("parameters", tables::parameters),
     ("metrics", tables::metrics),
     ("routes", tables::routes),
-    ("routes of closes", tables::routes_of_closes),
     ("fields of a sale", tables::fields_of_a_sale),
     ("fields of a close", tables::fields_of_a_close),
 ];

@@ -1,26 +1,5 @@
 //! The paths of the JSON interface, each with its verbs, and how a verb asks the agent.
 //!
-//! | request | answer |
-//! |---|---|
-//! | `POST /v1/sales` `{"reference","amount","currency",…}` | 201 the sale; 200 with `replayed` when the reference is known |
-//! | `GET /v1/sales/{reference}[?wait-s=N]` | the sale, once it has ended or after N seconds |
-//! | `GET /v1/latest` | the latest sale of the till |
-//! | `GET /v1/sales[?since=N&limit=N&till=NAME]` | `{"sales":[…]}`, oldest first |
-//! | `GET /v1/totals[?since=N&carried=N,N]` | counts and sums after a number; `next` and `carried` are the next question's |
-//! | `/v1/closes…` | closes of day, below |
-//! | `POST /v1/sales/{reference}/cancel` | the sale, with `"cancel"`: `in-time` or `too-late`, and `"cancelText"` |
-//! | `POST /v1/sales/{reference}/signature` `{"accepted"}` | the sale: ended, or being reversed |
-//! | `GET /v1/sales/{reference}/receipt[?copy=customer]` | text |
-//! | `POST /v1/sales/{reference}/receipt[?copy=customer]` | 202: it is printed again, marked as a duplicate; `{"printer","state","waiting"}` |
-//! | `POST /v1/settle/{number}` `{"keep"}` | the sale: what was paid stays, or is reversed; on the Unix socket only |
-//! | `GET /v1/payments/{id}` | the payment as the gateway knows it, by its flat names; on the Unix socket only |
-//! | `GET /v1/query?NAME=VALUE&…` | `{"payments":[…]}`, by the interface's query parameters; on the Unix socket only |
-//! | `POST /v1/reader/amount` `{"currency"}` | `{"amount","currency"}` as typed at the reader; nothing is begun by it |
-//! | `GET /v1/status` | the terminal |
-//! | `GET /v1/metrics` | figures for machines (OpenMetrics); with a token only where `[till] metrics` is set |
-//! | `POST /v1/log-level` `{"level","forS"}` | how much is logged for a while, `{"level","leftS"}`, or `null` for as it was started; on the Unix socket only |
-//! | `GET /v1/events` | server-sent events |
-//!
 //! | file | its verbs |
 //! |---|---|
 //! | `sales` | one transaction: begin, show, cancel, judge a signature, settle |
@@ -72,7 +51,33 @@ pub(super) struct App {
 pub(super) struct Route {
     pub(super) path: &'static str,
     pub(super) serve: fn() -> MethodRouter<Arc<App>>,
+    #[cfg(feature = "docs")]
+    pub(super) method: &'static str,
+    #[cfg(feature = "docs")]
+    pub(super) describe: fn() -> super::description::Operation,
 }
+
+/// Routes: method, path, handler, and what the interface's description says of it. The last is not in a board's
+/// program.
+macro_rules! routes {
+    ($($method:ident $path:literal => $handler:ident, $description:expr;)+) => {
+        &[$(
+            $crate::till::http::api::Route {
+                path: $path,
+                serve: || axum::routing::$method($handler),
+                #[cfg(feature = "docs")]
+                method: stringify!($method),
+                #[cfg(feature = "docs")]
+                describe: || {
+                    #[allow(unused_imports, reason = "not every description has an example")]
+                    use $crate::till::http::description::{Operation, ProblemType, examples, json};
+                    $description
+                },
+            },
+        )+]
+    };
+}
+pub(super) use routes;
 
 /// Every verb, in the order of the manual.
 const ROUTES: &[&[Route]] = &[
@@ -85,10 +90,14 @@ const ROUTES: &[&[Route]] = &[
     payments::ROUTES,
 ];
 
+/// Every route.
+pub(super) fn every_route() -> impl Iterator<Item = &'static Route> {
+    ROUTES.iter().copied().flatten()
+}
+
 /// The verbs behind a door.
 pub(super) fn router(app: Arc<App>, door: Door) -> Router {
-    let routes = ROUTES.iter().copied().flatten();
-    let router = routes.fold(Router::new(), |router, route| router.route(route.path, (route.serve)()));
+    let router = every_route().fold(Router::new(), |router, route| router.route(route.path, (route.serve)()));
     router
         .fallback(|| async {
             let detail = "no such path; they all begin with /v1/sales, /v1/status or /v1/events";

@@ -1,11 +1,4 @@
-//! Closes of day.
-//!
-//! | request | answer |
-//! |---|---|
-//! | `POST /v1/closes` `{"reference","print"}` | 201 the close; 200 with `replayed` when the reference is known |
-//! | `GET /v1/closes[?limit=N&cursor=N]` | `{"closes":[…],"next":"N"}`, newest first; `next` is the next question's `cursor` |
-//! | `GET /v1/closes/{number}` | the close, `last` for the latest: as JSON, as a table (`Accept: text/csv`) or as its slip (`text/plain`) |
-//! | `POST /v1/closes/{number}/print` | 202: it is printed again, marked as a duplicate; `{"printer","state","waiting"}` |
+//! Closes of day: made, listed newest first, shown in three forms, printed again.
 //!
 //! A close is the whole terminal's, with the sums of every till. What other tills call their transactions is told to
 //! those alone who may see them.
@@ -17,10 +10,9 @@ use axum::Json;
 use axum::extract::{Extension, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
 use serde::{Deserialize, Serialize};
 
-use super::api::{App, Route};
+use super::api::{App, Route, routes};
 use super::asked::{InPath, JsonBody, Nothing, Parameters, TillQuery, checked_reference};
 use super::failure::Failure;
 use super::places::Allowance;
@@ -33,17 +25,50 @@ const CLOSE_DEADLINE: Duration = Duration::from_secs(120);
 const LIST_LIMIT: (u32, u32) = (20, 100);
 
 /// Closes of day.
-pub(super) const ROUTES: &[Route] = &[
-    Route { path: "/v1/closes", serve: || post(close) },
-    Route { path: "/v1/closes", serve: || get(list) },
-    Route { path: "/v1/closes/{number}", serve: || get(show) },
-    Route { path: "/v1/closes/{number}/print", serve: || post(print) },
-];
+pub(super) const ROUTES: &[Route] = routes! {
+    post "/v1/closes" => close,
+        Operation::new("closeDay", "Close the day, or hear of the close that the reference has made")
+            .text("What has ended since the close before is counted; it refuses nothing and changes nothing at the gateway.")
+            .needs(Verb::Close)
+            .query::<TillQuery>()
+            .body::<CloseRequest>(json!({ "reference": "Z-2026-11-20", "print": true }))
+            .answers::<CloseView>(201, "A new close; it is recorded.", examples::close_made(false))
+            .answers::<CloseView>(200, "The close that the reference has made before.", examples::close_made(true))
+            .refuses(&[ProblemType::Reference, ProblemType::ListUnderWay, ProblemType::Journal]);
+    get "/v1/closes" => list,
+        Operation::new("listCloses", "Closes of day, newest first")
+            .text("`next` is the next question's `cursor`; without it there are no earlier ones.")
+            .needs(Verb::Close)
+            .query::<ClosesQuery>()
+            .answers::<Closes>(200, "The closes.", json!({ "closes": [examples::close()], "next": "7" }))
+            .refuses(&[ProblemType::ListUnderWay, ProblemType::Journal]);
+    get "/v1/closes/{close}" => show,
+        Operation::new("showClose", "A close of day: as JSON, as a table, or as it is printed")
+            .needs(Verb::Close)
+            .answers::<Close>(200, "The close, in the form that `Accept` asks for.", examples::close())
+            .answers_text(200, "", "text/csv", examples::CLOSE_AS_TABLE)
+            .answers_text(200, "", "text/plain", examples::CLOSE_AS_TEXT)
+            .refuses(&[ProblemType::NoSuchClose, ProblemType::NotAcceptable, ProblemType::Journal]);
+    post "/v1/closes/{close}/print" => print,
+        Operation::new("printClose", "Print a close of day again, marked as a duplicate")
+            .needs(Verb::Close)
+            .body::<Nothing>(json!({}))
+            .answers::<PrintView>(
+                202,
+                "It is on its way.",
+                json!({ "printer": "printer-1", "state": "ready", "text": "ok", "waiting": 1 }),
+            )
+            .refuses(&[ProblemType::NoSuchClose, ProblemType::Printer, ProblemType::Journal]);
+};
 
 #[derive(Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 struct CloseRequest {
+    /// The till's own name for it: the same one again is the same close.
+    #[cfg_attr(feature = "docs", schemars(length(min = 1, max = 64), regex(pattern = "^[!-~]([ -~]*[!-~])?$")))]
     reference: Option<String>,
+    /// Print it as soon as it is recorded.
     #[serde(default)]
     print: bool,
 }
@@ -67,14 +92,20 @@ async fn close(
 }
 
 #[derive(Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 struct ClosesQuery {
+    /// At most so many; 20 when nothing is said.
+    #[cfg_attr(feature = "docs", schemars(range(min = 1, max = 100)))]
     limit: Option<u32>,
+    /// The `next` of an earlier answer: those before it.
     cursor: Option<String>,
 }
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "docs", derive(Deserialize, schemars::JsonSchema))]
 struct Closes {
+    /// The newest first.
     closes: Vec<Close>,
     /// Absent when there are no earlier ones.
     #[serde(skip_serializing_if = "Option::is_none")]

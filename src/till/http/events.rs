@@ -14,13 +14,12 @@ use axum::body::{Body, Bytes};
 use axum::extract::{Extension, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
 use hyper::body::Frame;
 use tokio::sync::{OwnedSemaphorePermit, broadcast, mpsc};
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
 use super::Stopped;
-use super::api::{App, Route};
+use super::api::{App, Route, routes};
 use super::failure::Failure;
 use super::places::Allowance;
 use crate::till::{Caller, Permit, Progress, Verb};
@@ -29,7 +28,14 @@ use crate::till::{Caller, Permit, Progress, Verb};
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
 
 /// Every step as it happens.
-pub(super) const ROUTES: &[Route] = &[Route { path: "/v1/events", serve: || get(listen) }];
+pub(super) const ROUTES: &[Route] = routes! {
+    get "/v1/events" => listen,
+        Operation::new("events", "Every step of the caller's transactions and of the terminal, as it happens")
+            .text("Server-sent events: `event` is the step's word, `data` one object of the schema `Progress`.")
+            .needs(Verb::Listen)
+            .streams::<Progress>(200, "The events, without end.")
+            .refuses(&[ProblemType::TooManyListeners]);
+};
 
 async fn listen(
     State(app): State<Arc<App>>,

@@ -13,12 +13,11 @@ use axum::body::{Body, Bytes};
 use axum::extract::{Extension, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
 use hyper::body::Frame;
 use serde::Deserialize;
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
-use super::api::{App, Route};
+use super::api::{App, Route, routes};
 use super::asked::Parameters;
 use super::failure::Failure;
 use super::places::Allowance;
@@ -35,15 +34,41 @@ const LIST_LIMIT: (u32, u32) = (100, 1000);
 const PAGE: u32 = 50;
 
 /// Many transactions.
-pub(super) const ROUTES: &[Route] =
-    &[Route { path: "/v1/sales", serve: || get(list) }, Route { path: "/v1/totals", serve: || get(totals) }];
+pub(super) const ROUTES: &[Route] = routes! {
+    get "/v1/sales" => list,
+        Operation::new("listSales", "Transactions by their numbers, oldest first")
+            .needs(Verb::List)
+            .query::<ListQuery>()
+            .answers::<SalesView>(200, "The transactions.", json!({ "sales": [examples::sale()] }))
+            .refuses(&[ProblemType::ListUnderWay, ProblemType::Journal]);
+    get "/v1/totals" => totals,
+        Operation::new("totals", "Counts and sums after a number, for the closing of a day")
+            .text("`next` and `carried` are the next question's `since` and `carried`.")
+            .needs(Verb::Totals)
+            .query::<TotalsQuery>()
+            .answers::<TotalsView>(200, "The sums.", examples::totals())
+            .refuses(&[ProblemType::ListUnderWay, ProblemType::Journal]);
+};
+
+/// A list, as it is described; it is written page by page.
+#[cfg(feature = "docs")]
+#[derive(Deserialize, serde::Serialize, schemars::JsonSchema)]
+struct SalesView {
+    /// One after the other.
+    sales: Vec<SaleView>,
+}
 
 #[derive(Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 struct ListQuery {
+    /// Only those with a greater number.
     #[serde(default)]
     since: SaleNumber,
+    /// At most so many; 100 when nothing is said.
+    #[cfg_attr(feature = "docs", schemars(range(min = 1, max = 1000)))]
     limit: Option<u32>,
+    /// The till that is meant: for a program that stands for several, and for whoever has the right `any-till`.
     till: Option<String>,
 }
 
@@ -65,12 +90,16 @@ async fn list(
 }
 
 #[derive(Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 struct TotalsQuery {
+    /// Only those with a greater number are counted.
     #[serde(default)]
     since: SaleNumber,
+    /// The numbers, with commas between them, that had no end the last time.
     #[serde(default)]
     carried: String,
+    /// The till that is meant: for a program that stands for several, and for whoever has the right `any-till`.
     till: Option<String>,
 }
 

@@ -6,10 +6,9 @@ use std::time::Duration;
 
 use axum::Json;
 use axum::extract::{Extension, State};
-use axum::routing::get;
 use serde::Serialize;
 
-use super::api::{App, Route};
+use super::api::{App, Route, routes};
 use super::asked::{InPath, Parameters};
 use super::failure::Failure;
 use crate::till::{Caller, Command, Verb};
@@ -19,8 +18,19 @@ use crate::transaction::PaymentId;
 const GATEWAY_DEADLINE: Duration = Duration::from_secs(170);
 
 /// The gateway's own records.
-pub(super) const ROUTES: &[Route] =
-    &[Route { path: "/v1/payments/{id}", serve: || get(payment) }, Route { path: "/v1/query", serve: || get(query) }];
+pub(super) const ROUTES: &[Route] = routes! {
+    get "/v1/payments/{id}" => payment,
+        Operation::new("payment", "A payment as the gateway knows it now, by its flat names")
+            .needs(Verb::AskGateway)
+            .answers::<BTreeMap<String, String>>(200, "The payment's fields.", json!({ "result.code": "000.000.000" }))
+            .refuses(&[ProblemType::Gateway]);
+    get "/v1/query" => query,
+        Operation::new("query", "The payments that the gateway finds by its own query parameters")
+            .text("Any parameter of the gateway's query may be given.")
+            .needs(Verb::AskGateway)
+            .answers::<Found>(200, "The payments.", json!({ "payments": [{ "result.code": "000.000.000" }] }))
+            .refuses(&[ProblemType::Gateway, ProblemType::Parameter, ProblemType::Malformed]);
+};
 
 async fn payment(
     State(app): State<Arc<App>>,
@@ -33,8 +43,11 @@ async fn payment(
     ))
 }
 
+/// What filters found.
 #[derive(Serialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema, serde::Deserialize))]
 struct Found {
+    /// Each by its flat names.
     payments: Vec<BTreeMap<String, String>>,
 }
 

@@ -24,13 +24,12 @@ use axum::Json;
 use axum::extract::{Extension, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
 use serde::Deserialize;
 use serde::de::{Deserializer, Visitor};
 use tokio::sync::broadcast;
 use tokio::time::{Instant, timeout_at};
 
-use super::api::{App, Route};
+use super::api::{App, Route, routes};
 use super::asked::{InPath, JsonBody, Nothing, Parameters, ReferenceInPath, TillQuery, checked_reference};
 use super::failure::Failure;
 use crate::money::{Amount, Currency};
@@ -44,43 +43,96 @@ use crate::transaction::{Kind, PaymentId, Reference, SaleNumber};
 const MAX_WAIT_S: u32 = 120;
 
 /// One transaction.
-pub(super) const ROUTES: &[Route] = &[
-    Route { path: "/v1/sales", serve: || post(begin) },
-    Route { path: "/v1/sales/{reference}", serve: || get(show) },
-    Route { path: "/v1/latest", serve: || get(latest) },
-    Route { path: "/v1/sales/{reference}/cancel", serve: || post(cancel) },
-    Route { path: "/v1/sales/{reference}/signature", serve: || post(signature) },
-    Route { path: "/v1/settle/{number}", serve: || post(settle) },
-];
+pub(super) const ROUTES: &[Route] = routes! {
+    post "/v1/sales" => begin,
+        Operation::new("beginSale", "Begin a transaction, or hear what became of it when the reference is known")
+            .text("Recorded before it is answered; then `GET` with `wait-s`, or the events, tell how it goes on.")
+            .text("Needs the right of its kind: `sale`, `pre-authorise`, `capture`, `refund`, `reverse` or `credit`.")
+            .query::<TillQuery>()
+            .body::<SaleRequest>(json!({ "reference": "order-4711", "amount": "12.34" }))
+            .answers::<SaleView>(201, "The transaction, which begins.", examples::begun())
+            .answers::<SaleView>(200, "The transaction that the reference is known for (`replayed`).", examples::replayed())
+            .refuses(&[ProblemType::AmountDiffers, ProblemType::Busy, ProblemType::NotReady])
+            .refuses(&[ProblemType::Amount, ProblemType::Currency, ProblemType::Reference])
+            .refuses(&[ProblemType::NotPossible, ProblemType::Parameter, ProblemType::NoSuchSale, ProblemType::Journal]);
+    get "/v1/sales/{reference}" => show,
+        Operation::new("showSale", "One transaction as it stands, or as it ends")
+            .needs(Verb::Show)
+            .query::<ShowQuery>()
+            .answers::<SaleView>(200, "The transaction.", examples::sale())
+            .refuses(&[ProblemType::NoSuchSale, ProblemType::Journal]);
+    get "/v1/latest" => latest,
+        Operation::new("latestSale", "The latest transaction of the till")
+            .needs(Verb::Show)
+            .query::<TillQuery>()
+            .answers::<SaleView>(200, "The transaction.", examples::sale())
+            .refuses(&[ProblemType::NoSuchSale, ProblemType::Journal]);
+    post "/v1/sales/{reference}/cancel" => cancel,
+        Operation::new("cancelSale", "Stop a transaction")
+            .text("Nothing is charged when `cancel` is `in-time`. Needs the right of its kind.")
+            .query::<TillQuery>()
+            .body::<Nothing>(json!({}))
+            .answers::<CancelView>(200, "Whether it came in time, and the transaction.", examples::cancelled())
+            .refuses(&[ProblemType::NoSuchSale, ProblemType::Journal]);
+    post "/v1/sales/{reference}/signature" => signature,
+        Operation::new("judgeSignature", "Say whether the signature on the slip is the card's")
+            .text("The same answer once more changes nothing. Needs the right of its kind.")
+            .query::<TillQuery>()
+            .body::<SignatureCheck>(json!({ "accepted": true }))
+            .answers::<SaleView>(200, "The transaction: ended, or being reversed.", examples::sale())
+            .refuses(&[ProblemType::NoSignatureAwaited, ProblemType::NoSuchSale, ProblemType::Journal]);
+    post "/v1/settle/{number}" => settle,
+        Operation::new("settleSale", "Say what becomes of a transaction that waits for a person")
+            .text("Of before, when the journal was found to be an old copy of itself.")
+            .needs(Verb::Settle)
+            .body::<Settlement>(json!({ "keep": true }))
+            .answers::<SaleView>(200, "The transaction: what was paid stays, or is reversed.", examples::sale())
+            .refuses(&[ProblemType::NotPossible, ProblemType::NotReady, ProblemType::NoSuchSale, ProblemType::Journal]);
+};
 
 /// The body of `POST /v1/sales`.
 #[derive(Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 struct SaleRequest {
+    /// The till's own name for it: the same one again is the same transaction, never a second one.
+    #[cfg_attr(feature = "docs", schemars(length(min = 1, max = 64), regex(pattern = "^[!-~]([ -~]*[!-~])?$")))]
     reference: String,
+    /// What kind of transaction.
     #[serde(default)]
     kind: Kind,
+    /// As `12.34`, with no more decimals than the currency has; of what refers to an earlier transaction, all that is
+    /// left when it is left out.
     #[serde(default, deserialize_with = "amount_text")]
+    #[cfg_attr(feature = "docs", schemars(with = "String"))]
     amount: Option<String>,
+    /// The terminal's, ISO 4217, and may be left out.
     currency: Option<String>,
+    /// The cardholder types one at the reader; it is charged on top of the amount.
     tip: Option<Tip>,
+    /// The card number is typed at the reader, where the terminal allows it.
     entry: Option<Entry>,
-    /// The till can take less than the amount, and have the rest paid another way.
+    /// The till can take an approval of less than the amount, and have the rest paid another way.
     #[serde(rename = "acceptPartial")]
     accept_partial: Option<bool>,
+    /// The earlier transaction by its reference, for the kinds that refer to one.
     of: Option<String>,
     /// The till of `of`, when it is another's.
     till: Option<String>,
-    /// Its number in the journal.
+    /// The earlier transaction by its number in the journal, in the place of `of`.
     number: Option<SaleNumber>,
+    /// The earlier transaction by its id at the gateway, in the place of `of`.
     payment: Option<String>,
+    /// The stored card data, of `by-registration`.
     registration: Option<String>,
+    /// Further parameters for the gateway, by their flat names or nested.
     #[serde(default)]
     parameters: serde_json::Map<String, serde_json::Value>,
 }
 
 /// The one thing that can be said about a tip.
 #[derive(Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 enum Tip {
     Ask,
@@ -88,6 +140,7 @@ enum Tip {
 
 /// How the card comes to the terminal, when not by itself.
 #[derive(Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 enum Entry {
     Manual,
@@ -154,10 +207,14 @@ fn wanted(app: &App, permit: &Permit, own: String, asked: SaleRequest) -> Result
 }
 
 #[derive(Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct ShowQuery {
+    /// Answer when it has ended, or wants the till, or after so many seconds.
     #[serde(default)]
+    #[cfg_attr(feature = "docs", schemars(range(max = 120)))]
     wait_s: u32,
+    /// The till that is meant: for a program that stands for several, and for whoever has the right `any-till`.
     till: Option<String>,
 }
 
@@ -251,8 +308,10 @@ async fn cancel(
 
 /// What somebody at the counter found when the signatures were compared.
 #[derive(Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 struct SignatureCheck {
+    /// It is the card's; otherwise the payment is reversed.
     accepted: bool,
 }
 
@@ -270,8 +329,10 @@ async fn signature(
 
 /// What a person found out about a sale that waits for one.
 #[derive(Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 struct Settlement {
+    /// What was paid stays; otherwise it is reversed.
     keep: bool,
 }
 

@@ -7,10 +7,9 @@ use axum::Json;
 use axum::extract::{Extension, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
 use serde::{Deserialize, Serialize};
 
-use super::api::{App, Route};
+use super::api::{App, Route, routes};
 use super::asked::JsonBody;
 use super::failure::Failure;
 use crate::money::Currency;
@@ -25,23 +24,54 @@ const LOG_FOR_S: u64 = 3600;
 const LOG_FOR_MOST_S: u64 = 24 * 3600;
 
 /// The terminal.
-pub(super) const ROUTES: &[Route] = &[
-    Route { path: "/v1/status", serve: || get(status) },
-    Route { path: "/v1/metrics", serve: || get(figures) },
-    Route { path: "/v1/log-level", serve: || post(log_level) },
-    Route { path: "/v1/reader/amount", serve: || post(type_amount) },
-];
+pub(super) const ROUTES: &[Route] = routes! {
+    get "/v1/status" => status,
+        Operation::new("status", "The terminal as it stands")
+            .needs(Verb::Status)
+            .answers::<StatusView>(200, "The terminal.", examples::status());
+    get "/v1/metrics" => figures,
+        Operation::new("metrics", "Figures for machines (OpenMetrics)")
+            .text("With a token only where `[till] metrics` is set.")
+            .needs(Verb::Metrics)
+            .answers_text(200, "The figures.", OPEN_METRICS, "# EOF\n");
+    post "/v1/log-level" => log_level,
+        Operation::new("logLevel", "Log more or less for a while")
+            .needs(Verb::Log)
+            .body::<LogRequest>(json!({ "level": "debug", "forS": 600 }))
+            .answers::<Option<LogView>>(200, "What is logged; `null`: as it was started.", json!({ "level": "debug", "leftS": 600 }))
+            .refuses(&[ProblemType::NotPossible]);
+    post "/v1/reader/amount" => type_amount,
+        Operation::new("typeAmount", "Let an amount be typed at the reader; nothing is begun by it")
+            .needs(Verb::TypeAmount)
+            .body::<AmountRequest>(json!({ "currency": "EUR" }))
+            .answers::<AmountTyped>(200, "What was typed.", json!({ "amount": "12.34", "currency": "EUR" }))
+            .refuses(&[ProblemType::Currency, ProblemType::Busy, ProblemType::NotReady]);
+    get "/v1/openapi.json" => description,
+        Operation::new("description", "This description (OpenAPI 3.1)")
+            .needs(Verb::Status)
+            .answers::<serde_json::Map<String, serde_json::Value>>(200, "The description.", json!({ "openapi": "3.1.0" }));
+};
+
+/// The interface as a file describes it (OpenAPI 3.1). It is made from the verbs and their types, and a test holds it
+/// against them; nothing of that is in the agent.
+const DESCRIPTION: &str = include_str!("openapi.json");
 
 #[derive(Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 struct AmountRequest {
+    /// The terminal's, ISO 4217, and may be left out.
     currency: Option<String>,
 }
 
+/// An amount that was typed at the reader.
 #[derive(Serialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema, Deserialize))]
 struct AmountTyped {
+    /// As `12.34`.
     amount: String,
-    currency: &'static str,
+    /// ISO 4217.
+    currency: String,
 }
 
 async fn type_amount(
@@ -56,7 +86,7 @@ async fn type_amount(
         None => app.currency,
     };
     let typed = app.ask_within(&permit, TYPING_DEADLINE, |reply| Command::TypeAmount { currency, reply }).await??;
-    Ok(Json(AmountTyped { amount: typed.decimal(), currency: typed.currency().code() }))
+    Ok(Json(AmountTyped { amount: typed.decimal(), currency: typed.currency().code().to_owned() }))
 }
 
 async fn status(
@@ -69,6 +99,11 @@ async fn status(
     let trouble = status.http.as_ref().and_then(|port| port.trouble.clone());
     status.attention.extend(trouble.map(|text| AttentionView::new(Attention::TillPortClosed, text)));
     Ok(Json(status))
+}
+
+async fn description(Extension(caller): Extension<Caller>) -> Result<Response, Failure> {
+    caller.may(Verb::Status)?;
+    Ok(([(header::CONTENT_TYPE, "application/json")], DESCRIPTION).into_response())
 }
 
 /// One text of bounded length, made between two turns of the agent's loop; what a caller may ask at a time is bounded
@@ -85,6 +120,7 @@ async fn figures(State(app): State<Arc<App>>, Extension(caller): Extension<Calle
 
 /// A level, or back to how the program was started.
 #[derive(Clone, Copy, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 enum WantedLevel {
     Usual,
@@ -94,10 +130,14 @@ enum WantedLevel {
 }
 
 #[derive(Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 struct LogRequest {
+    /// How much; `usual` is as the program was started.
     level: WantedLevel,
+    /// For so many seconds; an hour when nothing is said.
     #[serde(rename = "forS")]
+    #[cfg_attr(feature = "docs", schemars(range(min = 1, max = 86400)))]
     for_s: Option<u64>,
 }
 
