@@ -4,6 +4,7 @@
 
 decimal-separator = ,
 date-and-time = { $day }.{ $month }.{ $year } { $time }
+date-alone = { $day }.{ $month }.{ $year }
 months = Jan. Feb. März Apr. Mai Juni Juli Aug. Sep. Okt. Nov. Dez.
 
 ## Wie ein Vorgang heißt
@@ -140,6 +141,37 @@ merchant-copy = HÄNDLERBELEG
 customer-copy = KUNDENBELEG
 keep-receipt = BELEG BITTE AUFBEWAHREN
 duplicate = KOPIE
+
+## Der Beleg eines Tagesabschlusses
+
+close-of-day = TAGESABSCHLUSS
+close-number = Abschluss
+business-day = Tag
+period-from = Von
+beginning = Beginn
+period-to = Bis
+taken = Eingenommen
+given = Ausgezahlt
+net = SALDO
+nothing-moved = KEIN UMSATZ
+tips-in-sales = Trinkgeld, enthalten
+of-unknown = Storno, unbekannt
+count-declined = Abgelehnt
+count-taken-back = Zurückgenommen
+count-cancelled = Abgebrochen
+count-not-sent = Nicht gesendet
+by-till = NACH KASSE
+by-operator = NACH BEDIENER
+open-items = OFFEN, NICHT MITGEZÄHLT
+nothing-open = NICHTS IST OFFEN
+open-needs-person = BRAUCHT EINEN MENSCHEN
+open-unconfirmed = UNBESTÄTIGT
+open-awaiting-signature = UNTERSCHRIFT PRÜFEN
+open-awaiting-till = BESTÄTIGUNG DER KASSE FEHLT
+open-under-way = NOCH NICHT FERTIG
+open-unreadable = NICHT LESBAR
+open-reserved = RESERVIERT, NICHT GEBUCHT
+and-more = und { $count } weitere
 
 ## Gründe: Karte, Kunde und Geschäft
 

@@ -82,7 +82,7 @@ impl std::fmt::Display for Broken {
 }
 
 impl State {
-    fn violation(&mut self, rule: &'static str, how: String) {
+    pub(super) fn violation(&mut self, rule: &'static str, how: String) {
         let at = self.now();
         self.verdict.violations.push(Violation { rule, how, at });
     }

@@ -20,6 +20,7 @@ use crate::till::{ProblemView, Verb};
 const PARTS_OF_PATHS: &[(&str, &str)] = &[
     ("reference", "The till's own name for the transaction."),
     ("number", "The number in the terminal's journal."),
+    ("close", "The number of the close of day, or `last`."),
     ("id", "The id of the payment at the gateway."),
 ];
 
