@@ -497,8 +497,8 @@ fn a_refused_reversal_is_quarantined_after_a_look_and_retried_daily() {
     assert_eq!(actions, [Action::Tell, Action::Alarm { why }, Action::Print(Paper::Copies)]);
     assert!(matches!(sale.sale.standing(), Standing::Unconfirmed { quarantined: Some(_), .. }));
     assert_eq!(sale.on_at(Event::Nudged, 10), [], "the next sale does not hammer it");
-    assert_eq!(sale.on_at(Event::DeadlinePassed, 10), []);
-    assert_eq!(sale.on_at(Event::DeadlinePassed, 86_500), [query_with(1)]);
+    assert_eq!(sale.on_at(Event::DeadlinePassed, 86_400), []);
+    assert_eq!(sale.on_at(Event::DeadlinePassed, 86_401), [query_with(1)]);
 }
 
 #[test]
