@@ -280,8 +280,8 @@ impl Agent {
         }
     }
 
-    /// What waits for nothing but its answer, its card, its signature or its till is let end; what is looked up goes on after the
-    /// next start.
+    /// What waits for nothing but its answer, its card, its signature or its till is let end; what is looked up goes on
+    /// after the next start.
     fn may_stop(&self, since: Instant) -> bool {
         let runs = |(number, active): (&SaleNumber, &OpenSale)| match active.sale.standing() {
             sale::Standing::Waiting

@@ -287,6 +287,7 @@ fn sale(sales: &Sales, till: &str, reference: &str, amount: (String, String)) ->
         "gateway" => return Err(Refused::Gateway { why }),
         "printer" => return Err(Refused::Printer { why }),
         "nothing-typed" => return Err(Refused::NothingTyped { why }),
+        "no-confirmation" => return Err(Refused::NoConfirmationAwaited { stands: "it has ended".into() }),
         "no-signature" => return Err(Refused::NoSignatureAwaited { stands: "it has ended".into() }),
         "no-receipt" => return Err(Refused::NoReceiptYet { stands: "is at the reader" }),
         _ => {}

@@ -167,8 +167,8 @@ impl State {
             let right = what.kind == wish.payment_type() && what.minor == wish.minor && what.currency == "EUR" && of;
             return (!right).then_some("the till wished something else");
         }
-        // What the agent does by itself: it reverses a wish's own payment, in its currency, or refunds what its till did
-        // not take of it.
+        // What the agent does by itself: it reverses a wish's own payment, in its currency, or refunds what its till
+        // did not take of it.
         let undone = self.bank.ledger.iter().find(|entry| Some(&entry.id) == what.payment.as_ref());
         if let ("RF", Some(paid)) = (what.kind.as_str(), undone) {
             let wish = self.wishes.iter().find(|wish| Some(wish.number) == paid.wish);
