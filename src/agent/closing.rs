@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, VecDeque};
 
 use tokio::sync::oneshot;
 
-use crate::counter::{Close, DaySums, OpenItem, OpenKind, Period};
+use crate::counter::{Close, ClosePeriod, DaySums, OpenItem, OpenKind};
 use crate::follow_up::{Held, History, Left};
 use crate::journal::{self, Ended, Snapshot};
 use crate::printer;
@@ -107,7 +107,7 @@ impl Agent {
         let (to, day) = self.closing.time.tell(unix_ms);
         let after_entry = before.as_ref().map_or(0, |before| before.period.to_entry);
         let number = before.as_ref().map_or(0, |before| before.number).saturating_add(1);
-        let period = Period { after_entry, to_entry, from: before.map(|before| before.period.to), to };
+        let period = ClosePeriod { after_entry, to_entry, from: before.map(|before| before.period.to), to };
         let CloseAsked { till, reference, by, print: _ } = wish;
         let terminal_id = self.config.terminal.id.clone();
         let close = Close { reference, by: Some(by), open, ..Close::empty(number, terminal_id, day, period, till) };

@@ -21,7 +21,7 @@ pub struct Close {
     /// The business day that it closes, as `2026-11-20`.
     pub day: String,
     /// What it covers.
-    pub period: Period,
+    pub period: ClosePeriod,
     /// The till that asked for it.
     pub till: String,
     /// That till's own reference, by which the same close is asked for again; absent when it gave none.
@@ -63,7 +63,7 @@ pub struct Close {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-pub struct Period {
+pub struct ClosePeriod {
     /// The last entry of the close before; zero before the first.
     pub after_entry: i64,
     /// The last entry of this one.
@@ -227,7 +227,7 @@ impl OpenItem {
 impl Close {
     /// A close in which nothing was counted.
     #[must_use]
-    pub fn empty(number: u64, terminal_id: String, day: String, period: Period, till: String) -> Self {
+    pub fn empty(number: u64, terminal_id: String, day: String, period: ClosePeriod, till: String) -> Self {
         Self {
             number,
             terminal_id,

@@ -67,7 +67,7 @@ fn field(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::counter::{OpenKind, Period};
+    use crate::counter::{ClosePeriod, OpenKind};
     use crate::transaction::{Kind, Reference, SaleNumber};
 
     #[test]
@@ -87,7 +87,8 @@ mod tests {
             count: 1,
             sum: "12.34".to_owned(),
         };
-        let period = Period { after_entry: 0, to_entry: 9, from: None, to: "2026-11-22T23:00:00+01:00".to_owned() };
+        let period =
+            ClosePeriod { after_entry: 0, to_entry: 9, from: None, to: "2026-11-22T23:00:00+01:00".to_owned() };
         let (terminal, day, till) = ("12345678".to_owned(), "2026-11-22".to_owned(), "till-1".to_owned());
         let close = Close {
             net: vec![turnover(None, "-7.66")],

@@ -19,6 +19,6 @@ mod csv;
 mod day_sums;
 
 pub use business_day::{DayEnd, NoDayEnd};
-pub use close::{Close, OpenItem, OpenKind, Period, Sum};
+pub use close::{Close, ClosePeriod, OpenItem, OpenKind, Sum};
 pub use csv::csv;
 pub use day_sums::{DaySums, Turnover};

@@ -112,7 +112,7 @@ impl ComposingClose<'_> {
                 continue;
             }
             self.page.push(ReceiptRow::Centred(self.words.open(is).to_owned()));
-            for OpenItem { number, reference, amount, currency, .. } in items.iter().take(NAMED).copied() {
+            for OpenItem { number, reference, amount, currency, .. } in items.iter().take(NAMED) {
                 let reference = reference.as_ref().map_or_else(String::new, |reference| format!(" {reference}"));
                 match amount.as_deref().zip(currency.as_deref()) {
                     Some((amount, currency)) => self.line(&format!("{number}{reference}"), amount, currency),

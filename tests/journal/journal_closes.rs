@@ -4,13 +4,13 @@
 use std::path::Path;
 
 use crate::book::{DAY, NOON, file, leave_open, number, open, open_journal, sell, sql, verify, well};
-use pos_agent::counter::{Close, Period};
+use pos_agent::counter::{Close, ClosePeriod};
 use pos_agent::journal::{Db, adopt};
 use pos_agent::transaction::{Reference, SaleNumber};
 use tempfile::TempDir;
 
 fn close(number: u64, after_entry: i64, to_entry: i64) -> Close {
-    let period = Period { after_entry, to_entry, from: None, to: "2026-11-20T13:00:00+01:00".to_owned() };
+    let period = ClosePeriod { after_entry, to_entry, from: None, to: "2026-11-20T13:00:00+01:00".to_owned() };
     let (terminal, day, till) = ("12345678".to_owned(), "2026-11-20".to_owned(), "till-1".to_owned());
     let reference = Some(Reference::parse(format!("Z{number}")).unwrap());
     Close { reference, ..Close::empty(number, terminal, day, period, till) }

@@ -1,5 +1,5 @@
-//! `pos-agent close` against the real program: made, shown, listed, exported and printed again, with the exit codes that
-//! a script goes by.
+//! `pos-agent close` against the real program: made, shown, listed, exported and printed again, with the exit codes
+//! that a script goes by.
 
 use std::process::{Command, Output};
 

@@ -1,7 +1,7 @@
 //! Storms: shops with several tills and many sales, in which everything goes wrong at random, several times and at
 //! once: power, gateway, reader, printer, disk, clock, token, certificate. Then the weather heals, and everything must
-//! settle by itself; the ledger, what the tills were told and the receipts agree (`world/verdict.rs`), and the closes of
-//! day that somebody makes meanwhile are the ledger but for what they name as open (`world/closes.rs`).
+//! settle by itself; the ledger, what the tills were told and the receipts agree (`world/verdict.rs`), and the closes
+//! of day that somebody makes meanwhile are the ledger but for what they name as open (`world/closes.rs`).
 //!
 //! A seed is a storm, and gives the same one each time: `POS_AGENT_SEED=17 cargo test --test storms -- --nocapture`.
 //! It tells its story when something was wrong. `POS_AGENT_STORMS=100000` makes so many.
