@@ -174,6 +174,8 @@ async fn every_problem_of_the_list_is_met() {
     requests.extend([
         get_request("/", ""),
         get_request("/v1/sales/none", ""),
+        get_request("/v1/closes/7", ""),
+        get_request("/v1/closes/7", "Accept: image/png\r\n"),
         get_request("/v1/sales/r/cancel", ""),
         post_request("/v1/sales", "", b"{}"),
         post_request("/v1/sales", JSON, b"[]"),

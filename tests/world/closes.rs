@@ -24,8 +24,16 @@ use super::{State, World};
 /// Minor units by currency; with a minus what was given.
 type Money = BTreeMap<String, i128>;
 
-/// How the world stood: what the ledger holds of each wish, and how much its till was told.
-type Standing = BTreeMap<usize, (Money, usize)>;
+/// How the world stood: what the ledger holds of each wish, and how much its till was told; and what was given back of
+/// it because its till took a part.
+type Standing = BTreeMap<(usize, Part), (Money, usize)>;
+
+/// A wish is one transaction, or two: the refund of what its till did not take is one of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Part {
+    Itself,
+    Rest,
+}
 
 /// A close that a till was told of.
 #[derive(Clone, Debug)]
@@ -82,15 +90,30 @@ impl State {
 
     fn standing(&mut self) -> Standing {
         self.bank_goes_on();
-        let wishes = self.wishes.iter();
-        wishes.map(|wish| (wish.number, (self.moved_by(wish), wish.told.len()))).collect()
+        let both = |wish: &Wish| {
+            let itself = ((wish.number, Part::Itself), (self.moved_by(wish), wish.told.len()));
+            [itself, ((wish.number, Part::Rest), (self.given_back_of(wish), 0))]
+        };
+        self.wishes.iter().flat_map(both).collect()
     }
 
     /// What the ledger says that a wish has moved.
     fn moved_by(&self, wish: &Wish) -> Money {
-        let mut money = Money::new();
         let may_be_sent_again = matches!(wish.payment_type(), "CP" | "RF" | "RV");
-        for entry in self.entries(wish).filter(|entry| !(entry.again && may_be_sent_again)) {
+        self.sum(self.entries(wish).filter(|entry| !(entry.again && may_be_sent_again)))
+    }
+
+    /// What the ledger says that the agent has refunded of it by itself.
+    fn given_back_of(&self, wish: &Wish) -> Money {
+        let paid = |entry: &&Entry| self.entries(wish).any(|paid| Some(&paid.id) == entry.refers_to.as_ref());
+        let refunds =
+            self.bank.ledger.iter().filter(|entry| entry.wish.is_none() && entry.kind == "RF" && !entry.again);
+        self.sum(refunds.filter(paid))
+    }
+
+    fn sum<'a>(&self, entries: impl Iterator<Item = &'a Entry>) -> Money {
+        let mut money = Money::new();
+        for entry in entries {
             let moved = i128::from(entry.stands()) * self.way(entry);
             if moved != 0 {
                 *money.entry(entry.currency.clone()).or_default() += moved;
@@ -143,8 +166,12 @@ impl State {
             .collect();
         let mut certain = Money::new();
         let mut perhaps: Vec<[Money; 2]> = Vec::new();
-        for wish in self.wishes.iter().filter(|wish| !open.contains(wish.reference.as_str())) {
-            let (before, after) = (&asked[&wish.number], &heard[&wish.number]);
+        let parts = self.wishes.iter().flat_map(|wish| {
+            let rest = format!("{}-rest", wish.reference);
+            [((wish.number, Part::Itself), wish.reference.clone()), ((wish.number, Part::Rest), rest)]
+        });
+        for (part, _) in parts.filter(|(_, reference)| !open.contains(reference.as_str())) {
+            let (before, after) = (&asked[&part], &heard[&part]);
             if before == after {
                 add(&mut certain, &after.0);
             } else {
