@@ -99,6 +99,7 @@ struct ClosesQuery {
     #[cfg_attr(feature = "docs", schemars(range(min = 1, max = 100)))]
     limit: Option<u32>,
     /// The `next` of an earlier answer: those before it.
+    #[cfg_attr(feature = "docs", schemars(regex(pattern = "^[0-9]{1,19}$")))]
     cursor: Option<String>,
 }
 

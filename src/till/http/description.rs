@@ -133,6 +133,7 @@ impl Operation {
             let schema = match part {
                 "reference" => reference(),
                 "number" => json!({ "type": "integer", "format": "uint64", "minimum": 0 }),
+                "close" => json!({ "type": "string", "pattern": "^(last|[0-9]{1,19})$" }),
                 _ => json!({ "type": "string", "minLength": 1 }),
             };
             parameters
