@@ -77,6 +77,8 @@ impl Sale {
     pub(super) fn alarm_if_reversed_in_part(&self, step: Step, amount: Amount) -> Step {
         match self.order.kind() {
             Kind::Reversal => alarm_of_a_part(step, amount, self.amount),
+            // The bank gives back less than the till did not take.
+            Kind::Refund if amount != self.amount => step.then(self.rest_stays(&Reason::PartialNotTaken.with(amount))),
             _ => step,
         }
     }
