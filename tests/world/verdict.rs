@@ -360,8 +360,11 @@ impl State {
                     Told::Approved { minor } => Some(*minor),
                     _ => None,
                 });
-                // A bank may approve a refund in part; what was asked of it is judged where it is asked.
-                let right = back.len() == 1 && given == *minor && whole.is_none_or(|whole| *minor <= rest_of(whole));
+                // Only the bank can make it less, by approving less than it was asked for.
+                let right = back.len() == 1
+                    && given == *minor
+                    && whole.is_none_or(|whole| back.iter().all(|entry| entry.asked == rest_of(whole)))
+                    && back.iter().all(|entry| entry.approved == *minor);
                 (!right).then(|| ("the rest that was given back is another one", how()))
             }
             Some(Told::Unconfirmed { needs_a_person: true }) => None,
