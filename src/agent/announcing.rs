@@ -34,8 +34,7 @@ impl Agent {
             text: view.text.clone(),
             sale: Some(Box::new(view)),
         };
-        // Nobody listening is no fault.
-        let _ = self.progress.send(progress);
+        self.progress.send(progress);
     }
 
     /// A sale ended because of a fault of the terminal's side, that of the gateway and of the way to it included: once,
@@ -69,7 +68,7 @@ impl Agent {
             text,
             sale: None,
         };
-        let _ = self.progress.send(progress);
+        self.progress.send(progress);
     }
 
     /// Something that a person must hear of: in the log as an error, and as a step `alarm` for whoever listens. As long
@@ -96,7 +95,7 @@ impl Agent {
             text: self.printers.letterhead.words.alarm(why),
             sale: None,
         };
-        let _ = self.progress.send(progress);
+        self.progress.send(progress);
     }
 
     /// A word about a sale that may be over, to its till alone.
@@ -107,7 +106,7 @@ impl Agent {
             return;
         };
         let (reference, step, text) = (reference.to_string(), step.to_owned(), text.to_owned());
-        let _ = self.progress.send(Progress { till, reference, step, text, sale: None });
+        self.progress.send(Progress { till, reference, step, text, sale: None });
     }
 
     /// Something about the terminal itself: every till hears it, so it names no sale.
@@ -119,7 +118,7 @@ impl Agent {
             text: text.to_owned(),
             sale: None,
         };
-        let _ = self.progress.send(progress);
+        self.progress.send(progress);
     }
 
     /// What the printer reports is shown, and changes no sale.

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use tokio::sync::{broadcast, mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot};
 
 use crate::counter::Close;
 use crate::money::{Amount, Currency};
@@ -17,6 +17,7 @@ use crate::transaction::{PaymentId, ReceiptCopy, Reference, SaleNumber, Taken, W
 mod closes;
 pub mod http;
 mod problem;
+mod progress_log;
 mod refused;
 mod rights;
 mod sale_view;
@@ -28,6 +29,7 @@ mod wanted;
 
 pub use closes::{CloseAsked, CloseView, ShownClose, WhichClose};
 pub use problem::{ProblemType, ProblemView};
+pub use progress_log::{Missed, NoProgressId, ProgressId, ProgressListener, ProgressLog};
 pub use refused::Refused;
 pub use rights::{Caller, Denied, Permit, Verb};
 pub use sale_view::{CancelView, Cancelled, CardView, LaterView, SaleState, SaleView, ToConfirm};
@@ -242,7 +244,7 @@ pub struct Wires {
     /// What the tills ask, in their order.
     pub commands: mpsc::Receiver<Command>,
     /// Where every step is announced.
-    pub progress: broadcast::Sender<Progress>,
+    pub progress: ProgressLog,
 }
 
 /// One step that a cashier should see.

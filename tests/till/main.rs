@@ -9,6 +9,7 @@
 //! | `closes` | closes of day: made, listed, shown in three forms, printed again |
 //! | `confirmation` | a sale that its till confirms: every answer, silence, and a power cut before it |
 //! | `listing` | long lists, many at once |
+//! | `events` | server-sent events: whose they are, and going on after the last one |
 //! | `doors` | hostile neighbours at the tills' doors, and sockets that systemd hands over |
 //! | `metrics` | the figures for machines |
 
@@ -26,6 +27,7 @@ mod program;
 mod closes;
 mod confirmation;
 mod doors;
+mod events;
 mod listing;
 mod metrics;
 mod rights;

@@ -22,7 +22,7 @@ use std::time::Duration;
 use axum::extract::DefaultBodyLimit;
 use axum::routing::MethodRouter;
 use axum::{Router, middleware};
-use tokio::sync::{broadcast, mpsc, oneshot, watch};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::timeout;
 
 use super::asked::MAX_BODY;
@@ -31,7 +31,7 @@ use super::guard::{Door, guard, in_json};
 use super::places::count;
 use super::{Stopped, closes, confirm, events, lists, payments, receipts, sales, terminal};
 use crate::money::Currency;
-use crate::till::{Command, Permit, PortView, ProblemType, Progress};
+use crate::till::{Command, Permit, PortView, ProblemType, ProgressLog};
 
 /// The agent answers within one write of the journal; a slow SD card needs a second.
 const ANSWER_DEADLINE: Duration = Duration::from_secs(10);
@@ -39,7 +39,7 @@ const ANSWER_DEADLINE: Duration = Duration::from_secs(10);
 /// What every verb needs.
 pub(super) struct App {
     pub(super) commands: mpsc::Sender<Command>,
-    pub(super) progress: broadcast::Sender<Progress>,
+    pub(super) progress: ProgressLog,
     pub(super) currency: Currency,
     pub(super) stopped: Stopped,
     /// How the port stands; `None` when no till has a token.
