@@ -65,6 +65,7 @@ mod payments;
 mod places;
 mod receipts;
 mod sales;
+mod searching;
 mod terminal;
 mod writing;
 

@@ -79,6 +79,19 @@ pub enum Command {
         /// The sales.
         reply: oneshot::Sender<Result<Vec<SaleView>, Refused>>,
     },
+    /// The sales with a number above `above` and below `below`, newest first, at most `limit`.
+    ListNewest {
+        /// The till's name; `None` is every till's.
+        till: Option<String>,
+        /// Sequence number to end before.
+        above: SaleNumber,
+        /// Sequence number to begin under.
+        below: SaleNumber,
+        /// At most so many.
+        limit: u32,
+        /// The sales.
+        reply: oneshot::Sender<Result<Vec<SaleView>, Refused>>,
+    },
     /// Count for the closing of a day.
     Totals {
         /// The till's name; `None` is every till's.

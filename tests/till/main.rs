@@ -10,6 +10,7 @@
 //! | `confirmation` | a sale that its till confirms: every answer, silence, and a power cut before it |
 //! | `listing` | long lists, many at once |
 //! | `events` | server-sent events: whose they are, and going on after the last one |
+//! | `searching` | lists that are looked through, page by page |
 //! | `doors` | hostile neighbours at the tills' doors, and sockets that systemd hands over |
 //! | `metrics` | the figures for machines |
 
@@ -31,5 +32,6 @@ mod events;
 mod listing;
 mod metrics;
 mod rights;
+mod searching;
 mod status;
 mod till_http;

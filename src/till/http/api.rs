@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `sales` | one transaction: begin, show, cancel, judge a signature, settle |
 //! | `confirm` | what a till takes of a sale that it confirms |
-//! | `lists` | many: the list, the sums |
+//! | `lists` | many: the list and its search, the sums |
 //! | `receipts` | a receipt, read or printed again |
 //! | `closes` | closes of day |
 //! | `events` | every step as it happens |
