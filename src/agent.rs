@@ -40,6 +40,7 @@ mod task_results;
 mod tills;
 mod turns;
 mod typing;
+mod waiting;
 
 use std::future::Future;
 use std::time::Duration;

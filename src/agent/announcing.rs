@@ -24,6 +24,13 @@ impl Agent {
             SaleState::AwaitingTill => "confirm-needed",
             state => state.as_str(),
         };
+        if let Some(active) = self.sales.open.get_mut(&number) {
+            active.step = Some(step);
+        }
+        let view = match self.sales.open.get(&number) {
+            Some(active) => self.with_its_wait(&active.sale, view),
+            None => view,
+        };
         let outcome = view.outcome.map(OutcomeWord::as_str);
         tracing::info!(sale = number.get(), step, outcome, reason = view.reason, "sale");
         self.answer_cancels(number);
@@ -55,11 +62,15 @@ impl Agent {
     }
 
     /// A step of the reader, for the cashier.
-    pub(super) fn announce_step(&self, number: SaleNumber, step: &ReaderProgress) {
-        let Some(active) = self.sales.open.get(&number) else {
+    pub(super) fn announce_step(&mut self, number: SaleNumber, step: &ReaderProgress) {
+        let Some(active) = self.sales.open.get_mut(&number) else {
             return;
         };
         let (word, text) = step_words(&self.printers.letterhead.words, step);
+        active.step = Some(word);
+        if step.has_a_card() {
+            active.card_until = None;
+        }
         let order = active.sale.order();
         let progress = Progress {
             till: order.till.clone(),

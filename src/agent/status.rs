@@ -80,6 +80,7 @@ impl Agent {
         StatusView {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             terminal_id: self.config.terminal.id.clone(),
+            merchant: self.config.terminal.merchant.clone(),
             currency: Some(self.config.terminal.currency.clone()),
             ready: reader.state == ReaderState::Ready
                 && !matches!(journal.state, JournalState::Full | JournalState::CannotBeWritten)

@@ -685,7 +685,7 @@ async fn what_all_tills_hear_names_no_sale() {
     terminal.agent.references_listed(Ok(vec![reference(1), reference(7)]));
     let mut words = Vec::new();
     while let Some(Ok(step)) = heard.try_next() {
-        let strange = if step.till == "till-1" { Vec::new() } else { strange_in(&*step, &[], &[1, 2, 7]) };
+        let strange = if step.till == "till-1" { Vec::new() } else { strange_in(&**step, &[], &[1, 2, 7]) };
         assert_eq!(strange, [""; 0], "{step:?}");
         assert!(!step.till.is_empty() || !step.text.contains("sale "), "{step:?}");
         words.push((step.till.clone(), step.reference.clone(), step.step.clone()));

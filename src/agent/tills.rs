@@ -65,9 +65,9 @@ impl Agent {
                 let settled = self.settle_sale(number, keep, &by);
                 let _ = reply.send(settled);
             }
-            Command::Receipt { till, reference, copy, reply } => {
+            Command::Receipt { till, reference, copy, width, reply } => {
                 let found = self.find_with_receipt(&till, &reference);
-                drop(reply.send(found.map(|sale| self.receipt_text(&sale, copy))));
+                drop(reply.send(found.map(|sale| Box::new(self.receipt_view(&sale, copy, width)))));
             }
             Command::Print { till, reference, copy, reply } => {
                 let found = self.find_with_receipt(&till, &reference);

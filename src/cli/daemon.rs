@@ -102,11 +102,6 @@ impl Daemon {
         serde_json::from_slice(&bytes).map_err(lost)
     }
 
-    pub(super) async fn get_text(&self, path: &str) -> Result<String, Error> {
-        let bytes = within(ANSWER_DEADLINE, self.body(Method::GET, path, String::new())).await?;
-        String::from_utf8(bytes).map_err(lost)
-    }
-
     /// What the path shows in the form of this media type.
     pub(super) async fn get_as(&self, path: &str, media: &str) -> Result<String, Error> {
         let text = async {
@@ -237,7 +232,7 @@ async fn within<T>(deadline: Duration, asked: impl Future<Output = Result<T, Err
     timeout(deadline, asked).await.unwrap_or_else(|_| Err(lost("it does not answer")))
 }
 
-fn lost(why: impl ToString) -> Error {
+pub(super) fn lost(why: impl ToString) -> Error {
     Error::Lost { why: why.to_string() }
 }
 

@@ -199,6 +199,7 @@ mod tests {
         StatusView {
             version: "0.0.9".to_owned(),
             terminal_id: "1".to_owned(),
+            merchant: Vec::new(),
             currency: None,
             ready: false,
             busy: false,

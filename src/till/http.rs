@@ -48,6 +48,7 @@ use crate::config::{self, SecretError};
 use crate::money::Currency;
 use crate::systemd::Sockets;
 
+mod accept;
 mod api;
 mod asked;
 mod bind;
@@ -63,6 +64,7 @@ mod guard;
 mod lists;
 mod payments;
 mod places;
+mod receipt_page;
 mod receipts;
 mod sales;
 mod searching;

@@ -18,6 +18,7 @@ mod closes;
 pub mod http;
 mod problem;
 mod progress_log;
+mod receipt_view;
 mod refused;
 mod rights;
 mod sale_view;
@@ -29,7 +30,8 @@ mod wanted;
 
 pub use closes::{CloseAsked, CloseView, ShownClose, WhichClose};
 pub use problem::{ProblemType, ProblemView};
-pub use progress_log::{Missed, NoProgressId, ProgressId, ProgressListener, ProgressLog};
+pub use progress_log::{Announced, Missed, NoProgressId, ProgressId, ProgressListener, ProgressLog};
+pub use receipt_view::{ReceiptRowIs, ReceiptRowView, ReceiptView};
 pub use refused::Refused;
 pub use rights::{Caller, Denied, Permit, Verb};
 pub use sale_view::{CancelView, Cancelled, CardView, LaterView, SaleState, SaleView, ToConfirm};
@@ -190,7 +192,7 @@ pub enum Command {
         /// The sale as it stands.
         reply: oneshot::Sender<Result<SaleView, Refused>>,
     },
-    /// A receipt as text.
+    /// A receipt, to be read.
     Receipt {
         /// The till's name.
         till: String,
@@ -198,8 +200,10 @@ pub enum Command {
         reference: Reference,
         /// Whose copy.
         copy: ReceiptCopy,
-        /// Lines separated by line feeds.
-        reply: oneshot::Sender<Result<String, Refused>>,
+        /// Characters of a line; `None`: as on the terminal's paper.
+        width: Option<u8>,
+        /// The receipt.
+        reply: oneshot::Sender<Result<Box<ReceiptView>, Refused>>,
     },
     /// Print a receipt again, marked as a duplicate.
     Print {

@@ -3,13 +3,16 @@
 //! A listener is a place in the log and keeps nothing of its own. Whoever is so slow that the log has gone past its
 //! place has missed steps, and is told so: how things stand it asks anew.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::fmt;
 use std::hash::{BuildHasher, Hasher, RandomState};
+use std::ops::Deref;
 use std::str::FromStr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 use super::Progress;
 
@@ -22,9 +25,16 @@ struct Log {
     /// This start of the agent.
     start: u64,
     most: usize,
-    kept: Mutex<VecDeque<Arc<Progress>>>,
+    kept: Mutex<VecDeque<Arc<Announced>>>,
     /// The number of the newest step; the first one is 1.
     newest: watch::Sender<u64>,
+}
+
+/// A step, and when it was announced.
+#[derive(Debug)]
+pub struct Announced {
+    at: Instant,
+    step: Progress,
 }
 
 /// A step's name among all steps of all starts: the start as a random number, so that no clock can make two starts the
@@ -63,7 +73,7 @@ impl ProgressLog {
         if kept.len() == self.0.most {
             kept.pop_front();
         }
-        kept.push_back(Arc::new(step));
+        kept.push_back(Arc::new(Announced { at: Instant::now(), step }));
         self.0.newest.send_modify(|newest| *newest += 1);
     }
 
@@ -101,7 +111,7 @@ impl ProgressLog {
 }
 
 impl Log {
-    fn kept(&self) -> MutexGuard<'_, VecDeque<Arc<Progress>>> {
+    fn kept(&self) -> MutexGuard<'_, VecDeque<Arc<Announced>>> {
         // A step is put in by one call: what a panic left behind is whole.
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -112,7 +122,7 @@ impl ProgressListener {
     ///
     /// # Errors
     /// [`Missed`]: the log has gone past it.
-    pub async fn next(&mut self) -> Result<Arc<Progress>, Missed> {
+    pub async fn next(&mut self) -> Result<Arc<Announced>, Missed> {
         loop {
             if let Some(heard) = self.try_next() {
                 return heard;
@@ -123,7 +133,7 @@ impl ProgressListener {
     }
 
     /// The next step, when there is one already.
-    pub fn try_next(&mut self) -> Option<Result<Arc<Progress>, Missed>> {
+    pub fn try_next(&mut self) -> Option<Result<Arc<Announced>, Missed>> {
         let kept = self.log.kept();
         let newest = *self.newest.borrow_and_update();
         let behind = usize::try_from(newest - self.heard).unwrap_or(usize::MAX);
@@ -142,6 +152,30 @@ impl ProgressListener {
     #[must_use]
     pub fn heard(&self) -> ProgressId {
         ProgressId { start: self.log.start, number: self.heard }
+    }
+}
+
+impl Deref for Announced {
+    type Target = Progress;
+
+    fn deref(&self) -> &Progress {
+        &self.step
+    }
+}
+
+impl Announced {
+    /// The step as it is told now: of a wait so much less is left as has gone by since.
+    #[must_use]
+    pub fn now(&self) -> Cow<'_, Progress> {
+        let gone_s = self.at.elapsed().as_secs();
+        match self.step.sale.as_ref().and_then(|sale| sale.left_s) {
+            Some(left_s) if gone_s > 0 => {
+                let mut step = self.step.clone();
+                step.sale.iter_mut().for_each(|sale| sale.left_s = Some(left_s.saturating_sub(gone_s)));
+                Cow::Owned(step)
+            }
+            _ => Cow::Borrowed(&self.step),
+        }
     }
 }
 

@@ -42,6 +42,9 @@ pub struct StatusView {
     pub version: String,
     /// Terminal id.
     pub terminal_id: String,
+    /// What stands at the head of each receipt: the shop's name, its street, its town.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub merchant: Vec<String>,
     /// Its currency, ISO 4217; absent when the agent is an earlier one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub currency: Option<String>,

@@ -13,8 +13,8 @@ use pos_agent::systemd::Sockets;
 use pos_agent::till::http::{self, Bound};
 use pos_agent::till::{
     Attention, AttentionView, ClockState, ClockView, Command, GatewayState, GatewayView, JournalState, JournalView,
-    LogView, PrintView, PrinterState, PrinterView, Progress, ProgressLog, ReaderState, ReaderView, Refused,
-    RequestFields, SaleState, SaleView, StatusView, Wanted,
+    LogView, PrintView, PrinterState, PrinterView, Progress, ProgressLog, ReaderState, ReaderView, ReceiptRowIs,
+    ReceiptRowView, ReceiptView, Refused, RequestFields, SaleState, SaleView, StatusView, Wanted,
 };
 use pos_agent::transaction::{Kind, OutcomeWord, Reference, SaleNumber};
 use tokio::sync::{mpsc, oneshot, watch};
@@ -230,8 +230,13 @@ async fn play(
                 let why = format!("sale {number} does not wait for a person's decision");
                 let _ = reply.send(known.ok_or(Refused::NotPossible { why }));
             }
-            Command::Receipt { reference, copy, reply, .. } => {
-                let _ = reply.send(Ok(format!("{copy:?} copy of {reference}\nGrüße\n")));
+            Command::Receipt { till, reference, copy, width, reply } => {
+                let text = format!("{copy:?} copy of {reference}\nGrüße\n");
+                let row = ReceiptRowView { is: ReceiptRowIs::Bold, text: "<script>".into(), value: String::new() };
+                let (number, language, width) = (SaleNumber::new(1), "de".into(), width.unwrap_or(42));
+                let rows = vec![row];
+                let view = ReceiptView { till, reference, number, copy, language, width, text, rows };
+                let _ = reply.send(Ok(Box::new(view)));
             }
             Command::Print { reference, copy, reply, .. } => {
                 let printer = format!("{copy:?} of {reference}");
@@ -253,6 +258,7 @@ async fn play(
                     health: None,
                     version: "1.2.3".into(),
                     terminal_id: "4711".into(),
+                    merchant: vec!["Corner Shop".into()],
                     currency: Some("EUR".into()),
                     ready: true,
                     busy: false,
@@ -336,6 +342,10 @@ fn sale(sales: &Sales, till: &str, reference: &str, amount: (String, String)) ->
             card: None,
             status_text: None,
             registration: None,
+            step: None,
+            until: None,
+            left_s: None,
+            wait_s: None,
             answer: Default::default(),
         }),
     }

@@ -11,6 +11,8 @@
 //! | `listing` | long lists, many at once |
 //! | `events` | server-sent events: whose they are, and going on after the last one |
 //! | `searching` | lists that are looked through, page by page |
+//! | `receipts` | receipts as text, as data and as a page |
+//! | `waits` | what a sale waits for, and how long |
 //! | `doors` | hostile neighbours at the tills' doors, and sockets that systemd hands over |
 //! | `metrics` | the figures for machines |
 
@@ -31,7 +33,9 @@ mod doors;
 mod events;
 mod listing;
 mod metrics;
+mod receipts;
 mod rights;
 mod searching;
 mod status;
 mod till_http;
+mod waits;

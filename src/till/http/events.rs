@@ -114,7 +114,7 @@ async fn forward(
             heard = progress.next() => match heard {
                 Ok(step) if step.till.is_empty() || permit.hears(&step.till) => {
                     told = progress.heard();
-                    Some(event(told, &step).into())
+                    Some(event(told, &step.now()).into())
                 }
                 Ok(_) => None,
                 Err(Missed) => {
