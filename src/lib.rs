@@ -70,6 +70,8 @@ pub mod sale;
 pub mod follow_up;
 // The sums of a closing.
 pub mod totals;
+// What belongs to a shop's day beside its transactions: who stands at the counter, and what each may do.
+pub mod counter;
 // What survives the power: SQLite, written before anything is done.
 pub mod journal;
 // The gateway's settlement file against the journal.

@@ -1,4 +1,4 @@
-//! What the agent's own tasks bring back: answers of the gateway, and pages of the journal. An answer that names
+//! What the agent's own tasks bring back: answers of the gateway, pages of the journal, and digests of PINs. An answer that names
 //! another transaction's payment is none to this request.
 
 use std::time::Duration;
@@ -15,6 +15,7 @@ use crate::words::Message;
 use super::Agent;
 use super::counting::Counting;
 use super::journal_desk::refused_by_journal;
+use super::operators::PinReckoned;
 
 /// What a spawned task brought.
 pub(super) enum TaskResult {
@@ -52,6 +53,7 @@ pub(super) enum TaskResult {
         page: Result<Vec<Sale>, journal::Error>,
         counting: Box<Counting>,
     },
+    Pin(Box<PinReckoned>),
     Listed {
         sales: Result<Vec<Sale>, journal::Error>,
         reply: oneshot::Sender<Result<Vec<SaleView>, Refused>>,
@@ -102,6 +104,7 @@ impl Agent {
                 let _ = reply.send(self.strange(references).map_err(|error| error.to_string()));
                 return;
             }
+            TaskResult::Pin(reckoned) => return self.pin_reckoned(*reckoned),
             TaskResult::Counted { page, counting } => return self.counted(page, *counting),
             TaskResult::Listed { sales, reply } => {
                 let sales = sales.map_err(refused_by_journal);

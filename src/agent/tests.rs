@@ -172,7 +172,7 @@ fn lost() -> Answer {
 
 fn refund(till: &str, of: EarlierName, minor: u64, rights: &[Right]) -> Wanted {
     let rights = rights.iter().copied().collect();
-    let token = TillToken { till: till.to_owned(), token_file: "token".into(), rights };
+    let token = TillToken { till: till.to_owned(), token_file: "token".into(), rights, operator: true };
     Wanted {
         till: till.to_owned(),
         reference: Reference::parse("new").unwrap(),

@@ -82,6 +82,34 @@ pub enum Code {
     Forbidden,
     /// A token is missing.
     Unauthorized,
+    /// Somebody must be signed in.
+    OperatorRequired,
+    /// The operator who is signed in may not.
+    OperatorRole,
+    /// The name or the PIN is wrong.
+    WrongPin,
+    /// Nobody is signed in with this session.
+    SessionEnded,
+    /// A supervisor must confirm.
+    SupervisorNeeded,
+    /// No supervisor has confirmed this command.
+    NotApproved,
+    /// It is no supervisor who would confirm.
+    NoSupervisor,
+    /// After too many wrong PINs nobody may try for a while.
+    OperatorLocked,
+    /// Another PIN is being looked at.
+    PinUnderWay,
+    /// No operator has this name.
+    NoSuchOperator,
+    /// An operator has this name already.
+    OperatorExists,
+    /// No more operators can be added.
+    TooManyOperators,
+    /// No operator can have such a name.
+    Operator,
+    /// It is no PIN.
+    Pin,
     /// The daemon does not know what is asked.
     NotFound,
     /// The daemon does not know what is asked in this way.
@@ -106,7 +134,13 @@ impl Code {
     /// The exit code that goes with it.
     pub(super) fn exit(self) -> Exit {
         match self {
-            Self::Usage | Self::Amount | Self::Currency | Self::Reference | Self::Malformed => Exit::Usage,
+            Self::Usage
+            | Self::Amount
+            | Self::Currency
+            | Self::Reference
+            | Self::Operator
+            | Self::Pin
+            | Self::Malformed => Exit::Usage,
             Self::Unconfirmed => Exit::Unconfirmed,
             Self::Cancelled => Exit::Cancelled,
             Self::Data
@@ -115,7 +149,10 @@ impl Code {
             | Self::NotPossible
             | Self::Parameter
             | Self::NoSignatureAwaited
-            | Self::NoReceiptYet => Exit::Data,
+            | Self::NoReceiptYet
+            | Self::NoSuchOperator
+            | Self::OperatorExists
+            | Self::TooManyOperators => Exit::Data,
             Self::NotSent
             | Self::NoDaemon
             | Self::DaemonLost
@@ -126,9 +163,19 @@ impl Code {
             | Self::TooManyRequests
             | Self::TooManyListeners
             | Self::ListUnderWay
+            | Self::OperatorLocked
+            | Self::PinUnderWay
             | Self::NoPlace => Exit::NotSent,
             Self::File | Self::Journal => Exit::Io,
-            Self::NotPermitted | Self::Forbidden => Exit::NoPermission,
+            Self::NotPermitted
+            | Self::Forbidden
+            | Self::OperatorRequired
+            | Self::OperatorRole
+            | Self::WrongPin
+            | Self::SessionEnded
+            | Self::SupervisorNeeded
+            | Self::NotApproved
+            | Self::NoSupervisor => Exit::NoPermission,
             Self::Configuration => Exit::Config,
             Self::Software
             | Self::Printer

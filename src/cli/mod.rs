@@ -2,12 +2,15 @@
 //!
 //! `run` is the daemon; `boards`, `check`, `doctor`, `parameters`, `reasons`, `reconcile`, `setup` and the verbs below
 //! `journal` look for themselves; every other verb talks to the running daemon over its Unix socket, with the same
-//! requests that a till would send. Nothing here decides about money.
+//! requests that a till would send, `operator` also to the journal when no daemon runs. Nothing here decides about
+//! money.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::{Args, Parser, Subcommand};
+use tokio::sync::OnceCell;
 
 use self::daemon::Daemon;
 use crate::config::{self, DEFAULT_PATH};
@@ -26,9 +29,11 @@ mod health;
 mod journal;
 mod log_level;
 mod memory;
+mod operator;
 mod out;
 mod parameters;
 mod payment;
+mod person;
 mod reasons;
 mod receipt;
 mod reconcile;
@@ -130,6 +135,8 @@ enum Verb {
     Health(health::Health),
     /// Log more or less for a while
     LogLevel(log_level::LogLevel),
+    /// Add and remove the people at the counter, and give them a PIN
+    Operator(operator::Operator),
     /// Every reason that a sale, the log or the status names, in words
     Reasons(reasons::Reasons),
     /// The gateway's parameters: list them, explain one, check values or a whole form
@@ -193,13 +200,14 @@ impl Arguments {
             }
             Verb::Health(verb) => runtime.block_on(verb.run()),
             Verb::LogLevel(verb) => runtime.block_on(verb.run()),
+            Verb::Operator(verb) => runtime.block_on(verb.run()),
             Verb::Reasons(verb) => verb.run(),
             Verb::Parameters(verb) => verb.run(),
         }
     }
 }
 
-/// Which daemon to talk to.
+/// Which daemon to talk to, and who talks.
 #[derive(Debug, Args)]
 struct Where {
     /// The daemon's configuration, for the place of its socket [default: /etc/pos-agent/config.toml if it can be read]
@@ -208,6 +216,12 @@ struct Where {
     /// The daemon's Unix socket
     #[arg(long, value_name = "PATH")]
     socket: Option<PathBuf>,
+    /// Sign in as this operator; the PIN is asked for, or is a line of standard input when nobody is there
+    #[arg(long, value_name = "NAME")]
+    operator: Option<String>,
+    /// Its session, once it is open: the PIN is asked for once.
+    #[arg(skip)]
+    session: Arc<OnceCell<String>>,
 }
 
 impl Where {
@@ -221,6 +235,6 @@ impl Where {
                 till.socket.path
             }
         };
-        Ok(Daemon::at(socket))
+        Ok(Daemon::at(socket).asked_by(self.operator.clone(), Arc::clone(&self.session)))
     }
 }

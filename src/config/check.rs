@@ -16,7 +16,7 @@ use super::{
     CodePage, Config, Gateway, Journal, LOCAL, Location, ManualEntryCommand, Part, Printer, Reader, Right, Terminal,
     Till, TillPeer, is_nameless, qr_parts,
 };
-use super::{assumptions, files};
+use super::{assumptions, files, operators};
 use crate::money::{Amount, Currency};
 use crate::words::Language;
 
@@ -99,6 +99,7 @@ impl Config {
         printers(&mut found, &self.printer);
         till(&mut found, &self.till);
         journal(&mut found, &self.journal);
+        operators::check(&mut found, &self.operators, Currency::from_code(&self.terminal.currency).ok());
         found.0
     }
 }

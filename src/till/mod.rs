@@ -14,13 +14,17 @@ use crate::money::{Amount, Currency};
 use crate::transaction::{Kind, OutcomeWord, PaymentId, ReceiptCopy, Reference, SaleNumber, Who};
 
 pub mod http;
+mod operators;
 mod rights;
 mod serve;
 mod status;
 mod totals;
 mod wanted;
 
-pub use rights::{Caller, Denied, Permit, Verb};
+pub use operators::{
+    ApprovalView, OperatorCommand, OperatorRefused, OperatorView, OperatorsView, SessionView,
+};
+pub use rights::{Caller, Denied, Permit, Presence, SignedIn, Verb};
 pub use serve::{Error, Served, serve};
 pub use status::{
     Attention, AttentionView, ClockState, ClockView, ConfigFileView, GatewayState, GatewayView, JournalState,
@@ -166,6 +170,8 @@ pub enum Command {
         /// What is logged now; `None`: as the program was started.
         reply: oneshot::Sender<Result<Option<LogView>, Refused>>,
     },
+    /// Who stands at the counter.
+    Operators(OperatorCommand),
     /// What is counted and measured, as text for machines.
     Metrics {
         /// OpenMetrics.
@@ -541,6 +547,9 @@ pub enum Refused {
     /// The caller may not.
     #[error("{0}")]
     Denied(#[from] Denied),
+    /// Something about an operator.
+    #[error("{0}")]
+    Operator(#[from] OperatorRefused),
     /// Nobody waits for a signature.
     #[error("no signature is waited for: {stands}")]
     NoSignatureAwaited {

@@ -84,7 +84,7 @@ pub(crate) async fn open_with(ring: usize, change: impl FnOnce(&mut Till)) -> Sh
         fs::write(&file, TOKENS[n - 1]).unwrap();
         fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
         let rights = if n == 2 { usual_and(&[Right::AnyTill]) } else { Rights::till() };
-        TillToken { till: format!("till-{n}"), token_file: file, rights }
+        TillToken { till: format!("till-{n}"), token_file: file, rights, operator: true }
     });
     let socket = folder.path().join("till.sock");
     let (http, token) = (([127, 0, 0, 1], 0).into(), tokens.to_vec());
@@ -113,7 +113,7 @@ impl Server {
         let eur = Currency::from_code("EUR").unwrap();
         let shutdown = async { stopped.await.unwrap_or(()) };
         let bound =
-            http::serve(&self.config, Sockets::default(), eur, self.commands.clone(), self.progress.clone(), shutdown)
+            http::serve(&self.config, false, Sockets::default(), eur, self.commands.clone(), self.progress.clone(), shutdown)
                 .await
                 .unwrap();
         let http = bound.http.unwrap();

@@ -22,7 +22,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("sale", &["money", "card", "transaction"]),
     ("follow_up", &["sale", "money", "transaction"]),
     ("totals", &["sale", "money", "transaction"]),
-    ("journal", &["sale", "money", "card", "transaction"]),
+    ("counter", &["money", "transaction"]),
+    ("journal", &["sale", "money", "card", "counter", "transaction"]),
     ("reconcile", &["sale", "money", "transaction"]),
     // Devices never know each other; they speak the words of `money`, `card`, `emv` and `transaction`.
     ("reader", &["money", "card", "emv", "config", "wire", "transaction"]),
@@ -34,10 +35,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("words", &["sale", "money", "card", "transaction"]),
     ("printer", &["sale", "money", "card", "config", "wire", "words", "transaction"]),
     // `systemd` for the sockets that it has opened.
-    ("till", &["money", "config", "systemd", "transaction"]),
+    ("till", &["money", "config", "counter", "systemd", "transaction"]),
     // Of the gateway the interface's table of parameters alone (`OPEN_TABLE`): a list of them is checked when the file
     // is read. `words` for the languages that there are.
-    ("config", &["money", "card", "emv", "gateway", "words"]),
+    ("config", &["money", "card", "counter", "emv", "gateway", "words"]),
     ("systemd", &[]),
     ("logging", &[]),
     // For kinds and outcomes: their words are the values of labels.
@@ -49,6 +50,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "emv",
             "card",
             "sale",
+            "counter",
             "journal",
             "reader",
             "gateway",
@@ -87,6 +89,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "transaction",
         ],
     ),
+    // Asks the daemon, or changes the journal where none runs.
+    ("cli::operator", &["till", "config", "counter", "journal", "transaction"]),
     // Asks the ports for readers, with the doctor's manners.
     ("cli::setup", &["config", "board", "reader", "doctor"]),
     // Reads the journal beside the daemon, or without one.
@@ -127,7 +131,7 @@ const CLOSED_ROOMS: &[(&str, &[&str])] = &[("agent", &["till", "http"])];
 const SAID_BY_ONE: &[(&str, &[&str])] = &[("after_sync", &["src/sale/step.rs", "src/journal/mod.rs"])];
 
 /// Modules that decide and never act: no clock, no I/O, no async.
-const PURE: &[&str] = &["money", "emv", "card", "transaction", "sale", "follow_up", "totals", "reconcile", "words"];
+const PURE: &[&str] = &["money", "emv", "card", "transaction", "sale", "follow_up", "totals", "counter", "reconcile", "words"];
 
 /// What a pure module has no use for, as tokens in a row.
 const IMPURE: &[&[&str]] = &[

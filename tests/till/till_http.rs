@@ -303,7 +303,7 @@ async fn what_a_caller_may_do_goes_with_what_it_wants() {
         let request = post_request("/v1/sales", &(token(n) + JSON), body(r#""number":17"#).as_bytes());
         shop.tcp(&request).await;
         let told = wanted(&mut shop);
-        let caller = Caller::token(&TillToken { till: told.till.clone(), token_file: "token".into(), rights });
+        let caller = Caller::token(&TillToken { till: told.till.clone(), token_file: "token".into(), rights, operator: true });
         assert_eq!(
             (told.till, told.transaction.fields().of, told.caller),
             (format!("till-{n}"), Some(EarlierName::Number(SaleNumber::new(17))), caller)
@@ -541,7 +541,7 @@ fn mode(path: &Path) -> u32 {
 async fn serve(socket: PathBuf) -> Result<http::Bound, Error> {
     let config = Till { socket: Socket::at(&socket), ..Till::default() };
     let eur = Currency::from_code("EUR").unwrap();
-    http::serve(&config, Sockets::default(), eur, mpsc::channel(1).0, broadcast::channel(1).0, std::future::pending())
+    http::serve(&config, false, Sockets::default(), eur, mpsc::channel(1).0, broadcast::channel(1).0, std::future::pending())
         .await
 }
 
@@ -570,14 +570,14 @@ async fn an_address_in_use_is_named_with_its_remedy_and_tried_again() {
     let shop = fake_agent::open(4).await;
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let token_file = shop.folder.path().join("till-1.token");
-    let entry = TillToken { till: "till-1".into(), token_file, rights: Rights::till() };
+    let entry = TillToken { till: "till-1".into(), token_file, rights: Rights::till(), operator: true };
     let socket = shop.folder.path().join("other.sock");
     let config =
         Till { socket: Socket::at(&socket), http: taken.local_addr().unwrap(), token: vec![entry], ..Till::default() };
     let eur = Currency::from_code("EUR").unwrap();
     let (commands, mut heard) = mpsc::channel(1);
     let bound =
-        http::serve(&config, Sockets::default(), eur, commands, broadcast::channel(1).0, std::future::pending())
+        http::serve(&config, false, Sockets::default(), eur, commands, broadcast::channel(1).0, std::future::pending())
             .await
             .unwrap();
     assert_eq!(bound.http, None);

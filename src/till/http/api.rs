@@ -20,6 +20,9 @@
 //! | `POST /v1/log-level` `{"level","forS"}` | how much is logged for a while, `{"level","leftS"}`, or `null` for as it was started; on the Unix socket only |
 //! | `GET /v1/events` | server-sent events |
 //!
+//! The verbs about operators, and the headers `Pos-Session` and `Pos-Supervisor`, are in `operators.rs`. A till that has
+//! cashiers of its own may say who it is: `"operator":"12"`, which is kept as the till's word.
+//!
 //! `"kind"` is `sale` when it is left out; `pre-authorisation` and `credit` take a card too. `capture`, `refund`,
 //! `reversal`, `increment` and `reauthorisation` need no card but the earlier transaction: `"of":"its reference"`, or
 //! `"number":17`, its number in this terminal's journal, which names another till's too (for callers with the right
@@ -60,6 +63,7 @@ use super::events;
 use super::failure::Failure;
 use super::guard::{Door, guard};
 use super::list;
+use super::operators;
 use super::places::{Allowance, count};
 use crate::money::{Amount, Currency};
 use crate::till::{
@@ -102,6 +106,8 @@ pub(super) struct App {
     pub(super) port: watch::Receiver<Option<PortView>>,
     /// Tokens may ask for the figures too.
     pub(super) metrics_at_port: bool,
+    /// Somebody must be signed in for what moves money, unless a way in is exempt.
+    pub(super) operators_required: bool,
 }
 
 /// The verbs behind a door.
@@ -122,6 +128,9 @@ pub(super) fn router(app: Arc<App>, door: Door) -> Router {
         .route("/v1/metrics", get(figures))
         .route("/v1/log-level", post(log_level))
         .route("/v1/events", get(listen))
+        .merge(operators::with_session())
+        .route_layer(middleware::from_fn_with_state(Arc::clone(&app), operators::person))
+        .merge(operators::without_session())
         .fallback(|| async {
             Failure::new(
                 StatusCode::NOT_FOUND,
@@ -161,6 +170,8 @@ struct SaleRequest {
     number: Option<SaleNumber>,
     payment: Option<String>,
     registration: Option<String>,
+    /// The till's own cashier, by the till's word.
+    operator: Option<String>,
     #[serde(default)]
     parameters: serde_json::Map<String, serde_json::Value>,
 }
@@ -186,6 +197,10 @@ async fn sale(
     Body(asked): Body<SaleRequest>,
 ) -> Result<Response, Failure> {
     let Query(TillQuery { till }) = query.map_err(|error| Failure::malformed(error.body_text()))?;
+    let caller = match &asked.operator {
+        Some(name) => caller.with_stated(operators::stated(name)?)?,
+        None => caller,
+    };
     let permit = caller.may(Verb::Begin(asked.kind))?;
     let wanted = wanted(&app, &permit, permit.own(till)?, asked)?;
     let sale = app.ask(&permit, |reply| Command::Begin { wanted: Box::new(wanted), reply }).await?;
@@ -209,6 +224,7 @@ fn wanted(app: &App, permit: &Permit, own: String, asked: SaleRequest) -> Result
         number,
         payment,
         registration,
+        operator: _,
         parameters,
     } = asked;
     let reference = checked_reference(reference)?;
@@ -622,7 +638,7 @@ impl App {
         self.ask_within(permit, ANSWER_DEADLINE, command).await
     }
 
-    async fn ask_within<T>(
+    pub(super) async fn ask_within<T>(
         &self,
         _: &Permit,
         deadline: Duration,
@@ -649,12 +665,12 @@ fn path_reference(path: Result<Path<String>, PathRejection>) -> Result<Reference
     checked_reference(reference)
 }
 
-fn checked_reference(reference: String) -> Result<Reference, Failure> {
+pub(super) fn checked_reference(reference: String) -> Result<Reference, Failure> {
     Reference::parse(reference).map_err(|error| Failure::value("reference", error.to_string()))
 }
 
 /// Takes a string and nothing else: 12.34 as a JSON number is a binary fraction somewhere on its way.
-fn amount_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+pub(super) fn amount_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     struct Text;
 
     impl Visitor<'_> for Text {
@@ -673,7 +689,7 @@ fn amount_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Stri
 }
 
 /// A JSON body within its size and its time; an empty one is `{}`. The field that is wrong is named.
-struct Body<T>(T);
+pub(super) struct Body<T>(pub(super) T);
 
 impl<T: for<'de> Deserialize<'de>, S: Send + Sync> FromRequest<S> for Body<T> {
     type Rejection = Failure;

@@ -15,6 +15,8 @@ pub(super) struct Failure {
     status: StatusCode,
     code: &'static str,
     message: String,
+    /// After how many seconds to ask again, where that is known.
+    retry_after_s: Option<u64>,
 }
 
 /// Most characters of a message: it may repeat a word of the request, and that may have any length.
@@ -25,7 +27,12 @@ impl Failure {
     pub(super) fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
         let message: String = message.into();
         let shown = message.chars().take(LONGEST_MESSAGE).map(|c| if c.is_control() { '\u{FFFD}' } else { c });
-        Self { status, code, message: shown.collect() }
+        Self { status, code, message: shown.collect(), retry_after_s: None }
+    }
+
+    /// The same, with the time after which to ask again.
+    pub(super) fn retry_after(self, seconds: Option<u64>) -> Self {
+        Self { retry_after_s: seconds, ..self }
     }
 
     pub(super) fn code(&self) -> &'static str {
@@ -65,6 +72,7 @@ impl From<Refused> for Failure {
             Refused::Busy { .. } | Refused::BusyElsewhere => (StatusCode::CONFLICT, "busy"),
             Refused::NotReady { .. } => (StatusCode::SERVICE_UNAVAILABLE, "not-ready"),
             Refused::Denied(denied) => return denied.into(),
+            Refused::Operator(refused) => return refused.into(),
             Refused::NoSignatureAwaited { .. } => (StatusCode::CONFLICT, "no-signature-awaited"),
             Refused::NoReceiptYet { .. } => (StatusCode::CONFLICT, "no-receipt-yet"),
             Refused::NotPossible { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "not-possible"),
@@ -85,6 +93,9 @@ impl From<Denied> for Failure {
         let message = denied.to_string();
         match denied {
             Denied::WhichTill { .. } => Self::malformed(message),
+            Denied::OperatorRequired => Self::new(StatusCode::UNAUTHORIZED, "operator-required", message),
+            Denied::Role { .. } => Self::new(StatusCode::FORBIDDEN, "operator-role", message),
+            Denied::NoStatedOperator { .. } => Failure::value("operator", message),
             Denied::Lacks { .. } | Denied::NotItsTill { .. } | Denied::OnlyAtTheSocket => {
                 Self::new(StatusCode::FORBIDDEN, "forbidden", message)
             }
@@ -98,7 +109,9 @@ impl IntoResponse for Failure {
         let mut response = (self.status, Json(body)).into_response();
         let more = match self.status {
             StatusCode::UNAUTHORIZED => Some((header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))),
-            StatusCode::TOO_MANY_REQUESTS => Some((header::RETRY_AFTER, HeaderValue::from_static("1"))),
+            StatusCode::TOO_MANY_REQUESTS => {
+                Some((header::RETRY_AFTER, HeaderValue::from(self.retry_after_s.unwrap_or(1))))
+            }
             _ => None,
         };
         response.headers_mut().extend(more);
